@@ -223,6 +223,17 @@ impl Reading {
         }
     }
 
+    /// Whether a patient lets be read what only an opened row says is theirs.
+    ///
+    /// # Errors
+    /// When the patient does not, where a denial closes such reads.
+    pub(crate) async fn permits(&self, world: &World, scope: Scope) -> Result<(), Failure> {
+        match &self.read {
+            Some(read) if world.settings.audit.denial_closes_tools => read.permitted_of(&world.store, scope).await,
+            _ => Ok(()),
+        }
+    }
+
     /// What was done to the store as a whole, by a verb that does not work in it: written into the store as it is now. Where
     /// that cannot be opened for writing, as by a role that only reads, it is said that the trail does not know.
     pub(crate) async fn note(&self, settings: &Settings) {
@@ -268,10 +279,17 @@ impl Reading {
 impl Read {
     /// Whether the patient lets this be read.
     async fn permitted(&self, store: &Store) -> Result<(), Failure> {
-        let on_ground = self.actor.purpose.is_some_and(|purpose| GROUNDS.contains(&purpose));
-        let Some(patient) = self.patient.filter(|_| self.closed && !on_ground) else { return Ok(()) };
+        let Some(patient) = self.patient.filter(|_| self.closed) else { return Ok(()) };
         // An id that is none is for the verb to refuse.
         let Ok(scope) = Scope::new(self.org, patient) else { return Ok(()) };
+        self.permitted_of(store, scope).await
+    }
+
+    /// The same of a patient whom the arguments need not name.
+    async fn permitted_of(&self, store: &Store, scope: Scope) -> Result<(), Failure> {
+        if self.actor.purpose.is_some_and(|purpose| GROUNDS.contains(&purpose)) {
+            return Ok(());
+        }
         match store.may_recall(scope).await {
             Err(StoreError::NoConsent) => {
                 let why = "no_consent: the patient does not permit that this is read; --purpose patient_request, legal or break_glass \

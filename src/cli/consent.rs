@@ -125,14 +125,15 @@ fn cells(row: &ConsentRow) -> [String; 7] {
 }
 
 async fn write_down(world: &World, record: Record, context: &Context) -> Result<Exit, Failure> {
-    let scope = record.of.scope()?;
+    let (scope, now) = (record.of.scope()?, world.store.clock().now());
     let said = ConsentRecorded {
         organization_id: scope.org(),
         patient_id: scope.patient(),
         scope: record.scope.trim().into(),
         provision: record.provision,
-        from: record.from.map_or_else(|| world.store.clock().now(), Point::start),
+        from: record.from.map_or(now, Point::start),
         until: record.until.map(Point::end),
+        stated_at: record.from.map(|_| now),
         recorded_by: record.by,
         reason: record.reason.map(Into::into),
     };
@@ -140,8 +141,15 @@ async fn write_down(world: &World, record: Record, context: &Context) -> Result<
     let done = world.pipeline()?.run(vec![Raw::of(body)]).await;
     let disposition = done.first().copied().ok_or_else(|| Failure::failed("the consent was not taken"))?;
     let exit = ended(disposition)?;
-    if ConsentScope::read(&said.scope).is_none() {
-        output::note("note: this scope is none of memory, recall and research; it opens and closes nothing");
+    match ConsentScope::read(&said.scope) {
+        None => output::note("note: this scope is none of memory, recall and research; it opens and closes nothing"),
+        Some(meant) => {
+            let in_force = world.store.consents(scope).await?.in_force(meant, now);
+            let begun = said.from <= now && said.until.is_none_or(|until| now < until);
+            if begun && in_force != Some(said.provision) {
+                output::note("note: this does not decide; another consent of this scope does, see below (docs/consent.md)");
+            }
+        }
     }
     show(world, scope, record.spoken.language, context).await?;
     Ok(exit)

@@ -221,9 +221,9 @@ pub(crate) async fn sweep_all(world: &World, since: DateTime<Utc>) -> Result<(),
 /// Completes erasures of all organisations; returns how many.
 ///
 /// # Errors
-/// When store, keys or archive cannot be read or written; what was completed before stays so.
+/// When store, keys or archive cannot be read or written: of the last erasure that failed. The others are complete all the same.
 pub(crate) async fn complete(world: &World) -> Result<u64, Incomplete> {
-    let mut completed = 0;
+    let (mut completed, mut failed) = (0, None);
     for organization in world.store.organization_rows().await? {
         for receipt in world.store.open_erasures(organization.org).await? {
             // Reconciliation counts it and a person looks: what it asks for was asked for by nobody.
@@ -231,15 +231,33 @@ pub(crate) async fn complete(world: &World) -> Result<u64, Incomplete> {
                 tracing::error!(code = "erasure_forged", erasure = %receipt.request.id, "an erasure was not written by this program");
                 continue;
             }
-            if receipt.done_at.is_none() && erasing::erase(&world.store, &receipt.request).await? == Ended::Held {
-                continue;
+            match complete_one(world, &receipt).await {
+                Ok(is_complete) => completed += u64::from(is_complete),
+                // The others do not wait for this one.
+                Err(error) => {
+                    tracing::error!(code = "erasure_incomplete", erasure = %receipt.request.id, "an erasure could not be completed");
+                    failed = Some(error);
+                }
             }
-            sweep(world, &receipt.request, Copies::Gone)?;
-            world.store.end_erasure_of_files(&receipt.request).await?;
-            completed += 1;
         }
     }
-    Ok(completed)
+    failed.map_or(Ok(completed), Err)
+}
+
+/// Returns whether it is complete: a legal hold keeps what it may.
+async fn complete_one(world: &World, receipt: &Receipt) -> Result<bool, Incomplete> {
+    if receipt.done_at.is_none() {
+        match erasing::erase(&world.store, &receipt.request).await {
+            Ok(Ended::Held) => return Ok(false),
+            Ok(_) => {}
+            // Its patient is being erased, and all with it: it is complete when that is.
+            Err(ErasureError::Store(StoreError::Erased)) => return Ok(false),
+            Err(error) => return Err(error.into()),
+        }
+    }
+    sweep(world, &receipt.request, Copies::Gone)?;
+    world.store.end_erasure_of_files(&receipt.request).await?;
+    Ok(true)
 }
 
 /// What a store says was erased, whatever of it is complete.

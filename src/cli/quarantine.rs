@@ -85,7 +85,7 @@ pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
                     (false, true) => View::Redacted,
                     (false, false) => View::Nothing,
                 };
-                show(&world, id, view, &by.actor).await
+                show(&world, id, view, &by.actor, context).await
             }
             What::Retry { ids, reason, by } => retry(&world, ids, &reason, &by.actor, format).await,
             What::Drop { ids, by } => discard(&world, &ids, &by.actor, format).await,
@@ -119,9 +119,12 @@ async fn list(world: &World, state: &str, reason: &str, limit: u32, format: Form
     Ok(Exit::Done)
 }
 
-async fn show(world: &World, id: Uuid, view: View, actor: &str) -> Result<Exit, Failure> {
+async fn show(world: &World, id: Uuid, view: View, actor: &str, context: &Context) -> Result<Exit, Failure> {
     let shown = world.store.open_aside(id, actor, Deed::Shown(view)).await.map_err(failed)?;
     let Some((aside, held, trace)) = shown else { return Err(Failure::failed("no such message in quarantine")) };
+    if let Some(scope) = aside.sealed_for.filter(|_| view != View::Nothing) {
+        context.read.permits(world, scope).await?;
+    }
     let mut answer = json!({"message": aside, "bytes": held.as_ref().map(|held| held.body.len()), "history": trace});
     let Value::Object(fields) = &mut answer else { return Err(Failure::failed("the answer is no object")) };
     match held {

@@ -202,7 +202,8 @@ impl Stage {
     }
 
     fn memories(&self, forgotten: bool) -> Result<Vec<Value>, String> {
-        let mut arguments = vec!["memory", "list"];
+        // Who checks what is held does so on a ground, whatever a patient denies.
+        let mut arguments = vec!["memory", "list", "--purpose", "legal"];
         if forgotten {
             arguments.extend(["--state", "inactive"]);
         }
@@ -271,8 +272,13 @@ impl Stage {
     }
 
     fn nowhere(&self, words: &str) -> Result<(), String> {
-        let readers: [&[&str]; 5] =
-            [&["profile"], &["context", "--query", words], &["memory", "list"], &["memory", "review"], &["export"]];
+        let readers: [&[&str]; 5] = [
+            &["profile"],
+            &["context", "--query", words],
+            &["memory", "list", "--purpose", "legal"],
+            &["memory", "review", "--purpose", "legal"],
+            &["export"],
+        ];
         for arguments in readers {
             let printed = self.of_patient(arguments)?.out;
             let shown: Value = serde_json::from_str(&printed).unwrap_or(Value::from(printed));

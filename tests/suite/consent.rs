@@ -1,5 +1,7 @@
 //! What a patient permits and denies binds whatever is said of them, in every kind of message and for every reader.
 
+use anamnesis_core::ids::OrgId;
+use anamnesis_sql::{Access, Sql};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -8,7 +10,11 @@ use crate::support::{Engine, ORG, PATIENT, Program, bodies, count, counts, docum
 on_every_program!(
     a_denial_binds_where_no_consent_is_required_and_its_messages_are_kept_nowhere,
     where_consent_is_required_only_a_permit_of_memory_opens_memory,
-    a_withdrawal_and_a_permit_bind_what_comes_after_them_in_the_same_batch,
+    a_permit_opens_what_comes_after_it_in_the_same_batch_and_a_denial_closes_all_of_it,
+    a_denial_stands_against_a_permit_that_was_stated_before_it,
+    a_denial_closes_what_was_set_aside_and_so_does_ephemeral_mode,
+    nothing_is_formed_asked_or_embedded_of_a_patient_who_denies_memory,
+    a_denial_that_comes_back_forgets_and_so_does_one_from_before_the_policy,
     what_was_said_before_a_withdrawal_and_arrives_after_it_is_refused,
     rights_are_heard_without_consent,
     a_patient_who_denies_is_told_to_nobody_who_asks_until_a_new_permit,
@@ -150,7 +156,7 @@ async fn where_consent_is_required_only_a_permit_of_memory_opens_memory(engine: 
     assert_eq!(outcome(&program, &[document(3, 1, "2025-06-21T10:00:00Z", NOTE)]), (1, 0));
 }
 
-async fn a_withdrawal_and_a_permit_bind_what_comes_after_them_in_the_same_batch(engine: Engine) {
+async fn a_permit_opens_what_comes_after_it_in_the_same_batch_and_a_denial_closes_all_of_it(engine: Engine) {
     let program = Program::on(engine).await;
     record(&program, "research", "permit", &[]);
     organisation(&program, &["--consent-required", "true"]);
@@ -175,6 +181,174 @@ async fn a_withdrawal_and_a_permit_bind_what_comes_after_them_in_the_same_batch(
         stored.push(row.uuid(0).unwrap());
     }
     assert_eq!(stored, [2, 4].map(Uuid::from_u128));
+    store.close().await;
+    let closed = [note(5, "2026-06-27T10:00:00Z"), consent("deny", "2026-06-28T00:00:00Z", None)];
+    let counts = ingested(&program, &closed);
+    assert_eq!((&counts["stored"], &counts["quarantined"]), (&json!(1), &json!(1)), "{counts}");
+    let store = program.store().await;
+    assert_eq!(count(&store, "SELECT count(*) FROM documents").await, 2);
+    let kept = "SELECT count(*) FROM quarantine WHERE body_sealed IS NOT NULL";
+    assert_eq!(count(&store, kept).await, 0, "what the rest of its batch denies is kept nowhere");
+}
+
+/// A consent as an event, which says when it was stated.
+fn stated(id: &str, provision: &str, from: &str, at: &str) -> Value {
+    let mut consent = event(id, "anamnesis.consent.recorded.v1", &consent(provision, from, None));
+    consent["time"] = json!(at);
+    consent
+}
+
+async fn a_denial_stands_against_a_permit_that_was_stated_before_it(engine: Engine) {
+    let program = Program::on(engine).await;
+    let note = |id| document(id, 1, "2026-06-30T10:00:00Z", NOTE);
+    let planned = stated("planned", "permit", "2026-06-29T00:00:00Z", "2026-06-01T10:00:00Z");
+    let denial = stated("denial", "deny", "2026-06-10T00:00:00Z", "2026-06-10T09:00:00Z");
+    assert_eq!(outcome(&program, &[planned.clone(), denial.clone()]), (2, 0));
+    assert_eq!(outcome(&program, &[note(1)]), (0, 1), "the permit was planned before the denial");
+    // An old permit once more, as another message: nobody changed their mind since.
+    let old = stated("old", "permit", "2026-06-05T00:00:00Z", "2026-06-20T09:00:00Z");
+    assert_eq!(outcome(&program, &[old, note(2)]), (1, 1));
+    let shown = json_of(&program, &["consent", "show"], &[]);
+    assert_eq!(shown["in_force"]["memory"], json!("deny"), "{shown}");
+    let changed = stated("changed", "permit", "2026-06-15T00:00:00Z", "2026-06-15T09:00:00Z");
+    assert_eq!(outcome(&program, &[changed, note(3)]), (2, 0));
+    // The verb states it now, from whenever it is to hold.
+    let shown = record(&program, "memory", "deny", &["--from", "2026-06-12"]);
+    assert_eq!(shown["in_force"]["memory"], json!("deny"), "{shown}");
+    assert_eq!(outcome(&program, &[note(4)]), (0, 1));
+    let store = program.store().await;
+    let mut tx = store.db().begin(Access::Organization(OrgId(ORG))).await.unwrap();
+    let forge = Sql::new("UPDATE consent SET stated_at = stated_at - 1000000000000 WHERE provision = 'deny'");
+    assert!(tx.execute(&forge, Vec::new()).await.unwrap() > 0);
+    tx.commit().await.unwrap();
+    store.close().await;
+    let org = ORG.to_string();
+    let run = ["job", "run", "reconciliation", "--org", &org, "--as-of", "2026-07-01", "--output", "json"];
+    let output = program.command(&[("ANAMNESIS__PIPELINE__NOW", "2026-07-02T12:00:00Z")]).args(run).output().unwrap();
+    let printed = String::from_utf8(output.stdout).unwrap();
+    assert!(printed.contains("\"forged_rows\":2"), "when a denial was stated is covered: {printed}");
+}
+
+async fn a_denial_closes_what_was_set_aside_and_so_does_ephemeral_mode(engine: Engine) {
+    let program = Program::on(engine).await;
+    assert_eq!(outcome(&program, &[document(1, 1, "2026-06-20T10:00:00Z", NOTE)]), (1, 0));
+    let broken = |id: u128| {
+        let mut message = document(id, 1, "2026-06-20T10:00:00Z", ENGLISH);
+        message["document_type"] = json!("no such type");
+        message
+    };
+    let store = program.store().await;
+    let kept = "SELECT count(*) FROM quarantine WHERE body_sealed IS NOT NULL";
+    assert_eq!(outcome(&program, &[broken(2)]), (0, 1));
+    assert_eq!(count(&store, kept).await, 1);
+    // It was set aside at noon of 1 July.
+    let since = |at| command("ephemeral_on", at, &json!({}));
+    assert_eq!(outcome(&program, &[since("2026-07-02T11:00:00Z")]), (1, 0));
+    assert_eq!(count(&store, kept).await, 1, "what was set aside before the mode began stays");
+    assert_eq!(outcome(&program, &[since("2026-07-01T11:00:00Z")]), (1, 0));
+    assert_eq!(count(&store, kept).await, 0);
+    assert_eq!(outcome(&program, &[command("ephemeral_off", "2026-07-01T11:30:00Z", &json!({}))]), (1, 0));
+    assert_eq!(outcome(&program, &[broken(3)]), (0, 1));
+    record(&program, "recall", "deny", &["--from", "2026-06-30"]);
+    assert_eq!(count(&store, kept).await, 1, "what may not be shown may be kept");
+    let id = rows(&store, "SELECT id FROM quarantine WHERE body_sealed IS NOT NULL").await[0].uuid(0).unwrap();
+    let show = |more: &[&str]| {
+        let shown = program.command(&[]).args(["quarantine", "show", &id.to_string(), "--raw"]).args(more).output();
+        let shown = shown.unwrap();
+        (shown.status.success(), String::from_utf8(shown.stdout).unwrap())
+    };
+    let (done, printed) = show(&[]);
+    assert!(!done && !printed.contains("lithium"), "{printed}");
+    let (done, printed) = show(&["--purpose", "legal"]);
+    assert!(done && printed.contains("lithium"), "{printed}");
+    record(&program, "memory", "deny", &["--from", "2026-08-01"]);
+    assert_eq!(count(&store, kept).await, 1, "it is not in force yet");
+    record(&program, "memory", "deny", &["--from", "2026-06-30"]);
+    assert_eq!(count(&store, kept).await, 0);
+    let left = "SELECT count(*) FROM quarantine WHERE state = 'dropped' AND reason IS NOT NULL";
+    assert_eq!(count(&store, left).await, 2, "ids and codes stay");
+    store.close().await;
+}
+
+/// Runs a job of a day, on the next one; its report.
+fn job(program: &Program, name: &str, day: &str, now: &str) -> Value {
+    let org = ORG.to_string();
+    let run = ["job", "run", name, "--org", &org, "--as-of", day, "--output", "json"];
+    let output = program.command(&[("ANAMNESIS__PIPELINE__NOW", now)]).args(run).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let printed = String::from_utf8(output.stdout).unwrap();
+    serde_json::from_str(printed.lines().next_back().unwrap()).unwrap()
+}
+
+async fn nothing_is_formed_asked_or_embedded_of_a_patient_who_denies_memory(engine: Engine) {
+    let program = Program::on(engine).await;
+    let notes: Vec<Value> = [(1, "01"), (2, "08"), (3, "15"), (4, "30")]
+        .into_iter()
+        .map(|(id, day)| {
+            let mut note = document(id, 1, &format!("2026-06-{day}T10:00:00Z"), "Refiere cefalea. Toma sertralina 50 mg.");
+            note["provenance"] = json!({"confidence": 0.8});
+            note
+        })
+        .collect();
+    assert_eq!(outcome(&program, &notes), (4, 0));
+    let store = program.store().await;
+    let wait = Sql::new("UPDATE passage SET waits = 1");
+    let mut tx = store.db().begin(Access::Organization(OrgId(ORG))).await.unwrap();
+    let passages = tx.execute(&wait, Vec::new()).await.unwrap() as i64;
+    tx.commit().await.unwrap();
+    let made = || async {
+        let formed = count(&store, "SELECT count(*) FROM extracted_findings WHERE class = 'pattern'").await;
+        let told = count(&store, "SELECT count(*) FROM summary").await;
+        let courses = count(&store, "SELECT count(*) FROM confidence_course").await;
+        let waiting = count(&store, "SELECT count(*) FROM passage WHERE waits = 1").await;
+        [formed, told, courses, passages - waiting]
+    };
+    let jobs = ["consolidation", "summaries", "confidence_analytics", "embed_batch", "reconfirmation"];
+    record(&program, "memory", "deny", &["--from", "2026-06-30"]);
+    for name in jobs {
+        job(&program, name, "2026-07-01", "2026-07-02T12:00:00Z");
+    }
+    assert_eq!(made().await, [0; 4], "formed, summaries, courses, vectors");
+    let asked = "SELECT count(*) FROM outbox WHERE event_type = 'anamnesis.reconfirmation.due.v1'";
+    // Two days after the patient was last heard, and not yet a week.
+    job(&program, "reconfirmation", "2026-07-02", "2026-07-03T12:00:00Z");
+    assert_eq!(count(&store, asked).await, 0);
+    record(&program, "memory", "permit", &["--from", "2026-07-01"]);
+    for name in jobs {
+        job(&program, name, "2026-07-03", "2026-07-04T12:00:00Z");
+    }
+    let [formed, told, courses, vectors] = made().await;
+    assert!(formed > 0 && told > 0 && courses > 0, "{formed} {told} {courses}");
+    assert_eq!(vectors, passages);
+    assert!(count(&store, asked).await > 0);
+    store.close().await;
+}
+
+async fn a_denial_that_comes_back_forgets_and_so_does_one_from_before_the_policy(engine: Engine) {
+    let program = Program::on(engine).await;
+    assert_eq!(outcome(&program, &[document(1, 1, "2026-06-20T10:00:00Z", NOTE)]), (1, 0));
+    record(&program, "memory", "deny", &["--from", "2026-06-25"]);
+    let store = program.store().await;
+    let active = "SELECT count(*) FROM memory WHERE kind <> 'raw' AND state <> 'inactive'";
+    let all = count(&store, active).await;
+    assert!(all >= 2, "the organisation keeps them: {all}");
+    organisation(&program, &["--withdrawal", "forget"]);
+    let withdrawn = |day, now| job(&program, "retention", day, now)["status"]["withdrawn"].clone();
+    assert_eq!(withdrawn("2026-07-01", "2026-07-02T12:00:00Z"), json!(1));
+    assert_eq!(count(&store, active).await, 0);
+    record(&program, "memory", "permit", &["--from", "2026-07-01", "--until", "2026-07-10"]);
+    let ids = rows(&store, "SELECT id FROM memory WHERE kind <> 'raw'").await;
+    let ids: Vec<String> = ids.iter().map(|row| row.uuid(0).unwrap().to_string()).collect();
+    let named: Vec<&str> = ids.iter().map(String::as_str).collect();
+    let later = [("ANAMNESIS__PIPELINE__NOW", "2026-07-03T13:00:00Z")];
+    let recover = [&["memory", "recover"][..], &named, &["--by", BY, "--role", "clinician"]].concat();
+    let (done, printed) = verb(&program, &recover, &later);
+    assert!(done, "{printed}");
+    assert_eq!(count(&store, active).await, all);
+    assert_eq!(withdrawn("2026-07-04", "2026-07-05T12:00:00Z"), json!(0), "the permit holds");
+    assert_eq!(withdrawn("2026-07-11", "2026-07-12T12:00:00Z"), json!(1), "the permit ended on 10 July");
+    assert_eq!(count(&store, active).await, 0);
+    store.close().await;
 }
 
 async fn what_was_said_before_a_withdrawal_and_arrives_after_it_is_refused(engine: Engine) {
@@ -247,16 +421,13 @@ async fn a_patient_who_denies_is_told_to_nobody_who_asks_until_a_new_permit(engi
         }
         // What is held is the patient's own to see, and on a ground that is written down those may who look after the record.
         assert!(verb(&program, &["export"], &[]).1.contains("sertralina"));
-        assert!(
-            verb(&program, &["memory", "list"], &[]).1.contains("sertralina"),
-            "the tools are open unless it is asked for"
-        );
-        let closed = [("ANAMNESIS__AUDIT__DENIAL_CLOSES_TOOLS", "true")];
-        let (done, printed) = verb(&program, &["memory", "list"], &closed);
+        let open = [("ANAMNESIS__AUDIT__DENIAL_CLOSES_TOOLS", "false")];
+        assert!(verb(&program, &["memory", "list"], &open).1.contains("sertralina"), "where it is asked for");
+        let (done, printed) = verb(&program, &["memory", "list"], &[]);
         assert!(!done && printed.contains("withheld") && !printed.contains("sertralina"), "{printed}");
-        let (done, _) = verb(&program, &["memory", "list", "--purpose", "treatment"], &closed);
+        let (done, _) = verb(&program, &["memory", "list", "--purpose", "treatment"], &[]);
         assert!(!done, "to treat is what the patient forbids");
-        let (done, printed) = verb(&program, &["memory", "list", "--purpose", "patient_request"], &closed);
+        let (done, printed) = verb(&program, &["memory", "list", "--purpose", "patient_request"], &[]);
         assert!(done && printed.contains("sertralina"), "{printed}");
         record(&program, scope, "permit", &["--from", "2026-07-01"]);
         for reader in asked {

@@ -5,7 +5,7 @@ use anamnesis_core::ids::{DocumentId, MemoryId, PatientId};
 use anamnesis_core::reason::Reason;
 use anamnesis_core::scope::Scope;
 use anamnesis_pipeline::Disposition;
-use anamnesis_pipeline::erasing::{Ended, erase};
+use anamnesis_pipeline::erasing::{Ended, ErasureError, erase};
 use anamnesis_sql::{Access, Sql};
 use anamnesis_store::erasing::{Request, Subject};
 use anamnesis_store::read::{Filter, When};
@@ -31,6 +31,7 @@ on_every_engine!(
     a_hold_blocks_and_the_command_can_be_offered_again,
     an_erasure_that_was_cut_off_goes_on,
     what_two_ways_ask_for_is_erased_once_and_both_receipts_end,
+    a_part_that_went_with_its_patient_ends_and_holds_no_other_erasure_up,
     a_receipt_that_this_program_did_not_write_is_not_carried_out,
     a_batch_under_way_when_the_patient_is_erased_writes_nothing,
     words_of_an_erased_memory_leave_every_quote_and_other_memories_stay,
@@ -233,6 +234,26 @@ async fn what_two_ways_ask_for_is_erased_once_and_both_receipts_end(engine: Engi
     assert_eq!(open().await, 0);
     let ends = "SELECT count(*) FROM action_audit WHERE action = 'erase' AND outcome = 'done'";
     assert_eq!(count(store, ends).await, 2);
+}
+
+async fn a_part_that_went_with_its_patient_ends_and_holds_no_other_erasure_up(engine: Engine) {
+    let clinic = Clinic::on(engine).await;
+    let pipeline = clinic.pipeline().await;
+    let store = pipeline.store();
+    feed(&pipeline, &bodies(&[document(1, 1, "2026-06-20T10:00:00Z", TEXT)]), 1).await;
+    // Each as far as a process gets that dies behind its first step.
+    let part = Request { id: Uuid::from_u128(0xe7), ..request(Subject::Document(DocumentId(Uuid::from_u128(1)))) };
+    let whole = request(Subject::Patient);
+    store.open_erasure(&part).await.unwrap();
+    store.open_erasure(&whole).await.unwrap();
+    assert!(matches!(erase(store, &part).await, Err(ErasureError::Store(StoreError::Erased))), "not before its patient");
+    erased(erase(store, &whole).await.unwrap());
+    assert!(matches!(erase(store, &part).await.unwrap(), Ended::Before(_)));
+    let open = store.open_erasures(scope().org()).await.unwrap();
+    assert!(open.iter().all(|one| one.done_at.is_some()), "{open:?}");
+    let other = Subject::Document(DocumentId(Uuid::from_u128(2)));
+    let later = Request { id: Uuid::from_u128(0xe8), ..request(other) };
+    assert!(matches!(erase(store, &later).await, Err(ErasureError::Store(StoreError::Erased))), "asked for afterwards");
 }
 
 async fn a_receipt_that_this_program_did_not_write_is_not_carried_out(engine: Engine) {

@@ -37,7 +37,7 @@ impl Default for AuditConfig {
         Self {
             reads: Reads::After,
             require_reader: false,
-            denial_closes_tools: false,
+            denial_closes_tools: true,
             seal_seconds: 60,
             head_file: PathBuf::new(),
         }

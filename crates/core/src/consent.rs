@@ -1,8 +1,9 @@
 //! What a patient permits and denies. One rule for everybody who asks: admission, readers and jobs.
 //!
-//! A consent speaks of one scope and is in force from `from` (inclusive) to `until` (exclusive). Of the consents of a scope
-//! that are in force at an instant the one with the latest `from` decides: a person may change their mind. Where two begin
-//! at the same instant, the denial decides.
+//! A consent speaks of one scope and is in force from `from` (inclusive) to `until` (exclusive). A denial that is in force
+//! decides, unless it was taken back: by a permit in force that begins after it and was not stated before it. A permit for
+//! next month does not undo a denial that is stated today, and neither does an old permit that arrives late. Among permits,
+//! and among denials, the one with the latest `from` decides.
 
 use chrono::{DateTime, Utc};
 
@@ -57,12 +58,25 @@ pub struct Consent {
     pub provision: Provision,
     pub from: DateTime<Utc>,
     pub until: Option<DateTime<Utc>>,
+    /// When the person stated it ([`stated_at`]).
+    pub stated_at: DateTime<Utc>,
+}
+
+/// When a consent was stated: as its message says, but not later than it was `recorded`; where the message does not say, when it
+/// begins or, of one that begins later, when it was recorded.
+pub fn stated_at(said: Option<DateTime<Utc>>, from: DateTime<Utc>, recorded: DateTime<Utc>) -> DateTime<Utc> {
+    said.unwrap_or(from).min(recorded)
 }
 
 impl Consent {
     /// Whether it is in force at an instant.
     pub fn holds_at(&self, at: DateTime<Utc>) -> bool {
         self.from <= at && self.until.is_none_or(|until| at < until)
+    }
+
+    /// Whether this permit undoes the denial, where both are in force.
+    fn takes_back(&self, denial: &Self) -> bool {
+        self.provision == Provision::Permit && self.from > denial.from && self.stated_at >= denial.stated_at
     }
 }
 
@@ -83,19 +97,33 @@ impl Consents {
 
     /// What is in force for a scope at an instant; `None` where nobody said anything that holds then.
     pub fn in_force(&self, scope: ConsentScope, at: DateTime<Utc>) -> Option<Provision> {
-        self.deciding(scope, at).map(|(_, provision)| provision)
+        self.deciding(scope, at).map(|consent| consent.provision)
     }
 
     /// Whether this consent is what is in force for its scope at an instant.
     pub fn decides(&self, consent: &Consent, at: DateTime<Utc>) -> bool {
-        consent.holds_at(at) && self.deciding(consent.scope, at) == Some((consent.from, consent.provision))
+        self.deciding(consent.scope, at) == Some(consent)
     }
 
-    /// The latest beginning; a denial comes after a permit of the same instant, by the order of [`Provision`].
-    fn deciding(&self, scope: ConsentScope, at: DateTime<Utc>) -> Option<(DateTime<Utc>, Provision)> {
+    /// Since when a scope is denied without a break up to an instant; `None` where it is not denied then.
+    pub fn denied_since(&self, scope: ConsentScope, at: DateTime<Utc>) -> Option<DateTime<Utc>> {
+        let mut bounds: Vec<DateTime<Utc>> =
+            self.0.iter().flat_map(|one| [Some(one.from), one.until]).flatten().filter(|bound| *bound <= at).collect();
+        bounds.sort_unstable();
+        let denied = |instant: &DateTime<Utc>| self.in_force(scope, *instant) == Some(Provision::Deny);
+        // What is in force changes at these instants alone.
+        bounds.into_iter().rev().take_while(denied).last()
+    }
+
+    /// The denial that nothing in force takes back, else the permit that begins last.
+    fn deciding(&self, scope: ConsentScope, at: DateTime<Utc>) -> Option<&Consent> {
         let counts = |consent: &&Consent| consent.scope == scope || failpoints::is("any_scope_consents");
-        let holding = self.0.iter().filter(counts).filter(|consent| consent.holds_at(at));
-        holding.map(|consent| (consent.from, consent.provision)).max()
+        let holding: Vec<&Consent> = self.0.iter().filter(counts).filter(|consent| consent.holds_at(at)).collect();
+        let stands = |one: &&Consent| {
+            one.provision == Provision::Permit || !holding.iter().any(|permit| permit.takes_back(one))
+        };
+        let standing = holding.iter().copied().filter(stands);
+        standing.max_by_key(|one| (one.provision, one.from, one.stated_at, one.until))
     }
 
     /// Whether what was said at `said_at` may be stored at `now`. A denial in force at either instant refuses it; where the
@@ -146,7 +174,12 @@ mod tests {
     }
 
     fn consent(scope: ConsentScope, provision: Provision, from: i64, until: Option<i64>) -> Consent {
-        Consent { scope, provision, from: at(from), until: until.map(at) }
+        Consent { scope, provision, from: at(from), until: until.map(at), stated_at: at(from) }
+    }
+
+    /// Of memory, without an end.
+    fn stated(provision: Provision, from: i64, stated: i64) -> Consent {
+        Consent { stated_at: at(stated), ..memory(provision, from, None) }
     }
 
     fn memory(provision: Provision, from: i64, until: Option<i64>) -> Consent {
@@ -157,8 +190,9 @@ mod tests {
         let scope = prop::sample::select(ConsentScope::ALL);
         let provision = prop::sample::select(Provision::ALL);
         let until = prop::option::of(1i64..12);
-        (scope, provision, 0i64..12, until).prop_map(|(scope, provision, from, length)| {
-            consent(scope, provision, from, length.map(|length| from + length))
+        (scope, provision, 0i64..12, until, 0i64..12).prop_map(|(scope, provision, from, length, stated)| Consent {
+            stated_at: at(stated),
+            ..consent(scope, provision, from, length.map(|length| from + length))
         })
     }
 
@@ -173,6 +207,41 @@ mod tests {
         assert_eq!(both.in_force(ConsentScope::Memory, at(1)), Some(Deny));
         let ended = of(&[memory(Deny, 1, None), memory(Permit, 3, Some(6))]);
         assert_eq!(ended.in_force(ConsentScope::Memory, at(6)), Some(Deny), "the permit is over, the denial is not");
+    }
+
+    #[test]
+    fn a_denial_stands_against_a_permit_that_was_stated_before_it_whenever_that_begins() {
+        use Provision::{Deny, Permit};
+        let at_minute = |list: [Consent; 2], minute| list.into_iter().collect::<Consents>().in_force(ConsentScope::Memory, at(minute));
+        let planned = [stated(Permit, 60, 10), stated(Deny, 20, 20)];
+        assert_eq!([at_minute(planned, 30), at_minute(planned, 60)], [Some(Deny), Some(Deny)], "planned before the denial");
+        let backdated = [stated(Permit, 25, 25), stated(Deny, 24, 40)];
+        assert_eq!(at_minute(backdated, 41), Some(Deny), "it was stated last");
+        let resent = [stated(Deny, 20, 20), stated(Permit, 10, 50)];
+        assert_eq!(at_minute(resent, 51), Some(Deny), "an old permit that arrives late");
+        let changed = [stated(Deny, 20, 20), stated(Permit, 60, 30)];
+        assert_eq!([at_minute(changed, 59), at_minute(changed, 60)], [Some(Deny), Some(Permit)]);
+    }
+
+    #[test]
+    fn a_consent_without_a_time_is_stated_when_it_begins_and_never_later_than_it_was_recorded() {
+        assert_eq!(stated_at(None, at(5), at(9)), at(5));
+        assert_eq!(stated_at(None, at(50), at(9)), at(9));
+        assert_eq!(stated_at(Some(at(7)), at(5), at(9)), at(7));
+        assert_eq!(stated_at(Some(at(70)), at(5), at(9)), at(9), "a clock that is ahead makes nothing irrevocable");
+    }
+
+    #[test]
+    fn a_denial_that_comes_back_when_a_permit_ends_is_denied_since_then() {
+        use Provision::{Deny, Permit};
+        let since = |list: &[Consent], minute| {
+            list.iter().copied().collect::<Consents>().denied_since(ConsentScope::Memory, at(minute))
+        };
+        let paused = [memory(Deny, 1, None), memory(Permit, 3, Some(6))];
+        assert_eq!([since(&paused, 0), since(&paused, 2), since(&paused, 4)], [None, Some(at(1)), None]);
+        assert_eq!(since(&paused, 9), Some(at(6)));
+        let renewed = [memory(Deny, 1, Some(4)), memory(Deny, 3, None)];
+        assert_eq!(since(&renewed, 9), Some(at(1)), "one goes on where the other ends");
     }
 
     #[test]
@@ -215,9 +284,22 @@ mod tests {
         ) {
             let mut all: Consents = list.into_iter().collect();
             all.add(memory(Provision::Deny, 12, None));
+            prop_assert_eq!(all.denied_since(ConsentScope::Memory, at(12)).is_some(), true);
             prop_assert!(!all.may_remember(required, at(said), at(12)));
             prop_assert!(!all.may_recall(false, at(12)) && all.denies_recall(at(12)));
             prop_assert!(!all.may_research(required, at(12)));
+        }
+
+        #[test]
+        fn a_denial_without_an_end_stands_until_a_permit_that_was_stated_since(
+            list in prop::collection::vec(any_consent(), 0..8),
+            from in 0i64..12,
+            later in 0i64..30,
+        ) {
+            let mut all: Consents = list.into_iter().collect();
+            all.add(stated(Provision::Deny, from, 12));
+            let minute = from + later;
+            prop_assert_eq!(all.in_force(ConsentScope::Memory, at(minute)), Some(Provision::Deny));
         }
 
         #[test]

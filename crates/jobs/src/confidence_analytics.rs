@@ -11,6 +11,7 @@ use uuid::Uuid;
 use super::driver::{Desk, Job, JobError, Means, Page, Window};
 use super::lanes::next_after;
 use super::ledger::Cursor;
+use super::permits::Permits;
 use super::policy::Thresholds;
 use super::registry::JobName;
 use super::status::status;
@@ -21,13 +22,14 @@ use anamnesis_core::ids::{PatientId, derive};
 use anamnesis_core::scope::Scope;
 use anamnesis_sql::Transaction;
 use anamnesis_store::condensing;
+use anamnesis_store::consents::Use;
 use anamnesis_store::courses::{self, Readings, Reckoned};
 use anamnesis_store::outbox::{self, Event};
 
 /// The job.
-#[derive(Debug, Clone)]
 pub(crate) struct ConfidenceAnalytics {
     pub(crate) policy: CoursePolicy,
+    permits: Permits,
 }
 
 impl Thresholds for CoursePolicy {
@@ -104,8 +106,8 @@ impl Job for ConfidenceAnalytics {
     type Change = Change;
     type Status = ConfidenceAnalyticsStatus;
 
-    fn of(Means { policies, .. }: &Means<'_>) -> Self {
-        Self { policy: policies.confidence_analytics.thresholds }
+    fn of(means: &Means<'_>) -> Self {
+        Self { policy: means.policies.confidence_analytics.thresholds, permits: Permits::of(means) }
     }
 
     async fn plan(
@@ -127,7 +129,8 @@ impl Job for ConfidenceAnalytics {
         let offset = offset(tx, window).await?;
         let mut said = courses::said(tx, window.org, &patients, window.cutoff).await?;
         let known = courses::known(tx, window.org, &patients).await?;
-        let changes = patients.iter().filter_map(|patient| {
+        let permits = self.permits.permitting(tx, window.org, Use::Work, patients.iter().copied()).await?;
+        let changes = patients.iter().filter(|patient| permits.contains(patient)).filter_map(|patient| {
             let scope = Scope::new(window.org, *patient).ok()?;
             self.change(scope, said.remove(patient)?, known.get(patient), window.cutoff, offset)
         });

@@ -18,6 +18,7 @@ use super::driver::{Desk, Job, JobError, Means, Page, Window};
 use super::formed::Formed;
 use super::lanes::next_after;
 use super::ledger::Cursor;
+use super::permits::Permits;
 use super::policy::Thresholds;
 use super::registry::JobName;
 use super::status::status;
@@ -30,6 +31,7 @@ use anamnesis_core::scope::Scope;
 use anamnesis_crypto::{KeyStore, PatientKeys};
 use anamnesis_sql::Transaction;
 use anamnesis_store::condensing;
+use anamnesis_store::consents::Use;
 use anamnesis_store::nightly::{Rules, raw_id};
 use anamnesis_store::records::{Evidence, FindingWords, NewFinding, finding_id};
 use anamnesis_store::recurring::{self, Telling};
@@ -43,6 +45,7 @@ pub(crate) struct Consolidation {
     pub(crate) policy: ConsolidationThresholds,
     pub(crate) rules: Rules,
     keys: Arc<dyn KeyStore>,
+    permits: Permits,
 }
 
 /// Thresholds of `jobs/consolidation.toml` (model.md, "Nightly work").
@@ -202,9 +205,10 @@ impl Job for Consolidation {
     type Change = Change;
     type Status = ConsolidationStatus;
 
-    fn of(Means { policies, keys, .. }: &Means<'_>) -> Self {
+    fn of(means: &Means<'_>) -> Self {
+        let Means { policies, keys, .. } = means;
         let policy = policies.consolidation.thresholds.clone();
-        Self { policy, rules: policies.rules(), keys: Arc::clone(keys) }
+        Self { policy, rules: policies.rules(), keys: Arc::clone(keys), permits: Permits::of(means) }
     }
 
     async fn plan(
@@ -231,7 +235,12 @@ impl Job for Consolidation {
         let ids: Vec<_> = changes.iter().map(|change| (change.scope().patient(), change.id())).collect();
         let known = recurring::known(tx, window.org, &ids).await?;
         changes.extend(self.counted(tx, window, &patients, &told, &changes).await?);
-        changes.retain(|change| change.counts().is_some() || !known.contains(&change.id()));
+        // Of a patient who denies it nothing is formed; what was formed of what went is withdrawn all the same.
+        let permits = self.permits.permitting(tx, window.org, Use::Work, patients.iter().copied()).await?;
+        changes.retain(|change| match change.counts() {
+            Some((.., counts)) => !counts || permits.contains(&change.scope().patient()),
+            None => !known.contains(&change.id()) && permits.contains(&change.scope().patient()),
+        });
         Ok(Page { changes, examined: patients.len() as u64, next })
     }
 

@@ -8,6 +8,7 @@ use uuid::Uuid;
 use super::driver::{Desk, Job, JobError, Means, Page, Window};
 use super::lanes::next_after;
 use super::ledger::Cursor;
+use super::permits::Permits;
 use super::policy::Thresholds;
 use super::registry::JobName;
 use super::status::status;
@@ -15,13 +16,14 @@ use anamnesis_core::ids::OrgId;
 use anamnesis_core::scope::Scope;
 use anamnesis_embedding::{Embedder, Purpose, embed_each};
 use anamnesis_sql::Transaction;
+use anamnesis_store::consents::Use;
 use anamnesis_store::generations;
 use anamnesis_store::waiting::{self, Vectored, Waiting};
 
 /// The job.
-#[derive(Debug, Clone)]
 pub(crate) struct EmbedBatch {
     pub(crate) policy: EmbedBatchThresholds,
+    permits: Permits,
 }
 
 /// Thresholds of `jobs/embed_batch.toml`.
@@ -107,8 +109,8 @@ impl Job for EmbedBatch {
     type Change = Change;
     type Status = EmbedBatchStatus;
 
-    fn of(Means { policies, .. }: &Means<'_>) -> Self {
-        Self { policy: policies.embed_batch.thresholds.clone() }
+    fn of(means: &Means<'_>) -> Self {
+        Self { policy: means.policies.embed_batch.thresholds.clone(), permits: Permits::of(means) }
     }
 
     fn prepares(&self) -> bool {
@@ -126,7 +128,9 @@ impl Job for EmbedBatch {
         let rows = waiting::waiting(tx, window.org, window.after(after)).await?;
         let next = next_after(&rows, window, |row| (row.patient.0, row.passage));
         let examined = rows.len() as u64;
-        let changes = rows.into_iter().map(|waiting| Change { waiting, generation, vector: None, refused: false });
+        let permits = self.permits.permitting(tx, window.org, Use::Work, rows.iter().map(|row| row.patient)).await?;
+        let rows = rows.into_iter().filter(|row| permits.contains(&row.patient));
+        let changes = rows.map(|waiting| Change { waiting, generation, vector: None, refused: false });
         Ok(Page { changes: changes.collect(), examined, next })
     }
 

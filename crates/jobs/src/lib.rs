@@ -13,6 +13,7 @@ pub mod lanes;
 pub mod ledger;
 pub mod night;
 pub mod observe;
+mod permits;
 pub mod planner;
 pub mod policy;
 pub mod purge;

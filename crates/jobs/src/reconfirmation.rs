@@ -10,18 +10,20 @@ use serde_json::json;
 use super::driver::{Desk, Job, JobError, Means, Page, Window};
 use super::lanes::next_after;
 use super::ledger::Cursor;
+use super::permits::Permits;
 use super::policy::Thresholds;
 use super::registry::JobName;
 use super::status::status;
 use anamnesis_core::lifecycle::{LifecyclePolicy, moment};
 use anamnesis_sql::Transaction;
 use anamnesis_store::aging::{self, Aging, Lane, Place};
+use anamnesis_store::consents::Use;
 use anamnesis_store::outbox::{self, Event};
 
 /// The job.
-#[derive(Debug, Clone, Copy)]
 pub(crate) struct Reconfirmation {
     pub(crate) policy: LifecyclePolicy,
+    permits: Permits,
 }
 
 /// Thresholds of `jobs/reconfirmation.toml`.
@@ -56,8 +58,8 @@ impl Job for Reconfirmation {
     type Change = Ask;
     type Status = ReconfirmationStatus;
 
-    fn of(Means { policies, .. }: &Means<'_>) -> Self {
-        Self { policy: policies.lifecycle() }
+    fn of(means: &Means<'_>) -> Self {
+        Self { policy: means.policies.lifecycle(), permits: Permits::of(means) }
     }
 
     async fn plan(&self, tx: &mut Transaction, window: &Window, from: Option<&Cursor>) -> Result<Page<Ask>, JobError> {
@@ -71,7 +73,11 @@ impl Job for Reconfirmation {
             let moment = moment(&row.life, window.cutoff, &self.policy);
             moment.reconfirm_due.then_some(row).zip(moment.reconfirm_due_at)
         });
-        Ok(Page { changes: changes.collect(), examined, next })
+        let mut changes: Vec<Ask> = changes.collect();
+        let patients = changes.iter().map(|(row, _)| row.patient);
+        let permits = self.permits.permitting(tx, window.org, Use::Work, patients).await?;
+        changes.retain(|(row, _)| permits.contains(&row.patient));
+        Ok(Page { changes, examined, next })
     }
 
     async fn apply(

@@ -68,7 +68,8 @@ status!(
         held,
         /// Documents that seem to be due by a row that was changed behind the program: as they were, for a person to see.
         forged,
-        /// Patients whose withdrawal of consent began since it was recorded, and whose memories are forgotten now.
+        /// Patients whose withdrawal of consent came into force since memories were last forgotten for one, and whose memories are
+        /// forgotten now.
         withdrawn,
         /// Patients whose whole record is past its term, and who are erased now.
         records_ended,
@@ -91,7 +92,7 @@ pub enum Change {
     Waits(Source, Option<DateTime<Utc>>),
     /// All documents are reckoned by this policy.
     Settled(Uuid),
-    /// This patient's denial of memory is in force since.
+    /// This patient's denial of memory is in force, and nothing was forgotten for it.
     Withdrawn(PatientId),
     /// Nothing came of this patient for the whole term.
     Ends(Dormant),
@@ -177,7 +178,7 @@ impl Retention {
         let next = next_after(&rows, window, |row| At { lane: Lane::Withdrawn, after: row.place });
         let next = next.or_else(|| Some(Cursor::write(&At { lane: Lane::Records, after: Place::START })));
         let examined = rows.len() as u64;
-        let denied = rows.into_iter().filter(|row| row.denies);
+        let denied = rows.into_iter().filter(|row| row.forgets);
         Ok(Page { examined, changes: denied.map(|row| Change::Withdrawn(row.patient)).collect(), next })
     }
 

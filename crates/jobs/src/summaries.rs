@@ -19,6 +19,7 @@ use super::driver::{Desk, Job, JobError, Means, Page, Window};
 use super::formed::Formed;
 use super::lanes::next_after;
 use super::ledger::Cursor;
+use super::permits::Permits;
 use super::policy::Thresholds;
 use super::registry::JobName;
 use super::status::status;
@@ -35,7 +36,7 @@ use anamnesis_crypto::{KeyStore, PatientKeys};
 use anamnesis_extraction::model::Writer;
 use anamnesis_sql::Transaction;
 use anamnesis_store::condensing::{self, FactRow, Known};
-use anamnesis_store::consents;
+use anamnesis_store::consents::Use;
 use anamnesis_store::nightly::{AUTHOR, Condensed, Rules, raw_id};
 use anamnesis_store::records::{Evidence, FindingWords, finding_id};
 use anamnesis_text::Span;
@@ -47,7 +48,7 @@ pub(crate) struct Summaries {
     pub(crate) rules: Rules,
     keys: Arc<dyn KeyStore>,
     writer: Option<Writer>,
-    now: DateTime<Utc>,
+    permits: Permits,
 }
 
 /// Thresholds of `jobs/summaries.toml`.
@@ -313,9 +314,10 @@ impl Job for Summaries {
     type Change = Unit;
     type Status = SummariesStatus;
 
-    fn of(Means { policies, keys, writer, now, .. }: &Means<'_>) -> Self {
+    fn of(means: &Means<'_>) -> Self {
+        let Means { policies, keys, writer, .. } = means;
         let policy = policies.summaries.thresholds.clone();
-        Self { policy, rules: policies.rules(), keys: Arc::clone(keys), writer: writer.cloned(), now: *now }
+        Self { policy, rules: policies.rules(), keys: Arc::clone(keys), writer: writer.cloned(), permits: Permits::of(means) }
     }
 
     fn prepares(&self) -> bool {
@@ -337,7 +339,7 @@ impl Job for Summaries {
             known.entry(patient).or_default().insert(id, one);
         }
         let forgotten = condensing::forgotten(tx, window.org, &patients).await?;
-        let permits = consents::recallable(tx, window.org, self.keys.as_ref(), self.now, patients.clone()).await?;
+        let permits = self.permits.permitting(tx, window.org, Use::Show, patients.iter().copied()).await?;
         let mut changes = Vec::new();
         for patient in &patients {
             let Ok(scope) = Scope::new(window.org, *patient) else { continue };

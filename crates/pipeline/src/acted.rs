@@ -1,6 +1,7 @@
 //! What a message did and in whose name, for the audit trail: ids and codes, no content.
 
-use crate::admit::{consent_id, ephemeral_switch, mode_id};
+use crate::admit::{ephemeral_switch, mode_id};
+use crate::consenting::consent_id;
 use anamnesis_core::audit::{Actor, VIA};
 use anamnesis_core::consent::Provision;
 use anamnesis_messages::contract::{Command, MemoryCommand};

@@ -7,12 +7,13 @@ use chrono::{DateTime, TimeDelta, Utc};
 use uuid::Uuid;
 
 use super::command_text::{Reply, reply};
+use super::consenting::{consent, consent_id};
 use super::erasing::is_erasure;
 use super::made::Grounds;
 use super::{Admitted, Disposition, Entry, Outcome, Pipeline, PipelineError, Shared};
 use crate::intake::binding::Admission as OrganizationAdmission;
 use crate::intake::grant::Grant;
-use anamnesis_core::consent::{Consent, ConsentScope, Consents, Withdrawal};
+use anamnesis_core::consent::{Consents, Withdrawal};
 use anamnesis_core::failpoints;
 use anamnesis_core::ids::{DocumentId, OrgId, PatientId, derive};
 use anamnesis_core::memory::SetBy;
@@ -55,8 +56,9 @@ impl Pipeline {
         let mut batch = Batch::new(known, &keys, grants);
         let now = self.store.clock().now();
         batch.modes(&entries, now);
+        self.look_ahead(&mut batch, &entries, now);
         let mut admitted = Vec::with_capacity(entries.len());
-        // In their order: a consent binds what comes after it.
+        // In their order: a permit opens what comes after it, a denial closes the whole batch.
         for entry in entries {
             let ephemeral = batch.ephemeral(&entry.envelope, now);
             let permitted = batch.permits(&entry.envelope, rules.consent_required, now);
@@ -65,7 +67,7 @@ impl Pipeline {
             }
             match self.verdict(entry, permitted, &rules, &keys, &mut batch) {
                 Ok(entry) => {
-                    batch.note(&entry);
+                    batch.note(&entry, now);
                     admitted.push(Admitted { ephemeral, ..entry });
                 }
                 Err(outcome) => {
@@ -110,6 +112,20 @@ impl Pipeline {
             self.store.register(org).await?;
         }
         Ok(bound)
+    }
+
+    /// What each patient permits and denies once this batch is stored.
+    fn look_ahead(&self, batch: &mut Batch, entries: &[Entry], now: DateTime<Utc>) {
+        for Entry { envelope, .. } in entries {
+            // Of another message with the id of one that is known nothing is stored.
+            if let Some(consent) = consent(envelope, now)
+                && !batch.known.seen.contains_key(&self.message_key(envelope))
+            {
+                let patient = envelope.patient();
+                let stored = || batch.consents.get(&patient).cloned().unwrap_or_default();
+                batch.consents_to_come.entry(patient).or_insert_with(stored).add(consent);
+            }
+        }
     }
 
     fn wanted(&self, entries: &[Entry]) -> Wanted {
@@ -258,11 +274,6 @@ pub(super) fn said_at(envelope: &Envelope, now: DateTime<Utc>) -> Option<DateTim
     }
 }
 
-/// The row of a consent.
-pub(super) fn consent_id(message: &[u8; 32]) -> Uuid {
-    derive("consent", &[message])
-}
-
 /// The row of a switch of the ephemeral mode.
 pub(super) fn mode_id(message: &[u8; 32]) -> Uuid {
     derive("ephemeral", &[message])
@@ -296,6 +307,8 @@ struct Batch {
     grants: HashMap<usize, Grant>,
     /// What each patient permits and denies, this far into the batch.
     consents: HashMap<PatientId, Consents>,
+    /// The same at the end of it, of patients whose consents are in it.
+    consents_to_come: HashMap<PatientId, Consents>,
     seen: HashMap<[u8; 32], [u8; 32]>,
     revisions: HashMap<(PatientId, DocumentId, u32), [u8; 32]>,
 }
@@ -303,12 +316,17 @@ struct Batch {
 impl Batch {
     fn new(known: Known, keys: &Keys, grants: HashMap<usize, Grant>) -> Self {
         let consents = keys.keys().map(|scope| (scope.patient(), known.consents_of(*scope, keys))).collect();
-        Self { known, grants, consents, seen: HashMap::new(), revisions: HashMap::new() }
+        Self { known, grants, consents, consents_to_come: HashMap::new(), seen: HashMap::new(), revisions: HashMap::new() }
     }
 
-    /// Whether what the message says may be stored: the consent in force when it was said counts, and the one in force now.
+    /// Whether what the message says may be stored: the consent in force when it was said counts, and the one in force now; and
+    /// what the rest of the batch denies.
     fn permits(&self, envelope: &Envelope, required: bool, now: DateTime<Utc>) -> bool {
         let Some(at) = said_at(envelope, now) else { return true };
+        let to_come = self.consents_to_come.get(&envelope.patient());
+        if to_come.is_some_and(|consents| !consents.may_remember(false, at, now)) {
+            return false;
+        }
         match self.consents.get(&envelope.patient()) {
             Some(consents) => consents.may_remember(required, at, now),
             None => !required,
@@ -321,17 +339,13 @@ impl Batch {
     }
 
     /// Takes in what an admitted message decides for those after it. Their rows are then this batch's own.
-    fn note(&mut self, entry: &Admitted) {
+    fn note(&mut self, entry: &Admitted, now: DateTime<Utc>) {
         let patient = entry.scope.patient();
+        if let Some(consent) = consent(&entry.envelope, now) {
+            self.consents.entry(patient).or_default().add(consent);
+        }
         let own = match &entry.envelope.message {
-            Message::ConsentRecorded(consent) => {
-                if let Some(scope) = ConsentScope::read(&consent.scope) {
-                    let (provision, from, until) = (consent.provision, consent.from, consent.until);
-                    let meant = Consent { scope, provision, from, until };
-                    self.consents.entry(patient).or_default().add(meant);
-                }
-                consent_id(&entry.message)
-            }
+            Message::ConsentRecorded(_) => consent_id(&entry.message),
             Message::MemoryCommand(command) if ephemeral_switch(command.command).is_some() => mode_id(&entry.message),
             _ => return,
         };

@@ -123,10 +123,10 @@ fn a_consent_binds_what_comes_after_it_in_the_batch() {
     let message = note("2026-03-01T10:00:00Z");
     assert!(batch.permits(&message, false, now) && !batch.permits(&message, true, now), "nobody said anything");
     assert!(!batch.denies(&message, now));
-    batch.note(&admitted(consent("permit", " Memory ", "2026-01-01T00:00:00Z")));
+    batch.note(&admitted(consent("permit", " Memory ", "2026-01-01T00:00:00Z")), now);
     assert!(batch.permits(&message, true, now));
     assert!(!batch.permits(&note("2025-12-31T10:00:00Z"), true, now), "said before the permit");
-    batch.note(&admitted(consent("deny", "memory", "2026-02-01T00:00:00Z")));
+    batch.note(&admitted(consent("deny", "memory", "2026-02-01T00:00:00Z")), now);
     assert!(!batch.permits(&message, false, now) && batch.denies(&message, now));
     assert!(batch.permits(&consent("permit", "memory", NOW), true, now), "a consent needs none");
     assert!(batch.known.looked[&patient()].contains(&consent_id(&[1; 32])));
@@ -135,13 +135,13 @@ fn a_consent_binds_what_comes_after_it_in_the_batch() {
 #[test]
 fn a_consent_of_an_unknown_scope_opens_and_closes_nothing() {
     let (now, mut batch) = (instant(NOW), batch());
-    batch.note(&admitted(consent("deny", "marketing", "2026-01-01T00:00:00Z")));
+    batch.note(&admitted(consent("deny", "marketing", "2026-01-01T00:00:00Z")), now);
     assert!(batch.permits(&note("2026-03-01T10:00:00Z"), false, now));
     assert_eq!(batch.known.looked[&patient()].len(), 1, "its row is this batch's own all the same");
-    batch.note(&admitted(note("2026-03-01T10:00:00Z")));
-    batch.note(&admitted(commanded("confirm", json!({}))));
+    batch.note(&admitted(note("2026-03-01T10:00:00Z")), now);
+    batch.note(&admitted(commanded("confirm", json!({}))), now);
     assert_eq!(batch.known.looked[&patient()].len(), 1);
-    batch.note(&admitted(commanded("ephemeral_on", json!({}))));
+    batch.note(&admitted(commanded("ephemeral_on", json!({}))), now);
     assert!(batch.known.looked[&patient()].contains(&mode_id(&[1; 32])));
 }
 

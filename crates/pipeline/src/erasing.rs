@@ -46,7 +46,11 @@ pub enum ErasureError {
 pub async fn erase(store: &Store, request: &Request) -> Result<Ended, ErasureError> {
     let is_patient = request.subject == Subject::Patient;
     match store.open_erasure(request).await? {
-        Opened::Unknown => return Ok(Ended::Unknown),
+        Opened::Unknown => {
+            // Messages of an organisation that nobody registered may be set aside.
+            aside(store, request).await?;
+            return Ok(Ended::Unknown);
+        }
         Opened::Held => return Ok(Ended::Held),
         Opened::Derived => return Ok(Ended::Derived),
         // A backup from before brought rows back.
@@ -56,14 +60,7 @@ pub async fn erase(store: &Store, request: &Request) -> Result<Ended, ErasureErr
         Opened::Done(receipt) => return Ok(Ended::Before(receipt)),
         Opened::Going => {}
     }
-    let scope = request.scope;
-    let aside = match request.subject {
-        Subject::Patient => store.erase_aside(request, |body, with| speaks_of(body, with, scope, None)).await?,
-        Subject::Document(document) => {
-            store.erase_aside(request, |body, with| speaks_of(body, with, scope, Some(document.0))).await?
-        }
-        Subject::Memory(_) => 0,
-    };
+    let (scope, aside) = (request.scope, aside(store, request).await?);
     let receipt = store.erase_rows(request, aside).await?;
     let mut left = store.rows_of_part(scope, request.subject).await?;
     for _ in 0..SWEEPS {
@@ -77,6 +74,16 @@ pub async fn erase(store: &Store, request: &Request) -> Result<Ended, ErasureErr
         Some(table) => Err(ErasureError::Left(table)),
         None => Ok(Ended::Erased(receipt)),
     }
+}
+
+/// Drops the content of messages that were set aside and speak of what is erased; returns how many.
+async fn aside(store: &Store, request: &Request) -> Result<u64, StoreError> {
+    let document = match request.subject {
+        Subject::Patient => None,
+        Subject::Document(document) => Some(document.0),
+        Subject::Memory(_) => return Ok(0),
+    };
+    store.erase_aside(request, |body, with| speaks_of(body, with, request.scope, document)).await
 }
 
 /// Whether a kept message speaks of a patient, or of one document of the patient. However broken it is: where it names the

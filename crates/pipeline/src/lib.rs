@@ -8,6 +8,7 @@ mod acted;
 mod admit;
 mod aside;
 mod command_text;
+mod consenting;
 mod counting;
 mod disposition;
 mod embed;

@@ -6,8 +6,9 @@ use std::time::Instant;
 use chrono::{DateTime, Utc};
 
 use super::acted::{acted_on, acting};
-use super::admit::{consent_id, ephemeral_switch, issued_at, mode_id};
+use super::admit::{ephemeral_switch, issued_at, mode_id};
 use super::command_text::{CommandText, Reply, actor, reply};
+use super::consenting::given;
 use super::embed::Embedded;
 use super::facts::Teaching;
 use super::made::taught;
@@ -15,7 +16,6 @@ use super::pages::Pages;
 use super::profile::Stating;
 use super::{Admitted, Disposition, Outcome, Pipeline, PipelineError, Shared, crash_at, rights};
 use crate::intake::grant::Grant;
-use anamnesis_core::consent::{ConsentScope, Provision, Withdrawal};
 use anamnesis_core::failpoints;
 use anamnesis_core::finding::{EntityType, RiskLevel};
 use anamnesis_core::fold::{Act, Deed};
@@ -26,10 +26,9 @@ use anamnesis_core::reason::Reason;
 use anamnesis_crypto::PatientKeys;
 use anamnesis_extraction::Sentiment;
 use anamnesis_messages::Message;
-use anamnesis_messages::contract::{ActorRole, Command, ConsentRecorded, DocumentSubmitted, MemoryCommand};
+use anamnesis_messages::contract::{ActorRole, Command, DocumentSubmitted, MemoryCommand};
 use anamnesis_observability::metrics::labels::Stage;
 use anamnesis_sql::Fault;
-use anamnesis_store::consents::NewConsent;
 use anamnesis_store::records::{
     Alarm, Brought, DocumentContent, EphemeralChange, InboxEntry, NewAct, NewDocument, NewFinding, NewPassage, NewRisk,
     OrgBatch, RiskDetail, StoredFile,
@@ -153,7 +152,7 @@ impl Pipeline {
                 let stating = Stating { admitted, guard: &entry.read.guard, keys: patient, now, concept: &concept };
                 batch.findings.push(stating.signal(signal).map_err(plain)?);
             }
-            Message::ConsentRecorded(consent) => batch.consents.push(given(consent, &entry)),
+            Message::ConsentRecorded(consent) => batch.consents.push(given(consent, &entry, now)),
             Message::MemoryCommand(command) => self.command(command, &entry, &mut batch)?,
         }
         batch.answers.extend(rights::carried_out(admitted, now));
@@ -335,28 +334,6 @@ fn lend(grant: &Grant, findings: &mut [NewFinding]) {
         assertion.source_type = SourceType::Unknown;
         assertion.epistemic = SourceType::Unknown.epistemic();
         assertion.trust = Trust::T5;
-    }
-}
-
-/// A consent as it is stored. What of its words cannot be redacted is left out: a withdrawal binds all the same.
-fn given(consent: &ConsentRecorded, entry: &Embedded) -> NewConsent {
-    let (admitted, guard) = (&entry.read.admitted, &entry.read.guard);
-    let meant = ConsentScope::read(&consent.scope);
-    NewConsent {
-        scope: admitted.scope,
-        id: consent_id(&admitted.message),
-        consent_scope: match meant {
-            Some(scope) => scope.code().to_owned(),
-            None => guard.clean(&consent.scope).unwrap_or_default(),
-        },
-        provision: consent.provision,
-        from: consent.from,
-        until: consent.until,
-        recorded_by: consent.recorded_by,
-        reason: guard.clean_option(consent.reason.as_deref()).unwrap_or_default(),
-        forgets: admitted.withdrawal == Withdrawal::Forget
-            && consent.provision == Provision::Deny
-            && meant == Some(ConsentScope::Memory),
     }
 }
 

@@ -18,13 +18,13 @@ use anamnesis_sql::{Access, Arg, Row, Sql, Transaction};
 
 static OF: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
-        "SELECT patient_id, id, scope_hash, provision, from_at, until_at FROM consent \
+        "SELECT patient_id, id, scope_hash, provision, from_at, until_at, stated_at FROM consent \
          WHERE org_id = $1 AND patient_id IN {uuids $2}",
     )
 });
 static LIST: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
-        "SELECT patient_id, id, scope_hash, provision, from_at, until_at, scope_sealed, reason_sealed, recorded_by, created_at \
+        "SELECT patient_id, id, scope_hash, provision, from_at, until_at, stated_at, scope_sealed, reason_sealed, recorded_by, created_at \
          FROM consent WHERE org_id = $1 AND patient_id = $2 ORDER BY from_at, id",
     )
 });
@@ -56,6 +56,8 @@ pub(crate) struct Recorded {
     pub(crate) provision: Provision,
     pub(crate) from: DateTime<Utc>,
     pub(crate) until: Option<DateTime<Utc>>,
+    /// Rows of before it was kept were stated when they begin.
+    pub(crate) stated_at: DateTime<Utc>,
 }
 
 /// A permission or its withdrawal.
@@ -67,10 +69,14 @@ pub struct NewConsent {
     pub provision: Provision,
     pub from: DateTime<Utc>,
     pub until: Option<DateTime<Utc>>,
+    /// When the person stated it.
+    pub stated_at: DateTime<Utc>,
     pub recorded_by: Uuid,
     /// Redacted.
     pub reason: Option<String>,
-    /// It is a withdrawal after which the organisation has memories forgotten.
+    /// It denies memory.
+    pub closes: bool,
+    /// The organisation has memories forgotten after a withdrawal.
     pub forgets: bool,
 }
 
@@ -83,6 +89,8 @@ pub struct ConsentRow {
     pub provision: Provision,
     pub from: DateTime<Utc>,
     pub until: Option<DateTime<Utc>>,
+    /// When the person stated it: a permit takes back no denial that was stated after it.
+    pub stated_at: DateTime<Utc>,
     pub reason: Option<String>,
     pub(crate) recorded_by: Uuid,
     pub(crate) recorded_at: DateTime<Utc>,
@@ -111,21 +119,25 @@ pub(crate) fn consents(rows: &[Recorded], keys: &PatientKeys) -> Consents {
     meant.collect()
 }
 
+/// A denial of memory: its row, and since when it is in force without a break.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Denial {
+    pub(crate) id: Uuid,
+    pub(crate) since: DateTime<Utc>,
+}
+
 /// The consent by which memory is denied at an instant; `None` where it is not.
-pub(crate) fn denying(rows: &[Recorded], keys: &PatientKeys, at: DateTime<Utc>) -> Option<Uuid> {
-    if consents(rows, keys).in_force(ConsentScope::Memory, at) != Some(Provision::Deny) {
-        return None;
-    }
+pub(crate) fn denying(rows: &[Recorded], keys: &PatientKeys, at: DateTime<Utc>) -> Option<Denial> {
+    let all = consents(rows, keys);
+    let since = all.denied_since(ConsentScope::Memory, at)?;
     let memory = scope_hash(keys, ConsentScope::Memory.code());
-    let denies = |row: &&Recorded| {
-        row.scope_hash == memory && row.provision == Provision::Deny && row.of(ConsentScope::Memory).holds_at(at)
-    };
-    rows.iter().filter(denies).max_by_key(|row| (row.from, row.id)).map(|row| row.id)
+    let denies = |row: &&Recorded| row.scope_hash == memory && all.decides(&row.of(ConsentScope::Memory), at);
+    rows.iter().filter(denies).max_by_key(|row| row.id).map(|row| Denial { id: row.id, since })
 }
 
 impl Recorded {
     fn of(&self, scope: ConsentScope) -> Consent {
-        Consent { scope, provision: self.provision, from: self.from, until: self.until }
+        Consent { scope, provision: self.provision, from: self.from, until: self.until, stated_at: self.stated_at }
     }
 }
 
@@ -136,6 +148,7 @@ fn recorded(row: &Row) -> Result<Recorded, StoreError> {
         provision: Provision::from_code(&row.text(3)?).ok_or(StoreError::Shape)?,
         from: row.time(4)?,
         until: row.opt_time(5)?,
+        stated_at: row.opt_time(6)?.unwrap_or(row.time(4)?),
     })
 }
 
@@ -216,19 +229,40 @@ pub async fn left_out_of_research(
     Ok(patients.into_iter().filter(|patient| !may(patient)).collect())
 }
 
-/// Those of these patients of whom something may be shown.
+/// What memory is used for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Use {
+    /// It is worked on: something is formed of it, asked about it or sent to a model.
+    Work,
+    /// It is worked on for those who are shown it.
+    Show,
+}
+
+/// Those of these patients of whom memory may be used so.
 ///
 /// # Errors
 /// As [`within`].
-pub async fn recallable(
+pub async fn permitting(
     tx: &mut Transaction,
     org: OrgId,
-    keys: &dyn KeyStore,
-    now: DateTime<Utc>,
-    mut patients: Vec<PatientId>,
-) -> Result<Vec<PatientId>, StoreError> {
-    let consents = within(tx, org, keys, &patients).await?;
-    patients.retain(|patient| consents.get(patient).is_none_or(|consents| !consents.denies_recall(now)));
+    (keys, now): (&dyn KeyStore, DateTime<Utc>),
+    of: Use,
+    mut patients: BTreeSet<PatientId>,
+) -> Result<BTreeSet<PatientId>, StoreError> {
+    if patients.is_empty() {
+        return Ok(patients);
+    }
+    let required = is_required(tx, org).await?;
+    let asked: Vec<PatientId> = patients.iter().copied().collect();
+    let consents = within(tx, org, keys, &asked).await?;
+    let nothing = Consents::default();
+    patients.retain(|patient| {
+        let own = consents.get(patient).unwrap_or(&nothing);
+        match of {
+            Use::Work => own.may_remember(required, now, now),
+            Use::Show => own.may_recall(required, now),
+        }
+    });
     Ok(patients)
 }
 
@@ -337,14 +371,15 @@ impl Store {
                 id: one.id,
                 scope: match known {
                     Some(known) => Some(known.code().to_owned()),
-                    None => open(6, "scope")?,
+                    None => open(7, "scope")?,
                 },
                 provision: one.provision,
                 from: one.from,
                 until: one.until,
-                reason: open(7, "reason")?,
-                recorded_by: row.uuid(8)?,
-                recorded_at: row.time(9)?,
+                stated_at: one.stated_at,
+                reason: open(8, "reason")?,
+                recorded_by: row.uuid(9)?,
+                recorded_at: row.time(10)?,
                 decides,
             });
         }

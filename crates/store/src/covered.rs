@@ -14,7 +14,7 @@ use crate::{StoreError, auditing, stated};
 use anamnesis_core::ids::OrgId;
 use anamnesis_core::scope::Scope;
 use anamnesis_crypto::{PatientKeys, PlatformKey};
-use anamnesis_sql::{Arg, Bulk, Cell, Column, ColumnType, DbError, Sql, Transaction};
+use anamnesis_sql::{Arg, Bulk, Cell, Column, ColumnType, DbError, Row, Sql, Transaction};
 
 /// Of the tables whose rows are covered: with 2 came legal holds, receipts of erasures, documents, profiles and organisations.
 pub const VERSION: u8 = 2;
@@ -28,6 +28,8 @@ pub(crate) struct Covered {
     has_revisions: bool,
     /// The places of the covered columns in a row that is inserted.
     places: Vec<usize>,
+    /// The last so many of them came later than the table: where one is empty, the hash is that of a row from before.
+    later: usize,
     read: Sql,
     /// The same of single things, where the table has revisions.
     read_some: Option<Sql>,
@@ -42,6 +44,17 @@ impl Covered {
         inserted: &[Column],
         further: &'static str,
     ) -> Self {
+        Self::with_later(table, (columns, &[]), inserted, further)
+    }
+
+    /// The same of a table that got `later` columns when there were rows with hashes already.
+    pub(crate) fn with_later(
+        table: &'static str,
+        (columns, later): (&[&'static str], &[&'static str]),
+        inserted: &[Column],
+        further: &'static str,
+    ) -> Self {
+        let columns = [columns, later].concat();
         let place = |column: &&'static str| {
             inserted.iter().position(|(name, _)| name == column).expect("a covered column is inserted")
         };
@@ -63,6 +76,7 @@ impl Covered {
             since: 1,
             has_revisions,
             places: columns.iter().map(place).collect(),
+            later: later.len(),
             read: Sql::new(Box::leak(read.into_boxed_str())),
             read_some: has_revisions.then(|| {
                 let some = format!("{select} AND (patient_id, {}) IN {{pairs $2}}", columns[0]);
@@ -85,11 +99,23 @@ impl Covered {
     /// The row with its hash behind it.
     pub(crate) fn seal(&self, keys: &PatientKeys, mut row: Vec<Arg>) -> Vec<Arg> {
         let mut content = Vec::with_capacity(256);
-        for place in &self.places {
-            of_arg(&row[*place], &mut content);
+        let first = self.places.len() - self.later;
+        for (at, place) in self.places.iter().enumerate() {
+            if at < first || !matches!(row[*place], Arg::Null) {
+                of_arg(&row[*place], &mut content);
+            }
         }
         row.push(self.hash(keys, &content).to_vec().into());
         row
+    }
+
+    /// What is hashed of a row that was read: patient and hash come first.
+    fn content(&self, row: &Row) -> Vec<u8> {
+        let cells = row.0.get(2..).unwrap_or_default();
+        let (own, later) = cells.split_at(cells.len().saturating_sub(self.later));
+        let mut content = content(own);
+        later.iter().filter(|cell| !matches!(cell, Cell::Null)).for_each(|cell| of_cell(cell, &mut content));
+        content
     }
 
     fn hash(&self, keys: &PatientKeys, content: &[u8]) -> [u8; 16] {
@@ -131,6 +157,13 @@ fn of_cell(cell: &Cell, content: &mut Vec<u8>) {
 pub(crate) fn content(cells: &[Cell]) -> Vec<u8> {
     let mut content = Vec::with_capacity(256);
     cells.iter().for_each(|cell| of_cell(cell, &mut content));
+    content
+}
+
+/// The same of values that would be written.
+pub(crate) fn content_of(args: &[Arg]) -> Vec<u8> {
+    let mut content = Vec::with_capacity(64);
+    args.iter().for_each(|arg| of_arg(arg, &mut content));
     content
 }
 
@@ -228,7 +261,7 @@ pub async fn authenticity(
             let scope = Scope::new(org, row.uuid(0)?.into()).ok();
             // Of a patient without a key nothing can be said: that is counted on its own.
             let Some(keys) = scope.and_then(|scope| keys.get(&scope)) else { continue };
-            let content = content(row.0.get(2..).unwrap_or_default());
+            let content = covered.content(&row);
             let Some(mac) = row.opt_blob(1)? else {
                 let mac = covered.hash(keys, &content);
                 let revision = covered.has_revisions.then(|| row.i64(3)).transpose()?;
@@ -292,7 +325,7 @@ pub async fn distrusted(
         let scope = Scope::new(org, row.uuid(0)?.into()).ok();
         let Some(keys) = scope.and_then(|scope| keys.get(&scope)) else { continue };
         let is_own = match row.opt_blob(1)? {
-            Some(mac) => mac == covered.hash(keys, &content(row.0.get(2..).unwrap_or_default())),
+            Some(mac) => mac == covered.hash(keys, &covered.content(&row)),
             None => !is_covered,
         };
         if !is_own {

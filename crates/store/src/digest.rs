@@ -105,7 +105,7 @@ tables! {
     "conversation_preferences", RowId::Hash(2), ["org_id", "patient_id", "key_hash", "key_sealed", "value_sealed",
         "source", "confidence", "stated_at", "stated_by"];
     "consent", RowId::Column(2), ["org_id", "patient_id", "id", "scope_hash", "scope_sealed", "provision", "from_at",
-        "until_at", "recorded_by", "reason_sealed"];
+        "until_at", "stated_at", "recorded_by", "reason_sealed"];
     "action_audit", RowId::Open, ["org_id", "patient_id", "id", "actor", "role", "purpose", "reason", "action", "subject_id",
         "outcome"];
     "risk_flag", RowId::Column(2), ["org_id", "patient_id", "id", "document_id", "revision", "class", "denied",

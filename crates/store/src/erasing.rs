@@ -160,8 +160,16 @@ impl Store {
             }
             return Ok(Opened::Done(done.clone()));
         }
-        if receipts.iter().any(|one| one.request.subject == Subject::Patient) && request.subject != Subject::Patient {
-            return Err(StoreError::Erased);
+        let whole = receipts.iter().find(|one| one.request.subject == Subject::Patient);
+        if let Some(whole) = whole.filter(|_| request.subject != Subject::Patient) {
+            let is_begun = receipts.iter().any(|one| one.request.id == request.id && one.done_at.is_none());
+            if whole.done_at.is_none() || !is_begun {
+                return Err(StoreError::Erased);
+            }
+            // Begun before the patient was erased, it went with the whole record.
+            self.end_erasure(&mut tx, request, &BTreeMap::new()).await?;
+            tx.commit().await?;
+            return Ok(Opened::Done(whole.clone()));
         }
         if let Subject::Document(id) = request.subject
             && tx.fetch_optional(&ACCOUNT, [of(scope), vec![id.0.into()]].concat()).await?.is_some()

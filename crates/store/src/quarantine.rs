@@ -49,7 +49,7 @@ const LARGE_BODY: usize = 64 << 10;
 
 static LIST: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
-        "SELECT id, org_id, reason, field, state, created_at, updated_at, key_patient_id, expired_at FROM quarantine \
+        "SELECT id, org_id, reason, field, state, created_at, updated_at, key_patient_id, expired_at, key_org_id FROM quarantine \
          WHERE ($1 = '' OR state = $1) AND ($2 = '' OR reason = $2) ORDER BY created_at, id LIMIT $3",
     )
 });
@@ -98,6 +98,9 @@ pub struct Aside {
     pub(crate) updated_at: DateTime<Utc>,
     /// The patient whose key seals the content; `None`: the platform's key does.
     pub patient_id: Option<Uuid>,
+    /// The same with the organisation of that key: a message that breaks the contract has none of its own.
+    #[serde(skip)]
+    pub sealed_for: Option<Scope>,
     /// When the content went because its term ended.
     pub expired_at: Option<DateTime<Utc>>,
 }
@@ -210,6 +213,7 @@ fn aside(row: &Row) -> Result<Aside, StoreError> {
         created_at: row.time(5)?,
         updated_at: row.time(6)?,
         patient_id: row.opt_uuid(7)?,
+        sealed_for: sealed_for(row.opt_uuid(9)?, row.opt_uuid(7)?)?,
         expired_at: row.opt_time(8)?,
     })
 }

@@ -128,9 +128,23 @@ fn keys(rows: &[Row]) -> Result<Vec<Key>, DbError> {
 /// # Errors
 /// Of the database.
 pub async fn repair(tx: &mut Transaction, org: OrgId, astray: &Astray, now: DateTime<Utc>) -> Result<(), DbError> {
-    let pairs =
-        |keys: &[Key]| Arg::Pairs(keys.iter().map(|(patient, id)| (*patient, id.as_bytes().to_vec())).collect());
     tx.execute(&FORGET, vec![org.0.into(), pairs(&astray.stale)]).await?;
-    tx.execute(&WAIT, vec![org.0.into(), pairs(&astray.without_vector), now.into()]).await?;
+    wait(tx, org, &astray.without_vector, now).await?;
     building::forget(tx, org, astray.stray.iter()).await
+}
+
+/// These passages wait for a vector.
+///
+/// # Errors
+/// Of the database.
+pub async fn wait(tx: &mut Transaction, org: OrgId, passages: &[Key], now: DateTime<Utc>) -> Result<(), DbError> {
+    if passages.is_empty() {
+        return Ok(());
+    }
+    tx.execute(&WAIT, vec![org.0.into(), pairs(passages), now.into()]).await?;
+    Ok(())
+}
+
+fn pairs(keys: &[Key]) -> Arg {
+    Arg::Pairs(keys.iter().map(|(patient, id)| (*patient, id.as_bytes().to_vec())).collect())
 }

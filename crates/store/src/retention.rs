@@ -104,16 +104,16 @@ static DORMANT: LazyLock<Sql> = LazyLock::new(|| {
 });
 static STILL_DORMANT: LazyLock<Sql> = LazyLock::new(|| Sql::new(dormant!(" AND p.patient_id IN {uuids $3}")));
 
-// Where the organisation has memories forgotten: patients whose denial began after it was recorded, and of whom nothing was forgotten
-// for it. Which scope it denies is sealed.
+// Where the organisation has memories forgotten: patients with a denial and memories, and when they were last forgotten for one.
+// Which scope it denies is sealed.
 static WITHDRAWN: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
-        "SELECT c.from_at, c.patient_id, c.id FROM consent AS c JOIN organization AS o ON o.org_id = c.org_id \
-         WHERE c.org_id = $1 AND o.withdrawal = 'forget' AND c.provision = 'deny' AND c.from_at <= $2 AND c.from_at > c.created_at \
+        "SELECT c.from_at, c.patient_id, c.id, (SELECT max(e.at) FROM memory_event AS e WHERE e.org_id = c.org_id \
+           AND e.patient_id = c.patient_id AND e.derived = 0 AND e.action = 'forgotten' AND e.source = 'task') \
+         FROM consent AS c JOIN organization AS o ON o.org_id = c.org_id \
+         WHERE c.org_id = $1 AND o.withdrawal = 'forget' AND c.provision = 'deny' AND c.from_at <= $2 \
          AND EXISTS (SELECT 1 FROM memory AS m WHERE m.org_id = c.org_id AND m.patient_id = c.patient_id AND m.kind <> 'raw' \
            AND m.state NOT IN ('inactive', 'quarantined')) \
-         AND NOT EXISTS (SELECT 1 FROM memory_event AS e WHERE e.org_id = c.org_id AND e.patient_id = c.patient_id \
-           AND e.derived = 0 AND e.action = 'forgotten' AND e.source = 'task' AND e.at >= c.from_at) \
          AND (c.from_at, c.patient_id, c.id) > ($3, $4, $5) ORDER BY c.from_at, c.patient_id, c.id LIMIT $6",
     )
 });
@@ -226,17 +226,17 @@ fn dormant_row(row: &Row) -> Result<Dormant, DbError> {
     })
 }
 
-/// A patient with a denial that began since it was recorded.
+/// A patient with a denial, and memories.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Withdrawn {
     pub place: Place,
     pub patient: PatientId,
-    /// It is the one by which memory is denied now.
-    pub denies: bool,
+    /// It is the one by which memory is denied now, and nothing was forgotten since it is in force: it began after it was recorded,
+    /// came back when a permit ended, or the organisation asks for it only now.
+    pub forgets: bool,
 }
 
-/// Patients whose denial began after it was recorded, up to `until`, after `after`, at most `limit`, where the organisation has
-/// memories forgotten.
+/// Patients with a denial that began up to `until`, after `after`, at most `limit`, where the organisation has memories forgotten.
 ///
 /// # Errors
 /// Of the database or the key store.
@@ -260,7 +260,10 @@ pub async fn withdrawn(
         let scope = Scope::new(org, patient).ok();
         let all = said.get(&patient).map(Vec::as_slice).unwrap_or_default();
         let denying = scope.and_then(|scope| keys.get(&scope)).and_then(|keys| consents::denying(all, keys, until));
-        Ok(Withdrawn { place: Place(row.i64(0)?, patient.0, consent, 0), patient, denies: denying == Some(consent) })
+        let forgotten = row.opt_time(3)?;
+        let forgets = |denial: consents::Denial| denial.id == consent && forgotten.is_none_or(|at| at < denial.since);
+        let place = Place(row.i64(0)?, patient.0, consent, 0);
+        Ok(Withdrawn { place, patient, forgets: denying.is_some_and(forgets) })
     };
     rows.iter().zip(patients).map(of).collect()
 }

@@ -41,7 +41,8 @@ async fn of_a_patient_who_denies_no_summary_is_made_until_a_new_permit(engine: E
     let ward = Ward::on(engine).await;
     let note = |id, text: &str| document(id, 1, "2026-06-30T10:00:00Z", text);
     let said = note(1, "Toma sertralina 50 mg al día. Refiere cefalea. Refiere insomnio. Es alérgica a la penicilina.");
-    ward.tell(&[said, consent(PATIENT, "memory", "deny", "2026-07-01T00:00:00Z")]).await;
+    ward.tell(&[said]).await;
+    ward.tell(&[consent(PATIENT, "memory", "deny", "2026-07-01T00:00:00Z")]).await;
     ward.after(1, JobName::Summaries).await;
     let summaries = "SELECT count(*) FROM summary";
     assert_eq!(count(ward.store(), summaries).await, 0);

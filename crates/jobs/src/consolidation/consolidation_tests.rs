@@ -13,7 +13,9 @@ async fn job() -> Consolidation {
     let keys = Keyring::in_memory(Arc::new(SystemClock), Arc::new(SeededEntropy::new(1))).await.unwrap();
     let policies = Policies::embedded().unwrap();
     let policy = policies.consolidation.thresholds.clone();
-    Consolidation { policy, rules: policies.rules(), keys: Arc::new(keys) }
+    let keys: Arc<dyn KeyStore> = Arc::new(keys);
+    let permits = Permits::new(Arc::clone(&keys), day(0));
+    Consolidation { policy, rules: policies.rules(), keys, permits }
 }
 
 fn day(n: i64) -> DateTime<Utc> {

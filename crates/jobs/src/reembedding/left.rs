@@ -115,8 +115,7 @@ impl Reembedding {
     ) -> Result<Page<Change>, JobError> {
         let behind = waiting::behind(tx, window.org, window.limit).await?;
         let came = behind.len();
-        let embed = |passage| Change::Embed { passage: Box::new(passage), vector: None, refused: false };
-        let mut changes: Vec<Change> = behind.into_iter().map(embed).collect();
+        let mut changes = self.embeds(tx, window, behind).await?;
         let made = made + came as u64;
         let is_enough = made >= self.policy.most_a_night;
         let judged = Judged { since: judged.since + came as u64, ..judged };

@@ -1,12 +1,20 @@
 //! What one night leaves for the next: it holds for the settings and the generations under which it was left, and no others.
 
+use std::sync::Arc;
+
 use super::*;
+use crate::permits::Permits;
 use crate::policy::Policies;
 use crate::status::Status as _;
+use anamnesis_core::clock::{Clock as _, SeededEntropy, SystemClock};
+use anamnesis_crypto::Keyring;
 use anamnesis_store::generations::Generations;
 
 fn job() -> Reembedding {
-    Reembedding { policy: Policies::embedded().unwrap().reembedding.thresholds }
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let keys = runtime.block_on(Keyring::in_memory(Arc::new(SystemClock), Arc::new(SeededEntropy::new(1)))).unwrap();
+    let permits = Permits::new(Arc::new(keys), SystemClock.now());
+    Reembedding { policy: Policies::embedded().unwrap().reembedding.thresholds, permits }
 }
 
 fn standing(active: i64, wanted: i64, note: Option<String>) -> Standing {

@@ -21,13 +21,16 @@ use uuid::Uuid;
 use super::driver::{Desk, Job, JobError, Means, Page, Window};
 use super::embed_batch::vectors_of;
 use super::ledger::Cursor;
+use super::permits::Permits;
 use super::policy::Thresholds;
 use super::registry::JobName;
 use anamnesis_embedding::Models;
 use anamnesis_sql::Transaction;
 use anamnesis_store::Next;
 use anamnesis_store::building::{self, Kept, Key};
+use anamnesis_store::consents::Use;
 use anamnesis_store::generations::{self, Generations};
+use anamnesis_store::reconciling;
 use anamnesis_store::waiting::{self, Waiting};
 use check::Found;
 use left::{Judged, Left, Place};
@@ -41,9 +44,9 @@ const TRIES: u32 = 20;
 const START: Key = (Uuid::nil(), Uuid::nil());
 
 /// The job.
-#[derive(Debug, Clone)]
 pub(crate) struct Reembedding {
     pub(crate) policy: ReembeddingThresholds,
+    permits: Permits,
 }
 
 /// Thresholds of `jobs/reembedding.toml`.
@@ -113,6 +116,8 @@ pub enum Change {
         vector: Option<Vec<f32>>,
         refused: bool,
     },
+    /// The patient denies memory: it waits, for a permit, and nothing of it is sent to the model.
+    Waits(Key),
     /// A vector of the new generation that cannot be compared.
     Unsound(Kept),
     /// How the comparison ended, and what the gates say; `None`: pass.
@@ -137,6 +142,13 @@ impl Change {
     /// It changes the organisation's row: one of a page at most.
     fn sets(&self) -> bool {
         matches!(self, Self::Begin | Self::Abandon | Self::Cleared | Self::Left(_) | Self::Swap { .. })
+    }
+
+    fn waits(&self) -> Option<Key> {
+        match self {
+            Self::Waits(key) => Some(*key),
+            _ => None,
+        }
     }
 }
 
@@ -212,8 +224,7 @@ impl Reembedding {
         let is_over = walked < WALK as usize && examined == walked;
         let passages = building::with_documents(tx, window.org, wanted).await?;
         let made = made + passages.len() as u64;
-        let embed = |passage| Change::Embed { passage: Box::new(passage), vector: None, refused: false };
-        let mut changes: Vec<Change> = passages.into_iter().map(embed).collect();
+        let mut changes = self.embeds(tx, window, passages).await?;
         let next = match last {
             _ if made >= self.policy.most_a_night => None,
             // A preview wrote nothing, so that nothing can be compared.
@@ -229,6 +240,21 @@ impl Reembedding {
         Ok(page(changes, examined, next.as_ref()))
     }
 
+    /// Passages to be embedded, but for those of patients who deny it.
+    async fn embeds(
+        &self,
+        tx: &mut Transaction,
+        window: &Window,
+        passages: Vec<Waiting>,
+    ) -> Result<Vec<Change>, JobError> {
+        let permits = self.permits.permitting(tx, window.org, Use::Work, passages.iter().map(|one| one.patient)).await?;
+        let change = |passage: Waiting| match permits.contains(&passage.patient) {
+            true => Change::Embed { passage: Box::new(passage), vector: None, refused: false },
+            false => Change::Waits((passage.patient.0, passage.passage)),
+        };
+        Ok(passages.into_iter().map(change).collect())
+    }
+
     /// What came meanwhile is embedded, and the generation swapped in when nothing is behind any more.
     async fn swap(
         &self,
@@ -242,8 +268,7 @@ impl Reembedding {
         }
         let behind = waiting::behind(tx, window.org, window.limit).await?;
         let examined = behind.len();
-        let embed = |passage| Change::Embed { passage: Box::new(passage), vector: None, refused: false };
-        let mut changes: Vec<Change> = behind.into_iter().map(embed).collect();
+        let mut changes = self.embeds(tx, window, behind).await?;
         let last = tries + 1 >= TRIES;
         changes.push(Change::Swap { last, ended: OnceLock::new() });
         let next = (!last).then_some(At::Swap { found, tries: tries + 1 });
@@ -276,8 +301,8 @@ impl Job for Reembedding {
     type Change = Change;
     type Status = ReembeddingStatus;
 
-    fn of(Means { policies, .. }: &Means<'_>) -> Self {
-        Self { policy: policies.reembedding.thresholds.clone() }
+    fn of(means: &Means<'_>) -> Self {
+        Self { policy: means.policies.reembedding.thresholds.clone(), permits: Permits::of(means) }
     }
 
     fn prepares(&self) -> bool {
@@ -347,6 +372,8 @@ impl Job for Reembedding {
             _ => None,
         });
         building::forget(tx, window.org, gone).await?;
+        let waits: Vec<Key> = changes.iter().filter_map(Change::waits).collect();
+        reconciling::wait(tx, window.org, &waits, desk.now).await?;
         let to = match changes.iter().find(|change| change.sets()) {
             Some(Change::Begin) => Some(begun(&row, desk)?),
             Some(Change::Abandon) => {
@@ -392,7 +419,7 @@ impl Job for Reembedding {
                 Change::Swap { ended, .. } => ended.get().copied(),
                 Change::Abandon => Some(Verdict::Abandoned),
                 Change::Told(verdict) => Some(*verdict),
-                Change::Begin | Change::Cleared | Change::Left(_) => None,
+                Change::Begin | Change::Cleared | Change::Left(_) | Change::Waits(_) => None,
             };
             status.verdict = verdict.or(status.verdict);
         }

@@ -22,6 +22,10 @@ pub struct ConsentRecorded {
     pub from: DateTime<Utc>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<DateTime<Utc>>,
+    /// When the person stated it, where the event's own `time` does not say so. A permit takes back no denial that was stated
+    /// after it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stated_at: Option<DateTime<Utc>>,
     /// Who wrote it down.
     pub recorded_by: Uuid,
     /// Why, where somebody said so.
@@ -37,6 +41,9 @@ impl ConsentRecorded {
         if let Some(until) = self.until {
             rules::instant(until, "until")?;
             rules::ensure(until > self.from, Problem::OutOfRange, "until")?;
+        }
+        if let Some(stated) = self.stated_at {
+            rules::instant(stated, "stated_at")?;
         }
         rules::id(self.recorded_by, "recorded_by")
     }

@@ -120,75 +120,54 @@ impl Writer<'_> {
         let maybe = |table, column, text: &Option<String>| {
             sealer.optional(clinical_cell(table, f.id.0, column), text.as_deref())
         };
-        let trust = if f.vouched { Trust::T1 } else { a.trust };
-        let standing = [Arg::from(super::findings::trust_number(trust)), f.set_by.code().into()];
-        let status = status(a.entity, a.polarity, f.state);
-        let own: (usize, Vec<Arg>) = match a.entity {
+        let sealed: Vec<Arg> = match a.entity {
             EntityType::Condition => {
-                let mut row = vec![
-                    seal("conditions", "name", &words.concept),
-                    maybe("conditions", "code", &words.code),
-                    status.into(),
-                    a.experiencer.code().into(),
-                ];
-                row.extend(standing);
-                row.push(f.valid_from.into());
-                (0, row)
+                vec![seal("conditions", "name", &words.concept), maybe("conditions", "code", &words.code)]
             }
             EntityType::Allergy | EntityType::Intolerance => {
-                let mut row = vec![
-                    seal("allergies", "substance", &words.concept),
-                    maybe("allergies", "reaction", &words.reaction),
-                    status.into(),
-                ];
-                row.extend(standing);
-                row.push(f.valid_from.into());
-                (1, row)
+                vec![seal("allergies", "substance", &words.concept), maybe("allergies", "reaction", &words.reaction)]
             }
             EntityType::Medication => {
                 let t = "medications";
-                let mut row = vec![
+                vec![
                     seal(t, "name", &words.concept),
                     maybe(t, "dose", &words.dose),
                     maybe(t, "route", &words.route),
                     maybe(t, "frequency", &words.frequency),
-                    status.into(),
-                ];
-                row.extend(standing);
-                row.extend([f.valid_from.into(), f.valid_to.into()]);
-                (2, row)
+                ]
             }
-            EntityType::Symptom => {
-                let mut row = vec![
-                    seal("symptom_states", "name", &words.concept),
-                    severity(words.severity.as_deref()).into(),
-                    status.into(),
-                ];
-                row.extend(standing);
-                let confirmed = f.last_confirmed_at.unwrap_or(a.asserted_at);
-                row.extend([f.valid_from.into(), confirmed.into(), f.expires_at.unwrap_or(confirmed).into()]);
-                (3, row)
-            }
+            EntityType::Symptom => vec![seal("symptom_states", "name", &words.concept)],
             EntityType::HealthSignal => {
                 let hash = sealer.keys.hash("metric", words.concept.as_bytes());
-                let reading = sealer.record(clinical_cell("health_signals", f.id.0, "reading"), words)?;
-                (5, vec![hash.into(), reading, status.into(), f.last_confirmed_at.unwrap_or(a.asserted_at).into()])
+                vec![hash.into(), sealer.record(clinical_cell("health_signals", f.id.0, "reading"), words)?]
             }
-            _ => (
-                4,
-                vec![
-                    seal("appointments", "title", &words.concept),
-                    status.into(),
-                    day_of(words).into(),
-                    f.set_by.code().into(),
-                ],
-            ),
+            _ => vec![seal("appointments", "title", &words.concept)],
         };
         let now = Arg::from(self.target.now);
         let mut row = vec![c.scope.org().0.into(), c.scope.patient().0.into(), f.id.0.into()];
-        row.extend(own.1);
+        row.extend(sealed);
+        row.extend(clear(f, a, words, f.state));
         row.extend([now.clone(), now]);
-        Ok((own.0, row))
+        Ok((table_of(a.entity), row))
+    }
+}
+
+/// What nothing seals of a clinical row, in the order of its columns: reconciliation compares them.
+fn clear(f: &Folded, a: &Assertion, words: &FindingWords, state: State) -> Vec<Arg> {
+    let trust = Arg::from(super::findings::trust_number(if f.vouched { Trust::T1 } else { a.trust }));
+    let (set_by, status) = (Arg::from(f.set_by.code()), Arg::from(status(a.entity, a.polarity, state)));
+    let confirmed = f.last_confirmed_at.unwrap_or(a.asserted_at);
+    match a.entity {
+        EntityType::Condition => vec![status, a.experiencer.code().into(), trust, set_by, f.valid_from.into()],
+        EntityType::Allergy | EntityType::Intolerance => vec![status, trust, set_by, f.valid_from.into()],
+        EntityType::Medication => vec![status, trust, set_by, f.valid_from.into(), f.valid_to.into()],
+        EntityType::Symptom => {
+            let severity = severity(words.severity.as_deref()).into();
+            let until = f.expires_at.unwrap_or(confirmed);
+            vec![severity, status, trust, set_by, f.valid_from.into(), confirmed.into(), until.into()]
+        }
+        EntityType::HealthSignal => vec![status, confirmed.into()],
+        _ => vec![status, day_of(words).into(), set_by],
     }
 }
 
@@ -210,11 +189,13 @@ fn table_of(entity: EntityType) -> usize {
     }
 }
 
-/// The table in which a folded memory of this log stands, and its status there in this state; `None` where it has no clinical row.
-pub(super) fn clinical_status(loaded: &Loaded, folded: &Folded, state: State) -> Option<(usize, &'static str)> {
+/// The table in which a folded memory of this log stands, and what nothing seals of its row in this state; `None` where it has no
+/// clinical row.
+pub(super) fn clinical_clear(loaded: &Loaded, folded: &Folded, state: State) -> Option<(usize, Vec<Arg>)> {
     let a = loaded.log.assertions.iter().find(|a| a.id == folded.opened_by)?;
+    let words = &loaded.told.get(&folded.told_by)?.words;
     let stands = a.entity.is_clinical() && has_standing(folded, a);
-    stands.then(|| (table_of(a.entity), status(a.entity, a.polarity, state)))
+    stands.then(|| (table_of(a.entity), clear(folded, a, words, state)))
 }
 
 /// Whether a memory may stand in the clinical store at all.

@@ -116,7 +116,7 @@ impl Store {
         let before = writer.states_of(&batch.answers).await?;
         writer.acts(&batch.acts).await?;
         writer.fold().await?;
-        writer.forget_withdrawn(&batch.consents).await?;
+        writer.withdraw(&batch.consents).await?;
         writer.answers(&batch.answers, &before).await?;
         writer.flush_events().await?;
         let done = writer.done;

@@ -27,7 +27,7 @@ static PATIENT: LazyLock<Bulk> = LazyLock::new(|| {
     ];
     Bulk::new("patient_profile", &columns, "ON CONFLICT (org_id, patient_id) DO NOTHING")
 });
-const CONSENT_COLUMNS: [Column; 13] = [
+const CONSENT_COLUMNS: [Column; 14] = [
     ("org_id", ColumnType::Uuid),
     ("patient_id", ColumnType::Uuid),
     ("id", ColumnType::Uuid),
@@ -38,6 +38,7 @@ const CONSENT_COLUMNS: [Column; 13] = [
     ("from_at", ColumnType::Int),
     ("until_at", ColumnType::Int),
     ("recorded_by", ColumnType::Uuid),
+    ("stated_at", ColumnType::Int),
     ("created_at", ColumnType::Int),
     ("updated_at", ColumnType::Int),
     ("mac", ColumnType::Bytes),
@@ -46,7 +47,7 @@ static CONSENT: LazyLock<Bulk> =
     LazyLock::new(|| Bulk::new("consent", &CONSENT_COLUMNS, "ON CONFLICT (org_id, patient_id, id) DO NOTHING"));
 pub(super) static COVERED: covered::Lazy = LazyLock::new(|| {
     let columns = ["id", "scope_hash", "provision", "from_at", "until_at", "recorded_by"];
-    Covered::new("consent", &columns, &CONSENT_COLUMNS, "")
+    Covered::with_later("consent", (&columns, &["stated_at"]), &CONSENT_COLUMNS, "")
 });
 // What is folded is read, decided and written: another worker's half of the same patient must not come in between.
 static HOLD: LazyLock<Sql> = LazyLock::new(|| {
@@ -128,6 +129,7 @@ impl Writer<'_> {
             c.from.into(),
             c.until.into(),
             c.recorded_by.into(),
+            c.stated_at.into(),
             now.clone(),
             now,
         ];

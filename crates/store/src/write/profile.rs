@@ -257,6 +257,10 @@ impl Writer<'_> {
         self.tx.bulk(&MODE, rows).await?;
         let patients: BTreeSet<Uuid> = changes.iter().map(|c| c.scope.patient().0).collect();
         let courses = self.project_modes(patients).await?;
+        // What was set aside since then may have been said then.
+        for change in changes.iter().filter(|change| change.on) {
+            self.drop_aside(change.scope, change.stamp.0).await?;
+        }
         let began = changes.iter().filter(|change| change.on).map(|change| change.scope).collect();
         self.remove_ephemeral(&courses, &began).await
     }

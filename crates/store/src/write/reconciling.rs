@@ -1,17 +1,17 @@
-//! Memories and clinical rows beside the log that they are folded from: what the fold says today, and what stands there.
+//! Memories and clinical rows, compared with the log that they are folded from: what the fold says today, and what the rows hold.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
-use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
 use super::Group;
-use super::clinical::{CLEAR, clinical_status};
+use super::clinical::{CLEAR, clinical_clear};
 use super::memories::Loaded;
+use super::memories::rows::{DERIVED, derived};
 use super::nightly::Shift;
-use crate::StoreError;
-use anamnesis_core::fold::Folded;
+use crate::{StoreError, covered};
+use anamnesis_core::fold::{Assertion, Folded};
 use anamnesis_core::ids::PatientId;
 use anamnesis_core::memory::State;
 use anamnesis_core::scope::Scope;
@@ -23,32 +23,35 @@ static GROUPS: LazyLock<Sql> = LazyLock::new(|| {
     )
 });
 static STANDING: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "SELECT patient_id, id, group_hash, state, contested, ungrounded, set_by, confidence, times_reinforced, \
-         verification_count, is_protected, cycle, valid_from, valid_to, expires_at FROM memory \
-         WHERE org_id = $1 AND patient_id IN {uuids $2} AND kind <> 'raw'",
-    )
+    let columns: Vec<&str> = DERIVED.iter().map(|(column, _)| *column).collect();
+    let (select, of) = ("SELECT patient_id, id, group_hash, content_sealed IS NULL, ", " FROM memory WHERE org_id = $1 AND ");
+    let sql = [select, &columns.join(", "), of, "patient_id IN {uuids $2} AND kind <> 'raw'"].concat();
+    Sql::new(Box::leak(sql.into_boxed_str()))
 });
+/// What is clear of clinical rows, in the order of `clinical::CLEAR`.
+macro_rules! clinical {
+    ($columns:literal, $table:literal) => {
+        Sql::new(concat!(
+            "SELECT patient_id, memory_id, ",
+            $columns,
+            " FROM ",
+            $table,
+            " WHERE org_id = $1 AND patient_id IN {uuids $2}"
+        ))
+    };
+}
 static CLINICAL: LazyLock<[Sql; 6]> = LazyLock::new(|| {
     [
-        Sql::new("SELECT patient_id, memory_id, status FROM conditions WHERE org_id = $1 AND patient_id IN {uuids $2}"),
-        Sql::new("SELECT patient_id, memory_id, status FROM allergies WHERE org_id = $1 AND patient_id IN {uuids $2}"),
-        Sql::new(
-            "SELECT patient_id, memory_id, status FROM medications WHERE org_id = $1 AND patient_id IN {uuids $2}",
-        ),
-        Sql::new(
-            "SELECT patient_id, memory_id, status FROM symptom_states WHERE org_id = $1 AND patient_id IN {uuids $2}",
-        ),
-        Sql::new(
-            "SELECT patient_id, memory_id, status FROM appointments WHERE org_id = $1 AND patient_id IN {uuids $2}",
-        ),
-        Sql::new(
-            "SELECT patient_id, memory_id, status FROM health_signals WHERE org_id = $1 AND patient_id IN {uuids $2}",
-        ),
+        clinical!("status, experiencer, trust, set_by, since", "conditions"),
+        clinical!("status, trust, set_by, since", "allergies"),
+        clinical!("status, trust, set_by, since, until", "medications"),
+        clinical!("severity, status, trust, set_by, onset, last_confirmed_at, expires_at", "symptom_states"),
+        clinical!("status, at, set_by", "appointments"),
+        clinical!("status, synced_at", "health_signals"),
     ]
 });
 static UNTELL: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new("UPDATE memory SET fold_hash = NULL WHERE org_id = $1 AND (patient_id, id) IN {pairs $2}")
+    Sql::new("UPDATE memory SET fold_hash = NULL, finding_id = NULL WHERE org_id = $1 AND (patient_id, id) IN {pairs $2}")
 });
 
 pub fn statements() -> Vec<&'static Sql> {
@@ -58,47 +61,37 @@ pub fn statements() -> Vec<&'static Sql> {
 /// (patient, memory).
 type Key = (Uuid, Uuid);
 
-/// A memory as far as the fold decides it.
-#[derive(Debug, PartialEq)]
-struct Stands {
-    state: String,
-    contested: bool,
-    ungrounded: bool,
-    set_by: String,
-    confidence: f64,
-    counts: [i64; 3],
-    is_protected: bool,
-    valid: (DateTime<Utc>, Option<DateTime<Utc>>),
-    expires_at: Option<DateTime<Utc>>,
+/// A memory as it is in the store, as far as the fold decides it.
+struct Stored {
+    group: Vec<u8>,
+    has_words: bool,
+    /// The columns of [`DERIVED`], as they are hashed.
+    columns: Vec<Vec<u8>>,
 }
 
-impl Stands {
-    fn stored(row: &Row) -> Result<Self, StoreError> {
-        Ok(Self {
-            state: row.text(3)?,
-            contested: row.bool(4)?,
-            ungrounded: row.bool(5)?,
-            set_by: row.text(6)?,
-            confidence: row.f64(7)?,
-            counts: [row.i64(8)?, row.i64(9)?, row.i64(11)?],
-            is_protected: row.bool(10)?,
-            valid: (row.time(12)?, row.opt_time(13)?),
-            expires_at: row.opt_time(14)?,
-        })
+impl Stored {
+    fn of(row: &Row) -> Result<Self, StoreError> {
+        let columns = row.0.get(4..).unwrap_or_default().iter();
+        let columns = columns.map(|cell| covered::content(std::slice::from_ref(cell))).collect();
+        Ok(Self { group: row.opt_blob(2)?.unwrap_or_default(), has_words: !row.bool(3)?, columns })
     }
 
-    fn folded(f: &Folded) -> Self {
-        Self {
-            state: f.state.code().to_owned(),
-            contested: f.contested,
-            ungrounded: f.ungrounded,
-            set_by: f.set_by.code().to_owned(),
-            confidence: f.confidence,
-            counts: [f.times_reinforced.into(), f.verification_count.into(), f.cycle.into()],
-            is_protected: f.is_protected,
-            valid: (f.valid_from, f.valid_to),
-            expires_at: f.expires_at,
-        }
+    /// Whether it is what the fold says. What time did to a memory since it was written is the jobs' to write (`expiry`), and no
+    /// difference.
+    fn is(&self, loaded: &Loaded, folded: &Folded, opening: &Assertion, is_before_time: bool) -> bool {
+        let expected = derived(folded, opening);
+        let is_of_time = |column: &str| ["state", "state_at", "valid_to"].contains(&column);
+        let same = DERIVED.iter().zip(&expected).zip(&self.columns).all(|(((column, _), expected), stored)| {
+            (is_before_time && is_of_time(column)) || covered::content_of(std::slice::from_ref(expected)) == *stored
+        });
+        // Words go with what was purged, and with nothing else.
+        let told = loaded.log.assertions.iter().find(|a| a.id == folded.told_by);
+        same && (self.has_words || opening.tombstone.is_some() || told.is_some_and(|told| told.tombstone.is_some()))
+    }
+
+    fn is_active(&self) -> bool {
+        let place = DERIVED.iter().position(|(column, _)| *column == "state");
+        place.and_then(|place| self.columns.get(place)) == Some(&covered::content_of(&[State::Active.code().into()]))
     }
 }
 
@@ -141,23 +134,22 @@ impl Shift<'_> {
         }
         let mut loaded = writer.load(&groups).await?;
         let foldings = writer.folded(&mut loaded).await?;
-        let mut standing: BTreeMap<Key, (Vec<u8>, Stands)> = BTreeMap::new();
+        let mut standing: BTreeMap<Key, Stored> = BTreeMap::new();
         for row in writer.tx.fetch_all(&STANDING, of()).await? {
-            standing
-                .insert((row.uuid(0)?, row.uuid(1)?), (row.opt_blob(2)?.unwrap_or_default(), Stands::stored(&row)?));
+            standing.insert((row.uuid(0)?, row.uuid(1)?), Stored::of(&row)?);
         }
-        let mut clinical: BTreeMap<Key, (usize, String)> = BTreeMap::new();
+        let mut clinical: BTreeMap<Key, (usize, Vec<u8>)> = BTreeMap::new();
         for (place, sql) in CLINICAL.iter().enumerate() {
             for row in writer.tx.fetch_all(sql, of()).await? {
-                clinical.insert((row.uuid(0)?, row.uuid(1)?), (place, row.text(2)?));
+                let clear = covered::content(row.0.get(2..).unwrap_or_default());
+                clinical.insert((row.uuid(0)?, row.uuid(1)?), (place, clear));
             }
         }
         let mut found = Differences::default();
         for ((group, loaded), folding) in loaded.iter().zip(&foldings) {
             for folded in &folding.outcome.memories {
                 let key = (group.0.patient().0, folded.id.0);
-                let stands = standing.remove(&key).map(|(_, stands)| stands);
-                found.compare(group, loaded, folded, stands.as_ref(), clinical.remove(&key));
+                found.compare(group, loaded, folded, standing.remove(&key).as_ref(), clinical.remove(&key));
             }
         }
         found.left_over(standing, clinical, &groups);
@@ -185,29 +177,29 @@ impl Shift<'_> {
 }
 
 impl Differences {
-    /// What time did to a memory since it was written is the nights' to write (`expiry`), and no difference.
     fn compare(
         &mut self,
         group: &Group,
         loaded: &Loaded,
         folded: &Folded,
-        stands: Option<&Stands>,
-        clinical: Option<(usize, String)>,
+        stored: Option<&Stored>,
+        clinical: Option<(usize, Vec<u8>)>,
     ) {
         let key: Key = (group.0.patient().0, folded.id.0);
-        let mut expected = Stands::folded(folded);
-        let mut state = folded.state;
-        if let Some(stands) = stands.filter(|stands| stands.state == State::Active.code() && state.is_of_time()) {
-            state = State::Active;
-            expected.state = stands.state.clone();
-            expected.valid.1 = stands.valid.1;
-        }
-        if stands != Some(&expected) {
+        let is_before_time = folded.state.is_of_time() && stored.is_some_and(Stored::is_active);
+        let state = if is_before_time { State::Active } else { folded.state };
+        let opening = loaded.log.assertions.iter().find(|a| a.id == folded.opened_by);
+        if !stored.zip(opening).is_some_and(|(stored, a)| stored.is(loaded, folded, a, is_before_time)) {
             self.memories.insert(key);
             self.groups.insert(*group);
         }
-        let wanted = clinical_status(loaded, folded, state);
-        if clinical.as_ref().map(|(place, status)| (*place, status.as_str())) != wanted {
+        // The end that time set is written to the memory alone.
+        let wanted = |valid_to| {
+            let row = clinical_clear(loaded, &Folded { valid_to, ..folded.clone() }, state);
+            row.map(|(place, clear)| (place, covered::content_of(&clear)))
+        };
+        let is_own = clinical == wanted(folded.valid_to) || folded.state.is_of_time() && clinical == wanted(None);
+        if !is_own {
             self.clinical.insert(key);
             self.groups.insert(*group);
         }
@@ -216,12 +208,12 @@ impl Differences {
     /// Memories that no fold made, and clinical rows of none.
     fn left_over(
         &mut self,
-        standing: BTreeMap<Key, (Vec<u8>, Stands)>,
-        clinical: BTreeMap<Key, (usize, String)>,
+        standing: BTreeMap<Key, Stored>,
+        clinical: BTreeMap<Key, (usize, Vec<u8>)>,
         groups: &BTreeSet<Group>,
     ) {
         let mut unfounded: BTreeSet<Key> = BTreeSet::new();
-        for (key, (hash, _)) in standing {
+        for (key, Stored { group: hash, .. }) in standing {
             let own = groups.iter().find(|(scope, group)| scope.patient().0 == key.0 && group.as_slice() == hash);
             match own {
                 Some(group) => {

@@ -4,10 +4,12 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
+use chrono::{DateTime, Utc};
+
 use super::Writer;
 use super::nightly::Shift;
 use crate::StoreError;
-use crate::consents::{self, NewConsent};
+use crate::consents::{self, Denial, NewConsent};
 use crate::records::NewAct;
 use anamnesis_core::audit::Actor;
 use anamnesis_core::fold::{Act, Deed};
@@ -24,30 +26,55 @@ static HELD: LazyLock<Sql> = LazyLock::new(|| {
     )
 });
 
+// Ids and codes stay.
+static DROP_ASIDE: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "UPDATE quarantine SET state = 'dropped', body_sealed = NULL, attributes_sealed = NULL, updated_at = $4 \
+         WHERE key_org_id = $1 AND key_patient_id = $2 AND created_at >= $3 AND body_sealed IS NOT NULL",
+    )
+});
+
 pub(crate) fn statements() -> Vec<&'static Sql> {
-    vec![&HELD]
+    vec![&HELD, &DROP_ASIDE]
 }
 
 impl Writer<'_> {
-    /// Forgets the memories of patients who withdraw consent to memory, where it is in force now.
-    pub(super) async fn forget_withdrawn(&mut self, consents: &[NewConsent]) -> Result<(), StoreError> {
-        let scopes: BTreeSet<Scope> = consents.iter().filter(|one| one.forgets).map(|one| one.scope).collect();
-        self.forget_denied(scopes).await
+    /// What a withdrawal of consent to memory does, where it is in force now: what was set aside of the patient goes, since it may not
+    /// be stored any more, and where the organisation says so, memories are forgotten.
+    pub(super) async fn withdraw(&mut self, consents: &[NewConsent]) -> Result<(), StoreError> {
+        let closing = || consents.iter().filter(|one| one.closes);
+        let closed: BTreeSet<Scope> = closing().map(|one| one.scope).collect();
+        for scope in closed {
+            if self.denial_of(scope).await?.is_some() {
+                self.drop_aside(scope, DateTime::UNIX_EPOCH).await?;
+            }
+        }
+        self.forget_denied(closing().filter(|one| one.forgets).map(|one| one.scope).collect()).await
+    }
+
+    /// Drops the content of messages of a patient that were set aside since an instant.
+    pub(super) async fn drop_aside(&mut self, scope: Scope, since: DateTime<Utc>) -> Result<(), StoreError> {
+        let of = vec![scope.org().0.into(), scope.patient().0.into(), since.into(), self.target.now.into()];
+        self.tx.execute(&DROP_ASIDE, of).await?;
+        Ok(())
+    }
+
+    async fn denial_of(&mut self, scope: Scope) -> Result<Option<Denial>, StoreError> {
+        let rows = consents::rows_of(self.tx, self.target.org, Arg::Uuids(vec![scope.patient().0])).await?;
+        let all = rows.get(&scope.patient()).map(Vec::as_slice).unwrap_or_default();
+        Ok(consents::denying(all, self.keys_of(scope)?, self.target.now))
     }
 
     /// Forgets the memories of those of these patients whose denial of memory is in force now.
     async fn forget_denied(&mut self, scopes: BTreeSet<Scope>) -> Result<(), StoreError> {
         for scope in scopes {
-            let patients = Arg::Uuids(vec![scope.patient().0]);
-            let rows = consents::rows_of(self.tx, self.target.org, patients).await?;
-            let all = rows.get(&scope.patient()).map(Vec::as_slice).unwrap_or_default();
-            let keys = self.keys_of(scope)?;
-            let Some(last) = consents::denying(all, keys, self.target.now) else { continue };
+            let Some(Denial { id: last, since }) = self.denial_of(scope).await? else { continue };
+            let since = since.timestamp_micros().to_be_bytes();
             let held = self.tx.fetch_all(&HELD, vec![scope.org().0.into(), scope.patient().0.into()]).await?;
             let mut acts = Vec::with_capacity(held.len());
             for row in held {
                 let memory = MemoryId(row.uuid(0)?);
-                let id = MemoryEventId(derive("withdrawn", &[last.as_bytes(), memory.0.as_bytes()]));
+                let id = MemoryEventId(derive("withdrawn", &[last.as_bytes(), &since, memory.0.as_bytes()]));
                 let at = self.target.now;
                 // A right, not a claim about what is so: allergies are forgotten with the rest.
                 let act = Act { id, memory, at, deed: Deed::Forgotten, by: SetBy::Task, evidence: None };

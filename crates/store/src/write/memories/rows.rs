@@ -16,7 +16,7 @@ use crate::records::{FindingWords, NewDocument};
 use crate::seal::Sealer;
 use anamnesis_core::confidence;
 use anamnesis_core::finding::{EntityType, Epistemic, Polarity};
-use anamnesis_core::fold::Deed;
+use anamnesis_core::fold::{Assertion, Deed, Folded};
 use anamnesis_core::ids::derive;
 use anamnesis_core::memory::Class;
 use anamnesis_core::provenance::{SourceType, Trust};
@@ -27,11 +27,14 @@ use anamnesis_text::{Language, stems};
 /// The shape of a memory row's sealed content.
 const SCHEMA_VERSION: i64 = 1;
 
-const MEMORY_COLUMNS: [(&str, ColumnType); 53] = [
+const KEY: [Column; 4] = [
     ("org_id", ColumnType::Uuid),
     ("patient_id", ColumnType::Uuid),
     ("id", ColumnType::Uuid),
     ("group_hash", ColumnType::Bytes),
+];
+/// What the fold decides of a memory and nothing seals: reconciliation compares each of these columns with it.
+pub(in crate::write) const DERIVED: [Column; 32] = [
     ("attribute_hash", ColumnType::Bytes),
     ("kind", ColumnType::Text),
     ("class", ColumnType::Text),
@@ -40,17 +43,8 @@ const MEMORY_COLUMNS: [(&str, ColumnType); 53] = [
     ("state", ColumnType::Text),
     ("contested", ColumnType::Bool),
     ("ungrounded", ColumnType::Bool),
-    ("content_sealed", ColumnType::Bytes),
-    ("finding_id", ColumnType::Uuid),
-    ("document_id", ColumnType::Uuid),
-    ("revision", ColumnType::Int),
-    ("evidence_sealed", ColumnType::Bytes),
-    ("evidence_start", ColumnType::Int),
-    ("evidence_end", ColumnType::Int),
-    ("file_sealed", ColumnType::Bytes),
     ("source_type", ColumnType::Text),
     ("epistemic", ColumnType::Text),
-    ("source_entity_sealed", ColumnType::Bytes),
     ("is_proxy", ColumnType::Bool),
     ("trust", ColumnType::Int),
     ("set_by", ColumnType::Text),
@@ -72,6 +66,18 @@ const MEMORY_COLUMNS: [(&str, ColumnType); 53] = [
     ("state_at", ColumnType::Int),
     ("supersedes", ColumnType::Uuid),
     ("superseded_by", ColumnType::Uuid),
+    ("ends_at", ColumnType::Int),
+];
+const WRITTEN: [Column; 17] = [
+    ("content_sealed", ColumnType::Bytes),
+    ("finding_id", ColumnType::Uuid),
+    ("document_id", ColumnType::Uuid),
+    ("revision", ColumnType::Int),
+    ("evidence_sealed", ColumnType::Bytes),
+    ("evidence_start", ColumnType::Int),
+    ("evidence_end", ColumnType::Int),
+    ("file_sealed", ColumnType::Bytes),
+    ("source_entity_sealed", ColumnType::Bytes),
     ("terms", ColumnType::Ints),
     ("redaction_policy", ColumnType::Text),
     ("fold_hash", ColumnType::Bytes),
@@ -79,7 +85,6 @@ const MEMORY_COLUMNS: [(&str, ColumnType); 53] = [
     ("recorded_at", ColumnType::Int),
     ("updated_at", ColumnType::Int),
     ("fade_level", ColumnType::Int),
-    ("ends_at", ColumnType::Int),
     ("lines", ColumnType::Int),
 ];
 
@@ -87,8 +92,7 @@ const MEMORY_COLUMNS: [(&str, ColumnType); 53] = [
 // `created_at` equals `recorded_at`; a memory that is folded again keeps both, and keeps its sealed words while the
 // finding that tells them is the same (an event's content is never updated). A confirmation opens a new cycle.
 static MEMORY: LazyLock<Bulk> = LazyLock::new(|| {
-    let mut columns = MEMORY_COLUMNS.to_vec();
-    columns.push(("created_at", ColumnType::Int));
+    let columns = [&KEY[..], &DERIVED, &WRITTEN, &[("created_at", ColumnType::Int)]].concat();
     Bulk::new(
         "memory",
         &columns,
@@ -134,7 +138,7 @@ pub(super) static RAW: LazyLock<Bulk> = LazyLock::new(|| {
         ("ends_at", ColumnType::Int),
     ];
     let kind =
-        |name| MEMORY_COLUMNS.iter().find(|(known, _)| *known == name).map_or(ColumnType::Int, |(_, kind)| *kind);
+        |name| DERIVED.iter().chain(&WRITTEN).chain(&KEY).find(|(known, _)| *known == name).map_or(ColumnType::Int, |(_, kind)| *kind);
     let shared: Vec<Column> =
         raw_shared(Uuid::nil(), Arg::Null).into_iter().map(|(name, _)| (name, kind(name))).collect();
     Bulk::sharing("memory", &shared, &columns, "ON CONFLICT (org_id, patient_id, id) DO NOTHING")
@@ -183,29 +187,13 @@ impl Writer<'_> {
         let opened = c.told(f.opened_by).ok_or(StoreError::Shape)?;
         let evidence = opened.evidence.as_ref();
         let recorded = Arg::from(a.recorded_at);
-        let (class, source_type, trust) = match f.vouched {
-            true => (a.class.vouched(a.entity), SourceType::DirectExperience, Trust::T1),
-            false => (a.class, a.source_type, a.trust),
-        };
-        let epistemic = if f.vouched { source_type.epistemic() } else { a.epistemic };
         let protected = confidence::is_protected(f.is_protected, a.class);
         let terms = terms_of(&told.words, evidence.map(|e| e.quote.as_str()));
         let mut terms: Vec<i64> = terms.iter().map(|stem| keys.term(stem)).collect();
         terms.push(keys.concept_term(&told.words.concept));
         terms.sort_unstable();
-        Ok(vec![
-            c.scope.org().0.into(),
-            c.scope.patient().0.into(),
-            id.into(),
-            c.group.1.into(),
-            a.attribute.into(),
-            a.kind.code().into(),
-            class.code().into(),
-            a.entity.code().into(),
-            sensitivity(a.entity, class).into(),
-            f.state.code().into(),
-            f.contested.into(),
-            f.ungrounded.into(),
+        let key = vec![c.scope.org().0.into(), c.scope.patient().0.into(), id.into(), c.group.1.into()];
+        let written = vec![
             // The file is that of the evidence, which may be another finding's.
             sealer.record(memory_cell(id, "content"), &FindingWords { file: None, ..told.words.clone() })?,
             f.told_by.0.into(),
@@ -215,30 +203,7 @@ impl Writer<'_> {
             evidence.map(|e| e.span.start as i64).into(),
             evidence.map(|e| e.span.end as i64).into(),
             sealer.optional_record(memory_cell(id, "file"), opened.words.file.as_ref())?,
-            source_type.code().into(),
-            epistemic.code().into(),
             sealer.optional(memory_cell(id, "source_entity"), opened.words.source_entity.as_deref()),
-            a.is_proxy.into(),
-            trust_number(trust).into(),
-            f.set_by.code().into(),
-            (a.polarity == Polarity::Negated).into(),
-            a.experiencer.code().into(),
-            a.extraction_confidence.into(),
-            a.initial_confidence.into(),
-            a.basis.code().into(),
-            f.confidence.into(),
-            f.times_reinforced.into(),
-            f.verification_count.into(),
-            f.last_verified.into(),
-            f.is_protected.into(),
-            f.cycle.into(),
-            f.valid_from.into(),
-            f.valid_to.into(),
-            f.last_confirmed_at.into(),
-            f.expires_at.into(),
-            f.state_at.into(),
-            f.supersedes.map(|m| m.0).into(),
-            f.superseded_by.map(|m| m.0).into(),
             Arg::Ints(terms),
             "".into(),
             c.hash.into(),
@@ -246,11 +211,54 @@ impl Writer<'_> {
             recorded.clone(),
             self.target.now.into(),
             fading::level(a.kind, f.confidence, protected).into(),
-            f.ends_at.into(),
             c.lines().into(),
             recorded,
-        ])
+        ];
+        Ok([key, derived(f, a), written].concat())
     }
+}
+
+/// The columns of [`DERIVED`].
+pub(in crate::write) fn derived(f: &Folded, a: &Assertion) -> Vec<Arg> {
+    let (class, source_type, trust) = match f.vouched {
+        true => (a.class.vouched(a.entity), SourceType::DirectExperience, Trust::T1),
+        false => (a.class, a.source_type, a.trust),
+    };
+    let epistemic = if f.vouched { source_type.epistemic() } else { a.epistemic };
+    vec![
+        a.attribute.into(),
+        a.kind.code().into(),
+        class.code().into(),
+        a.entity.code().into(),
+        sensitivity(a.entity, class).into(),
+        f.state.code().into(),
+        f.contested.into(),
+        f.ungrounded.into(),
+        source_type.code().into(),
+        epistemic.code().into(),
+        a.is_proxy.into(),
+        trust_number(trust).into(),
+        f.set_by.code().into(),
+        (a.polarity == Polarity::Negated).into(),
+        a.experiencer.code().into(),
+        a.extraction_confidence.into(),
+        a.initial_confidence.into(),
+        a.basis.code().into(),
+        f.confidence.into(),
+        f.times_reinforced.into(),
+        f.verification_count.into(),
+        f.last_verified.into(),
+        f.is_protected.into(),
+        f.cycle.into(),
+        f.valid_from.into(),
+        f.valid_to.into(),
+        f.last_confirmed_at.into(),
+        f.expires_at.into(),
+        f.state_at.into(),
+        f.supersedes.map(|m| m.0).into(),
+        f.superseded_by.map(|m| m.0).into(),
+        f.ends_at.into(),
+    ]
 }
 
 /// What was inferred shows that it had evidence, though the quote itself may be gone (`retention`, `nightly`).
