@@ -147,7 +147,9 @@ async fn write_down(world: &World, record: Record, context: &Context) -> Result<
             let in_force = world.store.consents(scope).await?.in_force(meant, now);
             let begun = said.from <= now && said.until.is_none_or(|until| now < until);
             if begun && in_force != Some(said.provision) {
-                output::note("note: this does not decide; another consent of this scope does, see below (docs/consent.md)");
+                output::note(
+                    "note: this does not decide; another consent of this scope does, see below (docs/consent.md)",
+                );
             }
         }
     }

@@ -232,6 +232,17 @@ async fn what_was_said_cannot_be_turned_round_unseen(engine: Engine) {
             "UPDATE memory_event SET source = 'patient' WHERE derived = 0",
             "UPDATE memory_event SET source = 'clinician' WHERE derived = 0",
         ),
+        // A source that looks as if it had gone.
+        (
+            "UPDATE documents SET fate = 'summary_only', fate_at = 1785600000000000",
+            "UPDATE documents SET fate = NULL, fate_at = NULL",
+        ),
+        ("UPDATE documents SET risks = NULL", "UPDATE documents SET risks = (SELECT count(*) FROM risk_flag)"),
+        ("UPDATE documents SET language = 'en'", "UPDATE documents SET language = 'es'"),
+        (
+            "UPDATE extracted_findings SET tombstone_of = id, updated_at = updated_at + 100000000000 WHERE entity_type = 'medication'",
+            "UPDATE extracted_findings SET tombstone_of = NULL",
+        ),
     ] {
         tamper(&program, &[turned]).await;
         let report = reconciled();
@@ -249,12 +260,47 @@ async fn what_was_said_cannot_be_turned_round_unseen(engine: Engine) {
     // What is made of the log is made so again, and counted.
     for (turned, counted) in [
         ("UPDATE memory SET state = 'resolved' WHERE state = 'active' AND kind <> 'raw'", "memories"),
+        ("UPDATE memory SET negated = 1 - negated WHERE kind <> 'raw'", "memories"),
+        ("UPDATE memory SET experiencer = 'family' WHERE kind <> 'raw'", "memories"),
+        ("UPDATE memory SET trust = 5 WHERE kind <> 'raw'", "memories"),
+        ("UPDATE memory SET last_confirmed_at = 1 WHERE kind <> 'raw'", "memories"),
+        ("UPDATE memory SET ends_at = 1 WHERE kind <> 'raw'", "memories"),
+        ("UPDATE memory SET content_sealed = NULL WHERE kind <> 'raw'", "memories"),
         ("UPDATE medications SET status = 'stopped'", "clinical_rows"),
+        ("UPDATE medications SET until = 1", "clinical_rows"),
+        ("UPDATE medications SET since = 1", "clinical_rows"),
     ] {
         tamper(&program, &[turned]).await;
         let report = reconciled();
         assert!(figure(&report, counted) > 0, "{turned}: {report}");
         assert_eq!(figure(&reconciled(), counted), 0, "{turned}: it is right again");
+    }
+    // So is the day on which a source goes.
+    let org = ORG.to_string();
+    for turned in [
+        "UPDATE documents SET retention_due_at = NULL",
+        "UPDATE documents SET retention_due_at = retention_due_at + 900000000000000",
+    ] {
+        let calm = reconciled();
+        let (as_of, now) = (calm["as_of"].as_str().unwrap(), format!("{}T12:00:00Z", calm["as_of"].as_str().unwrap()));
+        let retention = ["job", "run", "retention", "--org", &org, "--as-of", as_of];
+        run(&program, &[("ANAMNESIS__PIPELINE__NOW", now.as_str())], &retention);
+        assert_eq!(figure(&reconciled(), "due_days"), 0);
+        tamper(&program, &[turned]).await;
+        assert!(figure(&reconciled(), "due_days") > 0, "{turned}");
+        assert_eq!(figure(&reconciled(), "due_days"), 0, "{turned}: it is found anew");
+    }
+    // What was deleted, and an act that is made to look as if the fold had written it, leave their entries.
+    assert_eq!(figure(&reconciled(), "forged_rows"), 1, "the risk without its hash");
+    for (gone, forged) in [
+        ("DELETE FROM risk_flag", 1),
+        ("UPDATE memory_event SET derived = 1 WHERE derived = 0", 2),
+        // With what was read in it.
+        ("DELETE FROM documents", 2),
+    ] {
+        tamper(&program, &[gone]).await;
+        reconciled();
+        assert_eq!(figure(&reconciled(), "forged_rows"), forged, "{gone}");
     }
 }
 
@@ -331,6 +377,10 @@ async fn what_people_did_and_set_cannot_be_turned_round_unseen(engine: Engine) {
             "UPDATE legal_hold SET lifted_at = NULL, lifted_by = NULL WHERE lifted_at = 1782000000000000",
         ),
         ("UPDATE legal_hold SET set_at = set_at - 1", "UPDATE legal_hold SET set_at = set_at + 1"),
+        (
+            "UPDATE legal_hold SET lifted_at = lifted_at - 900000000000",
+            "UPDATE legal_hold SET lifted_at = lifted_at + 900000000000",
+        ),
         ("UPDATE erasure SET what = 'memory'", "UPDATE erasure SET what = 'document'"),
         ("UPDATE erasure SET requested_at = requested_at - 1", "UPDATE erasure SET requested_at = requested_at + 1"),
         ("UPDATE quarantine SET state = 'retried'", "UPDATE quarantine SET state = 'open'"),

@@ -285,7 +285,8 @@ async fn nothing_is_formed_asked_or_embedded_of_a_patient_who_denies_memory(engi
     let notes: Vec<Value> = [(1, "01"), (2, "08"), (3, "15"), (4, "30")]
         .into_iter()
         .map(|(id, day)| {
-            let mut note = document(id, 1, &format!("2026-06-{day}T10:00:00Z"), "Refiere cefalea. Toma sertralina 50 mg.");
+            let mut note =
+                document(id, 1, &format!("2026-06-{day}T10:00:00Z"), "Refiere cefalea. Toma sertralina 50 mg.");
             note["provenance"] = json!({"confidence": 0.8});
             note
         })

@@ -246,7 +246,10 @@ async fn a_part_that_went_with_its_patient_ends_and_holds_no_other_erasure_up(en
     let whole = request(Subject::Patient);
     store.open_erasure(&part).await.unwrap();
     store.open_erasure(&whole).await.unwrap();
-    assert!(matches!(erase(store, &part).await, Err(ErasureError::Store(StoreError::Erased))), "not before its patient");
+    assert!(
+        matches!(erase(store, &part).await, Err(ErasureError::Store(StoreError::Erased))),
+        "not before its patient"
+    );
     erased(erase(store, &whole).await.unwrap());
     assert!(matches!(erase(store, &part).await.unwrap(), Ended::Before(_)));
     let open = store.open_erasures(scope().org()).await.unwrap();

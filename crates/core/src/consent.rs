@@ -119,9 +119,8 @@ impl Consents {
     fn deciding(&self, scope: ConsentScope, at: DateTime<Utc>) -> Option<&Consent> {
         let counts = |consent: &&Consent| consent.scope == scope || failpoints::is("any_scope_consents");
         let holding: Vec<&Consent> = self.0.iter().filter(counts).filter(|consent| consent.holds_at(at)).collect();
-        let stands = |one: &&Consent| {
-            one.provision == Provision::Permit || !holding.iter().any(|permit| permit.takes_back(one))
-        };
+        let stands =
+            |one: &&Consent| one.provision == Provision::Permit || !holding.iter().any(|permit| permit.takes_back(one));
         let standing = holding.iter().copied().filter(stands);
         standing.max_by_key(|one| (one.provision, one.from, one.stated_at, one.until))
     }
@@ -212,9 +211,15 @@ mod tests {
     #[test]
     fn a_denial_stands_against_a_permit_that_was_stated_before_it_whenever_that_begins() {
         use Provision::{Deny, Permit};
-        let at_minute = |list: [Consent; 2], minute| list.into_iter().collect::<Consents>().in_force(ConsentScope::Memory, at(minute));
+        let at_minute = |list: [Consent; 2], minute| {
+            list.into_iter().collect::<Consents>().in_force(ConsentScope::Memory, at(minute))
+        };
         let planned = [stated(Permit, 60, 10), stated(Deny, 20, 20)];
-        assert_eq!([at_minute(planned, 30), at_minute(planned, 60)], [Some(Deny), Some(Deny)], "planned before the denial");
+        assert_eq!(
+            [at_minute(planned, 30), at_minute(planned, 60)],
+            [Some(Deny), Some(Deny)],
+            "planned before the denial"
+        );
         let backdated = [stated(Permit, 25, 25), stated(Deny, 24, 40)];
         assert_eq!(at_minute(backdated, 41), Some(Deny), "it was stated last");
         let resent = [stated(Deny, 20, 20), stated(Permit, 10, 50)];

@@ -49,7 +49,9 @@ impl Observer for Metrics {
         }
         if report.job == JobName::Reconciliation {
             self.store.rows_forged.inc_by(counted(report, "forged_rows"));
-            self.store.rows_repaired.inc_by(counted(report, "memories") + counted(report, "clinical_rows"));
+            self.store
+                .rows_repaired
+                .inc_by(["memories", "clinical_rows", "due_days"].map(|counter| counted(report, counter)).iter().sum());
         }
         if report.job == JobName::Decay {
             for kind in Kind::ALL {

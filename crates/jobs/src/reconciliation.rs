@@ -13,10 +13,11 @@ use super::driver::{Desk, Job, JobError, Means, Page, Window};
 use super::ledger::Cursor;
 use super::policy::Thresholds;
 use super::registry::JobName;
+use super::retention::Retention;
 use super::status::status;
 use anamnesis_core::clock::Entropy;
 use anamnesis_core::failpoints;
-use anamnesis_core::ids::{OrgId, PatientId};
+use anamnesis_core::ids::{DocumentId, OrgId, PatientId};
 use anamnesis_core::scope::Scope;
 use anamnesis_crypto::KeyStore;
 use anamnesis_sql::Transaction;
@@ -26,6 +27,7 @@ use anamnesis_store::covered::{self, Authenticity};
 use anamnesis_store::nightly::{Rules, Shift};
 use anamnesis_store::projections::Differences;
 use anamnesis_store::reconciling::{self, Astray, InUse};
+use anamnesis_store::retention::unreckon;
 use anamnesis_store::{Keys, auditing, fading, generations, upkeep};
 
 /// Thresholds of `jobs/reconciliation.toml`.
@@ -45,6 +47,8 @@ impl Thresholds for ReconciliationThresholds {
 pub(crate) struct Reconciliation {
     pub(crate) policy: ReconciliationThresholds,
     pub(crate) rules: Rules,
+    /// By which sources go: what it noted is compared with what it says.
+    retention: Retention,
     keys: Arc<dyn KeyStore>,
     entropy: Arc<dyn Entropy>,
     /// The log is folded as of now: whatever night is run, an old one must not bring back what has lapsed since.
@@ -64,6 +68,8 @@ status!(
         memories,
         /// Clinical rows that were missing, differed or should not have been: written again.
         clinical_rows,
+        /// Documents whose noted day to go was not the one of the policy: it is found anew.
+        due_days,
         /// Passages without a vector of the active generation: they wait for the night's batch now.
         passages_without_vector,
         /// Passages of documents that were replaced: removed.
@@ -81,7 +87,7 @@ status!(
         /// Patients without a key, of whom nothing can be opened.
         unreadable_patients,
     }
-    changed: memories | clinical_rows | passages_without_vector | stale_passages | stray_vectors | uncovered_rows
+    changed: memories | clinical_rows | due_days | passages_without_vector | stale_passages | stray_vectors | uncovered_rows
 );
 
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
@@ -100,6 +106,8 @@ pub(crate) struct Found {
     differences: Differences,
     unreadable: u64,
     authenticity: Authenticity,
+    /// Documents whose noted day to go is not the one of the policy.
+    misdated: Vec<(PatientId, DocumentId)>,
     verified: u64,
     /// Every patient's rows were compared, and have a hash now.
     covers: bool,
@@ -127,10 +135,12 @@ impl Reconciliation {
         let scopes: Vec<Scope> = patients.iter().filter_map(|patient| Scope::new(window.org, *patient).ok()).collect();
         let keys: Keys = self.keys.known(&scopes).await?;
         let ids: Vec<Uuid> = patients.iter().map(|patient| patient.0).collect();
-        let mut authenticity = covered::authenticity(tx, window.org, &ids, &keys).await?;
+        let Coverage { since, .. } = auditing::rows_are_covered(tx, window.org, self.now).await?;
+        let mut authenticity = covered::authenticity(tx, window.org, (&ids, since), &keys).await?;
         self.judge(tx, window.org, &mut authenticity).await?;
         let unreadable = patients.len().saturating_sub(keys.len()) as u64;
-        Ok(Found { authenticity, unreadable, verified: patients.len() as u64, ..Found::default() })
+        let misdated = self.retention.misdated(tx, window.org, &ids).await?;
+        Ok(Found { authenticity, misdated, unreadable, verified: patients.len() as u64, ..Found::default() })
     }
 
     /// Compares with the trail what acts of people made: of the whole organisation, behind its last patient.
@@ -168,11 +178,13 @@ impl Job for Reconciliation {
     type Change = Found;
     type Status = ReconciliationStatus;
 
-    fn of(Means { policies, keys, entropy, now, .. }: &Means<'_>) -> Self {
+    fn of(means: &Means<'_>) -> Self {
+        let Means { policies, keys, entropy, now, .. } = means;
         let policy = policies.reconciliation.thresholds.clone();
         let (keys, entropy) = (Arc::clone(keys), Arc::clone(entropy));
         let receipt_days = i64::from(policies.upkeep.thresholds.receipt_days);
-        Self { policy, rules: policies.rules(), keys, entropy, now: *now, receipt_days }
+        let retention = Retention::of(means);
+        Self { policy, rules: policies.rules(), retention, keys, entropy, now: *now, receipt_days }
     }
 
     async fn plan(
@@ -225,6 +237,9 @@ impl Job for Reconciliation {
                 desk.shift(window, &keys, &self.rules).fold_again(tx, &found.differences).await?;
             }
             reconciling::repair(tx, window.org, &found.astray, desk.now).await?;
+            if !found.misdated.is_empty() {
+                unreckon(tx, window.org, &found.misdated, desk.now).await?;
+            }
             covered::adopt(tx, window.org, &found.authenticity.uncovered).await?;
             if !found.authenticity.differing.is_empty() {
                 let patients: Vec<PatientId> = found.authenticity.differing.iter().copied().map(PatientId).collect();
@@ -249,6 +264,7 @@ impl Job for Reconciliation {
         for found in &page.changes {
             status.memories += found.differences.memories.len() as u64;
             status.clinical_rows += found.differences.clinical.len() as u64;
+            status.due_days += found.misdated.len() as u64;
             status.passages_without_vector += found.astray.without_vector.len() as u64;
             status.stale_passages += found.astray.stale.len() as u64;
             status.stray_vectors += found.astray.stray.len() as u64;

@@ -17,12 +17,13 @@ use super::policy::Thresholds;
 use super::registry::JobName;
 use super::status::status;
 use anamnesis_core::failpoints;
-use anamnesis_core::ids::{PatientId, derive};
+use anamnesis_core::ids::{DocumentId, OrgId, PatientId, derive};
 pub(crate) use anamnesis_core::retention::RetentionPolicy;
 use anamnesis_core::retention::{Fate, PrivacyTier, Said};
 use anamnesis_core::scope::Scope;
 use anamnesis_crypto::KeyStore;
 use anamnesis_sql::Transaction;
+use anamnesis_store::auditing::acts;
 use anamnesis_store::nightly::Rules;
 use anamnesis_store::retention::{self, Dormant, Lane, Place, Source};
 use anamnesis_store::{covered, fading};
@@ -130,6 +131,23 @@ impl Retention {
         }
     }
 
+    /// Documents of these patients whose noted day is not the one that the policy gives them. While the policy is new, none: the
+    /// next run notes all days anew.
+    pub(crate) async fn misdated(
+        &self,
+        tx: &mut Transaction,
+        org: OrgId,
+        patients: &[Uuid],
+    ) -> Result<Vec<(PatientId, DocumentId)>, JobError> {
+        let organization = retention::organization(tx, org).await?;
+        if fading::mark(tx, org, Self::NAME.code()).await? != Some(self.fingerprint(&organization)) {
+            return Ok(Vec::new());
+        }
+        let rows = retention::sources_of(tx, org, patients).await?;
+        let wrong = rows.iter().filter(|row| row.due_at != self.due(row, &organization).map(|(at, _)| at));
+        Ok(wrong.map(|row| (row.patient, row.document)).collect())
+    }
+
     /// Of whom nothing came since then, the record goes.
     fn record_term(&self, cutoff: DateTime<Utc>) -> DateTime<Utc> {
         cutoff - TimeDelta::days(i64::from(self.policy.patient_days))
@@ -140,7 +158,11 @@ impl Retention {
             return Ok(Page::end());
         }
         let until = self.record_term(window.cutoff);
-        let rows = retention::dormant(tx, window.org, until, window.after(after)).await?;
+        let mut rows = retention::dormant(tx, window.org, until, window.after(after)).await?;
+        if !rows.is_empty() {
+            let doubtful = acts::doubtful_holds(tx, window.org).await?;
+            rows.iter_mut().for_each(|row| row.held |= doubtful.contains(&row.patient.0));
+        }
         let next = next_after(&rows, window, |row| At { lane: Lane::Records, after: row.place });
         Ok(Page { examined: rows.len() as u64, changes: rows.into_iter().map(Change::Ends).collect(), next })
     }

@@ -317,7 +317,13 @@ impl Job for Summaries {
     fn of(means: &Means<'_>) -> Self {
         let Means { policies, keys, writer, .. } = means;
         let policy = policies.summaries.thresholds.clone();
-        Self { policy, rules: policies.rules(), keys: Arc::clone(keys), writer: writer.cloned(), permits: Permits::of(means) }
+        Self {
+            policy,
+            rules: policies.rules(),
+            keys: Arc::clone(keys),
+            writer: writer.cloned(),
+            permits: Permits::of(means),
+        }
     }
 
     fn prepares(&self) -> bool {

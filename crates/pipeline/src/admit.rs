@@ -316,7 +316,14 @@ struct Batch {
 impl Batch {
     fn new(known: Known, keys: &Keys, grants: HashMap<usize, Grant>) -> Self {
         let consents = keys.keys().map(|scope| (scope.patient(), known.consents_of(*scope, keys))).collect();
-        Self { known, grants, consents, consents_to_come: HashMap::new(), seen: HashMap::new(), revisions: HashMap::new() }
+        Self {
+            known,
+            grants,
+            consents,
+            consents_to_come: HashMap::new(),
+            seen: HashMap::new(),
+            revisions: HashMap::new(),
+        }
     }
 
     /// Whether what the message says may be stored: the consent in force when it was said counts, and the one in force now; and

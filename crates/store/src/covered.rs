@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use crate::organizations::{self, Policy};
 use crate::write::{covered_bulks, documents};
-use crate::{StoreError, auditing, stated};
+use crate::{StoreError, auditing, missing, stated};
 use anamnesis_core::ids::OrgId;
 use anamnesis_core::scope::Scope;
 use anamnesis_crypto::{PatientKeys, PlatformKey};
@@ -28,8 +28,10 @@ pub(crate) struct Covered {
     has_revisions: bool,
     /// The places of the covered columns in a row that is inserted.
     places: Vec<usize>,
-    /// The last so many of them came later than the table: where one is empty, the hash is that of a row from before.
-    later: usize,
+    /// The same of columns that came later than the table, where they are inserted.
+    later: Vec<usize>,
+    /// How many of these are read. Where the first is empty, the hash is that of a row from before, and covers none of them.
+    later_read: usize,
     read: Sql,
     /// The same of single things, where the table has revisions.
     read_some: Option<Sql>,
@@ -47,19 +49,20 @@ impl Covered {
         Self::with_later(table, (columns, &[]), inserted, further)
     }
 
-    /// The same of a table that got `later` columns when there were rows with hashes already.
+    /// The same of a table that got `later` columns when there were rows with hashes already: they are covered in rows in which the
+    /// first of them is filled.
     pub(crate) fn with_later(
         table: &'static str,
         (columns, later): (&[&'static str], &[&'static str]),
         inserted: &[Column],
         further: &'static str,
     ) -> Self {
-        let columns = [columns, later].concat();
+        let read = [columns, later].concat();
         let place = |column: &&'static str| {
             inserted.iter().position(|(name, _)| name == column).expect("a covered column is inserted")
         };
         // Of names that stand in this crate.
-        let select = ["SELECT patient_id, mac, ", &columns.join(", "), " FROM ", table, " WHERE org_id = $1"].concat();
+        let select = ["SELECT patient_id, mac, ", &read.join(", "), " FROM ", table, " WHERE org_id = $1"].concat();
         let read = format!("{select} AND patient_id IN {{uuids $2}} {further}");
         let has_revisions = columns.contains(&"revision") && columns[1] == "revision";
         let mut key =
@@ -76,7 +79,12 @@ impl Covered {
             since: 1,
             has_revisions,
             places: columns.iter().map(place).collect(),
-            later: later.len(),
+            later: later
+                .iter()
+                .map(|column| inserted.iter().position(|(name, _)| name == column))
+                .collect::<Option<_>>()
+                .unwrap_or_default(),
+            later_read: later.len(),
             read: Sql::new(Box::leak(read.into_boxed_str())),
             read_some: has_revisions.then(|| {
                 let some = format!("{select} AND (patient_id, {}) IN {{pairs $2}}", columns[0]);
@@ -99,11 +107,10 @@ impl Covered {
     /// The row with its hash behind it.
     pub(crate) fn seal(&self, keys: &PatientKeys, mut row: Vec<Arg>) -> Vec<Arg> {
         let mut content = Vec::with_capacity(256);
-        let first = self.places.len() - self.later;
-        for (at, place) in self.places.iter().enumerate() {
-            if at < first || !matches!(row[*place], Arg::Null) {
-                of_arg(&row[*place], &mut content);
-            }
+        let later =
+            self.later.iter().filter(|_| self.later.first().is_some_and(|first| !matches!(row[*first], Arg::Null)));
+        for place in self.places.iter().chain(later) {
+            of_arg(&row[*place], &mut content);
         }
         row.push(self.hash(keys, &content).to_vec().into());
         row
@@ -112,10 +119,11 @@ impl Covered {
     /// What is hashed of a row that was read: patient and hash come first.
     fn content(&self, row: &Row) -> Vec<u8> {
         let cells = row.0.get(2..).unwrap_or_default();
-        let (own, later) = cells.split_at(cells.len().saturating_sub(self.later));
-        let mut content = content(own);
-        later.iter().filter(|cell| !matches!(cell, Cell::Null)).for_each(|cell| of_cell(cell, &mut content));
-        content
+        let (own, later) = cells.split_at(cells.len().saturating_sub(self.later_read));
+        match later.first() {
+            None | Some(Cell::Null) => content(own),
+            Some(_) => content(cells),
+        }
     }
 
     fn hash(&self, keys: &PatientKeys, content: &[u8]) -> [u8; 16] {
@@ -216,21 +224,25 @@ static REVISIONS: LazyLock<Sql> = LazyLock::new(|| {
              AND n.revision > d.revision) THEN 0 ELSE 1 END",
     )
 });
-// A row that was deleted leaves the entry of the message that brought it. The list of actions is that of the index
-// `action_audit_acts`.
-macro_rules! missing {
-    ($first:literal, $second:literal, $table:literal) => {
-        concat!(
-            "SELECT count(*) FROM action_audit AS a WHERE a.org_id = $1 AND a.patient_id IN {uuids $2} AND a.action IN ('hold_set', \
-             'hold_lifted', 'erase', 'quarantined_retried', 'consent_permit', 'consent_deny', 'ephemeral_on', 'ephemeral_off') \
-             AND a.action IN ('", $first, "', '", $second, "') AND a.subject_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM ", $table,
-            " AS c WHERE c.org_id = $1 AND c.patient_id = a.patient_id AND c.id = a.subject_id)"
-        )
-    };
-}
-static CONSENTS: LazyLock<Sql> = LazyLock::new(|| Sql::new(missing!("consent_permit", "consent_deny", "consent")));
-static SWITCHES: LazyLock<Sql> =
-    LazyLock::new(|| Sql::new(missing!("ephemeral_on", "ephemeral_off", "ephemeral_mode")));
+// A memory says what some finding of its attribute says: whose it is, and whether it is so.
+static TURNED: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "SELECT count(*) FROM memory AS m WHERE m.org_id = $1 AND m.patient_id IN {uuids $2} AND m.kind <> 'raw' \
+           AND EXISTS (SELECT 1 FROM extracted_findings AS f WHERE f.org_id = $1 AND f.patient_id = m.patient_id \
+             AND f.group_hash = m.group_hash AND f.attribute_hash = m.attribute_hash) \
+           AND NOT EXISTS (SELECT 1 FROM extracted_findings AS f WHERE f.org_id = $1 AND f.patient_id = m.patient_id \
+             AND f.group_hash = m.group_hash AND f.attribute_hash = m.attribute_hash AND f.negated = m.negated \
+             AND f.experiencer = m.experiencer)",
+    )
+});
+// A document has as many risks as were read in it.
+static RISKS: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "SELECT count(*) FROM documents AS d WHERE d.org_id = $1 AND d.patient_id IN {uuids $2} AND d.risks IS NOT NULL \
+           AND d.risks <> (SELECT count(*) FROM risk_flag AS r WHERE r.org_id = $1 AND r.patient_id = d.patient_id \
+             AND r.document_id = d.document_id AND r.revision = d.revision)",
+    )
+});
 static PURGED: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
         "SELECT count(*) FROM extracted_findings AS f WHERE f.org_id = $1 AND f.patient_id IN {uuids $2} \
@@ -239,19 +251,21 @@ static PURGED: LazyLock<Sql> = LazyLock::new(|| {
     )
 });
 
-/// Compares every covered row of the patients whose keys are at hand with its hash.
+/// Compares every covered row of the patients whose keys are at hand with its hash, and rows with the trail: all rows are covered
+/// `since` then.
 ///
 /// # Errors
 /// Of the database.
 pub async fn authenticity(
     tx: &mut Transaction,
     org: OrgId,
-    patients: &[Uuid],
+    (patients, since): (&[Uuid], Option<DateTime<Utc>>),
     keys: &crate::Keys,
 ) -> Result<Authenticity, StoreError> {
     let mut found = Authenticity::default();
     let of = || vec![org.0.into(), Arg::Uuids(patients.to_vec())];
-    for sql in [&SWITCHED, &REVISIONS, &PURGED, &CONSENTS, &SWITCHES] {
+    found.forged += missing::count(tx, org, patients, since).await?;
+    for sql in [&SWITCHED, &REVISIONS, &PURGED, &TURNED, &RISKS] {
         let row = tx.fetch_optional(sql, of()).await?;
         found.forged += row.map(|row| row.i64(0)).transpose()?.map_or(0, i64::unsigned_abs);
     }
@@ -283,7 +297,7 @@ pub async fn authenticity(
 pub struct Distrusted {
     /// The policy of the organisation: nothing goes by it.
     pub everything: bool,
-    /// Patients whose tier or country is not what was stated.
+    /// Patients whose tier or country is not what was stated, or of whom a legal hold may have been taken away.
     patients: BTreeSet<Uuid>,
     /// Documents whose dates or type are not those that they came with, by patient and revision.
     documents: BTreeSet<(Uuid, Uuid, i64)>,
@@ -318,6 +332,7 @@ pub async fn distrusted(
     let patients: Vec<Uuid> = patients.into_iter().collect();
     let differing = if is_covered { stated::differing(tx, org, &patients, keys).await? } else { Vec::new() };
     let mut found = Distrusted { everything, patients: differing.into_iter().collect(), ..Distrusted::default() };
+    found.patients.extend(auditing::acts::doubtful_holds(tx, org).await?);
     let covered = documents();
     let pairs = pairs.into_iter().map(|(patient, document)| (patient, document.as_bytes().to_vec())).collect();
     let Some(sql) = &covered.read_some else { return Ok(found) };
@@ -355,9 +370,9 @@ pub async fn adopt(tx: &mut Transaction, org: OrgId, uncovered: &[Uncovered]) ->
 }
 
 pub fn statements() -> Vec<&'static Sql> {
-    let own: [&Sql; 5] = [&SWITCHED, &REVISIONS, &PURGED, &CONSENTS, &SWITCHES];
+    let own: [&Sql; 5] = [&SWITCHED, &REVISIONS, &PURGED, &TURNED, &RISKS];
     let of = |covered: &&'static Covered| [Some(covered.sql()), covered.read_some.as_ref(), Some(covered.adopt.sql())];
-    own.into_iter().chain(covered_bulks().iter().flat_map(of).flatten()).collect()
+    own.into_iter().chain(missing::statements()).chain(covered_bulks().iter().flat_map(of).flatten()).collect()
 }
 
 /// One that is made when it is first asked for.

@@ -62,7 +62,7 @@ tables! {
     "quarantine", RowId::Open, ["org_id", "id", "message_hash", "reason", "field", "state"];
     "documents", RowId::Document(2, 3), ["org_id", "patient_id", "document_id", "revision", "document_type",
         "occurred_at", "language", "therapist_id", "signed_by", "ends_at", "session_hash", "sentiment", "risk_level", "body_hash",
-        "content_sealed", "redaction_policy", "extractor_version", "current", "fate"];
+        "content_sealed", "redaction_policy", "extractor_version", "current", "fate", "risks"];
     "document_archive", RowId::Document(2, 3), ["org_id", "patient_id", "document_id", "revision", "content_sealed"];
     "legal_hold", RowId::Column(2), ["org_id", "patient_id", "id", "document_id", "reference_sealed", "set_by", "set_at",
         "lifted_by", "lifted_at"];

@@ -23,6 +23,7 @@ pub mod generations;
 mod history;
 pub mod holds;
 pub mod legacy;
+mod missing;
 mod next;
 pub mod organizations;
 pub mod outbox;

@@ -44,6 +44,13 @@ static DUE: LazyLock<Sql> = select!(
      AND (d.retention_due_at, d.patient_id, d.document_id, d.revision) > ($7, $2, $3, $4) \
      ORDER BY d.retention_due_at, d.patient_id, d.document_id, d.revision LIMIT $5"
 );
+static OF_PATIENTS: LazyLock<Sql> = select!("d.reckoned = 1 AND d.patient_id IN {uuids $2}");
+static UNRECKON: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "UPDATE documents SET reckoned = 0, updated_at = $3 WHERE org_id = $1 AND fate IS NULL AND reckoned = 1 \
+         AND (patient_id, document_id) IN {pairs $2}",
+    )
+});
 static ORGANIZATION: LazyLock<Sql> =
     LazyLock::new(|| Sql::new("SELECT privacy_tier, country FROM organization WHERE org_id = $1"));
 static RECKON: LazyLock<Bulk> = LazyLock::new(|| {
@@ -93,6 +100,8 @@ macro_rules! dormant {
             none_since!("rights_answer", "x.answered_at"),
             " AND NOT EXISTS (SELECT 1 FROM erasure AS x WHERE x.org_id = p.org_id AND x.patient_id = p.patient_id \
                AND x.what = 'patient')",
+            // The trail cannot be set back. What jobs did, and who began what here, does not count.
+            none_since!("action_audit", "x.actor <> 'job' AND x.at"),
             // Last: it is found by its age alone, and a patient who comes this far has nothing else.
             none_since!("inbox", "x.created_at"),
             $which
@@ -119,7 +128,18 @@ static WITHDRAWN: LazyLock<Sql> = LazyLock::new(|| {
 });
 
 pub fn statements() -> Vec<&'static Sql> {
-    vec![&WITHDRAWN, &ALL, &UNRECKONED, &DUE, &DORMANT, &STILL_DORMANT, &ORGANIZATION, RECKON.sql()]
+    vec![
+        &OF_PATIENTS,
+        &UNRECKON,
+        &WITHDRAWN,
+        &ALL,
+        &UNRECKONED,
+        &DUE,
+        &DORMANT,
+        &STILL_DORMANT,
+        &ORGANIZATION,
+        RECKON.sql(),
+    ]
 }
 
 /// Which documents.
@@ -187,6 +207,29 @@ pub async fn sources(
         }
     };
     tx.fetch_all(sql, args).await?.iter().map(source).collect()
+}
+
+/// Documents of these patients of which it was noted when they are due.
+///
+/// # Errors
+/// Of the database.
+pub async fn sources_of(tx: &mut Transaction, org: OrgId, patients: &[Uuid]) -> Result<Vec<Source>, DbError> {
+    let rows = tx.fetch_all(&OF_PATIENTS, vec![org.0.into(), Arg::Uuids(patients.to_vec())]).await?;
+    rows.iter().map(source).collect()
+}
+
+/// When these documents are due is to be found anew: what is noted is not what the policy says.
+///
+/// # Errors
+/// Of the database.
+pub async fn unreckon(
+    tx: &mut Transaction,
+    org: OrgId,
+    documents: &[(PatientId, DocumentId)],
+    now: DateTime<Utc>,
+) -> Result<u64, DbError> {
+    let pairs = documents.iter().map(|(patient, document)| (patient.0, document.0.as_bytes().to_vec())).collect();
+    tx.execute(&UNRECKON, vec![org.0.into(), Arg::Pairs(pairs), now.into()]).await
 }
 
 fn source(row: &Row) -> Result<Source, DbError> {

@@ -11,7 +11,7 @@ use anamnesis_crypto::Keyring;
 use anamnesis_store::generations::Generations;
 
 fn job() -> Reembedding {
-    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let keys = runtime.block_on(Keyring::in_memory(Arc::new(SystemClock), Arc::new(SeededEntropy::new(1)))).unwrap();
     let permits = Permits::new(Arc::new(keys), SystemClock.now());
     Reembedding { policy: Policies::embedded().unwrap().reembedding.thresholds, permits }

@@ -247,7 +247,8 @@ impl Reembedding {
         window: &Window,
         passages: Vec<Waiting>,
     ) -> Result<Vec<Change>, JobError> {
-        let permits = self.permits.permitting(tx, window.org, Use::Work, passages.iter().map(|one| one.patient)).await?;
+        let permits =
+            self.permits.permitting(tx, window.org, Use::Work, passages.iter().map(|one| one.patient)).await?;
         let change = |passage: Waiting| match permits.contains(&passage.patient) {
             true => Change::Embed { passage: Box::new(passage), vector: None, refused: false },
             false => Change::Waits((passage.patient.0, passage.passage)),

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
-use chrono::{DateTime, Datelike as _, Utc};
+use chrono::{DateTime, Datelike as _, TimeDelta, Utc};
 use uuid::Uuid;
 
 use super::{Done, write};
@@ -94,11 +94,11 @@ pub struct Unfounded {
 struct Said {
     /// Entries from before this may be gone.
     horizon: Option<DateTime<Utc>>,
-    /// Ids of entries, each made from what it speaks of.
-    entries: BTreeSet<Uuid>,
-    /// Holds that were set, or were in force when a year began.
-    set: BTreeSet<Uuid>,
-    /// Erased patients, and what of others was erased, with the time.
+    /// Ids of entries, each made from what it speaks of, with their time.
+    entries: BTreeMap<Uuid, DateTime<Utc>>,
+    /// Holds that were set, or were in force when a year began, with their patients.
+    set: BTreeMap<Uuid, Uuid>,
+    /// Erased patients, and what of others was erased or was to be, with the time.
     gone: BTreeMap<(Uuid, Option<Uuid>), DateTime<Utc>>,
     retried: BTreeSet<Uuid>,
     /// Entries of messages that were offered again, which do not say any more of which.
@@ -113,12 +113,12 @@ impl Said {
         for row in tx.fetch_all(&ACTS, vec![org.0.into()]).await? {
             let (action, patient, subject) = (row.text(0)?, row.uuid(1)?, row.opt_uuid(2)?);
             let (entry, outcome, at) = (row.uuid(3)?, row.text(4)?, row.time(5)?);
-            said.entries.insert(entry);
+            said.entries.insert(entry, at);
             match (action.as_str(), subject) {
-                ("hold_set", Some(hold)) => drop(said.set.insert(hold)),
+                ("hold_set", Some(hold)) => drop(said.set.insert(hold, patient)),
                 ("quarantined_retried", Some(message)) => drop(said.retried.insert(message)),
                 ("quarantined_retried", None) => said.retried_of_erased += 1,
-                ("erase", subject) if outcome == "done" && !patient.is_nil() => {
+                ("erase", subject) if ["done", "begun"].contains(&outcome.as_str()) && !patient.is_nil() => {
                     said.gone.insert((patient, subject), at);
                 }
                 _ => {}
@@ -167,7 +167,7 @@ pub async fn unfounded(
 async fn compared(tx: &mut Transaction, org: OrgId, key: &PlatformKey, since: Since) -> Result<Unfounded, StoreError> {
     let said = Said::read(tx, org).await?;
     let mut found = Unfounded::default();
-    holds(tx, org, &said, &mut found).await?;
+    found.forged += doubtful(tx, org, &said).await?.len() as u64;
     receipts(tx, org, (&said, since), key, &mut found).await?;
     asides(tx, org, (&said, since), key, &mut found).await?;
     match organizations::policy(tx, org, key).await? {
@@ -222,22 +222,36 @@ fn lifting(hold: Uuid) -> Uuid {
     derive("audit", &[hold.as_bytes(), b"hold_lifted"])
 }
 
-async fn holds(tx: &mut Transaction, org: OrgId, said: &Said, found: &mut Unfounded) -> Result<(), StoreError> {
-    let mut there = BTreeSet::new();
+/// How far the time of a hold's lifting may be from that of its entry: they are two looks at one clock.
+const LIFTED_WITHIN: TimeDelta = TimeDelta::minutes(1);
+
+/// Holds of which rows and trail say different things, each with its patient.
+async fn doubtful(tx: &mut Transaction, org: OrgId, said: &Said) -> Result<Vec<Uuid>, StoreError> {
+    let (mut there, mut found) = (BTreeSet::new(), Vec::new());
     for row in tx.fetch_all(&HOLDS, vec![org.0.into()]).await? {
-        let (id, lifted_at) = (row.uuid(1)?, row.opt_time(2)?);
+        let (patient, id, lifted_at) = (row.uuid(0)?, row.uuid(1)?, row.opt_time(2)?);
         there.insert(id);
         // An entry that says that it held is no older than one that says that it was lifted.
-        let is_old = |at| said.may_be_gone(at) && !said.set.contains(&id);
-        let agrees = match (lifted_at, said.entries.contains(&lifting(id))) {
-            (Some(at), false) => is_old(at),
-            (lifted, is_told) => lifted.is_some() == is_told,
+        let is_old = |at| said.may_be_gone(at) && !said.set.contains_key(&id);
+        let agrees = match (lifted_at, said.entries.get(&lifting(id))) {
+            (Some(at), Some(told)) => (at - *told).abs() <= LIFTED_WITHIN,
+            (Some(at), None) => is_old(at),
+            (None, told) => told.is_none(),
         };
-        found.forged += u64::from(!agrees);
+        found.extend((!agrees).then_some(patient));
     }
-    let lost = said.set.iter().filter(|id| !there.contains(*id) && !said.entries.contains(&lifting(**id))).count();
-    found.forged += lost as u64;
-    Ok(())
+    let lost = said.set.iter().filter(|(id, _)| !there.contains(*id) && !said.entries.contains_key(&lifting(**id)));
+    found.extend(lost.map(|(_, patient)| *patient));
+    Ok(found)
+}
+
+/// Patients who may have a legal hold that somebody took away behind the program: nothing of theirs goes until a person looked.
+///
+/// # Errors
+/// Of the database.
+pub async fn doubtful_holds(tx: &mut Transaction, org: OrgId) -> Result<BTreeSet<Uuid>, StoreError> {
+    let said = Said::read(tx, org).await?;
+    Ok(doubtful(tx, org, &said).await?.into_iter().collect())
 }
 
 async fn receipts(
@@ -265,7 +279,7 @@ async fn receipts(
         // An erasure that is to be done again is done again.
         let done = derive("audit", &[request.id.as_bytes(), b"erase", b"done"]);
         let is_told =
-            receipt.done_at.is_none() || said.entries.contains(&done) || said.may_be_gone(request.requested_at);
+            receipt.done_at.is_none() || said.entries.contains_key(&done) || said.may_be_gone(request.requested_at);
         found.forged += u64::from(!is_told);
     }
     let lost = said.gone.iter().filter(|(of, at)| **at >= since.receipts && !there.contains(*of)).count();

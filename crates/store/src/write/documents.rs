@@ -1,6 +1,6 @@
 //! Documents, their passages and vectors. A new revision becomes visible and the old one retires in one transaction.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::LazyLock;
 
 use half::f16;
@@ -48,7 +48,7 @@ static UNSAID: LazyLock<Sql> = LazyLock::new(|| {
 const SHARED: [Column; 3] =
     [("org_id", ColumnType::Uuid), ("created_at", ColumnType::Int), ("updated_at", ColumnType::Int)];
 
-const DOCUMENT_COLUMNS: [Column; 20] = [
+const DOCUMENT_COLUMNS: [Column; 21] = [
     ("patient_id", ColumnType::Uuid),
     ("document_id", ColumnType::Uuid),
     ("revision", ColumnType::Int),
@@ -68,6 +68,7 @@ const DOCUMENT_COLUMNS: [Column; 20] = [
     ("current", ColumnType::Bool),
     ("retired_at", ColumnType::Int),
     ("recorded_at", ColumnType::Int),
+    ("risks", ColumnType::Int),
     ("mac", ColumnType::Bytes),
 ];
 static DOCUMENT: LazyLock<Bulk> = LazyLock::new(|| Bulk::sharing("documents", &SHARED, &DOCUMENT_COLUMNS, ""));
@@ -83,11 +84,13 @@ const COVERED_COLUMNS: [&str; 9] = [
     "session_hash",
     "recorded_at",
 ];
+/// Since it is counted how many risks were read in a document: that, and by what it is found.
+const COVERED_LATER: [&str; 5] = ["risks", "risk_level", "sentiment", "language", "body_hash"];
 pub(super) static DOCUMENTS: covered::Lazy = LazyLock::new(|| covered(&DOCUMENT_COLUMNS));
 
 /// How a document is covered that is inserted with these columns.
 pub(super) fn covered(inserted: &[Column]) -> Covered {
-    Covered::new("documents", &COVERED_COLUMNS, inserted, "").since(2)
+    Covered::with_later("documents", (&COVERED_COLUMNS, &COVERED_LATER), inserted, "").since(2)
 }
 
 pub(super) static PASSAGE: LazyLock<Bulk> = LazyLock::new(|| {
@@ -250,6 +253,8 @@ impl Writer<'_> {
         let sealer = Sealer { keys, entropy: self.entropy };
         let patient = Arg::from(d.scope.patient().0);
         let now = Arg::from(self.target.now);
+        // As many as their rows: one of a class at a place.
+        let risks: BTreeSet<_> = d.risks.iter().map(|risk| (risk.class, risk.span.start)).collect();
         let session = d.content.session_key.as_ref().map(|k| keys.hash("session", k.as_bytes()).to_vec());
         let row = vec![
             patient.clone(),
@@ -271,6 +276,7 @@ impl Writer<'_> {
             current.into(),
             if current { Arg::Null } else { now.clone() },
             now.clone(),
+            (risks.len() as i64).into(),
         ];
         rows.documents.push(DOCUMENTS.seal(keys, row));
         for risk in &d.risks {

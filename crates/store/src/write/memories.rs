@@ -2,6 +2,7 @@
 
 mod checkpoints;
 mod conflicts;
+pub(crate) mod derived;
 mod load;
 pub(crate) mod rows;
 mod tensions;

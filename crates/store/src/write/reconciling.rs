@@ -8,7 +8,7 @@ use uuid::Uuid;
 use super::Group;
 use super::clinical::{CLEAR, clinical_clear};
 use super::memories::Loaded;
-use super::memories::rows::{DERIVED, derived};
+use super::memories::derived::{DERIVED, derived};
 use super::nightly::Shift;
 use crate::{StoreError, covered};
 use anamnesis_core::fold::{Assertion, Folded};
@@ -24,7 +24,8 @@ static GROUPS: LazyLock<Sql> = LazyLock::new(|| {
 });
 static STANDING: LazyLock<Sql> = LazyLock::new(|| {
     let columns: Vec<&str> = DERIVED.iter().map(|(column, _)| *column).collect();
-    let (select, of) = ("SELECT patient_id, id, group_hash, content_sealed IS NULL, ", " FROM memory WHERE org_id = $1 AND ");
+    let (select, of) =
+        ("SELECT patient_id, id, group_hash, content_sealed IS NULL, ", " FROM memory WHERE org_id = $1 AND ");
     let sql = [select, &columns.join(", "), of, "patient_id IN {uuids $2} AND kind <> 'raw'"].concat();
     Sql::new(Box::leak(sql.into_boxed_str()))
 });
@@ -51,7 +52,9 @@ static CLINICAL: LazyLock<[Sql; 6]> = LazyLock::new(|| {
     ]
 });
 static UNTELL: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new("UPDATE memory SET fold_hash = NULL, finding_id = NULL WHERE org_id = $1 AND (patient_id, id) IN {pairs $2}")
+    Sql::new(
+        "UPDATE memory SET fold_hash = NULL, finding_id = NULL WHERE org_id = $1 AND (patient_id, id) IN {pairs $2}",
+    )
 });
 
 pub fn statements() -> Vec<&'static Sql> {

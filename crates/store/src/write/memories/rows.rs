@@ -8,6 +8,7 @@ use uuid::Uuid;
 
 use super::super::Writer;
 use super::super::findings::trust_number;
+use super::derived::{DERIVED, derived};
 use super::{Changed, raw_id};
 use crate::StoreError;
 use crate::fading;
@@ -15,11 +16,10 @@ use crate::history::{self, Line};
 use crate::records::{FindingWords, NewDocument};
 use crate::seal::Sealer;
 use anamnesis_core::confidence;
-use anamnesis_core::finding::{EntityType, Epistemic, Polarity};
-use anamnesis_core::fold::{Assertion, Deed, Folded};
+use anamnesis_core::finding::Epistemic;
+use anamnesis_core::fold::Deed;
 use anamnesis_core::ids::derive;
 use anamnesis_core::memory::Class;
-use anamnesis_core::provenance::{SourceType, Trust};
 use anamnesis_crypto::Cell;
 use anamnesis_sql::{Arg, Bulk, Column, ColumnType, Sql};
 use anamnesis_text::{Language, stems};
@@ -32,41 +32,6 @@ const KEY: [Column; 4] = [
     ("patient_id", ColumnType::Uuid),
     ("id", ColumnType::Uuid),
     ("group_hash", ColumnType::Bytes),
-];
-/// What the fold decides of a memory and nothing seals: reconciliation compares each of these columns with it.
-pub(in crate::write) const DERIVED: [Column; 32] = [
-    ("attribute_hash", ColumnType::Bytes),
-    ("kind", ColumnType::Text),
-    ("class", ColumnType::Text),
-    ("entity_type", ColumnType::Text),
-    ("sensitivity", ColumnType::Text),
-    ("state", ColumnType::Text),
-    ("contested", ColumnType::Bool),
-    ("ungrounded", ColumnType::Bool),
-    ("source_type", ColumnType::Text),
-    ("epistemic", ColumnType::Text),
-    ("is_proxy", ColumnType::Bool),
-    ("trust", ColumnType::Int),
-    ("set_by", ColumnType::Text),
-    ("negated", ColumnType::Bool),
-    ("experiencer", ColumnType::Text),
-    ("extraction_confidence", ColumnType::Float),
-    ("initial_confidence", ColumnType::Float),
-    ("confidence_basis", ColumnType::Text),
-    ("confidence", ColumnType::Float),
-    ("times_reinforced", ColumnType::Int),
-    ("verification_count", ColumnType::Int),
-    ("last_verified", ColumnType::Int),
-    ("is_protected", ColumnType::Bool),
-    ("cycle", ColumnType::Int),
-    ("valid_from", ColumnType::Int),
-    ("valid_to", ColumnType::Int),
-    ("last_confirmed_at", ColumnType::Int),
-    ("expires_at", ColumnType::Int),
-    ("state_at", ColumnType::Int),
-    ("supersedes", ColumnType::Uuid),
-    ("superseded_by", ColumnType::Uuid),
-    ("ends_at", ColumnType::Int),
 ];
 const WRITTEN: [Column; 17] = [
     ("content_sealed", ColumnType::Bytes),
@@ -137,8 +102,14 @@ pub(super) static RAW: LazyLock<Bulk> = LazyLock::new(|| {
         ("expires_at", ColumnType::Int),
         ("ends_at", ColumnType::Int),
     ];
-    let kind =
-        |name| DERIVED.iter().chain(&WRITTEN).chain(&KEY).find(|(known, _)| *known == name).map_or(ColumnType::Int, |(_, kind)| *kind);
+    let kind = |name| {
+        DERIVED
+            .iter()
+            .chain(&WRITTEN)
+            .chain(&KEY)
+            .find(|(known, _)| *known == name)
+            .map_or(ColumnType::Int, |(_, kind)| *kind)
+    };
     let shared: Vec<Column> =
         raw_shared(Uuid::nil(), Arg::Null).into_iter().map(|(name, _)| (name, kind(name))).collect();
     Bulk::sharing("memory", &shared, &columns, "ON CONFLICT (org_id, patient_id, id) DO NOTHING")
@@ -218,49 +189,6 @@ impl Writer<'_> {
     }
 }
 
-/// The columns of [`DERIVED`].
-pub(in crate::write) fn derived(f: &Folded, a: &Assertion) -> Vec<Arg> {
-    let (class, source_type, trust) = match f.vouched {
-        true => (a.class.vouched(a.entity), SourceType::DirectExperience, Trust::T1),
-        false => (a.class, a.source_type, a.trust),
-    };
-    let epistemic = if f.vouched { source_type.epistemic() } else { a.epistemic };
-    vec![
-        a.attribute.into(),
-        a.kind.code().into(),
-        class.code().into(),
-        a.entity.code().into(),
-        sensitivity(a.entity, class).into(),
-        f.state.code().into(),
-        f.contested.into(),
-        f.ungrounded.into(),
-        source_type.code().into(),
-        epistemic.code().into(),
-        a.is_proxy.into(),
-        trust_number(trust).into(),
-        f.set_by.code().into(),
-        (a.polarity == Polarity::Negated).into(),
-        a.experiencer.code().into(),
-        a.extraction_confidence.into(),
-        a.initial_confidence.into(),
-        a.basis.code().into(),
-        f.confidence.into(),
-        f.times_reinforced.into(),
-        f.verification_count.into(),
-        f.last_verified.into(),
-        f.is_protected.into(),
-        f.cycle.into(),
-        f.valid_from.into(),
-        f.valid_to.into(),
-        f.last_confirmed_at.into(),
-        f.expires_at.into(),
-        f.state_at.into(),
-        f.supersedes.map(|m| m.0).into(),
-        f.superseded_by.map(|m| m.0).into(),
-        f.ends_at.into(),
-    ]
-}
-
 /// What was inferred shows that it had evidence, though the quote itself may be gone (`retention`, `nightly`).
 fn quoted(sealer: &Sealer<'_>, id: Uuid, quote: Option<&str>, epistemic: Epistemic) -> Arg {
     match quote {
@@ -281,16 +209,6 @@ pub(in crate::write) fn terms_of(words: &FindingWords, quote: Option<&str>) -> V
         text.push_str(quote);
     }
     stems(&text, Language::Unknown)
-}
-
-/// Mental and physical health is medium at least; what a person likes is low.
-fn sensitivity(entity: EntityType, class: Class) -> &'static str {
-    match entity {
-        // What was formed of anything may tell anything.
-        _ if class == Class::Pattern => "medium",
-        EntityType::Preference | EntityType::Goal => "low",
-        _ => "medium",
-    }
 }
 
 fn link(c: &Changed<'_>, relation: &str, from: (&str, Uuid), to: (&str, Uuid), now: &Arg) -> Vec<Arg> {
