@@ -8,7 +8,7 @@ SHELL := /bin/bash
 CACHE := $(or $(ANAMNESIS_CACHE_DIR),$(CURDIR)/.cache)
 export PATH := $(CACHE)/tools/bin:$(PATH)
 
-.PHONY: help setup demo test examples scenarios features facts readers proofs check check-scripts check-deps check-helm check-alerts check-models check-security advisories sbom lint fmt docs bench replay campaign campaign-quick seeded-bugs clean
+.PHONY: help setup demo test examples scenarios features facts readers proofs check check-scripts check-deps check-helm check-alerts check-models check-security check-advisories advisories sbom lint fmt docs bench replay campaign campaign-quick seeded-bugs clean
 
 help: ## What can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -53,7 +53,7 @@ campaign: setup ## The proving ground at length: keys in a table, then in a file
 seeded-bugs: setup ## Break each promise on purpose and show that its proof notices
 	@scripts/seeded_bugs.sh
 
-check: check-scripts check-deps check-models check-security check-helm check-alerts ## What is not Rust: scripts, Dockerfile, dependencies, models, pages on security, Helm chart, alerts
+check: check-scripts check-deps check-models check-security check-helm check-alerts check-advisories sbom ## What is not Rust: scripts, Dockerfile, dependencies with their advisories and parts list, models, pages on security, Helm chart, alerts
 
 check-scripts:
 	@bin=$$(scripts/python.sh); \
@@ -70,6 +70,10 @@ check-models:
 
 check-security:
 	@scripts/check_security.sh
+
+# Where no database can be had, nothing was checked, and that is said.
+check-advisories: setup
+	@scripts/advisories.sh || [ $$? -eq 3 ]
 
 check-helm:
 	@scripts/check_helm.sh
