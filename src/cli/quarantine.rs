@@ -120,11 +120,13 @@ async fn list(world: &World, state: &str, reason: &str, limit: u32, format: Form
 }
 
 async fn show(world: &World, id: Uuid, view: View, actor: &str, context: &Context) -> Result<Exit, Failure> {
-    let shown = world.store.open_aside(id, actor, Deed::Shown(view)).await.map_err(failed)?;
-    let Some((aside, held, trace)) = shown else { return Err(Failure::failed("no such message in quarantine")) };
-    if let Some(scope) = aside.sealed_for.filter(|_| view != View::Nothing) {
+    // Before it is opened, and the trail says that it was.
+    let sealed_for = world.store.aside(id).await.map_err(failed)?.and_then(|aside| aside.sealed_for);
+    if let Some(scope) = sealed_for.filter(|_| view != View::Nothing) {
         context.read.permits(world, scope).await?;
     }
+    let shown = world.store.open_aside(id, actor, Deed::Shown(view)).await.map_err(failed)?;
+    let Some((aside, held, trace)) = shown else { return Err(Failure::failed("no such message in quarantine")) };
     let mut answer = json!({"message": aside, "bytes": held.as_ref().map(|held| held.body.len()), "history": trace});
     let Value::Object(fields) = &mut answer else { return Err(Failure::failed("the answer is no object")) };
     match held {

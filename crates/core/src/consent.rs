@@ -62,21 +62,16 @@ pub struct Consent {
     pub stated_at: DateTime<Utc>,
 }
 
-/// When a consent was stated: as its message says, but not later than it was `recorded`; where the message does not say, when it
-/// begins or, of one that begins later, when it was recorded.
-pub fn stated_at(said: Option<DateTime<Utc>>, from: DateTime<Utc>, recorded: DateTime<Utc>) -> DateTime<Utc> {
-    said.unwrap_or(from).min(recorded)
+/// When a consent was stated: as its message says, but not later than it was `recorded`; where the message does not say, when it was
+/// recorded.
+pub fn stated_at(said: Option<DateTime<Utc>>, recorded: DateTime<Utc>) -> DateTime<Utc> {
+    said.map_or(recorded, |said| said.min(recorded))
 }
 
 impl Consent {
     /// Whether it is in force at an instant.
     pub fn holds_at(&self, at: DateTime<Utc>) -> bool {
         self.from <= at && self.until.is_none_or(|until| at < until)
-    }
-
-    /// Whether this permit undoes the denial, where both are in force.
-    fn takes_back(&self, denial: &Self) -> bool {
-        self.provision == Provision::Permit && self.from > denial.from && self.stated_at >= denial.stated_at
     }
 }
 
@@ -115,14 +110,25 @@ impl Consents {
         bounds.into_iter().rev().take_while(denied).last()
     }
 
-    /// The denial that nothing in force takes back, else the permit that begins last.
+    /// The denial that no permit in force takes back, else the permit that begins last.
     fn deciding(&self, scope: ConsentScope, at: DateTime<Utc>) -> Option<&Consent> {
         let counts = |consent: &&Consent| consent.scope == scope || failpoints::is("any_scope_consents");
-        let holding: Vec<&Consent> = self.0.iter().filter(counts).filter(|consent| consent.holds_at(at)).collect();
-        let stands =
-            |one: &&Consent| one.provision == Provision::Permit || !holding.iter().any(|permit| permit.takes_back(one));
-        let standing = holding.iter().copied().filter(stands);
-        standing.max_by_key(|one| (one.provision, one.from, one.stated_at, one.until))
+        let in_force = self.0.iter().filter(counts).filter(|consent| consent.holds_at(at));
+        let (mut permits, denials): (Vec<&Consent>, Vec<&Consent>) =
+            in_force.partition(|consent| consent.provision == Provision::Permit);
+        permits.sort_unstable_by_key(|permit| permit.from);
+        // For each permit, when the last of it and of those that begin later was stated.
+        let mut last_stated: Vec<DateTime<Utc>> = permits.iter().map(|permit| permit.stated_at).collect();
+        for n in (1..last_stated.len()).rev() {
+            last_stated[n - 1] = last_stated[n - 1].max(last_stated[n]);
+        }
+        let is_taken_back = |denial: &&&Consent| {
+            let first_later = permits.partition_point(|permit| permit.from <= denial.from);
+            last_stated.get(first_later).is_some_and(|stated| *stated >= denial.stated_at)
+        };
+        let key = |one: &&Consent| (one.from, one.stated_at, one.until);
+        let denial = denials.iter().filter(|denial| !is_taken_back(denial)).copied().max_by_key(key);
+        denial.or_else(|| permits.into_iter().max_by_key(key))
     }
 
     /// Whether what was said at `said_at` may be stored at `now`. A denial in force at either instant refuses it; where the
@@ -185,6 +191,10 @@ mod tests {
         consent(ConsentScope::Memory, provision, from, until)
     }
 
+    fn stated_permit(from: i64, stated: i64) -> Consent {
+        self::stated(Provision::Permit, from, stated)
+    }
+
     fn any_consent() -> impl Strategy<Value = Consent> {
         let scope = prop::sample::select(ConsentScope::ALL);
         let provision = prop::sample::select(Provision::ALL);
@@ -229,11 +239,29 @@ mod tests {
     }
 
     #[test]
-    fn a_consent_without_a_time_is_stated_when_it_begins_and_never_later_than_it_was_recorded() {
-        assert_eq!(stated_at(None, at(5), at(9)), at(5));
-        assert_eq!(stated_at(None, at(50), at(9)), at(9));
-        assert_eq!(stated_at(Some(at(7)), at(5), at(9)), at(7));
-        assert_eq!(stated_at(Some(at(70)), at(5), at(9)), at(9), "a clock that is ahead makes nothing irrevocable");
+    fn a_consent_without_a_time_is_stated_when_it_is_recorded_and_none_later_than_that() {
+        assert_eq!(stated_at(None, at(9)), at(9));
+        assert_eq!(stated_at(Some(at(7)), at(9)), at(7));
+        assert_eq!(stated_at(Some(at(70)), at(9)), at(9), "a clock that is ahead makes nothing irrevocable");
+    }
+
+    #[test]
+    fn who_decides_is_what_the_rule_says_pair_by_pair() {
+        let (from, stated) = ([1, 3, 5], [2, 4, 6]);
+        let each = || from.into_iter().flat_map(|from| stated.map(|stated| (from, stated)));
+        for (denied_from, denied) in each() {
+            for (first, first_stated) in each() {
+                for (second, second_stated) in each() {
+                    let permits = [stated_permit(first, first_stated), stated_permit(second, second_stated)];
+                    let all: Consents =
+                        permits.into_iter().chain([self::stated(Provision::Deny, denied_from, denied)]).collect();
+                    let back =
+                        permits.iter().any(|permit| permit.from > at(denied_from) && permit.stated_at >= at(denied));
+                    let expected = if back { Provision::Permit } else { Provision::Deny };
+                    assert_eq!(all.in_force(ConsentScope::Memory, at(9)), Some(expected), "{all:?}");
+                }
+            }
+        }
     }
 
     #[test]

@@ -27,7 +27,7 @@ use anamnesis_store::covered::{self, Authenticity};
 use anamnesis_store::nightly::{Rules, Shift};
 use anamnesis_store::projections::Differences;
 use anamnesis_store::reconciling::{self, Astray, InUse};
-use anamnesis_store::retention::unreckon;
+use anamnesis_store::retention::date_anew;
 use anamnesis_store::{Keys, auditing, fading, generations, upkeep};
 
 /// Thresholds of `jobs/reconciliation.toml`.
@@ -238,7 +238,7 @@ impl Job for Reconciliation {
             }
             reconciling::repair(tx, window.org, &found.astray, desk.now).await?;
             if !found.misdated.is_empty() {
-                unreckon(tx, window.org, &found.misdated, desk.now).await?;
+                date_anew(tx, window.org, &found.misdated, desk.now).await?;
             }
             covered::adopt(tx, window.org, &found.authenticity.uncovered).await?;
             if !found.authenticity.differing.is_empty() {

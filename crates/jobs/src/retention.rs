@@ -159,10 +159,9 @@ impl Retention {
         }
         let until = self.record_term(window.cutoff);
         let mut rows = retention::dormant(tx, window.org, until, window.after(after)).await?;
-        if !rows.is_empty() {
-            let doubtful = acts::doubtful_holds(tx, window.org).await?;
-            rows.iter_mut().for_each(|row| row.held |= doubtful.contains(&row.patient.0));
-        }
+        let patients = rows.iter().map(|row| row.patient.0).collect();
+        let doubtful = acts::doubtful_holds(tx, window.org, patients).await?;
+        rows.iter_mut().for_each(|row| row.held |= doubtful.contains(&row.patient.0));
         let next = next_after(&rows, window, |row| At { lane: Lane::Records, after: row.place });
         Ok(Page { examined: rows.len() as u64, changes: rows.into_iter().map(Change::Ends).collect(), next })
     }

@@ -116,11 +116,12 @@ impl Pipeline {
 
     /// What each patient permits and denies once this batch is stored.
     fn look_ahead(&self, batch: &mut Batch, entries: &[Entry], now: DateTime<Utc>) {
+        let mut ids = HashSet::new();
         for Entry { envelope, .. } in entries {
+            let id = self.message_key(envelope);
             // Of another message with the id of one that is known nothing is stored.
-            if let Some(consent) = consent(envelope, now)
-                && !batch.known.seen.contains_key(&self.message_key(envelope))
-            {
+            let is_first = ids.insert(id) && !batch.known.seen.contains_key(&id);
+            if let Some(consent) = consent(envelope, now).filter(|_| is_first) {
                 let patient = envelope.patient();
                 let stored = || batch.consents.get(&patient).cloned().unwrap_or_default();
                 batch.consents_to_come.entry(patient).or_insert_with(stored).add(consent);

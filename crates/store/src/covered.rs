@@ -238,9 +238,10 @@ static TURNED: LazyLock<Sql> = LazyLock::new(|| {
 // A document has as many risks as were read in it.
 static RISKS: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
-        "SELECT count(*) FROM documents AS d WHERE d.org_id = $1 AND d.patient_id IN {uuids $2} AND d.risks IS NOT NULL \
-           AND d.risks <> (SELECT count(*) FROM risk_flag AS r WHERE r.org_id = $1 AND r.patient_id = d.patient_id \
-             AND r.document_id = d.document_id AND r.revision = d.revision)",
+        "SELECT count(*) FROM documents AS d LEFT JOIN (SELECT patient_id, document_id, revision, count(*) AS flags FROM risk_flag \
+             WHERE org_id = $1 AND patient_id IN {uuids $2} GROUP BY patient_id, document_id, revision) AS r \
+           ON r.patient_id = d.patient_id AND r.document_id = d.document_id AND r.revision = d.revision \
+         WHERE d.org_id = $1 AND d.patient_id IN {uuids $2} AND d.risks IS NOT NULL AND d.risks <> coalesce(r.flags, 0)",
     )
 });
 static PURGED: LazyLock<Sql> = LazyLock::new(|| {
@@ -332,7 +333,7 @@ pub async fn distrusted(
     let patients: Vec<Uuid> = patients.into_iter().collect();
     let differing = if is_covered { stated::differing(tx, org, &patients, keys).await? } else { Vec::new() };
     let mut found = Distrusted { everything, patients: differing.into_iter().collect(), ..Distrusted::default() };
-    found.patients.extend(auditing::acts::doubtful_holds(tx, org).await?);
+    found.patients.extend(auditing::acts::doubtful_holds(tx, org, patients).await?);
     let covered = documents();
     let pairs = pairs.into_iter().map(|(patient, document)| (patient, document.as_bytes().to_vec())).collect();
     let Some(sql) = &covered.read_some else { return Ok(found) };

@@ -14,7 +14,8 @@ use serde_json::json;
 use uuid::Uuid;
 
 use super::auditing::{self, Done};
-use super::quarantine::{self, Sealed};
+use super::quarantine::Sealed;
+use super::seal::sealed_for;
 use super::write::patients;
 use super::{Keys, Store, StoreError, reconciling};
 use crate::Next;
@@ -200,7 +201,7 @@ impl Store {
     /// Whether a hold keeps what is to be erased: the patient's, or that of a document it lies in.
     async fn is_held(&self, tx: &mut Transaction, request: &Request) -> Result<bool, StoreError> {
         let scope = request.scope;
-        if auditing::acts::doubtful_holds(tx, scope.org()).await?.contains(&scope.patient().0) {
+        if !auditing::acts::doubtful_holds(tx, scope.org(), vec![scope.patient().0]).await?.is_empty() {
             return Ok(true);
         }
         let held = tx.fetch_all(&HELD, of(scope)).await?;
@@ -240,7 +241,7 @@ impl Store {
             last = end.uuid(0)?;
             let mut asides = Vec::with_capacity(rows.len());
             for row in &rows {
-                let key = quarantine::sealed_for(row.opt_uuid(3)?, row.opt_uuid(4)?)?;
+                let key = sealed_for(row.opt_uuid(3)?, row.opt_uuid(4)?)?;
                 asides.push((Sealed { id: row.uuid(0)?, key, body: row.blob(1)? }, row.opt_blob(2)?));
             }
             let of: BTreeSet<Scope> = asides.iter().filter_map(|(sealed, _)| sealed.key).collect();

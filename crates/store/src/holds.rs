@@ -131,7 +131,7 @@ impl Store {
         if tx.execute(&SET, COVERED.seal(&keys, args)).await? == 0 {
             return Ok(None);
         }
-        self.audit_hold(&mut tx, Done::to(scope, "hold_set").on(id), by).await?;
+        self.audit_hold(&mut tx, Done::to(scope, "hold_set").on(id), by, now).await?;
         tx.commit().await?;
         Ok(Some(id))
     }
@@ -146,7 +146,7 @@ impl Store {
         let args = vec![scope.org().0.into(), scope.patient().0.into(), id.into(), by.into(), now.into()];
         let lifted = tx.execute(&LIFT, args).await? > 0;
         if lifted {
-            self.audit_hold(&mut tx, Done::to(scope, "hold_lifted").on(id), by).await?;
+            self.audit_hold(&mut tx, Done::to(scope, "hold_lifted").on(id), by, now).await?;
         }
         tx.commit().await?;
         Ok(lifted)
@@ -168,11 +168,17 @@ impl Store {
         Ok(found)
     }
 
-    async fn audit_hold(&self, tx: &mut Transaction, done: Done<'_>, by: Uuid) -> Result<(), StoreError> {
+    async fn audit_hold(
+        &self,
+        tx: &mut Transaction,
+        done: Done<'_>,
+        by: Uuid,
+        now: DateTime<Utc>,
+    ) -> Result<(), StoreError> {
         let subject = done.subject.unwrap_or_default();
         let id = derive("audit", &[subject.as_bytes(), done.action.as_bytes()]);
         let actor = Actor { id: by.to_string(), ..Actor::default() };
-        auditing::write(tx, self.keys.platform(), &[done.entry(id, self.clock.now(), &actor)]).await
+        auditing::write(tx, self.keys.platform(), &[done.entry(id, now, &actor)]).await
     }
 
     /// Holds of a patient, lifted ones too, oldest first.

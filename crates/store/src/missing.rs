@@ -20,8 +20,7 @@ macro_rules! of_acts {
 macro_rules! of_rows {
     () => {
         "IN ('document_stored', 'content_purged', 'summary_only', 'source_dropped', 'archived', 'verified', 'confirmed', 'ended', \
-         'denied', 'protected', 'unprotected', 'forgotten', 'recovered', 'corrected', 'answered', 'reinforced', 'weakened', \
-         'audit_erased')"
+         'denied', 'protected', 'unprotected', 'forgotten', 'recovered', 'corrected', 'answered', 'reinforced', 'weakened')"
     };
 }
 // A row that was deleted leaves the entry of the message that brought it.
@@ -53,13 +52,14 @@ static DOCUMENTS: LazyLock<Sql> = LazyLock::new(|| {
            AND d.document_id = a.subject_id) \
          AND NOT EXISTS (SELECT 1 FROM action_audit AS x WHERE x.org_id = $1 AND x.patient_id = a.patient_id AND x.action ",
         of_acts!(),
-        " AND (x.action = 'ephemeral_on' OR x.action = 'erase' AND x.subject_id = a.subject_id))"
+        " AND (x.action = 'ephemeral_on' OR x.action = 'erase' AND x.subject_id = a.subject_id \
+           AND x.outcome IN ('done', 'begun', 'restored')))"
     ))
 });
 // Of a memory that is there, as many acts as the trail tells.
 static ACTS: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(concat!(
-        "SELECT count(*) FROM (SELECT a.patient_id, a.subject_id, a.action, count(*) AS told FROM action_audit AS a \
+        "SELECT count(*) FROM (SELECT a.patient_id, a.subject_id, a.action, count(*) AS entries FROM action_audit AS a \
            WHERE a.org_id = $1 AND a.patient_id IN {uuids $2} AND a.action ",
         of_rows!(),
         " AND a.action IN ('verified', 'confirmed', 'ended', 'denied', 'protected', 'unprotected', 'forgotten', 'recovered', 'corrected', \
@@ -67,39 +67,38 @@ static ACTS: LazyLock<Sql> = LazyLock::new(|| {
            AND EXISTS (SELECT 1 FROM memory AS m WHERE m.org_id = $1 AND m.patient_id = a.patient_id AND m.id = a.subject_id) \
            AND NOT EXISTS (SELECT 1 FROM action_audit AS x WHERE x.org_id = $1 AND x.patient_id = a.patient_id AND x.action ",
         of_acts!(),
-        " AND x.action IN ('ephemeral_on', 'erase')) GROUP BY a.patient_id, a.subject_id, a.action) AS s \
-         WHERE s.told > (SELECT count(*) FROM memory_event AS e WHERE e.org_id = $1 AND e.patient_id = s.patient_id \
+        " AND (x.action = 'ephemeral_on' OR x.action = 'erase' AND x.outcome IN ('done', 'begun', 'restored'))) GROUP BY a.patient_id, a.subject_id, a.action) AS s \
+         WHERE s.entries > (SELECT count(*) FROM memory_event AS e WHERE e.org_id = $1 AND e.patient_id = s.patient_id \
            AND e.memory_id = s.subject_id AND e.derived = 0 AND e.action = s.action)"
     ))
 });
-// Entries of persons who were taken out of the trail do not say any more of what.
-macro_rules! none_erased {
-    () => {
-        concat!(
-            " AND NOT EXISTS (SELECT 1 FROM action_audit AS x WHERE x.org_id = $1 AND x.action ",
-            of_rows!(),
-            " AND x.action = 'audit_erased')"
-        )
-    };
-}
+// Of what came since all rows are covered and the trail is whole: when a row was changed last is covered by nothing.
 static FATES: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(concat!(
         "SELECT count(*) FROM documents AS d WHERE d.org_id = $1 AND d.patient_id IN {uuids $2} AND d.fate IS NOT NULL \
-         AND (d.recorded_at >= $3 OR d.fate_at IS NULL OR d.fate_at >= $3) AND NOT EXISTS (SELECT 1 FROM action_audit AS a WHERE a.org_id = $1 \
+         AND d.recorded_at >= $3 AND NOT EXISTS (SELECT 1 FROM action_audit AS a WHERE a.org_id = $1 \
            AND a.patient_id = d.patient_id AND a.action ",
         of_rows!(),
-        " AND (a.action = d.fate OR d.fate = 'source_dropped' AND a.action = 'archived') AND a.subject_id = d.document_id)",
-        none_erased!()
+        // An archived source goes after its term.
+        " AND a.action IN (d.fate, CASE d.fate WHEN 'source_dropped' THEN 'archived' ELSE d.fate END) \
+           AND a.subject_id = d.document_id)"
     ))
 });
 static TOMBSTONES: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(concat!(
         "SELECT count(*) FROM extracted_findings AS f WHERE f.org_id = $1 AND f.patient_id IN {uuids $2} \
-         AND f.tombstone_of IS NOT NULL AND (f.recorded_at >= $3 OR f.updated_at >= $3) AND NOT EXISTS (SELECT 1 FROM action_audit AS a WHERE a.org_id = $1 \
-           AND a.patient_id = f.patient_id AND a.action ",
+         AND f.tombstone_of IS NOT NULL AND f.recorded_at >= $3 AND NOT EXISTS (SELECT 1 FROM action_audit AS a \
+           WHERE a.org_id = $1 AND a.patient_id = f.patient_id AND a.action ",
         of_rows!(),
-        " AND a.action = 'content_purged' AND a.subject_id = f.tombstone_of)",
-        none_erased!()
+        " AND a.action = 'content_purged' AND a.subject_id = f.tombstone_of)"
+    ))
+});
+// Entries of persons who were taken out of the trail do not say any more of what they are.
+static NAMELESS: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(concat!(
+        "SELECT count(*) FROM action_audit WHERE org_id = $1 AND patient_id = $2 AND action ",
+        of_rows!(),
+        " AND action IN ('content_purged', 'summary_only', 'source_dropped', 'archived')"
     ))
 });
 static HORIZON: LazyLock<Sql> = LazyLock::new(|| {
@@ -126,10 +125,14 @@ pub(crate) async fn count(
     let horizon = tx.fetch_optional(&HORIZON, vec![org.0.into()]).await?;
     let horizon = horizon.map(|row| row.opt_time(0)).transpose()?.flatten();
     let since = horizon.map_or(since, |horizon| since.max(horizon));
+    let mut silent = 0;
     for sql in [&FATES, &TOMBSTONES] {
-        found += counted(tx, sql, [of(), vec![since.into()]].concat()).await?;
+        silent += counted(tx, sql, [of(), vec![since.into()]].concat()).await?;
     }
-    Ok(found)
+    if silent > 0 {
+        silent = silent.saturating_sub(counted(tx, &NAMELESS, vec![org.0.into(), Uuid::nil().into()]).await?);
+    }
+    Ok(found + silent)
 }
 
 async fn counted(tx: &mut Transaction, sql: &Sql, args: Vec<Arg>) -> Result<u64, DbError> {
@@ -138,5 +141,5 @@ async fn counted(tx: &mut Transaction, sql: &Sql, args: Vec<Arg>) -> Result<u64,
 }
 
 pub(crate) fn statements() -> Vec<&'static Sql> {
-    vec![&CONSENTS, &SWITCHES, &DOCUMENTS, &ACTS, &FATES, &TOMBSTONES, &HORIZON]
+    vec![&CONSENTS, &SWITCHES, &DOCUMENTS, &ACTS, &FATES, &TOMBSTONES, &NAMELESS, &HORIZON]
 }

@@ -9,12 +9,13 @@ use uuid::Uuid;
 
 use super::admission::DONE;
 use super::auditing::{Done, PLATFORM};
+use super::seal::sealed_for;
 use super::{Keys, Store, StoreError};
 use anamnesis_core::audit::Actor;
 use anamnesis_core::clock::{micros, ordered_id};
 use anamnesis_core::failpoints;
 use anamnesis_core::fold::KeyHash;
-use anamnesis_core::ids::{OrgId, PatientId, derive};
+use anamnesis_core::ids::{OrgId, derive};
 use anamnesis_core::reason::Reason;
 use anamnesis_core::scope::Scope;
 use anamnesis_crypto::{Cell, PatientKeys, PlatformKey, first_half};
@@ -219,6 +220,15 @@ fn aside(row: &Row) -> Result<Aside, StoreError> {
 }
 
 impl Store {
+    /// One that was set aside, without its content.
+    ///
+    /// # Errors
+    /// Of the database.
+    pub async fn aside(&self, id: Uuid) -> Result<Option<Aside>, StoreError> {
+        let mut tx = self.db.read(Access::Platform).await?;
+        tx.fetch_optional(&SHOW, vec![id.into()]).await?.as_ref().map(aside).transpose()
+    }
+
     /// What was set aside, oldest first; `state` and `reason` narrow it, empty they do not.
     ///
     /// # Errors
@@ -415,16 +425,6 @@ pub(super) struct Sealed {
     pub(super) id: Uuid,
     pub(super) key: Option<Scope>,
     pub(super) body: Vec<u8>,
-}
-
-/// Whose key two columns name; `None`: the platform's.
-pub(super) fn sealed_for(org: Option<Uuid>, patient: Option<Uuid>) -> Result<Option<Scope>, StoreError> {
-    match (org, patient) {
-        (Some(org), Some(patient)) => {
-            Ok(Some(Scope::new(OrgId(org), PatientId(patient)).map_err(|_| StoreError::Shape)?))
-        }
-        _ => Ok(None),
-    }
 }
 
 /// What the attributes of a quarantined message are sealed for: another row id than its body's.

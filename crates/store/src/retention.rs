@@ -1,6 +1,7 @@
 //! Documents whose source may go, and patients whose record is past its term: found by index, with all that decides when and
 //! how.
 
+use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use chrono::{DateTime, Utc};
@@ -35,7 +36,7 @@ macro_rules! select {
 static ALL: LazyLock<Sql> = select!(
     "(d.patient_id, d.document_id, d.revision) > ($2, $3, $4) ORDER BY d.patient_id, d.document_id, d.revision LIMIT $5"
 );
-static UNRECKONED: LazyLock<Sql> = select!(
+static DATE_ANEWED: LazyLock<Sql> = select!(
     "d.reckoned = 0 AND (d.patient_id, d.document_id, d.revision) > ($2, $3, $4) \
      ORDER BY d.patient_id, d.document_id, d.revision LIMIT $5"
 );
@@ -45,7 +46,7 @@ static DUE: LazyLock<Sql> = select!(
      ORDER BY d.retention_due_at, d.patient_id, d.document_id, d.revision LIMIT $5"
 );
 static OF_PATIENTS: LazyLock<Sql> = select!("d.reckoned = 1 AND d.patient_id IN {uuids $2}");
-static UNRECKON: LazyLock<Sql> = LazyLock::new(|| {
+static DATE_ANEW: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
         "UPDATE documents SET reckoned = 0, updated_at = $3 WHERE org_id = $1 AND fate IS NULL AND reckoned = 1 \
          AND (patient_id, document_id) IN {pairs $2}",
@@ -100,8 +101,12 @@ macro_rules! dormant {
             none_since!("rights_answer", "x.answered_at"),
             " AND NOT EXISTS (SELECT 1 FROM erasure AS x WHERE x.org_id = p.org_id AND x.patient_id = p.patient_id \
                AND x.what = 'patient')",
-            // The trail cannot be set back. What jobs did, and who began what here, does not count.
-            none_since!("action_audit", "x.actor <> 'job' AND x.at"),
+            // The same by the trail, which cannot be set back.
+            none_since!(
+                "action_audit",
+                "(x.action IN ('document_stored', 'signal_stored', 'profile_updated', 'consent_permit', 'consent_deny', \
+                   'ephemeral_on', 'ephemeral_off') OR substr(x.action, 1, 8) = 'command_') AND x.at"
+            ),
             // Last: it is found by its age alone, and a patient who comes this far has nothing else.
             none_since!("inbox", "x.created_at"),
             $which
@@ -130,10 +135,10 @@ static WITHDRAWN: LazyLock<Sql> = LazyLock::new(|| {
 pub fn statements() -> Vec<&'static Sql> {
     vec![
         &OF_PATIENTS,
-        &UNRECKON,
+        &DATE_ANEW,
         &WITHDRAWN,
         &ALL,
-        &UNRECKONED,
+        &DATE_ANEWED,
         &DUE,
         &DORMANT,
         &STILL_DORMANT,
@@ -200,7 +205,7 @@ pub async fn sources(
     let sql: &Sql = match lane {
         Lane::Withdrawn | Lane::Records => return Ok(Vec::new()),
         Lane::All => &ALL,
-        Lane::Unreckoned => &UNRECKONED,
+        Lane::Unreckoned => &DATE_ANEWED,
         Lane::Due => {
             args.extend([until.into(), after.0.into()]);
             &DUE
@@ -222,14 +227,14 @@ pub async fn sources_of(tx: &mut Transaction, org: OrgId, patients: &[Uuid]) -> 
 ///
 /// # Errors
 /// Of the database.
-pub async fn unreckon(
+pub async fn date_anew(
     tx: &mut Transaction,
     org: OrgId,
     documents: &[(PatientId, DocumentId)],
     now: DateTime<Utc>,
 ) -> Result<u64, DbError> {
     let pairs = documents.iter().map(|(patient, document)| (patient.0, document.0.as_bytes().to_vec())).collect();
-    tx.execute(&UNRECKON, vec![org.0.into(), Arg::Pairs(pairs), now.into()]).await
+    tx.execute(&DATE_ANEW, vec![org.0.into(), Arg::Pairs(pairs), now.into()]).await
 }
 
 fn source(row: &Row) -> Result<Source, DbError> {
@@ -298,11 +303,14 @@ pub async fn withdrawn(
     }
     let keys = keys.find(&scopes).await?.known;
     let said = consents::rows_of(tx, org, Arg::Uuids(patients.clone())).await?;
+    let denying_of = |(patient, all): (&PatientId, &Vec<consents::Recorded>)| {
+        let keys = keys.get(&Scope::new(org, *patient).ok()?)?;
+        Some((*patient, consents::denying(all, keys, until)?))
+    };
+    let denying: HashMap<PatientId, consents::Denial> = said.iter().filter_map(denying_of).collect();
     let of = |(row, patient): (&Row, Uuid)| {
         let (consent, patient) = (row.uuid(2)?, PatientId(patient));
-        let scope = Scope::new(org, patient).ok();
-        let all = said.get(&patient).map(Vec::as_slice).unwrap_or_default();
-        let denying = scope.and_then(|scope| keys.get(&scope)).and_then(|keys| consents::denying(all, keys, until));
+        let denying = denying.get(&patient).copied();
         let forgotten = row.opt_time(3)?;
         let forgets = |denial: consents::Denial| denial.id == consent && forgotten.is_none_or(|at| at < denial.since);
         let place = Place(row.i64(0)?, patient.0, consent, 0);
@@ -378,7 +386,7 @@ mod tests {
         let key = || vec![Uuid::nil().into(), Uuid::nil().into(), Uuid::nil().into(), 0i64.into(), 1i64.into()];
         let due = [key(), vec![0i64.into(), 0i64.into()]].concat();
         for (sql, args, index) in [
-            (&*UNRECKONED, key(), "documents_unreckoned"),
+            (&*DATE_ANEWED, key(), "documents_unreckoned"),
             (&*DUE, due, "documents_retention"),
             (&*ALL, key(), "sqlite_autoindex_documents_1"),
         ] {

@@ -6,7 +6,8 @@ use uuid::Uuid;
 
 use super::StoreError;
 use anamnesis_core::clock::Entropy;
-use anamnesis_core::ids::derive;
+use anamnesis_core::ids::{OrgId, PatientId, derive};
+use anamnesis_core::scope::Scope;
 use anamnesis_crypto::{Cell, PatientKeys};
 use anamnesis_sql::Arg;
 
@@ -53,4 +54,14 @@ pub fn document_row(document: Uuid, revision: u32) -> Uuid {
 /// The row id of a row keyed by a hash.
 pub(crate) fn hash_row(hash: &[u8; 32]) -> Uuid {
     derive("hash.row", &[hash])
+}
+
+/// Whose key two columns name; `None`: the platform's.
+pub(crate) fn sealed_for(org: Option<Uuid>, patient: Option<Uuid>) -> Result<Option<Scope>, StoreError> {
+    match (org, patient) {
+        (Some(org), Some(patient)) => {
+            Ok(Some(Scope::new(OrgId(org), PatientId(patient)).map_err(|_| StoreError::Shape)?))
+        }
+        _ => Ok(None),
+    }
 }

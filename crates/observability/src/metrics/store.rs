@@ -37,7 +37,7 @@ area! {
         rows_forged: Counters<()> = "rows_not_authentic_total";
         /// The same, as the last run of reconciliation of each organisation found them, whichever process ran it
         rows_forged_now: Gauges<()> = "rows_not_authentic_last_run";
-        /// Memories and clinical rows that were not as their log says, and were made so by the job reconciliation
+        /// Memories, clinical rows and days to go of sources that were not as log and policy say, and were made so by the job reconciliation
         rows_repaired: Counters<()> = "rows_repaired_total";
         /// 1 while the key store is away or not the right one: nothing is taken in, and nothing can be read
         keys_unavailable: Gauges<()> = "keys_unavailable";

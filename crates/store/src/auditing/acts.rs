@@ -19,7 +19,7 @@ use anamnesis_core::failpoints;
 use anamnesis_core::ids::{OrgId, PatientId, derive};
 use anamnesis_core::scope::Scope;
 use anamnesis_crypto::PlatformKey;
-use anamnesis_sql::{Arg, Bulk, ColumnType, Sql, Transaction};
+use anamnesis_sql::{Arg, Bulk, ColumnType, DbError, Row, Sql, Transaction};
 
 // The list of actions is that of the index `action_audit_acts`, in the words in which an engine finds it.
 static ACTS: LazyLock<Sql> = LazyLock::new(|| {
@@ -29,8 +29,18 @@ static ACTS: LazyLock<Sql> = LazyLock::new(|| {
            'ephemeral_off') AND action IN ('hold_set', 'hold_lifted', 'erase', 'quarantined_retried')",
     )
 });
+static ACTS_OF: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "SELECT action, patient_id, subject_id, id, outcome, at FROM action_audit WHERE org_id = $1 AND patient_id IN {uuids $2} \
+         AND action IN ('hold_set', 'hold_lifted', 'erase', 'quarantined_retried', 'consent_permit', 'consent_deny', 'ephemeral_on', \
+           'ephemeral_off') AND action IN ('hold_set', 'hold_lifted')",
+    )
+});
 static HOLDS: LazyLock<Sql> =
-    LazyLock::new(|| Sql::new("SELECT patient_id, id, lifted_at, set_at FROM legal_hold WHERE org_id = $1"));
+    LazyLock::new(|| Sql::new("SELECT patient_id, id, lifted_at FROM legal_hold WHERE org_id = $1"));
+static HOLDS_OF: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new("SELECT patient_id, id, lifted_at FROM legal_hold WHERE org_id = $1 AND patient_id IN {uuids $2}")
+});
 static RECEIPTS: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
         "SELECT org_id, patient_id, id, what, subject_id, requested_by, requested_at, done_at, files_at, counts, mac FROM erasure \
@@ -69,7 +79,7 @@ static ADOPT: LazyLock<Bulk> = LazyLock::new(|| {
 });
 
 pub(super) fn statements() -> Vec<&'static Sql> {
-    vec![&ACTS, &HOLDS, &RECEIPTS, &HORIZON, &HELD, &ASIDE, ADOPT.sql(), ADOPT_ASIDE.sql()]
+    vec![&ACTS, &ACTS_OF, &HOLDS, &HOLDS_OF, &RECEIPTS, &HORIZON, &HELD, &ASIDE, ADOPT.sql(), ADOPT_ASIDE.sql()]
 }
 
 /// Quarantined messages that are read at once.
@@ -106,11 +116,12 @@ struct Said {
 }
 
 impl Said {
-    async fn read(tx: &mut Transaction, org: OrgId) -> Result<Self, StoreError> {
+    /// Of the whole organisation, or what is said of the holds of some patients.
+    async fn read(tx: &mut Transaction, org: OrgId, patients: Option<&[Uuid]>) -> Result<Self, StoreError> {
         let horizon = tx.fetch_optional(&HORIZON, vec![org.0.into()]).await?;
         let horizon = horizon.map(|row| row.opt_time(0)).transpose()?.flatten();
         let mut said = Self { horizon, ..Self::default() };
-        for row in tx.fetch_all(&ACTS, vec![org.0.into()]).await? {
+        for row in of(tx, [&ACTS, &ACTS_OF], org, patients).await? {
             let (action, patient, subject) = (row.text(0)?, row.uuid(1)?, row.opt_uuid(2)?);
             let (entry, outcome, at) = (row.uuid(3)?, row.text(4)?, row.time(5)?);
             said.entries.insert(entry, at);
@@ -118,7 +129,9 @@ impl Said {
                 ("hold_set", Some(hold)) => drop(said.set.insert(hold, patient)),
                 ("quarantined_retried", Some(message)) => drop(said.retried.insert(message)),
                 ("quarantined_retried", None) => said.retried_of_erased += 1,
-                ("erase", subject) if ["done", "begun"].contains(&outcome.as_str()) && !patient.is_nil() => {
+                ("erase", subject)
+                    if ["done", "begun", "restored"].contains(&outcome.as_str()) && !patient.is_nil() =>
+                {
                     said.gone.insert((patient, subject), at);
                 }
                 _ => {}
@@ -165,9 +178,9 @@ pub async fn unfounded(
 }
 
 async fn compared(tx: &mut Transaction, org: OrgId, key: &PlatformKey, since: Since) -> Result<Unfounded, StoreError> {
-    let said = Said::read(tx, org).await?;
+    let said = Said::read(tx, org, None).await?;
     let mut found = Unfounded::default();
-    found.forged += doubtful(tx, org, &said).await?.len() as u64;
+    found.forged += doubtful(tx, org, None, &said).await?.len() as u64;
     receipts(tx, org, (&said, since), key, &mut found).await?;
     asides(tx, org, (&said, since), key, &mut found).await?;
     match organizations::policy(tx, org, key).await? {
@@ -222,21 +235,26 @@ fn lifting(hold: Uuid) -> Uuid {
     derive("audit", &[hold.as_bytes(), b"hold_lifted"])
 }
 
-/// How far the time of a hold's lifting may be from that of its entry: they are two looks at one clock.
+/// How far the time of a hold's lifting may be from that of its entry: former versions looked at the clock twice.
 const LIFTED_WITHIN: TimeDelta = TimeDelta::minutes(1);
 
 /// Holds of which rows and trail say different things, each with its patient.
-async fn doubtful(tx: &mut Transaction, org: OrgId, said: &Said) -> Result<Vec<Uuid>, StoreError> {
+async fn doubtful(
+    tx: &mut Transaction,
+    org: OrgId,
+    patients: Option<&[Uuid]>,
+    said: &Said,
+) -> Result<Vec<Uuid>, StoreError> {
     let (mut there, mut found) = (BTreeSet::new(), Vec::new());
-    for row in tx.fetch_all(&HOLDS, vec![org.0.into()]).await? {
+    for row in of(tx, [&HOLDS, &HOLDS_OF], org, patients).await? {
         let (patient, id, lifted_at) = (row.uuid(0)?, row.uuid(1)?, row.opt_time(2)?);
         there.insert(id);
         // An entry that says that it held is no older than one that says that it was lifted.
         let is_old = |at| said.may_be_gone(at) && !said.set.contains_key(&id);
         let agrees = match (lifted_at, said.entries.get(&lifting(id))) {
-            (Some(at), Some(told)) => (at - *told).abs() <= LIFTED_WITHIN,
+            (Some(at), Some(entry)) => (at - *entry).abs() <= LIFTED_WITHIN,
             (Some(at), None) => is_old(at),
-            (None, told) => told.is_none(),
+            (None, entry) => entry.is_none(),
         };
         found.extend((!agrees).then_some(patient));
     }
@@ -245,13 +263,33 @@ async fn doubtful(tx: &mut Transaction, org: OrgId, said: &Said) -> Result<Vec<U
     Ok(found)
 }
 
-/// Patients who may have a legal hold that somebody took away behind the program: nothing of theirs goes until a person looked.
+/// Those of these patients whose legal hold may have been taken away behind the program: nothing of theirs goes until a person looked.
 ///
 /// # Errors
 /// Of the database.
-pub async fn doubtful_holds(tx: &mut Transaction, org: OrgId) -> Result<BTreeSet<Uuid>, StoreError> {
-    let said = Said::read(tx, org).await?;
-    Ok(doubtful(tx, org, &said).await?.into_iter().collect())
+pub async fn doubtful_holds(
+    tx: &mut Transaction,
+    org: OrgId,
+    patients: Vec<Uuid>,
+) -> Result<BTreeSet<Uuid>, StoreError> {
+    if patients.is_empty() {
+        return Ok(BTreeSet::new());
+    }
+    let said = Said::read(tx, org, Some(&patients)).await?;
+    Ok(doubtful(tx, org, Some(&patients), &said).await?.into_iter().collect())
+}
+
+/// Rows of the whole organisation, or of some patients.
+async fn of(
+    tx: &mut Transaction,
+    [all, some]: [&Sql; 2],
+    org: OrgId,
+    patients: Option<&[Uuid]>,
+) -> Result<Vec<Row>, DbError> {
+    match patients {
+        None => tx.fetch_all(all, vec![org.0.into()]).await,
+        Some(patients) => tx.fetch_all(some, vec![org.0.into(), Arg::Uuids(patients.to_vec())]).await,
+    }
 }
 
 async fn receipts(

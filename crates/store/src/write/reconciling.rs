@@ -88,8 +88,9 @@ impl Stored {
             (is_before_time && is_of_time(column)) || covered::content_of(std::slice::from_ref(expected)) == *stored
         });
         // Words go with what was purged, and with nothing else.
-        let told = loaded.log.assertions.iter().find(|a| a.id == folded.told_by);
-        same && (self.has_words || opening.tombstone.is_some() || told.is_some_and(|told| told.tombstone.is_some()))
+        let worded_by = loaded.log.assertions.iter().find(|a| a.id == folded.told_by);
+        let is_purged = |a: &Assertion| a.tombstone.is_some();
+        same && (self.has_words || is_purged(opening) || worded_by.is_some_and(is_purged))
     }
 
     fn is_active(&self) -> bool {

@@ -26,11 +26,12 @@ static HELD: LazyLock<Sql> = LazyLock::new(|| {
     )
 });
 
-// Ids and codes stay.
+// Ids and codes stay; what a legal hold keeps stays whole.
 static DROP_ASIDE: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
         "UPDATE quarantine SET state = 'dropped', body_sealed = NULL, attributes_sealed = NULL, updated_at = $4 \
-         WHERE key_org_id = $1 AND key_patient_id = $2 AND created_at >= $3 AND body_sealed IS NOT NULL",
+         WHERE key_org_id = $1 AND key_patient_id = $2 AND created_at >= $3 AND body_sealed IS NOT NULL \
+         AND NOT EXISTS (SELECT 1 FROM legal_hold AS h WHERE h.org_id = $1 AND h.patient_id = $2 AND h.lifted_at IS NULL)",
     )
 });
 

@@ -1,0 +1,2 @@
+-- Contents of one patient are found when the patient is erased, withdraws consent or begins ephemeral mode.
+CREATE INDEX quarantine_key ON quarantine (key_org_id, key_patient_id) WHERE body_sealed IS NOT NULL;
