@@ -55,7 +55,7 @@ fn record(program: &Program, scope: &str, provision: &str, more: &[&str]) -> Val
 
 fn consent(provision: &str, from: &str, until: Option<&str>) -> Value {
     json!({"organization_id": ORG, "patient_id": PATIENT, "scope": "memory", "provision": provision, "from": from,
-        "until": until, "recorded_by": BY})
+        "until": until, "stated_at": from, "recorded_by": BY})
 }
 
 fn profile(at: &str) -> Value {
@@ -193,7 +193,9 @@ async fn a_permit_opens_what_comes_after_it_in_the_same_batch_and_a_denial_close
 
 /// A consent as an event, which says when it was stated.
 fn stated(id: &str, provision: &str, from: &str, at: &str) -> Value {
-    let mut consent = event(id, "anamnesis.consent.recorded.v1", &consent(provision, from, None));
+    let mut said = consent(provision, from, None);
+    said.as_object_mut().unwrap().remove("stated_at");
+    let mut consent = event(id, "anamnesis.consent.recorded.v1", &said);
     consent["time"] = json!(at);
     consent
 }

@@ -62,10 +62,19 @@ pub struct Consent {
     pub stated_at: DateTime<Utc>,
 }
 
-/// When a consent was stated: as its message says, but not later than it was `recorded`; where the message does not say, when it was
-/// recorded.
-pub fn stated_at(said: Option<DateTime<Utc>>, recorded: DateTime<Utc>) -> DateTime<Utc> {
-    said.map_or(recorded, |said| said.min(recorded))
+/// When a consent was stated: as its message says, but not later than it was `recorded`. Where the message does not say, what
+/// protects the patient: a denial when it was recorded, a permit when it begins.
+pub fn stated_at(
+    said: Option<DateTime<Utc>>,
+    provision: Provision,
+    from: DateTime<Utc>,
+    recorded: DateTime<Utc>,
+) -> DateTime<Utc> {
+    let undated = match provision {
+        Provision::Permit => from,
+        Provision::Deny => recorded,
+    };
+    said.unwrap_or(undated).min(recorded)
 }
 
 impl Consent {
@@ -239,10 +248,16 @@ mod tests {
     }
 
     #[test]
-    fn a_consent_without_a_time_is_stated_when_it_is_recorded_and_none_later_than_that() {
-        assert_eq!(stated_at(None, at(9)), at(9));
-        assert_eq!(stated_at(Some(at(7)), at(9)), at(7));
-        assert_eq!(stated_at(Some(at(70)), at(9)), at(9), "a clock that is ahead makes nothing irrevocable");
+    fn a_denial_without_a_time_is_stated_when_it_is_recorded_and_a_permit_when_it_begins() {
+        use Provision::{Deny, Permit};
+        let undated = |provision, from| stated_at(None, provision, at(from), at(9));
+        assert_eq!([undated(Deny, 1), undated(Permit, 1), undated(Permit, 50)], [at(9), at(1), at(9)]);
+        assert_eq!(stated_at(Some(at(7)), Deny, at(1), at(9)), at(7));
+        assert_eq!(
+            stated_at(Some(at(70)), Deny, at(1), at(9)),
+            at(9),
+            "a clock that is ahead makes nothing irrevocable"
+        );
     }
 
     #[test]

@@ -13,7 +13,7 @@ use super::made::Grounds;
 use super::{Admitted, Disposition, Entry, Outcome, Pipeline, PipelineError, Shared};
 use crate::intake::binding::Admission as OrganizationAdmission;
 use crate::intake::grant::Grant;
-use anamnesis_core::consent::{Consents, Withdrawal};
+use anamnesis_core::consent::{Consent, Consents, Provision, Withdrawal};
 use anamnesis_core::failpoints;
 use anamnesis_core::ids::{DocumentId, OrgId, PatientId, derive};
 use anamnesis_core::memory::SetBy;
@@ -120,8 +120,10 @@ impl Pipeline {
         for Entry { envelope, .. } in entries {
             let id = self.message_key(envelope);
             // Of another message with the id of one that is known nothing is stored.
-            let is_first = ids.insert(id) && !batch.known.seen.contains_key(&id);
-            if let Some(consent) = consent(envelope, now).filter(|_| is_first) {
+            let (is_first, is_known) = (ids.insert(id), batch.known.seen.contains_key(&id));
+            // A message that came before with this id may be refused: a denial counts all the same.
+            let counts = |consent: &Consent| !is_known && (is_first || consent.provision == Provision::Deny);
+            if let Some(consent) = consent(envelope, now).filter(counts) {
                 let patient = envelope.patient();
                 let stored = || batch.consents.get(&patient).cloned().unwrap_or_default();
                 batch.consents_to_come.entry(patient).or_insert_with(stored).add(consent);

@@ -25,7 +25,7 @@ pub(super) fn consent(envelope: &Envelope, now: DateTime<Utc>) -> Option<Consent
 
 /// When it was stated: as the message says itself, else as its envelope says.
 fn stated_at(said: &ConsentRecorded, envelope: &Envelope, now: DateTime<Utc>) -> DateTime<Utc> {
-    consent::stated_at(said.stated_at.or(envelope.time), now)
+    consent::stated_at(said.stated_at.or(envelope.time), said.provision, said.from, now)
 }
 
 /// A consent as it is stored. What of its words cannot be redacted is left out: a withdrawal binds all the same.

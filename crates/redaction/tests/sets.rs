@@ -170,6 +170,49 @@ fn taken(text: &str, language: Language) -> Vec<String> {
 }
 
 #[test]
+fn a_greeting_an_age_a_post_and_an_article_of_speech_tell_a_name() {
+    use Language::{English, Spanish};
+    for (language, text, names) in [
+        (Spanish, "Hola, Violeta. Pase.", &["Violeta"][..]),
+        (Spanish, "Vive con sus nietos (Iker, 9; Nieves, 12).", &["Iker", "Nieves"]),
+        (Spanish, "Sale a las 22 h. Téc. Barrionuevo", &["Barrionuevo"]),
+        (English, "0715 handover from night RN (Tansy). Pt asleep.", &["Tansy"]),
+        (Spanish, "Nacida el 7 del 11 del 79 en un pueblo.", &["7 del 11 del 79"]),
+        (English, "Born the ninth of the third, sixty-two.", &["ninth of the third, sixty-two"]),
+        (Spanish, "Vivo en la calle 30 con la 12, por el parque.", &["calle 30", "12"]),
+        (English, "im at 9 elmscroft lane now. The Agent said so.", &["9 elmscroft lane"]),
+        (English, "My birthday is june second nineteen ninety one", &["june second nineteen ninety one"]),
+    ] {
+        let taken = taken(text, language);
+        for name in names {
+            assert!(taken.iter().any(|one| one.contains(name)), "{text}: {taken:?}");
+        }
+    }
+    for (language, text) in [
+        (Spanish, "Hola, Doctora. Buenos días, Doctor. Buenas tardes, Todos."),
+        (English, "Good morning, Everyone. Hi, Doctor."),
+        (Spanish, "El Rivotril me sienta mal y el Lexatin no me hace nada."),
+        (Spanish, "La Quetiapina me da sueño."),
+        (English, "The dose is due Monday. Bloods due Tuesday."),
+        (Spanish, "Escala (Leve, 5; Grave, 20)."),
+        (English, "He did 3 timed walks and 2 laps of the ward close by. Good."),
+        (Spanish, "Sube del 2 del eje al 4 del eje."),
+    ] {
+        let taken = taken(text, language);
+        let people: Vec<&String> = taken.iter().filter(|one| !one.contains("day")).collect();
+        assert!(people.is_empty(), "{text}: {people:?}");
+    }
+}
+
+#[test]
+fn a_name_that_is_a_word_too_is_taken_wherever_it_has_its_large_letter() {
+    let text = "Viene con su hija, Alba Okampo. Irá a la boda de Alba en otoño. Se levanta al alba y pasea.";
+    let taken = taken(text, Language::Spanish);
+    assert_eq!(taken.iter().filter(|one| one.as_str() == "Alba").count(), 1, "{taken:?}");
+    assert!(!taken.iter().any(|one| one == "alba"), "{taken:?}");
+}
+
+#[test]
 fn what_only_people_do_makes_a_name_of_a_word() {
     for (text, name) in [
         ("Mark says the brace hurts.", "Mark"),

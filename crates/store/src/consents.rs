@@ -18,13 +18,15 @@ use anamnesis_sql::{Access, Arg, Row, Sql, Transaction};
 
 static OF: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
-        "SELECT patient_id, id, scope_hash, provision, from_at, until_at, stated_at FROM consent \
+        "SELECT patient_id, id, scope_hash, provision, from_at, until_at, \
+         coalesce(stated_at, CASE WHEN from_at < created_at THEN from_at ELSE created_at END) FROM consent \
          WHERE org_id = $1 AND patient_id IN {uuids $2}",
     )
 });
 static LIST: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
-        "SELECT patient_id, id, scope_hash, provision, from_at, until_at, stated_at, scope_sealed, reason_sealed, recorded_by, created_at \
+        "SELECT patient_id, id, scope_hash, provision, from_at, until_at, \
+         coalesce(stated_at, CASE WHEN from_at < created_at THEN from_at ELSE created_at END), scope_sealed, reason_sealed, recorded_by, created_at \
          FROM consent WHERE org_id = $1 AND patient_id = $2 ORDER BY from_at, id",
     )
 });
@@ -56,7 +58,7 @@ pub(crate) struct Recorded {
     pub(crate) provision: Provision,
     pub(crate) from: DateTime<Utc>,
     pub(crate) until: Option<DateTime<Utc>>,
-    /// Rows of before it was kept were stated when they begin.
+    /// Rows of before it was kept were stated when they begin, and not later than they came.
     pub(crate) stated_at: DateTime<Utc>,
 }
 
@@ -148,7 +150,7 @@ fn recorded(row: &Row) -> Result<Recorded, StoreError> {
         provision: Provision::from_code(&row.text(3)?).ok_or(StoreError::Shape)?,
         from: row.time(4)?,
         until: row.opt_time(5)?,
-        stated_at: row.opt_time(6)?.unwrap_or(row.time(4)?),
+        stated_at: row.time(6)?,
     })
 }
 

@@ -14,7 +14,7 @@ on_every_engine!(
 
 fn consent(patient: Uuid, scope: &str, provision: &str, from: &str) -> Value {
     json!({"organization_id": ORG, "patient_id": patient, "scope": scope, "provision": provision, "from": from,
-        "recorded_by": Uuid::from_u128(9)})
+        "stated_at": from, "recorded_by": Uuid::from_u128(9)})
 }
 
 async fn a_month_counts_only_those_who_permit_research(engine: Engine) {

@@ -8,7 +8,7 @@ use super::super::context::Context;
 use super::super::finding::{Finding, Layer};
 use super::super::label;
 use super::trade::words as trade;
-use super::{gates, lexicon, places};
+use super::{gates, informal, lexicon, places};
 use crate::pattern::compiled;
 use anamnesis_text::{Language, Span};
 
@@ -57,6 +57,12 @@ static UNMARKED: LazyLock<Regex> = LazyLock::new(|| {
         r"(?-u:\b)((?:[A-Z][A-Za-z'-]{1,24} (?:(?:de|del|la|los|las|y|i|el) ){0,2}){0,4}[A-Z][A-Za-z'-]{1,24},? ?(?:n[º°o]\.? ?)?(?:s/n|[0-9]{1,4}(?:[-,. ºª]{1,3}[0-9A-Z]{1,3}){0,4}[ºª]?))[ .,;)-]{1,4}(?:(?:E|CP|C\.P\.)[- ]{0,2})?[0-9]{5}(?-u:\b)",
     )
 });
+/// "la carrera 45 con la 78": two numbered streets that cross.
+static CROSSING: LazyLock<Regex> = LazyLock::new(|| {
+    compiled(
+        r"(?-u:\b)(?:carrera|calle|cra|kra|cll?|transversal|diagonal|avenida|av)\.? [0-9]{1,3}[a-h]?(?: (?:sur|norte|este|bis))? (?:con|y|entre)(?: la)?(?: (?:carrera|calle|cra|kra|cll?))?\.? [0-9]{1,3}[a-h]?(?-u:\b)",
+    )
+});
 /// A postal code and what stands before it.
 static POSTAL: LazyLock<Regex> =
     LazyLock::new(|| compiled(r"(?-u:\b)(?:e-|cp ?|c\.p\. ?)?([0-9]{5})(?:-[0-9]{4})?(?-u:\b)"));
@@ -74,6 +80,9 @@ pub(crate) fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
     let (plain, lower) = (&context.view.plain, &context.view.lower);
     spanish(context, found);
     for hit in ENGLISH.find_iter(lower).filter(|hit| named(context, hit.as_str(), hit.start())) {
+        push(found, hit.start(), hit.end(), label::ADDRESS, "street");
+    }
+    for hit in CROSSING.find_iter(lower) {
         push(found, hit.start(), hit.end(), label::ADDRESS, "street");
     }
     if context.language == Language::English {
@@ -140,7 +149,10 @@ fn named(context: &Context<'_>, hit: &str, start: usize) -> bool {
     let plain = doubtful.contains(&last.to_ascii_lowercase().as_str())
         && small
         && inner.clone().all(|word| lexicon::is_ordinary(&word.to_ascii_lowercase()));
-    (large || context.no_case() && last.len() > 3) && !titled && !plain
+    // "17 ashbrook drive" among large letters: a word that is nothing else makes a street of it.
+    let own = |word: &str| word.len() > 3 && word != last && informal::is_unknown(word);
+    let typed = small && last.len() > 3 && inner.clone().any(own);
+    (large || context.no_case() && last.len() > 3 || typed) && !titled && !plain
 }
 
 fn spanish(context: &Context<'_>, found: &mut Vec<Finding>) {

@@ -27,6 +27,7 @@ pub(crate) static TITLES: WordList = WordList::new(&[
     "enf",
     "enfermera",
     "enfermero",
+    "tec",
     "mr",
     "mrs",
     "ms",

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use super::super::context::Context;
 use super::super::fast::WordSet;
 use super::super::token::Case;
-use super::{deeds, lexicon};
+use super::{deeds, lexicon, spoken_of};
 
 pub(crate) use super::cue_lists::{CUES, FUNCTION, MEETINGS, OPENERS, PARTICLES, RELATIONS, ROLES, TITLES};
 
@@ -32,6 +32,17 @@ pub(crate) enum Trigger {
 /// What stands before a word.
 pub(crate) fn trigger(context: &Context<'_>, at: usize) -> Trigger {
     let Some(mut before) = at.checked_sub(1) else { return Trigger::None };
+    if spoken_of::is_greeted(context, at) || spoken_of::is_aged(context, at) || spoken_of::is_spoken_of(context, at) {
+        return Trigger::Relation;
+    }
+    // "Prof.ª Egea": a raised letter belongs to the title before it.
+    if before > 1
+        && matches!(context.plain(&context.tokens[before]), "a" | "o" | "ª" | "º")
+        && context.plain(&context.tokens[before - 1]) == "."
+    {
+        let joined = context.tokens[before].span.start == context.tokens[before - 1].span.end;
+        before = if joined { before - 1 } else { before };
+    }
     let mut dotted = false;
     while matches!(context.plain(&context.tokens[before]), "." | "," | ":" | ";" | "(" | "\"") && !dotted {
         dotted = true;
@@ -40,6 +51,9 @@ pub(crate) fn trigger(context: &Context<'_>, at: usize) -> Trigger {
     }
     let sign = if dotted { context.plain(&context.tokens[at - 1]) } else { "" };
     let word = context.lower(&context.tokens[before]);
+    if spoken_of::is_posted(context, at, before, sign) {
+        return Trigger::Relation;
+    }
     let large = context.tokens[before].is_large();
     let short = matches!(word, "d" | "tia" | "tio" | "padre" | "enf");
     // "Hx: MS. Meds: …": large letters before a name that has small ones are a disease.
@@ -86,8 +100,8 @@ pub(crate) fn trigger(context: &Context<'_>, at: usize) -> Trigger {
 
 /// Titles that are written with a full stop and do not end a sentence by it.
 const ABBREVIATED: &[&str] = &[
-    "dr", "dra", "dres", "dras", "sr", "sra", "srta", "sres", "d", "dna", "lic", "ing", "prof", "enf", "mr", "mrs",
-    "ms", "mx", "psic", "rev", "sgt",
+    "dr", "dra", "dres", "dras", "tec", "sr", "sra", "srta", "sres", "d", "dna", "lic", "ing", "prof", "enf", "mr",
+    "mrs", "ms", "mx", "psic", "rev", "sgt",
 ];
 
 /// "Seen by Dr. Denies pain": what somebody does, in the language of notes, begins a sentence even behind a title.

@@ -51,6 +51,12 @@ static SAID: LazyLock<Regex> = LazyLock::new(|| {
         r"(?-u:\b)(?:en|desde|hasta|ano|in|since|until|year|from|born|(?:{LONG_MONTH})(?: de| del| of)?) ({SAID_YEAR})(?-u:\b)"
     ))
 });
+/// "30 del 4 del 88", "eleventh of the second, seventy-five": day, month and year as numbers that are said.
+static SAID_NUMBERS: LazyLock<Regex> = LazyLock::new(|| {
+    compiled(&format!(
+        r"(?-u:\b)(?:([0-3]?[0-9]) del? (0?[1-9]|1[0-2]) del? ((?:19|20)?[0-9]{{2}})|(?:twenty[ -]|thirty[ -])?(?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth|[a-z]{{3,6}}teenth|twentieth|thirtieth) of the (?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth),? (?:of )?(?:{SAID_YEAR}|{SHORT_SAID_YEAR}))(?-u:\b)"
+    ))
+});
 static SLASHED_MONTH: LazyLock<Regex> =
     LazyLock::new(|| compiled(r"(?-u:\b)(0?[1-9]|1[0-2])[-/]((?:19|20)[0-9]{2})(?-u:\b)"));
 static MONTH_ALONE: LazyLock<Regex> = LazyLock::new(|| {
@@ -168,6 +174,11 @@ pub(crate) fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
     if ["mil", "dos", "teen", "twenty", "thousand"].iter().any(|word| lower.contains(word)) {
         said_years(lower, found);
     }
+    if [" del ", " of the "].iter().any(|between| lower.contains(between)) {
+        for hit in SAID_NUMBERS.captures_iter(lower).filter(|hit| !is_dose(lower, hit)) {
+            push(found, span(&hit, 0), None);
+        }
+    }
     if gates::has_year(context) {
         years(lower, found);
     }
@@ -250,6 +261,8 @@ fn months(context: &Context<'_>, found: &mut Vec<Finding>) {
         let (day, year) = (if said { 1 } else { number(&hit[2]) }, hit.get(3).map(|year| number(year.as_str())));
         let clear = !matches!(&hit[1], "may" | "mar" | "set" | "sept" | "dec" | "dic")
             || year.is_some()
+            // "may third nineteen eighty eight": the year was said.
+            || said && hit[0].split([' ', '-']).count() > 3
             || large(context, span(&hit, 0));
         if clear && (1..=31).contains(&day) && !(short_month_alone(&hit[1], year) && !large(context, span(&hit, 0))) {
             push(found, span(&hit, 0), full(year, month_of(&hit[1]), (!said).then_some(day)));

@@ -25,6 +25,7 @@ mod place_lists;
 mod places;
 pub(super) mod propagate;
 pub(super) mod set_phrases;
+mod spoken_of;
 mod towns;
 pub(super) mod trade;
 pub mod traits;

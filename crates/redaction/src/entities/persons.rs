@@ -53,7 +53,9 @@ fn inverted(context: &Context<'_>, at: usize) -> Option<Span> {
     let family_word = lexicon::word(family);
     let fits = family_word.surname && !family_word.given
         || !family_word.is_name() && !lexicon::is_ordinary(family) && !super::places::is_place(family);
-    (named && fits && !is_field(family)).then(|| Span::new(last.span.start, first.span.end))
+    // "Hola, Julieta": a greeting is no surname.
+    let is_greeting = super::cues::CUES.contains(family);
+    (named && fits && !is_greeting && !is_field(family)).then(|| Span::new(last.span.start, first.span.end))
 }
 
 /// A word with a large letter, or one that the lists know as a name.

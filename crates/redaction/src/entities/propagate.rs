@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use super::super::context::Context;
 use super::super::finding::{Finding, Layer};
 use super::super::label;
+use super::super::token::Case;
 use super::cues::{Trigger, trigger};
 use super::trade::words as trade;
 use super::{deeds, informal, lexicon};
@@ -105,9 +106,13 @@ fn may_spread(part: &&str) -> bool {
     spreads(part) || part.len() >= LEAST && lexicon::word(part).is_name() && !is_no_part_of_a_name(part)
 }
 
-/// "necesito hablar con remedios", "shell took the kids".
+/// "necesito hablar con remedios", "shell took the kids"; with a large letter inside of a sentence, or called at its beginning:
+/// "la graduación de Alba", "Ruby, you're fourteen".
 fn is_told_again(context: &Context<'_>, at: usize) -> bool {
-    trigger(context, at) != Trigger::None || deeds::begins_sentence(context, at) && deeds::acts(context, at)
+    let begins = deeds::begins_sentence(context, at);
+    let is_called = || context.tokens.get(at + 1).is_some_and(|next| context.plain(next) == ",");
+    let is_large = context.tokens[at].case == Case::Title && !context.no_case();
+    trigger(context, at) != Trigger::None || begins && deeds::acts(context, at) || is_large && (!begins || is_called())
 }
 
 /// Least letters of a name that is looked for in small letters where others are written large.

@@ -275,7 +275,9 @@ pub async fn doubtful_holds(
     if patients.is_empty() {
         return Ok(BTreeSet::new());
     }
-    let said = Said::read(tx, org, Some(&patients)).await?;
+    // An entry from which its persons were taken out keeps its id.
+    let named: Vec<Uuid> = patients.iter().copied().chain([Uuid::nil()]).collect();
+    let said = Said::read(tx, org, Some(&named)).await?;
     Ok(doubtful(tx, org, Some(&patients), &said).await?.into_iter().collect())
 }
 

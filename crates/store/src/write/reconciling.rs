@@ -53,7 +53,8 @@ static CLINICAL: LazyLock<[Sql; 6]> = LazyLock::new(|| {
 });
 static UNTELL: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
-        "UPDATE memory SET fold_hash = NULL, finding_id = NULL WHERE org_id = $1 AND (patient_id, id) IN {pairs $2}",
+        "UPDATE memory SET fold_hash = NULL, finding_id = CASE WHEN content_sealed IS NULL AND state NOT IN ('inactive', 'expired') \
+         THEN NULL ELSE finding_id END WHERE org_id = $1 AND (patient_id, id) IN {pairs $2}",
     )
 });
 
@@ -81,16 +82,14 @@ impl Stored {
 
     /// Whether it is what the fold says. What time did to a memory since it was written is the jobs' to write (`expiry`), and no
     /// difference.
-    fn is(&self, loaded: &Loaded, folded: &Folded, opening: &Assertion, is_before_time: bool) -> bool {
+    fn is(&self, folded: &Folded, opening: &Assertion, is_before_time: bool) -> bool {
         let expected = derived(folded, opening);
         let is_of_time = |column: &str| ["state", "state_at", "valid_to"].contains(&column);
         let same = DERIVED.iter().zip(&expected).zip(&self.columns).all(|(((column, _), expected), stored)| {
             (is_before_time && is_of_time(column)) || covered::content_of(std::slice::from_ref(expected)) == *stored
         });
-        // Words go with what was purged, and with nothing else.
-        let worded_by = loaded.log.assertions.iter().find(|a| a.id == folded.told_by);
-        let is_purged = |a: &Assertion| a.tombstone.is_some();
-        same && (self.has_words || is_purged(opening) || worded_by.is_some_and(is_purged))
+        // Words are purged of what is over, and of nothing else.
+        same && (self.has_words || matches!(folded.state, State::Inactive | State::Expired))
     }
 
     fn is_active(&self) -> bool {
@@ -193,7 +192,7 @@ impl Differences {
         let is_before_time = folded.state.is_of_time() && stored.is_some_and(Stored::is_active);
         let state = if is_before_time { State::Active } else { folded.state };
         let opening = loaded.log.assertions.iter().find(|a| a.id == folded.opened_by);
-        if !stored.zip(opening).is_some_and(|(stored, a)| stored.is(loaded, folded, a, is_before_time)) {
+        if !stored.zip(opening).is_some_and(|(stored, a)| stored.is(folded, a, is_before_time)) {
             self.memories.insert(key);
             self.groups.insert(*group);
         }

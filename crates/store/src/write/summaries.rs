@@ -63,7 +63,7 @@ static DOCUMENT: LazyLock<Bulk> = LazyLock::new(|| {
         "ON CONFLICT (org_id, patient_id, document_id, revision) DO UPDATE SET occurred_at = excluded.occurred_at, \
          content_sealed = excluded.content_sealed, \
          body_hash = excluded.body_hash, language = excluded.language, current = excluded.current, \
-         retired_at = excluded.retired_at, recorded_at = excluded.recorded_at, reckoned = 0, updated_at = excluded.updated_at, \
+         retired_at = excluded.retired_at, recorded_at = excluded.recorded_at, reckoned = 0, fate = NULL, fate_at = NULL, updated_at = excluded.updated_at, \
          mac = excluded.mac",
     )
 });

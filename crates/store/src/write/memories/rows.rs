@@ -163,10 +163,16 @@ impl Writer<'_> {
         let mut terms: Vec<i64> = terms.iter().map(|stem| keys.term(stem)).collect();
         terms.push(keys.concept_term(&told.words.concept));
         terms.sort_unstable();
+        // What was purged is written again without words. The file is that of the evidence, which may be another finding's.
+        let is_purged = a.tombstone.is_some() || c.assertion(f.told_by).tombstone.is_some();
+        let words = FindingWords { file: None, ..told.words.clone() };
+        let content = match is_purged {
+            true => Arg::Null,
+            false => sealer.record(memory_cell(id, "content"), &words)?,
+        };
         let key = vec![c.scope.org().0.into(), c.scope.patient().0.into(), id.into(), c.group.1.into()];
         let written = vec![
-            // The file is that of the evidence, which may be another finding's.
-            sealer.record(memory_cell(id, "content"), &FindingWords { file: None, ..told.words.clone() })?,
+            content,
             f.told_by.0.into(),
             opened.from_document.then_some(a.source).into(),
             opened.from_document.then_some(opened.revision).into(),
