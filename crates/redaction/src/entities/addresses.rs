@@ -60,7 +60,7 @@ static UNMARKED: LazyLock<Regex> = LazyLock::new(|| {
 /// "la carrera 45 con la 78": two numbered streets that cross.
 static CROSSING: LazyLock<Regex> = LazyLock::new(|| {
     compiled(
-        r"(?-u:\b)(?:carrera|calle|cra|kra|cll?|transversal|diagonal|avenida|av)\.? [0-9]{1,3}[a-h]?(?: (?:sur|norte|este|bis))? (?:con|y|entre)(?: la)?(?: (?:carrera|calle|cra|kra|cll?))?\.? [0-9]{1,3}[a-h]?(?-u:\b)",
+        r"(?-u:\b)(?:carrera|calle|cra|kra|cll?|transversal|diagonal|avenida|av)\.? [0-9]{1,3}[a-h]?(?: (?:sur|norte|este|bis))? (?:con|y|entre) (?:la|(?:la )?(?:carrera|calle|cra|kra|cll?)\.?) [0-9]{1,3}[a-h]?(?-u:\b)",
     )
 });
 /// A postal code and what stands before it.
@@ -149,9 +149,10 @@ fn named(context: &Context<'_>, hit: &str, start: usize) -> bool {
     let plain = doubtful.contains(&last.to_ascii_lowercase().as_str())
         && small
         && inner.clone().all(|word| lexicon::is_ordinary(&word.to_ascii_lowercase()));
-    // "17 ashbrook drive" among large letters: a word that is nothing else makes a street of it.
-    let own = |word: &str| word.len() > 3 && word != last && informal::is_unknown(word);
-    let typed = small && last.len() > 3 && inner.clone().any(own);
+    // "17 ashbrook drive" among large letters: words that are nothing else make a street of it.
+    let mut own = inner.clone().filter(|word| *word != last);
+    let few = matches!(own.clone().count(), 1 | 2);
+    let typed = small && few && last.len() > 3 && own.all(|word| word.len() > 3 && informal::is_unknown(word));
     (large || context.no_case() && last.len() > 3 || typed) && !titled && !plain
 }
 

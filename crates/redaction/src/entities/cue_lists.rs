@@ -27,7 +27,6 @@ pub(crate) static TITLES: WordList = WordList::new(&[
     "enf",
     "enfermera",
     "enfermero",
-    "tec",
     "mr",
     "mrs",
     "ms",

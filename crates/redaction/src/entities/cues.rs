@@ -36,20 +36,22 @@ pub(crate) fn trigger(context: &Context<'_>, at: usize) -> Trigger {
         return Trigger::Relation;
     }
     // "Prof.ª Egea": a raised letter belongs to the title before it.
-    if before > 1
+    let raised = before > 1
         && matches!(context.plain(&context.tokens[before]), "a" | "o" | "ª" | "º")
         && context.plain(&context.tokens[before - 1]) == "."
-    {
-        let joined = context.tokens[before].span.start == context.tokens[before - 1].span.end;
-        before = if joined { before - 1 } else { before };
-    }
+        && context.tokens[before].span.start == context.tokens[before - 1].span.end;
+    before -= usize::from(raised);
     let mut dotted = false;
     while matches!(context.plain(&context.tokens[before]), "." | "," | ":" | ";" | "(" | "\"") && !dotted {
         dotted = true;
         let Some(next) = before.checked_sub(1) else { return Trigger::None };
         before = next;
     }
-    let sign = if dotted { context.plain(&context.tokens[at - 1]) } else { "" };
+    let sign = match (raised, dotted) {
+        (true, _) => ".",
+        (false, true) => context.plain(&context.tokens[at - 1]),
+        (false, false) => "",
+    };
     let word = context.lower(&context.tokens[before]);
     if spoken_of::is_posted(context, at, before, sign) {
         return Trigger::Relation;
@@ -100,8 +102,8 @@ pub(crate) fn trigger(context: &Context<'_>, at: usize) -> Trigger {
 
 /// Titles that are written with a full stop and do not end a sentence by it.
 const ABBREVIATED: &[&str] = &[
-    "dr", "dra", "dres", "dras", "tec", "sr", "sra", "srta", "sres", "d", "dna", "lic", "ing", "prof", "enf", "mr",
-    "mrs", "ms", "mx", "psic", "rev", "sgt",
+    "dr", "dra", "dres", "dras", "sr", "sra", "srta", "sres", "d", "dna", "lic", "ing", "prof", "enf", "mr", "mrs",
+    "ms", "mx", "psic", "rev", "sgt",
 ];
 
 /// "Seen by Dr. Denies pain": what somebody does, in the language of notes, begins a sentence even behind a title.

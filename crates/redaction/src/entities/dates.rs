@@ -9,7 +9,7 @@ use regex::{Captures, Regex};
 use super::super::context::Context;
 use super::super::finding::{Finding, Layer};
 use super::super::label;
-use super::gates;
+use super::{gates, said_days};
 use crate::pattern::compiled;
 use anamnesis_core::side_value::{Precision, SideValue};
 use anamnesis_text::{Language, Span};
@@ -18,10 +18,10 @@ const MONTH: &str = "enero|ene|febrero|feb|marzo|mar|abril|abr|mayo|may|junio|ju
 const LONG_MONTH: &str = "enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|setiembre|octubre|noviembre|diciembre|january|february|april|june|july|august|september|october|november|december";
 
 /// Years as they are said: "mil novecientos ochenta y cinco", "nineteen eighty five", "two thousand ten".
-const SAID_YEAR: &str = "(?:(?:mil novecientos|dos mil)(?: (?:y|cero|uno?|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|once|doce|trece|catorce|quince|dieci[a-z]{3,6}|veinte|veinti[a-z]{3,6}|treinta|cuarenta|cincuenta|sesenta|setenta|ochenta|noventa)){0,3}|(?:nineteen|twenty|two thousand(?: and)?)(?:[ -](?:oh|hundred|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|one|two|three|four|five|six|seven|eight|nine)){1,2})";
+pub(super) const SAID_YEAR: &str = "(?:(?:mil novecientos|dos mil)(?: (?:y|cero|uno?|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|once|doce|trece|catorce|quince|dieci[a-z]{3,6}|veinte|veinti[a-z]{3,6}|treinta|cuarenta|cincuenta|sesenta|setenta|ochenta|noventa)){0,3}|(?:nineteen|twenty|two thousand(?: and)?)(?:[ -](?:oh|hundred|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|one|two|three|four|five|six|seven|eight|nine)){1,2})";
 
 /// Two digits of a year behind a day and month: "del ochenta y cuatro", "eighty four".
-const SHORT_SAID_YEAR: &str = "(?:(?:cuarenta|cincuenta|sesenta|setenta|ochenta|noventa)(?: y (?:uno|dos|tres|cuatro|cinco|seis|siete|ocho|nueve))?|(?:forty|fifty|sixty|seventy|eighty|ninety)(?:[ -](?:one|two|three|four|five|six|seven|eight|nine))?)";
+pub(super) const SHORT_SAID_YEAR: &str = "(?:(?:cuarenta|cincuenta|sesenta|setenta|ochenta|noventa)(?: y (?:uno|dos|tres|cuatro|cinco|seis|siete|ocho|nueve))?|(?:forty|fifty|sixty|seventy|eighty|ninety)(?:[ -](?:one|two|three|four|five|six|seven|eight|nine))?)";
 
 static NUMERIC: LazyLock<Regex> = LazyLock::new(|| {
     compiled(
@@ -49,12 +49,6 @@ static MONTH_SHORT_YEAR: LazyLock<Regex> =
 static SAID: LazyLock<Regex> = LazyLock::new(|| {
     compiled(&format!(
         r"(?-u:\b)(?:en|desde|hasta|ano|in|since|until|year|from|born|(?:{LONG_MONTH})(?: de| del| of)?) ({SAID_YEAR})(?-u:\b)"
-    ))
-});
-/// "30 del 4 del 88", "eleventh of the second, seventy-five": day, month and year as numbers that are said.
-static SAID_NUMBERS: LazyLock<Regex> = LazyLock::new(|| {
-    compiled(&format!(
-        r"(?-u:\b)(?:([0-3]?[0-9]) del? (0?[1-9]|1[0-2]) del? ((?:19|20)?[0-9]{{2}})|(?:twenty[ -]|thirty[ -])?(?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth|[a-z]{{3,6}}teenth|twentieth|thirtieth) of the (?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth),? (?:of )?(?:{SAID_YEAR}|{SHORT_SAID_YEAR}))(?-u:\b)"
     ))
 });
 static SLASHED_MONTH: LazyLock<Regex> =
@@ -174,11 +168,7 @@ pub(crate) fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
     if ["mil", "dos", "teen", "twenty", "thousand"].iter().any(|word| lower.contains(word)) {
         said_years(lower, found);
     }
-    if [" del ", " of the "].iter().any(|between| lower.contains(between)) {
-        for hit in SAID_NUMBERS.captures_iter(lower).filter(|hit| !is_dose(lower, hit)) {
-            push(found, span(&hit, 0), None);
-        }
-    }
+    said_days::find(lower, found);
     if gates::has_year(context) {
         years(lower, found);
     }
@@ -358,7 +348,7 @@ fn short_month_alone(month: &str, year: Option<i32>) -> bool {
         )
 }
 
-fn is_dose(lower: &str, hit: &Captures<'_>) -> bool {
+pub(super) fn is_dose(lower: &str, hit: &Captures<'_>) -> bool {
     hit.get(0).is_some_and(|whole| is_measure(lower, whole.end()))
 }
 
@@ -386,7 +376,7 @@ fn large(context: &Context<'_>, span: Span) -> bool {
     span.of(&context.view.plain).starts_with(|c: char| c.is_uppercase())
 }
 
-fn span(hit: &Captures<'_>, group: usize) -> Span {
+pub(super) fn span(hit: &Captures<'_>, group: usize) -> Span {
     hit.get(group).map(|part| Span::new(part.start(), part.end())).unwrap_or_default()
 }
 
@@ -429,7 +419,7 @@ fn value(year: i32, month: impl Into<Option<i32>>, day: Option<i32>) -> Option<S
     Some(SideValue::Date { date, precision })
 }
 
-fn push(found: &mut Vec<Finding>, span: Span, value: Option<SideValue>) {
+pub(super) fn push(found: &mut Vec<Finding>, span: Span, value: Option<SideValue>) {
     let mut finding = Finding::new(span, label::DATE, RECOGNIZER, 0.85, Layer::Entity);
     finding.value = value;
     found.push(finding);

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use super::super::context::Context;
 use super::super::finding::{Finding, Layer};
 use super::super::label;
-use super::super::token::Case;
+use super::super::token::{Case, Kind, Token};
 use super::cues::{Trigger, trigger};
 use super::trade::words as trade;
 use super::{deeds, informal, lexicon};
@@ -106,13 +106,31 @@ fn may_spread(part: &&str) -> bool {
     spreads(part) || part.len() >= LEAST && lexicon::word(part).is_name() && !is_no_part_of_a_name(part)
 }
 
-/// "necesito hablar con remedios", "shell took the kids"; with a large letter inside of a sentence, or called at its beginning:
-/// "la graduación de Alba", "Ruby, you're fourteen".
+/// "necesito hablar con remedios", "shell took the kids", "la graduación de Alba".
 fn is_told_again(context: &Context<'_>, at: usize) -> bool {
+    trigger(context, at) != Trigger::None
+        || deeds::begins_sentence(context, at) && deeds::acts(context, at)
+        || is_first_name_again(context, at)
+}
+
+/// A first name with its large letter inside of a sentence, or called at its beginning ("Ruby, you're fourteen"). Between other large
+/// words, words of the clinic and numbers it may be a part of what they name: "Strawberry Mark", "WBC Rose".
+fn is_first_name_again(context: &Context<'_>, at: usize) -> bool {
+    let token = &context.tokens[at];
+    let lower = context.lower(token);
+    if token.case != Case::Title || context.no_case() || !lexicon::word(lower.strip_suffix("'s").unwrap_or(lower)).given
+    {
+        return false;
+    }
+    let is_other = |near: &Token| {
+        near.is_word() && (near.is_large() || trade::is_clinical(context.lower(near))) || near.kind == Kind::Number
+    };
+    let before =
+        at.checked_sub(1).filter(|before| context.touches(*before, at)).and_then(|before| context.tokens.get(before));
+    let after = context.tokens.get(at + 1).filter(|_| context.touches(at, at + 1));
+    let is_called = after.is_some_and(|next| context.plain(next) == ",");
     let begins = deeds::begins_sentence(context, at);
-    let is_called = || context.tokens.get(at + 1).is_some_and(|next| context.plain(next) == ",");
-    let is_large = context.tokens[at].case == Case::Title && !context.no_case();
-    trigger(context, at) != Trigger::None || begins && deeds::acts(context, at) || is_large && (!begins || is_called())
+    (!begins || is_called) && ![before, after].into_iter().flatten().any(is_other)
 }
 
 /// Least letters of a name that is looked for in small letters where others are written large.

@@ -2,54 +2,66 @@
 //! brackets, the post of whoever signs a shift.
 
 use super::super::context::Context;
-use super::super::fast::WordList;
 use super::super::token::{Case, Kind};
-use super::{cue_lists, deeds, informal, lexicon};
+use super::cue_lists::RELATIONS;
+use super::{deeds, informal, lexicon};
+use anamnesis_text::Language;
 
-/// Posts in capitals: "DUE M. Carrascal", "AM RN (Bek)". In small letters they are words, or mean something else.
-const POSTS: &[&str] = &["due", "rn", "rpn", "lpn", "rmn", "cpn", "hca", "tcae", "tens", "eir", "mir"];
+/// Posts in capitals, each in the language in which it is one: "AM RN (Bek)" is a nurse, "RN Vigoroso" a newborn.
+const ENGLISH_POSTS: &[&str] = &["rn", "rpn", "lpn", "rmn", "cpn", "hca"];
+const SPANISH_POSTS: &[&str] = &["due", "tcae", "mir", "eir"];
 /// What begins a greeting: the last word of it.
 const GREETINGS: &[&str] =
     &["hola", "hi", "hello", "hey", "dias", "tardes", "noches", "morning", "afternoon", "evening"];
-/// Who is greeted without a name.
-static GREETED: WordList = WordList::spaced(
-    "doctor doctora doc dra dr everyone everybody all team folks guys chicos chicas todos todas buenas buenos senora senor senorita \
-     mama papa mum mom dad mate love dear sir madam nurse there again amigo amiga profe corazon guapa guapo hijo hija cielo carino \
-     sarge coach bienvenida bienvenido welcome gracias thanks yes si no come pase adelante how que como what good",
-);
-/// Pronouns before a verb: "El Benja me dice".
-const TO_SOMEBODY: &[&str] = &["me", "te", "le", "se", "nos", "les", "ya", "no"];
+/// Pronouns before a verb: "El Benja me dice". Of a thing as well one says "se", "no" and "ya".
+const TO_SOMEBODY: &[&str] = &["me", "te", "le", "nos", "les"];
+const OF_ANYTHING: &[&str] = &["se", "no", "ya"];
+/// How far a list of people in brackets is looked through, and how far before it a relative may stand.
+const LIST: usize = 16;
+const LED: usize = 4;
 
 /// "Hola, Julieta.", "Buenos días, Pilar.": a greeting, and one word with a large letter that ends with it.
 pub(super) fn is_greeted(context: &Context<'_>, at: usize) -> bool {
-    let before =
-        at.checked_sub(1).map(|before| if plain(context, before) == "," { before.wrapping_sub(1) } else { before });
-    let Some(before) = before.filter(|before| *before < at) else { return false };
+    let comma = at.checked_sub(1).is_some_and(|before| plain(context, before) == ",");
+    let Some(before) = at.checked_sub(if comma { 2 } else { 1 }) else { return false };
     is_title(context, at)
         && GREETINGS.contains(&lower(context, before))
         && matches!(plain(context, at + 1), "," | "." | "!" | "?")
-        && !GREETED.contains(lower(context, at))
+        && may_be_a_name(context, at)
 }
 
-/// "(Rubén, 19; Alba, 14)": each is a person with an age.
+/// "sus hijos (Rubén, 19; Alba, 14)": each is a person with an age.
 pub(super) fn is_aged(context: &Context<'_>, at: usize) -> bool {
     let opens = at.checked_sub(1).is_some_and(|before| matches!(plain(context, before), "(" | ";"));
     let age = context.tokens.get(at + 2).is_some_and(|token| token.kind == Kind::Number && token.span.len() <= 2);
-    opens
-        && is_title(context, at)
-        && plain(context, at + 1) == ","
-        && age
-        && matches!(plain(context, at + 3), ";" | ")")
+    if !opens
+        || !is_title(context, at)
+        || plain(context, at + 1) != ","
+        || !age
+        || !matches!(plain(context, at + 3), ";" | ")")
+    {
+        return false;
+    }
+    let bracket = (at.saturating_sub(LIST)..at).rev().find(|before| plain(context, *before) == "(");
+    bracket.is_some_and(|bracket| {
+        (bracket.saturating_sub(LED)..bracket).any(|before| RELATIONS.contains(lower(context, before)))
+    })
 }
 
-/// "DUE M. Carrascal", "AM RN (Bek)".
+/// "DUE M. Carrascal", "AM RN (Bek)", "Téc. Farfán".
 pub(super) fn is_posted(context: &Context<'_>, at: usize, before: usize, sign: &str) -> bool {
-    matches!(sign, "" | "(")
-        && context.tokens[before].case == Case::Upper
-        && POSTS.contains(&lower(context, before))
-        && (is_title(context, at) || is_initial(context, at) && is_title(context, at + 2))
-        && !deeds::does(lower(context, at))
-        && !cue_lists::OPENERS.contains(lower(context, at))
+    let (word, case) = (lower(context, before), context.tokens[before].case);
+    let posts = if context.language == Language::English { ENGLISH_POSTS } else { SPANISH_POSTS };
+    let is_post = matches!(sign, "" | "(") && case == Case::Upper && posts.contains(&word);
+    // In capitals it is an injury of the head, or a treatment.
+    let is_technician = sign == "." && case == Case::Title && word == "tec";
+    let is_initial =
+        context.tokens[at].is_large() && context.tokens[at].span.len() == 1 && plain(context, at + 1) == ".";
+    let named = if is_initial { at + 2 } else { at };
+    // "DUE (Triaje)": in brackets a place of work stands as well.
+    let is_listed =
+        sign != "(" || context.language == Language::English || lexicon::word(lower(context, named)).is_name();
+    (is_post || is_technician) && is_listed && is_title(context, named) && is_likely_a_name(context, named)
 }
 
 /// "El Benja me dice", "La Mercedes, mi mujer", "el Jostin tiene diecisiete": Spanish speech puts an article before a name. What no
@@ -60,21 +72,30 @@ pub(super) fn is_spoken_of(context: &Context<'_>, at: usize) -> bool {
         return false;
     }
     let word = lower(context, at);
-    if !lexicon::word(word).given && !informal::is_unknown_large(word) {
+    let is_given = lexicon::word(word).given;
+    if !is_given && !informal::is_unknown_large(word) {
         return false;
     }
     let (next, then) = (lower(context, at + 1), lower(context, at + 2));
-    let years = next == "tiene"
-        && (lexicon::is_ordinary(then) || context.tokens.get(at + 2).is_some_and(|token| token.kind == Kind::Number));
-    let relative =
-        next == "," && matches!(then, "mi" | "su" | "tu") && cue_lists::RELATIONS.contains(lower(context, at + 3));
-    TO_SOMEBODY.contains(&next) && !matches!(then, "" | ".") || deeds::does(next) || years || relative
+    let is_number = context.tokens.get(at + 2).is_some_and(|token| token.kind == Kind::Number);
+    let years = next == "tiene" && (is_number || is_given || lexicon::is_ordinary(then));
+    let relative = next == "," && matches!(then, "mi" | "su" | "tu") && RELATIONS.contains(lower(context, at + 3));
+    let acts = TO_SOMEBODY.contains(&next) || is_given && OF_ANYTHING.contains(&next);
+    acts && !matches!(then, "" | ".") || deeds::does(next) || years || relative
 }
 
-/// "M.", of "M. Carrascal".
-fn is_initial(context: &Context<'_>, at: usize) -> bool {
-    context.tokens.get(at).is_some_and(|token| token.is_large() && token.span.len() == 1)
-        && plain(context, at + 1) == "."
+/// No ordinary word, or one that is a first name too.
+fn may_be_a_name(context: &Context<'_>, at: usize) -> bool {
+    let word = lower(context, at);
+    let is_ordinary = lexicon::is_ordinary(word) || lexicon::is_ordinary_in(context.language, word);
+    lexicon::word(word).given || !is_ordinary
+}
+
+/// A word that the lists know as a name and as nothing else, or as nothing at all.
+fn is_likely_a_name(context: &Context<'_>, at: usize) -> bool {
+    let word = lower(context, at);
+    let is_ordinary = lexicon::is_ordinary(word) || lexicon::is_ordinary_in(context.language, word);
+    !is_ordinary && (lexicon::word(word).is_name() || informal::is_unknown_large(word))
 }
 
 fn is_title(context: &Context<'_>, at: usize) -> bool {
