@@ -58,9 +58,9 @@ pub(super) fn is_posted(context: &Context<'_>, at: usize, before: usize, sign: &
     let is_initial =
         context.tokens[at].is_large() && context.tokens[at].span.len() == 1 && plain(context, at + 1) == ".";
     let named = if is_initial { at + 2 } else { at };
-    // "DUE (Triaje)": in brackets a place of work stands as well.
-    let is_listed =
-        sign != "(" || context.language == Language::English || lexicon::word(lower(context, named)).is_name();
+    // "RN Titrated the drip", "DUE (Triaje)": what no list has needs an initial, a title with its full stop, or English brackets.
+    let is_set_off = is_initial || is_technician || sign == "(" && context.language == Language::English;
+    let is_listed = is_set_off || lexicon::word(lower(context, named)).is_name();
     (is_post || is_technician) && is_listed && is_title(context, named) && is_likely_a_name(context, named)
 }
 
