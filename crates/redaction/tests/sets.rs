@@ -198,7 +198,7 @@ fn a_greeting_an_age_a_post_and_an_article_of_speech_tell_a_name() {
         (Spanish, "TEC Moderado en 2011. TEC. Hematoma. Tratamiento: TEC. Sedación. DUE (Triaje)."),
         (Spanish, "Ciclo 3 de 6 de 21 días del esquema. Lesión del 3 del 1 del 20 por ciento."),
         (Spanish, "Dra. Marisa Okampo. Intestino Delgado sin lesiones. El Enterococcus no se trata."),
-        (English, "Scores (Joy, 3; Dread, 2). Good morning, Fine."),
+        (English, "Good morning, Fine. Good evening, Better."),
         (English, "Did the 10 metre timed walk. 22 gauge venflon in place. Removed 2 lymphnodes close to the hilum."),
         (English, "The tenth of the twelfth, forty beats a minute."),
         (English, "He did 3 timed walks and 2 laps of the ward close by. Good."),
