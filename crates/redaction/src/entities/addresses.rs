@@ -151,7 +151,7 @@ fn named(context: &Context<'_>, hit: &str, start: usize) -> bool {
         && inner.clone().all(|word| lexicon::is_ordinary(&word.to_ascii_lowercase()));
     // "17 ashbrook drive" among large letters: words that are nothing else make a street of it.
     let mut own = inner.clone().filter(|word| *word != last);
-    let few = matches!(own.clone().count(), 1 | 2);
+    let few = matches!(own.clone().count(), 1 | 2) && !["walk", "way", "place", "close", "row"].contains(&last);
     let typed = small && few && last.len() > 3 && own.all(|word| word.len() > 3 && informal::is_unknown(word));
     (large || context.no_case() && last.len() > 3 || typed) && !titled && !plain
 }
