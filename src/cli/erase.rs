@@ -83,7 +83,7 @@ async fn erase(world: &World, args: &Args, context: &Context) -> Result<Exit, Fa
         Ended::Before(receipt) => ("erased_before", receipt),
         Ended::Erased(receipt) => ("erased", receipt),
     };
-    sweep(world, &receipt.request, Copies::Gone)?;
+    sweep(world, &receipt.request, &receipt.said_in, Copies::Gone)?;
     // On a server the archive of a worker may lie on another machine: that worker ends it.
     if world.settings.store.url.expose_secret().is_empty() || spool::archive_folder(&world.settings).exists() {
         world.store.end_erasure_of_files(&receipt.request).await?;
@@ -179,22 +179,12 @@ enum Copies {
 }
 
 /// Takes what is erased out of the sealed originals of the spool, with copies of simulations and files of the spool that
-/// nobody could read. Words of one memory are not looked for there: the
-/// original goes with its document, or with the patient.
-fn sweep(world: &World, request: &Request, copies: Copies) -> std::io::Result<u64> {
-    let document = match request.subject {
-        Subject::Patient => None,
-        Subject::Document(id) => Some(id.0),
-        Subject::Memory(_) => None,
-    };
-    let is_memory = matches!(request.subject, Subject::Memory(_));
-    let names = |line: &[u8]| !is_memory && erasing::speaks_of(line, None, request.scope, document);
+/// nobody could read. Of a memory, the originals of the documents in which it was said go.
+fn sweep(world: &World, request: &Request, said_in: &[Uuid], copies: Copies) -> std::io::Result<u64> {
+    let names = |line: &[u8]| erasing::names(line, None, request, said_in);
     leftovers::erase(&world.settings, &names);
     if copies == Copies::Gone {
         leftovers::erase_copies(&world.settings, request.subject == Subject::Patient);
-    }
-    if is_memory {
-        return Ok(0);
     }
     let folder = spool::archive_folder(&world.settings);
     spool::erase_lines(&folder, world.store.keys().platform(), world.entropy.as_ref(), &names)
@@ -213,7 +203,7 @@ pub(crate) async fn sweep_all(world: &World, since: DateTime<Utc>) -> Result<(),
     for receipt in
         receipts(world).await?.iter().filter(|one| one.is_genuine && one.done_at.is_some_and(|at| at >= since))
     {
-        sweep(world, &receipt.request, Copies::Kept)?;
+        sweep(world, &receipt.request, &receipt.said_in, Copies::Kept)?;
     }
     Ok(())
 }
@@ -255,7 +245,7 @@ async fn complete_one(world: &World, receipt: &Receipt) -> Result<bool, Incomple
             Err(error) => return Err(error.into()),
         }
     }
-    sweep(world, &receipt.request, Copies::Gone)?;
+    sweep(world, &receipt.request, &receipt.said_in, Copies::Gone)?;
     world.store.end_erasure_of_files(&receipt.request).await?;
     Ok(true)
 }
@@ -304,7 +294,9 @@ pub(crate) async fn apply(world: &World, receipts: &[Request]) -> Result<Applied
             Ok(Ended::Held) => applied.held += 1,
             // What restore put aside is the way back.
             Ok(_) => {
-                sweep(world, request, Copies::Kept)?;
+                let receipts = world.store.erasures(request.scope).await?;
+                let said_in = receipts.into_iter().find(|one| one.request.id == request.id).map(|one| one.said_in);
+                sweep(world, request, &said_in.unwrap_or_default(), Copies::Kept)?;
                 applied.erased += 1;
             }
             // Its patient was erased since, and all with it.

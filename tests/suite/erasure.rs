@@ -39,6 +39,7 @@ on_every_engine!(
 on_every_program!(
     no_word_of_an_erased_patient_is_in_any_file_of_store_log_or_backup,
     no_word_of_an_erased_patient_is_in_any_file_of_the_archive,
+    no_word_of_an_erased_memory_is_in_the_archive_or_among_what_was_set_aside,
     a_backup_from_before_brings_nothing_back,
     a_hold_that_a_backup_brings_back_delays_an_erasure_and_loses_none,
 );
@@ -353,6 +354,42 @@ async fn no_word_of_an_erased_patient_is_in_any_file_of_the_archive(engine: Engi
     assert!(!left.contains("endometriosis") && left.contains("cefalea"), "{left}");
     let cage = ["endometriosis", "sertralina", "vértigo"].map(str::to_owned);
     search_files(&archive, &cage);
+}
+
+/// The original of the document that said it goes with the memory, and a later revision that was refused.
+async fn no_word_of_an_erased_memory_is_in_the_archive_or_among_what_was_set_aside(engine: Engine) {
+    let program = Program::on(engine).await;
+    let other = document(2, 1, "2026-06-20T10:00:00Z", "Refiere cefalea.");
+    let lines = bodies(&[document(1, 1, "2026-06-20T10:00:00Z", TEXT), other]);
+    let worker = Running::start(&program, &[("ANAMNESIS__SPOOL__AFTER", "archive")]).await;
+    worker.lay("notes.ndjson", &lines);
+    until("the file is done", async || originals(&worker.spool) == 0).await;
+    let archive = worker.spool.join(".archive");
+    assert_eq!(worker.end(), Some(0));
+    let file = archive.read_dir().unwrap().next().unwrap().unwrap().path();
+    let opened = || {
+        let output = program.command(&[]).args(["spool", "open"]).arg(&file).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    assert!(opened().contains("endometriosis"));
+    let mut refused = document(1, 2, "2026-06-20T10:00:00Z", TEXT);
+    refused["document_type"] = json!("no such type");
+    assert_eq!(counts(&program.ingest(&bodies(&[refused]), &[]))["quarantined"], json!(1));
+    let list = program.command(&[]).args(["memory", "list", "--output", "json"]).args(of_patient()).output().unwrap();
+    let list: Vec<Value> = serde_json::from_slice(&list.stdout).unwrap();
+    let said = list.iter().find(|memory| memory.to_string().contains("endometriosis")).unwrap();
+    let id = said["memory_id"].as_str().unwrap();
+    let (by, folder) = (Uuid::from_u128(7).to_string(), archive.to_str().unwrap().to_owned());
+    let settings = [("ANAMNESIS__SPOOL__ARCHIVE", folder.as_str())];
+    let erase = ["erase", "--memory", id, "--by", &by];
+    let erased = program.command(&settings).args(erase).args(of_patient()).output().unwrap();
+    assert!(erased.status.success(), "{}", String::from_utf8_lossy(&erased.stderr));
+    let left = opened();
+    assert!(!left.contains("endometriosis") && left.contains("cefalea"), "{left}");
+    let store = program.store().await;
+    assert_eq!(count(&store, "SELECT count(*) FROM quarantine WHERE body_sealed IS NOT NULL").await, 0);
+    assert_eq!(count(&store, "SELECT count(*) FROM quarantine WHERE state = 'dropped'").await, 1);
+    store.close().await;
 }
 
 async fn a_backup_from_before_brings_nothing_back(engine: Engine) {

@@ -78,12 +78,24 @@ pub async fn erase(store: &Store, request: &Request) -> Result<Ended, ErasureErr
 
 /// Drops the content of messages that were set aside and speak of what is erased; returns how many.
 async fn aside(store: &Store, request: &Request) -> Result<u64, StoreError> {
-    let document = match request.subject {
-        Subject::Patient => None,
-        Subject::Document(document) => Some(document.0),
-        Subject::Memory(_) => return Ok(0),
+    let receipts = match request.subject {
+        Subject::Memory(_) => store.erasures(request.scope).await?,
+        Subject::Patient | Subject::Document(_) => Vec::new(),
     };
-    store.erase_aside(request, |body, with| speaks_of(body, with, request.scope, document)).await
+    let said_in = receipts.iter().find(|one| one.request.id == request.id).map(|one| &*one.said_in);
+    let said_in = said_in.unwrap_or_default();
+    store.erase_aside(request, |body, with| names(body, with, request, said_in)).await
+}
+
+/// Whether a kept message or an original speaks of what is erased: of the patient, of the document, or of a document in which the
+/// memory was said.
+pub fn names(body: &[u8], attributes: Option<&[u8]>, request: &Request, said_in: &[Uuid]) -> bool {
+    let of = |document| speaks_of(body, attributes, request.scope, document);
+    match request.subject {
+        Subject::Patient => of(None),
+        Subject::Document(document) => of(Some(document.0)),
+        Subject::Memory(_) => said_in.iter().any(|document| of(Some(*document))),
+    }
 }
 
 /// Whether a kept message speaks of a patient, or of one document of the patient. However broken it is: where it names the

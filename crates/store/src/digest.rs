@@ -317,6 +317,7 @@ mod tests {
         "erasure.done_at",
         "erasure.files_at",
         "erasure.counts",
+        "erasure.said_in",
         // When an act was written down, and what shows that nobody changed it since.
         // Covers what is digested.
         "mac",

@@ -25,10 +25,10 @@ use anamnesis_core::ids::{DocumentId, MemoryId, OrgId, PatientId, derive};
 use anamnesis_core::scope::Scope;
 use anamnesis_crypto::PlatformKey;
 use anamnesis_sql::{Access, Arg, DbError, Transaction};
-use held::rows_of;
 pub(crate) use held::{erased, none_is_gone, receipt};
+use held::{rows_of, said_in};
 pub use statements::statements;
-use statements::{ACCOUNT, ASIDE, BEGIN, DOCUMENT_OF, DROP_ASIDE, FILES, HELD, HOLDINGS, RECEIPTS};
+use statements::{ACCOUNT, ASIDE, BEGIN, DROP_ASIDE, FILES, HOLDINGS, RECEIPTS};
 pub(crate) use statements::{COMPLETED, EVENT};
 
 /// Quarantined messages that are opened in one transaction.
@@ -109,6 +109,9 @@ pub struct Receipt {
     pub files_at: Option<DateTime<Utc>>,
     /// Rows that went, by table, and messages in `quarantine`. Empty ones are left out.
     pub counts: BTreeMap<String, u64>,
+    /// Of a memory, the documents in which it was said: what was set aside and original files may repeat them.
+    #[serde(skip)]
+    pub said_in: Box<[Uuid]>,
     /// Whether this program wrote it: what it asks for has the hash of the store's key. Another one is not carried out.
     #[serde(skip)]
     pub is_genuine: bool,
@@ -196,26 +199,6 @@ impl Store {
             self.keys.destroy(scope).await?;
         }
         Ok(Opened::Going)
-    }
-
-    /// Whether a hold keeps what is to be erased: the patient's, or that of a document it lies in.
-    async fn is_held(&self, tx: &mut Transaction, request: &Request) -> Result<bool, StoreError> {
-        let scope = request.scope;
-        if !auditing::acts::doubtful_holds(tx, scope.org(), vec![scope.patient().0]).await?.is_empty() {
-            return Ok(true);
-        }
-        let held = tx.fetch_all(&HELD, of(scope)).await?;
-        let held = held.iter().map(|row| row.opt_uuid(0)).collect::<Result<Vec<_>, DbError>>()?;
-        let touched = match request.subject {
-            Subject::Patient => return Ok(!held.is_empty()),
-            Subject::Document(id) => vec![id.0],
-            Subject::Memory(id) => {
-                let args = of(scope).into_iter().chain([id.0.into()]).collect();
-                let rows = tx.fetch_all(&DOCUMENT_OF, args).await?;
-                rows.iter().map(|row| row.uuid(0)).collect::<Result<Vec<_>, DbError>>()?
-            }
-        };
-        Ok(held.iter().any(|held| held.is_none_or(|document| touched.contains(&document))))
     }
 
     /// Drops the content of quarantined messages that `names` says speak of what is erased, and of a patient who is erased
@@ -403,9 +386,24 @@ impl Store {
 /// # Errors
 /// Of the database.
 pub(crate) async fn begin(tx: &mut Transaction, key: &PlatformKey, request: &Request) -> Result<u64, DbError> {
+    let said_in = match request.subject {
+        Subject::Memory(memory) => {
+            let documents = said_in(tx, request.scope, memory).await?;
+            Some(documents.iter().map(Uuid::to_string).collect::<Vec<_>>().join(" "))
+        }
+        Subject::Patient | Subject::Document(_) => None,
+    };
     let (subject, what) = (request.subject.id().into(), request.subject.code().into());
     let mac = auditing::acts::mac(key, request).to_vec().into();
-    let more = [request.id.into(), what, subject, request.requested_by.into(), request.requested_at.into(), mac];
+    let more = [
+        request.id.into(),
+        what,
+        subject,
+        request.requested_by.into(),
+        request.requested_at.into(),
+        mac,
+        said_in.into(),
+    ];
     tx.execute(&BEGIN, of(request.scope).into_iter().chain(more).collect()).await
 }
 

@@ -43,7 +43,7 @@ static HOLDS_OF: LazyLock<Sql> = LazyLock::new(|| {
 });
 static RECEIPTS: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
-        "SELECT org_id, patient_id, id, what, subject_id, requested_by, requested_at, done_at, files_at, counts, mac FROM erasure \
+        "SELECT org_id, patient_id, id, what, subject_id, requested_by, requested_at, done_at, files_at, counts, mac, said_in FROM erasure \
          WHERE org_id = $1",
     )
 });

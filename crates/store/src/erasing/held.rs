@@ -6,18 +6,36 @@ use chrono::{DateTime, Utc};
 use serde_json::json;
 use uuid::Uuid;
 
-use super::statements::{ALL, END, ERASED, GONE, HOLDINGS, LazySql, OF_DOCUMENT, OF_MEMORY, OPEN, RECEIPTS};
+use super::statements::{
+    ALL, DOCUMENT_OF, END, ERASED, GONE, HELD, HOLDINGS, LazySql, OF_DOCUMENT, OF_MEMORY, OPEN, RECEIPTS,
+};
 use super::{Erased, Receipt, Request, Subject, of};
 use crate::auditing::acts;
 use crate::consents::Looked;
 use crate::{Store, StoreError, auditing, covered};
 use anamnesis_core::failpoints;
-use anamnesis_core::ids::{OrgId, PatientId};
+use anamnesis_core::ids::{MemoryId, OrgId, PatientId};
 use anamnesis_core::scope::Scope;
 use anamnesis_crypto::PlatformKey;
 use anamnesis_sql::{Access, Arg, DbError, Row, Sql, Transaction};
 
 impl Store {
+    /// Whether a hold keeps what is to be erased: the patient's, or that of a document it lies in.
+    pub(super) async fn is_held(&self, tx: &mut Transaction, request: &Request) -> Result<bool, StoreError> {
+        let scope = request.scope;
+        if !auditing::acts::doubtful_holds(tx, scope.org(), vec![scope.patient().0]).await?.is_empty() {
+            return Ok(true);
+        }
+        let held = tx.fetch_all(&HELD, of(scope)).await?;
+        let held = held.iter().map(|row| row.opt_uuid(0)).collect::<Result<Vec<_>, DbError>>()?;
+        let touched = match request.subject {
+            Subject::Patient => return Ok(!held.is_empty()),
+            Subject::Document(id) => vec![id.0],
+            Subject::Memory(id) => said_in(tx, scope, id).await?,
+        };
+        Ok(held.iter().any(|held| held.is_none_or(|document| touched.contains(&document))))
+    }
+
     /// How many rows of a patient each table still holds; empty ones are left out. What an erasure left is a fault.
     ///
     /// # Errors
@@ -122,6 +140,12 @@ impl Store {
     }
 }
 
+/// The sources in which a memory was said.
+pub(super) async fn said_in(tx: &mut Transaction, scope: Scope, memory: MemoryId) -> Result<Vec<Uuid>, DbError> {
+    let args = of(scope).into_iter().chain([memory.0.into()]).collect();
+    tx.fetch_all(&DOCUMENT_OF, args).await?.iter().map(|row| row.uuid(0)).collect()
+}
+
 /// A row of receipts as it is there. Whether it is genuine is not looked at.
 ///
 /// # Errors
@@ -138,7 +162,10 @@ pub(crate) fn receipt(row: &Row) -> Result<Receipt, StoreError> {
     };
     let counts =
         row.opt_text(9)?.map(|counts| serde_json::from_str(&counts).map_err(|_| StoreError::Shape)).transpose()?;
+    let said_in = row.opt_text(11)?.unwrap_or_default();
+    let said_in = said_in.split_whitespace().map(|id| id.parse().map_err(|_| StoreError::Shape));
     Ok(Receipt {
+        said_in: said_in.collect::<Result<_, _>>()?,
         organization_id: org,
         patient_id: patient,
         request,

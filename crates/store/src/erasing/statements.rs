@@ -82,8 +82,8 @@ holdings!(
 
 pub(super) static BEGIN: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
-        "INSERT INTO erasure (org_id, patient_id, id, what, subject_id, requested_by, requested_at, mac, created_at, \
-         updated_at) SELECT org_id, $2, $3, $4, $5, $6, $7, $8, $7, $7 FROM organization WHERE org_id = $1 \
+        "INSERT INTO erasure (org_id, patient_id, id, what, subject_id, requested_by, requested_at, mac, said_in, created_at, \
+         updated_at) SELECT org_id, $2, $3, $4, $5, $6, $7, $8, $9, $7, $7 FROM organization WHERE org_id = $1 \
          ON CONFLICT (org_id, patient_id, id) DO NOTHING",
     )
 });
@@ -101,19 +101,19 @@ pub(super) static FILES: LazyLock<Sql> = LazyLock::new(|| {
 });
 pub(super) static RECEIPTS: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
-        "SELECT org_id, patient_id, id, what, subject_id, requested_by, requested_at, done_at, files_at, counts, mac FROM erasure \
+        "SELECT org_id, patient_id, id, what, subject_id, requested_by, requested_at, done_at, files_at, counts, mac, said_in FROM erasure \
          WHERE org_id = $1 AND patient_id = $2 ORDER BY requested_at, id",
     )
 });
 pub(super) static ALL: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
-        "SELECT org_id, patient_id, id, what, subject_id, requested_by, requested_at, done_at, files_at, counts, mac FROM erasure \
+        "SELECT org_id, patient_id, id, what, subject_id, requested_by, requested_at, done_at, files_at, counts, mac, said_in FROM erasure \
          WHERE org_id = $1 ORDER BY requested_at, id",
     )
 });
 pub(super) static OPEN: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
-        "SELECT org_id, patient_id, id, what, subject_id, requested_by, requested_at, done_at, files_at, counts, mac FROM erasure \
+        "SELECT org_id, patient_id, id, what, subject_id, requested_by, requested_at, done_at, files_at, counts, mac, said_in FROM erasure \
          WHERE org_id = $1 AND (done_at IS NULL OR files_at IS NULL) ORDER BY patient_id, id LIMIT 1000",
     )
 });
@@ -146,13 +146,13 @@ pub(super) static DROP_ASIDE: LazyLock<Sql> = LazyLock::new(|| {
 });
 pub(super) static GONE: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
-        "SELECT org_id, patient_id, id, what, subject_id, requested_by, requested_at, done_at, files_at, counts, mac FROM erasure \
+        "SELECT org_id, patient_id, id, what, subject_id, requested_by, requested_at, done_at, files_at, counts, mac, said_in FROM erasure \
          WHERE org_id = $1 AND patient_id IN {uuids $2} AND what = 'patient'",
     )
 });
 pub(super) static ERASED: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
-        "SELECT org_id, patient_id, id, what, subject_id, requested_by, requested_at, done_at, files_at, counts, mac FROM erasure \
+        "SELECT org_id, patient_id, id, what, subject_id, requested_by, requested_at, done_at, files_at, counts, mac, said_in FROM erasure \
          WHERE org_id = $1 AND patient_id IN {uuids $2}",
     )
 });
