@@ -301,10 +301,10 @@ async fn nothing_is_formed_asked_or_embedded_of_a_patient_who_denies_memory(engi
     tx.commit().await.unwrap();
     let made = || async {
         let formed = count(&store, "SELECT count(*) FROM extracted_findings WHERE class = 'pattern'").await;
-        let told = count(&store, "SELECT count(*) FROM summary").await;
+        let summaries = count(&store, "SELECT count(*) FROM summary").await;
         let courses = count(&store, "SELECT count(*) FROM confidence_course").await;
         let waiting = count(&store, "SELECT count(*) FROM passage WHERE waits = 1").await;
-        [formed, told, courses, passages - waiting]
+        [formed, summaries, courses, passages - waiting]
     };
     let jobs = ["consolidation", "summaries", "confidence_analytics", "embed_batch", "reconfirmation"];
     record(&program, "memory", "deny", &["--from", "2026-06-30"]);
@@ -320,8 +320,8 @@ async fn nothing_is_formed_asked_or_embedded_of_a_patient_who_denies_memory(engi
     for name in jobs {
         job(&program, name, "2026-07-03", "2026-07-04T12:00:00Z");
     }
-    let [formed, told, courses, vectors] = made().await;
-    assert!(formed > 0 && told > 0 && courses > 0, "{formed} {told} {courses}");
+    let [formed, summaries, courses, vectors] = made().await;
+    assert!(formed > 0 && summaries > 0 && courses > 0, "{formed} {summaries} {courses}");
     assert_eq!(vectors, passages);
     assert!(count(&store, asked).await > 0);
     store.close().await;

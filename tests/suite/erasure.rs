@@ -329,22 +329,30 @@ fn erase_by_verb(program: &Program) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
+/// Lays lines into the spool of a worker that keeps originals; the archive, and the one file in it.
+async fn archived(program: &Program, lines: &[Vec<u8>]) -> (std::path::PathBuf, std::path::PathBuf) {
+    let worker = Running::start(program, &[("ANAMNESIS__SPOOL__AFTER", "archive")]).await;
+    worker.lay("notes.ndjson", lines);
+    until("the file is done", async || originals(&worker.spool) == 0).await;
+    let archive = worker.spool.join(".archive");
+    assert_eq!(worker.end(), Some(0));
+    let file = archive.read_dir().unwrap().next().unwrap().unwrap().path();
+    (archive, file)
+}
+
+fn open_original(program: &Program, file: &std::path::Path) -> String {
+    let output = program.command(&[]).args(["spool", "open"]).arg(file).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
 async fn no_word_of_an_erased_patient_is_in_any_file_of_the_archive(engine: Engine) {
     let program = Program::on(engine).await;
     let mut theirs = document(2, 1, "2026-06-20T10:00:00Z", "Refiere cefalea.");
     theirs["patient_id"] = json!(Uuid::from_u128(0xbeef));
     let lines = bodies(&[document(1, 1, "2026-06-20T10:00:00Z", TEXT), theirs]);
-    let worker = Running::start(&program, &[("ANAMNESIS__SPOOL__AFTER", "archive")]).await;
-    worker.lay("notes.ndjson", &lines);
-    until("the file is done", async || originals(&worker.spool) == 0).await;
-    let archive = worker.spool.join(".archive");
-    assert_eq!(worker.end(), Some(0));
-    let file = archive.read_dir().unwrap().next().unwrap().unwrap().path();
-    let opened = || {
-        let output = program.command(&[]).args(["spool", "open"]).arg(&file).output().unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        String::from_utf8(output.stdout).unwrap()
-    };
+    let (archive, file) = archived(&program, &lines).await;
+    let opened = || open_original(&program, &file);
     assert!(opened().contains("endometriosis"));
     let (by, folder) = (Uuid::from_u128(7).to_string(), archive.to_str().unwrap().to_owned());
     let settings = [("ANAMNESIS__SPOOL__ARCHIVE", folder.as_str())];
@@ -361,16 +369,8 @@ async fn no_word_of_an_erased_memory_is_in_the_archive_or_among_what_was_set_asi
     let program = Program::on(engine).await;
     let other = document(2, 1, "2026-06-20T10:00:00Z", "Refiere cefalea.");
     let lines = bodies(&[document(1, 1, "2026-06-20T10:00:00Z", TEXT), other]);
-    let worker = Running::start(&program, &[("ANAMNESIS__SPOOL__AFTER", "archive")]).await;
-    worker.lay("notes.ndjson", &lines);
-    until("the file is done", async || originals(&worker.spool) == 0).await;
-    let archive = worker.spool.join(".archive");
-    assert_eq!(worker.end(), Some(0));
-    let file = archive.read_dir().unwrap().next().unwrap().unwrap().path();
-    let opened = || {
-        let output = program.command(&[]).args(["spool", "open"]).arg(&file).output().unwrap();
-        String::from_utf8(output.stdout).unwrap()
-    };
+    let (archive, file) = archived(&program, &lines).await;
+    let opened = || open_original(&program, &file);
     assert!(opened().contains("endometriosis"));
     let mut refused = document(1, 2, "2026-06-20T10:00:00Z", TEXT);
     refused["document_type"] = json!("no such type");

@@ -135,9 +135,9 @@ impl Reconciliation {
         let scopes: Vec<Scope> = patients.iter().filter_map(|patient| Scope::new(window.org, *patient).ok()).collect();
         let keys: Keys = self.keys.known(&scopes).await?;
         let ids: Vec<Uuid> = patients.iter().map(|patient| patient.0).collect();
-        let Coverage { since, .. } = auditing::rows_are_covered(tx, window.org, self.now).await?;
-        let mut authenticity = covered::authenticity(tx, window.org, (&ids, since), &keys).await?;
-        self.judge(tx, window.org, &mut authenticity).await?;
+        let coverage = auditing::rows_are_covered(tx, window.org, self.now).await?;
+        let mut authenticity = covered::authenticity(tx, window.org, (&ids, coverage.since), &keys).await?;
+        judge(coverage.version, &mut authenticity);
         let unreadable = patients.len().saturating_sub(keys.len()) as u64;
         let misdated = self.retention.misdated(tx, window.org, &ids).await?;
         Ok(Found { authenticity, misdated, unreadable, verified: patients.len() as u64, ..Found::default() })
@@ -145,31 +145,29 @@ impl Reconciliation {
 
     /// Compares with the trail what acts of people made: of the whole organisation, behind its last patient.
     async fn compare_acts(&self, tx: &mut Transaction, org: OrgId) -> Result<Authenticity, JobError> {
-        let Coverage { since, .. } = auditing::rows_are_covered(tx, org, self.now).await?;
+        let Coverage { since, version } = auditing::rows_are_covered(tx, org, self.now).await?;
         let ended = upkeep::receipts_ended(tx, org, self.keys.platform()).await?;
         let receipts = self.now - TimeDelta::days(self.receipt_days);
         let since = Since { receipts: ended.map_or(receipts, |ended| ended.max(receipts)), covered: since };
         let Unfounded { forged, uncovered } = acts::unfounded(tx, org, self.keys.platform(), since).await?;
         let mut authenticity = Authenticity { forged, uncovered, ..Authenticity::default() };
-        self.judge(tx, org, &mut authenticity).await?;
+        judge(version, &mut authenticity);
         Ok(authenticity)
     }
+}
 
-    /// A row without a hash is forged where every row of its table has had one. A patient's row that differs from what was stated
-    /// is projected again where no version before this one compared it.
-    async fn judge(&self, tx: &mut Transaction, org: OrgId, found: &mut Authenticity) -> Result<(), JobError> {
-        let Coverage { version, .. } = auditing::rows_are_covered(tx, org, self.now).await?;
-        if version >= covered::VERSION {
-            found.forged += std::mem::take(&mut found.differing).len() as u64;
-        }
-        if failpoints::is("no_hash_is_old") {
-            return Ok(());
-        }
-        let all = found.uncovered.len();
-        found.uncovered.retain(|row| row.since > version);
-        found.forged += (all - found.uncovered.len()) as u64;
-        Ok(())
+/// A row without a hash is forged where every row of its table has had one, by the `version` of tables that are covered. A patient's row
+/// that differs from what was stated is projected again where no version before this one compared it.
+fn judge(version: u8, found: &mut Authenticity) {
+    if version >= covered::VERSION {
+        found.forged += std::mem::take(&mut found.differing).len() as u64;
     }
+    if failpoints::is("no_hash_is_old") {
+        return;
+    }
+    let all = found.uncovered.len();
+    found.uncovered.retain(|row| row.since > version);
+    found.forged += (all - found.uncovered.len()) as u64;
 }
 
 #[async_trait]

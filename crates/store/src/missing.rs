@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
+use crate::auditing::acts;
 use anamnesis_core::ids::OrgId;
 use anamnesis_sql::{Arg, DbError, Sql, Transaction};
 
@@ -101,10 +102,6 @@ static NAMELESS: LazyLock<Sql> = LazyLock::new(|| {
         " AND action IN ('content_purged', 'summary_only', 'source_dropped', 'archived')"
     ))
 });
-static HORIZON: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new("SELECT max(purged_before) FROM audit_block WHERE org_id = $1 AND purged_before IS NOT NULL")
-});
-
 /// Rows of these patients that the trail names and that are not there, and rows that look done and of which it says nothing. Of the
 /// latter those `since` which all rows are covered, and the trail is whole: `None` looks at none.
 ///
@@ -122,9 +119,7 @@ pub(crate) async fn count(
         found += counted(tx, sql, of()).await?;
     }
     let Some(since) = since else { return Ok(found) };
-    let horizon = tx.fetch_optional(&HORIZON, vec![org.0.into()]).await?;
-    let horizon = horizon.map(|row| row.opt_time(0)).transpose()?.flatten();
-    let since = horizon.map_or(since, |horizon| since.max(horizon));
+    let since = acts::horizon(tx, org).await?.map_or(since, |horizon| since.max(horizon));
     let mut silent = 0;
     for sql in [&FATES, &TOMBSTONES] {
         silent += counted(tx, sql, [of(), vec![since.into()]].concat()).await?;
@@ -141,5 +136,5 @@ async fn counted(tx: &mut Transaction, sql: &Sql, args: Vec<Arg>) -> Result<u64,
 }
 
 pub(crate) fn statements() -> Vec<&'static Sql> {
-    vec![&CONSENTS, &SWITCHES, &DOCUMENTS, &ACTS, &FATES, &TOMBSTONES, &NAMELESS, &HORIZON]
+    vec![&CONSENTS, &SWITCHES, &DOCUMENTS, &ACTS, &FATES, &TOMBSTONES, &NAMELESS]
 }

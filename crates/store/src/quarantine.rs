@@ -99,7 +99,7 @@ pub struct Aside {
     pub(crate) updated_at: DateTime<Utc>,
     /// The patient whose key seals the content; `None`: the platform's key does.
     pub patient_id: Option<Uuid>,
-    /// The same with the organisation of that key: a message that breaks the contract has none of its own.
+    /// The same with the organisation of that key: a message that breaks the contract may name no organisation.
     #[serde(skip)]
     pub sealed_for: Option<Scope>,
     /// When the content went because its term ended.

@@ -36,7 +36,7 @@ macro_rules! select {
 static ALL: LazyLock<Sql> = select!(
     "(d.patient_id, d.document_id, d.revision) > ($2, $3, $4) ORDER BY d.patient_id, d.document_id, d.revision LIMIT $5"
 );
-static DATE_ANEWED: LazyLock<Sql> = select!(
+static UNDATED: LazyLock<Sql> = select!(
     "d.reckoned = 0 AND (d.patient_id, d.document_id, d.revision) > ($2, $3, $4) \
      ORDER BY d.patient_id, d.document_id, d.revision LIMIT $5"
 );
@@ -138,7 +138,7 @@ pub fn statements() -> Vec<&'static Sql> {
         &DATE_ANEW,
         &WITHDRAWN,
         &ALL,
-        &DATE_ANEWED,
+        &UNDATED,
         &DUE,
         &DORMANT,
         &STILL_DORMANT,
@@ -205,7 +205,7 @@ pub async fn sources(
     let sql: &Sql = match lane {
         Lane::Withdrawn | Lane::Records => return Ok(Vec::new()),
         Lane::All => &ALL,
-        Lane::Unreckoned => &DATE_ANEWED,
+        Lane::Unreckoned => &UNDATED,
         Lane::Due => {
             args.extend([until.into(), after.0.into()]);
             &DUE
@@ -386,7 +386,7 @@ mod tests {
         let key = || vec![Uuid::nil().into(), Uuid::nil().into(), Uuid::nil().into(), 0i64.into(), 1i64.into()];
         let due = [key(), vec![0i64.into(), 0i64.into()]].concat();
         for (sql, args, index) in [
-            (&*DATE_ANEWED, key(), "documents_unreckoned"),
+            (&*UNDATED, key(), "documents_unreckoned"),
             (&*DUE, due, "documents_retention"),
             (&*ALL, key(), "sqlite_autoindex_documents_1"),
         ] {

@@ -1,5 +1,5 @@
 //! What people write around a name that no list need know: a greeting that ends behind it, an article of speech, an age behind it in
-//! brackets, the post of whoever signs a shift.
+//! brackets, the post of the person who signs a shift.
 
 use super::super::context::Context;
 use super::super::token::{Case, Kind};

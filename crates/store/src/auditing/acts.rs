@@ -118,9 +118,7 @@ struct Said {
 impl Said {
     /// Of the whole organisation, or what is said of the holds of some patients.
     async fn read(tx: &mut Transaction, org: OrgId, patients: Option<&[Uuid]>) -> Result<Self, StoreError> {
-        let horizon = tx.fetch_optional(&HORIZON, vec![org.0.into()]).await?;
-        let horizon = horizon.map(|row| row.opt_time(0)).transpose()?.flatten();
-        let mut said = Self { horizon, ..Self::default() };
+        let mut said = Self { horizon: horizon(tx, org).await?, ..Self::default() };
         for row in of(tx, [&ACTS, &ACTS_OF], org, patients).await? {
             let (action, patient, subject) = (row.text(0)?, row.uuid(1)?, row.opt_uuid(2)?);
             let (entry, outcome, at) = (row.uuid(3)?, row.text(4)?, row.time(5)?);
@@ -144,6 +142,15 @@ impl Said {
     fn may_be_gone(&self, at: DateTime<Utc>) -> bool {
         self.horizon.is_some_and(|horizon| at < horizon)
     }
+}
+
+/// Entries from before this may have gone after their term; `None`: none has.
+///
+/// # Errors
+/// Of the database.
+pub(crate) async fn horizon(tx: &mut Transaction, org: OrgId) -> Result<Option<DateTime<Utc>>, DbError> {
+    let row = tx.fetch_optional(&HORIZON, vec![org.0.into()]).await?;
+    Ok(row.map(|row| row.opt_time(0)).transpose()?.flatten())
 }
 
 /// Since when acts are compared, of two kinds.
