@@ -82,6 +82,7 @@ check-alerts:
 	@scripts/check_alerts.sh
 
 prose: ## Length of sentences and retired words of each written page
+	@python3 scripts/schema_diagram.py --check
 	@python3 scripts/prose.py
 
 advisories: setup ## Known vulnerabilities of the dependencies; fails, and says so, where no advisory database can be had
