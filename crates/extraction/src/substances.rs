@@ -86,6 +86,12 @@ struct Found {
     says: Says,
 }
 
+/// "Me costó": the verb, which its accent tells from the noun.
+fn is_verb_by_accent(reading: &Reading<'_>, word: usize) -> bool {
+    let source = reading.source(&(word..word + 1)).of(reading.text).to_lowercase();
+    reading.word(word) == "costo" && source.ends_with('ó')
+}
+
 /// "Mi hermana María": a word that is a name too, in capitals within a sentence that has small letters.
 fn is_given_name(reading: &Reading<'_>, word: usize, sentence: &Sentence) -> bool {
     let source = |word: usize| reading.source(&(word..word + 1)).of(reading.text);
@@ -221,6 +227,7 @@ impl SubstanceRules {
             || medicines
             || label
             || is_given_name(reading, start, sentence)
+            || is_verb_by_accent(reading, start)
             || (end..sentence.words.end.min(end + 3)).any(|word| self.not_substance.at(reading, word).is_some())
     }
 

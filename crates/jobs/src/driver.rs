@@ -321,12 +321,20 @@ impl Driver {
 
     async fn claim(&self, policy: &RunPolicy, due: Due, asked: Asked) -> Result<Claim, JobError> {
         let mut tx = self.database.begin(Access::Organization(due.key.org)).await?;
-        let found = rows::find(&mut tx, &due.key).await?;
+        let now = self.clock.now();
+        let found = rows::find(&mut tx, &due.key, self.keys.platform()).await?;
+        if found.as_ref().is_some_and(|run| run.is_own == Some(false)) {
+            let (job, as_of) = (due.key.job.code(), due.key.as_of.to_string());
+            tracing::error!(job, org = %due.key.org, as_of, code = "run_forged", "a job run was changed outside the program; it is begun anew");
+            self.observer.forged();
+            auditing::run_forged(&mut tx, self.keys.platform(), due.key.org, (job, &as_of), now).await?;
+        }
+        let found = found.map(|run| run.believed(&due, now));
         let offer = Offer {
             due,
             asked,
             owner: &self.owner,
-            now: self.clock.now(),
+            now,
             lease: policy.lease,
             max_attempts: policy.max_attempts,
         };
@@ -436,7 +444,9 @@ impl Driver {
     async fn end(&self, key: &RunKey, fence: i64, ending: impl FnOnce(&Run) -> Ending) -> Result<(), JobError> {
         let now = self.clock.now();
         let mut tx = self.database.begin(Access::Organization(key.org)).await?;
-        let Some(run) = rows::find(&mut tx, key).await? else { return Err(JobError::FenceLost) };
+        // What is not as this program wrote it is not signed.
+        let found = rows::find(&mut tx, key, self.keys.platform()).await?;
+        let Some(run) = found.filter(|run| run.is_own == Some(true)) else { return Err(JobError::FenceLost) };
         let ended = run.finish(fence, ending(&run), now).map_err(|_| JobError::FenceLost)?;
         if !rows::write(&mut tx, &ended, self.keys.platform(), now).await? {
             return Err(JobError::FenceLost);

@@ -203,7 +203,7 @@ impl Night {
     /// Of the database.
     pub async fn history(&self, filter: &rows::Filter, limit: u32) -> Result<Vec<Run>, JobError> {
         let mut tx = self.driver.database.read(Access::Platform).await?;
-        Ok(rows::recent(&mut tx, filter, limit).await?)
+        Ok(rows::recent(&mut tx, filter, limit, self.driver.keys.platform()).await?)
     }
 
     async fn last_done(&self) -> Result<Vec<(JobName, DateTime<Utc>)>, JobError> {
@@ -217,9 +217,10 @@ impl Night {
         if self.settled().is_empty() {
             let mut tx = self.driver.database.read(Access::Platform).await?;
             let filter = rows::Filter { from: Some(horizon), ..rows::Filter::default() };
-            let runs = rows::recent(&mut tx, &filter, u32::MAX).await?;
+            let runs = rows::recent(&mut tx, &filter, u32::MAX, self.driver.keys.platform()).await?;
             let done = runs
                 .iter()
+                .filter(|run| run.is_own == Some(true))
                 .filter(|run| run.is_settled(self.policies.of(run.key.job).max_attempts, now))
                 .map(|run| run.key);
             self.settled().extend(done);

@@ -8,13 +8,15 @@ use super::planner::RunKey;
 use anamnesis_core::memory::Kind;
 use anamnesis_observability::metrics::labels::{self, Action, RunOutcome};
 use anamnesis_observability::metrics::{Metrics, Transition};
-use anamnesis_store::census::REPAIRED;
+use anamnesis_store::census::{FORGED, REPAIRED};
 
 /// Hears how runs go. Counts and codes only.
 pub trait Observer: Send + Sync {
     fn began(&self, job: JobName);
     /// After a batch was committed: rows so far in this attempt.
     fn batch(&self, run: &RunKey, examined: u64, changed: u64);
+    /// A row of the ledger was changed outside the program.
+    fn forged(&self) {}
     /// After every run that began.
     fn ended(&self, report: &Report, took: TimeDelta);
     /// At every tick: when a run of a job last ended well, by whichever process.
@@ -36,6 +38,10 @@ impl Observer for Metrics {
 
     fn batch(&self, _: &RunKey, _: u64, _: u64) {}
 
+    fn forged(&self) {
+        self.store.rows_forged.inc();
+    }
+
     fn ended(&self, report: &Report, took: TimeDelta) {
         let job = label(report.job);
         self.jobs.running.of(job).dec();
@@ -49,7 +55,7 @@ impl Observer for Metrics {
             self.memory.transitions.of(*transition).inc_by(counted(report, counter));
         }
         if report.job == JobName::Reconciliation {
-            self.store.rows_forged.inc_by(counted(report, "forged_rows"));
+            self.store.rows_forged.inc_by(FORGED.map(|counter| counted(report, counter)).iter().sum());
             self.store
                 .rows_repaired
                 .inc_by(REPAIRED.map(|counter| counted(report, counter)).iter().sum());

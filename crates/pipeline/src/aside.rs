@@ -40,13 +40,14 @@ impl Kept {
 }
 
 impl Raw {
-    /// A message as quarantine kept it; `None` when it cannot be read. Older versions kept attributes alone, which only
-    /// the broker's messages have: their sender is not known any more.
+    /// A message as quarantine kept it; `None` when it cannot be read. Older versions kept attributes alone, which only the broker's
+    /// messages have, or nothing: their sender is not known any more. Nor is it where someone took the door away.
     pub fn kept(body: Vec<u8>, kept: Option<&[u8]>) -> Option<Self> {
-        let Some(kept) = kept else { return Some(Self::of_file(body)) };
+        let unknown = || Origin::Broker { user: None, received: None };
+        let Some(kept) = kept else { return Some(Self { body: body.into(), origin: unknown(), ..Self::default() }) };
         let (attributes, origin) = match serde_json::from_slice::<Kept>(kept) {
             Ok(Kept { attributes, origin }) => (attributes, origin),
-            Err(_) => (Some(serde_json::from_slice(kept).ok()?), Origin::Broker { user: None, received: None }),
+            Err(_) => (Some(serde_json::from_slice(kept).ok()?), unknown()),
         };
         Some(Self { body: body.into(), attributes, origin, refused: None })
     }

@@ -34,7 +34,8 @@ fn a_file_and_an_operator_stay_what_they_were() {
 
 #[test]
 fn a_body_without_a_record_is_a_files_and_an_old_record_is_an_unknown_senders() {
-    assert_eq!(Raw::kept(vec![1], None), Some(Raw::of_file(vec![1])));
+    let stripped = Raw::kept(vec![1], None).unwrap();
+    assert_eq!(stripped.origin, Origin::Broker { user: None, received: None }, "no door gives the rights of none");
     let old = serde_json::to_vec(&Attributes { id: Some("m-7".to_owned()), ..Attributes::default() }).unwrap();
     let raw = Raw::kept(vec![1], Some(&old)).unwrap();
     assert_eq!(raw.origin, Origin::Broker { user: None, received: None });

@@ -145,6 +145,23 @@ pub async fn job_ran(
     write(tx, key, &[entry]).await
 }
 
+/// Writes down that a row of the ledger of runs was not as this program wrote it, and that the run begins anew.
+///
+/// # Errors
+/// Of the database.
+pub async fn run_forged(
+    tx: &mut Transaction,
+    key: &PlatformKey,
+    org: OrgId,
+    (job, as_of): (&str, &str),
+    now: DateTime<Utc>,
+) -> Result<(), StoreError> {
+    let at = anamnesis_core::clock::micros(now).to_be_bytes();
+    let id = derive("audit.run_forged", &[org.0.as_bytes(), job.as_bytes(), as_of.as_bytes(), &at]);
+    let entry = Done::in_organization(org, "run_forged").entry(id, now, &Actor::program("job"));
+    write(tx, key, &[entry]).await
+}
+
 /// Which entries.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Which {

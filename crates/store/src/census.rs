@@ -4,6 +4,8 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
+use chrono::{DateTime, Utc};
+
 use super::{Store, StoreError};
 use crate::auditing::runs;
 use anamnesis_core::ids::OrgId;
@@ -15,6 +17,8 @@ static MEMORIES: LazyLock<Sql> =
     LazyLock::new(|| Sql::new("SELECT kind, state, count(*) FROM memory WHERE org_id = $1 GROUP BY kind, state"));
 static WAITING: LazyLock<Sql> =
     LazyLock::new(|| Sql::new("SELECT count(*) FROM outbox WHERE org_id = $1 AND published_at IS NULL"));
+static REGISTERED: LazyLock<Sql> =
+    LazyLock::new(|| Sql::new("SELECT created_at FROM organization WHERE org_id = $1"));
 // Asked and not answered: an answer starts a new cycle, which empties the column.
 static ASKED: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
@@ -22,6 +26,9 @@ static ASKED: LazyLock<Sql> = LazyLock::new(|| {
          AND reconfirm_due_at IS NOT NULL",
     )
 });
+
+/// What reconciliation counts where rows were changed outside the program, or have lost what they come from.
+pub const FORGED: [&str; 2] = ["forged_rows", "unfounded_memories"];
 
 /// What reconciliation counts where it makes rows right that were not as log and policy say.
 pub const REPAIRED: [&str; 3] = ["memories", "clinical_rows", "due_days"];
@@ -36,6 +43,8 @@ pub struct Census {
     pub forged_rows: i64,
     /// Rows that these runs made right.
     pub repaired_rows: i64,
+    /// When the organisation that waits longest was last compared; `None` without organisations.
+    pub compared_at: Option<DateTime<Utc>>,
 }
 
 impl Store {
@@ -57,11 +66,24 @@ impl Store {
                     *count += row.i64(0)?;
                 }
             }
+            let registered = match tx.fetch_optional(&REGISTERED, vec![org.0.into()]).await? {
+                Some(row) => row.time(0)?,
+                None => DateTime::UNIX_EPOCH,
+            };
             let latest = runs::latest(&mut tx, org, self.keys.platform(), self.clock.now()).await?;
-            let status: serde_json::Value = serde_json::from_str(&latest.status.unwrap_or_default()).unwrap_or_default();
-            let count = |name: &str| status.get(name).and_then(serde_json::Value::as_i64).unwrap_or(0);
-            census.forged_rows += latest.forged + count("forged_rows");
-            census.repaired_rows += REPAIRED.into_iter().map(count).sum::<i64>();
+            let statuses: Vec<serde_json::Value> =
+                latest.statuses.iter().filter_map(|status| serde_json::from_str(status).ok()).collect();
+            let count = |name: &str| {
+                let numbers = statuses.iter().filter_map(|status| status.get(name)?.as_u64());
+                i64::try_from(numbers.max().unwrap_or(0)).unwrap_or(i64::MAX)
+            };
+            let sum = |names: &[&str]| names.iter().map(|name| count(name)).fold(0, i64::saturating_add);
+            census.forged_rows = census.forged_rows.saturating_add(latest.forged.saturating_add(sum(&FORGED)));
+            census.repaired_rows = census.repaired_rows.saturating_add(sum(&REPAIRED));
+            // Of one that was never compared since it was registered; a day to come is none.
+            let compared = latest.compared_at.unwrap_or(registered);
+            let compared = if compared > self.clock.now() { DateTime::UNIX_EPOCH } else { compared };
+            census.compared_at = Some(census.compared_at.map_or(compared, |known| known.min(compared)));
         }
         Ok(census)
     }
@@ -78,5 +100,5 @@ impl Store {
 }
 
 pub fn statements() -> Vec<&'static Sql> {
-    vec![&ORGANIZATIONS, &MEMORIES, &WAITING, &ASKED]
+    vec![&ORGANIZATIONS, &MEMORIES, &WAITING, &ASKED, &REGISTERED]
 }

@@ -194,6 +194,15 @@ pub struct Authenticity {
     pub differing: Vec<Uuid>,
 }
 
+impl Authenticity {
+    /// What the rows of other patients say as well.
+    pub fn merge(&mut self, other: Self) {
+        self.forged += other.forged;
+        self.uncovered.extend(other.uncovered);
+        self.differing.extend(other.differing);
+    }
+}
+
 /// A row without a hash.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Uncovered {
@@ -251,6 +260,15 @@ static RISKS: LazyLock<Sql> = LazyLock::new(|| {
          WHERE d.org_id = $1 AND d.patient_id IN {uuids $2} AND d.risks IS NOT NULL AND d.risks <> coalesce(r.flags, 0)",
     )
 });
+// A raw capture says nothing but which document came, and when.
+static RAW: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "SELECT count(*) FROM memory AS m LEFT JOIN documents AS d ON d.org_id = m.org_id AND d.patient_id = m.patient_id \
+           AND d.document_id = m.document_id AND d.revision = m.revision \
+         WHERE m.org_id = $1 AND m.patient_id IN {uuids $2} AND m.kind = 'raw' AND (d.document_id IS NULL OR m.class <> 'event' \
+           OR m.negated <> 0 OR m.experiencer <> 'patient' OR m.set_by <> 'unknown' OR m.valid_from <> d.occurred_at)",
+    )
+});
 static PURGED: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
         "SELECT count(*) FROM extracted_findings AS f WHERE f.org_id = $1 AND f.patient_id IN {uuids $2} \
@@ -273,7 +291,7 @@ pub async fn authenticity(
     let mut found = Authenticity::default();
     let of = || vec![org.0.into(), Arg::Uuids(patients.to_vec())];
     found.forged += missing::count(tx, org, patients, since).await?;
-    for sql in [&SWITCHED, &REVISIONS, &PURGED, &TURNED, &RISKS] {
+    for sql in [&SWITCHED, &REVISIONS, &PURGED, &TURNED, &RISKS, &RAW] {
         let row = tx.fetch_optional(sql, of()).await?;
         found.forged += row.map(|row| row.i64(0)).transpose()?.map_or(0, i64::unsigned_abs);
     }
@@ -378,7 +396,7 @@ pub async fn adopt(tx: &mut Transaction, org: OrgId, uncovered: &[Uncovered]) ->
 }
 
 pub fn statements() -> Vec<&'static Sql> {
-    let own: [&Sql; 5] = [&SWITCHED, &REVISIONS, &PURGED, &TURNED, &RISKS];
+    let own: [&Sql; 6] = [&SWITCHED, &REVISIONS, &PURGED, &TURNED, &RISKS, &RAW];
     let of = |covered: &&'static Covered| [Some(covered.sql()), covered.read_some.as_ref(), Some(covered.adopt.sql())];
     own.into_iter().chain(missing::statements()).chain(covered_bulks().iter().flat_map(of).flatten()).collect()
 }

@@ -84,6 +84,16 @@ pub struct Astray {
     pub unsearchable: u64,
 }
 
+impl Astray {
+    /// What is wrong with those of other patients as well.
+    pub fn merge(&mut self, other: Self) {
+        self.without_vector.extend(other.without_vector);
+        self.stale.extend(other.stale);
+        self.stray.extend(other.stray);
+        self.unsearchable += other.unsearchable;
+    }
+}
+
 /// The generations in use.
 #[derive(Debug, Clone, Copy)]
 pub struct InUse {

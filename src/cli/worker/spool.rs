@@ -96,6 +96,13 @@ struct Watcher<'a> {
 impl Watcher<'_> {
     /// One look at the folder: files of dead workers, files that wait, files that are due again.
     async fn look(&mut self, draining: &CancellationToken) {
+        // Nobody bound them: they lie where they are, with those of dead workers, and are counted.
+        if !self.world.settings.intake.lets_files_in() {
+            let Some(listing) = self.status.note(self.folder.listing()) else { return };
+            let claimed = self.status.note(self.folder.claimed()).unwrap_or(0);
+            self.report_unknown((listing.unknown.len() + listing.waiting.len() + claimed) as u64);
+            return;
+        }
         match self.folder.take_over() {
             Ok(0) | Err(_) => {}
             Ok(files) => {
@@ -103,10 +110,6 @@ impl Watcher<'_> {
             }
         }
         let Some(listing) = self.status.note(self.folder.listing()) else { return };
-        if !self.world.settings.intake.lets_files_in() {
-            self.report_unknown((listing.unknown.len() + listing.waiting.len()) as u64);
-            return;
-        }
         self.report_unknown(listing.unknown.len() as u64);
         for name in &listing.waiting {
             if draining.is_cancelled() || !self.by.2.opens().await {

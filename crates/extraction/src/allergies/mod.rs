@@ -2,6 +2,7 @@
 
 mod apart;
 mod asked;
+mod challenged;
 mod effects;
 mod lists;
 mod none;
@@ -209,6 +210,8 @@ impl AllergyRules {
             self.asked(scene, index, dialogue, (&substances, more), asks_allergy && !in_list, &mut topic, &mut out);
             self.effects(scene, index, &substances, &mut out);
             self.ended_for(scene, index, &substances, &mut out);
+            self.none_in_form(scene, index, &substances, &mut out);
+            self.borne_in_challenge(scene, index, &substances, &mut out);
             if let Some((before, substance)) = named.take().filter(|_| substances.is_empty())
                 && self.follows(scene, before, index)
             {

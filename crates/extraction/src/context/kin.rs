@@ -79,6 +79,16 @@ pub(super) fn is_homonym(reading: &Reading<'_>, hit: &CueHit, cues: &Cues) -> bo
                 || matches!(next, "superiora" | "primeriza" | "soltera")
                 || matches!(back(1), "single" | "new" | "stepson"))
         }
+        // "Médico familiar", "terapia familiar": an adjective. A relative has a word before that points at one.
+        "familiar" | "familiares" => {
+            start == 0
+                || matches!(
+                    back(1),
+                    "" | "un" | "una" | "su" | "sus" | "el" | "la" | "los" | "las" | "mi" | "mis" | "tu" | "algun" | "otro" | "otra"
+                        | "de" | "del" | "con" | "por" | "y" | "a" | "al" | "dos" | "tres" | "varios" | "historia" | "antecedente"
+                        | "antecedentes" | "carga" | "sin" | "no" | "ningun" | "." | ":" | "," | ";" | "(" | "-" | "/"
+                )
+        }
         "hermano" | "hermana" | "hermanas" | "hermanos" => {
             let order =
                 (end..end + 4).any(|at| matches!(reading.word(at), "orden" | "cofradia" | "hermandad" | "caridad"));

@@ -6,6 +6,7 @@ mod cues;
 mod deeds;
 mod kin;
 mod lists;
+mod replaced;
 mod scope;
 mod scope_words;
 mod subjects;
@@ -69,6 +70,8 @@ impl Contexts {
             values.stated.iter().for_each(|stated| state(&mut scopes, stated));
             scopes.extend(values.denied);
             scopes.extend(answers_itself(reading, index));
+            scopes.extend(replaced::scopes(reading, sentence));
+            scopes.extend(goes_on(reading, index, sentences.last()));
             scopes.extend(cues.subjects().scopes(reading, sentence, &hits, cues, &mut floor));
             section = next_section(reading, index, &hits, cues, section);
             if let Some(category) = section {
@@ -284,6 +287,8 @@ fn denial_or_doubt(scopes: &[Scope], target: &Range<usize>) -> (bool, bool) {
         covering.map(|scope| scope.cue.clone()).max_by_key(|cue| cue.start)
     };
     match (nearest(Category::Negated), nearest(Category::Uncertain)) {
+        // "Asthma? No": what answers the doubt settles it.
+        (Some(denial), Some(doubt)) if doubt.start >= target.start && denial.start >= doubt.end => (true, false),
         (Some(denial), Some(doubt)) if doubt.start >= target.start => (denial.start >= target.start, true),
         (Some(denial), Some(doubt)) if denial.start >= doubt.end => (true, false),
         (Some(denial), Some(doubt)) if denial.end <= doubt.start => (true, false),
@@ -353,6 +358,24 @@ fn answers_itself(reading: &Reading<'_>, index: usize) -> Option<Scope> {
     );
     let cue = next.words.start..next.words.start + 1;
     denies.then(|| Scope { category: Category::Negated, words: here.words.clone(), cue })
+}
+
+/// Words of a sentence that goes on with the condition of the one before.
+const LONGEST_FURTHER: usize = 8;
+
+/// "If you'd ever had a seizure, that would be off the table. Or an eating disorder.": a fragment behind "or" is meant as what it goes
+/// on with.
+fn goes_on(reading: &Reading<'_>, index: usize, before: Option<&Vec<Scope>>) -> Option<Scope> {
+    let here = &reading.sentences[index];
+    let previous = index.checked_sub(1).map(|at| &reading.sentences[at]).filter(|last| last.turn == here.turn)?;
+    let opens = matches!(reading.word(here.words.start), "or" | "o" | "u");
+    let same_line = !reading.text.get(previous.span.end..here.span.start).unwrap_or("").contains('\n');
+    if !opens || here.words.len() > LONGEST_FURTHER || !(same_line || here.turn.is_some()) {
+        return None;
+    }
+    let open = |scope: &&Scope| matches!(scope.category, Category::Hypothetical | Category::Asked);
+    let category = before?.iter().rev().find(open)?.category;
+    Some(Scope { category, words: here.words.start + 1..here.words.end, cue: here.words.start..here.words.start + 1 })
 }
 
 /// What the title above says of a sentence.

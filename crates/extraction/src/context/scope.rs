@@ -68,6 +68,10 @@ pub(super) fn resolve(
         if matches!(cue.category, Category::End | Category::Verb | Category::Pseudo) {
             continue;
         }
+        // "Un par de porros con mi primo": with whom somebody does something is not who does it.
+        if spoken && sentence.is_company(hit, cue) {
+            continue;
+        }
         // "No, al Nolotil": an answer to what was asked, not a denial of what follows.
         if spoken && hit.words == (sentence.words.start..sentence.words.start + 1) && reading.word(hit.words.end) == ","
         {
@@ -178,6 +182,17 @@ impl Sentence<'_, '_> {
             || place(start - 1).end < place(start).start
             || self.reading.words[start - 1].punctuation;
         mark && apart && (start == self.words.start || place(start).end == place(next).start)
+    }
+
+    /// "… with my cousin.": somebody who keeps company, at the end of a clause.
+    fn is_company(&self, hit: &CueHit, cue: &Cue) -> bool {
+        let person = matches!(cue.category, Category::Family | Category::Other) && !cue.header;
+        let own = |word: &usize| matches!(self.reading.word(*word), "mi" | "mis" | "my" | "su" | "un" | "una" | "unos" | "el" | "la" | "the" | "some" | "a");
+        let before = (self.words.start..hit.words.start).rev().find(|word| !own(word));
+        person
+            && self.closes(hit)
+            && before.is_some_and(|word| matches!(self.reading.word(word), "con" | "with"))
+            && matches!(self.reading.word(hit.words.start), word if !matches!(word, "con" | "with"))
     }
 
     /// Only punctuation or the sentence's end follows.

@@ -40,6 +40,8 @@ pub(crate) struct Floor {
     held: Option<Held>,
     /// The sentence before ended with them as its subject.
     to_the_end: bool,
+    /// Whom a question asked after, and the turn in which it was asked.
+    asked: Option<(usize, Held)>,
 }
 
 impl Subjects {
@@ -72,13 +74,18 @@ impl Subjects {
         }
         if sentence.speaker != Speaker::Patient {
             // "Does your brother take lithium?" — "Yes, he does."
-            floor.name(sentence.turn, hits.iter().rev().find_map(|hit| relative(cues, hit)));
+            let named = hits.iter().rev().find_map(|hit| relative(cues, hit));
+            // "¿Cómo está su marido?" — "Bebiendo. Media botella al día.": the answer is his until the speaker comes back to themselves.
+            let after = named.clone().filter(|(_, words)| asks_after(reading, sentence, words));
+            floor.asked = sentence.turn.zip(after);
+            floor.name(sentence.turn, named);
             return Vec::new();
         }
         let mut scopes = Vec::new();
         let opens = self.goes_on.at(reading, sentence.words.start).is_some();
-        let mut open =
-            floor.held.clone().filter(|_| floor.to_the_end && opens).map(|held| (sentence.words.start, held));
+        let answered = floor.asked.clone().filter(|(turn, _)| sentence.turn == Some(turn + 1)).map(|(_, held)| held);
+        let going_on = floor.held.clone().filter(|_| floor.to_the_end && opens);
+        let mut open = answered.clone().or(going_on).map(|held| (sentence.words.start, held));
         for word in sentence.words.clone() {
             let hit = hits.iter().find(|hit| hit.words.start == word);
             let ends = hit.is_some_and(|hit| cues.of(hit).category == Category::End);
@@ -98,6 +105,9 @@ impl Subjects {
             }
         }
         floor.to_the_end = open.is_some();
+        if open.is_none() {
+            floor.asked = None;
+        }
         close(&mut scopes, &mut open, sentence.words.end);
         scopes
     }
@@ -154,6 +164,14 @@ impl Floor {
             (self.named_in, self.held) = (turn, whom);
         }
     }
+}
+
+/// "How is your husband?", "¿y cómo está su marido?": a question after somebody, who ends it.
+fn asks_after(reading: &Reading<'_>, sentence: &Sentence, named: &Range<usize>) -> bool {
+    let plain = |word: &usize| !reading.words[*word].punctuation;
+    let how = sentence.words.clone().filter(plain).take(4).any(|word| matches!(reading.word(word), "how" | "hows" | "como" | "que tal" | "tal"));
+    let last = sentence.words.clone().rev().find(plain);
+    sentence.question && how && last.is_some_and(|last| last < named.end + 2)
 }
 
 /// A relative or somebody else whom a cue names.

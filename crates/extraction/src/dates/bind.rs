@@ -5,7 +5,7 @@ use chrono::NaiveDate;
 
 use super::reach::{BOTH, REACH, gap, is_only_a_date, of_the_answer, plain_join};
 use super::{DateMention, Direction, Said};
-use super::{cells, ends, starts};
+use super::{cells, courses, ends, starts};
 use crate::Entity;
 use crate::scene::Scene;
 use anamnesis_core::fact_date::FactDate;
@@ -43,6 +43,7 @@ pub(crate) fn bind(scene: &Scene<'_>, dates: &[DateMention], today: NaiveDate, e
     cells::bind(scene, dates, today, entities);
     lines(scene, dates, today, entities);
     ends::settle(scene, dates, today, entities);
+    courses::settle(scene, today, entities);
 }
 
 /// Whether a finding is read from the mention of another that has the date: a medicine that was stopped then, and what it did

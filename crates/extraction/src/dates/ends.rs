@@ -143,14 +143,25 @@ fn ended(word: &str) -> bool {
         .any(|stem| word.starts_with(stem))
 }
 
+/// "Last tablet on", "última toma el": the day of the last dose.
+fn is_last_dose(before: &str) -> bool {
+    let words: Vec<&str> = before.split_whitespace().rev().filter(|word| !matches!(*word, "on" | "el" | "the" | "will" | "be" | "is")).collect();
+    let noun = |word: &str| {
+        let word = word.trim_end_matches(':');
+        ["tablet", "dose", "pill", "capsule", "day", "toma", "dosis", "pastilla", "comprimido", "día", "dia"].iter().any(|stem| word.starts_with(stem))
+    };
+    matches!(words.as_slice(), [noun_word, last, ..] if noun(noun_word) && matches!(*last, "last" | "final" | "última" | "ultima" | "último" | "ultimo"))
+}
+
 /// Whether a day is told as the last one: "until 9 March", "hasta el viernes".
 fn says_until(text: &str, mention: &DateMention) -> bool {
-    let from = text.floor_char_boundary(mention.span.start.saturating_sub(16));
+    let from = text.floor_char_boundary(mention.span.start.saturating_sub(24));
     let before = text.get(from..mention.span.start).unwrap_or_default().to_lowercase();
     let own = mention.span.of(text).to_lowercase();
     let is = |word: &str| matches!(word, "hasta" | "until" | "till" | "til" | "thru" | "through");
     let small =
         |word: &&str| matches!(*word, "el" | "la" | "the" | "día" | "dia" | "fin" | "fines" | "end" | "of" | "de");
     own.split_whitespace().next().is_some_and(is)
+        || is_last_dose(&before)
         || before.split_whitespace().rev().find(|word| !small(word)).is_some_and(is)
 }

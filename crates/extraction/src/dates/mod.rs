@@ -5,6 +5,7 @@ mod bind;
 #[cfg(test)]
 mod bind_tests;
 mod cells;
+mod courses;
 mod ends;
 #[cfg(test)]
 mod ends_tests;
@@ -19,6 +20,7 @@ mod starts;
 mod tests;
 
 pub(super) use bind::bind;
+pub(super) use courses::COURSES;
 pub(super) use ends::{Tense, tense_before};
 pub use patterns::find;
 pub use resolve::{Direction, Said};

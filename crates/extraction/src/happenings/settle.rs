@@ -9,11 +9,14 @@ use super::PLANNED;
 use super::appointments::VISIT;
 use crate::Entity;
 use anamnesis_core::fact_date::{DatePrecision, FactDate};
-use anamnesis_core::finding::{EntityType, Temporality};
+use anamnesis_core::finding::{EntityType, Experiencer, Temporality};
 use anamnesis_text::Span;
 
 /// Days within which an event with a day and one without are told of as one.
 const RECENT: i64 = 60;
+
+/// Days within which a loss or a birth ends a pregnancy of which the record speaks.
+const PREGNANCY: i64 = 300;
 
 /// Bytes between a loss and the word for who was lost.
 const LOSS_REACH: usize = 24;
@@ -70,7 +73,47 @@ pub(crate) fn settle(entities: &mut Vec<Entity>, today: NaiveDate) {
         };
         e.kind != EntityType::Relationship || !lost.iter().any(near)
     });
+    end_pregnancy(entities, today);
     once(entities, today);
+}
+
+/// What ends a pregnancy: a loss, a termination, a birth of which the patient speaks as the mother, a caesarean on a day.
+fn ends_pregnancy(entity: &Entity, today: NaiveDate) -> bool {
+    let own = entity.context.experiencer == Experiencer::Patient
+        && !entity.context.negated
+        && !entity.context.uncertain
+        && entity.context.temporality == Temporality::Recent;
+    // Without a day it may be one of long ago: "two miscarriages, now 20 weeks".
+    let recent = entity.at.is_some_and(|at| at.day <= today && (today - at.day).num_days() <= PREGNANCY);
+    let ends = match (entity.kind, entity.value.as_str()) {
+        (EntityType::Event, "pregnancy loss" | "pregnancy termination") => true,
+        (EntityType::Procedure, "cesarean section") => entity.status.as_deref() != Some(PLANNED),
+        _ => false,
+    };
+    own && recent && ends
+}
+
+/// After a loss or a birth nobody is pregnant any more, although no sentence says so.
+fn end_pregnancy(entities: &mut Vec<Entity>, today: NaiveDate) {
+    let Some(over) = entities.iter().find(|entity| ends_pregnancy(entity, today)).cloned() else { return };
+    let pregnant = |e: &Entity| {
+        e.kind == EntityType::Condition && e.value == "pregnancy" && e.context.experiencer == Experiencer::Patient
+    };
+    let mut told = false;
+    for entity in entities.iter_mut().filter(|entity| pregnant(entity) && !entity.context.negated) {
+        // "Pregnant again" stands after it.
+        if entity.span.start < over.span.start {
+            entity.context.temporality = Temporality::Historical;
+        }
+        told = true;
+    }
+    if !told {
+        let code = Some("Z33.1");
+        let mut ended = Entity { kind: EntityType::Condition, value: "pregnancy".to_owned(), code, status: None, group: None, ..over };
+        ended.context.temporality = Temporality::Historical;
+        (ended.at, ended.ends) = (None, None);
+        entities.push(ended);
+    }
 }
 
 /// Which of two mentions of the same thing says more.

@@ -15,6 +15,7 @@ mod skipped;
 mod status;
 mod stems;
 mod tags;
+mod tested;
 mod units;
 mod until;
 
@@ -23,10 +24,12 @@ use std::ops::Range;
 pub(super) use regimen::REGIMEN;
 use regimen::{Regimen, RegimenRules};
 pub(super) use status::WORDS;
+pub(super) use tested::challenges;
 use status::{Around, Status, StatusRules};
 use stems::is_named_by_stem;
 
 use super::allergies::{Allergies, is_pen};
+use super::dates::COURSES;
 use super::lexicon::{Concept, Lexicon, List, Mention, SPEECH, label};
 use super::matcher::Matcher;
 use super::phrasebook::Builder;
@@ -157,6 +160,9 @@ impl MedicationRules {
         let found = &drugs[slot];
         let mention = &found.mentions[nth];
         let sentence = &scene.reading.sentences[found.sentence];
+        if tested::is_tested(scene.reading, &sentence.words, &mention.words) {
+            return None;
+        }
         let answered = self.elliptic(scene, drugs, slot, nth);
         let stance = scene
             .stance(found.sentence, &mention.words)
@@ -285,6 +291,7 @@ impl MedicationRules {
         let text = |said: Option<regimen::Said>| said.map(|said| said.text);
         (entity.dose, entity.route, entity.frequency) =
             (text(regimen.dose), text(regimen.route), text(regimen.frequency));
+        entity.group = COURSES.into_iter().find(|group| *group == mention.concept.group);
         if mention.concept.group == STEM {
             entity.confidence = entity.confidence.min(0.7);
             entity.value = scene.reading.word(mention.words.start).to_owned();

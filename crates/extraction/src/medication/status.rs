@@ -288,6 +288,11 @@ impl StatusRules {
         let mut last: Option<(usize, Status)> = None;
         let mut word = within.start;
         while word < limit {
+            // "Stopped last week as planned": what was planned has happened.
+            if let Some(end) = said_as_agreed(reading, word) {
+                word = end;
+                continue;
+            }
             // "Since a year ago" is still so; "a year ago" is not.
             if matches!(reading.word(word), "desde" | "since") {
                 word += 3;
@@ -390,6 +395,24 @@ impl StatusRules {
             return None;
         }
         (!matches!(status, Status::Active | Status::Changed | Status::Suggested)).then_some(status)
+    }
+}
+
+/// "As planned", "según lo previsto": where such words end that begin here.
+fn said_as_agreed(reading: &Reading<'_>, word: usize) -> Option<usize> {
+    let at = |by: usize| reading.word(word + by);
+    let agreed = |said: &str| {
+        matches!(said, "planned" | "agreed" | "scheduled" | "discussed" | "advised" | "instructed" | "recommended")
+            || ["previst", "acordad", "planead", "planificad", "programad", "pactad", "indicad", "hablad"]
+                .iter()
+                .any(|stem| said.starts_with(stem))
+    };
+    match (at(0), at(1)) {
+        ("as", said) | ("segun", said) if agreed(said) => Some(word + 2),
+        ("as", "was" | "we" | "had") | ("segun" | "como", "lo" | "se" | "estaba" | "habiamos" | "quedamos") => {
+            (2..4).find(|by| agreed(at(*by))).map(|by| word + by + 1)
+        }
+        _ => None,
     }
 }
 

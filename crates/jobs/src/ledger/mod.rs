@@ -69,6 +69,8 @@ pub struct Run {
     pub error: Option<String>,
     pub started_at: Option<DateTime<Utc>>,
     pub finished_at: Option<DateTime<Utc>>,
+    /// Whether the row is as this program wrote it; `None`: it has no hash, as versions before hashes wrote it.
+    pub(crate) is_own: Option<bool>,
 }
 
 impl Run {
@@ -86,7 +88,17 @@ impl Run {
             error: None,
             started_at: None,
             finished_at: None,
+            is_own: Some(true),
         }
+    }
+
+    /// The row as far as it may be believed. One that was changed or made up behind the program says nothing but its fence: the run is
+    /// begun anew. One without a hash may be of a version before hashes, which is believed of days before yesterday: running a job twice
+    /// is harmless, and one that is not run is not.
+    pub(crate) fn believed(self, due: &Due, now: DateTime<Utc>) -> Self {
+        let recent = || self.key.as_of >= (now - TimeDelta::days(2)).date_naive();
+        let is_believed = self.is_own.unwrap_or_else(|| !recent());
+        if is_believed { self } else { Self { fence: self.fence, ..Self::planned(due) } }
     }
 
     /// Nothing more will happen to it without a person: done, or tried too often.
@@ -156,12 +168,12 @@ pub(crate) fn claim(found: Option<&Run>, offer: &Offer<'_>) -> Claim {
     }
     // What lies before the cursor was decided for another cutoff, or is asked for again.
     if run.state == State::Done || run.cutoff != offer.due.cutoff {
-        run.cursor = None;
+        (run.cursor, run.status) = (None, None);
     }
     run.cutoff = offer.due.cutoff;
     run.state = State::Running;
     run.owner = Some(offer.owner.to_owned());
-    run.fence += 1;
+    run.fence = run.fence.saturating_add(1);
     run.attempts = run.attempts.saturating_add(1);
     run.wake_at = Some(offer.now + offer.lease);
     run.started_at = Some(offer.now);

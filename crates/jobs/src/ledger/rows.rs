@@ -14,7 +14,7 @@ use anamnesis_store::auditing::runs;
 
 macro_rules! columns {
     () => {
-        "org_id, job, as_of, cutoff_at, state, owner, fence, attempts, wake_at, cursor, status, error, started_at, finished_at"
+        "org_id, job, as_of, cutoff_at, state, owner, fence, attempts, wake_at, cursor, status, error, started_at, finished_at, mac"
     };
 }
 
@@ -55,8 +55,12 @@ static WRITE: LazyLock<Sql> = LazyLock::new(|| {
 ///
 /// # Errors
 /// Of the database.
-pub(crate) async fn find(tx: &mut Transaction, key: &RunKey) -> Result<Option<Run>, DbError> {
-    tx.fetch_optional(&FIND, key_args(key)).await?.as_ref().map(run).transpose()
+pub(crate) async fn find(
+    tx: &mut Transaction,
+    key: &RunKey,
+    platform: &PlatformKey,
+) -> Result<Option<Run>, DbError> {
+    tx.fetch_optional(&FIND, key_args(key)).await?.as_ref().map(|row| run(row, platform)).transpose()
 }
 
 /// Which runs are asked for.
@@ -74,7 +78,12 @@ pub struct Filter {
 ///
 /// # Errors
 /// Of the database.
-pub(crate) async fn recent(tx: &mut Transaction, filter: &Filter, limit: u32) -> Result<Vec<Run>, DbError> {
+pub(crate) async fn recent(
+    tx: &mut Transaction,
+    filter: &Filter,
+    limit: u32,
+    platform: &PlatformKey,
+) -> Result<Vec<Run>, DbError> {
     let text = |date: Option<NaiveDate>, open: &str| date.map_or_else(|| open.to_owned(), |date| date.to_string());
     let args = vec![
         text(filter.from, "0000-01-01").into(),
@@ -85,7 +94,8 @@ pub(crate) async fn recent(tx: &mut Transaction, filter: &Filter, limit: u32) ->
     ];
     let rows = tx.fetch_all(&RECENT, args).await?;
     // A job of a newer version is none of ours.
-    rows.iter().filter(|row| row.text(1).is_ok_and(|job| job.parse::<JobName>().is_ok())).map(run).collect()
+    let known = rows.iter().filter(|row| row.text(1).is_ok_and(|job| job.parse::<JobName>().is_ok()));
+    known.map(|row| run(row, platform)).collect()
 }
 
 /// When a run of each job last ended well.
@@ -168,14 +178,14 @@ fn key_args(key: &RunKey) -> Vec<Arg> {
     vec![key.org.0.into(), key.job.code().into(), key.as_of.to_string().into()]
 }
 
-fn run(row: &Row) -> Result<Run, DbError> {
+fn run(row: &Row, platform: &PlatformKey) -> Result<Run, DbError> {
     let decode = |index| DbError::Decode { index };
     let key = RunKey {
         org: OrgId(row.uuid(0)?),
         job: row.text(1)?.parse().map_err(|_| decode(1))?,
         as_of: row.text(2)?.parse().map_err(|_| decode(2))?,
     };
-    Ok(Run {
+    let mut run = Run {
         key,
         cutoff: row.time(3)?,
         state: State::from_code(&row.text(4)?).ok_or(decode(4))?,
@@ -188,7 +198,10 @@ fn run(row: &Row) -> Result<Run, DbError> {
         error: row.opt_text(11)?,
         started_at: row.opt_time(12)?,
         finished_at: row.opt_time(13)?,
-    })
+        is_own: None,
+    };
+    run.is_own = row.opt_blob(14)?.map(|found| Arg::Blob(found) == mac(platform, &run));
+    Ok(run)
 }
 
 /// For the test that prepares every statement on every engine.

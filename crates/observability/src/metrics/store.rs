@@ -37,6 +37,8 @@ area! {
         rows_forged: Counters<()> = "rows_not_authentic_total";
         /// The same, as the last run of reconciliation of each organisation found them, whichever process ran it
         rows_forged_now: Gauges<()> = "rows_not_authentic_last_run";
+        /// When the organisation that waits longest was last compared by a whole run of reconciliation, in seconds since 1970
+        rows_compared_at: Gauges<()> = "rows_compared_timestamp_seconds";
         /// Memories, clinical rows and days to go of sources that were not as log and policy say, and were made so by the job reconciliation
         rows_repaired: Counters<()> = "rows_repaired_total";
         /// The same, as the last run of reconciliation of each organisation made them so, whichever process ran it

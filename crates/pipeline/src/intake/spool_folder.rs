@@ -145,6 +145,20 @@ impl SpoolFolder {
         Ok(held)
     }
 
+    /// How many files workers hold, living or dead.
+    ///
+    /// # Errors
+    /// When the folder of claims cannot be listed.
+    pub fn claimed(&self) -> io::Result<usize> {
+        let mut claimed = 0;
+        for entry in self.path.join(CLAIMED).read_dir()? {
+            // A folder may go while it is looked at.
+            let Ok(files) = entry?.path().read_dir() else { continue };
+            claimed += files.flatten().filter(|file| Claim::of(&file.file_name().to_string_lossy()).is_some()).count();
+        }
+        Ok(claimed)
+    }
+
     /// Takes over the files of workers that no longer live: whose lock is free. Says how many.
     ///
     /// # Errors

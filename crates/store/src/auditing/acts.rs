@@ -47,6 +47,19 @@ static RECEIPTS: LazyLock<Sql> = LazyLock::new(|| {
          WHERE org_id = $1",
     )
 });
+// Patients are compared by their profiles' rows, which every message makes: one without is compared by nothing.
+static UNKNOWN_OF_DOCUMENTS: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "SELECT count(DISTINCT d.patient_id) FROM documents AS d WHERE d.org_id = $1 AND NOT EXISTS (SELECT 1 FROM patient_profile AS p \
+         WHERE p.org_id = $1 AND p.patient_id = d.patient_id)",
+    )
+});
+static UNKNOWN_OF_MEMORIES: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "SELECT count(DISTINCT m.patient_id) FROM memory AS m WHERE m.org_id = $1 AND NOT EXISTS (SELECT 1 FROM patient_profile AS p \
+         WHERE p.org_id = $1 AND p.patient_id = m.patient_id)",
+    )
+});
 // Those of nobody known are looked at by every organisation's run: they are what its producers may have sent.
 static ASIDE: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
@@ -79,7 +92,7 @@ static ADOPT: LazyLock<Bulk> = LazyLock::new(|| {
 });
 
 pub(super) fn statements() -> Vec<&'static Sql> {
-    vec![&ACTS, &ACTS_OF, &HOLDS, &HOLDS_OF, &RECEIPTS, &HORIZON, &HELD, &ASIDE, ADOPT.sql(), ADOPT_ASIDE.sql()]
+    vec![&ACTS, &ACTS_OF, &HOLDS, &HOLDS_OF, &RECEIPTS, &HORIZON, &HELD, &ASIDE, &UNKNOWN_OF_DOCUMENTS, &UNKNOWN_OF_MEMORIES, ADOPT.sql(), ADOPT_ASIDE.sql()]
 }
 
 /// Quarantined messages that are read at once.
@@ -171,27 +184,36 @@ pub struct Since {
 pub async fn unfounded(
     tx: &mut Transaction,
     org: OrgId,
-    key: &PlatformKey,
+    (key, now): (&PlatformKey, DateTime<Utc>),
     since: Since,
 ) -> Result<Unfounded, StoreError> {
     if failpoints::is("acts_unread") {
         return Ok(Unfounded::default());
     }
-    let first = compared(tx, org, key, since).await?;
+    let first = compared(tx, org, (key, now), since).await?;
     if first.forged == 0 {
         return Ok(first);
     }
-    let again = compared(tx, org, key, since).await?;
+    let again = compared(tx, org, (key, now), since).await?;
     Ok(if again.forged < first.forged { again } else { first })
 }
 
-async fn compared(tx: &mut Transaction, org: OrgId, key: &PlatformKey, since: Since) -> Result<Unfounded, StoreError> {
+async fn compared(
+    tx: &mut Transaction,
+    org: OrgId,
+    (key, now): (&PlatformKey, DateTime<Utc>),
+    since: Since,
+) -> Result<Unfounded, StoreError> {
     let said = Said::read(tx, org, None).await?;
     let mut found = Unfounded::default();
     found.forged += doubtful(tx, org, None, &said).await?.len() as u64;
     receipts(tx, org, (&said, since), key, &mut found).await?;
     asides(tx, org, (&said, since), key, &mut found).await?;
-    runs::compare(tx, org, key, &mut found).await?;
+    runs::compare(tx, org, (key, now), &mut found).await?;
+    for sql in [&UNKNOWN_OF_DOCUMENTS, &UNKNOWN_OF_MEMORIES] {
+        let row = tx.fetch_optional(sql, vec![org.0.into()]).await?;
+        found.forged += row.map(|row| row.i64(0)).transpose()?.map_or(0, i64::unsigned_abs);
+    }
     match organizations::policy(tx, org, key).await? {
         Policy::Authentic => {}
         Policy::Forged => found.forged += 1,
@@ -381,11 +403,11 @@ pub(crate) fn mac(key: &PlatformKey, request: &Request) -> [u8; 16] {
 pub async fn adopt(
     tx: &mut Transaction,
     org: OrgId,
-    key: &PlatformKey,
+    (key, now): (&PlatformKey, DateTime<Utc>),
     uncovered: &[Uncovered],
 ) -> Result<(), StoreError> {
     if uncovered.iter().any(|row| row.table == runs::TABLE) {
-        runs::cover(tx, org, key).await?;
+        runs::cover(tx, org, (key, now)).await?;
     }
     if uncovered.iter().any(|row| row.table == ORGANIZATION) {
         organizations::cover_policy(tx, org, key).await?;

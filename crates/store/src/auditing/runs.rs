@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use uuid::Uuid;
 
 use super::acts::Unfounded;
@@ -74,12 +74,15 @@ fn own(key: &PlatformKey, row: &Row) -> [u8; 16] {
 pub(super) async fn compare(
     tx: &mut Transaction,
     org: OrgId,
-    key: &PlatformKey,
+    (key, now): (&PlatformKey, DateTime<Utc>),
     found: &mut Unfounded,
 ) -> Result<(), StoreError> {
+    // A day ahead of every time zone: no version wrote a run of a later day.
+    let latest = (now + TimeDelta::days(2)).date_naive().to_string();
     for row in tx.fetch_all(&RUNS, vec![org.0.into()]).await? {
         match has_own_hash(key, &row)? {
             Some(is_own) => found.forged += u64::from(!is_own),
+            None if row.text(3)? > latest => found.forged += 1,
             None => found.uncovered.push(Uncovered::new(TABLE, covered::WITH_RUNS, (Uuid::nil(), org.0), [0; 16])),
         }
     }
@@ -90,10 +93,15 @@ pub(super) async fn compare(
 ///
 /// # Errors
 /// Of the database.
-pub(super) async fn cover(tx: &mut Transaction, org: OrgId, key: &PlatformKey) -> Result<(), StoreError> {
+pub(super) async fn cover(
+    tx: &mut Transaction,
+    org: OrgId,
+    (key, now): (&PlatformKey, DateTime<Utc>),
+) -> Result<(), StoreError> {
+    let latest = (now + TimeDelta::days(2)).date_naive().to_string();
     let mut rows = Vec::new();
     for row in tx.fetch_all(&RUNS, vec![org.0.into()]).await? {
-        if row.opt_blob(0)?.is_none() {
+        if row.opt_blob(0)?.is_none() && row.text(3)? <= latest {
             rows.push(vec![org.0.into(), row.text(2)?.into(), row.text(3)?.into(), own(key, &row).to_vec().into()]);
         }
     }
@@ -102,11 +110,14 @@ pub(super) async fn cover(tx: &mut Transaction, org: OrgId, key: &PlatformKey) -
 }
 
 /// The newest runs of reconciliation.
+#[derive(Default)]
 pub(crate) struct Latest {
     /// Those that were written or changed behind the program.
     pub(crate) forged: i64,
-    /// What the newest that ended found, as JSON.
-    pub(crate) status: Option<String>,
+    /// What the newest of those that this program wrote found, as JSON: the newest, and the newest that ended.
+    pub(crate) statuses: Vec<String>,
+    /// When the newest that this program wrote, and that compared everything, ended.
+    pub(crate) compared_at: Option<DateTime<Utc>>,
 }
 
 /// # Errors
@@ -118,11 +129,19 @@ pub(crate) async fn latest(
     now: DateTime<Utc>,
 ) -> Result<Latest, StoreError> {
     let is_covered = super::rows_are_covered(tx, org, now).await?.version >= covered::WITH_RUNS;
-    let mut latest = Latest { forged: 0, status: None };
+    let mut latest = Latest::default();
     for row in tx.fetch_all(&NEWEST, vec![org.0.into()]).await? {
-        latest.forged += i64::from(!has_own_hash(key, &row)?.unwrap_or(!is_covered));
-        if latest.status.is_none() && row.text(5)? == "done" {
-            latest.status = row.opt_text(11)?;
+        if !has_own_hash(key, &row)?.unwrap_or(!is_covered) {
+            latest.forged += 1;
+            continue;
+        }
+        // One that fails again and again has counted what it saw.
+        let is_done = row.text(5)? == "done" && latest.compared_at.is_none();
+        if is_done || latest.statuses.is_empty() {
+            latest.statuses.extend(row.opt_text(11)?);
+        }
+        if is_done {
+            latest.compared_at = row.opt_time(14)?;
         }
     }
     Ok(latest)

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
+use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
 use super::Group;
@@ -111,6 +112,14 @@ pub struct Differences {
 }
 
 impl Differences {
+    /// What differs of other patients as well.
+    pub fn merge(&mut self, other: Self) {
+        self.memories.extend(other.memories);
+        self.clinical.extend(other.clinical);
+        self.unfounded += other.unfounded;
+        self.groups.extend(other.groups);
+    }
+
     pub fn patients(&self) -> impl Iterator<Item = PatientId> + '_ {
         self.memories.iter().chain(&self.clinical).map(|(patient, _)| PatientId(*patient))
     }
@@ -121,11 +130,16 @@ impl Differences {
 }
 
 impl Shift<'_> {
-    /// Folds the log of patients whose keys are given, and compares.
+    /// Folds the log of patients whose keys are given, and compares. What time did to a memory before `moved_until` was written by the
+    /// job `expiry`.
     ///
     /// # Errors
     /// When the store cannot be read or a cell does not open.
-    pub async fn differences(&self, tx: &mut Transaction) -> Result<Differences, StoreError> {
+    pub async fn differences(
+        &self,
+        tx: &mut Transaction,
+        moved_until: Option<DateTime<Utc>>,
+    ) -> Result<Differences, StoreError> {
         let scopes: BTreeMap<Uuid, Scope> = self.keys.keys().map(|scope| (scope.patient().0, *scope)).collect();
         let of = || vec![self.org.0.into(), Arg::Uuids(scopes.keys().copied().collect())];
         let mut writer = self.writer(tx);
@@ -141,18 +155,19 @@ impl Shift<'_> {
         for row in writer.tx.fetch_all(&STANDING, of()).await? {
             standing.insert((row.uuid(0)?, row.uuid(1)?), Stored::of(&row)?);
         }
-        let mut clinical: BTreeMap<Key, (usize, Vec<u8>)> = BTreeMap::new();
+        let mut clinical: BTreeMap<Key, Vec<(usize, Vec<u8>)>> = BTreeMap::new();
         for (place, sql) in CLINICAL.iter().enumerate() {
             for row in writer.tx.fetch_all(sql, of()).await? {
                 let clear = covered::content(row.0.get(2..).unwrap_or_default());
-                clinical.insert((row.uuid(0)?, row.uuid(1)?), (place, clear));
+                clinical.entry((row.uuid(0)?, row.uuid(1)?)).or_default().push((place, clear));
             }
         }
         let mut found = Differences::default();
         for ((group, loaded), folding) in loaded.iter().zip(&foldings) {
             for folded in &folding.outcome.memories {
                 let key = (group.0.patient().0, folded.id.0);
-                found.compare(group, loaded, folded, standing.remove(&key).as_ref(), clinical.remove(&key));
+                let rows = clinical.remove(&key).unwrap_or_default();
+                found.compare((group, loaded, folded), standing.remove(&key).as_ref(), &rows, moved_until);
             }
         }
         found.left_over(standing, clinical, &groups);
@@ -182,14 +197,14 @@ impl Shift<'_> {
 impl Differences {
     fn compare(
         &mut self,
-        group: &Group,
-        loaded: &Loaded,
-        folded: &Folded,
+        (group, loaded, folded): (&Group, &Loaded, &Folded),
         stored: Option<&Stored>,
-        clinical: Option<(usize, Vec<u8>)>,
+        clinical: &[(usize, Vec<u8>)],
+        moved_until: Option<DateTime<Utc>>,
     ) {
         let key: Key = (group.0.patient().0, folded.id.0);
-        let is_before_time = folded.state.is_of_time() && stored.is_some_and(Stored::is_active);
+        let is_moved = moved_until.is_some_and(|until| folded.state_at <= until);
+        let is_before_time = folded.state.is_of_time() && !is_moved && stored.is_some_and(Stored::is_active);
         let state = if is_before_time { State::Active } else { folded.state };
         let opening = loaded.log.assertions.iter().find(|a| a.id == folded.opened_by);
         if !stored.zip(opening).is_some_and(|(stored, a)| stored.is(folded, a, is_before_time)) {
@@ -199,7 +214,7 @@ impl Differences {
         // The end that time set is written to the memory alone.
         let wanted = |valid_to| {
             let row = clinical_clear(loaded, &Folded { valid_to, ..folded.clone() }, state);
-            row.map(|(place, clear)| (place, covered::content_of(&clear)))
+            row.map_or_else(Vec::new, |(place, clear)| vec![(place, covered::content_of(&clear))])
         };
         let is_own = clinical == wanted(folded.valid_to) || folded.state.is_of_time() && clinical == wanted(None);
         if !is_own {
@@ -212,7 +227,7 @@ impl Differences {
     fn left_over(
         &mut self,
         standing: BTreeMap<Key, Stored>,
-        clinical: BTreeMap<Key, (usize, Vec<u8>)>,
+        clinical: BTreeMap<Key, Vec<(usize, Vec<u8>)>>,
         groups: &BTreeSet<Group>,
     ) {
         let mut unfounded: BTreeSet<Key> = BTreeSet::new();

@@ -1,0 +1,130 @@
+//! How long a course lasts: "amoxicillin 500 mg for 7 days", "prednisone 5 mg daily for two weeks, then stop". Without its last day a
+//! medicine of a week stays current for years.
+
+use std::ops::Range;
+
+use chrono::{Days, Months, NaiveDate};
+
+use crate::reading::Reading;
+use crate::scene::Scene;
+use crate::{Entity, EntityType, Experiencer, Temporality};
+use anamnesis_core::fact_date::{DatePrecision, FactDate};
+
+/// Words behind a medicine in which its length stands.
+const REACH: usize = 16;
+/// Words behind a length in which it is said to end then.
+const THEN: usize = 5;
+/// Medicines that are given for a time by their nature.
+pub(crate) const COURSES: [&str; 4] = ["antibiotic", "antiviral", "antifungal", "antiparasitic"];
+/// Words before a length that tell of the time since.
+const SINCE: &[&str] = &[
+    "last", "past", "previous", "since", "ago", "been", "ultimos", "ultimas", "desde", "hace", "lleva", "llevo", "llevaba", "took", "had",
+    "tomo", "completed", "completo",
+];
+
+/// Gives courses without a stated last day the one that their length says, counted from the day of the document.
+pub(super) fn settle(scene: &Scene<'_>, today: NaiveDate, entities: &mut [Entity]) {
+    let places: Vec<usize> = entities
+        .iter()
+        .filter(|entity| entity.kind == EntityType::Medication)
+        .map(|entity| scene.reading.words_at(entity.span).start)
+        .collect();
+    for entity in entities.iter_mut().filter(|entity| is_going_on(entity)) {
+        let mention = scene.reading.words_at(entity.span);
+        let sentence = &scene.reading.sentences[scene.reading.sentence_of(mention.start)].words;
+        let next = places.iter().copied().filter(|start| *start >= mention.end).min().unwrap_or(usize::MAX);
+        let within = mention.end..sentence.end.min(mention.end + REACH).min(next);
+        let by_nature = entity.group.is_some_and(|group| COURSES.contains(&group));
+        let Some(end) = length(scene.reading, &within, sentence.end, by_nature).and_then(|length| length.after(today)) else {
+            continue;
+        };
+        entity.ends = Some(FactDate::new(end, DatePrecision::Day));
+        entity.status.get_or_insert_with(|| "active".to_owned());
+    }
+}
+
+fn is_going_on(entity: &Entity) -> bool {
+    entity.kind == EntityType::Medication
+        && entity.ends.is_none()
+        && !entity.context.negated
+        && entity.context.temporality == Temporality::Recent
+        && entity.context.experiencer == Experiencer::Patient
+        && matches!(entity.status.as_deref(), None | Some("active" | "started" | "changed"))
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Length {
+    Days(u64),
+    Months(u32),
+}
+
+impl Length {
+    fn after(self, today: NaiveDate) -> Option<NaiveDate> {
+        match self {
+            Self::Days(days) => today.checked_add_days(Days::new(days)),
+            Self::Months(months) => today.checked_add_months(Months::new(months)),
+        }
+    }
+}
+
+/// The length that is said of a medicine whose words are followed by `within`.
+fn length(reading: &Reading<'_>, within: &Range<usize>, end: usize, by_nature: bool) -> Option<Length> {
+    within.clone().find_map(|word| {
+        let (unit, per) = unit(reading.word(word))?;
+        let number = number(reading.word(word.checked_sub(1)?))?;
+        let before = word.checked_sub(2).filter(|at| *at >= within.start);
+        let told_since = (word.saturating_sub(5).max(within.start)..word).any(|at| SINCE.contains(&reading.word(at)));
+        let bound = before.is_some_and(|at| matches!(reading.word(at), "for" | "x" | "×" | "por" | "durante" | "over" | "/" | "during"));
+        let stops = (word + 1..end.min(word + 1 + THEN)).any(|at| stops(reading, at));
+        let ago = matches!(reading.word(word + 1), "ago" | "atras" | "before" | "antes" | "old" | "now");
+        if told_since || ago || !(stops || bound && by_nature) {
+            return None;
+        }
+        Some(match unit {
+            Unit::Day => Length::Days(number * per),
+            Unit::Month => Length::Months(u32::try_from(number).ok()?),
+        })
+    })
+}
+
+enum Unit {
+    Day,
+    Month,
+}
+
+/// A unit of time, with the days that it has.
+fn unit(word: &str) -> Option<(Unit, u64)> {
+    match word {
+        "day" | "days" | "d" | "dia" | "dias" => Some((Unit::Day, 1)),
+        "week" | "weeks" | "wk" | "wks" | "sem" | "semana" | "semanas" => Some((Unit::Day, 7)),
+        "month" | "months" | "mes" | "meses" => Some((Unit::Month, 1)),
+        _ => None,
+    }
+}
+
+fn number(word: &str) -> Option<u64> {
+    const ENGLISH: [&str; 14] = [
+        "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen", "fourteen",
+    ];
+    const SPANISH: [&str; 14] = [
+        "un", "dos", "tres", "cuatro", "cinco", "seis", "siete", "ocho", "nueve", "diez", "once", "doce", "trece", "catorce",
+    ];
+    let place = |words: &[&str]| words.iter().position(|known| *known == word).map(|at| at as u64 + 1);
+    match word {
+        "a" | "una" | "another" => Some(1),
+        word => word.parse().ok().filter(|number| (1..=365).contains(number)).or(place(&ENGLISH)).or(place(&SPANISH)),
+    }
+}
+
+/// "Then stop", "y suspender": what ends it when its time is over.
+fn stops(reading: &Reading<'_>, word: usize) -> bool {
+    let joined = word.checked_sub(1).is_some_and(|before| {
+        matches!(reading.word(before), "then" | "and" | "y" | "luego" | "despues" | "," | "e")
+    });
+    joined
+        && matches!(
+            reading.word(word),
+            "stop" | "off" | "discontinue" | "suspender" | "suspende" | "suspend" | "parar" | "retirar" | "retira" | "dejar" | "deja"
+                | "cease" | "finish" | "cortar" | "fin"
+        )
+}
