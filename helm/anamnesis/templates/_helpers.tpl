@@ -548,6 +548,8 @@ podFailurePolicy:
       onExitCodes:
         operator: In
         values: [2]
+      # Kubernetes 1.27 wants both fields, of which one is empty.
+      onPodConditions: []
 {{- end }}
 
 {{/* Of objects that must be there before the release is. Arguments: weight, keep (optional). */}}
