@@ -8,7 +8,7 @@ SHELL := /bin/bash
 CACHE := $(or $(ANAMNESIS_CACHE_DIR),$(CURDIR)/.cache)
 export PATH := $(CACHE)/tools/bin:$(PATH)
 
-.PHONY: help setup demo test examples scenarios features facts readers proofs check check-scripts check-deps check-helm check-alerts check-models check-security check-advisories advisories sbom lint fmt docs bench replay campaign campaign-quick seeded-bugs clean
+.PHONY: help setup demo test examples scenarios features facts readers proofs check check-scripts check-deps check-helm check-alerts check-models check-security check-advisories prose advisories sbom lint fmt docs bench replay campaign campaign-quick seeded-bugs clean
 
 help: ## What can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -80,6 +80,10 @@ check-helm:
 
 check-alerts:
 	@scripts/check_alerts.sh
+
+prose: ## Length of sentences and retired words of each written page
+	@python3 scripts/schema_diagram.py --check
+	@python3 scripts/prose.py
 
 advisories: setup ## Known vulnerabilities of the dependencies; fails, and says so, where no advisory database can be had
 	@scripts/advisories.sh

@@ -33,15 +33,15 @@ pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     let isolation = Isolation::of_this_program(context.config.clone())?;
     context.block_on(async {
         let world = World::open(context).await?;
+        let origin = producers::of_files_by_hand(&world).await?;
         let pipeline = world.pipeline()?;
         let limits = Limits::with_body(world.settings.intake.max_body_bytes);
         let spool =
             Spool::find(&args.paths, limits.max_body_bytes).map_err(|error| Failure::failed(error.to_string()))?;
         let started = Instant::now();
         let mut feeding = Feeding::of(&world.settings.pipeline, Exhausted::No);
-        match producers::of_files_by_hand(&world).await? {
-            Origin::Operator => feeding = feeding.by_operator(),
-            _ => producers::say_what_files_may(&world.settings),
+        if origin == Origin::Operator {
+            feeding = feeding.by_operator();
         }
         let Fed { tally, .. } = feed(&pipeline, &isolation, spool, &feeding).await?;
         world.store.close().await;

@@ -1,10 +1,9 @@
-//! Whether the doors of this configuration are bound: what a verb says, and refuses, before it lets anything in.
+//! Whether the doors of this configuration are bound: what a verb refuses before it lets anything in.
 
 use secrecy::ExposeSecret as _;
 
 use super::world::World;
-use super::{Failure, output};
-use anamnesis_config::Settings;
+use super::Failure;
 use anamnesis_config::intake::{IntakeConfig, UnboundProducers};
 use anamnesis_messages::Origin;
 
@@ -13,28 +12,22 @@ use anamnesis_messages::Origin;
 /// it: from then on others send to it as well, and files act under `intake.files.source` as on a server.
 ///
 /// # Errors
-/// When the store cannot be read.
+/// When the store cannot be read, or nobody bound the files that are not the holder's.
 pub(crate) async fn of_files_by_hand(world: &World) -> Result<Origin, Failure> {
     let settings = &world.settings;
     let embedded = settings.store.url.expose_secret().is_empty();
     let local = embedded && settings.intake.producers.is_empty() && !world.store.was_served().await?;
-    Ok(if local { Origin::Operator } else { Origin::Files })
-}
-
-/// Says so where files may not speak for clinicians because nobody bound them.
-pub(crate) fn say_what_files_may(settings: &Settings) {
-    let intake = &settings.intake;
-    if !intake.binds_files() && !is_open(intake) {
-        output::note(
-            "files act as intake.files.source, which no [[intake.producers]] binds: clinical notes, profiles, consents and \
-             commands are set aside",
-        );
+    match local {
+        true => Ok(Origin::Operator),
+        false if settings.intake.lets_files_in() => Ok(Origin::Files),
+        false => Err(Failure::usage(format!("nothing was read: {FILES_UNBOUND}"))),
     }
 }
 
-fn is_open(intake: &IntakeConfig) -> bool {
-    intake.producers.is_empty() && intake.unbound_producers == UnboundProducers::Allow
-}
+/// Why files are let in nowhere but into a local store, with the remedy.
+pub(crate) const FILES_UNBOUND: &str = "files act as intake.files.source, which no [[intake.producers]] binds. Bind it to say \
+     which organisations, types, document types and roles they may bring (docs/producers/README.md), or set \
+     intake.unbound_producers = \"allow\" where everyone who has a file may speak as anybody";
 
 /// A worker of the broker needs producers that are bound, or the word that nobody is.
 ///

@@ -414,9 +414,21 @@ async fn what_people_did_and_set_cannot_be_turned_round_unseen(engine: Engine) {
         ("UPDATE patient_profile SET ephemeral = 1", "UPDATE patient_profile SET ephemeral = 0"),
         ("UPDATE organization SET consent_required = 0", "UPDATE organization SET consent_required = 1"),
         ("UPDATE organization SET country = 'US'", "UPDATE organization SET country = 'ES'"),
+        // A run that failed looks done, one is made to last for ever, and one is made up so that it is never run.
+        ("UPDATE job_run SET state = 'failed'", "UPDATE job_run SET state = 'done'"),
+        ("UPDATE job_run SET wake_at = 9000000000000000", "UPDATE job_run SET wake_at = NULL"),
+        (
+            "INSERT INTO job_run (org_id, job, as_of, cutoff_at, state, owner, fence, attempts, started_at, finished_at, created_at, \
+             updated_at) SELECT org_id, 'reconciliation', '2027-01-01', cutoff_at, 'done', owner, 1, 0, 1, 1, 1, 1 FROM job_run \
+             WHERE as_of = '2026-07-02'",
+            "DELETE FROM job_run WHERE as_of = '2027-01-01'",
+        ),
     ];
     for (turned, back) in pairs {
         tamper(&program, &[turned]).await;
+        // A run that is made up keeps the job from running: workers see it without one.
+        let seen = program.store().await.census().await.unwrap().forged_rows;
+        assert_eq!(seen > 0, turned.contains("job_run"), "{turned}: {seen}");
         let report = reconcile(&program, &mut day);
         assert!(figure(&report, "forged_rows") > 0, "{turned}: {report}");
         tamper(&program, &[back]).await;

@@ -149,8 +149,13 @@ impl IntakeConfig {
     }
 
     /// Whether files have a binding of their own.
-    pub fn binds_files(&self) -> bool {
+    fn binds_files(&self) -> bool {
         self.producers.iter().any(|producer| producer.source == self.files.source)
+    }
+
+    /// Whether files may bring anything: they are bound, or everybody is let in.
+    pub fn lets_files_in(&self) -> bool {
+        self.binds_files() || self.producers.is_empty() && self.unbound_producers == UnboundProducers::Allow
     }
 
     /// Sources that nothing but their own word shows on the broker. Files' own needs no proof.

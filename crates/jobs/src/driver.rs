@@ -332,7 +332,7 @@ impl Driver {
         };
         let claim = ledger::claim(found.as_ref(), &offer);
         if let Claim::Granted(run) = &claim
-            && !rows::hold(&mut tx, run).await?
+            && !rows::hold(&mut tx, run, self.keys.platform()).await?
         {
             return Ok(Claim::Held { until: offer.now + policy.lease });
         }
@@ -402,7 +402,7 @@ impl Driver {
         if is_last {
             run = run.finish(run.fence, Ending::Done, now).map_err(|_| JobError::FenceLost)?;
         }
-        if !rows::write(&mut tx, &run, now).await? && !failpoints::is("fence_ignored") {
+        if !rows::write(&mut tx, &run, self.keys.platform(), now).await? && !failpoints::is("fence_ignored") {
             tx.rollback().await?;
             return Err(JobError::FenceLost);
         }
@@ -438,7 +438,7 @@ impl Driver {
         let mut tx = self.database.begin(Access::Organization(key.org)).await?;
         let Some(run) = rows::find(&mut tx, key).await? else { return Err(JobError::FenceLost) };
         let ended = run.finish(fence, ending(&run), now).map_err(|_| JobError::FenceLost)?;
-        if !rows::write(&mut tx, &ended, now).await? {
+        if !rows::write(&mut tx, &ended, self.keys.platform(), now).await? {
             return Err(JobError::FenceLost);
         }
         Ok(tx.commit().await?)

@@ -8,6 +8,7 @@ use super::planner::RunKey;
 use anamnesis_core::memory::Kind;
 use anamnesis_observability::metrics::labels::{self, Action, RunOutcome};
 use anamnesis_observability::metrics::{Metrics, Transition};
+use anamnesis_store::census::REPAIRED;
 
 /// Hears how runs go. Counts and codes only.
 pub trait Observer: Send + Sync {
@@ -51,7 +52,7 @@ impl Observer for Metrics {
             self.store.rows_forged.inc_by(counted(report, "forged_rows"));
             self.store
                 .rows_repaired
-                .inc_by(["memories", "clinical_rows", "due_days"].map(|counter| counted(report, counter)).iter().sum());
+                .inc_by(REPAIRED.map(|counter| counted(report, counter)).iter().sum());
         }
         if report.job == JobName::Decay {
             for kind in Kind::ALL {

@@ -61,7 +61,6 @@ fn what_ages_memories_has_bounds() {
 fn what_tidies_up_has_bounds() {
     hold(&[
         (JobName::Upkeep, "attempt_days = 7", &["1", "36500"], &[]),
-        (JobName::Reconciliation, "most_a_night = 500", &["1"], &["0"]),
         (JobName::CohortPatterns, "settled_days = 7", &["1", "366"], &["0", "367"]),
     ]);
     for line in ["message_days = 90", "event_days = 90", "attempt_days = 7"] {

@@ -1,6 +1,6 @@
 //! Reconciliation (model.md, "Nightly work"; seed 002, §2): the clinical store against the log that it is folded from, the
-//! passages against documents and vectors. What can be derived is made right, what cannot is counted. A night takes so many
-//! patients, and the next one goes on behind them.
+//! passages against documents and vectors. What can be derived is made right, what cannot is counted. Each run compares all
+//! patients of the organisation, a page at a time: what was changed behind the program is found by the next one.
 
 use std::sync::Arc;
 
@@ -28,24 +28,21 @@ use anamnesis_store::nightly::{Rules, Shift};
 use anamnesis_store::projections::Differences;
 use anamnesis_store::reconciling::{self, Astray, InUse};
 use anamnesis_store::retention::date_anew;
-use anamnesis_store::{Keys, auditing, fading, generations, upkeep};
+use anamnesis_store::{Keys, auditing, generations, upkeep};
 
-/// Thresholds of `jobs/reconciliation.toml`.
+/// Thresholds of `jobs/reconciliation.toml`: none, a run compares everything.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct ReconciliationThresholds {
-    pub most_a_night: u64,
-}
+pub struct ReconciliationThresholds {}
 
 impl Thresholds for ReconciliationThresholds {
     fn check(&self) -> Result<(), &'static str> {
-        if self.most_a_night > 0 { Ok(()) } else { Err("most_a_night is 1 or more") }
+        Ok(())
     }
 }
 
 /// The job.
 pub(crate) struct Reconciliation {
-    pub(crate) policy: ReconciliationThresholds,
     pub(crate) rules: Rules,
     /// By which sources go: what it noted is compared with what it says.
     retention: Retention,
@@ -60,10 +57,8 @@ pub(crate) struct Reconciliation {
 status!(
     /// What a run of reconciliation found. In a preview: that would be made right.
     ReconciliationStatus {
-        /// Patients whose memory was folded again and compared.
+        /// Patients whose rows were compared with their hashes and with what their log amounts to: all of the organisation.
         examined,
-        /// Patients whose rows were compared with their hashes: all of the organisation, each time.
-        verified,
         /// Memories that stood otherwise than their log says: folded again.
         memories,
         /// Clinical rows that were missing, differed or should not have been: written again.
@@ -93,10 +88,6 @@ status!(
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 struct At {
     after: Uuid,
-    seen: u64,
-    /// Hashes of all patients come first; then so many patients are folded as a run may take.
-    #[serde(default)]
-    folding: bool,
 }
 
 /// What some patients' rows say of each other.
@@ -108,15 +99,13 @@ pub(crate) struct Found {
     authenticity: Authenticity,
     /// Documents whose noted day to go is not the one of the policy.
     misdated: Vec<(PatientId, DocumentId)>,
-    verified: u64,
     /// Every patient's rows were compared, and have a hash now.
     covers: bool,
-    /// The last patient that was folded: the next run begins behind. `None` while hashes are compared.
-    mark: Option<Uuid>,
 }
 
 impl Reconciliation {
-    async fn look(&self, tx: &mut Transaction, window: &Window, patients: &[PatientId]) -> Result<Found, JobError> {
+    /// Compares the rows of patients with their hashes, with their log and with each other.
+    async fn compare(&self, tx: &mut Transaction, window: &Window, patients: &[PatientId]) -> Result<Found, JobError> {
         let row = generations::read(tx, window.org).await?;
         let active = window.offered.map(|offered| offered.active(row.active)).or(row.active);
         // Where the row names no generation, the configuration does: what another process may have made is left alone.
@@ -124,23 +113,16 @@ impl Reconciliation {
         let astray = reconciling::astray(tx, window.org, patients, in_use).await?;
         let scopes: Vec<Scope> = patients.iter().filter_map(|patient| Scope::new(window.org, *patient).ok()).collect();
         let keys: Keys = self.keys.known(&scopes).await?;
-        let (platform, entropy) = (self.keys.platform(), self.entropy.as_ref());
-        let shift = Shift { org: window.org, now: self.now, keys: &keys, platform, entropy, rules: &self.rules };
-        let differences = shift.differences(tx).await?;
-        Ok(Found { astray, differences, ..Found::default() })
-    }
-
-    /// Compares the rows of patients with their hashes.
-    async fn verify(&self, tx: &mut Transaction, window: &Window, patients: &[PatientId]) -> Result<Found, JobError> {
-        let scopes: Vec<Scope> = patients.iter().filter_map(|patient| Scope::new(window.org, *patient).ok()).collect();
-        let keys: Keys = self.keys.known(&scopes).await?;
         let ids: Vec<Uuid> = patients.iter().map(|patient| patient.0).collect();
         let coverage = auditing::rows_are_covered(tx, window.org, self.now).await?;
         let mut authenticity = covered::authenticity(tx, window.org, (&ids, coverage.since), &keys).await?;
         judge(coverage.version, &mut authenticity);
-        let unreadable = patients.len().saturating_sub(keys.len()) as u64;
         let misdated = self.retention.misdated(tx, window.org, &ids).await?;
-        Ok(Found { authenticity, misdated, unreadable, verified: patients.len() as u64, ..Found::default() })
+        let unreadable = patients.len().saturating_sub(keys.len()) as u64;
+        let (platform, entropy) = (self.keys.platform(), self.entropy.as_ref());
+        let shift = Shift { org: window.org, now: self.now, keys: &keys, platform, entropy, rules: &self.rules };
+        let differences = shift.differences(tx).await?;
+        Ok(Found { astray, differences, unreadable, authenticity, misdated, covers: false })
     }
 
     /// Compares with the trail what acts of people made: of the whole organisation, behind its last patient.
@@ -159,7 +141,7 @@ impl Reconciliation {
 /// A row without a hash is forged where every row of its table has had one, by the `version` of tables that are covered. A patient's row
 /// that differs from what was stated is projected again where no version before this one compared it.
 fn judge(version: u8, found: &mut Authenticity) {
-    if version >= covered::VERSION {
+    if version >= covered::WITH_ACTS {
         found.forged += std::mem::take(&mut found.differing).len() as u64;
     }
     if failpoints::is("no_hash_is_old") {
@@ -178,11 +160,10 @@ impl Job for Reconciliation {
 
     fn of(means: &Means<'_>) -> Self {
         let Means { policies, keys, entropy, now, .. } = means;
-        let policy = policies.reconciliation.thresholds.clone();
         let (keys, entropy) = (Arc::clone(keys), Arc::clone(entropy));
         let receipt_days = i64::from(policies.upkeep.thresholds.receipt_days);
         let retention = Retention::of(means);
-        Self { policy, rules: policies.rules(), retention, keys, entropy, now: *now, receipt_days }
+        Self { rules: policies.rules(), retention, keys, entropy, now: *now, receipt_days }
     }
 
     async fn plan(
@@ -191,34 +172,17 @@ impl Job for Reconciliation {
         window: &Window,
         from: Option<&Cursor>,
     ) -> Result<Page<Found>, JobError> {
-        let At { after, seen, folding } = match from {
-            Some(cursor) => cursor.read()?,
-            None => At { after: Uuid::nil(), seen: 0, folding: false },
-        };
+        let after = from.map(Cursor::read::<At>).transpose()?.map_or(Uuid::nil(), |at| at.after);
         let patients = reconciling::patients(tx, window.org, window.after(after)).await?;
-        if !folding {
-            let mut found = self.verify(tx, window, &patients).await?;
-            let full = patients.last().filter(|_| patients.len() >= window.limit as usize);
-            let at = match full {
-                Some(last) => At { after: last.0, seen: 0, folding: false },
-                None => At { after: begun(tx, window).await?, seen: 0, folding: true },
-            };
-            if full.is_none() {
-                let of_acts = self.compare_acts(tx, window.org).await?;
-                found.authenticity.forged += of_acts.forged;
-                found.authenticity.uncovered.extend(of_acts.uncovered);
-                found.covers = true;
-            }
-            return Ok(Page { changes: vec![found], examined: 0, next: Some(Cursor::write(&at)) });
+        let mut found = self.compare(tx, window, &patients).await?;
+        let next = patients.last().filter(|_| patients.len() >= window.limit as usize);
+        if next.is_none() {
+            let of_acts = self.compare_acts(tx, window.org).await?;
+            found.authenticity.forged += of_acts.forged;
+            found.authenticity.uncovered.extend(of_acts.uncovered);
+            found.covers = true;
         }
-        let mut found = self.look(tx, window, &patients).await?;
-        let seen = seen + patients.len() as u64;
-        let last = patients.last().filter(|_| patients.len() >= window.limit as usize);
-        let next = last
-            .filter(|_| seen < self.policy.most_a_night)
-            .map(|last| Cursor::write(&At { after: last.0, seen, folding }));
-        // At the end of all patients the next run begins anew.
-        found.mark = Some(last.map_or(Uuid::nil(), |last| last.0));
+        let next = next.map(|last| Cursor::write(&At { after: last.0 }));
         Ok(Page { changes: vec![found], examined: patients.len() as u64, next })
     }
 
@@ -248,11 +212,6 @@ impl Job for Reconciliation {
             if found.covers {
                 auditing::rows_covered(tx, desk.keys.platform(), window.org, desk.now).await?;
             }
-            if let Some(mark) = found.mark
-                && begun(tx, window).await? != mark
-            {
-                fading::set_mark(tx, window.org, Self::NAME.code(), mark, desk.now).await?;
-            }
         }
         Ok(())
     }
@@ -270,15 +229,8 @@ impl Job for Reconciliation {
             status.unsearchable_documents += found.astray.unsearchable;
             status.forged_rows += found.authenticity.forged;
             status.uncovered_rows += (found.authenticity.uncovered.len() + found.authenticity.differing.len()) as u64;
-            status.verified += found.verified;
             status.unreadable_patients += found.unreadable;
         }
         status
     }
-}
-
-/// Behind the last patient of the night before.
-async fn begun(tx: &mut Transaction, window: &Window) -> Result<Uuid, JobError> {
-    let mark = fading::mark(tx, window.org, JobName::Reconciliation.code()).await?;
-    Ok(mark.unwrap_or(Uuid::nil()))
 }

@@ -167,5 +167,5 @@ fn a_document_keeps_to_types_that_may_replace_each_other() {
     assert_eq!(batch.same_type(&chat, &Grant::everything()).unwrap_err().reason, Reason::NotPermitted);
     let form = document("intake_form", &json!({"text": "Hola."}));
     assert!(batch.same_type(&form, &Grant::everything()).is_ok());
-    assert!(batch.same_type(&form, &Grant::of_unbound_files("urn:files")).is_err(), "a folder takes back no note");
+    assert!(batch.same_type(&form, &Grant::of_a_family()).is_err(), "a folder takes back no note");
 }

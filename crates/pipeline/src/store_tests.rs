@@ -141,7 +141,7 @@ fn a_role_that_the_producer_may_not_bring_is_nobodys() {
     let before = findings.clone();
     lend(&Grant::everything(), &mut findings);
     assert_eq!(findings, before);
-    lend(&Grant::of_unbound_files("urn:files"), &mut findings);
+    lend(&Grant::of_a_family(), &mut findings);
     assert_eq!(findings[0], before[0]);
     let lost = &findings[1].assertion;
     assert_eq!((lost.set_by, lost.source_type, lost.trust), (SetBy::Unknown, SourceType::Unknown, Trust::T5));
@@ -153,7 +153,7 @@ fn a_capture_in_a_role_that_is_not_lent_is_of_unknown_origin() {
     let note = document("clinical_note", &json!({"text": "Duerme mal."}));
     let mut entry = entry();
     assert_eq!(captured(&entry, &note, &[]), Trust::T1);
-    entry.grant = Grant::of_unbound_files("urn:files");
+    entry.grant = Grant::of_a_family();
     assert_eq!(captured(&entry, &note, &[]), Trust::T5);
     let chat = document("chat_message", &json!({"text": "Duermo mal."}));
     assert_eq!(captured(&entry, &chat, &[]), Trust::T1);

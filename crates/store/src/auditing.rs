@@ -5,6 +5,7 @@
 pub mod acts;
 mod checking;
 mod coverage;
+pub mod runs;
 mod statements;
 
 use chrono::{DateTime, Utc};

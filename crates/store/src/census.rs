@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use super::{Store, StoreError};
+use crate::auditing::runs;
 use anamnesis_core::ids::OrgId;
 use anamnesis_core::memory::{Kind, State};
 use anamnesis_sql::{Access, Sql};
@@ -22,13 +23,8 @@ static ASKED: LazyLock<Sql> = LazyLock::new(|| {
     )
 });
 
-// As the last run of each organisation found them.
-static FORGED: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "SELECT status FROM job_run WHERE org_id = $1 AND job = 'reconciliation' AND state = 'done' AND status IS NOT NULL \
-         ORDER BY as_of DESC LIMIT 1",
-    )
-});
+/// What reconciliation counts where it makes rows right that were not as log and policy say.
+pub const REPAIRED: [&str; 3] = ["memories", "clinical_rows", "due_days"];
 
 /// A count of the whole store.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -36,8 +32,10 @@ pub struct Census {
     pub memories: BTreeMap<(Kind, State), i64>,
     pub outbox_pending: i64,
     pub reconfirmations_due: i64,
-    /// Rows that were changed behind the program.
+    /// Rows that were changed behind the program, as the last run of reconciliation of each organisation found them.
     pub forged_rows: i64,
+    /// Rows that these runs made right.
+    pub repaired_rows: i64,
 }
 
 impl Store {
@@ -59,10 +57,11 @@ impl Store {
                     *count += row.i64(0)?;
                 }
             }
-            if let Some(row) = tx.fetch_optional(&FORGED, vec![org.0.into()]).await? {
-                let status: serde_json::Value = serde_json::from_str(&row.text(0)?).unwrap_or_default();
-                census.forged_rows += status.get("forged_rows").and_then(serde_json::Value::as_i64).unwrap_or(0);
-            }
+            let latest = runs::latest(&mut tx, org, self.keys.platform(), self.clock.now()).await?;
+            let status: serde_json::Value = serde_json::from_str(&latest.status.unwrap_or_default()).unwrap_or_default();
+            let count = |name: &str| status.get(name).and_then(serde_json::Value::as_i64).unwrap_or(0);
+            census.forged_rows += latest.forged + count("forged_rows");
+            census.repaired_rows += REPAIRED.into_iter().map(count).sum::<i64>();
         }
         Ok(census)
     }
@@ -79,5 +78,5 @@ impl Store {
 }
 
 pub fn statements() -> Vec<&'static Sql> {
-    vec![&ORGANIZATIONS, &MEMORIES, &WAITING, &ASKED, &FORGED]
+    vec![&ORGANIZATIONS, &MEMORIES, &WAITING, &ASKED]
 }

@@ -16,8 +16,15 @@ use anamnesis_core::scope::Scope;
 use anamnesis_crypto::{PatientKeys, PlatformKey};
 use anamnesis_sql::{Arg, Bulk, Cell, Column, ColumnType, DbError, Row, Sql, Transaction};
 
-/// Of the tables whose rows are covered: with 2 came legal holds, receipts of erasures, documents, profiles and organisations.
-pub const VERSION: u8 = 2;
+/// The version of the tables whose rows are covered with which legal holds, receipts of erasures, quarantined messages, documents,
+/// profiles and organisations came.
+pub const WITH_ACTS: u8 = 2;
+
+/// The one with which the ledger of runs came.
+pub const WITH_RUNS: u8 = 3;
+
+/// The newest version.
+pub const VERSION: u8 = WITH_RUNS;
 
 /// A table whose rows are covered.
 pub(crate) struct Covered {
@@ -323,7 +330,7 @@ pub async fn distrusted(
     (keys, platform): (&crate::Keys, &PlatformKey),
     now: DateTime<Utc>,
 ) -> Result<Distrusted, StoreError> {
-    let is_covered = auditing::rows_are_covered(tx, org, now).await?.version >= VERSION;
+    let is_covered = auditing::rows_are_covered(tx, org, now).await?.version >= WITH_ACTS;
     let everything = match organizations::policy(tx, org, platform).await? {
         Policy::Authentic => false,
         Policy::Forged => true,

@@ -163,7 +163,7 @@ impl Store {
             Policy::Forged => false,
             Policy::Uncovered => {
                 let coverage = auditing::rows_are_covered(&mut tx, org, self.clock.now()).await?;
-                coverage.version < covered::VERSION
+                coverage.version < covered::WITH_ACTS
             }
         };
         if !set.seen && !is_own {

@@ -41,6 +41,7 @@ fn show(world: &World, census: &Census) {
     }
     metrics.store.outbox_pending.set(census.outbox_pending);
     metrics.store.rows_forged_now.set(census.forged_rows);
+    metrics.store.rows_repaired_now.set(census.repaired_rows);
     metrics.memory.reconfirmations_due.set(census.reconfirmations_due);
     let (idle, used) = world.store.db().connections();
     metrics.store.connections.of(Connection::Idle).set(idle);

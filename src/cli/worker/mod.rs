@@ -78,9 +78,13 @@ async fn work(world: World, isolation: Isolation, shutdown: &Shutdown) -> Result
     let address = listener.local_addr()?;
     let consumer = broker.as_ref().map(|broker| broker.consumer.status());
     let spool = Arc::new(SpoolStatus::default());
-    let watches = !world.settings.worker.spool.as_os_str().is_empty();
+    let has_spool = !world.settings.worker.spool.as_os_str().is_empty();
+    let watches = has_spool && world.settings.intake.lets_files_in();
+    if has_spool && !watches {
+        tracing::warn!(code = "spool_unbound", "files of the spool are left where they are: {}", producers::FILES_UNBOUND);
+    }
     let readiness = Arc::new(Ready {
-        spool: watches.then(|| Arc::clone(&spool)),
+        spool: has_spool.then(|| Arc::clone(&spool)),
         store: world.store.clone(),
         gate: Arc::clone(&gate),
         location: Location::of(&world.settings.store).map_err(|error| Failure::usage(format!("store.url: {error}")))?,

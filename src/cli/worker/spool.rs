@@ -103,6 +103,10 @@ impl Watcher<'_> {
             }
         }
         let Some(listing) = self.status.note(self.folder.listing()) else { return };
+        if !self.world.settings.intake.lets_files_in() {
+            self.report_unknown((listing.unknown.len() + listing.waiting.len()) as u64);
+            return;
+        }
         self.report_unknown(listing.unknown.len() as u64);
         for name in &listing.waiting {
             if draining.is_cancelled() || !self.by.2.opens().await {

@@ -8,7 +8,9 @@ use super::{Cursor, Run, State};
 use crate::JobName;
 use crate::planner::RunKey;
 use anamnesis_core::ids::OrgId;
+use anamnesis_crypto::PlatformKey;
 use anamnesis_sql::{Arg, DbError, Row, Sql, Transaction};
+use anamnesis_store::auditing::runs;
 
 macro_rules! columns {
     () => {
@@ -32,18 +34,19 @@ static LAST_DONE: LazyLock<Sql> =
 static HOLD: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
         "INSERT INTO job_run (org_id, job, as_of, cutoff_at, state, owner, fence, attempts, wake_at, cursor, status, \
-         error, started_at, finished_at, created_at, updated_at) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, NULL, $13, $13) \
+         error, started_at, finished_at, mac, created_at, updated_at) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, NULL, $14, $13, $13) \
          ON CONFLICT (org_id, job, as_of) DO UPDATE SET cutoff_at = excluded.cutoff_at, state = excluded.state, \
          owner = excluded.owner, fence = excluded.fence, attempts = excluded.attempts, wake_at = excluded.wake_at, \
-         cursor = excluded.cursor, started_at = excluded.started_at, finished_at = NULL, updated_at = excluded.updated_at \
+         cursor = excluded.cursor, started_at = excluded.started_at, finished_at = NULL, \
+         status = excluded.status, error = excluded.error, mac = excluded.mac, updated_at = excluded.updated_at \
          WHERE job_run.fence = excluded.fence - 1",
     )
 });
 static WRITE: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
         "UPDATE job_run SET state = $5, attempts = $6, wake_at = $7, cursor = $8, status = $9, error = $10, \
-         finished_at = $11, updated_at = $12 \
+         finished_at = $11, updated_at = $12, mac = $13 \
          WHERE org_id = $1 AND job = $2 AND as_of = $3 AND fence = $4 AND state = 'running'",
     )
 });
@@ -103,7 +106,43 @@ pub(crate) async fn last_done(tx: &mut Transaction) -> Result<Vec<(JobName, Date
 ///
 /// # Errors
 /// Of the database.
-pub async fn hold(tx: &mut Transaction, run: &Run) -> Result<bool, DbError> {
+pub async fn hold(tx: &mut Transaction, run: &Run, key: &PlatformKey) -> Result<bool, DbError> {
+    let run = &Run { finished_at: None, ..run.clone() };
+    let mut args = columns(run);
+    args.pop();
+    args.push(mac(key, run));
+    Ok(tx.execute(&HOLD, args).await? == 1)
+}
+
+/// Writes a checkpoint or an ending of the holder; false when the run was taken over, and then nothing of this
+/// transaction may be committed.
+///
+/// # Errors
+/// Of the database.
+pub async fn write(
+    tx: &mut Transaction,
+    run: &Run,
+    key: &PlatformKey,
+    now: DateTime<Utc>,
+) -> Result<bool, DbError> {
+    let mut args = key_args(&run.key);
+    args.extend([
+        run.fence.into(),
+        run.state.code().into(),
+        run.attempts.into(),
+        run.wake_at.into(),
+        run.cursor.as_ref().map(|cursor| cursor.0.clone()).into(),
+        run.status.clone().into(),
+        run.error.clone().into(),
+        run.finished_at.into(),
+        now.into(),
+        mac(key, run),
+    ]);
+    Ok(tx.execute(&WRITE, args).await? == 1)
+}
+
+/// The values of a row, in the order of `columns!`.
+fn columns(run: &Run) -> Vec<Arg> {
     let mut args = key_args(&run.key);
     args.extend([
         run.cutoff.into(),
@@ -116,29 +155,13 @@ pub async fn hold(tx: &mut Transaction, run: &Run) -> Result<bool, DbError> {
         run.status.clone().into(),
         run.error.clone().into(),
         run.started_at.into(),
+        run.finished_at.into(),
     ]);
-    Ok(tx.execute(&HOLD, args).await? == 1)
+    args
 }
 
-/// Writes a checkpoint or an ending of the holder; false when the run was taken over, and then nothing of this
-/// transaction may be committed.
-///
-/// # Errors
-/// Of the database.
-pub async fn write(tx: &mut Transaction, run: &Run, now: DateTime<Utc>) -> Result<bool, DbError> {
-    let mut args = key_args(&run.key);
-    args.extend([
-        run.fence.into(),
-        run.state.code().into(),
-        run.attempts.into(),
-        run.wake_at.into(),
-        run.cursor.as_ref().map(|cursor| cursor.0.clone()).into(),
-        run.status.clone().into(),
-        run.error.clone().into(),
-        run.finished_at.into(),
-        now.into(),
-    ]);
-    Ok(tx.execute(&WRITE, args).await? == 1)
+fn mac(key: &PlatformKey, run: &Run) -> Arg {
+    runs::mac(key, &columns(run)).to_vec().into()
 }
 
 fn key_args(key: &RunKey) -> Vec<Arg> {

@@ -39,6 +39,8 @@ area! {
         rows_forged_now: Gauges<()> = "rows_not_authentic_last_run";
         /// Memories, clinical rows and days to go of sources that were not as log and policy say, and were made so by the job reconciliation
         rows_repaired: Counters<()> = "rows_repaired_total";
+        /// The same, as the last run of reconciliation of each organisation made them so, whichever process ran it
+        rows_repaired_now: Gauges<()> = "rows_repaired_last_run";
         /// 1 while the key store is away or not the right one: nothing is taken in, and nothing can be read
         keys_unavailable: Gauges<()> = "keys_unavailable";
     }

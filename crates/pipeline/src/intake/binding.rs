@@ -92,10 +92,6 @@ impl Bindings {
         match (refused, &envelope.origin) {
             (Some(refusal), _) => Err(refusal),
             (None, _) if self.bound.is_empty() && self.allow_unbound => Ok(Grant::everything()),
-            (None, Origin::Files) => {
-                let grant = Grant::of_unbound_files(&self.files);
-                grant.permits(&envelope.message).map(|()| grant)
-            }
             (None, _) => Err(not_permitted("source")),
         }
     }

@@ -118,13 +118,14 @@ fn files_act_under_the_source_of_the_configuration_whatever_they_call_themselves
     });
     assert_eq!(refused(&folder, &file("urn:ehr", "chat_message")), None);
     assert_eq!(refused(&folder, &file("urn:ehr", "clinical_note")), not("document_type"));
-    // Nobody bound them: a patient's words and no clinician's.
+    // Nobody bound them: they bring nothing, unless that is allowed.
     let unbound = bindings(Vec::new(), |_| ());
-    assert_eq!(refused(&unbound, &file("urn:any", "intake_form")), None);
-    assert_eq!(refused(&unbound, &file("urn:any", "clinical_note")), not("document_type"));
-    assert!(
-        !unbound.grant(&file("urn:any", "session_transcript"), DateTime::UNIX_EPOCH).unwrap().lends(SetBy::Clinician)
-    );
+    for kind in ["chat_message", "intake_form", "clinical_note"] {
+        assert_eq!(refused(&unbound, &file("urn:any", kind)), not("source"), "{kind}");
+    }
+    assert_eq!(refused(&bound(), &file("urn:ehr", "chat_message")), not("source"), "another producer's binding");
+    let allowing = |config: &mut IntakeConfig| config.unbound_producers = UnboundProducers::Allow;
+    assert_eq!(refused(&bindings(Vec::new(), allowing), &file("urn:any", "clinical_note")), None);
     // The one who has opened the store with its keys is held back by nobody.
     assert_eq!(refused(&unbound, &document("urn:any", OURS, "clinical_note")), None);
 }

@@ -26,16 +26,6 @@ impl Grant {
         Self { source: None, types, document_types, roles: Role::ALL.to_vec() }
     }
 
-    /// For files that nobody bound: what is said, as what a patient or a relative said, and measured. Who may write to a folder
-    /// is not who may treat a patient, nor the patient who permits, denies and asks to forget.
-    pub(crate) fn of_unbound_files(source: &str) -> Self {
-        let mut grant = Self { source: Some(source.to_owned()), ..Self::everything() };
-        grant.types.retain(|sort| matches!(sort, Sort::Document | Sort::HealthSignal));
-        grant.document_types.retain(|kind| *kind != DocumentType::ClinicalNote);
-        grant.roles.retain(|role| matches!(role, Role::Patient | Role::Family));
-        grant
-    }
-
     pub(crate) fn of(producer: &Producer) -> Self {
         let Producer { source, types, document_types, roles, .. } = producer.clone();
         Self { source: Some(source), types, document_types, roles }
@@ -101,6 +91,17 @@ fn role(actor: ActorRole) -> Role {
         ActorRole::Patient => Role::Patient,
         ActorRole::Clinician => Role::Clinician,
         ActorRole::System => Role::System,
+    }
+}
+
+#[cfg(test)]
+impl Grant {
+    /// A folder of relatives' and patients' words: no note, and no role of a clinician.
+    pub(crate) fn of_a_family() -> Self {
+        let mut grant = Self { source: Some("urn:family".to_owned()), ..Self::everything() };
+        grant.document_types.retain(|kind| *kind != DocumentType::ClinicalNote);
+        grant.roles.retain(|role| matches!(role, Role::Patient | Role::Family));
+        grant
     }
 }
 

@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use chrono::{DateTime, Datelike as _, TimeDelta, Utc};
 use uuid::Uuid;
 
-use super::{Done, write};
+use super::{Done, runs, write};
 use crate::StoreError;
 use crate::covered::Uncovered;
 use crate::erasing::{self, Request};
@@ -162,7 +162,8 @@ pub struct Since {
     pub covered: Option<DateTime<Utc>>,
 }
 
-/// Compares the rows of holds, receipts and quarantined messages of an organisation with its trail, and its policy with its hash.
+/// Compares the rows of holds, receipts and quarantined messages of an organisation with its trail, and its policy and its runs of
+/// jobs with their hashes.
 /// What differs is looked at again before it is said: another process may write between two statements.
 ///
 /// # Errors
@@ -190,6 +191,7 @@ async fn compared(tx: &mut Transaction, org: OrgId, key: &PlatformKey, since: Si
     found.forged += doubtful(tx, org, None, &said).await?.len() as u64;
     receipts(tx, org, (&said, since), key, &mut found).await?;
     asides(tx, org, (&said, since), key, &mut found).await?;
+    runs::compare(tx, org, key, &mut found).await?;
     match organizations::policy(tx, org, key).await? {
         Policy::Authentic => {}
         Policy::Forged => found.forged += 1,
@@ -382,6 +384,9 @@ pub async fn adopt(
     key: &PlatformKey,
     uncovered: &[Uncovered],
 ) -> Result<(), StoreError> {
+    if uncovered.iter().any(|row| row.table == runs::TABLE) {
+        runs::cover(tx, org, key).await?;
+    }
     if uncovered.iter().any(|row| row.table == ORGANIZATION) {
         organizations::cover_policy(tx, org, key).await?;
     }

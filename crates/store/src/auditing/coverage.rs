@@ -1,9 +1,11 @@
 //! Since when every row that is to have a keyed hash has one (`crate::covered`).
 
+use std::collections::BTreeMap;
+
 use chrono::{DateTime, Datelike as _, Utc};
 use uuid::Uuid;
 
-use super::statements::{ANY_THERE, IS_THERE};
+use super::statements::{IS_THERE, THOSE_THERE};
 use super::{Done, acts, write};
 use crate::StoreError;
 use crate::covered;
@@ -13,8 +15,8 @@ use anamnesis_crypto::PlatformKey;
 use anamnesis_sql::{Arg, DbError, Transaction};
 
 /// The entry that says that every row is covered. A new one is made each year, since the trail has a term and this has none.
-fn coverage(org: OrgId, year: i32) -> Uuid {
-    derive("audit.covered", &[org.0.as_bytes(), &[covered::VERSION], &year.to_be_bytes()])
+fn coverage(org: OrgId, version: u8, year: i32) -> Uuid {
+    derive("audit.covered", &[org.0.as_bytes(), &[version], &year.to_be_bytes()])
 }
 
 /// Of which tables every row of an organisation has a hash.
@@ -22,7 +24,7 @@ fn coverage(org: OrgId, year: i32) -> Uuid {
 pub struct Coverage {
     /// The version of covered tables ([`covered::VERSION`]); 0: none. What has no hash now was changed.
     pub version: u8,
-    /// Since when, as far as the trail goes back, for the newest version.
+    /// Since when, as far as the trail goes back, for all tables but the ledger of runs.
     pub since: Option<DateTime<Utc>>,
 }
 
@@ -31,16 +33,22 @@ pub struct Coverage {
 /// # Errors
 /// Of the database.
 pub async fn rows_are_covered(tx: &mut Transaction, org: OrgId, now: DateTime<Utc>) -> Result<Coverage, DbError> {
-    let there = async |tx: &mut Transaction, ids: Vec<Uuid>| {
-        tx.fetch_optional(&ANY_THERE, vec![org.0.into(), Uuid::nil().into(), Arg::Uuids(ids)]).await
-    };
     // The entry of last year is enough; years to come are those of a clock that was set back since.
-    let years = now.year() - 6..=now.year() + 1;
-    if let Some(row) = there(tx, years.map(|year| coverage(org, year)).collect()).await? {
-        return Ok(Coverage { version: covered::VERSION, since: Some(row.time(0)?) });
+    let years = || now.year() - 6..=now.year() + 1;
+    let of = |version: u8| years().map(move |year| (coverage(org, version, year), version));
+    let first = (derive("audit.covered", &[org.0.as_bytes()]), 1);
+    let versions: BTreeMap<Uuid, u8> = (covered::WITH_ACTS..=covered::VERSION).flat_map(of).chain([first]).collect();
+    let ids = Arg::Uuids(versions.keys().copied().collect());
+    let mut found = Coverage::default();
+    for row in tx.fetch_all(&THOSE_THERE, vec![org.0.into(), Uuid::nil().into(), ids]).await? {
+        let version = versions.get(&row.uuid(0)?).copied().unwrap_or_default();
+        found.version = found.version.max(version);
+        if version >= covered::WITH_ACTS {
+            let at = row.time(1)?;
+            found.since = Some(found.since.map_or(at, |since| since.min(at)));
+        }
     }
-    let first = derive("audit.covered", &[org.0.as_bytes()]);
-    Ok(Coverage { version: u8::from(there(tx, vec![first]).await?.is_some()), since: None })
+    Ok(found)
 }
 
 /// Writes down that from now on every row has a hash, and which holds are in force. In the chain, so that nobody takes it back
@@ -54,7 +62,7 @@ pub async fn rows_covered(
     org: OrgId,
     now: DateTime<Utc>,
 ) -> Result<(), StoreError> {
-    let id = coverage(org, now.year());
+    let id = coverage(org, covered::VERSION, now.year());
     if tx.fetch_optional(&IS_THERE, vec![org.0.into(), Uuid::nil().into(), id.into()]).await?.is_some() {
         return Ok(());
     }

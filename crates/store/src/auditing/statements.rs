@@ -60,10 +60,8 @@ pub(super) static LIST: LazyLock<Sql> = entries!(
 );
 pub(super) static IS_THERE: LazyLock<Sql> =
     LazyLock::new(|| Sql::new("SELECT action FROM action_audit WHERE org_id = $1 AND patient_id = $2 AND id = $3"));
-pub(super) static ANY_THERE: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "SELECT at FROM action_audit WHERE org_id = $1 AND patient_id = $2 AND id IN {uuids $3} ORDER BY at LIMIT 1",
-    )
+pub(super) static THOSE_THERE: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new("SELECT id, at FROM action_audit WHERE org_id = $1 AND patient_id = $2 AND id IN {uuids $3}")
 });
 pub(super) static UNSEALED: LazyLock<Sql> = entries!("AND block IS NULL ORDER BY id LIMIT $2");
 pub(super) static BY_BLOCK: LazyLock<Sql> = entries!("AND block = $2 ORDER BY id");
@@ -120,7 +118,7 @@ pub fn statements() -> Vec<&'static Sql> {
         &*OF_PATIENT,
         &LIST,
         &IS_THERE,
-        &ANY_THERE,
+        &THOSE_THERE,
         &UNSEALED,
         &BY_BLOCK,
         &OUTSIDE,
@@ -134,5 +132,5 @@ pub fn statements() -> Vec<&'static Sql> {
         &PURGED,
         &PURGE,
     ];
-    [own.as_slice(), &[ENTRIES.sql(), ERASE.sql()], &super::acts::statements()].concat()
+    [own.as_slice(), &[ENTRIES.sql(), ERASE.sql()], &super::acts::statements(), &super::runs::statements()].concat()
 }

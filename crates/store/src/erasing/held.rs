@@ -116,7 +116,7 @@ impl Store {
                 None => {
                     if is_covered.is_none() {
                         let coverage = auditing::rows_are_covered(tx, org, self.clock.now()).await?;
-                        is_covered = Some(coverage.version >= covered::VERSION);
+                        is_covered = Some(coverage.version >= covered::WITH_ACTS);
                     }
                     is_covered == Some(false)
                 }
@@ -235,7 +235,7 @@ async fn has_own_hash(
         Some(mac) => Ok(mac == acts::mac(key, request)),
         None => {
             let coverage = auditing::rows_are_covered(tx, request.scope.org(), now).await?;
-            Ok(coverage.version < covered::VERSION)
+            Ok(coverage.version < covered::WITH_ACTS)
         }
     }
 }
