@@ -155,7 +155,7 @@ REFUSED: list[tuple[dict, str]] = [
     ),
     (
         {"broker": {"url": {"existingSecret": "a"}}},
-        "broker.url: nobody is bound; give [[intake.producers]] in config (docs/producers/README.md), or unbound_producers for a trial",
+        "broker.url: no producer is bound; give [[intake.producers]] in config (docs/producers/README.md), or unbound_producers for a trial",
     ),
     (
         merged(POSTGRES, {"autoscaling": {"mode": "hpa"}}),
@@ -171,7 +171,7 @@ REFUSED: list[tuple[dict, str]] = [
     ),
     (
         merged(POSTGRES, BROKER, {"autoscaling": {"mode": "keda", "minReplicas": 0}}),
-        "autoscaling.minReplicas: without a worker nobody starts the jobs; use scheduler.mode=cronjob or hourly",
+        "autoscaling.minReplicas: without a worker no job is started; use scheduler.mode=cronjob or hourly",
     ),
     (
         merged(POSTGRES, BROKER, {"autoscaling": {"mode": "keda"}, "config": "unbound_producers = 'allow'\n[broker]\nprefix = 'x'"}),
@@ -209,6 +209,14 @@ REFUSED: list[tuple[dict, str]] = [
     (
         {"scheduler": {"mode": "hourly"}, "jobs": "none"},
         "scheduler.mode: no job is enabled, so that nothing would ever run",
+    ),
+    (
+        merged(BROKER, {"broker": {"policies": {"apply": True, "image": {"repository": "curl"}}, "managementUrl": {"existingSecret": "a"}}}),
+        "broker.policies.image: give a tag or a digest",
+    ),
+    (
+        {"tests": {"readiness": {"enabled": True, "image": {"repository": "curl"}}}},
+        "tests.readiness.image: give a tag or a digest",
     ),
     ({"tests": {"readiness": {"enabled": True}}}, "tests.readiness.image.repository: name an image that has curl"),
 ]
@@ -737,7 +745,7 @@ def refused():
 
 
 def kept(documents: list[dict]) -> dict:
-    """What an upgrade must find as it was: names, fields that Kubernetes lets nobody change, and where data lies."""
+    """What an upgrade must find as it was: names, fields that cannot be changed, and where data lies."""
     facts = {}
     for document in documents:
         kind, metadata, spec = document["kind"], document["metadata"], document.get("spec", {})

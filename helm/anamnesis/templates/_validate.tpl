@@ -60,7 +60,7 @@
 {{- end }}
 
 {{- if and $broker (not (or (contains "intake.producers" .Values.config) (contains "unbound_producers" .Values.config))) }}
-{{- fail "broker.url: nobody is bound; give [[intake.producers]] in config (docs/producers/README.md), or unbound_producers for a trial" }}
+{{- fail "broker.url: no producer is bound; give [[intake.producers]] in config (docs/producers/README.md), or unbound_producers for a trial" }}
 {{- end }}
 {{- if and $scaled (not $broker) }}
 {{- fail "autoscaling.mode: without broker.url there is no queue whose length could be followed" }}
@@ -72,7 +72,7 @@
 {{- fail "autoscaling.minReplicas: a HorizontalPodAutoscaler keeps at least one worker; KEDA can go to 0" }}
 {{- end }}
 {{- if and (eq .Values.autoscaling.mode "keda") (lt (int .Values.autoscaling.minReplicas) 1) (eq .Values.scheduler.mode "embedded") }}
-{{- fail "autoscaling.minReplicas: without a worker nobody starts the jobs; use scheduler.mode=cronjob or hourly" }}
+{{- fail "autoscaling.minReplicas: without a worker no job is started; use scheduler.mode=cronjob or hourly" }}
 {{- end }}
 {{- if and (regexMatch "(?m)^\\s*prefix\\s*=" .Values.config) (not .Values.broker.prefix) (or .Values.broker.policies.apply (eq .Values.autoscaling.mode "keda")) }}
 {{- fail "broker.prefix: policies and autoscaling name the queues by it; set it here, not in config" }}
@@ -86,6 +86,9 @@
 {{- end }}
 {{- if and .policies.apply (not .policies.image.repository) }}
 {{- fail "broker.policies.image.repository: name an image that has sh, sed and curl" }}
+{{- end }}
+{{- if and .policies.apply (not (or .policies.image.tag .policies.image.digest)) }}
+{{- fail "broker.policies.image: give a tag or a digest" }}
 {{- end }}
 {{- end }}
 
@@ -120,5 +123,10 @@
 {{- end }}
 {{- if and .Values.tests.readiness.enabled (not .Values.tests.readiness.image.repository) }}
 {{- fail "tests.readiness.image.repository: name an image that has curl" }}
+{{- end }}
+{{- with .Values.tests.readiness }}
+{{- if and .enabled (not (or .image.tag .image.digest)) }}
+{{- fail "tests.readiness.image: give a tag or a digest" }}
+{{- end }}
 {{- end }}
 {{- end }}
