@@ -801,6 +801,8 @@ def scenario_of(path: pathlib.Path, known: set[tuple]) -> int:
     if linted.returncode:
         problems.append(f"{path.name}: {linted.stdout}{linted.stderr}")
     documents = render("--values", str(path))
+    if not documents:
+        return 0
     given = yaml.safe_load(path.read_text()) or {}
     values = merged(yaml.safe_load((CHART / "values.yaml").read_text()), given)
     name = path.name
