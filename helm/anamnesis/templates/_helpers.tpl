@@ -34,11 +34,29 @@ app.kubernetes.io/part-of: anamnesis
 {{- end }}
 {{- end }}
 
+{{/* Hooks run before the release's own account exists, so they have one of their own. */}}
+{{- define "anamnesis.hookAccount" -}}
+{{- if .Values.serviceAccount.create -}}
+{{ include "anamnesis.fullname" . }}-hook
+{{- else -}}
+{{ include "anamnesis.serviceAccount" . }}
+{{- end }}
+{{- end }}
+
 {{- define "anamnesis.image" -}}
 {{- if .Values.image.digest -}}
 {{ printf "%s@%s" .Values.image.repository .Values.image.digest }}
 {{- else -}}
 {{ printf "%s:%s" .Values.image.repository (default .Chart.AppVersion .Values.image.tag) }}
+{{- end }}
+{{- end }}
+
+{{/* An image of `image` values that is not the program's own. */}}
+{{- define "anamnesis.otherImage" -}}
+{{- if .digest -}}
+{{ printf "%s@%s" .repository .digest }}
+{{- else -}}
+{{ printf "%s:%s" .repository .tag }}
 {{- end }}
 {{- end }}
 
@@ -50,15 +68,13 @@ app.kubernetes.io/part-of: anamnesis
 {{ default (printf "%s-keys" (include "anamnesis.fullname" .)) .Values.store.keys.persistence.existingClaim }}
 {{- end }}
 
+{{- define "anamnesis.spoolClaim" -}}
+{{ default (printf "%s-spool" (include "anamnesis.fullname" .)) .Values.spool.persistence.existingClaim }}
+{{- end }}
+
 {{/* Where the master key comes from: secret, volume or service. */}}
 {{- define "anamnesis.masterKey" -}}
 {{- with .Values.store.keys.masterKey }}
-{{- if and .inService .existingSecret }}
-{{- fail "store.keys.masterKey: either inService or existingSecret" }}
-{{- end }}
-{{- if and .inService (not (regexMatch "(?m)^\\s*root\\s*=\\s*[\"'](vault|aws|google|azure)[\"']" $.Values.config)) }}
-{{- fail "store.keys.masterKey.inService: config must name the service, [keys] root" }}
-{{- end }}
 {{- if .inService }}service{{ else if .existingSecret }}secret{{ else }}volume{{ end }}
 {{- end }}
 {{- end }}
@@ -67,13 +83,118 @@ app.kubernetes.io/part-of: anamnesis
 {{ default (printf "%s-master-key" (include "anamnesis.fullname" .)) .Values.store.keys.masterKey.persistence.existingClaim }}
 {{- end }}
 
+{{/* "true" where the program logs in by the account's token: as asked for, or because Vault is asked that way. */}}
+{{- define "anamnesis.token" -}}
+{{- if or .Values.serviceAccount.token.mount (regexMatch "(?m)^\\s*auth\\s*=\\s*[\"']kubernetes[\"']" .Values.config) }}true{{ end }}
+{{- end }}
+
+{{/* "true" with a store on PostgreSQL, else nothing. */}}
+{{- define "anamnesis.postgres" -}}
+{{- if eq .Values.store.engine "postgres" }}true{{ end }}
+{{- end }}
+
+{{/* How the master key comes into a pod; the one that only prepares the broker has none. Arguments: root, component. */}}
+{{- define "anamnesis.masterKeyOf" -}}
+{{- if ne .component "topology" }}{{ include "anamnesis.masterKey" .root }}{{ end }}
+{{- end }}
+
+{{/* "true" where a pod mounts the embedded store. Arguments: root, component. */}}
+{{- define "anamnesis.mountsStore" -}}
+{{- if and (not (include "anamnesis.postgres" .root)) (ne .component "topology") }}true{{ end }}
+{{- end }}
+
+{{- define "anamnesis.spoolOnVolume" -}}
+{{- if eq .Values.spool.place "volume" }}true{{ end }}
+{{- end }}
+
+{{/* "true" where a second worker could not start: the store is one file, or the spool's volume is for one node. */}}
+{{- define "anamnesis.single" -}}
+{{- if not (include "anamnesis.postgres" .) -}}
+true
+{{- else if and (include "anamnesis.spoolOnVolume" .) (ne .Values.spool.persistence.accessMode "ReadWriteMany") -}}
+true
+{{- end }}
+{{- end }}
+
 {{/* "true" when a policy is replaced, else nothing. */}}
 {{- define "anamnesis.policies" -}}
 {{- range .Values.jobs }}{{ if .policy }}true{{ end }}{{ end }}
 {{- end }}
 
-{{/* What must be agreed with the rest of the chart goes by environment; the file holds the user's own choices. */}}
+{{- define "anamnesis.migrates" -}}
+{{- if and (include "anamnesis.postgres" .) .Values.migration.enabled }}true{{ end }}
+{{- end }}
+
+{{/* "true" when a Job prepares the broker before the workers start. */}}
+{{- define "anamnesis.preparesBroker" -}}
+{{- if or .Values.broker.topology.apply .Values.broker.policies.apply }}true{{ end }}
+{{- end }}
+
+{{- define "anamnesis.lexicons" -}}
+{{- if .Values.lexicons.existingConfigMap -}}
+{{ .Values.lexicons.existingConfigMap }}
+{{- else if .Values.lexicons.files -}}
+{{ include "anamnesis.fullname" . }}-lexicons
+{{- end }}
+{{- end }}
+
+{{- define "anamnesis.certificates" -}}
+{{- if or .Values.certificates.existingSecret .Values.certificates.existingConfigMap }}true{{ end }}
+{{- end }}
+
+{{/* Prefix of exchanges and queues: that of the values, else the program's default. */}}
+{{- define "anamnesis.prefix" -}}
+{{ default "anamnesis" .Values.broker.prefix }}
+{{- end }}
+
+{{/*
+Secrets that are files, each with the setting that names the file. A pod has only those that it needs: workers do not
+hold the migrator's password. Arguments: root, component (worker, job, migration, topology, policies, test).
+*/}}
+{{- define "anamnesis.secretFiles" -}}
+{{- $component := .component }}
+{{- $values := .root.Values }}
+{{- $broker := $values.broker.url }}
+{{- if and (eq $component "topology") $values.broker.topology.url.existingSecret }}
+{{- $broker = $values.broker.topology.url }}
+{{- end }}
+{{- $files := list }}
+{{- if and (eq $values.store.engine "postgres") (not (has $component (list "topology" "policies"))) }}
+{{- $files = append $files (dict "file" "store-url" "env" "ANAMNESIS__STORE__URL_FILE" "from" $values.store.postgres.url) }}
+{{- $files = append $files (dict "file" "keys-url" "env" "ANAMNESIS__STORE__KEYS_URL_FILE" "from" $values.store.keys.url) }}
+{{- if eq $component "migration" }}
+{{- $files = append $files (dict "file" "migrate-url" "env" "ANAMNESIS__STORE__MIGRATE_URL_FILE" "from" $values.store.postgres.migrateUrl) }}
+{{- end }}
+{{- if or (eq $component "job") (and (eq $component "worker") (eq $values.scheduler.mode "embedded")) }}
+{{- $files = append $files (dict "file" "jobs-url" "env" "ANAMNESIS__STORE__JOBS_URL_FILE" "from" $values.store.postgres.jobsUrl) }}
+{{- end }}
+{{- end }}
+{{- if has $component (list "worker" "topology" "test") }}
+{{- $files = append $files (dict "file" "broker-url" "env" "ANAMNESIS__BROKER__URL_FILE" "from" $broker) }}
+{{- end }}
+{{- if or (eq $component "policies") (eq $component "test") }}
+{{- $files = append $files (dict "file" "management-url" "env" "ANAMNESIS__BROKER__MANAGEMENT_URL_FILE" "from" $values.broker.managementUrl) }}
+{{- end }}
+{{- if has $component (list "worker" "job") }}
+{{- $files = append $files (dict "file" "extraction-api-key" "env" "ANAMNESIS__EXTRACTION__MODEL__API_KEY_FILE" "from" $values.extraction.apiKey) }}
+{{- end }}
+{{- range $files }}
+{{- if .from.existingSecret }}
+- {{ dict "file" .file "env" .env "secret" .from.existingSecret "key" .from.key | toJson }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{/*
+What must be agreed with the rest of the chart goes by environment; the file holds the user's own choices.
+Arguments: root, component.
+*/}}
 {{- define "anamnesis.env" -}}
+{{- $component := .component }}
+{{- $masterKey := include "anamnesis.masterKeyOf" . }}
+{{- $mountsStore := include "anamnesis.mountsStore" . }}
+{{- $secrets := include "anamnesis.secretFiles" . | fromYamlArray }}
+{{- with .root }}
 - name: ANAMNESIS_CONFIG
   value: /etc/anamnesis/anamnesis.toml
 - name: ANAMNESIS__HTTP__BIND
@@ -82,57 +203,95 @@ app.kubernetes.io/part-of: anamnesis
   value: {{ .Values.log.format | quote }}
 - name: ANAMNESIS__LOG__FILTER
   value: {{ .Values.log.filter | quote }}
+{{- if $mountsStore }}
 - name: ANAMNESIS__STORE__PATH
   value: /var/lib/anamnesis/store.db
 - name: ANAMNESIS__STORE__KEYS
   value: /var/lib/anamnesis-keys/store.keys
+{{- end }}
 - name: ANAMNESIS__JOBS__TICK
   value: {{ eq .Values.scheduler.mode "embedded" | quote }}
 {{- if include "anamnesis.policies" . }}
 - name: ANAMNESIS__JOBS__DIRECTORY
   value: /etc/anamnesis-jobs
 {{- end }}
-{{- if eq (include "anamnesis.masterKey" .) "secret" }}
+{{- if eq $masterKey "secret" }}
 - name: ANAMNESIS__STORE__MASTER_KEY_FILE
   value: /etc/anamnesis-master-key/master-key
-{{- else if eq (include "anamnesis.masterKey" .) "volume" }}
+{{- else if eq $masterKey "volume" }}
 - name: ANAMNESIS__STORE__MASTER_KEY_FILE
   value: /var/lib/anamnesis-master-key/master-key
 {{- end }}
-{{- with .Values.broker.url.existingSecret }}
-- name: ANAMNESIS__BROKER__URL
-  valueFrom:
-    secretKeyRef:
-      name: {{ . }}
-      key: {{ $.Values.broker.url.key }}
+{{- range $secrets }}
+- name: {{ .env }}
+  value: /etc/anamnesis-secrets/{{ .file }}
+{{- end }}
+{{- if .Values.broker.prefix }}
+- name: ANAMNESIS__BROKER__PREFIX
+  value: {{ .Values.broker.prefix | quote }}
+{{- end }}
+{{- if .Values.broker.topology.apply }}
+- name: ANAMNESIS__BROKER__DECLARE
+  value: "false"
+{{- end }}
+{{- with .Values.certificates.files }}
+{{- range $setting, $file := dict "STORE__POSTGRES__CA_FILE" .database "BROKER__CA_FILE" .broker "BROKER__CERTIFICATE_FILE" .brokerCertificate "BROKER__KEY_FILE" .brokerKey "EMBEDDING__CA_FILE" .embedding "EXTRACTION__MODEL__CA_FILE" .extraction }}
+{{- if $file }}
+- name: ANAMNESIS__{{ $setting }}
+  value: /etc/anamnesis-certificates/{{ $file }}
+{{- end }}
+{{- end }}
 {{- end }}
 {{- if .Values.embedding.apiKey.existingSecret }}
 - name: ANAMNESIS__EMBEDDING__API_KEY_FILE
   value: /etc/anamnesis-embedding/api-key
 {{- end }}
+{{- if eq $component "worker" }}
+{{- if include "anamnesis.spoolOnVolume" . }}
+- name: ANAMNESIS__WORKER__SPOOL
+  value: /var/spool/anamnesis
+{{- else if or (eq .Values.spool.place "none") (include "anamnesis.postgres" .) }}
+# Without a volume there is no folder to watch.
+- name: ANAMNESIS__WORKER__SPOOL
+  value: ""
+{{- end }}
+{{- end }}
 {{- with .Values.worker.extraEnv }}
 {{ toYaml . }}
 {{- end }}
 {{- end }}
+{{- end }}
 
 {{- define "anamnesis.volumeMounts" -}}
+{{- $component := .component }}
+{{- $masterKey := include "anamnesis.masterKeyOf" . }}
+{{- $mountsStore := include "anamnesis.mountsStore" . }}
+{{- $secrets := include "anamnesis.secretFiles" . | fromYamlArray }}
+{{- with .root }}
 - name: config
   mountPath: /etc/anamnesis
   readOnly: true
+{{- if $mountsStore }}
 - name: store
   mountPath: /var/lib/anamnesis
 - name: keys
   mountPath: /var/lib/anamnesis-keys
-{{- if eq (include "anamnesis.masterKey" .) "secret" }}
+{{- end }}
+{{- if eq $masterKey "secret" }}
 - name: master-key
   mountPath: /etc/anamnesis-master-key
   readOnly: true
-{{- else if eq (include "anamnesis.masterKey" .) "volume" }}
+{{- else if eq $masterKey "volume" }}
 - name: master-key
   mountPath: /var/lib/anamnesis-master-key
 {{- end }}
 - name: tmp
   mountPath: /tmp
+{{- if $secrets }}
+- name: secrets
+  mountPath: /etc/anamnesis-secrets
+  readOnly: true
+{{- end }}
 {{- if include "anamnesis.policies" . }}
 - name: jobs
   mountPath: /etc/anamnesis-jobs
@@ -143,7 +302,7 @@ app.kubernetes.io/part-of: anamnesis
   mountPath: /etc/anamnesis-embedding
   readOnly: true
 {{- end }}
-{{- if .Values.certificates.existingSecret }}
+{{- if include "anamnesis.certificates" . }}
 - name: certificates
   mountPath: /etc/anamnesis-certificates
   readOnly: true
@@ -153,19 +312,49 @@ app.kubernetes.io/part-of: anamnesis
   mountPath: /etc/anamnesis-producers
   readOnly: true
 {{- end }}
+{{- if include "anamnesis.lexicons" . }}
+- name: lexicons
+  mountPath: /etc/anamnesis-lexicons
+  readOnly: true
+{{- end }}
+{{- if include "anamnesis.token" . }}
+- name: token
+  mountPath: /var/run/secrets/kubernetes.io/serviceaccount
+  readOnly: true
+{{- end }}
+{{- if and (eq $component "worker") (include "anamnesis.spoolOnVolume" .) }}
+- name: spool
+  mountPath: /var/spool/anamnesis
+{{- end }}
+{{- if and (eq $component "migration") .Values.migration.backup.existingClaim }}
+- name: backups
+  mountPath: /backups
+{{- end }}
+{{- with .Values.extraVolumeMounts }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
 {{- end }}
 
 {{- define "anamnesis.volumes" -}}
+{{- $component := .component }}
+{{- $masterKey := include "anamnesis.masterKeyOf" . }}
+{{- $mountsStore := include "anamnesis.mountsStore" . }}
+{{- $hook := has $component (list "migration" "topology") }}
+{{- $secrets := include "anamnesis.secretFiles" . | fromYamlArray }}
+{{- with .root }}
 - name: config
   configMap:
-    name: {{ include "anamnesis.fullname" . }}
+    name: {{ include "anamnesis.fullname" . }}{{ if $hook }}-hook{{ end }}
+{{- if $mountsStore }}
 - name: store
   persistentVolumeClaim:
     claimName: {{ include "anamnesis.storeClaim" . }}
 - name: keys
   persistentVolumeClaim:
     claimName: {{ include "anamnesis.keysClaim" . }}
-{{- if eq (include "anamnesis.masterKey" .) "secret" }}
+{{- end }}
+{{- if eq $masterKey "secret" }}
 - name: master-key
   secret:
     secretName: {{ .Values.store.keys.masterKey.existingSecret }}
@@ -174,7 +363,7 @@ app.kubernetes.io/part-of: anamnesis
     items:
       - key: {{ .Values.store.keys.masterKey.key }}
         path: master-key
-{{- else if eq (include "anamnesis.masterKey" .) "volume" }}
+{{- else if eq $masterKey "volume" }}
 - name: master-key
   persistentVolumeClaim:
     claimName: {{ include "anamnesis.masterKeyClaim" . }}
@@ -182,17 +371,39 @@ app.kubernetes.io/part-of: anamnesis
 - name: tmp
   emptyDir:
     sizeLimit: 256Mi
+{{- if $secrets }}
+- name: secrets
+  projected:
+    # Readable by the group of the pod only; the program refuses anything wider.
+    defaultMode: 0440
+    sources:
+      {{- range $secrets }}
+      - secret:
+          name: {{ .secret }}
+          items:
+            - key: {{ .key }}
+              path: {{ .file }}
+      {{- end }}
+{{- end }}
 {{- if include "anamnesis.policies" . }}
 - name: jobs
   configMap:
-    name: {{ include "anamnesis.fullname" . }}-jobs
+    name: {{ include "anamnesis.fullname" . }}-{{ if $hook }}hook-{{ end }}jobs
 {{- end }}
-{{- with .Values.certificates.existingSecret }}
+{{- if include "anamnesis.certificates" . }}
 - name: certificates
-  secret:
-    secretName: {{ . }}
+  projected:
     # Readable by the group of the pod only: there may be a key among them.
     defaultMode: 0440
+    sources:
+      {{- with .Values.certificates.existingSecret }}
+      - secret:
+          name: {{ . }}
+      {{- end }}
+      {{- with .Values.certificates.existingConfigMap }}
+      - configMap:
+          name: {{ . }}
+      {{- end }}
 {{- end }}
 {{- with .Values.producers.keys.existingSecret }}
 - name: producers
@@ -212,5 +423,160 @@ app.kubernetes.io/part-of: anamnesis
       - key: {{ .key }}
         path: api-key
 {{- end }}
+{{- end }}
+{{- if include "anamnesis.lexicons" . }}
+- name: lexicons
+  configMap:
+    name: {{ include "anamnesis.lexicons" . }}{{ if and $hook (not .Values.lexicons.existingConfigMap) }}-hook{{ end }}
+{{- end }}
+{{- if include "anamnesis.token" . }}
+{{- with .Values.serviceAccount.token }}
+- name: token
+  projected:
+    # As the cluster would mount it, but only where it was asked for.
+    defaultMode: 0440
+    sources:
+      - serviceAccountToken:
+          path: token
+          expirationSeconds: {{ .expirationSeconds }}
+          {{- with .audience }}
+          audience: {{ . }}
+          {{- end }}
+      - configMap:
+          name: kube-root-ca.crt
+          items:
+            - key: ca.crt
+              path: ca.crt
+      - downwardAPI:
+          items:
+            - path: namespace
+              fieldRef:
+                fieldPath: metadata.namespace
+{{- end }}
+{{- end }}
+{{- if and (eq $component "worker") (include "anamnesis.spoolOnVolume" .) }}
+- name: spool
+  persistentVolumeClaim:
+    claimName: {{ include "anamnesis.spoolClaim" . }}
+{{- end }}
+{{- if and (eq $component "migration") .Values.migration.backup.existingClaim }}
+- name: backups
+  persistentVolumeClaim:
+    claimName: {{ .Values.migration.backup.existingClaim }}
+{{- end }}
+{{- with .Values.extraVolumes }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{/* A container of the program. Arguments: root, component, name, args, resources. */}}
+{{- define "anamnesis.container" -}}
+- name: {{ .name }}
+  image: {{ include "anamnesis.image" .root }}
+  imagePullPolicy: {{ .root.Values.image.pullPolicy }}
+  args: {{ .args | toJson }}
+  env:
+    {{- with .env }}
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
+    {{- include "anamnesis.env" . | trim | nindent 4 }}
+  resources:
+    {{- toYaml .resources | nindent 4 }}
+  securityContext:
+    {{- toYaml .root.Values.securityContext | nindent 4 }}
+  volumeMounts:
+    {{- include "anamnesis.volumeMounts" . | trim | nindent 4 }}
+{{- end }}
+
+{{/* Waits until the migration Job, or a person, has brought the schema. Arguments: root, component, resources. */}}
+{{- define "anamnesis.waits" -}}
+{{- if include "anamnesis.postgres" .root }}
+initContainers:
+  {{- $arguments := list "migrate" "wait" "--timeout" (.root.Values.migration.waitSeconds | toString) }}
+  {{- include "anamnesis.container" (merge (dict "name" "schema" "args" $arguments) .) | nindent 2 }}
+{{- end }}
+{{- end }}
+
+{{/* What is the same in every pod. Arguments: root, account (optional). */}}
+{{- define "anamnesis.pod" -}}
+{{- $account := .account }}
+{{- with .root }}
+serviceAccountName: {{ default (include "anamnesis.serviceAccount" .) $account }}
+automountServiceAccountToken: false
+enableServiceLinks: false
+{{- with .Values.imagePullSecrets }}
+imagePullSecrets:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+securityContext:
+  {{- toYaml .Values.podSecurityContext | nindent 2 }}
+{{- with .Values.worker.nodeSelector }}
+nodeSelector:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.worker.tolerations }}
+tolerations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{/* The embedded store's volume can be mounted on one node at a time: the worker's. */}}
+{{- define "anamnesis.nearWorker" -}}
+{{- if not (include "anamnesis.postgres" .) }}
+affinity:
+  podAffinity:
+    requiredDuringSchedulingIgnoredDuringExecution:
+      - topologyKey: kubernetes.io/hostname
+        labelSelector:
+          matchLabels:
+            {{- include "anamnesis.selectorLabels" . | nindent 12 }}
+            app.kubernetes.io/component: worker
+{{- end }}
+{{- end }}
+
+{{/* Exit code 2 is a mistake that no repetition mends; a pod that its node put out has not failed. */}}
+{{- define "anamnesis.failurePolicy" -}}
+podFailurePolicy:
+  rules:
+    - action: Ignore
+      onPodConditions:
+        - type: DisruptionTarget
+          status: "True"
+    - action: FailJob
+      onExitCodes:
+        operator: In
+        values: [2]
+      # Kubernetes 1.27 wants both fields, of which one is empty.
+      onPodConditions: []
+{{- end }}
+
+{{/* Of objects that must be there before the release is. Arguments: weight, keep (optional). */}}
+{{- define "anamnesis.hook" -}}
+helm.sh/hook: pre-install,pre-upgrade
+helm.sh/hook-weight: {{ .weight | quote }}
+helm.sh/hook-delete-policy: before-hook-creation{{ if not .keep }},hook-succeeded{{ end }}
+{{- end }}
+
+{{/* The configuration, for the release and for hooks. */}}
+{{- define "anamnesis.configData" -}}
+anamnesis.toml: |
+  {{- default "# Nothing but the defaults." .Values.config | nindent 2 }}
+{{- end }}
+
+{{- define "anamnesis.policyData" -}}
+{{- range $name, $job := .Values.jobs }}
+{{- with $job.policy }}
+{{ $name }}.toml: |
+  {{- . | nindent 2 }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{- define "anamnesis.lexiconData" -}}
+{{- range $name, $text := .Values.lexicons.files }}
+{{ $name }}: |
+  {{- $text | nindent 2 }}
 {{- end }}
 {{- end }}
