@@ -66,6 +66,15 @@ def dashboards() -> dict:
     return {"groups": [{"name": "panels", "rules": rules}]}
 
 
+def panels(alerts: dict[str, dict]) -> None:
+    """An alert that a panel's description names exists."""
+    for path in sorted(pathlib.Path("dashboards").glob("*.json")):
+        for panel in json.loads(path.read_text())["panels"]:
+            for names in re.findall(r"Alerts?: ([^.]+)", panel.get("description", "")):
+                unknown = set(re.split(r", | and ", names)) - alerts.keys()
+                problems.extend(f"{path}, {panel['title']}: there is no alert {name}" for name in sorted(unknown))
+
+
 def promtool(*arguments: str) -> None:
     done = subprocess.run([PROMTOOL, *arguments], capture_output=True, text=True)
     if done.returncode:
@@ -234,6 +243,7 @@ def main() -> None:
     proven(alerts, every)
     defaults(alerts)
     pages(alerts)
+    panels(alerts)
     for problem in problems:
         print(f"error: {problem}", file=sys.stderr)
     if problems:
