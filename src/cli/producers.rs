@@ -2,8 +2,8 @@
 
 use secrecy::ExposeSecret as _;
 
-use super::world::World;
 use super::Failure;
+use super::world::World;
 use anamnesis_config::intake::{IntakeConfig, UnboundProducers};
 use anamnesis_messages::Origin;
 

@@ -18,6 +18,8 @@ mod happenings;
 mod hypotheses;
 mod inflection;
 mod input;
+#[cfg(test)]
+mod kinds_tests;
 pub mod lexicon;
 mod matcher;
 mod measurements;

@@ -330,14 +330,8 @@ impl Driver {
             auditing::run_forged(&mut tx, self.keys.platform(), due.key.org, (job, &as_of), now).await?;
         }
         let found = found.map(|run| run.believed(&due, now));
-        let offer = Offer {
-            due,
-            asked,
-            owner: &self.owner,
-            now,
-            lease: policy.lease,
-            max_attempts: policy.max_attempts,
-        };
+        let offer =
+            Offer { due, asked, owner: &self.owner, now, lease: policy.lease, max_attempts: policy.max_attempts };
         let claim = ledger::claim(found.as_ref(), &offer);
         if let Claim::Granted(run) = &claim
             && !rows::hold(&mut tx, run, self.keys.platform()).await?

@@ -148,6 +148,16 @@ impl Night {
         Ok(reports)
     }
 
+    /// Reports when each job last succeeded, from the ledger: of runs of any process, so that a worker that plans no jobs exports the
+    /// results of CronJobs.
+    ///
+    /// # Errors
+    /// When the ledger cannot be reached.
+    pub async fn observe(&self) -> Result<(), JobError> {
+        self.driver.observer.succeeded(&self.last_done().await?);
+        Ok(())
+    }
+
     /// Rounds at every tick until the driver's token is cancelled: the worker's share of nightly work.
     pub async fn watch(self: Arc<Self>) {
         let shutdown = self.driver.shutdown.clone();
@@ -208,7 +218,9 @@ impl Night {
 
     async fn last_done(&self) -> Result<Vec<(JobName, DateTime<Utc>)>, JobError> {
         let mut tx = self.driver.database.read(Access::Platform).await?;
-        Ok(rows::last_done(&mut tx).await?)
+        let now = self.driver.clock.now();
+        // A time to come was not written by a job.
+        Ok(rows::last_done(&mut tx).await?.into_iter().filter(|(_, at)| *at <= now).collect())
     }
 
     /// Reads from the ledger, once per process, what other processes settled; forgets what is too old to be offered.

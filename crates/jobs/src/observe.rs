@@ -21,6 +21,8 @@ pub trait Observer: Send + Sync {
     fn ended(&self, report: &Report, took: TimeDelta);
     /// At every tick: when a run of a job last ended well, by whichever process.
     fn ticked(&self, now: DateTime<Utc>, last_done: &[(JobName, DateTime<Utc>)]);
+    /// When a run of each job last ended well, in any process.
+    fn succeeded(&self, _: &[(JobName, DateTime<Utc>)]) {}
 }
 
 /// Nobody listens.
@@ -56,9 +58,7 @@ impl Observer for Metrics {
         }
         if report.job == JobName::Reconciliation {
             self.store.rows_forged.inc_by(FORGED.map(|counter| counted(report, counter)).iter().sum());
-            self.store
-                .rows_repaired
-                .inc_by(REPAIRED.map(|counter| counted(report, counter)).iter().sum());
+            self.store.rows_repaired.inc_by(REPAIRED.map(|counter| counted(report, counter)).iter().sum());
         }
         if report.job == JobName::Decay {
             for kind in Kind::ALL {
@@ -69,6 +69,10 @@ impl Observer for Metrics {
 
     fn ticked(&self, now: DateTime<Utc>, last_done: &[(JobName, DateTime<Utc>)]) {
         self.jobs.last_tick.set(seconds(now));
+        self.succeeded(last_done);
+    }
+
+    fn succeeded(&self, last_done: &[(JobName, DateTime<Utc>)]) {
         for (job, at) in last_done {
             self.jobs.last_success.of(label(*job)).set(seconds(*at));
         }

@@ -145,7 +145,12 @@ impl Reconciliation {
     }
 
     /// Compares the rows of patients with their hashes, with their log and with each other.
-    async fn compare_all(&self, tx: &mut Transaction, window: &Window, patients: &[PatientId]) -> Result<Found, JobError> {
+    async fn compare_all(
+        &self,
+        tx: &mut Transaction,
+        window: &Window,
+        patients: &[PatientId],
+    ) -> Result<Found, JobError> {
         let row = generations::read(tx, window.org).await?;
         let active = window.offered.map(|offered| offered.active(row.active)).or(row.active);
         // Where the row names no generation, the configuration does: what another process may have made is left alone.

@@ -10,20 +10,20 @@ macro_rules! jobs {
     ($to:ident [$($given:tt)*]) => {
         $to! {
             [$($given)*]
-            summaries::Summaries(SummariesThresholds): "tells episodes, conversations, weeks and quarters from the facts that came in";
-            consolidation::Consolidation(ConsolidationThresholds): "makes beliefs of what recurs in several documents, values and drives of what lasts, preferences of what patients say of being spoken with and treated";
-            retention::Retention(RetentionPolicy): "lets go of sources that were kept as long as their type and the privacy tier say";
-            expiry::Expiry(ExpiryThresholds): "moves memories whose time has come to the state that time gives them";
+            summaries::Summaries(SummariesThresholds): "writes summaries of episodes, conversations, weeks and quarters from new facts";
+            consolidation::Consolidation(ConsolidationThresholds): "forms beliefs from facts that recur in several documents, values and drives from lasting ones, and preferences from stated wishes";
+            retention::Retention(RetentionPolicy): "deletes sources at the end of the term of their type and privacy tier";
+            expiry::Expiry(ExpiryThresholds): "moves memories to the state that is due";
             reconfirmation::Reconfirmation(ReconfirmationThresholds): "asks once whether a time-bound state still holds";
-            decay::Decay(DecayPolicy): "asks once to review a memory whose confidence fell below its threshold";
-            purge::Purge(PurgeThresholds): "takes the content out of what was forgotten or expired long enough ago";
-            upkeep::Upkeep(UpkeepThresholds): "deletes ids of old messages, published events, abandoned attempts and what was set aside long ago";
+            decay::Decay(DecayPolicy): "requests one review of a memory whose confidence fell below its threshold";
+            purge::Purge(PurgeThresholds): "deletes the content of memories that were forgotten or expired long enough ago";
+            upkeep::Upkeep(UpkeepThresholds): "deletes old message ids, published events, abandoned attempts and old quarantined messages";
             redaction::Redaction(RedactionThresholds): "redacts again what an older policy or older recognisers redacted: documents, profiles, imported records";
-            embed_batch::EmbedBatch(EmbedBatchThresholds): "embeds the passages that were left to the night";
-            confidence_analytics::ConfidenceAnalytics(CoursePolicy): "reckons how sure each patient was over time and tells of a fall";
+            embed_batch::EmbedBatch(EmbedBatchThresholds): "embeds the passages that were deferred";
+            confidence_analytics::ConfidenceAnalytics(CoursePolicy): "computes the trend of each patient's confidence and reports a drop";
             cohort_patterns::CohortPatterns(CohortThresholds): "counts what patients have in common in a month, without rare values";
-            reembedding::Reembedding(ReembeddingThresholds): "makes the vectors of another model beside the active ones, compares them and swaps them in";
-            reconciliation::Reconciliation(ReconciliationThresholds): "compares memories with their log and passages with their vectors, and makes right what it can";
+            reembedding::Reembedding(ReembeddingThresholds): "builds the vectors of a new model next to the active ones, compares them and swaps them in";
+            reconciliation::Reconciliation(ReconciliationThresholds): "compares memories with their log and passages with their vectors, and repairs differences";
         }
     };
 }

@@ -17,8 +17,7 @@ static MEMORIES: LazyLock<Sql> =
     LazyLock::new(|| Sql::new("SELECT kind, state, count(*) FROM memory WHERE org_id = $1 GROUP BY kind, state"));
 static WAITING: LazyLock<Sql> =
     LazyLock::new(|| Sql::new("SELECT count(*) FROM outbox WHERE org_id = $1 AND published_at IS NULL"));
-static REGISTERED: LazyLock<Sql> =
-    LazyLock::new(|| Sql::new("SELECT created_at FROM organization WHERE org_id = $1"));
+static REGISTERED: LazyLock<Sql> = LazyLock::new(|| Sql::new("SELECT created_at FROM organization WHERE org_id = $1"));
 // Asked and not answered: an answer starts a new cycle, which empties the column.
 static ASKED: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(

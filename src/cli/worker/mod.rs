@@ -78,11 +78,7 @@ async fn work(world: World, isolation: Isolation, shutdown: &Shutdown) -> Result
     let address = listener.local_addr()?;
     let consumer = broker.as_ref().map(|broker| broker.consumer.status());
     let spool = Arc::new(SpoolStatus::default());
-    let has_spool = !world.settings.worker.spool.as_os_str().is_empty();
-    let watches = has_spool && world.settings.intake.lets_files_in();
-    if has_spool && !watches {
-        tracing::warn!(code = "spool_unbound", "files of the spool are left where they are: {}", producers::FILES_UNBOUND);
-    }
+    let (has_spool, watches) = spool_of(&world);
     let readiness = Arc::new(Ready {
         spool: has_spool.then(|| Arc::clone(&spool)),
         store: world.store.clone(),
@@ -118,7 +114,7 @@ async fn work(world: World, isolation: Isolation, shutdown: &Shutdown) -> Result
         if world.settings.jobs.tick {
             night.watch().await;
         } else {
-            draining.cancelled().await;
+            report_successes(&world, &night, &draining).await;
         }
     };
     let watching = spool::watch(&world, (&pipeline, &isolation, &gate), spool, draining.clone());
@@ -143,6 +139,34 @@ async fn work(world: World, isolation: Isolation, shutdown: &Shutdown) -> Result
     let _ = serving.await;
     let _ = tokio::time::timeout(CLOSE, world.store.close()).await;
     ended(drained.map(|((), (), (), (), (), (), (), consumed)| consumed))
+}
+
+/// Whether a spool is configured, and whether its files may be taken.
+fn spool_of(world: &World) -> (bool, bool) {
+    let has_spool = !world.settings.worker.spool.as_os_str().is_empty();
+    let watches = has_spool && world.settings.intake.lets_files_in();
+    if has_spool && !watches {
+        tracing::warn!(
+            code = "spool_unbound",
+            "files of the spool are left where they are: {}",
+            producers::FILES_UNBOUND
+        );
+    }
+    (has_spool, watches)
+}
+
+/// Where CronJobs run the jobs, a worker exports what the ledger says of them.
+async fn report_successes(world: &World, night: &Night, draining: &CancellationToken) {
+    let pause = Duration::from_secs(world.settings.worker.census_seconds.clamp(1, 86_400));
+    while !draining.is_cancelled() {
+        if let Err(error) = night.observe().await {
+            tracing::warn!(code = "ledger_unavailable", %error, "the ledger of job runs cannot be read");
+        }
+        tokio::select! {
+            () = tokio::time::sleep(pause) => {}
+            () = draining.cancelled() => return,
+        }
+    }
 }
 
 fn ended(drained: Result<Result<(), BrokerError>, crate::shutdown::Overdue>) -> Result<Exit, Failure> {

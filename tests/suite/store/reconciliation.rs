@@ -15,6 +15,9 @@ on_every_engine!(
     in_a_sound_store_there_is_nothing_to_make_right,
     what_was_damaged_is_derived_again_and_what_cannot_be_is_counted,
     a_run_compares_all_patients_however_small_its_pages_are,
+    a_patient_whose_rows_do_not_open_is_counted_and_keeps_no_other_from_being_compared,
+    a_run_that_was_made_up_or_moved_on_is_begun_anew,
+    what_hides_behind_other_rows_is_found,
     a_model_that_was_changed_in_place_gets_its_vectors_in_the_nights_and_nothing_is_thrown_away,
 );
 
@@ -143,6 +146,78 @@ async fn a_run_compares_all_patients_however_small_its_pages_are(engine: Engine)
         let report = run(&ward, latest).await;
         assert_eq!((report.examined, report.status["clinical_rows"].as_u64()), (5, Some(5)), "{}", report.status);
     }
+}
+
+/// Five patients with an allergy and an illness each.
+async fn five_patients(ward: &Ward) {
+    let mut documents = Vec::new();
+    for patient in 1..=5u128 {
+        let mut told = document(patient, 1, "2026-06-20T10:00:00Z", "Alérgico a la penicilina. Tiene diabetes.");
+        told["patient_id"] =
+            uuid::Uuid::from_u128(0xfeed_0000_0000_4000_8000_0000_0000_0000 + patient).to_string().into();
+        documents.push(told);
+    }
+    feed(&ward.pipeline, &bodies(&documents), 8).await;
+    ward.clinic.time.advance(TimeDelta::days(1));
+}
+
+async fn a_patient_whose_rows_do_not_open_is_counted_and_keeps_no_other_from_being_compared(engine: Engine) {
+    let ward = ward(engine).await;
+    five_patients(&ward).await;
+    // The lowest id, which is compared first.
+    let first = "WHERE patient_id = (SELECT patient_id FROM patient_profile ORDER BY patient_id LIMIT 1)";
+    let sealed = format!("UPDATE extracted_findings SET payload_sealed = evidence_sealed {first}");
+    assert!(damage(&ward, String::leak(sealed)).await > 0);
+    assert_eq!(damage(&ward, "DELETE FROM allergies").await, 5);
+    // The first of the runs that are due.
+    let status = night(&ward).await.remove(0).status;
+    assert!(status["forged_rows"].as_u64().unwrap() > 0, "{status}");
+    assert_eq!(status["clinical_rows"], 4, "the others are compared and repaired: {status}");
+}
+
+async fn a_run_that_was_made_up_or_moved_on_is_begun_anew(engine: Engine) {
+    let ward = ward(engine).await;
+    five_patients(&ward).await;
+    night(&ward).await;
+    let made_up = Sql::new(
+        "INSERT INTO job_run (org_id, job, as_of, cutoff_at, state, owner, fence, attempts, wake_at, cursor, status, started_at, \
+         finished_at, created_at, updated_at) SELECT org_id, job, $1, cutoff_at + 86400000000, $2, owner, 3, 0, 1, $3, $4, 1, NULL, 1, 1 \
+         FROM job_run WHERE job = 'reconciliation' ORDER BY as_of DESC LIMIT 1",
+    );
+    for (state, cursor) in [("done", None), ("partial", Some("{\"after\":\"ffffffff-ffff-4fff-bfff-ffffffffffff\"}"))] {
+        ward.clinic.time.advance(TimeDelta::days(1));
+        let due = due(&ward).await.pop().unwrap();
+        let status = "{\"forged_rows\":-9}";
+        let args = vec![due.key.as_of.to_string().into(), state.into(), cursor.into(), status.into()];
+        let mut tx = ward.store().db().begin(Access::Organization(OrgId(ORG))).await.unwrap();
+        assert_eq!(tx.execute(&made_up, args).await.unwrap(), 1);
+        tx.commit().await.unwrap();
+        assert_eq!(damage(&ward, "DELETE FROM allergies").await, 5);
+        let report = ward.night.offer(due, Asked::BySchedule).await.unwrap();
+        assert_eq!((report.outcome.code(), report.examined), ("done", 5), "{state}: {}", report.status);
+        assert_eq!(report.status["clinical_rows"], 5, "{state}");
+        let census = ward.store().census().await.unwrap();
+        assert_eq!((census.forged_rows, census.repaired_rows), (0, 5), "{state}: what was made up says nothing");
+    }
+}
+
+async fn what_hides_behind_other_rows_is_found(engine: Engine) {
+    let ward = ward(engine).await;
+    five_patients(&ward).await;
+    let calm = night(&ward).await.pop().unwrap().status;
+    assert_eq!((calm["forged_rows"].as_u64(), calm["clinical_rows"].as_u64()), (Some(0), Some(0)), "{calm}");
+    // A second clinical row of one memory.
+    let hidden = "INSERT INTO conditions (org_id, patient_id, memory_id, name_sealed, status, experiencer, trust, set_by, since, created_at, \
+                  updated_at) SELECT org_id, patient_id, memory_id, substance_sealed, 'active', 'patient', 1, 'clinician', since, 1, 1 \
+                  FROM allergies";
+    assert_eq!(damage(&ward, hidden).await, 5);
+    let status = night(&ward).await.pop().unwrap().status;
+    assert_eq!(status["clinical_rows"], 5, "{status}");
+    assert_eq!(count(ward.store(), "SELECT count(*) FROM conditions").await, 5, "the made-up rows are gone");
+    // A raw capture that says something of somebody else.
+    assert!(damage(&ward, "UPDATE memory SET experiencer = 'family' WHERE kind = 'raw'").await > 0);
+    let status = night(&ward).await.pop().unwrap().status;
+    assert!(status["forged_rows"].as_u64().unwrap() > 0, "{status}");
 }
 
 async fn a_model_that_was_changed_in_place_gets_its_vectors_in_the_nights_and_nothing_is_thrown_away(engine: Engine) {

@@ -8,13 +8,45 @@ use crate::scene::Scene;
 
 /// Words by which a challenge went well.
 const BORNE: &[&str] = &[
-    "negativa", "negativas", "negativo", "negativos", "negative", "tolerada", "toleradas", "tolerado", "tolerados", "tolera", "tolero",
-    "tolerated", "passed", "uneventful", "superada", "superadas", "pasada",
+    "negativa",
+    "negativas",
+    "negativo",
+    "negativos",
+    "negative",
+    "tolerada",
+    "toleradas",
+    "tolerado",
+    "tolerados",
+    "tolera",
+    "tolero",
+    "tolerated",
+    "passed",
+    "uneventful",
+    "superada",
+    "superadas",
+    "pasada",
 ];
 /// Words by which it did not.
 const HARMED: &[&str] = &[
-    "positiva", "positivas", "positivo", "positivos", "positive", "failed", "anafilaxia", "anaphylaxis", "urticaria", "stopped",
-    "suspendida", "interrumpida", "broncoespasmo", "planned", "pendiente", "pending", "booked", "programada", "awaiting",
+    "positiva",
+    "positivas",
+    "positivo",
+    "positivos",
+    "positive",
+    "failed",
+    "anafilaxia",
+    "anaphylaxis",
+    "urticaria",
+    "stopped",
+    "suspendida",
+    "interrumpida",
+    "broncoespasmo",
+    "planned",
+    "pendiente",
+    "pending",
+    "booked",
+    "programada",
+    "awaiting",
 ];
 
 impl AllergyRules {
@@ -31,13 +63,15 @@ impl AllergyRules {
         let Some(challenge) = challenges(reading, &sentence.words) else { return };
         let said = |list: &[&str]| sentence.words.clone().any(|word| list.contains(&reading.word(word)));
         let without = |word: usize| {
-            matches!(reading.word(word), "no" | "sin" | "without") && matches!(reading.word(word + 1), "reaction" | "reaccion" | "any" | "reacciones" | "incident")
+            matches!(reading.word(word), "no" | "sin" | "without")
+                && matches!(reading.word(word + 1), "reaction" | "reaccion" | "any" | "reacciones" | "incident")
         };
         let borne = said(BORNE) || sentence.words.clone().any(without);
         if !borne || said(HARMED) || sentence.question {
             return;
         }
-        let named = substances.iter().filter(|one| !one.class && one.words.start.abs_diff(challenge) <= sentence.words.len());
+        let named =
+            substances.iter().filter(|one| !one.class && one.words.start.abs_diff(challenge) <= sentence.words.len());
         for substance in named {
             let Some(mut stance) = scene.stance(index, &substance.words) else { continue };
             stance.context.negated = true;

@@ -5,8 +5,8 @@ use std::ops::Range;
 use super::{Allergies, AllergyRules, Frame, Substance};
 use crate::dialogue::Polarity;
 use crate::scene::Scene;
-use anamnesis_text::Span;
 use crate::{Experiencer, Statement, StatementKind, Temporality};
+use anamnesis_text::Span;
 
 /// Words of a list of allergies that says no more than that there are none.
 const NONE_WORDS: usize = 9;
@@ -125,8 +125,13 @@ impl AllergyRules {
             let context = scene.contexts.of(scene.reading, &(cue.words.start..cue.words.start + 1));
             let own = context.experiencer == Experiencer::Patient && context.temporality != Temporality::Hypothetical;
             // "Se retira la etiqueta de alergia": of one thing it is said that it is over.
-            let cue_word = cue.words.start..cue.words.start + 1;
-            let denied = context.negated && !scene.contexts.ended(scene.reading, &cue_word);
+            let label = |word: &str| {
+                matches!(
+                    word,
+                    "etiqueta" | "rotulo" | "label" | "entry" | "flag" | "sticker" | "alerta" | "alert" | "marca"
+                )
+            };
+            let denied = context.negated && !sentence.words.clone().any(|word| label(scene.reading.word(word)));
             let all = denied && is_of_all(scene, &sentence.words, cue.words.start)
                 || is_none_known(scene, &sentence.words, cue.words.start);
             all && !context.uncertain && own
@@ -140,14 +145,20 @@ impl AllergyRules {
     pub(super) fn none_in_form(&self, scene: &Scene<'_>, index: usize, substances: &[Substance], out: &mut Allergies) {
         let reading = scene.reading;
         let sentence = &reading.sentences[index];
-        let Some(next) = reading.sentences.get(index + 1).filter(|_| sentence.question && !scene.is_dialogue()) else { return };
+        let Some(next) = reading.sentences.get(index + 1).filter(|_| sentence.question && !scene.is_dialogue()) else {
+            return;
+        };
         let asks = self.first(&self.asks, scene, &sentence.words).is_some();
-        let specific = substances.iter().any(|substance| !substance.class) || self.first(&self.other, scene, &sentence.words).is_some();
+        let specific = substances.iter().any(|substance| !substance.class)
+            || self.first(&self.other, scene, &sentence.words).is_some();
         let same_line = !scene.text().get(sentence.span.end..next.span.start).unwrap_or("\n").contains('\n');
         let first = reading.word(next.words.start);
         let none = matches!(first, "no" | "none" | "ninguna" | "ninguno" | "nunca" | "nada" | "nope" | "never");
         if asks && !specific && same_line && none && !crate::context::tells_more(reading, next.words.clone()) {
-            out.statements.push(Statement { kind: StatementKind::NoKnownAllergies, span: Span::new(sentence.span.start, next.span.end) });
+            out.statements.push(Statement {
+                kind: StatementKind::NoKnownAllergies,
+                span: Span::new(sentence.span.start, next.span.end),
+            });
         }
     }
 

@@ -46,6 +46,49 @@ const NUMBERS: &[&str] = &[
     "4", "5", "6", "a", "familia", "young", "several", "varios",
 ];
 
+/// Words and signs before "familiar" that make it a relative.
+const POINTS_AT_RELATIVE: &[&str] = &[
+    "",
+    "un",
+    "una",
+    "su",
+    "sus",
+    "el",
+    "la",
+    "los",
+    "las",
+    "mi",
+    "mis",
+    "tu",
+    "algun",
+    "otro",
+    "otra",
+    "de",
+    "del",
+    "con",
+    "por",
+    "y",
+    "a",
+    "al",
+    "dos",
+    "tres",
+    "varios",
+    "historia",
+    "antecedente",
+    "antecedentes",
+    "carga",
+    "sin",
+    "no",
+    "ningun",
+    ".",
+    ":",
+    ",",
+    ";",
+    "(",
+    "-",
+    "/",
+];
+
 /// Whether a cue for a relative is none.
 pub(super) fn is_homonym(reading: &Reading<'_>, hit: &CueHit, cues: &Cues) -> bool {
     let cue = cues.of(hit);
@@ -80,15 +123,7 @@ pub(super) fn is_homonym(reading: &Reading<'_>, hit: &CueHit, cues: &Cues) -> bo
                 || matches!(back(1), "single" | "new" | "stepson"))
         }
         // "Médico familiar", "terapia familiar": an adjective. A relative has a word before that points at one.
-        "familiar" | "familiares" => {
-            start == 0
-                || matches!(
-                    back(1),
-                    "" | "un" | "una" | "su" | "sus" | "el" | "la" | "los" | "las" | "mi" | "mis" | "tu" | "algun" | "otro" | "otra"
-                        | "de" | "del" | "con" | "por" | "y" | "a" | "al" | "dos" | "tres" | "varios" | "historia" | "antecedente"
-                        | "antecedentes" | "carga" | "sin" | "no" | "ningun" | "." | ":" | "," | ";" | "(" | "-" | "/"
-                )
-        }
+        "familiar" | "familiares" => start == 0 || POINTS_AT_RELATIVE.contains(&back(1)),
         "hermano" | "hermana" | "hermanas" | "hermanos" => {
             let order =
                 (end..end + 4).any(|at| matches!(reading.word(at), "orden" | "cofradia" | "hermandad" | "caridad"));

@@ -17,9 +17,13 @@ pub(super) fn scopes(reading: &Reading<'_>, sentence: &Sentence) -> Vec<Scope> {
         let to = words.end.min(noun + 1 + 2 * NEAR);
         let from = noun.saturating_sub(NEAR).max(words.start);
         let changed = (from..to).any(|word| changes(reading.word(word)));
-        let Some(origin) = (noun + 1..to).find(|word| matches!(reading.word(*word), "from" | "de" | "del" | "desde")) else { continue };
+        let Some(origin) = (noun + 1..to).find(|word| matches!(reading.word(*word), "from" | "de" | "del" | "desde"))
+        else {
+            continue;
+        };
         let limit = words.end.min(origin + 1 + LONGEST);
-        let goal = (origin + 2..limit).find(|word| matches!(reading.word(*word), "to" | "a" | "por" | "into" | "hacia"));
+        let goal =
+            (origin + 2..limit).find(|word| matches!(reading.word(*word), "to" | "a" | "por" | "into" | "hacia"));
         if let Some(goal) = goal.filter(|_| changed) {
             out.push(Scope { category: Category::Ended, words: origin + 1..goal, cue: noun..noun + 1 });
         }
@@ -34,8 +38,31 @@ fn is_diagnosis(word: &str) -> bool {
 fn changes(word: &str) -> bool {
     matches!(
         word,
-        "changed" | "revised" | "reclassified" | "switched" | "amended" | "updated" | "reformulated" | "corrected" | "moved" | "cambia"
-            | "cambio" | "cambiado" | "cambiamos" | "modifica" | "modifico" | "modificado" | "pasa" | "paso" | "corrige" | "corregido"
-            | "reformula" | "reformulo" | "reclasifica" | "reclasificado" | "sustituye" | "sustituido"
+        "changed"
+            | "revised"
+            | "reclassified"
+            | "switched"
+            | "amended"
+            | "updated"
+            | "reformulated"
+            | "corrected"
+            | "moved"
+            | "cambia"
+            | "cambio"
+            | "cambiado"
+            | "cambiamos"
+            | "modifica"
+            | "modifico"
+            | "modificado"
+            | "pasa"
+            | "paso"
+            | "corrige"
+            | "corregido"
+            | "reformula"
+            | "reformulo"
+            | "reclasifica"
+            | "reclasificado"
+            | "sustituye"
+            | "sustituido"
     )
 }

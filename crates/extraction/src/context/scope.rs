@@ -187,7 +187,12 @@ impl Sentence<'_, '_> {
     /// "… with my cousin.": somebody who keeps company, at the end of a clause.
     fn is_company(&self, hit: &CueHit, cue: &Cue) -> bool {
         let person = matches!(cue.category, Category::Family | Category::Other) && !cue.header;
-        let own = |word: &usize| matches!(self.reading.word(*word), "mi" | "mis" | "my" | "su" | "un" | "una" | "unos" | "el" | "la" | "the" | "some" | "a");
+        let own = |word: &usize| {
+            matches!(
+                self.reading.word(*word),
+                "mi" | "mis" | "my" | "su" | "un" | "una" | "unos" | "el" | "la" | "the" | "some" | "a"
+            )
+        };
         let before = (self.words.start..hit.words.start).rev().find(|word| !own(word));
         person
             && self.closes(hit)

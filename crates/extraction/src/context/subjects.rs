@@ -169,7 +169,12 @@ impl Floor {
 /// "How is your husband?", "¿y cómo está su marido?": a question after somebody, who ends it.
 fn asks_after(reading: &Reading<'_>, sentence: &Sentence, named: &Range<usize>) -> bool {
     let plain = |word: &usize| !reading.words[*word].punctuation;
-    let how = sentence.words.clone().filter(plain).take(4).any(|word| matches!(reading.word(word), "how" | "hows" | "como" | "que tal" | "tal"));
+    let how = sentence
+        .words
+        .clone()
+        .filter(plain)
+        .take(4)
+        .any(|word| matches!(reading.word(word), "how" | "hows" | "como" | "que tal" | "tal"));
     let last = sentence.words.clone().rev().find(plain);
     sentence.question && how && last.is_some_and(|last| last < named.end + 2)
 }

@@ -18,8 +18,24 @@ const THEN: usize = 5;
 pub(crate) const COURSES: [&str; 4] = ["antibiotic", "antiviral", "antifungal", "antiparasitic"];
 /// Words before a length that tell of the time since.
 const SINCE: &[&str] = &[
-    "last", "past", "previous", "since", "ago", "been", "ultimos", "ultimas", "desde", "hace", "lleva", "llevo", "llevaba", "took", "had",
-    "tomo", "completed", "completo",
+    "last",
+    "past",
+    "previous",
+    "since",
+    "ago",
+    "been",
+    "ultimos",
+    "ultimas",
+    "desde",
+    "hace",
+    "lleva",
+    "llevo",
+    "llevaba",
+    "took",
+    "had",
+    "tomo",
+    "completed",
+    "completo",
 ];
 
 /// Gives courses without a stated last day the one that their length says, counted from the day of the document.
@@ -35,11 +51,14 @@ pub(super) fn settle(scene: &Scene<'_>, today: NaiveDate, entities: &mut [Entity
         let next = places.iter().copied().filter(|start| *start >= mention.end).min().unwrap_or(usize::MAX);
         let within = mention.end..sentence.end.min(mention.end + REACH).min(next);
         let by_nature = entity.group.is_some_and(|group| COURSES.contains(&group));
-        let Some(end) = length(scene.reading, &within, sentence.end, by_nature).and_then(|length| length.after(today)) else {
-            continue;
-        };
+        let Some((length, stops)) = length(scene.reading, &within, sentence.end, by_nature) else { continue };
+        // "For two weeks, then stop" is an order of the day: it is taken until then.
+        let stopped = entity.status.as_deref() == Some("stopped");
+        let Some(end) = length.after(today).filter(|_| stops || !stopped) else { continue };
         entity.ends = Some(FactDate::new(end, DatePrecision::Day));
-        entity.status.get_or_insert_with(|| "active".to_owned());
+        if stopped || entity.status.is_none() {
+            entity.status = Some("active".to_owned());
+        }
     }
 }
 
@@ -49,7 +68,7 @@ fn is_going_on(entity: &Entity) -> bool {
         && !entity.context.negated
         && entity.context.temporality == Temporality::Recent
         && entity.context.experiencer == Experiencer::Patient
-        && matches!(entity.status.as_deref(), None | Some("active" | "started" | "changed"))
+        && matches!(entity.status.as_deref(), None | Some("active" | "started" | "changed" | "stopped"))
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -67,23 +86,26 @@ impl Length {
     }
 }
 
-/// The length that is said of a medicine whose words are followed by `within`.
-fn length(reading: &Reading<'_>, within: &Range<usize>, end: usize, by_nature: bool) -> Option<Length> {
+/// The length that is said of a medicine whose words are followed by `within`, and whether it is said to be stopped then.
+fn length(reading: &Reading<'_>, within: &Range<usize>, end: usize, by_nature: bool) -> Option<(Length, bool)> {
     within.clone().find_map(|word| {
         let (unit, per) = unit(reading.word(word))?;
         let number = number(reading.word(word.checked_sub(1)?))?;
         let before = word.checked_sub(2).filter(|at| *at >= within.start);
         let told_since = (word.saturating_sub(5).max(within.start)..word).any(|at| SINCE.contains(&reading.word(at)));
-        let bound = before.is_some_and(|at| matches!(reading.word(at), "for" | "x" | "×" | "por" | "durante" | "over" | "/" | "during"));
+        let bound = before.is_some_and(|at| {
+            matches!(reading.word(at), "for" | "x" | "×" | "por" | "durante" | "over" | "/" | "during")
+        });
         let stops = (word + 1..end.min(word + 1 + THEN)).any(|at| stops(reading, at));
         let ago = matches!(reading.word(word + 1), "ago" | "atras" | "before" | "antes" | "old" | "now");
         if told_since || ago || !(stops || bound && by_nature) {
             return None;
         }
-        Some(match unit {
+        let length = match unit {
             Unit::Day => Length::Days(number * per),
             Unit::Month => Length::Months(u32::try_from(number).ok()?),
-        })
+        };
+        Some((length, stops))
     })
 }
 
@@ -104,10 +126,12 @@ fn unit(word: &str) -> Option<(Unit, u64)> {
 
 fn number(word: &str) -> Option<u64> {
     const ENGLISH: [&str; 14] = [
-        "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen", "fourteen",
+        "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen",
+        "fourteen",
     ];
     const SPANISH: [&str; 14] = [
-        "un", "dos", "tres", "cuatro", "cinco", "seis", "siete", "ocho", "nueve", "diez", "once", "doce", "trece", "catorce",
+        "un", "dos", "tres", "cuatro", "cinco", "seis", "siete", "ocho", "nueve", "diez", "once", "doce", "trece",
+        "catorce",
     ];
     let place = |words: &[&str]| words.iter().position(|known| *known == word).map(|at| at as u64 + 1);
     match word {
@@ -118,13 +142,26 @@ fn number(word: &str) -> Option<u64> {
 
 /// "Then stop", "y suspender": what ends it when its time is over.
 fn stops(reading: &Reading<'_>, word: usize) -> bool {
-    let joined = word.checked_sub(1).is_some_and(|before| {
-        matches!(reading.word(before), "then" | "and" | "y" | "luego" | "despues" | "," | "e")
-    });
+    let joined = word
+        .checked_sub(1)
+        .is_some_and(|before| matches!(reading.word(before), "then" | "and" | "y" | "luego" | "despues" | "," | "e"));
     joined
         && matches!(
             reading.word(word),
-            "stop" | "off" | "discontinue" | "suspender" | "suspende" | "suspend" | "parar" | "retirar" | "retira" | "dejar" | "deja"
-                | "cease" | "finish" | "cortar" | "fin"
+            "stop"
+                | "off"
+                | "discontinue"
+                | "suspender"
+                | "suspende"
+                | "suspend"
+                | "parar"
+                | "retirar"
+                | "retira"
+                | "dejar"
+                | "deja"
+                | "cease"
+                | "finish"
+                | "cortar"
+                | "fin"
         )
 }

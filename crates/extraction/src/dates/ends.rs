@@ -145,10 +145,16 @@ fn ended(word: &str) -> bool {
 
 /// "Last tablet on", "última toma el": the day of the last dose.
 fn is_last_dose(before: &str) -> bool {
-    let words: Vec<&str> = before.split_whitespace().rev().filter(|word| !matches!(*word, "on" | "el" | "the" | "will" | "be" | "is")).collect();
+    let words: Vec<&str> = before
+        .split_whitespace()
+        .rev()
+        .filter(|word| !matches!(*word, "on" | "el" | "the" | "will" | "be" | "is"))
+        .collect();
     let noun = |word: &str| {
         let word = word.trim_end_matches(':');
-        ["tablet", "dose", "pill", "capsule", "day", "toma", "dosis", "pastilla", "comprimido", "día", "dia"].iter().any(|stem| word.starts_with(stem))
+        ["tablet", "dose", "pill", "capsule", "day", "toma", "dosis", "pastilla", "comprimido", "día", "dia"]
+            .iter()
+            .any(|stem| word.starts_with(stem))
     };
     matches!(words.as_slice(), [noun_word, last, ..] if noun(noun_word) && matches!(*last, "last" | "final" | "última" | "ultima" | "último" | "ultimo"))
 }

@@ -109,7 +109,14 @@ fn end_pregnancy(entities: &mut Vec<Entity>, today: NaiveDate) {
     }
     if !told {
         let code = Some("Z33.1");
-        let mut ended = Entity { kind: EntityType::Condition, value: "pregnancy".to_owned(), code, status: None, group: None, ..over };
+        let mut ended = Entity {
+            kind: EntityType::Condition,
+            value: "pregnancy".to_owned(),
+            code,
+            status: None,
+            group: None,
+            ..over
+        };
         ended.context.temporality = Temporality::Historical;
         (ended.at, ended.ends) = (None, None);
         entities.push(ended);

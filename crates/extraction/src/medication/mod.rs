@@ -24,9 +24,9 @@ use std::ops::Range;
 pub(super) use regimen::REGIMEN;
 use regimen::{Regimen, RegimenRules};
 pub(super) use status::WORDS;
-pub(super) use tested::challenges;
 use status::{Around, Status, StatusRules};
 use stems::is_named_by_stem;
+pub(super) use tested::challenges;
 
 use super::allergies::{Allergies, is_pen};
 use super::dates::COURSES;

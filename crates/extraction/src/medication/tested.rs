@@ -20,11 +20,25 @@ pub(crate) fn is_tested(reading: &Reading<'_>, sentence: &Range<usize>, mention:
 
 /// Whether a sentence challenges a patient with something, which tells more than a test of the skin or of blood.
 pub(crate) fn challenges(reading: &Reading<'_>, sentence: &Range<usize>) -> Option<usize> {
-    sentence.clone().find(|word| is_challenge(reading, *word, false) || is_provocation(reading.word(*word)))
+    sentence.clone().find(|word| is_challenge(reading, *word, false) || is_provocation(reading, *word))
 }
 
 fn ends(word: &str) -> bool {
-    matches!(word, "." | ";" | "?" | "!" | "takes" | "taking" | "toma" | "tomo" | "tomando" | "started" | "inicia" | "continues" | "continua")
+    matches!(
+        word,
+        "." | ";"
+            | "?"
+            | "!"
+            | "takes"
+            | "taking"
+            | "toma"
+            | "tomo"
+            | "tomando"
+            | "started"
+            | "inicia"
+            | "continues"
+            | "continua"
+    )
 }
 
 /// Whether a test begins at a word.
@@ -32,21 +46,36 @@ fn names_test(reading: &Reading<'_>, word: usize) -> bool {
     let at = |by: usize| reading.word(word + by);
     let before = word.checked_sub(1).map_or("", |before| reading.word(before));
     match at(0) {
-        "prick" | "intradermal" | "intradermals" | "intradermales" | "intradermicas" | "intradermorreaccion" | "epicutaneas"
-        | "determinantes" | "ige" | "rast" => true,
+        "prick"
+        | "intradermal"
+        | "intradermals"
+        | "intradermales"
+        | "intradermicas"
+        | "intradermorreaccion"
+        | "epicutaneas"
+        | "determinantes"
+        | "ige"
+        | "rast" => true,
         "skin" | "patch" | "allergy" | "blood" => matches!(at(1), "test" | "tests" | "testing" | "tested"),
         "prueba" | "pruebas" | "test" | "tests" | "testing" => {
-            matches!(at(1), "cutanea" | "cutaneas" | "alergica" | "alergicas" | "de" | "to" | "for" | "con" | "oral" | "orales")
-                && (at(1) != "de" || matches!(at(2), "alergia" | "tolerancia" | "exposicion" | "provocacion"))
+            matches!(
+                at(1),
+                "cutanea" | "cutaneas" | "alergica" | "alergicas" | "de" | "to" | "for" | "con" | "oral" | "orales"
+            ) && (at(1) != "de" || matches!(at(2), "alergia" | "tolerancia" | "exposicion" | "provocacion"))
                 && before != "drug"
         }
-        "exposicion" => matches!(at(1), "oral" | "controlada") || matches!(at(2), "controlada"),
-        _ => is_provocation(at(0)) || is_challenge(reading, word, false),
+        _ => is_provocation(reading, word) || is_challenge(reading, word, false),
     }
 }
 
-fn is_provocation(word: &str) -> bool {
-    matches!(word, "provocacion" | "provocaciones")
+/// "Provocación", "exposición oral controlada".
+fn is_provocation(reading: &Reading<'_>, word: usize) -> bool {
+    let at = |by: usize| reading.word(word + by);
+    match at(0) {
+        "provocacion" | "provocaciones" => true,
+        "exposicion" => matches!(at(1), "oral" | "controlada") || at(2) == "controlada",
+        _ => false,
+    }
 }
 
 /// "A challenge with", "oral challenge": of a substance. "A challenge to get up" is none. `named`: the substance stands right before.
@@ -54,7 +83,16 @@ fn is_challenge(reading: &Reading<'_>, word: usize, named: bool) -> bool {
     let kind = |said: &str| {
         matches!(
             said,
-            "oral" | "graded" | "supervised" | "provocation" | "drug" | "food" | "direct" | "incremental" | "controlled" | "dose"
+            "oral"
+                | "graded"
+                | "supervised"
+                | "provocation"
+                | "drug"
+                | "food"
+                | "direct"
+                | "incremental"
+                | "controlled"
+                | "dose"
         )
     };
     let before = word.checked_sub(1).map_or("", |before| reading.word(before));

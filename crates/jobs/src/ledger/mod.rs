@@ -7,6 +7,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
 
 use super::planner::{Due, RunKey};
+use super::registry::JobName;
 
 /// State of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -168,7 +169,11 @@ pub(crate) fn claim(found: Option<&Run>, offer: &Offer<'_>) -> Claim {
     }
     // What lies before the cursor was decided for another cutoff, or is asked for again.
     if run.state == State::Done || run.cutoff != offer.due.cutoff {
-        (run.cursor, run.status) = (None, None);
+        run.cursor = None;
+        // What a repeated run did is added to what was done; what reconciliation finds is what is there now.
+        if run.key.job == JobName::Reconciliation {
+            run.status = None;
+        }
     }
     run.cutoff = offer.due.cutoff;
     run.state = State::Running;

@@ -55,11 +55,7 @@ static WRITE: LazyLock<Sql> = LazyLock::new(|| {
 ///
 /// # Errors
 /// Of the database.
-pub(crate) async fn find(
-    tx: &mut Transaction,
-    key: &RunKey,
-    platform: &PlatformKey,
-) -> Result<Option<Run>, DbError> {
+pub(crate) async fn find(tx: &mut Transaction, key: &RunKey, platform: &PlatformKey) -> Result<Option<Run>, DbError> {
     tx.fetch_optional(&FIND, key_args(key)).await?.as_ref().map(|row| run(row, platform)).transpose()
 }
 
@@ -129,12 +125,7 @@ pub async fn hold(tx: &mut Transaction, run: &Run, key: &PlatformKey) -> Result<
 ///
 /// # Errors
 /// Of the database.
-pub async fn write(
-    tx: &mut Transaction,
-    run: &Run,
-    key: &PlatformKey,
-    now: DateTime<Utc>,
-) -> Result<bool, DbError> {
+pub async fn write(tx: &mut Transaction, run: &Run, key: &PlatformKey, now: DateTime<Utc>) -> Result<bool, DbError> {
     let mut args = key_args(&run.key);
     args.extend([
         run.fence.into(),

@@ -92,7 +92,20 @@ static ADOPT: LazyLock<Bulk> = LazyLock::new(|| {
 });
 
 pub(super) fn statements() -> Vec<&'static Sql> {
-    vec![&ACTS, &ACTS_OF, &HOLDS, &HOLDS_OF, &RECEIPTS, &HORIZON, &HELD, &ASIDE, &UNKNOWN_OF_DOCUMENTS, &UNKNOWN_OF_MEMORIES, ADOPT.sql(), ADOPT_ASIDE.sql()]
+    vec![
+        &ACTS,
+        &ACTS_OF,
+        &HOLDS,
+        &HOLDS_OF,
+        &RECEIPTS,
+        &HORIZON,
+        &HELD,
+        &ASIDE,
+        &UNKNOWN_OF_DOCUMENTS,
+        &UNKNOWN_OF_MEMORIES,
+        ADOPT.sql(),
+        ADOPT_ASIDE.sql(),
+    ]
 }
 
 /// Quarantined messages that are read at once.
