@@ -53,7 +53,7 @@ campaign: setup ## The proving ground at length: keys in a table, then in a file
 seeded-bugs: setup ## Break each promise on purpose and show that its proof notices
 	@scripts/seeded_bugs.sh
 
-check: check-scripts check-deps check-models check-security check-helm check-alerts check-advisories sbom ## What is not Rust: scripts, Dockerfile, dependencies with their advisories and parts list, models, pages on security, Helm chart, alerts
+check: prose check-scripts check-deps check-models check-security check-helm check-alerts check-advisories sbom ## What is not Rust: scripts, Dockerfile, dependencies with their advisories and parts list, models, pages on security, Helm chart, alerts
 
 check-scripts:
 	@bin=$$(scripts/python.sh); \
