@@ -312,8 +312,8 @@ async fn what_is_made_of_what_was_said_is_made_right_and_what_was_deleted_is_mis
     for (gone, forged) in [
         ("DELETE FROM risk_flag", 1),
         ("UPDATE memory_event SET derived = 1 WHERE derived = 0", 2),
-        // With what was read in it.
-        ("DELETE FROM documents", 2),
+        // With what was read in it, and its raw capture.
+        ("DELETE FROM documents", 3),
     ] {
         tamper(&program, &[gone]).await;
         reconciled();

@@ -159,3 +159,82 @@ fn words_that_sound_like_an_illness_or_a_drug_are_none() {
         assert!(said(text).iter().all(|e| e.value != value), "{text}");
     }
 }
+
+#[test]
+fn what_only_sounds_like_these_kinds_is_kept() {
+    let of = |spoken: bool, text: &str| if spoken { said(text) } else { note(text) };
+    for (spoken, text, kind, value) in [
+        (false, "Blood tests normal, increase levothyroxine to 75 mcg daily.", EntityType::Medication, "levothyroxine"),
+        (
+            false,
+            "Skin prick test to mites positive, started loratadine 10 mg daily.",
+            EntityType::Medication,
+            "loratadine",
+        ),
+        (false, "Se prueba con mirtazapina 15 mg por la noche.", EntityType::Medication, "mirtazapine"),
+        (false, "Asthma, total IgE 700, on montelukast 10 mg.", EntityType::Medication, "montelukast"),
+        (true, "I saw that I have hypertension in the letter.", EntityType::Condition, "hypertension"),
+        (true, "Sí, es cierto que tengo epilepsia.", EntityType::Condition, "epilepsy"),
+        (
+            false,
+            "Diagnóstico de hipertensión, se cambia enalapril por losartán 50 mg.",
+            EntityType::Condition,
+            "hypertension",
+        ),
+        (false, "Currently 20 weeks pregnant. Miscarriage on 12 August 2025.", EntityType::Condition, "pregnancy"),
+        (false, "Lamotrigine 25 mg daily for 2 weeks, stop if rash.", EntityType::Medication, "lamotrigine"),
+    ] {
+        let found = of(spoken, text);
+        assert!(holds(&found, kind, value), "{text}: {found:?}");
+    }
+    let ends = |text: &str| note(text).into_iter().any(|e| e.kind == EntityType::Medication && e.ends.is_some());
+    for text in [
+        "Lamotrigine 25 mg daily for 2 weeks, stop if rash.",
+        "Nitrofurantoin 100 mg nightly for 6 months.",
+        "On amoxicillin 500 mg for 3 days, still symptomatic.",
+        "Amoxicillin 500 mg three times daily, fever for 5 days.",
+        "Paliperidone 100 mg monthly, last dose 15 February 2026.",
+    ] {
+        assert!(!ends(text), "{text}");
+    }
+    let refuted = |text: &str| note(text).into_iter().any(|e| e.kind == EntityType::Allergy && e.context.negated);
+    for text in [
+        "Graded challenge with amoxicillin 500 mg was not tolerated.",
+        "Provocación oral con naproxeno 500 mg: no tolerada.",
+        "Skin tests to amoxicillin negative, oral challenge declined.",
+        "Provocación oral con celecoxib tolerada, debe evitar ibuprofeno.",
+        "Oral challenge with cefalexin tolerated, penicillin to be tested.",
+    ] {
+        let found = note(text);
+        let others = |e: &Entity| matches!(e.value.as_str(), "ibuprofen" | "penicillin" | "amoxicillin" | "naproxen");
+        let wrong = |e: &Entity| e.kind == EntityType::Allergy && e.context.negated && others(e);
+        assert!(!found.iter().any(wrong), "{text}: {found:?}, {}", refuted(text));
+    }
+    let none = |text: &str| {
+        let found = EXTRACTOR.extract(&ExtractionInput::of(&Document::plain(text, Language::Unknown)));
+        found.statements.iter().any(|one| one.kind == StatementKind::NoKnownAllergies)
+    };
+    for text in [
+        "¿Tiene alguna alergia? No sabe.",
+        "Does he have any allergies? No one knows.",
+        "¿Alguien en la familia con alguna alergia? No",
+    ] {
+        assert!(!none(text), "{text}");
+    }
+    assert!(none("Alert and oriented, no allergies."));
+    // Whose it is.
+    let family = |found: &[Entity], value: &str| {
+        found.iter().any(|e| e.value == value && e.context.experiencer != Experiencer::Patient)
+    };
+    assert!(family(&note("Tiene familiares con esquizofrenia."), "schizophrenia"));
+    let asked = talk(&[
+        (Speaker::Clinician, "Any cancer in the family?"),
+        (Speaker::Patient, "With my mom, it was breast cancer."),
+    ]);
+    assert!(family(&asked, "breast cancer"), "{asked:?}");
+    let own = talk(&[
+        (Speaker::Clinician, "How have you been since the death of your husband?"),
+        (Speaker::Patient, "Badly. Panic attacks every night."),
+    ]);
+    assert!(holds(&own, EntityType::Symptom, "panic attack"), "{own:?}");
+}

@@ -1,42 +1,41 @@
-//! "Provocación oral con naproxeno 500 mg: negativa", "supervised challenge with egg passed": what a patient was challenged with and
-//! bore is no allergen, whatever the chart says. A test of the skin or of blood alone takes nothing back.
+//! "Provocación oral con naproxeno 500 mg: negativa", "supervised challenge with ibuprofen passed": what a patient was challenged with and
+//! bore is no allergen, whatever the chart says. A test of the skin or of blood takes nothing back, nor does a challenge that is planned,
+//! refused or not borne. What only stands near is not meant.
 
 use super::{Allergies, AllergyRules, Frame, Placed, Substance};
 use crate::EntityType;
-use crate::medication::challenges;
+use crate::medication::challenge_at;
 use crate::scene::Scene;
 
+/// Words between a challenge, what it is done with, and how it went.
+const REACH: usize = 7;
 /// Words by which a challenge went well.
 const BORNE: &[&str] = &[
     "negativa",
     "negativas",
     "negativo",
-    "negativos",
     "negative",
     "tolerada",
     "toleradas",
     "tolerado",
     "tolerados",
-    "tolera",
-    "tolero",
     "tolerated",
     "passed",
-    "uneventful",
     "superada",
-    "superadas",
-    "pasada",
+    "uneventful",
 ];
-/// Words by which it did not.
+/// Words by which it did not, or has not been.
 const HARMED: &[&str] = &[
     "positiva",
     "positivas",
     "positivo",
-    "positivos",
     "positive",
     "failed",
     "anafilaxia",
     "anaphylaxis",
     "urticaria",
+    "rash",
+    "hives",
     "stopped",
     "suspendida",
     "interrumpida",
@@ -47,6 +46,49 @@ const HARMED: &[&str] = &[
     "booked",
     "programada",
     "awaiting",
+    "declined",
+    "refused",
+    "deferred",
+    "recommended",
+    "arranged",
+    "propone",
+    "solicita",
+    "contraindicada",
+    "contraindicated",
+    "evitar",
+    "avoid",
+    "bronquial",
+    "bronchial",
+    "metacolina",
+    "methacholine",
+    "not",
+    "n't",
+    "never",
+    "nunca",
+    "if",
+    "si",
+];
+/// Words between a challenge and what it is done with.
+const SMALL: &[&str] = &[
+    "with",
+    "to",
+    "con",
+    "a",
+    "al",
+    "de",
+    "the",
+    "la",
+    "el",
+    "los",
+    "whole",
+    "cooked",
+    "huevo",
+    "and",
+    "y",
+    ",",
+    "controlada",
+    "oral",
+    "abierta",
 ];
 
 impl AllergyRules {
@@ -60,19 +102,35 @@ impl AllergyRules {
     ) {
         let reading = scene.reading;
         let sentence = &reading.sentences[index];
-        let Some(challenge) = challenges(reading, &sentence.words) else { return };
-        let said = |list: &[&str]| sentence.words.clone().any(|word| list.contains(&reading.word(word)));
-        let without = |word: usize| {
-            matches!(reading.word(word), "no" | "sin" | "without")
-                && matches!(reading.word(word + 1), "reaction" | "reaccion" | "any" | "reacciones" | "incident")
-        };
-        let borne = said(BORNE) || sentence.words.clone().any(without);
-        if !borne || said(HARMED) || sentence.question {
+        if sentence.question || sentence.words.clone().any(|word| HARMED.contains(&reading.word(word))) {
             return;
         }
-        let named =
-            substances.iter().filter(|one| !one.class && one.words.start.abs_diff(challenge) <= sentence.words.len());
-        for substance in named {
+        let Some(start) = sentence.words.clone().find_map(|word| challenge_at(reading, word)) else { return };
+        let mut end = start;
+        let mut bound: Vec<&Substance> = Vec::new();
+        for substance in substances.iter().filter(|one| one.words.start >= start) {
+            let between = |word: usize| {
+                let said = reading.word(word);
+                SMALL.contains(&said)
+                    || matches!(said, "mg" | "g" | "ml")
+                    || said.parse::<f64>().is_ok()
+                    || said.ends_with("mg")
+            };
+            if substance.words.start > end + REACH || !(end..substance.words.start).all(between) {
+                break;
+            }
+            end = substance.words.end;
+            bound.push(substance);
+        }
+        // "An amoxicillin challenge": the name stands before the noun.
+        if bound.is_empty() {
+            bound.extend(substances.iter().filter(|one| one.words.end < start && one.words.end + 2 >= start));
+        }
+        let after = end.max(start)..sentence.words.end.min(end.max(start) + REACH);
+        if bound.is_empty() || !after.clone().any(|word| is_borne(scene, word)) {
+            return;
+        }
+        for substance in bound.into_iter().filter(|one| !one.class) {
             let Some(mut stance) = scene.stance(index, &substance.words) else { continue };
             stance.context.negated = true;
             stance.context.uncertain = false;
@@ -86,4 +144,14 @@ impl AllergyRules {
             }
         }
     }
+}
+
+/// "Tolerada", "no reaction"; "no tolerada" is not.
+fn is_borne(scene: &Scene<'_>, word: usize) -> bool {
+    let reading = scene.reading;
+    let before = |by: usize| word.checked_sub(by).map_or("", |at| reading.word(at));
+    let denied = matches!(before(1), "no" | "sin") || matches!(before(2), "no" | "sin");
+    let without = matches!(reading.word(word), "no" | "sin" | "without")
+        && matches!(reading.word(word + 1), "reaction" | "reaccion" | "reacciones" | "reactions");
+    without || BORNE.contains(&reading.word(word)) && !denied
 }

@@ -8,6 +8,15 @@ use crate::scene::Scene;
 use crate::{Experiencer, Statement, StatementKind, Temporality};
 use anamnesis_text::Span;
 
+/// Words between an allergy and the label that says it.
+const LABEL: usize = 3;
+/// Words of an answer that denies all: "no, a ninguno".
+const BARE: usize = 4;
+/// Words of a question that asks about somebody else, or about what an allergy did.
+const OTHERS: &[&str] = &[
+    "familia", "family", "sibling", "hermano", "hermana", "hijo", "hija", "reaccion", "reaction", "alguien", "anyone",
+    "mother", "father", "madre", "padre",
+];
 /// Words of a list of allergies that says no more than that there are none.
 const NONE_WORDS: usize = 9;
 /// Words behind the sign in which what an unknown substance does begins.
@@ -125,13 +134,11 @@ impl AllergyRules {
             let context = scene.contexts.of(scene.reading, &(cue.words.start..cue.words.start + 1));
             let own = context.experiencer == Experiencer::Patient && context.temporality != Temporality::Hypothetical;
             // "Se retira la etiqueta de alergia": of one thing it is said that it is over.
-            let label = |word: &str| {
-                matches!(
-                    word,
-                    "etiqueta" | "rotulo" | "label" | "entry" | "flag" | "sticker" | "alerta" | "alert" | "marca"
-                )
-            };
-            let denied = context.negated && !sentence.words.clone().any(|word| label(scene.reading.word(word)));
+            let label =
+                |word: usize| matches!(scene.reading.word(word), "etiqueta" | "rotulo" | "label" | "entry" | "sticker");
+            let near = cue.words.start.saturating_sub(LABEL).max(sentence.words.start)
+                ..sentence.words.end.min(cue.words.end + LABEL);
+            let denied = context.negated && !near.clone().any(label);
             let all = denied && is_of_all(scene, &sentence.words, cue.words.start)
                 || is_none_known(scene, &sentence.words, cue.words.start);
             all && !context.uncertain && own
@@ -152,9 +159,17 @@ impl AllergyRules {
         let specific = substances.iter().any(|substance| !substance.class)
             || self.first(&self.other, scene, &sentence.words).is_some();
         let same_line = !scene.text().get(sentence.span.end..next.span.start).unwrap_or("\n").contains('\n');
-        let first = reading.word(next.words.start);
-        let none = matches!(first, "no" | "none" | "ninguna" | "ninguno" | "nunca" | "nada" | "nope" | "never");
-        if asks && !specific && same_line && none && !crate::context::tells_more(reading, next.words.clone()) {
+        let plain = next.words.clone().filter(|word| !reading.words[*word].punctuation);
+        let said: Vec<&str> = plain.map(|word| reading.word(word)).collect();
+        // "No sabe", "no, todavía" are no denial of all.
+        let bare = |word: &&str| {
+            matches!(*word, "no" | "none" | "nope" | "ninguna" | "ninguno" | "a" | "any" | "known" | "conocidas")
+        };
+        let none = said.first().is_some_and(|first| matches!(*first, "no" | "none" | "nope" | "ninguna" | "ninguno"));
+        let none = none && said.len() <= BARE && said.iter().all(bare);
+        let word = |any_of: &[&str]| sentence.words.clone().any(|at| any_of.contains(&reading.word(at)));
+        let of_all = word(&["algun", "alguna", "algunas", "algunos", "any", "known", "medicamentos"]) && !word(OTHERS);
+        if asks && of_all && !specific && same_line && none {
             out.statements.push(Statement {
                 kind: StatementKind::NoKnownAllergies,
                 span: Span::new(sentence.span.start, next.span.end),

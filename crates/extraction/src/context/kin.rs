@@ -46,47 +46,31 @@ const NUMBERS: &[&str] = &[
     "4", "5", "6", "a", "familia", "young", "several", "varios",
 ];
 
-/// Words and signs before "familiar" that make it a relative.
-const POINTS_AT_RELATIVE: &[&str] = &[
-    "",
-    "un",
-    "una",
-    "su",
-    "sus",
-    "el",
-    "la",
-    "los",
-    "las",
-    "mi",
-    "mis",
-    "tu",
-    "algun",
-    "otro",
-    "otra",
-    "de",
-    "del",
-    "con",
-    "por",
-    "y",
-    "a",
-    "al",
-    "dos",
-    "tres",
-    "varios",
-    "historia",
-    "antecedente",
-    "antecedentes",
-    "carga",
-    "sin",
-    "no",
-    "ningun",
-    ".",
-    ":",
-    ",",
-    ";",
-    "(",
-    "-",
-    "/",
+/// Nouns of which "familiar" is an adjective: "médico familiar", "conflictos familiares".
+const OF_THE_FAMILY: &[&str] = &[
+    "medic",
+    "doctor",
+    "terapi",
+    "terapeuta",
+    "medicina",
+    "enfermer",
+    "planificacion",
+    "nucleo",
+    "apoyo",
+    "entorno",
+    "conflicto",
+    "ambiente",
+    "cuidador",
+    "dinamica",
+    "reunion",
+    "sesion",
+    "consulta",
+    "unidad",
+    "soporte",
+    "contexto",
+    "discusion",
+    "convivencia",
+    "relaciones",
 ];
 
 /// Whether a cue for a relative is none.
@@ -122,8 +106,8 @@ pub(super) fn is_homonym(reading: &Reading<'_>, hit: &CueHit, cues: &Cues) -> bo
                 || matches!(next, "superiora" | "primeriza" | "soltera")
                 || matches!(back(1), "single" | "new" | "stepson"))
         }
-        // "Médico familiar", "terapia familiar": an adjective. A relative has a word before that points at one.
-        "familiar" | "familiares" => start == 0 || POINTS_AT_RELATIVE.contains(&back(1)),
+        // "Médico familiar", "terapia familiar": an adjective.
+        "familiar" | "familiares" => !OF_THE_FAMILY.iter().any(|stem| back(1).starts_with(stem)),
         "hermano" | "hermana" | "hermanas" | "hermanos" => {
             let order =
                 (end..end + 4).any(|at| matches!(reading.word(at), "orden" | "cofradia" | "hermandad" | "caridad"));

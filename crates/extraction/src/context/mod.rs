@@ -70,7 +70,7 @@ impl Contexts {
             values.stated.iter().for_each(|stated| state(&mut scopes, stated));
             scopes.extend(values.denied);
             scopes.extend(answers_itself(reading, index));
-            scopes.extend(replaced::scopes(reading, sentence));
+            scopes.extend(replaced::scopes(reading, sentence, finding));
             scopes.extend(goes_on(reading, index, sentences.last()));
             scopes.extend(cues.subjects().scopes(reading, sentence, &hits, cues, &mut floor));
             section = next_section(reading, index, &hits, cues, section);
@@ -287,8 +287,6 @@ fn denial_or_doubt(scopes: &[Scope], target: &Range<usize>) -> (bool, bool) {
         covering.map(|scope| scope.cue.clone()).max_by_key(|cue| cue.start)
     };
     match (nearest(Category::Negated), nearest(Category::Uncertain)) {
-        // "Asthma? No": what answers the doubt settles it.
-        (Some(denial), Some(doubt)) if doubt.start >= target.start && denial.start >= doubt.end => (true, false),
         (Some(denial), Some(doubt)) if doubt.start >= target.start => (denial.start >= target.start, true),
         (Some(denial), Some(doubt)) if denial.start >= doubt.end => (true, false),
         (Some(denial), Some(doubt)) if denial.end <= doubt.start => (true, false),

@@ -2,29 +2,40 @@
 
 use super::Scope;
 use super::cues::Category;
+use super::lists::FindingAt;
 use crate::reading::{Reading, Sentence};
 
-/// Words between the noun, the verb and the diagnosis that is replaced.
-const NEAR: usize = 6;
+/// Words between the noun and its verb.
+const NEAR: usize = 3;
 /// Words of a diagnosis.
 const LONGEST: usize = 9;
 
-/// The words of the diagnoses that a sentence replaces.
-pub(super) fn scopes(reading: &Reading<'_>, sentence: &Sentence) -> Vec<Scope> {
+/// The words of the diagnoses that a sentence replaces: "diagnosis (was) changed from X to Y", "se cambia el diagnóstico de X a Y".
+pub(super) fn scopes(reading: &Reading<'_>, sentence: &Sentence, finding: &FindingAt<'_>) -> Vec<Scope> {
     let words = sentence.words.clone();
     let mut out = Vec::new();
     for noun in words.clone().filter(|word| is_diagnosis(reading.word(*word))) {
-        let to = words.end.min(noun + 1 + 2 * NEAR);
-        let from = noun.saturating_sub(NEAR).max(words.start);
-        let changed = (from..to).any(|word| changes(reading.word(word)));
-        let Some(origin) = (noun + 1..to).find(|word| matches!(reading.word(*word), "from" | "de" | "del" | "desde"))
-        else {
+        let after = (noun + 1..words.end.min(noun + 1 + NEAR)).find(|word| changes(reading.word(*word)));
+        let before = (noun.saturating_sub(NEAR).max(words.start)..noun).find(|word| changes(reading.word(*word)));
+        let Some(origin) = after.or(before.map(|_| noun)).map(|word| word + 1) else { continue };
+        if !matches!(reading.word(origin), "from" | "de" | "del" | "desde") {
+            continue;
+        }
+        let limit = words.end.min(origin + 1 + LONGEST);
+        let Some(goal) = (origin + 2..limit).find(|word| matches!(reading.word(*word), "to" | "a" | "por")) else {
             continue;
         };
-        let limit = words.end.min(origin + 1 + LONGEST);
-        let goal =
-            (origin + 2..limit).find(|word| matches!(reading.word(*word), "to" | "a" | "por" | "into" | "hacia"));
-        if let Some(goal) = goal.filter(|_| changed) {
+        let end = words.end.min(goal + 1 + LONGEST);
+        let whole = (noun..goal).all(|word| !reading.words[word].punctuation);
+        let both = (origin + 1..goal).any(|word| finding(word).is_some())
+            && (goal + 1..end).any(|word| finding(word).is_some());
+        let doubted = (words.start..noun).any(|word| {
+            matches!(
+                reading.word(word),
+                "no" | "not" | "sin" | "without" | "wanted" | "wants" | "if" | "si" | "asked" | "would" | "could"
+            )
+        });
+        if whole && both && !doubted {
             out.push(Scope { category: Category::Ended, words: origin + 1..goal, cue: noun..noun + 1 });
         }
     }
@@ -32,7 +43,7 @@ pub(super) fn scopes(reading: &Reading<'_>, sentence: &Sentence) -> Vec<Scope> {
 }
 
 fn is_diagnosis(word: &str) -> bool {
-    word.starts_with("diagnos") || matches!(word, "dx" | "label" | "etiqueta" | "impression" | "impresion")
+    matches!(word, "diagnosis" | "diagnostico" | "dx")
 }
 
 fn changes(word: &str) -> bool {
@@ -41,12 +52,9 @@ fn changes(word: &str) -> bool {
         "changed"
             | "revised"
             | "reclassified"
-            | "switched"
             | "amended"
             | "updated"
-            | "reformulated"
             | "corrected"
-            | "moved"
             | "cambia"
             | "cambio"
             | "cambiado"
@@ -54,15 +62,11 @@ fn changes(word: &str) -> bool {
             | "modifica"
             | "modifico"
             | "modificado"
-            | "pasa"
-            | "paso"
             | "corrige"
             | "corregido"
             | "reformula"
             | "reformulo"
             | "reclasifica"
-            | "reclasificado"
             | "sustituye"
-            | "sustituido"
     )
 }

@@ -184,24 +184,8 @@ impl Sentence<'_, '_> {
         mark && apart && (start == self.words.start || place(start).end == place(next).start)
     }
 
-    /// "… with my cousin.": somebody who keeps company, at the end of a clause.
-    fn is_company(&self, hit: &CueHit, cue: &Cue) -> bool {
-        let person = matches!(cue.category, Category::Family | Category::Other) && !cue.header;
-        let own = |word: &usize| {
-            matches!(
-                self.reading.word(*word),
-                "mi" | "mis" | "my" | "su" | "un" | "una" | "unos" | "el" | "la" | "the" | "some" | "a"
-            )
-        };
-        let before = (self.words.start..hit.words.start).rev().find(|word| !own(word));
-        person
-            && self.closes(hit)
-            && before.is_some_and(|word| matches!(self.reading.word(word), "con" | "with"))
-            && matches!(self.reading.word(hit.words.start), word if !matches!(word, "con" | "with"))
-    }
-
     /// Only punctuation or the sentence's end follows.
-    fn closes(&self, hit: &CueHit) -> bool {
+    pub(super) fn closes(&self, hit: &CueHit) -> bool {
         let next = hit.words.end;
         next >= self.words.end
             || matches!(self.reading.word(next), "," | "." | ";" | ")" | "(" | "/" | "-")

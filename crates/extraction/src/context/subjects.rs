@@ -84,6 +84,7 @@ impl Subjects {
         let mut scopes = Vec::new();
         let opens = self.goes_on.at(reading, sentence.words.start).is_some();
         let answered = floor.asked.clone().filter(|(turn, _)| sentence.turn == Some(turn + 1)).map(|(_, held)| held);
+        let answers = answered.is_some();
         let going_on = floor.held.clone().filter(|_| floor.to_the_end && opens);
         let mut open = answered.clone().or(going_on).map(|held| (sentence.words.start, held));
         for word in sentence.words.clone() {
@@ -99,7 +100,7 @@ impl Subjects {
                 let held = floor.held.clone().unwrap_or((Category::Other, pronoun.words));
                 open = open.or(Some((word, held)));
             } else if open.as_ref().is_some_and(|(from, _)| word >= *from)
-                && (ends || self.first.at(reading, word).is_some())
+                && (ends || self.first.at(reading, word).is_some() || answers && is_settled(reading.word(word)))
             {
                 close(&mut scopes, &mut open, word);
             }
@@ -166,17 +167,38 @@ impl Floor {
     }
 }
 
-/// "How is your husband?", "¿y cómo está su marido?": a question after somebody, who ends it.
+/// "How is your husband?", "¿y cómo está su marido?": nothing but the question after somebody.
 fn asks_after(reading: &Reading<'_>, sentence: &Sentence, named: &Range<usize>) -> bool {
-    let plain = |word: &usize| !reading.words[*word].punctuation;
-    let how = sentence
-        .words
-        .clone()
-        .filter(plain)
-        .take(4)
-        .any(|word| matches!(reading.word(word), "how" | "hows" | "como" | "que tal" | "tal"));
-    let last = sentence.words.clone().rev().find(plain);
-    sentence.question && how && last.is_some_and(|last| last < named.end + 2)
+    let plain = sentence.words.clone().filter(|word| !reading.words[*word].punctuation);
+    let others: Vec<&str> = plain.filter(|word| !named.contains(word)).map(|word| reading.word(word)).collect();
+    let asks = |word: &&str| matches!(*word, "how" | "como" | "hows");
+    let small = |word: &&str| {
+        asks(word)
+            || matches!(
+                *word,
+                "y" | "and"
+                    | "is"
+                    | "'s"
+                    | "are"
+                    | "esta"
+                    | "sigue"
+                    | "anda"
+                    | "your"
+                    | "su"
+                    | "tu"
+                    | "en"
+                    | "casa"
+                    | "the"
+                    | "el"
+                    | "la"
+            )
+    };
+    sentence.question && others.iter().any(|word| asks(word)) && others.iter().all(|word| small(word))
+}
+
+/// "Fine, thanks": the answer is over.
+fn is_settled(word: &str) -> bool {
+    matches!(word, "fine" | "good" | "great" | "ok" | "okay" | "thanks" | "bien" | "gracias" | "igual")
 }
 
 /// A relative or somebody else whom a cue names.

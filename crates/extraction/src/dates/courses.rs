@@ -14,8 +14,10 @@ use anamnesis_core::fact_date::{DatePrecision, FactDate};
 const REACH: usize = 16;
 /// Words behind a length in which it is said to end then.
 const THEN: usize = 5;
-/// Medicines that are given for a time by their nature.
-pub(crate) const COURSES: [&str; 4] = ["antibiotic", "antiviral", "antifungal", "antiparasitic"];
+/// Days of a course that is told by the nature of the medicine alone.
+const LONGEST: u64 = 28;
+/// The group of medicines that are given for a time by their nature.
+pub(crate) const COURSE: &str = "antibiotic";
 /// Words before a length that tell of the time since.
 const SINCE: &[&str] = &[
     "last",
@@ -38,23 +40,60 @@ const SINCE: &[&str] = &[
     "completo",
 ];
 
+/// Words that make a length one of supply, of prevention or of the time so far.
+const NO_COURSE: &[&str] = &[
+    "dispensed",
+    "supply",
+    "receta",
+    "nightly",
+    "still",
+    "now",
+    "sigue",
+    "sigo",
+    "on",
+    "taking",
+    "taken",
+    "takes",
+    "toma",
+    "tomando",
+    "lleva",
+    "llevo",
+    "prophylaxis",
+    "prophylactic",
+    "profilaxis",
+    "profilactico",
+    "monthly",
+    "mensual",
+    "long",
+    "maintenance",
+];
+/// Stems of verbs before a medicine that say that it was ended.
+const ENDED: &[&str] = &["suspend", "stop", "dej", "abandon", "discontin", "self", "retir", "quit", "cort"];
+
 /// Gives courses without a stated last day the one that their length says, counted from the day of the document.
 pub(super) fn settle(scene: &Scene<'_>, today: NaiveDate, entities: &mut [Entity]) {
-    let places: Vec<usize> = entities
-        .iter()
-        .filter(|entity| entity.kind == EntityType::Medication)
-        .map(|entity| scene.reading.words_at(entity.span).start)
-        .collect();
+    let reading = scene.reading;
     for entity in entities.iter_mut().filter(|entity| is_going_on(entity)) {
-        let mention = scene.reading.words_at(entity.span);
-        let sentence = &scene.reading.sentences[scene.reading.sentence_of(mention.start)].words;
-        let next = places.iter().copied().filter(|start| *start >= mention.end).min().unwrap_or(usize::MAX);
-        let within = mention.end..sentence.end.min(mention.end + REACH).min(next);
-        let by_nature = entity.group.is_some_and(|group| COURSES.contains(&group));
-        let Some((length, stops)) = length(scene.reading, &within, sentence.end, by_nature) else { continue };
+        let mention = reading.words_at(entity.span);
+        let sentence = &reading.sentences[reading.sentence_of(mention.start)].words;
+        let plain =
+            |word: &usize| !reading.words[*word].punctuation || matches!(reading.word(*word), "/" | "-" | "." | "×");
+        // The length of the same clause: behind a comma stands that of a symptom.
+        let end = (mention.end..sentence.end.min(mention.end + REACH))
+            .take_while(plain)
+            .last()
+            .map_or(mention.end, |last| last + 1);
+        let by_nature = entity.group == Some(COURSE)
+            && !sentence.clone().any(|word| {
+                let said = reading.word(word);
+                NO_COURSE.contains(&said) || said.starts_with("prophyla") || said.starts_with("profila")
+            });
+        let Some((length, stops)) = length(reading, &(mention.end..end), sentence.end, by_nature) else { continue };
         // "For two weeks, then stop" is an order of the day: it is taken until then.
         let stopped = entity.status.as_deref() == Some("stopped");
-        let Some(end) = length.after(today).filter(|_| stops || !stopped) else { continue };
+        let ended =
+            (sentence.start..mention.start).any(|word| ENDED.iter().any(|stem| reading.word(word).starts_with(stem)));
+        let Some(end) = length.after(today).filter(|_| !stopped || stops && !ended) else { continue };
         entity.ends = Some(FactDate::new(end, DatePrecision::Day));
         if stopped || entity.status.is_none() {
             entity.status = Some("active".to_owned());
@@ -96,7 +135,7 @@ fn length(reading: &Reading<'_>, within: &Range<usize>, end: usize, by_nature: b
         let bound = before.is_some_and(|at| {
             matches!(reading.word(at), "for" | "x" | "×" | "por" | "durante" | "over" | "/" | "during")
         });
-        let stops = (word + 1..end.min(word + 1 + THEN)).any(|at| stops(reading, at));
+        let stops = bound && (word + 1..end.min(word + 1 + THEN)).any(|at| stops(reading, at));
         let ago = matches!(reading.word(word + 1), "ago" | "atras" | "before" | "antes" | "old" | "now");
         if told_since || ago || !(stops || bound && by_nature) {
             return None;
@@ -105,7 +144,9 @@ fn length(reading: &Reading<'_>, within: &Range<usize>, end: usize, by_nature: b
             Unit::Day => Length::Days(number * per),
             Unit::Month => Length::Months(u32::try_from(number).ok()?),
         };
-        Some((length, stops))
+        // A month of an antibiotic prevents.
+        let short = matches!(length, Length::Days(days) if days <= LONGEST);
+        (stops || short).then_some((length, stops))
     })
 }
 
@@ -140,28 +181,16 @@ fn number(word: &str) -> Option<u64> {
     }
 }
 
-/// "Then stop", "y suspender": what ends it when its time is over.
+/// "Then stop", "y suspender", and nothing behind it: "stop if rash" and "stop smoking" say something else.
 fn stops(reading: &Reading<'_>, word: usize) -> bool {
     let joined = word
         .checked_sub(1)
-        .is_some_and(|before| matches!(reading.word(before), "then" | "and" | "y" | "luego" | "despues" | "," | "e"));
+        .is_some_and(|before| matches!(reading.word(before), "then" | "and" | "y" | "luego" | "despues"));
+    let over = word + 1 >= reading.words.len() || reading.words[word + 1].punctuation;
     joined
+        && over
         && matches!(
             reading.word(word),
-            "stop"
-                | "off"
-                | "discontinue"
-                | "suspender"
-                | "suspende"
-                | "suspend"
-                | "parar"
-                | "retirar"
-                | "retira"
-                | "dejar"
-                | "deja"
-                | "cease"
-                | "finish"
-                | "cortar"
-                | "fin"
+            "stop" | "discontinue" | "suspender" | "suspende" | "parar" | "retirar" | "cease"
         )
 }

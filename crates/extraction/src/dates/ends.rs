@@ -26,6 +26,10 @@ pub(super) fn settle(scene: &Scene<'_>, dates: &[DateMention], today: NaiveDate,
         let Some(tense) = tense(scene, &entities[last]).or(dated) else { continue };
         let way = if tense == Tense::Over { Direction::Back } else { Direction::Ahead };
         let Some(end) = mention.said.resolve(today, way) else { continue };
+        // "Paliperidone monthly, last dose 15 February": the day of what goes on.
+        if says_last_dose(scene.text(), mention) && end.day <= today {
+            continue;
+        }
         let joined = |other: &Entity| plain_join(scene.text(), other, &entities[last]);
         let all: Vec<usize> = (0..entities.len()).filter(|at| *at == last || joined(&entities[*at])).collect();
         for at in all {
@@ -159,6 +163,11 @@ fn is_last_dose(before: &str) -> bool {
     matches!(words.as_slice(), [noun_word, last, ..] if noun(noun_word) && matches!(*last, "last" | "final" | "última" | "ultima" | "último" | "ultimo"))
 }
 
+fn says_last_dose(text: &str, mention: &DateMention) -> bool {
+    let from = text.floor_char_boundary(mention.span.start.saturating_sub(24));
+    is_last_dose(&text.get(from..mention.span.start).unwrap_or_default().to_lowercase())
+}
+
 /// Whether a day is told as the last one: "until 9 March", "hasta el viernes".
 fn says_until(text: &str, mention: &DateMention) -> bool {
     let from = text.floor_char_boundary(mention.span.start.saturating_sub(24));
@@ -168,6 +177,6 @@ fn says_until(text: &str, mention: &DateMention) -> bool {
     let small =
         |word: &&str| matches!(*word, "el" | "la" | "the" | "día" | "dia" | "fin" | "fines" | "end" | "of" | "de");
     own.split_whitespace().next().is_some_and(is)
-        || is_last_dose(&before)
+        || says_last_dose(text, mention)
         || before.split_whitespace().rev().find(|word| !small(word)).is_some_and(is)
 }

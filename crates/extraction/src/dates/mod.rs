@@ -20,7 +20,7 @@ mod starts;
 mod tests;
 
 pub(super) use bind::bind;
-pub(super) use courses::COURSES;
+pub(super) use courses::COURSE;
 pub(super) use ends::{Tense, tense_before};
 pub use patterns::find;
 pub use resolve::{Direction, Said};

@@ -96,17 +96,8 @@ fn ends_pregnancy(entity: &Entity, today: NaiveDate) -> bool {
 /// After a loss or a birth nobody is pregnant any more, although no sentence says so.
 fn end_pregnancy(entities: &mut Vec<Entity>, today: NaiveDate) {
     let Some(over) = entities.iter().find(|entity| ends_pregnancy(entity, today)).cloned() else { return };
-    let pregnant = |e: &Entity| {
-        e.kind == EntityType::Condition && e.value == "pregnancy" && e.context.experiencer == Experiencer::Patient
-    };
-    let mut told = false;
-    for entity in entities.iter_mut().filter(|entity| pregnant(entity) && !entity.context.negated) {
-        // "Pregnant again" stands after it.
-        if entity.span.start < over.span.start {
-            entity.context.temporality = Temporality::Historical;
-        }
-        told = true;
-    }
+    // "Pregnant again", "expected in August": what the document says of a pregnancy itself holds.
+    let told = entities.iter().any(|e| e.value == "pregnancy" || e.value == "expected delivery date");
     if !told {
         let code = Some("Z33.1");
         let mut ended = Entity {

@@ -26,10 +26,10 @@ use regimen::{Regimen, RegimenRules};
 pub(super) use status::WORDS;
 use status::{Around, Status, StatusRules};
 use stems::is_named_by_stem;
-pub(super) use tested::challenges;
+pub(super) use tested::challenge_at;
 
 use super::allergies::{Allergies, is_pen};
-use super::dates::COURSES;
+use super::dates::COURSE;
 use super::lexicon::{Concept, Lexicon, List, Mention, SPEECH, label};
 use super::matcher::Matcher;
 use super::phrasebook::Builder;
@@ -160,7 +160,8 @@ impl MedicationRules {
         let found = &drugs[slot];
         let mention = &found.mentions[nth];
         let sentence = &scene.reading.sentences[found.sentence];
-        if tested::is_tested(scene.reading, &sentence.words, &mention.words) {
+        let named: Vec<Range<usize>> = found.mentions.iter().map(|mention| mention.words.clone()).collect();
+        if tested::is_tested(scene.reading, &sentence.words, &mention.words, &named) {
             return None;
         }
         let answered = self.elliptic(scene, drugs, slot, nth);
@@ -291,7 +292,7 @@ impl MedicationRules {
         let text = |said: Option<regimen::Said>| said.map(|said| said.text);
         (entity.dose, entity.route, entity.frequency) =
             (text(regimen.dose), text(regimen.route), text(regimen.frequency));
-        entity.group = COURSES.into_iter().find(|group| *group == mention.concept.group);
+        entity.group = (mention.concept.group == COURSE).then_some(COURSE);
         if mention.concept.group == STEM {
             entity.confidence = entity.confidence.min(0.7);
             entity.value = scene.reading.word(mention.words.start).to_owned();

@@ -1,104 +1,112 @@
 //! What is given or tested to find out about an allergy is no medicine: "provocación oral con amoxicilina 500 mg: tolerada", "skin
-//! prick testing to penicillin".
+//! prick testing to penicillin". Only where nothing but small words, doses and other substances stand between test and name.
 
 use std::ops::Range;
 
 use crate::reading::Reading;
 
-/// Words between the name of a test and what it is done with.
+/// Words between a test and what it is done with.
 const REACH: usize = 12;
+const SMALL: &[&str] = &[
+    "with",
+    "to",
+    "con",
+    "a",
+    "al",
+    "de",
+    "for",
+    "the",
+    "la",
+    "el",
+    "los",
+    "las",
+    "and",
+    "y",
+    ",",
+    "oral",
+    "controlada",
+    "controlado",
+    "controlled",
+    "graded",
+    "supervised",
+    "open",
+    "abierta",
+    "mg",
+    "g",
+    "ml",
+];
 
-/// Whether a sentence tests for the substance of a mention.
-pub(crate) fn is_tested(reading: &Reading<'_>, sentence: &Range<usize>, mention: &Range<usize>) -> bool {
+/// Whether a sentence tests for the substance of a mention. `others` are the medicines of the sentence.
+pub(crate) fn is_tested(
+    reading: &Reading<'_>,
+    sentence: &Range<usize>,
+    mention: &Range<usize>,
+    others: &[Range<usize>],
+) -> bool {
     let from = mention.start.saturating_sub(REACH).max(sentence.start);
-    let before = (from..mention.start).rev().take_while(|word| !ends(reading.word(*word)));
-    let tested = before.filter(|word| names_test(reading, *word)).any(|word| word < mention.start);
-    // "A graded amoxicillin challenge": the noun stands after the name.
-    let after = (mention.end..sentence.end.min(mention.end + 4)).take_while(|word| !ends(reading.word(*word)));
-    tested || after.into_iter().any(|word| is_challenge(reading, word, mention.end == word))
+    let between = |word: usize| {
+        let said = reading.word(word);
+        SMALL.contains(&said)
+            || said.parse::<f64>().is_ok()
+            || said.strip_suffix("mg").is_some_and(|digits| digits.parse::<f64>().is_ok())
+            || others.iter().any(|other| other.contains(&word))
+    };
+    for word in (from..mention.start).rev() {
+        if let Some(end) = test_at(reading, word) {
+            return (end..mention.start).all(between) && mention.start > end;
+        }
+        if !between(word) && !is_of_test(reading.word(word)) {
+            break;
+        }
+    }
+    // "An amoxicillin challenge", "amoxicillin oral challenge".
+    let noun = mention.end + usize::from(reading.word(mention.end) == "oral");
+    noun < sentence.end && matches!(reading.word(noun), "challenge" | "challenges")
 }
 
-/// Whether a sentence challenges a patient with something, which tells more than a test of the skin or of blood.
-pub(crate) fn challenges(reading: &Reading<'_>, sentence: &Range<usize>) -> Option<usize> {
-    sentence.clone().find(|word| is_challenge(reading, *word, false) || is_provocation(reading, *word))
+/// Where a test ends that begins at a word.
+fn test_at(reading: &Reading<'_>, word: usize) -> Option<usize> {
+    let at = |by: usize| reading.word(word + by);
+    let test = |said: &str| matches!(said, "test" | "tests" | "testing" | "tested");
+    match at(0) {
+        "skin" | "prick" | "intradermal" | "patch" => (1..=3).find(|by| test(at(*by))).map(|by| word + by + 1),
+        "prueba" | "pruebas" => matches!(
+            at(1),
+            "cutanea" | "cutaneas" | "intradermica" | "intradermicas" | "epicutaneas" | "intraepidermicas"
+        )
+        .then_some(word + 2),
+        _ => challenge_at(reading, word),
+    }
 }
 
-fn ends(word: &str) -> bool {
+fn is_of_test(word: &str) -> bool {
     matches!(
         word,
-        "." | ";"
-            | "?"
-            | "!"
-            | "takes"
-            | "taking"
-            | "toma"
-            | "tomo"
-            | "tomando"
-            | "started"
-            | "inicia"
-            | "continues"
-            | "continua"
+        "test"
+            | "tests"
+            | "testing"
+            | "tested"
+            | "prick"
+            | "intradermal"
+            | "cutaneas"
+            | "cutanea"
+            | "determinantes"
+            | "challenge"
+            | "challenges"
     )
 }
 
-/// Whether a test begins at a word.
-fn names_test(reading: &Reading<'_>, word: usize) -> bool {
+/// Where a challenge ends that begins at a word: "oral challenge", "provocación oral", "exposición controlada". What challenges a bronchus, or
+/// a person, is none.
+pub(crate) fn challenge_at(reading: &Reading<'_>, word: usize) -> Option<usize> {
     let at = |by: usize| reading.word(word + by);
-    let before = word.checked_sub(1).map_or("", |before| reading.word(before));
     match at(0) {
-        "prick"
-        | "intradermal"
-        | "intradermals"
-        | "intradermales"
-        | "intradermicas"
-        | "intradermorreaccion"
-        | "epicutaneas"
-        | "determinantes"
-        | "ige"
-        | "rast" => true,
-        "skin" | "patch" | "allergy" | "blood" => matches!(at(1), "test" | "tests" | "testing" | "tested"),
-        "prueba" | "pruebas" | "test" | "tests" | "testing" => {
-            matches!(
-                at(1),
-                "cutanea" | "cutaneas" | "alergica" | "alergicas" | "de" | "to" | "for" | "con" | "oral" | "orales"
-            ) && (at(1) != "de" || matches!(at(2), "alergia" | "tolerancia" | "exposicion" | "provocacion"))
-                && before != "drug"
+        "oral" | "graded" | "supervised" | "drug" | "food" => {
+            (1..=3).find(|by| matches!(at(*by), "challenge" | "challenges")).map(|by| word + by + 1)
         }
-        _ => is_provocation(reading, word) || is_challenge(reading, word, false),
-    }
-}
-
-/// "Provocación", "exposición oral controlada".
-fn is_provocation(reading: &Reading<'_>, word: usize) -> bool {
-    let at = |by: usize| reading.word(word + by);
-    match at(0) {
-        "provocacion" | "provocaciones" => true,
-        "exposicion" => matches!(at(1), "oral" | "controlada") || at(2) == "controlada",
-        _ => false,
-    }
-}
-
-/// "A challenge with", "oral challenge": of a substance. "A challenge to get up" is none. `named`: the substance stands right before.
-fn is_challenge(reading: &Reading<'_>, word: usize, named: bool) -> bool {
-    let kind = |said: &str| {
-        matches!(
-            said,
-            "oral"
-                | "graded"
-                | "supervised"
-                | "provocation"
-                | "drug"
-                | "food"
-                | "direct"
-                | "incremental"
-                | "controlled"
-                | "dose"
-        )
-    };
-    let before = word.checked_sub(1).map_or("", |before| reading.word(before));
-    match reading.word(word) {
-        "challenge" | "challenges" => named || kind(before) || reading.word(word + 1) == "with",
-        "challenged" => reading.word(word + 1) == "with",
-        _ => false,
+        "provocacion" if matches!(at(1), "oral" | "controlada" | "con") => Some(word + 1 + usize::from(at(1) != "con")),
+        "exposicion" if at(1) == "controlada" && matches!(at(2), "a" | "con") => Some(word + 2),
+        "exposicion" if at(1) == "oral" => Some(word + 2),
+        _ => None,
     }
 }

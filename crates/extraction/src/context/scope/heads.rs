@@ -1,7 +1,7 @@
 //! Where a denial ends although no sign says so: at the same head said again with an object ("no alergias alergia a
 //! yodo"), at a "yes" behind it, and behind an adjective that names no finding ("no urgente empezar hierro").
 
-use super::super::cues::CueHit;
+use super::super::cues::{Category, Cue, CueHit};
 use super::{COORDINATORS, FUNCTION_WORDS, Sentence};
 use crate::context::scope_words::ARTICLES;
 
@@ -162,6 +162,22 @@ fn is_order(word: &str) -> bool {
 }
 
 impl Sentence<'_, '_> {
+    /// "I smoke with my cousin.": who keeps company in what the speaker does, at the end of a clause.
+    pub(super) fn is_company(&self, hit: &CueHit, cue: &Cue) -> bool {
+        const OWN: &[&str] = &["mi", "mis", "my", "un", "una", "unos", "some", "a"];
+        const DEEDS: &[&str] = &[
+            "smoke", "smoked", "drink", "drank", "fumo", "fume", "fumaba", "bebo", "bebi", "porro", "porros", "joint",
+            "joints", "copas", "beers", "cervezas",
+        ];
+        let word = |word: usize| self.reading.word(word);
+        let person = matches!(cue.category, Category::Family | Category::Other) && !cue.header;
+        let before = (self.words.start..hit.words.start).rev().find(|at| !OWN.contains(&word(*at)));
+        let with = before.filter(|at| matches!(word(*at), "con" | "with"));
+        with.is_some_and(|with| (self.words.start..with).any(|at| DEEDS.contains(&word(at))))
+            && person
+            && self.closes(hit)
+    }
+
     /// Where a denial ends at `word`, because what follows states what was denied in general. `from`: the first word
     /// behind the denial.
     pub(super) fn stated_again(&self, from: usize, word: usize) -> Option<usize> {
