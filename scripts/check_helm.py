@@ -488,7 +488,7 @@ def waiting(scenario: str, documents: list[dict], values: dict):
 
 
 def secret(scenario: str, documents: list[dict]):
-    """No secret is in an environment, and each pod has the files of its own work alone."""
+    """No secret is in an environment, and each pod has only the files of its work."""
     for where, component, pod in pods(documents):
         for container in containers(pod):
             for entry in container.get("env", []):

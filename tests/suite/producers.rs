@@ -189,7 +189,7 @@ async fn files_that_nobody_bound_bring_nothing_and_bound_ones_what_they_may(engi
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_spool_of_a_worker_that_nobody_bound_waits_until_somebody_does() {
+async fn the_spool_of_a_worker_waits_until_its_source_is_bound() {
     let program = Program::on(Engine::File).await;
     let spool = program.folder.path().join("spool");
     std::fs::create_dir(&spool).unwrap();

@@ -140,8 +140,18 @@ pub async fn job_ran(
     now: DateTime<Utc>,
 ) -> Result<(), StoreError> {
     let id = derive("audit.job", &[org.0.as_bytes(), job.as_bytes(), as_of.as_bytes()]);
-    let action = format!("job_{job}");
-    let entry = Done::in_organization(org, &action).entry(id, now, &Actor::program("job"));
+    write_by_job(tx, key, org, (&format!("job_{job}"), id), now).await
+}
+
+/// An entry of the program itself, in the chain of an organisation.
+async fn write_by_job(
+    tx: &mut Transaction,
+    key: &PlatformKey,
+    org: OrgId,
+    (action, id): (&str, Uuid),
+    now: DateTime<Utc>,
+) -> Result<(), StoreError> {
+    let entry = Done::in_organization(org, action).entry(id, now, &Actor::program("job"));
     write(tx, key, &[entry]).await
 }
 
@@ -158,8 +168,7 @@ pub async fn run_forged(
 ) -> Result<(), StoreError> {
     let at = anamnesis_core::clock::micros(now).to_be_bytes();
     let id = derive("audit.run_forged", &[org.0.as_bytes(), job.as_bytes(), as_of.as_bytes(), &at]);
-    let entry = Done::in_organization(org, "run_forged").entry(id, now, &Actor::program("job"));
-    write(tx, key, &[entry]).await
+    write_by_job(tx, key, org, ("run_forged", id), now).await
 }
 
 /// Which entries.

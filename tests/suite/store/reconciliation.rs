@@ -152,10 +152,10 @@ async fn a_run_compares_all_patients_however_small_its_pages_are(engine: Engine)
 async fn five_patients(ward: &Ward) {
     let mut documents = Vec::new();
     for patient in 1..=5u128 {
-        let mut told = document(patient, 1, "2026-06-20T10:00:00Z", "Alérgico a la penicilina. Tiene diabetes.");
-        told["patient_id"] =
+        let mut note = document(patient, 1, "2026-06-20T10:00:00Z", "Alérgico a la penicilina. Tiene diabetes.");
+        note["patient_id"] =
             uuid::Uuid::from_u128(0xfeed_0000_0000_4000_8000_0000_0000_0000 + patient).to_string().into();
-        documents.push(told);
+        documents.push(note);
     }
     feed(&ward.pipeline, &bodies(&documents), 8).await;
     ward.clinic.time.advance(TimeDelta::days(1));
@@ -214,7 +214,7 @@ async fn what_hides_behind_other_rows_is_found(engine: Engine) {
     let status = night(&ward).await.pop().unwrap().status;
     assert_eq!(status["clinical_rows"], 5, "{status}");
     assert_eq!(count(ward.store(), "SELECT count(*) FROM conditions").await, 5, "the made-up rows are gone");
-    // A raw capture that says something of somebody else.
+    // A raw capture that names another person.
     assert!(damage(&ward, "UPDATE memory SET experiencer = 'family' WHERE kind = 'raw'").await > 0);
     let status = night(&ward).await.pop().unwrap().status;
     assert!(status["forged_rows"].as_u64().unwrap() > 0, "{status}");

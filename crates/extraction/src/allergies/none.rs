@@ -12,7 +12,7 @@ use anamnesis_text::Span;
 const LABEL: usize = 3;
 /// Words of an answer that denies all: "no, a ninguno".
 const BARE: usize = 4;
-/// Words of a question that asks about somebody else, or about what an allergy did.
+/// Words of a question that asks about another person, or about what an allergy did.
 const OTHERS: &[&str] = &[
     "familia", "family", "sibling", "hermano", "hermana", "hijo", "hija", "reaccion", "reaction", "alguien", "anyone",
     "mother", "father", "madre", "padre",

@@ -68,7 +68,7 @@ pub(super) fn resolve(
         if matches!(cue.category, Category::End | Category::Verb | Category::Pseudo) {
             continue;
         }
-        // "Un par de porros con mi primo": with whom somebody does something is not who does it.
+        // "Un par de porros con mi primo": the companion is not the one who does it.
         if spoken && sentence.is_company(hit, cue) {
             continue;
         }

@@ -40,7 +40,7 @@ pub(crate) struct Floor {
     held: Option<Held>,
     /// The sentence before ended with them as its subject.
     to_the_end: bool,
-    /// Whom a question asked after, and the turn in which it was asked.
+    /// The person whom a question asked after, and the turn in which it was asked.
     asked: Option<(usize, Held)>,
 }
 
@@ -167,7 +167,7 @@ impl Floor {
     }
 }
 
-/// "How is your husband?", "¿y cómo está su marido?": nothing but the question after somebody.
+/// "How is your husband?", "¿y cómo está su marido?": nothing but the question after a person.
 fn asks_after(reading: &Reading<'_>, sentence: &Sentence, named: &Range<usize>) -> bool {
     let plain = sentence.words.clone().filter(|word| !reading.words[*word].punctuation);
     let others: Vec<&str> = plain.filter(|word| !named.contains(word)).map(|word| reading.word(word)).collect();

@@ -14,7 +14,7 @@ use anamnesis_core::fact_date::{DatePrecision, FactDate};
 const REACH: usize = 16;
 /// Words behind a length in which it is said to end then.
 const THEN: usize = 5;
-/// Days of a course that is told by the nature of the medicine alone.
+/// Days of a course that only the nature of the medicine shows.
 const LONGEST: u64 = 28;
 /// The group of medicines that are given for a time by their nature.
 pub(crate) const COURSE: &str = "antibiotic";

@@ -97,8 +97,8 @@ fn ends_pregnancy(entity: &Entity, today: NaiveDate) -> bool {
 fn end_pregnancy(entities: &mut Vec<Entity>, today: NaiveDate) {
     let Some(over) = entities.iter().find(|entity| ends_pregnancy(entity, today)).cloned() else { return };
     // "Pregnant again", "expected in August": what the document says of a pregnancy itself holds.
-    let told = entities.iter().any(|e| e.value == "pregnancy" || e.value == "expected delivery date");
-    if !told {
+    let is_stated = entities.iter().any(|e| e.value == "pregnancy" || e.value == "expected delivery date");
+    if !is_stated {
         let code = Some("Z33.1");
         let mut ended = Entity {
             kind: EntityType::Condition,
