@@ -4,7 +4,7 @@
 
 use super::{Allergies, AllergyRules, Frame, Placed, Substance};
 use crate::EntityType;
-use crate::medication::challenge_at;
+use crate::medication::{challenge_at, stands_between};
 use crate::scene::Scene;
 
 /// Words between a challenge, what it is done with, and how it went.
@@ -68,29 +68,6 @@ const HARMED: &[&str] = &[
     "if",
     "si",
 ];
-/// Words between a challenge and what it is done with.
-const SMALL: &[&str] = &[
-    "with",
-    "to",
-    "con",
-    "a",
-    "al",
-    "de",
-    "the",
-    "la",
-    "el",
-    "los",
-    "whole",
-    "cooked",
-    "huevo",
-    "and",
-    "y",
-    ",",
-    "controlada",
-    "oral",
-    "abierta",
-];
-
 impl AllergyRules {
     /// Denies the allergens with which a sentence says that a challenge went well.
     pub(super) fn borne_in_challenge(
@@ -109,14 +86,9 @@ impl AllergyRules {
         let mut end = start;
         let mut bound: Vec<&Substance> = Vec::new();
         for substance in substances.iter().filter(|one| one.words.start >= start) {
-            let between = |word: usize| {
-                let said = reading.word(word);
-                SMALL.contains(&said)
-                    || matches!(said, "mg" | "g" | "ml")
-                    || said.parse::<f64>().is_ok()
-                    || said.ends_with("mg")
-            };
-            if substance.words.start > end + REACH || !(end..substance.words.start).all(between) {
+            if substance.words.start > end + REACH
+                || !(end..substance.words.start).all(|word| stands_between(reading, word))
+            {
                 break;
             }
             end = substance.words.end;

@@ -26,7 +26,7 @@ use regimen::{Regimen, RegimenRules};
 pub(super) use status::WORDS;
 use status::{Around, Status, StatusRules};
 use stems::is_named_by_stem;
-pub(super) use tested::challenge_at;
+pub(super) use tested::{challenge_at, stands_between};
 
 use super::allergies::{Allergies, is_pen};
 use super::dates::COURSE;

@@ -31,10 +31,19 @@ const SMALL: &[&str] = &[
     "supervised",
     "open",
     "abierta",
+    "whole",
+    "cooked",
     "mg",
     "g",
     "ml",
 ];
+
+/// Whether a word may stand between a test and what it is done with: a small word, or a dose.
+pub(crate) fn stands_between(reading: &Reading<'_>, word: usize) -> bool {
+    let said = reading.word(word);
+    let is_number = |text: &str| text.parse::<f64>().is_ok();
+    SMALL.contains(&said) || is_number(said) || said.strip_suffix("mg").is_some_and(is_number)
+}
 
 /// Whether a sentence tests for the substance of a mention. `others` are the medicines of the sentence.
 pub(crate) fn is_tested(
@@ -44,13 +53,7 @@ pub(crate) fn is_tested(
     others: &[Range<usize>],
 ) -> bool {
     let from = mention.start.saturating_sub(REACH).max(sentence.start);
-    let between = |word: usize| {
-        let said = reading.word(word);
-        SMALL.contains(&said)
-            || said.parse::<f64>().is_ok()
-            || said.strip_suffix("mg").is_some_and(|digits| digits.parse::<f64>().is_ok())
-            || others.iter().any(|other| other.contains(&word))
-    };
+    let between = |word: usize| stands_between(reading, word) || others.iter().any(|other| other.contains(&word));
     for word in (from..mention.start).rev() {
         if let Some(end) = test_at(reading, word) {
             return (end..mention.start).all(between) && mention.start > end;
