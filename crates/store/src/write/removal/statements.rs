@@ -34,8 +34,9 @@ statements! {
     ERASED_MEMORY = "SELECT group_hash, kind, document_id FROM memory WHERE org_id = $1 AND patient_id = $2 AND id = $3";
     ERASED_CONTENT = "SELECT content_sealed FROM memory WHERE org_id = $1 AND patient_id = $2 AND id = $3";
     ERASED_FINDINGS = "SELECT id, source_id, revision, evidence_start, evidence_end FROM extracted_findings \
-        WHERE org_id = $1 AND patient_id = $2 AND (group_hash, attribute_hash) IN (SELECT group_hash, attribute_hash \
-        FROM memory WHERE org_id = $1 AND patient_id = $2 AND id = $3)";
+        WHERE org_id = $1 AND patient_id = $2 \
+        AND group_hash = (SELECT group_hash FROM memory WHERE org_id = $1 AND patient_id = $2 AND id = $3) \
+        AND attribute_hash = (SELECT attribute_hash FROM memory WHERE org_id = $1 AND patient_id = $2 AND id = $3)";
     ARCHIVED = "SELECT content_sealed FROM document_archive WHERE org_id = $1 AND patient_id = $2 AND document_id = $3 \
         AND revision = $4";
     REWRITE_ARCHIVED = "UPDATE document_archive SET content_sealed = $5, updated_at = $6 WHERE org_id = $1 \
