@@ -193,7 +193,7 @@ fn asks_after(reading: &Reading<'_>, sentence: &Sentence, named: &Range<usize>) 
                     | "la"
             )
     };
-    sentence.question && others.iter().any(|word| asks(word)) && others.iter().all(|word| small(word))
+    sentence.question && others.iter().any(asks) && others.iter().all(small)
 }
 
 /// "Fine, thanks": the answer is over.
