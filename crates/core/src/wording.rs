@@ -148,6 +148,52 @@ const DENIALS: &[&str] = &[
     "negaba", "niegan", "negando", "non", "nil",
 ];
 
+/// Words by which a denial speaks of all time up to then, before what is denied …
+const EVER: &[&str] = &[
+    "never",
+    "ever",
+    "nunca",
+    "jamas",
+    "previous",
+    "previously",
+    "prior",
+    "history",
+    "hx",
+    "previo",
+    "previos",
+    "previa",
+    "previas",
+    "antecedente",
+    "antecedentes",
+    "alguna",
+];
+/// … and behind it.
+const EVER_AFTER: &[&str] =
+    &["never", "ever", "nunca", "jamas", "life", "vida", "previo", "previos", "previa", "previas"];
+/// Words before a mention in which they stand: "ever having been diagnosed with".
+const EVER_BEFORE: usize = 5;
+/// … and after it: "yo litio no he tomado en mi vida".
+const EVER_BEHIND: usize = 6;
+
+/// Whether a denial speaks of all time up to then: "has never smoked", "history of seizures: none". `before` and `after` are
+/// the words of its sentence around what is denied, `mention` its own ("never smoked").
+#[must_use]
+pub fn denies_for_all_time(before: &str, mention: &str, after: &str) -> bool {
+    let before = words(before);
+    let near = before.iter().rev().take_while(|word| !parts_items(word)).take(EVER_BEFORE);
+    let after = words(after);
+    let mut follows = after.iter().take_while(|word| !parts_items(word)).take(EVER_BEHIND);
+    near.into_iter().any(|word| word.is(EVER))
+        || words(mention).iter().any(|word| word.is(&["never", "nunca", "jamas"]))
+        || follows.any(|word| word.is(EVER_AFTER))
+}
+
+/// Where the next item of a list of denials begins: "no fever, vomiting or previous surgery".
+fn parts_items(word: &Word) -> bool {
+    word.is(&["or", "and", "ni", "y", "o", "nor", "but", "pero"])
+        || (word.is_sign() && matches!(word.folded.as_str(), "." | ";" | "!" | ","))
+}
+
 /// Whether the folded word denies. Whole words only: "nevertheless" holds no "never".
 pub fn denies(folded: &str) -> bool {
     DENIALS.contains(&folded)

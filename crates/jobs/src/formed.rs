@@ -65,6 +65,7 @@ impl Formed<'_> {
             ending: false,
             past: false,
             blanket: false,
+            never: false,
             set_by: SetBy::Agent,
             document_type: self.document_type,
             source_type: SourceType::Consolidation,

@@ -16,7 +16,7 @@ use anamnesis_core::fold::{Assertion, Details, KeyHash};
 use anamnesis_core::measured::Measured;
 use anamnesis_core::memory::{Class, Kind};
 use anamnesis_core::provenance::Teller;
-use anamnesis_core::wording::{person, plain_words};
+use anamnesis_core::wording::{denies_for_all_time, person, plain_words};
 use anamnesis_crypto::PatientKeys;
 use anamnesis_extraction::{Entity, Hypothesis, StatementKind, settled};
 use anamnesis_messages::contract::DocumentSubmitted;
@@ -86,6 +86,7 @@ impl<'a> Teaching<'a> {
             // Another wording is another value of what it replaces.
             value: Some(text.to_owned()),
             mention: text.to_owned(),
+            never: false,
             source_entity: self.source_entity.clone(),
             derived_from,
             ..FindingWords::default()
@@ -120,6 +121,14 @@ impl<'a> Teaching<'a> {
         self.origin.teller(turn.and_then(|t| turns?.get(t)).map(|t| t.speaker))
     }
 
+    /// Whether a denial speaks of all time up to then, in the words around it.
+    fn is_for_all_time(&self, e: &Entity) -> bool {
+        let text = self.text();
+        let before = Span::new(e.evidence.start.min(e.span.start), e.span.start).of(text);
+        let after = Span::new(e.span.end, e.evidence.end.max(e.span.end)).of(text);
+        denies_for_all_time(before, e.span.of(text), after)
+    }
+
     fn entity(&self, e: &Entity) -> Option<NewFinding> {
         let teller = self.teller(e.turn);
         // A measurement without a day of its own is of the document's.
@@ -143,6 +152,7 @@ impl<'a> Teaching<'a> {
             at: e.at,
             measured: e.measured.clone(),
             mention: e.span.of(self.text()).to_owned(),
+            never: e.context.negated && self.is_for_all_time(e),
             source_entity: self.source_entity.clone(),
             file: None,
             formed_from: Vec::new(),
@@ -205,6 +215,7 @@ impl<'a> Teaching<'a> {
         let words = FindingWords {
             concept: EVERY.to_owned(),
             mention: span.of(self.text()).to_owned(),
+            never: false,
             ..FindingWords::default()
         };
         let mut finding = self.finding(Parts {
@@ -229,6 +240,7 @@ impl<'a> Teaching<'a> {
         let words = FindingWords {
             concept: h.text.clone(),
             mention: h.evidence.of(self.text()).to_owned(),
+            never: false,
             ..FindingWords::default()
         };
         let mut finding = self.finding(Parts {
@@ -278,6 +290,7 @@ impl<'a> Teaching<'a> {
             ending: false,
             past: false,
             blanket: false,
+            never: false,
             set_by: self.origin.set_by(parts.teller),
             document_type: Some(self.document.document_type),
             source_type,

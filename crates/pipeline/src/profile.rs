@@ -221,6 +221,7 @@ impl Stating<'_> {
             ending: said.ending,
             past: false,
             blanket: false,
+            never: false,
             set_by: said.set_by,
             document_type: None,
             source_type,

@@ -126,6 +126,7 @@ fn finding() -> NewFinding {
         ending: false,
         past: false,
         blanket: false,
+        never: false,
         set_by: SetBy::Clinician,
         document_type: Some(DocumentType::ClinicalNote),
         source_type: SourceType::DirectExperience,

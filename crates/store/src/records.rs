@@ -248,6 +248,9 @@ pub struct FindingWords {
     pub measured: Option<Measured>,
     /// The mention as it stands in the text.
     pub mention: String,
+    /// Of a denial: for all time up to then ("I have never smoked").
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub never: bool,
     /// Who said so, where it was another entity (a surrogate).
     pub source_entity: Option<String>,
     /// Of what an uploaded document says: where in its file.

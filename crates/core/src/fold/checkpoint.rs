@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::interval::Interval;
 use super::walk::Walk;
-use super::{Assertion, Conflict, Details, KeyHash, Log, Outcome, Step, StepKey, allergies, plans, steps};
+use super::{Assertion, Conflict, Details, KeyHash, Log, Outcome, Step, StepKey, allergies, nevers, plans, steps};
 use crate::failpoints;
 use crate::finding::Polarity;
 use crate::ids::MemoryId;
@@ -16,7 +16,7 @@ use crate::scope::Scope;
 
 /// The rules of the fold that a checkpoint rests on. Raise it with every change to what a fold finds: checkpoints of
 /// another version are not resumed.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 /// Steps after which a checkpoint is worth its bytes: so many at most, and those of one batch, are walked again.
 const EVERY: usize = 16;
@@ -32,6 +32,7 @@ pub struct Checkpoint {
     conflicts: Vec<Conflict>,
     ordinals: Vec<(KeyHash, Polarity, Details, u32)>,
     confirmed: Vec<(MemoryId, DateTime<Utc>)>,
+    judged: Vec<(MemoryId, DateTime<Utc>)>,
     /// Marks of all sources and texts that were counted.
     seen: Vec<u32>,
 }
@@ -107,6 +108,7 @@ pub fn resume(
     walk.memories.clone_from(&from.memories);
     walk.conflicts.clone_from(&from.conflicts);
     walk.confirmed.clone_from(&from.confirmed);
+    walk.judged.clone_from(&from.judged);
     let fact = |(attribute, polarity, details, n): &(KeyHash, Polarity, Details, u32)| {
         ((*attribute, *polarity, details.clone()), *n)
     };
@@ -170,6 +172,7 @@ fn checkpoint(walk: &Walk<'_>, walked: Walked, mut seen: Vec<u32>, policy: &Life
         conflicts: walk.conflicts.clone(),
         ordinals,
         confirmed: walk.confirmed.clone(),
+        judged: walk.judged.clone(),
         seen,
     })
 }
@@ -177,5 +180,6 @@ fn checkpoint(walk: &Walk<'_>, walked: Walked, mut seen: Vec<u32>, policy: &Life
 fn settled(mut walk: Walk<'_>, now: DateTime<Utc>) -> Outcome {
     allergies::settle(&mut walk);
     plans::settle(&mut walk);
+    nevers::settle(&mut walk);
     walk.finish(now)
 }

@@ -25,6 +25,10 @@ pub(super) struct Interval {
     pub(crate) blanket: bool,
     /// A claim that the fact is over, from a source that may not end it.
     pub(crate) ending: bool,
+    /// A denial for all time up to then.
+    pub(crate) never: bool,
+    /// It was opened as history: what it says was over when it was said.
+    pub(crate) history: bool,
     /// When somebody said so last.
     pub(crate) last_said: DateTime<Utc>,
     recorded_at: DateTime<Utc>,
@@ -99,6 +103,9 @@ impl Interval {
             trust: a.trust,
             blanket: a.blanket,
             ending: a.ending,
+            never: a.never && a.polarity == Polarity::Negated,
+            // A symptom that is an event is one of the past.
+            history: a.past || a.ending || (a.entity == EntityType::Symptom && a.class == Class::Event),
             last_said: a.asserted_at,
             recorded_at: a.recorded_at.min(a.asserted_at),
             asked_expiry: a.expires_at.filter(|_| may_end(a)),
@@ -160,6 +167,7 @@ impl Interval {
     /// The same fact again from another place: the clock restarts, and new evidence reinforces (seed 001, section 5).
     pub(crate) fn confirm(&mut self, a: &Assertion, policy: &LifecyclePolicy) {
         self.last_said = self.last_said.max(a.asserted_at);
+        self.never |= a.never && a.polarity == Polarity::Negated;
         if self.folded.sources.contains(&a.id) {
             return;
         }

@@ -9,6 +9,7 @@ mod allergies;
 mod checkpoint;
 mod ends;
 mod interval;
+mod nevers;
 mod plans;
 mod walk;
 
@@ -119,6 +120,8 @@ pub struct Assertion {
     pub past: bool,
     /// "No known allergies": speaks of every substance.
     pub blanket: bool,
+    /// A denial for all time up to then: "I have never smoked".
+    pub never: bool,
     pub set_by: SetBy,
     pub document_type: Option<DocumentType>,
     pub source_type: SourceType,

@@ -32,6 +32,7 @@ fn finding(n: u128, entity: EntityType, at: i64) -> Assertion {
         ending: false,
         past: false,
         blanket: false,
+        never: false,
         set_by: SetBy::Patient,
         document_type: Some(DocumentType::ChatMessage),
         source_type: SourceType::DirectExperience,
@@ -467,4 +468,17 @@ fn a_number_without_its_unit_confirms_the_dose_and_another_number_never_does() {
     assert_eq!((out.memories.len(), out.conflicts.len()), (2, 1));
     let shorter_first = folded(vec![said(1, 0, "100"), said(2, 3, "100 mg")], 4);
     assert_eq!(shorter_first.memories[0].details.dose.as_deref(), Some("100 mg"));
+}
+
+#[test]
+fn a_denial_for_all_time_opposes_what_was_whichever_comes_first_and_nothing_that_begins_later() {
+    let never = |n, at| Assertion { polarity: Polarity::Negated, never: true, ..finding(n, EntityType::Condition, at) };
+    let past = |n, at| Assertion { past: true, ..finding(n, EntityType::Condition, at) };
+    let opposed = |log: Vec<Assertion>| folded(log, 9).conflicts.iter().filter(|known| known.negation).count();
+    assert_eq!(opposed(vec![never(1, 1), past(2, 3)]), 1);
+    assert_eq!(opposed(vec![past(1, 1), never(2, 3)]), 1);
+    assert_eq!(opposed(vec![finding(1, EntityType::Condition, 1), never(2, 3)]), 1);
+    assert_eq!(opposed(vec![never(1, 1), finding(2, EntityType::Condition, 3)]), 0);
+    let now = |n, at| Assertion { polarity: Polarity::Negated, ..finding(n, EntityType::Condition, at) };
+    assert_eq!(opposed(vec![past(1, 1), now(2, 3)]), 0);
 }

@@ -29,6 +29,8 @@ pub(super) struct Walk<'a> {
     purged: BTreeSet<MemoryId>,
     /// What people said that it holds, and when.
     pub(crate) confirmed: Vec<(MemoryId, DateTime<Utc>)>,
+    /// What people ended, denied, corrected or answered, and when.
+    pub(crate) judged: Vec<(MemoryId, DateTime<Utc>)>,
     /// A memory takes over evidence that the walk was not given: it was resumed, and needs the whole log.
     pub(super) lacks_evidence: bool,
 }
@@ -49,6 +51,7 @@ impl<'a> Walk<'a> {
             retired,
             purged,
             confirmed: Vec::new(),
+            judged: Vec::new(),
             lacks_evidence: false,
         }
     }
@@ -182,6 +185,9 @@ impl<'a> Walk<'a> {
         self.pass_time(act.at);
         let Some(at) = self.memories.iter().position(|m| m.folded.id == act.memory) else { return };
         let (when, cause) = (act.at, act.id.0);
+        if matches!(act.deed, Deed::Ended | Deed::Denied | Deed::Corrected | Deed::Answered) {
+            self.judged.push((act.memory, when));
+        }
         if matches!(act.deed, Deed::Confirmed | Deed::Verified)
             && !act.by.is_authoritative()
             && let Some(allergy) = self.allergy_against(at)
@@ -398,6 +404,11 @@ impl<'a> Walk<'a> {
         self.memories[old].superseded(new_id, from, a.asserted_at);
         self.memories[new].replaces(old_id, a.asserted_at);
         self.memories[new].folded.sources.extend(inherited);
+    }
+
+    /// Whether a person has judged one of these memories since then.
+    pub(super) fn judged_since(&self, memories: &[MemoryId], since: DateTime<Utc>) -> bool {
+        self.judged.iter().any(|(of, when)| memories.contains(of) && *when >= since)
     }
 
     pub(super) fn newest(&self, matches: impl Fn(&Interval) -> bool) -> Option<usize> {

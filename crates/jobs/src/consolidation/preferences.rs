@@ -114,6 +114,7 @@ impl Consolidation {
             value: Some(stated.value.clone()),
             status: Some(STATED.to_owned()),
             mention: preferred.mention.clone(),
+            never: false,
             formed_from: vec![raw_id(preferred.scope, telling.document, telling.revision)],
             ..FindingWords::default()
         };

@@ -21,6 +21,7 @@ fn any_finding() -> impl Strategy<Value = Assertion> {
                 source: Uuid::from_u128(source),
                 details,
                 polarity: Polarity::of(negated),
+                never: negated && dose != 1,
                 ending,
                 set_by,
                 trust,

@@ -107,6 +107,7 @@ fn assertion(n: usize, at: DateTime<Utc>, said: &Said) -> Assertion {
         ending: said.ending,
         past: said.past,
         blanket: said.blanket && said.entity == EntityType::Allergy,
+        never: said.denied && said.mg.is_none(),
         set_by,
         document_type,
         source_type,

@@ -220,6 +220,7 @@ fn finding(row: &Row, keys: &PatientKeys) -> Result<(Assertion, Told), StoreErro
         ending: row.bool(15)?,
         past: entity == EntityType::Condition && temporality == Temporality::Historical,
         blanket: row.bool(16)?,
+        never: words.never,
         polarity: Polarity::of(row.bool(17)?),
         experiencer: code(row, 18, Experiencer::from_code)?,
         extraction_confidence: row.f64(19)?,

@@ -192,6 +192,10 @@ impl Writer<'_> {
         let id = row.uuid(1)?;
         let Some(sealed) = row.opt_blob(4)? else { return Ok(None) };
         let words: FindingWords = open_record(keys, memory_cell(id, "content"), &sealed)?;
+        // An account repeats what others stated.
+        if words.account.is_some() {
+            return Ok(None);
+        }
         let quote = row.opt_blob(5)?.filter(|sealed| !sealed.is_empty());
         let quote = quote.map(|sealed| open_text(keys, memory_cell(id, "evidence"), &sealed)).transpose()?;
         let text = quote.unwrap_or(words.mention);

@@ -83,6 +83,7 @@ impl Change {
             value: maybe(&words.value),
             reaction: maybe(&words.reaction),
             mention: self.clean(&words.mention),
+            never: words.never,
             source_entity: maybe(&words.source_entity),
             file: words.file.clone(),
             formed_from: words.formed_from.clone(),
