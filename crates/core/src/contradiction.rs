@@ -17,7 +17,12 @@ use anamnesis_text::{Language, Votes, detect_both, stems};
 #[rustfmt::skip] // lists of words read as paragraphs
 #[path = "contradiction_words.rs"]
 mod vocabulary;
-use vocabulary::{BEARS, COMPARISONS, CUE_PREFIX_STOPS, DIRECT, DISLIKES, FUNCTION_CUES, LIKES, PAST};
+mod comparison;
+use comparison::{Comparison, compares_with_time};
+use vocabulary::{
+    BEARS, BODILY, CHANGES, COMPARISONS, DIRECT, DISLIKES, FEELINGS, FUNCTION_CUES, JUDGEMENTS, LIKE_AFTER, LIKES,
+    NO_OPERAND, PAST, TIMES, VALUE,
+};
 
 codes!(
     ContradictionType {
@@ -99,6 +104,40 @@ impl<'a> Statement<'a> {
     }
 }
 
+/// What a sentence says that another sentence may oppose, without being about an illness or a medicine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Opinion {
+    /// Two things, one ahead of the other: "running helps me more than talking".
+    Comparison,
+    /// An attitude towards something that is named: "I can't stand the group".
+    Attitude,
+    /// What a thing or an act is worth: "asking for help is for cowards", "the tablets make me weak".
+    Judgement,
+}
+
+/// The opinion that a sentence holds now; `None` where it speaks of a time that is over, or of nothing that is named.
+pub fn opinion(text: &str, language: Language) -> Option<Opinion> {
+    let side = Side::of(text, language);
+    if side.past {
+        return None;
+    }
+    let about = |clause: &Clause| !clause.subjects.is_empty();
+    let felt = |clause: &Clause| {
+        FEELINGS.iter().any(|(likes, hates, bears)| {
+            clause.has(likes, false) || clause.has(likes, true) || clause.has(hates, false) || clause.has(bears, true)
+        })
+    };
+    let judged =
+        |clause: &Clause| JUDGEMENTS.iter().any(|(good, bad)| clause.has(good, false) || clause.has(bad, false));
+    if !side.comparisons.is_empty() || side.changed.is_some() {
+        Some(Opinion::Comparison)
+    } else if side.clauses.iter().any(|clause| about(clause) && felt(clause)) {
+        Some(Opinion::Attitude)
+    } else {
+        side.clauses.iter().any(|clause| about(clause) && judged(clause)).then_some(Opinion::Judgement)
+    }
+}
+
 /// How two statements contradict each other, or `None`. Symmetric. `similarity` is the cosine of their vectors, where
 /// it is known.
 pub fn contradiction(
@@ -121,8 +160,9 @@ fn found_between(
     if !overlap(a, b) || !same_experiencer(a, left, b, right) || left.past != right.past {
         return None;
     }
-    // A statement that says nothing but what the other says as well contradicts it no more than the other itself does.
-    if left.repeats(right) || right.repeats(left) {
+    // A statement that says nothing but what the other says as well contradicts it no more than the other itself does. The
+    // same words in another order may compare the other way round.
+    if !left.compares_otherwise(right) && (left.repeats(right) || right.repeats(left)) {
         return None;
     }
     let shared = left.stems().intersection(&right.stems()).count();
@@ -167,6 +207,11 @@ struct Side {
     subject: Option<&'static str>,
     /// It speaks of a time that is over: what holds now does not contradict it.
     past: bool,
+    comparisons: Vec<Comparison>,
+    /// It compares with a time that moves on.
+    moving: bool,
+    /// It says what came of a change: "worse since the switch to venlafaxine".
+    changed: Option<BTreeSet<String>>,
 }
 
 /// One clause: its content stems, those that a denial governs, and its cue words.
@@ -179,6 +224,8 @@ struct Clause {
     cues: Vec<(String, bool)>,
 }
 
+/// Words after "since" that name a change.
+const CHANGE_REACH: usize = 8;
 const CLAUSE_WORDS: &[&str] = &["and", "but", "whereas", "while", "y", "e", "pero", "mientras", "aunque", "although"];
 /// A denial governs at most this many words after it.
 const SCOPE: usize = 6;
@@ -191,12 +238,19 @@ impl Side {
             .filter(|clause| !clause.is_empty())
             .map(|clause| Clause::of(clause, language))
             .collect();
-        let past = (0..words.len()).any(|at| PAST.iter().any(|phrase| starts_with(&words[at..], phrase)));
-        Self { clauses, subject: subject(&words), past }
+        let past = (0..words.len()).any(|at| is_past(&words, at));
+        let comparisons = Comparison::all(&words, language);
+        let (moving, changed) = (compares_with_time(&words), since_a_change(&words, language));
+        Self { clauses, subject: subject(&words), past, comparisons, moving, changed }
     }
 
     fn subjects(&self) -> BTreeSet<&str> {
         self.clauses.iter().flat_map(|clause| clause.subjects.iter().map(String::as_str)).collect()
+    }
+
+    /// Whether both compare the same two things, and not alike.
+    fn compares_otherwise(&self, other: &Self) -> bool {
+        self.comparisons.iter().any(|one| other.comparisons.iter().any(|theirs| one.opposes(theirs)))
     }
 
     /// Whether each clause of this one is a clause of the other.
@@ -207,6 +261,25 @@ impl Side {
     fn stems(&self) -> BTreeSet<&str> {
         self.clauses.iter().flat_map(|clause| clause.stems.iter().map(String::as_str)).collect()
     }
+}
+
+/// "Worse since the switch to venlafaxine", "desde el cambio me siento mejor": what else is named with the change, where it
+/// is said how things are since then.
+fn since_a_change(words: &[Word], language: Language) -> Option<BTreeSet<String>> {
+    let since = words.iter().position(|word| word.is(&["since", "desde"]))?;
+    let behind = || words[since + 1..].iter().take(CHANGE_REACH).take_while(|word| !word.is_sign());
+    let valued = words.iter().any(|word| VALUE.iter().any(|(one, other)| word.is(one) || word.is(other)));
+    let named = |word: &&Word| !word.is(CHANGES) && !word.is(FUNCTION_CUES) && !word.is(TIMES) && !word.is(NO_OPERAND);
+    (valued && behind().any(|word| word.is(CHANGES)))
+        .then(|| behind().filter(named).flat_map(|word| stems(&word.folded, language)).collect())
+}
+
+/// A frame of a time that is over. "Mejor que antes" speaks of now, "antes que" of no time.
+fn is_past(words: &[Word], at: usize) -> bool {
+    let compared = words[at].is(&["antes"])
+        && (at.checked_sub(1).is_some_and(|before| words[before].is(&["que"]))
+            || words.get(at + 1).is_some_and(|next| next.is(&["que", "de"])));
+    !compared && PAST.iter().any(|phrase| starts_with(&words[at..], phrase))
 }
 
 impl Clause {
@@ -258,24 +331,37 @@ impl Clause {
 
 fn is_cue(words: &[Word], at: usize) -> bool {
     let word = &words[at];
-    let pairs = || DIRECT.iter().chain(COMPARISONS).any(|(one, other)| word.is(one) || word.is(other));
+    let pairs =
+        || DIRECT.iter().chain(COMPARISONS).chain(JUDGEMENTS).any(|(one, other)| word.is(one) || word.is(other));
     // "feels like" likes nothing.
-    let preposition = word.is(&["like"]) && at > 0 && words[at - 1].is(CUE_PREFIX_STOPS);
-    !preposition && (word.is(LIKES) || word.is(DISLIKES) || word.is(BEARS) || pairs())
+    let preposition = word.is(&["like"]) && at > 0 && !words[at - 1].is(LIKE_AFTER);
+    // "Can't stand on the left leg", "stomach pain" and "cannot bear weight" are of the body.
+    let bodily = word.is(&["stand", "bear", "stomach"])
+        && (words.get(at + 1).is_some_and(|next| next.is(BODILY))
+            || at.checked_sub(1).is_none_or(|b| !denies(&words[b].folded)));
+    !preposition && !bodily && (word.is(LIKES) || word.is(DISLIKES) || word.is(BEARS) || pairs())
 }
 
 fn opposition(left: &Side, right: &Side) -> Option<ContradictionType> {
+    if left.compares_otherwise(right) {
+        return Some(ContradictionType::ComparativeOpposition);
+    }
     let by_pair = |pairs: &[(&[&str], &[&str])]| {
         pairs.iter().filter(|(one, other)| opposed(left, right, |c| c.has(one, false), |c| c.has(other, false))).count()
     };
     if by_pair(DIRECT) > 0 || denied_elsewhere(left, right) || denied_elsewhere(right, left) {
         return Some(ContradictionType::DirectNegation);
     }
-    // Two oppositions cancel out: "more rest is better" and "less rest is worse" agree.
-    if by_pair(COMPARISONS) % 2 == 1 {
+    // Two oppositions cancel out: "more rest is better" and "less rest is worse" agree. What compares two things on both
+    // sides was judged by them.
+    let both_compare = !left.comparisons.is_empty() && !right.comparisons.is_empty();
+    let other_changes =
+        left.changed.as_ref().zip(right.changed.as_ref()).is_some_and(|(one, other)| one.is_disjoint(other));
+    if !both_compare && !other_changes && !left.moving && !right.moving && by_pair(COMPARISONS) % 2 == 1 {
         return Some(ContradictionType::ComparativeOpposition);
     }
-    opposed(left, right, Clause::likes, Clause::dislikes).then_some(ContradictionType::PreferenceConflict)
+    let judged = by_pair(JUDGEMENTS) % 2 == 1;
+    (judged || opposed(left, right, Clause::likes, Clause::dislikes)).then_some(ContradictionType::PreferenceConflict)
 }
 
 /// Whether one side holds the one pole and the other side the other. A side that holds both poles ("tea always, coffee

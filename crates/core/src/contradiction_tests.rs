@@ -128,3 +128,51 @@ proptest! {
         prop_assert_eq!(found(&text, &text, Some(1.0)), None);
     }
 }
+
+#[test]
+fn two_things_that_change_places_in_a_comparison_oppose_each_other() {
+    for (one, other) in [
+        ("Walking clears my head more than reading", "Reading clears my head more than walking does"),
+        ("I feel safer with my aunt than with my uncle", "I've always felt safer with my uncle than my aunt"),
+        ("Evenings are harder than mornings", "The mornings are harder than the evenings for him"),
+        ("I prefer texting to calling", "I prefer calling to texting"),
+        ("My back is worse sitting than standing", "My back's worse standing than sitting"),
+        ("Duermo mejor en el sofá que en la cama", "En la cama duermo mucho mejor que en el sofá"),
+        ("El ruido me agota más que el trabajo", "el trabajo me agota muchísimo más que el ruido"),
+        ("Con mi hermano hablo mejor que con mi hermana", "con mi hermana hablo mejor que con mi hermano"),
+        ("Llevo peor los lunes que los viernes", "Lleva peor los viernes que los lunes"),
+        ("Prefiere mujer antes que hombre", "como terapeuta prefiero hombre antes que mujer"),
+    ] {
+        assert_eq!(found(one, other, None), Some("comparative_opposition"), "{one} / {other}");
+        assert_eq!(found(other, one, None), Some("comparative_opposition"), "{other} / {one}");
+    }
+}
+
+#[test]
+fn comparisons_that_agree_or_compare_other_things_oppose_nothing() {
+    for (one, other) in [
+        ("Mornings are better than evenings", "Evenings are worse than mornings"),
+        ("Mornings are better than evenings", "For me mornings are easier than evenings"),
+        ("Coffee wakes me more than tea", "I like tea more than coffee"),
+        ("I'm better than last year", "I'm worse than last week"),
+        ("Duermo mejor con mi perro que sola", "Trabajo mejor sola que con mi perro"),
+        ("Running helps me more than talking", "Running helps me more than talking to anyone"),
+    ] {
+        assert_eq!(found(one, other, None), None, "{one} / {other}");
+    }
+}
+
+#[test]
+fn a_degree_that_turns_round_opposes_the_same_comparison() {
+    let better = "I sleep better at home than in the hostel";
+    assert_eq!(found(better, "I sleep worse at home than in the hostel", None), Some("comparative_opposition"));
+    let felt = "I've felt worse since the switch to duloxetine";
+    let better = "He has felt better ever since the switch to duloxetine";
+    assert_eq!(found(felt, better, None), Some("comparative_opposition"));
+    assert_eq!(found(felt, "He feels better since the switch to nights", None), None);
+    let since = "Desde el cambio a la pregabalina estoy peor que antes";
+    assert_eq!(
+        found(since, "desde que me hizo el cambio a la pregabalina estoy mejor que antes", None),
+        Some("comparative_opposition")
+    );
+}

@@ -43,7 +43,9 @@ pub(super) const LIKES: &[&str] = &[
     "like", "likes", "liked", "love", "loves", "loved", "enjoy", "enjoys", "enjoyed", "enjoying", "want", "wants",
     "wanted", "favor", "favors", "favour", "favours", "support", "supports", "seek", "seeks", "gusta", "gustan",
     "gustaba", "encanta", "encantan", "ama", "amo", "adora", "adoro", "disfruta", "disfruto", "quiere", "quiero",
-    "busca", "busco", "apoya", "apoyo",
+    "busca", "busco", "apoya", "apoyo", "loving", "adore", "adores", "adored", "fascina", "fascinan", "fascinaba",
+    "encantaba", "apasiona", "apasionan", "disfrutaba", "amaba", "adoraba", "chifla", "favourite", "favorite", "favorito",
+    "favorita", "wanting",
 ];
 
 /// … and towards something that is shunned.
@@ -52,19 +54,36 @@ pub(super) const DISLIKES: &[&str] = &[
     "disliked", "hate", "hates", "hated", "oppose", "opposes", "opposed", "refuse", "refuses", "refused", "detest",
     "detests", "disgusta", "disgustan", "detesta", "detesto", "odia", "odio", "rehuye", "rehuyo", "aborrece",
     "aborrezco", "loathe", "loathes", "loathed", "despise", "despises", "dread", "dreads", "dreaded", "resent", "resents",
-    "repugna", "molesta", "molestan", "agobia", "agobian", "disgusto", "rechazo", "fastidia", "fastidian", "incomoda",
+    "hatred", "hating", "detested", "dislikes", "asco", "repele", "horroriza", "repugna", "molesta", "molestan", "agobia", "agobian", "disgusto", "rechazo", "fastidia", "fastidian", "incomoda",
 ];
 
 /// What is denied when somebody cannot bear a thing; affirmed they say little.
 pub(super) const BEARS: &[&str] = &[
     "stand", "bear", "tolerate", "stomach", "soporto", "soporta", "soportar", "aguanto", "aguanta", "aguantar", "tolero",
-    "tolera", "trago", "apetece",
+    "tolera", "trago", "apetece", "soportaba", "aguantaba",
 ];
 
-/// After these, "like" is no attitude.
-pub(super) const CUE_PREFIX_STOPS: &[&str] = &[
-    "feel", "feels", "felt", "feeling", "look", "looks", "looked", "seem", "seems", "sound", "sounds", "just", "is",
-    "was", "are", "something", "things", "more", "much", "acts", "behaves",
+/// Verbs of feeling alone, as one says them of what one lives with: liked, disliked, and not borne.
+pub(super) const FEELINGS: &[(&[&str], &[&str], &[&str])] = &[(
+    &["like", "likes", "love", "loves", "enjoy", "enjoys", "adore", "adores", "gusta", "gustan", "encanta", "encantan",
+        "fascina", "fascinan", "adoro", "adora", "amo", "disfruto", "disfruta", "apasiona", "apasionan", "wanted", "loving"],
+    &["hate", "hates", "hated", "dislike", "dislikes", "detest", "detests", "loathe", "loathes", "despise", "despises",
+        "dread", "dreads", "hatred", "odio", "odia", "detesto", "detesta", "aborrezco", "aborrece", "asco", "repugna"],
+    &["stand", "bear", "stomach", "soporto", "soporta", "aguanto", "aguanta", "tolero", "trago"],
+)];
+
+/// What a thing or an act is worth, or makes of somebody.
+pub(super) const JUDGEMENTS: &[Pair] = &[
+    (&["strong", "stronger", "strongest", "brave", "bravest", "bravery", "courage", "strength", "myself", "useful",
+        "valiente", "valientes", "valentia", "fuerte", "fuertes", "fortaleza", "misma", "util", "utiles"],
+        &["weak", "weaker", "weakest", "weakness", "coward", "cowards", "cowardly", "cowardice", "useless", "pathetic",
+        "poison", "debil", "debiles", "debilidad", "cobarde", "cobardes", "cobardia", "inutil", "inutiles", "veneno"]),
+];
+
+/// After these, "like" is an attitude: elsewhere it compares ("swells me up like a balloon").
+pub(super) const LIKE_AFTER: &[&str] = &[
+    "i", "we", "you", "they", "who", "really", "also", "still", "always", "never", "not", "do", "did", "to", "and", "but",
+    "quite", "actually", "honestly", "genuinely", "dont", "didnt", "even", "patients", "people", "kids", "children",
 ];
 
 /// Cues that are no content: two statements do not share a subject because both say "always".
@@ -74,9 +93,9 @@ pub(super) const FUNCTION_CUES: &[&str] = &[
     "nadie",
 ];
 
-/// Frames of a time that is over.
+/// Frames of a time that is over, or of a dream.
 pub(super) const PAST: &[&[&str]] = &[
-    &["used", "to"], &["as", "a", "child"], &["as", "a", "kid"], &["as", "a", "boy"], &["as", "a", "girl"],
+    &["dreamt"], &["dreamed"], &["sone"], &["used", "to"], &["as", "a", "child"], &["as", "a", "kid"], &["as", "a", "boy"], &["as", "a", "girl"],
     &["as", "a", "teenager"], &["as", "a", "teen"], &["as", "a", "student"], &["as", "a", "young"], &["when", "i", "was"],
     &["when", "he", "was"], &["when", "she", "was"], &["growing", "up"], &["in", "my", "twenties"],
     &["in", "my", "thirties"], &["in", "my", "forties"], &["in", "my", "teens"], &["in", "my", "youth"],
@@ -89,4 +108,62 @@ pub(super) const PAST: &[&[&str]] = &[
     &["cuando", "era"], &["cuando", "tenia"], &["cuando", "vivia"], &["hace", "anos"], &["hace", "tiempo"], &["solia"],
     &["solian"], &["en", "el", "pasado"], &["en", "aquella", "epoca"], &["en", "aquel", "entonces"],
     &["por", "entonces"], &["en", "esa", "epoca"],
+];
+
+/// Comparatives of value: what is better, and what is worse.
+pub(super) const VALUE: &[Pair] = &[
+    (&["better", "easier", "nicer", "mejor", "mejores", "antes", "rather", "sooner"],
+        &["worse", "harder", "tougher", "peor", "peores"]),
+];
+
+/// … and of amount.
+pub(super) const AMOUNT: &[Pair] = &[(&["more", "mas", "mayor"], &["less", "fewer", "menos", "menor"])];
+
+/// Verbs that set one thing above another: "prefer tea to coffee", "prefiero el té al café".
+pub(super) const PREFERRING: &[&str] = &[
+    "prefer", "prefers", "preferred", "preferring", "prefiero", "prefiere", "prefieren", "preferia", "preferiria",
+    "preferir", "preferencia", "favour", "favours", "favor", "favors",
+];
+
+/// What a comparison with a time names: how things changed, no second thing.
+pub(super) const TIMES: &[&str] = &[
+    "before", "ever", "usual", "last", "yesterday", "today", "week", "weeks", "month", "months", "year", "years", "ago",
+    "expected", "anticipated", "anything", "anyone", "anybody", "nothing", "half", "twice", "once", "average", "normal",
+    "baseline", "antes", "nunca", "nada", "nadie", "ayer", "hoy", "semana", "semanas", "mes", "meses", "ano", "anos",
+    "pasada", "pasado", "hace", "siempre", "habitual", "esperado", "vez", "veces", "previo", "previa", "cuando", "otros",
+    "others", "otras", "demas", "right", "left", "derecha", "derecho", "izquierda", "izquierdo", "l", "r",
+];
+
+/// A reference that moves on: "better than last week" opposes nothing that is said in another week.
+pub(super) const MOVING: &[&str] = &[
+    "last", "yesterday", "today", "week", "weeks", "month", "months", "year", "years", "ago", "ayer", "hoy", "semana",
+    "semanas", "mes", "meses", "ano", "anos", "pasada", "pasado", "hace", "vez", "time",
+];
+
+/// Words of a comparison that name neither thing.
+pub(super) const NO_OPERAND: &[&str] = &[
+    "does", "do", "did", "is", "are", "was", "were", "has", "have", "had", "ever", "always", "never", "siempre", "nunca",
+    "mucho", "mucha", "muchisimo", "bastante", "way", "far", "much", "even", "lot", "so", "por", "per", "pt", "patient",
+    "paciente", "me", "mi", "yo", "i", "he", "she", "him", "her", "myself", "honestly", "kinda", "just", "still", "ya",
+    "tb", "tmb", "tambien", "too", "also", "feel", "feels", "felt", "feeling", "make", "makes", "made", "hace", "hacen", "pone", "ponen", "get", "gets", "got", "getting", "find", "finds",
+    "found", "am", "be", "been", "being", "siento", "siente", "sentia", "sentido", "estoy", "esta", "estaba", "estado",
+];
+
+/// Words that end as an English comparative and are none.
+pub(super) const NO_COMPARATIVE: &[&str] = &[
+    "after", "another", "brother", "computer", "corner", "daughter", "dinner", "doctor", "either", "ever", "father",
+    "however", "matter", "mother", "neither", "never", "number", "other", "over", "paper", "partner", "rather", "remember",
+    "sister", "sober", "summer", "together", "under", "water", "weather", "whether", "winter", "wonder",
+];
+
+/// What a course turns at: "since the switch", "desde el cambio".
+pub(super) const CHANGES: &[&str] = &[
+    "switch", "switched", "change", "changed", "started", "starting", "stopped", "stopping", "moved", "increase", "increased",
+    "decrease", "cambio", "cambiaron", "empece", "empezo", "inicio", "inicie", "deje", "dejo", "subida", "bajada", "mudanza",
+];
+
+/// What follows "stand", "bear" and "stomach" where they speak of the body.
+pub(super) const BODILY: &[&str] = &[
+    "on", "up", "for", "unaided", "unassisted", "without", "straight", "still", "weight", "relation", "pain", "solid", "solids",
+    "food", "unsupported", "alone",
 ];

@@ -1,5 +1,7 @@
 //! Questions and answers: a clinician's question alone says nothing; a "yes" or "no" answers it.
 
+use std::ops::Range;
+
 use super::lexicon::{SPEECH, label};
 use super::matcher::Matcher;
 use super::phrasebook::Builder;
@@ -69,7 +71,7 @@ impl DialogueRules {
 
     fn answer(&self, reading: &Reading<'_>, asks: &[bool], question: usize) -> Option<Answer> {
         let asked = &reading.sentences[question];
-        let turn = asked.turn?;
+        let Some(turn) = asked.turn else { return self.written_answer(reading, question) };
         let following = reading.sentences.iter().enumerate().skip(question + 1).take(24);
         for (index, sentence) in following {
             let here = sentence.turn?;
@@ -89,6 +91,34 @@ impl DialogueRules {
             return Some(Answer { polarity, sentence: index, doubtful: is_doubtful(reading, sentence), names });
         }
         None
+    }
+
+    /// The answer that a form holds behind a question, in its line: "Have you ever had a seizure? No, never". What else the
+    /// answer holds may turn it round: then there is none.
+    fn written_answer(&self, reading: &Reading<'_>, question: usize) -> Option<Answer> {
+        let asked = &reading.sentences[question];
+        let given = reading.sentences.get(question + 1)?;
+        let gap = reading.text.get(asked.span.end..given.span.start)?;
+        if !asked.question || given.question || gap.contains('\n') {
+            return None;
+        }
+        let polarity = self.opening(reading, given);
+        let (start, second) = (given.words.start, given.words.start + 1);
+        let says = |word: usize, list: &[&str]| list.contains(&reading.word(word));
+        let bare = says(start, &["no", "yes", "si", "never", "nunca", "none", "ninguna", "ninguno"]);
+        // "PE? No chest pain" denies something else, "Yes / No" waits for its answer.
+        let parted = second >= given.words.end || says(second, &[",", ".", "never", "nunca", "nada", "none", "jamas"]);
+        let turned = (second..given.words.end).any(|word| says(word, TURNING));
+        // "Yes, but I stopped in 2010" is more than a yes.
+        let rest = (second..given.words.end).filter(|word| !reading.words[*word].punctuation).count();
+        let whole = polarity != Polarity::Yes || rest == 0 || says(second + 1, &["since", "desde"]);
+        let answers = bare && parted && !turned && whole && polarity != Polarity::Other;
+        answers.then(|| Answer {
+            polarity,
+            sentence: question + 1,
+            doubtful: is_doubtful(reading, given),
+            names: false,
+        })
     }
 
     /// How a sentence answers: by its beginning, hesitation aside, or a short one by a "yes" at its end.
@@ -165,6 +195,117 @@ fn is_doubtful(reading: &Reading<'_>, sentence: &Sentence) -> bool {
         )
     })
 }
+
+/// Whether a written question asks for a mention and nothing more: "Have you ever had X?", "¿Toma X?". "Have you stopped X?",
+/// "Is your X better?" and "Have you been tested for X?" ask for something else.
+pub(crate) fn asks_whether_there_is(reading: &Reading<'_>, sentence: &Sentence, mention: &Range<usize>) -> bool {
+    let plain = |word: &usize| !reading.words[*word].punctuation;
+    let framed = |word: usize| FRAME.contains(&reading.word(word));
+    let tailed = |word: usize| TAIL.contains(&reading.word(word));
+    let mut before = (sentence.words.start..mention.start).filter(plain);
+    let some = (sentence.words.start..mention.start).filter(plain).count() > 0;
+    some && before.all(framed) && (mention.end..sentence.words.end).filter(plain).all(tailed)
+}
+
+/// Words of a question that asks whether somebody has, had or takes something.
+const FRAME: &[&str] = &[
+    "have",
+    "has",
+    "had",
+    "you",
+    "he",
+    "she",
+    "they",
+    "the",
+    "patient",
+    "pt",
+    "ever",
+    "do",
+    "does",
+    "did",
+    "been",
+    "diagnosed",
+    "with",
+    "told",
+    "suffer",
+    "suffered",
+    "from",
+    "any",
+    "history",
+    "of",
+    "a",
+    "an",
+    "take",
+    "taken",
+    "use",
+    "used",
+    "smoke",
+    "smoked",
+    "drink",
+    "consume",
+    "consumes",
+    "tiene",
+    "tenido",
+    "tuvo",
+    "ha",
+    "le",
+    "padece",
+    "padecido",
+    "sufre",
+    "sufrido",
+    "de",
+    "alguna",
+    "vez",
+    "toma",
+    "tomado",
+    "fuma",
+    "fumado",
+    "bebe",
+    "bebido",
+    "usa",
+    "usado",
+    "consumido",
+    "diagnosticaron",
+    "han",
+    "diagnosticado",
+    "usted",
+    "un",
+    "una",
+    "algun",
+    "antecedentes",
+    "that",
+];
+/// Words behind the mention that say when.
+const TAIL: &[&str] = &[
+    "ever",
+    "before",
+    "in",
+    "your",
+    "life",
+    "childhood",
+    "as",
+    "a",
+    "child",
+    "de",
+    "nino",
+    "nina",
+    "en",
+    "la",
+    "infancia",
+    "su",
+    "vida",
+    "alguna",
+    "vez",
+    "currently",
+    "now",
+    "actualmente",
+    "ahora",
+];
+/// What makes an answer more than a yes or a no.
+const TURNING: &[&str] = &[
+    "but", "except", "until", "only", "just", "yes", "no", "si", "pero", "salvo", "hasta", "solo", "excepto", "menos",
+    "still", "sigo", "sigue", "antes", "used", "[", "]", "/", "(",
+];
 
 /// The questions of a document and their answers, by sentence.
 pub(crate) struct Exchanges {

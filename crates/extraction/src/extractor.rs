@@ -237,9 +237,38 @@ impl Extractor {
     }
 }
 
+const HARM: &[&str] = &[
+    "die",
+    "dying",
+    "death",
+    "dead",
+    "kill",
+    "suicide",
+    "disappear",
+    "cut",
+    "cutting",
+    "hurt",
+    "morir",
+    "morirme",
+    "muerte",
+    "muerto",
+    "muerta",
+    "matar",
+    "matarme",
+    "suicidio",
+    "suicidarme",
+    "desaparecer",
+    "cortarme",
+    "cortar",
+];
+
 /// Words of dying or harm are a risk, never something that a person looks forward to or likes.
 fn is_wish_for_harm(entity: &Entity, risks: &[Risk]) -> bool {
-    let touches = |risk: &Risk| entity.span.start < risk.span.end && risk.span.start < entity.span.end;
+    // What the learned ear hears at a low level may be a whole message: it takes a liking out of it only where that itself
+    // speaks of death or harm.
+    let named = entity.value.split(|c: char| !c.is_alphanumeric()).any(|word| HARM.contains(&word));
+    let loud = |risk: &Risk| risk.learned.is_none() || risk.level.calls() || named || entity.kind == EntityType::Goal;
+    let touches = |risk: &Risk| loud(risk) && entity.span.start < risk.span.end && risk.span.start < entity.span.end;
     matches!(entity.kind, EntityType::Goal | EntityType::Preference) && risks.iter().any(touches)
 }
 

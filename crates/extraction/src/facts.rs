@@ -4,6 +4,7 @@ use std::ops::Range;
 
 mod clauses;
 mod household;
+mod opinions;
 mod people;
 mod wishes;
 
@@ -13,8 +14,9 @@ use wishes::Wishes;
 
 use super::lexicon::{Lexicon, List, Mention};
 use super::phrasebook::Builder;
-use super::scene::Scene;
+use super::scene::{Scene, Stance};
 use super::{Entity, EntityType};
+use anamnesis_core::document::DocumentType;
 use anamnesis_core::finding::Experiencer;
 use anamnesis_text::Speaker;
 
@@ -87,6 +89,26 @@ impl FactRules {
         self.wishes.find(scene, &known, out);
         self.household.find(scene, out);
         self.people.find(scene, out);
+        opinions::find(scene, out);
+    }
+
+    /// A chat has no full stops: what proves a liking is its line, and a denial of another line denies it not.
+    fn keep_to_its_line(&self, scene: &Scene<'_>, within: &Range<usize>, words: &Range<usize>, stance: &mut Stance) {
+        let parts = |word: usize| {
+            let (before, here) = (scene.reading.words[word - 1].source.end, scene.reading.words[word].source.start);
+            scene.text().get(before..here).is_some_and(|gap| gap.contains('\n'))
+        };
+        let start = (within.start + 1..=words.start).rev().find(|word| parts(*word)).unwrap_or(within.start);
+        let end = (words.end.max(start + 1)..within.end).find(|word| parts(*word)).unwrap_or(within.end);
+        if (start, end) == (within.start, within.end) || stance.answered {
+            return;
+        }
+        stance.evidence = scene.reading.source(&(start..end));
+        let denies =
+            |word: usize| matches!(scene.reading.word(word), "n't" | "not" | "no" | "never" | "nunca" | "dont");
+        // "i dont think" may end the line before.
+        let near = start.saturating_sub(3).max(within.start);
+        stance.context.negated &= (near..words.start).any(denies);
     }
 
     fn entity(
@@ -110,6 +132,15 @@ impl FactRules {
         }
         let mut stance = scene.stance(index, &mention.words)?;
         stance.confidence = stance.confidence.min(0.7);
+        if matches!(kind, EntityType::Preference | EntityType::Goal) {
+            if is_bodily(scene, &mention.words)
+                || is_anothers(scene, index, &mention.words)
+                || is_denied_as_a_whole(scene, within, mention.words.start)
+            {
+                return None;
+            }
+            self.keep_to_its_line(scene, within, &words, &mut stance);
+        }
         // "Mi madre" names a person in the patient's life, whatever is said of her.
         if kind == EntityType::Relationship {
             stance.context = super::Context::default();
@@ -133,6 +164,46 @@ impl FactRules {
         };
         scene.entity(kind, &words, value, &stance)
     }
+}
+
+/// "She hates face to face", said by the patient: somebody else's liking.
+fn is_anothers(scene: &Scene<'_>, index: usize, lead: &Range<usize>) -> bool {
+    let sentence = &scene.reading.sentences[index];
+    let chat = scene.input.document_type == Some(DocumentType::ChatMessage);
+    let spoken = sentence.speaker == Speaker::Patient || (chat && sentence.turn.is_none());
+    let third = |word: usize| {
+        matches!(
+            scene.reading.word(word),
+            "she" | "he" | "they" | "ella" | "le" | "les" | "prefiere" | "odia" | "detesta" | "adora"
+        )
+    };
+    let first = |word: usize| FIRST_PERSON.contains(&scene.reading.word(word));
+    let from = lead.start.saturating_sub(1).max(sentence.words.start);
+    spoken && (from..lead.end).any(third) && !lead.clone().any(first)
+}
+
+/// "I can't stand on my left leg".
+fn is_bodily(scene: &Scene<'_>, lead: &Range<usize>) -> bool {
+    matches!(scene.reading.word(lead.end - 1), "stand" | "bear" | "aguanto" | "soporto")
+        && matches!(
+            scene.reading.word(lead.end),
+            "on" | "up" | "for" | "unaided" | "without" | "still" | "straight" | "weight" | "peso"
+        )
+}
+
+/// "Don't think I don't like the group", "no es que no me guste": what is denied is the denial.
+fn is_denied_as_a_whole(scene: &Scene<'_>, within: &Range<usize>, before: usize) -> bool {
+    let from = before.saturating_sub(LONGEST_CLAUSE).max(within.start);
+    let denies = |word: usize| matches!(scene.reading.word(word), "n't" | "not" | "no" | "dont" | "isnt");
+    let thinks = |word: usize| {
+        matches!(
+            scene.reading.word(word),
+            "think" | "that" | "sure" | "creas" | "crea" | "pienses" | "piense" | "pensar"
+        ) || (scene.reading.word(word) == "es" && scene.reading.word(word + 1) == "que")
+    };
+    let whole =
+        |word: usize| (word + 1..before).take(3).take_while(|next| !scene.reading.words[*next].punctuation).any(thinks);
+    (from..before).any(|word| denies(word) && whole(word))
 }
 
 /// A Spanish verb that says by itself what is wanted: "quiero volver a estudiar". "Poder" and "ser" say nothing alone.

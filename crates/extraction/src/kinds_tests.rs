@@ -238,3 +238,38 @@ fn what_only_sounds_like_these_kinds_is_kept() {
     ]);
     assert!(holds(&own, EntityType::Symptom, "panic attack"), "{own:?}");
 }
+
+#[test]
+fn a_question_of_a_form_is_answered_behind_it_in_its_line() {
+    let denied = |text: &str, value: &str| {
+        note(text).iter().any(|entity| entity.value == value && entity.context.negated && !entity.context.uncertain)
+    };
+    assert!(denied("Have you ever had epilepsy? No, never", "epilepsy"));
+    assert!(denied("¿Le diagnosticaron asma de niño? No, nunca", "asthma"));
+    assert!(denied("¿Tiene diabetes? No.", "diabetes mellitus"));
+    assert!(holds(&note("Do you have asthma? Yes, since school"), EntityType::Condition, "asthma"));
+    // What denies something else answers nothing.
+    assert!(!denied("Pneumonia? No chest pain.", "pneumonia"));
+    assert!(!denied("¿Tiene asma? No sabe.", "asthma"));
+    assert!(!denied("Does she have asthma?\nNo, thank you.", "asthma"));
+}
+
+#[test]
+fn what_makes_one_swell_is_an_allergy() {
+    let found = said("A mí la penicilina me hincha toda, desde chiquita.");
+    assert!(holds(&found, EntityType::Allergy, "penicillin"), "{found:?}");
+}
+
+#[test]
+fn what_is_borne_next_to_an_allergy_is_no_medicine() {
+    let taken = |text: &str, name: &str| holds(&note(text), EntityType::Medication, name);
+    assert!(!taken("Alergias: penicilina (exantema). Tolera cefuroxima.\nTratamiento: enalapril 10 mg.", "cefuroxime"));
+    assert!(!taken("Allergies: NSAIDs (wheeze). Has tolerated celecoxib and paracetamol.", "acetaminophen"));
+    assert!(!holds(
+        &said("Soy alérgica a la penicilina pero tolero la cefuroxima."),
+        EntityType::Medication,
+        "cefuroxime"
+    ));
+    assert!(taken("Plan: tolerates sertraline well, continue.", "sertraline"));
+    assert!(taken("Allergies: none. Tolerating well her sertraline 50 mg.", "sertraline"));
+}

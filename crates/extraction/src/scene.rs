@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::context::Contexts;
-use super::dialogue::{Exchanges, Polarity};
+use super::dialogue::{Exchanges, Polarity, asks_whether_there_is};
 use super::input::ExtractionInput;
 use super::questions::{self, interrogates};
 use super::reading::{Reading, Sentence};
@@ -81,6 +81,10 @@ impl Scene<'_> {
         if asked && self.is_dialogue() && place.speaker != Speaker::Patient {
             let given = takes_for_given && questions::presupposes(self.reading, place, words);
             return self.questioned(sentence, words, stance, given);
+        }
+        let written = asked && !self.is_dialogue() && asks_whether_there_is(self.reading, place, words);
+        if written && self.exchanges.answer(sentence).is_some_and(|answer| answer.polarity != Polarity::Other) {
+            return self.questioned(sentence, words, stance, false);
         }
         if self.contexts.only_asked(self.reading, words)
             || (asked && !self.is_dialogue() && interrogates(self.reading, place))

@@ -43,3 +43,69 @@ fn a_form_that_asks_what_is_wanted_is_answered_in_its_line() {
     let goals = note("What would you like from us?  Better sleep. And a letter for work.", EntityType::Goal);
     assert_eq!(goals, ["better sleep", "a letter for work"]);
 }
+
+#[test]
+fn what_somebody_finds_better_likes_or_cannot_bear_is_kept_as_it_was_said() {
+    for (line, value) in [
+        ("Cooking settles me more than the telly does.", "cooking settles me more than the telly does"),
+        ("Mondays are harder than Fridays.", "mondays are harder than fridays"),
+        ("A mí las tardes me pesan más que las mañanas.", "a mí las tardes me pesan más que las mañanas"),
+        ("Las reuniones por cámara no las soporto.", "las reuniones por cámara no las soporto"),
+        ("i cant stand the tuesday choir", "i cant stand the tuesday choir"),
+        ("Asking for a lift is for cowards.", "asking for a lift is for cowards"),
+        ("I've felt better since the switch to nights.", "i've felt better since the switch to nights"),
+    ] {
+        assert_eq!(chat(line, EntityType::Preference), [value], "{line}");
+    }
+    assert_eq!(note("Lleva peor los lunes que los viernes.", EntityType::Preference).len(), 1);
+}
+
+#[test]
+fn a_line_of_a_chat_that_asks_does_not_hide_the_next_one() {
+    let text = "can we keep it on video pls\nthe tuesday choir is something i cant stand\nbye";
+    assert_eq!(chat(text, EntityType::Preference), ["the tuesday choir is something i cant stand"]);
+}
+
+#[test]
+fn conditions_dreams_wishes_and_other_peoples_likings_are_no_opinions() {
+    for line in [
+        "If I'm hung over, being alone is better than being with people.",
+        "I dreamt I hated the choir.",
+        "I'd love the choir to be shorter.",
+        "Mi hermana odia el coro.",
+        "She hates the choir.",
+        "Do you like the choir more than the band?",
+        "I'm better than last week.",
+        "It swells me up like a balloon.",
+        "The pain is very strong today.",
+        "I can't stand on my left leg.",
+        "Oh I just love waiting rooms.",
+        "Maybe I like running more than talking.",
+        "I'm not sure that I like the choir.",
+    ] {
+        assert_eq!(chat(line, EntityType::Preference), [] as [&str; 0], "{line}");
+    }
+}
+
+#[test]
+fn findings_of_a_note_are_no_opinions() {
+    for line in [
+        "Muscle strength 5/5 bilaterally.",
+        "Chest pain is worse with walking than with rest.",
+        "Cannot stand unaided for more than 5 minutes.",
+        "Apixaban is better than warfarin here.",
+        "Blood pressure higher in clinic than at home.",
+        "Fuerte dolor torácico opresivo.",
+        "Carer reports that the son can't stand the hostel.",
+    ] {
+        assert_eq!(note(line, EntityType::Preference), [] as [&str; 0], "{line}");
+    }
+}
+
+#[test]
+fn how_a_relative_treated_somebody_is_told() {
+    let told = |line| chat(line, EntityType::Relationship);
+    assert_eq!(told("My father never listened to me."), ["my father never listened to me"]);
+    assert_eq!(told("Mi abuela siempre me escuchó."), ["mi abuela siempre me escuchó"]);
+    assert_eq!(told("I never lived alone a day in my life."), ["i never lived alone a day in my life"]);
+}

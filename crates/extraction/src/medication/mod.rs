@@ -161,7 +161,9 @@ impl MedicationRules {
         let mention = &found.mentions[nth];
         let sentence = &scene.reading.sentences[found.sentence];
         let named: Vec<Range<usize>> = found.mentions.iter().map(|mention| mention.words.clone()).collect();
-        if tested::is_tested(scene.reading, &sentence.words, &mention.words, &named) {
+        if tested::is_tested(scene.reading, &sentence.words, &mention.words, &named)
+            || tested::is_tolerated(scene, &sentence.words, &mention.words, &named)
+        {
             return None;
         }
         let answered = self.elliptic(scene, drugs, slot, nth);

@@ -4,6 +4,8 @@
 use std::ops::Range;
 
 use crate::reading::Reading;
+use crate::scene::Scene;
+use crate::structure::Section;
 
 /// Words between a test and what it is done with.
 const REACH: usize = 12;
@@ -65,6 +67,40 @@ pub(crate) fn is_tested(
     // "An amoxicillin challenge", "amoxicillin oral challenge".
     let noun = mention.end + usize::from(reading.word(mention.end) == "oral");
     noun < sentence.end && matches!(reading.word(noun), "challenge" | "challenges")
+}
+
+/// What is borne, said next to an allergy, is an answer about the allergy and no medicine: "Alergias: penicilina. Tolera
+/// amoxicilina". Elsewhere "tolerates sertraline well" speaks of a medicine that is taken.
+pub(crate) fn is_tolerated(
+    scene: &Scene<'_>,
+    sentence: &Range<usize>,
+    mention: &Range<usize>,
+    others: &[Range<usize>],
+) -> bool {
+    let reading = scene.reading;
+    let about_allergies = matches!(scene.section(mention.start), Some(Section::Allergies | Section::Intolerances))
+        || sentence.clone().any(|word| ["alerg", "allerg"].iter().any(|start| reading.word(word).starts_with(start)));
+    let from = mention.start.saturating_sub(REACH).max(sentence.start);
+    let between = |word: usize| stands_between(reading, word) || others.iter().any(|other| other.contains(&word));
+    let borne = |word: &usize| {
+        matches!(
+            reading.word(*word),
+            "tolera"
+                | "tolero"
+                | "toleran"
+                | "tolerado"
+                | "tolerada"
+                | "tolerates"
+                | "tolerate"
+                | "tolerated"
+                | "tolerating"
+        )
+    };
+    about_allergies
+        && (from..mention.start)
+            .rev()
+            .find(borne)
+            .is_some_and(|verb| (verb + 1..mention.start).all(between) && mention.start - verb <= REACH)
 }
 
 /// Where a test ends that begins at a word.

@@ -1,0 +1,230 @@
+//! What somebody finds better or worse, likes or cannot bear, holds of things, and says of their people with "always" and
+//! "never": the clause as it was said. Another one may oppose it (`anamnesis_core::contradiction`), and both are kept.
+
+use std::ops::Range;
+
+use super::is_denied_as_a_whole;
+use crate::reading::Sentence;
+use crate::scene::{Scene, Stance};
+use crate::{Context, Entity, EntityType};
+use anamnesis_core::contradiction::{Opinion, opinion};
+use anamnesis_core::document::DocumentType;
+use anamnesis_core::finding::Experiencer;
+use anamnesis_core::wording::person;
+use anamnesis_text::Speaker;
+
+#[rustfmt::skip] // lists of words read as paragraphs
+#[path = "opinion_words.rs"]
+mod vocabulary;
+use vocabulary::{
+    ASKING, ASKING_UNMARKED, FIRST, JUDGING, LIVELY, NOT_MEANT, OF_THE_PATIENT, OTHERS, PICTURES, REPORTING, TREATS, US,
+};
+
+/// Words of a clause that is one opinion; a longer one is cut at its commas.
+const LONGEST: usize = 15;
+/// Words between a relative and what is said of them.
+const REACH: usize = 8;
+const SURENESS: f64 = 0.7;
+
+pub(super) fn find(scene: &Scene<'_>, out: &mut Vec<Entity>) {
+    for (index, sentence) in scene.sentences() {
+        if !is_own(sentence) {
+            continue;
+        }
+        for words in clauses(scene, sentence) {
+            if sentence.question && asks(scene, sentence, &words) {
+                continue;
+            }
+            let Some(kind) = held(scene, sentence, &words, out) else { continue };
+            let stance = Stance {
+                context: Context { experiencer: Experiencer::Patient, ..Context::default() },
+                epistemic: scene.epistemic(sentence.speaker),
+                evidence: scene.reading.source(&words),
+                turn: scene.reading.sentences[index].turn,
+                answered: false,
+                confidence: SURENESS,
+            };
+            let value = scene.reading.source(&words).of(scene.text()).to_lowercase();
+            let value = value.split_whitespace().collect::<Vec<_>>().join(" ");
+            out.extend(scene.entity(kind, &words, value, &stance));
+        }
+    }
+}
+
+/// Whether a clause of a sentence that asks is the question itself: a chat has no full stops, and one line of it may ask
+/// while the next one says.
+fn asks(scene: &Scene<'_>, sentence: &Sentence, words: &Range<usize>) -> bool {
+    let behind = (words.end..sentence.words.end).take(2).any(|word| scene.reading.word(word) == "?");
+    let whole = sentence.words.len() <= words.len() + 2;
+    behind || whole || ASKING.contains(&scene.reading.word(words.start))
+}
+
+/// Said by the patient, or written of the patient.
+fn is_own(sentence: &Sentence) -> bool {
+    sentence.turn.is_none() || sentence.speaker == Speaker::Patient
+}
+
+/// The lines of a sentence; those that are too long are cut at their commas.
+fn clauses(scene: &Scene<'_>, sentence: &Sentence) -> Vec<Range<usize>> {
+    let text = scene.text();
+    let is_sign = |word: usize| scene.reading.words[word].punctuation;
+    let new_line = |word: usize| {
+        word > sentence.words.start && {
+            let (before, here) = (scene.reading.words[word - 1].source.end, scene.reading.words[word].source.start);
+            text.get(before..here).is_some_and(|gap| gap.contains('\n'))
+        }
+    };
+    let mut lines = Vec::new();
+    let mut start = sentence.words.start;
+    for word in sentence.words.clone() {
+        let parts = new_line(word) || matches!(scene.reading.word(word), ":" | ";");
+        if parts && word > start {
+            lines.push(start..word);
+            start = word;
+        }
+    }
+    lines.push(start..sentence.words.end);
+    let cut = |line: Range<usize>| -> Vec<Range<usize>> {
+        if line.len() <= LONGEST {
+            return vec![line];
+        }
+        let mut parts = Vec::new();
+        let mut start = line.start;
+        for word in line.clone() {
+            if matches!(scene.reading.word(word), "," | "." | "-" | "–" | "(" | "y" | "and" | "pero" | "but") {
+                parts.push(start..word);
+                start = word + 1;
+            }
+        }
+        parts.push(start..line.end);
+        parts
+    };
+    let mut parts: Vec<Range<usize>> = lines.into_iter().flat_map(cut).collect();
+    for part in &mut parts {
+        while part.start < part.end && is_sign(part.start) {
+            part.start += 1;
+        }
+        let picture = |word: &usize| {
+            let is =
+                |phrase: &&[&str]| phrase.iter().enumerate().all(|(n, said)| scene.reading.word(word + n) == *said);
+            word + 1 < part.end && PICTURES.iter().any(|phrase| is(&phrase))
+        };
+        part.end = part.clone().find(picture).unwrap_or(part.end);
+        while part.start < part.end && is_sign(part.end - 1) {
+            part.end -= 1;
+        }
+    }
+    parts.retain(|part| (3..=LONGEST).contains(&part.len()));
+    parts
+}
+
+/// What a clause holds that no other rule has found.
+fn held(scene: &Scene<'_>, sentence: &Sentence, words: &Range<usize>, found: &[Entity]) -> Option<EntityType> {
+    let says = |list: &[&str]| words.clone().any(|word| list.contains(&scene.reading.word(word)));
+    let chat = scene.input.document_type == Some(DocumentType::ChatMessage);
+    let written = sentence.turn.is_none() && !chat;
+    // What somebody is reported to say is the patient's own in a note alone.
+    let unreal = says(NOT_MEANT) || conditional(scene, sentence, words) || denied(scene, sentence, words);
+    let theirs = !written && (says(REPORTING) || says(&["le", "les"]));
+    if unreal
+        || theirs
+        || (chat && ASKING_UNMARKED.contains(&scene.reading.word(words.start)))
+        || is_irony(scene, words)
+    {
+        return None;
+    }
+    let span = scene.reading.source(words);
+    let known = |kind: EntityType, sure: f64| {
+        found.iter().any(|other| other.kind == kind && other.span.overlaps(&span) && other.confidence > sure)
+    };
+    if (written || says(FIRST)) && (treats(scene, words) || lives(scene, words)) {
+        return (!known(EntityType::Relationship, 0.5)).then_some(EntityType::Relationship);
+    }
+    if names_other_subject(scene, words) || known(EntityType::Preference, 0.0) {
+        return None;
+    }
+    let clinical = || {
+        let is = |other: &Entity| {
+            matches!(
+                other.kind,
+                EntityType::Symptom | EntityType::Condition | EntityType::Measurement | EntityType::Procedure
+            )
+        };
+        found.iter().any(|other| is(other) && other.span.overlaps(&span))
+    };
+    let kept = match (opinion(span.of(scene.text()), scene.input.document.language)?, written) {
+        // "Pain worse at night than in the morning" is a finding; "mornings are better than evenings per pt" is not.
+        (Opinion::Comparison, true) => says(OF_THE_PATIENT) && !clinical(),
+        (Opinion::Attitude, true) => says(LIVELY) && !clinical(),
+        // "Muscle strength 5/5", "strong smell of alcohol".
+        (Opinion::Judgement, true) => false,
+        // "Weekends are harder than weekdays" is said of oneself, where nobody else is named.
+        (Opinion::Comparison, false) => says(FIRST) || !says(OTHERS),
+        (Opinion::Attitude, false) => says(FIRST),
+        (Opinion::Judgement, false) => (says(JUDGING) || is_defined(scene, words)) && !says(OTHERS),
+    };
+    kept.then_some(EntityType::Preference)
+}
+
+/// Also where the denial ends the line before: "i dont think", "i like the group".
+fn denied(scene: &Scene<'_>, sentence: &Sentence, words: &Range<usize>) -> bool {
+    let from = words.start.saturating_sub(4).max(sentence.words.start);
+    is_denied_as_a_whole(scene, &(from..words.end), words.end)
+}
+
+/// "Asking for help is for cowards", "es de valientes": what an act is.
+fn is_defined(scene: &Scene<'_>, words: &Range<usize>) -> bool {
+    words.clone().any(|word| {
+        matches!(scene.reading.word(word), "is" | "are" | "es" | "son")
+            && matches!(scene.reading.word(word + 1), "for" | "a" | "an" | "the" | "de" | "para" | "cosa")
+    })
+}
+
+/// "Oh I just love waiting rooms".
+fn is_irony(scene: &Scene<'_>, words: &Range<usize>) -> bool {
+    let at = |word: usize| scene.reading.word(word);
+    words.clone().any(|word| at(word) == "just" && matches!(at(word + 1), "love" | "adore"))
+}
+
+/// "If I'm hung over, being alone is better": true of a case alone. "Si te soy franca" is a way of speaking.
+fn conditional(scene: &Scene<'_>, sentence: &Sentence, words: &Range<usize>) -> bool {
+    // A condition may stand in the clause before.
+    let from = sentence.words.start.max(words.start.saturating_sub(LONGEST));
+    (from..words.end).any(|word| match scene.reading.word(word) {
+        "if" | "unless" | "whenever" => true,
+        "si" => !matches!(scene.reading.word(word + 2), "soy" | "digo" | "sincera" | "sincero" | "franca" | "franco"),
+        _ => false,
+    })
+}
+
+/// "My mum hates it": a relative at the beginning of a clause holds what it says.
+fn names_other_subject(scene: &Scene<'_>, words: &Range<usize>) -> bool {
+    let said = |word: usize| scene.reading.word(word);
+    let opens = words.clone().take(3).find(|word| person(said(*word)).is_some());
+    let with =
+        |word: usize| matches!(said(word), "con" | "with" | "a" | "to" | "de" | "than" | "que" | "of" | "between");
+    opens.is_some_and(|kin| !(words.start..kin).any(with))
+}
+
+/// "My mother never supported me": a relative, what they did, and to whom.
+fn treats(scene: &Scene<'_>, words: &Range<usize>) -> bool {
+    let is = |word: usize, list: &[&str]| list.contains(&scene.reading.word(word));
+    let kin = words.clone().find(|word| person(scene.reading.word(*word)).is_some());
+    kin.is_some_and(|kin| {
+        let near = kin..words.end.min(kin + REACH);
+        // "Beat me at chess" is a game.
+        let done =
+            |word: usize| is(word, US) && !matches!(scene.reading.word(word + 1), "at" | "in" | "to" | "un" | "una");
+        near.clone().any(|word| is(word, TREATS)) && near.clone().any(done)
+    })
+}
+
+/// "I never lived alone": how somebody lives, denied or said of a long time.
+fn lives(scene: &Scene<'_>, words: &Range<usize>) -> bool {
+    let is = |word: usize, list: &[&str]| list.contains(&scene.reading.word(word));
+    let lived = words.clone().find(|word| is(*word, &["lived", "vivido", "vivia", "vivi"]));
+    lived.is_some_and(|at| {
+        let near = at.saturating_sub(4).max(words.start)..words.end.min(at + 3);
+        near.into_iter().any(|word| is(word, &["alone", "sola", "solo"]))
+    })
+}
