@@ -151,6 +151,52 @@ Feature: Change of mind
     And the list of contradictions does not show "painting"
 
   @row-43
+  Scenario: Two things that change places in a comparison are a contradiction, and a comparison that agrees is none
+    Given on 1 September 2026 at 10:00, the session transcript "one" says
+      """
+      Clinician: What helps?
+      Patient: Gardening calms me more than the radio does. Evenings are harder than mornings.
+      """
+    And on 8 September 2026 at 10:00, the chat message "two" says
+      """
+      hi its me
+      tbh the radio calms me more than gardening
+      mornings are easier than evenings
+      """
+    Then the list of contradictions shows "comparative_opposition"
+    And the list of contradictions shows "gardening"
+    And the list of contradictions does not show "evenings"
+
+  @row-43
+  Scenario: Who never smoked and who gave it up is a contradiction, and who started later is none
+    Given on 1 September 2026 at 10:00, the intake form "hoja" says
+      """
+      ¿Fuma? No, nunca
+      ¿Le han operado alguna vez? No, nunca
+      """
+    And on 8 September 2026 at 10:00, the clinical note "nota" says
+      """
+      Exfumador de un paquete diario hasta 2015.
+      """
+    Then the list of contradictions shows "direct_negation"
+    And the list of contradictions shows "tobacco"
+
+  @row-43
+  Scenario: How a mother treated the patient is said once so and once otherwise
+    Given on 1 September 2026 at 10:00, the session transcript "one" says
+      """
+      Clinician: Tell me about home.
+      Patient: My father always listened to me after the accident.
+      """
+    And on 8 September 2026 at 10:00, the session transcript "two" says
+      """
+      Clinician: And your father?
+      Patient: My father never listened to me after the accident.
+      """
+    Then the list of contradictions shows "direct_negation"
+    And the list of contradictions shows "listened"
+
+  @row-43
   Scenario: What is said of a mother does not contradict what is said of her son
     Given on 1 September 2026 at 10:00, the clinical note "nota" says
       """
