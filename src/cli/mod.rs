@@ -7,6 +7,7 @@ mod audit;
 mod audited;
 mod backup;
 mod completions;
+mod config;
 mod consent;
 pub mod context;
 mod contract;
@@ -58,7 +59,7 @@ use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 pub use exit::{Answer, Exit, Failure};
 use output::Format;
 
-use anamnesis_config::{self as config, log::LogConfig};
+use anamnesis_config::log::LogConfig;
 use anamnesis_observability::log::{self, Sink};
 
 /// Clinical memory pipeline: redacts, extracts, embeds, stores and ages what a patient's documents say.
@@ -175,6 +176,8 @@ verbs! {
     Restore(backup::restore::Args) => backup::restore::run,
     /// Ask the pure rules of memory: NDJSON questions in, one answer each
     Rules(rules::Args) => rules::run,
+    /// The settings that count, what is wrong with them, and every key there is
+    Config(config::Args) => config::run,
     /// Print a completion script for a shell
     Completions(completions::Args) => completions::run,
     /// Show the message contract
@@ -260,7 +263,7 @@ pub fn ended(result: Result<Exit, Failure>, read_by_a_program: bool) -> Exit {
 /// speaks of trouble only unless the configuration asks for more. A configuration that cannot be read is the verb's to
 /// report.
 fn log(context: &Context, verb: &str) -> Result<(), Failure> {
-    let mut config = config::load(context.config.as_deref()).map(|settings| settings.log).unwrap_or_default();
+    let mut config = anamnesis_config::load(context.config.as_deref()).map(|settings| settings.log).unwrap_or_default();
     let sink = if verb == "worker" { Sink::Stdout } else { Sink::Stderr };
     if sink == Sink::Stderr && config.filter == LogConfig::default().filter {
         config.filter = "warn".to_owned();

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use anamnesis_config::reference::reference_page as configuration_page;
 use anamnesis_observability::metrics::{Identity, Metrics, reference_page};
 use anamnesis_rabbitmq::{Names, definitions};
 
@@ -19,6 +20,11 @@ fn holds(page: &str, now: &str) {
 fn the_page_of_metrics_is_what_the_registry_declares() {
     let metrics = Metrics::new(&Identity::default()).unwrap();
     holds("docs/metrics.md", &reference_page(metrics.catalogue()));
+}
+
+#[test]
+fn the_page_of_the_configuration_is_what_the_types_declare() {
+    holds("docs/configuration.md", &configuration_page());
 }
 
 #[test]

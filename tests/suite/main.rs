@@ -15,6 +15,7 @@ mod canary;
 mod careful;
 mod citations;
 mod commands;
+mod configuration;
 mod consent;
 mod consent_race;
 mod contract;
