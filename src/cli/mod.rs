@@ -23,6 +23,7 @@ mod hardening;
 mod hold;
 mod import;
 mod ingest;
+mod init;
 mod job;
 mod keyring;
 mod keys;
@@ -178,6 +179,8 @@ verbs! {
     Rules(rules::Args) => rules::run,
     /// The settings that count, what is wrong with them, and every key there is
     Config(config::Args) => config::run,
+    /// Write a starting configuration with its explanations
+    Init(init::Args) => init::run,
     /// Print a completion script for a shell
     Completions(completions::Args) => completions::run,
     /// Show the message contract
