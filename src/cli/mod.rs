@@ -12,6 +12,7 @@ mod consent;
 pub mod context;
 mod contract;
 mod demo;
+pub mod doctor;
 mod emergency;
 mod ephemeral;
 mod erase;
@@ -181,6 +182,8 @@ verbs! {
     Config(config::Args) => config::run,
     /// Write a starting configuration with its explanations
     Init(init::Args) => init::run,
+    /// What is wrong with configuration, keys, store, broker, provider, files and jobs, and what to do; changes nothing
+    Doctor(doctor::Args) => doctor::run,
     /// Print a completion script for a shell
     Completions(completions::Args) => completions::run,
     /// Show the message contract

@@ -28,6 +28,11 @@ fn the_page_of_the_configuration_is_what_the_types_declare() {
 }
 
 #[test]
+fn the_page_of_findings_is_what_doctor_can_find() {
+    holds("docs/doctor.md", &anamnesis::cli::doctor::codes::page());
+}
+
+#[test]
 fn the_definitions_for_the_broker_are_the_topology_of_the_code() {
     let shipped = definitions::shipped(&Names::new("anamnesis"));
     holds("deploy/rabbitmq/definitions.json", &format!("{}\n", serde_json::to_string_pretty(&shipped).unwrap()));
