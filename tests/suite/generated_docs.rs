@@ -33,6 +33,11 @@ fn the_page_of_findings_is_what_doctor_can_find() {
 }
 
 #[test]
+fn the_page_of_log_codes_is_what_the_table_says() {
+    holds("docs/log.md", &anamnesis_observability::log_codes::page());
+}
+
+#[test]
 fn the_definitions_for_the_broker_are_the_topology_of_the_code() {
     let shipped = definitions::shipped(&Names::new("anamnesis"));
     holds("deploy/rabbitmq/definitions.json", &format!("{}\n", serde_json::to_string_pretty(&shipped).unwrap()));

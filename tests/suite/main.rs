@@ -46,6 +46,7 @@ mod key_services;
 mod keys;
 mod languages;
 mod lists;
+mod log;
 mod meaning;
 mod medicines;
 mod not_yet;
