@@ -16,7 +16,7 @@ pub enum BrokerError {
     /// The broker's certificate does not prove that it is the broker.
     #[error("the broker's certificate is refused: {why}")]
     Untrusted { why: &'static str },
-    /// User, password or virtual host: trying again changes nothing.
+    /// User or password: trying again changes nothing.
     #[error("the broker refuses this user or password: look at broker.url")]
     Refused,
     /// There is no such virtual host, or the user may not enter it.
