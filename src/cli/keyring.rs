@@ -112,39 +112,62 @@ pub(crate) async fn open(
     clock: &Arc<dyn Clock>,
     entropy: &Arc<dyn Entropy>,
 ) -> Result<Keyring, StoreError> {
+    if failpoints::is("keys_reminted")
+        && matches!(table(settings)?.state().await?, TableState::Absent | TableState::Empty)
+    {
+        let root = root_or_new(settings, entropy)?;
+        return Ok(Keyring::create(root.as_ref(), table(settings)?, clock.clone(), entropy.clone()).await?);
+    }
+    if let Some(keys) = existing(settings, Some(db), first, clock, entropy).await? {
+        return Ok(keys);
+    }
+    let table = table(settings)?;
+    let (clock, entropy) = (Arc::clone(clock), Arc::clone(entropy));
+    if table.state().await? == TableState::Legacy {
+        return Ok(Keyring::upgrade(root(settings, &entropy)?.as_ref(), table, clock, entropy).await?);
+    }
+    let root = root_or_new(settings, &entropy)?;
+    let again = (Arc::clone(&table), Arc::clone(&clock), Arc::clone(&entropy));
+    match Keyring::create(root.as_ref(), table, clock, entropy).await {
+        // Another first start was quicker.
+        Err(KeyError::Exists { .. }) => Ok(Keyring::open(root.as_ref(), again.0, again.1, again.2).await?),
+        made => Ok(made?),
+    }
+}
+
+/// The key store that is there, opened; nothing is made or changed. `None`: [`open`] makes it now, or gives it its header.
+/// Without a database nothing is known of the store's binding.
+///
+/// # Errors
+/// As [`open`].
+pub(crate) async fn existing(
+    settings: &Settings,
+    db: Option<&Database>,
+    first: First,
+    clock: &Arc<dyn Clock>,
+    entropy: &Arc<dyn Entropy>,
+) -> Result<Option<Keyring>, StoreError> {
     let table = table(settings)?;
     let place = table.place();
-    let binding = KeyBinding::read(db).await?;
-    let (clock, entropy) = (Arc::clone(clock), Arc::clone(entropy));
-    let opened = match (table.state().await?, &binding) {
-        (TableState::Ready(_), _) => {
-            let root = root(settings, &entropy)?;
-            let opened = Keyring::open(root.as_ref(), table, clock, entropy).await;
-            opened.map(|keys| keys.holding(root))
-        }
-        (TableState::Legacy, None) => Keyring::upgrade(root(settings, &entropy)?.as_ref(), table, clock, entropy).await,
-        (TableState::Legacy, Some(binding)) => Err(KeyError::RolledBack { place, has: 0, seen: binding.generation }),
-        (TableState::Absent | TableState::Empty, _) if failpoints::is("keys_reminted") => {
-            Keyring::create(root_or_new(settings, &entropy)?.as_ref(), table, clock, entropy).await
-        }
-        (TableState::Empty, None) if first == First::Waits && !is_used(db).await? => {
-            Err(KeyError::Uninitialised { place })
-        }
-        (state, None) if first == First::Makes && !is_used(db).await? => {
-            let root = root_or_new(settings, &entropy)?;
-            let again = (Arc::clone(&table), Arc::clone(&clock), Arc::clone(&entropy));
-            match Keyring::create(root.as_ref(), table, clock, entropy).await {
-                // Another first start was quicker.
-                Err(KeyError::Exists { .. }) if state != TableState::Legacy => {
-                    Keyring::open(root.as_ref(), again.0, again.1, again.2).await
-                }
-                made => made,
-            }
-        }
-        (TableState::Absent, _) => Err(KeyError::Missing { place }),
-        (TableState::Empty, _) => Err(KeyError::Damaged { place }),
+    let (binding, used) = match db {
+        Some(db) => (KeyBinding::read(db).await?, is_used(db).await?),
+        None => (None, false),
     };
-    Ok(opened?)
+    match (table.state().await?, binding) {
+        (TableState::Ready(_), _) => {
+            let root = root(settings, entropy)?;
+            let opened = Keyring::open(root.as_ref(), table, Arc::clone(clock), Arc::clone(entropy)).await?;
+            Ok(Some(opened.holding(root)))
+        }
+        (TableState::Legacy, None) => Ok(None),
+        (TableState::Legacy, Some(binding)) => {
+            Err(KeyError::RolledBack { place, has: 0, seen: binding.generation }.into())
+        }
+        (TableState::Empty, None) if first == First::Waits && !used => Err(KeyError::Uninitialised { place }.into()),
+        (_, None) if first == First::Makes && !used => Ok(None),
+        (TableState::Absent, _) => Err(KeyError::Missing { place }.into()),
+        (TableState::Empty, _) => Err(KeyError::Damaged { place }.into()),
+    }
 }
 
 /// Compares the key store with the store's binding, and binds a store that is new where `first` allows it.

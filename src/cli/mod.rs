@@ -7,10 +7,12 @@ mod audit;
 mod audited;
 mod backup;
 mod completions;
+mod config;
 mod consent;
 pub mod context;
 mod contract;
 mod demo;
+pub mod doctor;
 mod emergency;
 mod ephemeral;
 mod erase;
@@ -22,6 +24,7 @@ mod hardening;
 mod hold;
 mod import;
 mod ingest;
+mod init;
 mod job;
 mod keyring;
 mod keys;
@@ -58,7 +61,7 @@ use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 pub use exit::{Answer, Exit, Failure};
 use output::Format;
 
-use anamnesis_config::{self as config, log::LogConfig};
+use anamnesis_config::log::LogConfig;
 use anamnesis_observability::log::{self, Sink};
 
 /// Clinical memory pipeline: redacts, extracts, embeds, stores and ages what a patient's documents say.
@@ -175,6 +178,12 @@ verbs! {
     Restore(backup::restore::Args) => backup::restore::run,
     /// Ask the pure rules of memory: NDJSON questions in, one answer each
     Rules(rules::Args) => rules::run,
+    /// The settings that count, what is wrong with them, and every key there is
+    Config(config::Args) => config::run,
+    /// Write a starting configuration with its explanations
+    Init(init::Args) => init::run,
+    /// What is wrong with configuration, keys, store, broker, provider, files and jobs, and what to do; changes nothing
+    Doctor(doctor::Args) => doctor::run,
     /// Print a completion script for a shell
     Completions(completions::Args) => completions::run,
     /// Show the message contract
@@ -260,7 +269,7 @@ pub fn ended(result: Result<Exit, Failure>, read_by_a_program: bool) -> Exit {
 /// speaks of trouble only unless the configuration asks for more. A configuration that cannot be read is the verb's to
 /// report.
 fn log(context: &Context, verb: &str) -> Result<(), Failure> {
-    let mut config = config::load(context.config.as_deref()).map(|settings| settings.log).unwrap_or_default();
+    let mut config = anamnesis_config::load(context.config.as_deref()).map(|settings| settings.log).unwrap_or_default();
     let sink = if verb == "worker" { Sink::Stdout } else { Sink::Stderr };
     if sink == Sink::Stderr && config.filter == LogConfig::default().filter {
         config.filter = "warn".to_owned();

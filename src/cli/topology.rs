@@ -139,7 +139,7 @@ fn read(path: &Path) -> Result<Vec<u8>, Failure> {
 }
 
 /// The definitions from the management API, where one is configured.
-async fn fetched(config: &BrokerConfig, vhost: &str) -> Result<Option<Vec<u8>>, Failure> {
+pub(super) async fn fetched(config: &BrokerConfig, vhost: &str) -> Result<Option<Vec<u8>>, Failure> {
     let url = config.management_url.expose_secret();
     if url.is_empty() {
         return Ok(None);

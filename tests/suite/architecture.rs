@@ -128,6 +128,37 @@ fn only_the_clock_asks_the_machine_for_time_or_randomness() {
 }
 
 #[test]
+fn every_line_of_the_log_has_a_code_of_the_table_and_every_code_is_used() {
+    let line = Regex::new(r"tracing::(debug|info|warn|error)!\(").unwrap();
+    let named = Regex::new(r#"\bcode = "([a-z_]+)""#).unwrap();
+    let known: BTreeSet<&str> = anamnesis_observability::log_codes::codes().map(|(code, ..)| code).collect();
+    let mut offending = Vec::new();
+    let mut words = BTreeSet::new();
+    let text = Regex::new(r#""([a-z_]+)""#).unwrap();
+    for source in sources() {
+        words.extend(text.captures_iter(&source.code).map(|word| word[1].to_owned()));
+        for found in line.find_iter(&source.code) {
+            let rest = &source.code[found.end()..];
+            let call = &rest[..rest.find(");").unwrap_or(rest.len()).min(400)];
+            match named.captures(call).map(|code| code[1].to_owned()) {
+                // The name of a seeded bug.
+                Some(code) if known.contains(code.as_str()) || code == "error_text_logged" => {}
+                Some(code) => offending.push(format!("{}: {code} is not in log_codes.tsv", source.path)),
+                // Of an error that has one.
+                None if call.contains("code,") || call.contains("code = error.code()") => {}
+                None if found.as_str().contains("debug") => {}
+                None => {
+                    offending.push(format!("{}: {} has no code", source.path, call.lines().next().unwrap_or_default()))
+                }
+            }
+        }
+    }
+    none(&offending);
+    let unused: Vec<&&str> = known.iter().filter(|code| !words.contains(**code)).collect();
+    assert!(unused.is_empty(), "codes that no line has: {unused:?}");
+}
+
+#[test]
 fn sql_is_never_put_together_from_text() {
     // The one place that fills a statement's template, from literals.
     let elsewhere = |path: &str| path != "crates/sql/src/statement.rs";

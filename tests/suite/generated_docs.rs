@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use anamnesis_config::reference::reference_page as configuration_page;
 use anamnesis_observability::metrics::{Identity, Metrics, reference_page};
 use anamnesis_rabbitmq::{Names, definitions};
 
@@ -19,6 +20,21 @@ fn holds(page: &str, now: &str) {
 fn the_page_of_metrics_is_what_the_registry_declares() {
     let metrics = Metrics::new(&Identity::default()).unwrap();
     holds("docs/metrics.md", &reference_page(metrics.catalogue()));
+}
+
+#[test]
+fn the_page_of_the_configuration_is_what_the_types_declare() {
+    holds("docs/configuration.md", &configuration_page());
+}
+
+#[test]
+fn the_page_of_findings_is_what_doctor_can_find() {
+    holds("docs/doctor.md", &anamnesis::cli::doctor::codes::page());
+}
+
+#[test]
+fn the_page_of_log_codes_is_what_the_table_says() {
+    holds("docs/log.md", &anamnesis_observability::log_codes::page());
 }
 
 #[test]

@@ -2,21 +2,23 @@
 
 use std::path::PathBuf;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use anamnesis_core::code::codes;
 
 /// See `default.toml` for the meaning of each key.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct AuditConfig {
-    /// When a read is written down.
+    /// When a read of a patient's record is written to the audit trail.
     pub reads: Reads,
-    /// Whether a read needs a reader and a purpose.
+    /// Whether a read needs `--reader` and `--purpose`.
     pub require_reader: bool,
-    /// Whether a denial of recall closes the reads of those who look after a record, too, but for a ground.
+    /// Whether a patient's denial of recall also closes the tools of record keepers, except on a ground.
     pub denial_closes_tools: bool,
-    /// Seconds between two blocks, 5–86400.
+    /// Seconds between two sealed blocks of the audit trail.
+    #[schemars(range(min = 5, max = 86400))]
     pub seal_seconds: u64,
     /// File on another volume to which a worker appends the head of each block; empty: none.
     pub head_file: PathBuf,

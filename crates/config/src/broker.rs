@@ -4,73 +4,87 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use reqwest::Url;
+use schemars::JsonSchema;
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::{Deserialize, Serialize};
 
-use super::embedding::{InvalidSetting, rule};
+use super::embedding::InvalidSetting;
+use super::rules::Rules;
 use anamnesis_core::failpoints;
 use anamnesis_transport::{AddressError, Endpoint, apart, is_protected};
 
 const NO_URL: &str = "is not an AMQP URL: amqps://user:password@host:5671/vhost";
 
 /// See `default.toml` for the meaning of each key. Serialised without its secrets.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct BrokerConfig {
-    /// `amqps://user:password@host:port/vhost`, or `amqp` on loopback. Empty: no broker.
+    /// RabbitMQ's address, `amqps://user:password@host:5671/vhost`, or `amqp` on loopback; empty: no broker.
     #[serde(skip_serializing)]
+    #[schemars(with = "String")]
     pub url: SecretString,
-    /// A file that holds `url` ([`super::secrets`]); likewise below. Empty: none.
+    /// File that holds `broker.url`; empty: none.
     pub url_file: PathBuf,
     /// First word of every exchange and queue.
     pub prefix: String,
-    /// Whether the worker declares what is missing when it starts. Off where its user may not configure.
+    /// Whether the worker declares what is missing on the broker when it starts.
     pub declare: bool,
-    /// Certificates (PEM) of an own authority, trusted with the machine's, for `url` and `management_url`.
+    /// Certificates (PEM) of an authority that is trusted, with the machine's own, for broker and management API.
     pub ca_file: PathBuf,
-    /// Certificate (PEM) and key (PEM) by which the broker knows the program. Empty: none.
+    /// Certificate (PEM) by which the broker recognises this program; empty: none.
     pub certificate_file: PathBuf,
+    /// Key (PEM, PKCS#8) of `broker.certificate_file`; empty: none.
     pub key_file: PathBuf,
-    /// RabbitMQ's management API, `https://user:password@host:15671`, for `topology check` alone; `http` on loopback.
+    /// RabbitMQ's management API, `https://user:password@host:15671`, for `topology check` and `doctor`; `http` on loopback.
     #[serde(skip_serializing)]
+    #[schemars(with = "String")]
     pub management_url: SecretString,
+    /// File that holds `broker.management_url`; empty: none.
     pub management_url_file: PathBuf,
-    /// Batches of real-time messages worked at once; they never wait behind bulk ones.
+    /// Batches of real-time messages that are worked at once.
     pub realtime_slots: usize,
-    /// Batches of bulk messages worked at once.
+    /// Batches of bulk messages that are worked at once.
     pub bulk_slots: usize,
-    /// Milliseconds that a batch waits for company.
+    /// Longest time for which a batch waits for more messages.
+    #[schemars(range(min = 0, max = 1000))]
     pub linger_ms: u64,
-    /// Mebibytes that bodies in flight may take: bounds the prefetch.
+    /// Memory that the bodies in progress may take; it bounds the prefetch.
     pub memory_mb: usize,
+    /// Interval of heartbeats; silence of twice as long ends the connection.
+    #[schemars(range(min = 1, max = 60))]
     pub heartbeat_seconds: u16,
-    /// Longest handshake.
+    /// Longest handshake with the broker.
+    #[schemars(range(min = 100, max = 60000))]
     pub connect_timeout_ms: u64,
-    /// Longest wait for a confirm, an acknowledgement or an answer on an open connection.
+    /// Longest wait for a confirm or an answer on an open connection.
+    #[schemars(range(min = 100, max = 60000))]
     pub answer_timeout_ms: u64,
-    /// How often a message is offered again before it is set aside as `transient_exhausted`.
+    /// How often a message is offered again before it is quarantined as `transient_exhausted`.
     pub retries: u32,
-    /// Milliseconds between two looks at the outbox.
+    /// Time between two looks at the outbox.
+    #[schemars(range(min = 20, max = 60000))]
     pub relay_ms: u64,
-    /// HTTP callbacks that get events too, signed.
+    /// HTTP callbacks that receive events, signed.
     pub webhooks: Vec<Webhook>,
 }
 
 /// One receiver of events over HTTP.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Webhook {
-    /// https, or http on loopback.
+    /// Address of the callback: https, or http on loopback.
     pub url: String,
     /// Key of the signature, at least 16 characters.
     #[serde(default, skip_serializing)]
+    #[schemars(with = "String")]
     pub secret: SecretString,
-    /// Certificates (PEM) of an own authority, trusted with the machine's. Empty: none.
+    /// Certificates (PEM) of an authority that is trusted with the machine's own; empty: none.
     #[serde(default)]
     pub ca_file: PathBuf,
+    /// File that holds `secret`; empty: none.
     #[serde(default)]
     pub secret_file: PathBuf,
-    /// Event types wanted, as contract.md names them; empty: all.
+    /// Types of events that are sent; empty: all.
     #[serde(default)]
     pub events: Vec<String>,
 }
@@ -102,22 +116,23 @@ impl BrokerConfig {
     }
 
     /// Every address of the section, and what belongs to it.
-    ///
-    /// # Errors
-    /// The first setting that cannot be.
-    pub(crate) fn validate(&self) -> Result<(), InvalidSetting> {
-        self.address()?;
+    pub(crate) fn check(&self, rules: &mut Rules) {
+        rules.note(self.address().map(drop));
         let half = self.certificate_file.as_os_str().is_empty() != self.key_file.as_os_str().is_empty();
-        rule(!half, "broker.certificate_file", "and broker.key_file belong together: give both or none")?;
+        rules.rule(!half, "broker.certificate_file", "and broker.key_file belong together: give both or none");
         let invalid = |key| move |error: AddressError| InvalidSetting { key, rule: error.rule() };
         if !self.management_url.expose_secret().is_empty() {
             let url = Endpoint::with_credentials(self.management_url.expose_secret());
-            url.map_err(invalid("broker.management_url"))?;
+            rules.note(url.map(drop).map_err(invalid("broker.management_url")));
         }
-        for webhook in &self.webhooks {
-            Endpoint::parse(&webhook.url).map_err(invalid("broker.webhooks.url"))?;
-        }
-        Ok(())
+        rules.each(&self.webhooks, |rules, webhook| {
+            rules.note(Endpoint::parse(&webhook.url).map(drop).map_err(invalid("broker.webhooks.url")));
+        });
+    }
+
+    #[cfg(test)]
+    fn validate(&self) -> Result<(), InvalidSetting> {
+        Rules::first(|rules| self.check(rules))
     }
 
     pub fn connect_timeout(&self) -> Duration {

@@ -2,37 +2,44 @@
 
 use std::path::PathBuf;
 
+use schemars::JsonSchema;
 use secrecy::SecretString;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::embedding_limits::{BatchSettings, BreakerSettings, LimitSettings, RetrySettings, TimeoutSettings};
+use super::rules::Rules;
 use anamnesis_transport::{AddressError, Endpoint};
 
 /// What is true of a model, as configuration.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ModelProfile {
-    /// The model's name at its provider.
+    /// Name of the model at its provider.
     pub model: String,
     /// Length of a vector.
+    #[schemars(range(min = 1, max = 16384))]
     pub dimension: usize,
-    /// Similarity at or above which a vector hit counts (cosine, −1.0–1.0).
+    /// Cosine from which a hit of the vector search counts.
+    #[schemars(range(min = -1.0, max = 1.0))]
     pub min_score: f64,
-    /// Cosine at or above which two statements are held to speak of the same thing (contradiction check).
+    /// Cosine from which two statements are held to be about the same thing.
+    #[schemars(range(min = -1.0, max = 1.0))]
     pub contradiction_similarity: f64,
-    /// Vectors of different generations are never compared.
+    /// Number of the generation of vectors; vectors of different generations are never compared.
     pub generation: i64,
     /// Longest input in the model's tokens; longer passages are split before.
+    #[schemars(range(min = 1))]
     pub max_tokens: usize,
-    /// Task type sent for documents and for queries, where the provider knows them.
+    /// Task type that is sent for documents, where the provider knows one.
     #[serde(default)]
     pub document_task: Option<String>,
+    /// Task type that is sent for questions, where the provider knows one.
     #[serde(default)]
     pub query_task: Option<String>,
 }
 
 /// Who embeds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Provider {
     /// The encoder inside the binary: no server, no key.
@@ -57,7 +64,7 @@ impl Provider {
 }
 
 /// How vectors travel.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Encoding {
     /// Ask for base64 (a quarter of the bytes) and fall back to numbers when the server ignores or refuses it.
@@ -68,51 +75,58 @@ pub enum Encoding {
 }
 
 /// The whole section. Secrets are never serialised and never in `Debug`.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct EmbeddingSettings {
+    /// Who embeds.
     pub provider: Provider,
-    /// `openai`: what `/embeddings` is appended to, such as `http://127.0.0.1:8080/v1`. `vertex`: up to the location,
-    /// such as `https://europe-west1-aiplatform.googleapis.com/v1/projects/P/locations/europe-west1`.
-    /// https is demanded outside loopback.
+    /// Address to which `/embeddings` (openai) or the model (vertex) is appended, https beyond loopback.
     #[serde(deserialize_with = "empty_is_none")]
+    #[schemars(with = "Option<String>")]
     pub url: Option<String>,
-    /// Required for `openai` and `vertex`; the built-in encoder brings its own.
+    /// Properties of the model; required for openai and vertex.
     pub profile: Option<ModelProfile>,
-    /// `builtin`: the model's file, for programs built without it. None: the model inside the program.
+    /// File of the built-in model, for programs that were built without it; empty: the model in the program.
     #[serde(deserialize_with = "empty_is_none")]
+    #[schemars(with = "Option<String>")]
     pub model_file: Option<PathBuf>,
-    /// Send the profile's dimension as `dimensions` / `outputDimensionality` (models that can shorten their vectors).
+    /// Whether the dimension is sent, for models that can shorten their vectors.
     pub send_dimensions: bool,
+    /// Encoding of vectors on their way.
     pub encoding: Encoding,
-    /// Put before each document (models of the E5 family want `passage: `). `openai` only.
+    /// Text before each document, such as `passage: `; openai only.
     pub document_prefix: String,
-    /// Put before each query (`query: `). `openai` only.
+    /// Text before each question, such as `query: `; openai only.
     pub query_prefix: String,
-    /// Bearer token. Better in the environment or in `api_key_file` than in a file that is read by others.
+    /// Bearer token; empty: none.
     #[serde(skip_serializing, deserialize_with = "empty_is_none")]
+    #[schemars(with = "Option<String>")]
     pub api_key: Option<SecretString>,
-    /// A file that holds the bearer token; read again whenever it changes (projected secrets, short-lived tokens).
+    /// File of the bearer token, read again when it changes or is refused.
     #[serde(deserialize_with = "empty_is_none")]
+    #[schemars(with = "Option<String>")]
     pub api_key_file: Option<PathBuf>,
-    /// Certificates (PEM) of an own authority, trusted beside the machine's.
+    /// Certificates (PEM) that are trusted with the machine's own; empty: none.
     #[serde(deserialize_with = "empty_is_none")]
+    #[schemars(with = "Option<String>")]
     pub ca_file: Option<PathBuf>,
-    /// `http://host:port` of a forward proxy. Proxies of the machine's environment are never used.
+    /// Forward proxy, `http://host:port`; proxies of the environment are never used.
     #[serde(skip_serializing, deserialize_with = "empty_is_none")]
+    #[schemars(with = "Option<String>")]
     pub proxy: Option<SecretString>,
-    /// A file that holds `proxy`. Empty: none.
+    /// File that holds `embedding.proxy`; empty: none.
     pub proxy_file: PathBuf,
-    /// Do not ask the server's `/info` (TEI) for its batch limits.
+    /// Whether the server's `/info` (TEI) is not asked for its batch limits.
     pub ignore_server_limits: bool,
-    /// What a million tokens cost, for `embedding_cost_total`. 0: not counted.
+    /// Price of a million tokens in US dollars, for the metric of cost; 0: not counted.
+    #[schemars(range(min = 0.0))]
     pub price_per_million_tokens: f64,
     pub batch: BatchSettings,
     pub limits: LimitSettings,
     pub timeouts: TimeoutSettings,
     pub retry: RetrySettings,
     pub breaker: BreakerSettings,
-    /// The model that is to follow this one: its vectors are made beside these and searched once they are all there.
+    /// The model that is to follow, as a whole section with a greater generation.
     pub next: Option<Box<EmbeddingSettings>>,
 }
 
@@ -149,40 +163,46 @@ impl EmbeddingSettings {
     /// # Errors
     /// The first setting that cannot be.
     pub fn validate(&self) -> Result<(), InvalidSetting> {
+        Rules::first(|rules| self.check(rules))
+    }
+
+    /// Every rule of the section.
+    pub(crate) fn check(&self, rules: &mut Rules) {
         if let Some(profile) = &self.profile {
-            profile.validate()?;
+            profile.check(rules);
         }
-        rule(
+        rules.rule(
             self.price_per_million_tokens.is_finite() && self.price_per_million_tokens >= 0.0,
             "embedding.price_per_million_tokens",
             "must be 0 or more",
-        )?;
-        self.batch.validate()?;
-        self.limits.validate()?;
-        self.timeouts.validate()?;
-        self.retry.validate()?;
-        self.breaker.validate()?;
-        rule(
+        );
+        self.batch.check(rules);
+        self.limits.check(rules);
+        self.timeouts.check(rules);
+        self.retry.check(rules);
+        self.breaker.check(rules);
+        rules.rule(
             self.api_key.is_none() || self.api_key_file.is_none(),
             "embedding.api_key_file",
             "give api_key or api_key_file, not both",
-        )?;
-        self.validate_next()?;
-        if self.provider == Provider::Builtin {
-            return Ok(());
+        );
+        self.check_next(rules);
+        if self.provider != Provider::Builtin {
+            rules.rule(self.profile.is_some(), "embedding.profile", "is required for this provider");
+            rules.note(self.endpoint().map(drop));
         }
-        rule(self.profile.is_some(), "embedding.profile", "is required for this provider")?;
-        self.endpoint().map(|_| ())
     }
 
     /// Generations only grow: a process with yesterday's configuration never makes yesterday's vectors again.
-    fn validate_next(&self) -> Result<(), InvalidSetting> {
-        let Some(next) = &self.next else { return Ok(()) };
-        next.validate()?;
-        rule(next.next.is_none(), "embedding.next.next", "one model follows at a time")?;
+    fn check_next(&self, rules: &mut Rules) {
+        let Some(next) = &self.next else { return };
+        if next.next.is_some() {
+            return rules.rule(false, "embedding.next.next", "one model follows at a time");
+        }
+        rules.within("embedding.", "embedding.next.", |rules| next.check(rules));
         let own = self.profile.as_ref().map_or(BUILTIN_GENERATION, |profile| profile.generation);
         let later = next.profile.as_ref().is_some_and(|profile| profile.generation > own);
-        rule(later, "embedding.next.profile.generation", "is required and must be greater than embedding's own")
+        rules.rule(later, "embedding.next.profile.generation", "is required and must be greater than embedding's own");
     }
 
     /// The address, checked: https outside loopback, no credentials, no query.
@@ -198,18 +218,17 @@ impl EmbeddingSettings {
 }
 
 impl ModelProfile {
-    /// # Errors
-    /// The first value out of its range.
-    pub(crate) fn validate(&self) -> Result<(), InvalidSetting> {
-        rule(!self.model.trim().is_empty(), "embedding.profile.model", "must not be empty")?;
-        rule((1..=16_384).contains(&self.dimension), "embedding.profile.dimension", "must be 1–16384")?;
-        rule((-1.0..=1.0).contains(&self.min_score), "embedding.profile.min_score", "must be −1.0–1.0")?;
-        rule(
+    /// Every range of the section.
+    fn check(&self, rules: &mut Rules) {
+        rules.rule(!self.model.trim().is_empty(), "embedding.profile.model", "must not be empty");
+        rules.rule((1..=16_384).contains(&self.dimension), "embedding.profile.dimension", "must be 1–16384");
+        rules.rule((-1.0..=1.0).contains(&self.min_score), "embedding.profile.min_score", "must be −1.0–1.0");
+        rules.rule(
             (-1.0..=1.0).contains(&self.contradiction_similarity),
             "embedding.profile.contradiction_similarity",
             "must be −1.0–1.0",
-        )?;
-        rule(self.max_tokens > 0, "embedding.profile.max_tokens", "must be positive")
+        );
+        rules.rule(self.max_tokens > 0, "embedding.profile.max_tokens", "must be positive");
     }
 }
 

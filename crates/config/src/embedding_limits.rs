@@ -2,36 +2,46 @@
 
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::embedding::{InvalidSetting, rule};
+use super::rules::Rules;
 
 /// How much one request carries. What is left out comes from the server (`/info` of TEI), else from the default.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct BatchSettings {
-    /// Most texts of one request; 64 unless the server says otherwise. OpenAI allows 2048, Vertex 250.
+    /// Most texts of one request; without it what the server says, else 64.
+    #[schemars(range(min = 1, max = 2048))]
     pub max_texts: Option<usize>,
-    /// Most estimated tokens of one request; 16,000 unless the server says otherwise. Vertex allows 20,000.
+    /// Most estimated tokens of one request; without it what the server says, else 16000.
+    #[schemars(range(min = 1))]
     pub max_tokens: Option<usize>,
 }
 
 impl BatchSettings {
-    pub(super) fn validate(&self) -> Result<(), InvalidSetting> {
-        rule(self.max_texts.is_none_or(|n| (1..=2048).contains(&n)), "embedding.batch.max_texts", "must be 1–2048")?;
-        rule(self.max_tokens.is_none_or(|n| n > 0), "embedding.batch.max_tokens", "must be positive")
+    pub(super) fn check(&self, rules: &mut Rules) {
+        rules.rule(
+            self.max_texts.is_none_or(|n| (1..=2048).contains(&n)),
+            "embedding.batch.max_texts",
+            "must be 1–2048",
+        );
+        rules.rule(self.max_tokens.is_none_or(|n| n > 0), "embedding.batch.max_tokens", "must be positive");
     }
 }
 
 /// How fast requests leave.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct LimitSettings {
-    /// Requests in flight at once.
+    /// Requests at once.
+    #[schemars(range(min = 1, max = 1024))]
     pub concurrency: usize,
-    /// None: no limit.
+    /// Requests in a minute; without it no limit.
+    #[schemars(range(min = 1))]
     pub requests_per_minute: Option<u32>,
-    /// Estimated tokens; none: no limit.
+    /// Estimated tokens in a minute; without it no limit.
+    #[schemars(range(min = 1))]
     pub tokens_per_minute: Option<u32>,
 }
 
@@ -42,23 +52,29 @@ impl Default for LimitSettings {
 }
 
 impl LimitSettings {
-    pub(super) fn validate(&self) -> Result<(), InvalidSetting> {
-        rule((1..=1024).contains(&self.concurrency), "embedding.limits.concurrency", "must be 1–1024")?;
+    pub(super) fn check(&self, rules: &mut Rules) {
+        rules.rule((1..=1024).contains(&self.concurrency), "embedding.limits.concurrency", "must be 1–1024");
         let positive = |n: Option<u32>| n.is_none_or(|n| n > 0);
-        rule(positive(self.requests_per_minute), "embedding.limits.requests_per_minute", "must be positive")?;
-        rule(positive(self.tokens_per_minute), "embedding.limits.tokens_per_minute", "must be positive")
+        rules.rule(positive(self.requests_per_minute), "embedding.limits.requests_per_minute", "must be positive");
+        rules.rule(positive(self.tokens_per_minute), "embedding.limits.tokens_per_minute", "must be positive");
     }
 }
 
 /// Time limits of one request, milliseconds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct TimeoutSettings {
+    /// Longest connect.
+    #[schemars(range(min = 1))]
     pub connect_ms: u64,
-    /// Longest silence while waiting for the answer or between two of its parts.
+    /// Longest silence.
+    #[schemars(range(min = 1))]
     pub read_ms: u64,
+    /// Longest request; at least `read_ms`.
+    #[schemars(range(min = 1))]
     pub total_ms: u64,
-    /// How long an unused connection is kept: shorter than load balancers do.
+    /// Time for which an unused connection is kept.
+    #[schemars(range(min = 1))]
     pub idle_ms: u64,
 }
 
@@ -69,23 +85,26 @@ impl Default for TimeoutSettings {
 }
 
 impl TimeoutSettings {
-    pub(super) fn validate(&self) -> Result<(), InvalidSetting> {
-        rule(self.connect_ms > 0, "embedding.timeouts.connect_ms", "must be positive")?;
-        rule(self.read_ms > 0, "embedding.timeouts.read_ms", "must be positive")?;
-        rule(self.total_ms >= self.read_ms, "embedding.timeouts.total_ms", "must be at least read_ms")?;
-        rule(self.idle_ms > 0, "embedding.timeouts.idle_ms", "must be positive")
+    pub(super) fn check(&self, rules: &mut Rules) {
+        rules.rule(self.connect_ms > 0, "embedding.timeouts.connect_ms", "must be positive");
+        rules.rule(self.read_ms > 0, "embedding.timeouts.read_ms", "must be positive");
+        rules.rule(self.total_ms >= self.read_ms, "embedding.timeouts.total_ms", "must be at least read_ms");
+        rules.rule(self.idle_ms > 0, "embedding.timeouts.idle_ms", "must be positive");
     }
 }
 
 /// How often a request that may still succeed is sent again.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RetrySettings {
-    /// Requests in all, the first one included.
+    /// Requests in all for one batch.
+    #[schemars(range(min = 1, max = 20))]
     pub attempts: usize,
-    /// First pause; doubled each time, with jitter.
+    /// Pause before the first retry; doubled each time.
+    #[schemars(range(min = 1))]
     pub first_pause_ms: u64,
-    /// Longest pause. A provider that asks for more gets it from the caller's own delays, not from a waiting request.
+    /// Longest pause; at least `first_pause_ms`.
+    #[schemars(range(min = 1))]
     pub longest_pause_ms: u64,
 }
 
@@ -96,25 +115,29 @@ impl Default for RetrySettings {
 }
 
 impl RetrySettings {
-    pub(super) fn validate(&self) -> Result<(), InvalidSetting> {
-        rule((1..=20).contains(&self.attempts), "embedding.retry.attempts", "must be 1–20")?;
-        rule(self.first_pause_ms > 0, "embedding.retry.first_pause_ms", "must be positive")?;
-        rule(
+    pub(super) fn check(&self, rules: &mut Rules) {
+        rules.rule((1..=20).contains(&self.attempts), "embedding.retry.attempts", "must be 1–20");
+        rules.rule(self.first_pause_ms > 0, "embedding.retry.first_pause_ms", "must be positive");
+        rules.rule(
             self.longest_pause_ms >= self.first_pause_ms,
             "embedding.retry.longest_pause_ms",
             "must be at least first_pause_ms",
-        )
+        );
     }
 }
 
 /// When an ailing provider is left alone.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct BreakerSettings {
     /// Failed requests in a row that open the circuit.
+    #[schemars(range(min = 1))]
     pub failures: u32,
-    /// First rest; doubled while the probe after it fails.
+    /// Time for which the open circuit sends nothing; doubled while the probe after it fails.
+    #[schemars(range(min = 1))]
     pub rest_ms: u64,
+    /// Longest such time; at least `rest_ms`.
+    #[schemars(range(min = 1, max = 86400000))]
     pub longest_rest_ms: u64,
 }
 
@@ -125,14 +148,14 @@ impl Default for BreakerSettings {
 }
 
 impl BreakerSettings {
-    pub(super) fn validate(&self) -> Result<(), InvalidSetting> {
-        rule(self.failures > 0, "embedding.breaker.failures", "must be positive")?;
-        rule(self.rest_ms > 0, "embedding.breaker.rest_ms", "must be positive")?;
-        rule(
+    pub(super) fn check(&self, rules: &mut Rules) {
+        rules.rule(self.failures > 0, "embedding.breaker.failures", "must be positive");
+        rules.rule(self.rest_ms > 0, "embedding.breaker.rest_ms", "must be positive");
+        rules.rule(
             (self.rest_ms..=86_400_000).contains(&self.longest_rest_ms),
             "embedding.breaker.longest_rest_ms",
             "must be at least rest_ms and at most a day",
-        )
+        );
     }
 
     pub fn rest(&self) -> Duration {

@@ -3,15 +3,17 @@
 
 use std::path::PathBuf;
 
+use schemars::JsonSchema;
 use secrecy::SecretString;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::embedding::InvalidSetting;
+use super::rules::Rules;
 use anamnesis_core::ids::OrgId;
 use anamnesis_transport::{AddressError, Endpoint};
 
 /// How documents are read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ReadingProfile {
     /// By rules alone: some thousand documents a second on one core.
@@ -21,34 +23,34 @@ pub enum ReadingProfile {
 }
 
 /// The whole section.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ExtractionConfig {
-    /// Findings read with less confidence are not remembered, 0.0–1.0. Allergies that a rule found always are.
+    /// Findings that were read with less confidence are not remembered, except allergies that a rule found.
+    #[schemars(range(min = 0.0, max = 1.0))]
     pub min_confidence: f64,
+    /// How documents are read.
     pub profile: ReadingProfile,
-    /// File of the reader that the profile `careful` reads with; empty: the one in the program.
+    /// File of the learned reader of the profile `careful`; empty: the one in the program.
     pub reader_file: PathBuf,
-    /// Lexicon files for all organisations, beside the built-in lists.
+    /// Lexicon files of all organisations, in addition to the built-in lists.
     pub lexicons: Vec<PathBuf>,
+    /// Lexicons that organisations have apart from the others.
     pub organizations: Vec<OrganizationExtraction>,
     pub model: ModelConfig,
 }
 
 impl ExtractionConfig {
-    /// The least confidence, and the model's address.
-    ///
-    /// # Errors
-    /// When one is out of range, or the address is not https beyond this machine.
-    pub(crate) fn validate(&self) -> Result<(), InvalidSetting> {
-        if !(0.0..=1.0).contains(&self.min_confidence) {
-            return Err(InvalidSetting { key: "extraction.min_confidence", rule: "must be 0.0–1.0" });
+    /// The least confidence, and the model's address: https beyond this machine.
+    pub(crate) fn check(&self, rules: &mut Rules) {
+        rules.rule((0.0..=1.0).contains(&self.min_confidence), "extraction.min_confidence", "must be 0.0–1.0");
+        if !self.model.url.is_empty() {
+            let waits = (1..=600_000).contains(&self.model.timeout_ms);
+            rules.rule(waits, "extraction.model.timeout_ms", "must be 1–600000");
+            rules.rule((1..=64).contains(&self.model.concurrency), "extraction.model.concurrency", "must be 1–64");
+            let invalid = |error: AddressError| InvalidSetting { key: "extraction.model.url", rule: error.rule() };
+            rules.note(Endpoint::parse(&self.model.url).and_then(Endpoint::bare).map(drop).map_err(invalid));
         }
-        if self.model.url.is_empty() {
-            return Ok(());
-        }
-        let invalid = |error: AddressError| InvalidSetting { key: "extraction.model.url", rule: error.rule() };
-        Endpoint::parse(&self.model.url).and_then(Endpoint::bare).map(drop).map_err(invalid)
     }
 }
 
@@ -66,39 +68,45 @@ impl Default for ExtractionConfig {
 }
 
 /// What one organisation has of its own, beside the lexicons of the deployment.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OrganizationExtraction {
+    /// Id of the organisation.
     pub organization: OrgId,
+    /// Lexicon files of this organisation.
     #[serde(default)]
     pub lexicons: Vec<PathBuf>,
 }
 
 /// A model behind OpenAI's chat API. An empty address: none is asked. Secrets are never serialised and never in `Debug`.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ModelConfig {
-    /// What `/chat/completions` is appended to; https outside loopback.
+    /// Address to which `/chat/completions` is appended, https beyond loopback; empty: no language model is asked.
     pub url: String,
-    /// The model's name at its server.
+    /// Name of the model at its server.
     pub model: String,
-    /// Bearer token, or a file that holds it.
+    /// Bearer token; empty: none.
     #[serde(skip_serializing, deserialize_with = "empty_is_none")]
+    #[schemars(with = "Option<String>")]
     pub api_key: Option<SecretString>,
+    /// File of the bearer token, read again when it changes or is refused.
     pub api_key_file: PathBuf,
-    /// Certificates (PEM) of an own authority, trusted with the machine's.
+    /// Certificates (PEM) that are trusted with the machine's own; empty: none.
     pub ca_file: PathBuf,
-    /// For one whole answer, in milliseconds, 1–600000.
+    /// Longest answer.
+    #[schemars(range(min = 1, max = 600000))]
     pub timeout_ms: u64,
-    /// Longer documents are left to the rules, in characters.
+    /// Longest document that the model is asked about; longer ones are left to the rules.
     pub most_characters: usize,
-    /// Tokens of one answer.
+    /// Most tokens of one answer.
     pub most_tokens: u32,
     /// Tokens of questions and answers in an hour; 0: without limit.
     pub tokens_per_hour: u64,
-    /// Questions under way at once, 1–64.
+    /// Questions in progress at once.
+    #[schemars(range(min = 1, max = 64))]
     pub concurrency: usize,
-    /// It also puts the nights' accounts of conversations, weeks and quarters into connected sentences.
+    /// Whether the model also writes the summaries of the jobs as connected sentences.
     pub words_accounts: bool,
 }
 

@@ -3,17 +3,19 @@
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Probes and metrics. Nothing served there tells of a patient, but it has no authentication either: loopback unless
 /// configured otherwise.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct HttpConfig {
-    /// Address and port to listen on. Port 0 takes a free one.
+    /// Address and port of probes and metrics, which have no authentication; port 0 takes a free one.
+    #[schemars(with = "String", extend("format" = "socket-address"))]
     pub bind: SocketAddr,
-    /// Seconds after which a request is given up, 1–60. Below the probes' own limits, so that a slow dependency reads
-    /// as "not ready" and not as "no answer".
+    /// Time after which a request is given up, below the limits of the probes.
+    #[schemars(range(min = 1, max = 60))]
     pub(crate) timeout_seconds: u64,
 }
 

@@ -2,32 +2,34 @@
 
 use std::path::PathBuf;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::embedding::InvalidSetting;
+use super::rules::Rules;
 use anamnesis_core::code::codes;
 use anamnesis_core::document::DocumentType;
 use anamnesis_core::ids::OrgId;
 use anamnesis_core::producer::{Role, Sort};
 
 /// See `default.toml` for the meaning of each key.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct IntakeConfig {
-    /// Bytes of one message body.
+    /// Size of one message body; a larger one is quarantined as `too_large`.
     pub max_body_bytes: usize,
+    /// Outcome of messages of an organisation that is not registered.
     pub unknown_organizations: UnknownOrganizations,
-    /// What becomes of messages that no binding proves to be a producer's.
+    /// Outcome of messages that no binding proves to be a producer's.
     pub unbound_producers: UnboundProducers,
-    /// How far a signature's time may lie from the time at which the message came.
+    /// Longest distance between the time of a signature and the time at which the message came.
     pub replay_window_seconds: u32,
     pub files: FilesConfig,
-    /// What each producer may send. Of all others see `unbound_producers`.
+    /// Bindings: what each producer may send.
     pub producers: Vec<Producer>,
 }
 
 /// What happens to a message of an organisation that the store does not know.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum UnknownOrganizations {
     /// It is registered with the default policy.
@@ -38,7 +40,7 @@ pub enum UnknownOrganizations {
 }
 
 /// What happens to a message that no binding proves to be a producer's.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum UnboundProducers {
     /// It is set aside, and a worker of the broker does not start without a producer that is bound.
@@ -49,33 +51,36 @@ pub enum UnboundProducers {
 }
 
 /// Under which producer files act.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct FilesConfig {
-    /// The source of the producer whose binding files have, whatever the lines call themselves.
+    /// Source of the producer whose binding files have, whatever their lines say.
     pub source: String,
 }
 
 /// One producer's binding.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Producer {
     /// The CloudEvents `source`, exactly; `urn:anamnesis:bare` for data without an envelope.
     pub source: String,
+    /// Ids of the organisations for which the producer may send, or `any`.
     pub organizations: Organizations,
-    /// The broker's user who publishes: the property `user_id`, which RabbitMQ compares with the connection.
+    /// RabbitMQ's user who publishes; messages carry it as `user_id`.
     #[serde(default)]
     pub broker_user: String,
-    /// Name and file of the key by which messages are signed.
+    /// Name of the key that signs the producer's messages.
     #[serde(default)]
     pub key_id: String,
+    /// File of the key that signs the producer's messages.
     #[serde(default)]
     pub key_file: PathBuf,
-    /// Types of messages.
+    /// Types of messages that the producer may send.
     pub types: Vec<Sort>,
+    /// Types of documents that the producer may send.
     #[serde(default)]
     pub document_types: Vec<DocumentType>,
-    /// Roles in which its commands may act, and whose words in its documents count as that role's.
+    /// Roles in which its commands may act and its speakers count.
     #[serde(default)]
     pub roles: Vec<Role>,
 }
@@ -88,7 +93,7 @@ codes!(
 );
 
 /// For whom a producer may speak.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Organizations {
     /// Every organisation that this store has or registers.
@@ -111,41 +116,36 @@ impl Producer {
         !self.broker_user.is_empty() || !self.key_file.as_os_str().is_empty()
     }
 
-    fn validate(&self) -> Result<(), InvalidSetting> {
-        let invalid = |key, rule| Err(InvalidSetting { key, rule });
+    fn check(&self, rules: &mut Rules) {
         let brings = |sort| self.types.contains(&sort);
-        if self.source.trim().is_empty() {
-            return invalid("intake.producers.source", "is empty");
-        }
-        if self.key_id.is_empty() != self.key_file.as_os_str().is_empty() {
-            return invalid("intake.producers.key_id", "and key_file belong together: give both or none");
-        }
-        if self.types.is_empty() {
-            return invalid("intake.producers.types", "names no type of message");
-        }
-        if brings(Sort::Document) && self.document_types.is_empty() {
-            return invalid("intake.producers.document_types", "names none, and types lets documents in");
-        }
-        if (brings(Sort::Document) || brings(Sort::Command)) && self.roles.is_empty() {
-            return invalid("intake.producers.roles", "names none, and types lets documents or commands in");
-        }
+        rules.rule(!self.source.trim().is_empty(), "intake.producers.source", "is empty");
+        let half = self.key_id.is_empty() != self.key_file.as_os_str().is_empty();
+        rules.rule(!half, "intake.producers.key_id", "and key_file belong together: give both or none");
+        rules.rule(!self.types.is_empty(), "intake.producers.types", "names no type of message");
+        rules.rule(
+            !brings(Sort::Document) || !self.document_types.is_empty(),
+            "intake.producers.document_types",
+            "names none, and types lets documents in",
+        );
+        rules.rule(
+            !(brings(Sort::Document) || brings(Sort::Command)) || !self.roles.is_empty(),
+            "intake.producers.roles",
+            "names none, and types lets documents or commands in",
+        );
         let chats =
             !self.document_types.is_empty() && self.document_types.iter().all(|t| *t == DocumentType::ChatMessage);
-        if chats && (self.roles.contains(&Role::Clinician) || brings(Sort::Profile)) {
-            return invalid(
-                "intake.producers.roles",
-                "a producer of chat messages alone may be no clinician and send no profile: a chat is never a clinician",
-            );
-        }
-        Ok(())
+        rules.rule(
+            !(chats && (self.roles.contains(&Role::Clinician) || brings(Sort::Profile))),
+            "intake.producers.roles",
+            "a producer of chat messages alone may be no clinician and send no profile: a chat is never a clinician",
+        );
     }
 }
 
 impl IntakeConfig {
-    /// # Errors
-    /// The first setting of a binding that cannot be.
-    pub(crate) fn validate(&self) -> Result<(), InvalidSetting> {
-        self.producers.iter().try_for_each(Producer::validate)
+    /// Every binding.
+    pub(crate) fn check(&self, rules: &mut Rules) {
+        rules.each(&self.producers, |rules, producer| producer.check(rules));
     }
 
     /// Whether files have a binding of their own.
@@ -190,7 +190,7 @@ mod tests {
 
     fn refused(text: &str) -> Option<&'static str> {
         let producer: Producer = toml::from_str(text).expect("a binding");
-        producer.validate().err().map(|error| error.key)
+        Rules::first(|rules| producer.check(rules)).err().map(|error| error.key)
     }
 
     #[test]

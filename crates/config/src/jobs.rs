@@ -2,16 +2,16 @@
 
 use std::path::PathBuf;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Where the policies are and who rings the bell.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct JobsConfig {
-    /// Directory of `NAME.toml` files that replace the embedded policies of the same name; empty: none.
+    /// Folder of `NAME.toml` files that replace built-in policies of the same name; empty: none.
     pub(crate) directory: PathBuf,
-    /// Whether the worker plans and runs the jobs itself, once a minute. Off where CronJobs call `anamnesis job run`;
-    /// with both, the ledger still runs each night once.
+    /// Whether the worker plans and runs the jobs itself; off where CronJobs call `anamnesis job run`.
     pub tick: bool,
 }
 

@@ -3,6 +3,7 @@
 
 pub mod audit;
 pub mod broker;
+pub mod check;
 pub mod embedding;
 pub mod embedding_limits;
 pub mod extraction;
@@ -12,33 +13,44 @@ pub mod intake;
 pub mod jobs;
 pub mod keys;
 pub mod log;
+mod nearest;
 pub mod pipeline;
 pub mod redaction;
+pub mod reference;
+mod rules;
 pub mod secrets;
+mod shape;
+pub mod show;
+mod sources;
 pub mod spool;
 pub mod store;
 pub mod worker;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use figment::Figment;
+use figment::Provider as _;
 use figment::providers::{Env, Format as _, Toml};
-use figment::value::Dict;
+use figment::value::{Dict, Value};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use check::Step;
 use hidden::Hidden;
+use rules::Rules;
 
 pub use broker::BrokerConfig;
 pub use intake::IntakeConfig;
 pub use pipeline::{PipelineConfig, UnsupportedLanguage};
 pub use redaction::RedactionConfig;
+pub use sources::Origin;
 pub use store::StoreConfig;
 
 /// The reference: every key with its default and its meaning.
 pub const REFERENCE: &str = include_str!("default.toml");
 
 /// All settings.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
     pub store: StoreConfig,
@@ -70,6 +82,8 @@ pub struct Settings {
 pub enum ConfigError {
     #[error("the configuration file cannot be read")]
     Unreadable,
+    #[error("{}:{line}: the configuration is no TOML at column {column}: {what}", .file.display())]
+    Syntax { file: PathBuf, line: usize, column: usize, what: String },
     /// `key` is the dotted path, `origin` the file or variable it came from.
     #[error("configuration key `{key}` ({origin}): {problem}")]
     Key { key: String, origin: String, problem: &'static str },
@@ -90,22 +104,70 @@ pub fn load(file: Option<&Path>) -> Result<Settings, ConfigError> {
 /// # Errors
 /// As [`load`].
 pub fn load_with(file: Option<&Path>, handed: &secrets::Handed) -> Result<Settings, ConfigError> {
-    let mut hidden = Hidden::default();
-    let mut layers = Figment::from(Toml::string(REFERENCE));
-    if let Some(path) = file {
-        layers = layers.merge(Layer::of("TOML file", written(path)?, &mut hidden));
+    let (settings, refused) = Layers::read(file, handed, &[])?.settings()?;
+    if let Some(refused) = refused.into_iter().next() {
+        return Err(refused);
     }
-    // Secrets of the environment are read apart, as text.
-    let open = Env::prefixed("ANAMNESIS__").filter(|key| !secrets::is_secret(&format!("ANAMNESIS__{key}")));
-    layers = layers.merge(open.split("__"));
-    for variables in [&secrets::Handed::of_this_process(), handed] {
-        layers = layers.merge(Layer::of("`ANAMNESIS__` environment variable(s)", variables.nested(), &mut hidden));
-    }
-    let mut settings: Settings = layers.extract().map_err(|error| describe(&error))?;
-    hidden.put_into(&mut settings);
-    secrets::fill(&mut settings)?;
     settings.validate()?;
     Ok(settings)
+}
+
+/// All layers, with their secrets apart.
+struct Layers {
+    layers: Figment,
+    hidden: Hidden,
+}
+
+impl Layers {
+    /// Reads them. What is at the places `without` is left out, in every layer above the defaults.
+    fn read(file: Option<&Path>, handed: &secrets::Handed, without: &[Vec<Step>]) -> Result<Self, ConfigError> {
+        let mut hidden = Hidden::default();
+        let mut given: Vec<(&'static str, Dict)> = Vec::new();
+        if let Some(path) = file {
+            given.push(("TOML file", written(path)?));
+        }
+        // Secrets of the environment are read apart, as text.
+        let open = Env::prefixed("ANAMNESIS__").filter(|key| !secrets::is_secret(&format!("ANAMNESIS__{key}")));
+        let open = open.split("__").data().ok().and_then(|mut data| data.remove(&figment::Profile::Default));
+        given.push((VARIABLES, open.unwrap_or_default()));
+        for variables in [&secrets::Handed::of_this_process(), handed] {
+            given.push((VARIABLES, variables.nested()));
+        }
+        let mut layers = Figment::from(Toml::string(REFERENCE));
+        for (name, mut values) in given {
+            // From the end: what is left of a list keeps its order.
+            without.iter().rev().for_each(|place| leave_out(&mut values, place));
+            layers = layers.merge(Layer::of(name, values, &mut hidden));
+        }
+        Ok(Self { layers, hidden })
+    }
+
+    /// The settings, and the secrets in files that cannot be read.
+    fn settings(self) -> Result<(Settings, Vec<ConfigError>), ConfigError> {
+        let mut settings: Settings = self.layers.extract().map_err(|error| describe(&error))?;
+        self.hidden.put_into(&mut settings);
+        let refused = secrets::fill(&mut settings);
+        Ok((settings, refused))
+    }
+}
+
+const VARIABLES: &str = "`ANAMNESIS__` environment variable(s)";
+
+/// Removes what is at a place.
+fn leave_out(values: &mut Dict, place: &[Step]) {
+    match place {
+        [Step::Key(key)] => drop(values.remove(key)),
+        [Step::Key(key), Step::Item(item), ..] => match values.get_mut(key) {
+            Some(Value::Array(_, items)) if *item < items.len() => drop(items.remove(*item)),
+            _ => {}
+        },
+        [Step::Key(key), rest @ ..] => {
+            if let Some(Value::Dict(_, below)) = values.get_mut(key) {
+                leave_out(below, rest);
+            }
+        }
+        _ => {}
+    }
 }
 
 /// One layer, without its secrets.
@@ -137,9 +199,16 @@ fn written(path: &Path) -> Result<Dict, ConfigError> {
         return Err(ConfigError::Unreadable);
     }
     let bytes = std::fs::File::open(path).and_then(secrets::read_wiping).map_err(|_| ConfigError::Unreadable)?;
-    let unread = || ConfigError::Key { key: String::new(), origin: "TOML file".to_owned(), problem: "cannot be read" };
-    let text = std::str::from_utf8(&bytes).map_err(|_| unread())?;
-    toml::from_str(text).map_err(|_| unread())
+    let text = std::str::from_utf8(&bytes).map_err(|_| ConfigError::Unreadable)?;
+    toml::from_str(text).map_err(|_| {
+        let first = sources::parsed(text, path).1.into_iter().next();
+        first.map_or(ConfigError::Unreadable, |syntax| ConfigError::Syntax {
+            file: path.to_owned(),
+            line: syntax.line,
+            column: syntax.column,
+            what: syntax.what,
+        })
+    })
 }
 
 impl Settings {
@@ -149,18 +218,27 @@ impl Settings {
     /// # Errors
     /// The first address that cannot be.
     fn validate(&self) -> Result<(), ConfigError> {
-        self.intake.validate()?;
-        self.broker.validate()?;
-        self.redaction.validate()?;
-        self.extraction.validate()?;
-        Ok(())
+        Ok(Rules::first(|rules| self.check(rules))?)
+    }
+
+    /// Every rule of the sections that each verb looks at.
+    pub(crate) fn check(&self, rules: &mut Rules) {
+        // Without a connection or a message nothing would ever be done.
+        let connections = (1..=1000).contains(&self.store.postgres.max_connections);
+        rules.rule(connections, "store.postgres.max_connections", "must be 1–1000");
+        let batch = (1..=4096).contains(&self.pipeline.batch_documents);
+        rules.rule(batch, "pipeline.batch_documents", "must be 1–4096");
+        self.intake.check(rules);
+        self.broker.check(rules);
+        self.redaction.check(rules);
+        self.extraction.check(rules);
     }
 }
 
 fn describe(error: &figment::Error) -> ConfigError {
     use figment::error::Kind;
     let problem = match &error.kind {
-        Kind::UnknownField(..) => "there is no such key; see `anamnesis config reference`",
+        Kind::UnknownField(..) => "there is no such key; `anamnesis config check` names the nearest one",
         Kind::MissingField(_) => "is missing",
         Kind::InvalidType(..) => "has another type than expected",
         Kind::UnknownVariant(..) => "is none of the known words",

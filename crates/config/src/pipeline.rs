@@ -1,36 +1,39 @@
 //! `[pipeline]`: how documents are batched, split and judged.
 
 use chrono::{DateTime, Utc};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use anamnesis_core::document::DocumentType;
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PipelineConfig {
-    /// Messages that share one transaction and one round of embedding calls, 1–4096.
+    /// Messages that share one transaction and one round of embedding calls.
+    #[schemars(range(min = 1, max = 4096))]
     pub batch_documents: usize,
-    /// Bytes of message bodies in one batch; a batch closes at whichever limit comes first.
+    /// Size of the message bodies of one batch; a batch closes at the limit that comes first.
     pub batch_bytes: usize,
     /// Threads for redaction and extraction; 0 takes one per core.
     pub threads: usize,
-    /// Longest redaction of one document, in milliseconds; beyond it nothing is stored.
+    /// Longest redaction of one document, in processor time; beyond it nothing is stored.
     pub redaction_timeout_ms: u64,
-    /// What becomes of a document of which a part is neither Spanish nor English.
+    /// Outcome of a document of which a part is neither Spanish nor English.
     #[serde(default)]
     pub unsupported_language: UnsupportedLanguage,
-    /// Words of a passage; longer stretches are split along turns and sentences.
+    /// Length of a passage; longer text is split along turns and sentences.
     pub passage_words: usize,
-    /// Types of documents whose vectors are left to the cheaper batch of the night; they are found by words until then.
+    /// Types of documents whose vectors are left to the job `embed_batch`; until then they are found by words.
     #[serde(default)]
     pub embed_at_night: Vec<DocumentType>,
-    /// A fixed "now" (RFC 3339) instead of the machine's clock; empty for the clock. For demonstrations and tests.
+    /// A fixed present (RFC 3339) instead of the machine's clock, for demonstrations and tests; empty: the clock.
     #[serde(default, deserialize_with = "empty_is_none")]
+    #[schemars(with = "String", extend("format" = "instant"))]
     pub now: Option<DateTime<Utc>>,
 }
 
 /// What becomes of a document that redaction and extraction have no rules for.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum UnsupportedLanguage {
     /// Set aside with the reason `unsupported_language`.

@@ -2,58 +2,61 @@
 
 use std::path::PathBuf;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::embedding::InvalidSetting;
+use super::rules::Rules;
 use anamnesis_core::ids::OrgId;
 use anamnesis_transport::Endpoint;
 
 /// Organisations that are not listed have the policy of their row in the store and nothing else.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct RedactionConfig {
+    /// Policy, recognisers and services that organisations have apart from the others.
     pub organizations: Vec<OrganizationRedaction>,
 }
 
 /// One organisation's own. An empty path or address: none.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OrganizationRedaction {
+    /// Id of the organisation.
     pub organization: OrgId,
-    /// A built-in policy's name or a policy file (`.toml`); it wins over the organisation's row.
+    /// Name of a built-in policy, or a policy file (`.toml`).
     #[serde(default = "usual_policy")]
     pub policy: String,
-    /// Recognisers and allowed words.
+    /// File of recognisers and allowed words; empty: none.
     #[serde(default)]
     pub custom: PathBuf,
-    /// The key of a policy that seals values: a file with 128 hexadecimal digits.
+    /// File of the key of a policy that seals values, 128 hexadecimal digits; empty: none.
     #[serde(default)]
     pub token_key: PathBuf,
-    /// Address of a Presidio analyzer; https beyond loopback.
+    /// Address of a Presidio analyzer, https beyond loopback; empty: none.
     #[serde(default)]
     pub presidio: String,
-    /// Google Sensitive Data Protection: `projects/P/locations/L`.
+    /// Google Sensitive Data Protection: `projects/P/locations/L`; empty: none.
     #[serde(default)]
     pub google: String,
+    /// Address of Google's service.
     #[serde(default = "google_url")]
     pub google_url: String,
-    /// File with Google's bearer token; read again whenever it changes and whenever the service refuses it.
+    /// File of Google's bearer token, read again when it changes or is refused.
     #[serde(default)]
     pub google_token_file: PathBuf,
-    /// Certificates (PEM) of an own authority, trusted with the machine's.
+    /// Certificates (PEM) that are trusted with the machine's own; empty: none.
     #[serde(default)]
     pub ca_file: PathBuf,
-    /// How long one service may take for one text, in milliseconds, 1–60000.
+    /// Longest answer of one service for one text.
     #[serde(default = "usual_timeout")]
+    #[schemars(range(min = 1, max = 60000))]
     pub timeout_ms: u64,
 }
 
 impl RedactionConfig {
-    /// Every address of the section.
-    ///
-    /// # Errors
-    /// The first that is not https beyond this machine: unredacted text would go there.
-    pub(crate) fn validate(&self) -> Result<(), InvalidSetting> {
+    /// Every address of the section: https beyond this machine, since unredacted text goes there.
+    pub(crate) fn check(&self, rules: &mut Rules) {
         let check = |key: &'static str, address: &str| match address {
             "" => Ok(()),
             address => Endpoint::parse(address)
@@ -61,11 +64,12 @@ impl RedactionConfig {
                 .map(drop)
                 .map_err(|error| InvalidSetting { key, rule: error.rule() }),
         };
-        for own in &self.organizations {
-            check("redaction.organizations.presidio", &own.presidio)?;
-            check("redaction.organizations.google_url", &own.google_url)?;
-        }
-        Ok(())
+        rules.each(&self.organizations, |rules, own| {
+            rules.note(check("redaction.organizations.presidio", &own.presidio));
+            rules.note(check("redaction.organizations.google_url", &own.google_url));
+            let waits = (1..=60_000).contains(&own.timeout_ms);
+            rules.rule(waits, "redaction.organizations.timeout_ms", "must be 1–60000");
+        });
     }
 }
 

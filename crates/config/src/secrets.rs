@@ -69,40 +69,42 @@ pub fn read(path: &Path) -> Result<SecretString, SecretFile> {
     Ok(SecretString::from(text))
 }
 
-/// Reads the secrets that the settings name by file.
-pub(super) fn fill(settings: &mut Settings) -> Result<(), ConfigError> {
+/// Reads the secrets that the settings name by file. Every one that cannot be read is in the answer.
+pub(super) fn fill(settings: &mut Settings) -> Vec<ConfigError> {
+    let mut refused = Vec::new();
+    let mut note = |read: Result<(), ConfigError>| refused.extend(read.err());
     let store = &mut settings.store;
-    one("store.url_file", &mut store.url, &store.url_file)?;
-    one("store.migrate_url_file", &mut store.migrate_url, &store.migrate_url_file)?;
-    one("store.jobs_url_file", &mut store.jobs_url, &store.jobs_url_file)?;
-    one("store.keys_url_file", &mut store.keys_url, &store.keys_url_file)?;
+    note(one("store.url_file", &mut store.url, &store.url_file));
+    note(one("store.migrate_url_file", &mut store.migrate_url, &store.migrate_url_file));
+    note(one("store.jobs_url_file", &mut store.jobs_url, &store.jobs_url_file));
+    note(one("store.keys_url_file", &mut store.keys_url, &store.keys_url_file));
     let broker = &mut settings.broker;
-    one("broker.url_file", &mut broker.url, &broker.url_file)?;
-    one("broker.management_url_file", &mut broker.management_url, &broker.management_url_file)?;
+    note(one("broker.url_file", &mut broker.url, &broker.url_file));
+    note(one("broker.management_url_file", &mut broker.management_url, &broker.management_url_file));
     for hook in &mut broker.webhooks {
-        one("broker.webhooks.secret_file", &mut hook.secret, &hook.secret_file)?;
+        note(one("broker.webhooks.secret_file", &mut hook.secret, &hook.secret_file));
     }
     for producer in &settings.intake.producers {
-        later("intake.producers.key_file", &producer.key_file)?;
+        note(later("intake.producers.key_file", &producer.key_file));
     }
     let mut embedding = Some(&mut settings.embedding);
     while let Some(section) = embedding {
         if !section.proxy_file.as_os_str().is_empty() {
             let mut proxy = section.proxy.take().unwrap_or_default();
-            one("embedding.proxy_file", &mut proxy, &section.proxy_file)?;
+            note(one("embedding.proxy_file", &mut proxy, &section.proxy_file));
             section.proxy = Some(proxy);
         }
         if let Some(path) = &section.api_key_file {
-            later("embedding.api_key_file", path)?;
+            note(later("embedding.api_key_file", path));
         }
         embedding = section.next.as_deref_mut();
     }
-    later("extraction.model.api_key_file", &settings.extraction.model.api_key_file)?;
+    note(later("extraction.model.api_key_file", &settings.extraction.model.api_key_file));
     for organization in &settings.redaction.organizations {
-        later("redaction.organizations.google_token_file", &organization.google_token_file)?;
-        later("redaction.organizations.token_key", &organization.token_key)?;
+        note(later("redaction.organizations.google_token_file", &organization.google_token_file));
+        note(later("redaction.organizations.token_key", &organization.token_key));
     }
-    Ok(())
+    refused
 }
 
 fn one(key: &str, secret: &mut SecretString, path: &Path) -> Result<(), ConfigError> {
@@ -169,6 +171,12 @@ impl Handed {
         let text = |word: OsString| word.into_string().unwrap_or_else(|word| word.to_string_lossy().into_owned());
         let all = std::env::vars_os().map(|(name, value)| (text(name), SecretString::from(text(value))));
         Self(all.filter(|(name, _)| is_secret(name)).collect())
+    }
+
+    /// Every variable that is a setting, secret or not: name and text, which is wiped.
+    pub(super) fn every_variable() -> impl Iterator<Item = (String, Zeroizing<String>)> {
+        let text = |word: OsString| word.into_string().unwrap_or_else(|word| word.to_string_lossy().into_owned());
+        std::env::vars_os().map(move |(name, value)| (text(name), Zeroizing::new(text(value))))
     }
 
     /// As settings. The environment's usual reading would take a token of digits for a number.

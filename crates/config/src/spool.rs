@@ -3,27 +3,30 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct SpoolConfig {
-    /// What becomes of a file once each message in it is stored or set aside.
+    /// What happens to a file once each message in it is stored or quarantined.
     pub after: After,
     /// Folder of sealed originals; empty: `.archive` below the spool.
     pub archive: PathBuf,
-    /// How often a file is worked again before what still fails is set aside as `transient_exhausted`.
+    /// How often a file is worked again before the rest is quarantined as `transient_exhausted`.
     pub retries: u32,
-    /// Milliseconds before the first retry of a file; each further pause is twice as long, an hour at most.
+    /// Time before the first retry of a file; each further pause is twice as long, an hour at most.
     pub(crate) retry_ms: u64,
-    /// Days for which a sealed original is kept, 1–36500.
+    /// Term of a sealed original.
+    #[schemars(range(min = 1, max = 36500))]
     pub archive_days: u32,
-    /// Days for which a file that could not be read is kept, as it came, 1–36500.
+    /// Term of a file that could not be read.
+    #[schemars(range(min = 1, max = 36500))]
     pub unreadable_days: u32,
 }
 
 /// What becomes of an original.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum After {
     #[default]

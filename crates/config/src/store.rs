@@ -2,46 +2,54 @@
 
 use std::path::PathBuf;
 
+use schemars::JsonSchema;
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 use sqlx::postgres::{PgConnectOptions, PgSslMode};
 
 /// Serialised without its secret.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StoreConfig {
-    /// The embedded store's file.
+    /// File of the embedded store.
     pub path: PathBuf,
-    /// `postgres://…` for a store on a server; empty: the embedded one. May hold a password.
+    /// PostgreSQL's address, `postgres://user:password@host/database`; empty: the embedded store.
     #[serde(skip_serializing)]
+    #[schemars(with = "String")]
     pub url: SecretString,
-    /// A file that holds `url`; likewise below ([`super::secrets`]). Empty: none.
+    /// File that holds `store.url`; empty: none.
     pub(crate) url_file: PathBuf,
-    /// The same for `anamnesis migrate`, whose role owns the schema; empty: `url`.
+    /// The same for `anamnesis migrate` and `restore`, with a member of anamnesis_owner; empty: `store.url`.
     #[serde(skip_serializing)]
+    #[schemars(with = "String")]
     pub migrate_url: SecretString,
+    /// File that holds `store.migrate_url`; empty: none.
     pub(crate) migrate_url_file: PathBuf,
-    /// The same for the jobs, with a member of anamnesis_jobs, which changes what is remembered and never what came in; empty: `url`.
+    /// The same for the jobs, with a member of anamnesis_jobs; empty: `store.url`.
     #[serde(skip_serializing, default)]
+    #[schemars(with = "String")]
     pub jobs_url: SecretString,
+    /// File that holds `store.jobs_url`; empty: none.
     #[serde(default)]
     pub(crate) jobs_url_file: PathBuf,
-    /// The key store's file: keep it out of the store's backups.
+    /// File of the key store: keep it out of the store's backups.
     pub keys: PathBuf,
-    /// Master key as 64 hexadecimal digits; empty: the file beside the key store, made at first start.
+    /// Master key, 64 hexadecimal digits; empty: the file of the next key.
     #[serde(skip_serializing)]
+    #[schemars(with = "String")]
     pub master_key: SecretString,
-    /// The file of the master key where `master_key` is empty; empty: `keys` with `.master` after it. Keep it on another
-    /// volume than the key store.
+    /// File of the master key, best on another volume; empty: `store.keys` with `.master` after it.
     pub master_key_file: PathBuf,
-    /// `postgres://…` of the key table, in another database than the store and with another role; empty: the file `keys`.
+    /// Address of the key table, in another database and with another role than the store; empty: the file.
     #[serde(skip_serializing, default)]
+    #[schemars(with = "String")]
     pub keys_url: SecretString,
-    /// File that holds `keys_url`; empty: none.
+    /// File that holds `store.keys_url`; empty: none.
     #[serde(default)]
     pub(crate) keys_url_file: PathBuf,
-    /// Days for which copies that a migration or a restore left are kept, 1–36500.
+    /// Term of the copies that a migration or `restore --replace` leaves next to the store.
     #[serde(default = "copy_days")]
+    #[schemars(range(min = 1, max = 36500))]
     pub copy_days: u32,
     pub postgres: PostgresConfig,
 }
@@ -51,33 +59,34 @@ fn copy_days() -> u32 {
 }
 
 /// `[store.postgres]`: limits of what is asked of a server.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PostgresConfig {
-    /// Most connections of one process, 1–1000.
+    /// Most connections of one process.
+    #[schemars(range(min = 1, max = 1000))]
     pub max_connections: u16,
-    /// Longest wait for a connection, milliseconds.
+    /// Longest wait for a connection.
     pub acquire_timeout_ms: u64,
-    /// Longest statement, milliseconds.
+    /// Longest statement.
     pub statement_timeout_ms: u64,
-    /// Longest wait for a row that another transaction holds, milliseconds.
+    /// Longest wait for a locked row.
     pub lock_timeout_ms: u64,
-    /// After so many milliseconds of silence inside a transaction the server ends it.
+    /// Longest silence within a transaction.
     pub idle_transaction_timeout_ms: u64,
-    /// Off behind a pooler that pools transactions and is older than PgBouncer 1.21.
+    /// Off for a pooler that pools transactions and is older than PgBouncer 1.21.
     pub prepared_statements: bool,
-    /// Passages of a patient from which a search asks the approximate index that `anamnesis migrate approximate` made;
-    /// 0: never, every search compares all.
+    /// Passages of a patient from which a search uses the approximate index; 0: never.
     pub approximate_from: u32,
-    /// Work on a server that may lose committed transactions when its machine stops: tests and trials only.
+    /// Work on a server that may lose committed documents; for tests and trials only.
     pub allow_not_durable: bool,
+    /// Encryption of the connection.
     pub tls: Tls,
-    /// Certificates (PEM) trusted beside the machine's.
+    /// Certificates (PEM) that are trusted with the machine's own; empty: none.
     pub ca_file: PathBuf,
 }
 
 /// How a connection is encrypted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Tls {
     /// Beyond this machine as `verify_full`; on loopback as the URL says.

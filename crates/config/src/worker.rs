@@ -2,17 +2,19 @@
 
 use std::path::PathBuf;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct WorkerConfig {
-    /// Folder that is watched for NDJSON files; empty: none. Producers write under a name that begins with a dot and
-    /// rename when done. `[spool]` says what becomes of finished ones.
+    /// Folder that is watched for NDJSON files; empty: none.
     pub spool: PathBuf,
-    /// Milliseconds between two looks at the spool, 10–60000.
+    /// Time between two looks at the spool.
+    #[schemars(range(min = 10, max = 60000))]
     pub poll_ms: u64,
-    /// Seconds between two counts of what the store holds, for the gauges; 1–86400.
+    /// Time between two counts of the store's content, for the gauges.
+    #[schemars(range(min = 1, max = 86400))]
     pub census_seconds: u64,
 }
 

@@ -126,7 +126,11 @@ impl Pass<'_> {
         };
         let rest = rest.max(after.unwrap_or_default()).min(longest);
         *state = (state.0 + 1, State::Open { since: now, rest });
-        tracing::warn!(rest_ms = u64::try_from(rest.as_millis()).unwrap_or(u64::MAX), "embedding provider rested");
+        tracing::warn!(
+            code = "embedding_rested",
+            rest_ms = u64::try_from(rest.as_millis()).unwrap_or(u64::MAX),
+            "embedding provider rested"
+        );
     }
 }
 

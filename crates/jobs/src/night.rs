@@ -174,6 +174,7 @@ impl Night {
             Ok(reports) => {
                 for report in reports.iter().filter(|report| report.batches > 0) {
                     tracing::info!(
+                        code = "job_run",
                         job = report.job.code(),
                         org = %report.org,
                         as_of = %report.as_of,

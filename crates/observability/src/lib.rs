@@ -2,4 +2,5 @@
 //! fields are ids, codes, counts and durations.
 
 pub mod log;
+pub mod log_codes;
 pub mod metrics;

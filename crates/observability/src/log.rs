@@ -97,10 +97,14 @@ const OWN: [&str; 20] = [
     "anamnesis_transport",
 ];
 
+/// The broker's client is never heard: it logs an ordered end, and each question that the broker answers with no, as errors.
+/// What goes wrong with the broker is said with a code by those who use it.
+const SILENT: &str = "lapin";
+
 /// Own code at any level; libraries only to warn.
 fn may_speak(metadata: &Metadata<'_>) -> bool {
     let crate_name = metadata.target().split("::").next().unwrap_or_default();
-    OWN.contains(&crate_name) || *metadata.level() <= Level::WARN
+    OWN.contains(&crate_name) || (*metadata.level() <= Level::WARN && crate_name != SILENT)
 }
 
 /// Directives that name a module of the time when the program was one crate (`anamnesis::pipeline=debug`) mean the crate
@@ -183,10 +187,12 @@ mod tests {
             tracing::trace!(target: "lapin::channel", "frame with a body");
             tracing::info!(target: "sqlx::query", "a statement");
             tracing::info!(target: "anamnesis_lookalike", "not ours");
-            tracing::warn!(target: "lapin::channel", "heard");
+            tracing::error!(target: "lapin::channel", "an ordered end");
+            tracing::warn!(target: "sqlx::pool", "heard");
             tracing::trace!(target: "anamnesis_pipeline::embed", "ours");
         });
         assert!(!text.contains("frame") && !text.contains("statement") && !text.contains("not ours"), "{text}");
+        assert!(!text.contains("ordered"), "{text}");
         assert!(text.contains("heard") && text.contains("ours"), "{text}");
     }
 

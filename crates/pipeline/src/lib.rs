@@ -7,6 +7,8 @@
 mod acted;
 mod admit;
 mod aside;
+mod batch;
+mod canonical;
 mod command_text;
 mod consenting;
 mod counting;
@@ -40,6 +42,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
 
+pub use canonical::Outage;
+use canonical::{Step, Trace, spend};
 pub use disposition::{Disposition, Tally};
 pub use extractors::{Extractors, ExtractorsError};
 pub use legacy::{Imported, Importer};
@@ -58,12 +62,11 @@ use anamnesis_embedding::{EmbedError, Models};
 use anamnesis_extraction::Extractor;
 use anamnesis_extraction::model::{ModelDefect, ModelReader};
 use anamnesis_messages::decode::said_at;
-use anamnesis_messages::{Decoder, Limits, Refusal};
+use anamnesis_messages::{Decoder, Limits};
 use anamnesis_observability::metrics::Metrics;
 use anamnesis_observability::metrics::labels::{MessageType, Queue, Stage};
 use anamnesis_redaction::{RedactionError, Redactor};
 use anamnesis_sql::Fault;
-use anamnesis_store::quarantine::Rejected;
 use anamnesis_store::{Store, StoreError};
 
 /// What the stages need.
@@ -83,6 +86,7 @@ pub struct Pipeline {
     min_confidence: f64,
     metrics: Arc<Metrics>,
     queue: Queue,
+    outage: Arc<Outage>,
     /// The threads of redaction and extraction: as many as are configured, whatever the number of batches in work.
     readers: Arc<rayon::ThreadPool>,
 }
@@ -151,6 +155,7 @@ impl Pipeline {
             min_confidence: settings.extraction.min_confidence,
             metrics,
             queue: Queue::File,
+            outage: Arc::default(),
             readers: Arc::new(readers),
         })
     }
@@ -188,6 +193,11 @@ impl Pipeline {
         }
     }
 
+    /// Whether the store is away, for others that ask it.
+    pub fn outage(&self) -> &Outage {
+        &self.outage
+    }
+
     /// As whose messages are counted what [`Pipeline::run`] is given.
     pub fn queue(&self) -> Queue {
         self.queue
@@ -214,35 +224,6 @@ impl Pipeline {
         done
     }
 
-    /// The same, counted as coming from this queue; who feeds it counts what is in flight.
-    pub async fn run_from(&self, queue: Queue, bodies: Vec<Raw>) -> Vec<Disposition> {
-        let (mut batch, by_organization) = self.decode(bodies);
-        let mut failed = false;
-        for (org, entries) in by_organization {
-            let places: Vec<usize> = entries.iter().map(|entry| entry.place).collect();
-            let outcomes = self.organization(org, entries).await.unwrap_or_else(|error| {
-                self.count_failure(&error);
-                tracing::warn!(%error, "a batch could not be worked and will be tried again");
-                places.iter().map(|place| Outcome::new(*place, error.again())).collect()
-            });
-            for outcome in outcomes {
-                let place = outcome.place;
-                batch[place].outcome = Some(outcome);
-            }
-        }
-        // After the others: a command of this batch may say that nothing is kept.
-        if !self.quarantine(&mut batch).await && !failpoints::is("quarantine_unwritten") {
-            failed = true;
-            let open = |outcome: &mut Outcome| outcome.disposition = Disposition::Waits;
-            let quarantined = |outcome: &&mut Outcome| matches!(outcome.disposition, Disposition::Quarantined(_));
-            batch.iter_mut().filter_map(|message| message.outcome.as_mut()).filter(quarantined).for_each(open);
-        }
-        let open = if failed { Disposition::Waits } else { Disposition::Stored };
-        self.count_dispositions(queue, batch.iter().map(|message| (message.kind, message.disposition(open))));
-        self.count_lag(queue, batch.iter().map(|message| (message.said_at, message.disposition(open))));
-        batch.iter().map(|message| message.disposition(open)).collect()
-    }
-
     /// Bytes to typed messages: the batch in its order, and what of it is worked, by organisation.
     fn decode(&self, bodies: Vec<Raw>) -> (Vec<Message>, BTreeMap<OrgId, Vec<Entry>>) {
         let started = Instant::now();
@@ -256,6 +237,7 @@ impl Pipeline {
                 said_at: None,
                 organization: None,
                 patient: None,
+                trace: Trace::default(),
                 outcome: None,
             };
             match decoded {
@@ -263,6 +245,7 @@ impl Pipeline {
                     self.count_unknown(&envelope);
                     message.kind = disposition::label(envelope.kind());
                     message.said_at = said_at(&envelope);
+                    message.trace = Trace::of(&envelope);
                     message.organization = Some(envelope.organization());
                     message.patient = aside::patient_of(&envelope);
                     let entry = Entry { place, envelope: Box::new(envelope) };
@@ -270,7 +253,11 @@ impl Pipeline {
                 }
                 Err(refusal) => {
                     if failpoints::is("error_text_logged") {
-                        tracing::error!("refused: {}", String::from_utf8_lossy(&message.raw.body));
+                        tracing::error!(
+                            code = "error_text_logged",
+                            "refused: {}",
+                            String::from_utf8_lossy(&message.raw.body)
+                        );
                     }
                     message.outcome = Some(Outcome::quarantined(place, refusal.reason, refusal.field));
                 }
@@ -278,41 +265,16 @@ impl Pipeline {
             batch.push(message);
         }
         self.observe(Stage::Decode, started);
+        spend(Step::Decode, started);
         (batch, by_organization)
-    }
-
-    /// Writes what was set aside. Whether that could be written: what could not is no one's yet, and comes again.
-    async fn quarantine(&self, batch: &mut [Message]) -> bool {
-        let mut rejected = Vec::new();
-        let mut unread = Vec::new();
-        for message in batch {
-            let Some(Outcome { disposition: Disposition::Quarantined(reason), field, unkept, .. }) = &message.outcome
-            else {
-                continue;
-            };
-            // Bodies are moved: nothing after this reads them.
-            let raw = std::mem::take(&mut message.raw);
-            let problem = anamnesis_messages::Problem::Conflict;
-            let refusal = Refusal { reason: *reason, problem, field: field.clone() };
-            match message.organization {
-                Some(_) => {
-                    let entry = self.rejected(message.organization, raw, &refusal);
-                    let entry = Rejected { patient: message.patient, ..entry };
-                    rejected.push(if *unkept { entry.without_content() } else { entry });
-                }
-                // Nobody could read of whom it speaks.
-                None => unread.push((raw, refusal)),
-            }
-        }
-        match self.refused(unread, &mut rejected).await {
-            Ok(()) => self.store.quarantine(&rejected).await.is_ok(),
-            Err(_) => false,
-        }
     }
 
     /// The messages of one organisation, from admission to commit.
     async fn organization(&self, org: OrgId, entries: Vec<Entry>) -> Result<Vec<Outcome>, PipelineError> {
-        let admit::Admission { mut admitted, mut done, unkept, mut shared } = self.admit(org, entries).await?;
+        let started = Instant::now();
+        let admitted = self.admit(org, entries).await;
+        spend(Step::Admit, started);
+        let admit::Admission { mut admitted, mut done, unkept, mut shared } = admitted?;
         if !admitted.is_empty() {
             self.resolve_commands(&mut admitted).await?;
             let messages: BTreeMap<usize, KeyHash> = admitted.iter().map(|a| (a.place, a.message)).collect();
@@ -383,6 +345,7 @@ impl Pipeline {
         let mut done = Vec::new();
         self.metrics.ingest.batch.observe(admitted.len() as f64);
         let mut read = Vec::new();
+        let started = Instant::now();
         for outcome in run_blocking(|| self.read_all(admitted, &shared.keys)) {
             match outcome {
                 Ok(work) => read.push(work),
@@ -390,10 +353,17 @@ impl Pipeline {
             }
         }
         self.ask_model(&mut read).await;
+        spend(Step::Read, started);
         crash_at("redacted_and_extracted");
-        let embedded = self.embed_all(read, shared, &mut done).await?;
+        let started = Instant::now();
+        let embedded = self.embed_all(read, shared, &mut done).await;
+        spend(Step::Embed, started);
+        let embedded = embedded?;
         crash_at("embedded");
-        self.store_all(org, embedded, shared, &mut done).await?;
+        let started = Instant::now();
+        let stored = self.store_all(org, embedded, shared, &mut done).await;
+        spend(Step::Store, started);
+        stored?;
         Ok(done)
     }
 }

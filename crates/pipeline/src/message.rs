@@ -5,6 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
 
+use crate::canonical::Trace;
 use crate::command_text::CommandText;
 use crate::disposition::Disposition;
 use crate::erasing::is_erasure;
@@ -133,6 +134,8 @@ pub(crate) struct Message {
     pub(crate) organization: Option<OrgId>,
     /// Of whom it speaks, where it is readable.
     pub(crate) patient: Option<Scope>,
+    /// What the log says of it.
+    pub(crate) trace: Trace,
     pub(crate) outcome: Option<Outcome>,
 }
 

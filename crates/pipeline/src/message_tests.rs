@@ -29,8 +29,16 @@ fn the_document_that_is_read_is_the_messages_own_or_the_words_of_a_command() {
 fn a_message_without_an_outcome_is_what_the_batch_says_of_it() {
     let of = |outcome| {
         let kind = MessageType::Document;
-        Message { raw: Raw::default(), kind, said_at: None, organization: None, patient: None, outcome }
-            .disposition(Disposition::Waits)
+        Message {
+            raw: Raw::default(),
+            kind,
+            said_at: None,
+            organization: None,
+            patient: None,
+            trace: Trace::default(),
+            outcome,
+        }
+        .disposition(Disposition::Waits)
     };
     assert_eq!(of(None), Disposition::Waits);
     assert_eq!(of(Some(Outcome::new(3, Disposition::Stored))), Disposition::Stored);

@@ -16,9 +16,12 @@ pub enum BrokerError {
     /// The broker's certificate does not prove that it is the broker.
     #[error("the broker's certificate is refused: {why}")]
     Untrusted { why: &'static str },
-    /// User, password or virtual host: trying again changes nothing.
-    #[error("the broker refuses this user, password or virtual host: look at broker.url")]
+    /// User or password: trying again changes nothing.
+    #[error("the broker refuses this user or password: look at broker.url")]
     Refused,
+    /// There is no such virtual host, or the user may not enter it.
+    #[error("the broker has no such virtual host, or this user may not enter it: look at the path of broker.url")]
+    NoVhost,
     /// The user may not do this.
     #[error("the broker's user has no permission for this: it needs configure, write and read on {prefix}.*")]
     Forbidden { prefix: String },
@@ -54,6 +57,7 @@ impl BrokerError {
             | Self::Certificate { .. }
             | Self::Untrusted { .. }
             | Self::Refused
+            | Self::NoVhost
             | Self::Forbidden { .. }
             | Self::Missing
             | Self::Mismatch { .. } => false,
@@ -67,6 +71,7 @@ impl BrokerError {
             Self::Certificate { .. } => "broker_certificate",
             Self::Untrusted { .. } => "broker_untrusted",
             Self::Refused => "broker_refused",
+            Self::NoVhost => "broker_vhost",
             Self::Forbidden { .. } => "broker_forbidden",
             Self::Missing => "topology_missing",
             Self::Mismatch { .. } => "topology_mismatch",
@@ -99,7 +104,8 @@ impl BrokerError {
     pub(crate) fn of_handshake(error: &lapin::Error) -> Self {
         let ErrorKind::ProtocolError(protocol) = error.kind() else { return Self::broken(error) };
         match protocol.get_id() {
-            403 | 530 => Self::Refused,
+            403 => Self::Refused,
+            530 => Self::NoVhost,
             _ => Self::lost("closed_by_broker"),
         }
     }

@@ -3,14 +3,16 @@
 //! operator may want to change are in policies (`deploy/rabbitmq/definitions.json`).
 
 use futures::future::try_join_all;
-use lapin::options::{ExchangeDeclareOptions, QueueBindOptions, QueueDeclareOptions};
+use lapin::options::{
+    BasicPublishOptions, ConfirmSelectOptions, ExchangeDeclareOptions, QueueBindOptions, QueueDeclareOptions,
+};
 use lapin::types::{AMQPValue, FieldTable};
-use lapin::{Channel, ExchangeKind};
+use lapin::{BasicProperties, Channel, ExchangeKind};
 use serde::Serialize;
 
 use super::error::BrokerError;
 use super::link::{Link, Role};
-use super::names::{Names, Queue, Tier};
+use super::names::{Names, Queue, Tier, retry_key};
 use anamnesis_config::BrokerConfig;
 
 /// A value of a queue's argument or of a policy.
@@ -184,6 +186,44 @@ impl Topology {
         }
         Ok(found)
     }
+}
+
+/// Messages that are ready in a queue, and those who consume it; `None` where it is not there.
+///
+/// # Errors
+/// When the broker cannot be asked.
+pub async fn counts(link: &Link, queue: &str) -> Result<Option<(u32, u32)>, BrokerError> {
+    let channel = link.channel().await?;
+    let passive = QueueDeclareOptions { passive: true, ..QueueDeclareOptions::durable() };
+    match link.within("passive", channel.queue_declare(queue.into(), passive, FieldTable::default())).await {
+        Ok(found) => Ok(Some((found.message_count(), found.consumer_count()))),
+        Err(BrokerError::Missing) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Whether the user of a connection may publish to an exchange. The message that asks bears another user's name: a broker
+/// looks at the right to write first and then refuses the name, so that no message ever gets into a queue.
+///
+/// # Errors
+/// When the broker cannot be asked.
+pub async fn may_publish(link: &Link, exchange: &str, routing_key: &str) -> Result<bool, BrokerError> {
+    let channel = link.channel().await?;
+    link.within("confirm_select", channel.confirm_select(ConfirmSelectOptions::default())).await?;
+    let properties = BasicProperties::default().with_user_id("nobody, asked by anamnesis doctor".into());
+    let options = BasicPublishOptions { mandatory: true, immediate: false };
+    let asked =
+        async { channel.basic_publish(exchange.into(), routing_key.into(), options, &[], properties).await?.await };
+    match link.within("publish", asked).await {
+        Ok(_) | Err(BrokerError::Mismatch { .. }) => Ok(true),
+        Err(BrokerError::Forbidden { .. }) => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// The routing key of a retry, as a worker publishes it.
+pub fn retry_key_of_a_worker() -> String {
+    retry_key(Tier::Seconds5, Queue::Bulk, "bulk.anamnesis.document.submitted.v1")
 }
 
 /// Declares the topology of a configuration over a connection of its own.

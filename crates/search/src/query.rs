@@ -55,7 +55,7 @@ impl Recall {
         match model.embed(Purpose::Query, &[redacted]).await {
             Ok(mut vectors) => vectors.pop(),
             Err(error) => {
-                tracing::warn!(error = %error, "the query was not embedded: searching by words alone");
+                tracing::warn!(code = "query_not_embedded", error = %error, "the query was not embedded: searching by words alone");
                 None
             }
         }

@@ -10,6 +10,7 @@ mod options;
 mod postgres;
 mod similarity;
 mod sqlite;
+mod sqlite_reading;
 mod sqlite_schema;
 mod statement;
 mod value;
@@ -18,9 +19,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 pub use gathered::Gathered;
-pub use migrate::{ROLES, SchemaState, approximate, holds_rows, migrate, migrate_by, schema_state};
+pub use migrate::{ROLES, SchemaState, approximate, found_schema, holds_rows, migrate, migrate_by, schema_state};
 pub use options::{PostgresOptions, Statements};
-pub use postgres::{Scratch, Tried};
+pub use postgres::{Facts, Scratch, Tried};
 pub use statement::{Bulk, Column, ColumnType, Sql};
 pub use value::{Arg, Cell, Row};
 
@@ -179,6 +180,28 @@ impl Database {
             Location::Memory => Inner::Sqlite(sqlite::SqliteDatabase::open(None).await?),
         };
         Ok(Self { inner })
+    }
+
+    /// Opens a store that is there, for reading alone: nothing is made, migrated or written.
+    ///
+    /// # Errors
+    /// As [`Database::open`]; [`DbError::Transient`] for a file that is not there.
+    pub async fn open_for_reading(location: &Location) -> Result<Self, DbError> {
+        match location {
+            Location::File(path) => Ok(Self { inner: Inner::Sqlite(sqlite_reading::open(path).await?) }),
+            Location::Postgres(_) | Location::Memory => Self::open(location).await,
+        }
+    }
+
+    /// What a server says of itself and of our role; `None` for an embedded store.
+    ///
+    /// # Errors
+    /// When the server cannot be asked.
+    pub async fn facts(&self) -> Result<Option<Facts>, DbError> {
+        match &self.inner {
+            Inner::Sqlite(_) => Ok(None),
+            Inner::Postgres(db) => db.facts().await.map(Some),
+        }
     }
 
     /// A transaction that writes. On SQLite it takes the write lock at once (`BEGIN IMMEDIATE`), so that a read that is

@@ -1,7 +1,7 @@
 //! The schema of a store, looked at and brought up to date apart from any work.
 
 use super::postgres::{self, Applied};
-use super::{Database, DbError, Location};
+use super::{Database, DbError, Location, sqlite_reading};
 
 /// What must run once, by the administrator of the database, before the first migration.
 pub const ROLES: &str = include_str!("../../../migrations/postgres/roles.sql");
@@ -65,6 +65,18 @@ pub async fn approximate(location: &Location, dimension: usize, make: bool) -> R
     match location {
         Location::Postgres(options) => postgres::approximate(options, dimension, make).await,
         Location::File(_) | Location::Memory => Err(DbError::Approximate),
+    }
+}
+
+/// As [`schema_state`], without making or migrating an embedded store.
+///
+/// # Errors
+/// When the store is not there or cannot be read.
+pub async fn found_schema(location: &Location) -> Result<SchemaState, DbError> {
+    match location {
+        Location::Postgres(options) => postgres::state(options).await,
+        Location::File(path) => sqlite_reading::state(path).await,
+        Location::Memory => Ok(SchemaState::Current),
     }
 }
 

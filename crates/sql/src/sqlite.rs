@@ -79,6 +79,11 @@ impl SqliteDatabase {
         Ok(Self { writer, reader, _lock: lock })
     }
 
+    /// Over a pool whose connections only read.
+    pub(super) fn reading(pool: SqlitePool) -> Self {
+        Self { writer: pool.clone(), reader: pool, _lock: None }
+    }
+
     pub(crate) async fn begin(&self, write: bool) -> Result<SqliteTransaction, DbError> {
         let begin = if failpoints::is("deferred_begin") { "BEGIN" } else { "BEGIN IMMEDIATE" };
         let tx = if write { self.writer.begin_with(begin).await } else { self.reader.begin().await };
@@ -127,18 +132,22 @@ impl SqliteDatabase {
 /// no busy handler: those who come second try again.
 async fn connected(pool: &SqlitePoolOptions, to: &SqliteConnectOptions) -> Result<SqlitePool, DbError> {
     for _ in 0..TRIES {
-        let taught = pool.clone().after_connect(|connection, _| {
-            Box::pin(async move {
-                similarity::teach(connection).await?;
-                gathering::teach(connection).await
-            })
-        });
-        match taught.connect_with(to.clone()).await.map_err(|e| error(&e)) {
+        match with_functions(pool.clone()).connect_with(to.clone()).await.map_err(|e| error(&e)) {
             Err(DbError::Transient("busy")) => tokio::time::sleep(PAUSE).await,
             done => return done,
         }
     }
     Err(DbError::Transient("busy"))
+}
+
+/// Connections know the functions of ours that statements use.
+pub(super) fn with_functions(pool: SqlitePoolOptions) -> SqlitePoolOptions {
+    pool.after_connect(|connection, _| {
+        Box::pin(async move {
+            similarity::teach(connection).await?;
+            gathering::teach(connection).await
+        })
+    })
 }
 
 #[derive(Debug)]

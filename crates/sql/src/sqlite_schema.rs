@@ -12,8 +12,8 @@ use sqlx::pool::PoolConnection;
 use sqlx::sqlite::SqlitePool;
 use sqlx::{Connection as _, Sqlite};
 
-use super::DbError;
 use super::sqlite::{PAUSE, TRIES, error};
+use super::{DbError, SchemaState};
 use anamnesis_core::failpoints;
 
 static MIGRATIONS: Migrator = sqlx::migrate!("../../migrations/sqlite");
@@ -139,6 +139,23 @@ fn migrations() -> Migrator {
         known.migrations = known.iter().filter(|one| one.version <= last).cloned().collect::<Vec<_>>().into();
     }
     known
+}
+
+/// What a file with these migrations (version, success, checksum) is to this program.
+pub(super) fn compared(applied: &[(i64, bool, Vec<u8>)]) -> SchemaState {
+    let known = migrations();
+    for (version, success, checksum) in applied {
+        match known.iter().find(|one| one.version == *version) {
+            None => return SchemaState::Newer(*version),
+            Some(one) if *one.checksum != **checksum || !success => return SchemaState::Changed(*version),
+            Some(_) => {}
+        }
+    }
+    let missing = known.iter().map(|one| one.version).filter(|v| !applied.iter().any(|(a, ..)| a == v));
+    match missing.collect::<Vec<_>>() {
+        missing if missing.is_empty() => SchemaState::Current,
+        missing => SchemaState::Behind(missing),
+    }
 }
 
 /// Newest migration that this program knows.

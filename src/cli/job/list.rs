@@ -1,10 +1,16 @@
-//! `job list`.
+//! `job list`, and the list that `job run` prints where no job is named.
 
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use chrono::{DateTime, Utc};
 use serde::Serialize;
 
-use super::{JobName, policies, settings};
+use super::{JobName, job_failure, open, policies, settings};
 use crate::cli::output::{self, Format};
 use crate::cli::{Context, Exit, Failure};
+use anamnesis_jobs::ledger::{Run, rows};
+use anamnesis_sql::Location;
 
 #[derive(Serialize)]
 struct Listed<'a> {
@@ -47,4 +53,52 @@ pub(crate) fn run(context: &Context) -> Result<Exit, Failure> {
         output::table(&["job", "schedule", "time zone", "catch-up days", "what it does"], rows)?;
     }
     Ok(Exit::Done)
+}
+
+#[derive(Serialize)]
+struct LastRun {
+    job: JobName,
+    about: &'static str,
+    /// `null`: it never ran, or longer ago than the ledger goes back.
+    ended_at: Option<DateTime<Utc>>,
+    state: Option<&'static str>,
+}
+
+/// Every job with its newest run of any organisation. Nothing is run, and no store is made.
+///
+/// # Errors
+/// Always: a job must be named.
+pub(crate) async fn last_runs(context: &Context) -> Result<Exit, Failure> {
+    let none_yet = matches!(Location::of(&settings(context)?.store), Ok(Location::File(path)) if !path.exists());
+    let runs = match none_yet {
+        true => Vec::new(),
+        false => {
+            open(context, Arc::new(())).await?.history(&rows::Filter::default(), u32::MAX).await.map_err(job_failure)?
+        }
+    };
+    let mut newest: HashMap<JobName, &Run> = HashMap::new();
+    for run in &runs {
+        let known = newest.entry(run.key.job).or_insert(run);
+        if run.finished_at > known.finished_at {
+            *known = run;
+        }
+    }
+    let all = JobName::ALL.iter().map(|job| LastRun {
+        job: *job,
+        about: job.about(),
+        ended_at: newest.get(job).and_then(|run| run.finished_at),
+        state: newest.get(job).map(|run| run.state.code()),
+    });
+    if context.format_or(Format::Table) == Format::Json {
+        for last in all {
+            output::json(&last)?;
+        }
+    } else {
+        let rows = all.map(|last| {
+            let at = last.ended_at.map_or_else(|| "never".to_owned(), |at| at.format("%Y-%m-%d %H:%M UTC").to_string());
+            [last.job.to_string(), at, last.state.unwrap_or("–").to_owned(), last.about.to_owned()]
+        });
+        output::table(&["job", "last ended", "state", "what it does"], rows)?;
+    }
+    Err(Failure::usage("name one of these jobs: `anamnesis job run NAME`"))
 }

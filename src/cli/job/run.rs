@@ -1,11 +1,11 @@
-//! `job run NAME`.
+//! `job run NAME`; without a name, what there is to run.
 
 use std::sync::Arc;
 
 use chrono::{NaiveDate, TimeDelta};
 use indicatif::ProgressBar;
 
-use super::{JobName, Selection, counters, job_failure, open, organizations, with_models};
+use super::{JobName, Selection, counters, job_failure, list, open, organizations, with_models};
 use crate::cli::output::{self, Format};
 use crate::cli::{Context, Exit, Failure};
 use anamnesis_jobs::driver::{Outcome, Report};
@@ -19,7 +19,8 @@ const LONGEST_RANGE: i64 = 3_660;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    name: JobName,
+    /// The job; without it the jobs are listed with when each last ran, and nothing is run.
+    name: Option<JobName>,
     /// One local date of each organisation, run again if it was run before. Without dates: every night that is due.
     #[arg(long, value_name = "DATE", conflicts_with_all = ["from", "to"])]
     as_of: Option<NaiveDate>,
@@ -46,13 +47,20 @@ impl Observer for Bar {
 /// # Errors
 /// When the store cannot be opened or the selection makes no sense. What becomes of the runs is in the exit code.
 pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+    match args.name {
+        Some(job) => run_one(job, &args, context).await,
+        None => list::last_runs(context).await,
+    }
+}
+
+async fn run_one(job: JobName, args: &Args, context: &Context) -> Result<Exit, Failure> {
     let progress = output::progress_count(None);
     let mut night = open(context, Arc::new(Bar(progress.clone()))).await?;
-    if matches!(args.name, JobName::EmbedBatch | JobName::Reembedding | JobName::Reconciliation) {
+    if matches!(job, JobName::EmbedBatch | JobName::Reembedding | JobName::Reconciliation) {
         night = with_models(night, context)?;
     }
     let mut reports = Vec::new();
-    for (due, asked) in selected(&night, &args).await? {
+    for (due, asked) in selected(&night, job, args).await? {
         if night.driver.shutdown.is_cancelled() {
             break;
         }
@@ -66,7 +74,7 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Failure> 
 }
 
 /// The runs that are meant, oldest first, and how they are asked for.
-async fn selected(night: &Night, args: &Args) -> Result<Vec<(Due, Asked)>, Failure> {
+async fn selected(night: &Night, job: JobName, args: &Args) -> Result<Vec<(Due, Asked)>, Failure> {
     let organizations = organizations(night, args.selection.org).await?;
     let dates = match (args.as_of, args.selection.from) {
         (Some(date), _) => Some((date, Some(date))),
@@ -77,12 +85,12 @@ async fn selected(night: &Night, args: &Args) -> Result<Vec<(Due, Asked)>, Failu
         Some((from, to)) => {
             let mut runs = Vec::new();
             for organization in &organizations {
-                let due = range(night, args, organization, from, to)?;
+                let due = range(night, job, organization, (from, to))?;
                 runs.extend(due.into_iter().map(|due| (due, Asked::ByPerson)));
             }
             runs
         }
-        None => what_is_due(night, args.name, &organizations).await?,
+        None => what_is_due(night, job, &organizations).await?,
     };
     runs.sort_by_key(|(due, _)| (due.cutoff, due.key));
     Ok(runs)
@@ -107,13 +115,12 @@ async fn what_is_due(
 
 fn range(
     night: &Night,
-    args: &Args,
+    job: JobName,
     organization: &Organization,
-    from: NaiveDate,
-    to: Option<NaiveDate>,
+    (from, to): (NaiveDate, Option<NaiveDate>),
 ) -> Result<Vec<Due>, Failure> {
-    let policy = night.policies.of(args.name);
-    let latest = || planner::latest(args.name, policy, organization, night.driver.clock.now());
+    let policy = night.policies.of(job);
+    let latest = || planner::latest(job, policy, organization, night.driver.clock.now());
     let Some(to) = to.or_else(|| latest().map(|due| due.key.as_of)) else { return Ok(Vec::new()) };
     if to < from || (to - from).num_days() > LONGEST_RANGE {
         return Err(Failure::usage("the range of dates is empty or longer than ten years"));
@@ -121,7 +128,7 @@ fn range(
     // One date is run whether or not the schedule names it; of a range, those that it names.
     let meant = |date: &NaiveDate| from == to || policy.schedule.fires_on(*date);
     let dates = from.iter_days().take_while(|date| *date <= to).filter(meant);
-    Ok(dates.filter_map(|date| planner::run_of(args.name, policy, organization, date)).collect())
+    Ok(dates.filter_map(|date| planner::run_of(job, policy, organization, date)).collect())
 }
 
 fn print(reports: &[Report], context: &Context) -> Result<(), Failure> {

@@ -8,10 +8,11 @@ use super::gate::Gate;
 use crate::cli::world::World;
 use anamnesis_core::memory::{Kind, State};
 use anamnesis_observability::metrics::labels::Connection;
+use anamnesis_pipeline::Outage;
 use anamnesis_store::census::Census;
 
 /// Counts until the process drains.
-pub(super) async fn count(world: &World, gate: &Gate, draining: CancellationToken) {
+pub(super) async fn count(world: &World, gate: &Gate, outage: &Outage, draining: CancellationToken) {
     let pause = Duration::from_secs(world.settings.worker.census_seconds.clamp(1, 86_400));
     while !draining.is_cancelled() {
         // Where nothing is taken in and nobody probes, this is who notices that the keys are away.
@@ -21,8 +22,15 @@ pub(super) async fn count(world: &World, gate: &Gate, draining: CancellationToke
             () = draining.cancelled() => return,
         };
         match counted {
-            Ok(census) => show(world, &census),
-            Err(error) => tracing::warn!(code = "census", %error, "the store could not be counted"),
+            Ok(census) => {
+                // Where nothing comes in, this is who notices that the store is back.
+                outage.ended();
+                show(world, &census);
+            }
+            Err(error) => {
+                outage.began(&error);
+                tracing::debug!(code = "census", %error, "the store could not be counted");
+            }
         }
         tokio::select! {
             () = tokio::time::sleep(pause) => {}

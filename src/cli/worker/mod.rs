@@ -129,7 +129,7 @@ async fn work(world: World, isolation: Isolation, shutdown: &Shutdown) -> Result
         }
         consumed
     };
-    let counting = census::count(&world, &gate, draining.clone());
+    let counting = census::count(&world, &gate, pipeline.outage(), draining.clone());
     let erasing = erasing::complete(&world, &gate, draining.clone());
     let sealing = sealing::seal(&world, &gate, draining.clone());
     let tidying = leftovers::end_terms(&world, draining.clone());

@@ -101,3 +101,26 @@ async fn a_night_that_another_owner_holds_is_exit_code_4_and_an_unknown_organisa
     let nobody = Uuid::from_u128(99).to_string();
     assert_eq!(world.verb(NIGHT, &["job", "run", "expiry", "--org", &nobody]).0, 2);
 }
+
+#[tokio::test]
+async fn a_run_without_a_job_lists_the_jobs_with_their_last_run_and_is_a_mistake() {
+    let world = World::on_disk().await;
+    world.seed(2).await;
+    let noon = "2026-03-10T17:00:00Z";
+    let (code, _) = world.verb(noon, &["job", "run", "expiry", "--as-of", "2026-03-10"]);
+    assert_eq!(code, 0);
+    let before = world.digest().await;
+    let (code, lines) = world.verb(noon, &["job", "run"]);
+    assert_eq!((code, lines.len()), (2, JobName::ALL.len()));
+    let of = |job: &str| lines.iter().find(|line| line["job"] == job).unwrap_or_else(|| panic!("{job}"));
+    let last = (of("expiry")["state"].as_str(), of("expiry")["ended_at"].as_str());
+    assert_eq!(last, (Some("done"), Some("2026-03-10T17:00:00Z")));
+    assert!(of("purge")["state"].is_null() && of("purge")["ended_at"].is_null());
+    assert_eq!(world.digest().await, before, "nothing was run");
+    // Nor is a store made to say so.
+    let empty = tempfile::tempdir().unwrap();
+    let mut asked = std::process::Command::new(env!("CARGO_BIN_EXE_anamnesis"));
+    let asked = asked.args(["job", "run"]).current_dir(empty.path()).output().unwrap();
+    assert_eq!(asked.status.code(), Some(2));
+    assert_eq!(std::fs::read_dir(empty.path()).unwrap().count(), 0);
+}

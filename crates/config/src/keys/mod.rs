@@ -2,17 +2,20 @@
 
 mod services;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::embedding::{InvalidSetting, rule};
+use super::rules::Rules;
 use anamnesis_transport::Endpoint;
 pub use services::{AwsConfig, AzureConfig, AzureIdentity, GoogleConfig, GoogleCredentials, KubernetesConfig};
 pub use services::{VaultAuth, VaultConfig};
 
 /// Which root key wraps the store key, and how to reach it.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct KeysConfig {
+    /// Root key that wraps the store key.
     pub root: RootKind,
     pub vault: VaultConfig,
     pub aws: AwsConfig,
@@ -22,7 +25,7 @@ pub struct KeysConfig {
 }
 
 /// Kinds of root keys.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RootKind {
     /// 32 bytes of this machine: a file or the environment.
@@ -39,15 +42,23 @@ pub enum RootKind {
 }
 
 /// Limits of requests to a key service. Milliseconds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct KeyLimits {
+    /// Longest connect to a key service.
+    #[schemars(range(min = 1, max = 60000))]
     pub connect_ms: u64,
-    /// One whole request.
+    /// Longest request to a key service.
+    #[schemars(range(min = 1, max = 60000))]
     pub total_ms: u64,
-    /// Requests in all for one call, and the pauses between them.
+    /// Requests in all for one call.
+    #[schemars(range(min = 1, max = 20))]
     pub attempts: usize,
+    /// Pause before the first retry.
+    #[schemars(range(min = 1, max = 60000))]
     pub first_pause_ms: u64,
+    /// Longest pause between two requests.
+    #[schemars(range(min = 1, max = 60000))]
     pub longest_pause_ms: u64,
 }
 
@@ -61,18 +72,23 @@ impl KeysConfig {
     /// # Errors
     /// The first setting that is missing or out of its range, for the configured root only.
     pub fn validate(&self) -> Result<(), InvalidSetting> {
+        Rules::first(|rules| self.check(rules))
+    }
+
+    /// Every rule of the section that the configured root needs.
+    pub(crate) fn check(&self, rules: &mut Rules) {
         let limits = &self.limits;
-        rule((1..=60_000).contains(&limits.connect_ms), "keys.limits.connect_ms", "must be 1–60000")?;
-        rule((1..=60_000).contains(&limits.total_ms), "keys.limits.total_ms", "must be 1–60000")?;
-        rule((1..=20).contains(&limits.attempts), "keys.limits.attempts", "must be 1–20")?;
-        rule((1..=60_000).contains(&limits.first_pause_ms), "keys.limits.first_pause_ms", "must be 1–60000")?;
-        rule((1..=60_000).contains(&limits.longest_pause_ms), "keys.limits.longest_pause_ms", "must be 1–60000")?;
+        rules.rule((1..=60_000).contains(&limits.connect_ms), "keys.limits.connect_ms", "must be 1–60000");
+        rules.rule((1..=60_000).contains(&limits.total_ms), "keys.limits.total_ms", "must be 1–60000");
+        rules.rule((1..=20).contains(&limits.attempts), "keys.limits.attempts", "must be 1–20");
+        rules.rule((1..=60_000).contains(&limits.first_pause_ms), "keys.limits.first_pause_ms", "must be 1–60000");
+        rules.rule((1..=60_000).contains(&limits.longest_pause_ms), "keys.limits.longest_pause_ms", "must be 1–60000");
         match self.root {
-            RootKind::Local => Ok(()),
-            RootKind::Vault => self.vault.validate(),
-            RootKind::Aws => self.aws.validate(),
-            RootKind::Google => self.google.validate(),
-            RootKind::Azure => self.azure.validate(),
+            RootKind::Local => {}
+            RootKind::Vault => self.vault.check(rules),
+            RootKind::Aws => rules.note(self.aws.validate()),
+            RootKind::Google => rules.note(self.google.validate()),
+            RootKind::Azure => self.azure.check(rules),
         }
     }
 }

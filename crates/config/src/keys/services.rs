@@ -3,34 +3,36 @@
 
 use std::path::{Path, PathBuf};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{InvalidSetting, address, name, rule};
+use super::{InvalidSetting, Rules, address, name, rule};
 
 /// Vault or OpenBao, Transit engine.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct VaultConfig {
-    /// Address without `/v1`.
+    /// Address of Vault or OpenBao, without `/v1`.
     pub url: String,
     /// Mount of the Transit engine.
     pub mount: String,
-    /// Name of the key in it: `aes256-gcm96` or another AEAD type.
+    /// Name of the key in the engine, of an AEAD type such as `aes256-gcm96`.
     pub key: String,
-    /// Vault Enterprise and OpenBao; empty: none.
+    /// Namespace of Vault Enterprise and OpenBao; empty: none.
     pub namespace: String,
-    /// Whether the key was made with `derived=true`: then the context is sent as the derivation context too.
+    /// Whether the key was made with `derived=true`.
     pub derived: bool,
+    /// How the program authenticates to Vault.
     pub auth: VaultAuth,
-    /// `token_file`: read again at each use.
+    /// File of the token, read again at each use.
     pub token_file: PathBuf,
     pub kubernetes: KubernetesConfig,
-    /// Certificates (PEM) trusted in addition to the machine's.
+    /// Certificates (PEM) that are trusted with the machine's own; empty: none.
     pub ca_file: PathBuf,
 }
 
 /// How the program proves to Vault who it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum VaultAuth {
     #[default]
@@ -39,13 +41,14 @@ pub enum VaultAuth {
 }
 
 /// Login with the token of the pod's service account.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct KubernetesConfig {
     /// Mount of the auth method.
     pub mount: String,
+    /// Role of the auth method.
     pub role: String,
-    /// Read again at each login.
+    /// File of the service account's token, read again at each login.
     pub token_file: PathBuf,
 }
 
@@ -73,31 +76,32 @@ impl Default for KubernetesConfig {
 }
 
 impl VaultConfig {
-    pub(super) fn validate(&self) -> Result<(), InvalidSetting> {
-        address("keys.vault.url", &self.url)?;
-        name("keys.vault.mount", &self.mount)?;
-        name("keys.vault.key", &self.key)?;
-        rule(self.namespace.is_empty() || name("", &self.namespace).is_ok(), "keys.vault.namespace", "must be a path")?;
+    pub(super) fn check(&self, rules: &mut Rules) {
+        rules.note(address("keys.vault.url", &self.url).map(drop));
+        rules.note(name("keys.vault.mount", &self.mount));
+        rules.note(name("keys.vault.key", &self.key));
+        let named = self.namespace.is_empty() || name("", &self.namespace).is_ok();
+        rules.rule(named, "keys.vault.namespace", "must be a path");
         match self.auth {
-            VaultAuth::TokenFile => given("keys.vault.token_file", &self.token_file),
+            VaultAuth::TokenFile => rules.note(given("keys.vault.token_file", &self.token_file)),
             VaultAuth::Kubernetes => {
-                name("keys.vault.kubernetes.mount", &self.kubernetes.mount)?;
-                name("keys.vault.kubernetes.role", &self.kubernetes.role)?;
-                given("keys.vault.kubernetes.token_file", &self.kubernetes.token_file)
+                rules.note(name("keys.vault.kubernetes.mount", &self.kubernetes.mount));
+                rules.note(name("keys.vault.kubernetes.role", &self.kubernetes.role));
+                rules.note(given("keys.vault.kubernetes.token_file", &self.kubernetes.token_file));
             }
         }
     }
 }
 
 /// AWS Key Management Service. Credentials: the standard chain of AWS's libraries.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct AwsConfig {
-    /// Id, ARN, `alias/NAME` or ARN of an alias.
+    /// Id, ARN, `alias/NAME` or ARN of an alias; needs a program that was built with the feature kms-aws.
     pub key: String,
-    /// Empty: as AWS's libraries find it (environment, instance metadata).
+    /// Region; empty: that of the ARN, else as AWS's libraries find it.
     pub region: String,
-    /// Another endpoint, such as a VPC endpoint. Empty: the region's.
+    /// Another endpoint than the region's, such as a VPC endpoint's; empty: the region's.
     pub endpoint: String,
 }
 
@@ -114,21 +118,23 @@ impl AwsConfig {
 }
 
 /// Google Cloud Key Management Service.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct GoogleConfig {
-    /// `projects/P/locations/L/keyRings/R/cryptoKeys/K`.
+    /// Resource name of the key, `projects/P/locations/L/keyRings/R/cryptoKeys/K`.
     pub key: String,
+    /// Address of the key service.
     pub endpoint: String,
+    /// How the program authenticates to Google.
     pub credentials: GoogleCredentials,
-    /// `workload_identity`: the file of type `external_account`. Empty: `GOOGLE_APPLICATION_CREDENTIALS`.
+    /// File of type `external_account`; empty: `GOOGLE_APPLICATION_CREDENTIALS`.
     pub credentials_file: PathBuf,
-    /// `metadata`: host and port of the metadata server. Empty: `GCE_METADATA_HOST`, else Google's own.
+    /// Host of the metadata server; empty: `GCE_METADATA_HOST`, else Google's.
     pub metadata_host: String,
 }
 
 /// Who the program is to Google.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum GoogleCredentials {
     /// The service account of the machine or pod, from the metadata server.
@@ -162,32 +168,33 @@ impl GoogleConfig {
 }
 
 /// Azure Key Vault or Managed HSM.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct AzureConfig {
-    /// `https://NAME.vault.azure.net` or `https://NAME.managedhsm.azure.net`.
+    /// Address of the vault, `https://NAME.vault.azure.net` or `https://NAME.managedhsm.azure.net`.
     pub vault_url: String,
     /// Name of the key.
     pub key: String,
     /// `RSA-OAEP-256`, or `A256KW` for a symmetric key of a Managed HSM.
     pub algorithm: String,
+    /// How the program authenticates to Azure.
     pub identity: AzureIdentity,
-    /// Of a user-assigned identity. Empty: `AZURE_CLIENT_ID`, else the system's identity.
+    /// Client of a user-assigned identity; empty: `AZURE_CLIENT_ID`, else the system's identity.
     pub client_id: String,
-    /// `workload`: empty: `AZURE_TENANT_ID`.
+    /// Tenant of a workload identity; empty: `AZURE_TENANT_ID`.
     pub tenant_id: String,
-    /// `workload`: empty: `AZURE_FEDERATED_TOKEN_FILE`.
+    /// File of the token of a workload identity; empty: `AZURE_FEDERATED_TOKEN_FILE`.
     pub token_file: PathBuf,
-    /// `workload`: empty: `AZURE_AUTHORITY_HOST`, else `https://login.microsoftonline.com`.
+    /// Authority of a workload identity; empty: `AZURE_AUTHORITY_HOST`.
     pub authority: String,
-    /// `managed`: empty: `IDENTITY_ENDPOINT` (App Service), else the instance metadata service.
+    /// Endpoint of a managed identity; empty: `IDENTITY_ENDPOINT`, else the instance metadata service.
     pub identity_endpoint: String,
-    /// For which resource tokens are asked. Empty: from the vault's host.
+    /// Resource for which tokens are asked; empty: from the vault's host.
     pub resource: String,
 }
 
 /// Who the program is to Azure.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AzureIdentity {
     /// Managed identity of a machine or App Service.
@@ -215,14 +222,21 @@ impl Default for AzureConfig {
 }
 
 impl AzureConfig {
-    pub(super) fn validate(&self) -> Result<(), InvalidSetting> {
-        let url = address("keys.azure.vault_url", &self.vault_url)?;
-        rule(url.url().path() == "/", "keys.azure.vault_url", "must be a vault's address without a path")?;
+    pub(super) fn check(&self, rules: &mut Rules) {
+        match address("keys.azure.vault_url", &self.vault_url) {
+            Ok(url) => {
+                let whole = url.url().path() == "/";
+                rules.rule(whole, "keys.azure.vault_url", "must be a vault's address without a path");
+            }
+            Err(broken) => rules.note(Err(broken)),
+        }
         let plain = !self.key.is_empty() && self.key.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
-        rule(plain, "keys.azure.key", "must be a name of letters, digits and `-`")?;
+        rules.rule(plain, "keys.azure.key", "must be a name of letters, digits and `-`");
         let known = ["RSA-OAEP-256", "A256KW"].contains(&self.algorithm.as_str());
-        rule(known, "keys.azure.algorithm", "must be RSA-OAEP-256 or A256KW")?;
-        if self.authority.is_empty() { Ok(()) } else { address("keys.azure.authority", &self.authority).map(drop) }
+        rules.rule(known, "keys.azure.algorithm", "must be RSA-OAEP-256 or A256KW");
+        if !self.authority.is_empty() {
+            rules.note(address("keys.azure.authority", &self.authority).map(drop));
+        }
     }
 }
 

@@ -223,6 +223,7 @@ impl HttpEmbedder {
             };
             if server.max_input_length.is_some_and(|longest| longest < self.profile.max_tokens) {
                 tracing::warn!(
+                    code = "embedding_shorter",
                     server = server.max_input_length,
                     "the server takes shorter texts than the profile says"
                 );

@@ -8,6 +8,7 @@
 mod approximate;
 mod args;
 mod durability;
+mod facts;
 mod pooler;
 mod rows;
 mod schema;
@@ -26,6 +27,7 @@ use tokio::time::timeout;
 use super::options::{PostgresOptions, Statements};
 use super::{Access, Arg, Bulk, DbError, Row, Sql};
 use anamnesis_core::failpoints;
+pub use facts::Facts;
 pub(super) use rows::error;
 pub(super) use schema::{
     Applied, approximate, connect, holds_rows, migrate, migrate_by, migrate_to, newest_applied, state,

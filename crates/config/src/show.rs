@@ -1,0 +1,104 @@
+//! `config show`: the values that count, each with where it comes from. Secrets are shown as given or not.
+
+use std::path::Path;
+
+use serde::Serialize;
+use serde_json::Value as Json;
+
+use super::check::{Sources, Step, shown};
+use super::secrets::Handed;
+use super::shape::{Field, Shape};
+use super::sources::{Node, Origin, Raw};
+use super::{ConfigError, load_with};
+
+/// One value.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Shown {
+    /// The dotted path; elements of lists by their place, from 0.
+    pub key: String,
+    /// `null` for a secret.
+    pub value: Json,
+    pub origin: Origin,
+    /// Of a secret: whether it is given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub given: Option<bool>,
+}
+
+/// Every value that the program works with.
+///
+/// # Errors
+/// As [`super::load`]: a configuration that no command takes has no effective values.
+pub fn show(file: Option<&Path>) -> Result<Vec<Shown>, ConfigError> {
+    load_with(file, &Handed::default())?;
+    let sources = Sources::read(file, &mut Vec::new());
+    let mut found = Vec::new();
+    collect(&sources, Shape::of_settings(), None, &mut Vec::new(), &mut found);
+    Ok(found)
+}
+
+fn collect(node: &Node, shape: &Shape, field: Option<&Field>, place: &mut Vec<Step>, found: &mut Vec<Shown>) {
+    match (&node.raw, shape) {
+        (Raw::Table(given), Shape::Table(fields)) => {
+            for (key, field) in fields {
+                place.push(Step::Key(key.clone()));
+                match given.get(key) {
+                    Some(below) => collect(below, &field.shape, Some(field), place, found),
+                    None => by_type(field, place, found),
+                }
+                place.pop();
+            }
+        }
+        (Raw::List(items), Shape::List(elements)) if elements.fields().is_some() && !items.is_empty() => {
+            for (at, item) in items.iter().enumerate() {
+                place.push(Step::Item(at));
+                collect(item, elements, None, place, found);
+                place.pop();
+            }
+        }
+        (raw, _) => {
+            let secret = field.is_some_and(|field| field.secret);
+            let given = secret.then_some(!matches!(raw, Raw::Hidden { empty: true, .. }));
+            let key = shown(place);
+            let value = if secret { Json::Null } else { bare(&key, node.json()) };
+            found.push(Shown { key, value, origin: node.origin.clone(), given });
+        }
+    }
+}
+
+/// A key that no layer gives: the default of its type.
+fn by_type(field: &Field, place: &mut Vec<Step>, found: &mut Vec<Shown>) {
+    match &field.shape {
+        Shape::Table(fields) if field.default.as_ref().is_some_and(Json::is_object) => {
+            for (key, below) in fields {
+                place.push(Step::Key(key.clone()));
+                by_type(below, place, found);
+                place.pop();
+            }
+        }
+        // A section that is not there.
+        Shape::Table(_) => {}
+        _ => {
+            let value = field.default.clone().filter(|_| !field.secret).unwrap_or(Json::Null);
+            let given = field.secret.then_some(false);
+            found.push(Shown { key: shown(place), value, origin: Origin::Default, given });
+        }
+    }
+}
+
+/// An address without what a person might have put into it: a user, a password, a query; of a callback, the path too.
+fn bare(key: &str, value: Json) -> Json {
+    let Json::String(text) = &value else { return value };
+    if !key.ends_with("url") && !key.ends_with("endpoint") && !key.ends_with("presidio") {
+        return value;
+    }
+    let Ok(mut url) = reqwest::Url::parse(text) else { return value };
+    // An address without a host takes neither.
+    let (_, _) = (url.set_username(""), url.set_password(None));
+    url.set_query(None);
+    url.set_fragment(None);
+    if key.contains("webhooks") && url.path() != "/" {
+        let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
+        return Json::from(format!("{}://{}{port}/…", url.scheme(), url.host_str().unwrap_or_default()));
+    }
+    Json::from(url.as_str())
+}

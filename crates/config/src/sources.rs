@@ -1,0 +1,309 @@
+//! Where each value comes from: the defaults, a line of the configuration file, or a variable of the environment. A secret
+//! is only noted as given or not, so that no copy of it is made for a report.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use serde_json::Value as Json;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+use zeroize::Zeroizing;
+
+use super::secrets::{self, is_secret};
+use super::shape::Shape;
+
+/// Where a value was written.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Origin {
+    Default,
+    File { file: PathBuf, line: usize },
+    Environment { variable: String },
+}
+
+impl std::fmt::Display for Origin {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Default => f.write_str("default"),
+            Self::File { file, line } => write!(f, "{}:{line}", file.display()),
+            Self::Environment { variable } => f.write_str(variable),
+        }
+    }
+}
+
+/// A value with its origin.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Node {
+    pub(crate) origin: Origin,
+    pub(crate) raw: Raw,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Raw {
+    Table(BTreeMap<String, Node>),
+    List(Vec<Node>),
+    Text(String),
+    Integer(i128),
+    Number(f64),
+    Boolean(bool),
+    /// Of a secret, or of a key that is not known.
+    Hidden {
+        empty: bool,
+        text: bool,
+    },
+    /// A date, or a number that no type holds.
+    Other,
+}
+
+/// A place at which the file is no TOML.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Syntax {
+    pub(crate) line: usize,
+    pub(crate) column: usize,
+    pub(crate) what: String,
+}
+
+/// The defaults.
+pub(crate) fn defaults() -> Node {
+    let (mut node, _) = parsed(super::REFERENCE, Path::new(""));
+    forget_lines(&mut node);
+    node
+}
+
+fn forget_lines(node: &mut Node) {
+    node.origin = Origin::Default;
+    match &mut node.raw {
+        Raw::Table(fields) => fields.values_mut().for_each(forget_lines),
+        Raw::List(items) => items.iter_mut().for_each(forget_lines),
+        _ => {}
+    }
+}
+
+/// The bytes of a configuration file, wiped when they are dropped.
+///
+/// # Errors
+/// Why there are none.
+pub(crate) fn bytes(path: &Path) -> Result<Zeroizing<Vec<u8>>, &'static str> {
+    match std::fs::metadata(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Err("there is no such file"),
+        Ok(about) if !about.is_file() => return Err("is no file"),
+        _ => {}
+    }
+    std::fs::File::open(path).and_then(secrets::read_wiping).map_err(|_| "the file cannot be read")
+}
+
+/// Line and column, from 1, of a byte.
+fn position(text: &str, at: usize) -> (usize, usize) {
+    let before = &text.as_bytes()[..at.min(text.len())];
+    let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
+    let start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |newline| newline + 1);
+    (line, String::from_utf8_lossy(&before[start..]).chars().count() + 1)
+}
+
+/// A file's text, as far as it can be read, and every place where it cannot.
+pub(crate) fn parsed(text: &str, file: &Path) -> (Node, Vec<Syntax>) {
+    let (table, errors) = DeTable::parse_recoverable(text);
+    let errors = errors.iter().map(|error| {
+        let (line, column) = position(text, error.span().map_or(0, |span| span.start));
+        Syntax { line, column, what: error.message().replace('\n', ", ") }
+    });
+    let source = Source { text, file };
+    let raw = source.table(table.get_ref(), Some(Shape::of_settings()));
+    let origin = Origin::File { file: file.to_owned(), line: 1 };
+    let mut errors: Vec<Syntax> = errors.collect();
+    errors.sort_by_key(|error| (error.line, error.column));
+    (Node { origin, raw }, errors)
+}
+
+struct Source<'a> {
+    text: &'a str,
+    file: &'a Path,
+}
+
+impl Source<'_> {
+    fn table(&self, table: &DeTable<'_>, shape: Option<&Shape>) -> Raw {
+        let fields = table.iter().map(|(key, value)| {
+            let field = shape.and_then(Shape::fields).and_then(|fields| fields.get(key.get_ref().as_ref()));
+            let (line, _) = position(self.text, key.span().start);
+            let hidden = field.is_none_or(|field| field.secret);
+            let raw =
+                if hidden { hidden_of(value.get_ref()) } else { self.value(value, field.map(|field| &field.shape)) };
+            let origin = Origin::File { file: self.file.to_owned(), line };
+            (key.get_ref().to_string(), Node { origin, raw })
+        });
+        Raw::Table(fields.collect())
+    }
+
+    fn value(&self, value: &Spanned<DeValue<'_>>, shape: Option<&Shape>) -> Raw {
+        match value.get_ref() {
+            DeValue::String(text) => Raw::Text(text.to_string()),
+            DeValue::Integer(number) => {
+                i128::from_str_radix(number.as_str(), number.radix()).map_or(Raw::Other, Raw::Integer)
+            }
+            DeValue::Float(number) => number.as_str().parse().map_or(Raw::Other, Raw::Number),
+            DeValue::Boolean(value) => Raw::Boolean(*value),
+            DeValue::Datetime(_) => Raw::Other,
+            DeValue::Array(items) => {
+                let shape = match shape {
+                    Some(Shape::List(elements)) => Some(&**elements),
+                    Some(either @ Shape::Either(_)) => Some(either),
+                    _ => None,
+                };
+                Raw::List(
+                    items
+                        .iter()
+                        .map(|item| {
+                            let (line, _) = position(self.text, item.span().start);
+                            let origin = Origin::File { file: self.file.to_owned(), line };
+                            Node { origin, raw: self.value(item, shape) }
+                        })
+                        .collect(),
+                )
+            }
+            DeValue::Table(table) => self.table(table, shape),
+        }
+    }
+}
+
+fn hidden_of(value: &DeValue<'_>) -> Raw {
+    match value {
+        DeValue::String(text) => Raw::Hidden { empty: text.is_empty(), text: true },
+        _ => Raw::Hidden { empty: false, text: false },
+    }
+}
+
+/// The variables of the environment that are settings, by name.
+pub(crate) fn environment(variables: impl Iterator<Item = (String, Zeroizing<String>)>) -> Node {
+    let mut root = Node { origin: Origin::Default, raw: Raw::Table(BTreeMap::new()) };
+    for (variable, text) in variables {
+        let Some(key) = setting(&variable) else { continue };
+        let field = Shape::of_settings().field(&key);
+        let origin = Origin::Environment { variable: variable.clone() };
+        let hidden = field.is_none_or(|field| field.secret);
+        let list = is_secret(&variable) && key.ends_with("webhooks");
+        let raw = if hidden {
+            Raw::Hidden { empty: text.is_empty(), text: true }
+        } else if is_secret(&variable) && !list {
+            Raw::Text(text.to_string())
+        } else {
+            match text.parse::<figment::value::Value>() {
+                Ok(value) => of_variable(&value, &origin, field.map(|field| &field.shape)),
+                Err(_) => Raw::Other,
+            }
+        };
+        let steps: Vec<&str> = key.split('.').collect();
+        put(&mut root, &steps, Node { origin, raw });
+    }
+    root
+}
+
+/// The key that a variable gives.
+pub(crate) fn setting(variable: &str) -> Option<String> {
+    let prefix = variable.get(.."ANAMNESIS__".len())?;
+    let rest = &variable["ANAMNESIS__".len()..];
+    (prefix.eq_ignore_ascii_case("ANAMNESIS__") && !rest.is_empty()).then(|| rest.to_lowercase().replace("__", "."))
+}
+
+/// The variable that gives a key.
+pub(crate) fn variable_of(key: &str) -> String {
+    format!("ANAMNESIS__{}", key.replace('.', "__").to_uppercase())
+}
+
+fn of_variable(value: &figment::value::Value, origin: &Origin, shape: Option<&Shape>) -> Raw {
+    use figment::value::Value;
+    match value {
+        Value::String(_, text) => Raw::Text(text.clone()),
+        Value::Char(_, one) => Raw::Text(one.to_string()),
+        Value::Bool(_, value) => Raw::Boolean(*value),
+        Value::Num(_, number) => match (number.to_i128(), number.to_f64()) {
+            (Some(number), _) => Raw::Integer(number),
+            (None, Some(number)) => Raw::Number(number),
+            (None, None) => {
+                number.to_u128().and_then(|number| i128::try_from(number).ok()).map_or(Raw::Other, Raw::Integer)
+            }
+        },
+        Value::Empty(..) => Raw::Other,
+        Value::Array(_, items) => {
+            let shape = match shape {
+                Some(Shape::List(elements)) => Some(&**elements),
+                other => other,
+            };
+            let item = |item| Node { origin: origin.clone(), raw: of_variable(item, origin, shape) };
+            Raw::List(items.iter().map(item).collect())
+        }
+        Value::Dict(_, fields) => Raw::Table(
+            fields
+                .iter()
+                .map(|(key, value)| {
+                    let field = shape.and_then(Shape::fields).and_then(|fields| fields.get(key));
+                    let hidden = field.is_none_or(|field| field.secret);
+                    let raw = match (hidden, value) {
+                        (true, Value::String(_, text)) => Raw::Hidden { empty: text.is_empty(), text: true },
+                        (true, _) => Raw::Hidden { empty: false, text: false },
+                        (false, value) => of_variable(value, origin, field.map(|field| &field.shape)),
+                    };
+                    (key.clone(), Node { origin: origin.clone(), raw })
+                })
+                .collect(),
+        ),
+    }
+}
+
+fn put(node: &mut Node, steps: &[&str], value: Node) {
+    let Some((first, rest)) = steps.split_first() else {
+        *node = merged(node.clone(), value);
+        return;
+    };
+    if !matches!(node.raw, Raw::Table(_)) {
+        node.raw = Raw::Table(BTreeMap::new());
+    }
+    let Raw::Table(fields) = &mut node.raw else { return };
+    let empty = || Node { origin: value.origin.clone(), raw: Raw::Table(BTreeMap::new()) };
+    put(fields.entry((*first).to_owned()).or_insert_with(empty), rest, value);
+}
+
+/// A lower layer under a higher one: sections are merged, everything else is replaced.
+pub(crate) fn merged(lower: Node, higher: Node) -> Node {
+    match (lower.raw, higher.raw) {
+        (Raw::Table(mut fields), Raw::Table(more)) => {
+            for (key, value) in more {
+                let value = match fields.remove(&key) {
+                    Some(known) => merged(known, value),
+                    None => value,
+                };
+                fields.insert(key, value);
+            }
+            let origin = if higher.origin == Origin::Default { lower.origin } else { higher.origin };
+            Node { origin, raw: Raw::Table(fields) }
+        }
+        (_, raw) => Node { origin: higher.origin, raw },
+    }
+}
+
+impl Node {
+    /// The node at a dotted path. Within a list: the element of this place.
+    pub(crate) fn at(&self, path: &str, item: usize) -> Option<&Self> {
+        let (first, rest) = path.split_once('.').map_or((path, None), |(first, rest)| (first, Some(rest)));
+        let table = match &self.raw {
+            Raw::List(items) => &items.get(item)?.raw,
+            raw => raw,
+        };
+        let Raw::Table(fields) = table else { return None };
+        let found = fields.get(first)?;
+        rest.map_or(Some(found), |rest| found.at(rest, item))
+    }
+
+    /// The value, as it may be shown.
+    pub(crate) fn json(&self) -> Json {
+        match &self.raw {
+            Raw::Text(text) => Json::from(text.as_str()),
+            Raw::Integer(number) => i64::try_from(*number).map_or_else(|_| Json::from(number.to_string()), Json::from),
+            Raw::Number(number) => Json::from(*number),
+            Raw::Boolean(value) => Json::from(*value),
+            Raw::List(items) => items.iter().map(Self::json).collect(),
+            Raw::Table(fields) => fields.iter().map(|(key, node)| (key.clone(), node.json())).collect(),
+            Raw::Hidden { .. } | Raw::Other => Json::Null,
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! A batch from its beginning to its end: its organisations one after the other, what was set aside, what was counted and
+//! logged.
+
+use std::time::Instant;
+
+use super::canonical;
+use super::message::{Message, Outcome, Raw};
+use super::{Disposition, Pipeline, PipelineError};
+use anamnesis_core::failpoints;
+use anamnesis_messages::Refusal;
+use anamnesis_observability::metrics::labels::Queue;
+use anamnesis_sql::Fault;
+use anamnesis_store::quarantine::Rejected;
+
+impl Pipeline {
+    /// The same, counted as coming from this queue; who feeds it counts what is in flight.
+    pub async fn run_from(&self, queue: Queue, bodies: Vec<Raw>) -> Vec<Disposition> {
+        let started = Instant::now();
+        let ((batch, open), spent) = canonical::timed(self.worked(bodies)).await;
+        let done = || batch.iter().map(|message| message.disposition(open));
+        self.count_dispositions(queue, batch.iter().map(|message| message.kind).zip(done()));
+        self.count_lag(queue, batch.iter().map(|message| message.said_at).zip(done()));
+        self.tell(queue, &batch, open, (spent, started));
+        done().collect()
+    }
+
+    /// A batch with its outcomes, and what a message without one is.
+    async fn worked(&self, bodies: Vec<Raw>) -> (Vec<Message>, Disposition) {
+        let (mut batch, by_organization) = self.decode(bodies);
+        let mut failed = false;
+        for (org, entries) in by_organization {
+            let places: Vec<usize> = entries.iter().map(|entry| entry.place).collect();
+            let outcomes = match self.organization(org, entries).await {
+                Ok(outcomes) => {
+                    self.outage.ended();
+                    outcomes
+                }
+                Err(error) => {
+                    self.count_failure(&error);
+                    if let PipelineError::Store(cause) = &error
+                        && cause.fault() == Fault::Store
+                    {
+                        self.outage.began(cause);
+                    }
+                    tracing::warn!(%error, code = "batch_failed", "a batch could not be worked and will be tried again");
+                    places.iter().map(|place| Outcome::new(*place, error.again())).collect()
+                }
+            };
+            for outcome in outcomes {
+                let place = outcome.place;
+                batch[place].outcome = Some(outcome);
+            }
+        }
+        // After the others: a command of this batch may say that nothing is kept.
+        if !self.quarantine(&mut batch).await && !failpoints::is("quarantine_unwritten") {
+            failed = true;
+            let open = |outcome: &mut Outcome| outcome.disposition = Disposition::Waits;
+            let quarantined = |outcome: &&mut Outcome| matches!(outcome.disposition, Disposition::Quarantined(_));
+            batch.iter_mut().filter_map(|message| message.outcome.as_mut()).filter(quarantined).for_each(open);
+        }
+        (batch, if failed { Disposition::Waits } else { Disposition::Stored })
+    }
+
+    /// Writes what was set aside. Whether that could be written: what could not is no one's yet, and comes again.
+    async fn quarantine(&self, batch: &mut [Message]) -> bool {
+        let mut rejected = Vec::new();
+        let mut unread = Vec::new();
+        for message in batch {
+            let Some(Outcome { disposition: Disposition::Quarantined(reason), field, unkept, .. }) = &message.outcome
+            else {
+                continue;
+            };
+            // Bodies are moved: nothing after this reads them.
+            let raw = std::mem::take(&mut message.raw);
+            let problem = anamnesis_messages::Problem::Conflict;
+            let refusal = Refusal { reason: *reason, problem, field: field.clone() };
+            match message.organization {
+                Some(_) => {
+                    let entry = self.rejected(message.organization, raw, &refusal);
+                    let entry = Rejected { patient: message.patient, ..entry };
+                    rejected.push(if *unkept { entry.without_content() } else { entry });
+                }
+                // Nobody could read of whom it speaks.
+                None => unread.push((raw, refusal)),
+            }
+        }
+        match self.refused(unread, &mut rejected).await {
+            Ok(()) => self.store.quarantine(&rejected).await.is_ok(),
+            Err(_) => false,
+        }
+    }
+}

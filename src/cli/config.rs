@@ -1,0 +1,122 @@
+//! `config show|check|reference`: the settings that count, what is wrong with them, and what there is to set.
+
+use clap::Subcommand;
+use serde_json::{Value, json};
+
+use super::output::{self, Format};
+use super::{Context, Exit, Failure};
+use anamnesis_config::check::{self, Problem, Severity};
+use anamnesis_config::reference::{default_text, reference};
+use anamnesis_config::show::{Shown, show};
+
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    /// Every value that counts, with where it comes from; secrets are shown as given or not
+    Show {
+        /// Leave the defaults out.
+        #[arg(long)]
+        changed: bool,
+    },
+    /// Every problem of the configuration, each with its line and what is allowed; connects to nothing
+    ///
+    /// Exit code 0: every command takes it. 2: something is wrong.
+    Check,
+    /// Every key with its type, unit, default, range and meaning
+    Reference {
+        /// Only keys that begin with this, such as `broker` or `store.postgres`.
+        prefix: Option<String>,
+    },
+}
+
+/// # Errors
+/// When standard output cannot be written; for `show`, when the configuration cannot be used.
+pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+    let format = context.format_or(Format::Table);
+    match args.what {
+        What::Show { changed } => {
+            let shown = show(context.config.as_deref())
+                .map_err(|error| Failure::usage(format!("{error}; `anamnesis config check` lists every problem")))?;
+            let wanted = |one: &&Shown| !changed || one.origin != anamnesis_config::Origin::Default;
+            print_values(&shown.iter().filter(wanted).collect::<Vec<_>>(), format)?;
+            Ok(Exit::Done)
+        }
+        What::Check => print_problems(&check::check(context.config.as_deref()), format),
+        What::Reference { prefix } => {
+            print_reference(prefix.as_deref().unwrap_or_default(), format)?;
+            Ok(Exit::Done)
+        }
+    }
+}
+
+fn print_values(shown: &[&Shown], format: Format) -> Result<(), Failure> {
+    if format == Format::Json {
+        return output::json(&shown);
+    }
+    let rows = shown.iter().map(|one| {
+        let value = match (one.given, &one.value) {
+            (Some(true), _) => "(secret, given)".to_owned(),
+            (Some(false), _) => "(secret, not given)".to_owned(),
+            (None, Value::String(text)) if text.is_empty() => "(empty)".to_owned(),
+            (None, Value::String(text)) => text.clone(),
+            (None, Value::Null) => "none".to_owned(),
+            (None, value) => value.to_string(),
+        };
+        [one.key.clone(), value, one.origin.to_string()]
+    });
+    output::table(&["key", "value", "origin"], rows)
+}
+
+fn print_problems(problems: &[Problem], format: Format) -> Result<Exit, Failure> {
+    let usable = problems.iter().all(|problem| problem.severity == Severity::Warning);
+    if format == Format::Json {
+        output::json(&json!({"usable": usable, "problems": problems}))?;
+    } else if problems.is_empty() {
+        output::line("The configuration has no problem.")?;
+    } else {
+        for problem in problems {
+            output::line(&sentence(problem))?;
+        }
+    }
+    Ok(if usable { Exit::Done } else { Exit::Usage })
+}
+
+/// `file:line: error: key: problem; allowed: …`, as compilers print it, so that editors find the place.
+pub(crate) fn sentence(problem: &Problem) -> String {
+    let origin = problem.origin.as_ref().map_or_else(|| "not given".to_owned(), ToString::to_string);
+    let severity = match problem.severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+    };
+    let key = if problem.key.is_empty() { String::new() } else { format!("{}: ", problem.key) };
+    let mut text = format!("{origin}: {severity}: {key}{}", problem.problem);
+    if let Some(allowed) = &problem.allowed {
+        text += &format!("; allowed: {allowed}");
+    }
+    if let Some(nearest) = &problem.nearest {
+        text += &format!("; nearest: {nearest}");
+    }
+    text
+}
+
+fn print_reference(prefix: &str, format: Format) -> Result<(), Failure> {
+    let keys: Vec<_> = reference().into_iter().filter(|key| key.key.starts_with(prefix)).collect();
+    if keys.is_empty() {
+        return Err(Failure::usage(format!("no key begins with `{prefix}`")));
+    }
+    if format == Format::Json {
+        return output::json(&keys);
+    }
+    for key in keys {
+        let unit = key.unit.map(|unit| format!(", in {unit}")).unwrap_or_default();
+        let secret = if key.secret { "; secret" } else { "" };
+        output::line(&format!("{} = {}", key.key, default_text(&key)))?;
+        output::line(&format!("    {} ({}{unit}{secret})", key.about, key.allowed))?;
+    }
+    Ok(())
+}

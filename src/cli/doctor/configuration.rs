@@ -1,0 +1,50 @@
+//! The configuration itself, and what a start refuses of it.
+
+use std::path::Path;
+
+use super::{Doctor, Finding, of};
+use crate::cli::config::sentence;
+use crate::cli::producers;
+use anamnesis_config::check::{ProblemKind as Kind, check};
+use anamnesis_config::intake::UnboundProducers;
+use anamnesis_jobs::policy::Policies;
+
+/// Every problem of the configuration.
+pub(super) fn findings(file: Option<&Path>) -> Vec<Finding> {
+    let problems = check(file).into_iter();
+    problems
+        .map(|problem| {
+            let code = match problem.kind {
+                Kind::File => "config_file",
+                Kind::Syntax => "config_syntax",
+                Kind::Unknown => "config_key",
+                Kind::Value => "config_value",
+                Kind::Range => "config_range",
+                Kind::Rule => "config_rule",
+                Kind::Secret => "config_secret",
+            };
+            of(code, sentence(&problem))
+        })
+        .collect()
+}
+
+/// What only a worker refuses.
+pub(super) fn look(doctor: &mut Doctor) {
+    if doctor.settings.broker.is_set() {
+        let intake = &doctor.settings.intake;
+        let code = match intake.unbound_producers {
+            UnboundProducers::Refuse => "producers_unbound",
+            UnboundProducers::Allow => "producers_open",
+        };
+        for problem in producers::open_bindings(intake) {
+            doctor.found(code, problem);
+        }
+    }
+    if let Err(error) = Policies::load(doctor.settings.jobs.directory()) {
+        doctor.found("job_policy", error.to_string());
+    }
+    if let Some(now) = doctor.settings.pipeline.now {
+        doctor.found("clock_fixed", format!("every command takes {now} for the present"));
+    }
+    doctor.done("configuration");
+}
