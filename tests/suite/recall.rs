@@ -233,6 +233,7 @@ fn finding(
             ending: false,
             past: false,
             blanket: false,
+            never: false,
             set_by: SetBy::Patient,
             document_type: Some(DocumentType::SessionTranscript),
             source_type: SourceType::DirectExperience,

@@ -112,6 +112,7 @@ fn told(n: u8, at: DateTime<Utc>) -> OrgBatch {
         ending: false,
         past: false,
         blanket: false,
+        never: false,
         set_by: SetBy::Patient,
         document_type: Some(DocumentType::ChatMessage),
         source_type: SourceType::External,

@@ -107,7 +107,7 @@ fn clauses(scene: &Scene<'_>, sentence: &Sentence) -> Vec<Range<usize>> {
         let picture = |word: &usize| {
             let is =
                 |phrase: &&[&str]| phrase.iter().enumerate().all(|(n, said)| scene.reading.word(word + n) == *said);
-            word + 1 < part.end && PICTURES.iter().any(|phrase| is(&phrase))
+            word + 1 < part.end && PICTURES.iter().any(is)
         };
         part.end = part.clone().find(picture).unwrap_or(part.end);
         while part.start < part.end && is_sign(part.end - 1) {
