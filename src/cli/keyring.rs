@@ -149,11 +149,17 @@ pub(crate) async fn existing(
 ) -> Result<Option<Keyring>, StoreError> {
     let table = table(settings)?;
     let place = table.place();
-    let (binding, used) = match db {
-        Some(db) => (KeyBinding::read(db).await?, is_used(db).await?),
-        None => (None, false),
+    let binding = match db {
+        Some(db) => KeyBinding::read(db).await?,
+        None => None,
     };
-    match (table.state().await?, binding) {
+    let state = table.state().await?;
+    // Looked for only where no key store is ready: a role of the audit trail may not read what was set aside.
+    let used = match db {
+        Some(db) if binding.is_none() && !matches!(state, TableState::Ready(_)) => is_used(db).await?,
+        _ => false,
+    };
+    match (state, binding) {
         (TableState::Ready(_), _) => {
             let root = root(settings, entropy)?;
             let opened = Keyring::open(root.as_ref(), table, Arc::clone(clock), Arc::clone(entropy)).await?;

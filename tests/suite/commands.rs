@@ -180,7 +180,7 @@ async fn the_command_line_shows_what_waits_and_acts_by_the_same_messages() {
     assert_eq!(memory(&program, &["orphans"]).1, json!([]));
     // A record of an older system that says nothing of its source is one, and what a document states next to it is not.
     let record = program.folder.path().join("old.json");
-    std::fs::write(&record, json!([{"memory_id": "m1", "memory": "Disfruta de la pesca"}]).to_string()).unwrap();
+    std::fs::write(&record, json!([{"memory_id": "m1", "memory": "Sale a pescar los domingos"}]).to_string()).unwrap();
     let imported = program
         .command(&[])
         .arg("import")

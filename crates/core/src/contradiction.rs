@@ -21,7 +21,7 @@ mod comparison;
 use comparison::{Comparison, compares_with_time};
 use vocabulary::{
     BEARS, BODILY, CHANGES, COMPARISONS, DIRECT, DISLIKES, FEELINGS, FUNCTION_CUES, JUDGEMENTS, LIKE_AFTER, LIKES,
-    NO_OPERAND, PAST, TIMES, VALUE,
+    NO_OBJECT, NO_OPERAND, PAST, TIMES, VALUE,
 };
 
 codes!(
@@ -166,7 +166,7 @@ fn found_between(
         return None;
     }
     let shared = left.stems().intersection(&right.stems()).count();
-    if shared < policy.min_shared_stems && !near {
+    if shared < policy.min_shared_stems && !near && !left.wants_otherwise(right) {
         return None;
     }
     opposition(left, right)
@@ -222,10 +222,18 @@ struct Clause {
     subjects: BTreeSet<String>,
     denied: BTreeSet<String>,
     cues: Vec<(String, bool)>,
+    /// Stems of what is liked, and of what is not: the words near each attitude.
+    liked: BTreeSet<String>,
+    disliked: BTreeSet<String>,
 }
 
 /// Words after "since" that name a change.
 const CHANGE_REACH: usize = 8;
+/// Words before an attitude in which its denial stands: "no me gusta", "I don't really like".
+const OBJECT_DENIAL: usize = 3;
+/// Words of content near an attitude that name what it is about.
+const OBJECT_BEHIND: usize = 4;
+const OBJECT_BEFORE: usize = 3;
 const CLAUSE_WORDS: &[&str] = &["and", "but", "whereas", "while", "y", "e", "pero", "mientras", "aunque", "although"];
 /// A denial governs at most this many words after it.
 const SCOPE: usize = 6;
@@ -251,6 +259,16 @@ impl Side {
     /// Whether both compare the same two things, and not alike.
     fn compares_otherwise(&self, other: &Self) -> bool {
         self.comparisons.iter().any(|one| other.comparisons.iter().any(|theirs| one.opposes(theirs)))
+    }
+
+    /// Whether one likes what the other does not.
+    fn wants_otherwise(&self, other: &Self) -> bool {
+        let opposed = |one: &Self, other: &Self| {
+            one.clauses.iter().any(|l| {
+                other.clauses.iter().any(|r| l.liked.intersection(&r.disliked).any(|stem| !l.disliked.contains(stem)))
+            })
+        };
+        opposed(self, other) || opposed(other, self)
     }
 
     /// Whether each clause of this one is a clause of the other.
@@ -285,6 +303,7 @@ fn is_past(words: &[Word], at: usize) -> bool {
 impl Clause {
     fn of(words: &[Word], language: Language) -> Self {
         let mut clause = Self::default();
+        clause.note_objects(words, language);
         let mut denied_for = 0usize;
         for (at, word) in words.iter().enumerate() {
             let denied = denied_for > 0;
@@ -314,6 +333,30 @@ impl Clause {
             }
         }
         clause
+    }
+
+    /// What each attitude is about: "hates tablets", "las gotas no las quiero".
+    fn note_objects(&mut self, words: &[Word], language: Language) {
+        for (at, word) in words.iter().enumerate().filter(|(at, _)| is_cue(words, *at)) {
+            let denied = words[at.saturating_sub(OBJECT_DENIAL)..at].iter().any(|before| denies(&before.folded));
+            let likes = match (word.is(LIKES), word.is(DISLIKES), word.is(BEARS)) {
+                (true, ..) => !denied,
+                (_, true, _) => denied,
+                (_, _, true) if denied => false,
+                _ => continue,
+            };
+            let names = |near: &&Word| {
+                !near.is_sign()
+                    && !denies(&near.folded)
+                    && !near.is(FUNCTION_CUES)
+                    && !near.is(NO_OBJECT)
+                    && ![LIKES, DISLIKES, BEARS].iter().any(|list| near.is(list))
+            };
+            let behind = words[at + 1..].iter().filter(names).take(OBJECT_BEHIND);
+            let before = words[..at].iter().rev().filter(names).take(OBJECT_BEFORE);
+            let objects = behind.chain(before).flat_map(|near| stems(&near.folded, language));
+            if likes { self.liked.extend(objects) } else { self.disliked.extend(objects) }
+        }
     }
 
     fn has(&self, words: &[&str], denied: bool) -> bool {
@@ -349,7 +392,13 @@ fn opposition(left: &Side, right: &Side) -> Option<ContradictionType> {
     let by_pair = |pairs: &[(&[&str], &[&str])]| {
         pairs.iter().filter(|(one, other)| opposed(left, right, |c| c.has(one, false), |c| c.has(other, false))).count()
     };
-    if by_pair(DIRECT) > 0 || denied_elsewhere(left, right) || denied_elsewhere(right, left) {
+    if by_pair(DIRECT) > 0 {
+        return Some(ContradictionType::DirectNegation);
+    }
+    if left.wants_otherwise(right) {
+        return Some(ContradictionType::PreferenceConflict);
+    }
+    if denied_elsewhere(left, right) || denied_elsewhere(right, left) {
         return Some(ContradictionType::DirectNegation);
     }
     // Two oppositions cancel out: "more rest is better" and "less rest is worse" agree. What compares two things on both

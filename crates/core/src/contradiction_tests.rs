@@ -149,6 +149,22 @@ fn two_things_that_change_places_in_a_comparison_oppose_each_other() {
 }
 
 #[test]
+fn one_thing_that_is_liked_and_not_liked_is_enough_where_the_attitudes_are_about_it() {
+    for (one, other) in [
+        ("Hates syrups and does not want them", "I'd much rather have the syrup"),
+        ("El jarabe no lo quiero por nada, me sabe a rayos", "Quiere sus medicinas en jarabe"),
+        ("I like to read every letter", "I've always hated getting letters about myself"),
+        ("A la tarde no quiere venir por nada del mundo", "Yo siempre prefiero a la tarde, tipo seis"),
+        ("I can't bear being called Rosie", "I only like Rosie"),
+    ] {
+        assert_eq!(found(one, other, None), Some("preference_conflict"), "{one} / {other}");
+        assert_eq!(found(other, one, None), Some("preference_conflict"), "{other} / {one}");
+    }
+    assert_eq!(found("Hates syrups, likes tablets", "I hate syrups and I like tablets", None), None);
+    assert_eq!(found("Me gusta el coro", "No me gusta el autobús", None), None);
+}
+
+#[test]
 fn comparisons_that_agree_or_compare_other_things_oppose_nothing() {
     for (one, other) in [
         ("Mornings are better than evenings", "Evenings are worse than mornings"),

@@ -45,7 +45,7 @@ pub(super) const LIKES: &[&str] = &[
     "gustaba", "encanta", "encantan", "ama", "amo", "adora", "adoro", "disfruta", "disfruto", "quiere", "quiero",
     "busca", "busco", "apoya", "apoyo", "loving", "adore", "adores", "adored", "fascina", "fascinan", "fascinaba",
     "encantaba", "apasiona", "apasionan", "disfrutaba", "amaba", "adoraba", "chifla", "favourite", "favorite", "favorito",
-    "favorita", "wanting",
+    "favorita", "wanting", "rather", "sooner",
 ];
 
 /// … and towards something that is shunned.
@@ -83,7 +83,7 @@ pub(super) const JUDGEMENTS: &[Pair] = &[
 /// After these, "like" is an attitude: elsewhere it compares ("swells me up like a balloon").
 pub(super) const LIKE_AFTER: &[&str] = &[
     "i", "we", "you", "they", "who", "really", "also", "still", "always", "never", "not", "do", "did", "to", "and", "but",
-    "quite", "actually", "honestly", "genuinely", "dont", "didnt", "even", "patients", "people", "kids", "children",
+    "quite", "actually", "honestly", "genuinely", "only", "just", "kinda", "dont", "didnt", "even", "patients", "people", "kids", "children",
 ];
 
 /// Cues that are no content: two statements do not share a subject because both say "always".
@@ -166,4 +166,14 @@ pub(super) const CHANGES: &[&str] = &[
 pub(super) const BODILY: &[&str] = &[
     "on", "up", "for", "unaided", "unassisted", "without", "straight", "still", "weight", "relation", "pain", "solid", "solids",
     "food", "unsupported", "alone",
+];
+
+/// Words near an attitude that name nothing it is about.
+pub(super) const NO_OBJECT: &[&str] = &[
+    "thing", "things", "stuff", "day", "days", "time", "way", "lot", "everything", "anything", "something", "someone",
+    "really", "also", "still", "just", "only", "get", "getting", "go", "going", "have", "having", "do", "doing", "be",
+    "being", "see", "much", "prefer", "cosa", "cosas", "dia", "dias", "vez", "veces", "mucho", "muy", "solo", "tambien",
+    "hacer", "tener", "estar", "ser", "ir", "venir", "ver", "dice", "says", "patient", "pt", "paciente", "pte", "por",
+    "favor", "please", "all", "people", "gente", "me", "mi", "my", "own", "every", "any", "because", "porque", "si", "when",
+    "cuando", "que", "if", "now", "ahora", "ya",
 ];

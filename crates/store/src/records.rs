@@ -1,5 +1,4 @@
-//! What the pipeline hands to the store, and what the store gives back: plain records, texts in the clear. Sealing and
-//! opening happen inside this module's neighbours, nowhere else.
+//! What the pipeline hands to the store, and what the store gives back: plain records in the clear. Neighbours seal and open.
 
 use std::sync::Arc;
 
@@ -251,7 +250,7 @@ pub struct FindingWords {
     /// Of a denial: for all time up to then ("I have never smoked").
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub never: bool,
-    /// Who said so, where it was another entity (a surrogate).
+    /// Who said so, where it was another entity.
     pub source_entity: Option<String>,
     /// Of what an uploaded document says: where in its file.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -154,13 +154,14 @@ fn held(scene: &Scene<'_>, sentence: &Sentence, words: &Range<usize>, found: &[E
     };
     let kept = match (opinion(span.of(scene.text()), scene.input.document.language)?, written) {
         // "Pain worse at night than in the morning" is a finding; "mornings are better than evenings per pt" is not.
-        (Opinion::Comparison, true) => says(OF_THE_PATIENT) && !clinical(),
-        (Opinion::Attitude, true) => says(LIVELY) && !clinical(),
+        (Opinion::Comparison, true) => (says(OF_THE_PATIENT) || says(FIRST)) && !clinical(),
+        (Opinion::Attitude, true) => (says(LIVELY) || says(FIRST)) && !clinical(),
         // "Muscle strength 5/5", "strong smell of alcohol".
         (Opinion::Judgement, true) => false,
         // "Weekends are harder than weekdays" is said of oneself, where nobody else is named.
         (Opinion::Comparison, false) => says(FIRST) || !says(OTHERS),
-        (Opinion::Attitude, false) => says(FIRST),
+        // A chat leaves the "I" away: "hate trudging in".
+        (Opinion::Attitude, false) => says(FIRST) || (chat && opens_with_feeling(scene, words)),
         (Opinion::Judgement, false) => (says(JUDGING) || is_defined(scene, words)) && !says(OTHERS),
     };
     kept.then_some(EntityType::Preference)
@@ -178,6 +179,14 @@ fn is_defined(scene: &Scene<'_>, words: &Range<usize>) -> bool {
         matches!(scene.reading.word(word), "is" | "are" | "es" | "son")
             && matches!(scene.reading.word(word + 1), "for" | "a" | "an" | "the" | "de" | "para" | "cosa")
     })
+}
+
+/// "Hate trudging in", "much prefer it on the tablet": an attitude without its subject.
+fn opens_with_feeling(scene: &Scene<'_>, words: &Range<usize>) -> bool {
+    words
+        .clone()
+        .take(2)
+        .any(|word| matches!(scene.reading.word(word), "hate" | "love" | "like" | "prefer" | "dread" | "enjoy"))
 }
 
 /// "Oh I just love waiting rooms".

@@ -51,7 +51,7 @@ pub(crate) struct Patterns {
     library: Vec<Part>,
     patterns: Vec<Pattern>,
     /// By class: what makes whole phrases of it harmless where it stands beside them, unless it was meant.
-    slips: [(RiskClass, usize); 2],
+    slips: [(RiskClass, usize); 3],
     meant: usize,
 }
 
@@ -101,13 +101,17 @@ impl Patterns {
             library.push(Part::builtin(book, &WORDS, name));
             library.len() - 1
         };
-        let slips = [(RiskClass::SelfHarm, part("slip")), (RiskClass::HarmToOthers, part("playful"))];
+        let slips = [
+            (RiskClass::SelfHarm, part("slip")),
+            (RiskClass::HarmToOthers, part("playful")),
+            (RiskClass::Abuse, part("thinghits")),
+        ];
         let meant = part("deliberate");
         Self { library, patterns, slips, meant }
     }
 
     /// Whether a sentence tells of a slip or a game around a phrase: "cut myself peeling potatoes", "I'll destroy him at
-    /// chess".
+    /// chess", "grief hits me at night".
     pub(crate) fn is_slip(&self, reading: &Reading<'_>, index: usize, class: RiskClass, words: &Range<usize>) -> bool {
         let sentence = &reading.sentences[index].words;
         let stands = |part: usize| {
@@ -115,7 +119,8 @@ impl Patterns {
             part.may_stand(reading, index)
                 && sentence
                     .clone()
-                    .filter(|word| !words.contains(word))
+                    // The thing that hits is part of the phrase.
+                    .filter(|word| class == RiskClass::Abuse || !words.contains(word))
                     .any(|word| part.at(reading, word, sentence.end).is_some())
         };
         self.slips.iter().any(|(of, slip)| *of == class && stands(*slip)) && !stands(self.meant)

@@ -218,6 +218,28 @@ fn a_slip_of_the_knife_is_no_self_harm() {
     assert_eq!(class("I burn my arm on the oven on purpose."), Some(RiskClass::SelfHarm));
 }
 
+#[test]
+fn a_thing_that_hits_is_no_violence_and_a_person_who_drinks_and_hits_is() {
+    for line in [
+        "Grief hits me at night.",
+        "Vodka hits me harder than beer.",
+        "The tiredness hits me around four.",
+        "El vino me pega más que la cerveza.",
+        "La tristeza me pega por la noche.",
+    ] {
+        assert_eq!(class(line), None, "{line}");
+    }
+    for line in [
+        "He hits me harder when he drinks.",
+        "He drinks wine and hits me.",
+        "Me pega cuando toma vino.",
+        "El vino lo pone loco y me pega.",
+        "When the coffee is cold he hits me.",
+    ] {
+        assert_eq!(class(line), Some(RiskClass::Abuse), "{line}");
+    }
+}
+
 /// Classes of what is the patient's, not denied and not over, in the order of their codes.
 fn current(text: &str) -> Vec<&'static str> {
     let document = Document::plain(text, Language::Unknown);
