@@ -92,7 +92,7 @@ async fn evidence_reinforces_once_and_a_parent_of_nobody_is_refused(engine: Engi
 
 fn records() -> Vec<Value> {
     vec![
-        json!({"base_memory": {"memory_id": "m1", "memory": "Sale a pescar los domingos", "topics": ["pesca"],
+        json!({"base_memory": {"memory_id": "m1", "memory": "Disfruta de la pesca", "topics": ["pesca"],
             "last_updated": "2025-11-06T10:00:00"}, "confidence": 0.25, "is_proxy": false, "proxy_agent": null}),
         json!({"memory_id": "m2", "memory": "La cita se movió", "is_proxy": true, "proxy_agent": "agenda"}),
         json!({"type": "belief", "id": "b1", "statement": "El descanso ayuda", "source_type": "told_by_agent",
@@ -123,7 +123,7 @@ async fn records_of_older_systems_come_in_once_read_as_what_they_say_and_go_out_
         let says = |m: &&Memory| m.words.as_ref().is_some_and(|words| words.concept == text);
         memories.iter().find(says).unwrap_or_else(|| panic!("{text}"))
     };
-    let plain = named("Sale a pescar los domingos");
+    let plain = named("Disfruta de la pesca");
     assert_eq!((plain.source_type, plain.trust, plain.confidence), (SourceType::Unknown, Trust::T5, 0.25));
     let proxy = named("La cita se movió");
     assert_eq!((proxy.is_proxy, proxy.confidence, proxy.trust), (true, 1.0, Trust::T5));
