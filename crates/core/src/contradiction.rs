@@ -18,10 +18,10 @@ use anamnesis_text::{Language, Votes, detect_both, stems};
 #[path = "contradiction_words.rs"]
 mod vocabulary;
 mod comparison;
-use comparison::{Comparison, compares_with_time};
+use comparison::{Comparison, compares_with_time, since_a_change};
 use vocabulary::{
-    BEARS, BODILY, CHANGES, COMPARISONS, DIRECT, DISLIKES, FEELINGS, FUNCTION_CUES, JUDGEMENTS, LIKE_AFTER, LIKES,
-    NO_OBJECT, NO_OPERAND, PAST, TIMES, VALUE,
+    BEARS, BODILY, COMPARISONS, DIRECT, DISLIKES, FEELINGS, FUNCTION_CUES, JUDGEMENTS, LIKE_AFTER, LIKES, NO_OBJECT,
+    PAST,
 };
 
 codes!(
@@ -227,8 +227,6 @@ struct Clause {
     disliked: BTreeSet<String>,
 }
 
-/// Words after "since" that name a change.
-const CHANGE_REACH: usize = 8;
 /// Words before an attitude in which its denial stands: "no me gusta", "I don't really like".
 const OBJECT_DENIAL: usize = 3;
 /// Words of content near an attitude that name what it is about.
@@ -279,17 +277,6 @@ impl Side {
     fn stems(&self) -> BTreeSet<&str> {
         self.clauses.iter().flat_map(|clause| clause.stems.iter().map(String::as_str)).collect()
     }
-}
-
-/// "Worse since the switch to venlafaxine", "desde el cambio me siento mejor": what else is named with the change, where it
-/// is said how things are since then.
-fn since_a_change(words: &[Word], language: Language) -> Option<BTreeSet<String>> {
-    let since = words.iter().position(|word| word.is(&["since", "desde"]))?;
-    let behind = || words[since + 1..].iter().take(CHANGE_REACH).take_while(|word| !word.is_sign());
-    let valued = words.iter().any(|word| VALUE.iter().any(|(one, other)| word.is(one) || word.is(other)));
-    let named = |word: &&Word| !word.is(CHANGES) && !word.is(FUNCTION_CUES) && !word.is(TIMES) && !word.is(NO_OPERAND);
-    (valued && behind().any(|word| word.is(CHANGES)))
-        .then(|| behind().filter(named).flat_map(|word| stems(&word.folded, language)).collect())
 }
 
 /// A frame of a time that is over. "Mejor que antes" speaks of now, "antes que" of no time.
@@ -392,14 +379,11 @@ fn opposition(left: &Side, right: &Side) -> Option<ContradictionType> {
     let by_pair = |pairs: &[(&[&str], &[&str])]| {
         pairs.iter().filter(|(one, other)| opposed(left, right, |c| c.has(one, false), |c| c.has(other, false))).count()
     };
-    if by_pair(DIRECT) > 0 {
+    if by_pair(DIRECT) > 0 || denied_elsewhere(left, right) || denied_elsewhere(right, left) {
         return Some(ContradictionType::DirectNegation);
     }
     if left.wants_otherwise(right) {
         return Some(ContradictionType::PreferenceConflict);
-    }
-    if denied_elsewhere(left, right) || denied_elsewhere(right, left) {
-        return Some(ContradictionType::DirectNegation);
     }
     // Two oppositions cancel out: "more rest is better" and "less rest is worse" agree. What compares two things on both
     // sides was judged by them.

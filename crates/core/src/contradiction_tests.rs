@@ -152,14 +152,17 @@ fn two_things_that_change_places_in_a_comparison_oppose_each_other() {
 fn one_thing_that_is_liked_and_not_liked_is_enough_where_the_attitudes_are_about_it() {
     for (one, other) in [
         ("Hates syrups and does not want them", "I'd much rather have the syrup"),
-        ("El jarabe no lo quiero por nada, me sabe a rayos", "Quiere sus medicinas en jarabe"),
+        ("El jarabe no lo soporto, me sabe a rayos", "Quiere sus medicinas en jarabe"),
         ("I like to read every letter", "I've always hated getting letters about myself"),
-        ("A la tarde no quiere venir por nada del mundo", "Yo siempre prefiero a la tarde, tipo seis"),
+        ("A la tarde detesta venir", "Yo siempre prefiero a la tarde, tipo seis"),
         ("I can't bear being called Rosie", "I only like Rosie"),
     ] {
         assert_eq!(found(one, other, None), Some("preference_conflict"), "{one} / {other}");
         assert_eq!(found(other, one, None), Some("preference_conflict"), "{other} / {one}");
     }
+    // The very words of the one, denied.
+    let denied = found("El jarabe no lo quiero por nada", "Quiere sus medicinas en jarabe", None);
+    assert_eq!(denied, Some("direct_negation"));
     assert_eq!(found("Hates syrups, likes tablets", "I hate syrups and I like tablets", None), None);
     assert_eq!(found("Me gusta el coro", "No me gusta el autobús", None), None);
 }

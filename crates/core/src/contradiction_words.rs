@@ -83,7 +83,7 @@ pub(super) const JUDGEMENTS: &[Pair] = &[
 /// After these, "like" is an attitude: elsewhere it compares ("swells me up like a balloon").
 pub(super) const LIKE_AFTER: &[&str] = &[
     "i", "we", "you", "they", "who", "really", "also", "still", "always", "never", "not", "do", "did", "to", "and", "but",
-    "quite", "actually", "honestly", "genuinely", "only", "just", "kinda", "dont", "didnt", "even", "patients", "people", "kids", "children",
+    "quite", "actually", "honestly", "genuinely", "only", "dont", "didnt", "even", "patients", "people", "kids", "children",
 ];
 
 /// Cues that are no content: two statements do not share a subject because both say "always".

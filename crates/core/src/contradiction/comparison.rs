@@ -3,12 +3,14 @@
 
 use std::collections::BTreeSet;
 
-use super::vocabulary::{AMOUNT, FUNCTION_CUES, MOVING, NO_COMPARATIVE, NO_OPERAND, PREFERRING, TIMES, VALUE};
+use super::vocabulary::{AMOUNT, CHANGES, FUNCTION_CUES, MOVING, NO_COMPARATIVE, NO_OPERAND, PREFERRING, TIMES, VALUE};
 use crate::wording::{Word, denies};
 use anamnesis_text::{Language, stems};
 
 /// Words before a joint in which its degree stands: "lleva peor los festivos que".
 const DEGREE_REACH: usize = 6;
+/// Words after "since" that name a change.
+const CHANGE_REACH: usize = 8;
 /// Words after a joint that may name the second thing.
 const SECOND_REACH: usize = 7;
 
@@ -165,4 +167,15 @@ fn ends_sentence(word: &Word) -> bool {
 
 fn starts_with_digit(word: &Word) -> bool {
     word.folded.starts_with(|c: char| c.is_ascii_digit())
+}
+
+/// "Worse since the switch to venlafaxine", "desde el cambio me siento mejor": what else is named with the change, where it
+/// is said how things are since then.
+pub(super) fn since_a_change(words: &[Word], language: Language) -> Option<BTreeSet<String>> {
+    let since = words.iter().position(|word| word.is(&["since", "desde"]))?;
+    let behind = || words[since + 1..].iter().take(CHANGE_REACH).take_while(|word| !word.is_sign());
+    let valued = words.iter().any(|word| VALUE.iter().any(|(one, other)| word.is(one) || word.is(other)));
+    let named = |word: &&Word| !word.is(CHANGES) && !word.is(FUNCTION_CUES) && !word.is(TIMES) && !word.is(NO_OPERAND);
+    (valued && behind().any(|word| word.is(CHANGES)))
+        .then(|| behind().filter(named).flat_map(|word| stems(&word.folded, language)).collect())
 }

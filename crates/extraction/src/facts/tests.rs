@@ -77,6 +77,7 @@ fn conditions_dreams_wishes_and_other_peoples_likings_are_no_opinions() {
         "Do you like the choir more than the band?",
         "I'm better than last week.",
         "It swells me up like a balloon.",
+        "I feel just like that time I lost my job.",
         "The pain is very strong today.",
         "I can't stand on my left leg.",
         "Oh I just love waiting rooms.",
