@@ -100,12 +100,9 @@ async fn ended_well(program: &Program, status: std::process::ExitStatus, calm: b
 async fn a_worker_ends_in_time_whatever_state_its_database_is_in() {
     for weather in [Weather::Clear, Weather::Refusing, Weather::Stalled, Weather::Delayed(Duration::from_millis(400))] {
         let (corner, program) = (Corner::new().await, Program::on(Engine::Postgres).await);
-        let url = program.server.as_ref().unwrap().url(Some("test_app"));
-        let (user, place) = url.split_once('@').unwrap();
-        let (host, database) = place.split_once('/').unwrap();
-        let relay = TcpRelay::start(host.parse().unwrap()).await.unwrap();
+        let (relay, through) = program.store_behind_a_relay().await;
         let mut environment = corner.environment();
-        environment.push(("ANAMNESIS__STORE__URL".to_owned(), format!("{user}@{}/{database}", relay.address())));
+        environment.push(("ANAMNESIS__STORE__URL".to_owned(), through));
         environment.push(("ANAMNESIS__PIPELINE__BATCH_DOCUMENTS".to_owned(), "4".to_owned()));
         corner.publish(&documents(1, 60)).await;
         let worker = Worker::start(&program, &environment).await;

@@ -1,7 +1,7 @@
 //! What a worker's log says: a line for each batch, a line for what was set aside, the end of an outage, no error where all
 //! is in order; and nothing that a patient said.
 
-use anamnesis_test_servers::fault_proxy::{TcpRelay, Weather};
+use anamnesis_test_servers::fault_proxy::Weather;
 use serde_json::{Value, json};
 
 use crate::broker::{Corner, Worker};
@@ -67,11 +67,7 @@ async fn a_batch_is_one_line_with_counts_durations_and_trace_and_an_ordered_stop
 #[tokio::test(flavor = "multi_thread")]
 async fn an_outage_of_the_store_is_said_once_and_so_is_its_end() {
     let program = Program::on(Engine::Postgres).await;
-    let url = program.server.as_ref().unwrap().url(Some("test_app"));
-    let (user, place) = url.split_once('@').unwrap();
-    let (host, database) = place.split_once('/').unwrap();
-    let relay = TcpRelay::start(host.parse().unwrap()).await.unwrap();
-    let through = format!("{user}@{}/{database}", relay.address());
+    let (relay, through) = program.store_behind_a_relay().await;
     let more = [("ANAMNESIS__STORE__URL", through.as_str()), ("ANAMNESIS__WORKER__CENSUS_SECONDS", "1")];
     let worker = Worker::start(&program, &more.map(|(key, value)| (key.to_owned(), value.to_owned()))).await;
     until("the worker is ready", async || worker.probe("/readyz").await.is_some_and(|(status, _)| status == 200)).await;

@@ -42,11 +42,7 @@ async fn is_ready(worker: &Running) {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_database_that_hangs_refuses_or_comes_back_is_named_in_time() {
     let program = Program::on(Engine::Postgres).await;
-    let url = program.server.as_ref().unwrap().url(Some("test_app"));
-    let (user, place) = url.split_once('@').unwrap();
-    let (host, database) = place.split_once('/').unwrap();
-    let relay = TcpRelay::start(host.parse().unwrap()).await.unwrap();
-    let through = format!("{user}@{}/{database}", relay.address());
+    let (relay, through) = program.store_behind_a_relay().await;
     let worker = Running::start(&program, &[("ANAMNESIS__STORE__URL", &through)]).await;
     for weather in [Weather::Stalled, Weather::Refusing] {
         relay.set(weather);

@@ -14,6 +14,7 @@ use anamnesis_observability::metrics::{Identity, Metrics};
 use anamnesis_pipeline::{Disposition, Pipeline, Raw};
 use anamnesis_sql::{Access, Database, Location, Row, Sql};
 use anamnesis_store::Store;
+use anamnesis_test_servers::fault_proxy::TcpRelay;
 use anamnesis_test_servers::provider::{FakeOptions, FakeProvider, model_environment, vector_of};
 use async_trait::async_trait;
 use serde_json::{Value, json};
@@ -250,6 +251,16 @@ pub(crate) struct Program {
 impl Program {
     pub(crate) async fn on(engine: Engine) -> Self {
         Self::with_provider(engine, Self::provider_options()).await
+    }
+
+    /// A relay before its PostgreSQL server, and the address of the store through it.
+    pub(crate) async fn store_behind_a_relay(&self) -> (TcpRelay, String) {
+        let url = self.server.as_ref().unwrap().url(Some("test_app"));
+        let (user, place) = url.split_once('@').unwrap();
+        let (host, database) = place.split_once('/').unwrap();
+        let relay = TcpRelay::start(host.parse().unwrap()).await.unwrap();
+        let through = format!("{user}@{}/{database}", relay.address());
+        (relay, through)
     }
 
     /// What its embedding server does unless a test says otherwise.

@@ -195,7 +195,7 @@ fn leaf(schema: &Value, kind: Option<&str>) -> Leaf {
 fn ranged(shape: Shape, schema: &Value) -> Shape {
     let Shape::Leaf(leaf) = shape else { return shape };
     let limit = |name: &str| schema[name].as_f64();
-    // Every unsigned type says 0: that is what it holds, and no range of its own.
+    // Every unsigned type says 0: that is what it holds, and no further range.
     let least = limit("minimum")
         .filter(|least| leaf.kind == Kind::Number || *least > leaf.holds.0 || limit("maximum").is_some());
     let format = match schema["format"].as_str() {

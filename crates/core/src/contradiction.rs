@@ -1,7 +1,7 @@
 //! Contradictions between two statements (seed 001, section 5), found and kept, never resolved: direct negation,
 //! comparative opposition, preference conflict. English and Spanish, whole words, with the conditions of model.md,
 //! "Change of mind": an opposed pair, the same experiencer, overlapping validity, and at least two shared content stems
-//! or enough similarity.
+//! or enough similarity; one stem where one side likes what the other does not.
 
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
@@ -28,9 +28,9 @@ codes!(
     ContradictionType {
         /// "never" against "always", or a thing said against the same thing denied.
         DirectNegation = "direct_negation",
-        /// "more" against "less".
+        /// "more" against "less", or two things that change places in a comparison.
         ComparativeOpposition = "comparative_opposition",
-        /// "prefer" against "avoid".
+        /// "prefer" against "avoid", or one thing liked and not liked.
         PreferenceConflict = "preference_conflict",
     }
 );
@@ -100,7 +100,7 @@ impl<'a> Statement<'a> {
     /// stands for nearness.
     pub fn opposition(&self, other: &Self, policy: &ContradictionPolicy) -> Option<ContradictionType> {
         let (left, right) = self.sides(other);
-        found_between((&self.claim, left), (&other.claim, right), shares_subject(left, right), policy)
+        found_between((&self.claim, left), (&other.claim, right), || shares_subject(left, right), policy)
     }
 }
 
@@ -122,10 +122,9 @@ pub fn opinion(text: &str, language: Language) -> Option<Opinion> {
         return None;
     }
     let about = |clause: &Clause| !clause.subjects.is_empty();
+    let (likes, hates, bears) = FEELINGS;
     let felt = |clause: &Clause| {
-        FEELINGS.iter().any(|(likes, hates, bears)| {
-            clause.has(likes, false) || clause.has(likes, true) || clause.has(hates, false) || clause.has(bears, true)
-        })
+        clause.has(likes, false) || clause.has(likes, true) || clause.has(hates, false) || clause.has(bears, true)
     };
     let judged =
         |clause: &Clause| JUDGEMENTS.iter().any(|(good, bad)| clause.has(good, false) || clause.has(bad, false));
@@ -148,13 +147,13 @@ pub fn contradiction(
 ) -> Option<ContradictionType> {
     let (one, other) = (Statement::of(*a), Statement::of(*b));
     let (left, right) = one.sides(&other);
-    found_between((a, left), (b, right), similarity.is_some_and(|cosine| cosine >= policy.min_similarity), policy)
+    found_between((a, left), (b, right), || similarity.is_some_and(|cosine| cosine >= policy.min_similarity), policy)
 }
 
 fn found_between(
     (a, left): (&Claim<'_>, &Side),
     (b, right): (&Claim<'_>, &Side),
-    near: bool,
+    near: impl Fn() -> bool,
     policy: &ContradictionPolicy,
 ) -> Option<ContradictionType> {
     if !overlap(a, b) || !same_experiencer(a, left, b, right) || left.past != right.past {
@@ -162,14 +161,16 @@ fn found_between(
     }
     // A statement that says nothing but what the other says as well contradicts it no more than the other itself does. The
     // same words in another order may compare the other way round.
-    if !left.compares_otherwise(right) && (left.repeats(right) || right.repeats(left)) {
+    let swapped = left.compares_otherwise(right);
+    if !swapped && (left.repeats(right) || right.repeats(left)) {
         return None;
     }
     let shared = left.stems().intersection(&right.stems()).count();
-    if shared < policy.min_shared_stems && !near && !left.wants_otherwise(right) {
+    let liking = left.likes_what_is_disliked(right) || right.likes_what_is_disliked(left);
+    if shared < policy.min_shared_stems && !liking && !near() {
         return None;
     }
-    opposition(left, right)
+    opposition(left, right, swapped, liking)
 }
 
 /// Whether one of two statements speaks of nothing that the other does not speak of: "I love swimming", "I can't stand
@@ -259,14 +260,10 @@ impl Side {
         self.comparisons.iter().any(|one| other.comparisons.iter().any(|theirs| one.opposes(theirs)))
     }
 
-    /// Whether one likes what the other does not.
-    fn wants_otherwise(&self, other: &Self) -> bool {
-        let opposed = |one: &Self, other: &Self| {
-            one.clauses.iter().any(|l| {
-                other.clauses.iter().any(|r| l.liked.intersection(&r.disliked).any(|stem| !l.disliked.contains(stem)))
-            })
-        };
-        opposed(self, other) || opposed(other, self)
+    /// Whether this one likes what the other does not like, and does not dislike it in the same clause.
+    fn likes_what_is_disliked(&self, other: &Self) -> bool {
+        let opposed = |l: &Clause, r: &Clause| l.liked.intersection(&r.disliked).any(|stem| !l.disliked.contains(stem));
+        self.clauses.iter().any(|l| other.clauses.iter().any(|r| opposed(l, r)))
     }
 
     /// Whether each clause of this one is a clause of the other.
@@ -333,8 +330,7 @@ impl Clause {
                 _ => continue,
             };
             let names = |near: &&Word| {
-                !near.is_sign()
-                    && !denies(&near.folded)
+                !denies(&near.folded)
                     && !near.is(FUNCTION_CUES)
                     && !near.is(NO_OBJECT)
                     && ![LIKES, DISLIKES, BEARS].iter().any(|list| near.is(list))
@@ -372,8 +368,9 @@ fn is_cue(words: &[Word], at: usize) -> bool {
     !preposition && !bodily && (word.is(LIKES) || word.is(DISLIKES) || word.is(BEARS) || pairs())
 }
 
-fn opposition(left: &Side, right: &Side) -> Option<ContradictionType> {
-    if left.compares_otherwise(right) {
+/// `swapped`: they compare the same two things, not alike. `liking`: one likes what the other does not.
+fn opposition(left: &Side, right: &Side, swapped: bool, liking: bool) -> Option<ContradictionType> {
+    if swapped {
         return Some(ContradictionType::ComparativeOpposition);
     }
     let by_pair = |pairs: &[(&[&str], &[&str])]| {
@@ -382,7 +379,7 @@ fn opposition(left: &Side, right: &Side) -> Option<ContradictionType> {
     if by_pair(DIRECT) > 0 || denied_elsewhere(left, right) || denied_elsewhere(right, left) {
         return Some(ContradictionType::DirectNegation);
     }
-    if left.wants_otherwise(right) {
+    if liking {
         return Some(ContradictionType::PreferenceConflict);
     }
     // Two oppositions cancel out: "more rest is better" and "less rest is worse" agree. What compares two things on both

@@ -54,7 +54,7 @@ pub(super) const DISLIKES: &[&str] = &[
     "disliked", "hate", "hates", "hated", "oppose", "opposes", "opposed", "refuse", "refuses", "refused", "detest",
     "detests", "disgusta", "disgustan", "detesta", "detesto", "odia", "odio", "rehuye", "rehuyo", "aborrece",
     "aborrezco", "loathe", "loathes", "loathed", "despise", "despises", "dread", "dreads", "dreaded", "resent", "resents",
-    "hatred", "hating", "detested", "dislikes", "asco", "repele", "horroriza", "repugna", "molesta", "molestan", "agobia", "agobian", "disgusto", "rechazo", "fastidia", "fastidian", "incomoda",
+    "hatred", "hating", "detested", "asco", "repele", "horroriza", "repugna", "molesta", "molestan", "agobia", "agobian", "disgusto", "rechazo", "fastidia", "fastidian", "incomoda",
 ];
 
 /// What is denied when somebody cannot bear a thing; affirmed they say little.
@@ -63,16 +63,16 @@ pub(super) const BEARS: &[&str] = &[
     "tolera", "trago", "apetece", "soportaba", "aguantaba",
 ];
 
-/// Verbs of feeling alone, as one says them of what one lives with: liked, disliked, and not borne.
-pub(super) const FEELINGS: &[(&[&str], &[&str], &[&str])] = &[(
+/// Those of `LIKES`, `DISLIKES` and `BEARS` that are verbs of feeling alone: what one likes to have is no more than a wish.
+pub(super) const FEELINGS: (&[&str], &[&str], &[&str]) = (
     &["like", "likes", "love", "loves", "enjoy", "enjoys", "adore", "adores", "gusta", "gustan", "encanta", "encantan",
         "fascina", "fascinan", "adoro", "adora", "amo", "disfruto", "disfruta", "apasiona", "apasionan", "wanted", "loving"],
     &["hate", "hates", "hated", "dislike", "dislikes", "detest", "detests", "loathe", "loathes", "despise", "despises",
         "dread", "dreads", "hatred", "odio", "odia", "detesto", "detesta", "aborrezco", "aborrece", "asco", "repugna"],
     &["stand", "bear", "stomach", "soporto", "soporta", "aguanto", "aguanta", "tolero", "trago"],
-)];
+);
 
-/// What a thing or an act is worth, or makes of somebody.
+/// What a thing or an act is worth, or makes of a person.
 pub(super) const JUDGEMENTS: &[Pair] = &[
     (&["strong", "stronger", "strongest", "brave", "bravest", "bravery", "courage", "strength", "myself", "useful",
         "valiente", "valientes", "valentia", "fuerte", "fuertes", "fortaleza", "misma", "util", "utiles"],
@@ -83,7 +83,7 @@ pub(super) const JUDGEMENTS: &[Pair] = &[
 /// After these, "like" is an attitude: elsewhere it compares ("swells me up like a balloon").
 pub(super) const LIKE_AFTER: &[&str] = &[
     "i", "we", "you", "they", "who", "really", "also", "still", "always", "never", "not", "do", "did", "to", "and", "but",
-    "quite", "actually", "honestly", "genuinely", "only", "dont", "didnt", "even", "patients", "people", "kids", "children",
+    "quite", "actually", "honestly", "genuinely", "only", "didnt", "even", "patients", "people", "kids", "children",
 ];
 
 /// Cues that are no content: two statements do not share a subject because both say "always".
@@ -125,8 +125,8 @@ pub(super) const PREFERRING: &[&str] = &[
     "preferir", "preferencia", "favour", "favours", "favor", "favors",
 ];
 
-/// What a comparison with a time names: how things changed, no second thing.
-pub(super) const TIMES: &[&str] = &[
+/// What stands for no second thing of a comparison: a time, anything, a number of times, a side of the body.
+pub(super) const NO_SECOND_THING: &[&str] = &[
     "before", "ever", "usual", "last", "yesterday", "today", "week", "weeks", "month", "months", "year", "years", "ago",
     "expected", "anticipated", "anything", "anyone", "anybody", "nothing", "half", "twice", "once", "average", "normal",
     "baseline", "antes", "nunca", "nada", "nadie", "ayer", "hoy", "semana", "semanas", "mes", "meses", "ano", "anos",
@@ -142,7 +142,7 @@ pub(super) const MOVING: &[&str] = &[
 
 /// Words of a comparison that name neither thing.
 pub(super) const NO_OPERAND: &[&str] = &[
-    "does", "do", "did", "is", "are", "was", "were", "has", "have", "had", "ever", "always", "never", "siempre", "nunca",
+    "does", "do", "did", "is", "are", "was", "were", "has", "have", "had", "ever",
     "mucho", "mucha", "muchisimo", "bastante", "way", "far", "much", "even", "lot", "so", "por", "per", "pt", "patient",
     "paciente", "me", "mi", "yo", "i", "he", "she", "him", "her", "myself", "honestly", "kinda", "just", "still", "ya",
     "tb", "tmb", "tambien", "too", "also", "feel", "feels", "felt", "feeling", "make", "makes", "made", "hace", "hacen", "pone", "ponen", "get", "gets", "got", "getting", "find", "finds",
@@ -151,8 +151,8 @@ pub(super) const NO_OPERAND: &[&str] = &[
 
 /// Words that end as an English comparative and are none.
 pub(super) const NO_COMPARATIVE: &[&str] = &[
-    "after", "another", "brother", "computer", "corner", "daughter", "dinner", "doctor", "either", "ever", "father",
-    "however", "matter", "mother", "neither", "never", "number", "other", "over", "paper", "partner", "rather", "remember",
+    "after", "another", "brother", "computer", "corner", "daughter", "dinner", "either", "father",
+    "however", "matter", "mother", "neither", "never", "number", "other", "paper", "partner", "rather", "remember",
     "sister", "sober", "summer", "together", "under", "water", "weather", "whether", "winter", "wonder",
 ];
 
@@ -170,10 +170,10 @@ pub(super) const BODILY: &[&str] = &[
 
 /// Words near an attitude that name nothing it is about.
 pub(super) const NO_OBJECT: &[&str] = &[
-    "thing", "things", "stuff", "day", "days", "time", "way", "lot", "everything", "anything", "something", "someone",
+    "thing", "things", "stuff", "day", "days", "time", "way", "lot", "anything", "something", "someone",
     "really", "also", "still", "just", "only", "get", "getting", "go", "going", "have", "having", "do", "doing", "be",
-    "being", "see", "much", "prefer", "cosa", "cosas", "dia", "dias", "vez", "veces", "mucho", "muy", "solo", "tambien",
+    "being", "see", "much", "cosa", "cosas", "dia", "dias", "vez", "veces", "mucho", "muy", "solo", "tambien",
     "hacer", "tener", "estar", "ser", "ir", "venir", "ver", "dice", "says", "patient", "pt", "paciente", "pte", "por",
-    "favor", "please", "all", "people", "gente", "me", "mi", "my", "own", "every", "any", "because", "porque", "si", "when",
+    "please", "all", "people", "gente", "me", "mi", "my", "own", "every", "any", "because", "porque", "si", "when",
     "cuando", "que", "if", "now", "ahora", "ya",
 ];

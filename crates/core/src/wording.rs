@@ -180,10 +180,10 @@ const EVER_BEHIND: usize = 6;
 #[must_use]
 pub fn denies_for_all_time(before: &str, mention: &str, after: &str) -> bool {
     let before = words(before);
-    let near = before.iter().rev().take_while(|word| !parts_items(word)).take(EVER_BEFORE);
+    let mut near = before.iter().rev().take_while(|word| !parts_items(word)).take(EVER_BEFORE);
     let after = words(after);
     let mut follows = after.iter().take_while(|word| !parts_items(word)).take(EVER_BEHIND);
-    near.into_iter().any(|word| word.is(EVER))
+    near.any(|word| word.is(EVER))
         || words(mention).iter().any(|word| word.is(&["never", "nunca", "jamas"]))
         || follows.any(|word| word.is(EVER_AFTER))
 }

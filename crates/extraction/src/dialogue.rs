@@ -203,11 +203,11 @@ pub(crate) fn asks_whether_there_is(reading: &Reading<'_>, sentence: &Sentence, 
     let framed = |word: usize| FRAME.contains(&reading.word(word));
     let tailed = |word: usize| TAIL.contains(&reading.word(word));
     let mut before = (sentence.words.start..mention.start).filter(plain);
-    let some = (sentence.words.start..mention.start).filter(plain).count() > 0;
+    let some = (sentence.words.start..mention.start).any(|word| plain(&word));
     some && before.all(framed) && (mention.end..sentence.words.end).filter(plain).all(tailed)
 }
 
-/// Words of a question that asks whether somebody has, had or takes something.
+/// Words of a question that asks whether a person has, had or takes something.
 const FRAME: &[&str] = &[
     "have",
     "has",

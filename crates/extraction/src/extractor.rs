@@ -237,6 +237,7 @@ impl Extractor {
     }
 }
 
+/// Words of a liking or a wish that speak of death or harm, folded.
 const HARM: &[&str] = &[
     "die",
     "dying",

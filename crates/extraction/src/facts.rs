@@ -92,25 +92,6 @@ impl FactRules {
         opinions::find(scene, out);
     }
 
-    /// A chat has no full stops: what proves a liking is its line, and a denial of another line denies it not.
-    fn keep_to_its_line(&self, scene: &Scene<'_>, within: &Range<usize>, words: &Range<usize>, stance: &mut Stance) {
-        let parts = |word: usize| {
-            let (before, here) = (scene.reading.words[word - 1].source.end, scene.reading.words[word].source.start);
-            scene.text().get(before..here).is_some_and(|gap| gap.contains('\n'))
-        };
-        let start = (within.start + 1..=words.start).rev().find(|word| parts(*word)).unwrap_or(within.start);
-        let end = (words.end.max(start + 1)..within.end).find(|word| parts(*word)).unwrap_or(within.end);
-        if (start, end) == (within.start, within.end) || stance.answered {
-            return;
-        }
-        stance.evidence = scene.reading.source(&(start..end));
-        let denies =
-            |word: usize| matches!(scene.reading.word(word), "n't" | "not" | "no" | "never" | "nunca" | "dont");
-        // "i dont think" may end the line before.
-        let near = start.saturating_sub(3).max(within.start);
-        stance.context.negated &= (near..words.start).any(denies);
-    }
-
     fn entity(
         &self,
         scene: &Scene<'_>,
@@ -119,10 +100,11 @@ impl FactRules {
         mention: &Mention,
         within: &Range<usize>,
     ) -> Option<Entity> {
+        let line = line_of_speech(scene, index, within, &mention.words);
         let words = match mention.concept.name {
-            "clause" => mention.words.start..clause_end(scene, mention.words.end, within.end),
+            "clause" => mention.words.start..clause_end(scene, mention.words.end, line.end),
             // "Pintar me relaja": what is liked comes first.
-            "before" => clause_start(scene, mention.words.start, within.start)..mention.words.end,
+            "before" => clause_start(scene, mention.words.start, line.start)..mention.words.end,
             _ => mention.words.clone(),
         };
         let clause = matches!(mention.concept.name, "clause" | "before");
@@ -139,7 +121,7 @@ impl FactRules {
             {
                 return None;
             }
-            self.keep_to_its_line(scene, within, &words, &mut stance);
+            keep_to_its_line(scene, within, &line, &mention.words, &mut stance);
         }
         // "Mi madre" names a person in the patient's life, whatever is said of her.
         if kind == EntityType::Relationship {
@@ -166,7 +148,7 @@ impl FactRules {
     }
 }
 
-/// "She hates face to face", said by the patient: somebody else's liking.
+/// "She hates face to face", said by the patient: another person's liking.
 fn is_anothers(scene: &Scene<'_>, index: usize, lead: &Range<usize>) -> bool {
     let sentence = &scene.reading.sentences[index];
     let chat = scene.input.document_type == Some(DocumentType::ChatMessage);
@@ -180,6 +162,37 @@ fn is_anothers(scene: &Scene<'_>, index: usize, lead: &Range<usize>) -> bool {
     let first = |word: usize| FIRST_PERSON.contains(&scene.reading.word(word));
     let from = lead.start.saturating_sub(1).max(sentence.words.start);
     spoken && (from..lead.end).any(third) && !lead.clone().any(first)
+}
+
+/// The line in which a mention stands, where a new line begins another sentence: speech and chats have no full stops. The
+/// lines of a letter are wrapped, and one sentence.
+fn line_of_speech(scene: &Scene<'_>, index: usize, within: &Range<usize>, mention: &Range<usize>) -> Range<usize> {
+    let chat = scene.input.document_type == Some(DocumentType::ChatMessage);
+    if !chat && scene.reading.sentences[index].turn.is_none() {
+        return within.clone();
+    }
+    let begins = |word: &usize| scene.reading.begins_line(*word);
+    let start = (within.start + 1..=mention.start).rev().find(begins).unwrap_or(within.start);
+    let end = (mention.end.max(start + 1)..within.end).find(begins).unwrap_or(within.end);
+    start..end
+}
+
+/// What proves a liking is its line, and a denial of another line does not deny it.
+fn keep_to_its_line(
+    scene: &Scene<'_>,
+    within: &Range<usize>,
+    line: &Range<usize>,
+    mention: &Range<usize>,
+    stance: &mut Stance,
+) {
+    if line == within || stance.answered {
+        return;
+    }
+    stance.evidence = scene.reading.source(line);
+    let denies = |word: usize| matches!(scene.reading.word(word), "n't" | "not" | "no" | "never" | "nunca" | "dont");
+    // "i dont think" may end the line before.
+    let near = line.start.saturating_sub(3).max(within.start);
+    stance.context.negated &= (near..mention.start).any(denies);
 }
 
 /// "I can't stand on my left leg".

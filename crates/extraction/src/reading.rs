@@ -42,6 +42,13 @@ pub struct Reading<'a> {
 }
 
 impl<'a> Reading<'a> {
+    /// Whether a line ends before a word.
+    pub(crate) fn begins_line(&self, word: usize) -> bool {
+        let Some(before) = word.checked_sub(1).and_then(|before| self.words.get(before)) else { return false };
+        let here = self.words.get(word).map_or(before.source.end, |here| here.source.start);
+        self.text.get(before.source.end..here).is_some_and(|gap| gap.contains('\n'))
+    }
+
     pub(crate) fn new(document: &'a Document, book: &Phrasebook) -> Self {
         let text = document.text.as_str();
         let mut reading = Self {

@@ -13,7 +13,7 @@ use anamnesis_sql::Fault;
 use anamnesis_store::quarantine::Rejected;
 
 impl Pipeline {
-    /// The same, counted as coming from this queue; who feeds it counts what is in flight.
+    /// Works a batch, counted as coming from this queue; the caller counts what is in flight.
     pub async fn run_from(&self, queue: Queue, bodies: Vec<Raw>) -> Vec<Disposition> {
         let started = Instant::now();
         let ((batch, open), spent) = canonical::timed(self.worked(bodies)).await;

@@ -1,4 +1,4 @@
-//! RabbitMQ: reachable, with the topology and limits that are shipped, rights to publish, and somebody who consumes.
+//! RabbitMQ: reachable, with the topology and limits that are shipped, rights to publish, and a consumer.
 
 use secrecy::ExposeSecret as _;
 

@@ -1,5 +1,5 @@
 //! `doctor`: looks at everything that a worker needs and says what is wrong, why, and what to do. It changes nothing: no
-//! store is made or migrated, nothing is published, no file is written.
+//! store is made or migrated, no message gets into a queue, no file is changed (SQLite's `-shm` aside).
 
 mod broker;
 mod certificates;
@@ -250,7 +250,6 @@ mod tests {
         let all = codes.len();
         codes.dedup();
         assert_eq!(codes.len(), all);
-        assert!(all >= 60);
         let rows = include_str!("codes.tsv").lines().filter(|line| !line.starts_with('#')).count();
         assert_eq!(rows, all, "every row is read");
         let mut checks: Vec<&str> = codes::CODES.iter().map(|row| row.check).collect();

@@ -13,10 +13,9 @@ use wiremock::{Mock, MockServer, ResponseTemplate};
 use super::{Change, finds, finds_nothing, run};
 use crate::support::{Engine, Program, bodies, counts, document, free_port};
 
-/// A store that was filled today, and copies of it for one fault each.
+/// A store that was filled today.
 struct Healthy {
     program: Program,
-    _copies: Vec<tempfile::TempDir>,
 }
 
 const DAY: i64 = 86_400_000_000;
@@ -27,15 +26,15 @@ impl Healthy {
         let first = document(1, 1, "2026-05-02T10:00:00Z", "Toma sertralina 50 mg al día.");
         let mut second = document(2, 1, "2026-05-02T10:00:00Z", "Toma sertralina 50 mg al día.");
         let now = [("ANAMNESIS__PIPELINE__NOW", "")];
-        let told = program.ingest(&bodies(&[first]), &now);
-        assert_eq!(counts(&told)["stored"], 1);
+        let tally = program.ingest(&bodies(&[first]), &now);
+        assert_eq!(counts(&tally)["stored"], 1);
         fs::copy(program.folder.path().join("keys"), program.folder.path().join("keys.older")).unwrap();
         second["patient_id"] = uuid::Uuid::from_u128(7).to_string().into();
-        let told = program.ingest(&[b"no message".to_vec(), second.to_string().into_bytes()], &now);
-        assert_eq!(counts(&told)["stored"], 1);
+        let tally = program.ingest(&[b"no message".to_vec(), second.to_string().into_bytes()], &now);
+        assert_eq!(counts(&tally)["stored"], 1);
         fs::remove_file(program.folder.path().join("messages.ndjson")).unwrap();
         fs::create_dir(program.folder.path().join("spool")).unwrap();
-        Self { program, _copies: Vec::new() }
+        Self { program }
     }
 
     /// A copy for one fault.
@@ -404,18 +403,18 @@ async fn each_fault_of_a_file_that_settings_name_has_its_code() {
 async fn each_fault_of_what_was_done_over_time_has_its_code() {
     let healthy = Healthy::new().await;
     let webhook = format!("[{{url=\"http://127.0.0.1:{}/hook\", secret=\"{}\"}}]", free_port(), super::SECRET);
-    let told = [("BROKER__WEBHOOKS", webhook.as_str())];
+    let callbacks = [("BROKER__WEBHOOKS", webhook.as_str())];
     let ago = |column: &str, days: i64| format!("{column} = {column} - {}", days * DAY);
     let cases = [
         ("time_zone", vec!["UPDATE organization SET time_zone = 'Mars/Olympus'".to_owned()], Change::none()),
         ("clock_back", vec![format!("UPDATE outbox SET {}", ago("created_at", -2))], Change::none()),
         ("quarantine_old", vec![format!("UPDATE quarantine SET {}", ago("created_at", 10))], Change::none()),
         ("quarantine_growing", vec![], Change::asking(&["--quarantine-growth", "1"])),
-        ("outbox_stuck", vec![format!("UPDATE outbox SET {}", ago("created_at", 1))], Change::with(&told)),
+        ("outbox_stuck", vec![format!("UPDATE outbox SET {}", ago("created_at", 1))], Change::with(&callbacks)),
         (
             "event_refused",
             vec!["UPDATE outbox SET published_at = created_at, ended = 'refused'".to_owned()],
-            Change::with(&told),
+            Change::with(&callbacks),
         ),
         ("job_never_ran", vec![format!("UPDATE organization SET {}", ago("created_at", 5))], Change::none()),
     ];

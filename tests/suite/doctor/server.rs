@@ -9,9 +9,9 @@ const NOW: [(&str, &str); 1] = [("ANAMNESIS__PIPELINE__NOW", "")];
 
 async fn healthy() -> Program {
     let program = Program::on(Engine::Postgres).await;
-    let told =
+    let tally =
         program.ingest(&bodies(&[document(1, 1, "2026-05-02T10:00:00Z", "Toma sertralina 50 mg al día.")]), &NOW);
-    assert_eq!(counts(&told)["stored"], 1);
+    assert_eq!(counts(&tally)["stored"], 1);
     program
 }
 
@@ -82,8 +82,8 @@ async fn a_store_on_a_server_without_keys_is_named_and_none_are_made() {
     std::fs::remove_file(program.folder.path().join("keys")).unwrap();
     // Keys that nobody has declared to be this store's.
     let other = Program::on(Engine::File).await;
-    let told = other.ingest(&bodies(&[document(1, 1, "2026-05-02T10:00:00Z", "Toma sertralina 50 mg al día.")]), &NOW);
-    assert_eq!(counts(&told)["stored"], 1);
+    let tally = other.ingest(&bodies(&[document(1, 1, "2026-05-02T10:00:00Z", "Toma sertralina 50 mg al día.")]), &NOW);
+    assert_eq!(counts(&tally)["stored"], 1);
     for name in ["keys", "keys.master"] {
         std::fs::copy(other.folder.path().join(name), program.folder.path().join(name)).unwrap();
     }

@@ -3,7 +3,9 @@
 
 use std::collections::BTreeSet;
 
-use super::vocabulary::{AMOUNT, CHANGES, FUNCTION_CUES, MOVING, NO_COMPARATIVE, NO_OPERAND, PREFERRING, TIMES, VALUE};
+use super::vocabulary::{
+    AMOUNT, CHANGES, FUNCTION_CUES, MOVING, NO_COMPARATIVE, NO_OPERAND, NO_SECOND_THING, PREFERRING, VALUE,
+};
 use crate::wording::{Word, denies};
 use anamnesis_text::{Language, stems};
 
@@ -33,7 +35,7 @@ enum Measure {
     Value,
     /// More or less of something.
     Amount,
-    /// A comparative of its own: closer, louder.
+    /// Any other comparative: closer, louder.
     Named(String),
 }
 
@@ -48,14 +50,14 @@ impl Comparison {
         let (degree, measure, more) = degree(words, start, joint)?;
         let end = second_end(words, joint + 1);
         let after = content(&words[joint + 1..end], language);
-        let is_time = words[joint + 1..end].iter().any(|word| word.is(TIMES) || starts_with_digit(word));
+        let is_time = words[joint + 1..end].iter().any(|word| word.is(NO_SECOND_THING) || starts_with_digit(word));
         let said = words[joint + 1..end].iter().filter(|word| names(word));
         let second = said.map(|word| word.folded.clone()).collect();
         let mut before = content(&words[start..joint], language);
         for stem in stems(&words[degree].folded, language) {
             before.remove(&stem);
         }
-        let named = !before.is_empty() && !after.is_empty() && !is_time && (before != after || words.len() > 2);
+        let named = !before.is_empty() && !after.is_empty() && !is_time;
         named.then_some(Self { before, after, second, measure, more })
     }
 
@@ -175,7 +177,9 @@ pub(super) fn since_a_change(words: &[Word], language: Language) -> Option<BTree
     let since = words.iter().position(|word| word.is(&["since", "desde"]))?;
     let behind = || words[since + 1..].iter().take(CHANGE_REACH).take_while(|word| !word.is_sign());
     let valued = words.iter().any(|word| VALUE.iter().any(|(one, other)| word.is(one) || word.is(other)));
-    let named = |word: &&Word| !word.is(CHANGES) && !word.is(FUNCTION_CUES) && !word.is(TIMES) && !word.is(NO_OPERAND);
+    let named = |word: &&Word| {
+        !word.is(CHANGES) && !word.is(FUNCTION_CUES) && !word.is(NO_SECOND_THING) && !word.is(NO_OPERAND)
+    };
     (valued && behind().any(|word| word.is(CHANGES)))
         .then(|| behind().filter(named).flat_map(|word| stems(&word.folded, language)).collect())
 }

@@ -39,6 +39,7 @@ pub(super) fn settle(walk: &mut Walk<'_>) {
     }
 }
 
+/// `denial` is one for all time.
 fn opposes(denial: &Interval, stated: &Interval) -> bool {
     let compared = |m: &Interval| {
         m.folded.state != State::Inactive && m.class != Class::Inference && m.entity != EntityType::Allergy
@@ -46,8 +47,7 @@ fn opposes(denial: &Interval, stated: &Interval) -> bool {
     let was = stated.folded.began_at() <= denial.last_said
         || stated.history
         || stated.folded.valid_from < denial.folded.began_at();
-    denial.never
-        && stated.polarity == Polarity::Affirmed
+    stated.polarity == Polarity::Affirmed
         && denial.attribute == stated.attribute
         && compared(denial)
         && compared(stated)

@@ -8,7 +8,7 @@ pub(super) const FIRST: &[&str] = &[
     "tengo",
 ];
 
-/// What only seems to be an opinion: a dream, a wish, a condition, somebody else's words.
+/// What only seems to be an opinion: a dream, a wish, a supposition, a joke, a doubt, harm to oneself.
 pub(super) const NOT_MEANT: &[&str] = &[
     "dream", "dreamt", "dreamed", "sone", "sonaba", "pretend", "imagine", "would", "'d", "might", "could", "seria",
     "gustaria", "encantaria", "odiaria", "suppose", "joke", "kidding", "maybe", "perhaps", "quiza", "quizas", "hope",
@@ -22,7 +22,7 @@ pub(super) const OTHERS: &[&str] = &[
     "sus", "le", "les", "usted",
 ];
 
-/// How people treat somebody, folded.
+/// How people treat the patient, folded.
 pub(super) const TREATS: &[&str] = &[
     "support", "supported", "supports", "loved", "loves", "listened", "listens", "believed", "believes", "understood",
     "understands", "hit", "beat", "beats", "hits", "abandoned", "protected", "protects", "neglected", "raised",
@@ -35,13 +35,13 @@ pub(super) const TREATS: &[&str] = &[
 pub(super) const ASKING: &[&str] = &[
     "can", "could", "did", "do", "does", "is", "are", "what", "how", "when", "where", "who", "why", "would", "should",
     "will", "any", "puede", "puedes", "podria", "podrias", "cuando", "como", "que", "cual", "donde", "quien",
-    "tiene", "¿",
+    "tiene",
 ];
 
 /// After these, what is said is a picture: "como si no pudiera yo sola".
 pub(super) const PICTURES: &[&[&str]] = &[&["como", "si"], &["as", "if"], &["as", "though"]];
 
-/// Somebody's words are reported.
+/// Another person's words are reported.
 pub(super) const REPORTING: &[&str] = &[
     "says", "said", "say", "told", "tell", "thinks", "reports", "dice", "dijo", "decia", "repetia", "cree", "piensa",
 ];
@@ -62,7 +62,7 @@ pub(super) const OF_THE_PATIENT: &[&str] = &[
     "prefiere", "preferencia", "him", "her", "felt", "feels", "siente", "sentido",
 ];
 
-/// What a judgement says of a thing or an act: what it makes of somebody, or what it is.
+/// What a judgement says of a thing or an act: what it makes of a person.
 pub(super) const JUDGING: &[&str] = &[
     "makes", "make", "helps", "help", "hace", "hacen", "ayuda", "ayudan", "means",
 ];

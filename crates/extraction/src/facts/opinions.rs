@@ -1,4 +1,4 @@
-//! What somebody finds better or worse, likes or cannot bear, holds of things, and says of their people with "always" and
+//! What a person finds better or worse, likes or cannot bear, holds of things, and says of their people with "always" and
 //! "never": the clause as it was said. Another one may oppose it (`anamnesis_core::contradiction`), and both are kept.
 
 use std::ops::Range;
@@ -28,14 +28,14 @@ const SURENESS: f64 = 0.7;
 
 pub(super) fn find(scene: &Scene<'_>, out: &mut Vec<Entity>) {
     for (index, sentence) in scene.sentences() {
-        if !is_own(sentence) {
+        if !may_be_the_patients(sentence) {
             continue;
         }
         for words in clauses(scene, sentence) {
             if sentence.question && asks(scene, sentence, &words) {
                 continue;
             }
-            let Some(kind) = held(scene, sentence, &words, out) else { continue };
+            let Some(kind) = kind_of_opinion(scene, sentence, &words, out) else { continue };
             let stance = Stance {
                 context: Context { experiencer: Experiencer::Patient, ..Context::default() },
                 epistemic: scene.epistemic(sentence.speaker),
@@ -60,20 +60,14 @@ fn asks(scene: &Scene<'_>, sentence: &Sentence, words: &Range<usize>) -> bool {
 }
 
 /// Said by the patient, or written of the patient.
-fn is_own(sentence: &Sentence) -> bool {
+fn may_be_the_patients(sentence: &Sentence) -> bool {
     sentence.turn.is_none() || sentence.speaker == Speaker::Patient
 }
 
 /// The lines of a sentence; those that are too long are cut at their commas.
 fn clauses(scene: &Scene<'_>, sentence: &Sentence) -> Vec<Range<usize>> {
-    let text = scene.text();
     let is_sign = |word: usize| scene.reading.words[word].punctuation;
-    let new_line = |word: usize| {
-        word > sentence.words.start && {
-            let (before, here) = (scene.reading.words[word - 1].source.end, scene.reading.words[word].source.start);
-            text.get(before..here).is_some_and(|gap| gap.contains('\n'))
-        }
-    };
+    let new_line = |word: usize| word > sentence.words.start && scene.reading.begins_line(word);
     let mut lines = Vec::new();
     let mut start = sentence.words.start;
     for word in sentence.words.clone() {
@@ -119,11 +113,16 @@ fn clauses(scene: &Scene<'_>, sentence: &Sentence) -> Vec<Range<usize>> {
 }
 
 /// What a clause holds that no other rule has found.
-fn held(scene: &Scene<'_>, sentence: &Sentence, words: &Range<usize>, found: &[Entity]) -> Option<EntityType> {
+fn kind_of_opinion(
+    scene: &Scene<'_>,
+    sentence: &Sentence,
+    words: &Range<usize>,
+    found: &[Entity],
+) -> Option<EntityType> {
     let says = |list: &[&str]| words.clone().any(|word| list.contains(&scene.reading.word(word)));
     let chat = scene.input.document_type == Some(DocumentType::ChatMessage);
     let written = sentence.turn.is_none() && !chat;
-    // What somebody is reported to say is the patient's own in a note alone.
+    // Reported words are the patient's own in a note alone.
     let unreal = says(NOT_MEANT) || conditional(scene, sentence, words) || denied(scene, sentence, words);
     let theirs = !written && (says(REPORTING) || says(&["le", "les"]));
     if unreal
@@ -134,13 +133,13 @@ fn held(scene: &Scene<'_>, sentence: &Sentence, words: &Range<usize>, found: &[E
         return None;
     }
     let span = scene.reading.source(words);
-    let known = |kind: EntityType, sure: f64| {
+    let found_already = |kind: EntityType, sure: f64| {
         found.iter().any(|other| other.kind == kind && other.span.overlaps(&span) && other.confidence > sure)
     };
     if (written || says(FIRST)) && (treats(scene, words) || lives(scene, words)) {
-        return (!known(EntityType::Relationship, 0.5)).then_some(EntityType::Relationship);
+        return (!found_already(EntityType::Relationship, 0.5)).then_some(EntityType::Relationship);
     }
-    if names_other_subject(scene, words) || known(EntityType::Preference, 0.0) {
+    if names_other_subject(scene, words) || found_already(EntityType::Preference, 0.0) {
         return None;
     }
     let clinical = || {
@@ -228,7 +227,7 @@ fn treats(scene: &Scene<'_>, words: &Range<usize>) -> bool {
     })
 }
 
-/// "I never lived alone": how somebody lives, denied or said of a long time.
+/// "I never lived alone": how a person lives, denied or said of a long time.
 fn lives(scene: &Scene<'_>, words: &Range<usize>) -> bool {
     let is = |word: usize, list: &[&str]| list.contains(&scene.reading.word(word));
     let lived = words.clone().find(|word| is(*word, &["lived", "vivido", "vivia", "vivi"]));

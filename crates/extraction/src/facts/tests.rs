@@ -67,6 +67,12 @@ fn a_line_of_a_chat_that_asks_does_not_hide_the_next_one() {
 }
 
 #[test]
+fn a_liking_of_a_chat_is_no_longer_than_its_line() {
+    let text = "ya tomo la nueva pastilla\nel coro al final me encanta, son un sol\npuedo cambiar el turno";
+    assert_eq!(chat(text, EntityType::Preference), ["el coro al final me encanta"]);
+}
+
+#[test]
 fn conditions_dreams_wishes_and_other_peoples_likings_are_no_opinions() {
     for line in [
         "If I'm hung over, being alone is better than being with people.",
@@ -105,8 +111,8 @@ fn findings_of_a_note_are_no_opinions() {
 
 #[test]
 fn how_a_relative_treated_somebody_is_told() {
-    let told = |line| chat(line, EntityType::Relationship);
-    assert_eq!(told("My father never listened to me."), ["my father never listened to me"]);
-    assert_eq!(told("Mi abuela siempre me escuchó."), ["mi abuela siempre me escuchó"]);
-    assert_eq!(told("I never lived alone a day in my life."), ["i never lived alone a day in my life"]);
+    let kept = |line| chat(line, EntityType::Relationship);
+    assert_eq!(kept("My father never listened to me."), ["my father never listened to me"]);
+    assert_eq!(kept("Mi abuela siempre me escuchó."), ["mi abuela siempre me escuchó"]);
+    assert_eq!(kept("I never lived alone a day in my life."), ["i never lived alone a day in my life"]);
 }

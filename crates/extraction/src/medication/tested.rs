@@ -97,10 +97,7 @@ pub(crate) fn is_tolerated(
         )
     };
     about_allergies
-        && (from..mention.start)
-            .rev()
-            .find(borne)
-            .is_some_and(|verb| (verb + 1..mention.start).all(between) && mention.start - verb <= REACH)
+        && (from..mention.start).rev().find(borne).is_some_and(|verb| (verb + 1..mention.start).all(between))
 }
 
 /// Where a test ends that begins at a word.

@@ -52,8 +52,8 @@ impl Lines {
     }
 
     fn ends_before(&self, reading: &Reading<'_>, word: usize) -> bool {
-        let (before, here) = (reading.words[word - 1].source.end, reading.words[word].source.start);
-        let broken = reading.text.get(before..here).is_some_and(|gap| gap.contains('\n'));
+        let before = reading.words[word - 1].source.end;
+        let broken = reading.begins_line(word);
         let line =
             || reading.text.get(..before).map_or(0, |text| text.len() - text.rfind('\n').map_or(0, |feed| feed + 1));
         broken && (line() + RAGGED < self.longest || self.longest > WRAPPED)
