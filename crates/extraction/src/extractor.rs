@@ -18,6 +18,7 @@ use super::medication::{MedicationRules, REGIMEN, WORDS as MEDICINE_WORDS};
 use super::phrasebook::{Builder, Phrasebook};
 use super::reader::Reader;
 use super::reading::{Reading, Sentence};
+use super::reasons;
 use super::risk::learned::{Ear, Ruled, features_of, is_asked};
 use super::risk::{self, RiskRules};
 use super::scene::{Scene, Stance};
@@ -144,6 +145,7 @@ impl Extractor {
         self.events.find(&scene, &mut entities);
         self.appointments.find(&scene, &mut entities);
         self.measurements.find(&scene, &mut entities);
+        reasons::settle(&scene, &mut entities);
         let mut statements = allergies.statements.clone();
         statements.extend(self.statements.find(&scene, &self.medication, &drugs, &entities));
         let careful = self.reader_of(input).map(|reader| Careful::read(&scene, reader));

@@ -29,6 +29,7 @@ mod phrasebook;
 mod questions;
 pub mod reader;
 mod reading;
+mod reasons;
 mod risk;
 mod scene;
 mod settled;

@@ -146,6 +146,9 @@ impl SubstanceRules {
         for (index, sentence) in scene.sentences() {
             for found in self.in_sentence(scene, index, sentence) {
                 let Some(entity) = self.entity(scene, index, &found) else { continue };
+                if takes_a_medicine(scene, &found.words, out) {
+                    continue;
+                }
                 let same = |other: &&mut Entity| {
                     other.value == entity.value
                         && other.context.negated == entity.context.negated
@@ -364,4 +367,15 @@ fn is_ambiguous(reading: &Reading<'_>, words: &Range<usize>) -> bool {
 /// A verb that says what is smoked or drunk only where nothing follows.
 fn is_verb(word: &str) -> bool {
     ["drink", "drank", "smok", "beb", "fum", "tom"].iter().any(|stem| word.starts_with(stem))
+}
+
+/// "No tomar anticonceptivos": a verb that by itself speaks of drinking, with a medicine behind it.
+fn takes_a_medicine(scene: &Scene<'_>, words: &Range<usize>, found: &[Entity]) -> bool {
+    let verb = words.clone().next_back().map_or("", |word| scene.reading.word(word));
+    let near = words.end..(words.end + 3).min(scene.reading.words.len());
+    verb.starts_with("tom")
+        && found.iter().filter(|entity| entity.kind == EntityType::Medication).any(|medicine| {
+            let start = scene.reading.words_at(medicine.span).start;
+            near.contains(&start) && (words.end..start).all(|word| !scene.reading.words[word].punctuation)
+        })
 }

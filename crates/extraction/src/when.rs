@@ -48,7 +48,8 @@ const ONSET: &[&str] = &[
 ];
 
 pub(crate) fn settle(scene: &Scene<'_>, today: NaiveDate, entities: &mut [Entity]) {
-    for entity in entities.iter_mut().filter(|entity| entity.kind == EntityType::Condition) {
+    let complaint = |entity: &&mut Entity| matches!(entity.kind, EntityType::Condition | EntityType::Symptom);
+    for entity in entities.iter_mut().filter(complaint) {
         let plain = !entity.context.negated && entity.context.temporality == Temporality::Recent;
         let old = entity.at.is_some_and(|at| (today - at.day).num_days() > RECENT);
         if plain && old && !begins(scene, entity) {

@@ -13,8 +13,16 @@ const LOOK_BACK_BYTES: usize = 64;
 const PAGE_WIDTHS: std::ops::RangeInclusive<usize> = 55..=132;
 /// A line that is this much shorter than the page was not broken because the page was full.
 const RAGGED: usize = 18;
-/// Words without a sign of punctuation from which on a text counts as dictated or typed in haste.
+/// A text with fewer signs than one in so many words counts as dictated or typed in haste.
 const UNPUNCTUATED: usize = 40;
+/// Words after which a line without a stop goes on in the next one, folded: nobody ends a message with "of" or "my".
+const GOES_ON: &[&str] = &[
+    "a", "an", "the", "of", "to", "in", "on", "at", "by", "for", "from", "with", "without", "and", "or", "nor", "but",
+    "my", "her", "his", "their", "your", "our", "its", "any", "no", "not", "is", "was", "are", "were", "been", "that",
+    "than", "about", "some", "every", "un", "una", "unos", "unas", "el", "la", "los", "las", "de", "del", "al", "en", "con",
+    "sin", "por", "para", "y", "o", "u", "e", "ni", "pero", "que", "mi", "mis", "su", "sus", "tu", "tus", "muy", "como",
+    "es", "era", "fue", "esta", "ha", "he", "sobre", "desde", "hasta",
+];
 
 /// Abbreviations after which a full stop ends nothing, folded, without the stop.
 const ABBREVIATIONS: &[&str] = &[
@@ -159,7 +167,7 @@ fn line_ends(line: &str, rest: &str, layout: Layout) -> bool {
     }
     match layout.page {
         Some(width) if line.chars().count() + RAGGED >= width => false,
-        _ => layout.unpunctuated || !next.starts_with(char::is_lowercase),
+        _ => layout.unpunctuated && !goes_on(line) || !next.starts_with(char::is_lowercase),
     }
 }
 
@@ -172,11 +180,18 @@ struct Layout {
     unpunctuated: bool,
 }
 
-/// Whether a text has next to no stops and commas, as dictations have: fewer than one in [`UNPUNCTUATED`] words.
+/// Whether a text has no stops, as messages have none, or next to no stops and commas, as dictations: fewer than one in
+/// [`UNPUNCTUATED`] words.
 fn is_unpunctuated(text: &str) -> bool {
+    let ends = |signs: &[char]| text.split_whitespace().filter(|word| word.ends_with(signs)).count();
     let words = text.split_whitespace().count();
-    let signs = text.split_whitespace().filter(|word| word.ends_with(['.', ',', ';', ':', '!', '?'])).count();
-    words >= UNPUNCTUATED && signs * UNPUNCTUATED < words
+    ends(&['.', ';', ':', '!', '?']) == 0 || ends(&['.', ',', ';', ':', '!', '?']) * UNPUNCTUATED < words
+}
+
+/// Whether a line ends with a word that asks for another: "denies any abuse by her".
+fn goes_on(line: &str) -> bool {
+    line.ends_with([',', '(', '/', '-', '+', '&'])
+        || line.rsplit(char::is_whitespace).next().is_some_and(|word| GOES_ON.contains(&fold(word).as_str()))
 }
 
 fn starts_item(line: &str) -> bool {
@@ -281,6 +296,20 @@ mod tests {
         assert_eq!(split_of(said), said.lines().collect::<Vec<_>>());
         let one_stop = said.replace("father", "father, who died of it. that was long ago");
         assert!(split_of(&one_stop).len() < 4, "a text with stops goes on over its lines");
+    }
+
+    #[test]
+    fn lines_of_a_message_without_punctuation_are_sentences_unless_they_go_on() {
+        for (said, lines) in [
+            ("my aunt never came to see me\nmy uncle used to hit me", 2),
+            ("no quiero ver a nadie\nmi ex me sigue a todas partes", 2),
+            ("denies any abuse by her\nhusband", 1),
+            ("no me fio de mi\nhermano", 1),
+            ("sleeping badly, no appetite\nlow mood since may", 2),
+            ("she sleeps badly. no appetite and a\nlow mood since may", 2),
+        ] {
+            assert_eq!(split_of(said).len(), lines, "{said}");
+        }
     }
 
     #[test]

@@ -150,7 +150,7 @@ impl AllergyRules {
 
     fn affirmed(&self, scene: &Scene<'_>, words: Range<usize>) -> Vec<(Range<usize>, Option<&'static str>)> {
         let found = self.reactions.find(scene.reading, words).into_iter();
-        let told = found.filter(|r| !self.effects.denied(scene, &r.words));
+        let told = found.filter(|r| !self.effects.denied(scene, &r.words) && !is_only_feared(scene, &r.words));
         told.map(|r| (r.words, Some(r.concept.group))).collect()
     }
 
@@ -294,3 +294,13 @@ const NO_REACTION: &[&str] = &[
 const AGAIN: usize = 12;
 /// Words that a reaction after a sign may be long.
 const LONGEST_REACTION: usize = 5;
+
+/// "Avoid SSRIs (bleeding risk)", "por riesgo de hemorragia": what could happen did not.
+fn is_only_feared(scene: &Scene<'_>, words: &Range<usize>) -> bool {
+    let word = |at: Option<usize>| at.map_or("", |at| scene.reading.word(at));
+    let back = |n: usize| words.start.checked_sub(n);
+    matches!(word(Some(words.end)), "risk" | "risks" | "hazard" | "prophylaxis")
+        || matches!(word(back(1)), "of" | "de" | "for" | "del")
+            && matches!(word(back(2)), "risk" | "risks" | "riesgo" | "riesgos" | "danger" | "peligro" | "fear" | "miedo")
+        || matches!(word(back(1)), "prevent" | "evitar" | "prevenir" | "avoid")
+}

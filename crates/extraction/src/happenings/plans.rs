@@ -18,7 +18,9 @@ pub(super) fn is_planned(scene: &Scene<'_>, mention: &Mention, within: &Range<us
     let from = words.start.saturating_sub(PLAN_REACH).max(within.start);
     let clause: Vec<&str> = (from..words.start).map(|word| reading.word(word)).collect();
     let start = clause.iter().rposition(|word| matches!(*word, "." | ";" | "," | "(" | "|")).map_or(0, |at| at + 1);
-    let says = clause[start..].iter().any(|word| is_plan_word(word));
+    // "Qx: colecistectomía" heads a list of operations.
+    let heads = |at: usize| clause[at] == "qx" && clause.get(at + 1).is_some_and(|next| *next == ":");
+    let says = (start..clause.len()).any(|at| is_plan_word(clause[at]) && !heads(at));
     let behind = (words.end..within.end.min(words.end + 4))
         .map(|word| reading.word(word))
         .take_while(|word| !matches!(*word, "." | ";" | ","))
@@ -84,7 +86,25 @@ pub(super) fn is_planned(scene: &Scene<'_>, mention: &Mention, within: &Range<us
                 | "mostro"
         )
     });
-    (says || behind || section) && !done && !past
+    let waits = || clause[start..].iter().any(|word| WAITS.contains(word));
+    let over = is_of_the_past(scene, words.end..within.end) && !waits();
+    (says || behind || section) && !done && !past && !over
+}
+
+/// Words behind a procedure in which its time is said.
+const TIME_REACH: usize = 6;
+/// Words of what has been waited for since a day that is past.
+const WAITS: &[&str] =
+    &["waiting", "listed", "pending", "awaiting", "awaits", "pendiente", "pendientes", "espera", "requested", "solicitada"];
+
+/// Whether a time that is past follows: "3/52 ago", "hace dos años", "2014".
+fn is_of_the_past(scene: &Scene<'_>, behind: Range<usize>) -> bool {
+    let year = |word: &str| word.len() == 4 && word.parse::<i32>().is_ok_and(|year| (1900..=2100).contains(&year));
+    let this = scene.input.today.map(|today| chrono::Datelike::year(&today));
+    let near = behind.start..behind.end.min(behind.start + TIME_REACH);
+    near.map(|word| scene.reading.word(word))
+        .take_while(|word| !matches!(*word, "." | ";" | ","))
+        .any(|word| matches!(word, "ago" | "hace") || year(word) && this.is_some_and(|this| word < this.to_string().as_str()))
 }
 
 /// Words of what is asked for, waited for, or planned.

@@ -129,3 +129,24 @@ fn a_bare_figure_behind_a_medicine_for_the_blood_is_its_dose() {
     assert_eq!(status("Toma clopidogrel 75.", "clopidogrel"), "active");
     assert_eq!(status("Takes rivaroxaban 20.", "rivaroxaban"), "active");
 }
+
+#[test]
+fn a_verb_with_its_own_medicine_behind_it_says_nothing_of_the_one_before() {
+    for (text, kept, ended) in [
+        ("Takes sertraline, stopped mirtazapine.", "sertraline", "mirtazapine"),
+        ("On bisoprolol now that she has finished the furosemide.", "bisoprolol", "furosemide"),
+        ("Toma enalapril, dejó el losartán.", "enalapril", "losartan"),
+        ("Quetiapine 50 (stopped olanzapine in May).", "quetiapine", "olanzapine"),
+        ("Usa insulina glargina y suspendió la metformina.", "insulin glargine", "metformin"),
+    ] {
+        assert!(matches!(status(text, kept).as_str(), "" | "active"), "{text}: {}", status(text, kept));
+        assert_eq!(status(text, ended), "stopped", "{text}");
+    }
+    for (text, ended) in [
+        ("Sertraline stopped, mirtazapine started.", "sertraline"),
+        ("Litio suspendido, lamotrigina iniciada.", "lithium"),
+        ("Ramipril 5 mg was stopped and amlodipine started.", "ramipril"),
+    ] {
+        assert_eq!(status(text, ended), "stopped", "{text}");
+    }
+}

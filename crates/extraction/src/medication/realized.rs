@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use super::amounts::is_small;
 use super::dose::number_at;
 use super::status::Status;
 use super::until;
@@ -264,3 +265,17 @@ fn is_left_at(reading: &Reading<'_>, verb: &Range<usize>, name: &Range<usize>) -
     let leaves = verb.clone().any(|at| reading.word(at).starts_with("dej"));
     leaves && reading.word(name.end) == "en" && number_at(reading, name.end + 1, name.end + 5).is_some()
 }
+/// Whether a verb behind a name speaks of the medicine that follows: "takes sertraline, stopped mirtazapine", "paracetamol now
+/// that he has finished the codeine". `next`: where that one begins. A verb right behind its name, and one in the passive,
+/// speak of the medicine before.
+pub(super) fn is_of_next(reading: &Reading<'_>, name_end: usize, hit: &Range<usize>, next: usize) -> bool {
+    let reaches = (hit.end..next).all(|word| !reading.words[word].punctuation && is_small(reading.word(word)));
+    let apart = (name_end..hit.start).any(|word| matches!(reading.word(word), "," | "(" | "[" | "–" | "—") || !is_small(reading.word(word)));
+    let passive = (hit.start.saturating_sub(2).max(name_end)..hit.start).any(|word| PASSIVE.contains(&reading.word(word)));
+    hit.end <= next && reaches && apart && !passive
+}
+
+/// Verbs before a participle that make it one of what stands before them.
+const PASSIVE: &[&str] =
+    &["was", "were", "is", "are", "been", "be", "being", "got", "gets", "fue", "fueron", "sido", "es", "son", "queda"];
+

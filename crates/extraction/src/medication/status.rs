@@ -134,7 +134,8 @@ impl StatusRules {
             return Some(remark);
         }
         let tense = tense_before(scene, around.before.start..mention.start);
-        let after = self.behind(scene, around.after.clone(), tense);
+        let next = (around.after.end < around.sentence.end).then_some(around.after.end);
+        let after = self.behind(scene, around.after.clone(), tense, next);
         let kept = is_handed_out(reading, around.after.clone());
         let after = after.filter(|(_, status)| !(kept && *status == Status::Stopped));
         if let Some((_, status)) =
@@ -281,8 +282,14 @@ impl StatusRules {
     }
 
     /// The last thing that is said of it after its name, up to the next medicine: where it ends, and what. `tense`: how a
-    /// verb before the name speaks of it, since "until" ends nothing that is still taken.
-    fn behind(&self, scene: &Scene<'_>, within: Range<usize>, tense: Option<Tense>) -> Option<(usize, Status)> {
+    /// verb before the name speaks of it, since "until" ends nothing that is still taken. `next`: where the next medicine is.
+    fn behind(
+        &self,
+        scene: &Scene<'_>,
+        within: Range<usize>,
+        tense: Option<Tense>,
+        next: Option<usize>,
+    ) -> Option<(usize, Status)> {
         let reading = scene.reading;
         let limit = within.end.min(within.start + AFTER);
         let mut last: Option<(usize, Status)> = None;
@@ -311,7 +318,8 @@ impl StatusRules {
                 .iter()
                 .filter_map(|(status, words)| words.at(reading, word).map(|hit| (hit.words, *status)))
                 .filter(|(hit, _)| hit.end <= within.end)
-                .max_by_key(|(hit, _)| hit.end);
+                .max_by_key(|(hit, _)| hit.end)
+                .filter(|(hit, _)| !next.is_some_and(|next| realized::is_of_next(reading, within.start, hit, next)));
             match longest {
                 Some((hit, status)) => {
                     // A refusal outweighs the offer before it.

@@ -23,7 +23,9 @@ fn opens(reading: &Reading<'_>, within: &Range<usize>, word: usize) -> bool {
 }
 
 fn closes(reading: &Reading<'_>, within: &Range<usize>, word: usize) -> bool {
-    word + 1 >= within.end
+    // "Quetiapine 50 (stopped olanzapine)": the next medicine closes nothing.
+    let ends = || word + 1 >= reading.words.len() || reading.sentence_of(word + 1) != reading.sentence_of(word);
+    word + 1 >= within.end && ends()
         || matches!(reading.word(word + 1), ")" | "]" | "." | "," | ";" | "|" | "(" | "!" | "*")
         || is_column(reading, word + 1)
 }

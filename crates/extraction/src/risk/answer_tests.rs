@@ -106,3 +106,47 @@ fn who_strikes_and_who_threatens_is_heard_by_the_verb() {
 fn advice_for_a_case_is_nobodys_risk() {
     assert_eq!(noted("Si idea suicida o autolesión, acudir a urgencias.").0, []);
 }
+
+#[test]
+fn a_no_to_a_question_whether_it_is_over_tells_that_it_is_there() {
+    for (question, answer, class) in [
+        ("Have the suicidal thoughts gone?", "No.", RiskClass::ActiveIdeation),
+        ("Did the thoughts of ending your life go away after the summer?", "Not really.", RiskClass::ActiveIdeation),
+        ("Have you managed to stop cutting yourself?", "No, last night again.", RiskClass::SelfHarm),
+        ("¿Se le han ido las ganas de morir?", "No.", RiskClass::PassiveIdeation),
+        ("¿Las ideas de suicidio han desaparecido?", "Todavía no.", RiskClass::ActiveIdeation),
+        ("¿Ha dejado de cortarse?", "No, la verdad.", RiskClass::SelfHarm),
+        ("Are the suicidal thoughts any better?", "No.", RiskClass::ActiveIdeation),
+    ] {
+        let (affirmed, denied) = asked(question, answer);
+        assert_eq!((affirmed, denied), (vec![class], vec![]), "{question} {answer}");
+        let (affirmed, denied) = noted(&format!("{question} {answer}"));
+        assert_eq!((affirmed, denied), (vec![class], vec![]), "noted: {question} {answer}");
+    }
+}
+
+#[test]
+fn a_yes_to_a_question_whether_it_is_over_denies_it() {
+    for (question, answer, class) in [
+        ("Have the suicidal thoughts gone?", "Yes, completely.", RiskClass::ActiveIdeation),
+        ("¿Se le han quitado las ideas de suicidio?", "Sí, gracias a Dios.", RiskClass::ActiveIdeation),
+        ("Have you stopped cutting yourself?", "Yes.", RiskClass::SelfHarm),
+    ] {
+        assert_eq!(asked(question, answer), (vec![], vec![class]), "{question} {answer}");
+    }
+    // Less is not gone.
+    assert_eq!(asked("Are the suicidal thoughts less frequent?", "Yes, a bit.").1, []);
+}
+
+#[test]
+fn a_question_in_which_something_else_is_over_is_answered_as_it_is() {
+    for (question, answer) in [
+        ("Did you think about suicide when he had gone?", "No."),
+        ("Any past suicidal thoughts?", "No."),
+        ("Have thoughts of suicide gone through your mind?", "No, never."),
+        ("¿Ha pensado en matarse desde que se fue su hija?", "No."),
+    ] {
+        assert_eq!(asked(question, answer), (vec![], vec![RiskClass::ActiveIdeation]), "{question} {answer}");
+    }
+    assert_eq!(asked("¿Piensa que sería mejor morir?", "Sí.").0, [RiskClass::PassiveIdeation]);
+}

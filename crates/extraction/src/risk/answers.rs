@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::clauses::clause_of;
 use super::heard::{Heard, Settled};
-use super::topics::{Topic, Topics};
+use super::topics::{Topic, Topics, Turned};
 use super::whose::is_relative;
 use super::words::Words;
 use crate::dialogue::Polarity;
@@ -53,7 +53,7 @@ impl Answers<'_> {
                 answer.sentences.clone().take(ANSWER).map(|at| sentences[at].words.clone()).collect();
             let somebody = self.names_somebody(scene, turn, &given);
             let who = somebody.is_some();
-            let unsafe_at = asked.iter().any(|topic| topic.safe) && self.words.half_safe(scene.reading, &given[0]);
+            let unsafe_at = asked.iter().any(is_half_denied) && self.words.half_safe(scene.reading, &given[0]);
             let half_safe = unsafe_at.then_some((Polarity::No, 0));
             let Some((polarity, at)) = half_safe.or_else(|| self.words.answer(scene.reading, &given)).or(somebody)
             else {
@@ -128,6 +128,12 @@ impl Answers<'_> {
             .is_some_and(|denial| !denial.clone().any(you) && denial.start < topic.words.start)
     }
 
+    /// What is named within a sentence that asks, and which way round.
+    fn topics_asked(&self, scene: &Scene<'_>, sentence: &Range<usize>) -> Vec<Topic> {
+        let found = self.topics.find(scene.reading, sentence.clone(), self.spoken_of).into_iter();
+        found.map(|topic| self.words.turned(scene.reading, sentence, topic)).collect()
+    }
+
     /// What the last questions of a turn ask about, each class once.
     fn asked(&self, scene: &Scene<'_>, turn: &Turn) -> Vec<Topic> {
         let mut out: Vec<Topic> = Vec::new();
@@ -142,7 +148,7 @@ impl Answers<'_> {
             {
                 continue;
             }
-            let found = self.topics.find(scene.reading, sentence.words.clone(), self.spoken_of);
+            let found = self.topics_asked(scene, &sentence.words);
             if found.is_empty() {
                 rest += 1;
                 // Another question stands behind: the answer is to that one.
@@ -178,11 +184,7 @@ impl Answers<'_> {
         (polarity, words): (Polarity, Range<usize>),
         out: &mut Vec<Heard>,
     ) {
-        let denied = match (polarity, topic.safe) {
-            (Polarity::Other, _) => return,
-            (Polarity::No, false) | (Polarity::Yes, true) => true,
-            _ => false,
-        };
+        let Some(denied) = topic.denied_by(polarity) else { return };
         let core = topic.words.clone();
         // "¿Y a los niños les pega?": theirs.
         let theirs = topic.class == RiskClass::Abuse && of_children(scene, &topic.words);
@@ -194,7 +196,7 @@ impl Answers<'_> {
     fn in_note(&self, scene: &Scene<'_>, out: &mut Vec<Heard>, settled: &mut Settled) {
         let sentences = &scene.reading.sentences;
         for (index, sentence) in sentences.iter().enumerate() {
-            for topic in self.topics.find(scene.reading, sentence.words.clone(), self.spoken_of) {
+            for topic in self.topics_asked(scene, &sentence.words) {
                 if settled.holds(&topic.words) {
                     continue;
                 }
@@ -220,6 +222,9 @@ impl Answers<'_> {
                 } else if sentence.question && !is_own(scene, &sentence.words) {
                     let next = sentences.get(index + 1).and_then(|next| plain_answer(scene, next));
                     let answer = next.and_then(|next| {
+                        if is_half_denied(&topic) && self.words.half_safe(scene.reading, &next) {
+                            return Some((Polarity::No, next.end));
+                        }
                         Some((self.words.answer(scene.reading, std::slice::from_ref(&next))?.0, next.end))
                     });
                     settled.words.push(sentence.words.clone());
@@ -367,6 +372,11 @@ fn turns(scene: &Scene<'_>) -> Vec<Turn> {
         last = Some(sentence.turn);
     }
     out
+}
+
+/// What "not really" or "not yet" answers with no: whether somebody is safe, or whether something is over.
+fn is_half_denied(topic: &Topic) -> bool {
+    matches!(topic.turned, Turned::Opposite | Turned::Over)
 }
 
 fn is_asker(speaker: Speaker) -> bool {

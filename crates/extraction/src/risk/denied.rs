@@ -39,7 +39,7 @@ impl Denials<'_> {
                         topic.class != RiskClass::ActiveIdeation || topic.words.len() > 1 || listed(topic)
                     });
                 }
-                for topic in topics.iter().filter(|topic| !topic.safe) {
+                for topic in topics.iter().filter(|topic| !topic.is_safe()) {
                     if settled.holds(&topic.words) {
                         continue;
                     }
@@ -59,7 +59,7 @@ impl Denials<'_> {
                     let from = denial.start.min(topic.words.start);
                     settled.denied.push(from..topic.words.end);
                 }
-                for topic in topics.iter().filter(|topic| topic.safe && !settled.holds(&topic.words)) {
+                for topic in topics.iter().filter(|topic| topic.is_safe() && !settled.holds(&topic.words)) {
                     // "Feels safe at home" denies; "does not feel safe" is left to the rules.
                     if self.words.denied(scene.reading, &clause, topic).is_none() && !sentence.question {
                         out.push(self.heard(scene, &clause, topic));

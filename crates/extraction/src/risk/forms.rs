@@ -82,7 +82,8 @@ impl Forms<'_> {
             return Vec::new();
         }
         let mut out: Vec<Topic> = Vec::new();
-        for topic in self.topics.find(scene.reading, label, self.spoken_of) {
+        for topic in self.topics.find(scene.reading, label.clone(), self.spoken_of) {
+            let topic = self.words.turned(scene.reading, &label, topic);
             if !out.iter().any(|known| known.class == topic.class) {
                 out.push(topic);
             }
@@ -141,7 +142,8 @@ impl Forms<'_> {
 
     fn hear(&self, scene: &Scene<'_>, topics: &[Topic], denied: bool, words: Range<usize>, out: &mut Vec<Heard>) {
         for topic in topics {
-            let denied = denied != topic.safe;
+            let answer = if denied { Polarity::No } else { Polarity::Yes };
+            let Some(denied) = topic.denied_by(answer) else { continue };
             let core = topic.words.clone();
             let (class, experiencer) = whose_history(scene, &words, topic);
             out.push(Heard { class, denied, words: words.clone(), core, experiencer, confirmed: None });

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::clauses::clauses;
 use super::heard::{Heard, Settled};
-use super::topics::Topic;
+use super::topics::{Topic, Turned};
 use super::whose::{is_kin, is_relative};
 use super::words::Words;
 use crate::scene::Scene;
@@ -28,7 +28,7 @@ pub(crate) fn find(scene: &Scene<'_>, words: &Words, settled: &Settled, out: &mu
             if settled.holds(&death) || settled.denied.overlap(&death) {
                 continue;
             }
-            let topic = Topic { class: RiskClass::AttemptHistory, words: death.clone(), safe: false };
+            let topic = Topic { class: RiskClass::AttemptHistory, words: death.clone(), turned: Turned::No };
             if words.denied(scene.reading, &clause, &topic).is_some() {
                 continue;
             }

@@ -5,6 +5,7 @@ mod answers;
 mod clauses;
 mod denials;
 mod denied;
+mod ended;
 mod forms;
 mod heard;
 mod kin;

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use super::whose::is_relative;
 use crate::RiskClass;
+use crate::dialogue::Polarity;
 use crate::matcher::Matcher;
 use crate::phrasebook::Builder;
 use crate::reading::Reading;
@@ -33,13 +34,41 @@ enum Mode {
     Aimed,
 }
 
+/// Which way round something is named or asked about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Turned {
+    /// By itself.
+    No,
+    /// By its opposite: "safe at home".
+    Opposite,
+    /// By its end: "have the thoughts gone?".
+    Over,
+    /// By its decrease: "are the thoughts fewer?".
+    Less,
+}
+
 /// A phrase found.
 #[derive(Debug, Clone)]
 pub(super) struct Topic {
     pub(crate) class: RiskClass,
     pub(crate) words: Range<usize>,
-    /// The opposite is named.
-    pub(crate) safe: bool,
+    pub(crate) turned: Turned,
+}
+
+impl Topic {
+    /// Whether the opposite is named.
+    pub(crate) fn is_safe(&self) -> bool {
+        self.turned == Turned::Opposite
+    }
+
+    /// Whether an answer to a question about it denies it; `None` where the answer says neither.
+    pub(crate) fn denied_by(&self, answer: Polarity) -> Option<bool> {
+        match (answer, self.turned) {
+            (Polarity::Other, _) | (Polarity::Yes, Turned::Less) => None,
+            (Polarity::Yes, turned) => Some(turned != Turned::No),
+            (Polarity::No, turned) => Some(turned == Turned::No),
+        }
+    }
 }
 
 pub(super) struct Topics {
@@ -105,7 +134,8 @@ impl Topics {
                 _ => true,
             });
             let topic = |class: &RiskClass, mode: Mode| {
-                (Topic { class: *class, safe: mode == Mode::Safe, words: hit.words.clone() }, mode)
+                let turned = if mode == Mode::Safe { Turned::Opposite } else { Turned::No };
+                (Topic { class: *class, turned, words: hit.words.clone() }, mode)
             };
             row.map_or(Vec::new(), |(classes, mode)| classes.iter().map(|class| topic(class, *mode)).collect())
         })

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::ended::Ended;
 use super::replies::{is_filler, plain_no};
 use super::topics::Topic;
 use crate::RiskClass;
@@ -34,12 +35,15 @@ pub(super) struct Words {
     who: Matcher,
     calls: Matcher,
     half_safe: Matcher,
+    ended: Ended,
 }
 
 impl Words {
     pub(crate) fn builtin(book: &mut Builder) -> Self {
+        let ended = Ended::builtin(book);
         let mut list = |name| label(book, FILE, name);
         Self {
+            ended,
             denies: list("denies"),
             no: list("no"),
             never_a_denial: list("never_a_denial"),
@@ -137,6 +141,11 @@ impl Words {
             || reading.words[hit.words.end].punctuation
             || matches!(next, "tengo" | "tiene" | "hay" | "eso" | "he" | "lo" | "reported" | "currently" | "at");
         hit.words.start < clause.end && closed && (straight || word == topic.words.end)
+    }
+
+    /// A topic of a question, turned where the question asks whether it is over or less.
+    pub(crate) fn turned(&self, reading: &Reading<'_>, sentence: &Range<usize>, topic: Topic) -> Topic {
+        self.ended.turned(reading, sentence, topic)
     }
 
     /// Whether something is asked about in words before a topic: "asked about …", "se le pregunta por …".
