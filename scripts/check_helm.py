@@ -27,6 +27,9 @@ import helm_readme
 
 HELM = sys.argv[1]
 CHART = pathlib.Path("helm/anamnesis")
+# A page with sets of values for readers; each block that begins with ADDITION is laid over the last one that does not.
+PAGE = pathlib.Path("docs/deployment.md")
+ADDITION = "# in addition to the values above"
 # Renderings of the version before, with the values that it shipped.
 BEFORE = CHART / "ci/upgrade"
 # The oldest version that the chart admits, the newest that the schemas know, and two between them.
@@ -826,13 +829,30 @@ def scenario_of(path: pathlib.Path, known: set[tuple]) -> int:
     return len(documents)
 
 
+def of_page(known: set[tuple]) -> int:
+    """The sets of values that a page shows are held to the same as those of ci."""
+    blocks = re.findall(r"^```yaml\n(.*?)^```$", PAGE.read_text(), re.MULTILINE | re.DOTALL)
+    if len(blocks) < 2:
+        problems.append(f"{PAGE}: no sets of values are found")
+    base: dict = {}
+    rendered = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for n, block in enumerate(blocks, 1):
+            values = yaml.safe_load(block)
+            base = base if block.startswith(ADDITION) else values
+            path = pathlib.Path(folder) / f"{PAGE.stem}-{n}-values.yaml"
+            path.write_text(yaml.safe_dump(merged(base, values)))
+            rendered += scenario_of(path, known)
+    return rendered
+
+
 def main():
     if sys.argv[2:3] == ["record"]:
         record(pathlib.Path(sys.argv[3]), pathlib.Path(sys.argv[4]))
         return
     known = reference()
     scenarios = sorted((CHART / "ci").glob("*-values.yaml"))
-    rendered = sum(scenario_of(path, known) for path in scenarios)
+    rendered = sum(scenario_of(path, known) for path in scenarios) + of_page(known)
     refused()
     scheduled()
     described()
@@ -843,7 +863,7 @@ def main():
     if problems or len(scenarios) < 8:
         sys.exit(1)
     print(
-        f"helm chart: {rendered} objects from {len(scenarios)} sets of values, Kubernetes {', '.join(VERSIONS)}; "
+        f"helm chart: {rendered} objects from {len(scenarios)} sets of values and those of {PAGE}, Kubernetes {', '.join(VERSIONS)}; "
         f"{len(REFUSED)} bad sets of values refused; {compared} objects of the version before kept"
     )
 

@@ -1,6 +1,6 @@
-//! Every command of the README is run here, in the order in which it stands there, as its reader would: one shell per
-//! language, an empty folder, the program on the path. Left out are commands that this test is itself a part of, and
-//! those that need what no test machine has; both are named below.
+//! Every command of the README and of the two quickstarts is run here, in the order of its page, as its reader would: one
+//! shell per language, an empty folder, the program on the path. Left out are commands that this test is itself a part of,
+//! and those that need what no test machine has; both are named below.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -88,6 +88,24 @@ fn every_command_of_the_readme_works_in_an_empty_folder() {
     assert!(english.len() > 5 && !spanish.is_empty(), "the blocks are found");
     run(&english, free_port());
     run(&spanish, free_port());
+}
+
+#[test]
+fn every_command_of_the_quickstarts_works_in_an_empty_folder() {
+    let english = blocks(include_str!("../../docs/quickstart.md"));
+    let spanish = blocks(include_str!("../../docs/es/inicio-rapido.md"));
+    assert!(english.len() > 8, "the blocks are found");
+    let steps = |blocks: &[String]| blocks.iter().map(|block| verbs(block)).collect::<Vec<_>>();
+    assert_eq!(steps(&english), steps(&spanish), "the two languages have the same steps");
+    run(&english, free_port());
+    run(&spanish, free_port());
+}
+
+/// The verbs of the program that a block runs, in order.
+fn verbs(block: &str) -> Vec<String> {
+    let words: Vec<&str> = block.split_whitespace().collect();
+    let calls = words.windows(2).filter(|words| words[0].ends_with("anamnesis"));
+    calls.map(|words| words[1].to_owned()).collect()
 }
 
 #[test]
