@@ -5,6 +5,7 @@ mod answers;
 mod change;
 mod dose;
 mod everyday;
+mod fates;
 mod frequency;
 mod laboratory;
 mod misuse;
@@ -22,6 +23,7 @@ mod until;
 use std::ops::Range;
 
 pub(super) use regimen::REGIMEN;
+use fates::Fate;
 use regimen::{Regimen, RegimenRules};
 pub(super) use status::WORDS;
 use status::{Around, Status, StatusRules};
@@ -140,10 +142,12 @@ impl MedicationRules {
         out: &mut Vec<Entity>,
     ) {
         for (slot, found) in drugs.iter().enumerate() {
+            let end = scene.reading.sentences[found.sentence].words.end;
+            let fates = fates::fates(scene.reading, &self.regimen, &found.mentions, end);
             for (nth, mention) in found.mentions.iter().enumerate() {
                 if !allergies.taken.contains(&mention.words.start) {
                     let touched = allergies.touched.contains(&mention.words.start);
-                    out.extend(self.medicine(scene, drugs, (slot, nth), touched));
+                    out.extend(self.medicine(scene, drugs, (slot, nth), (touched, &fates)));
                 }
             }
         }
@@ -155,7 +159,7 @@ impl MedicationRules {
         scene: &Scene<'_>,
         drugs: &[SentenceDrugs],
         (slot, nth): (usize, usize),
-        touched: bool,
+        (touched, fates): (bool, &[Fate]),
     ) -> Option<Entity> {
         let found = &drugs[slot];
         let mention = &found.mentions[nth];
@@ -183,16 +187,21 @@ impl MedicationRules {
         person::settle(scene, &around, &mention.words, &mut stance);
         let regimen = self.regimen.read(scene.reading, &mention.words, around.before.clone(), around.after.clone());
         let regimen = self.brought_to(scene, &around, regimen);
-        let stance = self.corrected(scene, found.sentence, regimen.dose.is_some(), stance);
+        let mut stance = self.corrected(scene, found.sentence, regimen.dose.is_some(), stance);
         let last = nth + 1 == found.mentions.len();
         let regimen = if last { self.follow_up(scene, found.sentence, drugs.get(slot + 1), regimen) } else { regimen };
-        let status = self.status(scene, found, nth, &around, answered.map(|(_, status)| status));
+        let status = self.status(scene, (found, fates), nth, &around, answered.map(|(_, status)| status));
         let status = status.or_else(|| if last { self.next_sentence(scene, drugs, slot) } else { None });
         // "Se cambia bisoprolol 5 por 2,5": the dose was changed, not the medicine.
         let status = match status {
             Some(Status::Stopped | Status::Active) | None if regimen.changed => Some(Status::Changed),
             status => status,
         };
+        // "Enalapril, metformina, AAS (suspendido)": of the last one alone.
+        let of_another = fates[nth] == Fate::OfAnother
+            && !scene.contexts.plainly_denied(scene.reading, &mention.words)
+            && !stance.answered;
+        stance.context.negated &= !of_another;
         let entity = self.entity(scene, mention, (status, stance), regimen)?;
         let entity = misuse::settled(scene, mention, status, entity)?;
         // A medicine beside the word "allergy" is not thereby taken: only what is said of its use tells.
@@ -205,7 +214,7 @@ impl MedicationRules {
     fn status(
         &self,
         scene: &Scene<'_>,
-        found: &SentenceDrugs,
+        (found, fates): (&SentenceDrugs, &[Fate]),
         nth: usize,
         around: &Around,
         answered: Option<Status>,
@@ -235,7 +244,20 @@ impl MedicationRules {
         if self.statuses.was_before(reading, mention, from) {
             return Some(Status::Stopped);
         }
-        let linked = nth > 0 && self.regimen.is_list(reading, around.before.clone());
+        if let Fate::Said(status, _) = fates[nth] {
+            return Some(status);
+        }
+        // In a list of medicines each comma begins another: "Meds: omeprazole, stopped ibuprofen, paracetamol".
+        let listed = scene.section(mention.start) == Some(Section::Medications)
+            && around.before.clone().any(|word| reading.word(word) == ",");
+        let linked = nth > 0 && !listed && self.regimen.is_list(reading, around.before.clone());
+        // What a participle says of the medicine before is said of that one.
+        let around = match nth.checked_sub(1).map(|before| fates[before]) {
+            Some(Fate::Said(_, end)) if end > around.before.start => {
+                &Around { before: end.min(mention.start)..mention.start, ..around.clone() }
+            }
+            _ => around,
+        };
         let status = self.statuses.of(scene, mention, around, linked);
         let replaces = nth > 0 && self.statuses.takes_over(reading, around.before.clone());
         match status {

@@ -56,6 +56,7 @@ impl Status {
 }
 
 /// The stretches around a mention that speak of it.
+#[derive(Clone)]
 pub(crate) struct Around {
     /// From the clause's beginning, or the medicine before, to its name.
     pub(crate) before: Range<usize>,

@@ -77,6 +77,13 @@ fn is_of_patient(reading: &Reading<'_>, index: usize) -> bool {
     first.is_some_and(|word| OF_PATIENT.contains(&reading.word(word)))
 }
 
+/// "Past meds: sertraline. Current: duloxetine": a sentence of the same line that begins so leaves what is over.
+fn is_of_now(reading: &Reading<'_>, index: usize) -> bool {
+    let words = &reading.sentences[index].words;
+    let mut first = words.clone().take(2).map(|word| reading.word(word));
+    first.any(|word| matches!(word, "current" | "currently" | "now" | "actual" | "actuales" | "actualmente" | "ahora"))
+}
+
 impl Titles {
     pub(crate) fn builtin(book: &mut Builder) -> Self {
         let rows = FILE.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split_once('\t'));
@@ -109,7 +116,14 @@ impl Titles {
                 out.push(open);
                 continue;
             }
-            let left = |place: &Place| !gap.line && place.section == Section::Family && is_of_patient(reading, index);
+            let left = |place: &Place| {
+                !gap.line
+                    && match place.section {
+                        Section::Family => is_of_patient(reading, index),
+                        Section::Tried | Section::Stopped => is_of_now(reading, index),
+                        _ => false,
+                    }
+            };
             let stays = |place: &Place| !gap.turn && !left(place) && goes_on(reading, index, place, &gap);
             open = open.filter(stays).map(|place| Place {
                 from: sentence.words.start,
