@@ -9,18 +9,23 @@ use super::{Entity, EntityType};
 /// Words between what is denied and what it would be for or from.
 const FARTHEST: usize = 7;
 /// Words that give a reason or a purpose.
-const LINKS: &[&str] =
-    &["por", "para", "given", "dado", "dada", "dados", "dadas", "for", "because", "due", "debido", "view", "vista", "tras"];
+const LINKS: &[&str] = &[
+    "por", "para", "given", "dado", "dada", "dados", "dadas", "for", "because", "due", "debido", "view", "vista",
+    "tras",
+];
 /// Words of a stretch of time, which is no reason: "no chest pain for weeks".
 const STRETCH: &[&str] = &[
-    "minutes", "hours", "days", "weeks", "months", "years", "day", "week", "month", "year", "while", "ages", "now", "horas",
-    "dias", "semanas", "meses", "anos", "dia", "semana", "mes", "ano", "noche", "noches", "manana", "tarde", "momento", "ahora",
+    "minutes", "hours", "days", "weeks", "months", "years", "day", "week", "month", "year", "while", "ages", "now",
+    "horas", "dias", "semanas", "meses", "anos", "dia", "semana", "mes", "ano", "noche", "noches", "manana", "tarde",
+    "momento", "ahora",
 ];
 /// Words behind which something may be named in general: "avoid metformin in renal failure".
 const IN_GENERAL: &[&str] = &["in", "en"];
 /// Words with which a list or a denial goes on.
-const GOES_ON: &[&str] =
-    &["no", "not", "sin", "without", "ni", "nor", "or", "o", "and", "y", "niega", "denies", "tampoco", "n't", ";", ".", "?"];
+const GOES_ON: &[&str] = &[
+    "no", "not", "sin", "without", "ni", "nor", "or", "o", "and", "y", "niega", "denies", "tampoco", "n't", ";", ".",
+    "?",
+];
 
 /// Takes a denial from what stands behind a reason.
 pub(crate) fn settle(scene: &Scene<'_>, entities: &mut [Entity]) {
@@ -32,7 +37,8 @@ pub(crate) fn settle(scene: &Scene<'_>, entities: &mut [Entity]) {
         .collect();
     for entity in entities.iter_mut().filter(|entity| entity.context.negated && complaint(entity.kind)) {
         let here = scene.reading.words_at(entity.span);
-        match denied.iter().find_map(|(before, medicine)| reason(scene, before, &here, *medicine)) {
+        let given = denied.iter().find_map(|(before, medicine)| reason(scene, before, &here, *medicine));
+        match given.or_else(|| decided_for(scene, &here)) {
             Some(Reason::Given) => entity.context.negated = false,
             Some(Reason::InGeneral) => {
                 entity.context.negated = false;
@@ -56,7 +62,8 @@ fn reason(scene: &Scene<'_>, denied: &Range<usize>, here: &Range<usize>, medicin
     }
     let has = |list: &[&str]| between.clone().any(|word| list.contains(&scene.reading.word(word)));
     // "No tos por la noche ni fiebre": what follows the reason is denied again.
-    if has(GOES_ON) || has(STRETCH) || scene.reading.sentence_of(denied.start) != scene.reading.sentence_of(here.start) {
+    if has(GOES_ON) || has(STRETCH) || scene.reading.sentence_of(denied.start) != scene.reading.sentence_of(here.start)
+    {
         return None;
     }
     // "No pain for years, no fever": a stretch of time is no reason.
@@ -66,6 +73,97 @@ fn reason(scene: &Scene<'_>, denied: &Range<usize>, here: &Range<usize>, medicin
         () if has(LINKS) => Some(Reason::Given),
         () if medicine && IN_GENERAL.contains(&last) => Some(Reason::InGeneral),
         () => None,
+    }
+}
+
+/// Words between "no" and the reason for what is not done.
+const DECISION: usize = 6;
+/// Stems of what is given, done or operated on: a reason for its absence is a finding of the patient.
+const TREATMENTS: &[&str] = &[
+    "aine",
+    "nsaid",
+    "betabloq",
+    "anticoag",
+    "antiagreg",
+    "estatin",
+    "contraste",
+    "cateter",
+    "quimio",
+    "radio",
+    "antibio",
+    "cortico",
+    "anticoncep",
+    "trombol",
+    "fibrinol",
+    "cirug",
+    "opera",
+    "interven",
+    "anestes",
+    "sedac",
+    "vacun",
+    "transplan",
+    "trasplan",
+    "biopsi",
+    "endoscop",
+    "rm",
+    "resonan",
+    "tac",
+    "opioid",
+    "opiace",
+    "diuret",
+    "ieca",
+    "ara",
+    "hormon",
+];
+/// Stems of coming and asking, whose reason may be what was not there: "no consulta por fiebre".
+const CONTACTS: &[&str] = &[
+    "consult",
+    "acud",
+    "ingres",
+    "visit",
+    "urgenc",
+    "atend",
+    "valor",
+    "segu",
+    "preocup",
+    "pregunt",
+    "refier",
+    "impres",
+    "vien",
+    "vino",
+    "vist",
+    "control",
+    "ha",
+    "tien",
+    "present",
+    "hay",
+    "baja",
+    "clinic",
+    "signos",
+    "sintom",
+    "dat",
+    "antecedent",
+];
+
+/// "No betabloqueantes por asma", "no se opera por cardiopatía": a reason for what is not given or done. What the words between
+/// do not name as a treatment leaves it uncertain.
+fn decided_for(scene: &Scene<'_>, here: &Range<usize>) -> Option<Reason> {
+    let reading = scene.reading;
+    let sentence = &reading.sentences[reading.sentence_of(here.start)].words;
+    let article = |word: &usize| matches!(reading.word(*word), "su" | "la" | "el" | "una" | "un" | "sus");
+    let link = (sentence.start..here.start).rev().find(|word| !article(word))?;
+    if reading.word(link) != "por" {
+        return None;
+    }
+    let from = sentence.start.max(link.saturating_sub(DECISION));
+    let denial = (from..link).rev().find(|word| matches!(reading.word(*word), "no" | "sin" | "evitar" | "tampoco"))?;
+    let between: Vec<&str> = (denial + 1..link).map(|word| reading.word(word)).collect();
+    let any = |stems: &[&str]| between.iter().any(|word| stems.iter().any(|stem| word.starts_with(stem)));
+    let parted = (denial + 1..link).any(|word| reading.words[word].punctuation);
+    match () {
+        () if between.is_empty() || parted || any(CONTACTS) && !any(TREATMENTS) => None,
+        () if any(TREATMENTS) => Some(Reason::Given),
+        () => Some(Reason::InGeneral),
     }
 }
 

@@ -10,6 +10,8 @@ use anamnesis_text::Speaker;
 
 /// Words between a substance that is named first and the word that says what it does.
 const FRONTED: usize = 4;
+/// Words between what is not given and the reason for it.
+const REASON: usize = 4;
 
 impl AllergyRules {
     /// "Allergic to penicillin", "penicillin allergy", "Alergias: penicilina", "intolerante a la lactosa", "sin alergias".
@@ -34,11 +36,57 @@ impl AllergyRules {
         for (nth, (cue, frame)) in cues.iter().enumerate() {
             let end = cues.get(nth + 1).map_or(words.end, |(next, _)| next.start);
             let from = nth.checked_sub(1).map_or(words.start, |before| cues[before].0.end);
+            if self.given_as_reason(scene, index, cue, *frame, (from..end, substances), out) {
+                found = true;
+                continue;
+            }
             found |= self.named_with(scene, index, cue, *frame, (from..end, substances), out);
         }
         if !found || says_none_known(scene, &words) {
             self.none_in_words(scene, index, out);
         }
+    }
+
+    /// "No penicilina por alergia", "no contraste por alergia al yodo": a denial ends where the allergy is given as its reason.
+    #[expect(clippy::too_many_arguments, reason = "each says another part of one place in the text")]
+    fn given_as_reason(
+        &self,
+        scene: &Scene<'_>,
+        index: usize,
+        cue: &Range<usize>,
+        frame: Frame,
+        (within, substances): (Range<usize>, &[Substance]),
+        out: &mut Allergies,
+    ) -> bool {
+        let reading = scene.reading;
+        let first = scene.reading.sentences[index].words.start;
+        let article =
+            |word: &usize| matches!(reading.word(*word), "su" | "una" | "an" | "a" | "the" | "her" | "his" | "la");
+        let Some(link) = (first..cue.start).rev().find(|word| !article(word)) else { return false };
+        let gives = match reading.word(link) {
+            "por" | "given" => true,
+            "to" => link > first && matches!(reading.word(link - 1), "due" | "owing"),
+            "of" => link > first && reading.word(link - 1) == "because",
+            "a" => link > first && reading.word(link - 1) == "debido",
+            _ => false,
+        };
+        let after: Vec<Substance> = substances.iter().filter(|s| s.words.start >= cue.start).cloned().collect();
+        let mut named = self.governed(scene, cue.end..within.end, &after);
+        // What is denied is what causes it, unless that is named behind.
+        let denied = |s: &&Substance| {
+            s.words.end <= link && link - s.words.end <= REASON && scene.contexts.of(reading, &s.words).negated
+        };
+        if named.is_empty() {
+            named.extend(substances.iter().rfind(denied).cloned());
+        } else if !scene.contexts.of(reading, &named[0].words).negated {
+            return false;
+        }
+        for substance in named.iter().filter(|_| gives) {
+            let Some(mut stance) = scene.stance(index, &substance.words) else { continue };
+            stance.context.negated = false;
+            self.push(scene, substance, &stance, frame, out);
+        }
+        gives && !named.is_empty()
     }
 
     /// The substances that one cue governs; whether there are any.

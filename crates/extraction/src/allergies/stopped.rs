@@ -6,6 +6,7 @@ use std::ops::Range;
 use super::{Allergies, AllergyRules, Frame, Substance, WORDS};
 use crate::lexicon::{Mention, label};
 use crate::matcher::Matcher;
+use crate::medication::{exchanges, is_of_next};
 use crate::phrasebook::Builder;
 use crate::scene::Scene;
 use crate::{EntityType, Experiencer, Reaction, Temporality};
@@ -57,7 +58,19 @@ impl AllergyRules {
             }
             let before = nth.checked_sub(1).map_or(sentence.words.start, |n| substances[n].words.end);
             let after = substances.get(nth + 1).map_or(sentence.words.end, |next| next.words.start);
+            let next = substances.get(nth + 1).map(|next| next.words.start);
             for end in &ends {
+                let exchange = exchanges(scene.reading.word(end.words.start));
+                // "Takes bisoprolol and stopped ramipril because of cough": the one behind the verb.
+                if !exchange
+                    && next.is_some_and(|next| is_of_next(scene.reading, substance.words.end, &end.words, next))
+                {
+                    continue;
+                }
+                // "Ramipril changed to losartan because of cough": the one that was left.
+                if exchange && nth > 0 && end.words.end <= substance.words.start && end.words.start >= before {
+                    continue;
+                }
                 let follows = end.words.start >= substance.words.end
                     && end.words.start <= substance.words.end + TO_END
                     && end.words.end <= after;

@@ -9,7 +9,7 @@ use super::Scope;
 use super::clauses;
 use super::cues::{Category, Cue, CueHit, Cues, Direction};
 use super::lists::FindingAt;
-use super::scope_words::{ARTICLES, CAUSES, EXCLUDES, FOLLOWS_CLOSING, PARTS_A_NAME};
+use super::scope_words::{ARTICLES, CAUSES, EXCLUDES, FOLLOWS_CLOSING, OF_NOW, PARTS_A_NAME};
 use super::subjects::after_name;
 use crate::dialogue::Polarity;
 use crate::reading::Reading;
@@ -356,6 +356,7 @@ impl Sentence<'_, '_> {
                 return end;
             }
             match self.category_at(word) {
+                Some(Category::End) if word == from && OF_NOW.contains(&text) => {}
                 Some(Category::End) => return word,
                 Some(Category::Verb) if said && !cue.far => return self.clause_start(from, word),
                 Some(Category::Negated) if said && cue.category == Category::Uncertain => return word,

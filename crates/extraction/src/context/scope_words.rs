@@ -57,3 +57,7 @@ pub(super) const PARTS_A_NAME: &[&str] = &[
     "the", "a", "an", "this", "that", "my", "his", "her", "your", "our", "their", "until", "till", "to", "at", "by",
     "from", "with", "in", "on", "via", "per", "before", "after", "unless", "if", "when", "as", "is", "has", "had",
 ];
+
+/// Words right behind a denial that say when it holds and end nothing: "not currently pregnant", "not yet on insulin".
+pub(super) const OF_NOW: &[&str] =
+    &["currently", "yet", "now", "presently", "still", "actually", "actualmente", "ahora", "aun", "todavia"];

@@ -1,5 +1,7 @@
 //! Which of two numbers is the newer dose: "cut to five", "from 20 to 40", "bajamos de 100 a 50", "100 → 75".
 
+use std::ops::Range;
+
 use super::dose::number_at;
 use crate::reading::Reading;
 
@@ -55,7 +57,25 @@ pub(crate) fn is_change(word: &str) -> bool {
     matches!(word, "up" | "down" | "now" | "ahora") || STEMS.iter().any(|stem| word.starts_with(stem))
 }
 
-/// "→", "->", "=>", ">".
+/// "→", "->", "=>", and ">" between two doses: behind the name of a value it is a limit ("if TA >160").
 pub(crate) fn is_arrow(reading: &Reading<'_>, word: usize) -> bool {
-    matches!(reading.word(word), "→" | "->" | "=>" | "⇒" | ">" | "➔" | "➡")
+    match reading.word(word) {
+        "→" | "->" | "=>" | "⇒" | "➔" | "➡" => true,
+        ">" => word.checked_sub(1).is_some_and(|before| {
+            let text = reading.word(before);
+            text.starts_with(|c: char| c.is_ascii_digit())
+                || matches!(text, "-" | "=" | "mg" | "mcg" | "ug" | "µg" | "g" | "ml" | "ui" | "iu" | "units" | "u")
+        }),
+        _ => false,
+    }
+}
+
+/// Where a condition begins within words, whose numbers are limits and no doses: "25 mg sl si TA >160", "20 mg if LDL >70".
+pub(crate) fn before_condition(reading: &Reading<'_>, words: Range<usize>) -> Range<usize> {
+    let condition = |word: &usize| {
+        matches!(reading.word(*word), "if" | "si" | "unless" | "when" | "cuando" | "salvo")
+            || matches!(reading.word(*word), ">" | "<" | "≥" | "≤" | ">=" | "<=") && !is_arrow(reading, *word)
+    };
+    let end = words.clone().find(condition).unwrap_or(words.end);
+    words.start..end
 }

@@ -69,7 +69,8 @@ impl DoseRules {
                     && (bare(reading, end, words.end)
                         || reading.word(end) == "of" && is_second_of_pair(reading, words.start, word))
                     && !is_year(&number)
-                    && !is_day_of_month(&number) =>
+                    && !is_day_of_month(&number)
+                    && number != "2/2" =>
                 {
                     Some(Dose { words: word..end, text: number, rank: 1 })
                 }

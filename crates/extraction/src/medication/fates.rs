@@ -13,8 +13,9 @@ use crate::reading::Reading;
 const FARTHEST: usize = 9;
 /// Helping verbs and signs between a name and its participle.
 const HELPS: &[&str] = &[
-    "was", "is", "were", "are", "has", "have", "been", "now", "also", "then", "since", "recently", "just", "already", "fue",
-    "fueron", "ha", "han", "sido", "queda", "quedan", "ya", "se", "es", "son", "(", "[", "-", "–", "—", ":", "*", "→",
+    "was", "is", "were", "are", "has", "have", "been", "now", "also", "then", "since", "recently", "just", "already",
+    "fue", "fueron", "ha", "han", "sido", "queda", "quedan", "ya", "se", "es", "son", "(", "[", "-", "–", "—", ":",
+    "*", "→",
 ];
 /// Signs before a participle that keep it to one name.
 const OF_ONE: &[&str] = &["(", "[", "-", "–", "—", ":", "→", "*"];
@@ -37,28 +38,31 @@ pub(super) fn fates(reading: &Reading<'_>, regimen: &RegimenRules, mentions: &[M
         from..mentions.get(nth + 1).map_or(end, |next| next.words.start).max(from)
     };
     let mut out: Vec<Fate> = Vec::with_capacity(mentions.len());
-    let mut plural: Option<Status> = None;
+    // The participle of the list that is read backwards, if it is one of all its medicines.
+    let mut of_all: Option<Status> = None;
+    let mut named_last = false;
     for nth in (0..mentions.len()).rev() {
-        let next = mentions.get(nth + 1).map(|next| next.words.start);
         let gap = behind(nth);
+        let next = mentions.get(nth + 1).map(|next| next.words.start);
         let own = participle(reading, regimen, &gap, next);
-        let fate = match (own, out.last()) {
-            (None, _) if is_crossed_out(reading, mentions[nth].words.start) => Fate::Said(Status::Stopped, gap.start),
-            (Some(hit), _) => {
-                plural = hit.of_all.then_some(hit.status);
-                Fate::Said(hit.status, hit.end)
-            }
-            // Nothing but what joins a list lies between this one and the next.
-            (None, Some(Fate::Said(status, _))) if regimen.is_list(reading, gap.clone()) => match plural {
-                Some(of_all) => Fate::Said(of_all, gap.start),
-                None if ends(*status) => Fate::OfAnother,
-                None => Fate::Open,
-            },
-            (None, Some(Fate::OfAnother)) if regimen.is_list(reading, gap) => Fate::OfAnother,
-            _ => {
-                plural = None;
-                Fate::Open
-            }
+        named_last &= own.is_none();
+        let listed = regimen.is_list(reading, gap.clone());
+        let fate = if let Some(hit) = own {
+            of_all = hit.of_all.then_some(hit.status);
+            named_last = true;
+            Fate::Said(hit.status, hit.end)
+        } else if is_crossed_out(reading, mentions[nth].words.start) {
+            of_all = None;
+            Fate::Said(Status::Stopped, gap.start)
+        } else if listed && let Some(Fate::Said(_, _) | Fate::OfAnother) = out.last() {
+            // "Continues bisoprolol, ramipril stopped": a comma alone joins the last two names to no verb.
+            let joined = !named_last || gap.clone().any(|word| JOINS.contains(&reading.word(word)));
+            of_all = of_all.filter(|_| joined);
+            named_last = false;
+            of_all.map_or(Fate::OfAnother, |status| Fate::Said(status, gap.start))
+        } else {
+            of_all = None;
+            Fate::Open
         };
         out.push(fate);
     }
@@ -66,15 +70,14 @@ pub(super) fn fates(reading: &Reading<'_>, regimen: &RegimenRules, mentions: &[M
     out
 }
 
+/// Words that join the last two names of a list.
+const JOINS: &[&str] = &["and", "y", "e", "&", "+", "/", "plus", "both"];
+
 /// "D/c lisinopril", "d/c'd her estradiol": the abbreviation with its medicine right behind it.
 fn is_crossed_out(reading: &Reading<'_>, name: usize) -> bool {
     let article = |word: &usize| matches!(reading.word(*word), "the" | "her" | "his" | "my" | "their");
     let before = (name.saturating_sub(2)..name).rev().find(|word| !article(word));
     before.is_some_and(|word| matches!(reading.word(word), "d/c" | "d/c'd" | "d/c'ed" | "d/ced"))
-}
-
-fn ends(status: Status) -> bool {
-    matches!(status, Status::Stopped | Status::OnHold)
 }
 
 /// A participle behind a name.
@@ -101,7 +104,11 @@ fn participle(
     let plain = (opening..at).all(helps) && dosed(gap.start..opening);
     let parted = (gap.start..at).any(|word| matches!(reading.word(word), "," | "and" | "y" | "e" | "+"));
     let hit = at..at + 1;
-    if !plain || parted || next.is_some_and(|next| is_of_next(reading, gap.start, &hit, next)) || !closes(reading, at + 1, gap.end) {
+    if !plain
+        || parted
+        || next.is_some_and(|next| is_of_next(reading, gap.start, &hit, next))
+        || !closes(reading, at + 1, gap.end)
+    {
         return None;
     }
     let of_one = at.checked_sub(1).is_some_and(|before| OF_ONE.contains(&reading.word(before)));
@@ -115,9 +122,40 @@ fn closes(reading: &Reading<'_>, word: usize, end: usize) -> bool {
     word >= end
         || matches!(
             reading.word(word),
-            "." | "," | ";" | ")" | "]" | "and" | "y" | "e" | "but" | "pero" | "|" | "due" | "because" | "for" | "por" | "debido"
-                | "today" | "yesterday" | "hoy" | "ayer" | "on" | "in" | "el" | "en" | "last" | "this" | "at" | "al" | "while"
-                | "2/2" | "after" | "tras" | "since" | "desde" | "hace"
+            "." | ","
+                | ";"
+                | ")"
+                | "]"
+                | "and"
+                | "y"
+                | "e"
+                | "but"
+                | "pero"
+                | "|"
+                | "due"
+                | "because"
+                | "for"
+                | "por"
+                | "debido"
+                | "today"
+                | "yesterday"
+                | "hoy"
+                | "ayer"
+                | "on"
+                | "in"
+                | "el"
+                | "en"
+                | "last"
+                | "this"
+                | "at"
+                | "al"
+                | "while"
+                | "2/2"
+                | "after"
+                | "tras"
+                | "since"
+                | "desde"
+                | "hace"
         )
         || reading.word(word).starts_with(|c: char| c.is_ascii_digit())
 }
@@ -125,17 +163,17 @@ fn closes(reading: &Reading<'_>, word: usize, end: usize) -> bool {
 /// Participles of what was done with a medicine, folded.
 fn status_of(word: &str) -> Option<Status> {
     Some(match word {
-        "stopped" | "discontinued" | "ceased" | "withdrawn" | "d/c'd" | "dc'd" | "d/c" | "d/ced" | "dcd" | "suspendido"
-        | "suspendida" | "suspendidos" | "suspendidas" | "retirado" | "retirada" | "retirados" | "retiradas"
-        | "interrumpido" | "interrumpida" | "discontinuado" | "discontinuada" => Status::Stopped,
-        "started" | "commenced" | "initiated" | "added" | "iniciado" | "iniciada" | "iniciados" | "iniciadas" | "anadido"
-        | "anadida" | "introducido" | "introducida" | "agregado" | "agregada" => Status::Started,
-        "continued" | "continues" | "maintained" | "unchanged" | "restarted" | "resumed" | "reinstated" | "mantenido"
-        | "mantenida" | "continuado" | "reiniciado" | "reiniciada" | "reintroducido" | "reintroducida" => Status::Active,
-        "increased" | "decreased" | "reduced" | "raised" | "lowered" | "doubled" | "halved" | "uptitrated" | "titrated"
-        | "aumentado" | "aumentada" | "reducido" | "reducida" | "disminuido" | "disminuida" | "ajustado" | "ajustada" => {
-            Status::Changed
-        }
+        "stopped" | "discontinued" | "ceased" | "withdrawn" | "d/c'd" | "dc'd" | "d/c" | "d/ced" | "dcd"
+        | "suspendido" | "suspendida" | "suspendidos" | "suspendidas" | "retirado" | "retirada" | "retirados"
+        | "retiradas" | "interrumpido" | "interrumpida" | "discontinuado" | "discontinuada" => Status::Stopped,
+        "started" | "commenced" | "initiated" | "added" | "iniciado" | "iniciada" | "iniciados" | "iniciadas"
+        | "anadido" | "anadida" | "introducido" | "introducida" | "agregado" | "agregada" => Status::Started,
+        "continued" | "continues" | "maintained" | "unchanged" | "restarted" | "resumed" | "reinstated"
+        | "mantenido" | "mantenida" | "continuado" | "reiniciado" | "reiniciada" | "reintroducido"
+        | "reintroducida" => Status::Active,
+        "increased" | "decreased" | "reduced" | "raised" | "lowered" | "doubled" | "halved" | "uptitrated"
+        | "titrated" | "aumentado" | "aumentada" | "reducido" | "reducida" | "disminuido" | "disminuida"
+        | "ajustado" | "ajustada" => Status::Changed,
         "held" | "withheld" | "paused" | "pausado" | "pausada" => Status::OnHold,
         _ => return None,
     })

@@ -1,5 +1,6 @@
 //! Medicines: which, how much, how often, and whether they are taken now.
 
+mod advice;
 mod amounts;
 mod answers;
 mod change;
@@ -22,8 +23,9 @@ mod until;
 
 use std::ops::Range;
 
-pub(super) use regimen::REGIMEN;
 use fates::Fate;
+pub(crate) use realized::{exchanges, is_of_next};
+pub(super) use regimen::REGIMEN;
 use regimen::{Regimen, RegimenRules};
 pub(super) use status::WORDS;
 use status::{Around, Status, StatusRules};
@@ -178,6 +180,7 @@ impl MedicationRules {
         let previous = nth.checked_sub(1).map_or(sentence.words.start, |before| found.mentions[before].words.end);
         let next = found.mentions.get(nth + 1).map_or(sentence.words.end, |after| after.words.start);
         let line = line_of(scene, &sentence.words, mention.words.start);
+        let line_start = line.start;
         let around = Around {
             before: previous.max(line.start)..mention.words.start,
             after: mention.words.end..next.min(line.end).max(mention.words.end),
@@ -201,7 +204,9 @@ impl MedicationRules {
         let of_another = fates[nth] == Fate::OfAnother
             && !scene.contexts.plainly_denied(scene.reading, &mention.words)
             && !stance.answered;
-        stance.context.negated &= !of_another;
+        let kept = advice::is_taken_beside(scene.reading, line_start, mention.words.start);
+        stance.context.negated &= !of_another && !kept;
+        let status = status.filter(|status| !(kept && matches!(status, Status::NotTaken | Status::Suggested)));
         let entity = self.entity(scene, mention, (status, stance), regimen)?;
         let entity = misuse::settled(scene, mention, status, entity)?;
         // A medicine beside the word "allergy" is not thereby taken: only what is said of its use tells.
@@ -244,6 +249,9 @@ impl MedicationRules {
         if self.statuses.was_before(reading, mention, from) {
             return Some(Status::Stopped);
         }
+        if advice::is_against(reading, from, mention.start) {
+            return Some(Status::NotTaken);
+        }
         if let Fate::Said(status, _) = fates[nth] {
             return Some(status);
         }
@@ -262,7 +270,8 @@ impl MedicationRules {
         let replaces = nth > 0 && self.statuses.takes_over(reading, around.before.clone());
         match status {
             Some(Status::Stopped | Status::Changed) | None if replaces => Some(Status::Started),
-            status => status,
+            Some(Status::Stopped) => advice::ordered_for(reading, &around.sentence, mention).or(status),
+            status => advice::settled(reading, &around.sentence, mention, status),
         }
     }
 

@@ -91,7 +91,7 @@ const EXCHANGES: &[&str] =
     &["cambi", "sustitu", "reemplaz", "switch", "swap", "chang", "replac", "convert", "rota", "exchang", "substitut"];
 
 /// Whether a verb puts one medicine in the place of another.
-pub(super) fn exchanges(word: &str) -> bool {
+pub(crate) fn exchanges(word: &str) -> bool {
     EXCHANGES.iter().any(|stem| word.starts_with(stem))
 }
 
@@ -179,6 +179,10 @@ pub(super) fn before(
     if matches!(status, Status::Started) && is_denied(reading, clause, verb.start) {
         return Some(Status::NotTaken);
     }
+    // "Never misses a dose of warfarin".
+    if status == Status::NotAdherent && is_denied(reading, clause, verb.start) {
+        return Some(Status::Continued);
+    }
     if status != Status::Stopped {
         return Some(status);
     }
@@ -197,6 +201,9 @@ pub(super) fn before(
 /// What words behind a name, or in an answer, say of the medicine. `clause`: the first word that may govern them.
 pub(super) fn behind(reading: &Reading<'_>, clause: usize, hit: &Range<usize>, status: Status) -> Status {
     let ended = reading.word(hit.start) == "no" || hit.clone().any(|word| reading.word(word) == "longer");
+    if status == Status::NotAdherent && is_denied(reading, clause, hit.start) {
+        return Status::Continued;
+    }
     let unreal = status == Status::Stopped && !ended && is_unreal(reading, clause, hit);
     if unreal { Status::Continued } else { status }
 }
@@ -265,17 +272,26 @@ fn is_left_at(reading: &Reading<'_>, verb: &Range<usize>, name: &Range<usize>) -
     let leaves = verb.clone().any(|at| reading.word(at).starts_with("dej"));
     leaves && reading.word(name.end) == "en" && number_at(reading, name.end + 1, name.end + 5).is_some()
 }
+
 /// Whether a verb behind a name speaks of the medicine that follows: "takes sertraline, stopped mirtazapine", "paracetamol now
 /// that he has finished the codeine". `next`: where that one begins. A verb right behind its name, and one in the passive,
 /// speak of the medicine before.
-pub(super) fn is_of_next(reading: &Reading<'_>, name_end: usize, hit: &Range<usize>, next: usize) -> bool {
+pub(crate) fn is_of_next(reading: &Reading<'_>, name_end: usize, hit: &Range<usize>, next: usize) -> bool {
     let reaches = (hit.end..next).all(|word| !reading.words[word].punctuation && is_small(reading.word(word)));
-    let apart = (name_end..hit.start).any(|word| matches!(reading.word(word), "," | "(" | "[" | "–" | "—") || !is_small(reading.word(word)));
-    let passive = (hit.start.saturating_sub(2).max(name_end)..hit.start).any(|word| PASSIVE.contains(&reading.word(word)));
-    hit.end <= next && reaches && apart && !passive
+    let apart = (name_end..hit.start)
+        .any(|word| matches!(reading.word(word), "," | "(" | "[" | "–" | "—") || !is_small(reading.word(word)));
+    let passive =
+        (hit.start.saturating_sub(2).max(name_end)..hit.start).any(|word| PASSIVE.contains(&reading.word(word)));
+    // "Stopped warfarin and is still on digoxin".
+    let of_now = matches!(reading.word(hit.start), "still" | "currently" | "now" | "sigue" | "actualmente");
+    hit.end <= next && reaches && apart && (!passive || of_now)
+}
+
+/// "Tras la retirada del catéter": a noun, whose own complement was taken out.
+pub(super) fn is_noun(reading: &Reading<'_>, hit: &Range<usize>) -> bool {
+    reading.word(hit.start) == "retirada" && matches!(reading.word(hit.end), "de" | "del")
 }
 
 /// Verbs before a participle that make it one of what stands before them.
 const PASSIVE: &[&str] =
     &["was", "were", "is", "are", "been", "be", "being", "got", "gets", "fue", "fueron", "sido", "es", "son", "queda"];
-

@@ -94,7 +94,8 @@ impl RegimenRules {
         let route = labels.iter().find_map(|(at, name)| {
             name.strip_prefix("route:").map(|text| Said { text: text.to_owned(), words: at.clone() })
         });
-        let (dose, changed) = self.dose(reading, words.start..words.end.min(words.start + DOSE_REACH));
+        let near = words.start..words.end.min(words.start + DOSE_REACH);
+        let (dose, changed) = self.dose(reading, super::change::before_condition(reading, near));
         let times = dose.as_ref().map_or(0, |dose| {
             dose.text.split(", ").filter(|part| part.contains(" at ") || part.contains(" in the ")).count()
         });

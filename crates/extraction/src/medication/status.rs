@@ -131,6 +131,9 @@ impl StatusRules {
         if self.is_not_meant(reading, mention, &around.sentence) || is_heap(reading, mention) {
             return Some(Status::NotMeant);
         }
+        if is_denied_at_once(reading, mention, &around.sentence) {
+            return Some(Status::NotTaken);
+        }
         if let Some(remark) = super::tags::remark(reading, around.after.clone()) {
             return Some(remark);
         }
@@ -320,7 +323,10 @@ impl StatusRules {
                 .filter_map(|(status, words)| words.at(reading, word).map(|hit| (hit.words, *status)))
                 .filter(|(hit, _)| hit.end <= within.end)
                 .max_by_key(|(hit, _)| hit.end)
-                .filter(|(hit, _)| !next.is_some_and(|next| realized::is_of_next(reading, within.start, hit, next)));
+                .filter(|(hit, _)| {
+                    !realized::is_noun(reading, hit)
+                        && !next.is_some_and(|next| realized::is_of_next(reading, within.start, hit, next))
+                });
             match longest {
                 Some((hit, status)) => {
                     // A refusal outweighs the offer before it.
@@ -405,6 +411,17 @@ impl StatusRules {
         }
         (!matches!(status, Status::Active | Status::Changed | Status::Suggested)).then_some(status)
     }
+}
+
+/// "On aspirin, not on clopidogrel", "not yet on insulin": a "not" with nothing but small words before the name.
+fn is_denied_at_once(reading: &Reading<'_>, mention: &Range<usize>, sentence: &Range<usize>) -> bool {
+    let when = |word: &str| matches!(word, "currently" | "yet" | "now" | "presently" | "any" | "taking" | "using");
+    let mut before = (sentence.start.max(mention.start.saturating_sub(ADJACENT))..mention.start).rev();
+    let not = before.find(|word| {
+        let text = reading.word(*word);
+        reading.words[*word].punctuation || !(is_small(text) || when(text))
+    });
+    not.is_some_and(|word| matches!(reading.word(word), "not" | "isnt" | "arent"))
 }
 
 /// "As planned", "según lo previsto": where such words end that begin here.

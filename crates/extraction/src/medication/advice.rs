@@ -1,0 +1,307 @@
+//! What is advised about a medicine: advice against it is no proposal, what must not be taken with it says that it is taken, and
+//! an order for a case ("stop it if you vomit") has not been carried out.
+
+use std::ops::Range;
+
+use super::amounts::is_small;
+use super::status::Status;
+use crate::reading::Reading;
+
+/// Words before a name in which advice about it stands.
+const REACH: usize = 10;
+/// Words between what must not be taken and what it must not be taken with.
+const WITH: usize = 12;
+/// Words behind a name in which the case stands for which something is ordered.
+const CASE: usize = 7;
+
+/// Verbs of taking and beginning, in the forms that follow advice.
+const TAKES: &[&str] = &[
+    "take",
+    "taking",
+    "taken",
+    "start",
+    "starting",
+    "started",
+    "use",
+    "using",
+    "used",
+    "give",
+    "giving",
+    "given",
+    "restart",
+    "restarting",
+    "prescribe",
+    "prescribing",
+    "having",
+    "have",
+    "be",
+    "on",
+    "tomar",
+    "tome",
+    "tomarlo",
+    "iniciar",
+    "inicie",
+    "reiniciar",
+    "reintroducir",
+    "introducir",
+    "empezar",
+    "comenzar",
+    "usar",
+    "use",
+    "dar",
+    "poner",
+    "pautar",
+    "prescribir",
+    "indicar",
+    "recetar",
+    "administrar",
+    "anadir",
+    "consumir",
+];
+
+/// Whether the words before a name advise against it or decide against it: "should not take", "recommend against starting", "no
+/// debe tomar", "se acuerda no reiniciar".
+pub(super) fn is_against(reading: &Reading<'_>, from: usize, name: usize) -> bool {
+    let near = from.max(name.saturating_sub(REACH))..name;
+    let between = |end: usize| {
+        (end..name).all(|word| {
+            !reading.words[word].punctuation && (is_small(reading.word(word)) || TAKES.contains(&reading.word(word)))
+        })
+    };
+    near.clone().any(|at| {
+        let word = |by: usize| reading.word(at + by);
+        let back = |by: usize| at.checked_sub(by).filter(|at| *at >= from).map_or("", |at| reading.word(at));
+        let end = match word(0) {
+            // "Recommend against", "advised against", "decided against".
+            "against" if ADVISES.iter().any(|stem| back(1).starts_with(stem) || back(2).starts_with(stem)) => at + 1,
+            "desaconseja" | "desaconsejo" | "desaconsejamos" => at + 1,
+            // "Should not take", "decided not to take", "must not be given".
+            "not" | "n't" if matches!(back(1), "should" | "must" | "ought" | "better" | "shall") => at + 1,
+            "not" if matches!(back(1), "decided" | "chose" | "agreed" | "advised" | "elected") && word(1) == "to" => {
+                at + 2
+            }
+            // "I do not recommend starting", "would not advise".
+            "not" | "n't" if ADVISES.iter().any(|stem| word(1).starts_with(stem)) => at + 2,
+            "avoid" | "evitar"
+                if matches!(back(1), "should" | "must" | "debe" | "deben" | "deberia" | "to" | "debo") =>
+            {
+                at + 1
+            }
+            "no" if ADVISES_ES.iter().any(|stem| word(1).starts_with(stem)) => at + 2,
+            "no" if word(1) == "se" && ADVISES_ES.iter().any(|stem| word(2).starts_with(stem)) => at + 3,
+            "no" if matches!(word(1), "reiniciar" | "iniciar" | "reintroducir" | "introducir" | "pautar" | "dar") => {
+                at + 2
+            }
+            _ => return false,
+        };
+        end <= name && between(end)
+    })
+}
+
+const ADVISES: &[&str] = &["recommend", "advis", "counsel", "suggest", "decid", "warn"];
+const ADVISES_ES: &[&str] = &["recom", "recomiend", "aconsej", "debe", "deberia", "debo", "sugier", "indic"];
+
+/// "Avoid ibuprofen with warfarin", "no tomar AINE mientras tome litio": the medicine that another must not be taken with.
+pub(super) fn is_taken_beside(reading: &Reading<'_>, from: usize, name: usize) -> bool {
+    let near = from.max(name.saturating_sub(WITH))..name;
+    let with =
+        |at: usize| matches!(reading.word(at), "with" | "con" | "mientras" | "while" | "when" | "alongside" | "whilst");
+    let small = |word: usize| {
+        let text = reading.word(word);
+        is_small(text) || TAKES.contains(&text) || matches!(text, "toma" | "tomas" | "estes" | "este" | "your")
+    };
+    let Some(link) = near.clone().rev().find(|at| with(*at)) else { return false };
+    let joined = (link + 1..name).all(|word| !reading.words[word].punctuation && small(word));
+    let avoided = (near.start..link).find(|at| {
+        let word = |by: usize| reading.word(at + by);
+        let taken = |by: usize| {
+            matches!(
+                word(by),
+                "take" | "tomar" | "tome" | "tomes" | "combine" | "combinar" | "mix" | "mezclar" | "use" | "usar"
+            )
+        };
+        match word(0) {
+            "avoid" | "avoiding" | "evitar" | "evite" | "evita" | "evitando" => true,
+            "not" | "n't" | "never" | "no" | "nunca" | "dont" => taken(1),
+            _ => false,
+        }
+    });
+    let named = |at: usize| {
+        (at + 2..link).any(|word| !reading.words[word].punctuation && !small(word))
+            || link > at + 1 && reading.word(at).starts_with(['a', 'e'])
+    };
+    joined && avoided.is_some_and(|at| at < link && named(at))
+}
+
+/// What an order to stop comes to that is for a case or a time: "stop metformin if vomiting" goes on, "suspender 48 horas antes de
+/// la prueba" is held then.
+pub(super) fn ordered_for(reading: &Reading<'_>, sentence: &Range<usize>, name: &Range<usize>) -> Option<Status> {
+    let from = sentence.start.max(name.start.saturating_sub(CASE));
+    let order = |word: &str| {
+        matches!(
+            word,
+            "stop"
+                | "hold"
+                | "discontinue"
+                | "suspender"
+                | "suspenda"
+                | "suspende"
+                | "dejar"
+                | "deje"
+                | "retirar"
+                | "pausar"
+                | "withhold"
+        )
+    };
+    let at = (from..name.start).rev().find(|word| order(reading.word(*word)))?;
+    let plain = (at + 1..name.start)
+        .all(|word| is_small(reading.word(word)) || matches!(reading.word(word), "tomar" | "taking"));
+    if !plain {
+        return None;
+    }
+    let accented = |word: usize| reading.source(&(word..word + 1)).of(reading.text).contains('í');
+    let opens =
+        |word: usize| matches!(reading.word(word), "if" | "unless") || reading.word(word) == "si" && !accented(word);
+    let behind = name.end..sentence.end.min(name.end + CASE);
+    let case = behind.clone().take_while(|word| !matches!(reading.word(*word), "." | ";")).any(opens);
+    let first = (sentence.start..at).any(|word| opens(word) && (sentence.start..=sentence.start + 1).contains(&word));
+    let before = behind.clone().any(|word| {
+        matches!(reading.word(word), "before" | "antes" | "prior")
+            && word.checked_sub(1).is_some_and(|unit| {
+                matches!(
+                    reading.word(unit),
+                    "hours" | "horas" | "days" | "dias" | "h" | "hrs" | "week" | "weeks" | "semana"
+                )
+            })
+    });
+    match () {
+        () if before => Some(Status::OnHold),
+        () if case || first => Some(Status::Continued),
+        () => None,
+    }
+}
+
+/// A status with what the sentence says of how regularly a medicine is taken.
+pub(super) fn settled(
+    reading: &Reading<'_>,
+    sentence: &Range<usize>,
+    name: &Range<usize>,
+    status: Option<Status>,
+) -> Option<Status> {
+    match status {
+        Some(Status::NotTaken | Status::Active) | None if is_irregular(reading, sentence, name) => {
+            Some(Status::NotAdherent)
+        }
+        Some(Status::NotTaken) if is_unneeded(reading, sentence, name.end) => Some(Status::Continued),
+        Some(Status::NotTaken | Status::NotAdherent) | None if is_never_missed(reading, sentence.start, name.start) => {
+            Some(Status::Continued)
+        }
+        None if is_finished(reading, sentence.start, name.start) => Some(Status::Stopped),
+        status => status,
+    }
+}
+
+/// "Not taking metformin as prescribed", "no toma la metformina todos los días", "doesn't always take": taken, not as it should be.
+fn is_irregular(reading: &Reading<'_>, sentence: &Range<usize>, name: &Range<usize>) -> bool {
+    let word = |at: usize| reading.word(at);
+    let behind = name.end..sentence.end.min(name.end + 6);
+    let pairs: &[(&str, &str)] = &[
+        ("as", "prescribed"),
+        ("as", "directed"),
+        ("every", "day"),
+        ("each", "day"),
+        ("todos", "los"),
+        ("forma", "regular"),
+        ("manera", "regular"),
+        ("como", "debe"),
+        ("segun", "pauta"),
+        ("como", "indicado"),
+    ];
+    let tail = behind.clone().any(|at| {
+        matches!(word(at), "regularly" | "consistently" | "reliably" | "regularmente" | "siempre" | "bien")
+            || pairs.iter().any(|(first, second)| word(at) == *first && word(at + 1) == *second)
+    });
+    let near = sentence.start.max(name.start.saturating_sub(6))..name.start;
+    let denied = |at: usize| matches!(word(at), "not" | "n't" | "no" | "dont" | "doesnt");
+    let head = near.clone().any(|at| denied(at) && matches!(word(at + 1), "always" | "siempre"));
+    let verb = near
+        .clone()
+        .any(|at| matches!(word(at), "take" | "taking" | "takes" | "toma" | "tomando" | "tomo" | "using" | "use"));
+    (tail && verb && near.clone().any(denied)) || head
+}
+
+/// "Has not missed any doses of", "no olvida ninguna toma de": taken as it should be.
+fn is_never_missed(reading: &Reading<'_>, from: usize, name: usize) -> bool {
+    let near = from.max(name.saturating_sub(REACH))..name;
+    let misses =
+        |word: &str| ["miss", "forg", "skip", "olvid", "salta", "saltad"].iter().any(|stem| word.starts_with(stem));
+    near.clone().any(|at| {
+        matches!(reading.word(at), "not" | "n't" | "never" | "no" | "nunca" | "without" | "sin")
+            && (at + 1..name.min(at + 4)).any(|word| misses(reading.word(word)))
+            && !(at..name).any(|word| reading.words[word].punctuation)
+    })
+}
+
+/// "Completó 7 días de amoxicilina", "acabó ayer la amoxicilina": a course that was finished.
+fn is_finished(reading: &Reading<'_>, from: usize, name: usize) -> bool {
+    let near = from.max(name.saturating_sub(REACH))..name;
+    let verb = |word: &str| {
+        matches!(
+            word,
+            "completo"
+                | "completaron"
+                | "completado"
+                | "complete"
+                | "termino"
+                | "termine"
+                | "terminado"
+                | "acabo"
+                | "acabe"
+                | "acabado"
+                | "finalizo"
+                | "finalizado"
+                | "finalice"
+        )
+    };
+    let course = |word: &str| {
+        is_small(word)
+            || matches!(
+                word,
+                "ciclo"
+                    | "curso"
+                    | "tratamiento"
+                    | "pauta"
+                    | "tanda"
+                    | "ayer"
+                    | "hoy"
+                    | "anteayer"
+                    | "dias"
+                    | "dia"
+                    | "semanas"
+                    | "semana"
+                    | "antibiotico"
+                    | "su"
+                    | "con"
+                    | "ya"
+                    | "oral"
+            )
+    };
+    near.clone().any(|at| {
+        verb(reading.word(at))
+            // "Acabo de tomar" has just been taken; "no completó" was not finished.
+            && reading.word(at + 1) != "de"
+            && !(near.start..at).rev().take(2).any(|word| matches!(reading.word(word), "no" | "sin" | "cuando" | "si"))
+            && (at + 1..name).all(|word| !reading.words[word].punctuation && course(reading.word(word)))
+    })
+}
+
+/// "As needed, hasn't needed any in three days": not needed is not given up.
+fn is_unneeded(reading: &Reading<'_>, sentence: &Range<usize>, name: usize) -> bool {
+    let behind = name..sentence.end;
+    let needs = |word: &str| word.starts_with("need") || word.starts_with("necesit") || word.starts_with("precis");
+    let denied = behind.clone().any(|at| {
+        matches!(reading.word(at), "not" | "n't" | "no" | "hasnt" | "havent" | "never")
+            && (at + 1..sentence.end.min(at + 4)).any(|word| needs(reading.word(word)))
+    });
+    denied && behind.clone().any(|at| matches!(reading.word(at), "prn" | "needed" | "precisa" | "demanda" | "sos"))
+}
