@@ -49,6 +49,13 @@ impl<'a> Reading<'a> {
         self.text.get(before.source.end..here).is_some_and(|gap| gap.contains('\n'))
     }
 
+    /// Whether a word is written in capitals, as abbreviations are: "SI" is neither "if" nor "yes".
+    pub(crate) fn is_capitals(&self, word: usize) -> bool {
+        let Some(word) = self.words.get(word) else { return false };
+        let letters = word.source.of(self.text);
+        letters.len() > 1 && letters.chars().all(char::is_uppercase)
+    }
+
     pub(crate) fn new(document: &'a Document, book: &Phrasebook) -> Self {
         let text = document.text.as_str();
         let mut reading = Self {

@@ -37,6 +37,10 @@ pub(crate) fn settle(scene: &Scene<'_>, entities: &mut [Entity]) {
         .collect();
     for entity in entities.iter_mut().filter(|entity| entity.context.negated && complaint(entity.kind)) {
         let here = scene.reading.words_at(entity.span);
+        if is_excepted(scene, &here) {
+            entity.context.negated = false;
+            continue;
+        }
         let given = denied.iter().find_map(|(before, medicine)| reason(scene, before, &here, *medicine));
         match given.or_else(|| decided_for(scene, &here)) {
             Some(Reason::Given) => entity.context.negated = false,
@@ -74,6 +78,15 @@ fn reason(scene: &Scene<'_>, denied: &Range<usize>, here: &Range<usize>, medicin
         () if medicine && IN_GENERAL.contains(&last) => Some(Reason::InGeneral),
         () => None,
     }
+}
+
+/// "No chest pain except with exertion", "no seizures except one in June": there, but for the rest.
+fn is_excepted(scene: &Scene<'_>, here: &Range<usize>) -> bool {
+    let word = |at: usize| scene.reading.word(here.end + at);
+    let from = usize::from(word(0) == ",");
+    matches!(word(from), "except" | "salvo" | "excepto" | "unless")
+        || matches!((word(from), word(from + 1)), ("other", "than") | ("apart", "from") | ("a", "excepcion"))
+        || word(from) == "menos" && matches!(word(from + 1), "al" | "cuando" | "con" | "por")
 }
 
 /// Words between "no" and the reason for what is not done.
@@ -193,6 +206,17 @@ mod tests {
             assert_eq!(said(text, name), (false, true), "{text}");
         }
         assert_eq!(said("Evitar metformina en insuficiencia renal.", "chronic kidney disease"), (false, false));
+    }
+
+    #[test]
+    fn what_is_denied_with_an_exception_is_there() {
+        for (text, name) in [
+            ("No palpitations except on stairs.", "palpitations"),
+            ("Sin cefalea salvo al toser.", "headache"),
+            ("No fits other than one in May.", "seizures"),
+        ] {
+            assert_eq!(said(text, name), (false, true), "{text}");
+        }
     }
 
     #[test]

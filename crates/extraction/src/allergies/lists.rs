@@ -48,7 +48,7 @@ pub(super) struct Open {
     /// The frame of its title.
     frame: Option<Frame>,
     /// A sentence told what is taken: the rest of its line speaks of that.
-    left: bool,
+    pub(super) left: bool,
     /// Where the sentence before ended.
     end: usize,
 }
@@ -122,6 +122,14 @@ impl AllergyRules {
                     | "actualmente"
                     | "tratamiento"
                     | "started"
+                    | "gave"
+                    | "given"
+                    | "treated"
+                    | "prescribed"
+                    | "trata"
+                    | "pauta"
+                    | "inicia"
+                    | "recibe"
                     | "continues"
                     | "continua"
             )

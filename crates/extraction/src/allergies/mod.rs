@@ -199,7 +199,7 @@ impl AllergyRules {
                 let under = self.governed(scene, listed.from..sentence.words.end, &under);
                 self.take_listed(scene, index, &under, listed.frame, &mut out);
                 if under.is_empty() {
-                    self.none_listed(scene, index, listed.from, &mut out);
+                    list.left |= self.none_listed(scene, index, listed.from, &mut out);
                 }
             }
             self.stated(scene, index, &substances, &mut out);

@@ -104,13 +104,16 @@ impl AllergyRules {
     }
 
     /// "Allergies: none known", "AMC: niega", "Alergias: ninguna conocida", "Allergies: nil": the whole of a list is a denial.
-    pub(super) fn none_listed(&self, scene: &Scene<'_>, index: usize, from: usize, out: &mut Allergies) {
+    /// Whether it is: then its line lists nothing any more.
+    pub(super) fn none_listed(&self, scene: &Scene<'_>, index: usize, from: usize, out: &mut Allergies) -> bool {
         let sentence = &scene.reading.sentences[index];
         let first = says_none(scene, from..sentence.words.end);
         let other = |first: usize| self.first(&self.other, scene, &(first..sentence.words.end)).is_some();
-        if first.is_some_and(|first| !other(first)) {
+        let none = first.is_some_and(|first| !other(first));
+        if none {
             out.statements.push(Statement { kind: StatementKind::NoKnownAllergies, span: sentence.span });
         }
+        none
     }
 
     /// "Sin alergias conocidas", "NKDA", "no soy alérgico a nada", "Allergies: none".

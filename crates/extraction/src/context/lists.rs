@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use super::Scope;
 use super::cues::{Category, CueHit, Cues, Direction};
+use super::scope_words::RESUMES;
 use crate::reading::Reading;
 
 /// Where the finding ends that begins at a word, if one does.
@@ -135,7 +136,9 @@ impl List<'_, '_> {
     /// "Abd pain", "new onset headache": one word that nobody knows right before a finding that ends its item.
     fn is_attribute(&self, word: usize, limit: usize) -> bool {
         let text = self.reading.word(word);
-        let plain = text.len() > 2 && text.bytes().all(|byte| byte.is_ascii_lowercase()) && !STATES.contains(&text);
+        // "Not hopeless, just tired", "she isn't depressed, she is exhausted".
+        let said = STATES.contains(&text) || RESUMES.contains(&text);
+        let plain = text.len() > 2 && text.bytes().all(|byte| byte.is_ascii_lowercase()) && !said;
         plain && self.category(word).is_none() && (self.finding)(word + 1) == Some(limit)
     }
 

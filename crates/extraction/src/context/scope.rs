@@ -187,27 +187,16 @@ impl Sentence<'_, '_> {
     /// Only punctuation or the sentence's end follows.
     pub(super) fn closes(&self, hit: &CueHit) -> bool {
         let next = hit.words.end;
-        next >= self.words.end
-            || matches!(self.reading.word(next), "," | "." | ";" | ")" | "(" | "/" | "-")
+        // "Insomnia, no SI": an abbreviation is no "if".
+        let abbreviated = next < self.words.end && self.reading.is_capitals(next);
+        next >= self.words.end || !abbreviated && self.closes_before(next)
+    }
+
+    fn closes_before(&self, next: usize) -> bool {
+        matches!(self.reading.word(next), "," | "." | ";" | ")" | "(" | "/" | "-")
             || matches!(self.category_at(next), Some(Category::End | Category::Verb))
             || COORDINATORS.contains(&self.reading.word(next))
             || FOLLOWS_CLOSING.contains(&self.reading.word(next))
-    }
-
-    /// A bare "no" at the end of its phrase, right behind what it denies.
-    fn follows_its_noun(&self, hit: &CueHit) -> bool {
-        let before = hit.words.start.wrapping_sub(1);
-        let ends = hit.words.end >= self.words.end || self.reading.words[hit.words.end].punctuation;
-        hit.words.len() == 1
-            && matches!(self.reading.word(hit.words.start), "no" | "ninguno" | "ninguna")
-            && ends
-            && hit.words.start > self.words.start
-            && !self.reading.words[before].punctuation
-            && !FUNCTION_WORDS.contains(&self.reading.word(before))
-            && !matches!(
-                self.reading.word(before),
-                "si" | "pero" | "but" | "por" | "como" | "or" | "o" | "that" | "digo" | "dice" | "dicen"
-            )
     }
 
     /// A colon, dash or equals sign stands before it.

@@ -2,6 +2,11 @@
 
 /// A comma and one of these begin what is said for good: "no quiero dañar a nadie, solo quiero …".
 pub(super) const RESUMES: &[&str] = &[
+    "she",
+    "he",
+    "they",
+    "instead",
+    "rather",
     "solo",
     "solamente",
     "nada",
@@ -45,6 +50,7 @@ pub(super) const FOLLOWS_CLOSING: &[&str] = &[
     "in",
     "for",
     "today",
+    "by",
     "since",
     "a",
     "al",

@@ -51,7 +51,10 @@ pub(super) fn of(
             continue;
         };
         word = value.words.end;
-        let ends = ends_item(reading, value.words.end, words.end, hits, cues);
+        // "Insomnia, no SI": behind a comma a "no" with words of its own denies those.
+        let behind_comma = value.words.start > words.start && reading.word(value.words.start - 1) == ",";
+        let open = value.words.end < words.end && !reading.words[value.words.end].punctuation;
+        let ends = ends_item(reading, value.words.end, words.end, hits, cues) && !(behind_comma && open);
         let label = label_before(reading, from, value.words.start, finding).filter(|_| ends || value.sign);
         let label = label.or_else(|| label_after(&value, words.end, finding));
         let Some(label) = label else { continue };

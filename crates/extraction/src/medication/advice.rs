@@ -14,6 +14,9 @@ const WITH: usize = 12;
 /// Words behind a name in which the case stands for which something is ordered.
 const CASE: usize = 7;
 
+/// Small words between a "not" and the name.
+const SMALL: usize = 8;
+
 /// Verbs of taking and beginning, in the forms that follow advice.
 const TAKES: &[&str] = &[
     "take",
@@ -304,4 +307,15 @@ fn is_unneeded(reading: &Reading<'_>, sentence: &Range<usize>, name: usize) -> b
             && (at + 1..sentence.end.min(at + 4)).any(|word| needs(reading.word(word)))
     });
     denied && behind.clone().any(|at| matches!(reading.word(at), "prn" | "needed" | "precisa" | "demanda" | "sos"))
+}
+
+/// "On aspirin, not on clopidogrel", "not yet on insulin": a "not" with nothing but small words before the name.
+pub(super) fn is_denied_at_once(reading: &Reading<'_>, mention: &Range<usize>, sentence: &Range<usize>) -> bool {
+    let when = |word: &str| matches!(word, "currently" | "yet" | "now" | "presently" | "any" | "taking" | "using");
+    let mut before = (sentence.start.max(mention.start.saturating_sub(SMALL))..mention.start).rev();
+    let not = before.find(|word| {
+        let text = reading.word(*word);
+        reading.words[*word].punctuation || !(is_small(text) || when(text))
+    });
+    not.is_some_and(|word| matches!(reading.word(word), "not" | "isnt" | "arent"))
 }

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::change::{follows, is_brought_to, is_second_of_pair};
+use super::fractions::fraction;
 use crate::lexicon::Labels;
 use crate::reading::Reading;
 use anamnesis_text::{Language, begins_number, number_words};
@@ -41,7 +42,7 @@ impl DoseRules {
         let mut out = Vec::new();
         let mut word = words.start;
         while word < words.end {
-            if let Some(dose) = half(reading, word, words.end, unit_at) {
+            if let Some(dose) = fraction(reading, word, words.end, unit_at) {
                 word = dose.words.end;
                 out.push(dose);
                 continue;
@@ -195,21 +196,6 @@ fn closes(reading: &Reading<'_>, end: usize, limit: usize) -> bool {
                 | "now"
                 | "ahora"
         )
-}
-
-/// "Media pastilla", "medio comprimido", "half a tablet".
-fn half<'a>(
-    reading: &Reading<'_>,
-    word: usize,
-    limit: usize,
-    unit_at: impl Fn(usize) -> Option<(Range<usize>, &'a str)>,
-) -> Option<Dose> {
-    if !matches!(reading.word(word), "half" | "media" | "medio" | "1/2" | "½") {
-        return None;
-    }
-    let next = if matches!(reading.word(word + 1), "a" | "of" | "an") { word + 2 } else { word + 1 };
-    let (at, unit) = unit_at(next).filter(|_| next < limit)?;
-    Some(Dose { words: word..at.end, text: format!("0.5 {unit}"), rank: 2 })
 }
 
 /// "mg/día", "mg/kg", "mcg/h", written as one: the unit before the slash.

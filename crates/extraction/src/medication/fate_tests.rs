@@ -150,3 +150,98 @@ fn a_verb_with_its_own_medicine_behind_it_says_nothing_of_the_one_before() {
         assert_eq!(status(text, ended), "stopped", "{text}");
     }
 }
+
+/// What becomes of each medicine of a sentence: its English name and its status, empty where it is simply taken.
+fn fates(text: &str, expected: &[(&str, &str)]) {
+    for (name, status) in expected {
+        let found = medicine(text, name);
+        assert_eq!((found.status.as_deref().unwrap_or_default(), text), (*status, text), "{name}");
+        assert_eq!(found.context.negated, *status == "not_taken", "{name}: {text}");
+    }
+}
+
+#[test]
+fn each_participle_is_of_the_medicine_before_it() {
+    fates("Rivaroxaban started and clopidogrel stopped.", &[("rivaroxaban", "started"), ("clopidogrel", "stopped")]);
+    fates("Candesartan 8 mg stopped and sacubitril/valsartan started.", &[("candesartan", "stopped")]);
+    fates(
+        "Espironolactona iniciada y furosemida suspendida.",
+        &[("spironolactone", "started"), ("furosemide", "stopped")],
+    );
+    fates(
+        "Bisoprolol, ramipril, simvastatina (suspendida).",
+        &[("bisoprolol", ""), ("ramipril", ""), ("simvastatin", "stopped")],
+    );
+    fates(
+        "Litio, olanzapina y diazepam suspendidos.",
+        &[("lithium", "stopped"), ("olanzapine", "stopped"), ("diazepam", "stopped")],
+    );
+    fates("Continues atenolol, digoxin stopped.", &[("atenolol", "active"), ("digoxin", "stopped")]);
+    fates("D/c'd gabapentin; pregabalin 75 mg added.", &[("gabapentin", "stopped"), ("pregabalin", "started")]);
+    fates("Meds: atenolol, stopped naproxen, calcium carbonate.", &[("atenolol", "active"), ("naproxen", "stopped")]);
+    fates(
+        "RETIRAR: glipizida. AÑADIR: dapagliflozina 10 mg.",
+        &[("glipizide", "stopped"), ("dapagliflozin", "started")],
+    );
+    fates(
+        "Previous treatments: fluoxetine. Currently venlafaxine 75 mg.",
+        &[("fluoxetine", "stopped"), ("venlafaxine", "")],
+    );
+}
+
+#[test]
+fn advice_against_a_medicine_is_no_proposal_and_what_it_must_not_be_taken_with_is_taken() {
+    for (text, name) in [
+        ("She should not take naproxen.", "naproxen"),
+        ("I would not recommend starting zolpidem.", "zolpidem"),
+        ("We advised against using codeine.", "codeine"),
+        ("No debe tomar diclofenaco.", "diclofenac"),
+        ("Se decide no reiniciar apixabán.", "apixaban"),
+        ("Not currently on rivaroxaban.", "rivaroxaban"),
+        ("On ramipril, not on digoxin.", "digoxin"),
+    ] {
+        fates(text, &[(name, "not_taken")]);
+    }
+    fates("Avoid naproxen with lithium.", &[("naproxen", "not_taken"), ("lithium", "")]);
+    fates("No tome diclofenaco mientras toma warfarina.", &[("diclofenac", "not_taken")]);
+    assert!(!medicine("No tome diclofenaco mientras toma warfarina.", "warfarin").context.negated);
+    fates("Sin tratamiento con quetiapina.", &[("quetiapine", "not_taken")]);
+}
+
+#[test]
+fn an_order_for_a_case_or_a_time_has_not_been_carried_out_and_what_was_taken_up_again_is_taken() {
+    fates("Stop empagliflozin if vomiting.", &[("empagliflozin", "active")]);
+    fates("Si diarrea, suspender enalapril.", &[("enalapril", "active")]);
+    fates("Suspender rivaroxabán 48 horas antes de la cirugía.", &[("rivaroxaban", "on_hold")]);
+    fates("Dejó la olanzapina en enero y la retomó en abril.", &[("olanzapine", "active")]);
+    fates("Stopped taking digoxin and is still on bisoprolol.", &[("digoxin", "stopped"), ("bisoprolol", "active")]);
+    fates("Completó 10 días de doxiciclina.", &[("doxycycline", "stopped")]);
+    fates("Iniciará rivaroxabán tras la retirada del drenaje.", &[("rivaroxaban", "")]);
+}
+
+#[test]
+fn doses_that_are_never_missed_are_taken_and_those_that_often_are_not_are_taken_badly() {
+    for text in [
+        "Never misses a dose of lithium.",
+        "Has not missed any doses of lithium.",
+        "No se salta ninguna toma de litio.",
+    ] {
+        fates(text, &[("lithium", "active")]);
+    }
+    for text in ["Not taking lithium as prescribed.", "No toma el litio todos los días.", "No siempre toma el litio."]
+    {
+        fates(text, &[("lithium", "not_adherent")]);
+    }
+}
+
+#[test]
+fn a_limit_is_no_dose() {
+    for (text, name, dose) in [
+        ("Labetalol 20 mg IV if SBP >170.", "labetalol", "20 mg"),
+        ("Metamizol 2 g si temperatura >38,5.", "metamizole", "2 g"),
+        ("Increase ramipril to 10 mg if BP > 150/90.", "ramipril", "10 mg"),
+        ("Carvedilol 3.125 > 6.25 mg.", "carvedilol", "6.25 mg"),
+    ] {
+        assert_eq!(medicine(text, name).dose.as_deref(), Some(dose), "{text}");
+    }
+}

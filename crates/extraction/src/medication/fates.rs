@@ -111,6 +111,15 @@ fn participle(
     {
         return None;
     }
+    // "Started in January and stopped in February": what is said last holds.
+    let goes_on = (at + 1..gap.end).any(|word| {
+        let later = word..word + 1;
+        status_of(reading.word(word)).is_some()
+            && !next.is_some_and(|next| is_of_next(reading, gap.start, &later, next))
+    });
+    if goes_on {
+        return None;
+    }
     let of_one = at.checked_sub(1).is_some_and(|before| OF_ONE.contains(&reading.word(before)));
     let word = reading.word(at);
     let spanish = ["ado", "ada", "ido", "ida"].iter().any(|ending| word.ends_with(ending));

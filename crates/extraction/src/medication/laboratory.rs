@@ -59,7 +59,10 @@ const LEVELS: &[&str] = &[
 pub(crate) fn is_measured(reading: &Reading<'_>, sentence: &Range<usize>, mention: &Mention) -> bool {
     let words = &mention.words;
     let near = |word: usize| word < sentence.end && LEVELS.contains(&reading.word(word));
-    if near(words.end) || (sentence.start..words.start).rev().take(3).any(near) {
+    // "Se baja enalapril", "low dose aspirin": before the name these say something else of what is not found in blood.
+    let in_body = MEASURED_GROUPS.contains(&mention.concept.group) || mention.concept.group == "blood";
+    let lowered = |word: usize| matches!(reading.word(word), "baja" | "bajo" | "low") && !in_body;
+    if near(words.end) || (sentence.start..words.start).rev().take(3).any(|word| near(word) && !lowered(word)) {
         return true;
     }
     // "Vitamin D was 24", "litio en sangre 0,8".

@@ -7,6 +7,7 @@ mod change;
 mod dose;
 mod everyday;
 mod fates;
+mod fractions;
 mod frequency;
 mod laboratory;
 mod misuse;

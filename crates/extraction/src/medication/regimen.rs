@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::dose::{Dose, DoseRules};
+use super::fractions;
 use super::frequency::FrequencyRules;
 use crate::lexicon::Labels;
 use crate::matcher::Matcher;
@@ -76,7 +77,14 @@ impl RegimenRules {
         let linked = |dose: &Dose| {
             (dose.words.end..near.end).all(of) && (dose.rank > 1 || (dose.rank == 1 && dose.words.end < near.end))
         };
-        self.doses.find(reading, &self.labels, near.clone()).pop().filter(linked)
+        let mut doses = self.doses.find(reading, &self.labels, near.clone());
+        let last = doses.pop().filter(linked)?;
+        // "Half a tablet of 50 mg", "half of her 50 mg".
+        if let Some(part) = doses.pop().filter(|part| fractions::is_part(part) && last.rank == 3) {
+            return Some(Dose { text: format!("{}, {}", last.text, part.text), ..last });
+        }
+        let text = fractions::halved(reading, near.start, &last).unwrap_or_else(|| last.text.clone());
+        Some(Dose { text, ..last })
     }
 
     /// "A patch of", "colirio de": a form that says the way in.
@@ -206,6 +214,15 @@ impl RegimenRules {
         let replaced = doses.len() < former;
         let strength = doses.first().filter(|first| first.rank == 1).cloned();
         let Some(best) = doses.iter().map(|dose| dose.rank).max() else { return (None, false) };
+        // "50 mg medio comprimido": a strength, and the part of it that is taken.
+        if let [strength, part] = doses.as_slice()
+            && strength.rank == 3
+            && fractions::is_part(part)
+            && part.words.start <= strength.words.end + 1
+        {
+            let words = strength.words.start..part.words.end;
+            return (Some(Said { text: format!("{}, {}", strength.text, part.text), words }), false);
+        }
         doses.retain(|dose| dose.rank == best);
         let Some(last) = doses.pop() else { return (None, false) };
         let corrected = doses.last().is_some_and(|previous| {

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::amounts::{is_handed_out, is_heap, is_small, was_of_years};
-use super::{realized, until};
+use super::{advice, realized, until};
 use crate::dates::{Tense, tense_before};
 use crate::lexicon::{SPEECH, label};
 use crate::matcher::Matcher;
@@ -131,7 +131,7 @@ impl StatusRules {
         if self.is_not_meant(reading, mention, &around.sentence) || is_heap(reading, mention) {
             return Some(Status::NotMeant);
         }
-        if is_denied_at_once(reading, mention, &around.sentence) {
+        if advice::is_denied_at_once(reading, mention, &around.sentence) {
             return Some(Status::NotTaken);
         }
         if let Some(remark) = super::tags::remark(reading, around.after.clone()) {
@@ -411,17 +411,6 @@ impl StatusRules {
         }
         (!matches!(status, Status::Active | Status::Changed | Status::Suggested)).then_some(status)
     }
-}
-
-/// "On aspirin, not on clopidogrel", "not yet on insulin": a "not" with nothing but small words before the name.
-fn is_denied_at_once(reading: &Reading<'_>, mention: &Range<usize>, sentence: &Range<usize>) -> bool {
-    let when = |word: &str| matches!(word, "currently" | "yet" | "now" | "presently" | "any" | "taking" | "using");
-    let mut before = (sentence.start.max(mention.start.saturating_sub(ADJACENT))..mention.start).rev();
-    let not = before.find(|word| {
-        let text = reading.word(*word);
-        reading.words[*word].punctuation || !(is_small(text) || when(text))
-    });
-    not.is_some_and(|word| matches!(reading.word(word), "not" | "isnt" | "arent"))
 }
 
 /// "As planned", "según lo previsto": where such words end that begin here.

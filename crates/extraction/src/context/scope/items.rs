@@ -2,7 +2,7 @@
 
 use super::super::cues::{Category, CueHit};
 use super::super::scope_words::RESUMES;
-use super::Sentence;
+use super::{FUNCTION_WORDS, Sentence};
 
 const LIST_ENDERS: &[&str] = &["ni", "o", "u", "or", "nor"];
 /// A longer stretch between commas is a clause, not an item of a list.
@@ -34,6 +34,22 @@ impl Sentence<'_, '_> {
             }
             item_start = end + 1;
         }
+    }
+
+    /// A bare "no" at the end of its phrase, right behind what it denies.
+    pub(super) fn follows_its_noun(&self, hit: &CueHit) -> bool {
+        let before = hit.words.start.wrapping_sub(1);
+        let ends = hit.words.end >= self.words.end || self.reading.words[hit.words.end].punctuation;
+        hit.words.len() == 1
+            && matches!(self.reading.word(hit.words.start), "no" | "ninguno" | "ninguna")
+            && ends
+            && hit.words.start > self.words.start
+            && !self.reading.words[before].punctuation
+            && !FUNCTION_WORDS.contains(&self.reading.word(before))
+            && !matches!(
+                self.reading.word(before),
+                "si" | "pero" | "but" | "por" | "como" | "or" | "o" | "that" | "digo" | "dice" | "dicen"
+            )
     }
 
     /// "Hypertension, asthma and eczema (both resolved)": where the last two items begin, if the cue speaks of two.
