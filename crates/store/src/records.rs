@@ -358,12 +358,23 @@ pub struct OrgBatch {
     pub alarms: Vec<Alarm>,
     /// Answers to what the messages ask for and these effects carry out.
     pub answers: Vec<NewAnswer>,
+    /// The traces that events of this batch go on with.
+    pub traces: Vec<TraceOf>,
     pub generation: i64,
+}
+
+/// The trace of one message of a batch: events of its document, or else of its patient, go on with it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TraceOf {
+    pub scope: Scope,
+    pub document: Option<DocumentId>,
+    /// W3C trace context of the work on the message.
+    pub traceparent: String,
 }
 
 /// How much of each kind a part of a batch brought: where the batch may be cut again.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Brought([usize; 9]);
+pub struct Brought([usize; 10]);
 
 impl OrgBatch {
     /// Takes in what another message does, and tells how much that was.
@@ -379,6 +390,7 @@ impl OrgBatch {
             moved(&mut one.ephemeral, &mut self.ephemeral),
             moved(&mut one.alarms, &mut self.alarms),
             moved(&mut one.answers, &mut self.answers),
+            moved(&mut one.traces, &mut self.traces),
         ])
     }
 
@@ -396,6 +408,7 @@ impl OrgBatch {
             ephemeral: cut(&mut self.ephemeral, of[6]),
             alarms: cut(&mut self.alarms, of[7]),
             answers: cut(&mut self.answers, of[8]),
+            traces: cut(&mut self.traces, of[9]),
             generation: self.generation,
         }
     }
