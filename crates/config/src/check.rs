@@ -41,6 +41,8 @@ pub enum ProblemKind {
     Rule,
     /// A file that holds a secret cannot be used.
     Secret,
+    /// It needs a part that the program was built without.
+    Unbuilt,
 }
 
 /// One thing that is wrong.
@@ -334,7 +336,7 @@ fn unbuilt(built: Built, sources: &Node) -> Option<Problem> {
     let problem = "has no effect: this program was built without the cargo feature `otel`, and sends no traces";
     let problem = Problem {
         severity: Severity::Warning,
-        ..error(ProblemKind::Rule, ENDPOINT, given(endpoint), problem)
+        ..error(ProblemKind::Unbuilt, ENDPOINT, given(endpoint), problem)
     };
     (is_set && !built.traces).then_some(problem)
 }
