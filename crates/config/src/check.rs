@@ -334,10 +334,8 @@ fn unbuilt(built: Built, sources: &Node) -> Option<Problem> {
     let endpoint = sources.at(ENDPOINT, 0)?;
     let is_set = matches!(&endpoint.raw, Raw::Text(text) if !text.is_empty());
     let problem = "has no effect: this program was built without the cargo feature `otel`, and sends no traces";
-    let problem = Problem {
-        severity: Severity::Warning,
-        ..error(ProblemKind::Unbuilt, ENDPOINT, given(endpoint), problem)
-    };
+    let problem =
+        Problem { severity: Severity::Warning, ..error(ProblemKind::Unbuilt, ENDPOINT, given(endpoint), problem) };
     (is_set && !built.traces).then_some(problem)
 }
 

@@ -136,8 +136,7 @@ mod tests {
     use super::*;
 
     fn config(endpoint: &str, headers: &str) -> Result<(), InvalidSetting> {
-        let config =
-            TracesConfig { endpoint: endpoint.to_owned(), headers: headers.into(), ..TracesConfig::default() };
+        let config = TracesConfig { endpoint: endpoint.to_owned(), headers: headers.into(), ..TracesConfig::default() };
         Rules::first(|rules| config.check(rules))
     }
 

@@ -12,12 +12,12 @@ use serde::de::DeserializeOwned;
 use tokio_util::sync::CancellationToken;
 
 use super::JobName;
+pub use super::error::JobError;
 use super::ledger::{self, Asked, Claim, Cursor, Ending, Offer, Run, rows};
 use super::observe::Observer;
 use super::planner::{Due, RunKey};
 use super::policy::{Policies, RunPolicy};
 use super::report::report;
-pub use super::error::JobError;
 pub use super::report::{Outcome, Report};
 use super::status::Status;
 use super::traced;

@@ -45,7 +45,6 @@ use std::time::Instant;
 
 pub use canonical::Outage;
 use canonical::{Step, Trace, spend};
-use traced::ADMIT;
 pub use disposition::{Disposition, Tally};
 pub use extractors::{Extractors, ExtractorsError};
 pub use legacy::{Imported, Importer};
@@ -53,6 +52,7 @@ pub use message::Raw;
 use message::{Admitted, Entry, Message, Outcome, Shared};
 pub use model::writer;
 pub use redactors::{Redactors, RedactorsError, stored_replacement};
+use traced::ADMIT;
 
 use crate::intake::binding::{Bindings, KeyDefect};
 use anamnesis_config::PipelineConfig;
@@ -65,8 +65,8 @@ use anamnesis_extraction::Extractor;
 use anamnesis_extraction::model::{ModelDefect, ModelReader};
 use anamnesis_messages::decode::said_at;
 use anamnesis_messages::{Decoder, Limits};
-use anamnesis_observability::metrics::{Label as _, Metrics};
 use anamnesis_observability::metrics::labels::{MessageType, Queue, Stage};
+use anamnesis_observability::metrics::{Label as _, Metrics};
 use anamnesis_observability::traces::Context;
 use anamnesis_redaction::{RedactionError, Redactor};
 use anamnesis_sql::Fault;

@@ -5,9 +5,7 @@ use std::sync::Arc;
 use super::admission::Begun;
 use super::answers::NewAnswer;
 use super::consents::{Looked, NewConsent};
-use super::records::{
-    Alarm, EphemeralChange, InboxEntry, NewAct, NewDocument, NewFinding, ProfileChange,
-};
+use super::records::{Alarm, EphemeralChange, InboxEntry, NewAct, NewDocument, NewFinding, ProfileChange};
 use anamnesis_core::ids::DocumentId;
 use anamnesis_core::scope::Scope;
 

@@ -211,7 +211,11 @@ impl Exporter {
     /// Said once for each outage.
     fn went(&mut self, why: &'static str) {
         if !std::mem::replace(&mut self.away, true) {
-            tracing::warn!(code = "traces_away", why, "the collector takes no spans; they wait, and are dropped when the queue is full");
+            tracing::warn!(
+                code = "traces_away",
+                why,
+                "the collector takes no spans; they wait, and are dropped when the queue is full"
+            );
         }
     }
 

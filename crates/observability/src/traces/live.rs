@@ -365,3 +365,7 @@ pub async fn within<T>(group: Group, work: impl Future<Output = T>) -> T {
 pub fn current() -> Group {
     CURRENT.try_with(Group::clone).unwrap_or_default()
 }
+
+#[cfg(test)]
+#[path = "live_tests.rs"]
+mod tests;
