@@ -316,7 +316,7 @@ impl Driver {
             }
             let examined = progress.attempt.examined();
             let mut batch = self.traces.child(Name::JobBatch, Kind::Internal, span);
-            let working = self.batch(job, policy, run, progress);
+            let working = Box::pin(self.batch(job, policy, run, progress));
             let worked = traces::within(Group::alone(batch.context()), working).await;
             batch.count(Count::Examined, progress.attempt.examined() - examined);
             run = worked.inspect_err(|error| batch.fail(error.code()))?;

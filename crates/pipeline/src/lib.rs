@@ -43,6 +43,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
 
+use futures::FutureExt as _;
+
 pub use canonical::Outage;
 use canonical::{Step, Trace, spend};
 pub use disposition::{Disposition, Tally};
@@ -282,7 +284,7 @@ impl Pipeline {
     async fn organization(&self, org: OrgId, entries: Vec<Entry>) -> Result<Vec<Outcome>, PipelineError> {
         let started = Instant::now();
         let spans: Vec<Context> = entries.iter().map(|entry| entry.span).collect();
-        let admitted = self.staged(ADMIT, &spans, self.admit(org, entries)).await;
+        let admitted = self.staged(ADMIT, &spans, self.admit(org, entries).boxed()).await;
         spend(Step::Admit, started);
         let admit::Admission { mut admitted, mut done, unkept, mut shared } = admitted?;
         if !admitted.is_empty() {
@@ -367,13 +369,14 @@ impl Pipeline {
         crash_at("redacted_and_extracted");
         let started = Instant::now();
         let spans: Vec<Context> = read.iter().map(|read| read.admitted.span).collect();
-        let embedded = self.staged(Stage::Embed.code(), &spans, self.embed_all(read, shared, &mut done)).await;
+        let embedded = self.staged(Stage::Embed.code(), &spans, self.embed_all(read, shared, &mut done).boxed()).await;
         spend(Step::Embed, started);
         let embedded = embedded?;
         crash_at("embedded");
         let started = Instant::now();
         let spans: Vec<Context> = embedded.iter().map(|one| one.read.admitted.span).collect();
-        let stored = self.staged(Stage::Store.code(), &spans, self.store_all(org, embedded, shared, &mut done)).await;
+        let stored =
+            self.staged(Stage::Store.code(), &spans, self.store_all(org, embedded, shared, &mut done).boxed()).await;
         spend(Step::Store, started);
         stored?;
         Ok(done)

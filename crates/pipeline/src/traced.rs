@@ -3,6 +3,8 @@
 
 use std::time::Instant;
 
+use futures::future::BoxFuture;
+
 use super::counting::store_code;
 use super::message::{Message, Raw};
 use super::{Disposition, Pipeline, PipelineError};
@@ -82,7 +84,8 @@ impl Pipeline {
         &self,
         stage: &'static str,
         messages: &[Context],
-        work: impl Future<Output = Result<T, PipelineError>>,
+        // On the heap: moved from call to call, the state of a stage would be on the stack several times.
+        work: BoxFuture<'_, Result<T, PipelineError>>,
     ) -> Result<T, PipelineError> {
         let mut spans = Together::begin(self.traces(), Name::Stage(stage), messages.iter());
         let done = traces::within(spans.group(), work).await;

@@ -117,7 +117,7 @@ impl Recall {
     pub async fn context(&self, scope: Scope, request: &ContextRequest) -> Result<Context, RecallError> {
         let traces = &self.metrics.traces;
         let mut span = traces.begin(Name::Context, traces::Kind::Internal, &Default::default());
-        let told = traces::within(Group::alone(span.context()), self.assembled(scope, request)).await;
+        let told = traces::within(Group::alone(span.context()), Box::pin(self.assembled(scope, request))).await;
         let outcome = self.count_read(&told);
         span.code(Code::Outcome, outcome.code());
         match &told {

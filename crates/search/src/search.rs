@@ -132,7 +132,7 @@ impl Recall {
     pub async fn search(&self, scope: Scope, request: &SearchRequest) -> Result<Found, RecallError> {
         let mut span = self.metrics.traces.operation(Name::Search, Kind::Internal, &traces::current());
         span.code(Code::GenAiOperation, "search_memory");
-        let found = traces::within(Group::alone(span.context()), self.searched(scope, request)).await;
+        let found = traces::within(Group::alone(span.context()), Box::pin(self.searched(scope, request))).await;
         match &found {
             Ok(found) => span.count(Count::Passages, found.hits.len() as u64),
             Err(error) => span.fail(error.code()),
