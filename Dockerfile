@@ -5,10 +5,12 @@ FROM rust:1.95-bookworm AS build
 WORKDIR /build
 COPY . .
 ARG REVISION=unknown
+# Further parts of the program, such as otel (docs/traces.md).
+ARG FEATURES=""
 ENV ANAMNESIS_REVISION=${REVISION}
 RUN --mount=type=cache,target=/usr/local/cargo/registry \
     --mount=type=cache,target=/build/target \
-    cargo build --locked --profile dist --bin anamnesis \
+    cargo build --locked --profile dist --bin anamnesis --features "${FEATURES}" \
     && install -D -m 0755 target/dist/anamnesis /out/usr/local/bin/anamnesis \
     && install -d -m 0750 /out/var/lib/anamnesis /out/var/lib/anamnesis/keys
 

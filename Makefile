@@ -20,11 +20,12 @@ demo: setup ## Sample documents become memory, then 30 simulated nights pass
 	@cargo build --locked --bin anamnesis
 	@cargo run --locked --quiet -- demo
 
+# With traces, which the shipped program leaves out: one build serves all tests. `make demo` and the campaigns run without.
 test: setup check ## Every test that CI runs
 	@scripts/nextest.sh
 	@export ANAMNESIS_TEST_POSTGRES_URL=$${ANAMNESIS_TEST_POSTGRES_URL:-$$(scripts/postgres.sh start)}; \
 	export ANAMNESIS_TEST_AMQP_URL=$${ANAMNESIS_TEST_AMQP_URL:-$$(scripts/rabbitmq.sh start)}; \
-	ANAMNESIS_SCENARIOS=$${ANAMNESIS_SCENARIOS:-quick} cargo nextest run --locked --workspace --no-fail-fast
+	ANAMNESIS_SCENARIOS=$${ANAMNESIS_SCENARIOS:-quick} cargo nextest run --locked --workspace --features otel --no-fail-fast
 
 examples: setup ## The READMEs of the crates that can be used alone: their code compiles and their examples run
 	@cargo build --locked --quiet --workspace --examples
@@ -94,6 +95,7 @@ sbom: setup ## Parts list of the shipped program: target/sbom/anamnesis.cdx.json
 lint: setup ## Formatting and clippy, warnings are errors
 	@cargo fmt --all --check
 	@cargo clippy --locked --workspace --all-targets -- -D warnings
+	@cargo clippy --locked --workspace --all-targets --features otel -- -D warnings
 	@cargo clippy --locked --package anamnesis-crypto --lib --features kms-aws -- -D warnings
 
 fmt: ## Format the sources

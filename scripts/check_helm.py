@@ -99,6 +99,7 @@ REFUSED: list[tuple[dict, str]] = [
     ({"networkPolicy": {"providers": [{"name": "anywhere", "ports": [443]}]}}, "to"),
     ({"networkPolicy": {"providers": [{"name": "x", "to": [{"host": "example.org"}], "ports": [443]}]}}, "host"),
     ({"networkPolicy": {"dns": {"ports": [70000]}}}, "networkPolicy.dns.ports"),
+    ({"networkPolicy": {"collector": {"ports": [0]}}}, "networkPolicy.collector.ports"),
     ({"spool": {"persistence": {"accessMode": "ReadOnlyMany"}}}, "accessMode"),
     ({"autoscaling": {"mode": "vpa"}}, "autoscaling.mode"),
     ({"lexicons": {"files": {"a/b.tsv": "x"}}}, "a/b.tsv"),
@@ -542,6 +543,7 @@ def opened(scenario: str, documents: list[dict], values: dict):
     if values["store"]["engine"] == "postgres":
         common |= rules(tcp(values["store"]["postgres"]["port"]), network["database"]["to"])
         common |= rules(tcp(values["store"]["keys"]["url"]["port"]), network["keys"]["to"])
+    common |= rules(tcp(*network["collector"]["ports"]), network["collector"]["to"])
     for provider in network["providers"]:
         common |= rules(tcp(*provider["ports"]), provider["to"])
     for rule in network["egress"]:

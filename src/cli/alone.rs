@@ -30,6 +30,7 @@ pub(crate) fn run(_: Args, context: &Context) -> Result<Exit, Failure> {
     let (queue, raw) = asked.read().ok_or_else(unreadable)?;
     context.block_on(async {
         let world = World::with(settings).await?;
+        world.send_spans(context);
         let pipeline = world.pipeline()?;
         let done = pipeline.run_from(queue, vec![raw]).await;
         world.store.close().await;

@@ -5,9 +5,13 @@ use serde_json::{Value, json};
 
 use super::output::{self, Format};
 use super::{Context, Exit, Failure};
-use anamnesis_config::check::{self, Problem, Severity};
+use anamnesis_config::check::{self, Built, Problem, Severity};
 use anamnesis_config::reference::{default_text, reference};
 use anamnesis_config::show::{Shown, show};
+use anamnesis_observability::traces;
+
+/// What this program was built with.
+pub(crate) const BUILT: Built = Built { traces: traces::BUILT };
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -46,7 +50,7 @@ pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
             print_values(&shown.iter().filter(wanted).collect::<Vec<_>>(), format)?;
             Ok(Exit::Done)
         }
-        What::Check => print_problems(&check::check(context.config.as_deref()), format),
+        What::Check => print_problems(&check::check(context.config.as_deref(), BUILT), format),
         What::Reference { prefix } => {
             print_reference(prefix.as_deref().unwrap_or_default(), format)?;
             Ok(Exit::Done)

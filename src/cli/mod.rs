@@ -54,6 +54,7 @@ pub mod world;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
@@ -63,6 +64,7 @@ use output::Format;
 
 use anamnesis_config::log::LogConfig;
 use anamnesis_observability::log::{self, Sink};
+use anamnesis_observability::traces::Traces;
 
 /// Clinical memory pipeline: redacts, extracts, embeds, stores and ages what a patient's documents say.
 #[derive(Debug, Parser)]
@@ -88,7 +90,13 @@ pub struct Context {
     /// The read that this process is, for the audit trail.
     #[arg(skip)]
     pub(crate) read: audited::Reading,
+    /// The spans of this process, which are sent before it ends.
+    #[arg(skip)]
+    pub(crate) spans: Arc<OnceLock<Traces>>,
 }
+
+/// How long the last spans of a process may take: a collector that is away holds nobody up.
+pub(crate) const LAST_SPANS: Duration = Duration::from_secs(1);
 
 impl Context {
     /// The format asked for, or the verb's own.
@@ -104,6 +112,9 @@ impl Context {
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
         let result = runtime.block_on(work);
         let result = runtime.block_on(self.read.ended(result));
+        if let Some(spans) = self.spans.get() {
+            runtime.block_on(spans.close(LAST_SPANS));
+        }
         // What still computes was given up already: the process does not wait for it.
         runtime.shutdown_timeout(Duration::from_millis(300));
         result

@@ -36,8 +36,15 @@ impl World {
     pub(crate) async fn open(context: &Context) -> Result<Self, Failure> {
         let settings = config::load(context.config.as_deref()).map_err(|error| Failure::usage(error.to_string()))?;
         let world = Self::with(settings).await?;
+        world.send_spans(context);
         context.read.opened(&world).await?;
         Ok(world)
+    }
+
+    /// Lets the process send its last spans before it ends.
+    pub(crate) fn send_spans(&self, context: &Context) {
+        // A process opens one world; of a second one the spans are sent as they come.
+        let _ = context.spans.set(self.metrics.traces.clone());
     }
 
     /// The configured settings over a new embedded store in `folder`, with its keys there too and the clock of the caller.
@@ -101,6 +108,9 @@ impl World {
         keyring::bind(&store, first).await.map_err(|error| keyring::failure(&error))?;
         let identity = Identity { provider: settings.embedding.provider.name().to_owned(), ..Identity::default() };
         let metrics = Metrics::new(&identity).map_err(|_| Failure::failed("metrics cannot be declared"))?;
+        // Spans have the time of the machine, whatever the time of memory is.
+        let metrics = metrics.tracing(&settings.traces, Arc::new(SystemClock), Arc::clone(&entropy));
+        let metrics = metrics.map_err(|error| Failure::usage(error.to_string()))?;
         Ok(Self { settings, clock, entropy, store, metrics: Arc::new(metrics), models: OnceLock::new() })
     }
 

@@ -112,6 +112,52 @@ fn one_crate_each_names_the_client_libraries_of_broker_and_database() {
 }
 
 #[test]
+fn one_crate_names_the_libraries_of_traces() {
+    none(&users_of(&["opentelemetry", "opentelemetry_sdk", "opentelemetry-proto"], &["anamnesis-observability"]));
+}
+
+/// A new attribute is a decision: it is added here, to the page and to the code.
+#[test]
+fn the_attributes_of_spans_are_a_closed_list_that_the_page_explains() {
+    let keys: BTreeSet<&str> = anamnesis_observability::traces::attribute_keys().collect();
+    let closed = [
+        "anamnesis.documents",
+        "anamnesis.embedding.purpose",
+        "anamnesis.embedding.texts",
+        "anamnesis.events",
+        "anamnesis.findings",
+        "anamnesis.job.changed",
+        "anamnesis.job.examined",
+        "anamnesis.job.name",
+        "anamnesis.message.type",
+        "anamnesis.organization",
+        "anamnesis.outcome",
+        "anamnesis.passages",
+        "anamnesis.queue",
+        "anamnesis.vectors",
+        "db.operation.name",
+        "db.system.name",
+        "error.type",
+        "gen_ai.embeddings.dimension.count",
+        "gen_ai.operation.name",
+        "gen_ai.provider.name",
+        "gen_ai.request.model",
+        "gen_ai.usage.input_tokens",
+        "messaging.batch.message_count",
+        "messaging.destination.name",
+        "messaging.message.id",
+        "messaging.operation.name",
+        "messaging.operation.type",
+        "messaging.system",
+    ];
+    assert_eq!(keys, closed.into_iter().collect());
+    let page = read(&root().join("docs/traces.md"));
+    let rows = page.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next());
+    let explained: BTreeSet<&str> = rows.filter(|word| word.contains('.')).collect();
+    assert_eq!(explained, keys, "docs/traces.md has one row for each attribute");
+}
+
+#[test]
 fn no_crate_of_the_product_depends_on_a_tool() {
     none(&users_of(&["anamnesis-bench", "anamnesis-test-servers", "anamnesis-train", "anamnesis"], &[]));
 }

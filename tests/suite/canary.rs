@@ -118,7 +118,7 @@ fn everything() -> (Vec<Vec<u8>>, Vec<String>) {
 }
 
 /// The canaries that stand in these bytes: as UTF-8, UTF-16, hexadecimal or base64, in either case of letters.
-fn found<'c>(cage: &'c [String], bytes: &[u8]) -> Vec<&'c str> {
+pub(crate) fn found<'c>(cage: &'c [String], bytes: &[u8]) -> Vec<&'c str> {
     let (mut letters, mut base64) = (Vec::new(), Vec::new());
     for (bird, name) in cage.iter().enumerate() {
         let wide: Vec<u8> = name.encode_utf16().flat_map(u16::to_le_bytes).collect();

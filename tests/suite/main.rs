@@ -73,6 +73,8 @@ mod store;
 mod story;
 mod support;
 mod terms;
+#[cfg(feature = "otel")]
+mod traces;
 mod transport;
 mod uploaded;
 mod wiped;

@@ -281,6 +281,12 @@ impl Program {
         Self { folder: tempfile::tempdir().unwrap(), server, provider }
     }
 
+    /// The `traceparent` of each request to its embedding server.
+    #[cfg(feature = "otel")]
+    pub(crate) fn traceparents(&self) -> Vec<Option<String>> {
+        self.provider.traceparents()
+    }
+
     /// What `keys init` does, without a process of its own; a file does it at its first start.
     async fn initialise(&self) {
         if self.server.is_some() {

@@ -150,6 +150,7 @@ impl Year {
             observer: self.killer.clone(),
             shutdown: CancellationToken::new(),
             models: Some(embedder().into()),
+            traces: Default::default(),
         };
         Night::new(driver, Policies::embedded().unwrap())
     }

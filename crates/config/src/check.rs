@@ -10,6 +10,7 @@ use super::rules::{Broken, Rules};
 use super::secrets::Handed;
 use super::shape::{Format, Kind, Leaf, Shape, allowed};
 use super::sources::{self, Node, Origin, Raw, merged};
+use super::traces::ENDPOINT;
 use super::{ConfigError, Layers, Settings};
 
 /// Whether the program starts with it.
@@ -40,6 +41,8 @@ pub enum ProblemKind {
     Rule,
     /// A file that holds a secret cannot be used.
     Secret,
+    /// It needs a part that the program was built without.
+    Unbuilt,
 }
 
 /// One thing that is wrong.
@@ -65,8 +68,15 @@ pub(crate) enum Step {
     Item(usize),
 }
 
+/// What the program was built with, as far as settings need it.
+#[derive(Debug, Clone, Copy)]
+pub struct Built {
+    /// The cargo feature `otel`.
+    pub traces: bool,
+}
+
 /// Looks at all layers. Nothing found: every command takes this configuration.
-pub fn check(file: Option<&Path>) -> Vec<Problem> {
+pub fn check(file: Option<&Path>, built: Built) -> Vec<Problem> {
     let mut found = Vec::new();
     let sources = Sources::read(file, &mut found);
     let unread = found.iter().any(|problem| problem.key.is_empty());
@@ -80,6 +90,7 @@ pub fn check(file: Option<&Path>) -> Vec<Problem> {
     let read = if unread { None } else { file };
     let unusable = elements(judge.unusable);
     found.extend(disagreements(read, &unusable, &sources, &found));
+    found.extend(unbuilt(built, &sources));
     let errors: Vec<String> = errors(&found).map(|problem| problem.key.clone()).collect();
     found.retain(|problem| problem.severity == Severity::Error || !errors.contains(&problem.key));
     // In the order of the file; what no line gives comes last.
@@ -316,6 +327,16 @@ fn disagreements(file: Option<&Path>, unusable: &[Vec<Step>], sources: &Node, fo
     let missing =
         |problem: &Problem| !found.iter().any(|known| known.key == problem.key && known.severity == Severity::Error);
     broken.chain(refused).filter(missing).collect()
+}
+
+/// What is configured and was not built in. Work goes on without it, so it is a warning.
+fn unbuilt(built: Built, sources: &Node) -> Option<Problem> {
+    let endpoint = sources.at(ENDPOINT, 0)?;
+    let is_set = matches!(&endpoint.raw, Raw::Text(text) if !text.is_empty());
+    let problem = "has no effect: this program was built without the cargo feature `otel`, and sends no traces";
+    let problem =
+        Problem { severity: Severity::Warning, ..error(ProblemKind::Unbuilt, ENDPOINT, given(endpoint), problem) };
+    (is_set && !built.traces).then_some(problem)
 }
 
 fn of_rule(broken: &Broken, unusable: &[Vec<Step>], sources: &Node) -> Problem {

@@ -11,6 +11,11 @@ fn file(text: &str) -> (tempfile::TempDir, PathBuf) {
     (folder, path)
 }
 
+/// By a program that has everything.
+fn check(file: Option<&Path>) -> Vec<Problem> {
+    super::check(file, Built { traces: true })
+}
+
 /// A document that gives one key this value.
 fn with(key: &str, value: &str) -> String {
     format!("{key} = {value}\n")
@@ -80,4 +85,15 @@ fn a_rule_is_named_at_the_element_of_its_list_also_where_another_element_cannot_
     let found = check(Some(&path));
     let said: Vec<_> = found.iter().map(|one| (one.key.as_str(), line(one))).collect();
     assert_eq!(said, [("intake.producers[0].source", Some(2)), ("intake.producers[2].roles", Some(11))]);
+}
+
+#[test]
+fn traces_that_the_program_cannot_send_are_a_warning_with_their_line() {
+    let (_folder, path) = file("[traces]\nratio = 0.5\nendpoint = \"http://127.0.0.1:4318\"\n");
+    assert_eq!(check(Some(&path)), []);
+    let found = super::check(Some(&path), Built { traces: false });
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!((found[0].severity, found[0].key.as_str()), (Severity::Warning, "traces.endpoint"));
+    assert_eq!(found[0].origin, Some(Origin::File { file: path, line: 3 }));
+    assert!(super::check(None, Built { traces: false }).is_empty(), "nothing is configured");
 }

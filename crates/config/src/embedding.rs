@@ -61,6 +61,15 @@ impl Provider {
             Self::Vertex => "vertex",
         }
     }
+
+    /// The name in OpenTelemetry's conventions for models.
+    pub fn gen_ai(self) -> &'static str {
+        match self {
+            Self::Builtin => "anamnesis",
+            Self::OpenAi => "openai",
+            Self::Vertex => "gcp.vertex_ai",
+        }
+    }
 }
 
 /// How vectors travel.

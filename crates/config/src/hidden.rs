@@ -38,6 +38,9 @@ impl Hidden {
         if let Some(model) = section(layer, "extraction").and_then(|extraction| section(extraction, "model")) {
             self.take(model, &["api_key"]);
         }
+        if let Some(traces) = section(layer, "traces") {
+            self.take(traces, &["headers"]);
+        }
     }
 
     /// What is not text is left for the check of types.
@@ -88,5 +91,6 @@ fn kept(settings: &mut Settings) -> Vec<&mut SecretString> {
         embedding = one.next.as_deref_mut();
     }
     kept.extend(settings.extraction.model.api_key.as_mut());
+    kept.push(&mut settings.traces.headers);
     kept
 }

@@ -24,6 +24,7 @@ pub mod show;
 mod sources;
 pub mod spool;
 pub mod store;
+pub mod traces;
 pub mod worker;
 
 use std::path::{Path, PathBuf};
@@ -70,6 +71,8 @@ pub struct Settings {
     pub jobs: jobs::JobsConfig,
     pub http: http::HttpConfig,
     pub log: log::LogConfig,
+    #[serde(default)]
+    pub traces: traces::TracesConfig,
     pub worker: worker::WorkerConfig,
     #[serde(default)]
     pub audit: audit::AuditConfig,
@@ -232,6 +235,7 @@ impl Settings {
         self.broker.check(rules);
         self.redaction.check(rules);
         self.extraction.check(rules);
+        self.traces.check(rules);
     }
 }
 

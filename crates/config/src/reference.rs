@@ -38,6 +38,7 @@ const UNITS: &[(&str, &str)] = &[
     ("_characters", "characters"),
     ("_words", "words"),
     ("_documents", "messages"),
+    ("_spans", "spans"),
     ("price_per_million_tokens", "US dollars"),
 ];
 

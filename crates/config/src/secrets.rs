@@ -84,6 +84,8 @@ pub(super) fn fill(settings: &mut Settings) -> Vec<ConfigError> {
     for hook in &mut broker.webhooks {
         note(one("broker.webhooks.secret_file", &mut hook.secret, &hook.secret_file));
     }
+    let traces = &mut settings.traces;
+    note(one("traces.headers_file", &mut traces.headers, &traces.headers_file));
     for producer in &settings.intake.producers {
         note(later("intake.producers.key_file", &producer.key_file));
     }
@@ -144,7 +146,7 @@ fn problem(error: SecretFile) -> &'static str {
 }
 
 /// How the names of variables end that hold secrets: by kind, so that a setting of tomorrow is among them.
-const SECRET_ENDINGS: [&str; 7] = ["URL", "KEY", "WEBHOOKS", "PROXY", "SECRET", "TOKEN", "PASSWORD"];
+const SECRET_ENDINGS: [&str; 8] = ["URL", "KEY", "WEBHOOKS", "PROXY", "SECRET", "TOKEN", "PASSWORD", "HEADERS"];
 
 /// Whether a variable of the environment gives a setting that may be, or hold, a secret.
 pub fn is_secret(variable: &str) -> bool {
@@ -256,7 +258,8 @@ mod tests {
         let named = |key: &str| file(dir.path(), key, &format!(" {}\n", secret(key)), 0o600).display().to_string();
         let text = format!(
             "[store]\nurl_file = '{}'\nmigrate_url_file = '{}'\njobs_url_file = '{}'\nkeys_url_file = '{}'\n[broker]\nurl_file = '{}'\n\
-             management_url_file = '{}'\n[[broker.webhooks]]\nurl = 'https://a'\nsecret_file = '{}'\n[embedding]\nproxy_file = '{}'\n",
+             management_url_file = '{}'\n[[broker.webhooks]]\nurl = 'https://a'\nsecret_file = '{}'\n[embedding]\nproxy_file = '{}'\n\
+             [traces]\nheaders_file = '{}'\n",
             named("url"),
             named("migrate"),
             named("jobs"),
@@ -264,7 +267,8 @@ mod tests {
             named("broker"),
             named("management"),
             named("hook"),
-            named("proxy")
+            named("proxy"),
+            named("headers")
         );
         let settings = load(Some(&file(dir.path(), "a.toml", &text, 0o644))).unwrap();
         let read = [
@@ -276,9 +280,10 @@ mod tests {
             &settings.broker.management_url,
             &settings.broker.webhooks[0].secret,
             settings.embedding.proxy.as_ref().unwrap(),
+            &settings.traces.headers,
         ];
         let read: Vec<&str> = read.iter().map(|secret| secret.expose_secret()).collect();
-        let expected = ["url", "migrate", "jobs", "keys", "broker", "management", "hook", "proxy"];
+        let expected = ["url", "migrate", "jobs", "keys", "broker", "management", "hook", "proxy", "headers"];
         assert_eq!(read, expected.map(secret));
         assert!(!format!("{settings:?}{}", serde_json::to_string(&settings).unwrap()).contains("-value"));
     }
@@ -337,6 +342,7 @@ mod tests {
             "EMBEDDING__NEXT__API_KEY",
             "EMBEDDING__PROXY",
             "STORE__KEYS_URL",
+            "TRACES__HEADERS",
         ] {
             assert!(is_secret(&format!("ANAMNESIS__{name}")), "{name}");
         }

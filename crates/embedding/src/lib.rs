@@ -27,7 +27,7 @@ use serde::{Deserialize, Serialize};
 pub use self::build::{BuildError, build, build_models};
 pub use self::each::embed_each;
 pub use self::models::{Models, Offered};
-pub use self::observe::{EmbedObserver, Outcome, RequestSeen, Unobserved};
+pub use self::observe::{EmbedObserver, Outcome, RequestSeen, Underway, Unobserved};
 pub use anamnesis_config::embedding::ModelProfile;
 
 /// What the vector is for: some models embed questions and documents differently (docs/providers.md, RETRIEVAL_QUERY).
@@ -65,6 +65,11 @@ pub enum EmbedError {
 }
 
 impl EmbedError {
+    /// The word for it in metrics and spans.
+    pub fn code(&self) -> &'static str {
+        Outcome::of(self).code()
+    }
+
     /// Does it speak of the texts (then a smaller batch may do better) rather than of the provider?
     pub fn is_about_input(&self) -> bool {
         matches!(self, Self::Rejected | Self::NotFinite)

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{EmbedError, Purpose};
+use super::{EmbedError, ModelProfile, Purpose};
 use anamnesis_config::embedding::Provider;
 
 /// How one request ended.
@@ -47,7 +47,7 @@ impl Outcome {
     }
 
     /// The value of a metric's label.
-    pub(crate) fn code(self) -> &'static str {
+    pub fn code(self) -> &'static str {
         match self {
             Self::Ok => "ok",
             Self::Transient => "transient",
@@ -77,9 +77,23 @@ pub struct RequestSeen<'r> {
     pub duration: Duration,
 }
 
-/// Told of each request; implemented by whoever owns the metrics. Must not block.
+/// A request that was sent and has no answer yet.
+pub trait Underway: Send {
+    /// A `traceparent` for the provider, where it is to know of the trace.
+    fn traceparent(&self) -> Option<String>;
+
+    /// It has ended as `seen` says.
+    fn ended(self: Box<Self>, seen: &RequestSeen<'_>);
+}
+
+/// Sees each request; implemented where the metrics are. Must not block.
 pub trait EmbedObserver: Send + Sync {
     fn request(&self, seen: &RequestSeen<'_>);
+
+    /// A request is about to be sent; what is returned sees its end. Not called for one that an open circuit keeps back.
+    fn begins(&self, _provider: Provider, _profile: &ModelProfile) -> Option<Box<dyn Underway>> {
+        None
+    }
 
     /// A rate limit of ours held a request back.
     fn held_back(&self, _wait: Duration) {}

@@ -29,9 +29,10 @@ impl<E: Embedder> Embedder for Observed<E> {
     }
 
     async fn embed(&self, purpose: Purpose, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
+        let underway = self.observer.begins(self.provider, self.inner.profile());
         let started = Instant::now();
         let result = self.inner.embed(purpose, texts).await;
-        self.observer.request(&RequestSeen {
+        let seen = RequestSeen {
             provider: self.provider,
             model: &self.inner.profile().model,
             purpose,
@@ -40,7 +41,11 @@ impl<E: Embedder> Embedder for Observed<E> {
             tokens: texts.iter().map(|text| estimated_tokens(text) as u64).sum(),
             truncated: 0,
             duration: started.elapsed(),
-        });
+        };
+        if let Some(underway) = underway {
+            underway.ended(&seen);
+        }
+        self.observer.request(&seen);
         result
     }
 }

@@ -12,6 +12,7 @@ use serde::de::DeserializeOwned;
 use tokio_util::sync::CancellationToken;
 
 use super::JobName;
+pub use super::error::JobError;
 use super::ledger::{self, Asked, Claim, Cursor, Ending, Offer, Run, rows};
 use super::observe::Observer;
 use super::planner::{Due, RunKey};
@@ -19,64 +20,19 @@ use super::policy::{Policies, RunPolicy};
 use super::report::report;
 pub use super::report::{Outcome, Report};
 use super::status::Status;
+use super::traced;
 use anamnesis_core::clock::{Clock, Entropy};
 use anamnesis_core::failpoints;
 use anamnesis_core::ids::{OrgId, PatientId};
 use anamnesis_core::scope::Scope;
-use anamnesis_crypto::{KeyError, KeyStore, PatientKeys};
-use anamnesis_embedding::{EmbedError, Models, Offered};
+use anamnesis_crypto::{KeyStore, PatientKeys};
+use anamnesis_embedding::{Models, Offered};
 use anamnesis_extraction::model::Writer;
+use anamnesis_observability::traces::{self, Context, Count, Group, Kind, Name, Traces};
 use anamnesis_pipeline::Redactors;
-use anamnesis_sql::{Access, Database, DbError, Transaction};
+use anamnesis_sql::{Access, Database, Transaction};
 use anamnesis_store::nightly::{Rules, Shift};
-use anamnesis_store::{Keys, Next, StoreError, auditing};
-
-/// Why an attempt failed.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum JobError {
-    #[error(transparent)]
-    Database(#[from] DbError),
-    #[error(transparent)]
-    Keys(#[from] KeyError),
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    /// An additional redaction service cannot be asked now.
-    #[error("an additional redaction service cannot be asked now")]
-    Service,
-    #[error(transparent)]
-    Embedding(#[from] EmbedError),
-    /// A generation was begun by another model: a new model needs a new number.
-    #[error("the generation that is being made was begun by another model: give the new model a greater generation")]
-    ModelChanged,
-    /// The checkpoint was written by a version that divides the work otherwise: a person's run begins anew.
-    #[error("the checkpoint of the run cannot be read")]
-    Cursor,
-    /// Another owner took the run over; nothing of the batch was written.
-    #[error("the run was taken over by another owner")]
-    FenceLost,
-}
-
-impl JobError {
-    /// What the ledger keeps of it.
-    pub(crate) fn code(&self) -> &'static str {
-        match self {
-            JobError::Database(error) if error.is_transient() => "store_unavailable",
-            JobError::Database(DbError::Schema) => "schema",
-            JobError::Database(_) => "store_refused",
-            JobError::Store(StoreError::Db(error)) => JobError::Database(error.clone()).code(),
-            JobError::Store(StoreError::Key(error)) => JobError::Keys(error.clone()).code(),
-            JobError::Store(error) if error.is_transient() => "store_unavailable",
-            JobError::Store(_) => "store_refused",
-            JobError::Keys(_) => "keys_unavailable",
-            JobError::Service => "service_away",
-            JobError::Embedding(error) if error.is_retryable() => "embedding_unavailable",
-            JobError::Embedding(_) => "embedding_refused",
-            JobError::ModelChanged => "model_changed",
-            JobError::Cursor => "cursor",
-            JobError::FenceLost => "fence_lost",
-        }
-    }
-}
+use anamnesis_store::{Keys, Next, auditing};
 
 impl Cursor {
     pub(crate) fn write(value: &impl Serialize) -> Self {
@@ -251,6 +207,7 @@ pub struct Driver {
     pub shutdown: CancellationToken,
     /// For jobs that embed; without it they find nothing to do.
     pub models: Option<Models>,
+    pub traces: Traces,
 }
 
 /// What one attempt has done so far.
@@ -286,15 +243,18 @@ impl Driver {
             Claim::Exhausted => return Ok(report(&due, Outcome::Exhausted, &none, 0)),
         };
         self.observer.began(J::NAME);
+        let span = self.run_span(&run.key);
         let began = self.clock.now();
         let total = J::Status::from_json(run.status.as_deref());
         let mut progress = Progress { attempt: J::Status::default(), total, batches: 0 };
-        let outcome = match self.batches(job, policy, run.clone(), &mut progress).await {
+        let within = span.context();
+        let outcome = match self.batches(job, policy, run.clone(), &mut progress, &within).await {
             Ok(outcome) => outcome,
             Err(JobError::FenceLost) => Outcome::Held { until: self.clock.now() + policy.lease },
             Err(error) => self.note_failure(policy, &run.key, run.fence, &error).await,
         };
         let report = report(&due, outcome, &progress.attempt, progress.batches);
+        traced::end_run(span, &report);
         self.observer.ended(&report, self.clock.now() - began);
         Ok(report)
     }
@@ -348,12 +308,19 @@ impl Driver {
         policy: &RunPolicy,
         mut run: Run,
         progress: &mut Progress<J::Status>,
+        span: &Context,
     ) -> Result<Outcome, JobError> {
         loop {
             if self.shutdown.is_cancelled() {
                 return self.interrupt(&run).await;
             }
-            run = self.batch(job, policy, run, progress).await?;
+            let examined = progress.attempt.examined();
+            let mut batch = self.traces.child(Name::JobBatch, Kind::Internal, span);
+            let working = Box::pin(self.batch(job, policy, run, progress));
+            let worked = traces::within(Group::alone(batch.context()), working).await;
+            batch.count(Count::Examined, progress.attempt.examined() - examined);
+            run = worked.inspect_err(|error| batch.fail(error.code()))?;
+            drop(batch);
             self.observer.batch(&run.key, progress.attempt.examined(), progress.attempt.changed());
             if run.state == ledger::State::Done {
                 return Ok(Outcome::Done);

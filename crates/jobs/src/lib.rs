@@ -7,6 +7,7 @@ pub mod consolidation;
 pub mod decay;
 pub mod driver;
 pub mod embed_batch;
+mod error;
 pub mod expiry;
 mod formed;
 pub mod lanes;
@@ -28,6 +29,7 @@ pub mod schedule;
 pub mod status;
 pub mod summaries;
 pub mod tick;
+mod traced;
 pub mod upkeep;
 
 pub use registry::JobName;

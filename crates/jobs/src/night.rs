@@ -20,6 +20,7 @@ use anamnesis_core::clock::ordered_id;
 use anamnesis_core::ids::OrgId;
 use anamnesis_embedding::Models;
 use anamnesis_extraction::model::Writer;
+use anamnesis_observability::traces::Traces;
 use anamnesis_pipeline::Redactors;
 use anamnesis_sql::{Access, Sql};
 use anamnesis_store::Store;
@@ -77,6 +78,7 @@ impl Night {
             observer,
             shutdown,
             models: None,
+            traces: Traces::default(),
         };
         Self::new(driver, policies)
     }
@@ -85,6 +87,13 @@ impl Night {
     #[must_use]
     pub fn with_models(mut self, models: Models) -> Self {
         self.driver.models = Some(models);
+        self
+    }
+
+    /// With spans of its runs.
+    #[must_use]
+    pub fn with_traces(mut self, traces: Traces) -> Self {
+        self.driver.traces = traces;
         self
     }
 

@@ -7,6 +7,7 @@ use uuid::Uuid;
 use anamnesis_core::ids::{OrgId, derive};
 use anamnesis_observability::metrics::Label as _;
 use anamnesis_observability::metrics::labels::EventType;
+use anamnesis_store::outbox::TRACEPARENT;
 use anamnesis_store::relay::{Notice, Pending};
 
 /// Who says it.
@@ -27,14 +28,18 @@ pub struct Event {
     /// The patient, so that a consumer can keep their order.
     pub(crate) partition: Option<Uuid>,
     pub(crate) data: Value,
+    /// W3C trace context: of the message behind it, and from its publication on that of the publication.
+    pub(crate) traceparent: Option<String>,
 }
 
 impl Event {
     /// An event of the outbox; `None` when its body cannot be read, which is a defect.
     pub(super) fn of(org: OrgId, pending: &Pending) -> Option<Self> {
-        let data: Value = serde_json::from_slice(pending.body.as_deref()?).unwrap_or_else(|_| json!({"org": org}));
+        let mut data: Value = serde_json::from_slice(pending.body.as_deref()?).unwrap_or_else(|_| json!({"org": org}));
+        let trace = data.as_object_mut().and_then(|fields| fields.remove(TRACEPARENT));
+        let traceparent = trace.and_then(|trace| trace.as_str().map(str::to_owned));
         let (id, kind, time) = (pending.id, pending.event_type.clone(), pending.created_at);
-        Some(Self { id, kind, time, partition: Some(pending.patient.0), data })
+        Some(Self { id, kind, time, partition: Some(pending.patient.0), data, traceparent })
     }
 
     /// What was set aside: its id and the reason's code, nothing else.
@@ -46,7 +51,7 @@ impl Event {
         let id =
             derive("event.quarantine", &[notice.id.as_bytes(), &notice.created_at.timestamp_micros().to_be_bytes()]);
         let kind = NOTICE.to_owned();
-        Self { id, kind, time: notice.created_at, partition: None, data }
+        Self { id, kind, time: notice.created_at, partition: None, data, traceparent: None }
     }
 
     /// RFC 3339, as CloudEvents want it.
@@ -60,6 +65,9 @@ impl Event {
             "time": self.time_text(), "datacontenttype": "application/json", "data": self.data});
         if let (Some(partition), Value::Object(fields)) = (self.partition, &mut event) {
             fields.insert("partitionkey".to_owned(), json!(partition));
+        }
+        if let (Some(traceparent), Value::Object(fields)) = (&self.traceparent, &mut event) {
+            fields.insert(TRACEPARENT.to_owned(), json!(traceparent));
         }
         event
     }

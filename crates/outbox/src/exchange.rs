@@ -34,6 +34,9 @@ impl Exchange {
         if let Some(partition) = &partition {
             attributes.push(("partitionkey", partition));
         }
+        if let Some(traceparent) = &event.traceparent {
+            attributes.push(("traceparent", traceparent));
+        }
         event_letter(exchange, &event.kind, &attributes, event.data.to_string().into_bytes())
     }
 }
@@ -42,6 +45,10 @@ impl Exchange {
 impl Destination for Exchange {
     fn name(&self) -> &str {
         EXCHANGE
+    }
+
+    fn address(&self, event: &Event) -> String {
+        format!("{}:{}", self.names.events(), event.kind)
     }
 
     async fn deliver(&self, events: &[Event]) -> Vec<Taken> {

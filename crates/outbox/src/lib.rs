@@ -4,6 +4,7 @@
 
 mod event;
 mod exchange;
+mod traced;
 mod webhook;
 mod window;
 
@@ -59,6 +60,16 @@ pub enum Taken {
 pub trait Destination: Send + Sync {
     /// Tells it from the others, now and after a restart; no blanks.
     fn name(&self) -> &str;
+
+    /// Where an event goes, for its span.
+    fn address(&self, _: &Event) -> String {
+        self.name().to_owned()
+    }
+
+    /// Whether an event would be sent now, and not merely be waved through or put off.
+    fn tries(&self, _: &Event) -> bool {
+        true
+    }
 
     /// One answer per event, in order.
     async fn deliver(&self, events: &[Event]) -> Vec<Taken>;
@@ -218,8 +229,11 @@ impl Relay {
             if open.is_empty() {
                 continue;
             }
-            let offered: Vec<Event> = open.iter().map(|at| events[*at].clone()).collect();
-            for (at, taken) in open.into_iter().zip(destination.deliver(&offered).await) {
+            let mut offered: Vec<Event> = open.iter().map(|at| events[*at].clone()).collect();
+            let spans = traced::begin(&self.metrics.traces, destination.as_ref(), &mut offered);
+            let answers = destination.deliver(&offered).await;
+            traced::end(spans, &answers);
+            for (at, taken) in open.into_iter().zip(answers) {
                 let taken = if failpoints::is("publish_unconfirmed") { Taken::Yes } else { taken };
                 let (progress, attempts) = &mut all[at];
                 progress.note(name, taken, *attempts);

@@ -173,6 +173,10 @@ impl Destination for Hook {
         &self.name
     }
 
+    fn tries(&self, event: &Event) -> bool {
+        self.wants(event) && self.resting().is_none()
+    }
+
     async fn deliver(&self, events: &[Event]) -> Vec<Taken> {
         let mut answers = Vec::with_capacity(events.len());
         for event in events {

@@ -168,7 +168,7 @@ impl Pipeline {
 
     fn verdict(
         &self,
-        Entry { place, envelope }: Entry,
+        Entry { place, span, envelope }: Entry,
         permitted: bool,
         rules: &Organization,
         alive: &Keys,
@@ -231,6 +231,7 @@ impl Pipeline {
             ephemeral: false,
             words: None,
             grounds: Grounds::default(),
+            span,
         })
     }
 }

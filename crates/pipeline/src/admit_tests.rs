@@ -98,7 +98,7 @@ fn only_two_commands_switch_the_mode_and_rows_of_a_message_differ() {
 #[test]
 fn a_mode_of_the_same_batch_holds_from_its_own_time_on() {
     let now = instant(NOW);
-    let place = |(place, envelope)| Entry { place, envelope: Box::new(envelope) };
+    let place = |(place, envelope)| Entry { place, span: Default::default(), envelope: Box::new(envelope) };
     let on = commanded("ephemeral_on", json!({"issued_at": "2026-03-01T10:00:00Z"}));
     let off = commanded("ephemeral_off", json!({"issued_at": "2026-03-01T11:00:00Z"}));
     let tomorrow = commanded("ephemeral_on", json!({"issued_at": "2026-03-09T10:00:00Z"}));

@@ -16,7 +16,8 @@ impl Pipeline {
     /// Works a batch, counted as coming from this queue; the caller counts what is in flight.
     pub async fn run_from(&self, queue: Queue, bodies: Vec<Raw>) -> Vec<Disposition> {
         let started = Instant::now();
-        let ((batch, open), spent) = canonical::timed(self.worked(bodies)).await;
+        let ((mut batch, open), spent) = canonical::timed(self.worked(queue, bodies)).await;
+        self.end_spans(&mut batch, open);
         let done = || batch.iter().map(|message| message.disposition(open));
         self.count_dispositions(queue, batch.iter().map(|message| message.kind).zip(done()));
         self.count_lag(queue, batch.iter().map(|message| message.said_at).zip(done()));
@@ -25,8 +26,8 @@ impl Pipeline {
     }
 
     /// A batch with its outcomes, and what a message without one is.
-    async fn worked(&self, bodies: Vec<Raw>) -> (Vec<Message>, Disposition) {
-        let (mut batch, by_organization) = self.decode(bodies);
+    async fn worked(&self, queue: Queue, bodies: Vec<Raw>) -> (Vec<Message>, Disposition) {
+        let (mut batch, by_organization) = self.decode(queue, bodies);
         let mut failed = false;
         for (org, entries) in by_organization {
             let places: Vec<usize> = entries.iter().map(|entry| entry.place).collect();

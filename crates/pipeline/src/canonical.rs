@@ -103,12 +103,12 @@ impl Outage {
 
 impl Pipeline {
     /// A name of an organisation that tells nobody which one it is and is the same in every line.
-    fn pseudonym(&self, org: OrgId) -> String {
-        hex::encode(&self.store.keys().platform().hash("log", &[org.0.as_bytes()])[..4])
+    pub(super) fn pseudonym(&self, org: OrgId) -> String {
+        self.store.keys().platform().pseudonym(org.0.as_bytes())
     }
 
     /// The id of a message where it is a UUID. A producer may write anything there, also a name: then its keyed hash.
-    fn id_of(&self, message: &Message) -> String {
+    pub(super) fn id_of(&self, message: &Message) -> String {
         let Some(id) = message.trace.id.as_deref() else { return String::new() };
         match id.parse::<uuid::Uuid>() {
             Ok(id) => id.to_string(),

@@ -107,7 +107,7 @@ impl Pipeline {
     }
 }
 
-fn store_code(error: &StoreError) -> ErrorCode {
+pub(super) fn store_code(error: &StoreError) -> ErrorCode {
     match error {
         StoreError::Key(_) | StoreError::Open(_) => ErrorCode::Key,
         StoreError::Db(_) | StoreError::Race => ErrorCode::Store,

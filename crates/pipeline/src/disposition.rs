@@ -37,6 +37,15 @@ impl Disposition {
         }
     }
 
+    /// The code of the error where it is one: of a quarantined message its reason.
+    pub(crate) fn error(self) -> Option<&'static str> {
+        match self {
+            Self::Quarantined(reason) => Some(reason.code()),
+            Self::Retry | Self::Waits => Some(self.code()),
+            Self::Stored | Self::Duplicate | Self::Ephemeral => None,
+        }
+    }
+
     /// Whether the message is to be offered again.
     pub fn is_open(self) -> bool {
         matches!(self, Self::Retry | Self::Waits)

@@ -1,10 +1,13 @@
-//! From what an embedder does to the declared metrics.
+//! From what an embedder does to the declared metrics and to spans.
 
 use std::sync::Arc;
 
-use anamnesis_embedding::{EmbedObserver, Outcome, Purpose, RequestSeen};
-use anamnesis_observability::metrics::Metrics;
+use anamnesis_config::embedding::Provider;
+use anamnesis_config::traces::Propagation;
+use anamnesis_embedding::{EmbedObserver, ModelProfile, Outcome, Purpose, RequestSeen, Underway};
 use anamnesis_observability::metrics::labels::{EmbeddingOutcome, EmbeddingPurpose};
+use anamnesis_observability::metrics::{Label as _, Metrics};
+use anamnesis_observability::traces::{Code, Count, Kind, Name, Named, Span, current};
 
 /// Counts requests, texts, tokens and money.
 pub struct Metered {
@@ -32,7 +35,47 @@ fn label(outcome: Outcome) -> EmbeddingOutcome {
     }
 }
 
+/// A call of the model as a span: the provider's answer ends it.
+struct Call {
+    span: Span,
+    /// The provider is to know of the trace.
+    told: bool,
+}
+
+impl Underway for Call {
+    fn traceparent(&self) -> Option<String> {
+        self.span.context().traceparent().filter(|_| self.told)
+    }
+
+    fn ended(mut self: Box<Self>, seen: &RequestSeen<'_>) {
+        let purpose = match seen.purpose {
+            Purpose::Document => EmbeddingPurpose::Document,
+            Purpose::Query => EmbeddingPurpose::Query,
+        };
+        self.span.code(Code::Purpose, purpose.code());
+        self.span.count(Count::Texts, seen.texts as u64);
+        self.span.count(Count::Tokens, seen.tokens);
+        if seen.outcome != Outcome::Ok {
+            self.span.fail(seen.outcome.code());
+        }
+    }
+}
+
 impl EmbedObserver for Metered {
+    fn begins(&self, provider: Provider, profile: &ModelProfile) -> Option<Box<dyn Underway>> {
+        let traces = &self.metrics.traces;
+        let kind = if provider == Provider::Builtin { Kind::Internal } else { Kind::Client };
+        let mut span = traces.operation(Name::Embeddings(&profile.model), kind, &current());
+        if !span.is_recorded() {
+            return None;
+        }
+        span.code(Code::GenAiOperation, "embeddings");
+        span.code(Code::GenAiProvider, provider.gen_ai());
+        span.name(Named::Model, &profile.model);
+        span.count(Count::Dimension, profile.dimension as u64);
+        Some(Box::new(Call { span, told: traces.propagates(Propagation::Embedding) }))
+    }
+
     fn request(&self, seen: &RequestSeen<'_>) {
         let metrics = &self.metrics.embedding;
         metrics.requests.of(label(seen.outcome)).inc();
@@ -65,7 +108,6 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use anamnesis_config::embedding::Provider;
     use anamnesis_observability::metrics::Identity;
 
     #[test]

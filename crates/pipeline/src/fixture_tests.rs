@@ -79,5 +79,6 @@ pub(crate) fn admitted(envelope: Envelope) -> Admitted {
         ephemeral: false,
         words: None,
         grounds: Grounds::default(),
+        span: Default::default(),
     }
 }

@@ -36,11 +36,14 @@ pub mod rights;
 mod store;
 mod terms;
 mod topics;
+mod traced;
 mod unkept;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
+
+use futures::FutureExt as _;
 
 pub use canonical::Outage;
 use canonical::{Step, Trace, spend};
@@ -51,6 +54,7 @@ pub use message::Raw;
 use message::{Admitted, Entry, Message, Outcome, Shared};
 pub use model::writer;
 pub use redactors::{Redactors, RedactorsError, stored_replacement};
+use traced::ADMIT;
 
 use crate::intake::binding::{Bindings, KeyDefect};
 use anamnesis_config::PipelineConfig;
@@ -63,8 +67,9 @@ use anamnesis_extraction::Extractor;
 use anamnesis_extraction::model::{ModelDefect, ModelReader};
 use anamnesis_messages::decode::said_at;
 use anamnesis_messages::{Decoder, Limits};
-use anamnesis_observability::metrics::Metrics;
 use anamnesis_observability::metrics::labels::{MessageType, Queue, Stage};
+use anamnesis_observability::metrics::{Label as _, Metrics};
+use anamnesis_observability::traces::Context;
 use anamnesis_redaction::{RedactionError, Redactor};
 use anamnesis_sql::Fault;
 use anamnesis_store::{Store, StoreError};
@@ -85,6 +90,8 @@ pub struct Pipeline {
     /// Findings read with less confidence are not remembered.
     min_confidence: f64,
     metrics: Arc<Metrics>,
+    /// First word of the broker's names.
+    prefix: String,
     queue: Queue,
     outage: Arc<Outage>,
     /// The threads of redaction and extraction: as many as are configured, whatever the number of batches in work.
@@ -154,6 +161,7 @@ impl Pipeline {
             config: settings.pipeline.clone(),
             min_confidence: settings.extraction.min_confidence,
             metrics,
+            prefix: settings.broker.prefix.clone(),
             queue: Queue::File,
             outage: Arc::default(),
             readers: Arc::new(readers),
@@ -225,30 +233,33 @@ impl Pipeline {
     }
 
     /// Bytes to typed messages: the batch in its order, and what of it is worked, by organisation.
-    fn decode(&self, bodies: Vec<Raw>) -> (Vec<Message>, BTreeMap<OrgId, Vec<Entry>>) {
+    fn decode(&self, queue: Queue, bodies: Vec<Raw>) -> (Vec<Message>, BTreeMap<OrgId, Vec<Entry>>) {
         let started = Instant::now();
         let mut batch = Vec::with_capacity(bodies.len());
         let mut by_organization: BTreeMap<OrgId, Vec<Entry>> = BTreeMap::new();
         for (place, raw) in bodies.into_iter().enumerate() {
+            let began = self.traces().now();
             let decoded = self.read_envelope(&raw);
+            let kind = decoded.as_ref().map_or(MessageType::Unknown, |envelope| disposition::label(envelope.kind()));
+            let span = self.begin_span((queue, kind), &raw, decoded.as_ref(), began);
             let mut message = Message {
                 raw,
-                kind: MessageType::Unknown,
+                kind,
                 said_at: None,
                 organization: None,
                 patient: None,
                 trace: Trace::default(),
+                span,
                 outcome: None,
             };
             match decoded {
                 Ok(envelope) => {
                     self.count_unknown(&envelope);
-                    message.kind = disposition::label(envelope.kind());
                     message.said_at = said_at(&envelope);
                     message.trace = Trace::of(&envelope);
                     message.organization = Some(envelope.organization());
                     message.patient = aside::patient_of(&envelope);
-                    let entry = Entry { place, envelope: Box::new(envelope) };
+                    let entry = Entry { place, span: message.span.context(), envelope: Box::new(envelope) };
                     by_organization.entry(entry.envelope.organization()).or_default().push(entry);
                 }
                 Err(refusal) => {
@@ -272,7 +283,8 @@ impl Pipeline {
     /// The messages of one organisation, from admission to commit.
     async fn organization(&self, org: OrgId, entries: Vec<Entry>) -> Result<Vec<Outcome>, PipelineError> {
         let started = Instant::now();
-        let admitted = self.admit(org, entries).await;
+        let spans: Vec<Context> = entries.iter().map(|entry| entry.span).collect();
+        let admitted = self.staged(ADMIT, &spans, self.admit(org, entries).boxed()).await;
         spend(Step::Admit, started);
         let admit::Admission { mut admitted, mut done, unkept, mut shared } = admitted?;
         if !admitted.is_empty() {
@@ -356,12 +368,15 @@ impl Pipeline {
         spend(Step::Read, started);
         crash_at("redacted_and_extracted");
         let started = Instant::now();
-        let embedded = self.embed_all(read, shared, &mut done).await;
+        let spans: Vec<Context> = read.iter().map(|read| read.admitted.span).collect();
+        let embedded = self.staged(Stage::Embed.code(), &spans, self.embed_all(read, shared, &mut done).boxed()).await;
         spend(Step::Embed, started);
         let embedded = embedded?;
         crash_at("embedded");
         let started = Instant::now();
-        let stored = self.store_all(org, embedded, shared, &mut done).await;
+        let spans: Vec<Context> = embedded.iter().map(|one| one.read.admitted.span).collect();
+        let stored =
+            self.staged(Stage::Store.code(), &spans, self.store_all(org, embedded, shared, &mut done).boxed()).await;
         spend(Step::Store, started);
         stored?;
         Ok(done)

@@ -20,6 +20,7 @@ use anamnesis_core::scope::Scope;
 use anamnesis_messages::contract::DocumentSubmitted;
 use anamnesis_messages::{Attributes, Envelope, Origin, Refusal};
 use anamnesis_observability::metrics::labels::MessageType;
+use anamnesis_observability::traces::{Context, Span};
 use anamnesis_store::Keys;
 use anamnesis_store::admission::Begun;
 use anamnesis_store::consents::Looked;
@@ -67,6 +68,8 @@ pub(crate) struct Admitted {
     pub(crate) words: Option<CommandText>,
     /// What a command names as what it comes from.
     pub(crate) grounds: Grounds,
+    /// The span of its work.
+    pub(crate) span: Context,
 }
 
 impl Admitted {
@@ -100,6 +103,8 @@ impl Admitted {
 pub(crate) struct Entry {
     /// Of its message in the batch.
     pub(crate) place: usize,
+    /// The span of its work.
+    pub(crate) span: Context,
     pub(crate) envelope: Box<Envelope>,
 }
 
@@ -136,6 +141,8 @@ pub(crate) struct Message {
     pub(crate) patient: Option<Scope>,
     /// What the log says of it.
     pub(crate) trace: Trace,
+    /// Of the work on it, from its arrival to its outcome.
+    pub(crate) span: Span,
     pub(crate) outcome: Option<Outcome>,
 }
 

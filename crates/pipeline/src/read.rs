@@ -18,6 +18,7 @@ use anamnesis_extraction::{Entity, Extraction, ExtractionInput, Extractor};
 use anamnesis_messages::contract::DocumentSubmitted;
 use anamnesis_observability::metrics::labels::{InfoType, RedactionOutcome, ServiceFailure, Stage};
 use anamnesis_observability::metrics::{Label as _, Metrics};
+use anamnesis_observability::traces::{Context, Kind, Name};
 use anamnesis_redaction::deadline;
 use anamnesis_redaction::remote::RemoteFinding;
 use anamnesis_redaction::{KnownIdentity, People, Redacted, RedactionError, Redactor, SurrogateKey};
@@ -43,6 +44,8 @@ pub(crate) struct Guard {
     surrogate: [u8; 32],
     people: Arc<People>,
     metrics: Arc<Metrics>,
+    /// The span of the work on the message.
+    span: Context,
 }
 
 impl Guard {
@@ -126,6 +129,7 @@ impl Pipeline {
             surrogate,
             people: Arc::clone(named.get_or_init(|| Arc::new(People::of(identities(&admitted))))),
             metrics: Arc::clone(&self.metrics),
+            span: admitted.span,
         };
         let Some(document) = admitted.document() else {
             return Ok(Read { admitted, text: None, unread: None, guard });
@@ -186,8 +190,10 @@ impl Pipeline {
         let redacted = self.redact(source, guard)?;
         let dates = if self.extracts { dates_of(source, &redacted, document.day()) } else { Vec::new() };
         let started = Instant::now();
+        let span = self.traces().child(Name::Stage(Stage::Extract.code()), Kind::Internal, &guard.span);
         let input = input_of(document, &redacted, &dates);
         let extraction = self.extractor(org).map(|rules| rules.extract(&input)).unwrap_or_default();
+        drop(span);
         self.observe(Stage::Extract, started);
         Ok((redacted, extraction))
     }
@@ -199,6 +205,7 @@ impl Pipeline {
 
     fn redact(&self, document: &Document, guard: &Guard) -> Result<Redacted, Disposition> {
         let started = Instant::now();
+        let mut span = self.traces().child(Name::Stage(Stage::Redact.code()), Kind::Internal, &guard.span);
         failpoints::die_of(&document.text);
         let remote = guard.ask(document);
         // Services have time limits of their own: waiting for them makes no document late. What ends at the limit, or was
@@ -206,6 +213,10 @@ impl Pipeline {
         let limit = Duration::from_millis(self.config.redaction_timeout_ms);
         let redacted = remote.and_then(|remote| deadline::within(limit, || guard.redact_with(document, &remote)));
         self.observe(Stage::Redact, started);
+        if let Some(code) = redacted.as_ref().err().and_then(|disposition| disposition.error()) {
+            span.fail(code);
+        }
+        drop(span);
         let outcome = match &redacted {
             // Nothing is known of it yet: it comes again.
             Err(Disposition::Retry) => None,

@@ -18,6 +18,7 @@ pub(crate) fn guard() -> Guard {
         surrogate: [3; 32],
         people: Arc::new(People::default()),
         metrics: Arc::new(Metrics::new(&Identity::default()).unwrap()),
+        span: Default::default(),
     }
 }
 

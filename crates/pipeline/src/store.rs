@@ -31,7 +31,7 @@ use anamnesis_observability::metrics::labels::Stage;
 use anamnesis_sql::Fault;
 use anamnesis_store::records::{
     Alarm, Brought, DocumentContent, EphemeralChange, InboxEntry, NewAct, NewDocument, NewFinding, NewPassage, NewRisk,
-    OrgBatch, RiskDetail, StoredFile,
+    OrgBatch, RiskDetail, StoredFile, TraceOf,
 };
 use anamnesis_store::{Keys, StoreError};
 use anamnesis_text::Turn;
@@ -89,13 +89,6 @@ impl Pipeline {
         Ok(())
     }
 
-    async fn commit(&self, org: OrgId, batch: &OrgBatch, keys: &Keys) -> Result<(), StoreError> {
-        let started = Instant::now();
-        let committed = self.store.commit(org, batch, keys).await.inspect_err(|error| self.count_rollback(error))?;
-        self.count_committed(&committed, started);
-        Ok(())
-    }
-
     async fn store_one(
         &self,
         org: OrgId,
@@ -115,8 +108,9 @@ impl Pipeline {
         let mut batch = OrgBatch { generation: entry.generation, ..OrgBatch::default() };
         let passages = std::mem::take(&mut entry.passages);
         let admitted = &entry.read.admitted;
+        batch.traces.extend(trace_of(admitted));
         if admitted.ephemeral {
-            return Ok(OrgBatch { generation: batch.generation, ..self.ephemeral(&entry) });
+            return Ok(OrgBatch { generation: batch.generation, traces: batch.traces, ..self.ephemeral(&entry) });
         }
         let scope = admitted.scope;
         batch.inbox.push(InboxEntry {
@@ -416,6 +410,12 @@ fn uncounted(disposition: Disposition) -> Disposition {
         Disposition::Retry if !failpoints::is("waits_counted") => Disposition::Waits,
         other => other,
     }
+}
+
+/// The trace that events of a message go on with.
+fn trace_of(admitted: &Admitted) -> Option<TraceOf> {
+    let document = admitted.document().map(|document| document.document_id);
+    admitted.span.traceparent().map(|traceparent| TraceOf { scope: admitted.scope, document, traceparent })
 }
 
 fn stored(ephemeral: bool) -> Disposition {

@@ -38,7 +38,7 @@ impl Pipeline {
         let now = self.store.clock().now();
         let said = entries
             .iter()
-            .filter_map(|Entry { place, envelope }| Some((*place, envelope.patient(), said_at(envelope, now)?)));
+            .filter_map(|Entry { place, envelope, .. }| Some((*place, envelope.patient(), said_at(envelope, now)?)));
         let said: Vec<Mention> = said.map(|(place, patient, at)| (place, patient, Some(at))).collect();
         if said.is_empty() {
             return Ok(BTreeSet::new());

@@ -47,6 +47,10 @@ pub fn event_letter(exchange: String, routing_key: &str, attributes: &[(&str, &s
     let mut properties = BasicProperties::default().with_content_type("application/json".into());
     for (name, value) in attributes {
         headers.insert(format!("{CE_PREFIX}{name}").as_str().into(), AMQPValue::LongString((*value).into()));
+        // The libraries of OpenTelemetry look for it under its own name.
+        if *name == "traceparent" {
+            headers.insert((*name).into(), AMQPValue::LongString((*value).into()));
+        }
         if *name == "id" && value.len() <= 255 {
             properties = properties.with_message_id((*value).into());
         }

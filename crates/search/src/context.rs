@@ -17,6 +17,8 @@ use anamnesis_core::finding::{EntityType, Experiencer};
 use anamnesis_core::ids::{ContradictionId, MemoryId, OrgId, PatientId};
 use anamnesis_core::memory::{Class, Kind, State, Use};
 use anamnesis_core::scope::Scope;
+use anamnesis_observability::metrics::Label as _;
+use anamnesis_observability::traces::{self, Code, Count, Group, Name};
 use anamnesis_store::read::{Clinical, Filter, Memory, Preference, Profile, RiskFlag, Sources, When};
 use anamnesis_store::{Store, StoreError};
 
@@ -113,8 +115,15 @@ impl Recall {
     /// # Errors
     /// See [`RecallError`].
     pub async fn context(&self, scope: Scope, request: &ContextRequest) -> Result<Context, RecallError> {
-        let told = self.assembled(scope, request).await;
-        self.count_read(&told);
+        let traces = &self.metrics.traces;
+        let mut span = traces.begin(Name::Context, traces::Kind::Internal, &Default::default());
+        let told = traces::within(Group::alone(span.context()), Box::pin(self.assembled(scope, request))).await;
+        let outcome = self.count_read(&told);
+        span.code(Code::Outcome, outcome.code());
+        match &told {
+            Ok(known) => span.count(Count::Documents, known.recent_documents.len() as u64),
+            Err(error) => span.fail(error.code()),
+        }
         told
     }
 

@@ -46,6 +46,19 @@ pub enum RecallError {
     Store(#[from] StoreError),
 }
 
+impl RecallError {
+    /// The word for it in spans.
+    pub(crate) fn code(&self) -> &'static str {
+        match self {
+            Self::DumpRefused => "dump_refused",
+            Self::Redaction(_) => "redaction",
+            Self::Store(StoreError::NoConsent) => "no_consent",
+            Self::Store(StoreError::Key(_) | StoreError::Open(_)) => "key",
+            Self::Store(_) => "store",
+        }
+    }
+}
+
 /// The reading side.
 #[derive(Clone)]
 pub struct Recall {
@@ -96,7 +109,8 @@ impl Recall {
         guard::check(query).inspect_err(|_| self.metrics.recall.dumps_refused.inc())
     }
 
-    fn count_read(&self, told: &Result<Context, RecallError>) {
+    /// Counts a read; what the reader got.
+    fn count_read(&self, told: &Result<Context, RecallError>) -> ReadOutcome {
         let outcome = match told {
             Ok(context) if context.known => ReadOutcome::Hit,
             Ok(_) => ReadOutcome::Empty,
@@ -107,10 +121,11 @@ impl Recall {
         let code = match told {
             Err(RecallError::Redaction(_)) => ErrorCode::Redaction,
             Err(RecallError::Store(StoreError::Key(_) | StoreError::Open(_))) => ErrorCode::Key,
-            Ok(_) | Err(RecallError::DumpRefused | RecallError::Store(StoreError::NoConsent)) => return,
+            Ok(_) | Err(RecallError::DumpRefused | RecallError::Store(StoreError::NoConsent)) => return outcome,
             Err(RecallError::Store(_)) => ErrorCode::Store,
         };
         self.metrics.memory.errors.of((Operation::Read, code)).inc();
+        outcome
     }
 
     fn observe(&self, leg: Leg, started: Instant) {

@@ -15,6 +15,7 @@ use anamnesis_core::memory::Use;
 use anamnesis_core::scope::Scope;
 use anamnesis_crypto::PatientKeys;
 use anamnesis_observability::metrics::labels::Leg;
+use anamnesis_observability::traces::{self, Code, Count, Group, Kind, Name};
 use anamnesis_store::StoreError;
 use anamnesis_store::read::{Candidate, Memory, Snapshot, Sources, StoredDocument, When};
 use anamnesis_store::records::FilePlace;
@@ -129,6 +130,17 @@ impl Recall {
     /// # Errors
     /// See [`RecallError`].
     pub async fn search(&self, scope: Scope, request: &SearchRequest) -> Result<Found, RecallError> {
+        let mut span = self.metrics.traces.operation(Name::Search, Kind::Internal, &traces::current());
+        span.code(Code::GenAiOperation, "search_memory");
+        let found = traces::within(Group::alone(span.context()), Box::pin(self.searched(scope, request))).await;
+        match &found {
+            Ok(found) => span.count(Count::Passages, found.hits.len() as u64),
+            Err(error) => span.fail(error.code()),
+        }
+        found
+    }
+
+    async fn searched(&self, scope: Scope, request: &SearchRequest) -> Result<Found, RecallError> {
         // The guard comes first: whether a patient is known must not be told by how a refusal reads.
         self.guard(&request.query)?;
         self.store.may_recall(scope).await?;

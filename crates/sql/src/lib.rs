@@ -287,6 +287,14 @@ impl Database {
         }
     }
 
+    /// The system behind it, as OpenTelemetry calls it.
+    pub fn system(&self) -> &'static str {
+        match &self.inner {
+            Inner::Sqlite(_) => "sqlite",
+            Inner::Postgres(_) => "postgresql",
+        }
+    }
+
     /// Connections of the pool: idle, in use.
     pub fn connections(&self) -> (i64, i64) {
         match &self.inner {

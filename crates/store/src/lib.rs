@@ -5,6 +5,7 @@ pub mod admission;
 pub mod aging;
 pub mod answers;
 pub mod auditing;
+mod batch;
 mod bell;
 pub mod binding;
 pub mod building;

@@ -29,6 +29,10 @@ pub(super) fn statement() -> &'static Sql {
     INSERT.sql()
 }
 
+/// The field of a sealed body that holds the trace context of the message behind the event. It is taken out before the event
+/// leaves, and goes with the patient's key.
+pub const TRACEPARENT: &str = "traceparent";
+
 /// The cell that an event's body is sealed for.
 pub fn body_cell(id: Uuid) -> Cell {
     Cell { table: "outbox", row: id, column: "body" }

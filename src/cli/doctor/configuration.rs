@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::{Doctor, Finding, of};
-use crate::cli::config::sentence;
+use crate::cli::config::{BUILT, sentence};
 use crate::cli::producers;
 use anamnesis_config::check::{ProblemKind as Kind, check};
 use anamnesis_config::intake::UnboundProducers;
@@ -11,7 +11,7 @@ use anamnesis_jobs::policy::Policies;
 
 /// Every problem of the configuration.
 pub(super) fn findings(file: Option<&Path>) -> Vec<Finding> {
-    let problems = check(file).into_iter();
+    let problems = check(file, BUILT).into_iter();
     problems
         .map(|problem| {
             let code = match problem.kind {
@@ -22,6 +22,7 @@ pub(super) fn findings(file: Option<&Path>) -> Vec<Finding> {
                 Kind::Range => "config_range",
                 Kind::Rule => "config_rule",
                 Kind::Secret => "config_secret",
+                Kind::Unbuilt => "config_unbuilt",
             };
             of(code, sentence(&problem))
         })

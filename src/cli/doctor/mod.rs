@@ -9,6 +9,7 @@ mod embedding;
 mod files;
 mod keys;
 mod store;
+mod traces;
 mod work;
 
 use std::sync::Arc;
@@ -148,6 +149,7 @@ async fn looked(args: Args, context: &Context) -> Vec<Finding> {
                 "quarantine",
                 "outbox",
                 "certificates",
+                "traces",
                 "time",
             ];
             let cause = "the configuration cannot be used";
@@ -169,6 +171,7 @@ async fn looked(args: Args, context: &Context) -> Vec<Finding> {
     certificates::look(&mut doctor);
     embedding::look(&mut doctor).await;
     broker::look(&mut doctor).await;
+    traces::look(&mut doctor).await;
     work::look(&mut doctor).await;
     if let Some(store) = &doctor.store {
         store.close().await;

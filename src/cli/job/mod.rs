@@ -83,6 +83,7 @@ fn policies(settings: &Settings) -> Result<Policies, Failure> {
 async fn open(context: &Context, observer: Arc<dyn Observer>) -> Result<Night, Failure> {
     let world = World::open(context).await?;
     let store = world.jobs_store().await?;
+    let traces = world.metrics.traces.clone();
     let settings = world.settings;
     let policies = policies(&settings)?;
     let redactors = Redactors::load(&settings.redaction).map_err(|error| Failure::usage(error.to_string()))?;
@@ -90,7 +91,7 @@ async fn open(context: &Context, observer: Arc<dyn Observer>) -> Result<Night, F
     let writer =
         pipeline::writer(&settings.extraction.model, clock).map_err(|error| Failure::usage(error.to_string()))?;
     let night = Night::over(&store, policies, observer, Shutdown::on_signals()?.draining());
-    Ok(night.redacting(redactors).with_writer(writer))
+    Ok(night.redacting(redactors).with_writer(writer).with_traces(traces))
 }
 
 /// With the configured models, for a job that embeds or looks at vectors.

@@ -137,7 +137,8 @@ async fn work(world: World, isolation: Isolation, shutdown: &Shutdown) -> Result
     let drained = shutdown.drain(DRAIN - GOODBYES, all).await;
     over.cancel();
     let _ = serving.await;
-    let _ = tokio::time::timeout(CLOSE, world.store.close()).await;
+    let closing = tokio::time::timeout(CLOSE, world.store.close());
+    let _ = tokio::join!(closing, world.metrics.traces.close(CLOSE));
     ended(drained.map(|((), (), (), (), (), (), (), consumed)| consumed))
 }
 
@@ -248,5 +249,5 @@ pub(crate) async fn night(world: &World, shutdown: CancellationToken) -> Result<
     let writer = writer.map_err(|error| Failure::usage(error.to_string()))?;
     let night =
         Night::over(&world.jobs_store().await?, policies, observer, shutdown).redacting(redactors).with_writer(writer);
-    Ok(Arc::new(night.with_models(world.models()?)))
+    Ok(Arc::new(night.with_models(world.models()?).with_traces(world.metrics.traces.clone())))
 }

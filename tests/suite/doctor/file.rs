@@ -351,6 +351,26 @@ async fn each_fault_of_the_embedding_provider_has_its_code() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn each_fault_of_traces_has_its_code() {
+    let healthy = Healthy::new().await;
+    let away = format!("http://127.0.0.1:{}", free_port());
+    let place = healthy.copy();
+    let found =
+        |more: &[(&str, &str)]| place.run(&Change::with(&[&[("TRACES__ENDPOINT", away.as_str())], more].concat()));
+    if !anamnesis_observability::traces::BUILT {
+        return finds(&found(&[]), "config_unbuilt");
+    }
+    finds(&found(&[]), "traces_away");
+    finds(&found(&[("TRACES__CA_FILE", "absent.pem")]), "traces_unusable");
+    // It takes an empty request for one.
+    let collector = MockServer::start().await;
+    Mock::given(any()).respond_with(ResponseTemplate::new(200)).mount(&collector).await;
+    finds_nothing(&place.run(&Change::with(&[("TRACES__ENDPOINT", &collector.uri())])));
+    let asked = collector.received_requests().await.unwrap();
+    assert_eq!((asked.len(), asked[0].url.path(), asked[0].body.len()), (1, "/v1/traces", 0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn each_fault_of_a_file_that_settings_name_has_its_code() {
     let healthy = Healthy::new().await;
     each(

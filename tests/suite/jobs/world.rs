@@ -324,6 +324,7 @@ impl NightMaker<'_> {
             observer: self.observer,
             shutdown: CancellationToken::new(),
             models: None,
+            traces: Default::default(),
         };
         Night::new(driver, policies)
     }

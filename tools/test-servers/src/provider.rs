@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use axum::body::{Body, Bytes};
 use axum::extract::{DefaultBodyLimit, State};
-use axum::http::{StatusCode, Uri, header};
+use axum::http::{HeaderMap, StatusCode, Uri, header};
 use axum::response::Response;
 use axum::serve::ListenerExt as _;
 use axum::{Router, serve};
@@ -119,6 +119,7 @@ struct Shared {
     requests: AtomicU64,
     texts: AtomicU64,
     script: Mutex<VecDeque<Option<Fault>>>,
+    traceparents: Mutex<Vec<Option<String>>>,
 }
 
 impl FakeProvider {
@@ -135,6 +136,7 @@ impl FakeProvider {
             requests: AtomicU64::new(0),
             texts: AtomicU64::new(0),
             script: Mutex::default(),
+            traceparents: Mutex::default(),
         });
         let router =
             Router::new().fallback(answer).layer(DefaultBodyLimit::max(64 << 20)).with_state(Arc::clone(&shared));
@@ -162,6 +164,11 @@ impl FakeProvider {
             requests: self.shared.requests.load(Ordering::Relaxed),
             texts: self.shared.texts.load(Ordering::Relaxed),
         }
+    }
+
+    /// The `traceparent` of each request, in order; `None` of one that had none.
+    pub fn traceparents(&self) -> Vec<Option<String>> {
+        self.shared.traceparents.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).clone()
     }
 
     /// What happens to the next requests, one each; after them the rates hold again.
@@ -194,8 +201,10 @@ impl Shared {
     }
 }
 
-async fn answer(State(shared): State<Arc<Shared>>, uri: Uri, body: Bytes) -> Response {
+async fn answer(State(shared): State<Arc<Shared>>, uri: Uri, headers: HeaderMap, body: Bytes) -> Response {
     let options = &shared.options;
+    let traceparent = headers.get("traceparent").and_then(|value| value.to_str().ok()).map(str::to_owned);
+    shared.traceparents.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push(traceparent);
     if uri.path() == "/info" {
         return match options.tells_limits {
             true => json(StatusCode::OK, wire::info(options.max_texts)),

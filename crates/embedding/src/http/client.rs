@@ -54,13 +54,23 @@ impl Client {
         Ok(Self { http: transport::Client::new(endpoint, &options)?, token, clock })
     }
 
-    /// Posts JSON; reads at most `cap` bytes of a success.
+    /// Posts JSON, with a `traceparent` where one is given; reads at most `cap` bytes of a success.
     ///
     /// # Errors
     /// [`EmbedError::Transient`] when the connection or its time limits fail, [`EmbedError::BadAnswer`] for an answer larger
     /// than `cap`, [`EmbedError::Misconfigured`] when the request cannot even be built or has no token.
-    pub(crate) async fn post(&self, url: &Url, body: Vec<u8>, cap: usize) -> Result<Reply, EmbedError> {
-        self.exchange(self.http.post(url).header(CONTENT_TYPE, "application/json").body(body), cap).await
+    pub(crate) async fn post(
+        &self,
+        url: &Url,
+        body: Vec<u8>,
+        traceparent: Option<&str>,
+        cap: usize,
+    ) -> Result<Reply, EmbedError> {
+        let mut request = self.http.post(url).header(CONTENT_TYPE, "application/json").body(body);
+        if let Some(traceparent) = traceparent {
+            request = request.header("traceparent", traceparent);
+        }
+        self.exchange(request, cap).await
     }
 
     /// As [`Client::post`], without a body.

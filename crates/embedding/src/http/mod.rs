@@ -161,9 +161,15 @@ impl HttpEmbedder {
             self.observer.held_back(admission.waited);
         }
         let pass = self.breaker.admit()?;
+        let underway = self.observer.begins(seen.provider, &self.profile);
+        let traceparent = underway.as_ref().and_then(|underway| underway.traceparent());
         let started = Instant::now();
-        let result = self.exchange(purpose, texts, seen).await;
+        let result = self.exchange(purpose, texts, traceparent.as_deref(), seen).await;
         seen.duration = started.elapsed();
+        if let Some(underway) = underway {
+            seen.outcome = result.as_ref().err().map_or(Outcome::Ok, Failure::outcome);
+            underway.ended(seen);
+        }
         match result.as_ref().err().and_then(Failure::ailing) {
             Some(after) => pass.failed(after),
             None => pass.answered(),
@@ -176,11 +182,12 @@ impl HttpEmbedder {
         &self,
         purpose: Purpose,
         texts: &[&str],
+        traceparent: Option<&str>,
         seen: &mut RequestSeen<'_>,
     ) -> Result<Vec<Vec<f32>>, Failure> {
-        let mut answer = self.send(purpose, texts, false).await;
+        let mut answer = self.send(purpose, texts, false, traceparent).await;
         if answer == Err(EmbedError::Rejected.into()) && self.shape.may_try_plain() {
-            answer = self.send(purpose, texts, true).await;
+            answer = self.send(purpose, texts, true, traceparent).await;
             if answer.is_ok() {
                 self.shape.stay_plain();
             }
@@ -194,9 +201,16 @@ impl HttpEmbedder {
         Ok(check::checked(vectors, texts.len(), self.profile.dimension)?)
     }
 
-    async fn send(&self, purpose: Purpose, texts: &[&str], plain: bool) -> Result<Answer, Failure> {
+    async fn send(
+        &self,
+        purpose: Purpose,
+        texts: &[&str],
+        plain: bool,
+        traceparent: Option<&str>,
+    ) -> Result<Answer, Failure> {
         let body = self.shape.body(purpose, texts, plain);
-        let reply = self.client.post(self.shape.url(), body, self.answer_cap(texts.len())).await?;
+        let cap = self.answer_cap(texts.len());
+        let reply = self.client.post(self.shape.url(), body, traceparent, cap).await?;
         if !reply.status.is_success() {
             return Err(classify::failure(reply.status, reply.after, &reply.body));
         }

@@ -189,3 +189,7 @@ label!(
     /// A measure of how good retrieval was at the last evaluation.
     Measure as "measure" { HitAt1 = "hit_at_1", HitAt5 = "hit_at_5", HitAt10 = "hit_at_10" }
 );
+label!(
+    /// What became of a span.
+    SpanOutcome as "outcome" { Exported = "exported", Dropped = "dropped", Refused = "refused" }
+);

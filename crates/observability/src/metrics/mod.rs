@@ -16,6 +16,7 @@ mod memory;
 mod recall;
 mod redaction;
 mod registrar;
+mod spans;
 mod store;
 mod transition;
 
@@ -30,11 +31,18 @@ pub use memory::Memory;
 pub use recall::Recall;
 pub use redaction::Redaction;
 pub use registrar::{Entry, PREFIX};
+pub use spans::Spans;
 pub use store::Store;
 pub use transition::Transition;
 
+use std::sync::Arc;
+
 use prometheus::{IntCounter, IntGauge, Registry, TextEncoder};
 use registrar::{Declaration, Registrar};
+
+use crate::traces::{Traces, TracesError};
+use anamnesis_config::traces::TracesConfig;
+use anamnesis_core::clock::{Clock, Entropy};
 
 /// What configuration and build fix for the life of the process.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -76,6 +84,9 @@ pub struct Metrics {
     pub memory: Memory,
     pub jobs: Jobs,
     pub recall: Recall,
+    pub spans: Spans,
+    /// Spans go wherever metrics go, and need the same hands.
+    pub traces: Traces,
     /// Panics caught by the process's hook (telemetry.rs).
     pub panics: Counters<()>,
     registry: Registry,
@@ -103,6 +114,7 @@ impl Metrics {
         let memory = Memory::declare(&mut registrar)?;
         let jobs = Jobs::declare(&mut registrar)?;
         let recall = Recall::declare(&mut registrar)?;
+        let spans = Spans::declare(&mut registrar)?;
         let panics = process(&mut registrar, identity)?;
         let (registry, catalogue) = registrar.finish();
         Ok(Self {
@@ -116,10 +128,26 @@ impl Metrics {
             memory,
             jobs,
             recall,
+            spans,
+            traces: Traces::default(),
             panics,
             registry,
             catalogue,
         })
+    }
+
+    /// With spans for the collector of a configuration, if it names one. Must be called in a Tokio runtime.
+    ///
+    /// # Errors
+    /// When headers or certificates of the configuration cannot be used.
+    pub fn tracing(
+        self,
+        config: &TracesConfig,
+        clock: Arc<dyn Clock>,
+        entropy: Arc<dyn Entropy>,
+    ) -> Result<Self, TracesError> {
+        let traces = Traces::start(config, clock, entropy, self.spans.ended.clone())?;
+        Ok(Self { traces, ..self })
     }
 
     /// Every declared metric, in the order of declaration.

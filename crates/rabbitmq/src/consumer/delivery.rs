@@ -256,7 +256,7 @@ fn attributes(properties: &BasicProperties) -> Result<Option<Attributes>, Refusa
         time: time(headers)?,
         content_type: content_type.or(text(headers, "datacontenttype")?),
         partition_key: text(headers, "partitionkey")?,
-        traceparent: text(headers, "traceparent")?,
+        traceparent: text(headers, "traceparent")?.or_else(|| stated_text(headers, "traceparent")),
         signature: Signature::of(
             text(headers, "signaturekey")?,
             text(headers, "signedat")?,

@@ -108,6 +108,7 @@ impl Store {
         if !failpoints::is("no_inbox") {
             writer.inbox(batch).await?;
         }
+        writer.events.within(&batch.traces);
         writer.patients(batch).await?;
         writer.alarms(&batch.alarms);
         writer.raws(&batch.documents).await?;

@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use super::Writer;
 use crate::StoreError;
-use crate::outbox::{Told, enqueue};
-use crate::records::{Alarm, heard_by};
+use crate::outbox::{TRACEPARENT, Told, enqueue};
+use crate::records::{Alarm, TraceOf, heard_by};
 use anamnesis_core::finding::RiskLevel;
 use anamnesis_core::scope::Scope;
 
@@ -20,12 +20,31 @@ pub(super) fn tell_who_heard(body: &mut Value, learned: Option<f64>, level: Risk
 
 /// Events of one transaction, in order.
 #[derive(Debug, Default)]
-pub(crate) struct Events(Vec<Told>);
+pub(crate) struct Events {
+    told: Vec<Told>,
+    /// The traces that they go on with.
+    traces: Vec<TraceOf>,
+}
 
 impl Events {
+    /// The traces that events go on with from now on.
+    pub(super) fn within(&mut self, traces: &[TraceOf]) {
+        self.traces = traces.to_vec();
+    }
+
     /// See [`Told::new`].
-    pub(crate) fn push(&mut self, scope: Scope, event_type: &'static str, key: &[&[u8]], body: Value) {
-        self.0.push(Told::new(scope, event_type, key, body));
+    pub(crate) fn push(&mut self, scope: Scope, event_type: &'static str, key: &[&[u8]], mut body: Value) {
+        if let Some(trace) = self.trace(scope, &body) {
+            body[TRACEPARENT] = json!(trace.traceparent);
+        }
+        self.told.push(Told::new(scope, event_type, key, body));
+    }
+
+    /// That of the document which the event names, else of the patient's first message in the batch.
+    fn trace(&self, scope: Scope, body: &Value) -> Option<&TraceOf> {
+        let own = || self.traces.iter().filter(|trace| trace.scope == scope);
+        let names = |trace: &&TraceOf| trace.document.is_some_and(|id| body["document_id"] == json!(id));
+        own().find(names).or_else(|| own().next())
     }
 }
 
@@ -44,7 +63,7 @@ impl Writer<'_> {
         let keys = self.keys;
         let sealed = |told: Told| keys.get(&told.scope()).map(|keys| told.under(keys)).ok_or(StoreError::Race);
         let events =
-            std::mem::take(&mut self.events.0).into_iter().map(sealed).collect::<Result<Vec<_>, StoreError>>()?;
+            std::mem::take(&mut self.events.told).into_iter().map(sealed).collect::<Result<Vec<_>, StoreError>>()?;
         self.done.events += events.len();
         enqueue(self.tx, &events, self.target.now, self.entropy).await?;
         Ok(())

@@ -1,0 +1,34 @@
+//! Runs of jobs in traces: one trace for each run, with its batches. Codes and counts; the organisation as the log's keyed hash.
+
+use super::driver::{Driver, Outcome, Report};
+use super::planner::RunKey;
+use anamnesis_observability::traces::{Code, Context, Count, Kind, Name, Named, Span};
+
+impl Driver {
+    /// The span of a run that was granted.
+    pub(crate) fn run_span(&self, run: &RunKey) -> Span {
+        let mut span = self.traces.begin(Name::Job(run.job.code()), Kind::Internal, &Context::default());
+        if span.is_recorded() {
+            span.code(Code::Job, run.job.code());
+            span.name(Named::Organization, &self.keys.platform().pseudonym(run.org.0.as_bytes()));
+        }
+        span
+    }
+}
+
+/// Ends it as the report says.
+pub(crate) fn end_run(mut span: Span, report: &Report) {
+    span.count(Count::Examined, report.examined);
+    span.count(Count::Changed, report.changed);
+    let outcome = match &report.outcome {
+        Outcome::Done => "succeeded",
+        Outcome::Partial => "partial",
+        Outcome::Failed { error } => {
+            span.fail(error);
+            "failed"
+        }
+        Outcome::Held { .. } => "held",
+        Outcome::Resting { .. } | Outcome::Settled | Outcome::Exhausted | Outcome::Ahead | Outcome::Preview => return,
+    };
+    span.code(Code::Outcome, outcome);
+}

@@ -1,0 +1,93 @@
+//! What one organisation's messages of a batch do to the store: put together, and cut again where one is refused.
+
+use std::sync::Arc;
+
+use super::admission::Begun;
+use super::answers::NewAnswer;
+use super::consents::{Looked, NewConsent};
+use super::records::{Alarm, EphemeralChange, InboxEntry, NewAct, NewDocument, NewFinding, ProfileChange};
+use anamnesis_core::ids::DocumentId;
+use anamnesis_core::scope::Scope;
+
+/// All effects of the messages of one organisation that share a transaction.
+#[derive(Debug, Default)]
+pub struct OrgBatch {
+    /// The attempt that ends with these effects, where it is one of several messages.
+    pub begun: Option<Begun>,
+    /// What decided of whom something may be kept, when it was decided.
+    pub looked: Arc<Looked>,
+    pub inbox: Vec<InboxEntry>,
+    pub documents: Vec<NewDocument>,
+    pub findings: Vec<NewFinding>,
+    pub profiles: Vec<ProfileChange>,
+    pub consents: Vec<NewConsent>,
+    pub acts: Vec<NewAct>,
+    pub ephemeral: Vec<EphemeralChange>,
+    pub alarms: Vec<Alarm>,
+    /// Answers to what the messages ask for and these effects carry out.
+    pub answers: Vec<NewAnswer>,
+    /// The traces that events of this batch go on with.
+    pub traces: Vec<TraceOf>,
+    pub generation: i64,
+}
+
+/// The trace of one message of a batch: events of its document, or else of its patient, go on with it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TraceOf {
+    pub scope: Scope,
+    pub document: Option<DocumentId>,
+    /// W3C trace context of the work on the message.
+    pub traceparent: String,
+}
+
+/// How much of each kind a part of a batch brought: where the batch may be cut again.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Brought([usize; 10]);
+
+impl OrgBatch {
+    /// Takes in what another message does, and tells how much that was.
+    pub fn append(&mut self, mut one: Self) -> Brought {
+        self.generation = one.generation;
+        Brought([
+            moved(&mut one.inbox, &mut self.inbox),
+            moved(&mut one.documents, &mut self.documents),
+            moved(&mut one.findings, &mut self.findings),
+            moved(&mut one.profiles, &mut self.profiles),
+            moved(&mut one.consents, &mut self.consents),
+            moved(&mut one.acts, &mut self.acts),
+            moved(&mut one.ephemeral, &mut self.ephemeral),
+            moved(&mut one.alarms, &mut self.alarms),
+            moved(&mut one.answers, &mut self.answers),
+            moved(&mut one.traces, &mut self.traces),
+        ])
+    }
+
+    /// Cuts off what the message that was appended last brought.
+    pub fn cut_last(&mut self, Brought(of): Brought) -> Self {
+        Self {
+            begun: None,
+            looked: Arc::clone(&self.looked),
+            inbox: cut(&mut self.inbox, of[0]),
+            documents: cut(&mut self.documents, of[1]),
+            findings: cut(&mut self.findings, of[2]),
+            profiles: cut(&mut self.profiles, of[3]),
+            consents: cut(&mut self.consents, of[4]),
+            acts: cut(&mut self.acts, of[5]),
+            ephemeral: cut(&mut self.ephemeral, of[6]),
+            alarms: cut(&mut self.alarms, of[7]),
+            answers: cut(&mut self.answers, of[8]),
+            traces: cut(&mut self.traces, of[9]),
+            generation: self.generation,
+        }
+    }
+}
+
+fn moved<T>(from: &mut Vec<T>, to: &mut Vec<T>) -> usize {
+    let count = from.len();
+    to.append(from);
+    count
+}
+
+fn cut<T>(list: &mut Vec<T>, last: usize) -> Vec<T> {
+    list.split_off(list.len().saturating_sub(last))
+}
