@@ -1,4 +1,7 @@
-//! `contract schemas`: the JSON Schemas of the messages that producers send, as this version reads them.
+//! `contract schemas|asyncapi`: the JSON Schemas of all messages, in and out, and the AsyncAPI document over them.
+
+pub mod asyncapi;
+mod examples;
 
 use std::path::{Path, PathBuf};
 
@@ -7,6 +10,7 @@ use serde_json::{Map, Value};
 
 use super::output::{self, Format};
 use super::{Context, Exit, Failure};
+use anamnesis_core::event::EventKind;
 use anamnesis_messages::contract::{MessageType, schema};
 
 #[derive(Debug, clap::Args)]
@@ -17,45 +21,67 @@ pub struct Args {
 
 #[derive(Debug, Subcommand)]
 enum What {
-    /// JSON Schemas (draft 2020-12) of all inbound messages
+    /// JSON Schemas (draft 2020-12) of all messages and events
     Schemas {
         /// Write one file per message into this folder instead of printing.
         #[arg(long, value_name = "DIR")]
         out: Option<PathBuf>,
+    },
+    /// The AsyncAPI 3.1 document: exchanges, queues, routing keys, messages in and out
+    Asyncapi {
+        /// First word of every exchange and queue, as `broker.prefix` says.
+        #[arg(long, value_name = "PREFIX", default_value = "anamnesis")]
+        prefix: String,
     },
 }
 
 /// # Errors
 /// When a file or standard output cannot be written.
 pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
-    let What::Schemas { out } = args.what;
-    if let Some(folder) = out {
-        write_all(&folder)?;
-    } else if context.format_or(Format::Table) == Format::Json {
-        let schemas: Map<String, Value> =
-            MessageType::ALL.iter().map(|kind| (kind.name().to_string(), kind.schema().to_value())).collect();
-        output::json(&schemas)?;
-    } else {
-        let rows =
-            MessageType::ALL.iter().map(|kind| [kind.name().to_string(), fields(*kind, true), fields(*kind, false)]);
-        output::table(&["type", "required", "optional"], rows)?;
+    match args.what {
+        What::Asyncapi { prefix } => output::line(asyncapi::text(&prefix).trim_end())?,
+        What::Schemas { out: Some(folder) } => write_all(&folder)?,
+        What::Schemas { out: None } if context.format_or(Format::Table) == Format::Json => {
+            let schemas: Map<String, Value> =
+                all().into_iter().map(|(name, schema)| (name.to_owned(), schema)).collect();
+            output::json(&schemas)?;
+        }
+        What::Schemas { out: None } => {
+            let rows = all()
+                .into_iter()
+                .map(|(name, schema)| [name.to_owned(), fields(&schema, true), fields(&schema, false)]);
+            output::table(&["type", "required", "optional"], rows)?;
+        }
     }
     Ok(Exit::Done)
 }
 
+/// Every message and every event with its schema.
+fn all() -> Vec<(&'static str, Value)> {
+    let messages = MessageType::ALL.iter().map(|kind| (kind.name(), kind.schema().to_value()));
+    messages.chain(EventKind::ALL.iter().map(|kind| (kind.name, kind.schema().to_value()))).collect()
+}
+
+/// The files under `docs/schemas`: name and text.
+pub fn files() -> Vec<(String, String)> {
+    let messages = MessageType::ALL.iter().map(|kind| (schema::file_name(*kind), schema::file_text(*kind)));
+    let events =
+        EventKind::ALL.iter().map(|kind| (format!("{}.json", kind.name), format!("{:#}\n", kind.schema().as_value())));
+    messages.chain(events).collect()
+}
+
 fn write_all(folder: &Path) -> Result<(), Failure> {
     std::fs::create_dir_all(folder)?;
-    for kind in MessageType::ALL {
-        let path = folder.join(schema::file_name(*kind));
-        std::fs::write(&path, schema::file_text(*kind))?;
+    for (name, text) in files() {
+        let path = folder.join(name);
+        std::fs::write(&path, text)?;
         output::note(&path.display().to_string());
     }
     Ok(())
 }
 
 /// The names of the required, or of the other, fields.
-fn fields(kind: MessageType, wanted: bool) -> String {
-    let schema = kind.schema();
+fn fields(schema: &Value, wanted: bool) -> String {
     let required = schema.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
     let properties = schema.get("properties").and_then(Value::as_object).cloned().unwrap_or_default();
     let names: Vec<&str> = properties
