@@ -9,18 +9,23 @@ use super::{Entity, EntityType};
 /// Words between what is denied and what it would be for or from.
 const FARTHEST: usize = 7;
 /// Words that give a reason or a purpose.
-const LINKS: &[&str] =
-    &["por", "para", "given", "dado", "dada", "dados", "dadas", "for", "because", "due", "debido", "view", "vista", "tras"];
+const LINKS: &[&str] = &[
+    "por", "para", "given", "dado", "dada", "dados", "dadas", "for", "because", "due", "debido", "view", "vista",
+    "tras",
+];
 /// Words of a stretch of time, which is no reason: "no chest pain for weeks".
 const STRETCH: &[&str] = &[
-    "minutes", "hours", "days", "weeks", "months", "years", "day", "week", "month", "year", "while", "ages", "now", "horas",
-    "dias", "semanas", "meses", "anos", "dia", "semana", "mes", "ano", "noche", "noches", "manana", "tarde", "momento", "ahora",
+    "minutes", "hours", "days", "weeks", "months", "years", "day", "week", "month", "year", "while", "ages", "now",
+    "horas", "dias", "semanas", "meses", "anos", "dia", "semana", "mes", "ano", "noche", "noches", "manana", "tarde",
+    "momento", "ahora",
 ];
 /// Words behind which something may be named in general: "avoid metformin in renal failure".
 const IN_GENERAL: &[&str] = &["in", "en"];
 /// Words with which a list or a denial goes on.
-const GOES_ON: &[&str] =
-    &["no", "not", "sin", "without", "ni", "nor", "or", "o", "and", "y", "niega", "denies", "tampoco", "n't", ";", ".", "?"];
+const GOES_ON: &[&str] = &[
+    "no", "not", "sin", "without", "ni", "nor", "or", "o", "and", "y", "niega", "denies", "tampoco", "n't", ";", ".",
+    "?",
+];
 
 /// Takes a denial from what stands behind a reason.
 pub(crate) fn settle(scene: &Scene<'_>, entities: &mut [Entity]) {
@@ -56,7 +61,8 @@ fn reason(scene: &Scene<'_>, denied: &Range<usize>, here: &Range<usize>, medicin
     }
     let has = |list: &[&str]| between.clone().any(|word| list.contains(&scene.reading.word(word)));
     // "No tos por la noche ni fiebre": what follows the reason is denied again.
-    if has(GOES_ON) || has(STRETCH) || scene.reading.sentence_of(denied.start) != scene.reading.sentence_of(here.start) {
+    if has(GOES_ON) || has(STRETCH) || scene.reading.sentence_of(denied.start) != scene.reading.sentence_of(here.start)
+    {
         return None;
     }
     // "No pain for years, no fever": a stretch of time is no reason.

@@ -19,9 +19,9 @@ const UNPUNCTUATED: usize = 40;
 const GOES_ON: &[&str] = &[
     "a", "an", "the", "of", "to", "in", "on", "at", "by", "for", "from", "with", "without", "and", "or", "nor", "but",
     "my", "her", "his", "their", "your", "our", "its", "any", "no", "not", "is", "was", "are", "were", "been", "that",
-    "than", "about", "some", "every", "un", "una", "unos", "unas", "el", "la", "los", "las", "de", "del", "al", "en", "con",
-    "sin", "por", "para", "y", "o", "u", "e", "ni", "pero", "que", "mi", "mis", "su", "sus", "tu", "tus", "muy", "como",
-    "es", "era", "fue", "esta", "ha", "he", "sobre", "desde", "hasta",
+    "than", "about", "some", "every", "un", "una", "unos", "unas", "el", "la", "los", "las", "de", "del", "al", "en",
+    "con", "sin", "por", "para", "y", "o", "u", "e", "ni", "pero", "que", "mi", "mis", "su", "sus", "tu", "tus", "muy",
+    "como", "es", "era", "fue", "esta", "ha", "he", "sobre", "desde", "hasta",
 ];
 
 /// Abbreviations after which a full stop ends nothing, folded, without the stop.

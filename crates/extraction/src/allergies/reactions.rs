@@ -301,6 +301,9 @@ fn is_only_feared(scene: &Scene<'_>, words: &Range<usize>) -> bool {
     let back = |n: usize| words.start.checked_sub(n);
     matches!(word(Some(words.end)), "risk" | "risks" | "hazard" | "prophylaxis")
         || matches!(word(back(1)), "of" | "de" | "for" | "del")
-            && matches!(word(back(2)), "risk" | "risks" | "riesgo" | "riesgos" | "danger" | "peligro" | "fear" | "miedo")
+            && matches!(
+                word(back(2)),
+                "risk" | "risks" | "riesgo" | "riesgos" | "danger" | "peligro" | "fear" | "miedo"
+            )
         || matches!(word(back(1)), "prevent" | "evitar" | "prevenir" | "avoid")
 }

@@ -94,17 +94,27 @@ pub(super) fn is_planned(scene: &Scene<'_>, mention: &Mention, within: &Range<us
 /// Words behind a procedure in which its time is said.
 const TIME_REACH: usize = 6;
 /// Words of what has been waited for since a day that is past.
-const WAITS: &[&str] =
-    &["waiting", "listed", "pending", "awaiting", "awaits", "pendiente", "pendientes", "espera", "requested", "solicitada"];
+const WAITS: &[&str] = &[
+    "waiting",
+    "listed",
+    "pending",
+    "awaiting",
+    "awaits",
+    "pendiente",
+    "pendientes",
+    "espera",
+    "requested",
+    "solicitada",
+];
 
 /// Whether a time that is past follows: "3/52 ago", "hace dos años", "2014".
 fn is_of_the_past(scene: &Scene<'_>, behind: Range<usize>) -> bool {
     let year = |word: &str| word.len() == 4 && word.parse::<i32>().is_ok_and(|year| (1900..=2100).contains(&year));
     let this = scene.input.today.map(|today| chrono::Datelike::year(&today));
     let near = behind.start..behind.end.min(behind.start + TIME_REACH);
-    near.map(|word| scene.reading.word(word))
-        .take_while(|word| !matches!(*word, "." | ";" | ","))
-        .any(|word| matches!(word, "ago" | "hace") || year(word) && this.is_some_and(|this| word < this.to_string().as_str()))
+    near.map(|word| scene.reading.word(word)).take_while(|word| !matches!(*word, "." | ";" | ",")).any(|word| {
+        matches!(word, "ago" | "hace") || year(word) && this.is_some_and(|this| word < this.to_string().as_str())
+    })
 }
 
 /// Words of what is asked for, waited for, or planned.

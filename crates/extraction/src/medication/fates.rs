@@ -13,8 +13,9 @@ use crate::reading::Reading;
 const FARTHEST: usize = 9;
 /// Helping verbs and signs between a name and its participle.
 const HELPS: &[&str] = &[
-    "was", "is", "were", "are", "has", "have", "been", "now", "also", "then", "since", "recently", "just", "already", "fue",
-    "fueron", "ha", "han", "sido", "queda", "quedan", "ya", "se", "es", "son", "(", "[", "-", "–", "—", ":", "*", "→",
+    "was", "is", "were", "are", "has", "have", "been", "now", "also", "then", "since", "recently", "just", "already",
+    "fue", "fueron", "ha", "han", "sido", "queda", "quedan", "ya", "se", "es", "son", "(", "[", "-", "–", "—", ":",
+    "*", "→",
 ];
 /// Signs before a participle that keep it to one name.
 const OF_ONE: &[&str] = &["(", "[", "-", "–", "—", ":", "→", "*"];
@@ -101,7 +102,11 @@ fn participle(
     let plain = (opening..at).all(helps) && dosed(gap.start..opening);
     let parted = (gap.start..at).any(|word| matches!(reading.word(word), "," | "and" | "y" | "e" | "+"));
     let hit = at..at + 1;
-    if !plain || parted || next.is_some_and(|next| is_of_next(reading, gap.start, &hit, next)) || !closes(reading, at + 1, gap.end) {
+    if !plain
+        || parted
+        || next.is_some_and(|next| is_of_next(reading, gap.start, &hit, next))
+        || !closes(reading, at + 1, gap.end)
+    {
         return None;
     }
     let of_one = at.checked_sub(1).is_some_and(|before| OF_ONE.contains(&reading.word(before)));
@@ -115,9 +120,40 @@ fn closes(reading: &Reading<'_>, word: usize, end: usize) -> bool {
     word >= end
         || matches!(
             reading.word(word),
-            "." | "," | ";" | ")" | "]" | "and" | "y" | "e" | "but" | "pero" | "|" | "due" | "because" | "for" | "por" | "debido"
-                | "today" | "yesterday" | "hoy" | "ayer" | "on" | "in" | "el" | "en" | "last" | "this" | "at" | "al" | "while"
-                | "2/2" | "after" | "tras" | "since" | "desde" | "hace"
+            "." | ","
+                | ";"
+                | ")"
+                | "]"
+                | "and"
+                | "y"
+                | "e"
+                | "but"
+                | "pero"
+                | "|"
+                | "due"
+                | "because"
+                | "for"
+                | "por"
+                | "debido"
+                | "today"
+                | "yesterday"
+                | "hoy"
+                | "ayer"
+                | "on"
+                | "in"
+                | "el"
+                | "en"
+                | "last"
+                | "this"
+                | "at"
+                | "al"
+                | "while"
+                | "2/2"
+                | "after"
+                | "tras"
+                | "since"
+                | "desde"
+                | "hace"
         )
         || reading.word(word).starts_with(|c: char| c.is_ascii_digit())
 }
@@ -125,17 +161,17 @@ fn closes(reading: &Reading<'_>, word: usize, end: usize) -> bool {
 /// Participles of what was done with a medicine, folded.
 fn status_of(word: &str) -> Option<Status> {
     Some(match word {
-        "stopped" | "discontinued" | "ceased" | "withdrawn" | "d/c'd" | "dc'd" | "d/c" | "d/ced" | "dcd" | "suspendido"
-        | "suspendida" | "suspendidos" | "suspendidas" | "retirado" | "retirada" | "retirados" | "retiradas"
-        | "interrumpido" | "interrumpida" | "discontinuado" | "discontinuada" => Status::Stopped,
-        "started" | "commenced" | "initiated" | "added" | "iniciado" | "iniciada" | "iniciados" | "iniciadas" | "anadido"
-        | "anadida" | "introducido" | "introducida" | "agregado" | "agregada" => Status::Started,
-        "continued" | "continues" | "maintained" | "unchanged" | "restarted" | "resumed" | "reinstated" | "mantenido"
-        | "mantenida" | "continuado" | "reiniciado" | "reiniciada" | "reintroducido" | "reintroducida" => Status::Active,
-        "increased" | "decreased" | "reduced" | "raised" | "lowered" | "doubled" | "halved" | "uptitrated" | "titrated"
-        | "aumentado" | "aumentada" | "reducido" | "reducida" | "disminuido" | "disminuida" | "ajustado" | "ajustada" => {
-            Status::Changed
-        }
+        "stopped" | "discontinued" | "ceased" | "withdrawn" | "d/c'd" | "dc'd" | "d/c" | "d/ced" | "dcd"
+        | "suspendido" | "suspendida" | "suspendidos" | "suspendidas" | "retirado" | "retirada" | "retirados"
+        | "retiradas" | "interrumpido" | "interrumpida" | "discontinuado" | "discontinuada" => Status::Stopped,
+        "started" | "commenced" | "initiated" | "added" | "iniciado" | "iniciada" | "iniciados" | "iniciadas"
+        | "anadido" | "anadida" | "introducido" | "introducida" | "agregado" | "agregada" => Status::Started,
+        "continued" | "continues" | "maintained" | "unchanged" | "restarted" | "resumed" | "reinstated"
+        | "mantenido" | "mantenida" | "continuado" | "reiniciado" | "reiniciada" | "reintroducido"
+        | "reintroducida" => Status::Active,
+        "increased" | "decreased" | "reduced" | "raised" | "lowered" | "doubled" | "halved" | "uptitrated"
+        | "titrated" | "aumentado" | "aumentada" | "reducido" | "reducida" | "disminuido" | "disminuida"
+        | "ajustado" | "ajustada" => Status::Changed,
         "held" | "withheld" | "paused" | "pausado" | "pausada" => Status::OnHold,
         _ => return None,
     })

@@ -22,8 +22,8 @@ mod until;
 
 use std::ops::Range;
 
-pub(super) use regimen::REGIMEN;
 use fates::Fate;
+pub(super) use regimen::REGIMEN;
 use regimen::{Regimen, RegimenRules};
 pub(super) use status::WORDS;
 use status::{Around, Status, StatusRules};

@@ -270,12 +270,13 @@ fn is_left_at(reading: &Reading<'_>, verb: &Range<usize>, name: &Range<usize>) -
 /// speak of the medicine before.
 pub(super) fn is_of_next(reading: &Reading<'_>, name_end: usize, hit: &Range<usize>, next: usize) -> bool {
     let reaches = (hit.end..next).all(|word| !reading.words[word].punctuation && is_small(reading.word(word)));
-    let apart = (name_end..hit.start).any(|word| matches!(reading.word(word), "," | "(" | "[" | "–" | "—") || !is_small(reading.word(word)));
-    let passive = (hit.start.saturating_sub(2).max(name_end)..hit.start).any(|word| PASSIVE.contains(&reading.word(word)));
+    let apart = (name_end..hit.start)
+        .any(|word| matches!(reading.word(word), "," | "(" | "[" | "–" | "—") || !is_small(reading.word(word)));
+    let passive =
+        (hit.start.saturating_sub(2).max(name_end)..hit.start).any(|word| PASSIVE.contains(&reading.word(word)));
     hit.end <= next && reaches && apart && !passive
 }
 
 /// Verbs before a participle that make it one of what stands before them.
 const PASSIVE: &[&str] =
     &["was", "were", "is", "are", "been", "be", "being", "got", "gets", "fue", "fueron", "sido", "es", "son", "queda"];
-
