@@ -17,7 +17,7 @@ RUN --mount=type=cache,target=/usr/local/cargo/registry \
 # User 65532, no shell, no package manager.
 FROM gcr.io/distroless/cc-debian12:nonroot
 ARG REVISION=unknown
-ARG VERSION=0.1.0
+ARG VERSION=0.2.0
 LABEL org.opencontainers.image.title="anamnesis" \
       org.opencontainers.image.description="Clinical memory pipeline: redacts, extracts, embeds, stores and ages what a patient's documents say" \
       org.opencontainers.image.licenses="Apache-2.0" \

@@ -8,7 +8,7 @@ SHELL := /bin/bash
 CACHE := $(or $(ANAMNESIS_CACHE_DIR),$(CURDIR)/.cache)
 export PATH := $(CACHE)/tools/bin:$(PATH)
 
-.PHONY: help setup demo test examples scenarios features facts readers proofs check check-scripts check-deps check-helm check-alerts check-models check-security check-advisories prose advisories sbom lint fmt docs bench replay campaign campaign-quick seeded-bugs clean
+.PHONY: help setup demo test examples scenarios features facts readers proofs check check-scripts check-deps check-helm check-alerts check-models check-security check-asyncapi check-release check-advisories prose advisories sbom lint fmt docs bench replay campaign campaign-quick upgrade seeded-bugs clean
 
 help: ## What can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -54,7 +54,7 @@ campaign: setup ## The proving ground at length: keys in a table, then in a file
 seeded-bugs: setup ## Break each promise on purpose and show that its proof notices
 	@scripts/seeded_bugs.sh
 
-check: prose check-scripts check-deps check-models check-security check-helm check-alerts check-advisories sbom ## What is not Rust: scripts, Dockerfile, dependencies with their advisories and parts list, models, pages on security, Helm chart, alerts
+check: prose check-scripts check-deps check-models check-security check-asyncapi check-release check-helm check-alerts check-advisories sbom ## What is not Rust: scripts, Dockerfile, dependencies with their advisories and parts list, models, pages on security, Helm chart, alerts
 
 check-scripts:
 	@bin=$$(scripts/python.sh); \
@@ -75,6 +75,12 @@ check-security:
 # Where no database can be had, nothing was checked, and that is said.
 check-advisories: setup
 	@scripts/advisories.sh || [ $$? -eq 3 ]
+
+check-asyncapi:
+	@scripts/check_asyncapi.sh
+
+check-release:
+	@scripts/check_release.sh
 
 check-helm:
 	@scripts/check_helm.sh
@@ -101,9 +107,15 @@ lint: setup ## Formatting and clippy, warnings are errors
 fmt: ## Format the sources
 	@cargo fmt --all
 
+upgrade: setup ## An upgrade under load from the version before: workers, migration, rolling replacement; one table and a JSON line
+	@cargo build --locked --quiet --bin anamnesis --example campaign
+	@program=$$(scripts/release_program.sh $(or $(FROM),0.1.0)); \
+	cargo run --locked --quiet --example campaign -- --upgrade-from "$$program" --messages 3000
+
 docs: setup ## Write again what is made from the code (docs/metrics.md, phrasebook.bin …)
 	@scripts/nextest.sh
 	@ANAMNESIS_UPDATE_DOCS=1 cargo nextest run --locked --workspace -E 'test(generated_docs) + test(the_printed_book_of_phrases)'
+	@"$$(scripts/python.sh)/python" scripts/helm_readme.py --write
 
 facts: setup ## Whole documents in, memory out: what is remembered rightly, for each set of tests/data/facts; last line JSON
 	@cargo build --locked --quiet --bin anamnesis

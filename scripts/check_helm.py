@@ -801,6 +801,22 @@ def record(chart: pathlib.Path, folder: pathlib.Path):
     (folder / "objects.json").write_text(json.dumps(facts, indent=1, sort_keys=True) + "\n")
 
 
+# Configurations that the schema of `config` must refuse: one of each kind of mistake.
+WRONG_CONFIGS = ['[intake]\nunbound = "allow"', '[log]\nformat = "xml"', '[pipeline]\nbatch_documents = "many"', '[brokr]\nurl = ""']
+
+
+def of_config(scenario: str, text: str, schema: dict):
+    """The value `config`, read as TOML, keeps the schema that the program's settings have."""
+    for error in jsonschema.Draft202012Validator(schema).iter_errors(tomllib.loads(text)):
+        yield f"{scenario}: config: {'.'.join(map(str, error.absolute_path))}: {error.message[:200]}"
+
+
+def schema_of_config() -> dict:
+    schema = json.loads((CHART / "values.schema.json").read_text())["properties"]["config"]["contentSchema"]
+    problems.extend(f"the schema of config takes {text!r}" for text in WRONG_CONFIGS if not list(of_config("", text, schema)))
+    return schema
+
+
 def scenario_of(path: pathlib.Path, known: set[tuple]) -> int:
     linted = helm("lint", "--strict", str(CHART), "--values", str(path))
     if linted.returncode:
@@ -811,6 +827,7 @@ def scenario_of(path: pathlib.Path, known: set[tuple]) -> int:
     given = yaml.safe_load(path.read_text()) or {}
     values = merged(yaml.safe_load((CHART / "values.yaml").read_text()), given)
     name = path.name
+    problems.extend(of_config(name, values["config"], SCHEMA_OF_CONFIG))
     valid(name, documents)
     configured(name, documents, known)
     verbs(name, documents)
@@ -870,4 +887,5 @@ def main():
     )
 
 
+SCHEMA_OF_CONFIG = schema_of_config()
 main()

@@ -16,7 +16,8 @@ import subprocess
 import sys
 
 MEDIAN = 18
-GENERATED = {"docs/configuration.md", "docs/doctor.md", "docs/features.md", "docs/log.md", "docs/metrics.md"}
+GENERATED = {f"docs/{page}.md" for page in
+             ("command-line", "configuration", "doctor", "error-codes", "features", "jobs", "log", "metrics")}
 PRINTED_ONLY = GENERATED | {"CHANGELOG.md"}
 
 # Words that a reader of the field does not expect, and what to write instead.

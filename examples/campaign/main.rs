@@ -10,6 +10,7 @@ mod keystore;
 mod ledger;
 mod messages;
 mod servers;
+mod upgrade;
 mod workers;
 
 use std::path::PathBuf;
@@ -77,6 +78,9 @@ struct Args {
     /// Longest wait for the end after the last disturbance, seconds.
     #[arg(long, default_value_t = 240)]
     patience: u64,
+    /// Instead of faults: an upgrade under load from this program, of the version before.
+    #[arg(long, value_name = "PROGRAM")]
+    upgrade_from: Option<PathBuf>,
     /// Keep servers and logs for a look.
     #[arg(long)]
     keep: bool,
@@ -85,7 +89,13 @@ struct Args {
 #[tokio::main(flavor = "multi_thread")]
 async fn main() -> std::process::ExitCode {
     let args = Args::parse();
-    match campaign(&args).await {
+    let run = async {
+        match &args.upgrade_from {
+            Some(old) => upgrade::upgrade(&args, old).await,
+            None => campaign(&args).await,
+        }
+    };
+    match run.await {
         Ok(true) => std::process::ExitCode::SUCCESS,
         Ok(false) => std::process::ExitCode::from(1),
         Err(error) => {
@@ -103,7 +113,7 @@ async fn campaign(args: &Args) -> Outcome<bool> {
     };
     eprintln!("starting servers of its own …");
     let keys = if args.store == StoreKind::Sqlite { KeysKind::File } else { args.keys };
-    let servers = Servers::start((args.store, keys), args.provider_faults, args.seed).await?;
+    let servers = Servers::start((args.store, keys), args.provider_faults, args.seed, None).await?;
     eprintln!("{} messages; chaos from seed {} …", messages.all.len(), args.seed);
     let count = if args.store == StoreKind::Sqlite { 1 } else { args.workers.max(1) };
     let mut workers = Workers::start(&servers, count, &[])?;

@@ -43,6 +43,14 @@ impl Messages {
         self.calm.iter().filter_map(of).collect()
     }
 
+    /// Good messages alone, some of them twice.
+    pub(crate) fn plain(seed: u64, good: u64) -> Self {
+        let calm: Vec<Vec<u8>> = (0..good).map(|n| event(&format!("u-{seed}-{n}"), &corpus::document(n))).collect();
+        let twice = |(at, message): (usize, &Vec<u8>)| vec![message.clone(); 1 + usize::from(at % 12 == 0)];
+        let all = calm.iter().enumerate().flat_map(twice).collect();
+        Self { all, calm, good, poison: 0 }
+    }
+
     pub(crate) fn of(seed: u64, good: u64) -> Self {
         let draws = SeededEntropy::new(seed.wrapping_mul(77));
         let draw = |of: u64| {

@@ -65,7 +65,13 @@ fn place(url: &str) -> Outcome<SocketAddr> {
 }
 
 impl Servers {
-    pub(crate) async fn start((kind, keys): (StoreKind, KeysKind), faults: f64, seed: u64) -> Outcome<Self> {
+    /// `schema`: the program that makes the schema, where it is not this version.
+    pub(crate) async fn start(
+        (kind, keys): (StoreKind, KeysKind),
+        faults: f64,
+        seed: u64,
+        schema: Option<&Path>,
+    ) -> Outcome<Self> {
         let folder = tempfile::Builder::new().prefix("anamnesis-campaign-").tempdir()?;
         let path = folder.path().to_owned();
         // The database server runs as another user.
@@ -82,7 +88,7 @@ impl Servers {
             StoreKind::Sqlite => None,
             StoreKind::Postgres => {
                 let admin = script("postgres.sh", &path, &["start"])?;
-                prepare(&admin).await?;
+                prepare(&admin, schema).await?;
                 keys.prepare(&admin).await?;
                 Some(TcpRelay::start(place(&admin)?).await?)
             }
@@ -321,7 +327,7 @@ fn at(url: &str) -> Outcome<Location> {
 }
 
 /// Roles, logins and schema, as an administrator and the owner make them.
-async fn prepare(admin: &str) -> Outcome<()> {
+async fn prepare(admin: &str, schema: Option<&Path>) -> Outcome<()> {
     let options: PgConnectOptions = admin.parse()?;
     let mut connection = PgConnection::connect_with(&options).await?;
     sqlx::raw_sql(ROLES).execute(&mut connection).await?;
@@ -331,6 +337,17 @@ async fn prepare(admin: &str) -> Outcome<()> {
     }
     connection.close().await?;
     let host = admin.split('@').nth(1).unwrap_or_default();
-    engine::migrate(&at(&format!("postgres://campaign_owner@{host}"))?).await?;
+    let owner = format!("postgres://campaign_owner@{host}");
+    match schema {
+        None => engine::migrate(&at(&owner)?).await.map(drop)?,
+        Some(program) => {
+            let mut command = Command::new(program);
+            command.arg("migrate").env("ANAMNESIS__STORE__URL", owner);
+            command.env("ANAMNESIS__STORE__POSTGRES__ALLOW_NOT_DURABLE", "true");
+            if !command.stdin(Stdio::null()).stdout(Stdio::null()).status()?.success() {
+                return Err("the program of the version before cannot make its schema".into());
+            }
+        }
+    }
     Ok(())
 }

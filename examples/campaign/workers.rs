@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::net::TcpListener;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -15,6 +15,8 @@ pub(crate) struct Checks {
     pub store: bool,
     pub broker: bool,
     pub keys: bool,
+    /// The schema is the one that it knows.
+    pub schema: bool,
 }
 
 impl Checks {
@@ -25,6 +27,8 @@ impl Checks {
 
 pub(crate) struct Workers {
     living: Vec<(Child, String)>,
+    /// What is started.
+    program: PathBuf,
     /// Environment beside the servers' own.
     more: Vec<(String, String)>,
     asking: reqwest::Client,
@@ -45,18 +49,37 @@ impl Workers {
     pub(crate) fn start(servers: &Servers, count: usize, more: &[(&str, &str)]) -> Outcome<Self> {
         let more = more.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
         let asking = reqwest::Client::builder().timeout(Duration::from_secs(2)).no_proxy().build()?;
-        let mut workers = Self { living: Vec::new(), more, asking, self_ended: 0, started: 0 };
+        let mut workers = Self { living: Vec::new(), program: program()?, more, asking, self_ended: 0, started: 0 };
         for _ in 0..count {
             workers.one(servers)?;
         }
         Ok(workers)
     }
 
+    /// One more, of another program: those after it are of that program too.
+    pub(crate) fn add(&mut self, program: &Path, servers: &Servers) -> Outcome<u32> {
+        program.clone_into(&mut self.program);
+        self.one(servers)?;
+        self.living.last().map(|(child, _)| child.id()).ok_or_else(|| "no worker was started".into())
+    }
+
+    /// SIGTERM for one, without waiting for its end.
+    pub(crate) fn ask_to_end(&mut self, process: u32) {
+        let _ = Command::new("kill").args(["-TERM", &process.to_string()]).status();
+    }
+
+    /// Whether one has ended, which is then forgotten.
+    pub(crate) fn has_ended(&mut self, process: u32) -> bool {
+        let before = self.living.len();
+        self.living.retain_mut(|(child, _)| child.id() != process || matches!(child.try_wait(), Ok(None)));
+        before != self.living.len()
+    }
+
     fn one(&mut self, servers: &Servers) -> Outcome<()> {
         let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
         let log = std::fs::File::create(servers.path().join(format!("worker-{port}-{}.log", self.started)))?;
         self.started += 1;
-        let mut command = Command::new(program()?);
+        let mut command = Command::new(&self.program);
         command.arg("worker").envs(servers.environment()).envs(self.more.iter().cloned());
         command.env("ANAMNESIS__HTTP__BIND", format!("127.0.0.1:{port}"));
         command.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log).current_dir(servers.path());
@@ -106,7 +129,7 @@ impl Workers {
             let checks = said["checks"].as_array();
             checks.is_some_and(|all| all.iter().any(|one| one["name"] == name && one["ready"] == true))
         };
-        Checks { store: good("store"), broker: good("broker"), keys: good("keys") }
+        Checks { store: good("store"), broker: good("broker"), keys: good("keys"), schema: good("schema") }
     }
 
     /// SIGTERM for all; how long each took.

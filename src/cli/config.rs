@@ -1,4 +1,4 @@
-//! `config show|check|reference`: the settings that count, what is wrong with them, and what there is to set.
+//! `config show|check|reference|schema`: the settings that count, what is wrong with them, and what there is to set.
 
 use clap::Subcommand;
 use serde_json::{Value, json};
@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use super::output::{self, Format};
 use super::{Context, Exit, Failure};
 use anamnesis_config::check::{self, Built, Problem, Severity};
+use anamnesis_config::json_schema;
 use anamnesis_config::reference::{default_text, reference};
 use anamnesis_config::show::{Shown, show};
 use anamnesis_observability::traces;
@@ -31,6 +32,8 @@ enum What {
     ///
     /// Exit code 0: every command takes it. 2: something is wrong.
     Check,
+    /// The JSON Schema of the configuration file, for editors and other tools
+    Schema,
     /// Every key with its type, unit, default, range and meaning
     Reference {
         /// Only keys that begin with this, such as `broker` or `store.postgres`.
@@ -50,6 +53,7 @@ pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
             print_values(&shown.iter().filter(wanted).collect::<Vec<_>>(), format)?;
             Ok(Exit::Done)
         }
+        What::Schema => output::line(&format!("{:#}", json_schema::schema())).map(|()| Exit::Done),
         What::Check => print_problems(&check::check(context.config.as_deref(), BUILT), format),
         What::Reference { prefix } => {
             print_reference(prefix.as_deref().unwrap_or_default(), format)?;

@@ -26,6 +26,21 @@ pub enum Exit {
 }
 
 impl Exit {
+    pub(crate) const ALL: [Exit; 6] =
+        [Exit::Done, Exit::Failed, Exit::Usage, Exit::Partial, Exit::Held, Exit::Diverged];
+
+    /// What it means, and what a script does then.
+    pub(crate) fn about(self) -> &'static str {
+        match self {
+            Exit::Done => "Done: everything asked for was done.",
+            Exit::Failed => "Failed: nothing useful was done. Standard error says why; a later try may succeed.",
+            Exit::Usage => "Usage: arguments or configuration are wrong, and nothing was tried. Correct them first.",
+            Exit::Partial => "Done in part: the rest was refused or must be tried again.",
+            Exit::Held => "Another process holds the job or the lease. Nothing is wrong; try later.",
+            Exit::Diverged => "What was compared is not the same (`audit verify`). Investigate before anything else.",
+        }
+    }
+
     pub(crate) fn code(self) -> u8 {
         match self {
             Exit::Done => 0,
@@ -156,8 +171,7 @@ mod tests {
 
     #[test]
     fn exit_codes_are_those_of_the_contract() {
-        let codes = [Exit::Done, Exit::Failed, Exit::Usage, Exit::Partial, Exit::Held, Exit::Diverged].map(Exit::code);
-        assert_eq!(codes, [0, 1, 2, 3, 4, 5]);
+        assert_eq!(Exit::ALL.map(Exit::code), [0, 1, 2, 3, 4, 5]);
     }
 
     #[test]

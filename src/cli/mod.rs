@@ -10,12 +10,13 @@ mod completions;
 mod config;
 mod consent;
 pub mod context;
-mod contract;
+pub mod contract;
 mod demo;
 pub mod doctor;
 mod emergency;
 mod ephemeral;
 mod erase;
+pub mod errors;
 mod events;
 pub(crate) mod exit;
 mod export;
@@ -43,6 +44,7 @@ mod publish;
 mod quarantine;
 mod recall;
 pub mod redact;
+pub mod reference;
 mod report;
 pub mod rules;
 mod sections;
@@ -139,7 +141,7 @@ macro_rules! verbs {
 verbs! {
     /// The main job on shipped sample patients, then thirty simulated nights; no server, no key
     Demo(demo::Args) => demo::run,
-    /// Watch the spool, tick the nights, serve probes and metrics; the long-running role
+    /// The long-running role: consume messages, watch the spool, run jobs when due, serve probes and metrics
     Worker(worker::Args) => worker::run,
     /// Take in documents: NDJSON files, folders or standard input
     Ingest(ingest::Args) => ingest::run,
@@ -165,7 +167,7 @@ verbs! {
     Erase(erase::Args) => erase::run,
     /// Keep a patient's data from retention, purge and erasure: a legal hold
     Hold(hold::Args) => hold::run,
-    /// What the nights reckoned: the course of a patient's confidence, what patients have in common
+    /// Results of the analytic jobs: the trend of a patient's confidence, what patients have in common
     Report(report::Args) => report::run,
     /// Take in records of older systems; run twice it changes nothing
     Import(import::Args) => import::run,
@@ -199,7 +201,7 @@ verbs! {
     Completions(completions::Args) => completions::run,
     /// Show the message contract
     Contract(contract::Args) => contract::run,
-    /// The nightly jobs: what there is, what ran, and running it
+    /// The jobs: list them, show their runs, run one
     Job(job::Args) => job::run,
     /// Find what documents say about a patient: NDJSON in, NDJSON out
     Extract(extract::Args) => extract::run,
@@ -209,9 +211,9 @@ verbs! {
     Topology(topology::Args) => topology::run,
     /// Send messages to the broker, each confirmed
     Publish(publish::Args) => publish::run,
-    /// Look at events that are not delivered; replay or drop them
+    /// Events that were not delivered: list, replay or drop them
     Events(events::Args) => events::run,
-    /// Look at what was set aside; retry or drop it
+    /// Quarantined messages: list, show, retry or drop them
     Quarantine(quarantine::Args) => quarantine::run,
     /// Work one message of standard input: what a worker runs for a message that killed one before
     #[command(hide = true)]

@@ -79,8 +79,6 @@ fn the_committed_schemas_are_those_of_the_types() {
         let drift = committed != schema::file_text(*kind);
         assert!(!drift, "{} differs: run `anamnesis contract schemas --out docs/schemas`", path.display());
     }
-    let files = std::fs::read_dir(root("docs/schemas")).expect("the folder is there").count();
-    assert_eq!(files, MessageType::ALL.len(), "a schema without a message type");
 }
 
 #[test]

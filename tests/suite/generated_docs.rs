@@ -38,6 +38,42 @@ fn the_page_of_log_codes_is_what_the_table_says() {
 }
 
 #[test]
+fn the_page_of_the_command_line_is_what_the_parser_takes() {
+    holds("docs/command-line.md", &anamnesis::cli::reference::page());
+}
+
+#[test]
+fn the_page_of_error_codes_is_what_the_table_says() {
+    holds("docs/error-codes.md", &anamnesis::cli::errors::page());
+}
+
+#[test]
+fn the_page_of_jobs_is_what_the_policies_say() {
+    holds("docs/jobs.md", &anamnesis_jobs::reference::page());
+}
+
+#[test]
+fn the_schemas_are_those_of_the_types() {
+    let mut files = anamnesis::cli::contract::files();
+    files.push(("configuration.json".to_owned(), format!("{:#}\n", anamnesis_config::json_schema::schema())));
+    files.push(("asyncapi.json".to_owned(), anamnesis::cli::contract::asyncapi::text("anamnesis")));
+    for (name, text) in &files {
+        holds(&format!("docs/schemas/{name}"), text);
+    }
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/schemas");
+    let there = std::fs::read_dir(folder).expect("the folder is there").count();
+    assert_eq!(there, files.len(), "docs/schemas has a file that nothing makes");
+}
+
+#[test]
+fn the_schema_of_the_charts_values_knows_every_key_of_the_configuration() {
+    let page = "helm/anamnesis/values.schema.json";
+    let written = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(page)).unwrap();
+    let now = anamnesis_config::json_schema::into_values_schema(&written).expect("the schema has a block for `config`");
+    holds(page, &now);
+}
+
+#[test]
 fn the_definitions_for_the_broker_are_the_topology_of_the_code() {
     let shipped = definitions::shipped(&Names::new("anamnesis"));
     holds("deploy/rabbitmq/definitions.json", &format!("{}\n", serde_json::to_string_pretty(&shipped).unwrap()));

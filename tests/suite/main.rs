@@ -60,6 +60,7 @@ mod redaction_services;
 mod refusals;
 mod relatives;
 mod relay;
+mod releases;
 mod rights;
 mod risk_documents;
 mod risk_heard;

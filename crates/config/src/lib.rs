@@ -11,6 +11,7 @@ mod hidden;
 pub mod http;
 pub mod intake;
 pub mod jobs;
+pub mod json_schema;
 pub mod keys;
 pub mod log;
 mod nearest;

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, NaiveDate, TimeDelta, Timelike, Utc};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// One statement.
@@ -60,7 +61,7 @@ pub struct Correlation {
 }
 
 /// Why somebody is told.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Alert {
     BelowBaseline,

@@ -14,6 +14,7 @@ pub mod course;
 pub mod document;
 pub mod dump;
 pub mod emergency;
+pub mod event;
 pub mod fact;
 pub mod fact_date;
 pub mod failpoints;

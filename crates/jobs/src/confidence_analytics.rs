@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 
 use async_trait::async_trait;
 use chrono::{DateTime, Offset as _, TimeDelta, TimeZone as _, Utc};
-use serde_json::json;
 use uuid::Uuid;
 
 use super::driver::{Desk, Job, JobError, Means, Page, Window};
@@ -18,6 +17,7 @@ use super::status::status;
 use anamnesis_core::clock::micros;
 pub(crate) use anamnesis_core::course::CoursePolicy;
 use anamnesis_core::course::{Course, Said, course};
+use anamnesis_core::event::ConfidenceAlert;
 use anamnesis_core::ids::{PatientId, derive};
 use anamnesis_core::scope::Scope;
 use anamnesis_sql::Transaction;
@@ -167,9 +167,8 @@ impl Job for ConfidenceAnalytics {
             .filter_map(|change| {
                 let keys = keys.get(&change.scope)?;
                 let key = micros(window.cutoff).to_be_bytes();
-                let cause = change.course.alert.map(|alert| alert.code());
-                let body = json!({"cause": cause, "as_of": window.cutoff});
-                Some(Event::new(keys, "anamnesis.confidence.alert.v1", &[&key], body))
+                let alert = ConfidenceAlert { cause: change.course.alert, as_of: window.cutoff };
+                Some(Event::new(keys, &[&key], &alert))
             })
             .collect();
         outbox::enqueue(tx, &events, desk.now, desk.entropy).await?;

@@ -6,7 +6,6 @@
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 use uuid::Uuid;
 
 use super::driver::{Desk, Job, JobError, Means, Page, Window};
@@ -17,6 +16,7 @@ use super::status::status;
 use anamnesis_core::clock::micros;
 use anamnesis_core::confidence;
 pub(crate) use anamnesis_core::confidence::DecayPolicy;
+use anamnesis_core::event::{DueCause, ReconfirmationDue};
 use anamnesis_core::memory::Kind;
 use anamnesis_sql::Transaction;
 use anamnesis_store::fading::{self, Fading, Reached};
@@ -167,8 +167,14 @@ impl Job for Decay {
                 let keys = keys.get(&row.patient)?;
                 // Another reset of its clock, another question.
                 let key: [&[u8]; 3] = [row.memory.0.as_bytes(), b"decay", &micros(*at).to_be_bytes()];
-                let body = json!({"memory_id": row.memory, "cause": "decay", "due_at": at});
-                Some(Event::new(keys, "anamnesis.reconfirmation.due.v1", &key, body))
+                let due = ReconfirmationDue {
+                    memory_id: row.memory,
+                    cause: DueCause::Decay,
+                    due_at: Some(*at),
+                    cycle: None,
+                    contradiction_id: None,
+                };
+                Some(Event::new(keys, &key, &due))
             })
             .collect();
         outbox::enqueue(tx, &events, desk.now, desk.entropy).await?;

@@ -5,7 +5,6 @@
 use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::Deserialize;
-use serde_json::json;
 
 use super::driver::{Desk, Job, JobError, Means, Page, Window};
 use super::lanes::{self, Lanes};
@@ -14,6 +13,7 @@ use super::policy::Thresholds;
 use super::registry::JobName;
 use super::status::status;
 use anamnesis_core::clock::micros;
+use anamnesis_core::event::MemoryChanged;
 use anamnesis_core::lifecycle::{LifecyclePolicy, moment};
 use anamnesis_core::memory::{Class, State};
 use anamnesis_crypto::PatientKeys;
@@ -183,14 +183,9 @@ fn changed<'a>(keys: &'a PatientKeys, moved: &Moved) -> Event<'a> {
     let (row, state) = (&moved.row, moved.to.code());
     let (since, cycle) = (micros(moved.since).to_be_bytes(), row.cycle.to_be_bytes());
     let key: [&[u8]; 4] = [row.memory.0.as_bytes(), state.as_bytes(), &since, &cycle];
-    let body = json!({
-        "memory_id": row.memory,
-        "kind": row.kind.code(),
-        "class": row.life.class.code(),
-        "change": state,
-        "state": state,
-    });
-    Event::new(keys, "anamnesis.memory.changed.v1", &key, body)
+    let (kind, class) = (row.kind, row.life.class);
+    let data = MemoryChanged { memory_id: row.memory, kind, class, change: state, state: moved.to };
+    Event::new(keys, &key, &data)
 }
 
 #[cfg(test)]

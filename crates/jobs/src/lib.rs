@@ -22,6 +22,7 @@ pub mod reconciliation;
 pub mod reconfirmation;
 pub mod redaction;
 pub mod reembedding;
+pub mod reference;
 pub mod registry;
 pub mod report;
 pub mod retention;

@@ -172,11 +172,15 @@ macro_rules! policies {
             }
         }
 
-        fn embedded(job: JobName) -> &'static str {
+        pub(crate) fn embedded(job: JobName) -> &'static str {
             match job { $(JobName::$name => include_str!(concat!("../../../jobs/", stringify!($field), ".toml"))),+ }
         }
 
-        #[cfg(test)]
+        /// Whether the text is a policy of the job.
+        pub(crate) fn accepts(job: JobName, text: &str) -> bool {
+            refusal(job, text).is_none()
+        }
+
         fn refusal(job: JobName, text: &str) -> Option<PolicyError> {
             match job { $(JobName::$name => parse::<crate::$field::$thresholds>(job, text).err()),+ }
         }

@@ -5,7 +5,6 @@
 use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::Deserialize;
-use serde_json::json;
 
 use super::driver::{Desk, Job, JobError, Means, Page, Window};
 use super::lanes::next_after;
@@ -14,6 +13,7 @@ use super::permits::Permits;
 use super::policy::Thresholds;
 use super::registry::JobName;
 use super::status::status;
+use anamnesis_core::event::{DueCause, ReconfirmationDue};
 use anamnesis_core::lifecycle::{LifecyclePolicy, moment};
 use anamnesis_sql::Transaction;
 use anamnesis_store::aging::{self, Aging, Lane, Place};
@@ -94,8 +94,14 @@ impl Job for Reconfirmation {
             .filter_map(|(row, due)| {
                 let keys = keys.get(&row.patient)?;
                 let key: [&[u8]; 2] = [row.memory.0.as_bytes(), &row.cycle.to_be_bytes()];
-                let body = json!({"memory_id": row.memory, "cause": "age", "cycle": row.cycle, "due_at": due});
-                Some(Event::new(keys, "anamnesis.reconfirmation.due.v1", &key, body))
+                let due = ReconfirmationDue {
+                    memory_id: row.memory,
+                    cause: DueCause::Age,
+                    due_at: Some(*due),
+                    cycle: Some(row.cycle),
+                    contradiction_id: None,
+                };
+                Some(Event::new(keys, &key, &due))
             })
             .collect();
         outbox::enqueue(tx, &events, desk.now, desk.entropy).await?;

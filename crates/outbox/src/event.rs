@@ -4,6 +4,7 @@ use chrono::{DateTime, SecondsFormat, Utc};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
+use anamnesis_core::event::{EventData as _, MessageQuarantined};
 use anamnesis_core::ids::{OrgId, derive};
 use anamnesis_observability::metrics::Label as _;
 use anamnesis_observability::metrics::labels::EventType;
@@ -16,7 +17,7 @@ pub(crate) const SOURCE: &str = "urn:anamnesis";
 const PREFIX: &str = "anamnesis.";
 
 /// The type of a notice of what was set aside.
-pub(super) const NOTICE: &str = "anamnesis.message.quarantined.v1";
+pub(super) const NOTICE: &str = MessageQuarantined::TYPE;
 
 /// What is told to the outside. Telling it again is telling the same: its id is stable.
 #[derive(Debug, Clone, PartialEq)]
@@ -44,10 +45,8 @@ impl Event {
 
     /// What was set aside: its id and the reason's code, nothing else.
     pub(super) fn of_notice(notice: &Notice) -> Self {
-        let mut data = json!({"quarantine_id": notice.id, "reason": notice.reason.code()});
-        if let (Some(org), Value::Object(fields)) = (notice.org, &mut data) {
-            fields.insert("organization_id".to_owned(), json!(org));
-        }
+        let (quarantine_id, reason, organization_id) = (notice.id, notice.reason, notice.org);
+        let data = json!(MessageQuarantined { quarantine_id, reason, organization_id });
         let id =
             derive("event.quarantine", &[notice.id.as_bytes(), &notice.created_at.timestamp_micros().to_be_bytes()]);
         let kind = NOTICE.to_owned();

@@ -14,5 +14,5 @@ pub mod topology;
 pub use backoff::Backoff;
 pub use error::BrokerError;
 pub use link::{Link, Role};
-pub use names::{Names, Queue, Tier};
-pub use publisher::{Letter, Outlet, Publisher, event_letter};
+pub use names::{Names, Queue, Tier, keys_of};
+pub use publisher::{CE_PREFIX as HEADER_PREFIX, Letter, Outlet, Publisher, event_letter};

@@ -1,7 +1,10 @@
 //! What exchanges, queues and routing keys are called. Everything begins with the configured prefix, so that two
 //! installations can share a virtual host.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
+
+use anamnesis_core::document::DocumentType;
 
 /// A queue that the worker consumes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -157,6 +160,13 @@ pub(crate) fn queue_for(message_type: &str, document_type: Option<&str>) -> Queu
         ("anamnesis.document.submitted.v1", _) => Queue::Bulk,
         _ => Queue::Realtime,
     }
+}
+
+/// Every queue that messages of a type go to.
+pub fn keys_of(message_type: &str) -> Vec<Queue> {
+    let of = |document_type: &DocumentType| queue_for(message_type, Some(document_type.code()));
+    let used: BTreeSet<Queue> = DocumentType::ALL.iter().map(of).collect();
+    used.into_iter().collect()
 }
 
 /// The routing key for it.

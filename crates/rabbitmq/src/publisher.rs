@@ -39,7 +39,7 @@ impl Letter {
 }
 
 /// Prefix of the headers that carry a CloudEvent's attributes in binary mode.
-pub(crate) const CE_PREFIX: &str = "cloudEvents_";
+pub const CE_PREFIX: &str = "cloudEvents_";
 
 /// A CloudEvent in binary mode: JSON with its attributes as headers, its id as `message_id`.
 pub fn event_letter(exchange: String, routing_key: &str, attributes: &[(&str, &str)], body: Vec<u8>) -> Letter {

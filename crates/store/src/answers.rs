@@ -18,6 +18,7 @@ use anamnesis_core::answer::AnswerKind;
 use anamnesis_core::audit::Actor;
 use anamnesis_core::clock::ordered_id;
 use anamnesis_core::consent::{ConsentScope, Provision};
+use anamnesis_core::event::RightsAnswered;
 use anamnesis_core::failpoints;
 use anamnesis_core::finding::EntityType;
 use anamnesis_core::ids::{MemoryId, PatientId};
@@ -26,9 +27,6 @@ use anamnesis_core::profile::EphemeralCourse;
 use anamnesis_core::scope::Scope;
 use anamnesis_crypto::{Cell, PatientKeys};
 use anamnesis_sql::{Access, Arg, Bulk, ColumnType, Row, Sql};
-
-/// The event that says that an answer is there.
-const ANSWERED: &str = "anamnesis.rights.answered.v1";
 
 static KEEP: LazyLock<Bulk> = LazyLock::new(|| {
     let columns = [
@@ -145,8 +143,8 @@ fn kept(
 }
 
 /// What the event says: where the answer is, and which command it answers.
-fn reference(answer: &Answered) -> Value {
-    json!({"answer_id": answer.id, "command": answer.kind})
+fn reference(answer: &Answered) -> RightsAnswered {
+    RightsAnswered { answer_id: answer.id, command: answer.kind }
 }
 
 /// A memory as far as an answer speaks of it.
@@ -213,7 +211,7 @@ impl Writer<'_> {
             let body = json!({"text": words(answered.kind, &came)});
             let sealer = Sealer { keys: self.keys_of(*scope)?, entropy: self.entropy };
             rows.push(kept(*scope, answered, &body, sealer, self.target.now)?);
-            self.events.push(*scope, ANSWERED, &[answered.id.as_bytes()], reference(answered));
+            self.events.push(*scope, &[answered.id.as_bytes()], &reference(answered));
         }
         self.tx.bulk(&KEEP, rows).await?;
         Ok(())
@@ -308,7 +306,7 @@ impl Store {
         if tx.bulk(&KEEP, vec![row]).await? == 0 {
             return Ok(false);
         }
-        let event = Event::new(&keys, ANSWERED, &[answer.id.as_bytes()], reference(answer));
+        let event = Event::new(&keys, &[answer.id.as_bytes()], &reference(answer));
         enqueue(&mut tx, &[event], answer.answered_at, self.entropy.as_ref()).await?;
         let id = anamnesis_core::ids::derive("audit", &[answer.id.as_bytes(), b"answered"]);
         let actor = Actor { id: answer.asked_by.to_string(), ..Actor::default() };

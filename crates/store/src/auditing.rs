@@ -17,6 +17,7 @@ use super::erasing::EVENT;
 use super::{Next, Store, StoreError};
 use anamnesis_core::audit::{self, Actor, Block, Entry, Hash, Head, Salt, Salter, Stored};
 use anamnesis_core::clock::ordered_id;
+use anamnesis_core::event::{AuditSealed, EventData as _};
 use anamnesis_core::failpoints;
 use anamnesis_core::ids::{OrgId, PatientId, derive};
 use anamnesis_core::scope::Scope;
@@ -43,7 +44,7 @@ impl Salter for PlatformSalt<'_> {
 }
 
 /// The type of the event that carries a head.
-pub(crate) const SEALED: &str = "anamnesis.audit.sealed.v1";
+pub(crate) const SEALED: &str = AuditSealed::TYPE;
 
 /// Seconds between two events of one chain, at least.
 const ANNOUNCED_EVERY: i64 = 3_600;
@@ -347,8 +348,8 @@ impl Store {
     async fn announce_head(&self, tx: &mut Transaction, block: &Block) -> Result<(), StoreError> {
         let id = derive("event", &[block.org.as_bytes(), SEALED.as_bytes(), &block.number.to_be_bytes()]);
         let head = block.head();
-        let body =
-            json!({"organization_id": head.org, "block": head.block, "hash": head.hash, "sealed_at": head.sealed_at});
+        let Head { org: organization_id, block: number, hash, sealed_at } = head;
+        let body = json!(AuditSealed { organization_id, block: number, hash, sealed_at });
         let sealed = self.keys.platform().seal(id, body.to_string().as_bytes(), self.entropy.as_ref());
         let nobody = Uuid::nil();
         let args = [block.org.into(), id.into(), nobody.into(), SEALED.into(), sealed.into(), block.sealed_at.into()];

@@ -20,6 +20,7 @@ use super::write::patients;
 use super::{Keys, Store, StoreError, reconciling};
 use crate::Next;
 use anamnesis_core::audit::Actor;
+use anamnesis_core::event::ErasureCompleted;
 use anamnesis_core::failpoints;
 use anamnesis_core::ids::{DocumentId, MemoryId, OrgId, PatientId, derive};
 use anamnesis_core::scope::Scope;
@@ -338,8 +339,11 @@ impl Store {
     ) -> Result<(), StoreError> {
         let (org, patient) = (request.scope.org().0, request.scope.patient().0);
         let id = derive("event", &[org.as_bytes(), patient.as_bytes(), COMPLETED.as_bytes(), request.id.as_bytes()]);
-        let body = json!({"organization_id": org, "patient_id": patient, "erasure_id": request.id,
-            "what": request.subject.code(), "subject_id": request.subject.id(), "counts": counts});
+        let (what, subject_id) = (request.subject.code(), request.subject.id());
+        let data = ErasureCompleted { erasure_id: request.id, what, subject_id, counts: counts.clone() };
+        let mut body = json!(data);
+        body["organization_id"] = json!(org);
+        body["patient_id"] = json!(patient);
         let sealed = self.keys.platform().seal(id, body.to_string().as_bytes(), self.entropy.as_ref());
         let args = [org.into(), id.into(), patient.into(), COMPLETED.into(), sealed.into(), self.clock.now().into()];
         tx.execute(&EVENT, args.into()).await?;

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use anamnesis_core::clock::Entropy;
+use anamnesis_core::event::EventData;
 use anamnesis_core::ids::derive;
 use anamnesis_core::scope::Scope;
 use anamnesis_crypto::{Cell, PatientKeys};
@@ -80,8 +81,8 @@ pub struct Event<'a> {
 
 impl<'a> Event<'a> {
     /// As [`Told::new`], of the patient whose keys these are.
-    pub fn new(keys: &'a PatientKeys, event_type: &'static str, key: &[&[u8]], body: Value) -> Self {
-        Told::new(keys.scope(), event_type, key, body).under(keys)
+    pub fn new<D: EventData>(keys: &'a PatientKeys, key: &[&[u8]], data: &D) -> Self {
+        Told::new(keys.scope(), D::TYPE, key, json!(data)).under(keys)
     }
 }
 

@@ -37,7 +37,7 @@ static NAMES: LazyLock<BTreeSet<String>> = LazyLock::new(|| {
 });
 
 /// CloudEvents attributes that are read.
-const ENVELOPE: &[&str] = &[
+pub const ENVELOPE: &[&str] = &[
     "specversion",
     "id",
     "source",

@@ -5,15 +5,15 @@ use std::sync::LazyLock;
 
 use half::f16;
 use half::slice::HalfFloatSliceExt as _;
-use serde_json::json;
 use uuid::Uuid;
 
 use super::Writer;
-use super::outbox::tell_who_heard;
+use super::outbox::found_by;
 use crate::covered::{self, Covered};
 use crate::records::{NewDocument, NewRisk, heard_by};
 use crate::seal::{Sealer, document_row};
 use crate::{StoreError, generations};
+use anamnesis_core::event::{DocumentIndexed, RiskFlagged};
 use anamnesis_core::failpoints;
 use anamnesis_core::ids::{DocumentId, PatientId, derive};
 use anamnesis_crypto::Cell;
@@ -314,15 +314,24 @@ impl Writer<'_> {
 
     fn announce(&mut self, d: &NewDocument, current: bool) {
         let revision = d.revision.to_be_bytes();
-        let body = json!({"document_id": d.id, "revision": d.revision, "document_type": d.document_type.code(), "current": current});
-        self.events.push(d.scope, "anamnesis.document.indexed.v1", &[d.id.0.as_bytes(), &revision], body);
+        let (document_id, document_type) = (d.id, d.document_type);
+        let data = DocumentIndexed { document_id, revision: d.revision, document_type, current };
+        self.events.push(d.scope, &[d.id.0.as_bytes(), &revision], &data);
         // Only a danger that somebody must look at soon calls; the rest waits for whoever reads the profile.
         for risk in d.risks.iter().filter(|r| !r.denied && r.level.calls()) {
-            let mut body = json!({"document_id": d.id, "revision": d.revision, "class": risk.class, "experiencer": risk.experiencer.code()});
-            tell_who_heard(&mut body, risk.learned, risk.level);
+            let data = RiskFlagged {
+                document_id: Some(d.id),
+                revision: Some(d.revision),
+                class: risk.class,
+                experiencer: risk.experiencer,
+                level: risk.level,
+                by: found_by(risk.learned),
+                confidence: risk.learned,
+                ephemeral: None,
+            };
             let start = (risk.span.start as u64).to_be_bytes();
             let key: [&[u8]; 4] = [d.id.0.as_bytes(), &revision, risk.class.as_bytes(), &start];
-            self.events.push(d.scope, "anamnesis.risk.flagged.v1", &key, body);
+            self.events.push(d.scope, &key, &data);
         }
     }
 }

@@ -10,12 +10,12 @@ mod tensions;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
-use serde_json::json;
 use uuid::Uuid;
 
 use super::{Group, Writer};
 use crate::StoreError;
 use crate::records::{Evidence, FindingWords, MemoryChange, NewDocument};
+use anamnesis_core::event::{ContradictionFound, DueCause, MemoryChanged, ReconfirmationDue};
 use anamnesis_core::fold::{self, Checkpoint, Folded, Folding, Log, Outcome};
 use anamnesis_core::ids::{FindingId, MemoryId, derive};
 use anamnesis_core::memory::State;
@@ -208,12 +208,22 @@ impl Writer<'_> {
             if conflict.answered {
                 continue;
             }
-            let body = json!({"contradiction_id": id, "kept_memory_id": conflict.kept, "claim_memory_id": conflict.claim,
-                "type": conflicts::conflict_type(conflict)});
-            self.events.push(scope, "anamnesis.contradiction.found.v1", &[id.as_bytes()], body);
+            let found = ContradictionFound {
+                contradiction_id: id,
+                kept_memory_id: conflict.kept,
+                claim_memory_id: conflict.claim,
+                type_: conflicts::conflict_type(conflict),
+            };
+            self.events.push(scope, &[id.as_bytes()], &found);
             // One task per contradiction: a person is asked, nothing is changed (seed 002, section 6).
-            let body = json!({"memory_id": conflict.kept, "contradiction_id": id, "cause": "contradiction"});
-            self.events.push(scope, "anamnesis.reconfirmation.due.v1", &[id.as_bytes()], body);
+            let due = ReconfirmationDue {
+                memory_id: conflict.kept,
+                cause: DueCause::Contradiction,
+                due_at: None,
+                cycle: None,
+                contradiction_id: Some(id),
+            };
+            self.events.push(scope, &[id.as_bytes()], &due);
         }
         self.tx.bulk(&conflicts::CONFLICT, written).await?;
         Ok(())
@@ -234,9 +244,8 @@ impl Writer<'_> {
         };
         let at = anamnesis_core::clock::micros(changed.folded.state_at).to_be_bytes();
         let key: [&[u8]; 4] = [id.0.as_bytes(), what.as_bytes(), &at, &changed.folded.cycle.to_be_bytes()];
-        let body = json!({"memory_id": id, "kind": opening.kind.code(), "class": opening.class.code(), "change": what,
-            "state": to.code()});
-        self.events.push(changed.scope, "anamnesis.memory.changed.v1", &key, body);
+        let data = MemoryChanged { memory_id: id, kind: opening.kind, class: opening.class, change: what, state: to };
+        self.events.push(changed.scope, &key, &data);
     }
 
     /// The raw capture of each document (seed 001, section 2): where every chain of lineage ends.

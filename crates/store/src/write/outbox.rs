@@ -5,17 +5,13 @@ use serde_json::{Value, json};
 use super::Writer;
 use crate::StoreError;
 use crate::outbox::{TRACEPARENT, Told, enqueue};
-use crate::records::{Alarm, TraceOf, heard_by};
-use anamnesis_core::finding::RiskLevel;
+use crate::records::{Alarm, TraceOf};
+use anamnesis_core::event::{EventData, HeardBy, RiskFlagged};
 use anamnesis_core::scope::Scope;
 
-/// Adds to a `risk.flagged.v1` its level, who heard the risk, and the probability where it was the learned ear.
-pub(super) fn tell_who_heard(body: &mut Value, learned: Option<f64>, level: RiskLevel) {
-    body["level"] = json!(level.code());
-    body["by"] = json!(heard_by(learned));
-    if let Some(probability) = learned {
-        body["confidence"] = json!(probability);
-    }
+/// What found a risk: the learned classifier where there is a probability.
+pub(super) fn found_by(learned: Option<f64>) -> HeardBy {
+    if learned.is_some() { HeardBy::Learned } else { HeardBy::Rules }
 }
 
 /// Events of one transaction, in order.
@@ -33,11 +29,16 @@ impl Events {
     }
 
     /// See [`Told::new`].
-    pub(crate) fn push(&mut self, scope: Scope, event_type: &'static str, key: &[&[u8]], mut body: Value) {
+    pub(crate) fn push<D: EventData>(&mut self, scope: Scope, key: &[&[u8]], data: &D) {
+        self.repeat::<D>(scope, key, json!(data));
+    }
+
+    /// The same of data that was written before.
+    pub(crate) fn repeat<D: EventData>(&mut self, scope: Scope, key: &[&[u8]], mut body: Value) {
         if let Some(trace) = self.trace(scope, &body) {
             body[TRACEPARENT] = json!(trace.traceparent);
         }
-        self.told.push(Told::new(scope, event_type, key, body));
+        self.told.push(Told::new(scope, D::TYPE, key, body));
     }
 
     /// That of the document which the event names, else of the patient's first message in the batch.
@@ -52,10 +53,18 @@ impl Writer<'_> {
     /// What is raised of a patient of whom nothing is kept: which danger, and nothing else.
     pub(super) fn alarms(&mut self, alarms: &[Alarm]) {
         for alarm in alarms {
-            let mut body = json!({"class": alarm.class, "experiencer": alarm.experiencer.code(), "ephemeral": true});
-            tell_who_heard(&mut body, alarm.learned, alarm.level);
             let key: [&[u8]; 2] = [&alarm.message, alarm.class.as_bytes()];
-            self.events.push(alarm.scope, "anamnesis.risk.flagged.v1", &key, body);
+            let data = RiskFlagged {
+                document_id: None,
+                revision: None,
+                class: alarm.class,
+                experiencer: alarm.experiencer,
+                level: alarm.level,
+                by: found_by(alarm.learned),
+                confidence: alarm.learned,
+                ephemeral: Some(true),
+            };
+            self.events.push(alarm.scope, &key, &data);
         }
     }
 

@@ -6,6 +6,8 @@ use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
 use super::super::Group;
+use anamnesis_core::contradiction::ContradictionType;
+use anamnesis_core::event::CLINICAL_CONFLICT;
 use anamnesis_core::fold::Conflict;
 use anamnesis_sql::{Arg, Bulk, ColumnType};
 
@@ -27,7 +29,7 @@ pub(super) static CONFLICT: LazyLock<Bulk> = LazyLock::new(|| {
 });
 
 pub(super) fn conflict_type(conflict: &Conflict) -> &'static str {
-    if conflict.negation { "direct_negation" } else { "clinical_conflict" }
+    if conflict.negation { ContradictionType::DirectNegation.code() } else { CLINICAL_CONFLICT }
 }
 
 pub(super) fn conflict_row(group: &Group, id: Uuid, conflict: &Conflict, now: DateTime<Utc>) -> Vec<Arg> {

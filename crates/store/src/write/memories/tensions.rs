@@ -7,7 +7,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
 use chrono::{DateTime, Utc};
-use serde_json::json;
 use uuid::Uuid;
 
 use super::conflicts::CONFLICT;
@@ -17,6 +16,7 @@ use crate::StoreError;
 use crate::records::FindingWords;
 use crate::seal::{open_record, open_text};
 use anamnesis_core::contradiction::{Claim, ContradictionPolicy, ContradictionType, Statement};
+use anamnesis_core::event::ContradictionFound;
 use anamnesis_core::finding::{EntityType, Experiencer};
 use anamnesis_core::fold::KeyHash;
 use anamnesis_core::ids::{MemoryId, derive};
@@ -131,9 +131,13 @@ impl Writer<'_> {
                 rows.push(self.tension_row(scope, id, kept, claim, type_)?);
                 if fresh.contains(&kept.id) || fresh.contains(&claim.id) {
                     self.done.contradictions.push(type_.code());
-                    let body = json!({"contradiction_id": id, "kept_memory_id": kept.id, "claim_memory_id": claim.id,
-                        "type": type_.code()});
-                    self.events.push(scope, "anamnesis.contradiction.found.v1", &[id.as_bytes()], body);
+                    let found = ContradictionFound {
+                        contradiction_id: id,
+                        kept_memory_id: kept.id,
+                        claim_memory_id: claim.id,
+                        type_: type_.code(),
+                    };
+                    self.events.push(scope, &[id.as_bytes()], &found);
                 }
             }
         }

@@ -10,10 +10,10 @@ use super::{Gone, Writer};
 use crate::StoreError;
 use crate::outbox::body_cell;
 use crate::seal::open_record;
+use anamnesis_core::event::{EventData as _, RiskFlagged};
 use anamnesis_core::scope::Scope;
 use anamnesis_sql::Arg;
 
-const RISK: &str = "anamnesis.risk.flagged.v1";
 /// What an alarm of an ephemeral patient says.
 const TOLD: [&str; 5] = ["class", "experiencer", "level", "by", "confidence"];
 
@@ -33,12 +33,12 @@ impl Writer<'_> {
                 continue;
             }
             taken.push(id);
-            if row.text(1)? == RISK && row.opt_i64(3)?.is_none() {
+            if row.text(1)? == RiskFlagged::TYPE && row.opt_i64(3)?.is_none() {
                 let mut alarm = json!({"ephemeral": true});
                 for field in TOLD.iter().filter(|field| body.get(**field).is_some()) {
                     alarm[*field] = body[*field].clone();
                 }
-                self.events.push(scope, RISK, &[id.as_bytes()], alarm);
+                self.events.repeat::<RiskFlagged>(scope, &[id.as_bytes()], alarm);
             }
         }
         if !taken.is_empty() {
