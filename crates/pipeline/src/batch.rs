@@ -3,6 +3,8 @@
 
 use std::time::Instant;
 
+use futures::FutureExt as _;
+
 use super::canonical;
 use super::message::{Message, Outcome, Raw};
 use super::{Disposition, Pipeline, PipelineError};
@@ -16,7 +18,8 @@ impl Pipeline {
     /// Works a batch, counted as coming from this queue; the caller counts what is in flight.
     pub async fn run_from(&self, queue: Queue, bodies: Vec<Raw>) -> Vec<Disposition> {
         let started = Instant::now();
-        let ((mut batch, open), spent) = canonical::timed(self.worked(queue, bodies)).await;
+        // On the heap and without its type, which is as deep as the pipeline.
+        let ((mut batch, open), spent) = canonical::timed(self.worked(queue, bodies).boxed()).await;
         self.end_spans(&mut batch, open);
         let done = || batch.iter().map(|message| message.disposition(open));
         self.count_dispositions(queue, batch.iter().map(|message| message.kind).zip(done()));
