@@ -124,7 +124,13 @@ fn paragraph(lines: &[String]) -> String {
     let mut text = String::new();
     for line in lines {
         let explained = line.contains(":  ") || line.starts_with("archived:");
-        text += if text.is_empty() { "" } else if explained { "<br>" } else { " " };
+        text += if text.is_empty() {
+            ""
+        } else if explained {
+            "<br>"
+        } else {
+            " "
+        };
         text += line;
     }
     text
