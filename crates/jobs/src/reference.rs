@@ -6,8 +6,8 @@ use toml::{Table, Value};
 use super::JobName;
 use super::policy::{Policies, accepts, embedded};
 
-/// Beyond it a number counts as without a bound: what the types of the policies hold.
-const UNBOUNDED: f64 = 65_535.0;
+/// A bound that is the type's own and no check's.
+const OF_THE_TYPE: f64 = 65_535.0;
 
 /// docs/jobs.md.
 ///
@@ -108,7 +108,7 @@ impl Written {
                 }
             } else if let Some(name) = line.strip_prefix('[') {
                 name.trim_end_matches(']').clone_into(&mut section);
-                before = std::mem::take(&mut comment).join("<br>");
+                before = paragraph(&std::mem::take(&mut comment));
             } else if let Some((key, value)) = line.split_once(" = ") {
                 let about = std::mem::take(&mut comment).join(" ");
                 let (key, value) = (key.to_owned(), value.to_owned());
@@ -117,6 +117,23 @@ impl Written {
         }
         Self { about: plain(&about.unwrap_or_default()), lines }
     }
+}
+
+/// One paragraph; what names a word and explains it begins a line.
+fn paragraph(lines: &[String]) -> String {
+    let mut text = String::new();
+    for line in lines {
+        let explained = line.contains(":  ") || line.starts_with("archived:");
+        text += if text.is_empty() {
+            ""
+        } else if explained {
+            "<br>"
+        } else {
+            " "
+        };
+        text += line;
+    }
+    text
 }
 
 /// Without what is said of the files themselves.
@@ -189,7 +206,7 @@ fn bounds(default: f64, step: f64, takes: &dyn Fn(f64) -> bool) -> (Option<f64>,
         }
         Some(taken)
     };
-    (edge(-1_000_000.0), edge(1_000_000_000.0).filter(|most| *most < UNBOUNDED))
+    (edge(-1_000_000.0), edge(1_000_000_000.0).filter(|most| *most != OF_THE_TYPE))
 }
 
 #[cfg(test)]
@@ -203,6 +220,8 @@ mod tests {
             range(job, written.lines.iter().find(|line| line.key == key).expect("the policy has the key"))
         };
         assert_eq!(of(JobName::Expiry, "batch_size"), "1 to 2000");
+        assert_eq!(of(JobName::Expiry, "lease_seconds"), "10 to 86400");
+        assert_eq!(of(JobName::Reembedding, "most_a_night"), "1 or more");
         assert_eq!(of(JobName::Expiry, "inference_hours"), "1 to 24");
         assert_eq!(of(JobName::Expiry, "min_extraction_confidence"), "0.0 to 1.0");
         assert_eq!(of(JobName::Decay, "period_days"), "1.0 to 36500.0");

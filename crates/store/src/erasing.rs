@@ -14,6 +14,7 @@ use serde_json::json;
 use uuid::Uuid;
 
 use super::auditing::{self, Done};
+use super::outbox::scoped;
 use super::quarantine::Sealed;
 use super::seal::sealed_for;
 use super::write::patients;
@@ -341,9 +342,7 @@ impl Store {
         let id = derive("event", &[org.as_bytes(), patient.as_bytes(), COMPLETED.as_bytes(), request.id.as_bytes()]);
         let (what, subject_id) = (request.subject.code(), request.subject.id());
         let data = ErasureCompleted { erasure_id: request.id, what, subject_id, counts: counts.clone() };
-        let mut body = json!(data);
-        body["organization_id"] = json!(org);
-        body["patient_id"] = json!(patient);
+        let body = scoped(request.scope, json!(data));
         let sealed = self.keys.platform().seal(id, body.to_string().as_bytes(), self.entropy.as_ref());
         let args = [org.into(), id.into(), patient.into(), COMPLETED.into(), sealed.into(), self.clock.now().into()];
         tx.execute(&EVENT, args.into()).await?;

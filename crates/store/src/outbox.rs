@@ -39,6 +39,15 @@ pub fn body_cell(id: Uuid) -> Cell {
     Cell { table: "outbox", row: id, column: "body" }
 }
 
+/// The data of an event with the patient whom it is about.
+pub(crate) fn scoped(scope: Scope, mut body: Value) -> Value {
+    if let Value::Object(fields) = &mut body {
+        fields.insert("organization_id".to_owned(), json!(scope.org()));
+        fields.insert("patient_id".to_owned(), json!(scope.patient()));
+    }
+    body
+}
+
 /// What is told, of whom: ids and codes only.
 #[derive(Debug)]
 pub(crate) struct Told {
@@ -51,15 +60,11 @@ pub(crate) struct Told {
 impl Told {
     /// `key` tells this event from any other of its type and patient, so that telling it again is the same event;
     /// `body` is an object of ids and codes.
-    pub(crate) fn new(scope: Scope, event_type: &'static str, key: &[&[u8]], mut body: Value) -> Self {
+    pub(crate) fn new(scope: Scope, event_type: &'static str, key: &[&[u8]], body: Value) -> Self {
         let (org, patient) = (scope.org().0, scope.patient().0);
         let mut parts: Vec<&[u8]> = vec![org.as_bytes(), patient.as_bytes(), event_type.as_bytes()];
         parts.extend_from_slice(key);
-        if let Value::Object(fields) = &mut body {
-            fields.insert("organization_id".to_owned(), json!(org));
-            fields.insert("patient_id".to_owned(), json!(patient));
-        }
-        Self { scope, id: derive("event", &parts), event_type, body }
+        Self { scope, id: derive("event", &parts), event_type, body: scoped(scope, body) }
     }
 
     pub(crate) fn scope(&self) -> Scope {
