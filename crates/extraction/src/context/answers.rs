@@ -1,4 +1,4 @@
-//! What the rules ask of the scopes around a mention, beside its context as a whole.
+//! What the rules ask of the scopes around a mention, apart from its context as a whole.
 
 use std::ops::Range;
 

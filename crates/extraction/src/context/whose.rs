@@ -1,6 +1,6 @@
 //! Whose it is, where a sentence names a relative or somebody else: decided by what the person is to the sentence. As its
 //! subject they have what follows ("wife has depression"), as company only what is said right behind them ("vive con su
-//! madre, que tiene asma"), in a comparison nothing ("like her mother, she has asthma"), and beside the patient the
+//! madre, que tiene asma"), in a comparison nothing ("like her mother, she has asthma"), and next to the patient the
 //! patient has it too ("mi madre y yo tenemos diabetes"). Cues alone cannot tell these apart: a word for a relative is
 //! the same in all of them.
 
@@ -362,7 +362,7 @@ impl Telling<'_, '_> {
                 let (to, _) = self.clause_of(with);
                 out.push(Scope { category: Category::Family, words: with + 1..to, cue: one..one + 1 });
             }
-            // "Madre de dos hijos, asmática": the patient, whose children are told of.
+            // "Madre de dos hijos, asmática": the patient, whose children are spoken of.
             _ => {
                 let comma = (parent.words.end..self.end().min(parent.words.end + 4)).find(|at| self.word(*at) == ",");
                 let own = comma.filter(|comma| (self.finding)(comma + 1).is_some());

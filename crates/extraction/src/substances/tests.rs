@@ -1,4 +1,4 @@
-//! Words that count doses beside those that name a habit, and denials that belong to another substance.
+//! Words that count doses, next to those that name a habit, and denials that belong to another substance.
 
 use std::sync::LazyLock;
 
@@ -11,12 +11,12 @@ static EXTRACTOR: LazyLock<Extractor> = LazyLock::new(Extractor::builtin);
 fn conditions(text: &str) -> Vec<String> {
     let document = Document::plain(text, Language::Unknown);
     let all = EXTRACTOR.extract(&ExtractionInput::of(&document)).entities;
-    let told = |entity: crate::Entity| match (entity.context.negated, entity.status.as_deref()) {
+    let said = |entity: crate::Entity| match (entity.context.negated, entity.status.as_deref()) {
         (true, _) => format!("no {}", entity.value),
         (_, Some("resolved")) => format!("ex {}", entity.value),
         _ => entity.value,
     };
-    all.into_iter().filter(|entity| entity.kind == EntityType::Condition).map(told).collect()
+    all.into_iter().filter(|entity| entity.kind == EntityType::Condition).map(said).collect()
 }
 
 #[test]

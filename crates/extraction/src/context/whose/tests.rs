@@ -44,7 +44,7 @@ fn what_a_relative_has_as_the_subject_or_as_company_is_theirs() {
 }
 
 #[test]
-fn what_is_said_of_the_patient_beside_a_relative_is_the_patients() {
+fn what_is_said_of_the_patient_near_a_relative_is_the_patients() {
     for (text, value) in [
         ("Vive con su mujer, tiene diabetes e HTA.", "diabetes mellitus"),
         ("Vive con su madre, diabético.", "diabetes mellitus"),
