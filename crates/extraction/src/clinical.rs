@@ -9,6 +9,7 @@ use super::matcher::Matcher;
 use super::phrasebook::Builder;
 use super::reading::{Reading, Sentence};
 use super::scene::Scene;
+use super::substances::is_packs;
 use super::{Entity, EntityType, Experiencer, Temporality};
 use anamnesis_text::{Language, Span};
 
@@ -184,6 +185,8 @@ impl ClinicalRules {
         let unlisted = self.unlisted.find(reading, within.clone(), &found);
         found.extend(unlisted.into_iter().filter(|named| !taken(named)));
         found.retain(|named| !idioms.iter().any(|idiom| idiom.overlaps(named)));
+        // "1 ppd" counts packs, and who "had COVID vaccine" had no COVID.
+        found.retain(|named| !is_packs(reading, named.words.start) && !is_vaccinated(reading, &named.words));
         found.sort_by_key(|named| named.words.start);
         distinct::most_specific(reading, found)
     }
@@ -212,6 +215,14 @@ fn is_denied(scene: &Scene<'_>, words: &Range<usize>, places: &[Range<usize>]) -
         !cue.is_empty() && (places.iter().any(part) || runs_in)
     };
     denials.iter().any(|cue| !within(cue)) || denials.is_empty()
+}
+
+/// "Had COVID vaccine": what somebody had is the vaccine, which is named by the illness.
+fn is_vaccinated(reading: &Reading<'_>, words: &Range<usize>) -> bool {
+    let next = if words.end < reading.words.len() { reading.word(words.end) } else { "" };
+    words.len() > 1
+        && matches!(reading.word(words.start), "had" | "has" | "have" | "got" | "received")
+        && matches!(next, "vaccine" | "vaccination" | "booster" | "jab" | "shot")
 }
 
 /// "D/C psicosis": in a Spanish note it is to be ruled out.

@@ -3,12 +3,17 @@
 //! of using, or with an amount.
 
 mod amounts;
+mod counted;
 mod days;
+mod homonyms;
 
 use std::ops::Range;
 
 use self::amounts::{amount, amount_at, amount_before};
-use self::days::{counts_days_without, is_abstinence, spans, tests};
+use self::counted::{DRUNK, is_dose};
+pub(crate) use self::counted::{counts_drinks, is_packs};
+use self::days::{counts_days_without, has_not_quit, is_abstinence, spans, tests};
+use self::homonyms::{is_given_name, is_verb_by_accent};
 use super::dialogue::Polarity;
 use super::lexicon::label;
 use super::matcher::Matcher;
@@ -22,6 +27,8 @@ pub(super) const FILE: &str = include_str!("lexicon/substances.tsv");
 /// Words between a substance and what says that it was given up.
 const QUIT_BEFORE: usize = 5;
 const QUIT_AFTER: usize = 6;
+/// Words between a substance, with its amount, and the year until which it was used.
+const QUIT_UNTIL: usize = 9;
 /// Turns after a question about habits in which they are spoken of.
 const TOPIC_TURNS: usize = 2;
 
@@ -84,23 +91,6 @@ struct Found {
     words: Range<usize>,
     substance: usize,
     says: Says,
-}
-
-/// "Me costó": the verb, which its accent tells from the noun.
-fn is_verb_by_accent(reading: &Reading<'_>, word: usize) -> bool {
-    let source = reading.source(&(word..word + 1)).of(reading.text).to_lowercase();
-    reading.word(word) == "costo" && source.ends_with('ó')
-}
-
-/// "Mi hermana María": a word that is a name too, in capitals within a sentence that has small letters.
-fn is_given_name(reading: &Reading<'_>, word: usize, sentence: &Sentence) -> bool {
-    let source = |word: usize| reading.source(&(word..word + 1)).of(reading.text);
-    let names = matches!(reading.word(word), "maria" | "molly" | "charlie" | "mary" | "blanca" | "nieves");
-    let mut letters = source(word).chars();
-    let capital = letters.next().is_some_and(char::is_uppercase) && letters.any(char::is_lowercase);
-    let within = word > sentence.words.start && !reading.words[word - 1].punctuation;
-    let using = within && is_verb(reading.word(word - 1));
-    names && capital && within && !using
 }
 
 const FREE: [(&str, &str); 3] =
@@ -179,10 +169,9 @@ impl SubstanceRules {
         }
         found.sort_by_key(|one| one.words.start);
         let sure = found.iter().any(|one| one.says == Says::Named && self.substances[one.substance].sure);
-        let topic = sure
-            || self.habit.first(reading, sentence.words.clone()).is_some()
-            || scene.structure.place(index).is_some_and(|place| place.section == Section::Social)
+        let habits = scene.structure.place(index).is_some_and(|place| place.section == Section::Social)
             || self.was_asked(scene, index);
+        let topic = sure || self.habit.first(reading, sentence.words.clone()).is_some() || habits;
         let keep = |at: usize| {
             let one = &found[at];
             let substance = &self.substances[one.substance];
@@ -200,7 +189,8 @@ impl SubstanceRules {
                 || one.says == Says::Named
                     && ((substance.sure || topic && substance.name != EVERYDAY || amount())
                         && !of_another
-                        && !self.is_none(reading, one, sentence))
+                        && !self.is_none(reading, one, sentence)
+                        && !is_dose(reading, &one.words, &sentence.words, habits))
         };
         let kept: Vec<bool> = (0..found.len()).map(keep).collect();
         found.into_iter().zip(kept).filter(|(_, kept)| *kept).map(|(one, _)| one).collect()
@@ -231,7 +221,40 @@ impl SubstanceRules {
             || label
             || is_given_name(reading, start, sentence)
             || is_verb_by_accent(reading, start)
-            || (end..sentence.words.end.min(end + 3)).any(|word| self.not_substance.at(reading, word).is_some())
+            || self.is_drink_without(reading, start, end..sentence.words.end)
+    }
+
+    /// "Drinks two glasses of water": a drink that is none is named behind, before any sign or real one.
+    fn is_drink_without(&self, reading: &Reading<'_>, verb: usize, behind: Range<usize>) -> bool {
+        let drinks = is_verb(reading.word(verb)) && !reading.word(verb).starts_with("smok");
+        let reach = if drinks { DRUNK } else { 3 };
+        (behind.start..behind.end.min(behind.start + reach))
+            .enumerate()
+            .take_while(|(nth, word)| {
+                *nth < 3 || !reading.words[*word].punctuation && self.names.at(reading, *word).is_none()
+            })
+            .any(|(_, word)| self.not_substance.at(reading, word).is_some())
+    }
+
+    /// "No fumador, bebedor ocasional", "tabaco no, alcohol los findes": each denial is spent on the substance before.
+    fn is_denied_by_another(&self, scene: &Scene<'_>, found: &Found, within: &Range<usize>) -> bool {
+        let reading = scene.reading;
+        let start = found.words.start;
+        let stem = |stem: &&str| reading.word(start).starts_with(*stem);
+        let stated =
+            ["beb", "fum", "drink", "smok"].iter().any(stem) || amount(reading, found.words.end, within.end).is_some();
+        let denials = scene.contexts.denials(reading, &found.words);
+        let spent = |cue: &Range<usize>| {
+            let sign = |at: usize| at < start && reading.words[at].punctuation;
+            // "Tabaco no,": the value of the name before it.
+            let value = cue.len() == 1
+                && sign(cue.end)
+                && (within.start..cue.start).any(|at| self.name_at(reading, at) == Some(cue.start));
+            // "No fumador,": a denial that is a name by itself.
+            let whole = self.free.at(reading, cue.start).is_some_and(|hit| sign(hit.words.end));
+            cue.end <= start && (value || whole)
+        };
+        stated && !denials.is_empty() && denials.iter().all(spent)
     }
 
     /// Whether somebody else asked about habits shortly before.
@@ -252,6 +275,9 @@ impl SubstanceRules {
         let substance = &self.substances[found.substance];
         let words = &reading.sentences[index].words;
         let mut stance = scene.stance(index, &found.words).or_else(|| self.answered(scene, index, found))?;
+        if found.says == Says::Named && stance.context.negated {
+            stance.context.negated = !self.is_denied_by_another(scene, found, words);
+        }
         let mut status = None;
         match found.says {
             // "Sober since May", "82 días sin cristal": it was there, and is over.
@@ -262,7 +288,11 @@ impl SubstanceRules {
                 stance.context.temporality = Temporality::Recent;
             }
             Says::Former => status = Some("resolved"),
-            Says::Named if self.wants_to_quit(reading, found, words) => stance.context.negated = false,
+            Says::Named
+                if self.wants_to_quit(reading, found, words) || has_not_quit(reading, found.words.start, words) =>
+            {
+                stance.context.negated = false;
+            }
             Says::Named if self.has_quit(reading, found, words) => status = Some("resolved"),
             Says::Named => {}
         }
@@ -320,10 +350,42 @@ impl SubstanceRules {
         let to = within.end.min(found.words.end + QUIT_AFTER);
         let before = (from..found.words.start).find_map(|word| self.quit.at(reading, word));
         let after = (found.words.end..to).find_map(|word| self.quit.at(reading, word));
-        let denied = |word: usize| {
-            word.checked_sub(1)
-                .is_some_and(|before| matches!(reading.word(before), "no" | "not" | "n't" | "never" | "nunca"))
+        // "No ha dejado de fumar": the denial stands before the auxiliary.
+        let helps = |word: &usize| {
+            matches!(
+                reading.word(*word),
+                "ha" | "he"
+                    | "has"
+                    | "have"
+                    | "had"
+                    | "been"
+                    | "logrado"
+                    | "podido"
+                    | "conseguido"
+                    | "logra"
+                    | "able"
+                    | "to"
+            )
         };
+        let denied = |word: usize| {
+            let first = (from..word).rev().find(|at| !helps(at));
+            first.is_some_and(|at| matches!(reading.word(at), "no" | "not" | "n't" | "never" | "nunca" | "sin"))
+        };
+        // "Tobacco: quit 2010", "fumador hasta 2015".
+        let year = |word: usize| {
+            let word = reading.word(word);
+            word.len() == 4 && word.parse::<u16>().is_ok_and(|year| (1900..=2100).contains(&year))
+        };
+        let until = (found.words.end..within.end.min(found.words.end + QUIT_UNTIL)).find(|word| {
+            matches!(reading.word(*word), "hasta" | "until" | "till")
+                && year(word + 1)
+                && !parted(found.words.end..*word)
+        });
+        let labelled = reading.word(found.words.end) == ":"
+            && self.quit.at(reading, found.words.end + 1).is_some_and(|hit| year(hit.words.end));
+        if until.is_some() || labelled {
+            return true;
+        }
         before.is_some_and(|hit| !denied(hit.words.start) && !parted(hit.words.end..found.words.start))
             || after.is_some_and(|hit| !denied(hit.words.start) && !parted(found.words.end..hit.words.start))
     }
@@ -366,7 +428,9 @@ fn is_ambiguous(reading: &Reading<'_>, words: &Range<usize>) -> bool {
 
 /// A verb that says what is smoked or drunk only where nothing follows.
 fn is_verb(word: &str) -> bool {
-    ["drink", "drank", "smok", "beb", "fum", "tom"].iter().any(|stem| word.starts_with(stem))
+    // "Smoker", "fumador" name a person.
+    let noun = ["er", "ers", "dor", "dora", "dores", "doras"].iter().any(|ending| word.ends_with(ending));
+    !noun && ["drink", "drank", "smok", "beb", "fum", "tom"].iter().any(|stem| word.starts_with(stem))
 }
 
 /// "No tomar anticonceptivos": a verb that by itself speaks of drinking, with a medicine behind it.
@@ -379,3 +443,6 @@ fn takes_a_medicine(scene: &Scene<'_>, words: &Range<usize>, found: &[Entity]) -
             near.contains(&start) && (words.end..start).all(|word| !scene.reading.words[word].punctuation)
         })
 }
+
+#[cfg(test)]
+mod tests;

@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::clauses::Clauses;
 use super::deeds::Deeds;
 use super::subjects::Subjects;
+use super::whose::{self, Whose};
 use crate::lexicon::List;
 use crate::matcher::{Hit, Matcher};
 use crate::phrasebook::Builder;
@@ -27,6 +28,8 @@ pub(crate) enum Category {
     Other,
     /// The relative who speaks, of themselves.
     Speaker,
+    /// The patient's, although a relative is named near.
+    Own,
     /// Only asked, by somebody who does not say so: "they ask me if …".
     Asked,
     /// Nothing is said: a leaflet, a side effect explained, a delusion, an order to the program.
@@ -53,6 +56,7 @@ impl Category {
             Self::Family => "family",
             Self::Other => "other",
             Self::Speaker => "speaker",
+            Self::Own => "own",
             Self::Asked => "asked",
             Self::Unsaid => "unsaid",
             Self::Weak => "weak",
@@ -111,6 +115,9 @@ pub(crate) struct Cues {
     deeds: Deeds,
     subjects: Subjects,
     clauses: Clauses,
+    whose: Whose,
+    /// What a word for a relative means, for one that is also another language's verb.
+    relative: Option<u32>,
 }
 
 impl Cues {
@@ -133,7 +140,11 @@ impl Cues {
         let matcher = Matcher::new(book, built_in);
         let own = cues_of(book.own_rows(List::Cues).into_iter(), &mut groups);
         matcher.extend(book, own);
+        let of_family = |cue: &Cue| cue.category == Category::Family && cue.direction == Direction::Both;
+        let relative = groups.iter().rposition(of_family).and_then(|place| u32::try_from(place).ok());
         Self {
+            relative,
+            whose: Whose::builtin(book),
             matcher,
             groups,
             deeds: Deeds::builtin(book),
@@ -149,6 +160,21 @@ impl Cues {
 
     pub(crate) fn find(&self, reading: &Reading<'_>, within: Range<usize>) -> Vec<CueHit> {
         self.matcher.find(reading, within)
+    }
+
+    /// "Her son has autism": the relative, where the same letters are a Spanish verb.
+    pub(super) fn set_right(&self, reading: &Reading<'_>, words: &Range<usize>, hits: &mut [CueHit]) {
+        let Some(relative) = self.relative else { return };
+        for hit in hits.iter_mut().filter(|hit| hit.words.len() == 1 && reading.word(hit.words.start) == "son") {
+            if whose::is_english_son(reading, hit.words.start, words) {
+                hit.meaning = relative;
+            }
+        }
+    }
+
+    /// See [`Whose`].
+    pub(super) fn whose(&self) -> &Whose {
+        &self.whose
     }
 
     /// See [`Deeds::spent`].

@@ -1,6 +1,7 @@
 //! Context of a mention: negated, uncertain, historical, hypothetical, somebody else's. Scoped cues with terminators
 //! and pseudo-cues, in the tradition of NegEx and ConText, with cue lists of our own for Spanish and English as equals.
 
+mod answers;
 mod clauses;
 mod cues;
 mod deeds;
@@ -9,8 +10,10 @@ mod lists;
 mod replaced;
 mod scope;
 mod scope_words;
+mod signs;
 mod subjects;
 mod values;
+mod whose;
 
 use std::ops::Range;
 
@@ -24,7 +27,6 @@ pub(super) use subjects::FILE as SUBJECTS;
 use super::reading::{Reading, Sentence};
 use super::structure::{Mark, Place, Section, Structure, Ticked};
 use super::{Context, Experiencer, Temporality};
-use anamnesis_text::Span;
 
 /// Words of a question that its own speaker answers at once.
 const LONGEST_ECHO: usize = 6;
@@ -51,6 +53,7 @@ impl Contexts {
         let mut sentences = Vec::with_capacity(reading.sentences.len());
         for (index, sentence) in reading.sentences.iter().enumerate() {
             let mut hits = cues.find(reading, sentence.words.clone());
+            cues.set_right(reading, &sentence.words, &mut hits);
             hits.retain(|hit| !kin::is_homonym(reading, hit, cues) && !is_subjective(reading, hit));
             // "No dormir, soliloquios": the denial is part of a finding's own words and reaches nothing else.
             let own = |hit: &CueHit| finding(hit.words.start).is_some_and(|end| end > hit.words.end);
@@ -69,11 +72,19 @@ impl Contexts {
             let values = values::of(reading, &sentence.words, &hits, cues, finding);
             values.stated.iter().for_each(|stated| state(&mut scopes, stated));
             scopes.extend(values.denied);
+            let signs = signs::Signs::of(reading, &sentence.words, finding);
+            scopes.retain(|scope| !signs.is_spent(scope));
+            signs.stated.iter().for_each(|stated| state(&mut scopes, stated));
+            scopes.extend(signs.denied);
             scopes.extend(answers_itself(reading, index));
             scopes.extend(replaced::scopes(reading, sentence, finding));
             scopes.extend(goes_on(reading, index, sentences.last()));
             scopes.extend(cues.subjects().scopes(reading, sentence, &hits, cues, &mut floor));
-            section = next_section(reading, index, &hits, cues, section);
+            scopes.extend(cues.whose().scopes(reading, sentence, finding));
+            whose::part_denials(&mut scopes);
+            let titled_as = structure.place(index).map(|place| place.section);
+            section = next_section(reading, index, &hits, cues, section)
+                .filter(|_| titled_as.is_none_or(|title| title == Section::Family));
             if let Some(category) = section {
                 let nowhere = sentence.words.start..sentence.words.start;
                 scopes.push(Scope { category, words: sentence.words.clone(), cue: nowhere });
@@ -86,119 +97,11 @@ impl Contexts {
         Self { sentences }
     }
 
-    /// The cues that reach a mention, with what each says of it: the places of their words.
-    pub(crate) fn cues(&self, reading: &Reading<'_>, target: &Range<usize>) -> Vec<(&'static str, Span)> {
-        let scopes = self.sentences.get(reading.sentence_of(target.start)).into_iter().flatten();
-        let reaching = scopes.filter(|scope| scope.covers(target));
-        reaching.map(|scope| (scope.category.name(), reading.source(&scope.cue))).collect()
-    }
-
-    /// Whether a mention is only asked about, in words that are no question themselves ("they ask me if …"), or stands
-    /// behind an empty box of a form. What stands behind an answer is said: "asked about self-harm: says no, but cuts …".
-    pub(crate) fn only_asked(&self, reading: &Reading<'_>, target: &Range<usize>) -> bool {
-        let mut scopes = self.sentences.get(reading.sentence_of(target.start)).into_iter().flatten();
-        scopes.any(|scope| {
-            let answered = tells_more(reading, scope.cue.end..target.start);
-            let unsaid = scope.category == Category::Unsaid || scope.category == Category::Asked && !answered;
-            unsaid && scope.covers(target)
-        })
-    }
-
-    /// Whether a denial reaches words that is no part of the mention they belong to: "there is no point in living" denies
-    /// nothing. A cue may run into the mention, but not begin in it: "no thoughts of" in "no thoughts of self-harm".
-    pub(crate) fn denied_from_outside(
-        &self,
-        reading: &Reading<'_>,
-        target: &Range<usize>,
-        mention: &Range<usize>,
-    ) -> bool {
-        let mut scopes = self.sentences.get(reading.sentence_of(target.start)).into_iter().flatten();
-        scopes.any(|scope| {
-            let apart = scope.cue.end <= target.start || target.end <= scope.cue.start;
-            let runs_in = (scope.cue.start..mention.start.min(scope.cue.end)).any(|word| denies(reading.word(word)));
-            scope.category == Category::Negated && (apart || runs_in) && scope.covers(target)
-        })
-    }
-
-    /// Whether a mention is denied by a word that does nothing else ("no", "never", "niega"): "stopped" and "suspende" end
-    /// a medicine that was taken.
-    pub(crate) fn plainly_denied(&self, reading: &Reading<'_>, target: &Range<usize>) -> bool {
-        let mut scopes = self.sentences.get(reading.sentence_of(target.start)).into_iter().flatten();
-        scopes.any(|scope| {
-            let said = scope.cue.clone().any(|word| denies(reading.word(word)));
-            scope.category == Category::Negated && (said || scope.cue.is_empty()) && scope.covers(target)
-        })
-    }
-
-    /// Whether a denial reaches a mention that does not stand in certain words: "does not tolerate" denies no intolerance.
-    pub(crate) fn denied_but_by(&self, reading: &Reading<'_>, target: &Range<usize>, words: &Range<usize>) -> bool {
-        let mut scopes = self.sentences.get(reading.sentence_of(target.start)).into_iter().flatten();
-        scopes.any(|scope| {
-            let apart = scope.cue.end <= words.start || words.end <= scope.cue.start;
-            // "Not allergic to" denies "allergic to".
-            let denies = scope.cue.start < words.start && words.end <= scope.cue.end;
-            scope.category == Category::Negated && (apart || denies) && scope.covers(target)
-        })
-    }
-
-    /// Whether a denial reaches a mention whose cue begins at most so many words behind a place.
-    pub(crate) fn denied_within(
-        &self,
-        reading: &Reading<'_>,
-        target: &Range<usize>,
-        end: usize,
-        behind: usize,
-    ) -> bool {
-        let mut scopes = self.sentences.get(reading.sentence_of(target.start)).into_iter().flatten();
-        scopes.any(|scope| {
-            scope.category == Category::Negated && scope.covers(target) && scope.cue.start <= end.saturating_add(behind)
-        })
-    }
-
-    /// The cues of the denials that reach a mention, by their words.
-    pub(crate) fn denials(&self, reading: &Reading<'_>, target: &Range<usize>) -> Vec<Range<usize>> {
-        let scopes = self.sentences.get(reading.sentence_of(target.start)).into_iter().flatten();
-        let denied = scopes.filter(|scope| scope.category == Category::Negated && scope.covers(target));
-        denied.map(|scope| scope.cue.clone()).collect()
-    }
-
-    /// Whether a denial that stands right before a mention, at most so many words away, reaches it.
-    pub(crate) fn denied_near(&self, reading: &Reading<'_>, target: &Range<usize>, reach: usize) -> bool {
-        let mut scopes = self.sentences.get(reading.sentence_of(target.start)).into_iter().flatten();
-        scopes.any(|scope| {
-            let near = scope.cue.end.abs_diff(target.start).min(scope.cue.start.abs_diff(target.end)) <= reach;
-            scope.category == Category::Negated && near && scope.covers(target)
-        })
-    }
-
-    /// Whether a relative who speaks says a mention of themselves.
-    pub(crate) fn of_the_speaker(&self, reading: &Reading<'_>, target: &Range<usize>) -> bool {
-        let mut scopes = self.sentences.get(reading.sentence_of(target.start)).into_iter().flatten();
-        scopes.any(|scope| scope.category == Category::Speaker && scope.covers(target))
-    }
-
-    /// Whether a mention is said to have ended: "cured", "outgrown", "in remission". A denial of another kind denies it.
-    pub(crate) fn ended(&self, reading: &Reading<'_>, target: &Range<usize>) -> bool {
-        let Some(scopes) = self.sentences.get(reading.sentence_of(target.start)) else { return false };
-        let of = |category| scopes.iter().filter(move |scope| scope.category == category && scope.covers(target));
-        let gone = |denial: &Scope| of(Category::Ended).any(|ended| ended.cue == denial.cue);
-        of(Category::Ended).next().is_some() && of(Category::Negated).all(gone)
-    }
-
-    /// Whether a denial that ends before a mention reaches it: words that deny in themselves ("no pego ojo") deny nothing
-    /// of what they say.
-    pub(crate) fn denied_before(&self, reading: &Reading<'_>, target: &Range<usize>) -> bool {
-        let mut scopes = self.sentences.get(reading.sentence_of(target.start)).into_iter().flatten();
-        scopes.any(|scope| {
-            scope.category == Category::Negated && scope.cue.end <= target.start && scope.words.contains(&target.start)
-        })
-    }
-
     /// The context of a mention, given by its words.
     pub(crate) fn of(&self, reading: &Reading<'_>, target: &Range<usize>) -> Context {
         let mut context = Context::default();
         let Some(scopes) = self.sentences.get(reading.sentence_of(target.start)) else { return context };
-        let (mut hypothetical, mut weak, mut ended) = (false, false, false);
+        let (mut hypothetical, mut weak, mut ended, mut own) = (false, false, false, false);
         for scope in scopes {
             if !scope.covers(target) {
                 continue;
@@ -214,8 +117,12 @@ impl Contexts {
                     context.experiencer = Experiencer::Other
                 }
                 Category::Weak => weak = true,
+                Category::Own => own = true,
                 _ => {}
             }
+        }
+        if own {
+            context.experiencer = Experiencer::Patient;
         }
         if ended && !context.negated {
             context.temporality = Temporality::Historical;
@@ -440,6 +347,9 @@ mod scope_tests;
 
 #[cfg(test)]
 mod denial_tests;
+
+#[cfg(test)]
+mod signs_tests;
 
 #[cfg(test)]
 mod whose_tests;

@@ -8,6 +8,7 @@ mod named;
 mod people;
 mod plans;
 mod settle;
+mod undone;
 
 pub(crate) use appointments::AppointmentRules;
 pub(super) use appointments::{FILE as APPOINTMENTS, WORDS as APPOINTMENT_WORDS};
@@ -15,6 +16,7 @@ use named::{is_named, is_ticked};
 use people::{bereaved, is_loss, is_of_relative, is_own, relative};
 use plans::{is_conditional, is_planned};
 pub(crate) use settle::settle;
+use undone::{is_only_thought_of, is_undone};
 
 use super::lexicon::{Lexicon, List, Mention};
 use super::measurements::clause;
@@ -79,6 +81,9 @@ impl EventRules {
         };
         let event = mention.concept.group == "event";
         let planned = traits == PLANNED || (!event && is_planned(scene, mention, &sentence.words));
+        if !event && (is_undone(scene, mention, &sentence.words) || is_only_thought_of(scene, mention, &sentence.words)) {
+            return None;
+        }
         if traits == "relative" && (!is_loss(scene, mention, index) || !named::is_dated_letter(scene, mention)) {
             return None;
         }
@@ -160,3 +165,6 @@ fn finished(scene: &Scene<'_>, sentence: usize, mention: &Mention, stance: &mut 
 
 /// A sentence that is longer than this is quoted by the clause.
 const LONGEST_QUOTE: usize = 160;
+
+#[cfg(test)]
+mod undone_tests;

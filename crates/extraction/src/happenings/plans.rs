@@ -20,7 +20,10 @@ pub(super) fn is_planned(scene: &Scene<'_>, mention: &Mention, within: &Range<us
     let start = clause.iter().rposition(|word| matches!(*word, "." | ";" | "," | "(" | "|")).map_or(0, |at| at + 1);
     // "Qx: colecistectomía" heads a list of operations.
     let heads = |at: usize| clause[at] == "qx" && clause.get(at + 1).is_some_and(|next| *next == ":");
-    let says = (start..clause.len()).any(|at| is_plan_word(clause[at]) && !heads(at));
+    // "Due to" gives a reason.
+    let reason = |at: usize| clause[at] == "due" && clause.get(at + 1) == Some(&"to");
+    let says = (start..clause.len()).any(|at| is_plan_word(clause[at]) && !heads(at) && !reason(at))
+        || is_to_be_had(scene, words, within);
     let behind = (words.end..within.end.min(words.end + 4))
         .map(|word| reading.word(word))
         .take_while(|word| !matches!(*word, "." | ";" | ","))
@@ -89,6 +92,28 @@ pub(super) fn is_planned(scene: &Scene<'_>, mention: &Mention, within: &Range<us
     let waits = || clause[start..].iter().any(|word| WAITS.contains(word));
     let over = is_of_the_past(scene, words.end..within.end) && !waits();
     (says || behind || section) && !done && !past && !over
+}
+
+/// "Is having a hysterectomy", "le operan el martes", "hip replacement next month": said in the present of what is to come.
+fn is_to_be_had(scene: &Scene<'_>, words: &Range<usize>, within: &Range<usize>) -> bool {
+    let reading = scene.reading;
+    let from = within.start.max(words.start.saturating_sub(3));
+    let having = (from..words.end).find(|word| reading.word(*word) == "having");
+    let opens = |word: usize| {
+        word == within.start || matches!(reading.word(word - 1), "is" | "are" | "'s" | "am" | "'m" | "be" | "," | "and")
+    };
+    let operated = words.clone().any(|word| matches!(reading.word(word), "operan" | "operaran" | "operara"));
+    let unit = |word: usize| {
+        let word = reading.word(word);
+        matches!(word, "week" | "month" | "year" | "spring" | "summer" | "autumn" | "fall" | "winter" | "mes" | "ano" | "semana")
+            || word.ends_with("day") && word != "day"
+    };
+    let ahead = (words.end..within.end.min(words.end + TIME_REACH))
+        .take_while(|word| !matches!(reading.word(*word), "." | ";" | ","))
+        .any(|word| {
+            matches!(reading.word(word), "next" | "proximo" | "proxima") && word + 1 < within.end && unit(word + 1)
+        });
+    having.is_some_and(opens) || operated || ahead
 }
 
 /// Words behind a procedure in which its time is said.
@@ -195,6 +220,20 @@ const PLAN_WORDS: &[&str] = &[
     "pedimos",
     "mando",
     "piden",
+    "programa",
+    "programan",
+    "programamos",
+    "deriva",
+    "derivo",
+    "derivamos",
+    "derivar",
+    "recomienda",
+    "recomendamos",
+    "aconseja",
+    "precisara",
+    "necesitara",
+    "requerira",
+    "tendra",
 ];
 
 fn is_plan_word(word: &str) -> bool {

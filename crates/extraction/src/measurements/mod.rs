@@ -12,6 +12,7 @@ use super::lexicon::{Concept, Lexicon, List, Mention};
 use super::phrasebook::Builder;
 use super::scene::Scene;
 use super::structure::Section;
+use super::substances::counts_drinks;
 use super::{Entity, EntityType};
 use amount::{Amount, Reader};
 use anamnesis_core::fact_date::{DatePrecision, FactDate};
@@ -176,6 +177,14 @@ fn is_measured(scene: &Scene<'_>, reading: &Reading, company: bool) -> bool {
             matches!(*word, "was" | "were" | "came" | "level" | "salio" | "salió" | "estaba" | "tenia" | "tenía")
         })
     };
+    // "ETOH 2 beers/day" is a habit.
+    let counted = scene.reading.words_at(reading.amount.span).end;
+    if reading.mention.concept.name == "blood alcohol"
+        && counted < scene.reading.words.len()
+        && counts_drinks(scene.reading.word(counted))
+    {
+        return false;
+    }
     if kind(&reading.mention) == "level" && !(company || units::is_concentration(&reading.amount) || verb()) {
         return false;
     }

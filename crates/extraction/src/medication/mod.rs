@@ -181,10 +181,11 @@ impl MedicationRules {
         let previous = nth.checked_sub(1).map_or(sentence.words.start, |before| found.mentions[before].words.end);
         let next = found.mentions.get(nth + 1).map_or(sentence.words.end, |after| after.words.start);
         let line = line_of(scene, &sentence.words, mention.words.start);
-        let line_start = line.start;
+        // "La madre toma litio, la paciente nunca lo ha tomado": what is said of the patient is said of no relative.
+        let theirs = scene.contexts.of_same_person(scene.reading, &mention.words);
         let around = Around {
-            before: previous.max(line.start)..mention.words.start,
-            after: mention.words.end..next.min(line.end).max(mention.words.end),
+            before: previous.max(line.start).max(theirs.start).min(mention.words.start)..mention.words.start,
+            after: mention.words.end..next.min(line.end).min(theirs.end).max(mention.words.end),
             sentence: line,
         };
         let mut stance = stance;
@@ -205,7 +206,7 @@ impl MedicationRules {
         let of_another = fates[nth] == Fate::OfAnother
             && !scene.contexts.plainly_denied(scene.reading, &mention.words)
             && !stance.answered;
-        let kept = advice::is_taken_beside(scene.reading, line_start, mention.words.start);
+        let kept = advice::is_taken_beside(scene.reading, around.sentence.start, mention.words.start);
         stance.context.negated &= !of_another && !kept;
         let status = status.filter(|status| !(kept && matches!(status, Status::NotTaken | Status::Suggested)));
         let entity = self.entity(scene, mention, (status, stance), regimen)?;

@@ -11,10 +11,20 @@ use anamnesis_text::Speaker;
 
 /// Words after a name within which whoever takes it is named again.
 const NAMED_AGAIN: usize = 4;
+/// Words between "I gave her" and what was given.
+const GIVEN: usize = 6;
 
 /// Sets right whose the medicine is, where words around a relative say that it is not theirs.
 pub(crate) fn settle(scene: &Scene<'_>, around: &Around, mention: &Range<usize>, stance: &mut Stance) {
     let reading = scene.reading;
+    if is_given_to_relative(scene, around, mention.start) {
+        stance.context.experiencer = Experiencer::Family;
+        return;
+    }
+    // "Su mujer toma apixabán y él Sintrom": the sentence itself has come back to the patient.
+    if scene.contexts.is_own(reading, mention) {
+        return;
+    }
     match stance.context.experiencer {
         Experiencer::Patient if is_of_relative(scene, around, mention.start) => {
             stance.context.experiencer = Experiencer::Family;
@@ -50,7 +60,10 @@ fn is_titled_family(scene: &Scene<'_>, word: usize) -> bool {
 
 /// "Apixaban he no longer takes", "X the patient stopped": in a note whoever is named last is the patient.
 fn takes_again(reading: &Reading<'_>, from: usize) -> bool {
-    let who = (from..from + 2).find(|word| matches!(reading.word(*word), "he" | "she" | "patient" | "pt" | "paciente"));
+    // "… and he takes": another clause, which is about another medicine.
+    let who = (from..from + 2)
+        .take_while(|word| !matches!(reading.word(*word), "and" | "y" | "but" | ","))
+        .find(|word| matches!(reading.word(*word), "he" | "she" | "patient" | "pt" | "paciente"));
     who.is_some_and(|who| {
         (who + 1..who + 1 + NAMED_AGAIN).any(|word| {
             matches!(
@@ -120,7 +133,25 @@ fn is_bystander(reading: &Reading<'_>, kin: usize, mention: &Range<usize>) -> bo
         && kin - mention.end <= 5
         && matches!(before, "de" | "from" | "of")
         && (mention.end..first).all(|word| !matches!(reading.word(word), "." | ";" | "," | "para" | "for"));
-    time || by || owns || gives(kin + 1)
+    let giving = matches!(reading.word(kin + 1), "is" | "was" | "esta" | "keeps" | "has") && gives(kin + 2);
+    time || by || owns || gives(kin + 1) || giving
+}
+
+/// "My son has a fever, I gave him ibuprofen": who writes gives it, and the relative named before takes it.
+fn is_given_to_relative(scene: &Scene<'_>, around: &Around, mention: usize) -> bool {
+    let reading = scene.reading;
+    let gives = |word: usize| {
+        let given = matches!(reading.word(word), "give" | "gave" | "given" | "giving")
+            && matches!(reading.word(word + 1), "him" | "her" | "them");
+        given || reading.word(word) == "le" && matches!(reading.word(word + 1), "di" | "doy" | "damos" | "dimos")
+    };
+    let from = around.sentence.start.max(mention.saturating_sub(GIVEN));
+    let Some(gift) = (from..mention).rev().find(|word| gives(*word)) else { return false };
+    let mine = |word: usize| matches!(reading.word(word), "my" | "our" | "mi" | "nuestro" | "nuestra");
+    (around.sentence.start + 1..gift).any(|word| {
+        person(reading.word(word)).is_some() && mine(word - 1)
+            || reading.word(word) == "son" && matches!(reading.word(word - 1), "my" | "our")
+    })
 }
 
 /// "Yo con mi Orfidal", "me, I take Valium": a relative in the room speaks of what they take themselves.

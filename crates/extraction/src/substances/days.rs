@@ -61,3 +61,12 @@ pub(super) fn tests(reading: &Reading<'_>, mut words: Range<usize>) -> bool {
         ) || drug_screen()
     })
 }
+
+/// "Sigue sin dejar de fumar", "has not stopped smoking": what is denied is the giving up.
+pub(super) fn has_not_quit(reading: &Reading<'_>, substance: usize, within: &Range<usize>) -> bool {
+    let from = within.start.max(substance.saturating_sub(super::QUIT_BEFORE));
+    let mut quits = (from + 1..substance).filter(|word| {
+        matches!(reading.word(*word), "dejar" | "dejado" | "stopped" | "quit" | "quitting" | "stopping")
+    });
+    quits.any(|word| matches!(reading.word(word - 1), "sin" | "not" | "n't" | "never" | "without"))
+}
