@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use super::asking::chosen;
 use super::clauses::clause_of;
 use super::heard::{Heard, Settled};
 use super::topics::{Topic, Topics, Turned};
@@ -55,6 +56,16 @@ impl Answers<'_> {
             let who = somebody.is_some();
             let unsafe_at = asked.iter().any(is_half_denied) && self.words.half_safe(scene.reading, &given[0]);
             let half_safe = unsafe_at.then_some((Polarity::No, 0));
+            let first = &sentences[answer.sentences.start].words;
+            let named = self.topics.find(scene.reading, first.clone(), self.spoken_of);
+            if let Some(chosen) = chosen(scene.reading, first, &asked, &named) {
+                for (topic, polarity) in chosen {
+                    let end = answer_end(scene, answer, first.end);
+                    self.hear(scene, &topic, (polarity, self.start(scene, &topic, end)..end), out);
+                }
+                before = asked;
+                continue;
+            }
             let Some((polarity, at)) = half_safe.or_else(|| self.words.answer(scene.reading, &given)).or(somebody)
             else {
                 if !asked.is_empty() {
@@ -67,12 +78,20 @@ impl Answers<'_> {
             let own = self.topics.find(scene.reading, given[0].clone(), self.spoken_of);
             let named = |topic: &&Topic| own.is_empty() || own.iter().any(|own| own.class == topic.class);
             // "With the belt, on the back. On the head, no.": what was told first stands.
-            let told = !self.words.is_empty_talk(scene.reading, &given[..at]);
-            let named = |topic: &&Topic| named(topic) && !(told && topic.class == RiskClass::Abuse);
+            let told = polarity == Polarity::No && !self.words.is_empty_talk(scene.reading, &given[..at]);
+            // "No, never. Well, he pushed me at Easter."
+            let struck = polarity != Polarity::Yes && self.words.asking.struck(scene.reading, &given);
+            let named = |topic: &&Topic| named(topic) && !(told && !struck && topic.class == RiskClass::Abuse);
             for topic in asked.iter().filter(named).filter(|topic| !who || topic.class == RiskClass::Abuse) {
                 let start = self.start(scene, topic, end);
                 let sentence = &sentences[scene.reading.sentence_of(topic.words.start)].words;
-                let polarity = if self.asks_no(scene, sentence, topic) { Polarity::No } else { polarity };
+                let polarity = match topic.class {
+                    RiskClass::Abuse if struck => Polarity::Yes,
+                    _ if self.asks_no(scene, sentence, topic) => {
+                        self.words.asking.to_negative(scene.reading, sentence, &given[at], polarity)
+                    }
+                    _ => polarity,
+                };
                 self.hear(scene, topic, (polarity, start..end), out);
             }
             let words = sentences[last].words.clone();
@@ -119,11 +138,11 @@ impl Answers<'_> {
         (named && self.words.asks_who(scene.reading, last.clone())).then_some((Polarity::Yes, 0))
     }
 
-    /// "You're not feeling suicidal?": either answer denies it. "Haven't you thought of it?" asks for a yes.
+    /// "You're not feeling suicidal?" is put in the negative. "Haven't you thought of it?" asks for a yes.
     fn asks_no(&self, scene: &Scene<'_>, sentence: &Range<usize>, topic: &Topic) -> bool {
         let clause = clause_of(scene.reading, sentence, topic.words.start);
         let you = |word: usize| matches!(scene.reading.word(word), "you" | "te" | "usted" | "le" | "he" | "she");
-        self.words
+        topic.turned == Turned::No && self.words
             .denied(scene.reading, &clause, topic)
             .is_some_and(|denial| !denial.clone().any(you) && denial.start < topic.words.start)
     }
@@ -131,6 +150,7 @@ impl Answers<'_> {
     /// What is named within a sentence that asks, and which way round.
     fn topics_asked(&self, scene: &Scene<'_>, sentence: &Range<usize>) -> Vec<Topic> {
         let found = self.topics.find(scene.reading, sentence.clone(), self.spoken_of).into_iter();
+        let found = found.filter(|topic| !self.words.asking.is_for_something_else(scene.reading, sentence, topic));
         found.map(|topic| self.words.turned(scene.reading, sentence, topic)).collect()
     }
 

@@ -203,6 +203,16 @@ fn set_right(scene: &Scene<'_>, out: &mut Vec<Heard>) {
     let told: BTreeSet<(RiskClass, Speaker, usize)> =
         own.map(|heard| (heard.class, speaker(heard), place(heard))).collect();
     let wishes = told.iter().any(|(class, ..)| matches!(class, RiskClass::ActiveIdeation | RiskClass::PassiveIdeation));
+    // "Has suicidal thoughts but would never act on them", "SI yes, intent no": what is denied is the doing.
+    for heard in out.iter_mut().filter(|heard| heard.denied && heard.class == RiskClass::ActiveIdeation) {
+        let at = scene.reading.sentence_of(heard.core.start);
+        let near = |class: RiskClass| {
+            told.iter().any(|(told, _, place)| *told == class && place.abs_diff(at) <= 1)
+        };
+        if is_doing(scene.reading.word(heard.core.start)) && near(RiskClass::ActiveIdeation) {
+            heard.class = RiskClass::PlanOrMeans;
+        }
+    }
     let threats: BTreeSet<usize> =
         told.iter().filter(|(class, ..)| *class == RiskClass::HarmToOthers).map(|(_, _, at)| *at).collect();
     out.retain(|heard| {
@@ -215,6 +225,15 @@ fn set_right(scene: &Scene<'_>, out: &mut Vec<Heard>) {
             && threats.range(at.saturating_sub(1)..=at + 1).next().is_some();
         !corrected && !threat
     });
+}
+
+/// Words with which carrying out is named, and not the thought.
+fn is_doing(word: &str) -> bool {
+    matches!(
+        word,
+        "act" | "acting" | "hacerlo" | "llevarlo" | "llevarla" | "going" | "doing" | "make" | "making" | "intent" | "intention"
+            | "intentions" | "intencion" | "intencionalidad"
+    )
 }
 
 /// Words before words of risk in a note within which a relative is their subject.
