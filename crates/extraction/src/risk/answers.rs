@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::asking::chosen;
+use super::asking::{chosen, is_own, of_children};
 use super::clauses::clause_of;
 use super::heard::{Heard, Settled};
 use super::topics::{Topic, Topics, Turned};
@@ -19,6 +19,8 @@ use anamnesis_text::Speaker;
 const LONGEST: usize = 56;
 /// Sentences of an answer that are read.
 const ANSWER: usize = 4;
+/// Sentences around a question how it would be done in which suicide is spoken of.
+const NEAR_METHOD: usize = 8;
 /// Words of a question that asks again about what was asked before: "And now, these weeks?".
 const AGAIN: usize = 5;
 
@@ -57,6 +59,7 @@ impl Answers<'_> {
             let unsafe_at = asked.iter().any(is_half_denied) && self.words.half_safe(scene.reading, &given[0]);
             let half_safe = unsafe_at.then_some((Polarity::No, 0));
             let first = &sentences[answer.sentences.start].words;
+            self.hear_method(scene, &sentences[last].words, first, out);
             let named = self.topics.find(scene.reading, first.clone(), self.spoken_of);
             if let Some(chosen) = chosen(scene.reading, first, &asked, &named) {
                 for (topic, polarity) in chosen {
@@ -82,7 +85,11 @@ impl Answers<'_> {
             // "No, never. Well, he pushed me at Easter."
             let struck = polarity != Polarity::Yes && self.words.asking.struck(scene.reading, &given);
             let named = |topic: &&Topic| named(topic) && !(told && !struck && topic.class == RiskClass::Abuse);
-            for topic in asked.iter().filter(named).filter(|topic| !who || topic.class == RiskClass::Abuse) {
+            for topic in asked
+                .iter()
+                .filter(named)
+                .filter(|topic| !who || matches!(topic.class, RiskClass::Abuse | RiskClass::HarmToOthers))
+            {
                 let start = self.start(scene, topic, end);
                 let sentence = &sentences[scene.reading.sentence_of(topic.words.start)].words;
                 let polarity = match topic.class {
@@ -112,6 +119,16 @@ impl Answers<'_> {
         }
     }
 
+    /// A plan that the answer to "how would you do it?" tells, where suicide is spoken of nearby.
+    fn hear_method(&self, scene: &Scene<'_>, question: &Range<usize>, answer: &Range<usize>, out: &mut Vec<Heard>) {
+        let index = scene.reading.sentence_of(question.start);
+        let near = index.saturating_sub(NEAR_METHOD)..(index + NEAR_METHOD).min(self.spoken_of.len());
+        let spoken = self.spoken_of[near].iter().any(|named| *named);
+        let Some(core) = self.words.asking.method(scene.reading, question, answer).filter(|_| spoken) else { return };
+        let (class, experiencer) = (RiskClass::PlanOrMeans, Experiencer::Patient);
+        out.push(Heard { class, denied: false, words: question.start..answer.end, core, experiencer, confirmed: None });
+    }
+
     /// "¿Alguien le pega en casa? — Mi marido.": who is asked for and who is named.
     fn names_somebody(&self, scene: &Scene<'_>, turn: &Turn, given: &[Range<usize>]) -> Option<(Polarity, usize)> {
         let last = &scene.reading.sentences[turn.sentences.end.checked_sub(1)?].words;
@@ -132,19 +149,26 @@ impl Answers<'_> {
                         | "conviviente"
                         | "jefe"
                         | "boss"
+                        | "neighbour"
+                        | "neighbor"
+                        | "vecino"
                 )
         };
-        let named = (first.start..first.end.min(first.start + 3)).any(|word| close(scene.reading.word(word)));
-        (named && self.words.asks_who(scene.reading, last.clone())).then_some((Polarity::Yes, 0))
+        let head = first.start..first.end.min(first.start + 3);
+        let named = head.clone().any(|word| close(scene.reading.word(word)));
+        let no = head.clone().any(|word| matches!(scene.reading.word(word), "no" | "not" | "never"));
+        (named && !no && self.words.asks_who(scene.reading, last.clone())).then_some((Polarity::Yes, 0))
     }
 
     /// "You're not feeling suicidal?" is put in the negative. "Haven't you thought of it?" asks for a yes.
     fn asks_no(&self, scene: &Scene<'_>, sentence: &Range<usize>, topic: &Topic) -> bool {
         let clause = clause_of(scene.reading, sentence, topic.words.start);
         let you = |word: usize| matches!(scene.reading.word(word), "you" | "te" | "usted" | "le" | "he" | "she");
-        topic.turned == Turned::No && self.words
-            .denied(scene.reading, &clause, topic)
-            .is_some_and(|denial| !denial.clone().any(you) && denial.start < topic.words.start)
+        topic.turned == Turned::No
+            && self
+                .words
+                .denied(scene.reading, &clause, topic)
+                .is_some_and(|denial| !denial.clone().any(you) && denial.start < topic.words.start)
     }
 
     /// What is named within a sentence that asks, and which way round.
@@ -406,23 +430,6 @@ fn is_asker(speaker: Speaker) -> bool {
 /// A short question behind one about risk that only goes on with it: "When?", "¿Armas?".
 fn continues(scene: &Scene<'_>, words: &Range<usize>) -> bool {
     words.clone().filter(|word| !scene.reading.words[*word].punctuation).count() <= 4
-}
-
-/// "¿Y a los niños les hace algo?": children are named in the question about violence.
-fn of_children(scene: &Scene<'_>, topic: &Range<usize>) -> bool {
-    let sentence = &scene.reading.sentences[scene.reading.sentence_of(topic.start)].words;
-    let child = |word: &str| {
-        ["nin", "hij", "wawa", "guagua", "chic", "child", "kid", "baby", "bebe", "nen", "gury"]
-            .iter()
-            .any(|stem| word.starts_with(stem) && word.len() <= stem.len() + 4)
-    };
-    sentence.clone().any(|word| child(scene.reading.word(word)))
-}
-
-/// A question that the writer asks of themselves.
-fn is_own(scene: &Scene<'_>, words: &Range<usize>) -> bool {
-    words.clone().any(|word| matches!(scene.reading.word(word), "i" | "yo" | "why" | "porque"))
-        && !words.clone().any(|word| matches!(scene.reading.word(word), "you" | "your" | "he" | "ha" | "has"))
 }
 
 /// "Ever attempted suicide", "plan or intent": one thing under two names.

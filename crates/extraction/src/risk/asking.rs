@@ -11,6 +11,7 @@ use crate::lexicon::label;
 use crate::matcher::Matcher;
 use crate::phrasebook::Builder;
 use crate::reading::Reading;
+use crate::scene::Scene;
 
 /// Words between a promise and what is promised.
 const PROMISED: usize = 4;
@@ -24,6 +25,8 @@ pub(super) struct Asking {
     echoes: Matcher,
     tagged: Matcher,
     struck: Matcher,
+    how: Matcher,
+    methods: Matcher,
 }
 
 impl Asking {
@@ -35,6 +38,8 @@ impl Asking {
             echoes: list("echoes"),
             tagged: list("tagged"),
             struck: list("struck"),
+            how: list("howasked"),
+            methods: list("methods"),
         }
     }
 
@@ -83,6 +88,19 @@ impl Asking {
         let first = answer.clone().find(|word| !reading.words[*word].punctuation);
         let hit = first.and_then(|word| self.echoes.at(reading, word));
         hit.is_some_and(|hit| hit.words.end >= answer.end || reading.words[hit.words.end].punctuation)
+    }
+
+    /// "How would you do it? — Pills.": a way that the answer names first, and does not deny.
+    pub(crate) fn method(
+        &self,
+        reading: &Reading<'_>,
+        question: &Range<usize>,
+        answer: &Range<usize>,
+    ) -> Option<Range<usize>> {
+        self.how.first(reading, question.clone())?;
+        let head = answer.start..answer.end.min(answer.start + CHOICE);
+        let method = self.methods.first(reading, head.clone())?.words;
+        (!(head.start..method.start).any(|word| is_not(reading.word(word)))).then_some(method)
     }
 
     /// "No, never. Well, he pushed me at Easter": a blow that the answer tells of.
@@ -143,10 +161,15 @@ pub(super) fn chosen(
             _ => continue,
         };
         named += 1;
-        let next = word(at + 1 + usize::from(reading.words.get(at + 1).is_some_and(|next| next.punctuation) && word(at + 1) == ","));
-        let denied = is_not(before) || is_not(word(at + 1)) || before == "a" && at > 1 && is_not(word(at - 2)) && next != "si";
+        let next = word(
+            at + 1 + usize::from(reading.words.get(at + 1).is_some_and(|next| next.punctuation) && word(at + 1) == ","),
+        );
+        let denied =
+            is_not(before) || is_not(word(at + 1)) || before == "a" && at > 1 && is_not(word(at - 2)) && next != "si";
         let polarity = if denied { Polarity::No } else { Polarity::Yes };
-        out.extend(asked.iter().filter(|topic| others(topic.class) == of_others).map(|topic| (topic.clone(), polarity)));
+        out.extend(
+            asked.iter().filter(|topic| others(topic.class) == of_others).map(|topic| (topic.clone(), polarity)),
+        );
     }
     let yes_alone = named == 1 && out.iter().all(|(_, polarity)| *polarity == Polarity::Yes);
     (!out.is_empty() && (named > 1 || yes_alone)).then_some(out)
@@ -154,4 +177,21 @@ pub(super) fn chosen(
 
 fn is_not(word: &str) -> bool {
     matches!(word, "no" | "not" | "n't" | "never" | "nunca" | "jamas" | "tampoco" | "wont" | "dont")
+}
+
+/// "¿Y a los niños les hace algo?": children are named in the question about violence.
+pub(super) fn of_children(scene: &Scene<'_>, topic: &Range<usize>) -> bool {
+    let sentence = &scene.reading.sentences[scene.reading.sentence_of(topic.start)].words;
+    let child = |word: &str| {
+        ["nin", "hij", "wawa", "guagua", "chic", "child", "kid", "baby", "bebe", "nen", "gury"]
+            .iter()
+            .any(|stem| word.starts_with(stem) && word.len() <= stem.len() + 4)
+    };
+    sentence.clone().any(|word| child(scene.reading.word(word)))
+}
+
+/// A question that the writer asks of themselves.
+pub(super) fn is_own(scene: &Scene<'_>, words: &Range<usize>) -> bool {
+    words.clone().any(|word| matches!(scene.reading.word(word), "i" | "yo" | "why" | "porque"))
+        && !words.clone().any(|word| matches!(scene.reading.word(word), "you" | "your" | "he" | "ha" | "has"))
 }

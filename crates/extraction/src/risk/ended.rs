@@ -13,8 +13,8 @@ use crate::reading::Reading;
 const GAP: usize = 6;
 /// Words behind "gone" and the like after which they say something else: "gone through your head", "killed over it".
 const GOES_ON: &[&str] = &[
-    "through", "by", "down", "in", "on", "to", "over", "you", "your", "it", "that", "him", "her", "this", "what", "off",
-    "por", "que", "lo", "esto", "eso",
+    "through", "by", "down", "in", "on", "to", "over", "you", "your", "it", "that", "him", "her", "this", "what",
+    "off", "por", "que", "lo", "esto", "eso",
 ];
 
 /// The words that say "over" and "less" before and behind what they are said of.

@@ -15,7 +15,13 @@ const WHEN: usize = 3;
 const LEADERS: usize = 3;
 
 /// Adds what the fields of each sentence say and settles their names.
-pub(super) fn find(scene: &Scene<'_>, topics: &Topics, spoken_of: &[bool], out: &mut Vec<Heard>, settled: &mut Settled) {
+pub(super) fn find(
+    scene: &Scene<'_>,
+    topics: &Topics,
+    spoken_of: &[bool],
+    out: &mut Vec<Heard>,
+    settled: &mut Settled,
+) {
     for (index, sentence) in scene.sentences() {
         if settled.sentences.contains(&index) {
             continue;
@@ -47,7 +53,10 @@ fn field(reading: &Reading<'_>, index: usize, topic: &Topic) -> Option<(bool, Ra
     let mut at = topic.words.end;
     let timed = (at..sentence.end.min(at + WHEN + 1)).find(|word| reading.word(*word) == ":");
     let when = |word: usize| {
-        matches!(reading.word(word), "today" | "currently" | "now" | "since" | "this" | "last" | "recent" | "hoy" | "actual" | "ahora")
+        matches!(
+            reading.word(word),
+            "today" | "currently" | "now" | "since" | "this" | "last" | "recent" | "hoy" | "actual" | "ahora"
+        )
     };
     if let Some(colon) = timed.filter(|colon| *colon > at && when(at)) {
         at = colon;
@@ -60,7 +69,9 @@ fn field(reading: &Reading<'_>, index: usize, topic: &Topic) -> Option<(bool, Ra
     if !(short || choice > 0 || led) {
         return None;
     }
-    while matches!(reading.word(at), ":" | "=" | "?") || reading.word(at) == "-" && value(reading.word(at + 1)).is_some() {
+    while matches!(reading.word(at), ":" | "=" | "?")
+        || reading.word(at) == "-" && value(reading.word(at + 1)).is_some()
+    {
         at += 1;
     }
     let framed = usize::from(reading.word(at) == "(");
@@ -105,7 +116,9 @@ fn choice_at(reading: &Reading<'_>, at: usize) -> usize {
 
 /// Dots that end a sentence and lead to the next words of the same line.
 fn led_on(reading: &Reading<'_>, index: usize, at: usize) -> bool {
-    let (Some(here), Some(next)) = (reading.sentences.get(index), reading.sentences.get(index + 1)) else { return false };
+    let (Some(here), Some(next)) = (reading.sentences.get(index), reading.sentences.get(index + 1)) else {
+        return false;
+    };
     let from = at.checked_sub(1).and_then(|last| reading.words.get(last)).map_or(here.span.end, |word| word.source.end);
     let gap = reading.text.get(from.min(next.span.start)..next.span.start).unwrap_or("");
     let start = reading.source(&(here.words.clone())).start;
@@ -123,7 +136,9 @@ fn is_short(reading: &Reading<'_>, words: &Range<usize>) -> bool {
 fn value(word: &str) -> Option<bool> {
     match word {
         "yes" | "y" | "present" | "positive" | "pos" | "si" | "s" | "presente" | "positivo" | "endorsed" => Some(false),
-        "no" | "n" | "absent" | "negative" | "neg" | "none" | "nil" | "denied" | "denies" | "ausente" | "negativo" => Some(true),
+        "no" | "n" | "absent" | "negative" | "neg" | "none" | "nil" | "denied" | "denies" | "ausente" | "negativo" => {
+            Some(true)
+        }
         _ => None,
     }
 }
@@ -132,7 +147,23 @@ fn value(word: &str) -> Option<bool> {
 fn states(word: &str) -> bool {
     matches!(
         word,
-        "improved" | "improving" | "less" | "more" | "worse" | "worsening" | "still" | "persists" | "persistent" | "daily" | "ongoing"
-            | "frequent" | "intermittent" | "fleeting" | "unchanged" | "continues" | "increasing" | "decreasing"
+        "improved"
+            | "improving"
+            | "less"
+            | "more"
+            | "worse"
+            | "worsening"
+            | "still"
+            | "persists"
+            | "persistent"
+            | "daily"
+            | "ongoing"
+            | "frequent"
+            | "intermittent"
+            | "fleeting"
+            | "unchanged"
+            | "continues"
+            | "increasing"
+            | "decreasing"
     )
 }

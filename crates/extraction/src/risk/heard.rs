@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use super::clauses::clause_of;
 use super::kin::is_telling;
+use super::whom::is_among_others;
 use super::whose::{is_relative, is_said_by_patient};
 use super::words::Words;
 use crate::dialogue::Polarity;
@@ -102,13 +103,25 @@ pub(super) fn add_said(scene: &Scene<'_>, words: &Words, said: Vec<Heard>, settl
             continue;
         }
         let experiencer = whose(scene, sentence, &found);
-        // What others are at risk of is family history, or nobody's here.
-        if experiencer != Experiencer::Patient && !matches!(found.class, RiskClass::AttemptHistory | RiskClass::Abuse) {
+        // A threat of another's, or another's plan, is nobody's here.
+        if experiencer != Experiencer::Patient && !is_told_of_others(found.class) {
             continue;
         }
         out.push(Heard { words: passage(scene, sentence, &found.words), experiencer, ..found });
     }
     set_right(scene, out);
+}
+
+/// What is kept of others: their acts and what they suffered, which is history, and that one of them wants to die now.
+fn is_told_of_others(class: RiskClass) -> bool {
+    matches!(
+        class,
+        RiskClass::AttemptHistory
+            | RiskClass::Abuse
+            | RiskClass::ActiveIdeation
+            | RiskClass::PassiveIdeation
+            | RiskClass::SelfHarm
+    )
 }
 
 /// Words of a song, whoever has them on a phone.
@@ -142,6 +155,7 @@ fn whose(scene: &Scene<'_>, sentence: &Range<usize>, found: &Heard) -> Experienc
             .any(|word| matches!(reading.word(word), "him" | "her" | "them" | "le" | "la" | "lo" | "les"));
         let us = clause.clone().any(|word| matches!(reading.word(word), "i" | "us" | "we" | "nos" | "fui" | "yo"));
         return match speaker {
+            Speaker::Unknown if is_among_others(reading, sentence, &found.words) => Experiencer::Family,
             Speaker::Family if me => Experiencer::Family,
             Speaker::Patient if them && !me => Experiencer::Family,
             // "My sister was abused by her ex", "a mi prima la maltrataba su ex", said by who has that sister.
@@ -165,7 +179,11 @@ fn whose(scene: &Scene<'_>, sentence: &Range<usize>, found: &Heard) -> Experienc
     let owned = |kin: usize| kin > 0 && matches!(reading.word(kin - 1), "my" | "our" | "mi" | "nuestro" | "nuestra");
     let speaks = |kin: usize| is_said_by_patient(scene, found.words.start) || speaker == Speaker::Unknown && owned(kin);
     // "Wife says he has been hoarding tablets": she informs. A patient who says so of a relative speaks of the relative.
-    let informs = |kin: usize| !speaks(kin) && (kin..ahead.end).any(|word| is_telling(reading.word(word)));
+    let informs = |kin: usize| {
+        !speaks(kin)
+            && (kin..ahead.end)
+                .any(|word| is_telling(reading.word(word)) && !matches!(reading.word(word - 1), "le" | "les"))
+    };
     let named = named.is_some_and(|kin| !informs(kin));
     // "Intento de suicidio de mi tío".
     let named = named || found.class == RiskClass::ActiveIdeation && is_of_kin(scene, found.words.end);
@@ -206,9 +224,7 @@ fn set_right(scene: &Scene<'_>, out: &mut Vec<Heard>) {
     // "Has suicidal thoughts but would never act on them", "SI yes, intent no": what is denied is the doing.
     for heard in out.iter_mut().filter(|heard| heard.denied && heard.class == RiskClass::ActiveIdeation) {
         let at = scene.reading.sentence_of(heard.core.start);
-        let near = |class: RiskClass| {
-            told.iter().any(|(told, _, place)| *told == class && place.abs_diff(at) <= 1)
-        };
+        let near = |class: RiskClass| told.iter().any(|(told, _, place)| *told == class && place.abs_diff(at) <= 1);
         if is_doing(scene.reading.word(heard.core.start)) && near(RiskClass::ActiveIdeation) {
             heard.class = RiskClass::PlanOrMeans;
         }
@@ -231,8 +247,20 @@ fn set_right(scene: &Scene<'_>, out: &mut Vec<Heard>) {
 fn is_doing(word: &str) -> bool {
     matches!(
         word,
-        "act" | "acting" | "hacerlo" | "llevarlo" | "llevarla" | "going" | "doing" | "make" | "making" | "intent" | "intention"
-            | "intentions" | "intencion" | "intencionalidad"
+        "act"
+            | "acting"
+            | "hacerlo"
+            | "llevarlo"
+            | "llevarla"
+            | "going"
+            | "doing"
+            | "make"
+            | "making"
+            | "intent"
+            | "intention"
+            | "intentions"
+            | "intencion"
+            | "intencionalidad"
     )
 }
 

@@ -8,6 +8,7 @@ mod denials;
 mod denied;
 mod ended;
 mod fields;
+mod figurative;
 mod forms;
 mod heard;
 mod kin;
@@ -24,6 +25,7 @@ mod taken_back;
 mod thought;
 mod topics;
 mod unsaid;
+mod whom;
 mod whose;
 mod words;
 
@@ -247,6 +249,8 @@ impl RiskRules {
             !harmless.iter().any(|o| if words.sure { plain(o) } else { any(o) })
                 && !is_aimed_at_a_thing(scene, words)
                 && !is_done_to_oneself(scene, words)
+                && !whom::is_turned(scene.reading, sentence, words)
+                && !figurative::is_figurative(scene.reading, index, scene.input.document_type, words)
         });
         keep_more_than_the_wish(&mut found);
         // "I wish I was dead" holds "wish I was dead": one finding.
@@ -438,3 +442,5 @@ fn gravity(class: RiskClass) -> u8 {
 mod answer_tests;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod turned_tests;

@@ -29,14 +29,20 @@ pub(super) fn is_past(scene: &Scene<'_>, risk: &Risk, words: &Range<usize>) -> b
         return false;
     }
     // An attempt that is told without a day is one of the past, as far as its time goes; its level takes care.
-    risk.class == RiskClass::AttemptHistory || says_past(scene, words) || at_an_age(reading, words) && is_told(reading, risk, words)
+    risk.class == RiskClass::AttemptHistory
+        || says_past(scene, words)
+        || at_an_age(reading, words) && is_told(reading, risk, words)
 }
 
 /// Whether the words say themselves that it is over.
 pub(super) fn says_past(scene: &Scene<'_>, words: &Range<usize>) -> bool {
     let reading = scene.reading;
     let closing = words.end.saturating_sub(3).max(words.start)..words.end;
-    says(reading, words, PAST) || says(reading, &closing, NO_LONGER) || is_over(reading, words) || in_a_year(scene, words) || years_ago(reading, words)
+    says(reading, words, PAST)
+        || says(reading, &closing, NO_LONGER)
+        || is_over(reading, words)
+        || in_a_year(scene, words)
+        || years_ago(reading, words)
 }
 
 /// "Ya no pienso en morir", "no longer cuts herself". "Ya no quiero vivir", "ya no aguanto más": a wish to live that is over
@@ -66,7 +72,10 @@ fn at_an_age(reading: &Reading<'_>, words: &Range<usize>) -> bool {
 fn is_told(reading: &Reading<'_>, risk: &Risk, words: &Range<usize>) -> bool {
     matches!(risk.class, RiskClass::Abuse | RiskClass::SelfHarm)
         || words.clone().any(|at| {
-            matches!(reading.word(at), "was" | "had" | "were" | "did" | "thought" | "penso" | "pense" | "tuvo" | "tuve" | "estuvo" | "quiso")
+            matches!(
+                reading.word(at),
+                "was" | "had" | "were" | "did" | "thought" | "penso" | "pense" | "tuvo" | "tuve" | "estuvo" | "quiso"
+            )
         })
 }
 
@@ -76,7 +85,9 @@ fn in_a_year(scene: &Scene<'_>, words: &Range<usize>) -> bool {
     let now = scene.input.today.map(|today| today.year());
     words.clone().any(|at| {
         let year = reading.word(at).parse::<i32>().ok().filter(|year| (1940..2100).contains(year));
-        let led = at.checked_sub(1).is_some_and(|before| matches!(reading.word(before), "in" | "en" | "de" | "of" | "(" | "year" | "ano"));
+        let led = at
+            .checked_sub(1)
+            .is_some_and(|before| matches!(reading.word(before), "in" | "en" | "de" | "of" | "(" | "year" | "ano"));
         year.is_some_and(|year| led && now.is_none_or(|now| now - year > YEARS))
     })
 }
@@ -101,11 +112,13 @@ pub(super) fn stopped_long_ago(scene: &Scene<'_>, words: &Range<usize>) -> bool 
     let reading = scene.reading;
     let word = |at: usize| reading.word(at);
     let stops = words.clone().any(|at| {
-        matches!((word(at), word(at + 1)), ("dejo" | "dejado" | "deje", "de")) || matches!(word(at), "stopped" | "quit" | "ceased")
+        matches!((word(at), word(at + 1)), ("dejo" | "dejado" | "deje", "de"))
+            || matches!(word(at), "stopped" | "quit" | "ceased")
     });
     let since = words.clone().any(|at| {
         let years = |at: usize| matches!(word(at), "anos" | "ano" | "years");
-        word(at) == "hace" && years(at + 2) && word(at + 3) == "que" && word(at + 4) == "no" || word(at) == "in" && years(at + 2)
+        word(at) == "hace" && years(at + 2) && word(at + 3) == "que" && word(at + 4) == "no"
+            || word(at) == "in" && years(at + 2)
     });
     since || stops && says_past(scene, words)
 }
@@ -113,7 +126,12 @@ pub(super) fn stopped_long_ago(scene: &Scene<'_>, words: &Range<usize>) -> bool 
 /// "Hace tres días", "two days ago", "2h ago": no history.
 fn days_ago(reading: &Reading<'_>, words: &Range<usize>) -> bool {
     let word = |at: usize| reading.word(at);
-    let unit = |word: &str| matches!(word, "dia" | "dias" | "hora" | "horas" | "minutos" | "day" | "days" | "hour" | "hours" | "minutes" | "hrs" | "h");
+    let unit = |word: &str| {
+        matches!(
+            word,
+            "dia" | "dias" | "hora" | "horas" | "minutos" | "day" | "days" | "hour" | "hours" | "minutes" | "hrs" | "h"
+        )
+    };
     words.clone().any(|at| {
         let spanish = word(at) == "hace" && is_number(word(at + 1)) && unit(word(at + 2));
         let joined = word(at).strip_suffix('h').is_some_and(|number| number.parse::<u8>().is_ok());
@@ -132,15 +150,30 @@ fn goes_on(reading: &Reading<'_>, words: &Range<usize>) -> bool {
 }
 
 fn not_since(reading: &Reading<'_>, words: &Range<usize>, at: usize) -> bool {
-    (words.start.max(at.saturating_sub(3))..at).any(|word| matches!(reading.word(word), "not" | "none" | "n't" | "never" | "nothing"))
+    (words.start.max(at.saturating_sub(3))..at)
+        .any(|word| matches!(reading.word(word), "not" | "none" | "n't" | "never" | "nothing"))
 }
 
 fn is_number(word: &str) -> bool {
     word.parse::<u8>().is_ok()
         || matches!(
             word,
-            "un" | "una" | "dos" | "tres" | "cuatro" | "cinco" | "seis" | "siete" | "ocho" | "nueve" | "diez" | "unos" | "unas" | "varios"
-                | "muchos" | "pocos" | "algunos"
+            "un" | "una"
+                | "dos"
+                | "tres"
+                | "cuatro"
+                | "cinco"
+                | "seis"
+                | "siete"
+                | "ocho"
+                | "nueve"
+                | "diez"
+                | "unos"
+                | "unas"
+                | "varios"
+                | "muchos"
+                | "pocos"
+                | "algunos"
         )
 }
 
@@ -156,8 +189,8 @@ fn says(reading: &Reading<'_>, words: &Range<usize>, list: &[&str]) -> bool {
 
 /// What is wished to be over where somebody wishes to die.
 const LIVING: &[&str] = &[
-    "vivir", "viviendo", "seguir", "puedo", "puede", "aguanto", "aguanta", "soporto", "soporta", "sirvo", "sirve", "live", "living",
-    "here", "alive", "exist", "cope", "bear", "stand", "on",
+    "vivir", "viviendo", "seguir", "puedo", "puede", "aguanto", "aguanta", "soporto", "soporta", "sirvo", "sirve",
+    "live", "living", "here", "alive", "exist", "cope", "bear", "stand", "on",
 ];
 
 const PAST: &[&str] = &[
@@ -253,6 +286,13 @@ const NOW: &[&str] = &[
     "traida",
     "brought",
     "overnight",
+    "me he tomado",
+    "me he tragado",
+    "se ha tomado",
+    "acaba de",
+    "acabo de",
+    "i just took",
+    "triage",
     "fresh",
     "recent",
     "frescos",

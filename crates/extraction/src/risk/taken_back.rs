@@ -109,16 +109,23 @@ impl TakenBack {
     /// first words.
     fn yes_then(&self, reading: &Reading<'_>, within: Range<usize>, first: usize) -> Option<Range<usize>> {
         let times = self.time.find(reading, within.clone());
-        let yeses: Vec<Range<usize>> = within.clone().filter_map(|at| self.yes.at(reading, at)).map(|hit| hit.words).collect();
+        let yeses: Vec<Range<usize>> =
+            within.clone().filter_map(|at| self.yes.at(reading, at)).map(|hit| hit.words).collect();
         times.into_iter().map(|hit| hit.words).find_map(|time| {
             yeses.iter().find_map(|yes| {
                 let (a, b) = if yes.start < time.start { (yes, &time) } else { (&time, yes) };
-                let near = a.end <= b.start && (a.end..b.start).filter(|at| !reading.words[*at].punctuation).count() < APART;
+                let near =
+                    a.end <= b.start && (a.end..b.start).filter(|at| !reading.words[*at].punctuation).count() < APART;
                 let though = usize::from(matches!(reading.word(b.end), "though" | "pero"));
                 let closed = b.end + though >= within.end || reading.words[b.end + though].punctuation;
                 (near && closed && a.start - within.start <= first).then_some(a.start..b.end)
             })
         })
+    }
+
+    /// "I was last night", "las tuve ayer": an answer that says yes to another time than now.
+    pub(crate) fn opens_then(&self, reading: &Reading<'_>, answer: &Range<usize>) -> bool {
+        self.yes_then(reading, answer.clone(), 1).is_some()
     }
 
     fn of(&self, scene: &Scene<'_>, heard: &Heard) -> Option<Back> {
@@ -142,7 +149,10 @@ impl TakenBack {
         }
         let next = reading.sentences.get(index + 1)?;
         let same = next.turn == reading.sentences[index].turn && next.speaker == reading.sentences[index].speaker;
-        let near = scene.text().get(reading.sentences[index].span.end..next.span.start).is_some_and(|gap| !gap.contains("\n\n"));
+        let near = scene
+            .text()
+            .get(reading.sentences[index].span.end..next.span.start)
+            .is_some_and(|gap| !gap.contains("\n\n"));
         if !same || !near || next.question {
             return None;
         }
@@ -155,9 +165,11 @@ impl TakenBack {
     fn thought(&self, reading: &Reading<'_>, denied: &Heard, rest: Range<usize>) -> Option<Range<usize>> {
         let acts = matches!(denied.class, RiskClass::AttemptHistory | RiskClass::SelfHarm);
         let thought = self.thought.first(reading, rest.clone()).filter(|_| acts)?.words;
-        let contrast = |word: &str| matches!(word, "but" | "although" | "though" | "pero" | "aunque" | "solo" | "just" | "only");
+        let contrast =
+            |word: &str| matches!(word, "but" | "although" | "though" | "pero" | "aunque" | "solo" | "just" | "only");
         let turned = (rest.start..thought.start + 1).any(|word| contrast(reading.word(word)));
-        let denied = (thought.start.saturating_sub(2)..thought.start).any(|word| is_denial(reading.word(word)) || reading.word(word) == "ni");
+        let denied = (thought.start.saturating_sub(2)..thought.start)
+            .any(|word| is_denial(reading.word(word)) || reading.word(word) == "ni");
         (turned && !denied).then_some(thought)
     }
 
@@ -192,7 +204,10 @@ impl TakenBack {
         let closes = |end: usize| {
             end >= within.end
                 || reading.words[end].punctuation
-                || matches!(reading.word(end), "to" | "in" | "at" | "when" | "during" | "a" | "al" | "en" | "cuando" | "durante")
+                || matches!(
+                    reading.word(end),
+                    "to" | "in" | "at" | "when" | "during" | "a" | "al" | "en" | "cuando" | "durante"
+                )
         };
         if let Some(plan) = self.plan.at(reading, admits.end) {
             return Some(Back::Admitted(within.start..plan.words.end, true));
@@ -269,5 +284,8 @@ fn skip_signs(reading: &Reading<'_>, from: usize, end: usize) -> usize {
 }
 
 fn is_denial(word: &str) -> bool {
-    matches!(word, "no" | "not" | "n't" | "niega" | "denies" | "denied" | "nego" | "sin" | "never" | "nunca" | "tampoco")
+    matches!(
+        word,
+        "no" | "not" | "n't" | "niega" | "denies" | "denied" | "nego" | "sin" | "never" | "nunca" | "tampoco"
+    )
 }

@@ -330,12 +330,39 @@ fn opens_field(reading: &Reading<'_>, words: &Range<usize>) -> bool {
     let english = |word: &str| {
         matches!(
             word,
-            "yes" | "neg" | "pos" | "positive" | "negative" | "present" | "absent" | "none" | "denied" | "denies" | "improved"
-                | "improving" | "worse" | "worsening" | "less" | "more" | "still" | "daily" | "persists" | "unchanged" | "today"
-                | "currently" | "since" | "ongoing" | "fleeting" | "intermittent" | "frequent" | "y" | "n"
+            "yes"
+                | "neg"
+                | "pos"
+                | "positive"
+                | "negative"
+                | "present"
+                | "absent"
+                | "none"
+                | "denied"
+                | "denies"
+                | "improved"
+                | "improving"
+                | "worse"
+                | "worsening"
+                | "less"
+                | "more"
+                | "still"
+                | "daily"
+                | "persists"
+                | "unchanged"
+                | "today"
+                | "currently"
+                | "since"
+                | "ongoing"
+                | "fleeting"
+                | "intermittent"
+                | "frequent"
+                | "y"
+                | "n"
         )
     };
-    let signed = matches!((word(0), word(1)), ("(", "+" | "-" | "–" | "−")) || matches!(word(0), "+" | "-") && (ends(1) || english(word(1)));
+    let signed = matches!((word(0), word(1)), ("(", "+" | "-" | "–" | "−"))
+        || matches!(word(0), "+" | "-") && (ends(1) || english(word(1)));
     let titled = matches!(word(0), ":" | "?" | "=" | "-") && (english(word(1)) || word(1) == "+" || word(1) == "-");
     let lower = reading.words.get(words.end).is_some_and(|next| next.source.of(reading.text) == "no");
     let no = word(0) == "no" && lower && ends(1);

@@ -55,7 +55,9 @@ impl Unsaid {
         let clause = clause_of(reading, sentence, topic.words.start);
         let (start, end) = (topic.words.start, topic.words.end.min(sentence.end));
         let ends_near = |list: &Matcher, from: usize, reach: usize| {
-            (from..start).filter_map(|word| list.at(reading, word)).any(|hit| hit.words.end + reach >= start && hit.words.start < start)
+            (from..start)
+                .filter_map(|word| list.at(reading, word))
+                .any(|hit| hit.words.end + reach >= start && hit.words.start < start)
         };
         ends_near(&self.before, clause.start, NEAR)
             || self.is_to_be_asked(reading, &clause, start) && !self.is_answered(reading, end..clause.end)
@@ -70,7 +72,8 @@ impl Unsaid {
     fn is_to_be_asked(&self, reading: &Reading<'_>, clause: &Range<usize>, start: usize) -> bool {
         let hits = (clause.start..start).filter_map(|word| self.plan.at(reading, word)).map(|hit| hit.words);
         hits.filter(|words| words.end + NEAR >= start).any(|words| {
-            let first = (clause.start..words.start).all(|word| reading.words[word].punctuation || reading.word(word).parse::<u8>().is_ok());
+            let first = (clause.start..words.start)
+                .all(|word| reading.words[word].punctuation || reading.word(word).parse::<u8>().is_ok());
             let label = words.start > clause.start && matches!(reading.word(words.start - 1), ":" | "-");
             let led = (clause.start..words.start)
                 .filter_map(|word| self.opens.at(reading, word))
@@ -84,8 +87,21 @@ impl Unsaid {
         rest.clone().any(|word| {
             matches!(
                 reading.word(word),
-                "positive" | "positivo" | "positiva" | "yes" | "endorses" | "reports" | "present" | "presente" | "refiere" | "negative"
-                    | "negativo" | "negativa" | "denies" | "niega" | "denied"
+                "positive"
+                    | "positivo"
+                    | "positiva"
+                    | "yes"
+                    | "endorses"
+                    | "reports"
+                    | "present"
+                    | "presente"
+                    | "refiere"
+                    | "negative"
+                    | "negativo"
+                    | "negativa"
+                    | "denies"
+                    | "niega"
+                    | "denied"
             )
         })
     }
@@ -97,16 +113,17 @@ impl Unsaid {
             let parted = (words.end..start).any(|word| matches!(reading.word(word), ";" | "." | "but" | "pero" | ":"));
             // "Si" behind a colon or a comma says yes.
             let before = words.start.checked_sub(1).map_or("", |word| reading.word(word));
-            !parted
-                && !matches!(before, ":" | ",")
-                && self.calls.first(reading, sentence.start..words.start).is_some()
+            !parted && !matches!(before, ":" | ",") && self.calls.first(reading, sentence.start..words.start).is_some()
         })
     }
 
     fn behind(&self, reading: &Reading<'_>, end: usize, limit: usize) -> bool {
         let small = |word: usize| {
             reading.words[word].punctuation && !matches!(reading.word(word), "." | ";" | ",")
-                || matches!(reading.word(word), "risk" | "riesgo" | "today" | "hoy" | "ideation" | "actual" | "is" | "was" | "be" | "to")
+                || matches!(
+                    reading.word(word),
+                    "risk" | "riesgo" | "today" | "hoy" | "ideation" | "actual" | "is" | "was" | "be" | "to"
+                )
         };
         let from = (end..limit.min(end + BEHIND)).take_while(|word| small(*word)).count();
         (end..=end + from).filter(|word| *word < limit).any(|word| self.behind.at(reading, word).is_some())

@@ -82,7 +82,8 @@ impl Words {
 
     /// Where the denial of a topic begins in its clause; `None` where it is not denied there.
     pub(crate) fn denied(&self, reading: &Reading<'_>, clause: &Range<usize>, topic: &Topic) -> Option<Range<usize>> {
-        let sentence = reading.sentences.get(reading.sentence_of(topic.words.start)).map_or(clause, |sentence| &sentence.words);
+        let sentence =
+            reading.sentences.get(reading.sentence_of(topic.words.start)).map_or(clause, |sentence| &sentence.words);
         if self.affirms(reading, sentence, &topic.words) {
             return None;
         }
@@ -121,7 +122,12 @@ impl Words {
         };
         let would = |word: usize| matches!(reading.word(word), "would" | "'d" | "habria" | "hubiera" | "id");
         let conditional = || (core.start.saturating_sub(4)..core.end).any(would);
-        ends(&self.affirms, ONLY) || ends(&self.affirms_if, IF) && conditional() || is_held_back(reading, core)
+        // "No me pega, solo me grita": words that turn from what was denied are not denied with it.
+        let turns = matches!(reading.word(core.start), "solo" | "pero" | "but" | "sino" | "aunque") && core.len() > 1;
+        let only = core.start > sentence.start + 1
+            && matches!(reading.word(core.start - 1), "solo" | "only")
+            && !matches!(reading.word(core.start - 2), "no" | "not");
+        turns || only || ends(&self.affirms, ONLY) || ends(&self.affirms_if, IF) && conditional() || is_held_back(reading, core)
     }
 
     /// A word of a list behind one denial: "no depression, SI or HI".
@@ -277,7 +283,7 @@ impl Words {
                 return Some((Polarity::Other, place));
             }
             let opens = self.is_empty_talk(reading, &sentences[..place]);
-            if opens && self.asking.echo(reading, sentence) {
+            if opens && (self.asking.echo(reading, sentence) || self.back.opens_then(reading, sentence)) {
                 return Some((Polarity::Yes, place));
             }
             match self.head(reading, sentence, place > 0) {
@@ -285,7 +291,8 @@ impl Words {
                 Some(Polarity::Yes) if !opens => {}
                 Some(Polarity::Other) => return Some((Polarity::Other, place)),
                 Some(polarity) => {
-                    let back = if polarity == Polarity::No { self.back.answered(reading, &sentences[place..]) } else { None };
+                    let back =
+                        if polarity == Polarity::No { self.back.answered(reading, &sentences[place..]) } else { None };
                     if let Some((polarity, further)) = back {
                         return Some((polarity, place + further));
                     }
