@@ -43,7 +43,8 @@ pub(super) fn find(
 /// Whether a field denies, and its words.
 fn field(reading: &Reading<'_>, index: usize, topic: &Topic) -> Option<(bool, Range<usize>)> {
     let sentence = &reading.sentences[index].words;
-    let short = is_short(reading, &topic.words);
+    // "PLAN - …" heads a list.
+    let short = is_short(reading, &topic.words) && reading.word(topic.words.start) != "plan";
     if let Some(denied) = signed(reading, sentence, &topic.words).filter(|_| short) {
         return Some((denied, topic.words.start.max(sentence.start + 1) - 1..topic.words.end));
     }

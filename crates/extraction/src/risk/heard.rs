@@ -102,25 +102,38 @@ pub(super) fn add_said(scene: &Scene<'_>, words: &Words, said: Vec<Heard>, settl
         if denied || doubled || is_answered_behind(scene, words, sentence, &found) {
             continue;
         }
-        let experiencer = whose(scene, sentence, &found);
+        let experiencer = match whose(scene, sentence, &found) {
+            // "Mis hijos estarían mejor sin mí": the speaker's, whoever would be better off.
+            _ if is_without_speaker(scene, &found) => Experiencer::Patient,
+            somebody => somebody,
+        };
         // A threat of another's, or another's plan, is nobody's here.
         if experiencer != Experiencer::Patient && !is_told_of_others(found.class) {
             continue;
         }
         out.push(Heard { words: passage(scene, sentence, &found.words), experiencer, ..found });
     }
+    // The same words are not another's where they are the patient's.
+    let own: Vec<Range<usize>> =
+        out.iter().filter(|h| h.experiencer == Experiencer::Patient && !h.denied).map(|h| h.words.clone()).collect();
+    out.retain(|h| {
+        h.experiencer == Experiencer::Patient || !is_wish(h.class) || !own.iter().any(|words| overlaps(words, &h.core))
+    });
     set_right(scene, out);
+}
+
+fn is_without_speaker(scene: &Scene<'_>, found: &Heard) -> bool {
+    found.class == RiskClass::PassiveIdeation
+        && found.words.clone().any(|at| {
+            matches!((scene.reading.word(at), scene.reading.word(at + 1)), ("sin", "mi") | ("without", "me"))
+        })
 }
 
 /// What is kept of others: their acts and what they suffered, which is history, and that one of them wants to die now.
 fn is_told_of_others(class: RiskClass) -> bool {
     matches!(
         class,
-        RiskClass::AttemptHistory
-            | RiskClass::Abuse
-            | RiskClass::ActiveIdeation
-            | RiskClass::PassiveIdeation
-            | RiskClass::SelfHarm
+        RiskClass::AttemptHistory | RiskClass::Abuse | RiskClass::ActiveIdeation | RiskClass::PassiveIdeation
     )
 }
 

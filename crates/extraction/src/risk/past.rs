@@ -30,6 +30,7 @@ pub(super) fn is_past(scene: &Scene<'_>, risk: &Risk, words: &Range<usize>) -> b
     }
     // An attempt that is told without a day is one of the past, as far as its time goes; its level takes care.
     risk.class == RiskClass::AttemptHistory
+        || !risk.denied && says(reading, words, NOT_SINCE)
         || says_past(scene, words)
         || at_an_age(reading, words) && is_told(reading, risk, words)
 }
@@ -259,12 +260,11 @@ const PAST: &[&str] = &[
     "in year",
     "at age",
     "aged",
-    "not since",
-    "none since",
-    "ninguna desde entonces",
-    "ninguno desde entonces",
-    "no desde entonces",
 ];
+
+/// What says of a deed that it was not done again; of a denial it says nothing.
+const NOT_SINCE: &[&str] =
+    &["not since", "none since", "ninguna desde entonces", "ninguno desde entonces", "no desde entonces"];
 
 /// What closes a statement that was true once.
 const NO_LONGER: &[&str] = &["actualmente no", "ahora no", "not now", "not currently", "not any more", "not anymore"];

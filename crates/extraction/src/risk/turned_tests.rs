@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::{ExtractionInput, Extractor, RiskLevel, Temporality};
-use RiskClass::{Abuse, ActiveIdeation, AttemptHistory, HarmToOthers, PassiveIdeation, PlanOrMeans, SelfHarm};
+use RiskClass::{Abuse, ActiveIdeation, AttemptHistory, HarmToOthers, PlanOrMeans, SelfHarm};
 use anamnesis_text::{Document, Language};
 
 static EXTRACTOR: std::sync::LazyLock<Extractor> = std::sync::LazyLock::new(Extractor::builtin);
@@ -24,7 +24,9 @@ fn holds(rows: &[(&str, &[RiskClass], &[RiskClass])]) {
     for (text, affirmed, denied) in rows {
         let found = found(text);
         let of = |denied: bool| {
-            let own = found.iter().filter(|r| r.denied == denied && r.experiencer == Experiencer::Patient && r.learned.is_none());
+            let own = found
+                .iter()
+                .filter(|r| r.denied == denied && r.experiencer == Experiencer::Patient && r.learned.is_none());
             let mut classes: Vec<RiskClass> = own.map(|risk| risk.class).collect();
             classes.sort_by_key(|class| class.code());
             classes.dedup();
@@ -138,7 +140,7 @@ fn who_would_do_what_to_whom_is_told_apart() {
 #[test]
 fn wishes_hoards_and_broken_promises_are_heard() {
     holds(&[
-        ("Refiere querer morirse.", &[PassiveIdeation], &[]),
+        ("Refiere querer morirse.", &[ActiveIdeation], &[]),
         ("Will not contract for safety.", &[ActiveIdeation], &[]),
         ("She is saving up her pills.", &[PlanOrMeans], &[]),
         ("Swallowed 30 paracetamol tablets an hour ago.", &[AttemptHistory], &[]),
