@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use super::asking::{chosen, is_own, of_children};
 use super::clauses::clause_of;
 use super::heard::{Heard, Settled};
 use super::topics::{Topic, Topics, Turned};
@@ -18,6 +19,8 @@ use anamnesis_text::Speaker;
 const LONGEST: usize = 56;
 /// Sentences of an answer that are read.
 const ANSWER: usize = 4;
+/// Sentences around a question how it would be done in which suicide is spoken of.
+const NEAR_METHOD: usize = 8;
 /// Words of a question that asks again about what was asked before: "And now, these weeks?".
 const AGAIN: usize = 5;
 
@@ -55,6 +58,17 @@ impl Answers<'_> {
             let who = somebody.is_some();
             let unsafe_at = asked.iter().any(is_half_denied) && self.words.half_safe(scene.reading, &given[0]);
             let half_safe = unsafe_at.then_some((Polarity::No, 0));
+            let first = &sentences[answer.sentences.start].words;
+            self.hear_method(scene, &sentences[last].words, first, out);
+            let named = self.topics.find(scene.reading, first.clone(), self.spoken_of);
+            if let Some(chosen) = chosen(scene.reading, first, &asked, &named) {
+                for (topic, polarity) in chosen {
+                    let end = answer_end(scene, answer, first.end);
+                    self.hear(scene, &topic, (polarity, self.start(scene, &topic, end)..end), out);
+                }
+                before = asked;
+                continue;
+            }
             let Some((polarity, at)) = half_safe.or_else(|| self.words.answer(scene.reading, &given)).or(somebody)
             else {
                 if !asked.is_empty() {
@@ -67,12 +81,24 @@ impl Answers<'_> {
             let own = self.topics.find(scene.reading, given[0].clone(), self.spoken_of);
             let named = |topic: &&Topic| own.is_empty() || own.iter().any(|own| own.class == topic.class);
             // "With the belt, on the back. On the head, no.": what was told first stands.
-            let told = !self.words.is_empty_talk(scene.reading, &given[..at]);
-            let named = |topic: &&Topic| named(topic) && !(told && topic.class == RiskClass::Abuse);
-            for topic in asked.iter().filter(named).filter(|topic| !who || topic.class == RiskClass::Abuse) {
+            let told = polarity == Polarity::No && !self.words.is_empty_talk(scene.reading, &given[..at]);
+            // "No, never. Well, he pushed me at Easter."
+            let struck = polarity != Polarity::Yes && self.words.asking.struck(scene.reading, &given);
+            let named = |topic: &&Topic| named(topic) && !(told && !struck && topic.class == RiskClass::Abuse);
+            for topic in asked
+                .iter()
+                .filter(named)
+                .filter(|topic| !who || matches!(topic.class, RiskClass::Abuse | RiskClass::HarmToOthers))
+            {
                 let start = self.start(scene, topic, end);
                 let sentence = &sentences[scene.reading.sentence_of(topic.words.start)].words;
-                let polarity = if self.asks_no(scene, sentence, topic) { Polarity::No } else { polarity };
+                let polarity = match topic.class {
+                    RiskClass::Abuse if struck => Polarity::Yes,
+                    _ if self.asks_no(scene, sentence, topic) => {
+                        self.words.asking.to_negative(scene.reading, sentence, &given[at], polarity)
+                    }
+                    _ => polarity,
+                };
                 self.hear(scene, topic, (polarity, start..end), out);
             }
             let words = sentences[last].words.clone();
@@ -91,6 +117,16 @@ impl Answers<'_> {
                 before = asked;
             }
         }
+    }
+
+    /// A plan that the answer to "how would you do it?" tells, where suicide is spoken of nearby.
+    fn hear_method(&self, scene: &Scene<'_>, question: &Range<usize>, answer: &Range<usize>, out: &mut Vec<Heard>) {
+        let index = scene.reading.sentence_of(question.start);
+        let near = index.saturating_sub(NEAR_METHOD)..(index + NEAR_METHOD).min(self.spoken_of.len());
+        let spoken = self.spoken_of[near].iter().any(|named| *named);
+        let Some(core) = self.words.asking.method(scene.reading, question, answer).filter(|_| spoken) else { return };
+        let (class, experiencer) = (RiskClass::PlanOrMeans, Experiencer::Patient);
+        out.push(Heard { class, denied: false, words: question.start..answer.end, core, experiencer, confirmed: None });
     }
 
     /// "¿Alguien le pega en casa? — Mi marido.": who is asked for and who is named.
@@ -113,24 +149,32 @@ impl Answers<'_> {
                         | "conviviente"
                         | "jefe"
                         | "boss"
+                        | "neighbour"
+                        | "neighbor"
+                        | "vecino"
                 )
         };
-        let named = (first.start..first.end.min(first.start + 3)).any(|word| close(scene.reading.word(word)));
-        (named && self.words.asks_who(scene.reading, last.clone())).then_some((Polarity::Yes, 0))
+        let head = first.start..first.end.min(first.start + 3);
+        let named = head.clone().any(|word| close(scene.reading.word(word)));
+        let no = head.clone().any(|word| matches!(scene.reading.word(word), "no" | "not" | "never"));
+        (named && !no && self.words.asks_who(scene.reading, last.clone())).then_some((Polarity::Yes, 0))
     }
 
-    /// "You're not feeling suicidal?": either answer denies it. "Haven't you thought of it?" asks for a yes.
+    /// "You're not feeling suicidal?" is put in the negative. "Haven't you thought of it?" asks for a yes.
     fn asks_no(&self, scene: &Scene<'_>, sentence: &Range<usize>, topic: &Topic) -> bool {
         let clause = clause_of(scene.reading, sentence, topic.words.start);
         let you = |word: usize| matches!(scene.reading.word(word), "you" | "te" | "usted" | "le" | "he" | "she");
-        self.words
-            .denied(scene.reading, &clause, topic)
-            .is_some_and(|denial| !denial.clone().any(you) && denial.start < topic.words.start)
+        topic.turned == Turned::No
+            && self
+                .words
+                .denied(scene.reading, &clause, topic)
+                .is_some_and(|denial| !denial.clone().any(you) && denial.start < topic.words.start)
     }
 
     /// What is named within a sentence that asks, and which way round.
     fn topics_asked(&self, scene: &Scene<'_>, sentence: &Range<usize>) -> Vec<Topic> {
         let found = self.topics.find(scene.reading, sentence.clone(), self.spoken_of).into_iter();
+        let found = found.filter(|topic| !self.words.asking.is_for_something_else(scene.reading, sentence, topic));
         found.map(|topic| self.words.turned(scene.reading, sentence, topic)).collect()
     }
 
@@ -386,23 +430,6 @@ fn is_asker(speaker: Speaker) -> bool {
 /// A short question behind one about risk that only goes on with it: "When?", "¿Armas?".
 fn continues(scene: &Scene<'_>, words: &Range<usize>) -> bool {
     words.clone().filter(|word| !scene.reading.words[*word].punctuation).count() <= 4
-}
-
-/// "¿Y a los niños les hace algo?": children are named in the question about violence.
-fn of_children(scene: &Scene<'_>, topic: &Range<usize>) -> bool {
-    let sentence = &scene.reading.sentences[scene.reading.sentence_of(topic.start)].words;
-    let child = |word: &str| {
-        ["nin", "hij", "wawa", "guagua", "chic", "child", "kid", "baby", "bebe", "nen", "gury"]
-            .iter()
-            .any(|stem| word.starts_with(stem) && word.len() <= stem.len() + 4)
-    };
-    sentence.clone().any(|word| child(scene.reading.word(word)))
-}
-
-/// A question that the writer asks of themselves.
-fn is_own(scene: &Scene<'_>, words: &Range<usize>) -> bool {
-    words.clone().any(|word| matches!(scene.reading.word(word), "i" | "yo" | "why" | "porque"))
-        && !words.clone().any(|word| matches!(scene.reading.word(word), "you" | "your" | "he" | "ha" | "has"))
 }
 
 /// "Ever attempted suicide", "plan or intent": one thing under two names.

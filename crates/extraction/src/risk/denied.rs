@@ -81,7 +81,10 @@ impl Denials<'_> {
 pub(super) fn whose_history(scene: &Scene<'_>, clause: &Range<usize>, topic: &Topic) -> (RiskClass, Experiencer) {
     let reading = scene.reading;
     let suicide = matches!(topic.class, RiskClass::ActiveIdeation | RiskClass::AttemptHistory)
-        && topic.words.clone().any(|word| reading.word(word).starts_with("suicid"));
+        && topic
+            .words
+            .clone()
+            .any(|word| matches!(reading.word(word), "suicide" | "suicides" | "suicidio" | "suicidios"));
     let named =
         clause.clone().any(|word| matches!(reading.word(word), "family" | "familia" | "relatives" | "familiares"));
     let kin = named || scene.section(topic.words.start) == Some(Section::Family) || is_kin(reading, clause);

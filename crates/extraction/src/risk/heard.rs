@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use super::clauses::clause_of;
 use super::kin::is_telling;
+use super::whom::is_among_others;
 use super::whose::{is_relative, is_said_by_patient};
 use super::words::Words;
 use crate::dialogue::Polarity;
@@ -101,14 +102,39 @@ pub(super) fn add_said(scene: &Scene<'_>, words: &Words, said: Vec<Heard>, settl
         if denied || doubled || is_answered_behind(scene, words, sentence, &found) {
             continue;
         }
-        let experiencer = whose(scene, sentence, &found);
-        // What others are at risk of is family history, or nobody's here.
-        if experiencer != Experiencer::Patient && !matches!(found.class, RiskClass::AttemptHistory | RiskClass::Abuse) {
+        let experiencer = match whose(scene, sentence, &found) {
+            // "Mis hijos estarían mejor sin mí": the speaker's, whoever would be better off.
+            _ if is_without_speaker(scene, &found) => Experiencer::Patient,
+            somebody => somebody,
+        };
+        // A threat of another's, or another's plan, is nobody's here.
+        if experiencer != Experiencer::Patient && !is_told_of_others(found.class) {
             continue;
         }
         out.push(Heard { words: passage(scene, sentence, &found.words), experiencer, ..found });
     }
+    // The same words are not another's where they are the patient's.
+    let own: Vec<Range<usize>> =
+        out.iter().filter(|h| h.experiencer == Experiencer::Patient && !h.denied).map(|h| h.words.clone()).collect();
+    out.retain(|h| {
+        h.experiencer == Experiencer::Patient || !is_wish(h.class) || !own.iter().any(|words| overlaps(words, &h.core))
+    });
     set_right(scene, out);
+}
+
+fn is_without_speaker(scene: &Scene<'_>, found: &Heard) -> bool {
+    found.class == RiskClass::PassiveIdeation
+        && found.words.clone().any(|at| {
+            matches!((scene.reading.word(at), scene.reading.word(at + 1)), ("sin", "mi") | ("without", "me"))
+        })
+}
+
+/// What is kept of others: their acts and what they suffered, which is history, and that one of them wants to die now.
+fn is_told_of_others(class: RiskClass) -> bool {
+    matches!(
+        class,
+        RiskClass::AttemptHistory | RiskClass::Abuse | RiskClass::ActiveIdeation | RiskClass::PassiveIdeation
+    )
 }
 
 /// Words of a song, whoever has them on a phone.
@@ -142,6 +168,7 @@ fn whose(scene: &Scene<'_>, sentence: &Range<usize>, found: &Heard) -> Experienc
             .any(|word| matches!(reading.word(word), "him" | "her" | "them" | "le" | "la" | "lo" | "les"));
         let us = clause.clone().any(|word| matches!(reading.word(word), "i" | "us" | "we" | "nos" | "fui" | "yo"));
         return match speaker {
+            Speaker::Unknown if is_among_others(reading, sentence, &found.words) => Experiencer::Family,
             Speaker::Family if me => Experiencer::Family,
             Speaker::Patient if them && !me => Experiencer::Family,
             // "My sister was abused by her ex", "a mi prima la maltrataba su ex", said by who has that sister.
@@ -165,7 +192,11 @@ fn whose(scene: &Scene<'_>, sentence: &Range<usize>, found: &Heard) -> Experienc
     let owned = |kin: usize| kin > 0 && matches!(reading.word(kin - 1), "my" | "our" | "mi" | "nuestro" | "nuestra");
     let speaks = |kin: usize| is_said_by_patient(scene, found.words.start) || speaker == Speaker::Unknown && owned(kin);
     // "Wife says he has been hoarding tablets": she informs. A patient who says so of a relative speaks of the relative.
-    let informs = |kin: usize| !speaks(kin) && (kin..ahead.end).any(|word| is_telling(reading.word(word)));
+    let informs = |kin: usize| {
+        !speaks(kin)
+            && (kin..ahead.end)
+                .any(|word| is_telling(reading.word(word)) && !matches!(reading.word(word - 1), "le" | "les"))
+    };
     let named = named.is_some_and(|kin| !informs(kin));
     // "Intento de suicidio de mi tío".
     let named = named || found.class == RiskClass::ActiveIdeation && is_of_kin(scene, found.words.end);
@@ -203,6 +234,14 @@ fn set_right(scene: &Scene<'_>, out: &mut Vec<Heard>) {
     let told: BTreeSet<(RiskClass, Speaker, usize)> =
         own.map(|heard| (heard.class, speaker(heard), place(heard))).collect();
     let wishes = told.iter().any(|(class, ..)| matches!(class, RiskClass::ActiveIdeation | RiskClass::PassiveIdeation));
+    // "Has suicidal thoughts but would never act on them", "SI yes, intent no": what is denied is the doing.
+    for heard in out.iter_mut().filter(|heard| heard.denied && heard.class == RiskClass::ActiveIdeation) {
+        let at = scene.reading.sentence_of(heard.core.start);
+        let near = |class: RiskClass| told.iter().any(|(told, _, place)| *told == class && place.abs_diff(at) <= 1);
+        if is_doing(scene.reading.word(heard.core.start)) && near(RiskClass::ActiveIdeation) {
+            heard.class = RiskClass::PlanOrMeans;
+        }
+    }
     let threats: BTreeSet<usize> =
         told.iter().filter(|(class, ..)| *class == RiskClass::HarmToOthers).map(|(_, _, at)| *at).collect();
     out.retain(|heard| {
@@ -215,6 +254,27 @@ fn set_right(scene: &Scene<'_>, out: &mut Vec<Heard>) {
             && threats.range(at.saturating_sub(1)..=at + 1).next().is_some();
         !corrected && !threat
     });
+}
+
+/// Words with which carrying out is named, and not the thought.
+fn is_doing(word: &str) -> bool {
+    matches!(
+        word,
+        "act"
+            | "acting"
+            | "hacerlo"
+            | "llevarlo"
+            | "llevarla"
+            | "going"
+            | "doing"
+            | "make"
+            | "making"
+            | "intent"
+            | "intention"
+            | "intentions"
+            | "intencion"
+            | "intencionalidad"
+    )
 }
 
 /// Words before words of risk in a note within which a relative is their subject.

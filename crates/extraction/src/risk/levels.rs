@@ -2,14 +2,13 @@
 
 use std::ops::Range;
 
+use super::past::{is_past, says_past, stopped_long_ago};
 use crate::dates::Direction;
 use crate::scene::Scene;
 use crate::{Experiencer, Risk, RiskClass, RiskLevel, Temporality};
 use anamnesis_core::fact_date::FactDate;
 use anamnesis_text::Span;
 
-/// Days after which what happened is history.
-const RECENT: i64 = 60;
 /// Bytes behind a passage in which its date may stand, on the same line.
 const BEHIND: usize = 60;
 /// The same before it.
@@ -22,6 +21,10 @@ pub(super) fn grade(scene: &Scene<'_>, found: &mut [Risk]) {
     for risk in found.iter_mut() {
         risk.at = date(scene, risk.span);
         let words = scene.reading.words_at(risk.span);
+        let own = risk.denied && risk.experiencer == Experiencer::Patient && risk.class == RiskClass::SelfHarm;
+        if own && stopped_long_ago(scene, &words) {
+            (risk.denied, risk.temporality) = (false, Temporality::Historical);
+        }
         if is_past(scene, risk, &words) {
             risk.temporality = Temporality::Historical;
         }
@@ -41,7 +44,7 @@ pub(super) fn grade(scene: &Scene<'_>, found: &mut [Risk]) {
     let more = found.iter().any(|risk| current(risk, &[ActiveIdeation, PlanOrMeans, AttemptHistory, SelfHarm]));
     for risk in found.iter_mut() {
         let words = scene.reading.words_at(risk.span);
-        let (armed, over) = (is_armed(scene, &words), risk.at.is_some() || says(scene, &words, PAST));
+        let (armed, over) = (is_armed(scene, &words), risk.at.is_some() || says_past(scene, &words));
         risk.level = level(risk, Beside { wishes, acts, more, armed, over });
     }
 }
@@ -147,153 +150,6 @@ fn stands_alone_beside(scene: &Scene<'_>, passage: Span, span: Span) -> bool {
     let spoken = beside.words.clone().filter(|word| !reading.words[*word].punctuation).count();
     same_line && own.speaker == beside.speaker && spoken <= ALONE
 }
-
-fn is_past(scene: &Scene<'_>, risk: &Risk, words: &Range<usize>) -> bool {
-    if let (Some(at), Some(today)) = (risk.at, scene.input.today) {
-        return (today - at.day).num_days()
-            > RECENT
-                + match at.precision {
-                    anamnesis_core::fact_date::DatePrecision::Year => 365,
-                    _ => 31,
-                };
-    }
-    // An attempt that is told without a day is one of the past, as far as its time goes; its level takes care (below).
-    let now = says(scene, words, NOW);
-    if matches!(risk.class, RiskClass::Abuse | RiskClass::SelfHarm) && at_an_age(scene, words) {
-        return true;
-    }
-    !now && (risk.class == RiskClass::AttemptHistory || says(scene, words, PAST) || is_over(scene, words))
-}
-
-/// "Ya no pienso en morir", "no longer cuts herself". "Ya no quiero vivir", "ya no aguanto más": a wish to live that is over
-/// is a wish to die that is not.
-fn is_over(scene: &Scene<'_>, words: &Range<usize>) -> bool {
-    let word = |at: usize| scene.reading.word(at);
-    let lives = |at: usize| {
-        matches!(
-            word(at),
-            "vivir"
-                | "viviendo"
-                | "seguir"
-                | "puedo"
-                | "puede"
-                | "aguanto"
-                | "aguanta"
-                | "soporto"
-                | "soporta"
-                | "sirvo"
-                | "sirve"
-                | "live"
-                | "living"
-                | "here"
-                | "alive"
-                | "exist"
-                | "cope"
-                | "bear"
-                | "stand"
-                | "on"
-        )
-    };
-    let ends = |at: usize| matches!((word(at), word(at + 1)), ("ya", "no") | ("no", "longer"));
-    words.clone().any(|at| ends(at) && at + 1 < words.end && !(at + 2..at + 2 + ENDED).any(lives))
-}
-
-/// Words behind "no longer" that say what is over.
-const ENDED: usize = 4;
-
-/// "A los 15", "hasta los 14", "until 9", "aged 12".
-fn at_an_age(scene: &Scene<'_>, words: &Range<usize>) -> bool {
-    let word = |at: usize| scene.reading.word(at);
-    let age = |at: usize| word(at).parse::<u8>().is_ok_and(|age| (1..=60).contains(&age));
-    words.clone().any(|at| match word(at) {
-        "a" | "hasta" | "desde" => matches!(word(at + 1), "los" | "sus") && age(at + 2),
-        "aged" | "age" | "until" => age(at + 1),
-        _ => false,
-    })
-}
-
-fn says(scene: &Scene<'_>, words: &Range<usize>, list: &[&str]) -> bool {
-    let held = |phrase: &&str| {
-        let count = phrase.split(' ').count();
-        words.clone().any(|word| {
-            phrase.split(' ').enumerate().all(|(at, part)| scene.reading.word(word + at) == part)
-                && word + count <= words.end
-        })
-    };
-    list.iter().any(held)
-}
-
-const PAST: &[&str] = &[
-    "used to",
-    "years ago",
-    "year ago",
-    "as a child",
-    "in childhood",
-    "in school",
-    "in college",
-    "when i was",
-    "when she was",
-    "when he was",
-    "previous",
-    "previously",
-    "prev",
-    "prior",
-    "past",
-    "history",
-    "hx",
-    "hace anos",
-    "de nina",
-    "de nino",
-    "previo",
-    "previos",
-    "anterior",
-    "anteriores",
-    "antecedente",
-    "antecedentes",
-    "cuando era",
-    "antes",
-    "ex",
-    "infancia",
-    "old",
-    "antiguas",
-    "antigua",
-    "in yr",
-    "in year",
-    "at age",
-    "aged",
-];
-
-const NOW: &[&str] = &[
-    "today",
-    "tonight",
-    "last night",
-    "this morning",
-    "yesterday",
-    "just now",
-    "hoy",
-    "anoche",
-    "ayer",
-    "esta manana",
-    "esta noche",
-    "ahora",
-    "traido",
-    "traida",
-    "brought",
-    "overnight",
-    "fresh",
-    "recent",
-    "frescos",
-    "frescas",
-    "recientes",
-    "reciente",
-    "this week",
-    "last week",
-    "esta semana",
-    "this afternoon",
-    "intentional",
-    "voluntaria",
-    "this evening",
-];
 
 /// A weapon, a poison or fire in a threat.
 fn is_armed(scene: &Scene<'_>, words: &Range<usize>) -> bool {

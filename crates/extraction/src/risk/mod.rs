@@ -2,10 +2,13 @@
 //! what somebody else did or said of themselves is not the patient's risk.
 
 mod answers;
+mod asking;
 mod clauses;
 mod denials;
 mod denied;
 mod ended;
+mod fields;
+mod figurative;
 mod forms;
 mod heard;
 mod kin;
@@ -13,12 +16,16 @@ pub mod learned;
 mod levels;
 mod oneself;
 mod parts;
+mod past;
 mod patterns;
 mod replies;
 mod screens;
 mod tagged;
+mod taken_back;
 mod thought;
 mod topics;
+mod unsaid;
+mod whom;
 mod whose;
 mod words;
 
@@ -132,11 +139,14 @@ impl RiskRules {
         let spoken_of = self.topics.spoken_of(scene.reading);
         let (topics, words) = (&self.topics, &self.around);
         Forms { topics, words, spoken_of: &spoken_of }.find(scene, &mut heard, &mut settled);
+        fields::find(scene, topics, &spoken_of, &mut heard, &mut settled);
         Answers { topics, words, spoken_of: &spoken_of }.find(scene, &mut heard, &mut settled);
+        unsaid::find(scene, topics, words, &spoken_of, &mut settled);
         Denials { topics, words, spoken_of: &spoken_of }.find(scene, &mut heard, &mut settled);
         kin::find(scene, words, &settled, &mut heard);
         let said = self.confirmed(scene, said);
         heard::add_said(scene, words, said, &settled, &mut heard);
+        taken_back::find(scene, words, &mut heard);
         let mut out: Vec<Risk> = heard::folded(scene, heard);
         if let Some(ear) = &self.ear {
             let closed = settled.closed(scene, &out);
@@ -239,6 +249,8 @@ impl RiskRules {
             !harmless.iter().any(|o| if words.sure { plain(o) } else { any(o) })
                 && !is_aimed_at_a_thing(scene, words)
                 && !is_done_to_oneself(scene, words)
+                && !whom::is_turned(scene.reading, sentence, words)
+                && !figurative::is_figurative(scene.reading, index, scene.input.document_type, words)
         });
         keep_more_than_the_wish(&mut found);
         // "I wish I was dead" holds "wish I was dead": one finding.
@@ -296,7 +308,9 @@ impl RiskRules {
                 || nobody_does(scene.reading, &sentence.words, &found.words)
                 || self.screens.answered_no(scene.reading, index, &found.words)
         };
-        let negated = negated && !is_behind_box(scene.reading, &sentence.words, &found.words);
+        let negated = negated
+            && !is_behind_box(scene.reading, &sentence.words, &found.words)
+            && !self.around.affirms(scene.reading, &sentence.words, &found.core);
         let asked = scene.is_dialogue() && scene.exchanges.asks(index) && sentence.speaker != Speaker::Patient;
         let mut denied = match (asked, scene.exchanges.answer(index).map(|answer| answer.polarity)) {
             (true, Some(Polarity::No)) => true,
@@ -428,3 +442,5 @@ fn gravity(class: RiskClass) -> u8 {
 mod answer_tests;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod turned_tests;

@@ -41,7 +41,9 @@ pub(super) fn is_done_to_oneself(scene: &Scene<'_>, words: &Words) -> bool {
             idiom || meant || words.words.clone().any(own)
         }
         RiskClass::HarmToOthers => {
-            (end.saturating_sub(1)..=end).any(|at| matches!(word(at), "myself" | "himself" | "herself" | "themselves"))
+            let oneself = |at: usize| matches!(word(at), "myself" | "himself" | "herself" | "themselves");
+            // "I'd kill myself if I lost her": the other is named further on.
+            (end.saturating_sub(1)..=end).any(oneself) || oneself(words.core.end)
         }
         _ => false,
     }

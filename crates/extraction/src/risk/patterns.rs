@@ -21,8 +21,20 @@ pub(super) const PATTERNS: &str = include_str!("../lexicon/risk_patterns.tsv");
 /// Hits of one part in a sentence that are looked at: bounds the work on hostile text.
 const MOST_HITS: usize = 24;
 /// Parts that say what would be done: a denial counts where it reaches them.
-const CORES: &[&str] =
-    &["selfkill", "hurtothers", "hurtself", "hits", "amount", "violent", "hurtsme", "harmact", "violenthim", "nintent"];
+const CORES: &[&str] = &[
+    "selfkill",
+    "hurtothers",
+    "hurtself",
+    "hits",
+    "amount",
+    "violent",
+    "hurtsme",
+    "harmact",
+    "violenthim",
+    "nintent",
+    "killsher",
+    "killsit",
+];
 
 /// Sentences before and behind in which a part that must stand beside a pattern is looked for: a question, its "no" and
 /// what follows.

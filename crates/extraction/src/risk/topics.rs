@@ -280,6 +280,9 @@ fn is_short(reading: &Reading<'_>, words: &Range<usize>) -> bool {
         before,
         "denies"
             | "denied"
+            | "deny"
+            | "have"
+            | "having"
             | "no"
             | "endorses"
             | "endorsed"
@@ -312,5 +315,58 @@ fn is_short(reading: &Reading<'_>, words: &Range<usize>) -> bool {
         || after == ":" && further == "no" && reading.word(words.end + 2) != ":"
         || after.starts_with("yes_")
         || after.starts_with("no_");
-    capitals && (named || listed || titled || before == "/")
+    capitals && (named || listed || titled || before == "/" || opens_field(reading, words))
+}
+
+/// "SI yes", "SI (+)", "SI? yes", "SI less frequent" at the head of a clause. "Fuma: SI", "SI no mejora" and "SI / NO" are Spanish.
+fn opens_field(reading: &Reading<'_>, words: &Range<usize>) -> bool {
+    let opens = words.start.checked_sub(1).is_none_or(|before| {
+        reading.begins_line(words.start)
+            || matches!(reading.word(before), "." | "," | ";" | "+" | "-" | "|" | ")")
+            || reading.sentences[reading.sentence_of(words.start)].words.start == words.start
+    });
+    let word = |behind: usize| reading.word(words.end + behind);
+    let ends = |behind: usize| reading.words.get(words.end + behind).is_none_or(|next| next.punctuation);
+    let english = |word: &str| {
+        matches!(
+            word,
+            "yes"
+                | "neg"
+                | "pos"
+                | "positive"
+                | "negative"
+                | "present"
+                | "absent"
+                | "none"
+                | "denied"
+                | "denies"
+                | "improved"
+                | "improving"
+                | "worse"
+                | "worsening"
+                | "less"
+                | "more"
+                | "still"
+                | "daily"
+                | "persists"
+                | "unchanged"
+                | "today"
+                | "currently"
+                | "since"
+                | "ongoing"
+                | "fleeting"
+                | "intermittent"
+                | "frequent"
+                | "y"
+                | "n"
+        )
+    };
+    let signed = matches!((word(0), word(1)), ("(", "+" | "-" | "–" | "−"))
+        || matches!(word(0), "+" | "-") && (ends(1) || english(word(1)));
+    let titled = matches!(word(0), ":" | "?" | "=" | "-") && (english(word(1)) || word(1) == "+" || word(1) == "-");
+    let lower = reading.words.get(words.end).is_some_and(|next| next.source.of(reading.text) == "no");
+    let no = word(0) == "no" && lower && ends(1);
+    let before = words.start.checked_sub(1).map_or("", |sign| reading.word(sign));
+    let marked = matches!(before, "+" | "-");
+    opens && (english(word(0)) || signed || titled || no || marked && ends(0))
 }

@@ -59,6 +59,12 @@ impl Whose {
         if found.own && found.words.clone().any(own) {
             return Experiencer::Patient;
         }
+        if is_found_by(reading, sentence, found) {
+            return Experiencer::Patient;
+        }
+        if is_of_child(reading, sentence, found) {
+            return Experiencer::Family;
+        }
         let before = sentence.start..found.words.start;
         // "Rang the helpline, overdosed after": what was done is nobody's lesson; "self-harm" by its name may be.
         let done = is_of_deeds(found.class) && (found.own || found.class != RiskClass::SelfHarm);
@@ -74,7 +80,9 @@ impl Whose {
             return Experiencer::Patient;
         }
         // A relative may stand inside the words: "my cousin keeps saying he's going to kill …".
-        let ahead = sentence.start..found.core.start.max(found.words.start);
+        // Who threatens stands inside the words of abuse and does not suffer it.
+        let inside = found.class != RiskClass::Abuse || !found.sure;
+        let ahead = sentence.start..if inside { found.core.start.max(found.words.start) } else { found.words.start };
         if let Some(other) = self.subject(reading, ahead) {
             // "My boss is vile, gonna kill him": the other is whom it would be done to, unless the verb is theirs.
             let apart = (other.end..found.core.start).any(|word| parts(reading, word));
@@ -197,7 +205,9 @@ impl Whose {
                     | "service"
             )
         };
-        subject.as_ref().is_some_and(theirs) && self.informs.at(reading, word).is_some()
+        // "Su hijo le dijo que quería matarse": the patient was told it.
+        let to_patient = word > 0 && matches!(reading.word(word - 1), "le" | "les");
+        subject.as_ref().is_some_and(theirs) && self.informs.at(reading, word).is_some() && !to_patient
     }
 }
 
@@ -221,6 +231,29 @@ fn said_of(scene: &Scene<'_>, found: &Words) -> Experiencer {
         _ if !reaches => Experiencer::Patient,
         somebody => somebody,
     }
+}
+
+/// "Encontrado ahorcado por su padre": who found the patient is not whom it befell.
+fn is_found_by(reading: &Reading<'_>, sentence: &Range<usize>, found: &Words) -> bool {
+    let word = |at: usize| reading.word(at);
+    let finds = |word: &str| {
+        ["encontrad", "hallad", "descolgad", "rescatad"].iter().any(|stem| word.starts_with(stem)) || word == "found"
+    };
+    let by = (found.core.start..found.words.end + 2).find(|at| matches!(word(*at), "por" | "by"));
+    by.is_some_and(|by| (by + 1..by + 4).any(|at| is_relative(word(at))))
+        && (sentence.start.max(found.words.start.saturating_sub(4))..found.words.end).any(|at| finds(word(at)))
+}
+
+/// "Mother of a 19-year-old who took an overdose": the child's.
+fn is_of_child(reading: &Reading<'_>, sentence: &Range<usize>, found: &Words) -> bool {
+    let word = |at: usize| reading.word(at);
+    let parent = |at: usize| {
+        is_relative(word(at)) && matches!((word(at + 1), word(at + 2)), ("of" | "de", "a" | "an" | "un" | "una"))
+    };
+    let Some(parent) = (sentence.start..found.words.start).find(|at| parent(*at)) else { return false };
+    let who =
+        (parent + 3..=found.words.start).rev().take(4).any(|at| matches!(word(at), "who" | "que" | "that" | "quien"));
+    who
 }
 
 /// Words that name somebody whom words of risk follow at once.

@@ -2,9 +2,12 @@
 
 use std::ops::Range;
 
+use super::asking::Asking;
 use super::ended::Ended;
 use super::replies::{is_filler, plain_no};
+use super::taken_back::TakenBack;
 use super::topics::Topic;
+use super::unsaid::Unsaid;
 use crate::RiskClass;
 use crate::dialogue::Polarity;
 use crate::lexicon::label;
@@ -16,6 +19,10 @@ pub(super) const FILE: &str = include_str!("../lexicon/risk_denials.tsv");
 
 /// Words between a verb of denial and what it denies.
 const REACH: usize = 16;
+/// Words between a denial that leaves nothing but the risk and the risk.
+const ONLY: usize = 8;
+/// The same behind "if it were not for …".
+const IF: usize = 16;
 /// Words at the head of an answer in which it says yes or no.
 const HEAD: usize = 5;
 
@@ -36,14 +43,25 @@ pub(super) struct Words {
     calls: Matcher,
     half_safe: Matcher,
     ended: Ended,
+    pub(super) back: TakenBack,
+    pub(super) asking: Asking,
+    pub(super) unsaid: Unsaid,
+    affirms: Matcher,
+    affirms_if: Matcher,
 }
 
 impl Words {
     pub(crate) fn builtin(book: &mut Builder) -> Self {
-        let ended = Ended::builtin(book);
+        let (ended, back, asking) = (Ended::builtin(book), TakenBack::builtin(book), Asking::builtin(book));
+        let unsaid = Unsaid::builtin(book);
         let mut list = |name| label(book, FILE, name);
         Self {
             ended,
+            back,
+            asking,
+            unsaid,
+            affirms: list("affirms"),
+            affirms_if: list("affirmsif"),
             denies: list("denies"),
             no: list("no"),
             never_a_denial: list("never_a_denial"),
@@ -64,6 +82,11 @@ impl Words {
 
     /// Where the denial of a topic begins in its clause; `None` where it is not denied there.
     pub(crate) fn denied(&self, reading: &Reading<'_>, clause: &Range<usize>, topic: &Topic) -> Option<Range<usize>> {
+        let sentence =
+            reading.sentences.get(reading.sentence_of(topic.words.start)).map_or(clause, |sentence| &sentence.words);
+        if self.affirms(reading, sentence, &topic.words) {
+            return None;
+        }
         if denies_inside(reading, topic) {
             return Some(topic.words.clone());
         }
@@ -88,6 +111,23 @@ impl Words {
             free &= sign || self.helps.at(reading, word).is_some() || self.listed(reading, word);
         }
         None
+    }
+
+    /// "No ve otra salida que matarse", "not a day goes by without thinking of it", "if I did not have my kids I would kill myself",
+    /// "doesn't kill himself because of his mother": a denial of which nothing but the risk is left.
+    pub(crate) fn affirms(&self, reading: &Reading<'_>, sentence: &Range<usize>, core: &Range<usize>) -> bool {
+        let ends = |list: &Matcher, reach: usize| {
+            let from = sentence.start.max(core.start.saturating_sub(reach + ONLY));
+            (from..core.start).filter_map(|word| list.at(reading, word)).any(|hit| hit.words.end + reach >= core.start)
+        };
+        let would = |word: usize| matches!(reading.word(word), "would" | "'d" | "habria" | "hubiera" | "id");
+        let conditional = || (core.start.saturating_sub(4)..core.end).any(would);
+        // "No me pega, solo me grita": words that turn from what was denied are not denied with it.
+        let turns = matches!(reading.word(core.start), "solo" | "pero" | "but" | "sino" | "aunque") && core.len() > 1;
+        let only = core.start > sentence.start + 1
+            && matches!(reading.word(core.start - 1), "solo" | "only")
+            && !matches!(reading.word(core.start - 2), "no" | "not");
+        turns || only || ends(&self.affirms, ONLY) || ends(&self.affirms_if, IF) && conditional() || is_held_back(reading, core)
     }
 
     /// A word of a list behind one denial: "no depression, SI or HI".
@@ -143,8 +183,9 @@ impl Words {
         hit.words.start < clause.end && closed && (straight || word == topic.words.end)
     }
 
-    /// A topic of a question, turned where the question asks whether it is over or less.
+    /// A topic of a question, turned where the question asks for a promise, or whether it is over or less.
     pub(crate) fn turned(&self, reading: &Reading<'_>, sentence: &Range<usize>, topic: Topic) -> Topic {
+        let topic = self.asking.promised(reading, sentence, topic);
         self.ended.turned(reading, sentence, topic)
     }
 
@@ -242,13 +283,20 @@ impl Words {
                 return Some((Polarity::Other, place));
             }
             let opens = self.is_empty_talk(reading, &sentences[..place]);
+            if opens && (self.asking.echo(reading, sentence) || self.back.opens_then(reading, sentence)) {
+                return Some((Polarity::Yes, place));
+            }
             match self.head(reading, sentence, place > 0) {
                 // Only the first words say yes: what comes later tells something.
                 Some(Polarity::Yes) if !opens => {}
                 Some(Polarity::Other) => return Some((Polarity::Other, place)),
                 Some(polarity) => {
-                    let rest = sentence.clone();
-                    let mixed = polarity == Polarity::No && self.takes_back(reading, rest);
+                    let back =
+                        if polarity == Polarity::No { self.back.answered(reading, &sentences[place..]) } else { None };
+                    if let Some((polarity, further)) = back {
+                        return Some((polarity, place + further));
+                    }
+                    let mixed = polarity == Polarity::No && self.takes_back(reading, sentence.clone());
                     return Some((if mixed { Polarity::Other } else { polarity }, place));
                 }
                 None => {}
@@ -326,4 +374,12 @@ fn denies_inside(reading: &Reading<'_>, topic: &Topic) -> bool {
     topic.class != RiskClass::PassiveIdeation
         && topic.words.len() > 1
         && topic.words.clone().any(|word| matches!(reading.word(word), "no" | "nada" | "nadie" | "never" | "nothing"))
+}
+
+/// "Doesn't kill himself because of his mother": who has to say why not has thought of it. "Is not going to, because …" denies.
+fn is_held_back(reading: &Reading<'_>, core: &Range<usize>) -> bool {
+    let word = |back: usize| core.start.checked_sub(back).map_or("", |at| reading.word(at));
+    let reason = matches!(reading.word(core.end), "because" | "only") && reading.word(core.end + 1) != "not";
+    let now = matches!((word(2), word(1)), ("does" | "do" | "has" | "have", "n't" | "not"));
+    reason && now
 }
