@@ -81,7 +81,8 @@ impl EventRules {
         };
         let event = mention.concept.group == "event";
         let planned = traits == PLANNED || (!event && is_planned(scene, mention, &sentence.words));
-        if !event && (is_undone(scene, mention, &sentence.words) || is_only_thought_of(scene, mention, &sentence.words)) {
+        if !event && (is_undone(scene, mention, &sentence.words) || is_only_thought_of(scene, mention, &sentence.words))
+        {
             return None;
         }
         if traits == "relative" && (!is_loss(scene, mention, index) || !named::is_dated_letter(scene, mention)) {

@@ -105,8 +105,10 @@ fn is_to_be_had(scene: &Scene<'_>, words: &Range<usize>, within: &Range<usize>) 
     let operated = words.clone().any(|word| matches!(reading.word(word), "operan" | "operaran" | "operara"));
     let unit = |word: usize| {
         let word = reading.word(word);
-        matches!(word, "week" | "month" | "year" | "spring" | "summer" | "autumn" | "fall" | "winter" | "mes" | "ano" | "semana")
-            || word.ends_with("day") && word != "day"
+        matches!(
+            word,
+            "week" | "month" | "year" | "spring" | "summer" | "autumn" | "fall" | "winter" | "mes" | "ano" | "semana"
+        ) || word.ends_with("day") && word != "day"
     };
     let ahead = (words.end..within.end.min(words.end + TIME_REACH))
         .take_while(|word| !matches!(reading.word(*word), "." | ";" | ","))

@@ -30,7 +30,7 @@ pub(super) use regimen::REGIMEN;
 use regimen::{Regimen, RegimenRules};
 pub(super) use status::WORDS;
 use status::{Around, Status, StatusRules};
-use stems::is_named_by_stem;
+use stems::{is_named_by_stem, is_ordinary_word};
 pub(super) use tested::{challenge_at, stands_between};
 
 use super::allergies::{Allergies, is_pen};
@@ -426,23 +426,6 @@ fn combine(reading: &Reading<'_>, mentions: &mut Vec<Mention>) {
             at += 1;
         }
     }
-}
-
-/// Abbreviations of medicines that are words in lower case ("nac." of a date of birth, "asa" of a cup).
-const ABBREVIATIONS: &[&str] = &[
-    "nac", "lai", "asa", "aza", "coc", "aco", "t4", "thm", "ild", "pred", "ocp", "nrt", "levo", "met", "lora", "lamo",
-    "mirta", "trazo", "citalo", "topi", "gaba", "ami", "furo", "espiro", "ome", "halo", "bup",
-];
-
-/// An abbreviation that stands in lower case, without an amount.
-fn is_ordinary_word(scene: &Scene<'_>, mention: &Mention) -> bool {
-    let reading = scene.reading;
-    let word = reading.word(mention.words.start);
-    let source = reading.source(&mention.words).of(reading.text);
-    mention.words.len() == 1
-        && ABBREVIATIONS.contains(&word)
-        && source.chars().any(char::is_lowercase)
-        && !reading.word(mention.words.end).starts_with(|c: char| c.is_ascii_digit())
 }
 
 #[cfg(test)]

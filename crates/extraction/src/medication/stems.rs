@@ -1,6 +1,9 @@
 //! Medicines that no list names are known by the stems of their international names (WHO, "The use of stems in the
 //! selection of International Nonproprietary Names"): -mab, -tinib, -prazole, -sartan …, in English and Spanish spelling.
 
+use crate::lexicon::Mention;
+use crate::scene::Scene;
+
 /// Endings with the least length of the whole word, which keeps everyday words out.
 const ENDINGS: &[(&str, usize)] = &[
     ("mab", 7),
@@ -222,6 +225,23 @@ pub(crate) fn is_named_by_stem(folded: &str) -> bool {
         .iter()
         .any(|ending| folded.ends_with(ending));
     cephalosporin || ENDINGS.iter().any(|(ending, least)| length >= *least && folded.ends_with(ending))
+}
+
+/// Abbreviations of medicines that are words in lower case ("nac." of a date of birth, "asa" of a cup).
+const ABBREVIATIONS: &[&str] = &[
+    "nac", "lai", "asa", "aza", "coc", "aco", "t4", "thm", "ild", "pred", "ocp", "nrt", "levo", "met", "lora", "lamo",
+    "mirta", "trazo", "citalo", "topi", "gaba", "ami", "furo", "espiro", "ome", "halo", "bup",
+];
+
+/// An abbreviation that stands in lower case, without an amount.
+pub(super) fn is_ordinary_word(scene: &Scene<'_>, mention: &Mention) -> bool {
+    let reading = scene.reading;
+    let word = reading.word(mention.words.start);
+    let source = reading.source(&mention.words).of(reading.text);
+    mention.words.len() == 1
+        && ABBREVIATIONS.contains(&word)
+        && source.chars().any(char::is_lowercase)
+        && !reading.word(mention.words.end).starts_with(|c: char| c.is_ascii_digit())
 }
 
 #[cfg(test)]

@@ -155,7 +155,12 @@ pub(super) fn chosen(
         let before = if at > head.start { word(at - 1) } else { "" };
         let of_others = match word(at) {
             // "Not killing myself" names the deed, and chooses nothing.
-            "myself" if at == head.start || matches!(before, "," | "." | "not" | "no" | "only" | "just" | "but" | "yes" | "and") => false,
+            "myself"
+                if at == head.start
+                    || matches!(before, "," | "." | "not" | "no" | "only" | "just" | "but" | "yes" | "and") =>
+            {
+                false
+            }
             "mi" if before == "a" => false,
             "others" | "them" => true,
             "otros" | "ellos" | "nadie" | "alguien" if before == "a" => true,

@@ -124,9 +124,10 @@ pub(super) fn add_said(scene: &Scene<'_>, words: &Words, said: Vec<Heard>, settl
 
 fn is_without_speaker(scene: &Scene<'_>, found: &Heard) -> bool {
     found.class == RiskClass::PassiveIdeation
-        && found.words.clone().any(|at| {
-            matches!((scene.reading.word(at), scene.reading.word(at + 1)), ("sin", "mi") | ("without", "me"))
-        })
+        && found
+            .words
+            .clone()
+            .any(|at| matches!((scene.reading.word(at), scene.reading.word(at + 1)), ("sin", "mi") | ("without", "me")))
 }
 
 /// What is kept of others: their acts and what they suffered, which is history, and that one of them wants to die now.
