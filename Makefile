@@ -100,7 +100,7 @@ sbom: setup ## Parts list of the shipped program: target/sbom/anamnesis.cdx.json
 
 lint: setup ## Formatting and clippy, warnings are errors
 	@cargo fmt --all --check
-	@cargo clippy --locked --workspace --all-targets -- -D warnings
+	@cargo clippy --locked --workspace -- -D warnings
 	@cargo clippy --locked --workspace --all-targets --features otel -- -D warnings
 	@cargo clippy --locked --package anamnesis-crypto --lib --features kms-aws -- -D warnings
 
