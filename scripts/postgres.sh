@@ -2,6 +2,7 @@
 # A private PostgreSQL with pgvector: no service, no container, nobody else's data.
 #   scripts/postgres.sh start   starts it (fetches it the first time) and prints its URL
 #   scripts/postgres.sh url     prints the URL of the one that runs
+#   scripts/postgres.sh psql …  psql as its administrator
 #   scripts/postgres.sh stop    stops it and removes its data
 # It runs without fsync, so that store.postgres.allow_not_durable is needed; ANAMNESIS_POSTGRES_FSYNC=on for measurements.
 # ANAMNESIS_POSTGRES_DIR names the folder of another one, with the same programs.
@@ -99,9 +100,14 @@ stop() {
 case "${1:-}" in
     start) start ;;
     stop) stop ;;
+    psql)
+        shift
+        running || die "it does not run: scripts/postgres.sh start"
+        exec "$bin/psql" "$(url)" "$@"
+        ;;
     url)
         running || die "it does not run: scripts/postgres.sh start"
         url
         ;;
-    *) die "usage: scripts/postgres.sh start|url|stop" ;;
+    *) die "usage: scripts/postgres.sh start|url|psql|stop" ;;
 esac
