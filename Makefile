@@ -8,7 +8,7 @@ SHELL := /bin/bash
 CACHE := $(or $(ANAMNESIS_CACHE_DIR),$(CURDIR)/.cache)
 export PATH := $(CACHE)/tools/bin:$(PATH)
 
-.PHONY: help setup demo test examples scenarios features facts readers proofs check check-scripts check-deps check-helm check-alerts check-models check-security check-advisories prose advisories sbom lint fmt docs bench replay campaign campaign-quick seeded-bugs clean
+.PHONY: help setup demo test examples scenarios features facts readers proofs check check-scripts check-deps check-helm check-alerts check-dashboards dashboard-pictures day check-models check-security check-advisories prose advisories sbom lint fmt docs bench replay campaign campaign-quick seeded-bugs clean
 
 help: ## What can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -20,7 +20,7 @@ demo: setup ## Sample documents become memory, then 30 simulated nights pass
 	@cargo build --locked --bin anamnesis
 	@cargo run --locked --quiet -- demo
 
-test: setup check ## Every test that CI runs
+test: setup check check-dashboards ## Every test that CI runs
 	@scripts/nextest.sh
 	@export ANAMNESIS_TEST_POSTGRES_URL=$${ANAMNESIS_TEST_POSTGRES_URL:-$$(scripts/postgres.sh start)}; \
 	export ANAMNESIS_TEST_AMQP_URL=$${ANAMNESIS_TEST_AMQP_URL:-$$(scripts/rabbitmq.sh start)}; \
@@ -80,6 +80,18 @@ check-helm:
 
 check-alerts:
 	@scripts/check_alerts.sh
+
+check-dashboards: setup ## Every query of dashboards and alerts is answered by a real Prometheus that scrapes a worker under load
+	@cargo build --locked --quiet --bin anamnesis
+	@scripts/check_dashboards.sh
+
+# Arguments: MINUTES=N for a shorter piece of the day, DAY="…" for other options of scripts/day.py.
+day: setup ## A day in production in an hour: servers, three workers, four organisations, a deploy, outages; pictures, alerts, objectives
+	@cargo build --locked --quiet --bin anamnesis
+	@"$$(scripts/python.sh)/python" scripts/day.py --minutes $(or $(MINUTES),60) $(DAY)
+
+dashboard-pictures: ## The pictures of the dashboards again, from the answers that the last `make day` kept
+	@"$$(scripts/python.sh)/python" scripts/dashboard_pictures.py --answers "$${CARGO_TARGET_DIR:-target}/day/answers.json" --out "$${CARGO_TARGET_DIR:-target}/day"
 
 prose: ## Length of sentences and retired words of each written page
 	@python3 scripts/schema_diagram.py --check

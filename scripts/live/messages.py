@@ -15,6 +15,8 @@ SIGNAL = "anamnesis.health_signal.recorded.v1"
 PROFILE = "anamnesis.profile.updated.v1"
 CONSENT = "anamnesis.consent.recorded.v1"
 REALTIME = {COMMAND, SIGNAL, PROFILE, CONSENT}
+# Commands that change nothing and are answered by an event.
+QUESTIONS = {"privacy_report", "export", "forget"}
 DEADLY = "XYZZY-PLUGH"
 # An organisation's two producers, under one user of the broker.
 CHAT = {"types": [DOCUMENT, COMMAND, SIGNAL, CONSENT], "document_types": ["chat_message"], "roles": ["patient", "agent", "family"]}

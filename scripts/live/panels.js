@@ -48,18 +48,19 @@ const colorOf = (value, steps) => {
 function stat(body, panel) {
   Object.assign(body.style, { display: "flex", flexWrap: "wrap", alignContent: "center", justifyContent: "center", gap: "2px 10px" });
   const many = panel.series.length > 1;
-  if (!panel.series.length) element(body, "div", "no data", { color: "#888", fontSize: "18px" });
+  if (!panel.series.length) return nothing(body);
   for (const one of panel.series) {
     const tile = element(body, "div", "", { textAlign: "center", minWidth: many ? "112px" : "0" });
     const value = one.points[one.points.length - 1][1];
-    element(tile, "div", shown(value, panel.unit), { color: colorOf(value, panel.steps), fontSize: many ? "17px" : "30px", fontWeight: "600", lineHeight: "1.15" });
+    const whole = panel.unit === "short" && Math.abs(value) >= 1 ? Math.round(value) : value;
+    element(tile, "div", shown(whole, panel.unit), { color: colorOf(value, panel.steps), fontSize: many ? "17px" : "30px", fontWeight: "600", lineHeight: "1.15" });
     if (many || one.name) element(tile, "div", one.name, { color: "#555", fontSize: "11px" });
   }
 }
 
 function bars(body, panel) {
   const sorted = [...panel.series].sort((a, b) => b.points.at(-1)[1] - a.points.at(-1)[1]).slice(0, 12);
-  if (!sorted.length) return void element(body, "div", "no data", { color: "#888", fontSize: "18px", textAlign: "center", paddingTop: "30%" });
+  if (!sorted.length) return nothing(body);
   const most = Math.max(...sorted.map((one) => one.points.at(-1)[1]));
   for (const one of sorted) {
     const value = one.points.at(-1)[1];
@@ -78,6 +79,20 @@ function marks() {
   return board.annotations.flatMap((one) => one.times.map((at) => ({ xAxis: at, lineStyle: { color: COLORS[one.color] || one.color } })));
 }
 
+const nothing = (body) => {
+  Object.assign(body.style, { display: "flex", alignItems: "center", justifyContent: "center" });
+  element(body, "div", "no data", { color: "#888", fontSize: "18px" });
+};
+
+// Seconds are divided at whole minutes and hours, bytes at powers of two. at powers of two.
+function steps(series, unit) {
+  const most = Math.max(0, ...series.flatMap((one) => one.points.map(([, value]) => value || 0)));
+  if (!(unit === "bytes" && most > 1) && !(unit === "s" && most > 60)) return {};
+  const whole = [15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400];
+  const step = unit === "bytes" ? 2 ** Math.ceil(Math.log2(most / 5)) : whole.find((one) => one >= most / 5) || 86400;
+  return { interval: step, max: step * Math.ceil(most / step) };
+}
+
 function lines(body, panel) {
   let series = panel.series;
   const live = series.filter((one) => one.points.some(([, value]) => value));
@@ -88,7 +103,7 @@ function lines(body, panel) {
     series = [...series].sort((a, b) => sum(b) - sum(a)).slice(0, PALETTE.length);
     hidden = panel.series.length - series.length;
   }
-  if (!series.length) return void element(body, "div", "no data", { color: "#888", fontSize: "18px", textAlign: "center", paddingTop: "25%" });
+  if (!series.length) return nothing(body);
   // The legend wraps: its lines are counted from the length of the names.
   const width = body.clientWidth - 16, names = series.map((one) => one.name || panel.title);
   let rows = 1, used = 0;
@@ -101,11 +116,11 @@ function lines(body, panel) {
     grid: { left: 8, right: 14, top: 10, bottom: rows * 16 + 8, containLabel: true },
     legend: { bottom: 0, left: 4, itemWidth: 12, itemHeight: 3, itemGap: 8, icon: "rect", textStyle: { fontSize: 10.5, color: "#333" }, data: names },
     xAxis: axisTime,
-    yAxis: { type: "value", min: panel.min, splitNumber: 4, axisLabel: { fontSize: 10, formatter: (value) => shown(value, panel.unit) },
+    yAxis: { type: "value", min: panel.min, splitNumber: 4, ...steps(series, panel.unit), axisLabel: { fontSize: 10, formatter: (value) => shown(value, panel.unit) },
              splitLine: { lineStyle: { color: "#eceef1" } } },
     series: series.map((one, at) => ({
-      name: names[at], type: "line", data: one.points, showSymbol: one.points.length < 3, connectNulls: false, step: false, lineStyle: { width: 1.4 },
-      areaStyle: series.length < 4 ? { opacity: 0.08 } : undefined,
+      name: names[at], type: "line", data: one.points, showSymbol: one.points.filter(([, value]) => value !== null).length < 40, symbolSize: 3, connectNulls: false, step: false, lineStyle: { width: 1.4 },
+      areaStyle: series.length === 1 ? { opacity: 0.08 } : undefined,
       markLine: at === 0 ? { silent: true, symbol: "none", label: { show: false }, lineStyle: { type: "dashed", width: 1, opacity: 0.75 }, data: [...marks(), ...limits] } : undefined,
     })),
   });
@@ -114,7 +129,7 @@ function lines(body, panel) {
 
 function heat(body, panel) {
   const { times, buckets, cells } = panel.heat;
-  if (!cells.length) return void element(body, "div", "no data", { color: "#888", fontSize: "18px", textAlign: "center", paddingTop: "25%" });
+  if (!cells.length) return nothing(body);
   const chart = echarts.init(body, null, { renderer: "canvas" });
   const most = Math.max(...cells.map((cell) => cell[2]));
   const every = Math.max(1, Math.round(times.length / 6));

@@ -214,7 +214,7 @@ price_per_million_tokens = 0.02
 profile = {{ model = "{MODEL}", dimension = {DIMENSION}, min_score = 0.5, contradiction_similarity = 0.9, generation = 1, max_tokens = 512 }}
 retry = {{ first_pause_ms = {pause(250)}, longest_pause_ms = {pause(20000)} }}
 breaker = {{ rest_ms = {pause(5000)}, longest_rest_ms = {pause(60000)} }}
-{self.settings}
+{self.settings.replace("{provider}", str(self.provider_port))}
 {bindings}""")
         if self.jobs:
             (self.folder / "jobs").mkdir()
