@@ -95,6 +95,7 @@ dashboard-pictures: ## The pictures of the dashboards again, from the answers th
 
 prose: ## Length of sentences and retired words of each written page
 	@python3 scripts/schema_diagram.py --check
+	@python3 scripts/dashboard_page.py --check
 	@python3 scripts/prose.py
 
 advisories: setup ## Known vulnerabilities of the dependencies; fails, and says so, where no advisory database can be had

@@ -21,6 +21,7 @@ import tempfile
 import types
 import zoneinfo
 
+import PIL.Image
 from live import prometheus
 from live.stack import ROOT, Failed
 
@@ -155,6 +156,8 @@ def draw(boards, out):
                  f"--screenshot={picture}", f"file://{page}"], capture_output=True, text=True, timeout=120)
             if done.returncode or not picture.is_file():
                 raise Failed(f"Chromium did not draw {name}: {done.stderr[-400:]}")
+            # A palette is enough for lines and letters, and a third of the bytes.
+            PIL.Image.open(picture).convert("RGB").quantize(128, dither=PIL.Image.Dither.NONE).save(picture, optimize=True)
             print(f"{picture}: {picture.stat().st_size // 1024} KiB")
 
 

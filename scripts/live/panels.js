@@ -87,6 +87,7 @@ const nothing = (body) => {
 // Seconds are divided at whole minutes and hours, bytes at powers of two. at powers of two.
 function steps(series, unit) {
   const most = Math.max(0, ...series.flatMap((one) => one.points.map(([, value]) => value || 0)));
+  if (most === 0 || (unit === "percentunit" && most > 0.8 && most <= 1)) return { max: 1 };
   if (!(unit === "bytes" && most > 1) && !(unit === "s" && most > 60)) return {};
   const whole = [15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400];
   const step = unit === "bytes" ? 2 ** Math.ceil(Math.log2(most / 5)) : whole.find((one) => one >= most / 5) || 86400;
