@@ -215,8 +215,7 @@ class Day:
 
     def recovered(self, since, pattern):
         """Seconds from an instant until the queues are empty; `None` where they were not until the end."""
-        later = [self.clock.real_of(one.start) for one in self.incidents if self.clock.real_of(one.start) > since]
-        for at, count in self.waiting(pattern, since + 3, min([*later, self.ended])):
+        for at, count in self.waiting(pattern, since + 3, self.ended):
             if count <= 5:
                 return at - since
         return None
@@ -343,7 +342,7 @@ class Day:
                 rows.append((f"delay queues empty after the {one.name}", self.recovered(over, "retry.+"), "<=", None, "real s"))
         return rows
 
-    def nights(self):
+    def job_runs(self):
         """Each run of a job that was due in the day: `(job, organisation, due, finished, state)`."""
         seen = {}
         for line in self.stack.run("job", "history", "--limit", "10000", "--output", "json").splitlines():
@@ -380,8 +379,16 @@ class Day:
                 self.fault(f"page {alert} at {self.shown(start)} is not explained")
         return rows
 
+    def part(self, what):
+        """A part of the report; where it cannot be had the others are."""
+        try:
+            return what()
+        except (Failed, ArithmeticError, LookupError, ValueError, TypeError, OSError) as error:
+            self.fault(f"{what.__name__}: {type(error).__name__}: {error}")
+            return {} if what == self.messages else []
+
     def tell(self):
-        found, objectives, nights, alerts = self.messages(), self.objectives(), self.nights(), self.judge()
+        found, objectives, runs, alerts = (self.part(one) for one in (self.messages, self.objectives, self.job_runs, self.judge))
         print(f"\n## Messages\n\n| what | count |\n|---|--:|")
         for key, value in found.items():
             print(f"| {key.replace('_', ' ')} | {', '.join(f'{k} {v}' for k, v in value.items()) or 0 if isinstance(value, dict) else value} |")
@@ -391,8 +398,8 @@ class Day:
             met = "" if target is None or value is None else "yes" if (value >= target if sign == ">=" else value <= target) else "no"
             print(f"| {name} | {shown} | {'' if target is None else f'{sign} {target:g}'} | {met} |")
         print("\n## Jobs\n\n| job | runs due | done | latest end after its hour, min |\n|---|--:|--:|--:|")
-        for job in sorted({row[0] for row in nights}):
-            mine = [row for row in nights if row[0] == job]
+        for job in sorted({row[0] for row in runs}):
+            mine = [row for row in runs if row[0] == job]
             late = [(row[3] - row[2]) / 60 for row in mine if row[3]]
             print(f"| {job} | {len(mine)} | {sum(row[4] == 'done' for row in mine)} | {max(late, default=float('nan')):.1f} |")
         print("\n## Alerts\n\n| alert | severity | from | until | cause | judged |\n|---|---|---|---|---|---|")
@@ -402,7 +409,7 @@ class Day:
         self.report = {
             "minutes": self.args.minutes, "factor": FACTOR, "workers": len(WORKERS), "organizations": len(ORGS), "messages": found,
             "objectives": [{"name": name, "value": value, "target": target, "unit": unit} for name, value, _, target, unit in objectives],
-            "jobs": {"due": len(nights), "done": sum(row[4] == "done" for row in nights)},
+            "jobs": {"due": len(runs), "done": sum(row[4] == "done" for row in runs)},
             "alerts": dict(collections.Counter(row[2] for row in alerts)), "incidents": incidents,
             "worker_restarts": [(self.shown(self.clock.of(at)), name, code) for at, name, code in self.stack.restarts],
             "load_average": os.getloadavg(), "broken": self.broken}
@@ -455,7 +462,7 @@ def main():
     for fault in report["broken"]:
         print(f"error: {fault}")
     print(json.dumps({key: report[key] for key in ("minutes", "factor", "workers", "organizations", "jobs", "alerts", "worker_restarts", "broken")}
-                     | {key: report["messages"][key] for key in ("sent", "documents", "lost", "stored_twice", "quarantined_without_cause")}))
+                     | {key: report["messages"].get(key) for key in ("sent", "documents", "lost", "stored_twice", "quarantined_without_cause")}))
     return 1 if report["broken"] else 0
 
 
