@@ -5,7 +5,7 @@ const CELL = 30, GAP = 8, WIDTH = 1600, TOP = 64;
 const COLUMN = WIDTH / 24;
 const PALETTE = ["#3274d9", "#e0752d", "#37872d", "#8f3bb8", "#c4162a", "#0a9396", "#b5830f", "#6c757d", "#d6409f", "#5f8a00", "#1f4e79", "#a0522d",
                  "#7c7ce0", "#2a9d8f", "#e76f51"];
-const COLORS = { green: "#37872d", red: "#c4162a", orange: "#e0752d", yellow: "#b5830f", blue: "#3274d9" };
+const COLORS = { green: "#37872d", red: "#c4162a", orange: "#e0752d", yellow: "#b5830f", blue: "#3274d9", purple: "#8f3bb8" };
 
 const trim = (text) => text.includes(".") ? text.replace(/\.?0+$/, "") : text;
 const digits = (value, most = 3) => {
@@ -87,7 +87,7 @@ const nothing = (body) => {
 // Seconds are divided at whole minutes and hours, bytes at powers of two. at powers of two.
 function steps(series, unit) {
   const most = Math.max(0, ...series.flatMap((one) => one.points.map(([, value]) => value || 0)));
-  if (most === 0 || (unit === "percentunit" && most > 0.8 && most <= 1)) return { max: 1 };
+  if (most === 0 || (unit === "percentunit" && most > 0.8 && most <= 1)) return { max: 1, interval: 0.25 };
   if (!(unit === "bytes" && most > 1) && !(unit === "s" && most > 60)) return {};
   const whole = [15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400];
   const step = unit === "bytes" ? 2 ** Math.ceil(Math.log2(most / 5)) : whole.find((one) => one >= most / 5) || 86400;

@@ -1,11 +1,11 @@
 """Producers and a subscriber over AMQP: each has a connection, sends again what was not confirmed, and keeps a ledger."""
 
 import collections
+import datetime
 import json
 import math
 import random
 import threading
-import time
 
 import pika
 
@@ -93,8 +93,6 @@ class Producer(threading.Thread):
         self.extra.extend(messages)
 
     def local_hour(self):
-        import datetime
-
         at = datetime.datetime.fromtimestamp(self.stack.clock.now(), self.zone)
         return at.hour + at.minute / 60
 
