@@ -85,10 +85,15 @@ check-dashboards: setup ## Every query of dashboards and alerts is answered by a
 	@cargo build --locked --quiet --bin anamnesis
 	@scripts/check_dashboards.sh
 
-# Arguments: MINUTES=N for a shorter piece of the day, DAY="…" for other options of scripts/day.py.
+# MINUTES=N is a shorter piece of the day, DAY="…" has other options of scripts/day.py. The deploy needs a second build: the same
+# sources under another revision.
 day: setup ## A day in production in an hour: servers, three workers, four organisations, a deploy, outages; pictures, alerts, objectives
-	@cargo build --locked --quiet --bin anamnesis
-	@"$$(scripts/python.sh)/python" scripts/day.py --minutes $(or $(MINUTES),60) $(DAY)
+	@out=$${CARGO_TARGET_DIR:-target}/day; revision=$$(git rev-parse --short HEAD 2>/dev/null || echo day); mkdir -p "$$out"; \
+	for build in "$$revision" "$$revision-next"; do \
+		ANAMNESIS_REVISION=$$build cargo build --locked --quiet --bin anamnesis; \
+		cp "$${CARGO_TARGET_DIR:-target}/debug/anamnesis" "$$out/anamnesis$${build#"$$revision"}"; \
+	done; \
+	"$$(scripts/python.sh)/python" scripts/day.py --minutes $(or $(MINUTES),60) --program "$$out/anamnesis" --next "$$out/anamnesis-next" $(DAY)
 
 dashboard-pictures: ## The pictures of the dashboards again, from the answers that the last `make day` kept
 	@"$$(scripts/python.sh)/python" scripts/dashboard_pictures.py --answers "$${CARGO_TARGET_DIR:-target}/day/answers.json" --out "$${CARGO_TARGET_DIR:-target}/day"
