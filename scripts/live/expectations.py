@@ -29,7 +29,8 @@ RULES = [
     Rule("EmbeddingErrorBudgetFast", "provider outage", 7 * HOUR, True),
     Rule("EmbeddingErrorBudgetSlow", "provider outage", 3 * DAY, False),
     Rule("EmbeddingCircuitOpen", "provider outage", 0.5 * HOUR, True),
-    Rule("IngestLagHigh", "provider outage", 5 * HOUR, True),
+    # The last delay queue holds a message for an hour.
+    Rule("IngestLagHigh", "provider outage", 2 * HOUR, True),
     Rule("IngestStalled", "provider outage", 0.5 * HOUR, False),
     Rule("RealtimeWaiting", "provider outage", 0.5 * HOUR, False),
     Rule("IngestLagHigh", "broker restart", 1 * HOUR, False),
@@ -45,19 +46,22 @@ RULES = [
 
 
 def fired(server, clock, start, end, step=1.0):
-    """`[(alert, severity, from, until)]` in the day's clock."""
-    found = []
+    """`[(alert, severity, from, until)]` in the day's clock. The same alert of several workers or queues is one; so is one that rests
+    for less than a quarter of an hour."""
+    seen = {}
     for metric, points in server.range('ALERTS{alertstate="firing"}', start, end, step):
-        name, severity = metric["alertname"].removeprefix("Anamnesis"), metric.get("severity", "")
+        key = metric["alertname"].removeprefix("Anamnesis"), metric.get("severity", "")
+        seen.setdefault(key, set()).update(clock.of(at) for at, _ in points)
+    found = []
+    for (name, severity), instants in seen.items():
         began = last = None
-        for at, _ in points:
-            if last is not None and at - last > 3 * step:
-                found.append((name, severity, clock.of(began), clock.of(last)))
+        for at in sorted(instants):
+            if last is not None and at - last > HOUR / 4:
+                found.append((name, severity, began, last))
                 began = None
             began = at if began is None else began
             last = at
-        if began is not None:
-            found.append((name, severity, clock.of(began), clock.of(last)))
+        found.append((name, severity, began, last))
     return sorted(found, key=lambda one: one[2])
 
 

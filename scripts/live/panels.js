@@ -76,7 +76,7 @@ const axisTime = { type: "time", min: board.from, max: board.to, splitNumber: 5,
                    axisLine: { lineStyle: { color: "#999" } }, splitLine: { show: true, lineStyle: { color: "#eceef1" } } };
 
 function marks() {
-  return board.annotations.flatMap((one) => one.times.map((at) => ({ xAxis: at, lineStyle: { color: COLORS[one.color] || one.color } })));
+  return board.annotations.flatMap((one) => one.times.map((at) => ({ xAxis: at, lineStyle: { color: COLORS[one.color] || one.color, opacity: one.times.length > 20 ? 0.3 : 0.8 } })));
 }
 
 const nothing = (body) => {
@@ -122,7 +122,7 @@ function lines(body, panel) {
     series: series.map((one, at) => ({
       name: names[at], type: "line", data: one.points, showSymbol: one.points.filter(([, value]) => value !== null).length < 40, symbolSize: 3, connectNulls: false, step: false, lineStyle: { width: 1.4 },
       areaStyle: series.length === 1 ? { opacity: 0.08 } : undefined,
-      markLine: at === 0 ? { silent: true, symbol: "none", label: { show: false }, lineStyle: { type: "dashed", width: 1, opacity: 0.75 }, data: [...marks(), ...limits] } : undefined,
+      markLine: at === 0 ? { silent: true, symbol: "none", label: { show: false }, lineStyle: { type: "dashed", width: 1 }, data: [...marks(), ...limits] } : undefined,
     })),
   });
   if (hidden) element(body.parentElement, "div", `${hidden} more series are 0 or smaller`, { position: "absolute", right: "10px", top: "7px", fontSize: "10px", color: "#888" });
