@@ -8,7 +8,7 @@ SHELL := /bin/bash
 CACHE := $(or $(ANAMNESIS_CACHE_DIR),$(CURDIR)/.cache)
 export PATH := $(CACHE)/tools/bin:$(PATH)
 
-.PHONY: help setup demo test examples scenarios features facts readers proofs check check-scripts check-deps check-helm check-alerts check-models check-security check-asyncapi check-release check-advisories prose advisories sbom lint fmt docs bench replay campaign campaign-quick upgrade seeded-bugs clean
+.PHONY: help setup demo test examples scenarios features facts readers proofs check check-scripts check-deps check-helm check-alerts check-dashboards dashboard-pictures day check-models check-security check-asyncapi check-release check-advisories prose advisories sbom lint fmt docs bench replay campaign campaign-quick upgrade seeded-bugs clean
 
 help: ## What can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -21,7 +21,7 @@ demo: setup ## Sample documents become memory, then 30 simulated nights pass
 	@cargo run --locked --quiet -- demo
 
 # With traces, which the shipped program leaves out: one build serves all tests. `make demo` and the campaigns run without.
-test: setup check ## Every test that CI runs
+test: setup check check-dashboards ## Every test that CI runs
 	@scripts/nextest.sh
 	@export ANAMNESIS_TEST_POSTGRES_URL=$${ANAMNESIS_TEST_POSTGRES_URL:-$$(scripts/postgres.sh start)}; \
 	export ANAMNESIS_TEST_AMQP_URL=$${ANAMNESIS_TEST_AMQP_URL:-$$(scripts/rabbitmq.sh start)}; \
@@ -88,8 +88,26 @@ check-helm:
 check-alerts:
 	@scripts/check_alerts.sh
 
+check-dashboards: setup ## Every query of dashboards and alerts is answered by a real Prometheus that scrapes a worker under load
+	@cargo build --locked --quiet --bin anamnesis
+	@scripts/check_dashboards.sh
+
+# MINUTES=N is a shorter piece of the day, DAY="…" has other options of scripts/day.py. The deploy needs a second build: the same
+# sources under another revision.
+day: setup ## A day in production in an hour: servers, three workers, four organisations, a deploy, outages; pictures, alerts, objectives
+	@out=$${CARGO_TARGET_DIR:-target}/day; revision=$$(git rev-parse --short HEAD 2>/dev/null || echo day); mkdir -p "$$out"; \
+	for build in "$$revision" "$$revision-next"; do \
+		ANAMNESIS_REVISION=$$build cargo build --locked --quiet --bin anamnesis; \
+		cp "$${CARGO_TARGET_DIR:-target}/debug/anamnesis" "$$out/anamnesis$${build#"$$revision"}"; \
+	done; \
+	"$$(scripts/python.sh)/python" scripts/day.py --minutes $(or $(MINUTES),60) --program "$$out/anamnesis" --next "$$out/anamnesis-next" $(DAY)
+
+dashboard-pictures: ## The pictures of the dashboards again, from the answers that the last `make day` kept
+	@"$$(scripts/python.sh)/python" scripts/dashboard_pictures.py --answers "$${CARGO_TARGET_DIR:-target}/day/answers.json" --out "$${CARGO_TARGET_DIR:-target}/day"
+
 prose: ## Length of sentences and retired words of each written page
 	@python3 scripts/schema_diagram.py --check
+	@python3 scripts/dashboard_page.py --check
 	@python3 scripts/prose.py
 
 advisories: setup ## Known vulnerabilities of the dependencies; fails, and says so, where no advisory database can be had

@@ -67,12 +67,16 @@ def dashboards() -> dict:
 
 
 def panels(alerts: dict[str, dict]) -> None:
-    """An alert that a panel's description names exists."""
+    """An alert that a panel's description names exists, and the panel links to its runbook."""
     for path in sorted(pathlib.Path("dashboards").glob("*.json")):
         for panel in json.loads(path.read_text())["panels"]:
             for names in re.findall(r"Alerts?: ([^.]+)", panel.get("description", "")):
-                unknown = set(re.split(r", | and ", names)) - alerts.keys()
-                problems.extend(f"{path}, {panel['title']}: there is no alert {name}" for name in sorted(unknown))
+                named = set(re.split(r", | and ", names))
+                problems.extend(f"{path}, {panel['title']}: there is no alert {name}" for name in sorted(named - alerts.keys()))
+                linked = {link["url"] for link in panel.get("links", [])}
+                wanted = {f"docs/runbooks/{name}.md" for name in named}
+                if linked != wanted:
+                    problems.append(f"{path}, {panel['title']}: links to {sorted(linked)}, wants {sorted(wanted)}")
 
 
 def promtool(*arguments: str) -> None:

@@ -46,3 +46,20 @@ python_environment() {
 
 # python_installed FOLDER REQUIREMENTS
 python_installed() { sha256sum <"$2" >"$1/requirements.sum"; }
+
+# debian_package PACKAGE FOLDER: unpacks Debian's package into FOLDER; nothing is installed or started. Fails without apt.
+debian_package() {
+    have apt-get && have dpkg-deb || return 1
+    local work
+    work=$(mktemp -d "$2.XXXXXX")
+    # apt's own user fetches it.
+    chmod 755 "$work"
+    if ! (cd "$work" && apt-get download -qq "$1" >/dev/null 2>&1); then
+        [ "$(id -u)" = 0 ] && apt-get update -qq >&2
+        (cd "$work" && apt-get download -qq "$1" >&2) || { rm -rf "$work"; return 1; }
+    fi
+    dpkg-deb -x "$work/$1"_*.deb "$work/root"
+    rm -rf "$2"
+    mv "$work/root" "$2"
+    rm -rf "$work"
+}

@@ -3,6 +3,7 @@
 #   scripts/postgres.sh start   starts it (fetches it the first time) and prints its URL
 #   scripts/postgres.sh url     prints the URL of the one that runs
 #   scripts/postgres.sh programs  prints the folder of its programs (psql, pg_dump)
+#   scripts/postgres.sh psql …  psql as its administrator
 #   scripts/postgres.sh stop    stops it and removes its data
 # It runs without fsync, so that store.postgres.allow_not_durable is needed; ANAMNESIS_POSTGRES_FSYNC=on for measurements.
 # ANAMNESIS_POSTGRES_DIR names the folder of another one, with the same programs.
@@ -104,9 +105,15 @@ case "${1:-}" in
         fetch
         printf '%s\n' "$bin"
         ;;
+    psql)
+        shift
+        running || die "it does not run: scripts/postgres.sh start"
+        exec "$bin/psql" "$(url)" "$@"
+        ;;
     url)
         running || die "it does not run: scripts/postgres.sh start"
         url
         ;;
     *) die "usage: scripts/postgres.sh start|url|programs|stop" ;;
+    *) die "usage: scripts/postgres.sh start|url|psql|stop" ;;
 esac

@@ -7,19 +7,6 @@ if have promtool; then
     command -v promtool
     exit
 fi
+scripts/prometheus.sh >/dev/null
 promtool=$CACHE/prometheus/usr/bin/promtool
-if [ ! -x "$promtool" ]; then
-    have apt-get && have dpkg-deb || exit 0
-    say "fetching promtool"
-    work=$(mktemp -d "$CACHE/prometheus.XXXXXX")
-    trap 'rm -rf "$work"' EXIT
-    chmod 755 "$work"
-    if ! (cd "$work" && apt-get download -qq prometheus >/dev/null 2>&1); then
-        [ "$(id -u)" = 0 ] && apt-get update -qq >&2
-        (cd "$work" && apt-get download -qq prometheus >&2)
-    fi
-    dpkg-deb -x "$work"/prometheus_*.deb "$work/root"
-    rm -rf "$CACHE/prometheus"
-    mv "$work/root" "$CACHE/prometheus"
-fi
-printf '%s\n' "$promtool"
+[ ! -x "$promtool" ] || printf '%s\n' "$promtool"

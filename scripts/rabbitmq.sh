@@ -9,6 +9,8 @@
 #   scripts/rabbitmq.sh tls     prints the amqps URL of the private one, where ANAMNESIS_RABBITMQ_TLS named a folder with
 #                               ca.pem, server.pem and server.key (scripts/certificates.sh) when it was started
 #   scripts/rabbitmq.sh management-tls  the same of its management API
+#   scripts/rabbitmq.sh metrics prints the URL of the private one's metrics, where ANAMNESIS_RABBITMQ_PLUGINS named
+#                               rabbitmq_prometheus when it was started
 #   scripts/rabbitmq.sh url     prints the URL of the one that answers
 #   scripts/rabbitmq.sh stop    stops the private one and removes its data
 . "$(dirname "$0")/lib.sh"
@@ -50,7 +52,7 @@ url() {
 
 free_ports() {
     python3 -c 'import socket
-s = [socket.socket() for _ in range(6)]
+s = [socket.socket() for _ in range(7)]
 [x.bind(("127.0.0.1", 0)) for x in s]
 print(*[x.getsockname()[1] for x in s])'
 }
@@ -80,15 +82,16 @@ program() {
 # in_home COMMAND …: runs a program of RabbitMQ as the private node sees the world. Quorum queues write their counts
 # down each tick, which is 5 s where nobody says otherwise: whoever asks for a count here should not wait so long.
 in_home() {
-    local epmd node dist management
-    read -r node dist epmd management _ <"$home/ports"
+    local epmd node dist management metrics
+    read -r node dist epmd management _ _ metrics <"$home/ports"
     env HOME="$home" ERL_EPMD_PORT="$epmd" ERL_EPMD_ADDRESS=127.0.0.1 RABBITMQ_NODENAME="anamnesis$node@localhost" \
         RABBITMQ_NODE_IP_ADDRESS=127.0.0.1 RABBITMQ_NODE_PORT="$node" RABBITMQ_DIST_PORT="$dist" \
         RABBITMQ_MNESIA_BASE="$home/data" RABBITMQ_LOG_BASE="$home/log" RABBITMQ_CONFIG_FILE="$home/rabbitmq" \
         RABBITMQ_CONF_ENV_FILE="$home/none" RABBITMQ_ENABLED_PLUGINS_FILE="$home/plugins" \
         RABBITMQ_PID_FILE="$home/pid" RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS="-kernel inet_dist_use_interface {127,0,0,1} \
 -rabbit quorum_tick_interval 500 \
--rabbitmq_management tcp_config [{ip,\"127.0.0.1\"},{port,$management}]" \
+-rabbitmq_management tcp_config [{ip,\"127.0.0.1\"},{port,$management}] \
+-rabbitmq_prometheus tcp_config [{ip,\"127.0.0.1\"},{port,${metrics:-15692}}]" \
         "$@"
 }
 
@@ -96,7 +99,7 @@ in_home() {
 # ANAMNESIS_RABBITMQ_TLS_CLIENTS=required a client must show a certificate of the same authority.
 configure_tls() {
     local tls management required=false
-    read -r _ _ _ _ tls management <"$home/ports"
+    read -r _ _ _ _ tls management _ <"$home/ports"
     [ "${ANAMNESIS_RABBITMQ_TLS_CLIENTS:-}" != required ] || required=true
     printf 'listeners.ssl.1 = 127.0.0.1:%s\n' "$tls"
     printf 'ssl_options.%s\n' "cacertfile = $1/ca.pem" "certfile = $1/server.pem" "keyfile = $1/server.key" \
@@ -188,6 +191,7 @@ case "${1:-}" in
     management) printf 'http://guest:guest@127.0.0.1:%s\n' "$(cut -d' ' -f4 "$home/ports")" ;;
     tls) printf 'amqps://guest:guest@localhost:%s/%%2f\n' "$(cut -d' ' -f5 "$home/ports")" ;;
     management-tls) printf 'https://guest:guest@localhost:%s\n' "$(cut -d' ' -f6 "$home/ports")" ;;
+    metrics) printf 'http://127.0.0.1:%s\n' "$(cut -d' ' -f7 "$home/ports")" ;;
     url) url || die "none answers: scripts/rabbitmq.sh start" ;;
     kill) kill_node ;;
     restart)
@@ -200,5 +204,5 @@ case "${1:-}" in
         in_home "$(program rabbitmqctl)" "$@"
         ;;
     stop) stop ;;
-    *) die "usage: scripts/rabbitmq.sh start|private|restart|kill|ctl|management|tls|management-tls|url|stop" ;;
+    *) die "usage: scripts/rabbitmq.sh start|private|restart|kill|ctl|management|tls|management-tls|metrics|url|stop" ;;
 esac

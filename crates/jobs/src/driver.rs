@@ -320,7 +320,7 @@ impl Driver {
             let worked = traces::within(Group::alone(batch.context()), working).await;
             batch.count(Count::Examined, progress.attempt.examined() - examined);
             run = worked.inspect_err(|error| batch.fail(error.code()))?;
-            drop(batch);
+            batch.end();
             self.observer.batch(&run.key, progress.attempt.examined(), progress.attempt.changed());
             if run.state == ledger::State::Done {
                 return Ok(Outcome::Done);

@@ -193,7 +193,7 @@ impl Pipeline {
         let span = self.traces().child(Name::Stage(Stage::Extract.code()), Kind::Internal, &guard.span);
         let input = input_of(document, &redacted, &dates);
         let extraction = self.extractor(org).map(|rules| rules.extract(&input)).unwrap_or_default();
-        drop(span);
+        span.end();
         self.observe(Stage::Extract, started);
         Ok((redacted, extraction))
     }
@@ -216,7 +216,7 @@ impl Pipeline {
         if let Some(code) = redacted.as_ref().err().and_then(|disposition| disposition.error()) {
             span.fail(code);
         }
-        drop(span);
+        span.end();
         let outcome = match &redacted {
             // Nothing is known of it yet: it comes again.
             Err(Disposition::Retry) => None,

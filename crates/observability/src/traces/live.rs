@@ -267,6 +267,9 @@ impl Span {
         }
     }
 
+    /// Ends it now.
+    pub fn end(self) {}
+
     /// Ends it at an instant that has passed.
     pub fn end_at(mut self, at: Moment) {
         if let (Some(open), Some(at)) = (&mut self.0, at.0) {

@@ -92,6 +92,8 @@ impl Span {
 
     pub fn fail(&mut self, _: &'static str) {}
 
+    pub fn end(self) {}
+
     pub fn end_at(self, _: Moment) {}
 }
 
