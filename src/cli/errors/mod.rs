@@ -102,7 +102,7 @@ mod tests {
         let arm = "=> \"([a-z_]+)\"";
         for (section, source) in [
             ("keys", include_str!("../../../crates/crypto/src/error.rs")),
-            ("job", include_str!("../../../crates/jobs/src/driver.rs")),
+            ("job", include_str!("../../../crates/jobs/src/error.rs")),
         ] {
             assert_eq!(listed(section), declared(source, "fn code(&self)", arm), "{section}");
         }
