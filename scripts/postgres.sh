@@ -114,6 +114,5 @@ case "${1:-}" in
         running || die "it does not run: scripts/postgres.sh start"
         url
         ;;
-    *) die "usage: scripts/postgres.sh start|url|programs|stop" ;;
-    *) die "usage: scripts/postgres.sh start|url|psql|stop" ;;
+    *) die "usage: scripts/postgres.sh start|url|programs|psql|stop" ;;
 esac
