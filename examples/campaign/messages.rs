@@ -46,7 +46,7 @@ impl Messages {
     /// Good messages alone, some of them twice.
     pub(crate) fn plain(seed: u64, good: u64) -> Self {
         let calm: Vec<Vec<u8>> = (0..good).map(|n| event(&format!("u-{seed}-{n}"), &corpus::document(n))).collect();
-        let twice = |(at, message): (usize, &Vec<u8>)| vec![message.clone(); 1 + usize::from(at % 12 == 0)];
+        let twice = |(at, message): (usize, &Vec<u8>)| vec![message.clone(); 1 + usize::from(at.is_multiple_of(12))];
         let all = calm.iter().enumerate().flat_map(twice).collect();
         Self { all, calm, good, poison: 0 }
     }

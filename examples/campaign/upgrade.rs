@@ -47,7 +47,7 @@ impl Load<'_> {
         self.ticks += 1;
         self.without += u32::from(!able);
         // Counting opens the store: not at every look.
-        if self.ticks % 5 == 0 {
+        if self.ticks.is_multiple_of(5) {
             let stored = self.servers.stored().await?.len();
             if stored > self.stored.0 {
                 self.stored = (stored, Instant::now());
