@@ -23,7 +23,7 @@ function shown(value, unit) {
   if (value === null || !isFinite(value)) return "no value";
   switch (unit) {
     case "s": return Math.abs(value) < 1 && value !== 0 ? digits(value * 1000) + " ms" : scaled(value, [60, 60, 24], [" s", " min", " h", " d"]);
-    case "percentunit": return digits(value * 100) + " %";
+    case "percentunit": return (value > 0.99 && value < 1 ? (value * 100).toFixed(2) : digits(value * 100)) + " %";
     case "bytes": return scaled(value, [1024, 1024, 1024], [" B", " KiB", " MiB", " GiB"]);
     case "ops": return scaled(value, [1000, 1000], ["/s", " k/s", " M/s"]);
     case "reqps": return scaled(value, [1000, 1000], [" req/s", " k req/s", " M req/s"]);
