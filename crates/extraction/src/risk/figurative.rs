@@ -30,7 +30,10 @@ pub(super) fn is_figurative(reading: &Reading<'_>, index: usize, kind: Option<Do
                 .clone()
                 .any(|at| ["kill", "suicid", "matar", "ahorc", "hang"].iter().any(|stem| word(at).starts_with(stem)));
             let rather = || {
-                sentence.words.clone().any(|at| matches!((word(at), word(at + 1)), ("antes", "que")) || word(at) == "rather")
+                sentence
+                    .words
+                    .clone()
+                    .any(|at| matches!((word(at), word(at + 1)), ("antes", "que")) || word(at) == "rather")
                     && words().any(|at| laughs(word(at)))
             };
             dies && !kills && (is_embarrassed(reading, &sentence.words) || rather())

@@ -124,9 +124,10 @@ pub(super) fn add_said(scene: &Scene<'_>, words: &Words, said: Vec<Heard>, settl
 
 fn is_without_speaker(scene: &Scene<'_>, found: &Heard) -> bool {
     found.class == RiskClass::PassiveIdeation
-        && found.words.clone().any(|at| {
-            matches!((scene.reading.word(at), scene.reading.word(at + 1)), ("sin", "mi") | ("without", "me"))
-        })
+        && found
+            .words
+            .clone()
+            .any(|at| matches!((scene.reading.word(at), scene.reading.word(at + 1)), ("sin", "mi") | ("without", "me")))
 }
 
 /// What is kept of others: their acts and what they suffered, which is history, and that one of them wants to die now.
@@ -234,11 +235,11 @@ fn set_right(scene: &Scene<'_>, out: &mut Vec<Heard>) {
     let told: BTreeSet<(RiskClass, Speaker, usize)> =
         own.map(|heard| (heard.class, speaker(heard), place(heard))).collect();
     let wishes = told.iter().any(|(class, ..)| matches!(class, RiskClass::ActiveIdeation | RiskClass::PassiveIdeation));
-    // "Has suicidal thoughts but would never act on them", "SI yes, intent no": what is denied is the doing.
+    // "Has suicidal thoughts but would never act on them", "SI yes, no intent": what is denied is the doing.
     for heard in out.iter_mut().filter(|heard| heard.denied && heard.class == RiskClass::ActiveIdeation) {
         let at = scene.reading.sentence_of(heard.core.start);
-        let near = |class: RiskClass| told.iter().any(|(told, _, place)| *told == class && place.abs_diff(at) <= 1);
-        if is_doing(scene.reading.word(heard.core.start)) && near(RiskClass::ActiveIdeation) {
+        let thinks = told.iter().any(|(told, _, place)| *told == RiskClass::ActiveIdeation && place.abs_diff(at) <= 1);
+        if thinks && is_doing(scene, heard.core.start) {
             heard.class = RiskClass::PlanOrMeans;
         }
     }
@@ -256,25 +257,14 @@ fn set_right(scene: &Scene<'_>, out: &mut Vec<Heard>) {
     });
 }
 
-/// Words with which carrying out is named, and not the thought.
-fn is_doing(word: &str) -> bool {
-    matches!(
-        word,
-        "act"
-            | "acting"
-            | "hacerlo"
-            | "llevarlo"
-            | "llevarla"
-            | "going"
-            | "doing"
-            | "make"
-            | "making"
-            | "intent"
-            | "intention"
-            | "intentions"
-            | "intencion"
-            | "intencionalidad"
-    )
+/// Whether carrying out is named, and not the thought. Who "denies intent" denies the thought too.
+fn is_doing(scene: &Scene<'_>, at: usize) -> bool {
+    let before = at.checked_sub(1).map_or("", |before| scene.reading.word(before));
+    match scene.reading.word(at) {
+        "act" | "acting" | "hacerlo" | "llevarlo" | "llevarla" | "doing" | "make" | "making" => before != "a",
+        "intent" | "intention" | "intentions" | "intencion" => !matches!(before, "denies" | "denied" | "niega" | "de"),
+        _ => false,
+    }
 }
 
 /// Words before words of risk in a note within which a relative is their subject.

@@ -55,7 +55,12 @@ impl Whose {
             self.telling.at(reading, at).is_some()
                 || at.checked_sub(1).is_some_and(|before| self.telling.at(reading, before).is_some())
         };
-        let own = |at: usize| is_own(reading, at) && self.others.at(reading, at).is_none() && !told(at);
+        // "Su hijo le dijo que quería matarse": "quería" is of either person.
+        let to_patient = (sentence.start..found.words.start).any(|at| {
+            matches!((reading.word(at), reading.word(at + 1)), ("le" | "les", "dijo" | "ha" | "conto" | "confeso"))
+        });
+        let either = |at: usize| to_patient && reading.word(at) == "queria";
+        let own = |at: usize| is_own(reading, at) && self.others.at(reading, at).is_none() && !told(at) && !either(at);
         if found.own && found.words.clone().any(own) {
             return Experiencer::Patient;
         }

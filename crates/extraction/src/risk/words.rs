@@ -127,7 +127,11 @@ impl Words {
         let only = core.start > sentence.start + 1
             && matches!(reading.word(core.start - 1), "solo" | "only")
             && !matches!(reading.word(core.start - 2), "no" | "not");
-        turns || only || ends(&self.affirms, ONLY) || ends(&self.affirms_if, IF) && conditional() || is_held_back(reading, core)
+        turns
+            || only
+            || ends(&self.affirms, ONLY)
+            || ends(&self.affirms_if, IF) && conditional()
+            || is_held_back(reading, core)
     }
 
     /// A word of a list behind one denial: "no depression, SI or HI".
