@@ -103,12 +103,12 @@ pub(super) fn add_said(scene: &Scene<'_>, words: &Words, said: Vec<Heard>, settl
             continue;
         }
         let experiencer = match whose(scene, sentence, &found) {
-            // "Mis hijos estarían mejor sin mí": the speaker's, whoever would be better off.
+            // "Mis hijos estarían mejor sin mí": the speaker's, though others would be better off.
             _ if is_without_speaker(scene, &found) => Experiencer::Patient,
-            somebody => somebody,
+            person => person,
         };
         // A threat of another's, or another's plan, is nobody's here.
-        if experiencer != Experiencer::Patient && !is_told_of_others(found.class) {
+        if experiencer != Experiencer::Patient && !is_kept_of_others(found.class) {
             continue;
         }
         out.push(Heard { words: passage(scene, sentence, &found.words), experiencer, ..found });
@@ -131,7 +131,7 @@ fn is_without_speaker(scene: &Scene<'_>, found: &Heard) -> bool {
 }
 
 /// What is kept of others: their acts and what they suffered, which is history, and that one of them wants to die now.
-fn is_told_of_others(class: RiskClass) -> bool {
+fn is_kept_of_others(class: RiskClass) -> bool {
     matches!(
         class,
         RiskClass::AttemptHistory | RiskClass::Abuse | RiskClass::ActiveIdeation | RiskClass::PassiveIdeation
@@ -238,7 +238,7 @@ fn set_right(scene: &Scene<'_>, out: &mut Vec<Heard>) {
     // "Has suicidal thoughts but would never act on them", "SI yes, no intent": what is denied is the doing.
     for heard in out.iter_mut().filter(|heard| heard.denied && heard.class == RiskClass::ActiveIdeation) {
         let at = scene.reading.sentence_of(heard.core.start);
-        let thinks = told.iter().any(|(told, _, place)| *told == RiskClass::ActiveIdeation && place.abs_diff(at) <= 1);
+        let thinks = told.iter().any(|(class, _, place)| *class == RiskClass::ActiveIdeation && place.abs_diff(at) <= 1);
         if thinks && is_doing(scene, heard.core.start) {
             heard.class = RiskClass::PlanOrMeans;
         }

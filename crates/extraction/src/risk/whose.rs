@@ -210,7 +210,7 @@ impl Whose {
                     | "service"
             )
         };
-        // "Su hijo le dijo que quería matarse": the patient was told it.
+        // "Su hijo le dijo que quería matarse": the patient heard it.
         let to_patient = word > 0 && matches!(reading.word(word - 1), "le" | "les");
         subject.as_ref().is_some_and(theirs) && self.informs.at(reading, word).is_some() && !to_patient
     }
@@ -256,9 +256,7 @@ fn is_of_child(reading: &Reading<'_>, sentence: &Range<usize>, found: &Words) ->
         is_relative(word(at)) && matches!((word(at + 1), word(at + 2)), ("of" | "de", "a" | "an" | "un" | "una"))
     };
     let Some(parent) = (sentence.start..found.words.start).find(|at| parent(*at)) else { return false };
-    let who =
-        (parent + 3..=found.words.start).rev().take(4).any(|at| matches!(word(at), "who" | "que" | "that" | "quien"));
-    who
+    (parent + 3..=found.words.start).rev().take(4).any(|at| matches!(word(at), "who" | "que" | "that" | "quien"))
 }
 
 /// Words that name somebody whom words of risk follow at once.
