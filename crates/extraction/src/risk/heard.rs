@@ -238,7 +238,8 @@ fn set_right(scene: &Scene<'_>, out: &mut Vec<Heard>) {
     // "Has suicidal thoughts but would never act on them", "SI yes, no intent": what is denied is the doing.
     for heard in out.iter_mut().filter(|heard| heard.denied && heard.class == RiskClass::ActiveIdeation) {
         let at = scene.reading.sentence_of(heard.core.start);
-        let thinks = told.iter().any(|(class, _, place)| *class == RiskClass::ActiveIdeation && place.abs_diff(at) <= 1);
+        let thinks =
+            told.iter().any(|(class, _, place)| *class == RiskClass::ActiveIdeation && place.abs_diff(at) <= 1);
         if thinks && is_doing(scene, heard.core.start) {
             heard.class = RiskClass::PlanOrMeans;
         }
