@@ -73,7 +73,9 @@ impl Settled {
             self.sentences.contains(&index) || self.words.overlap(words) || self.denied.overlap(words)
         };
         let mut closed: Vec<bool> = sentences.iter().map(|sentence| &sentence.words).enumerate().map(settled).collect();
-        for risk in found {
+        // That another wants to die leaves open what else the words say of the patient.
+        let open = |risk: &&Risk| is_wish(risk.class) && risk.experiencer != Experiencer::Patient;
+        for risk in found.iter().filter(|risk| !open(risk)) {
             let words = scene.reading.words_at(risk.span);
             let first = scene.reading.sentence_of(words.start);
             let last = scene.reading.sentence_of(words.end.saturating_sub(1).max(words.start));
@@ -108,7 +110,7 @@ pub(super) fn add_said(scene: &Scene<'_>, words: &Words, said: Vec<Heard>, settl
             person => person,
         };
         // A threat of another's, or another's plan, is nobody's here.
-        if experiencer != Experiencer::Patient && !is_kept_of_others(found.class) {
+        if experiencer != Experiencer::Patient && !is_kept_of_others(scene, sentence, (found.class, experiencer)) {
             continue;
         }
         out.push(Heard { words: passage(scene, sentence, &found.words), experiencer, ..found });
@@ -130,12 +132,14 @@ fn is_without_speaker(scene: &Scene<'_>, found: &Heard) -> bool {
             .any(|at| matches!((scene.reading.word(at), scene.reading.word(at + 1)), ("sin", "mi") | ("without", "me")))
 }
 
-/// What is kept of others: their acts and what they suffered, which is history, and that one of them wants to die now.
-fn is_kept_of_others(class: RiskClass) -> bool {
-    matches!(
-        class,
-        RiskClass::AttemptHistory | RiskClass::Abuse | RiskClass::ActiveIdeation | RiskClass::PassiveIdeation
-    )
+/// What is kept of others: their acts and what they suffered, which is history, and that a relative or a friend wants to die now;
+/// a film's or a roommate's suicide is nobody's here.
+fn is_kept_of_others(scene: &Scene<'_>, sentence: &Range<usize>, (class, whose): (RiskClass, Experiencer)) -> bool {
+    let close = || {
+        whose == Experiencer::Family
+            || sentence.clone().any(|at| ["friend", "amig"].iter().any(|stem| scene.reading.word(at).starts_with(stem)))
+    };
+    matches!(class, RiskClass::AttemptHistory | RiskClass::Abuse) || is_wish(class) && close()
 }
 
 /// Words of a song, whoever has them on a phone.
