@@ -151,7 +151,7 @@ pub(crate) struct Means<'a> {
 }
 
 /// A job: what to do is read first and written then, so that a preview shows the very plan that a run would carry out.
-/// Both see the same transaction.
+/// Both see the same transaction, but in a job that prepares or compares.
 #[async_trait]
 pub(crate) trait Job: Send + Sync {
     const NAME: JobName;
@@ -166,6 +166,12 @@ pub(crate) trait Job: Send + Sync {
     /// It does something between reading and writing that takes long and needs no rows (`prepare`): what is read and what is
     /// written are two transactions then, and no row is held while somebody else is asked.
     fn prepares(&self) -> bool {
+        false
+    }
+
+    /// It compares tables with each other: what is read is one snapshot then, and what is written another transaction. Statements
+    /// that each saw their own moment would find differences that writers make between them.
+    fn compares(&self) -> bool {
         false
     }
 
@@ -267,7 +273,7 @@ impl Driver {
         let window = Window { preview: true, ..self.window(due.key.org, due.cutoff, policy) };
         let (mut status, mut batches, mut cursor) = (J::Status::default(), 0, None);
         loop {
-            let mut tx = self.database.begin(Access::Organization(window.org)).await?;
+            let mut tx = self.reading(job, &window).await?;
             let page = job.plan(&mut tx, &window, cursor.as_ref()).await?;
             tx.rollback().await?;
             status.add(&job.tally(&page));
@@ -277,6 +283,12 @@ impl Driver {
                 return Ok(report(&due, Outcome::Preview, &status, batches));
             }
         }
+    }
+
+    /// The transaction in which a page is read.
+    async fn reading<J: Job>(&self, job: &J, window: &Window) -> Result<Transaction, JobError> {
+        let access = Access::Organization(window.org);
+        Ok(if job.compares() { self.database.read(access).await? } else { self.database.begin(access).await? })
     }
 
     async fn claim(&self, policy: &RunPolicy, due: Due, asked: Asked) -> Result<Claim, JobError> {
@@ -337,7 +349,7 @@ impl Driver {
         Window { org, cutoff, limit: policy.batch_size, offered, preview: false }
     }
 
-    /// One transaction: read, effects, checkpoint or ending; two for a job that prepares.
+    /// One transaction: read, effects, checkpoint or ending; two for a job that prepares or compares.
     async fn batch<J: Job>(
         &self,
         job: &J,
@@ -351,11 +363,14 @@ impl Driver {
         let desk = Desk { now, entropy: self.entropy.as_ref(), keys: self.keys.as_ref(), models };
         // Without the right key store a job would change states and lose what it has to tell.
         self.keys.known(&[]).await?;
-        let mut tx = self.database.begin(Access::Organization(window.org)).await?;
+        let mut tx = self.reading(job, &window).await?;
         let mut page = job.plan(&mut tx, &window, run.cursor.as_ref()).await?;
-        if job.prepares() && !page.changes.is_empty() {
+        let prepares = job.prepares() && !page.changes.is_empty();
+        if prepares || job.compares() {
             tx.rollback().await?;
-            job.prepare(&desk, &window, &mut page.changes).await?;
+            if prepares {
+                job.prepare(&desk, &window, &mut page.changes).await?;
+            }
             tx = self.database.begin(Access::Organization(window.org)).await?;
         }
         if !page.changes.is_empty() {

@@ -212,6 +212,10 @@ impl Job for Reconciliation {
         Self { rules: policies.rules(), retention, keys, entropy, now: *now, receipt_days }
     }
 
+    fn compares(&self) -> bool {
+        true
+    }
+
     async fn plan(
         &self,
         tx: &mut Transaction,

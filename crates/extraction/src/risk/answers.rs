@@ -95,7 +95,7 @@ impl Answers<'_> {
                 let polarity = match topic.class {
                     RiskClass::Abuse if struck => Polarity::Yes,
                     _ if self.asks_no(scene, sentence, topic) => {
-                        self.words.asking.to_negative(scene.reading, sentence, &given[at], polarity)
+                        self.words.asking.to_negative(scene.reading, sentence, (&given, at), polarity)
                     }
                     _ => polarity,
                 };

@@ -67,12 +67,13 @@ impl Asking {
         &self,
         reading: &Reading<'_>,
         question: &Range<usize>,
-        answer: &Range<usize>,
+        (given, at): (&[Range<usize>], usize),
         polarity: Polarity,
     ) -> Polarity {
         if polarity != Polarity::Yes {
             return polarity;
         }
+        let answer = &given[at];
         let words = || answer.clone().filter(|word| !reading.words[*word].punctuation);
         let denies = words().any(|word| is_not(reading.word(word)) || reading.word(word).starts_with("ningun"));
         let spanish = words().next().is_some_and(|word| matches!(reading.word(word), "si" | "sii" | "claro"));
@@ -80,7 +81,15 @@ impl Asking {
         let tagged = (question.end.saturating_sub(4)..question.end).any(|word| {
             word > question.start && reading.words[word - 1].punctuation && self.tagged.at(reading, word).is_some()
         });
-        if !denies && (spanish || echoes || tagged) { Polarity::Yes } else { Polarity::Other }
+        if !denies && (spanish || echoes || tagged) {
+            return Polarity::Yes;
+        }
+        // "I used to imagine it. No.": the no behind it answers.
+        let bare = |words: &Range<usize>| {
+            let mut said = words.clone().filter(|word| !reading.words[*word].punctuation);
+            said.next().is_some_and(|word| reading.word(word) == "no") && said.next().is_none()
+        };
+        if given.iter().any(bare) { Polarity::No } else { Polarity::Other }
     }
 
     /// "I have", "actually I am": a yes that repeats the question's verb, and no more.

@@ -73,7 +73,9 @@ impl Settled {
             self.sentences.contains(&index) || self.words.overlap(words) || self.denied.overlap(words)
         };
         let mut closed: Vec<bool> = sentences.iter().map(|sentence| &sentence.words).enumerate().map(settled).collect();
-        for risk in found {
+        // That another wants to die leaves open what else the words say of the patient.
+        let open = |risk: &&Risk| is_wish(risk.class) && risk.experiencer != Experiencer::Patient;
+        for risk in found.iter().filter(|risk| !open(risk)) {
             let words = scene.reading.words_at(risk.span);
             let first = scene.reading.sentence_of(words.start);
             let last = scene.reading.sentence_of(words.end.saturating_sub(1).max(words.start));
@@ -103,12 +105,12 @@ pub(super) fn add_said(scene: &Scene<'_>, words: &Words, said: Vec<Heard>, settl
             continue;
         }
         let experiencer = match whose(scene, sentence, &found) {
-            // "Mis hijos estarían mejor sin mí": the speaker's, whoever would be better off.
+            // "Mis hijos estarían mejor sin mí": the speaker's, though others would be better off.
             _ if is_without_speaker(scene, &found) => Experiencer::Patient,
-            somebody => somebody,
+            person => person,
         };
         // A threat of another's, or another's plan, is nobody's here.
-        if experiencer != Experiencer::Patient && !is_told_of_others(found.class) {
+        if experiencer != Experiencer::Patient && !is_kept_of_others(scene, sentence, (found.class, experiencer)) {
             continue;
         }
         out.push(Heard { words: passage(scene, sentence, &found.words), experiencer, ..found });
@@ -130,12 +132,14 @@ fn is_without_speaker(scene: &Scene<'_>, found: &Heard) -> bool {
             .any(|at| matches!((scene.reading.word(at), scene.reading.word(at + 1)), ("sin", "mi") | ("without", "me")))
 }
 
-/// What is kept of others: their acts and what they suffered, which is history, and that one of them wants to die now.
-fn is_told_of_others(class: RiskClass) -> bool {
-    matches!(
-        class,
-        RiskClass::AttemptHistory | RiskClass::Abuse | RiskClass::ActiveIdeation | RiskClass::PassiveIdeation
-    )
+/// What is kept of others: their acts and what they suffered, which is history, and that a relative or a friend wants to die now;
+/// a film's or a roommate's suicide is nobody's here.
+fn is_kept_of_others(scene: &Scene<'_>, sentence: &Range<usize>, (class, whose): (RiskClass, Experiencer)) -> bool {
+    let close = || {
+        whose == Experiencer::Family
+            || sentence.clone().any(|at| ["friend", "amig"].iter().any(|stem| scene.reading.word(at).starts_with(stem)))
+    };
+    matches!(class, RiskClass::AttemptHistory | RiskClass::Abuse) || is_wish(class) && close()
 }
 
 /// Words of a song, whoever has them on a phone.
@@ -235,11 +239,12 @@ fn set_right(scene: &Scene<'_>, out: &mut Vec<Heard>) {
     let told: BTreeSet<(RiskClass, Speaker, usize)> =
         own.map(|heard| (heard.class, speaker(heard), place(heard))).collect();
     let wishes = told.iter().any(|(class, ..)| matches!(class, RiskClass::ActiveIdeation | RiskClass::PassiveIdeation));
-    // "Has suicidal thoughts but would never act on them", "SI yes, intent no": what is denied is the doing.
+    // "Has suicidal thoughts but would never act on them", "SI yes, no intent": what is denied is the doing.
     for heard in out.iter_mut().filter(|heard| heard.denied && heard.class == RiskClass::ActiveIdeation) {
         let at = scene.reading.sentence_of(heard.core.start);
-        let near = |class: RiskClass| told.iter().any(|(told, _, place)| *told == class && place.abs_diff(at) <= 1);
-        if is_doing(scene.reading.word(heard.core.start)) && near(RiskClass::ActiveIdeation) {
+        let thinks =
+            told.iter().any(|(class, _, place)| *class == RiskClass::ActiveIdeation && place.abs_diff(at) <= 1);
+        if thinks && is_doing(scene, heard.core.start) {
             heard.class = RiskClass::PlanOrMeans;
         }
     }
@@ -257,25 +262,14 @@ fn set_right(scene: &Scene<'_>, out: &mut Vec<Heard>) {
     });
 }
 
-/// Words with which carrying out is named, and not the thought.
-fn is_doing(word: &str) -> bool {
-    matches!(
-        word,
-        "act"
-            | "acting"
-            | "hacerlo"
-            | "llevarlo"
-            | "llevarla"
-            | "going"
-            | "doing"
-            | "make"
-            | "making"
-            | "intent"
-            | "intention"
-            | "intentions"
-            | "intencion"
-            | "intencionalidad"
-    )
+/// Whether carrying out is named, and not the thought. Who "denies intent" denies the thought too.
+fn is_doing(scene: &Scene<'_>, at: usize) -> bool {
+    let before = at.checked_sub(1).map_or("", |before| scene.reading.word(before));
+    match scene.reading.word(at) {
+        "act" | "acting" | "hacerlo" | "llevarlo" | "llevarla" | "doing" | "make" | "making" => before != "a",
+        "intent" | "intention" | "intentions" | "intencion" => !matches!(before, "denies" | "denied" | "niega" | "de"),
+        _ => false,
+    }
 }
 
 /// Words before words of risk in a note within which a relative is their subject.

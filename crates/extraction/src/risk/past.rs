@@ -1,4 +1,4 @@
-//! When a risk was: told of now, or over. What is dated long ago, placed in an age or a time of life, or said to have ended is
+//! When a risk was: present, or over. What is dated long ago, placed in an age or a time of life, or said to have ended is
 //! history; what goes on since then, or happened days ago, is not.
 
 use std::ops::Range;
@@ -28,11 +28,11 @@ pub(super) fn is_past(scene: &Scene<'_>, risk: &Risk, words: &Range<usize>) -> b
     if says(reading, words, NOW) || goes_on(reading, words) || days_ago(reading, words) {
         return false;
     }
-    // An attempt that is told without a day is one of the past, as far as its time goes; its level takes care.
+    // An attempt without a day is one of the past, as far as its time goes; its level takes care.
     risk.class == RiskClass::AttemptHistory
         || !risk.denied && says(reading, words, NOT_SINCE)
         || says_past(scene, words)
-        || at_an_age(reading, words) && is_told(reading, risk, words)
+        || at_an_age(reading, words) && is_dated(reading, risk, words)
 }
 
 /// Whether the words say themselves that it is over.
@@ -70,7 +70,7 @@ fn at_an_age(reading: &Reading<'_>, words: &Range<usize>) -> bool {
 }
 
 /// An age dates what was done or suffered; a thought it dates only where the verb is one of the past.
-fn is_told(reading: &Reading<'_>, risk: &Risk, words: &Range<usize>) -> bool {
+fn is_dated(reading: &Reading<'_>, risk: &Risk, words: &Range<usize>) -> bool {
     matches!(risk.class, RiskClass::Abuse | RiskClass::SelfHarm)
         || words.clone().any(|at| {
             matches!(
@@ -188,7 +188,7 @@ fn says(reading: &Reading<'_>, words: &Range<usize>, list: &[&str]) -> bool {
     list.iter().any(held)
 }
 
-/// What is wished to be over where somebody wishes to die.
+/// What is wished to be over where a person wishes to die.
 const LIVING: &[&str] = &[
     "vivir", "viviendo", "seguir", "puedo", "puede", "aguanto", "aguanta", "soporto", "soporta", "sirvo", "sirve",
     "live", "living", "here", "alive", "exist", "cope", "bear", "stand", "on",

@@ -12,7 +12,7 @@ use crate::reading::Reading;
 
 /// Words between a threat and what is threatened.
 const THREAT: usize = 4;
-/// Words in which somebody who wants it is named before.
+/// Words before it in which is named who wants it.
 const SUBJECT: usize = 8;
 
 /// Whether words of risk are no risk of the patient's, because another would do it or the patient does.
@@ -34,7 +34,7 @@ fn is_threatened(reading: &Reading<'_>, sentence: &Range<usize>, found: &Words) 
             || word(at) == "kill" && matches!(word(at + 1), "me" | "him" | "her" | "them")
     };
     // "Me dijo que me iba a matar": said to the patient, it is done to the patient.
-    let told = found.words.clone().any(|at| {
+    let heard = found.words.clone().any(|at| {
         matches!(
             (word(at), word(at + 1), word(at + 2), word(at + 3)),
             ("me", "va" | "iba" | "van" | "iban", "a", "matar")
@@ -43,7 +43,7 @@ fn is_threatened(reading: &Reading<'_>, sentence: &Range<usize>, found: &Words) 
             && matches!(word(at - 2), "dijo" | "dice" | "decia" | "dijeron" | "dicen" | "gritaba" | "grito")
             && matches!(word(at - 3), "me" | "nos")
     });
-    if told {
+    if heard {
         return true;
     }
     let Some(kill) = (found.words.start..found.words.end).find(|at| killed(*at)) else { return false };
@@ -78,7 +78,7 @@ fn is_struck_by_kin(reading: &Reading<'_>, sentence: &Range<usize>, found: &Word
     found.class == RiskClass::HarmToOthers && verb.is_some_and(|verb| striker(reading, sentence, verb).is_some())
 }
 
-/// "Le pegó a su hijo", "he hits his children": whoever is not named strikes, and is the patient.
+/// "Le pegó a su hijo", "he hits his children": who is not named strikes, and is the patient.
 fn strikes_kin(reading: &Reading<'_>, sentence: &Range<usize>, found: &Words) -> bool {
     // "Le pegó a su hijo con el cinturón": the words of abuse may be the belt alone.
     let from = sentence.start.max(found.words.start.saturating_sub(6));
@@ -177,7 +177,7 @@ const PEOPLE: &[&str] = &[
     "landlord",
 ];
 
-/// Those whom somebody strikes at home, but for relatives.
+/// Those who are struck at home, but for relatives.
 const CLOSE: &[&str] = &[
     "mujer",
     "pareja",

@@ -55,7 +55,12 @@ impl Whose {
             self.telling.at(reading, at).is_some()
                 || at.checked_sub(1).is_some_and(|before| self.telling.at(reading, before).is_some())
         };
-        let own = |at: usize| is_own(reading, at) && self.others.at(reading, at).is_none() && !told(at);
+        // "Su hijo le dijo que quería matarse": "quería" is of either person.
+        let to_patient = (sentence.start..found.words.start).any(|at| {
+            matches!((reading.word(at), reading.word(at + 1)), ("le" | "les", "dijo" | "ha" | "conto" | "confeso"))
+        });
+        let either = |at: usize| to_patient && reading.word(at) == "queria";
+        let own = |at: usize| is_own(reading, at) && self.others.at(reading, at).is_none() && !told(at) && !either(at);
         if found.own && found.words.clone().any(own) {
             return Experiencer::Patient;
         }
@@ -205,7 +210,7 @@ impl Whose {
                     | "service"
             )
         };
-        // "Su hijo le dijo que quería matarse": the patient was told it.
+        // "Su hijo le dijo que quería matarse": the patient heard it.
         let to_patient = word > 0 && matches!(reading.word(word - 1), "le" | "les");
         subject.as_ref().is_some_and(theirs) && self.informs.at(reading, word).is_some() && !to_patient
     }
@@ -251,9 +256,7 @@ fn is_of_child(reading: &Reading<'_>, sentence: &Range<usize>, found: &Words) ->
         is_relative(word(at)) && matches!((word(at + 1), word(at + 2)), ("of" | "de", "a" | "an" | "un" | "una"))
     };
     let Some(parent) = (sentence.start..found.words.start).find(|at| parent(*at)) else { return false };
-    let who =
-        (parent + 3..=found.words.start).rev().take(4).any(|at| matches!(word(at), "who" | "que" | "that" | "quien"));
-    who
+    (parent + 3..=found.words.start).rev().take(4).any(|at| matches!(word(at), "who" | "que" | "that" | "quien"))
 }
 
 /// Words that name somebody whom words of risk follow at once.
