@@ -12,6 +12,7 @@ use anamnesis_core::failpoints;
 use anamnesis_messages::Refusal;
 use anamnesis_observability::metrics::labels::Queue;
 use anamnesis_sql::Fault;
+use anamnesis_store::StoreError;
 use anamnesis_store::quarantine::Rejected;
 
 impl Pipeline {
@@ -41,8 +42,10 @@ impl Pipeline {
                 }
                 Err(error) => {
                     self.count_failure(&error);
+                    // Where another worker took part of the batch, the store works.
                     if let PipelineError::Store(cause) = &error
                         && cause.fault() == Fault::Store
+                        && !matches!(cause, StoreError::Race)
                     {
                         self.outage.began(cause);
                     }

@@ -36,6 +36,7 @@ fn a_message_without_an_outcome_is_what_the_batch_says_of_it() {
             organization: None,
             patient: None,
             trace: Trace::default(),
+            span: anamnesis_observability::traces::Span::none(),
             outcome,
         }
         .disposition(Disposition::Waits)
