@@ -7,6 +7,32 @@ use crate::scene::Scene;
 /// Words between what says that a person was treated and the medicine that was used.
 const TREATED: usize = 4;
 
+/// Stems of treating, and of beginning what is taken instead.
+const TREATS: &[&str] = &[
+    "tratad",
+    "manejad",
+    "manejo",
+    "premedic",
+    "sustitu",
+    "reemplaz",
+    "substitut",
+    "replac",
+    "trata",
+    "treat",
+    "started",
+    "prescri",
+    "pauta",
+    "inicia",
+    "recet",
+    "managed",
+    "cedio",
+    "cedieron",
+    "cede",
+    "revirti",
+    "revers",
+    "controlad",
+];
+
 /// "Anaphylaxis (adrenaline x2)", "managed with hydrocortisone", "premedicated with prednisone/diphenhydramine", "cefazolin was
 /// replaced by clindamycin": what was given against a reaction, or in place of what caused it, caused none. `first` is the first
 /// substance of the sentence.
@@ -30,33 +56,7 @@ pub(super) fn is_treatment(scene: &Scene<'_>, words: &Range<usize>, name: &str, 
     let reading = scene.reading;
     let start = reading.sentences[reading.sentence_of(words.start)].words.start;
     let before = words.start.saturating_sub(TREATED).max(start)..words.start;
-    let treats = |word: &str| {
-        const STEMS: &[&str] = &[
-            "tratad",
-            "manejad",
-            "manejo",
-            "premedic",
-            "sustitu",
-            "reemplaz",
-            "substitut",
-            "replac",
-            "trata",
-            "treat",
-            "started",
-            "prescri",
-            "pauta",
-            "inicia",
-            "recet",
-            "managed",
-            "cedio",
-            "cedieron",
-            "cede",
-            "revirti",
-            "revers",
-            "controlad",
-        ];
-        STEMS.iter().any(|stem| word.starts_with(stem))
-    };
+    let treats = |word: &str| TREATS.iter().any(|stem| word.starts_with(stem));
     let gives = |word: &str| {
         matches!(
             word,
