@@ -27,7 +27,7 @@ version=$(sed -nE '/^\[workspace\.package\]/,/^\[/s/^version = "(.*)"/\1/p' Carg
 fault Dockerfile 's/^(ARG VERSION=).*/\19.9.9/'
 fault helm/anamnesis/Chart.yaml 's/^(appVersion: ).*/\19.9.9/'
 fault docs/schemas/asyncapi.json 's/^(    "version": ").*"/\19.9.9"/'
-fault CHANGELOG.md "s/^## \[$version\].*//"
-fault docs/releases.md "s/^\| $version \|.*//"
+fault CHANGELOG.md 's/^## \['"$version"'\].*//'
+fault docs/releases.md 's/^\| '"$version"' \|.*//'
 fault crates/core/Cargo.toml 's/^version\.workspace = true$/version = "9.9.9"/'
 printf 'release: %s faults refused\n' "$refused"

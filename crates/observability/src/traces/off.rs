@@ -10,8 +10,8 @@ use anamnesis_config::traces::{Propagation, TracesConfig};
 use anamnesis_core::clock::{Clock, Entropy};
 
 /// Sends no spans.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Traces;
+#[derive(Debug, Clone, Default)]
+pub struct Traces(());
 
 impl Traces {
     /// # Errors
@@ -25,7 +25,7 @@ impl Traces {
         if config.is_set() {
             tracing::warn!(code = "traces_unbuilt", "traces.endpoint has no effect: the program has no feature otel");
         }
-        Ok(Self)
+        Ok(Self(()))
     }
 
     /// # Errors
@@ -77,7 +77,7 @@ impl Span {
     }
 
     pub fn context(&self) -> Context {
-        Context
+        Context(())
     }
 
     pub fn is_recorded(&self) -> bool {
@@ -99,11 +99,11 @@ impl Span {
 
 /// A place in no trace.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Context;
+pub struct Context(());
 
 impl Context {
     pub fn remote(_: Option<&str>) -> Self {
-        Self
+        Self(())
     }
 
     pub fn is_recorded(&self) -> bool {
