@@ -28,7 +28,7 @@ UNFED = {("anamnesis-jobs", "Search, p99 A"): "searches run in commands, which n
 # Alerts that the load explains; any other must be silent. Rows*: a run of reconciliation during intake compares rows of different
 # instants, and finds differences that are none.
 EXPLAINED = {"EventRefused", "OrganizationMismatch", "ProducerNotPermitted", "WorkerMissing", "EmbeddingErrorBudgetFast", "EmbeddingErrorBudgetSlow",
-             "EmbeddingCircuitOpen", "IngestLagHigh", "RowsForged", "RowsRepaired", "PoolExhausted", "RealtimeWaiting"}
+             "EmbeddingCircuitOpen", "IngestLagHigh", "PoolExhausted", "RealtimeWaiting"}
 # Servers, the first documents and the registration of the organisations come before the jobs.
 BEFORE_JOBS, JOBS = 45, 25
 SETTINGS = """

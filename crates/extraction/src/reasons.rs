@@ -213,7 +213,7 @@ mod tests {
         for (text, name) in [
             ("No palpitations except on stairs.", "palpitations"),
             ("Sin cefalea salvo al toser.", "headache"),
-            ("No fits other than one in May.", "seizures"),
+            ("No seizures other than one in May.", "seizures"),
         ] {
             assert_eq!(said(text, name), (false, true), "{text}");
         }

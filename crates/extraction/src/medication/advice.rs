@@ -91,6 +91,7 @@ pub(super) fn is_against(reading: &Reading<'_>, from: usize, name: usize) -> boo
                 at + 1
             }
             "no" if ADVISES_ES.iter().any(|stem| word(1).starts_with(stem)) => at + 2,
+            "no" if matches!(word(1), "tome" | "tomes" | "tomen" | "use" | "uses" | "consuma" | "ingiera") => at + 2,
             "no" if word(1) == "se" && ADVISES_ES.iter().any(|stem| word(2).starts_with(stem)) => at + 3,
             "no" if matches!(word(1), "reiniciar" | "iniciar" | "reintroducir" | "introducir" | "pautar" | "dar") => {
                 at + 2
@@ -196,7 +197,9 @@ pub(super) fn settled(
             Some(Status::NotAdherent)
         }
         Some(Status::NotTaken) if is_unneeded(reading, sentence, name.end) => Some(Status::Continued),
-        Some(Status::NotTaken | Status::NotAdherent) | None if is_never_missed(reading, sentence.start, name.start) => {
+        Some(Status::NotTaken | Status::NotAdherent | Status::Active) | None
+            if is_never_missed(reading, sentence.start, name.start) =>
+        {
             Some(Status::Continued)
         }
         None if is_finished(reading, sentence.start, name.start) => Some(Status::Stopped),
