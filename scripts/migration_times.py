@@ -120,7 +120,7 @@ class Postgres:
                  f"INSERT INTO organization (org_id, created_at, updated_at) VALUES ('{ORG}', 1, 1) ON CONFLICT DO NOTHING; ANALYZE;")
 
     def write(self, stop: threading.Event, waits: list):
-        """Single updates, one after the other, each in a transaction of its own; how long each took."""
+        """Single updates, one after the other, each in a separate transaction; how long each took."""
         options = ["-q", "-t", "-A", "-v", "ON_ERROR_STOP=1", "-d", f"{self.base}/{self.name}"]
         psql = subprocess.Popen([self.psql, *options], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
         psql.stdin.write("SET session_replication_role = replica; SET search_path = anamnesis, public;\n")
@@ -210,7 +210,7 @@ def sqlite(program: str, rows: int, first: int):
         store = sqlite3.connect(path)
         taken = [(v, name, ns / 1e9, began) for v, name, ns in store.execute(
             "SELECT version, description, execution_time FROM _sqlx_migrations WHERE version >= ? ORDER BY version", (first,))]
-        # One program has the file alone meanwhile: whoever writes waits for all of it, the copy before it included.
+        # One program has the file alone meanwhile: a writer waits for all of it, the copy before it included.
         print(f"all of it, with the copy before it: {whole:.1f} s")
         report("sqlite", rows, taken, [(began, whole)])
 

@@ -164,7 +164,7 @@ def sql(statement: str, database: str = "postgres"):
 
 
 def postgres(folder: pathlib.Path, keys: pathlib.Path, all_messages: list[dict]) -> tuple[str, Release]:
-    """A database of its own, with the roles of this release."""
+    """A separate database, with the roles of this release."""
     name = f"fixture_{os.getpid()}"
     sql(f"CREATE DATABASE {name}")
     roles = subprocess.run([PROGRAM, "migrate", "roles"], check=True, capture_output=True, text=True).stdout

@@ -48,8 +48,8 @@ def is_right(found, expected, area):
             return bool(now)
         if state == "stopped":
             return not current and any(row.get("status") in over or row in past for row in rows)
-        told = any(row["negated"] or row.get("status") in over | {"declined", "suggested"} for row in rows)
-        return not current and (told or area == "relatives")
+        explicit = any(row["negated"] or row.get("status") in over | {"declined", "suggested"} for row in rows)
+        return not current and (explicit or area == "relatives")
     if state == "present":
         return any(expected["kind"] == "procedure" or row not in past for row in real)
     if state == "denied":

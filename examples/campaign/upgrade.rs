@@ -176,8 +176,8 @@ fn table(answer: &Value, found: &Found) {
 }
 
 fn version(program: &Path) -> Outcome<String> {
-    let told = Command::new(program).arg("--version").output()?;
-    Ok(String::from_utf8(told.stdout)?.trim().to_owned())
+    let printed = Command::new(program).arg("--version").output()?;
+    Ok(String::from_utf8(printed.stdout)?.trim().to_owned())
 }
 
 /// What the hook of the chart runs before an upgrade; what it applied, and how long it took.

@@ -137,7 +137,7 @@ def poisson(draws, mean):
 
 
 class Subscriber(threading.Thread):
-    """Reads every event from a queue of its own: types, ids, and which documents are indexed."""
+    """Reads every event from a separate queue: types, ids, and which documents are indexed."""
 
     QUEUE = "live.subscriber"
 

@@ -198,7 +198,7 @@ async fn a_message_of_the_broker_is_one_tree_from_its_traceparent_to_its_events(
     assert_eq!((refused.get("error.type"), refused.get("anamnesis.outcome")), ("malformed", "quarantined"));
     let decode = one(&spans, OTHER, "decode");
     assert_eq!((&decode.parent, decode.error.as_deref()), (&refused.id, Some("malformed")));
-    assert_eq!(program.traceparents().iter().flatten().count(), 0, "the provider is told of no trace");
+    assert_eq!(program.traceparents().iter().flatten().count(), 0, "the provider receives no trace");
     holds_no_content(&collector);
 }
 
@@ -215,7 +215,7 @@ async fn messages_that_share_a_batch_have_each_their_stages_and_share_one_transa
     let lines = [
         note(1, Some((TRACE, "01"))),
         note(2, Some((OTHER, "01"))),
-        // Recorded nowhere: whoever sent it decided so.
+        // Recorded nowhere: the sender decided so.
         note(3, Some(("11111111111111111111111111111111", "00"))),
         note(4, None),
     ];
@@ -282,10 +282,10 @@ async fn who_is_told_of_a_trace_is_a_setting() {
     corner.publish(&[bytes(&note(1, Some((TRACE, "01"))))]).await;
     until("the events are published", async || !of(&collector.spans(), TRACE, "publish exchange").is_empty()).await;
     drop(worker);
-    let told: BTreeSet<String> = program.traceparents().into_iter().flatten().collect();
+    let received: BTreeSet<String> = program.traceparents().into_iter().flatten().collect();
     let calls = collector.spans();
     let calls = of(&calls, TRACE, "embeddings fake");
-    assert_eq!(told, calls.iter().map(|call| format!("00-{TRACE}-{}-01", call.id)).collect());
+    assert_eq!(received, calls.iter().map(|call| format!("00-{TRACE}-{}-01", call.id)).collect());
     let published = events(&corner).await;
     assert!(
         !published.is_empty() && published.iter().all(|(_, attribute, plain)| (attribute, plain) == (&None, &None))
@@ -304,13 +304,13 @@ fn ingested(program: &Program, environment: &[(String, String)]) -> (Value, Dura
 async fn a_collector_that_is_away_slow_or_refuses_changes_nothing_and_holds_nobody_up() {
     let expected = ingested(&Program::on(Engine::File).await, &[]).0;
     let collector = Collector::start().await.unwrap();
-    // Longer than any patience of this test: whoever waited for an answer would fail it.
+    // Longer than any patience of this test: waiting for an answer would fail it.
     let hour = ("ANAMNESIS__TRACES__TIMEOUT_MS".to_owned(), "60000".to_owned());
     for mood in [Mood::Slow(Duration::from_secs(3_600)), Mood::Refuses(503), Mood::Refuses(400), Mood::Rejects(2)] {
         collector.set(mood);
         let environment = [sending(&collector.url()), vec![hour.clone()]].concat();
-        let (told, took) = ingested(&Program::on(Engine::File).await, &environment);
-        assert_eq!(told, expected, "{mood:?}");
+        let (received, took) = ingested(&Program::on(Engine::File).await, &environment);
+        assert_eq!(received, expected, "{mood:?}");
         assert!(took < Duration::from_secs(50), "{mood:?} took {took:?}");
     }
     let away = sending(&format!("http://127.0.0.1:{}", free_port()));

@@ -217,7 +217,7 @@ fn is_denied(scene: &Scene<'_>, words: &Range<usize>, places: &[Range<usize>]) -
     denials.iter().any(|cue| !within(cue)) || denials.is_empty()
 }
 
-/// "Had COVID vaccine": what somebody had is the vaccine, which is named by the illness.
+/// "Had COVID vaccine": what the person had is the vaccine, which is named by the illness.
 fn is_vaccinated(reading: &Reading<'_>, words: &Range<usize>) -> bool {
     let next = if words.end < reading.words.len() { reading.word(words.end) } else { "" };
     words.len() > 1

@@ -27,7 +27,7 @@ const GOES_ON: &[&str] = &[
     "?",
 ];
 
-/// Takes a denial from what stands behind a reason.
+/// Removes a denial from the words behind a reason.
 pub(crate) fn settle(scene: &Scene<'_>, entities: &mut [Entity]) {
     let complaint = |kind| matches!(kind, EntityType::Condition | EntityType::Symptom);
     let denied: Vec<(Range<usize>, bool)> = entities
@@ -58,7 +58,7 @@ enum Reason {
     InGeneral,
 }
 
-/// How what is denied leads to what stands at `here`: by a word that gives a reason, and nothing that goes on denying.
+/// How what is denied leads to the finding at `here`: by a word that gives a reason, and nothing that goes on denying.
 fn reason(scene: &Scene<'_>, denied: &Range<usize>, here: &Range<usize>, medicine: bool) -> Option<Reason> {
     let between = denied.end..here.start;
     if denied.end > here.start || between.is_empty() || between.len() > FARTHEST {

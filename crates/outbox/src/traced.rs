@@ -10,7 +10,7 @@ use anamnesis_observability::traces::{Code, Context, Kind, Name, Named, Span, Tr
 /// span's context; elsewhere it carries none.
 pub(super) fn begin(traces: &Traces, destination: &dyn Destination, events: &mut [Event]) -> Vec<Span> {
     let is_exchange = destination.name() == EXCHANGE;
-    let told = traces.propagates(if is_exchange { Propagation::Events } else { Propagation::Webhooks });
+    let propagates = traces.propagates(if is_exchange { Propagation::Events } else { Propagation::Webhooks });
     let begin = |event: &mut Event| {
         let mut span = Span::none();
         if destination.tries(event) {
@@ -28,7 +28,7 @@ pub(super) fn begin(traces: &Traces, destination: &dyn Destination, events: &mut
             }
             span.name(Named::Destination, &destination.address(event));
         }
-        event.traceparent = span.context().traceparent().or(event.traceparent.take()).filter(|_| told);
+        event.traceparent = span.context().traceparent().or(event.traceparent.take()).filter(|_| propagates);
         span
     };
     events.iter_mut().map(begin).collect()

@@ -39,12 +39,12 @@ fn label(outcome: Outcome) -> EmbeddingOutcome {
 struct Call {
     span: Span,
     /// The provider is to know of the trace.
-    told: bool,
+    propagated: bool,
 }
 
 impl Underway for Call {
     fn traceparent(&self) -> Option<String> {
-        self.span.context().traceparent().filter(|_| self.told)
+        self.span.context().traceparent().filter(|_| self.propagated)
     }
 
     fn ended(mut self: Box<Self>, seen: &RequestSeen<'_>) {
@@ -73,7 +73,7 @@ impl EmbedObserver for Metered {
         span.code(Code::GenAiProvider, provider.gen_ai());
         span.name(Named::Model, &profile.model);
         span.count(Count::Dimension, profile.dimension as u64);
-        Some(Box::new(Call { span, told: traces.propagates(Propagation::Embedding) }))
+        Some(Box::new(Call { span, propagated: traces.propagates(Propagation::Embedding) }))
     }
 
     fn request(&self, seen: &RequestSeen<'_>) {

@@ -117,14 +117,14 @@ impl Recall {
     pub async fn context(&self, scope: Scope, request: &ContextRequest) -> Result<Context, RecallError> {
         let traces = &self.metrics.traces;
         let mut span = traces.begin(Name::Context, traces::Kind::Internal, &Default::default());
-        let told = traces::within(Group::alone(span.context()), Box::pin(self.assembled(scope, request))).await;
-        let outcome = self.count_read(&told);
+        let assembled = traces::within(Group::alone(span.context()), Box::pin(self.assembled(scope, request))).await;
+        let outcome = self.count_read(&assembled);
         span.code(Code::Outcome, outcome.code());
-        match &told {
+        match &assembled {
             Ok(known) => span.count(Count::Documents, known.recent_documents.len() as u64),
             Err(error) => span.fail(error.code()),
         }
-        told
+        assembled
     }
 
     async fn assembled(&self, scope: Scope, request: &ContextRequest) -> Result<Context, RecallError> {

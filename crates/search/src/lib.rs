@@ -110,15 +110,15 @@ impl Recall {
     }
 
     /// Counts a read; what the reader got.
-    fn count_read(&self, told: &Result<Context, RecallError>) -> ReadOutcome {
-        let outcome = match told {
+    fn count_read(&self, read: &Result<Context, RecallError>) -> ReadOutcome {
+        let outcome = match read {
             Ok(context) if context.known => ReadOutcome::Hit,
             Ok(_) => ReadOutcome::Empty,
             Err(RecallError::DumpRefused | RecallError::Store(StoreError::NoConsent)) => ReadOutcome::Refused,
             Err(_) => ReadOutcome::Error,
         };
         self.metrics.memory.reads.of((Door::Context, outcome)).inc();
-        let code = match told {
+        let code = match read {
             Err(RecallError::Redaction(_)) => ErrorCode::Redaction,
             Err(RecallError::Store(StoreError::Key(_) | StoreError::Open(_))) => ErrorCode::Key,
             Ok(_) | Err(RecallError::DumpRefused | RecallError::Store(StoreError::NoConsent)) => return outcome,

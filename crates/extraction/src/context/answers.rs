@@ -16,7 +16,7 @@ impl Contexts {
     }
 
     /// Whether a mention is only asked about, in words that are no question themselves ("they ask me if …"), or stands
-    /// behind an empty box of a form. What stands behind an answer is said: "asked about self-harm: says no, but cuts …".
+    /// behind an empty box of a form. What follows an answer is said: "asked about self-harm: says no, but cuts …".
     pub(crate) fn only_asked(&self, reading: &Reading<'_>, target: &Range<usize>) -> bool {
         let mut scopes = self.sentences.get(reading.sentence_of(target.start)).into_iter().flatten();
         scopes.any(|scope| {

@@ -51,7 +51,7 @@ pub(super) fn of(
             continue;
         };
         word = value.words.end;
-        // "Insomnia, no SI": behind a comma a "no" with words of its own denies those.
+        // "Insomnia, no SI": a "no" behind a comma denies the words that follow it.
         let behind_comma = value.words.start > words.start && reading.word(value.words.start - 1) == ",";
         let open = value.words.end < words.end && !reading.words[value.words.end].punctuation;
         let ends = ends_item(reading, value.words.end, words.end, hits, cues) && !(behind_comma && open);

@@ -1,4 +1,4 @@
-//! Whose it is, where a sentence names a relative or somebody else: decided by what the person is to the sentence. As its
+//! Whose it is, where a sentence names a relative or another person: decided by what the person is to the sentence. As its
 //! subject they have what follows ("wife has depression"), as company only what is said right behind them ("vive con su
 //! madre, que tiene asma"), in a comparison nothing ("like her mother, she has asthma"), and next to the patient the
 //! patient has it too ("mi madre y yo tenemos diabetes"). Cues alone cannot tell these apart: a word for a relative is
@@ -21,7 +21,7 @@ use people::{People, Person, is_self, returns};
 
 use super::subjects::FILE;
 
-/// Words of one clause about somebody.
+/// Words of one clause about a person.
 const LONGEST: usize = 18;
 /// Words between a relative and what they are treated with.
 const TO_TREATMENT: usize = 7;
@@ -75,7 +75,7 @@ impl Whose {
         }
     }
 
-    /// The stretches of a sentence that are somebody else's, and those that are the patient's although a relative is near.
+    /// The stretches of a sentence that are another person's, and those that are the patient's although a relative is near.
     pub(super) fn scopes(&self, reading: &Reading<'_>, sentence: &Sentence, finding: &FindingAt<'_>) -> Vec<Scope> {
         let people = self.people.find(reading, &sentence.words);
         let telling = Telling { whose: self, reading, sentence, people, finding };

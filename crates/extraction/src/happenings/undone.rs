@@ -1,4 +1,4 @@
-//! What was not done, and is not going to be: an operation that somebody refused, that was cancelled, that was not needed
+//! What was not done, and is not going to be: an operation that was refused, that was cancelled, that was not needed
 //! or must not be. It is no part of what happened; a refusal is kept as the preference that it is (`facts::wishes`).
 
 use std::ops::Range;

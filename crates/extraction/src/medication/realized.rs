@@ -292,6 +292,6 @@ pub(super) fn is_noun(reading: &Reading<'_>, hit: &Range<usize>) -> bool {
     reading.word(hit.start) == "retirada" && matches!(reading.word(hit.end), "de" | "del")
 }
 
-/// Verbs before a participle that make it one of what stands before them.
+/// Verbs before a participle that tie it to the words before them.
 const PASSIVE: &[&str] =
     &["was", "were", "is", "are", "been", "be", "being", "got", "gets", "fue", "fueron", "sido", "es", "son", "queda"];

@@ -418,7 +418,7 @@ fn turns(scene: &Scene<'_>) -> Vec<Turn> {
     out
 }
 
-/// What "not really" or "not yet" answers with no: whether somebody is safe, or whether something is over.
+/// What "not really" or "not yet" answers with no: whether a person is safe, or whether something is over.
 fn is_half_denied(topic: &Topic) -> bool {
     matches!(topic.turned, Turned::Opposite | Turned::Over)
 }

@@ -1,5 +1,5 @@
 //! Short lines of notes and forms: "SI: yes, HI: no", "SI (+)", "+SI, -HI", "SI less frequent", "Suicidal thoughts (Y/N): N",
-//! "Ideas de suicidio ........ NO". What stands behind the name, or the sign before it, says whether it is there.
+//! "Ideas de suicidio ........ NO". The words behind the name, or the sign before it, say whether it is there.
 
 use std::ops::Range;
 

@@ -1,6 +1,6 @@
-//! Words that count what somebody takes and name no substance there: the tablets of a dose ("1 tab daily"), the units of
+//! Words that count what a person takes and name no substance there: the tablets of a dose ("1 tab daily"), the units of
 //! insulin ("8 units with dinner"), packs of cigarettes a day ("1 ppd"), the glass that wine comes in, the patch that
-//! holds fentanyl. Each is decided by what stands right around it, as a prescription or a social history writes it.
+//! holds fentanyl. Each is decided by the words right around it, as a prescription or a social history writes it.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! Names of substances that are a verb or somebody's name where they stand.
+//! Words that name a substance elsewhere and are a verb or a person's name here.
 
 use super::is_verb;
 use crate::reading::{Reading, Sentence};

@@ -228,7 +228,7 @@ impl Span {
         Self(None)
     }
 
-    /// Its place in its trace, for spans within it and for those who are told of it.
+    /// Its place in its trace, for spans within it and for those who receive it.
     pub fn context(&self) -> Context {
         Context(self.0.as_ref().map(|open| Ids::of(open.span.span_context())).filter(|ids| ids.span != SpanId::INVALID))
     }

@@ -84,7 +84,7 @@ impl People {
     }
 }
 
-/// Where the words begin that say whose or which one somebody is.
+/// Where the words begin that say whose or which one a person is.
 fn determined(reading: &Reading<'_>, noun: usize, lowest: usize) -> usize {
     let small = |word: &usize| {
         matches!(
