@@ -17,16 +17,14 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from live import messages, producers, prometheus
 from live.clock import Clock
+from live.readers import Readers
 from live.stack import ROOT, Failed, Stack, free_port, say
 
 ORGS = [messages.Organization("madrid", "Europe/Madrid", "es", 6), messages.Organization("leeds", "Europe/London", "en", 6)]
 # An hour of each organisation: enough for a load of a few messages a second.
 SHAPE = {"chat": 2400, "clinical_note": 1500, "session_transcript": 600, "analysis": 300, "intake_form": 300, "uploaded_document": 300,
          "signal": 600, "command": 900, "consent": 300, "profile": 300}
-# Queries that a worker answers with nothing, and why. One that is answered must leave this list.
-UNFED = {("anamnesis-jobs", "Search, p99 A"): "searches run in commands, which no Prometheus scrapes"}
-# Alerts that the load explains; any other must be silent. Rows*: a run of reconciliation during intake compares rows of different
-# instants, and finds differences that are none.
+# Alerts that the load explains; any other must be silent.
 EXPLAINED = {"EventRefused", "OrganizationMismatch", "ProducerNotPermitted", "WorkerMissing", "EmbeddingErrorBudgetFast", "EmbeddingErrorBudgetSlow",
              "EmbeddingCircuitOpen", "IngestLagHigh", "PoolExhausted", "RealtimeWaiting"}
 # Servers, the first documents and the registration of the organisations come before the jobs.
@@ -118,12 +116,8 @@ def ask(server, began):
         sound = prometheus.finite(answer)
         if not sound and question.place == "annotation Deploy" and server.instant("count(anamnesis_build_info)", at):
             yield question, "silent", "one build runs; its series are there"
-        elif not sound and (question.board, question.place) in UNFED:
-            yield question, "unfed", UNFED[(question.board, question.place)]
         elif not sound:
             yield question, "empty", "no series" if not answer else "only NaN"
-        elif (question.board, question.place) in UNFED:
-            yield question, "error", "is answered: take it out of UNFED"
         elif all(value == 0 for _, points in sound for _, value in points):
             yield question, "zero", f"{len(sound)} series, all 0"
         else:
@@ -168,7 +162,11 @@ def checked(args, stack, server_of):
     say("a worker under load …")
     time.sleep(8)
     refused(running[0])
-    time.sleep(8)
+    reading = Readers(stack, ORGS, 1)
+    reading.start()
+    reading.refused()
+    time.sleep(5)
+    reading.evaluate()
     # A provider that fails, and a worker that ends and is started again.
     stack.provider(fault="503")
     time.sleep(5)
@@ -178,6 +176,7 @@ def checked(args, stack, server_of):
     time.sleep(max(20, args.due + JOBS - time.time()))
     for producer in running:
         producer.stop()
+    reading.stop()
     results = list(ask(server, began))
     rules = list(alerts(server, args.helm))
     subscriber.stop()
@@ -208,7 +207,7 @@ def main():
         stack.stop()
     states = collections.Counter(state for _, state, _ in results)
     for question, state, what in results:
-        if state in ("silent", "unfed"):
+        if state == "silent":
             print(f"  {state}: {question.board}, {question.place}: {what}")
         if state in ("error", "empty"):
             print(f"error: {question.board}, {question.place}: {what}: {question.expression}")
@@ -224,8 +223,7 @@ def main():
     boards = len(prometheus.dashboards())
     wrong = len(unexplained) + states["error"] + states["empty"] + sum(state in ("error", "empty") for _, state, _ in rules)
     print(f"dashboards: {boards}, {len(results)} queries answered by Prometheus: {states['data']} with values, {states['zero']} with 0 only, "
-          f"{states['silent']} silent, {states['unfed']} not fed by a worker, "
-          f"{states['empty']} empty, {states['error']} errors; {len(ledger.sent)} messages sent")
+          f"{states['silent']} silent, {states['empty']} empty, {states['error']} errors; {len(ledger.sent)} messages sent")
     print(f"alerts: {len(rules)} expressions evaluated (would fire: {', '.join(fired) or 'none'}); series of Kubernetes and certificates came "
           f"from a stand-in exporter, RabbitMQ's from its plugin")
     return 1 if wrong else 0

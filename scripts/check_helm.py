@@ -94,6 +94,9 @@ REFUSED: list[tuple[dict, str]] = [
     ({"jobs": {"sweeping": {"enabled": True}}}, "sweeping"),
     ({"store": {"engine": "mysql"}}, "store.engine"),
     ({"image": {"digest": "latest"}}, "image.digest"),
+    ({"config": {"brokr": {"prefix": "clinic"}}}, "brokr"),
+    ({"config": {"pipeline": {"batch_documents": "many"}}}, "batch_documents"),
+    ({"config": {"intake": {"unbound_producers": "perhaps"}}}, "unbound_producers"),
     ({"store": {"keys": {"masterKey": {"persistence": {"size": "some"}}}}}, "masterKey.persistence.size"),
     ({"worker": {"terminationGracePeriodSeconds": 5}}, "terminationGracePeriodSeconds"),
     ({"networkPolicy": {"providers": [{"name": "anywhere", "ports": [443]}]}}, "to"),
@@ -805,14 +808,16 @@ def record(chart: pathlib.Path, folder: pathlib.Path):
 WRONG_CONFIGS = ['[intake]\nunbound = "allow"', '[log]\nformat = "xml"', '[pipeline]\nbatch_documents = "many"', '[brokr]\nurl = ""']
 
 
-def of_config(scenario: str, text: str, schema: dict):
-    """The value `config`, read as TOML, keeps the schema that the program's settings have."""
-    for error in jsonschema.Draft202012Validator(schema).iter_errors(tomllib.loads(text)):
+def of_config(scenario: str, config: str | dict, schema: dict):
+    """The value `config`, read as TOML where it is a text, keeps the schema that the program's settings have."""
+    table = tomllib.loads(config) if isinstance(config, str) else config
+    for error in jsonschema.Draft202012Validator(schema).iter_errors(table):
         yield f"{scenario}: config: {'.'.join(map(str, error.absolute_path))}: {error.message[:200]}"
 
 
 def schema_of_config() -> dict:
-    schema = json.loads((CHART / "values.schema.json").read_text())["properties"]["config"]["contentSchema"]
+    values = json.loads((CHART / "values.schema.json").read_text())
+    schema = {**values["properties"]["config"]["anyOf"][0]["contentSchema"], "$defs": values["$defs"]}
     problems.extend(f"the schema of config takes {text!r}" for text in WRONG_CONFIGS if not list(of_config("", text, schema)))
     return schema
 

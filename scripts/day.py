@@ -26,6 +26,7 @@ import zoneinfo
 from live import messages, producers, prometheus
 from live.clock import Clock
 from live.expectations import Incident
+from live.readers import Readers
 from live.report import Report, shown
 from live.scenario import FACTOR, HOME, INCIDENTS, ORGS, OUTAGE, SETTINGS, SHAPES, START, WORKERS
 from live.stack import ROOT, Failed, Stack, say, wait_for
@@ -110,6 +111,9 @@ class Day:
                  or stack.run("org", "list", "--output", "json").count("organization_id") >= len(ORGS), 30)
         for org in ORGS:
             stack.run("org", "set", "--org", org.id, "--time-zone", org.zone)
+        # Each read is a process, which costs more than what it reads: one in some seconds.
+        self.readers = Readers(stack, ORGS, 10)
+        self.readers.start()
         # The day's first minutes went into the start; the run is counted from here.
         self.ends = self.began + self.args.minutes * 60
 
@@ -161,6 +165,9 @@ class Day:
         self.start()
         say(f"{shown(self.clock.now())} the day begins; {self.args.minutes} minutes, {self.args.minutes * FACTOR / 60:g} hours of it")
         self.kills = 0
+        self.at(0.2)
+        self.readers.refused()
+        self.readers.evaluate()
         for name, act in (("forbidden producer", self.forbidden), ("rolling deploy", self.rolling_deploy), ("provider outage", self.outage),
                           ("broker restart", self.broker_restart), ("deadly message", self.deadly)):
             self.incident(name, act)
@@ -168,6 +175,7 @@ class Day:
         say(f"{shown(self.clock.now())} the producers end")
         for one in self.producers.values():
             one.stop()
+        self.readers.stop()
         self.settle()
         self.ended = time.time()
 
@@ -223,6 +231,8 @@ def main():
         sys.exit(130)
     finally:
         if day:
+            if hasattr(day, "readers"):
+                day.readers.over.set()
             for one in getattr(day, "producers", {}).values():
                 one.over.set()
                 one.closed.set()

@@ -23,7 +23,7 @@ GROUPS = {
     ],
     "Messages, jobs and audit": [
         "inbox", "attempt", "attempt_batch", "quarantine", "quarantine_act", "outbox", "job_run", "job_mark",
-        "confidence_course", "cohort_pattern", "action_audit", "audit_block", "key_binding",
+        "confidence_course", "cohort_pattern", "action_audit", "audit_block", "key_binding", "command_metric",
     ],
 }
 # On every table; left out so that the columns of a table can be seen.

@@ -98,7 +98,13 @@ impl KeyPlace {
     }
 
     /// The foreign key store, then the own one by `keys init`.
-    pub(crate) async fn initialise(&self, environment: &[(String, String)], admin: Option<&str>) -> Outcome<()> {
+    /// `own` makes them: the version whose schema the store has.
+    pub(crate) async fn initialise(
+        &self,
+        own: &Path,
+        environment: &[(String, String)],
+        admin: Option<&str>,
+    ) -> Outcome<()> {
         let mut foreign = environment.to_vec();
         foreign.push(("ANAMNESIS__STORE__URL".to_owned(), String::new()));
         foreign.push(("ANAMNESIS__STORE__PATH".to_owned(), self.own("foreign.db").display().to_string()));
@@ -109,7 +115,7 @@ impl KeyPlace {
         if self.kind == KeysKind::Table {
             self.sql(admin, &[format!("ALTER SCHEMA {SCHEMA} RENAME TO {FOREIGN}")]).await?;
         }
-        verb(&["keys", "init"], environment)
+        verb_of(own, &["keys", "init"], environment)
     }
 
     /// Copies it, as it is at this moment.
@@ -228,7 +234,11 @@ impl KeyPlace {
 
 /// Runs a verb of the program to its end.
 pub(crate) fn verb(arguments: &[&str], environment: &[(String, String)]) -> Outcome<()> {
-    let mut command = Command::new(program()?);
+    verb_of(&program()?, arguments, environment)
+}
+
+fn verb_of(program: &Path, arguments: &[&str], environment: &[(String, String)]) -> Outcome<()> {
+    let mut command = Command::new(program);
     let ended = command.args(arguments).envs(environment.iter().cloned()).stdin(Stdio::null()).output()?;
     if ended.status.success() {
         return Ok(());

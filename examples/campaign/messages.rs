@@ -43,6 +43,11 @@ impl Messages {
         self.calm.iter().filter_map(of).collect()
     }
 
+    /// More good messages, behind the first `from`.
+    pub(crate) fn later(seed: u64, from: u64, count: u64) -> Vec<Vec<u8>> {
+        (from..from + count).map(|n| event(&format!("u-{seed}-{n}"), &corpus::document(n))).collect()
+    }
+
     /// Good messages alone, some of them twice.
     pub(crate) fn plain(seed: u64, good: u64) -> Self {
         let calm: Vec<Vec<u8>> = (0..good).map(|n| event(&format!("u-{seed}-{n}"), &corpus::document(n))).collect();

@@ -22,7 +22,7 @@ use sqlx::postgres::{PgConnectOptions, PgConnection};
 use sqlx::{AssertSqlSafe, Connection as _, Executor as _};
 
 use crate::keystore::{KeyPlace, KeysKind};
-use crate::workers::Workers;
+use crate::workers::{Workers, program};
 use crate::{Outcome, StoreKind};
 
 /// The instant at which memory lives: equal in both runs, so that their digests can be.
@@ -99,7 +99,8 @@ impl Servers {
         let options = FakeOptions { dimension: DIMENSION, faults, seed, ..FakeOptions::default() };
         let provider = FakeProvider::start(options).await?;
         let servers = Self { folder: Some(folder), path, provider, broker, database, config, keys };
-        servers.keys.initialise(&servers.environment(), servers.admin()?.as_deref()).await?;
+        let own = schema.map_or_else(program, |older| Ok(older.to_owned()))?;
+        servers.keys.initialise(&own, &servers.environment(), servers.admin()?.as_deref()).await?;
         Ok(servers)
     }
 
@@ -180,6 +181,9 @@ impl Servers {
     /// Messages of which the store holds the effects.
     pub(crate) async fn stored(&self) -> Outcome<BTreeSet<KeyHash>> {
         static STORED: LazyLock<Sql> = LazyLock::new(|| Sql::new("SELECT message_hash FROM inbox WHERE org_id = $1"));
+        if let Some(admin) = self.admin()? {
+            return stored_on(&admin).await;
+        }
         let store = self.without_keys().await?;
         let mut stored = BTreeSet::new();
         for org in store.every_organization().await? {
@@ -319,6 +323,15 @@ impl Servers {
         let _ = script("rabbitmq.sh", &self.path, &["stop"]);
         let _ = script("postgres.sh", &self.path, &["stop"]);
     }
+}
+
+/// The same of a server, whose schema need not be the one that this version knows.
+async fn stored_on(admin: &str) -> Outcome<BTreeSet<KeyHash>> {
+    let mut connection = PgConnection::connect(admin).await?;
+    let rows: Vec<Vec<u8>> =
+        sqlx::query_scalar("SELECT message_hash FROM anamnesis.inbox").fetch_all(&mut connection).await?;
+    connection.close().await?;
+    rows.iter().map(|hash| KeyHash::try_from(hash.as_slice()).map_err(Into::into)).collect()
 }
 
 fn at(url: &str) -> Outcome<Location> {

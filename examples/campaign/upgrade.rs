@@ -104,7 +104,10 @@ pub(crate) async fn upgrade(args: &Args, old: &Path) -> Outcome<bool> {
     load.pause = Duration::ZERO;
     eprintln!("the migration of {} …", version(&new)?);
     let (applied, migration) = migrate(&new, &servers)?;
+    let migrated = applied.as_array().is_some_and(|all| !all.is_empty());
     load.run(&workers, STEP).await?;
+    // A worker of the version before that starts again now meets the newer schema.
+    let restarted = if migrated { Some(start(&old, &servers, "migration").await?) } else { None };
     let mut drains = Vec::new();
     for before in running {
         let next = workers.add(&new, &servers)?;
@@ -130,9 +133,14 @@ pub(crate) async fn upgrade(args: &Args, old: &Path) -> Outcome<bool> {
     let calm = ledger::calm(&servers, &messages).await?;
     let found = ledger::found(&servers, &calm, &messages).await?;
     eprintln!("an older worker and a newer schema …");
-    let newer = newer(&servers, &old, args.seed).await?;
+    let newer = newer(&servers, if migrated { &new } else { &old }, args).await?;
     let nothing = found.lost + found.duplicated + found.innocent + found.unreadable + found.events_missing == 0;
-    let good = quiet && nothing && without == 0 && newer.refused && newer.running_stored;
+    let good = quiet
+        && nothing
+        && without == 0
+        && newer.refused
+        && newer.running_stored
+        && restarted.as_ref().is_none_or(|end| end.refused);
     let answer = json!({
         "from": version(&old)?, "to": version(&new)?, "messages": messages.all.len(), "documents": messages.good,
         "lost": found.lost, "duplicated": found.duplicated, "quarantined": found.innocent, "unreadable": found.unreadable,
@@ -141,7 +149,8 @@ pub(crate) async fn upgrade(args: &Args, old: &Path) -> Outcome<bool> {
         "looks": seen, "looks_without_worker": without, "longest_pause_seconds": pause.as_secs_f64(),
         "drain_seconds_max": drains.iter().copied().fold(0.0, f64::max),
         "older_worker": {"running_goes_on": newer.running_stored, "running_is_not_ready": newer.running_said,
-            "start_refused": newer.refused, "exit_code": newer.exit},
+            "start_refused": newer.refused, "exit_code": newer.exit,
+            "start_refused_after_the_migration": restarted.as_ref().map(|end| end.refused)},
         "quiet": quiet, "seconds": began.elapsed().as_secs(),
     });
     table(&answer, &found);
@@ -211,7 +220,7 @@ async fn ready(workers: &Workers, processes: &[u32]) -> Outcome<()> {
 }
 
 /// A worker of the version before works while the schema becomes newer, and another one is started afterwards.
-async fn newer(servers: &Servers, old: &Path, seed: u64) -> Outcome<Newer> {
+async fn newer(servers: &Servers, old: &Path, args: &Args) -> Outcome<Newer> {
     let mut workers = Workers::start(servers, 0, &[])?;
     let process = workers.add(old, servers)?;
     ready(&workers, &[process]).await?;
@@ -228,7 +237,7 @@ async fn newer(servers: &Servers, old: &Path, seed: u64) -> Outcome<Newer> {
     sqlx::query(later).bind(LATER).execute(&mut connection).await?;
     connection.close().await?;
     let before: BTreeSet<_> = servers.stored().await?;
-    servers.publish(&Messages::plain(seed + 1_000, 20).calm).await?;
+    servers.publish(&Messages::later(args.seed, args.messages, 20)).await?;
     let began = Instant::now();
     let mut running_stored = false;
     while !running_stored && began.elapsed() < Duration::from_secs(30) {
@@ -237,7 +246,19 @@ async fn newer(servers: &Servers, old: &Path, seed: u64) -> Outcome<Newer> {
     }
     let running_said = workers.look().await.get(&process).is_some_and(|checks| checks.store && !checks.schema);
     workers.terminate();
-    let mut command = Command::new(old);
+    let Start { refused, exit } = start(old, servers, &format!("migration {LATER}")).await?;
+    Ok(Newer { running_stored, running_said, refused, exit })
+}
+
+/// How the start of a worker ended.
+struct Start {
+    refused: bool,
+    exit: Option<i32>,
+}
+
+/// Starts a worker that is to refuse, and to name the reason.
+async fn start(program: &Path, servers: &Servers, reason: &str) -> Outcome<Start> {
+    let mut command = Command::new(program);
     command.arg("worker").envs(servers.environment()).env("ANAMNESIS__HTTP__BIND", "127.0.0.1:0");
     let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
     let began = Instant::now();
@@ -247,6 +268,6 @@ async fn newer(servers: &Servers, old: &Path, seed: u64) -> Outcome<Newer> {
     let _ = child.kill();
     let ended = child.wait_with_output()?;
     let said = [ended.stdout, ended.stderr].concat();
-    let refused = !ended.status.success() && String::from_utf8_lossy(&said).contains(&format!("migration {LATER}"));
-    Ok(Newer { running_stored, running_said, refused, exit: ended.status.code() })
+    let refused = !ended.status.success() && String::from_utf8_lossy(&said).contains(reason);
+    Ok(Start { refused, exit: ended.status.code() })
 }

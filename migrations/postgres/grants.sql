@@ -25,6 +25,8 @@ GRANT SELECT, INSERT, UPDATE ON organization TO anamnesis_app;
 -- Which key store belongs to this store; every role compares it, writers keep it up to date.
 GRANT SELECT ON key_binding TO anamnesis_app, anamnesis_jobs, anamnesis_audit, anamnesis_read;
 GRANT INSERT, UPDATE ON key_binding TO anamnesis_app;
+-- Counts of reads, which belong to no organisation.
+GRANT SELECT, INSERT, UPDATE ON command_metric TO anamnesis_app;
 GRANT UPDATE (generation, updated_at) ON key_binding TO anamnesis_jobs;
 
 -- Tells nothing of anybody's rows: how many tables have new statistics.

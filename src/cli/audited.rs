@@ -2,6 +2,7 @@
 //! is a row of [`READS`], and the entry is written when its store is opened or when its answer was given.
 
 use std::os::unix::fs::MetadataExt as _;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use clap::ArgMatches;
@@ -15,6 +16,8 @@ use anamnesis_core::audit::{Actor, Purpose, Reference};
 use anamnesis_core::failpoints;
 use anamnesis_core::ids::{OrgId, PatientId};
 use anamnesis_core::scope::Scope;
+use anamnesis_observability::metrics::Metrics;
+use anamnesis_observability::metrics::labels::{Door, ReadOutcome};
 use anamnesis_sql::Location;
 use anamnesis_store::auditing::{Done, PLATFORM};
 use anamnesis_store::{Store, StoreError};
@@ -70,6 +73,14 @@ const CLOSED: &[&str] = &[
     "report confidence",
     "archive list",
     "archive show",
+];
+
+/// Reads that are counted as reads of memory, by the door they go through. `context` is counted where it is assembled.
+const DOORS: [(&str, Door); 4] = [
+    ("profile", Door::Profile),
+    ("memory list", Door::List),
+    ("memory show", Door::Show),
+    ("memory trace", Door::Trace),
 ];
 
 /// What opens them: a request of the patient, a duty of the law, or danger.
@@ -153,6 +164,9 @@ struct Read {
     closed: bool,
     /// The store that was opened, where the entry is written after the answer.
     store: OnceLock<Store>,
+    door: Option<Door>,
+    /// The answer is that there is nothing.
+    empty: AtomicBool,
 }
 
 impl Reading {
@@ -191,6 +205,8 @@ impl Reading {
             named: given.is_some() && reader.purpose.is_some(),
             actor,
             store: OnceLock::new(),
+            door: DOORS.iter().find(|(verb, _)| *verb == path).map(|(_, door)| *door),
+            empty: AtomicBool::new(false),
         };
         Self { read: Some(Arc::new(read)) }
     }
@@ -253,6 +269,26 @@ impl Reading {
         if written.is_err() {
             super::output::note("this was done, and is not in the audit trail: the store cannot be written to");
         }
+    }
+
+    /// The answer will be that there is nothing, for the metrics.
+    pub(crate) fn finds(&self, nothing: bool) {
+        if let Some(read) = &self.read {
+            read.empty.store(nothing, Ordering::Relaxed);
+        }
+    }
+
+    /// Counts the read by its door and by how it ended. Arguments that are wrong read nothing.
+    pub(crate) fn count<T>(&self, result: &Result<T, Failure>, metrics: &Metrics) {
+        let Some((read, door)) = self.read.as_ref().and_then(|read| Some((read, read.door?))) else { return };
+        let outcome = match result {
+            Err(failure) if failure.exit() == Exit::Usage => return,
+            _ if read.empty.load(Ordering::Relaxed) => ReadOutcome::Empty,
+            Ok(_) => ReadOutcome::Hit,
+            Err(failure) if failure.answer_code() == Some("withheld") => ReadOutcome::Refused,
+            Err(_) => ReadOutcome::Error,
+        };
+        metrics.recall.reads.of((door, outcome)).inc();
     }
 
     /// The answer was given, or refused.

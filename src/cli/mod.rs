@@ -66,7 +66,9 @@ use output::Format;
 
 use anamnesis_config::log::LogConfig;
 use anamnesis_observability::log::{self, Sink};
+use anamnesis_observability::metrics::Metrics;
 use anamnesis_observability::traces::Traces;
+use anamnesis_store::Store;
 
 /// Clinical memory pipeline: redacts, extracts, embeds, stores and ages what a patient's documents say.
 #[derive(Debug, Parser)]
@@ -95,6 +97,9 @@ pub struct Context {
     /// The spans of this process, which are sent before it ends.
     #[arg(skip)]
     pub(crate) spans: Arc<OnceLock<Traces>>,
+    /// The store of this process and what it counted, which is added there before it ends.
+    #[arg(skip)]
+    pub(crate) counted: Arc<OnceLock<(Store, Arc<Metrics>)>>,
 }
 
 /// How long the last spans of a process may take: a collector that is away holds nobody up.
@@ -114,12 +119,26 @@ impl Context {
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
         let result = runtime.block_on(work);
         let result = runtime.block_on(self.read.ended(result));
+        if let Some((store, metrics)) = self.counted.get() {
+            self.read.count(&result, metrics);
+            runtime.block_on(leave_samples(store, metrics));
+        }
         if let Some(spans) = self.spans.get() {
             runtime.block_on(spans.close(LAST_SPANS));
         }
         // What still computes was given up already: the process does not wait for it.
         runtime.shutdown_timeout(Duration::from_millis(300));
         result
+    }
+}
+
+/// Adds what was counted of reads to the store, where workers find it. No answer fails for its figures.
+async fn leave_samples(store: &Store, metrics: &Metrics) {
+    let Ok(samples) = metrics.samples() else { return };
+    if !samples.is_empty()
+        && let Err(error) = store.add_samples(samples.sums, samples.newest).await
+    {
+        tracing::debug!(code = "census", %error, "what was counted could not be added to the store");
     }
 }
 

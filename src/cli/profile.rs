@@ -35,6 +35,7 @@ pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
             return emergency::show(&world, scope, when(args.as_of), (format, args.spoken.language)).await;
         }
         let profile = anamnesis_search::context::clinical_profile(&world.store, scope, when(args.as_of)).await?;
+        context.read.finds(profile.patient.is_none());
         match format {
             Format::Json => {
                 output::json(&Answered { answer: Answer::known(profile.patient.is_some()), read: &profile })?;

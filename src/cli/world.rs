@@ -37,6 +37,8 @@ impl World {
         let settings = config::load(context.config.as_deref()).map_err(|error| Failure::usage(error.to_string()))?;
         let world = Self::with(settings).await?;
         world.send_spans(context);
+        // As of spans.
+        let _ = context.counted.set((world.store.clone(), Arc::clone(&world.metrics)));
         context.read.opened(&world).await?;
         Ok(world)
     }

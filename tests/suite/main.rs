@@ -52,6 +52,7 @@ mod medicines;
 mod not_yet;
 mod producers;
 mod profile_log;
+mod read_metrics;
 mod readers;
 mod readiness;
 mod readme;

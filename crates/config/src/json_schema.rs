@@ -37,25 +37,39 @@ fn collect_elements(schema: &Value, found: &mut BTreeSet<String>) {
     }
 }
 
-/// Marks the block of the chart's schema that is made here.
-const BEGIN: &str = "  \"config\": {\n";
-const END: &str = "\n  }";
+/// The definition of the chart's schema that holds for `config`.
+const DEFINITION: &str = "Configuration";
 
-/// The chart's schema with the block of `config` made anew; `None` where there is no such block.
+/// The chart's schema with what it says of `config` made anew: the blocks `$defs` and `config`. `None` where it lacks one.
 ///
-/// The value is TOML in a text. What Helm checks is the text; editors and `scripts/check_helm.py` check its content.
+/// The value is a table, which Helm checks, or TOML in a text, which `scripts/check_helm.py` and `config check` read.
 pub fn into_values_schema(values: &str) -> Option<String> {
-    let (before, rest) = values.split_once(BEGIN)?;
-    let (_, after) = rest.split_once(END)?;
-    let config =
-        serde_json::json!({"type": "string", "contentMediaType": "application/toml", "contentSchema": schema()});
-    let mut text = Vec::new();
+    let mut whole = schema();
+    let fields = whole.as_object_mut()?;
+    let mut definitions = fields.remove("$defs")?;
+    // A definition with an id of its own would be a document of its own.
+    for key in ["$schema", "$id"] {
+        fields.remove(key);
+    }
+    definitions.as_object_mut()?.insert(DEFINITION.to_owned(), whole);
+    let of = serde_json::json!({"$ref": format!("#/$defs/{DEFINITION}")});
+    let text = serde_json::json!({"type": "string", "contentMediaType": "application/toml", "contentSchema": of});
+    let values = with_block(values, (" ", "$defs"), &definitions)?;
+    with_block(&values, ("  ", "config"), &serde_json::json!({"anyOf": [text, of]}))
+}
+
+/// JSON with an indent of one blank a level, in which the block of a key at this indent has another content.
+fn with_block(text: &str, (indent, key): (&str, &str), content: &Value) -> Option<String> {
+    let (begin, end) = (format!("\n{indent}\"{key}\": {{\n"), format!("\n{indent}}}"));
+    let (before, rest) = text.split_once(&begin)?;
+    let (_, after) = rest.split_once(&end)?;
+    let mut made = Vec::new();
     let form = serde_json::ser::PrettyFormatter::with_indent(b" ");
-    let mut writer = serde_json::Serializer::with_formatter(&mut text, form);
-    serde::Serialize::serialize(&config, &mut writer).ok()?;
-    let text = String::from_utf8(text).ok()?.replace('\n', "\n  ");
-    let body = text.strip_prefix("{\n")?.strip_suffix("\n  }")?;
-    Some(format!("{before}{BEGIN}{body}{END}{after}"))
+    let mut writer = serde_json::Serializer::with_formatter(&mut made, form);
+    serde::Serialize::serialize(content, &mut writer).ok()?;
+    let made = String::from_utf8(made).ok()?.replace('\n', &format!("\n{indent}"));
+    let body = made.strip_prefix("{\n")?.strip_suffix(&end)?;
+    Some(format!("{before}{begin}{body}{end}{after}"))
 }
 
 #[cfg(test)]
@@ -72,10 +86,12 @@ mod tests {
 
     #[test]
     fn the_block_of_the_values_schema_is_replaced_and_nothing_else() {
-        let values = "{\n \"properties\": {\n  \"config\": {\n   \"type\": \"string\"\n  },\n  \"log\": {}\n }\n}\n";
+        let values = "{\n \"$defs\": {\n  \"a\": {}\n },\n \"properties\": {\n  \"config\": {\n   \"type\": \"string\"\n  },\n  \"log\": {}\n }\n}\n";
         let made = into_values_schema(values).expect("there is a block");
         let read: Value = serde_json::from_str(&made).expect("JSON");
-        assert_eq!(read["properties"]["config"]["contentSchema"], schema());
+        assert_eq!(read["$defs"]["Configuration"]["properties"], schema()["properties"]);
+        assert_eq!(read["$defs"]["StoreConfig"], schema()["$defs"]["StoreConfig"]);
+        assert_eq!(read["properties"]["config"]["anyOf"][1]["$ref"], "#/$defs/Configuration");
         assert_eq!(read["properties"]["log"], serde_json::json!({}));
         assert_eq!(into_values_schema(&made).as_deref(), Some(made.as_str()), "made twice is made once");
     }

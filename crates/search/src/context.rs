@@ -184,7 +184,7 @@ impl Recall {
         let mut memories = self.store.memories(scope, &Filter { states, ..Filter::default() }, when).await?;
         memories.retain(|m| m.kind != Kind::Raw && m.standing.use_ != Use::History && !standing.contains(&m.id));
         for m in &memories {
-            self.metrics.memory.confidence.of(m.kind).observe(m.standing.effective_confidence);
+            self.metrics.recall.confidence.of(m.kind).observe(m.standing.effective_confidence);
         }
         let mut asked: Vec<Word> = Vec::new();
         if let (Some(found), Some(keys)) = (found, self.store.keys_of(scope).await?) {

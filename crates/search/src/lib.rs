@@ -117,7 +117,7 @@ impl Recall {
             Err(RecallError::DumpRefused | RecallError::Store(StoreError::NoConsent)) => ReadOutcome::Refused,
             Err(_) => ReadOutcome::Error,
         };
-        self.metrics.memory.reads.of((Door::Context, outcome)).inc();
+        self.metrics.recall.reads.of((Door::Context, outcome)).inc();
         let code = match read {
             Err(RecallError::Redaction(_)) => ErrorCode::Redaction,
             Err(RecallError::Store(StoreError::Key(_) | StoreError::Open(_))) => ErrorCode::Key,

@@ -58,7 +58,7 @@ fn context(recall: &Recall, scope: Scope, query: Option<&str>) -> Result<Context
 }
 
 fn reads(recall: &Recall, outcome: ReadOutcome) -> u64 {
-    recall.metrics.memory.reads.of((Door::Context, outcome)).get()
+    recall.metrics.recall.reads.of((Door::Context, outcome)).get()
 }
 
 #[test]

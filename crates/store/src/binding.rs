@@ -170,6 +170,25 @@ impl Store {
             self.keys.platform().open(row.uuid(0)?, &row.blob(1)?).map_err(|_| foreign())?;
         }
         drop(tx);
+        self.every_patient_has_a_key().await?;
+        for org in self.every_organization().await? {
+            let mut tx = self.db.read(Access::Organization(org)).await?;
+            if let Some(row) = tx.fetch_optional(&DOCUMENT, vec![org.0.into()]).await? {
+                let patient = scope(org, row.uuid(0)?)?;
+                let Lookup::Known(keys) = self.keys.find(&[patient]).await?.of(patient) else { continue };
+                let revision = u32::try_from(row.i64(2)?).map_err(|_| StoreError::Shape)?;
+                let cell = content_cell(row.uuid(1)?, revision);
+                open_record::<serde_json::Value>(&keys, cell, &row.blob(3)?).map_err(|_| foreign())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Asks the key store for each patient of the store, a page of them at a time.
+    ///
+    /// # Errors
+    /// [`KeyError::Lost`] for a patient whom only the store knows; of the key store; of the database.
+    pub async fn every_patient_has_a_key(&self) -> Result<(), StoreError> {
         for org in self.every_organization().await? {
             let mut tx = self.db.read(Access::Organization(org)).await?;
             let mut after = Uuid::nil();
@@ -179,13 +198,6 @@ impl Store {
                 after = last.uuid(0)?;
                 let scopes: Result<Vec<Scope>, StoreError> = rows.iter().map(|row| scope(org, row.uuid(0)?)).collect();
                 self.keys.known(&scopes?).await?;
-            }
-            if let Some(row) = tx.fetch_optional(&DOCUMENT, vec![org.0.into()]).await? {
-                let patient = scope(org, row.uuid(0)?)?;
-                let Lookup::Known(keys) = self.keys.find(&[patient]).await?.of(patient) else { continue };
-                let revision = u32::try_from(row.i64(2)?).map_err(|_| StoreError::Shape)?;
-                let cell = content_cell(row.uuid(1)?, revision);
-                open_record::<serde_json::Value>(&keys, cell, &row.blob(3)?).map_err(|_| foreign())?;
             }
         }
         Ok(())

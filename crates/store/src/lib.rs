@@ -11,6 +11,7 @@ pub mod binding;
 pub mod building;
 pub mod census;
 pub mod cohorts;
+pub mod command_metrics;
 pub mod comparing;
 pub mod condensing;
 pub mod consents;
@@ -257,5 +258,6 @@ pub fn statements() -> Vec<&'static anamnesis_sql::Sql> {
     all.extend(relay::statements());
     all.extend(events::statements());
     all.extend(census::statements());
+    all.extend(command_metrics::statements());
     all
 }

@@ -85,7 +85,7 @@ app.kubernetes.io/part-of: anamnesis
 
 {{/* "true" where the program logs in by the account's token: as asked for, or because Vault is asked that way. */}}
 {{- define "anamnesis.token" -}}
-{{- if or .Values.serviceAccount.token.mount (regexMatch "(?m)^\\s*auth\\s*=\\s*[\"']kubernetes[\"']" .Values.config) }}true{{ end }}
+{{- if or .Values.serviceAccount.token.mount (regexMatch "(?m)^\\s*auth\\s*=\\s*[\"']kubernetes[\"']" (include "anamnesis.config" .)) }}true{{ end }}
 {{- end }}
 
 {{/* "true" with a store on PostgreSQL, else nothing. */}}
@@ -559,10 +559,49 @@ helm.sh/hook-weight: {{ .weight | quote }}
 helm.sh/hook-delete-policy: before-hook-creation{{ if not .keep }},hook-succeeded{{ end }}
 {{- end }}
 
+{{/* The configuration as TOML: a text as it is, settings by section written out. */}}
+{{- define "anamnesis.config" -}}
+{{- if kindIs "string" .Values.config }}{{ .Values.config }}{{ else if .Values.config }}{{ include "anamnesis.toml" (dict "table" .Values.config "path" "") | trim }}{{ end }}
+{{- end }}
+
+{{/* A table of TOML: its values first, then the tables and lists of tables in it. */}}
+{{- define "anamnesis.toml" -}}
+{{- $path := .path }}
+{{- range $key, $value := .table }}
+{{- if not (or (kindIs "map" $value) (eq (include "anamnesis.tables" $value) "true") (kindIs "invalid" $value)) }}
+{{ $key }} = {{ include "anamnesis.tomlValue" $value }}
+{{- end }}
+{{- end }}
+{{- range $key, $value := .table }}
+{{- $below := ternary (printf "%s.%s" $path $key) $key (ne $path "") }}
+{{- if kindIs "map" $value }}
+[{{ $below }}]{{ include "anamnesis.toml" (dict "table" $value "path" $below) }}
+{{- else if eq (include "anamnesis.tables" $value) "true" }}
+{{- range $value }}
+[[{{ $below }}]]{{ include "anamnesis.toml" (dict "table" . "path" $below) }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{/* "true" for a list of tables. */}}
+{{- define "anamnesis.tables" -}}
+{{- if and (kindIs "slice" .) . }}{{ kindIs "map" (first .) }}{{ end }}
+{{- end }}
+
+{{/* A value within a line. Numbers of a YAML file are floats: whole ones are written whole, and none with an exponent. */}}
+{{- define "anamnesis.tomlValue" -}}
+{{- if kindIs "string" . }}{{ toJson . }}
+{{- else if kindIs "float64" . }}{{ if eq . (floor .) }}{{ printf "%.0f" . }}{{ else }}{{ regexReplaceAll "0+$" (printf "%.9f" .) "" }}{{ end }}
+{{- else if kindIs "slice" . }}[{{ range $at, $one := . }}{{ if $at }}, {{ end }}{{ include "anamnesis.tomlValue" $one }}{{ end }}]
+{{- else if kindIs "map" . }}{ {{- range $at, $key := keys . | sortAlpha }}{{ if $at }}, {{ end }}{{ $key }} = {{ include "anamnesis.tomlValue" (get $ $key) }}{{ end -}} }
+{{- else }}{{ . }}{{ end }}
+{{- end }}
+
 {{/* The configuration, for the release and for hooks. */}}
 {{- define "anamnesis.configData" -}}
 anamnesis.toml: |
-  {{- default "# Nothing but the defaults." .Values.config | nindent 2 }}
+  {{- default "# Nothing but the defaults." (include "anamnesis.config" .) | nindent 2 }}
 {{- end }}
 
 {{- define "anamnesis.policyData" -}}

@@ -27,7 +27,7 @@
 {{- if and .inService .existingSecret }}
 {{- fail "store.keys.masterKey: either inService or existingSecret" }}
 {{- end }}
-{{- if and .inService (not (regexMatch "(?m)^\\s*root\\s*=\\s*[\"'](vault|aws|google|azure)[\"']" $.Values.config)) }}
+{{- if and .inService (not (regexMatch "(?m)^\\s*root\\s*=\\s*[\"'](vault|aws|google|azure)[\"']" (include "anamnesis.config" $))) }}
 {{- fail "store.keys.masterKey.inService: config must name the service, [keys] root" }}
 {{- end }}
 {{- end }}
@@ -59,7 +59,7 @@
 {{- fail "migration.backup: either done or existingClaim" }}
 {{- end }}
 
-{{- if and $broker (not (or (contains "intake.producers" .Values.config) (contains "unbound_producers" .Values.config))) }}
+{{- if and $broker (not (or (contains "intake.producers" (include "anamnesis.config" .)) (contains "unbound_producers" (include "anamnesis.config" .)))) }}
 {{- fail "broker.url: no producer is bound; give [[intake.producers]] in config (docs/producers/README.md), or unbound_producers for a trial" }}
 {{- end }}
 {{- if and $scaled (not $broker) }}
@@ -74,7 +74,7 @@
 {{- if and (eq .Values.autoscaling.mode "keda") (lt (int .Values.autoscaling.minReplicas) 1) (eq .Values.scheduler.mode "embedded") }}
 {{- fail "autoscaling.minReplicas: without a worker no job is started; use scheduler.mode=cronjob or hourly" }}
 {{- end }}
-{{- if and (regexMatch "(?m)^\\s*prefix\\s*=" .Values.config) (not .Values.broker.prefix) (or .Values.broker.policies.apply (eq .Values.autoscaling.mode "keda")) }}
+{{- if and (regexMatch "(?m)^\\s*prefix\\s*=" (include "anamnesis.config" .)) (not .Values.broker.prefix) (or .Values.broker.policies.apply (eq .Values.autoscaling.mode "keda")) }}
 {{- fail "broker.prefix: policies and autoscaling name the queues by it; set it here, not in config" }}
 {{- end }}
 {{- with .Values.broker }}
@@ -111,7 +111,7 @@
 {{- if and .Values.lexicons.existingConfigMap .Values.lexicons.files }}
 {{- fail "lexicons: either existingConfigMap or files" }}
 {{- end }}
-{{- if and (include "anamnesis.lexicons" .) (not (contains "/etc/anamnesis-lexicons/" .Values.config)) }}
+{{- if and (include "anamnesis.lexicons" .) (not (contains "/etc/anamnesis-lexicons/" (include "anamnesis.config" .))) }}
 {{- fail "lexicons: config names none of them; set [extraction] lexicons = [\"/etc/anamnesis-lexicons/NAME\"]" }}
 {{- end }}
 {{- if ne .Values.scheduler.mode "embedded" }}

@@ -17,8 +17,6 @@ use anamnesis_pipeline::{Extractors, ExtractorsError};
 
 /// The files that this version was released with.
 const RELEASED: &str = include_str!("../../../models/SHA256SUMS");
-/// Less than this is full, whatever the size of the disk.
-const FULL: u64 = 64 << 20;
 /// More than this is enough, whatever the size of the disk.
 const ENOUGH: u64 = 50 << 30;
 
@@ -140,7 +138,7 @@ fn disks(doctor: &mut Doctor) {
         let (free, all) = (disk.f_bavail.saturating_mul(disk.f_frsize), disk.f_blocks.saturating_mul(disk.f_frsize));
         let cause = format!("{key}: {} MiB of {} MiB are free", free >> 20, all >> 20);
         let least = all / 100 * u64::from(doctor.limits.disk_free);
-        if free < FULL {
+        if free >> 20 < doctor.limits.disk_full {
             doctor.found("disk_full", cause);
         } else if free < least && (free < ENOUGH || doctor.limits.disk_free == 100) {
             doctor.found("disk_low", cause);

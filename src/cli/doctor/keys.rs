@@ -32,7 +32,13 @@ pub(super) async fn look(doctor: &mut Doctor, db: Option<Database>) {
             doctor.found("keys_unbound", KeyError::Unbound { place: store.keys().place() }.to_string());
         }
         (_, Err(error)) => return refused(doctor, &error),
-        _ => doctor.store = Some(store),
+        _ => {
+            // A patient without a key takes nothing from the checks of others.
+            if let Err(error) = store.every_patient_has_a_key().await {
+                refused(doctor, &error);
+            }
+            doctor.store = Some(store);
+        }
     }
     doctor.done("keys");
 }

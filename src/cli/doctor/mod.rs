@@ -32,6 +32,9 @@ pub struct Args {
     /// A disk with less free space than this share is low.
     #[arg(long, value_name = "PERCENT", default_value_t = 10, value_parser = clap::value_parser!(u8).range(0..=100))]
     disk_free: u8,
+    /// A disk with less free space than this many MiB is full.
+    #[arg(long, value_name = "MIB", default_value_t = 64)]
+    disk_full: u64,
     /// A quarantined message is old after so many days.
     #[arg(long, value_name = "DAYS", default_value_t = 7)]
     quarantine_days: u32,

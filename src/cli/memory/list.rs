@@ -65,6 +65,7 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Failure> 
         .iter()
         .map(|memory| chart(memory.id).map_or_else(|| Item::conversational(memory), Item::clinical))
         .collect();
+    context.read.finds(items.is_empty());
     note_unknown(&world, scope, items.is_empty()).await?;
     match context.format_or(Format::Table) {
         Format::Json => output::json(&items)?,

@@ -34,7 +34,9 @@ struct Shown<'m> {
 pub(crate) async fn show(args: One, context: &Context) -> Result<Exit, Failure> {
     let scope = args.of.scope()?;
     let world = World::open(context).await?;
-    let memory = world.store.memory(scope, args.id, when(args.as_of)).await?.ok_or_else(unknown)?;
+    let memory = world.store.memory(scope, args.id, when(args.as_of)).await?;
+    context.read.finds(memory.is_none());
+    let memory = memory.ok_or_else(unknown)?;
     let item = Item::conversational(&memory);
     match context.format_or(Format::Table) {
         Format::Json => {
@@ -83,7 +85,9 @@ pub(crate) async fn trace(args: TraceArgs, context: &Context) -> Result<Exit, Fa
     let scope = args.of.scope()?;
     let world = World::open(context).await?;
     let direction = if args.down { Direction::Down } else { Direction::Up };
-    let node = recall::trace(&world.store, scope, args.id, direction).await?.ok_or_else(unknown)?;
+    let node = recall::trace(&world.store, scope, args.id, direction).await?;
+    context.read.finds(node.is_none());
+    let node = node.ok_or_else(unknown)?;
     match context.format_or(Format::Table) {
         Format::Json => output::json(&node)?,
         Format::Table => output::line(&tree::drawn(&node))?,

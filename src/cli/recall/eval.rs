@@ -16,6 +16,7 @@ use super::super::{Context, Exit, Failure};
 use super::gold::{Patient, Question};
 use anamnesis_config::Settings;
 use anamnesis_core::clock::ManualClock;
+use anamnesis_observability::metrics::labels::Measure;
 use anamnesis_pipeline::Raw;
 use anamnesis_search::evaluation::{Answered, DEPTH, Figures};
 use anamnesis_search::{Hit, Ranking, Recall, SearchRequest};
@@ -35,6 +36,9 @@ pub(crate) struct Args {
     /// Write every passage of every question with the parts of its score, without its words (NDJSON)
     #[arg(long, value_name = "FILE")]
     ranks: Option<PathBuf>,
+    /// Record the figures in the configured store, whose workers show them as retrieval_quality_ratio
+    #[arg(long)]
+    record: bool,
 }
 
 /// Questions of one language about records of the same or the other one.
@@ -51,6 +55,8 @@ pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     let mut ranks = args.ranks.map(File::create).transpose()?.map(BufWriter::new);
     let format = context.format_or(Format::Table);
     context.block_on(async {
+        // Opened first: half an hour later is too late to hear that it cannot be.
+        let record = if args.record { Some(World::open(context).await?) } else { None };
         let mut columns: [Column; RANKINGS.len()] = Default::default();
         let progress = output::progress_count(Some(patients.iter().map(|p| p.questions.len() as u64).sum()));
         for patient in &patients {
@@ -73,6 +79,19 @@ pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
             recall.store().close().await;
         }
         progress.finish_and_clear();
+        if let Some(world) = record {
+            // The ranking that readers get is the last one.
+            let together = columns.last().into_iter().flat_map(|column| column.same.iter().chain(&column.across));
+            let figures = Figures::of(together);
+            let quality = &world.metrics.recall.quality;
+            for (measure, share) in [
+                (Measure::HitAt1, figures.hit_at_1),
+                (Measure::HitAt5, figures.hit_at_5),
+                (Measure::HitAt10, figures.hit_at_10),
+            ] {
+                quality.of(measure).set(share);
+            }
+        }
         print(&columns, format)
     })
 }

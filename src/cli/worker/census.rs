@@ -26,6 +26,10 @@ pub(super) async fn count(world: &World, gate: &Gate, outage: &Outage, draining:
                 // Where nothing comes in, this is who notices that the store is back.
                 outage.ended();
                 show(world, &census);
+                match world.store.samples().await {
+                    Ok(sums) => world.metrics.show(sums),
+                    Err(error) => tracing::debug!(code = "census", %error, "what commands counted could not be read"),
+                }
             }
             Err(error) => {
                 outage.began(&error);

@@ -3,7 +3,7 @@
 use std::process::{Command, Output, Stdio};
 
 use anamnesis_rabbitmq::{Queue, event_letter};
-use lapin::options::{QueueDeclareOptions, QueueDeleteOptions};
+use lapin::options::{QueueDeclareOptions, QueueDeleteOptions, QueuePurgeOptions};
 use lapin::types::FieldTable;
 use secrecy::ExposeSecret as _;
 
@@ -95,6 +95,14 @@ async fn messages_that_wait_for_nobody_have_their_codes_and_stay_where_they_are(
     corner.send(&[event_letter(corner.names.unrouted(), "any", &[], b"{}".to_vec())]).await;
     finds(&bound.doctor(&[]), "catch_all_waiting");
     corner.taken(&corner.names.catch_all()).await;
+    // As many as the policy of limits keeps, but for a tenth.
+    let many: Vec<_> = (0..90_000).map(|_| event_letter(corner.names.unrouted(), "any", &[], b"{}".to_vec())).collect();
+    corner.send(&many).await;
+    finds(&bound.doctor(&[]), "catch_all_full");
+    let link = corner.link().await;
+    let channel = link.channel().await.unwrap();
+    channel.queue_purge(corner.names.catch_all().as_str().into(), QueuePurgeOptions::default()).await.unwrap();
+    link.close().await;
     // The default exchange leads to the queue of that name.
     corner.send(&[event_letter(String::new(), &corner.names.queue(Queue::Parked), &[], b"{}".to_vec())]).await;
     finds(&bound.doctor(&[]), "messages_parked");

@@ -280,6 +280,7 @@ async fn each_fault_of_the_stores_file_has_its_code() {
                 Change::none()
             }),
             ("disk_low", |_| Change::asking(&["--disk-free", "100"])),
+            ("disk_full", |_| Change::asking(&["--disk-full", "1000000000"])),
         ],
     );
     let last = "WHERE version = (SELECT max(version) FROM _sqlx_migrations)";

@@ -3,6 +3,7 @@
 use sqlx::{AssertSqlSafe, Executor as _};
 
 use super::{Change, finds, finds_nothing, run};
+use crate::store::pooler::{self, Pooler};
 use crate::support::{Engine, Program, bodies, counts, document, free_port};
 
 const NOW: [(&str, &str); 1] = [("ANAMNESIS__PIPELINE__NOW", "")];
@@ -38,6 +39,15 @@ async fn a_healthy_server_has_no_finding_and_each_address_that_is_wrong_has_its_
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_pooler_that_breaks_what_the_program_asks_for_has_its_code() {
+    let program = healthy().await;
+    let pooler = Pooler::before(program.server.as_ref().unwrap(), "statement", pooler::folder(), "").await;
+    finds(&doctor(&program, &[("STORE__URL", &pooler.url("127.0.0.1"))]), "store_pooler");
+    let pooler = Pooler::before(program.server.as_ref().unwrap(), "session", pooler::folder(), "").await;
+    finds_nothing(&doctor(&program, &[("STORE__URL", &pooler.url("127.0.0.1"))]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn each_fault_of_the_schema_and_the_rights_on_a_server_has_its_code() {
     let program = healthy().await;
     let server = program.server.as_ref().unwrap();
@@ -65,6 +75,18 @@ async fn each_fault_of_the_schema_and_the_rights_on_a_server_has_its_code() {
         administrator.execute(AssertSqlSafe(mended)).await.unwrap();
         finds_nothing(&doctor(&program, &[]));
     }
+    // A patient of whom the key store knows nothing.
+    for statement in [
+        "CREATE TABLE public.one AS SELECT * FROM anamnesis.patient_profile LIMIT 1",
+        "UPDATE public.one SET patient_id = gen_random_uuid()",
+        "INSERT INTO anamnesis.patient_profile SELECT * FROM public.one",
+    ] {
+        administrator.execute(statement).await.unwrap();
+    }
+    finds(&doctor(&program, &[]), "keys_lost");
+    let gone = "DELETE FROM anamnesis.patient_profile WHERE patient_id IN (SELECT patient_id FROM public.one)";
+    administrator.execute(gone).await.unwrap();
+    finds_nothing(&doctor(&program, &[]));
     drop(administrator);
     server.alter("SET default_transaction_read_only = on").await;
     finds(&doctor(&program, &[]), "store_read_only");

@@ -15,7 +15,7 @@ mod nearest;
 mod nights;
 mod order;
 mod pair;
-mod pooler;
+pub(crate) mod pooler;
 mod preferences;
 mod provenance;
 mod reconciliation;

@@ -19,14 +19,14 @@ fn script(name: &str) -> Command {
 }
 
 /// A folder that another user can reach: neither pooler nor server runs as root.
-fn folder() -> tempfile::TempDir {
+pub(crate) fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
     folder
 }
 
 /// A PgBouncer before a test's server. It ends with this value.
-struct Pooler {
+pub(crate) struct Pooler {
     child: Child,
     port: u16,
     database: String,
@@ -35,7 +35,7 @@ struct Pooler {
 
 impl Pooler {
     /// In a mode of `pool_mode`, with more lines of configuration.
-    async fn before(server: &Server, mode: &str, folder: tempfile::TempDir, more: &str) -> Self {
+    pub(crate) async fn before(server: &Server, mode: &str, folder: tempfile::TempDir, more: &str) -> Self {
         let behind: PgConnectOptions = server.url(None).parse().unwrap();
         let (host, port, own) = (behind.get_host(), behind.get_port(), free_port());
         let users = folder.path().join("users");
@@ -63,9 +63,13 @@ impl Pooler {
         pooler
     }
 
+    /// The address of the store through it.
+    pub(crate) fn url(&self, host: &str) -> String {
+        format!("postgres://test_app@{host}:{}/{}", self.port, self.database)
+    }
+
     fn location(&self, host: &str, config: &PostgresConfig) -> Location {
-        let url = format!("postgres://test_app@{host}:{}/{}", self.port, self.database);
-        Location::Postgres(Box::new(PostgresOptions::new(&url, config).unwrap()))
+        Location::Postgres(Box::new(PostgresOptions::new(&self.url(host), config).unwrap()))
     }
 
     async fn open(&self, config: &PostgresConfig) -> Result<(), DbError> {

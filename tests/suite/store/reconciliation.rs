@@ -1,5 +1,7 @@
 //! The clinical store against its log, the passages against their vectors, on each engine.
 
+use std::time::{Duration, Instant};
+
 use anamnesis_core::ids::OrgId;
 use anamnesis_jobs::JobName;
 use anamnesis_jobs::driver::Report;
@@ -7,9 +9,10 @@ use anamnesis_jobs::ledger::Asked;
 use anamnesis_jobs::planner::Due;
 use anamnesis_sql::{Access, Sql};
 use chrono::TimeDelta;
+use sqlx::{AssertSqlSafe, Executor as _};
 
 use super::ward::Ward;
-use crate::support::{Engine, ORG, bodies, count, document, embedder, feed, model, on_every_engine, samples};
+use crate::support::{Engine, ORG, Place, bodies, count, document, embedder, feed, model, on_every_engine, samples};
 
 on_every_engine!(
     in_a_sound_store_there_is_nothing_to_make_right,
@@ -69,6 +72,43 @@ async fn in_a_sound_store_there_is_nothing_to_make_right(engine: Engine) {
             assert_eq!((report.changed, &status["unfounded_memories"]), (0, &0.into()), "after {days}: {status}");
             assert_eq!((&status["unsearchable_documents"], &status["unreadable_patients"]), (&0.into(), &0.into()));
         }
+    }
+}
+
+/// Work that waits for a lock on this server's database.
+const WAITING: &str = "SELECT count(*) FROM pg_locks WHERE NOT granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_others_change_while_a_page_is_compared_is_no_difference() {
+    let ward = ward(Engine::Postgres).await;
+    let Place::Postgres(server) = &ward.place else { unreachable!("asked for") };
+    let told = ["Alérgico a la penicilina. Toma sertralina 50 mg al día.", "Toma litio 400 mg al día. Tiene diabetes."];
+    let documents: Vec<_> =
+        told.iter().zip(1..).map(|(text, n)| document(n, 1, "2026-06-20T10:00:00Z", text)).collect();
+    feed(&ward.pipeline, &bodies(&documents), 4).await;
+    ward.clinic.time.advance(TimeDelta::days(1));
+    let due = due(&ward).await.pop().unwrap();
+    let (mut other, mut watcher) = (server.administrator().await, server.administrator().await);
+    // Another transaction takes a memory away with all that belongs to it, and ends between two statements of the comparison.
+    other.execute("BEGIN; LOCK TABLE anamnesis.medications IN ACCESS EXCLUSIVE MODE").await.unwrap();
+    let meanwhile = async {
+        let began = Instant::now();
+        while sqlx::query_scalar::<_, i64>(WAITING).fetch_one(&mut watcher).await.unwrap() == 0 {
+            assert!(began.elapsed() < Duration::from_secs(60), "the comparison never read the table");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        for table in
+            ["allergies", "medications", "conditions", "memory_link", "memory_event", "memory", "extracted_findings"]
+        {
+            other.execute(AssertSqlSafe(format!("DELETE FROM anamnesis.{table}"))).await.unwrap();
+        }
+        other.execute("COMMIT").await.unwrap();
+    };
+    let (report, ()) = tokio::join!(ward.night.offer(due, Asked::ByPerson), meanwhile);
+    let report = report.unwrap();
+    assert_eq!((report.outcome.code(), report.changed), ("done", 0), "{report:?}");
+    for counter in ["unfounded_memories", "forged_rows"] {
+        assert_eq!(report.status[counter], 0, "{counter}: {}", report.status);
     }
 }
 

@@ -17,7 +17,7 @@ async fn escapes(connection: &mut PgConnection) -> Vec<String> {
           AND NOT (c.relrowsecurity AND c.relforcerowsecurity AND EXISTS (SELECT 1 FROM pg_policy AS p WHERE p.polrelid = c.oid))
         UNION ALL SELECT 'belongs to no organisation: ' || c.relname FROM pg_class AS c
           WHERE c.relnamespace = 'anamnesis'::regnamespace AND c.relkind IN ('r', 'p', 'f')
-          AND c.relname NOT IN ('attempt', 'attempt_batch', 'key_binding', 'quarantine_act', '_sqlx_migrations')
+          AND c.relname NOT IN ('attempt', 'attempt_batch', 'key_binding', 'command_metric', 'quarantine_act', '_sqlx_migrations')
           AND NOT EXISTS (SELECT 1 FROM pg_attribute AS a WHERE a.attrelid = c.oid AND a.attname = 'org_id')
         UNION ALL SELECT 'a policy without the organisation: ' || p.polrelid::regclass FROM pg_policy AS p
           WHERE pg_get_expr(p.polqual, p.polrelid) NOT LIKE '(org_id = ( SELECT (NULLIF(current_setting(''anamnesis.org''%'
@@ -38,7 +38,7 @@ async fn escapes(connection: &mut PgConnection) -> Vec<String> {
           WHERE g.table_schema = 'anamnesis' AND g.grantee = 'PUBLIC'
         UNION ALL SELECT 'a key that another organisation can see: ' || i.indexrelid::regclass FROM pg_index AS i
           JOIN pg_class AS c ON c.oid = i.indrelid WHERE c.relnamespace = 'anamnesis'::regnamespace AND i.indisunique
-          AND c.relname NOT IN ('attempt', 'attempt_batch', 'key_binding', '_sqlx_migrations', 'quarantine', 'quarantine_act') AND (SELECT a.attname FROM pg_attribute AS a
+          AND c.relname NOT IN ('attempt', 'attempt_batch', 'key_binding', 'command_metric', '_sqlx_migrations', 'quarantine', 'quarantine_act') AND (SELECT a.attname FROM pg_attribute AS a
             WHERE a.attrelid = i.indrelid AND a.attnum = i.indkey[0]) <> 'org_id'";
     sqlx::query_scalar(sql).fetch_all(connection).await.unwrap()
 }

@@ -19,7 +19,7 @@ use crate::support::{Clinic, Engine, Place, bodies, feed};
 
 pub(crate) struct Ward {
     pub clinic: Clinic,
-    _place: Place,
+    pub place: Place,
     pub pipeline: Pipeline,
     pub night: Night,
 }
@@ -36,7 +36,7 @@ impl Ward {
         let entropy = Arc::new(SeededEntropy::new(5));
         let store = Store::new(database, Arc::clone(&clinic.keys), clinic.time.clone(), entropy);
         let night = Night::over(&store, Policies::embedded().unwrap(), Arc::new(()), CancellationToken::new());
-        Self { clinic, _place: place, pipeline, night }
+        Self { clinic, place, pipeline, night }
     }
 
     pub(crate) fn store(&self) -> &Store {

@@ -8,7 +8,8 @@ const HEAD: &str = "# Metrics\n\n\
 Served by the worker at `/metrics`. This page is made from the declarations in `crates/observability/src/metrics/` by `make docs`; a test \
 fails when the two differ. Every series exists at zero from the start; labels are closed sets, and none tells an \
 organisation or a patient. `provider`, `model`, `version` and `revision` have one value each, from the configuration \
-and the build.\n";
+and the build. What the area `recall` counts happens in commands, which add it to the store; every worker shows the sums of \
+all commands with at most `worker.census_seconds` delay, so that one worker's series are enough (`max`, not `sum`).\n";
 
 /// The page as Markdown: one table per area, in the order of declaration.
 pub fn reference_page(entries: &[Entry]) -> String {

@@ -16,6 +16,7 @@ mod memory;
 mod recall;
 mod redaction;
 mod registrar;
+mod samples;
 mod spans;
 mod store;
 mod transition;
@@ -31,13 +32,14 @@ pub use memory::Memory;
 pub use recall::Recall;
 pub use redaction::Redaction;
 pub use registrar::{Entry, PREFIX};
+pub use samples::Samples;
 pub use spans::Spans;
 pub use store::Store;
 pub use transition::Transition;
 
 use std::sync::Arc;
 
-use prometheus::{IntCounter, IntGauge, Registry, TextEncoder};
+use prometheus::{IntCounter, IntGauge, Registry};
 use registrar::{Declaration, Registrar};
 
 use crate::traces::{Traces, TracesError};
@@ -89,6 +91,8 @@ pub struct Metrics {
     pub traces: Traces,
     /// Panics caught by the process's hook (telemetry.rs).
     pub panics: Counters<()>,
+    /// What commands added to the store.
+    commands: samples::Shown,
     registry: Registry,
     catalogue: Vec<Entry>,
 }
@@ -131,6 +135,7 @@ impl Metrics {
             spans,
             traces: Traces::default(),
             panics,
+            commands: samples::Shown::default(),
             registry,
             catalogue,
         })
@@ -153,14 +158,6 @@ impl Metrics {
     /// Every declared metric, in the order of declaration.
     pub fn catalogue(&self) -> &[Entry] {
         &self.catalogue
-    }
-
-    /// The exposition text (format 0.0.4).
-    ///
-    /// # Errors
-    /// When a collector yields what cannot be written: a mistake of the program.
-    pub fn render(&self) -> prometheus::Result<String> {
-        TextEncoder::new().encode_to_string(&self.registry.gather())
     }
 }
 

@@ -36,12 +36,20 @@ const PATIENCE: Duration = Duration::from_secs(1_800);
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Applied(pub Vec<i64>);
 
+/// A connection of its own, apart from the pool. It asks for nothing at its start: a pooler refuses parameters that it does
+/// not know.
 pub(crate) async fn connect(options: &PostgresOptions) -> Result<PgConnection, DbError> {
-    let connect = options.connect.clone().options([("search_path", "anamnesis,public")]);
-    tokio::time::timeout(options.acquire_timeout, PgConnection::connect_with(&connect))
+    tokio::time::timeout(options.acquire_timeout, PgConnection::connect_with(&options.connect))
         .await
         .map_err(|_| DbError::Transient("connection"))?
         .map_err(|e| error(&e))
+}
+
+/// One whose names are those of the schema, for the session of an owner.
+async fn connect_within(options: &PostgresOptions) -> Result<PgConnection, DbError> {
+    let mut connection = connect(options).await?;
+    connection.execute("SET search_path = anamnesis, public").await.map_err(|e| error(&e))?;
+    Ok(connection)
 }
 
 /// Brings the schema up to date, as the owner.
@@ -69,7 +77,7 @@ pub(crate) async fn migrate_by(
     migrations: &Migrator,
     target: Option<i64>,
 ) -> Result<Applied, DbError> {
-    let mut connection = connect(options).await?;
+    let mut connection = connect_within(options).await?;
     durability::look(&mut connection, options).await?;
     if one(&mut connection, "SELECT to_regnamespace('anamnesis') IS NULL OR to_regrole('anamnesis_owner') IS NULL")
         .await?
@@ -142,7 +150,7 @@ pub(crate) async fn newest_applied(connection: &mut PgConnection) -> Result<i64,
 /// # Errors
 /// See [`change`].
 pub(crate) async fn approximate(options: &PostgresOptions, dimension: usize, make: bool) -> Result<(), DbError> {
-    let mut connection = connect(options).await?;
+    let mut connection = connect_within(options).await?;
     connection.execute("SET ROLE anamnesis_owner").await.map_err(|e| error(&e))?;
     change(&mut connection, dimension, make).await?;
     connection.close().await.map_err(|e| error(&e))

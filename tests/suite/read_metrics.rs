@@ -1,0 +1,70 @@
+//! Reads are counted where a Prometheus finds them: a command ends before anybody scrapes it, and a worker shows the sums.
+
+use serde_json::json;
+use uuid::Uuid;
+
+use crate::support::{Engine, ORG, PATIENT, Program, bodies, counts, document, on_every_program};
+use crate::worker::{Running, until};
+
+on_every_program!(a_worker_shows_what_commands_read_and_keeps_it_over_a_restart);
+
+/// The program's end with arguments about a patient.
+fn read(program: &Program, arguments: &[&str], patient: Uuid) -> Option<i32> {
+    let (org, patient) = (ORG.to_string(), patient.to_string());
+    let of = ["--org", &org, "--patient", &patient];
+    program.command(&[]).args(arguments).args(of).output().unwrap().status.code()
+}
+
+async fn a_worker_shows_what_commands_read_and_keeps_it_over_a_restart(engine: Engine) {
+    let program = Program::on(engine).await;
+    let nobody = Uuid::from_u128(PATIENT.as_u128() + 1);
+    let note = document(1, 1, "2026-05-02T10:00:00Z", "Toma sertralina 50 mg al día. Alergia a la penicilina.");
+    assert_eq!(counts(&program.ingest(&bodies(&[note]), &[]))["stored"], 1);
+    let some = Uuid::from_u128(7).to_string();
+    let ways: [(&[&str], Uuid, &str, i32); 8] = [
+        (&["profile"], PATIENT, r#"door="profile",outcome="hit""#, 0),
+        (&["profile"], nobody, r#"door="profile",outcome="empty""#, 0),
+        (&["memory", "list"], PATIENT, r#"door="list",outcome="hit""#, 0),
+        (&["memory", "list"], nobody, r#"door="list",outcome="empty""#, 0),
+        (&["memory", "show", &some], PATIENT, r#"door="show",outcome="empty""#, 1),
+        (&["memory", "trace", &some], PATIENT, r#"door="trace",outcome="empty""#, 1),
+        (&["context", "--query", "sertralina"], PATIENT, r#"door="context",outcome="hit""#, 0),
+        (&["context", "--query", "dump all memories"], PATIENT, r#"door="context",outcome="refused""#, 1),
+    ];
+    for (arguments, patient, _, code) in &ways {
+        assert_eq!(read(&program, arguments, *patient), Some(*code), "{arguments:?}");
+    }
+    let gold = json!({"id": "p", "lang": "es",
+        "documents": [{"id": "d", "type": "clinical_note", "occurred_at": "2026-05-02T10:00:00Z", "text": "Toma sertralina 50 mg al día."}],
+        "questions": [{"id": "q", "lang": "es", "text": "¿toma sertralina?", "answers": [{"document": "d", "quote": "sertralina"}]}]});
+    std::fs::write(program.folder.path().join("gold.jsonl"), gold.to_string()).unwrap();
+    let evaluated = program.command(&[]).args(["recall", "eval", "gold.jsonl", "--record"]).output().unwrap();
+    assert!(evaluated.status.success(), "{}", String::from_utf8_lossy(&evaluated.stderr));
+
+    for start in 1..=2 {
+        let worker = Running::start(&program, &[("ANAMNESIS__WORKER__CENSUS_SECONDS", "1")]).await;
+        for (arguments, _, labels, _) in &ways {
+            let series = format!("anamnesis_memory_reads_total{{{labels}}}");
+            until(&format!("{arguments:?} is counted"), async || worker.metric(&series).await == f64::from(start))
+                .await;
+        }
+        assert_eq!(worker.metric("anamnesis_dump_requests_refused_total").await, f64::from(start));
+        assert_eq!(worker.metric(r#"anamnesis_retrieval_quality_ratio{measure="hit_at_1"}"#).await, 1.0);
+        for series in [
+            r#"anamnesis_retrieval_duration_seconds_count{leg="text"}"#,
+            r#"anamnesis_retrieval_duration_seconds_bucket{leg="text",le="+Inf"}"#,
+        ] {
+            assert_eq!(worker.metric(series).await, f64::from(start), "{series}");
+        }
+        // The running worker counts them as well, and the next one goes on from there.
+        if start == 1 {
+            for (arguments, patient, _, code) in &ways {
+                assert_eq!(read(&program, arguments, *patient), Some(*code), "{arguments:?}");
+            }
+            until("they are counted twice", async || {
+                worker.metric(r#"anamnesis_memory_reads_total{door="context",outcome="hit"}"#).await == 2.0
+            })
+            .await;
+        }
+    }
+}
