@@ -215,6 +215,8 @@ def main():
     parser.add_argument("--pictures", help="folder of the pictures; without it that of --out")
     parser.add_argument("--keep", action="store_true", help="keep the folder with logs")
     args = parser.parse_args()
+    # Workers run in folders of their own.
+    args.next = args.next and str(pathlib.Path(args.next).resolve())
     if not 2 <= args.minutes <= 1440:
         parser.error("--minutes is 2 to 1440")
     for stop in (signal.SIGTERM, signal.SIGHUP):

@@ -32,7 +32,7 @@ enum What {
     List(List),
     /// Check each entry and block; exit code 0 with a head that was kept elsewhere, 3 without one, 1 or 5 when it is not right
     Verify(Verify),
-    /// The newest head of each organisation: keep them where nobody who can write the store can write
+    /// The newest head of each organisation: keep them where writers of the store cannot write
     Heads {
         /// As they were at this instant or at the end of this date.
         #[arg(long, value_name = "DATE")]

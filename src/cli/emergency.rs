@@ -31,10 +31,10 @@ const RISKS: [&str; 2] = ["Dangers spoken of", "Riesgos mencionados"];
 const CONTACTS: [&str; 2] = ["People to call", "Personas de contacto"];
 const NONE: [&str; 2] =
     ["none recorded, which does not mean that there are none", "nada registrado, lo que no significa que no haya"];
-const NO_CONTACT: [&str; 2] = ["nobody on record", "nadie registrado"];
+const NO_CONTACT: [&str; 2] = ["no contact on record", "ningún contacto registrado"];
 const CONTESTED: [&str; 2] = ["contested: ask", "en disputa: pregunte"];
 const UNCONFIRMED: [&str; 2] = [
-    "reported allergies that nobody confirmed, not listed here: ask",
+    "reported allergies without confirmation, not listed here: ask",
     "alergias referidas y sin confirmar, que no se listan aquí: pregunte",
 ];
 const UNCONFIRMED_RISKS: [&str; 2] = [

@@ -48,7 +48,7 @@ enum What {
         #[command(flatten)]
         by: By,
     },
-    /// Give up events that wait: nobody gets them any more
+    /// Give up events that wait: they are not delivered any more
     Drop {
         #[arg(required = true)]
         ids: Vec<Uuid>,

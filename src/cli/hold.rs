@@ -33,7 +33,7 @@ enum What {
         #[arg(long, value_name = "UUID")]
         by: Uuid,
     },
-    /// Lift a hold: what is due goes in the next night
+    /// Lift a hold: what is due is removed by the next job run
     Lift {
         /// The hold.
         #[arg(value_name = "ID")]

@@ -38,7 +38,7 @@ enum What {
         #[arg(long)]
         verify: bool,
     },
-    /// New keys, beside running workers; an interrupted rotation goes on
+    /// Rotate keys while workers run; an interrupted rotation goes on
     #[command(group = clap::ArgGroup::new("which").required(true))]
     Rotate {
         /// A new key-encryption key, and all data keys wrapped by it.

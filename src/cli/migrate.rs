@@ -39,7 +39,7 @@ struct Before {
 enum What {
     /// Apply what is missing (the default); needs a member of anamnesis_owner
     Run(Before),
-    /// Wait until somebody else has applied it, for init containers
+    /// Wait until another process has applied it, for init containers
     Wait {
         /// Seconds after which waiting is given up, with exit code 1.
         #[arg(long, value_name = "SECONDS", default_value_t = 600)]

@@ -12,6 +12,7 @@ mod consent;
 pub mod context;
 pub mod contract;
 mod demo;
+mod disks;
 pub mod doctor;
 mod emergency;
 mod ephemeral;
@@ -80,7 +81,7 @@ pub(crate) struct Cli {
     pub(crate) verb: Verb,
 }
 
-/// What every verb is told besides its own arguments.
+/// Options of every verb.
 #[derive(Debug, Clone, clap::Args)]
 pub struct Context {
     /// Configuration file (TOML). `ANAMNESIS__SECTION__KEY` variables override its values.
@@ -158,7 +159,7 @@ macro_rules! verbs {
 }
 
 verbs! {
-    /// The main job on shipped sample patients, then thirty simulated nights; no server, no key
+    /// The main job on shipped sample patients, then thirty simulated days; no server, no key
     Demo(demo::Args) => demo::run,
     /// The long-running role: consume messages, watch the spool, run jobs when due, serve probes and metrics
     Worker(worker::Args) => worker::run,
@@ -200,7 +201,7 @@ verbs! {
     Vectors(vectors::Args) => vectors::run,
     /// Bring the schema of a store on a server up to date, or wait until it is
     Migrate(migrate::Args) => migrate::run,
-    /// What was done to whose record and by whom: list it, check that nobody changed it, keep its heads elsewhere
+    /// The audit trail: list entries, verify that none was changed, export its heads
     Audit(audit::Args) => audit::run,
     /// The key store: make it, look at it, rotate its keys, write an escrow
     Keys(keys::Args) => keys::run,

@@ -26,7 +26,7 @@ enum What {
         /// The organisation.
         #[arg(long, value_name = "UUID")]
         org: OrgId,
-        /// An IANA time zone: nights follow it.
+        /// An IANA time zone: job runs follow it.
         #[arg(long, value_name = "ZONE", value_parser = zone)]
         time_zone: Option<String>,
         /// standard, summary_only, drop_source or cold_archive: what holds where a patient said nothing.

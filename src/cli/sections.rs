@@ -140,5 +140,5 @@ pub(crate) fn contradictions(pairs: &[Opposed]) -> Result<(), Failure> {
             pair.found_at.date_naive().to_string(),
         ]
     });
-    output::table(&["stands", "against it", "type", "state", "found"], rows)
+    output::table(&["recorded", "contradicted by", "type", "state", "found"], rows)
 }

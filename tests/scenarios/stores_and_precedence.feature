@@ -209,4 +209,4 @@ Feature: Stores and precedence
     And `anamnesis profile --org {org} --patient {patient} --emergency` does not show "bipolar"
     And `anamnesis profile --org {org} --patient {patient} --emergency` does not show "codeine"
     And `anamnesis profile --org {org} --patient {patient} --emergency` does not show "latex"
-    And `anamnesis profile --org {org} --patient {patient} --emergency` shows "reported allergies that nobody confirmed"
+    And `anamnesis profile --org {org} --patient {patient} --emergency` shows "reported allergies without confirmation"

@@ -4,6 +4,7 @@ use std::sync::{Arc, LazyLock};
 
 use super::allergies::{self, AllergyRules, WORDS as ALLERGY_WORDS};
 use super::careful::{Careful, SURETY};
+use super::certainty;
 use super::clinical::{self, ClinicalRules};
 use super::context::{CLAUSES, Contexts, Cues, DENIED_VERBS, SUBJECTS};
 use super::dates;
@@ -159,8 +160,10 @@ impl Extractor {
             happenings::settle(&mut entities, today);
             measurements::settle(&scene, today, &mut entities);
         }
-        if let Some(careful) = &careful {
-            careful.weigh(&mut entities);
+        match &careful {
+            Some(careful) => careful.weigh(&mut entities),
+            None if input.document.text.len() >= WHOLE => certainty::weigh(&scene, &mut entities),
+            None => {}
         }
         entities.sort_by_key(|entity| (entity.span, entity.kind));
         let (risk, hypotheses) = (self.risk.find(&scene, careful.as_ref()), self.hypotheses.find(&scene));
@@ -227,6 +230,12 @@ impl Extractor {
             HeardSentence { features, alone, ruled: ruled[index], turn: sentence.turn, asked }
         };
         scene.sentences().map(sentence).collect()
+    }
+
+    /// What stands around each finding of a document: what the weights of [`certainty`](super::certainty) are fitted on.
+    pub fn marks(&self, input: &ExtractionInput<'_>, found: &Extraction) -> Vec<Vec<String>> {
+        let reading = Reading::new(input.document, &self.book);
+        certainty::marks(&self.scene(input, &reading), &found.entities)
     }
 
     /// Why the findings of a document are as they are: for each the cues that reach its mention. A cue of a title above
@@ -324,6 +333,7 @@ fn files() -> Vec<&'static str> {
         &[CLAUSES, DENIED_VERBS, SUBJECTS, structure::TITLES, substances::FILE],
         clinical::FILES,
         facts::FILES,
+        certainty::FILES,
     ]
     .concat()
 }

@@ -7,6 +7,7 @@
 
 mod allergies;
 mod careful;
+mod certainty;
 mod clinical;
 mod context;
 pub mod dates;

@@ -303,6 +303,14 @@ impl Database {
         }
     }
 
+    /// Connections that the pool may open.
+    pub fn connections_limit(&self) -> i64 {
+        match &self.inner {
+            Inner::Sqlite(db) => db.connections_limit(),
+            Inner::Postgres(db) => db.connections_limit(),
+        }
+    }
+
     pub async fn close(&self) {
         match &self.inner {
             Inner::Sqlite(db) => db.close().await,

@@ -122,6 +122,10 @@ impl SqliteDatabase {
         (idle, (open - idle).max(0))
     }
 
+    pub(crate) fn connections_limit(&self) -> i64 {
+        [&self.writer, &self.reader].iter().map(|pool| i64::from(pool.options().get_max_connections())).sum()
+    }
+
     pub(crate) async fn close(&self) {
         self.reader.close().await;
         self.writer.close().await;

@@ -17,6 +17,8 @@ static MEMORIES: LazyLock<Sql> =
     LazyLock::new(|| Sql::new("SELECT kind, state, count(*) FROM memory WHERE org_id = $1 GROUP BY kind, state"));
 static WAITING: LazyLock<Sql> =
     LazyLock::new(|| Sql::new("SELECT count(*) FROM outbox WHERE org_id = $1 AND published_at IS NULL"));
+static QUARANTINED: LazyLock<Sql> =
+    LazyLock::new(|| Sql::new("SELECT count(*), min(created_at) FROM quarantine WHERE state = 'open'"));
 static REGISTERED: LazyLock<Sql> = LazyLock::new(|| Sql::new("SELECT created_at FROM organization WHERE org_id = $1"));
 // Asked and not answered: an answer starts a new cycle, which empties the column.
 static ASKED: LazyLock<Sql> = LazyLock::new(|| {
@@ -38,6 +40,8 @@ pub struct Census {
     pub memories: BTreeMap<(Kind, State), i64>,
     pub outbox_pending: i64,
     pub reconfirmations_due: i64,
+    /// Quarantined messages of which a person has not decided, and since when the first of them waits.
+    pub quarantined: (i64, Option<DateTime<Utc>>),
     /// Rows that were changed behind the program, as the last run of reconciliation of each organisation found them.
     pub forged_rows: i64,
     /// Rows that these runs made right.
@@ -52,7 +56,7 @@ impl Store {
     /// # Errors
     /// When the store cannot be read.
     pub async fn census(&self) -> Result<Census, StoreError> {
-        let mut census = Census::default();
+        let mut census = Census { quarantined: self.waiting_in_quarantine().await?, ..Census::default() };
         for org in self.every_organization().await? {
             let mut tx = self.db.read(Access::Organization(org)).await?;
             for row in tx.fetch_all(&MEMORIES, vec![org.0.into()]).await? {
@@ -87,6 +91,13 @@ impl Store {
         Ok(census)
     }
 
+    async fn waiting_in_quarantine(&self) -> Result<(i64, Option<DateTime<Utc>>), StoreError> {
+        let mut tx = self.db.read(Access::Platform).await?;
+        let Some(row) = tx.fetch_optional(&QUARANTINED, Vec::new()).await? else { return Ok((0, None)) };
+        let waiting = row.i64(0)?;
+        Ok((waiting, if waiting > 0 { Some(row.time(1)?) } else { None }))
+    }
+
     /// The organisations that are registered here.
     ///
     /// # Errors
@@ -99,5 +110,5 @@ impl Store {
 }
 
 pub fn statements() -> Vec<&'static Sql> {
-    vec![&ORGANIZATIONS, &MEMORIES, &WAITING, &ASKED, &REGISTERED]
+    vec![&ORGANIZATIONS, &MEMORIES, &WAITING, &ASKED, &QUARANTINED, &REGISTERED]
 }

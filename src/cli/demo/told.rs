@@ -43,7 +43,7 @@ impl Told<'_> {
         for (name, question) in QUESTIONS {
             self.search(name, question).await?;
         }
-        heading("Thirty nights later")?;
+        heading("Thirty days later")?;
         let rows = self.nights.iter().map(|n| [n.date.to_string(), n.job.to_owned(), n.changed.to_string()]);
         output::table(&["Night", "Job", "Memories changed"], rows)?;
         self.next_steps()
@@ -67,7 +67,7 @@ impl Told<'_> {
             }
             [format!("{}{until}", m.valid_from.date_naive()), item.statement.clone(), state, m.set_by.code().to_owned()]
         });
-        output::table(&["When", "What", "State", "Told by"], rows)
+        output::table(&["When", "What", "State", "Source"], rows)
     }
 
     async fn memories(&self, scope: Scope) -> Result<Vec<Memory>, Failure> {
@@ -87,7 +87,7 @@ impl Told<'_> {
                 rows.push([(*name).to_owned(), words(&opposed.kept), words(&opposed.claim)]);
             }
         }
-        output::table(&["Patient", "On record", "Claimed against it"], rows)
+        output::table(&["Patient", "Recorded", "Contradicted by"], rows)
     }
 
     /// Why one fact is believed: a superseded dose, back to the words that carried it.

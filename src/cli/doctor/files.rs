@@ -1,15 +1,14 @@
 //! Files that the settings name: lexicons, rules of redaction, models, the spool; and the space on their disks.
 
-use std::collections::BTreeSet;
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use aws_lc_rs::digest::{Context as Digest, SHA256};
-use rustix::fs::{Access, access, statvfs};
-use secrecy::ExposeSecret as _;
+use rustix::fs::{Access, access};
 
 use super::Doctor;
+use crate::cli::disks;
 use anamnesis_config::extraction::ReadingProfile;
 use anamnesis_extraction::reader::Reader;
 use anamnesis_pipeline::Redactors;
@@ -113,34 +112,12 @@ fn usable(doctor: &mut Doctor, path: &Path, about: &Metadata) {
 
 /// Each disk once, by the first key that is on it.
 fn disks(doctor: &mut Doctor) {
-    let settings = &doctor.settings;
-    let mut named: Vec<(&str, PathBuf)> = Vec::new();
-    if settings.store.url.expose_secret().is_empty() {
-        named.push(("store.path", settings.store.path.clone()));
-    }
-    if settings.store.keys_url.expose_secret().is_empty() {
-        named.push(("store.keys", settings.store.keys.clone()));
-    }
-    named.push(("worker.spool", settings.worker.spool.clone()));
-    named.push(("audit.head_file", settings.audit.head_file.clone()));
-    let mut seen = BTreeSet::new();
-    for (key, path) in named.into_iter().filter(|(_, path)| !path.as_os_str().is_empty()) {
-        let Some((there, about)) = path.ancestors().find_map(|at| {
-            let at = if at.as_os_str().is_empty() { Path::new(".") } else { at };
-            Some((at.to_owned(), std::fs::metadata(at).ok()?))
-        }) else {
-            continue;
-        };
-        let Ok(disk) = statvfs(&there) else { continue };
-        if !seen.insert(about.dev()) {
-            continue;
-        }
-        let (free, all) = (disk.f_bavail.saturating_mul(disk.f_frsize), disk.f_blocks.saturating_mul(disk.f_frsize));
-        let cause = format!("{key}: {} MiB of {} MiB are free", free >> 20, all >> 20);
-        let least = all / 100 * u64::from(doctor.limits.disk_free);
-        if free >> 20 < doctor.limits.disk_full {
+    for disk in disks::of(&doctor.settings) {
+        let cause = format!("{}: {} MiB of {} MiB are free", disk.key, disk.free >> 20, disk.size >> 20);
+        let least = disk.size / 100 * u64::from(doctor.limits.disk_free);
+        if disk.free >> 20 < doctor.limits.disk_full {
             doctor.found("disk_full", cause);
-        } else if free < least && (free < ENOUGH || doctor.limits.disk_free == 100) {
+        } else if disk.free < least && (disk.free < ENOUGH || doctor.limits.disk_free == 100) {
             doctor.found("disk_low", cause);
         }
     }

@@ -24,7 +24,7 @@ pub(crate) struct Args {
     /// Also print the rows that were answered wrongly: ids and labels, never texts.
     #[arg(long)]
     misses: bool,
-    /// Score beside the rules what another program found, lines {"id","negated"?,"uncertain"?,"temporality"?,"experiencer"?}
+    /// Also score what another program found, lines {"id","negated"?,"uncertain"?,"temporality"?,"experiencer"?}
     /// for the same rows (scripts/medspacy.sh); may be repeated.
     #[arg(long, value_name = "FILE")]
     found: Vec<PathBuf>,

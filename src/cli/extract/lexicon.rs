@@ -11,7 +11,7 @@ use anamnesis_extraction::lexicon::{Extension, Size, sizes};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Lexicon files of your own: checked, and counted beside the built-in lists.
+    /// Your lexicon files: checked, and counted next to the built-in lists.
     files: Vec<PathBuf>,
 }
 

@@ -42,7 +42,7 @@ pub struct Args {
 /// Lexicons beside the built-in ones.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Own {
-    /// Lexicon file of your own, read beside the built-in lists; may be repeated (docs/extraction.md).
+    /// Your lexicon file, read with the built-in lists; may be repeated (docs/extraction.md).
     #[arg(long = "lexicon", value_name = "FILE")]
     lexicons: Vec<PathBuf>,
 }
@@ -140,6 +140,7 @@ fn answer(line: &[u8], extractor: &Extractor, explain: bool) -> Result<Value, Va
     let mut answer = shown::answer(&document, &places, &found, &targets);
     if explain {
         shown::explain(&mut answer, &places, &document.text, &extractor.explain(&input, &found));
+        shown::marks(&mut answer, &extractor.marks(&input, &found));
         answer["version"] = json!(extractor.version());
         shown::views(&mut answer, &found);
     }

@@ -39,9 +39,9 @@ enum What {
     Run(run::Args),
     /// How each job stands in each organisation
     Status(show::StatusArgs),
-    /// What the ledger knows of past nights, newest first
+    /// Past runs, newest first
     History(show::HistoryArgs),
-    /// What the coming nights will do, on a copy of the store that is thrown away
+    /// What the coming runs will do, on a temporary copy of the store
     Simulate(simulate::Args),
 }
 
@@ -66,7 +66,7 @@ struct Selection {
     /// First local date of a range.
     #[arg(long, value_name = "DATE")]
     from: Option<NaiveDate>,
-    /// Last local date of a range [default: the latest night].
+    /// Last local date of a range [default: the latest run].
     #[arg(long, value_name = "DATE", requires = "from")]
     to: Option<NaiveDate>,
 }

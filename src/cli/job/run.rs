@@ -21,7 +21,7 @@ const LONGEST_RANGE: i64 = 3_660;
 pub(crate) struct Args {
     /// The job; without it the jobs are listed with when each last ran, and nothing is run.
     name: Option<JobName>,
-    /// One local date of each organisation, run again if it was run before. Without dates: every night that is due.
+    /// One local date of each organisation, run again if it was run before. Without dates: every run that is due.
     #[arg(long, value_name = "DATE", conflicts_with_all = ["from", "to"])]
     as_of: Option<NaiveDate>,
     #[command(flatten)]
@@ -148,7 +148,7 @@ fn print(reports: &[Report], context: &Context) -> Result<(), Failure> {
             counters(&report.status),
         ]
     });
-    output::table(&["job", "organisation", "night", "outcome", "changed", "counts"], rows)
+    output::table(&["job", "organisation", "date", "outcome", "changed", "counts"], rows)
 }
 
 fn told(report: &Report) -> String {

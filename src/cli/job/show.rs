@@ -29,7 +29,7 @@ pub(crate) struct HistoryArgs {
     name: Option<JobName>,
     #[command(flatten)]
     selection: Selection,
-    /// At most so many nights.
+    /// At most so many runs.
     #[arg(long, default_value_t = 50)]
     limit: u32,
 }
@@ -108,7 +108,7 @@ pub(crate) async fn status(args: StatusArgs, context: &Context) -> Result<Exit, 
             output::json(&standing)?;
         }
     } else {
-        let header = ["job", "organisation", "last night", "state", "counts", "waiting", "next"];
+        let header = ["job", "organisation", "last run", "state", "counts", "waiting", "next"];
         output::table(&header, all.map(|standing| standing_row(&standing)))?;
     }
     Ok(Exit::Done)
@@ -142,7 +142,7 @@ pub(crate) async fn history(args: HistoryArgs, context: &Context) -> Result<Exit
             let (state, counts) = (told(&night), counters(&night.status));
             [night.as_of.to_string(), night.job.to_string(), night.organization_id.to_string(), state, counts, finished]
         });
-        output::table(&["night", "job", "organisation", "state", "counts", "finished"], rows)?;
+        output::table(&["date", "job", "organisation", "state", "counts", "finished"], rows)?;
     }
     Ok(Exit::Done)
 }

@@ -168,13 +168,13 @@ fn print(nights: &[Simulated], memories: &[Becomes], context: &Context) -> Resul
         return Ok(Exit::Done);
     }
     if nights.is_empty() {
-        output::line("No night would change anything.")?;
+        output::line("No job run would change anything.")?;
         return Ok(Exit::Done);
     }
     let rows = nights
         .iter()
         .map(|n| [n.as_of.to_string(), n.job.to_string(), n.organization_id.to_string(), counters(&n.status)]);
-    output::table(&["night", "job", "organisation", "would do"], rows)?;
+    output::table(&["date", "job", "organisation", "would do"], rows)?;
     if !memories.is_empty() {
         let rows = memories.iter().map(|m| {
             let at = m.at.map(|at| at.date_naive().to_string()).unwrap_or_default();

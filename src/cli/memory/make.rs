@@ -21,7 +21,7 @@ use anamnesis_store::read::{Filter, When};
 /// Words, and where they come from.
 #[derive(Debug, clap::Args)]
 struct Made {
-    /// Where it comes from, in words: "told by Claire".
+    /// Where it comes from, in words, such as "reported by Claire".
     #[arg(long, value_name = "TEXT")]
     source: Option<String>,
     /// What it is made from; may be given several times. Named once, never changed.
@@ -153,7 +153,7 @@ async fn run(asked: Asked, context: &Context) -> Result<Exit, Failure> {
     let before: BTreeSet<MemoryId> = held.iter().map(|memory| memory.id).collect();
     let speaks = !matches!(command, Command::Reinforce | Command::Revise) || text.is_some();
     if !speaks && held.iter().any(|m| made.derived_from.contains(&m.id) && m.trust >= Trust::T4) {
-        return Err(Failure::failed("what was only inferred is no evidence: name what somebody said"));
+        return Err(Failure::failed("what was only inferred is no evidence: name a statement of a person"));
     }
     if ids.iter().chain(&made.derived_from).any(|id| !before.contains(id)) {
         return Err(super::unknown());

@@ -34,7 +34,7 @@ enum What {
     History(One),
     /// Statements that cannot both be so
     Contradictions(Pairs),
-    /// The lineage record of a memory: who told it, how, and how sure
+    /// The lineage record of a memory: its source, how it was read, and its confidence
     Source(act::SourceArgs),
     /// Memories whose confidence is below the threshold
     Uncertain(review::Uncertain),

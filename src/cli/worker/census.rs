@@ -5,6 +5,7 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 use super::gate::Gate;
+use crate::cli::disks;
 use crate::cli::world::World;
 use anamnesis_core::memory::{Kind, State};
 use anamnesis_observability::metrics::labels::Connection;
@@ -56,6 +57,15 @@ fn show(world: &World, census: &Census) {
     metrics.store.rows_repaired_now.set(census.repaired_rows);
     metrics.store.rows_compared_at.set(census.compared_at.unwrap_or_else(|| world.clock.now()).timestamp());
     metrics.memory.reconfirmations_due.set(census.reconfirmations_due);
+    let (waiting, since) = census.quarantined;
+    metrics.store.quarantine_waiting.set(waiting);
+    let age = since.map_or(0, |since| (world.clock.now() - since).num_seconds().max(0));
+    metrics.store.quarantine_oldest.set(age);
+    for disk in disks::of(&world.settings) {
+        metrics.store.disk_free.of(disk.of).set(i64::try_from(disk.free).unwrap_or(i64::MAX));
+        metrics.store.disk_size.of(disk.of).set(i64::try_from(disk.size).unwrap_or(i64::MAX));
+    }
+    metrics.store.connections_limit.set(world.store.db().connections_limit());
     let (idle, used) = world.store.db().connections();
     metrics.store.connections.of(Connection::Idle).set(idle);
     metrics.store.connections.of(Connection::Used).set(used);

@@ -118,6 +118,10 @@ label!(
     Conflict as "kind" { Duplicate = "duplicate", Revision = "revision", Busy = "busy", Serialization = "serialization" }
 );
 label!(
+    /// What lies on a disk that the process writes to.
+    Disk as "disk" { Store = "store", Keys = "keys", Spool = "spool", AuditHead = "audit_head" }
+);
+label!(
     /// A connection of the pool.
     Connection as "state" { Idle = "idle", Used = "used" }
 );

@@ -1,7 +1,7 @@
 //! What the store did.
 
 use super::ingest::STAGE_SECONDS;
-use super::labels::{Conflict, Connection, Delivery, EventType, Transaction};
+use super::labels::{Conflict, Connection, Delivery, Disk, EventType, Transaction};
 use super::registrar::area;
 
 area! {
@@ -15,6 +15,16 @@ area! {
         conflicts: Counters<Conflict> = "store_conflicts_total";
         /// Connections of the pool
         connections: Gauges<Connection> = "store_connections";
+        /// Connections that the pool may open
+        connections_limit: Gauges<()> = "store_connections_limit";
+        /// Bytes that are free on a disk that the process writes to; 0 where it writes to none for this purpose
+        disk_free: Gauges<Disk> = "disk_free_bytes";
+        /// Bytes of that disk
+        disk_size: Gauges<Disk> = "disk_size_bytes";
+        /// Quarantined messages that wait for a person
+        quarantine_waiting: Gauges<()> = "quarantine_waiting_messages";
+        /// Age of the oldest of them, in seconds; 0 when none does
+        quarantine_oldest: Gauges<()> = "quarantine_oldest_seconds";
         /// Vectors written
         vectors: Counters<()> = "vector_upserts_total";
         /// Events by how an attempt to deliver them ended: to all destinations, refused for good by one, or failed

@@ -172,6 +172,10 @@ impl PostgresDatabase {
         (idle, (i64::from(self.pool.size()) - idle).max(0))
     }
 
+    pub(crate) fn connections_limit(&self) -> i64 {
+        i64::from(self.pool.options().get_max_connections())
+    }
+
     pub(crate) async fn close(&self) {
         self.pool.close().await;
     }

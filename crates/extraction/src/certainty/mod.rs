@@ -1,0 +1,56 @@
+//! How surely a rule reads a finding of a whole document, where no learned reader reads with it: a logistic regression over what
+//! stands around the finding, fitted on documents whose facts are known (`tools/train/reader/certainty.py`). What is read less surely
+//! than `min_extraction_confidence` asks for is a hypothesis, and a person reviews it.
+
+mod marks;
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use super::Entity;
+use super::scene::Scene;
+
+/// Group, mark, weight: `all` for every finding, and the code of a kind.
+const WEIGHTS: &str = include_str!("weights.tsv");
+/// Confidences below it are a rule's own doubt, which stays as it is.
+const DOUBT: f64 = 0.6;
+/// What a rule found is remembered for review, however doubtful it is: `extraction.min_confidence`.
+const REMEMBERED: f64 = 0.45;
+
+/// Part of the version of what reads.
+pub(super) const FILES: &[&str] = &[WEIGHTS, marks::WORDS];
+
+/// Weighs the findings of a document by what stands around them.
+pub(super) fn weigh(scene: &Scene<'_>, entities: &mut [Entity]) {
+    let marks = marks::of(scene, entities);
+    for (entity, marks) in entities.iter_mut().zip(marks) {
+        if entity.confidence >= DOUBT {
+            entity.confidence = probability(&marks, entity.kind.code()).max(REMEMBERED);
+        }
+    }
+}
+
+/// What is true of each finding, as `name:value`: what the fit learns from.
+pub(super) fn marks(scene: &Scene<'_>, entities: &[Entity]) -> Vec<Vec<String>> {
+    marks::of(scene, entities)
+}
+
+/// That a clinician who reads the passage keeps the finding as it is: 0.01–0.99, in hundredths.
+fn probability(marks: &[String], kind: &str) -> f64 {
+    static TABLE: LazyLock<HashMap<(&str, &str), f64>> = LazyLock::new(|| rows(WEIGHTS).collect());
+    let weight = |mark: &str| [("all", mark), (kind, mark)].iter().filter_map(|key| TABLE.get(key)).sum::<f64>();
+    let odds: f64 = weight("bias") + marks.iter().map(|mark| weight(mark)).sum::<f64>();
+    ((100.0 / (1.0 + (-odds).exp())).round() / 100.0).clamp(0.01, 0.99)
+}
+
+fn rows(table: &'static str) -> impl Iterator<Item = ((&'static str, &'static str), f64)> {
+    table.lines().filter(|line| !line.starts_with('#')).filter_map(|line| {
+        let mut fields = line.split('\t');
+        let key = (fields.next()?, fields.next()?);
+        Some((key, fields.next()?.parse().ok()?))
+    })
+}
+
+#[cfg(test)]
+#[path = "tests.rs"]
+mod tests;
