@@ -35,7 +35,7 @@ pub(super) fn marks(scene: &Scene<'_>, entities: &[Entity]) -> Vec<Vec<String>> 
     marks::of(scene, entities)
 }
 
-/// That a clinician who reads the passage keeps the finding as it is: 0.01–0.99, in hundredths.
+/// That the finding is what the passage says: 0.01–0.99, in hundredths.
 fn probability(marks: &[String], kind: &str) -> f64 {
     static TABLE: LazyLock<HashMap<(&str, &str), f64>> = LazyLock::new(|| rows(WEIGHTS).collect());
     let weight = |mark: &str| [("all", mark), (kind, mark)].iter().filter_map(|key| TABLE.get(key)).sum::<f64>();
