@@ -203,6 +203,11 @@ impl AllergyRules {
             };
             let until = (at + 1..ends).find(stop).unwrap_or(ends);
             let named = (at + 1..until).find(|word| is_person(*word));
+            // "Aclarado con la madre: la alérgica es ella."
+            let her = matches!(reading.word(at + 1), "ella" | "her" | "him") && matches!(before, "alergica" | "alergico");
+            if her && (words.start..at).any(is_person) {
+                return Some(true);
+            }
             if points && named.is_some_and(|word| !gives(reading.word(word + 2)) && !gives(reading.word(word + 1))) {
                 return Some(true);
             }
