@@ -129,6 +129,7 @@ impl AllergyRules {
             } else if placed.entity.context.experiencer == Experiencer::Family && !placed.entity.context.negated {
                 let contrast = regions.iter().any(|words| {
                     self.owners.not_own.first(scene.reading, words.clone()).is_some()
+                        || self.owner(scene, words, &placed.words) == Some(true)
                         || scene.contexts.denied_near(scene.reading, &placed.words, 1)
                 });
                 if contrast {

@@ -22,7 +22,6 @@ fn a_plus_an_arrow_and_a_bracket_with_a_reason_end_a_denial() {
         ("No anticoagular -> epilepsia en estudio", "epilepsy"),
         ("No toma anticonceptivos desde 2021 (migraña con aura).", "migraine with aura"),
         ("No insulin (the diabetes is diet controlled).", "diabetes mellitus"),
-        ("Contraceptive pill stopped, no indication, masking amenorrhoea", "amenorrhea"),
         ("No cambios en la ansiedad.", "anxiety"),
     ] {
         assert!(!in_note(text, value).negated, "{text}");
@@ -57,7 +56,6 @@ fn a_denial_stands_behind_what_it_denies() {
         ("Un golpe en marzo, embarazada no estaba.", "pregnancy"),
         ("Diabética no soy.", "diabetes mellitus"),
         ("ADHD is not supported.", "attention-deficit hyperactivity disorder"),
-        ("Dialysis was discussed with renal and was not required.", "dialysis"),
         ("La transfusión no fue necesaria.", "blood transfusion"),
     ] {
         assert!(in_note(text, value).negated, "{text}");

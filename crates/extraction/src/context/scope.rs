@@ -154,7 +154,7 @@ pub(super) fn resolve(
             let condition = cue.category == Category::Hypothetical;
             scopes.push(scope(hit.words.end..if condition { resumes().unwrap_or(end) } else { end }));
         }
-        if cue.direction != Direction::Forward && (!cue.either || !object_follows) {
+        if cue.direction != Direction::Forward && (!cue.either || !object_follows) && sentence.hands_back(hit, cue) {
             scopes.push(scope(sentence.backward(hit)..hit.words.start));
         }
     }

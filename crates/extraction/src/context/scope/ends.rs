@@ -2,7 +2,7 @@
 //! bracket that gives a reason, a new clause with its own time, and a denial that is an answer of its own.
 
 use super::super::Scope;
-use super::super::cues::{Category, Cue, CueHit};
+use super::super::cues::{Category, Cue, CueHit, Direction};
 use super::Sentence;
 
 /// Words of a finding before a denial that stands behind it.
@@ -11,9 +11,17 @@ const LONGEST_FINDING: usize = 6;
 const OF_A_PLACE: &[&str] = &["blood", "sangre", "change", "changes", "cambio", "cambios", "moco", "mucus", "bile", "bilis"];
 /// Words by which a clause behind "and" has its own time.
 const OWN_TIME: &[&str] = &["hoy", "ayer", "anoche", "luego", "ahora", "entonces", "today", "yesterday", "then", "now"];
-/// Words behind a comma that say what something does, which is there.
-const EFFECTS: &[&str] =
-    &["masking", "causing", "making", "giving", "enmascarando", "causando", "provocando", "produciendo", "dando"];
+/// Small words that name a person together with the noun.
+const SMALL: &[&str] = &[
+    "my", "his", "her", "the", "their", "our", "your", "a", "an", "mi", "su", "tu", "el", "la", "un", "una", "older",
+    "younger", "late", "ex",
+];
+/// Words before a person to whom what stands before them does not belong.
+const KEEPS: &[&str] = &[
+    "by", "with", "con", "por", "para", "for", "to", "a", "que", "that", "because", "porque", "when", "cuando", "since",
+    "desde", "is", "was", "es", "era", "al", "from", "about", "sobre", "contra", "against", "segun", "per", "dice", "says",
+    "as", "como", "than", "mientras", "while",
+];
 /// Verbs that deny what stands before them: "embarazada no estaba", "litio nunca tomé".
 const POSTPOSED: &[&str] = &[
     "estaba", "estoy", "esta", "estuve", "estuvo", "soy", "era", "es", "tome", "tomo", "tomaba", "toma", "tenia", "tuve",
@@ -44,13 +52,26 @@ impl Sentence<'_, '_> {
             "→" | "->" | "⇒" | "=>" => true,
             ">" => self.reading.word(word.wrapping_sub(1)) == "-",
             "+" => word > from && (self.finding)(word + 1).is_some(),
-            "," => EFFECTS.contains(&next),
             "(" => {
                 let since = (from..word).any(|at| matches!(self.reading.word(at), "desde" | "since"));
                 word > from && (since || matches!(next, "the" | "el" | "la" | "los"))
             }
             _ => false,
         }
+    }
+
+    /// "Diabetes in mother", "asma (hermano)": what stands before a person is theirs where a word or sign hands it to them.
+    /// A person who does something, or with whom, by whom or for whom it is done, has nothing of it.
+    pub(super) fn hands_back(&self, hit: &CueHit, cue: &Cue) -> bool {
+        if !matches!(cue.category, Category::Family | Category::Other) || cue.direction != Direction::Both {
+            return true;
+        }
+        let small = |word: &usize| SMALL.contains(&self.reading.word(*word));
+        let from = (self.words.start..hit.words.start).rev().take_while(small).last().unwrap_or(hit.words.start);
+        let Some(before) = from.checked_sub(1).filter(|at| self.words.contains(at)) else { return true };
+        let sign = self.reading.words[before].punctuation;
+        let verb = matches!(self.category_at(hit.words.end), Some(Category::Verb));
+        !(sign && verb) && (sign || !KEEPS.contains(&self.reading.word(before)))
     }
 
     /// "Asma: leve, montelukast retirado": one thing was stopped, the one right before.

@@ -71,7 +71,14 @@ impl Telling<'_, '_> {
 
     /// The words before the verb at `at` that are the person's, none where they only point back at a denial.
     fn said_before(&self, at: usize, owner: bool, glued: bool) -> Option<Range<usize>> {
-        let start = self.clause_before(at);
+        let mut start = self.clause_before(at);
+        // "El que tiene asma es su hermano"; "lo que le da miedo es su padre" says nothing of him.
+        if start > self.sentence.words.start + 1 && self.word(start - 1) == "que" {
+            match self.word(start - 2) {
+                "el" | "la" | "quien" => start -= 2,
+                _ => return None,
+            }
+        }
         let subject = start..at;
         if subject.len() > SUBJECT {
             return None;

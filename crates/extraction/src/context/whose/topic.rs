@@ -139,8 +139,10 @@ fn patient_is_she(reading: &Reading<'_>) -> Option<bool> {
         match reading.word(at) {
             "paciente" | "pcte" | "pte" if before == "la" => she += 3,
             "paciente" | "pcte" | "pte" if before == "el" => he += 3,
-            "she" | "her" | "herself" => she += 1,
-            "he" | "his" | "him" | "himself" => he += 1,
+            // A stressed pronoun is as likely another person's.
+            "she" | "he" if matches!(reading.word(at + 1), "herself" | "himself") => {}
+            "she" | "her" => she += 1,
+            "he" | "his" | "him" => he += 1,
             "nina" | "senora" | "mujer" if matches!(before, "la" | "una") => she += 2,
             "nino" | "senor" | "varon" | "hombre" if matches!(before, "el" | "un") => he += 2,
             _ => {}
