@@ -205,7 +205,8 @@ impl AllergyRules {
             let until = (at + 1..ends).find(stop).unwrap_or(ends);
             let named = (at + 1..until).find(|word| is_person(*word));
             // "Aclarado con la madre: la alérgica es ella."
-            let her = matches!(reading.word(at + 1), "ella" | "her" | "him") && matches!(before, "alergica" | "alergico");
+            let her =
+                matches!(reading.word(at + 1), "ella" | "her" | "him") && matches!(before, "alergica" | "alergico");
             if her && (words.start..at).any(is_person) {
                 return Some(true);
             }

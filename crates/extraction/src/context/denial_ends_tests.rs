@@ -83,10 +83,9 @@ fn what_lasted_for_a_first_while_is_past() {
     ] {
         assert_eq!(in_note(text, value).temporality, Temporality::Historical, "{text}");
     }
-    for (text, value) in [
-        ("Dizzy since the first week.", "dizziness"),
-        ("Insomnio desde la primera semana.", "insomnia"),
-    ] {
+    for (text, value) in
+        [("Dizzy since the first week.", "dizziness"), ("Insomnio desde la primera semana.", "insomnia")]
+    {
         assert_eq!(in_note(text, value).temporality, Temporality::Recent, "{text}");
     }
 }

@@ -17,7 +17,7 @@ use anamnesis_text::Speaker;
 pub(crate) const FILE: &str = include_str!("../lexicon/subjects.tsv");
 /// Words of a name or placeholder between a relative and the verb: "my brother [PERSON_7F3A] is".
 const LONGEST_NAME: usize = 5;
-/// Words of a sentence that puts right what was said of somebody.
+/// Words of a sentence that puts right what was said of another.
 const LONGEST_CORRECTION: usize = 9;
 /// Turns after which a pronoun no longer means somebody named before.
 const LONGEST_MEMORY: usize = 4;
@@ -178,7 +178,8 @@ impl Subjects {
         }
         let first = (start..end).find(|word| !is_filler(reading, *word)).unwrap_or(start);
         let him = reading.word(first) == "ella"
-            || reading.word(first) == "el" && matches!(reading.word(first + 1), "si" | "es" | "ya" | "tambien" | "toma");
+            || reading.word(first) == "el"
+                && matches!(reading.word(first + 1), "si" | "es" | "ya" | "tambien" | "toma");
         let adverb = usize::from(matches!(reading.word(first + 1), "si" | "tambien" | "ya" | "siempre" | "no"));
         if him && self.verb.at(reading, first + 1 + adverb).is_some() {
             return true;
@@ -186,7 +187,8 @@ impl Subjects {
         // "Bueno, cirrosis, pero con ochenta años": what was said is put right.
         let corrects = matches!(reading.word(start), "bueno" | "well") && reading.word(start + 1) == ",";
         let own = (start..end).any(|word| self.first.at(reading, word).is_some());
-        corrects && !own && end - start <= LONGEST_CORRECTION || first > start && self.goes_on.at(reading, first).is_some()
+        corrects && !own && end - start <= LONGEST_CORRECTION
+            || first > start && self.goes_on.at(reading, first).is_some()
     }
 }
 
@@ -194,7 +196,20 @@ impl Subjects {
 fn is_filler(reading: &Reading<'_>, word: usize) -> bool {
     let small = matches!(
         reading.word(word),
-        "no" | "si" | "bueno" | "pues" | "y" | "ay" | "eh" | "well" | "yes" | "and" | "so" | "oh" | "yeah" | "pero" | "but"
+        "no" | "si"
+            | "bueno"
+            | "pues"
+            | "y"
+            | "ay"
+            | "eh"
+            | "well"
+            | "yes"
+            | "and"
+            | "so"
+            | "oh"
+            | "yeah"
+            | "pero"
+            | "but"
     );
     small || matches!(reading.word(word), "," | "…" | "¡" | "-" | "–")
 }
@@ -231,7 +246,7 @@ fn drops_subject(reading: &Reading<'_>, sentence: &Sentence) -> bool {
     first.is_some_and(|word| matches!(reading.word(word), "tiene" | "tuvo" | "padece" | "padecio" | "sufre"))
 }
 
-/// "¿Él ha sido violento?": a question about somebody else alone.
+/// "¿Él ha sido violento?": a question about another person alone.
 fn asks_of_another(reading: &Reading<'_>, sentence: &Sentence) -> bool {
     let has = |named: &dyn Fn(&str) -> bool| sentence.words.clone().any(|word| named(reading.word(word)));
     let him = sentence.words.clone().any(|word| {
@@ -246,7 +261,10 @@ fn asks_of_another(reading: &Reading<'_>, sentence: &Sentence) -> bool {
 fn answers_of_another(reading: &Reading<'_>, sentence: &Sentence) -> bool {
     let Some(first) = sentence.words.clone().find(|word| !is_filler(reading, *word)) else { return false };
     let source = reading.source(&(first..first + 1)).of(reading.text).to_lowercase();
-    source.ends_with("aba") || source.ends_with("ía") || source.ends_with('ó') || matches!(source.as_str(), "he" | "she")
+    source.ends_with("aba")
+        || source.ends_with("ía")
+        || source.ends_with('ó')
+        || matches!(source.as_str(), "he" | "she")
 }
 
 impl Floor {

@@ -78,7 +78,10 @@ fn a_pronoun_of_the_other_gender_is_the_relative_of_whom_a_note_spoke() {
     let text = "Seen at home; he was calm, his mood low. His wife was present. She has epilepsy.";
     assert_eq!(in_note(text, "epilepsy").experiencer, Experiencer::Other);
     for (text, value) in [
-        ("El paciente vive solo. Una hija, Inés, en Lugo; ella está en tratamiento por bulimia y él se culpa.", "bulimia nervosa"),
+        (
+            "El paciente vive solo. Una hija, Inés, en Lugo; ella está en tratamiento por bulimia y él se culpa.",
+            "bulimia nervosa",
+        ),
         ("He lives alone and his sleep is poor. His daughter visits. She herself takes sertraline.", "sertraline"),
     ] {
         assert_eq!(in_note(text, value).experiencer, Experiencer::Family, "{text}");
@@ -125,5 +128,8 @@ fn an_answer_about_another_is_not_of_the_speaker() {
     let ask = (Speaker::Clinician, "¿Él estaba enfadado al irse?");
     assert_eq!(talk(&[ask, (Speaker::Patient, "No, lloraba.")], "crying spells").experiencer, Experiencer::Other);
     let ask = (Speaker::Clinician, "¿Ella te ha visto estos días?");
-    assert_eq!(talk(&[ask, (Speaker::Patient, "No, lloraba sola en casa.")], "crying spells").experiencer, Experiencer::Patient);
+    assert_eq!(
+        talk(&[ask, (Speaker::Patient, "No, lloraba sola en casa.")], "crying spells").experiencer,
+        Experiencer::Patient
+    );
 }

@@ -417,7 +417,10 @@ fn is_allergic(word: &str) -> bool {
 /// "Madre con depresión, medicada con …": a participle that goes on about the same person.
 fn is_treated(word: &str) -> bool {
     let stem = word.trim_end_matches(['o', 'a']);
-    matches!(stem, "medicad" | "tratad" | "ingresad" | "operad" | "diagnosticad" | "amputad" | "medicated" | "diagnosed")
+    matches!(
+        stem,
+        "medicad" | "tratad" | "ingresad" | "operad" | "diagnosticad" | "amputad" | "medicated" | "diagnosed"
+    )
 }
 
 /// Verbs of what the patient says and comes for.

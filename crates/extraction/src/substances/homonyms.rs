@@ -21,14 +21,25 @@ pub(super) fn is_given_name(reading: &Reading<'_>, word: usize, sentence: &Sente
 }
 
 /// A word that the one before or behind it gives another sense: "her mate rang", "processing speed", "Webster pack",
-/// "drugs and allergies" as a title, "meth" beside the methadone of the same sentence.
+/// "drugs and allergies" as a title, "meth" near the methadone of the same sentence.
 pub(super) fn is_of_another_thing(reading: &Reading<'_>, word: usize, end: usize) -> bool {
     let before = word.checked_sub(1).map_or("", |before| reading.word(before));
     let behind = reading.word(end);
     match reading.word(word) {
         "mate" | "mates" => matches!(
             before,
-            "my" | "his" | "her" | "their" | "a" | "best" | "the" | "old" | "work" | "school" | "yes" | "thanks" | "our"
+            "my" | "his"
+                | "her"
+                | "their"
+                | "a"
+                | "best"
+                | "the"
+                | "old"
+                | "work"
+                | "school"
+                | "yes"
+                | "thanks"
+                | "our"
         ),
         "speed" => {
             matches!(before, "processing" | "psychomotor" | "at" | "full" | "gait" | "walking" | "high" | "up" | "low")
@@ -36,7 +47,16 @@ pub(super) fn is_of_another_thing(reading: &Reading<'_>, word: usize, end: usize
         }
         "pack" | "packs" | "paquete" => matches!(
             before,
-            "webster" | "blister" | "dosette" | "ice" | "food" | "care" | "information" | "action" | "monthly" | "weekly"
+            "webster"
+                | "blister"
+                | "dosette"
+                | "ice"
+                | "food"
+                | "care"
+                | "information"
+                | "action"
+                | "monthly"
+                | "weekly"
         ),
         "drugs" | "drug" => matches!(behind, "and" | "&") && reading.word(end + 1).starts_with("allerg"),
         "thinner" => matches!(before, "blood" | "getting" | "much" | "looks" | "looking" | "bit" | "is" | "looked"),

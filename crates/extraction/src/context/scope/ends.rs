@@ -8,7 +8,8 @@ use super::Sentence;
 /// Words of a finding before a denial that stands behind it.
 const LONGEST_FINDING: usize = 6;
 /// Nouns that are denied of a place or course: "no blood in vomit" denies no vomiting.
-const OF_A_PLACE: &[&str] = &["blood", "sangre", "change", "changes", "cambio", "cambios", "moco", "mucus", "bile", "bilis"];
+const OF_A_PLACE: &[&str] =
+    &["blood", "sangre", "change", "changes", "cambio", "cambios", "moco", "mucus", "bile", "bilis"];
 /// Words by which a clause behind "and" has its own time.
 const OWN_TIME: &[&str] = &["hoy", "ayer", "anoche", "luego", "ahora", "entonces", "today", "yesterday", "then", "now"];
 /// Small words that name a person together with the noun.
@@ -18,15 +19,15 @@ const SMALL: &[&str] = &[
 ];
 /// Words before a person to whom what stands before them does not belong.
 const KEEPS: &[&str] = &[
-    "by", "with", "con", "por", "para", "for", "to", "a", "que", "that", "because", "porque", "when", "cuando", "since",
-    "desde", "is", "was", "es", "era", "al", "from", "about", "sobre", "contra", "against", "segun", "per", "dice", "says",
-    "as", "como", "than", "mientras", "while",
+    "by", "with", "con", "por", "para", "for", "to", "a", "que", "that", "because", "porque", "when", "cuando",
+    "since", "desde", "is", "was", "es", "era", "al", "from", "about", "sobre", "contra", "against", "segun", "per",
+    "dice", "says", "as", "como", "than", "mientras", "while",
 ];
 /// Verbs that deny what stands before them: "embarazada no estaba", "litio nunca tomé".
 const POSTPOSED: &[&str] = &[
-    "estaba", "estoy", "esta", "estuve", "estuvo", "soy", "era", "es", "tome", "tomo", "tomaba", "toma", "tenia", "tuve",
-    "tuvo", "use", "uso", "consumo", "consumi", "consume", "probe", "fumo", "fuma", "bebo", "bebe", "hago", "hice",
-    "hizo", "hacemos", "hicimos", "hicieron", "necesito", "necesita", "preciso",
+    "estaba", "estoy", "esta", "estuve", "estuvo", "soy", "era", "es", "tome", "tomo", "tomaba", "toma", "tenia",
+    "tuve", "tuvo", "use", "uso", "consumo", "consumi", "consume", "probe", "fumo", "fuma", "bebo", "bebe", "hago",
+    "hice", "hizo", "hacemos", "hicimos", "hicieron", "necesito", "necesita", "preciso",
 ];
 
 impl Sentence<'_, '_> {
@@ -96,7 +97,8 @@ impl Sentence<'_, '_> {
     pub(super) fn is_told_answer(&self, hit: &CueHit) -> bool {
         let before = hit.words.start.checked_sub(1).filter(|at| self.words.contains(at));
         let told = before.map_or("", |at| self.reading.word(at));
-        let asked = matches!(told, "que" | "said" | "says" | "dice" | "dijo" | "dije" | "contesta" | "answered" | "eso");
+        let asked =
+            matches!(told, "que" | "said" | "says" | "dice" | "dijo" | "dije" | "contesta" | "answered" | "eso");
         let alone = hit.words.len() == 1 && self.reading.word(hit.words.start) == "no";
         alone && asked && self.reading.word(hit.words.end) == ","
     }

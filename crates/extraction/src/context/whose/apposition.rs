@@ -51,9 +51,13 @@ impl Telling<'_, '_> {
         let first = self.word(end + 1);
         let told = self.whose.tells.at(self.reading, end + 1).is_some() || is_self(self.reading, end + 1);
         let reason = matches!(first, "por" | "con" | "with" | "for" | "de" | "of" | "see" | "ver" | "no" | "not");
-        let patient = (end..close).any(|at| matches!(self.word(at), "paciente" | "patient" | "pt" | "pte" | "yo" | "i"));
-        (!told && !reason && !patient)
-            .then(|| Scope { category: person.category, words: end + 1..close, cue: person.words.clone() })
+        let patient =
+            (end..close).any(|at| matches!(self.word(at), "paciente" | "patient" | "pt" | "pte" | "yo" | "i"));
+        (!told && !reason && !patient).then(|| Scope {
+            category: person.category,
+            words: end + 1..close,
+            cue: person.words.clone(),
+        })
     }
 
     /// "Her brother is, lost a foot", "su padre sí, amputado de un pie": what follows goes on about them.
@@ -62,7 +66,8 @@ impl Telling<'_, '_> {
         if !verb || self.word(end + 1) != "," || !self.opens(person) {
             return None;
         }
-        let stops = |at: &usize| matches!(self.word(*at), "." | ";" | ")" | "but" | "pero") || is_self(self.reading, *at);
+        let stops =
+            |at: &usize| matches!(self.word(*at), "." | ";" | ")" | "but" | "pero") || is_self(self.reading, *at);
         let to = (end + 2..self.end()).find(stops).unwrap_or(self.end()).min(end + 2 + LONGEST_ASIDE);
         Some(Scope { category: person.category, words: end + 2..to, cue: person.words.clone() })
     }

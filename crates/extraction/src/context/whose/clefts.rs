@@ -85,7 +85,8 @@ impl Telling<'_, '_> {
         }
         let points = |at: usize| matches!(self.word(at), "eso" | "esa" | "ese" | "esto" | "that" | "it" | "this");
         let mut own = subject.clone();
-        if own.any(|word| matches!(self.word(word), "my" | "mi" | "su" | "his" | "lo" | "what" | "her" | "tu" | "your")) {
+        if own.any(|word| matches!(self.word(word), "my" | "mi" | "su" | "his" | "lo" | "what" | "her" | "tu" | "your"))
+        {
             return None;
         }
         let pointing = glued && subject.is_empty() || subject.clone().next_back().is_some_and(points);
@@ -107,7 +108,10 @@ impl Telling<'_, '_> {
     /// Where the clause begins that goes on to `at`.
     fn clause_before(&self, at: usize) -> usize {
         let opens = |word: &usize| {
-            matches!(self.word(*word), "," | "." | ";" | "(" | ":" | "|" | "pero" | "but" | "porque" | "because" | "que")
+            matches!(
+                self.word(*word),
+                "," | "." | ";" | "(" | ":" | "|" | "pero" | "but" | "porque" | "because" | "que"
+            )
         };
         (self.sentence.words.start..at).rev().find(opens).map_or(self.sentence.words.start, |word| word + 1)
     }

@@ -83,7 +83,7 @@ impl Telling<'_, '_> {
         out
     }
 
-    /// "Moira herself is waiting for a new hip" in a man's note: whoever it is, it is not the patient.
+    /// "Moira herself is waiting for a new hip" in a man's note: she is not the patient.
     fn stressed_name(&self, topics: &Topics, at: usize) -> Option<Scope> {
         let is_she = match self.word(at) {
             "herself" => true,
