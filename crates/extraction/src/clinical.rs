@@ -245,3 +245,6 @@ fn is_onset(scene: &Scene<'_>, words: &std::ops::Range<usize>) -> bool {
 
 #[cfg(test)]
 mod tests;
+
+#[cfg(test)]
+mod sense_tests;

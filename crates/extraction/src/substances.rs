@@ -13,7 +13,7 @@ use self::amounts::{amount, amount_at, amount_before};
 use self::counted::{DRUNK, is_dose};
 pub(crate) use self::counted::{counts_drinks, is_packs};
 use self::days::{counts_days_without, has_not_quit, is_abstinence, spans, tests};
-use self::homonyms::{is_given_name, is_verb_by_accent};
+use self::homonyms::{is_given_name, is_of_another_thing, is_verb_by_accent};
 use super::dialogue::Polarity;
 use super::lexicon::label;
 use super::matcher::Matcher;
@@ -221,6 +221,7 @@ impl SubstanceRules {
             || label
             || is_given_name(reading, start, sentence)
             || is_verb_by_accent(reading, start)
+            || is_of_another_thing(reading, start, end)
             || self.is_drink_without(reading, start, end..sentence.words.end)
     }
 

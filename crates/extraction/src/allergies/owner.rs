@@ -129,6 +129,7 @@ impl AllergyRules {
             } else if placed.entity.context.experiencer == Experiencer::Family && !placed.entity.context.negated {
                 let contrast = regions.iter().any(|words| {
                     self.owners.not_own.first(scene.reading, words.clone()).is_some()
+                        || self.owner(scene, words, &placed.words) == Some(true)
                         || scene.contexts.denied_near(scene.reading, &placed.words, 1)
                 });
                 if contrast {
@@ -203,6 +204,12 @@ impl AllergyRules {
             };
             let until = (at + 1..ends).find(stop).unwrap_or(ends);
             let named = (at + 1..until).find(|word| is_person(*word));
+            // "Aclarado con la madre: la alérgica es ella."
+            let her =
+                matches!(reading.word(at + 1), "ella" | "her" | "him") && matches!(before, "alergica" | "alergico");
+            if her && (words.start..at).any(is_person) {
+                return Some(true);
+            }
             if points && named.is_some_and(|word| !gives(reading.word(word + 2)) && !gives(reading.word(word + 1))) {
                 return Some(true);
             }

@@ -135,6 +135,7 @@ impl Unlisted {
         word.len() >= SHORTEST_WORD
             && word.bytes().all(|byte| byte.is_ascii_lowercase())
             && !self.plain.contains(word)
+            && !is_level(word)
             && self.endings.iter().any(|ending| {
                 let plural = word.strip_suffix('s').unwrap_or(word);
                 [word, plural]
@@ -142,6 +143,14 @@ impl Unlisted {
                     .any(|form| form.strip_suffix(ending).is_some_and(|stem| stem.len() >= SHORTEST_STEM))
             })
     }
+}
+
+/// "Paracetamolemia", "digoxinemia": how much of a medicine is in the blood, unless it is too much or too little.
+fn is_level(word: &str) -> bool {
+    let stem = word.strip_suffix("emia").or_else(|| word.strip_suffix("aemia"));
+    let changed = ["hip", "hyp", "dis", "dys"].iter().any(|start| word.starts_with(start));
+    let medicine = |stem: &str| ["ol", "in", "am", "pro", "xin", "lit", "liti"].iter().any(|end| stem.ends_with(end));
+    stem.is_some_and(medicine) && !changed
 }
 
 fn named(reading: &Reading<'_>, words: Range<usize>, sureness: f64) -> Named {

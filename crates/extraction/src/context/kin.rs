@@ -178,7 +178,12 @@ pub(super) fn died(reading: &Reading<'_>, sentence: &Sentence, finding: &Finding
         let to = sentence.words.end.min(word + 1 + DIED_OF);
         let stops =
             |at: &usize| matches!(reading.word(*at), ";" | "." | "and" | "y" | "since" | "desde" | "cuando" | "when");
-        let end = (word + 1..to).find(stops).unwrap_or(to);
+        // "El padre murió de cirrosis, la madre hipertensa": another relative lives.
+        let next = |at: &usize| {
+            reading.word(*at) == ","
+                && (at + 1..at + 3).any(|kin| anamnesis_core::wording::person(reading.word(kin)).is_some())
+        };
+        let end = (word + 1..to).find(|at| stops(at) || next(at)).unwrap_or(to);
         if (word + 1..end).any(|at| finding(at).is_some()) {
             for category in [Category::Family, Category::Ended] {
                 out.push(Scope { category, words: word + 1..end, cue: word..word + 1 });

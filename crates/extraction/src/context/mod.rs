@@ -50,6 +50,7 @@ impl Contexts {
     pub(crate) fn new(reading: &Reading<'_>, cues: &Cues, structure: &Structure, finding: &FindingAt<'_>) -> Self {
         let mut section: Option<Category> = None;
         let mut floor = subjects::Floor::default();
+        let mut topics = cues.whose().topics(reading);
         let mut sentences = Vec::with_capacity(reading.sentences.len());
         for (index, sentence) in reading.sentences.iter().enumerate() {
             let mut hits = cues.find(reading, sentence.words.clone());
@@ -80,7 +81,7 @@ impl Contexts {
             scopes.extend(replaced::scopes(reading, sentence, finding));
             scopes.extend(goes_on(reading, index, sentences.last()));
             scopes.extend(cues.subjects().scopes(reading, sentence, &hits, cues, &mut floor));
-            scopes.extend(cues.whose().scopes(reading, sentence, finding));
+            scopes.extend(cues.whose().scopes(reading, sentence, finding, &mut topics));
             whose::part_denials(&mut scopes);
             let titled_as = structure.place(index).map(|place| place.section);
             section = next_section(reading, index, &hits, cues, section)
@@ -353,3 +354,9 @@ mod signs_tests;
 
 #[cfg(test)]
 mod whose_tests;
+
+#[cfg(test)]
+mod topic_tests;
+
+#[cfg(test)]
+mod denial_ends_tests;

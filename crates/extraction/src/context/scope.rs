@@ -1,5 +1,6 @@
 //! How far a cue reaches: to the next terminator, clause, or the end of a list.
 
+mod ends;
 mod heads;
 mod items;
 
@@ -91,6 +92,12 @@ pub(super) fn resolve(
             scopes.push(Scope { category: Category::Uncertain, words, cue: hit.words.clone() });
             continue;
         }
+        if cue.category == Category::Negated
+            && let Some(denial) = sentence.apart(hit)
+        {
+            scopes.push(denial);
+            continue;
+        }
         let closes = sentence.closes(hit);
         if cue.category == Category::Negated && closes && sentence.answers(hit) {
             // "Alergias: no", "Fever - none": the value of what stands before the sign.
@@ -147,7 +154,7 @@ pub(super) fn resolve(
             let condition = cue.category == Category::Hypothetical;
             scopes.push(scope(hit.words.end..if condition { resumes().unwrap_or(end) } else { end }));
         }
-        if cue.direction != Direction::Forward && (!cue.either || !object_follows) {
+        if cue.direction != Direction::Forward && (!cue.either || !object_follows) && sentence.hands_back(hit, cue) {
             scopes.push(scope(sentence.backward(hit)..hit.words.start));
         }
     }
@@ -322,6 +329,9 @@ impl Sentence<'_, '_> {
             if cue.cause && CAUSES.contains(&text) {
                 return word;
             }
+            if self.parts_denial(cue, from, word) || self.begins_another(cue, from, word) {
+                return word;
+            }
             if self.reading.words[word].punctuation {
                 let stop = match text {
                     "," => word > from && !cue.far && !self.list_goes_on(word, cue.list),
@@ -405,7 +415,8 @@ impl Sentence<'_, '_> {
         if cue.header {
             return self.words.start;
         }
-        let from = self.back(hit.words.start, cue.reach, cue.list, cue.far && cue.category == Category::Negated);
+        let list = cue.list && !self.stops_one(hit, cue);
+        let from = self.back(hit.words.start, cue.reach, list, cue.far && cue.category == Category::Negated);
         // "Asthma clinic" names a clinic; "bisoprolol until the clinic …" names a medicine as well.
         let apart = (from..hit.words.start).rev().find(|at| PARTS_A_NAME.contains(&self.reading.word(*at)));
         apart.filter(|_| cue.category == Category::Unsaid).map_or(from, |at| at + 1)

@@ -17,6 +17,8 @@ use anamnesis_text::Speaker;
 pub(crate) const FILE: &str = include_str!("../lexicon/subjects.tsv");
 /// Words of a name or placeholder between a relative and the verb: "my brother [PERSON_7F3A] is".
 const LONGEST_NAME: usize = 5;
+/// Words of a sentence that puts right what was said of another.
+const LONGEST_CORRECTION: usize = 9;
 /// Turns after which a pronoun no longer means somebody named before.
 const LONGEST_MEMORY: usize = 4;
 
@@ -42,6 +44,10 @@ pub(crate) struct Floor {
     to_the_end: bool,
     /// The person whom a question asked after, and the turn in which it was asked.
     asked: Option<(usize, Held)>,
+    /// The relative whom the sentence before named, in whatever part.
+    mentioned: Option<Held>,
+    /// The turn of a question about "him" or "her" and nobody else.
+    of_another: Option<usize>,
 }
 
 impl Subjects {
@@ -78,19 +84,28 @@ impl Subjects {
             // "¿Cómo está su marido?" — "Bebiendo. Media botella al día.": the answer is his until the speaker comes back to themselves.
             let after = named.clone().filter(|(_, words)| asks_after(reading, sentence, words));
             floor.asked = sentence.turn.zip(after);
+            floor.of_another = sentence.turn.filter(|_| asks_of_another(reading, sentence));
             floor.name(sentence.turn, named);
             return Vec::new();
         }
         let mut scopes = Vec::new();
-        let opens = self.goes_on.at(reading, sentence.words.start).is_some();
+        let opens = self.goes_on_about(reading, sentence);
         let answered = floor.asked.clone().filter(|(turn, _)| sentence.turn == Some(turn + 1)).map(|(_, held)| held);
         let answers = answered.is_some();
         let going_on = floor.held.clone().filter(|_| floor.to_the_end && opens);
-        let mut open = answered.clone().or(going_on).map(|held| (sentence.words.start, held));
+        let dropped = floor.mentioned.take().filter(|_| drops_subject(reading, sentence));
+        let of_him = floor.of_another.filter(|turn| sentence.turn == Some(turn + 1));
+        let of_him = of_him.filter(|_| answers_of_another(reading, sentence));
+        floor.of_another = floor.of_another.filter(|_| of_him.is_none());
+        let of_him = of_him.map(|_| (Category::Other, sentence.words.start..sentence.words.start));
+        let begins = answered.clone().or(going_on).or(dropped).or(of_him);
+        let mut open = begins.map(|held| (sentence.words.start, held));
         for word in sentence.words.clone() {
             let hit = hits.iter().find(|hit| hit.words.start == word);
             let ends = hit.is_some_and(|hit| cues.of(hit).category == Category::End);
             let subject = hit.filter(|hit| self.is_subject(reading, hit, sentence)).and_then(|hit| relative(cues, hit));
+            let subject = subject.or_else(|| ours(reading, word, sentence));
+            floor.mentioned = hit.and_then(|hit| relative(cues, hit)).or(floor.mentioned.take());
             if let Some(held) = subject {
                 close(&mut scopes, &mut open, word);
                 open = Some((held.1.end, held.clone()));
@@ -131,6 +146,10 @@ impl Subjects {
             {
                 scopes.push(Scope { category, words: hit.words.end..sentence.words.end, cue });
             }
+            scopes.extend(ours(reading, word, sentence).map(|(category, cue)| {
+                let words = cue.end..sentence.words.end;
+                Scope { category, words, cue }
+            }));
             if let Some(hit) = own.filter(|_| open.is_none()) {
                 (from, open) = (hit.words.end, Some((Category::Speaker, hit.words)));
             } else if person || named.is_some() || word > from && ends(cues, hits, word) {
@@ -143,9 +162,109 @@ impl Subjects {
 
     /// Whether a verb follows whoever is named, behind their name if it is told.
     fn is_subject(&self, reading: &Reading<'_>, hit: &CueHit, sentence: &Sentence) -> bool {
-        let verb = after_name(reading, hit.words.end, sentence.words.end);
-        verb < sentence.words.end && self.verb.at(reading, verb).is_some()
+        let end = sentence.words.end;
+        let verb = after_name(reading, hit.words.end, end);
+        if is_predicate(reading, hit.words.start, sentence.words.start) && closes_name(reading, verb, end) {
+            return true;
+        }
+        verb < end && self.verb.at(reading, verb).is_some()
     }
+
+    /// Whether a sentence goes on about the subject of the one before: it begins with a verb or pronoun of theirs.
+    fn goes_on_about(&self, reading: &Reading<'_>, sentence: &Sentence) -> bool {
+        let (start, end) = (sentence.words.start, sentence.words.end);
+        if self.goes_on.at(reading, start).is_some() {
+            return true;
+        }
+        let first = (start..end).find(|word| !is_filler(reading, *word)).unwrap_or(start);
+        let him = reading.word(first) == "ella"
+            || reading.word(first) == "el"
+                && matches!(reading.word(first + 1), "si" | "es" | "ya" | "tambien" | "toma");
+        let adverb = usize::from(matches!(reading.word(first + 1), "si" | "tambien" | "ya" | "siempre" | "no"));
+        if him && self.verb.at(reading, first + 1 + adverb).is_some() {
+            return true;
+        }
+        // "Bueno, cirrosis, pero con ochenta años": what was said is put right.
+        let corrects = matches!(reading.word(start), "bueno" | "well") && reading.word(start + 1) == ",";
+        let own = (start..end).any(|word| self.first.at(reading, word).is_some());
+        corrects && !own && end - start <= LONGEST_CORRECTION
+            || first > start && self.goes_on.at(reading, first).is_some()
+    }
+}
+
+/// Words before what a sentence says: "no, …", "bueno, …".
+fn is_filler(reading: &Reading<'_>, word: usize) -> bool {
+    let small = matches!(
+        reading.word(word),
+        "no" | "si"
+            | "bueno"
+            | "pues"
+            | "y"
+            | "ay"
+            | "eh"
+            | "well"
+            | "yes"
+            | "and"
+            | "so"
+            | "oh"
+            | "yeah"
+            | "pero"
+            | "but"
+    );
+    small || matches!(reading.word(word), "," | "…" | "¡" | "-" | "–")
+}
+
+/// "Eso es mi hermano", "es mi hermano, Hugo, que …": the person is what the verb before says.
+fn is_predicate(reading: &Reading<'_>, noun: usize, lowest: usize) -> bool {
+    let own = |word: &str| matches!(word, "mi" | "my" | "el" | "la" | "the" | "our");
+    let determined = own(reading.word(noun)) || noun > lowest && own(reading.word(noun - 1));
+    let before = if own(reading.word(noun)) { noun } else { noun.saturating_sub(1) };
+    let verb = before.checked_sub(1).filter(|verb| *verb >= lowest).map_or("", |verb| reading.word(verb));
+    determined && matches!(verb, "es" | "era" | "is" | "'s" | "was" | "thats")
+}
+
+/// Behind a person's name the clause ends, or one about them begins.
+fn closes_name(reading: &Reading<'_>, at: usize, end: usize) -> bool {
+    let name = if at < end && reading.word(at) == "," { after_name(reading, at + 1, end) } else { at };
+    let then = if name > at + 1 && reading.word(name) == "," { name + 1 } else { at };
+    then >= end || matches!(reading.word(then), "." | "!" | "," | "que" | "who" | "…")
+}
+
+/// "Our Colin's been poorly": a relative who is named as people of one house do.
+fn ours(reading: &Reading<'_>, word: usize, sentence: &Sentence) -> Option<Held> {
+    if reading.word(word) != "our" {
+        return None;
+    }
+    let end = after_name(reading, word + 1, sentence.words.end);
+    let verb = matches!(reading.word(end), "'s" | "s" | "has" | "is" | "was" | "had" | "takes" | "got");
+    (end > word + 1 && verb || reading.word(end) == "been" && end > word + 1).then(|| (Category::Family, word..end))
+}
+
+/// "Tiene alzhéimer" behind a sentence that named a relative: nobody says so of themselves.
+fn drops_subject(reading: &Reading<'_>, sentence: &Sentence) -> bool {
+    let first = sentence.words.clone().find(|word| !is_filler(reading, *word));
+    first.is_some_and(|word| matches!(reading.word(word), "tiene" | "tuvo" | "padece" | "padecio" | "sufre"))
+}
+
+/// "¿Él ha sido violento?": a question about another person alone.
+fn asks_of_another(reading: &Reading<'_>, sentence: &Sentence) -> bool {
+    let has = |named: &dyn Fn(&str) -> bool| sentence.words.clone().any(|word| named(reading.word(word)));
+    let him = sentence.words.clone().any(|word| {
+        matches!(reading.word(word), "he" | "she" | "ella")
+            || reading.word(word) == "el" && reading.source(&(word..word + 1)).of(reading.text).to_lowercase() == "él"
+    });
+    let you = |word: &str| matches!(word, "you" | "your" | "te" | "tu" | "ti" | "usted" | "contigo" | "tienes" | "has");
+    sentence.question && him && !has(&you)
+}
+
+/// "No, lloraba más que yo": a verb that is the speaker's or another's, in answer to such a question.
+fn answers_of_another(reading: &Reading<'_>, sentence: &Sentence) -> bool {
+    let Some(first) = sentence.words.clone().find(|word| !is_filler(reading, *word)) else { return false };
+    let source = reading.source(&(first..first + 1)).of(reading.text).to_lowercase();
+    source.ends_with("aba")
+        || source.ends_with("ía")
+        || source.ends_with('ó')
+        || matches!(source.as_str(), "he" | "she")
 }
 
 impl Floor {
@@ -154,6 +273,7 @@ impl Floor {
         if self.turn != turn {
             self.turn = turn;
             self.to_the_end = false;
+            self.mentioned = None;
         }
         if self.named_in.zip(turn).is_some_and(|(named, here)| here > named + LONGEST_MEMORY) {
             self.held = None;

@@ -4,20 +4,23 @@
 //! patient has it too ("mi madre y yo tenemos diabetes"). Cues alone cannot tell these apart: a word for a relative is
 //! the same in all of them.
 
+mod apposition;
+mod clefts;
 mod people;
+mod topic;
 
 use std::ops::Range;
 
 use super::Scope;
 use super::cues::Category;
 use super::lists::FindingAt;
-use super::subjects::after_name;
 use crate::lexicon::label;
 use crate::matcher::Matcher;
 use crate::phrasebook::Builder;
 use crate::reading::{Reading, Sentence};
 pub(super) use people::is_english_son;
 use people::{People, Person, is_self, returns};
+pub(super) use topic::Topics;
 
 use super::subjects::FILE;
 
@@ -76,14 +79,23 @@ impl Whose {
     }
 
     /// The stretches of a sentence that are another person's, and those that are the patient's although a relative is near.
-    pub(super) fn scopes(&self, reading: &Reading<'_>, sentence: &Sentence, finding: &FindingAt<'_>) -> Vec<Scope> {
+    pub(super) fn scopes(
+        &self,
+        reading: &Reading<'_>,
+        sentence: &Sentence,
+        finding: &FindingAt<'_>,
+        topics: &mut Topics,
+    ) -> Vec<Scope> {
         let people = self.people.find(reading, &sentence.words);
         let telling = Telling { whose: self, reading, sentence, people, finding };
+        topics.enter(reading.sentence_of(sentence.words.start), reading);
         let mut out = telling.shared();
+        out.extend(telling.clefts());
         // In speech who is the subject goes on from sentence to sentence: see `subjects`.
         if sentence.turn.is_none() {
             telling.people.iter().for_each(|person| telling.of_person(person, &mut out));
             out.extend(telling.of_folk());
+            out.extend(telling.carried(topics));
             out.extend(telling.of_the_spouse());
         }
         out
@@ -193,7 +205,9 @@ impl Telling<'_, '_> {
 
     /// What a person has as the subject of a clause, or as company of whom more is said.
     fn of_person(&self, person: &Person, out: &mut Vec<Scope>) {
-        let end = after_name(self.reading, person.words.end, self.end());
+        let end = self.behind_name(person);
+        out.extend(self.bracket(person, end));
+        out.extend(self.elliptic(person, end));
         let clause = |from: usize| self.clause(person, from);
         let Some(from) = self.begins_telling(person, end) else { return };
         let (to, back) = clause(from);
@@ -211,6 +225,9 @@ impl Telling<'_, '_> {
     /// Where what a person has begins to be said, behind the words that name them.
     fn begins_telling(&self, person: &Person, end: usize) -> Option<usize> {
         let tells = |at: usize| self.whose.tells.at(self.reading, at).is_some();
+        if let Some(from) = self.titled(person, end) {
+            return Some(from);
+        }
         // "A friend who uses heroin", "su madre, que tiene depresión".
         let who = end + usize::from(self.word(end) == ",");
         if matches!(self.word(who), "que" | "who") {
@@ -225,7 +242,9 @@ impl Telling<'_, '_> {
                     !matches!(self.word(*at), "," | "." | ";" | "y" | "and") && !is_self(self.reading, *at)
                 })
                 .any(|at| self.whose.treated.at(self.reading, at).is_some());
-            return (treated || self.states(end)).then_some(end);
+            // "Hermana, Vega, celíaca": what stands behind the comma that closes a name.
+            let named = self.word(end) == "," && end > person.words.end && (self.finding)(end + 1).is_some();
+            return (treated || named || self.states(end)).then_some(end);
         }
         let company = (self.sentence.words.start..person.from)
             .rev()
@@ -305,6 +324,7 @@ impl Telling<'_, '_> {
             }
             let goes_on = |next: usize| {
                 (self.finding)(next).is_some()
+                    || is_treated(self.word(next))
                     || matches!(
                         self.word(next),
                         "on" | "en"
@@ -392,6 +412,15 @@ impl Telling<'_, '_> {
 
 fn is_allergic(word: &str) -> bool {
     word.starts_with("alerg") || word.starts_with("allerg") || word.starts_with("intoleran")
+}
+
+/// "Madre con depresión, medicada con …": a participle that goes on about the same person.
+fn is_treated(word: &str) -> bool {
+    let stem = word.trim_end_matches(['o', 'a']);
+    matches!(
+        stem,
+        "medicad" | "tratad" | "ingresad" | "operad" | "diagnosticad" | "amputad" | "medicated" | "diagnosed"
+    )
 }
 
 /// Verbs of what the patient says and comes for.

@@ -8,7 +8,7 @@ use super::super::scene::Scene;
 use crate::reading::Reading;
 
 /// Words behind a procedure in which it is said what came of it.
-const BEHIND: usize = 7;
+const BEHIND: usize = 11;
 /// Words between a refusal and its object.
 const BEFORE: usize = 4;
 /// Verbs of refusing and calling off, before or behind what they are about.

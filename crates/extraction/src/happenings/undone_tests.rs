@@ -26,6 +26,7 @@ fn what_was_refused_called_off_or_not_done_is_no_procedure() {
         "Cystoscopy not done because of infection.",
         "La resonancia no se realizó.",
         "Splenectomy was not required.",
+        "Cardioversion was discussed twice with the team and was not needed.",
         "Candidate for kidney transplant.",
         "Está pensando en hacerse una histerectomía.",
         "Parents refuse MMR.",

@@ -81,22 +81,60 @@ fn of(reading: &Reading<'_>, sentence: usize) -> Vec<Ticked> {
     if boxes.is_empty() {
         return Vec::new();
     }
-    let bullet = |word: usize| matches!(reading.word(word), "-" | "*" | "•" | "·");
-    let first_word = words.clone().find(|word| !bullet(*word)).unwrap_or(words.start);
-    if let Some(ticked) = scaled(reading, &boxes, first_word, words.end) {
-        return vec![ticked];
-    }
-    let before = match spaced(reading, &boxes, words.end) {
-        Some(before) => before,
-        None => boxes[0].words.start > first_word,
-    };
-    let ticked = boxes.iter().any(|one| matches!(reading.word(one.words.start), "✓" | "✔" | "✅" | "☑"));
+    let first_word = behind_bullet(reading, &words);
     let mut out = Vec::new();
     let mut from = first_word;
+    let mut rest = boxes.as_slice();
+    while !rest.is_empty() {
+        let next = (1..rest.len()).find_map(|at| field(reading, &rest[at - 1], &rest[at]).map(|start| (at, start)));
+        let (count, limit) = next.unwrap_or((rest.len(), words.end));
+        out.extend(of_field(reading, &rest[..count], from..limit));
+        (from, rest) = (limit, &rest[count..]);
+    }
+    out
+}
+
+/// The first word of a line behind its bullet and number: "3) [ ] binges".
+fn behind_bullet(reading: &Reading<'_>, words: &Range<usize>) -> usize {
+    let bullet = |word: &usize| matches!(reading.word(*word), "-" | "*" | "•" | "·");
+    let first = words.clone().find(|word| !bullet(word)).unwrap_or(words.start);
+    let number = reading.word(first).bytes().all(|byte| byte.is_ascii_digit()) && !reading.word(first).is_empty();
+    let numbered = number && matches!(reading.word(first + 1), ")" | "." | "-") && first + 2 < words.end;
+    let boxed = numbered && box_at(reading, first + 2, words.end).is_some();
+    if boxed { first + 2 } else { first }
+}
+
+/// Where another field begins between two boxes of a line: "… [ ] weekly     Tobacco: [x] no".
+fn field(reading: &Reading<'_>, last: &FormBox, next: &FormBox) -> Option<usize> {
+    let between = last.words.end..next.words.start;
+    if between.len() < 2 || reading.word(between.end - 1) != ":" {
+        return None;
+    }
+    let wide = |word: &usize| {
+        let gap = reading.words[*word - 1].source.end..reading.words[*word].source.start;
+        gap.len() >= 2
+    };
+    between.clone().rev().skip(1).find(|word| *word > between.start && wide(word))
+}
+
+/// The boxes of one field of a line.
+fn of_field(reading: &Reading<'_>, boxes: &[FormBox], words: Range<usize>) -> Vec<Ticked> {
+    let first_word = words.start;
+    if let Some(ticked) = scaled(reading, boxes, first_word, words.end) {
+        return vec![ticked];
+    }
+    let before = match spaced(reading, boxes, words.end) {
+        Some(before) => before,
+        None => boxes[0].words.start > first_word && !is_title(reading, boxes, &words),
+    };
+    let ticked = boxes.iter().any(|one| matches!(reading.word(one.words.start), "✓" | "✔" | "✅" | "☑"));
+    let titled = !before && boxes[0].words.start > first_word && is_title(reading, boxes, &words);
+    let mut out = Vec::new();
+    let mut from = if titled { boxes[0].words.start } else { first_word };
     let mut at = 0;
     while at < boxes.len() {
         let label_after = boxes[at].words.end..boxes.get(at + 1).map_or(words.end, |next| next.words.start);
-        if let Some(pair) = Pair::at(reading, &boxes, at, from, words.end) {
+        if let Some(pair) = Pair::at(reading, boxes, at, from, words.end) {
             out.push(pair.says(from));
             from = pair.end;
             at += pair.boxes;
@@ -118,6 +156,16 @@ fn of(reading: &Reading<'_>, sentence: usize) -> Vec<Ticked> {
         out.push(Ticked { mark, label, cue: here.words.clone() });
     }
     out
+}
+
+/// "Medical: ☐ diabetes ☑ migraine": a title before boxes that stand before their labels.
+fn is_title(reading: &Reading<'_>, boxes: &[FormBox], words: &Range<usize>) -> bool {
+    let (Some(first), Some(last)) = (boxes.first(), boxes.last()) else { return false };
+    let colon = first.words.start > words.start && reading.word(first.words.start - 1) == ":";
+    let answers = boxes.iter().any(|one| answer(reading.word(one.words.end)).is_some());
+    let colons = (first.words.end..last.words.start).any(|word| reading.word(word) == ":");
+    let labelled = boxes.len() > 1 && last.words.end < words.end && !reading.words[last.words.end].punctuation;
+    colon && labelled && !answers && !colons
 }
 
 /// Whether the boxes of a line stand behind their labels, by the gaps: a label stands one space from its box, the next item

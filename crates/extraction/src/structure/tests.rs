@@ -86,6 +86,18 @@ fn a_box_belongs_to_the_side_on_which_its_line_puts_boxes() {
 }
 
 #[test]
+fn each_field_of_a_line_has_its_own_boxes() {
+    let line = "Mood: [ ] never [x] sometimes [ ] often     Asthma: [ ] Yes [x] No     Gout: [x] Yes [ ] No";
+    let said: Vec<(Mark, String)> = marks(line);
+    let of = |name: &str| said.iter().find(|(_, label)| label.starts_with(name)).map(|(mark, _)| *mark);
+    assert_eq!((of("Asthma"), of("Gout")), (Some(Mark::No), Some(Mark::Yes)), "{said:?}");
+    let said = marks("Medical: ☐ asthma ☑ gout ☐ epilepsy");
+    let of = |name: &str| said.iter().find(|(_, label)| label.trim() == name).map(|(mark, _)| *mark);
+    assert_eq!((of("asthma"), of("gout"), of("epilepsy")), (Some(Mark::Empty), Some(Mark::Yes), Some(Mark::Empty)));
+    assert_eq!(marks("3) [ ] Atracones"), [(Mark::Empty, "Atracones".to_owned())]);
+}
+
+#[test]
 fn a_pair_of_boxes_for_yes_and_no_answers_the_words_before_it() {
     for (text, mark) in [
         ("Past attempt? [x] Yes [ ] No", Mark::Yes),

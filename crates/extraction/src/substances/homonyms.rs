@@ -19,3 +19,52 @@ pub(super) fn is_given_name(reading: &Reading<'_>, word: usize, sentence: &Sente
     let using = within && is_verb(reading.word(word - 1));
     names && capital && within && !using
 }
+
+/// A word that the one before or behind it gives another sense: "her mate rang", "processing speed", "Webster pack",
+/// "drugs and allergies" as a title, "meth" near the methadone of the same sentence.
+pub(super) fn is_of_another_thing(reading: &Reading<'_>, word: usize, end: usize) -> bool {
+    let before = word.checked_sub(1).map_or("", |before| reading.word(before));
+    let behind = reading.word(end);
+    match reading.word(word) {
+        "mate" | "mates" => matches!(
+            before,
+            "my" | "his"
+                | "her"
+                | "their"
+                | "a"
+                | "best"
+                | "the"
+                | "old"
+                | "work"
+                | "school"
+                | "yes"
+                | "thanks"
+                | "our"
+        ),
+        "speed" => {
+            matches!(before, "processing" | "psychomotor" | "at" | "full" | "gait" | "walking" | "high" | "up" | "low")
+                || matches!(behind, "of" | "limit" | "dial" | "camera" | "cameras" | "bump")
+        }
+        "pack" | "packs" | "paquete" => matches!(
+            before,
+            "webster"
+                | "blister"
+                | "dosette"
+                | "ice"
+                | "food"
+                | "care"
+                | "information"
+                | "action"
+                | "monthly"
+                | "weekly"
+        ),
+        "drugs" | "drug" => matches!(behind, "and" | "&") && reading.word(end + 1).starts_with("allerg"),
+        "thinner" => matches!(before, "blood" | "getting" | "much" | "looks" | "looking" | "bit" | "is" | "looked"),
+        "meth" => {
+            let sentence = &reading.sentences[reading.sentence_of(word)];
+            let doses = |at: usize| matches!(reading.word(at), "methadone" | "buprenorphine" | "subutex" | "bupe");
+            before == "than" || sentence.words.clone().any(doses)
+        }
+        _ => false,
+    }
+}
