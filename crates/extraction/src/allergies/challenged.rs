@@ -100,7 +100,7 @@ impl AllergyRules {
         }
         let after = end.max(start)..sentence.words.end.min(end.max(start) + REACH);
         let Some(outcome) = after.clone().find(|word| is_borne(scene, *word)) else { return };
-        // "Negativa -> puede tomarla, pendiente de borrar": what stands behind an arrow or a semicolon is another matter.
+        // "Negativa -> puede tomarla, pendiente de borrar": what follows an arrow or a semicolon is another matter.
         let parts = |word: &usize| matches!(reading.word(*word), "->" | "→" | ";");
         let clause = sentence.words.start..(outcome..sentence.words.end).find(parts).unwrap_or(sentence.words.end);
         if bound.is_empty() || clause.into_iter().any(|word| HARMED.contains(&reading.word(word))) {

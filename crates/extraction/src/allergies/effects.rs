@@ -123,10 +123,12 @@ impl AllergyRules {
                 self.reactions.find(scene.reading, substance.words.end..words.end.min(substance.words.end + LINK));
             let reach = if told.is_empty() { 2 } else { LINK + 2 };
             let behind = substance.words.end..words.end.min(substance.words.end + reach);
-            let Some(cue) = behind.clone().find_map(|word| self.effects.forbidden.at(scene.reading, word)) else {
-                continue;
-            };
-            self.forbid(scene, index, std::slice::from_ref(substance), &cue.words, out);
+            let cue = behind.clone().find_map(|word| {
+                let hit = self.effects.forbidden.at(scene.reading, word).map(|hit| hit.words);
+                hit.or_else(|| forbids_at(scene.reading, word))
+            });
+            let Some(cue) = cue else { continue };
+            self.forbid(scene, index, std::slice::from_ref(substance), &cue, out);
         }
     }
 
@@ -350,6 +352,21 @@ fn relative_before(scene: &Scene<'_>, words: Range<usize>) -> bool {
         matches!(scene.reading.word(word), "i" | "he" | "she" | "yo" | "patient" | "pt" | "paciente" | "we")
     });
     !own && near.clone().any(|word| super::owner::is_relative(scene.reading.word(word)))
+}
+
+/// "Ketorolaco: NO poner, sangrado digestivo", "diclofenac – do not give": an order behind a name.
+fn forbids_at(reading: &Reading<'_>, word: usize) -> Option<Range<usize>> {
+    let at = |by: usize| reading.word(word + by);
+    let spanish =
+        |verb: &str| matches!(verb, "poner" | "dar" | "administrar" | "usar" | "ponerle" | "darle" | "pautar");
+    let length = match (at(0), at(1), at(2)) {
+        ("no", verb, _) if spanish(verb) => 2,
+        ("no", "volver", "a") => 4,
+        ("do", "not", "give" | "use" | "prescribe") => 3,
+        ("not", "to", "be") => 4,
+        _ => return None,
+    };
+    Some(word..word + length)
 }
 
 /// "PENICILINA = ANAFILAXIA", "erythromycin = really bad vomiting".

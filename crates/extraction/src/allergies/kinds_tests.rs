@@ -39,6 +39,7 @@ fn an_allergy_that_the_text_takes_back_is_denied() {
     each(&[
         ("Alergia a cefuroxima en la ficha. No es cierto, que la quiten.", "cefuroxime", "no allergy"),
         ("Alergias:\n- látex: anotado y luego tachado.", "latex", "no allergy"),
+        ("En la portada pone alérgico a tramadol pues no que lo quiten.", "tramadol", "no allergy"),
         ("The entry \"allergic to codeine\" is nonsense.", "codeine", "no allergy"),
         ("Allergy list: eggs. Remove.", "egg", "no allergy"),
         (
@@ -50,12 +51,30 @@ fn an_allergy_that_the_text_takes_back_is_denied() {
 }
 
 #[test]
+fn the_answer_of_the_next_turn_takes_back_what_the_record_says() {
+    let said = |answer: &str| {
+        let turns = [
+            (Speaker::Clinician, "Allergies: I have sesame on the record here.", None),
+            (Speaker::Family, answer, None),
+        ];
+        let all = entities(&Document::dialogue(turns, Language::English));
+        all.iter().any(|e| {
+            e.kind == EntityType::Allergy && !e.context.negated && e.context.experiencer == Experiencer::Patient
+        })
+    };
+    assert!(!said("He had the test last year and he passed."));
+    assert!(said("Yes, he came out in hives."));
+}
+
+#[test]
 fn an_allergy_of_which_nothing_is_taken_back_stays() {
     each(&[
         ("Alergia a la penicilina. No es verdad que la tolere.", "penicillin", "allergy"),
         ("Alérgica al látex, no tachado.", "latex", "allergy"),
         ("Allergic to peanuts. The food diary is nonsense, she says of the leaflet.", "peanuts", "allergy"),
         ("Alergia a amoxicilina: provocación con amoxicilina positiva.", "amoxicillin", "allergy"),
+        ("Allergic to latex. Sutures to be removed.", "latex", "allergy"),
+        ("Alergia al látex. Tenía un yeso y se lo quitaron.", "latex", "allergy"),
         ("Allergic to ibuprofen, not so bad now.", "ibuprofen", "allergy"),
     ]);
 }
@@ -83,6 +102,7 @@ fn a_sign_or_a_row_with_a_reaction_states_an_allergy() {
     each(&[
         ("*** ALERTA: CEFTRIAXONA = ANAFILAXIA (2018) ***", "ceftriaxone", "allergy"),
         ("clarithromycin = really bad vomiting", "clarithromycin", "intolerance"),
+        ("La cefalexina le cerró la garganta en 2015.", "cephalexin", "allergy"),
         ("| Ketorolaco | [x] | Ronchas en la espalda, 2015 |", "ketorolac", "allergy"),
     ]);
     assert_eq!(of("| Zolpidem | 10 | insomnio |", "zolpidem"), "");
@@ -123,5 +143,15 @@ fn a_medicine_that_was_taken_away_for_what_it_did_is_not_tolerated() {
         ("Aripiprazol: hubo que quitarlo por acatisia.", "aripiprazole", "intolerance"),
         ("No tolera tramadol por náuseas.", "tramadol", "intolerance"),
         ("Codeine - vomiting, not a true allergy.", "codeine", "intolerance"),
+        ("Diclofenaco: NO poner, sangrado de estómago en 2020.", "diclofenac", "intolerance"),
+        ("Y el piroxicam me revienta el estómago.", "piroxicam", "intolerance"),
+    ]);
+}
+
+#[test]
+fn a_medicine_that_must_not_be_given_without_a_harm_is_no_allergen() {
+    each(&[
+        ("Zolpidem: no dar esta semana.", "zolpidem", ""),
+        ("Diazepam 5 mg, do not give with alcohol.", "diazepam", ""),
     ]);
 }

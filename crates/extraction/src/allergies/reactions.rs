@@ -268,7 +268,7 @@ fn with_part(reading: &Reading<'_>, substance: &Range<usize>, place: &Range<usiz
 }
 
 /// "Pt says", "consignada como alergia", "de crío", "es higienista dental": who said it, where and when it is written, or what
-/// somebody is. None of that is what a substance did.
+/// a person is. None of that is what a substance did.
 fn speaks_of_record(scene: &Scene<'_>, words: Range<usize>) -> bool {
     const STEMS: &[&str] = &[
         "consign",

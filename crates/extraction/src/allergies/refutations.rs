@@ -16,14 +16,16 @@ const REFUTES: &[&str] = &[
     "crossed/struck/scored out/through",
     "no alergia/allergy $",
     "se retira/borra/elimina/quita el/este dato/antecedente",
-    "se lo/la descartaron/descarto/quitaron",
+    "se lo/la descartaron/descarto",
     "lo/la descartaron/desmintieron",
     "que lo/la quiten/borren/saquen/eliminen",
     "hay que quitarlo/quitarla/borrarlo/borrarla/sacarlo/sacarla",
     "pendiente de borrar/retirar/quitar/eliminar",
     "'ll/will take it/that/this off",
-    "can be removed/deleted",
-    "to be removed/deleted",
+    "and he/she/i/they passed $",
+    "passed the food/oral/drug/penicillin challenge",
+    "can be removed/deleted $",
+    "to be removed/deleted $",
     "puede/podes tomarla/tomarlo/comerlo/comerla $",
 ];
 /// Orders that stand alone behind an entry.
@@ -33,7 +35,9 @@ const ALONE: &[&str] = &["remove", "removed", "delete", "deleted", "quitar", "bo
 pub(super) fn refutes_at(scene: &Scene<'_>, word: usize) -> Option<Range<usize>> {
     let reading = scene.reading;
     let sentence = &reading.sentences[reading.sentence_of(word)].words;
-    let denied = (sentence.start.max(word.saturating_sub(2))..word)
+    // "Pues no, que lo quiten": that "no" is an answer of its own.
+    let near = if reading.word(word) == "que" { word.saturating_sub(1) } else { word };
+    let denied = (sentence.start.max(word.saturating_sub(2))..near)
         .any(|at| matches!(reading.word(at), "no" | "not" | "n't" | "nunca" | "never"));
     let ends = |at: usize| at >= sentence.end || reading.words[at].punctuation;
     let found = REFUTES.iter().find_map(|phrase| {

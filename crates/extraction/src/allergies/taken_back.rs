@@ -11,6 +11,7 @@ use crate::medication::SentenceDrugs;
 use crate::phrasebook::Builder;
 use crate::scene::Scene;
 use crate::{EntityType, Experiencer, Reaction};
+use anamnesis_text::Speaker;
 
 /// Sentences after the one that names the allergen in which it may be taken back.
 const NEXT_SENTENCES: usize = 2;
@@ -126,7 +127,11 @@ impl AllergyRules {
         let here = &reading.sentences[index];
         for later in reading.sentences.iter().skip(index).take(NEXT_SENTENCES + 1) {
             let gap = scene.text().get(here.span.end..later.span.start).unwrap_or("");
-            if later.turn != here.turn || (later.span != here.span && gap.contains('\n')) {
+            // "I've still got peanuts on here." — "He did the challenge and he passed."
+            let answers = here.turn.zip(later.turn).is_some_and(|(here, later)| here + 1 == later)
+                && here.speaker == Speaker::Clinician
+                && matches!(later.speaker, Speaker::Patient | Speaker::Family);
+            if !answers && (later.turn != here.turn || (later.span != here.span && gap.contains('\n'))) {
                 break;
             }
             let words = later.words.clone();
@@ -135,8 +140,12 @@ impl AllergyRules {
             }
             for word in words.clone() {
                 let gone = self.taken_back.gone.at(reading, word);
-                let gone = gone.map(|hit| hit.words).or_else(|| refutes_at(scene, word));
-                if gone.is_some_and(|hit| self.is_said_of(scene, &hit, placed, (named, false))) {
+                if gone.is_some_and(|hit| self.is_said_of(scene, &hit.words, placed, (named, answers))) {
+                    return true;
+                }
+                // Plain words ("to be removed", "no es cierto") need a clause that names nothing else; "tachado" is of a record.
+                let plain = !matches!(reading.word(word), "tachado" | "tachada" | "crossed" | "struck" | "scored");
+                if refutes_at(scene, word).is_some_and(|hit| self.is_said_of(scene, &hit, placed, (named, plain))) {
                     return true;
                 }
                 if self.borne_well(scene, word, placed, (&words, named)) {
@@ -231,7 +240,7 @@ impl AllergyRules {
     }
 }
 
-/// "Vómitos, no alergia": what it did is told with it, and is what is not tolerated.
+/// "Vómitos, no alergia": what it did is said with it, and is what is not tolerated.
 fn is_side_effect(scene: &Scene<'_>, placed: &Placed) -> bool {
     let reading = scene.reading;
     let Some(reaction) = &placed.entity.reaction else { return false };
