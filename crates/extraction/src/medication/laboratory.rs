@@ -65,7 +65,7 @@ pub(crate) fn is_measured(reading: &Reading<'_>, sentence: &Range<usize>, mentio
     {
         return true;
     }
-    let listed = matches!(mention.concept.group, "vitamin" | "mineral" | "hormone" | "endocrine");
+    let listed = matches!(mention.concept.group, "vitamin" | "hormone");
     if listed && is_in_panel(reading, sentence, words) {
         return true;
     }
@@ -145,7 +145,8 @@ fn is_compared(reading: &Reading<'_>, end: usize) -> bool {
     let limit = |word: &str| word.starts_with(['<', '≤']) || word.starts_with('>');
     let figure = |word: &str| word.trim_start_matches(['<', '>', '=', '≤']).starts_with(|c: char| c.is_ascii_digit());
     let said = reading.word(end);
-    limit(said) && (said.len() > 1 && figure(said) || figure(reading.word(end + 1)))
+    let amount = (end + 1..end + 3).any(|at| matches!(reading.word(at), "mg" | "mcg" | "g"));
+    limit(said) && !amount && (said.len() > 1 && figure(said) || figure(reading.word(end + 1)))
 }
 
 /// "E. coli, amoxicillin resistant", "cultivo: sensible a fosfomicina": what a microbe bears.
@@ -208,5 +209,14 @@ fn is_in_panel(reading: &Reading<'_>, sentence: &Range<usize>, name: &Range<usiz
         )
     });
     let test = sentence.clone().filter(|at| !name.contains(at)).any(|at| PANEL.contains(&reading.word(at)));
-    test && !taken
+    // "Ferritin 8, started folic acid": a verb before it, or an amount behind it, is of a medicine.
+    let listed = name.start > sentence.start
+        && matches!(
+            reading.word(name.start - 1),
+            "," | ":" | "and" | "y" | "repeat" | "repetir" | "+" | "pedir" | "check"
+        );
+    let closes = name.end >= sentence.end
+        || reading.words[name.end].punctuation
+        || matches!(reading.word(name.end), "and" | "y");
+    test && listed && closes && !taken
 }

@@ -175,6 +175,11 @@ fn reads(reading: &Reading<'_>, clause: &Range<usize>, at: usize, phrase: &str) 
 fn dropped(reading: &Reading<'_>, clause: &Range<usize>, verb: usize, things: bool) -> Option<bool> {
     let word = |at: usize| if clause.contains(&at) { reading.word(at) } else { "" };
     let passive = verb > clause.start && matches!(word(verb - 1), "was" | "were" | "been" | "is" | "got");
+    // "He was stopped by the police".
+    let person = (clause.start..verb).any(|at| matches!(word(at), "i" | "he" | "she" | "we" | "pt" | "patient"));
+    if passive && person {
+        return None;
+    }
     if DROPPED_EN.contains(&word(verb)) {
         let object = word(verb + 1);
         let month = |at: usize| is_month(word(at)) || is_number(word(at)) || matches!(word(at), "the" | "last");
@@ -365,5 +370,9 @@ pub(super) fn speaks_of_another(reading: &Reading<'_>, words: &Range<usize>) -> 
         word(at) == "stopped"
             && (matches!(word(at + 1), "at" | "outside" | "for") || word(at + 1) == "on" && word(at + 2) == "the")
     });
-    named && alone || object || halted
+    // "He was stopped by the police".
+    let held_up = matches!(first, "i" | "he" | "she" | "we" | "they")
+        && word(words.start + 1) == "was"
+        && word(words.start + 2) == "stopped";
+    named && alone || object || halted || held_up
 }

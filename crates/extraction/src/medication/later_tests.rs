@@ -52,6 +52,7 @@ fn a_later_clause_about_something_else_ends_no_medicine() {
         ("Metformina 850 mg cada 12 horas. La dejó el marido en enero.", "metformin"),
         ("Lithium 400 mg at night. The tremor stopped.", "lithium"),
         ("Amlodipino 5 mg. Lo dejamos igual.", "amlodipine"),
+        ("Escitalopram 10 mg. He was stopped by the police.", "escitalopram"),
         ("Quetiapine 50 mg at night. She stopped at the shop on the way.", "quetiapine"),
         ("Enalapril 10 mg. No lo tomó hoy.", "enalapril"),
         ("Paracetamol 1 g when needed. She took two today.", "acetaminophen"),
@@ -130,6 +131,8 @@ fn what_is_left_as_it_is_goes_on_and_a_person_who_is_not_wanted_is_no_refusal() 
     each(&[
         ("El Medikinet lo dejamos igual, en 20, no lo voy a subir.", "methylphenidate", "active"),
         ("La sertralina la dejamos como está.", "sertraline", "active"),
+        ("Apixabán 5 mg: en pausa por la cirugía, preguntar cuándo se reinicia.", "apixaban", "on_hold"),
+        ("Metformina EN SUSPENSO por el contraste.", "metformin", "on_hold"),
     ]);
     assert_ne!(status("I'm on citalopram, I don't want him going down that road.", "citalopram"), "declined");
     assert_eq!(status("Citalopram was offered, she doesn't want it.", "citalopram"), "declined");
@@ -162,6 +165,7 @@ fn what_a_laboratory_measures_is_no_medicine() {
     for (text, name) in [
         ("Vitamin B12 1 mg im every three months.", "vitamin b12"),
         ("Takes aspirin 75 mg.", "aspirin"),
+        ("Ferritin 8, started folic acid.", "folic acid"),
         ("UTI treated with trimethoprim 200 mg.", "trimethoprim"),
     ] {
         assert!(medicine(&Document::plain(text, Language::Unknown), name).is_some(), "{text}");

@@ -64,19 +64,8 @@ pub(super) const OPENERS: &[&str] = &[
     "but",
 ];
 /// Past forms of stopping.
-pub(super) const DROPPED_EN: &[&str] = &[
-    "stopped",
-    "stoped",
-    "quit",
-    "ditched",
-    "binned",
-    "ceased",
-    "discontinued",
-    "dropped",
-    "dumped",
-    "chucked",
-    "withdrawn",
-];
+pub(super) const DROPPED_EN: &[&str] =
+    &["stopped", "stoped", "quit", "ditched", "binned", "ceased", "discontinued", "dropped", "dumped", "chucked"];
 /// What may follow a verb of stopping that has no object.
 pub(super) const TIMES: &[&str] = &[
     "after",
@@ -158,8 +147,6 @@ pub(super) const NEVER_EN: &[&str] = &[
     "begin",
     "begun",
     "commenced",
-    "open",
-    "opened",
     "bought",
     "buy",
     "used",

@@ -204,6 +204,15 @@ pub(super) fn behind(reading: &Reading<'_>, clause: usize, hit: &Range<usize>, s
     if status == Status::NotAdherent && is_denied(reading, clause, hit.start) {
         return Status::Continued;
     }
+    // "En pausa, preguntar cuándo se reinicia": it has not been begun again.
+    let awaited =
+        |at: usize| matches!(reading.word(at), "cuando" | "when" | "hasta" | "until" | "before" | "si" | "if");
+    let anew = hit
+        .clone()
+        .any(|at| ["reinici", "retom", "restart", "resum"].iter().any(|stem| reading.word(at).starts_with(stem)));
+    if status == Status::Active && anew && (clause.max(hit.start.saturating_sub(4))..hit.start).any(awaited) {
+        return Status::OnHold;
+    }
     if status == Status::Declined && wants_a_person(reading, hit) {
         return Status::Active;
     }
