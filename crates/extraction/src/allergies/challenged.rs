@@ -79,7 +79,7 @@ impl AllergyRules {
     ) {
         let reading = scene.reading;
         let sentence = &reading.sentences[index];
-        if sentence.question || sentence.words.clone().any(|word| HARMED.contains(&reading.word(word))) {
+        if sentence.question {
             return;
         }
         let Some(start) = sentence.words.clone().find_map(|word| challenge_at(reading, word)) else { return };
@@ -99,7 +99,11 @@ impl AllergyRules {
             bound.extend(substances.iter().filter(|one| one.words.end < start && one.words.end + 2 >= start));
         }
         let after = end.max(start)..sentence.words.end.min(end.max(start) + REACH);
-        if bound.is_empty() || !after.clone().any(|word| is_borne(scene, word)) {
+        let Some(outcome) = after.clone().find(|word| is_borne(scene, *word)) else { return };
+        // "Negativa -> puede tomarla, pendiente de borrar": what follows an arrow or a semicolon is another matter.
+        let parts = |word: &usize| matches!(reading.word(*word), "->" | "→" | ";");
+        let clause = sentence.words.start..(outcome..sentence.words.end).find(parts).unwrap_or(sentence.words.end);
+        if bound.is_empty() || clause.into_iter().any(|word| HARMED.contains(&reading.word(word))) {
             return;
         }
         for substance in bound.into_iter().filter(|one| !one.class) {

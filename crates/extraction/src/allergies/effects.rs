@@ -123,10 +123,12 @@ impl AllergyRules {
                 self.reactions.find(scene.reading, substance.words.end..words.end.min(substance.words.end + LINK));
             let reach = if told.is_empty() { 2 } else { LINK + 2 };
             let behind = substance.words.end..words.end.min(substance.words.end + reach);
-            let Some(cue) = behind.clone().find_map(|word| self.effects.forbidden.at(scene.reading, word)) else {
-                continue;
-            };
-            self.forbid(scene, index, std::slice::from_ref(substance), &cue.words, out);
+            let cue = behind.clone().find_map(|word| {
+                let hit = self.effects.forbidden.at(scene.reading, word).map(|hit| hit.words);
+                hit.or_else(|| forbids_at(scene.reading, word))
+            });
+            let Some(cue) = cue else { continue };
+            self.forbid(scene, index, std::slice::from_ref(substance), &cue, out);
         }
     }
 
@@ -277,6 +279,7 @@ impl AllergyRules {
                     && !between.clone().any(|word| scene.reading.word(word).starts_with(|c: char| c.is_ascii_digit()))
                     && s.start <= within.start + 2
                     && scene.section(s.start) != Some(Section::Medications);
+                let signed = signed || is_equated(scene.reading, &between) || is_in_row(scene, s, r);
                 let with = start
                     .is_some_and(|with| (with.words.end..s.start).all(|word| is_article(scene.reading.word(word))));
                 // "It was stopped owing to lip swelling".
@@ -302,6 +305,21 @@ impl AllergyRules {
                 small && between.len() <= LINK && (!between.is_empty() || r.concept.name == "intolerance")
             }
         })
+    }
+
+    /// "El salbutamol cuando me da el asma": when it is taken, not what it does.
+    pub(super) fn is_indicated(&self, scene: &Scene<'_>, words: &Range<usize>) -> bool {
+        let word = |at: usize| scene.reading.word(at);
+        let from = words.end;
+        let comes = matches!(word(from), "cuando" | "when" | "si" | "if")
+            && matches!(word(from + 1), "me" | "le" | "i" | "he" | "she")
+            && matches!(word(from + 2), "da" | "dan" | "entra" | "viene" | "get" | "gets" | "have" | "has");
+        comes
+            && !self
+                .reactions
+                .find(scene.reading, from + 2..from + LINK + 2)
+                .iter()
+                .any(|r| r.concept.group == HYPERSENSITIVE)
     }
 
     /// A long answer to a question about allergies: only what stands with its reaction, or right behind "to".
@@ -334,6 +352,43 @@ fn relative_before(scene: &Scene<'_>, words: Range<usize>) -> bool {
         matches!(scene.reading.word(word), "i" | "he" | "she" | "yo" | "patient" | "pt" | "paciente" | "we")
     });
     !own && near.clone().any(|word| super::owner::is_relative(scene.reading.word(word)))
+}
+
+/// "Ketorolaco: NO poner, sangrado digestivo", "diclofenac – do not give": an order behind a name.
+fn forbids_at(reading: &Reading<'_>, word: usize) -> Option<Range<usize>> {
+    let at = |by: usize| reading.word(word + by);
+    let spanish =
+        |verb: &str| matches!(verb, "poner" | "dar" | "administrar" | "usar" | "ponerle" | "darle" | "pautar");
+    let length = match (at(0), at(1), at(2)) {
+        ("no", verb, _) if spanish(verb) => 2,
+        ("no", "volver", "a") => 4,
+        ("do", "not", "give" | "use" | "prescribe") => 3,
+        ("not", "to", "be") => 4,
+        _ => return None,
+    };
+    Some(word..word + length)
+}
+
+/// "PENICILINA = ANAFILAXIA", "erythromycin = really bad vomiting".
+fn is_equated(reading: &Reading<'_>, between: &Range<usize>) -> bool {
+    let plain =
+        |word: usize| !reading.words[word].punctuation && !reading.word(word).starts_with(|c: char| c.is_ascii_digit());
+    between.len() <= 4 && reading.word(between.start) == "=" && between.clone().skip(1).all(plain)
+}
+
+/// "| Dipirona | [x] | Rash en todo el cuerpo |": a row of a table whose first cell is the substance and a later one what it did.
+fn is_in_row(scene: &Scene<'_>, s: &Range<usize>, r: &Mention) -> bool {
+    let reading = scene.reading;
+    let (Some(name), Some(told)) = (reading.words.get(s.start), reading.words.get(r.words.start)) else { return false };
+    let start = reading.text[..name.source.start].rfind('\n').map_or(0, |at| at + 1);
+    let line = reading.text[start..].lines().next().unwrap_or("");
+    let first = reading.text[start..name.source.start].trim();
+    let of_allergies = r.concept.group == HYPERSENSITIVE || scene.section(s.start) == Some(Section::Allergies);
+    line.starts_with('|')
+        && first.trim_start_matches('|').trim().is_empty()
+        && told.source.end <= start + line.len()
+        && reading.text[name.source.end..told.source.start].contains('|')
+        && of_allergies
 }
 
 /// The status of what is known by its effect alone, until all of the document is read.

@@ -2,12 +2,14 @@
 
 mod apart;
 mod asked;
+mod borne;
 mod challenged;
 mod effects;
 mod lists;
 mod none;
 mod owner;
 mod reactions;
+mod refutations;
 mod refuted;
 mod refuted_lists;
 mod remedies;
@@ -20,7 +22,7 @@ use std::ops::Range;
 
 use effects::EffectWords;
 pub(super) use none::says_none;
-use owner::OwnerWords;
+use owner::{OwnerWords, is_of_labelled_relative};
 pub(super) use remedies::is_pen;
 use remedies::{is_remedy, is_treatment};
 use stopped::StoppedWords;
@@ -69,9 +71,6 @@ pub(crate) struct AllergyRules {
     taken_back: TakenBack,
     reaction_title: Matcher,
 }
-
-/// Words of a label before its colon: "Brother [PERSON]:", "Fam: son Mateo".
-const LABEL: usize = 5;
 
 /// How the text comes to speak of a substance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -212,6 +211,7 @@ impl AllergyRules {
             self.ended_for(scene, index, &substances, &mut out);
             self.none_in_form(scene, index, &substances, &mut out);
             self.borne_in_challenge(scene, index, &substances, &mut out);
+            self.borne_in_talk(scene, index, &substances, &mut out);
             if let Some((before, substance)) = named.take().filter(|_| substances.is_empty())
                 && self.follows(scene, before, index)
             {
@@ -347,7 +347,8 @@ impl AllergyRules {
         let words = &substance.words;
         // "Food: no" says something, "food: peanuts" only says of what kind the next one is.
         let empty = substance.name == FOOD && !stance.context.negated;
-        if out.taken.contains(&words.start) || empty || (substance.class && !asserted && !stance.context.negated) {
+        let known = out.taken.contains(&words.start) || substance.drug && self.is_indicated(scene, words);
+        if known || empty || (substance.class && !asserted && !stance.context.negated) {
             return;
         }
         let kind = if frame == Frame::Allergy { EntityType::Allergy } else { EntityType::Intolerance };
@@ -390,15 +391,6 @@ impl AllergyRules {
         let reaction = || !self.reactions.find(scene.reading, words.clone()).is_empty();
         !allergic && self.taking.first(scene.reading, words.clone()).is_some() && !reaction()
     }
-}
-
-/// "Hijo menor: alérgico a la leche": a relative before a colon, in a form of the patient's.
-fn is_of_labelled_relative(scene: &Scene<'_>, word: usize) -> bool {
-    let reading = scene.reading;
-    let start = reading.sentences[reading.sentence_of(word)].words.start;
-    let colon = (start.max(word.saturating_sub(6))..word).rev().find(|at| reading.word(*at) == ":");
-    let before = |colon: usize| start.max(colon.saturating_sub(LABEL))..colon;
-    colon.is_some_and(|colon| before(colon).any(|at| owner::is_relative(reading.word(at))))
 }
 
 /// A strength stands right after the name: it is a medicine that is taken.
@@ -445,5 +437,7 @@ pub(super) fn reconsider(entities: &mut Vec<Entity>) {
     }
 }
 
+#[cfg(test)]
+mod kinds_tests;
 #[cfg(test)]
 mod tests;

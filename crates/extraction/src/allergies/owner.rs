@@ -35,6 +35,18 @@ impl OwnerWords {
     }
 }
 
+/// Words of a label before its colon: "Brother [PERSON]:", "Fam: son Mateo".
+const LABEL: usize = 5;
+
+/// "Hijo menor: alérgico a la leche": a relative before a colon, in a form of the patient's.
+pub(super) fn is_of_labelled_relative(scene: &Scene<'_>, word: usize) -> bool {
+    let reading = scene.reading;
+    let start = reading.sentences[reading.sentence_of(word)].words.start;
+    let colon = (start.max(word.saturating_sub(6))..word).rev().find(|at| reading.word(*at) == ":");
+    let before = |colon: usize| start.max(colon.saturating_sub(LABEL))..colon;
+    colon.is_some_and(|colon| before(colon).any(|at| is_relative(reading.word(at))))
+}
+
 /// A relative by name or word, without those whom a redacted name stands for.
 pub(super) fn is_relative(word: &str) -> bool {
     person(word).is_some()

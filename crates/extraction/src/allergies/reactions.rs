@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::{Allergies, AllergyRules, Frame, Substance};
 use crate::medication::SentenceDrugs;
+use crate::reading::Reading;
 use crate::scene::{Scene, Stance};
 use crate::{EntityType, Reaction};
 use anamnesis_text::{Span, Speaker};
@@ -62,7 +63,7 @@ impl AllergyRules {
             if found.is_empty() && placed.frame == Frame::Allergy {
                 found = self.reactions_elsewhere(scene, &placed.words, &places);
             }
-            kept.extend(found.iter().map(|(place, _)| reading.source(place)));
+            kept.extend(found.iter().map(|(place, _)| reading.source(&with_part(reading, &placed.words, place))));
             let groups: Vec<&str> = found.iter().filter_map(|(_, group)| *group).collect();
             if let Some(kind) = kind_of(&groups, placed.frame) {
                 placed.entity.kind = kind;
@@ -197,7 +198,8 @@ impl AllergyRules {
         let end = (start..after.end).find(sign).unwrap_or(after.end);
         let numbered = (start..end).any(|word| reading.word(word).bytes().any(|byte| byte.is_ascii_digit()));
         let said = !(start..end).any(|word| NO_REACTION[..4].contains(&reading.word(word)))
-            && !NO_REACTION.contains(&reading.word(start));
+            && !NO_REACTION.contains(&reading.word(start))
+            && !speaks_of_record(scene, start..end);
         (start < end && end - start <= LONGEST_REACTION && !numbered && said).then_some(start..end)
     }
 
@@ -256,6 +258,47 @@ fn kind_of(groups: &[&str], frame: Frame) -> Option<EntityType> {
     } else {
         None
     }
+}
+
+/// A reaction with the few words before it that say where: "lips & eyes swelled up".
+fn with_part(reading: &Reading<'_>, substance: &Range<usize>, place: &Range<usize>) -> Range<usize> {
+    let joins = |at: &usize| !reading.words[*at].punctuation || matches!(reading.word(*at), "&" | "/");
+    let start = (substance.end.max(place.start.saturating_sub(3))..place.start).rev().take_while(joins).last();
+    start.unwrap_or(place.start)..place.end
+}
+
+/// "Pt says", "consignada como alergia", "de crío", "es higienista dental": who said it, where and when it is written, or what
+/// a person is. None of that is what a substance did.
+fn speaks_of_record(scene: &Scene<'_>, words: Range<usize>) -> bool {
+    const STEMS: &[&str] = &[
+        "consign",
+        "anotad",
+        "apunt",
+        "registr",
+        "record",
+        "listed",
+        "marcad",
+        "marked",
+        "tachad",
+        "label",
+        "alerg",
+        "allerg",
+        "alguien",
+        "someone",
+        "documented",
+        "figura",
+        "consta",
+    ];
+    const WORDS: &[&str] = &[
+        "says", "said", "pt", "patient", "paciente", "per", "segun", "dice", "refiere", "reports", "crio", "cria",
+        "nino", "nina", "pequeno", "pequena", "child", "kid", "baby", "bebe", "es", "son", "is", "who", "quien",
+    ];
+    let word = |at: usize| scene.reading.word(at);
+    let first = words.start;
+    let opens =
+        WORDS.contains(&word(first)) || matches!(word(first), "de" | "as" | "in") && WORDS.contains(&word(first + 1));
+    let verb_alone = words.len() == 1 && matches!(word(first), "subio" | "bajo" | "came" | "went" | "tried");
+    opens || verb_alone || words.clone().any(|at| STEMS.iter().any(|stem| word(at).starts_with(stem)))
 }
 
 /// Bytes of a text that tells several reactions at once.

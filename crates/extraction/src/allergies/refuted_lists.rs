@@ -15,7 +15,8 @@ impl AllergyRules {
     pub(super) fn is_denied_value(&self, scene: &Scene<'_>, placed: &Placed) -> bool {
         let reading = scene.reading;
         let word = |at: usize| reading.word(at);
-        let at = placed.words.end;
+        let quoted = word(placed.words.end) == "\"" && matches!(word(placed.words.end + 1), "-" | "–" | "—" | ":");
+        let at = placed.words.end + usize::from(quoted);
         let denies = |word: &str| {
             matches!(
                 word,
@@ -45,10 +46,13 @@ impl AllergyRules {
             };
             at + 1 >= sentence.end || gap.contains('\n') || matches!(word(at + 1), "," | "." | ";" | "/")
         };
-        let said = at + 1 < sentence.end && denies(word(at + 1)) && behind(at + 1);
+        let value = at + 1 + usize::from(matches!(word(at + 1), "also" | "tambien"));
+        let said = value < sentence.end && denies(word(value)) && behind(value);
         let refuted = at + 1 < sentence.end && is_refuted(word(at + 1)) && behind(at + 1);
         match word(at) {
             ":" | "-" | "–" | "—" | "(" if refuted => true,
+            // "Mariscos bien", "bee stings fine".
+            "bien" | "fine" | "ok" | "okay" if behind(at) => true,
             "," => said && word(at + 1).len() > 4,
             ":" | "-" | "–" | "—" | "=" => said,
             _ => false,

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::refutations::{is_no_true_allergy, refutes_at};
 use super::refuted::{Named, is_anothers_denial, names_another};
 use super::{Allergies, AllergyRules, Frame, Placed, WORDS};
 use crate::lexicon::label;
@@ -10,6 +11,7 @@ use crate::medication::SentenceDrugs;
 use crate::phrasebook::Builder;
 use crate::scene::Scene;
 use crate::{EntityType, Experiencer, Reaction};
+use anamnesis_text::Speaker;
 
 /// Sentences after the one that names the allergen in which it may be taken back.
 const NEXT_SENTENCES: usize = 2;
@@ -58,6 +60,10 @@ impl AllergyRules {
             let refuted =
                 |placed: &Placed| self.is_denied_value(scene, placed) || self.is_taken_back(scene, placed, &named);
             if own && !placed.entity.context.negated && refuted(placed) {
+                if is_side_effect(scene, placed) {
+                    placed.entity.kind = EntityType::Intolerance;
+                    continue;
+                }
                 back.push(placed.words.clone());
                 placed.entity.context.negated = true;
                 placed.entity.context.uncertain = false;
@@ -121,7 +127,11 @@ impl AllergyRules {
         let here = &reading.sentences[index];
         for later in reading.sentences.iter().skip(index).take(NEXT_SENTENCES + 1) {
             let gap = scene.text().get(here.span.end..later.span.start).unwrap_or("");
-            if later.turn != here.turn || (later.span != here.span && gap.contains('\n')) {
+            // "I've still got peanuts on here." — "He did the challenge and he passed."
+            let answers = here.turn.zip(later.turn).is_some_and(|(here, later)| here + 1 == later)
+                && here.speaker == Speaker::Clinician
+                && matches!(later.speaker, Speaker::Patient | Speaker::Family);
+            if !answers && (later.turn != here.turn || (later.span != here.span && gap.contains('\n'))) {
                 break;
             }
             let words = later.words.clone();
@@ -130,7 +140,12 @@ impl AllergyRules {
             }
             for word in words.clone() {
                 let gone = self.taken_back.gone.at(reading, word);
-                if gone.is_some_and(|hit| self.is_said_of(scene, &hit.words, placed, (named, false))) {
+                if gone.is_some_and(|hit| self.is_said_of(scene, &hit.words, placed, (named, answers))) {
+                    return true;
+                }
+                // Plain words ("to be removed", "no es cierto") need a clause that names nothing else; "tachado" is of a record.
+                let plain = !matches!(reading.word(word), "tachado" | "tachada" | "crossed" | "struck" | "scored");
+                if refutes_at(scene, word).is_some_and(|hit| self.is_said_of(scene, &hit, placed, (named, plain))) {
                     return true;
                 }
                 if self.borne_well(scene, word, placed, (&words, named)) {
@@ -146,6 +161,11 @@ impl AllergyRules {
             }
         }
         false
+    }
+
+    /// Whether words that begin here say that what was taken did no harm.
+    pub(super) fn harmless(&self, scene: &Scene<'_>, word: usize) -> bool {
+        self.taken_back.fine.at(scene.reading, word).is_some()
     }
 
     /// "Has had co-amoxiclav twice without trouble", "eats them every day", "la he tomado mil veces": taken since, of the same
@@ -218,6 +238,17 @@ impl AllergyRules {
             )
             || object.clone().any(|at| word(at) == said)
     }
+}
+
+/// "Vómitos, no alergia": what it did is said with it, and is what is not tolerated.
+fn is_side_effect(scene: &Scene<'_>, placed: &Placed) -> bool {
+    let reading = scene.reading;
+    let Some(reaction) = &placed.entity.reaction else { return false };
+    let told = reading.words_at(reaction.place);
+    let sentence = &reading.sentences[reading.sentence_of(placed.words.start)].words;
+    told.start >= placed.words.end
+        && told.end <= sentence.end
+        && is_no_true_allergy(reading, placed.words.end, sentence.end)
 }
 
 /// A verb of taking or eating, as it is said of what did no harm.

@@ -101,7 +101,8 @@ impl Unlisted {
         for word in within.clone() {
             let words = word..word + 1;
             let known = out.iter().any(|other| other.words.contains(&word));
-            if !known && free(&words) && self.ends_as_illness(reading.word(word)) {
+            let illness = self.ends_as_illness(reading.word(word)) && !is_measured(reading, word, within.end);
+            if !known && free(&words) && illness {
                 out.push(named(reading, words, BY_ENDING));
             }
         }
@@ -151,6 +152,22 @@ fn is_level(word: &str) -> bool {
     let changed = ["hip", "hyp", "dis", "dys"].iter().any(|start| word.starts_with(start));
     let medicine = |stem: &str| ["ol", "in", "am", "pro", "xin", "lit", "liti"].iter().any(|end| stem.ends_with(end));
     stem.is_some_and(medicine) && !changed
+}
+
+/// "Digoxinemia 1,1 ng/mL", "paracetamolemia a las 6 h 168 mcg/mL": what was measured in blood. "Hiperpotasemia 6,2 mEq/L" is an illness.
+fn is_measured(reading: &Reading<'_>, word: usize, limit: usize) -> bool {
+    const UNITS: &[&str] =
+        &["ng/ml", "mcg/ml", "mg/dl", "mg/l", "mmol/l", "meq/l", "umol/l", "ug/ml", "µg/ml", "nmol/l", "g/l"];
+    let name = reading.word(word);
+    let level = name.ends_with("emia")
+        && !["hiper", "hipo", "hyper", "hypo", "bacter"].iter().any(|stem| name.starts_with(stem));
+    let unit = |at: usize| {
+        UNITS.contains(&reading.word(at))
+            || reading.word(at + 1) == "/"
+                && matches!(reading.word(at), "ng" | "mcg" | "mg" | "mmol" | "meq" | "umol" | "ug" | "µg")
+    };
+    let number = |at: usize| reading.word(at).starts_with(|c: char| c.is_ascii_digit());
+    level && (word + 1..limit.min(word + 9)).any(|at| number(at) && at + 1 < limit && unit(at + 1))
 }
 
 fn named(reading: &Reading<'_>, words: Range<usize>, sureness: f64) -> Named {

@@ -102,6 +102,35 @@ pub(super) fn is_against(reading: &Reading<'_>, from: usize, name: usize) -> boo
     })
 }
 
+/// "Avoid NSAIDs", "nada de sevoflurano", "no agregar ibuprofeno", "Not haloperidol.": an order to others, which says nothing of what the
+/// patient takes.
+pub(super) fn is_prohibition(reading: &Reading<'_>, name: usize) -> bool {
+    let start = reading.sentences[reading.sentence_of(name)].words.start;
+    let near = start.max(name.saturating_sub(SMALL))..name;
+    let plain = |from: usize| {
+        (from..name)
+            .all(|at| is_small(reading.word(at)) || matches!(reading.word(at), "all" | "any" | "todo" | "ni" | "or"))
+    };
+    let order = |at: usize| {
+        let opens =
+            at == start || reading.words[at - 1].punctuation || matches!(reading.word(at - 1), "please" | "and" | "y");
+        let (word, next) = (reading.word(at), reading.word(at + 1));
+        let end = match word {
+            "avoid" | "evitar" | "evite" | "eviten" | "evitad" if opens => at + 1,
+            "nada" if next == "de" => at + 2,
+            "no" if opens
+                && matches!(next, "agregar" | "anadir" | "asociar" | "administrar" | "poner" | "usar" | "dar") =>
+            {
+                at + 2
+            }
+            "not" if at == start => at + 1,
+            _ => return false,
+        };
+        end <= name && plain(end)
+    };
+    near.into_iter().any(order)
+}
+
 const ADVISES: &[&str] = &["recommend", "advis", "counsel", "suggest", "decid", "warn"];
 const ADVISES_ES: &[&str] = &["recom", "recomiend", "aconsej", "debe", "deberia", "debo", "sugier", "indic"];
 

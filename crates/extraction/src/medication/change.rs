@@ -57,6 +57,27 @@ pub(crate) fn is_change(word: &str) -> bool {
     matches!(word, "up" | "down" | "now" | "ahora") || STEMS.iter().any(|stem| word.starts_with(stem))
 }
 
+/// "Diazepam baja a 5 mg", "olanzapine up to 15": a name, what is done to its dose, and the new one.
+pub(crate) fn is_moved(reading: &Reading<'_>, after: &Range<usize>) -> bool {
+    let moves = matches!(
+        reading.word(after.start),
+        "baja"
+            | "bajo"
+            | "sube"
+            | "subio"
+            | "pasa"
+            | "paso"
+            | "aumenta"
+            | "disminuye"
+            | "up"
+            | "down"
+            | "drops"
+            | "goes"
+    );
+    let to = after.start + 1 + usize::from(matches!(reading.word(after.start + 1), "up" | "down"));
+    moves && matches!(reading.word(to), "a" | "to") && number_at(reading, to + 1, after.end).is_some()
+}
+
 /// "→", "->", "=>", and ">" between two doses: behind the name of a value it is a limit ("if TA >160").
 pub(crate) fn is_arrow(reading: &Reading<'_>, word: usize) -> bool {
     match reading.word(word) {

@@ -10,8 +10,12 @@ mod fates;
 mod fractions;
 mod frequency;
 mod laboratory;
+mod later;
+mod later_words;
 mod misuse;
+mod others;
 mod person;
+mod planned;
 mod realized;
 mod regimen;
 mod skipped;
@@ -197,9 +201,13 @@ impl MedicationRules {
         let regimen = if last { self.follow_up(scene, found.sentence, drugs.get(slot + 1), regimen) } else { regimen };
         let status = self.status(scene, (found, fates), nth, &around, answered.map(|(_, status)| status));
         let status = status.or_else(|| if last { self.next_sentence(scene, drugs, slot) } else { None });
+        let status = planned::settled(scene, &around, &mention.words, status);
+        let later = answered.is_none().then(|| self.decided_later(scene, drugs, (slot, nth), status)).flatten();
+        let status = others::theirs(scene.reading, &around.sentence, &mention.words).or(later).or(status);
         // "Se cambia bisoprolol 5 por 2,5": the dose was changed, not the medicine.
         let status = match status {
             Some(Status::Stopped | Status::Active) | None if regimen.changed => Some(Status::Changed),
+            Some(Status::Active) | None if change::is_moved(scene.reading, &around.after) => Some(Status::Changed),
             status => status,
         };
         // "Enalapril, metformina, AAS (suspendido)": of the last one alone.
@@ -334,7 +342,9 @@ impl MedicationRules {
         }
         entity.dose = entity.dose.map(|dose| units::with_usual_unit(&entity.value, mention.concept.group, dose));
         // "Steroids", "an antibiotic": of seventeen bare names of a class in whole documents none was a medicine to remember.
-        if mention.concept.group == "class" && !stance.answered && is_bare(&entity) {
+        let ended = matches!(status, Some(Status::Stopped | Status::Suggested)) && entity.dose.is_none();
+        let class = mention.concept.group == "class" && (is_bare(&entity) || ended);
+        if (class || advice::is_prohibition(scene.reading, mention.words.start)) && !stance.answered {
             entity.confidence = entity.confidence.min(SELDOM);
         }
         Some(entity)
@@ -430,5 +440,7 @@ fn combine(reading: &Reading<'_>, mentions: &mut Vec<Mention>) {
 
 #[cfg(test)]
 mod fate_tests;
+#[cfg(test)]
+mod later_tests;
 #[cfg(test)]
 mod tests;

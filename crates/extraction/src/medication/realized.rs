@@ -204,8 +204,52 @@ pub(super) fn behind(reading: &Reading<'_>, clause: usize, hit: &Range<usize>, s
     if status == Status::NotAdherent && is_denied(reading, clause, hit.start) {
         return Status::Continued;
     }
-    let unreal = status == Status::Stopped && !ended && is_unreal(reading, clause, hit);
+    // "En pausa, preguntar cuándo se reinicia": it has not been begun again.
+    let awaited =
+        |at: usize| matches!(reading.word(at), "cuando" | "when" | "hasta" | "until" | "before" | "si" | "if");
+    let anew = hit
+        .clone()
+        .any(|at| ["reinici", "retom", "restart", "resum"].iter().any(|stem| reading.word(at).starts_with(stem)));
+    if status == Status::Active && anew && (clause.max(hit.start.saturating_sub(4))..hit.start).any(awaited) {
+        return Status::OnHold;
+    }
+    if status == Status::Declined && wants_a_person(reading, hit) {
+        return Status::Active;
+    }
+    let unreal = status == Status::Stopped && !ended && (is_unreal(reading, clause, hit) || is_left(reading, hit));
     if unreal { Status::Continued } else { status }
+}
+
+/// "Lo dejamos igual, en 27", "leave it as is": it goes on; "que lo termine" is a course that is still taken.
+fn is_left(reading: &Reading<'_>, hit: &Range<usize>) -> bool {
+    let word = |at: usize| reading.word(at);
+    let leaves = hit.clone().any(|at| word(at).starts_with("dej"));
+    let from = hit.end - usize::from(matches!(word(hit.end - 1), "en" | "a"));
+    let same = match word(from) {
+        "igual" | "asi" | "tal" | "estar" => true,
+        "como" => matches!(word(from + 1), "esta" | "estaba" | "estan" | "va"),
+        "en" | "a" => number_at(reading, from + 1, from + 4).is_some_and(|(_, dose)| !is_year(&dose)),
+        _ => false,
+    };
+    let last = word(hit.end - 1);
+    let lets = (hit.start.saturating_sub(2)..hit.end).any(|at| word(at) == "que")
+        && matches!(last, "termine" | "acabe" | "complete" | "terminen")
+        && !reading.source(&(hit.end - 1..hit.end)).of(reading.text).contains('é');
+    leaves && same || lets
+}
+
+fn is_year(number: &str) -> bool {
+    number.len() == 4 && (number.starts_with("19") || number.starts_with("20"))
+}
+
+/// "I don't want him going that road": of a person, not of the medicine; "don't want him on it" is.
+fn wants_a_person(reading: &Reading<'_>, hit: &Range<usize>) -> bool {
+    let word = |at: usize| reading.word(at);
+    let wants = hit.clone().any(|at| matches!(word(at), "want" | "quiero" | "quiere"));
+    let person = matches!(word(hit.end), "him" | "her" | "you" | "anyone" | "people" | "my" | "mum" | "que");
+    let taking = (hit.end + 1..hit.end + 4)
+        .any(|at| matches!(word(at), "on" | "taking" | "take" | "having" | "it" | "lo" | "la" | "tome"));
+    wants && person && !taking
 }
 
 /// Whether a verb is denied, or governed by a word of wishing or supposing in its clause. A verb of the past is neither wished

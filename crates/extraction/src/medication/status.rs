@@ -406,7 +406,7 @@ impl StatusRules {
                 )
                 && !matches!(reading.word(word + 2), "tomarla" | "tomarlo" | "tomarlas" | "tomarlos" | "tomar")
         });
-        if named {
+        if named || super::later::speaks_of_another(reading, &words) {
             return None;
         }
         (!matches!(status, Status::Active | Status::Changed | Status::Suggested)).then_some(status)

@@ -1,0 +1,213 @@
+//! A medicine that is meant for later: "mirtazapina 15 cuando GPT <500, no antes", "quedaría para cuando la vea el especialista",
+//! "iniciar buprenorfina mañana". What is taken when something hurts is taken: "ibuprofeno 400 cuando duele".
+
+use std::ops::Range;
+
+use super::Around;
+use super::later_words::is_number;
+use super::status::Status;
+use crate::reading::Reading;
+use crate::scene::Scene;
+
+/// Words behind a name within which the time stands that is waited for, and words of that time.
+const REACH: usize = 16;
+const TIME: usize = 8;
+/// Words that name what is waited for: results, and the forms of verbs of what has not happened yet.
+const AWAITED: &[&str] = &[
+    "baje",
+    "bajen",
+    "suba",
+    "suban",
+    "normalice",
+    "normalicen",
+    "mejore",
+    "mejoren",
+    "vea",
+    "vean",
+    "llegue",
+    "lleguen",
+    "salga",
+    "acabe",
+    "termine",
+    "permita",
+    "permitan",
+    "recupere",
+    "autoricen",
+    "aprueben",
+    "confirme",
+    "confirmen",
+    "negativice",
+    "labs",
+    "bloods",
+    "results",
+    "lfts",
+    "levels",
+    "normalises",
+    "normalizes",
+    "normalise",
+    "back",
+    "approved",
+    "approves",
+    "reviewed",
+    "cleared",
+    "weaned",
+];
+/// What a medicine is taken against when it comes, and values that rise and fall from hour to hour.
+const COMPLAINTS: &[&str] = &[
+    "dolor",
+    "duele",
+    "duela",
+    "pain",
+    "ansiedad",
+    "anxious",
+    "anxiety",
+    "agitated",
+    "agitacion",
+    "crisis",
+    "fiebre",
+    "fever",
+    "tos",
+    "cough",
+    "insomnio",
+    "sleep",
+    "dormir",
+    "panic",
+    "panico",
+    "needed",
+    "required",
+    "necesite",
+    "precise",
+    "headache",
+    "migraine",
+    "migrana",
+    "nausea",
+    "nauseas",
+    "bad",
+    "worse",
+    "mal",
+    "nervios",
+    "nerviosa",
+    "nervioso",
+    "ta",
+    "tas",
+    "tad",
+    "pa",
+    "pas",
+    "sbp",
+    "bp",
+    "tension",
+    "presion",
+    "peso",
+    "weight",
+    "glucemia",
+    "azucar",
+    "glucose",
+    "bm",
+    "temperatura",
+    "temp",
+    "fc",
+    "sat",
+    "spo2",
+    "sato2",
+];
+/// Forms of what was.
+const PAST: &[&str] =
+    &["was", "were", "had", "did", "estaba", "estuvo", "era", "fue", "tenia", "tuvo", "started", "came"];
+/// Conditional forms, right behind a name, of what would be done.
+const WOULD: &[&str] = &["quedaria", "pondria", "usaria", "iniciaria", "reservaria", "empezaria", "daria", "dejaria"];
+
+/// A status with what the words around a medicine say of the time for which it is meant.
+pub(super) fn settled(
+    scene: &Scene<'_>,
+    around: &Around,
+    mention: &Range<usize>,
+    known: Option<Status>,
+) -> Option<Status> {
+    let reading = scene.reading;
+    let behind = around.after.start..around.after.end.min(around.after.start + REACH);
+    let proposed = || behind.clone().any(|at| is_proposal(reading.word(at)));
+    let planned = match known {
+        None | Some(Status::Active) => {
+            is_for_a_time(reading, &behind) || is_wished(reading, mention) || is_mentioned(reading, around, mention)
+        }
+        Some(Status::Started) => begins_later(reading, around, mention),
+        // "Has been proposed and is on hold": not begun, and so not held.
+        Some(Status::OnHold) => proposed(),
+        _ => false,
+    };
+    if planned { Some(Status::Suggested) } else { known }
+}
+
+fn is_proposal(word: &str) -> bool {
+    matches!(word, "proposed" | "suggested" | "propuesto" | "propuesta" | "sugerido" | "sugerida")
+}
+
+/// "Cuando GPT <500", "once your labs are in", "a partir de las 8 h postop", "no antes".
+fn is_for_a_time(reading: &Reading<'_>, behind: &Range<usize>) -> bool {
+    let word = |at: usize| if behind.contains(&at) { reading.word(at) } else { "" };
+    behind.clone().any(|at| match word(at) {
+        "cuando" | "when" | "once" => {
+            let time = at + 1..behind.end.min(at + 1 + TIME);
+            let end = time.clone().find(|at| matches!(word(*at), "." | ";" | ",")).unwrap_or(time.end);
+            let any = |words: &[&str]| (time.start..end).any(|at| words.contains(&word(at)));
+            let limit =
+                (time.start..end).any(|at| matches!(word(at), "<" | ">" | "≤" | "≥") && is_number(word(at + 1)));
+            !any(COMPLAINTS) && !any(PAST) && (limit || any(AWAITED))
+        }
+        "partir" => {
+            let first = at + 1 + usize::from(matches!(word(at + 1), "de" | "del"));
+            let named = first + usize::from(matches!(word(first), "el" | "las" | "la"));
+            matches!(
+                word(named),
+                "manana" | "lunes" | "martes" | "miercoles" | "jueves" | "viernes" | "proximo" | "proxima"
+            ) || word(first) == "las" && is_number(word(named))
+        }
+        "no" => word(at + 1) == "antes" && matches!(word(at + 2), "" | "." | "," | ";"),
+        "not" => word(at + 1) == "before" && matches!(word(at + 2), "" | "." | "," | ";" | "then"),
+        _ => false,
+    })
+}
+
+/// "Mirtazapina quedaría para …": what would be done with it.
+fn is_wished(reading: &Reading<'_>, mention: &Range<usize>) -> bool {
+    let first = mention.end + usize::from(matches!(reading.word(mention.end), "se" | "la" | "lo"));
+    WOULD.contains(&reading.word(first))
+}
+
+/// "Did mention atomoxetine as another option": no more than named.
+fn is_mentioned(reading: &Reading<'_>, around: &Around, mention: &Range<usize>) -> bool {
+    let before = around.before.start.max(mention.start.saturating_sub(4))..mention.start;
+    let names =
+        before.clone().any(|at| reading.word(at).starts_with("mention") || reading.word(at).starts_with("mencion"));
+    let option = around.after.clone().take(6).any(|at| {
+        matches!(reading.word(at), "option" | "opcion" | "alternativa" | "alternative" | "possibility" | "posibilidad")
+    });
+    let as_one = around.after.clone().take(3).any(|at| matches!(reading.word(at), "as" | "como"));
+    let did = before.clone().any(|at| reading.word(at) == "did");
+    names && (option && as_one || did)
+}
+
+/// "Iniciar X mañana", "start X on Monday": an order for a day to come. "Por la mañana" is an hour of the day.
+fn begins_later(reading: &Reading<'_>, around: &Around, mention: &Range<usize>) -> bool {
+    let before = around.before.start.max(mention.start.saturating_sub(3))..mention.start;
+    let order = before.clone().any(|at| {
+        matches!(
+            reading.word(at),
+            "iniciar" | "empezar" | "comenzar" | "start" | "commence" | "begin" | "poner" | "introducir"
+        )
+    });
+    let after = around.after.clone().take(8);
+    let later = |at: usize| {
+        let back = reading.word(at - 1);
+        match reading.word(at) {
+            "manana" => !matches!(back, "la" | "cada" | "por" | "una" | "las"),
+            "tomorrow" => true,
+            "next" => matches!(reading.word(at + 1), "week" | "month" | "visit" | "appointment"),
+            "proxima" | "proximo" => true,
+            "monday" | "tuesday" | "wednesday" | "thursday" | "friday" => matches!(back, "on" | "from" | "next"),
+            "lunes" | "martes" | "miercoles" | "jueves" | "viernes" => matches!(back, "el"),
+            _ => false,
+        }
+    };
+    order && after.into_iter().any(later)
+}
