@@ -80,6 +80,7 @@ fn what_lasted_for_a_first_while_is_past() {
         ("Bit dizzy the first week.", "dizziness"),
         ("Estuve dos semanas con insomnio.", "insomnia"),
         ("Recovering well from pneumonia.", "pneumonia"),
+        ("AP: asma en la infancia, no crisis desde los 16.", "asthma"),
     ] {
         assert_eq!(in_note(text, value).temporality, Temporality::Historical, "{text}");
     }

@@ -37,6 +37,8 @@ fn who_stands_behind_is_has_what_stands_before_it() {
         ("The diabetic one is her sister. Weight stable.", "diabetes mellitus"),
         ("Epilepsy is her brother, not her.", "epilepsy"),
         ("El que tiene asma es su hermano.", "asthma"),
+        ("Aviso: el de la 9 es el alérgico al yodo.", "iodine"),
+        ("Losartán 50 mg – es de mi tía (lo anoté por error).", "losartan"),
         ("Quetiapina 100 mg (es de su marido).", "quetiapine"),
     ] {
         assert_ne!(in_note(text, value).experiencer, Experiencer::Patient, "{text}");

@@ -11,7 +11,7 @@ const LONGEST_MEMORY: usize = 3;
 /// Mentions of one gender for each of the other from which on it is the patient's.
 const MAJORITY: usize = 2;
 
-/// Somebody whom a pronoun may mean.
+/// A person whom a pronoun may mean.
 #[derive(Clone)]
 struct Held {
     category: Category,
