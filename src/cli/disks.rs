@@ -43,7 +43,8 @@ pub(crate) fn of(settings: &Settings) -> Vec<Disk> {
         let Some((there, about)) = found else { continue };
         let Ok(disk) = statvfs(&there) else { continue };
         if seen.insert(about.dev()) {
-            let (free, size) = (disk.f_bavail.saturating_mul(disk.f_frsize), disk.f_blocks.saturating_mul(disk.f_frsize));
+            let (free, size) =
+                (disk.f_bavail.saturating_mul(disk.f_frsize), disk.f_blocks.saturating_mul(disk.f_frsize));
             disks.push(Disk { key, of, free, size });
         }
     }

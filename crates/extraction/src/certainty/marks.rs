@@ -107,7 +107,8 @@ fn clause(scene: &Scene<'_>, entity: &Entity) -> Vec<String> {
     };
     let commas = text.matches(',').count().min(3);
     let mut marks = vec![format!("clause:{length}"), format!("commas:{commas}")];
-    let mut classes: Vec<&str> = words.filter_map(|word| CLASSES.get(scene.reading.word(word))).flatten().copied().collect();
+    let mut classes: Vec<&str> =
+        words.filter_map(|word| CLASSES.get(scene.reading.word(word))).flatten().copied().collect();
     classes.sort_unstable();
     classes.dedup();
     // A relative in a clause about a relative is no doubt.

@@ -6,7 +6,8 @@ use anamnesis_core::finding::EntityType;
 use anamnesis_text::{Document, Language};
 
 /// Lines that say nothing clinical, so that a document is long enough to be weighed.
-const FILLER: &str = "The letter was typed by the secretary and sent to the practice by post on the same day as usual.\n";
+const FILLER: &str =
+    "The letter was typed by the secretary and sent to the practice by post on the same day as usual.\n";
 
 fn confidence(line: &str, kind: EntityType, value: &str, long: bool) -> f64 {
     let text = if long { format!("{}{line}\n", FILLER.repeat(7)) } else { line.to_owned() };
@@ -49,7 +50,11 @@ fn a_short_document_keeps_the_confidence_of_the_rule() {
 
 #[test]
 fn what_a_rule_found_is_remembered_however_doubtful_it_is() {
-    for line in ["Plan: if worse, consider lithium.", "[PERSON_1A2B]: asthma?", "Mother: diabetes, and he says so too, he thinks."] {
+    for line in [
+        "Plan: if worse, consider lithium.",
+        "[PERSON_1A2B]: asthma?",
+        "Mother: diabetes, and he says so too, he thinks.",
+    ] {
         let document = Document::plain(format!("{}{line}\n", FILLER.repeat(7)), Language::Unknown);
         let found = Extractor::shared().extract(&ExtractionInput::of(&document));
         assert!(found.entities.iter().all(|entity| entity.confidence >= REMEMBERED), "{:?}", found.entities);
