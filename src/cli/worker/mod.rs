@@ -55,6 +55,10 @@ pub(crate) fn run(_: Args, context: &Context) -> Result<Exit, Failure> {
         let world = World::open(context).await?;
         let metrics = Arc::clone(&world.metrics);
         log::on_panic(move || metrics.panics.inc());
+        // What commands counted before is there from the first scrape on: a later jump would look like reads.
+        if let Ok(sums) = world.store.samples().await {
+            world.metrics.show(sums);
+        }
         let shutdown = Shutdown::on_signals()?;
         work(world, isolation, &shutdown).await
     })
