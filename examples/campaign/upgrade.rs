@@ -108,21 +108,7 @@ pub(crate) async fn upgrade(args: &Args, old: &Path) -> Outcome<bool> {
     load.run(&workers, STEP).await?;
     // A worker of the version before that starts again now meets the newer schema.
     let restarted = if migrated { Some(start(&old, &servers, "migration").await?) } else { None };
-    let mut drains = Vec::new();
-    for before in running {
-        let next = workers.add(&new, &servers)?;
-        while !workers.look().await.get(&next).is_some_and(|checks| checks.all()) {
-            load.tick(&workers).await?;
-        }
-        let asked = Instant::now();
-        workers.ask_to_end(before);
-        while !workers.has_ended(before) {
-            load.tick(&workers).await?;
-        }
-        drains.push(asked.elapsed().as_secs_f64());
-        eprintln!("one worker replaced …");
-        load.run(&workers, STEP).await?;
-    }
+    let drains = replace(&mut load, &mut workers, running, &new).await?;
     let (without, seen, pause) = (load.without, load.ticks, load.pause);
     for rest in load.messages {
         servers.publish(rest).await?;
@@ -161,6 +147,26 @@ pub(crate) async fn upgrade(args: &Args, old: &Path) -> Outcome<bool> {
         servers.stop();
     }
     Ok(good)
+}
+
+/// Replaces one worker after the other, as a Deployment does it: first the next one is ready. How long each took to drain, in seconds.
+async fn replace(load: &mut Load<'_>, workers: &mut Workers, running: Vec<u32>, new: &Path) -> Outcome<Vec<f64>> {
+    let mut drains = Vec::new();
+    for before in running {
+        let next = workers.add(new, load.servers)?;
+        while !workers.look().await.get(&next).is_some_and(|checks| checks.all()) {
+            load.tick(workers).await?;
+        }
+        let asked = Instant::now();
+        workers.ask_to_end(before);
+        while !workers.has_ended(before) {
+            load.tick(workers).await?;
+        }
+        drains.push(asked.elapsed().as_secs_f64());
+        eprintln!("one worker replaced …");
+        load.run(workers, STEP).await?;
+    }
+    Ok(drains)
 }
 
 fn table(answer: &Value, found: &Found) {

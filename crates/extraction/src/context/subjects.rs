@@ -237,7 +237,7 @@ fn ours(reading: &Reading<'_>, word: usize, sentence: &Sentence) -> Option<Held>
     }
     let end = after_name(reading, word + 1, sentence.words.end);
     let verb = matches!(reading.word(end), "'s" | "s" | "has" | "is" | "was" | "had" | "takes" | "got");
-    (end > word + 1 && verb || reading.word(end) == "been" && end > word + 1).then(|| (Category::Family, word..end))
+    (end > word + 1 && verb || reading.word(end) == "been" && end > word + 1).then_some((Category::Family, word..end))
 }
 
 /// "Tiene alzhéimer" behind a sentence that named a relative: nobody says so of themselves.

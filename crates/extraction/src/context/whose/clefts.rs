@@ -45,12 +45,14 @@ impl Telling<'_, '_> {
     fn predicate(&self, from: usize) -> Option<Predicate> {
         if let Some(person) = self.people.iter().find(|person| person.from == from) {
             let end = after_name(self.reading, person.words.end, self.end());
-            return self.ends_at(end).then(|| Predicate { category: person.category, words: person.words.start..end });
+            return self
+                .ends_at(end)
+                .then_some(Predicate { category: person.category, words: person.words.start..end });
         }
         let third = matches!(self.word(from), "ella" | "him" | "her" | "hers" | "herself" | "himself");
         let him = self.word(from) == "el" && super::is_self(self.reading, from);
         let end = if third || him { from + 1 } else { after_name(self.reading, from, self.end()) };
-        (end > from && self.ends_at(end)).then(|| Predicate { category: Category::Family, words: from..end })
+        (end > from && self.ends_at(end)).then_some(Predicate { category: Category::Family, words: from..end })
     }
 
     /// Nothing of the person is said behind their name but what a clause about them adds.
