@@ -14,6 +14,8 @@ use super::scene::Scene;
 const WEIGHTS: &str = include_str!("weights.tsv");
 /// Confidences below it are a rule's own doubt, which stays as it is.
 const DOUBT: f64 = 0.6;
+/// As likely right as wrong.
+const EVEN: f64 = 0.5;
 /// What a rule found is remembered for review, however doubtful it is: `extraction.min_confidence`.
 const REMEMBERED: f64 = 0.45;
 
@@ -25,7 +27,10 @@ pub(super) fn weigh(scene: &Scene<'_>, entities: &mut [Entity]) {
     let marks = marks::of(scene, entities);
     for (entity, marks) in entities.iter_mut().zip(marks) {
         if entity.confidence >= DOUBT {
-            entity.confidence = probability(&marks, entity.kind.code()).max(REMEMBERED);
+            let probability = probability(&marks, entity.kind.code());
+            // What is rather right than wrong is no doubt: a reviewer's time goes to the rest.
+            let least = if probability >= EVEN { DOUBT } else { REMEMBERED };
+            entity.confidence = probability.max(least);
         }
     }
 }
