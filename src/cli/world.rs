@@ -108,7 +108,10 @@ impl World {
             .with_policy(policies.lifecycle())
             .with_decay(policies.decay.thresholds);
         keyring::bind(&store, first).await.map_err(|error| keyring::failure(&error))?;
-        let identity = Identity { provider: settings.embedding.provider.name().to_owned(), ..Identity::default() };
+        let mut identity = Identity { provider: settings.embedding.provider.name().to_owned(), ..Identity::default() };
+        if let Some(profile) = &settings.embedding.profile {
+            identity.model.clone_from(&profile.model);
+        }
         let metrics = Metrics::new(&identity).map_err(|_| Failure::failed("metrics cannot be declared"))?;
         // Spans have the time of the machine, whatever the time of memory is.
         let metrics = metrics.tracing(&settings.traces, Arc::new(SystemClock), Arc::clone(&entropy));
