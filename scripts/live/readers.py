@@ -1,4 +1,4 @@
-"""Readers: what an assistant and a clinician's tool ask while messages come in. Each read is a command of its own, as in production."""
+"""Readers: what an assistant and a clinician's tool ask while messages come in. Each read is a separate command, as in production."""
 
 import random
 import threading

@@ -47,7 +47,7 @@ pub fn into_values_schema(values: &str) -> Option<String> {
     let mut whole = schema();
     let fields = whole.as_object_mut()?;
     let mut definitions = fields.remove("$defs")?;
-    // A definition with an id of its own would be a document of its own.
+    // A definition with an id would be a separate document.
     for key in ["$schema", "$id"] {
         fields.remove(key);
     }

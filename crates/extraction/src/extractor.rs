@@ -232,7 +232,7 @@ impl Extractor {
         scene.sentences().map(sentence).collect()
     }
 
-    /// What stands around each finding of a document: what the weights of [`certainty`](super::certainty) are fitted on.
+    /// The surroundings of each finding of a document: the weights of [`certainty`](super::certainty) are fitted on them.
     pub fn marks(&self, input: &ExtractionInput<'_>, found: &Extraction) -> Vec<Vec<String>> {
         let reading = Reading::new(input.document, &self.book);
         certainty::marks(&self.scene(input, &reading), &found.entities)

@@ -182,7 +182,7 @@ pub(super) fn explain(answer: &mut Value, places: &CodePoints<'_>, text: &str, w
     }
 }
 
-/// Adds to each finding what stands around it.
+/// Adds to each finding its surroundings.
 pub(super) fn marks(answer: &mut Value, marks: &[Vec<String>]) {
     let Some(entities) = answer.get_mut("entities").and_then(Value::as_array_mut) else { return };
     entities.iter_mut().zip(marks).for_each(|(entity, marks)| entity["marks"] = json!(marks));

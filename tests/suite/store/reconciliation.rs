@@ -82,9 +82,10 @@ const WAITING: &str = "SELECT count(*) FROM pg_locks WHERE NOT granted AND datab
 async fn what_others_change_while_a_page_is_compared_is_no_difference() {
     let ward = ward(Engine::Postgres).await;
     let Place::Postgres(server) = &ward.place else { unreachable!("asked for") };
-    let told = ["Alérgico a la penicilina. Toma sertralina 50 mg al día.", "Toma litio 400 mg al día. Tiene diabetes."];
+    let texts =
+        ["Alérgico a la penicilina. Toma sertralina 50 mg al día.", "Toma litio 400 mg al día. Tiene diabetes."];
     let documents: Vec<_> =
-        told.iter().zip(1..).map(|(text, n)| document(n, 1, "2026-06-20T10:00:00Z", text)).collect();
+        texts.iter().zip(1..).map(|(text, n)| document(n, 1, "2026-06-20T10:00:00Z", text)).collect();
     feed(&ward.pipeline, &bodies(&documents), 4).await;
     ward.clinic.time.advance(TimeDelta::days(1));
     let due = due(&ward).await.pop().unwrap();

@@ -7,7 +7,8 @@ right or wrong.
 The documents are redacted, as they are when the pipeline reads them, and extracted with `--explain`, which prints the marks of each finding.
 A logistic regression with a weight for each mark, shared by all kinds and of each kind. Printed: what is left for decisions at each
 threshold, by predictions for hands that were left out. The same input gives the same bytes.
-The committed weights: sets d to i of tests/data/cold.
+The committed weights: sets d to i of tests/data/cold, rows and marks by the rules of 2026-11-29 before those on persons, negation, medicines and
+allergies of that day.
 """
 
 import argparse
@@ -128,7 +129,7 @@ def main():
     known = examples(docs, read, rows, run(args.anamnesis, ['extract', '--explain', '-'], read))
     names = columns(known)
     x, y, share = table(known, names)
-    # A hand is what stands before the number of a patient: "d1-p07". Who is left out writes otherwise than the others.
+    # A hand is the part before the number of a patient: "d1-p07". Who is left out writes otherwise than the others.
     part = np.array([patient.split('-')[0] for patient, *_ in known])
     left_out = np.zeros(len(y))
     for n in sorted(set(part)):

@@ -59,7 +59,7 @@ impl AllergyRules {
             if denied || !after.clone().any(|at| self.did_no_harm(scene, at)) {
                 continue;
             }
-            // "Penicillin allergy; has had flucloxacillin since, no bother": taken back there, and no row of its own.
+            // "Penicillin allergy; has had flucloxacillin since, no bother": taken back there, and no separate row.
             let kin = |said: &str| substance.words.clone().any(|at| is_related(said, reading.word(at)));
             if out.placed.iter().any(|placed| kin(&placed.entity.value)) {
                 out.touched.extend(substance.words.clone());

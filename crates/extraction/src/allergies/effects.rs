@@ -379,15 +379,15 @@ fn is_equated(reading: &Reading<'_>, between: &Range<usize>) -> bool {
 /// "| Dipirona | [x] | Rash en todo el cuerpo |": a row of a table whose first cell is the substance and a later one what it did.
 fn is_in_row(scene: &Scene<'_>, s: &Range<usize>, r: &Mention) -> bool {
     let reading = scene.reading;
-    let (Some(name), Some(told)) = (reading.words.get(s.start), reading.words.get(r.words.start)) else { return false };
+    let (Some(name), Some(harm)) = (reading.words.get(s.start), reading.words.get(r.words.start)) else { return false };
     let start = reading.text[..name.source.start].rfind('\n').map_or(0, |at| at + 1);
     let line = reading.text[start..].lines().next().unwrap_or("");
     let first = reading.text[start..name.source.start].trim();
     let of_allergies = r.concept.group == HYPERSENSITIVE || scene.section(s.start) == Some(Section::Allergies);
     line.starts_with('|')
         && first.trim_start_matches('|').trim().is_empty()
-        && told.source.end <= start + line.len()
-        && reading.text[name.source.end..told.source.start].contains('|')
+        && harm.source.end <= start + line.len()
+        && reading.text[name.source.end..harm.source.start].contains('|')
         && of_allergies
 }
 

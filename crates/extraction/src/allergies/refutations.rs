@@ -35,7 +35,7 @@ const ALONE: &[&str] = &["remove", "removed", "delete", "deleted", "quitar", "bo
 pub(super) fn refutes_at(scene: &Scene<'_>, word: usize) -> Option<Range<usize>> {
     let reading = scene.reading;
     let sentence = &reading.sentences[reading.sentence_of(word)].words;
-    // "Pues no, que lo quiten": that "no" is an answer of its own.
+    // "Pues no, que lo quiten": that "no" is a separate answer.
     let near = if reading.word(word) == "que" { word.saturating_sub(1) } else { word };
     let denied = (sentence.start.max(word.saturating_sub(2))..near)
         .any(|at| matches!(reading.word(at), "no" | "not" | "n't" | "nunca" | "never"));

@@ -244,10 +244,10 @@ impl AllergyRules {
 fn is_side_effect(scene: &Scene<'_>, placed: &Placed) -> bool {
     let reading = scene.reading;
     let Some(reaction) = &placed.entity.reaction else { return false };
-    let told = reading.words_at(reaction.place);
+    let harm = reading.words_at(reaction.place);
     let sentence = &reading.sentences[reading.sentence_of(placed.words.start)].words;
-    told.start >= placed.words.end
-        && told.end <= sentence.end
+    harm.start >= placed.words.end
+        && harm.end <= sentence.end
         && is_no_true_allergy(reading, placed.words.end, sentence.end)
 }
 

@@ -1,4 +1,4 @@
-//! What stands around a finding: who speaks, what was read with it, which words its clause has, and what else the document says of it.
+//! The surroundings of a finding: who speaks, what was read with it, which words its clause has, and what else the document says of it.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::LazyLock;

@@ -1,6 +1,6 @@
-//! How surely a rule reads a finding of a whole document, where no learned reader reads with it: a logistic regression over what
-//! stands around the finding, fitted on documents whose facts are known (`tools/train/reader/certainty.py`). What is read less surely
-//! than `min_extraction_confidence` asks for is a hypothesis, and a person reviews it.
+//! How surely a rule reads a finding of a whole document, where no learned reader reads with it: a logistic regression over the
+//! surroundings of the finding, fitted on documents whose facts are known (`tools/train/reader/certainty.py`). A finding below
+//! `min_extraction_confidence` is a hypothesis, and a person reviews it.
 
 mod marks;
 
@@ -22,7 +22,7 @@ const REMEMBERED: f64 = 0.45;
 /// Part of the version of what reads.
 pub(super) const FILES: &[&str] = &[WEIGHTS, marks::WORDS];
 
-/// Weighs the findings of a document by what stands around them.
+/// Weighs the findings of a document by their surroundings.
 pub(super) fn weigh(scene: &Scene<'_>, entities: &mut [Entity]) {
     let marks = marks::of(scene, entities);
     for (entity, marks) in entities.iter_mut().zip(marks) {

@@ -242,7 +242,7 @@ impl Telling<'_, '_> {
                     !matches!(self.word(*at), "," | "." | ";" | "y" | "and") && !is_self(self.reading, *at)
                 })
                 .any(|at| self.whose.treated.at(self.reading, at).is_some());
-            // "Hermana, Vega, celíaca": what stands behind the comma that closes a name.
+            // "Hermana, Vega, celíaca": the words after the comma that closes a name.
             let named = self.word(end) == "," && end > person.words.end && (self.finding)(end + 1).is_some();
             return (treated || named || self.states(end)).then_some(end);
         }

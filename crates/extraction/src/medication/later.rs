@@ -351,7 +351,7 @@ fn resumes(reading: &Reading<'_>, clause: &Range<usize>) -> bool {
     })
 }
 
-/// Whether a sentence has a subject or an object of its own: "the tremor stopped", "not keen on therapy".
+/// Whether a sentence has a separate subject or object: "the tremor stopped", "not keen on therapy".
 pub(super) fn speaks_of_another(reading: &Reading<'_>, words: &Range<usize>) -> bool {
     let word = |at: usize| if words.contains(&at) { reading.word(at) } else { "" };
     let ends = |at: usize| at >= words.end || reading.words[at].punctuation;

@@ -36,7 +36,7 @@ const PATIENCE: Duration = Duration::from_secs(1_800);
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Applied(pub Vec<i64>);
 
-/// A connection of its own, apart from the pool. It asks for nothing at its start: a pooler refuses parameters that it does
+/// A separate connection, apart from the pool. It asks for nothing at its start: a pooler refuses parameters that it does
 /// not know.
 pub(crate) async fn connect(options: &PostgresOptions) -> Result<PgConnection, DbError> {
     tokio::time::timeout(options.acquire_timeout, PgConnection::connect_with(&options.connect))

@@ -1,5 +1,5 @@
 //! Signs and words at which a denial ends although its list seems to go on: an arrow, a plus before another finding, a
-//! bracket that gives a reason, a new clause with its own time, and a denial that is an answer of its own.
+//! bracket that gives a reason, a new clause with its own time, and a denial that is a separate answer.
 
 use super::super::Scope;
 use super::super::cues::{Category, Cue, CueHit, Direction};
@@ -17,13 +17,13 @@ const SMALL: &[&str] = &[
     "my", "his", "her", "the", "their", "our", "your", "a", "an", "mi", "su", "tu", "el", "la", "un", "una", "older",
     "younger", "late", "ex",
 ];
-/// Words before a person to whom what stands before them does not belong.
+/// Words before a person to whom the preceding words do not belong.
 const KEEPS: &[&str] = &[
     "by", "with", "con", "por", "para", "for", "to", "a", "que", "that", "because", "porque", "when", "cuando",
     "since", "desde", "is", "was", "es", "era", "al", "from", "about", "sobre", "contra", "against", "segun", "per",
     "dice", "says", "as", "como", "than", "mientras", "while",
 ];
-/// Verbs that deny what stands before them: "embarazada no estaba", "litio nunca tomé".
+/// Verbs that deny the words before them: "embarazada no estaba", "litio nunca tomé".
 const POSTPOSED: &[&str] = &[
     "estaba", "estoy", "esta", "estuve", "estuvo", "soy", "era", "es", "tome", "tomo", "tomaba", "toma", "tenia",
     "tuve", "tuvo", "use", "uso", "consumo", "consumi", "consume", "probe", "fumo", "fuma", "bebo", "bebe", "hago",
@@ -37,7 +37,7 @@ impl Sentence<'_, '_> {
         if let Some(from) = self.postposed(hit) {
             return Some(scope(from..hit.words.start));
         }
-        if self.is_told_answer(hit) {
+        if self.is_reported_answer(hit) {
             return Some(scope(hit.words.end..hit.words.end));
         }
         self.closes_on_verb(hit).map(|end| scope(hit.words.end..end))
@@ -61,7 +61,7 @@ impl Sentence<'_, '_> {
         }
     }
 
-    /// "Diabetes in mother", "asma (hermano)": what stands before a person is theirs where a word or sign hands it to them.
+    /// "Diabetes in mother", "asma (hermano)": the words before a person are about them where a word or sign hands it to them.
     /// A person who does something, or with whom, by whom or for whom it is done, has nothing of it.
     pub(super) fn hands_back(&self, hit: &CueHit, cue: &Cue) -> bool {
         if !matches!(cue.category, Category::Family | Category::Other) || cue.direction != Direction::Both {
@@ -94,11 +94,11 @@ impl Sentence<'_, '_> {
     }
 
     /// "Le dije que no, que …", "she said no, because …": the answer is the whole denial.
-    pub(super) fn is_told_answer(&self, hit: &CueHit) -> bool {
+    pub(super) fn is_reported_answer(&self, hit: &CueHit) -> bool {
         let before = hit.words.start.checked_sub(1).filter(|at| self.words.contains(at));
-        let told = before.map_or("", |at| self.reading.word(at));
+        let previous = before.map_or("", |at| self.reading.word(at));
         let asked =
-            matches!(told, "que" | "said" | "says" | "dice" | "dijo" | "dije" | "contesta" | "answered" | "eso");
+            matches!(previous, "que" | "said" | "says" | "dice" | "dijo" | "dije" | "contesta" | "answered" | "eso");
         let alone = hit.words.len() == 1 && self.reading.word(hit.words.start) == "no";
         alone && asked && self.reading.word(hit.words.end) == ","
     }

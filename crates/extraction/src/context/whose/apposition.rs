@@ -1,4 +1,4 @@
-//! What stands right behind the words for a person: their name, their age, a bracket about them, a verb that leaves out
+//! The words right after those for a person: their name, their age, a bracket about them, a verb that leaves out
 //! what was said before ("her brother is, lost a foot").
 
 use super::super::Scope;
@@ -49,11 +49,11 @@ impl Telling<'_, '_> {
         }
         let close = (end..self.end()).find(|at| self.word(*at) == ")")?;
         let first = self.word(end + 1);
-        let told = self.whose.tells.at(self.reading, end + 1).is_some() || is_self(self.reading, end + 1);
+        let tells = self.whose.tells.at(self.reading, end + 1).is_some() || is_self(self.reading, end + 1);
         let reason = matches!(first, "por" | "con" | "with" | "for" | "de" | "of" | "see" | "ver" | "no" | "not");
         let patient =
             (end..close).any(|at| matches!(self.word(at), "paciente" | "patient" | "pt" | "pte" | "yo" | "i"));
-        (!told && !reason && !patient).then(|| Scope {
+        (!tells && !reason && !patient).then(|| Scope {
             category: person.category,
             words: end + 1..close,
             cue: person.words.clone(),

@@ -18,7 +18,7 @@ struct Predicate {
 }
 
 impl Telling<'_, '_> {
-    /// What stands before "is" and a person, and what a clause behind the person adds.
+    /// The words before "is" and a person, and what a clause after the person adds.
     pub(super) fn clefts(&self) -> Vec<Scope> {
         let mut out = Vec::new();
         for at in self.sentence.words.clone() {
