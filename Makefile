@@ -147,7 +147,7 @@ features: setup ## docs/features.md from the scenarios and their tags
 
 readers: setup ## Rules alone, and with the learned reader, on the cold sets of whole documents (twenty minutes); last lines JSON
 	@cargo build --locked --quiet --bin anamnesis
-	@for profile in fast careful; do python3 scripts/score_facts.py tests/data/cold/[d-i].jsonl --profile $$profile \
+	@for profile in fast careful; do python3 scripts/score_facts.py tests/data/cold/[d-k].jsonl --profile $$profile \
 		--anamnesis "$${CARGO_TARGET_DIR:-target}/debug/anamnesis"; done
 
 bench: setup ## Benchmarks: tables, and one JSON line each
