@@ -8,7 +8,7 @@ SHELL := /bin/bash
 CACHE := $(or $(ANAMNESIS_CACHE_DIR),$(CURDIR)/.cache)
 export PATH := $(CACHE)/tools/bin:$(PATH)
 
-.PHONY: help setup demo test examples scenarios features facts readers proofs check check-scripts check-deps check-helm check-alerts check-dashboards dashboard-pictures day check-models check-security check-asyncapi check-release check-advisories prose advisories sbom lint fmt docs bench replay campaign campaign-quick upgrade seeded-bugs clean
+.PHONY: help setup demo test examples scenarios features facts readers proofs check check-scripts check-deps check-helm check-alerts check-dashboards check-metrics dashboard-pictures day check-models check-security check-asyncapi check-release check-advisories prose advisories sbom lint fmt docs bench replay campaign campaign-quick upgrade seeded-bugs clean
 
 help: ## What can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -21,7 +21,7 @@ demo: setup ## Sample documents become memory, then 30 simulated nights pass
 	@cargo run --locked --quiet -- demo
 
 # With traces, which the shipped program leaves out: one build serves all tests. `make demo` and the campaigns run without.
-test: setup check check-dashboards ## Every test that CI runs
+test: setup check check-dashboards check-metrics ## Every test that CI runs
 	@scripts/nextest.sh
 	@export ANAMNESIS_TEST_POSTGRES_URL=$${ANAMNESIS_TEST_POSTGRES_URL:-$$(scripts/postgres.sh start)}; \
 	export ANAMNESIS_TEST_AMQP_URL=$${ANAMNESIS_TEST_AMQP_URL:-$$(scripts/rabbitmq.sh start)}; \
@@ -91,6 +91,10 @@ check-alerts:
 check-dashboards: setup ## Every query of dashboards and alerts is answered by a real Prometheus that scrapes a worker under load
 	@cargo build --locked --quiet --bin anamnesis
 	@scripts/check_dashboards.sh
+
+check-metrics: setup ## Every family of metrics moves in a run through the front door
+	@cargo build --locked --quiet --bin anamnesis
+	@scripts/check_metrics.sh
 
 # MINUTES=N is a shorter piece of the day, DAY="…" has other options of scripts/day.py. The deploy needs a second build: the same
 # sources under another revision.

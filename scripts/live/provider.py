@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """A stand-in for an embedding provider and a language model (OpenAI's shapes), with faults on demand. Vectors depend on the text
-alone. `POST /control` takes {"fault": none|503|429|401|reset|not_json, "share": 0..1, "latency_ms": N}.
+alone. `POST /control` takes {"fault": none|503|429|401|reset|not_json, "share": 0..1, "latency_ms": N, "presidio": none|503,
+"callback": none|503}.
 
     scripts/live/provider.py PORT DIMENSION
 """
@@ -17,7 +18,9 @@ import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 PORT, DIMENSION = int(sys.argv[1]), int(sys.argv[2])
-state = {"fault": "none", "share": 1.0, "latency_ms": 20}
+state = {"fault": "none", "share": 1.0, "latency_ms": 20, "presidio": "none", "callback": "none"}
+# What the stand-in for a language model finds where a text has it, and what it invents.
+HEARD, INVENTED = "zumba el cuerpo", "a word that no text has"
 
 
 def vector(text):
@@ -37,9 +40,17 @@ def embeddings(asked):
     return {"object": "list", "data": data, "model": asked["model"], "usage": {"prompt_tokens": tokens, "total_tokens": tokens}}
 
 
+def predictions(asked):
+    """Vertex's shape; every text counts as cut short."""
+    texts = [one["content"] for one in asked["instances"]]
+    return {"predictions": [{"embeddings": {"values": vector(text), "statistics": {"truncated": True, "token_count": -(-len(text) // 4)}}} for text in texts]}
+
+
 def completion(asked):
-    """A language model that finds nothing more than the rules did."""
-    content = json.dumps({"findings": []})
+    """A language model that finds little more than the rules did, and something that is not there."""
+    said = " ".join(str(message.get("content")) for message in asked.get("messages", []) if message.get("role") == "user")
+    item = lambda words: {"kind": "symptom", "quote": words, "mention": words, "negated": False, "dose": None}
+    content = json.dumps({"findings": [item(HEARD), item(INVENTED)] if HEARD in said else []})
     return {"id": "x", "object": "chat.completion", "model": asked.get("model"), "usage": {"prompt_tokens": 400, "completion_tokens": 10, "total_tokens": 410},
             "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": content}}]}
 
@@ -72,6 +83,10 @@ class Handler(BaseHTTPRequestHandler):
             return self.send(200, state)
         if self.path.startswith("/callback"):
             return self.send(410, {})
+        if self.path.startswith("/taken"):
+            return self.send(200 if state["callback"] == "none" else int(state["callback"]), {})
+        if self.path.startswith("/presidio"):
+            return self.send(200, []) if state["presidio"] == "none" else self.send(int(state["presidio"]), {})
         fault = state["fault"] if random.random() < state["share"] else "none"
         if fault == "reset":
             self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
@@ -85,6 +100,8 @@ class Handler(BaseHTTPRequestHandler):
             return self.send(int(fault), {"error": {"message": "fault"}})
         time.sleep(state["latency_ms"] / 1000)
         asked = json.loads(body)
+        if self.path.endswith(":predict"):
+            return self.send(200, predictions(asked))
         return self.send(200, embeddings(asked) if self.path.endswith("/embeddings") else completion(asked))
 
 

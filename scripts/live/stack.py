@@ -227,12 +227,12 @@ breaker = {{ rest_ms = {pause(5000)}, longest_rest_ms = {pause(60000)} }}
             given["ANAMNESIS__JOBS__DIRECTORY"] = self.own("jobs")
         return given | self.clock.environment()
 
-    def run(self, *arguments, check=True):
+    def run(self, *arguments, check=True, more=None):
         """A command of the program; its standard output."""
-        done = subprocess.run([self.program, *arguments], env=os.environ | self.environment(), cwd=self.folder, text=True,
+        done = subprocess.run([self.program, *arguments], env=os.environ | self.environment() | (more or {}), cwd=self.folder, text=True,
                               stdin=subprocess.DEVNULL, capture_output=True)
         if check and done.returncode:
-            raise Failed(f"anamnesis {' '.join(arguments)} ended with {done.returncode}: {done.stderr.strip()[-400:]}")
+            raise Failed(f"anamnesis {' '.join(arguments)} ended with {done.returncode}: {(done.stderr or done.stdout).strip()[-400:]}")
         return done.stdout
 
     def start_worker(self, name, more=None, program=None):

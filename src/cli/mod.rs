@@ -133,13 +133,15 @@ impl Context {
     }
 }
 
-/// Adds what was counted of reads to the store, where workers find it. No answer fails for its figures.
-async fn leave_samples(store: &Store, metrics: &Metrics) {
-    let Ok(samples) = metrics.samples() else { return };
-    if !samples.is_empty()
-        && let Err(error) = store.add_samples(samples.sums, samples.newest).await
-    {
-        tracing::debug!(code = "census", %error, "what was counted could not be added to the store");
+/// Adds what was counted to the store, where workers find it. No answer fails for its figures.
+pub(crate) async fn leave_samples(store: &Store, metrics: &Metrics) {
+    let Ok(samples) = metrics.unsaved() else { return };
+    if samples.is_empty() {
+        return;
+    }
+    match store.add_samples(samples.sums.clone(), samples.newest.clone()).await {
+        Ok(()) => metrics.saved(samples),
+        Err(error) => tracing::debug!(code = "census", %error, "what was counted could not be added to the store"),
     }
 }
 

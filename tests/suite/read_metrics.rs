@@ -6,7 +6,10 @@ use uuid::Uuid;
 use crate::support::{Engine, ORG, PATIENT, Program, bodies, counts, document, on_every_program};
 use crate::worker::{Running, until};
 
-on_every_program!(a_worker_shows_what_commands_read_and_keeps_it_over_a_restart);
+on_every_program!(
+    a_worker_shows_what_commands_read_and_keeps_it_over_a_restart,
+    every_worker_shows_the_runs_of_jobs_that_commands_made,
+);
 
 /// The program's end with arguments about a patient.
 fn read(program: &Program, arguments: &[&str], patient: Uuid) -> Option<i32> {
@@ -67,4 +70,32 @@ async fn a_worker_shows_what_commands_read_and_keeps_it_over_a_restart(engine: E
             .await;
         }
     }
+}
+
+async fn every_worker_shows_the_runs_of_jobs_that_commands_made(engine: Engine) {
+    let program = Program::on(engine).await;
+    let note = document(1, 1, "2026-05-02T10:00:00Z", "Toma sertralina 50 mg al día.");
+    assert_eq!(counts(&program.ingest(&bodies(&[note]), &[]))["stored"], 1);
+    let org = ORG.to_string();
+    let run = |day: &str| {
+        let now = format!("{day}T23:59:00Z");
+        let arguments = ["job", "run", "expiry", "--org", &org, "--as-of", day];
+        let ended = program.command(&[("ANAMNESIS__PIPELINE__NOW", now.as_str())]).args(arguments).output().unwrap();
+        assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
+    };
+    run("2026-07-01");
+    let (runs, seconds) = (
+        r#"anamnesis_job_runs_total{job_name="expiry",outcome="succeeded"}"#,
+        r#"anamnesis_job_duration_seconds_count{job_name="expiry"}"#,
+    );
+    // A worker that runs no jobs shows those of CronJobs.
+    let settings = [("ANAMNESIS__WORKER__CENSUS_SECONDS", "1"), ("ANAMNESIS__JOBS__TICK", "false")];
+    let worker = Running::start(&program, &settings).await;
+    assert_eq!((worker.metric(runs).await, worker.metric(seconds).await), (1.0, 1.0));
+    run("2026-07-02");
+    until("the second run is counted", async || worker.metric(runs).await == 2.0).await;
+    assert_eq!(worker.metric(seconds).await, 2.0);
+    // A worker that starts later shows the same, not its share.
+    let later = Running::start(&program, &settings).await;
+    assert_eq!((later.metric(runs).await, worker.metric(runs).await), (2.0, 2.0));
 }

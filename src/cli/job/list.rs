@@ -72,9 +72,11 @@ pub(crate) async fn last_runs(context: &Context) -> Result<Exit, Failure> {
     let none_yet = matches!(Location::of(&settings(context)?.store), Ok(Location::File(path)) if !path.exists());
     let runs = match none_yet {
         true => Vec::new(),
-        false => {
-            open(context, Arc::new(())).await?.history(&rows::Filter::default(), u32::MAX).await.map_err(job_failure)?
-        }
+        false => open(context, false, |_| Arc::new(()))
+            .await?
+            .history(&rows::Filter::default(), u32::MAX)
+            .await
+            .map_err(job_failure)?,
     };
     let mut newest: HashMap<JobName, &Run> = HashMap::new();
     for run in &runs {

@@ -16,13 +16,13 @@ use super::{Context, Exit, Failure};
 use crate::shutdown::Shutdown;
 use anamnesis_config::{self as config, Settings};
 use anamnesis_core::ids::OrgId;
-use anamnesis_embedding::{self as embed, Unobserved};
 use anamnesis_jobs::JobName;
 use anamnesis_jobs::driver::JobError;
 use anamnesis_jobs::night::Night;
 use anamnesis_jobs::observe::Observer;
 use anamnesis_jobs::planner::Organization;
 use anamnesis_jobs::policy::Policies;
+use anamnesis_observability::metrics::Metrics;
 use anamnesis_pipeline::{self as pipeline, Redactors};
 
 #[derive(Debug, clap::Args)]
@@ -79,9 +79,16 @@ fn policies(settings: &Settings) -> Result<Policies, Failure> {
     Policies::load(settings.jobs.directory()).map_err(|error| Failure::usage(error.to_string()))
 }
 
-/// Opens the store for jobs; a signal lets the run in hand end between two batches.
-async fn open(context: &Context, observer: Arc<dyn Observer>) -> Result<Night, Failure> {
+/// Opens the store for jobs; a signal lets the run in hand end between two batches. With the configured models where a job
+/// asks for them; `observer` is made of what the process counts.
+async fn open(
+    context: &Context,
+    models: bool,
+    observer: impl FnOnce(&Arc<Metrics>) -> Arc<dyn Observer>,
+) -> Result<Night, Failure> {
     let world = World::open(context).await?;
+    let observer = observer(&world.metrics);
+    let models = models.then(|| world.models()).transpose()?;
     let store = world.jobs_store().await?;
     let traces = world.metrics.traces.clone();
     let settings = world.settings;
@@ -91,15 +98,11 @@ async fn open(context: &Context, observer: Arc<dyn Observer>) -> Result<Night, F
     let writer =
         pipeline::writer(&settings.extraction.model, clock).map_err(|error| Failure::usage(error.to_string()))?;
     let night = Night::over(&store, policies, observer, Shutdown::on_signals()?.draining());
-    Ok(night.redacting(redactors).with_writer(writer).with_traces(traces))
-}
-
-/// With the configured models, for a job that embeds or looks at vectors.
-fn with_models(night: Night, context: &Context) -> Result<Night, Failure> {
-    let embedding = settings(context)?.embedding;
-    let observer = Arc::new(Unobserved) as _;
-    let models = embed::build_models(&embedding, &night.driver.clock, &night.driver.entropy, &observer);
-    Ok(night.with_models(models.map_err(|error| Failure::usage(error.to_string()))?))
+    let night = night.redacting(redactors).with_writer(writer).with_traces(traces);
+    Ok(match models {
+        Some(models) => night.with_models(models),
+        None => night,
+    })
 }
 
 /// The organisations that are meant.

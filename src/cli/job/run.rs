@@ -5,7 +5,7 @@ use std::sync::Arc;
 use chrono::{NaiveDate, TimeDelta};
 use indicatif::ProgressBar;
 
-use super::{JobName, Selection, counters, job_failure, list, open, organizations, with_models};
+use super::{JobName, Selection, counters, job_failure, list, open, organizations};
 use crate::cli::output::{self, Format};
 use crate::cli::{Context, Exit, Failure};
 use anamnesis_jobs::driver::{Outcome, Report};
@@ -13,6 +13,7 @@ use anamnesis_jobs::ledger::Asked;
 use anamnesis_jobs::night::Night;
 use anamnesis_jobs::observe::Observer;
 use anamnesis_jobs::planner::{self, Due, Organization, RunKey};
+use anamnesis_observability::metrics::Metrics;
 
 /// More nights than this at once are a mistyped year.
 const LONGEST_RANGE: i64 = 3_660;
@@ -31,16 +32,26 @@ pub(crate) struct Args {
     dry_run: bool,
 }
 
-/// Rows looked at, on a terminal.
-struct Bar(ProgressBar);
+/// Rows looked at, on a terminal; and what is counted of the runs, as in a worker.
+struct Watched {
+    bar: ProgressBar,
+    metrics: Arc<Metrics>,
+}
 
-impl Observer for Bar {
-    fn began(&self, _: JobName) {}
-    fn batch(&self, run: &RunKey, examined: u64, changed: u64) {
-        self.0.set_position(examined);
-        self.0.set_message(format!("{} {}: {changed} changed", run.job, run.as_of));
+impl Observer for Watched {
+    fn began(&self, job: JobName) {
+        self.metrics.began(job);
     }
-    fn ended(&self, _: &Report, _: TimeDelta) {}
+    fn batch(&self, run: &RunKey, examined: u64, changed: u64) {
+        self.bar.set_position(examined);
+        self.bar.set_message(format!("{} {}: {changed} changed", run.job, run.as_of));
+    }
+    fn forged(&self) {
+        self.metrics.forged();
+    }
+    fn ended(&self, report: &Report, took: TimeDelta) {
+        self.metrics.ended(report, took);
+    }
     fn ticked(&self, _: chrono::DateTime<chrono::Utc>, _: &[(JobName, chrono::DateTime<chrono::Utc>)]) {}
 }
 
@@ -55,10 +66,12 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Failure> 
 
 async fn run_one(job: JobName, args: &Args, context: &Context) -> Result<Exit, Failure> {
     let progress = output::progress_count(None);
-    let mut night = open(context, Arc::new(Bar(progress.clone()))).await?;
-    if matches!(job, JobName::EmbedBatch | JobName::Reembedding | JobName::Reconciliation) {
-        night = with_models(night, context)?;
-    }
+    // Jobs that embed or look at vectors.
+    let models = matches!(job, JobName::EmbedBatch | JobName::Reembedding | JobName::Reconciliation);
+    let watched = |metrics: &Arc<Metrics>| {
+        Arc::new(Watched { bar: progress.clone(), metrics: Arc::clone(metrics) }) as Arc<dyn Observer>
+    };
+    let night = open(context, models, watched).await?;
     let mut reports = Vec::new();
     for (due, asked) in selected(&night, job, args).await? {
         if night.driver.shutdown.is_cancelled() {

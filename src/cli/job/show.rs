@@ -82,7 +82,7 @@ impl From<&Run> for Night {
 /// # Errors
 /// When the store cannot be read.
 pub(crate) async fn status(args: StatusArgs, context: &Context) -> Result<Exit, Failure> {
-    let night = open(context, Arc::new(())).await?;
+    let night = open(context, false, |_| Arc::new(())).await?;
     let now = night.driver.clock.now();
     let organizations = organizations(&night, args.org).await?;
     let due = night.due().await.map_err(job_failure)?;
@@ -127,7 +127,7 @@ fn standing_row(standing: &Standing) -> [String; 7] {
 /// # Errors
 /// When the store cannot be read.
 pub(crate) async fn history(args: HistoryArgs, context: &Context) -> Result<Exit, Failure> {
-    let night = open(context, Arc::new(())).await?;
+    let night = open(context, false, |_| Arc::new(())).await?;
     let Selection { org, from, to } = args.selection;
     let filter = rows::Filter { job: args.name, org: org.map(OrgId), from, to };
     let runs = night.history(&filter, args.limit).await.map_err(job_failure)?;

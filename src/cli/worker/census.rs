@@ -5,8 +5,8 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 use super::gate::Gate;
-use crate::cli::disks;
 use crate::cli::world::World;
+use crate::cli::{disks, leave_samples};
 use anamnesis_core::memory::{Kind, State};
 use anamnesis_observability::metrics::labels::Connection;
 use anamnesis_pipeline::Outage;
@@ -27,9 +27,12 @@ pub(super) async fn count(world: &World, gate: &Gate, outage: &Outage, draining:
                 // Where nothing comes in, this is who notices that the store is back.
                 outage.ended();
                 show(world, &census);
+                leave_samples(&world.store, &world.metrics).await;
                 match world.store.samples().await {
                     Ok(sums) => world.metrics.show(sums),
-                    Err(error) => tracing::debug!(code = "census", %error, "what commands counted could not be read"),
+                    Err(error) => {
+                        tracing::debug!(code = "census", %error, "what all processes counted could not be read")
+                    }
                 }
             }
             Err(error) => {

@@ -1,10 +1,14 @@
-//! The nights. A CronJob's pod is gone before it is scraped: the worker exports what stands in the ledger.
+//! The runs of jobs. A CronJob's pod is gone before it is scraped: what it counted is added to the store, and workers show it
+//! ([`super::samples`]).
 
 use super::labels::{Action, JobName, RunOutcome};
 use super::registrar::area;
 
 /// Seconds of a run: a night without work, a usual night, a catch-up.
 const RUN_SECONDS: &[f64] = &[0.01, 0.1, 0.5, 1.0, 5.0, 15.0, 60.0, 300.0, 900.0, 3_600.0];
+
+/// The area whose counters and histograms are the store's.
+pub(super) const AREA: &str = "jobs";
 
 area! {
     /// Nightly jobs.

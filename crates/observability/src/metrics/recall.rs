@@ -11,7 +11,7 @@ const SEARCH_SECONDS: &[f64] = &[0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.
 /// Tenths of effective confidence, and 0.95, above which only verified or protected memories stand.
 const CONFIDENCE: &[f64] = &[0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0];
 
-/// The area whose metrics commands add to the store.
+/// The area whose metrics are all of the store.
 pub(super) const AREA: &str = "recall";
 
 area! {

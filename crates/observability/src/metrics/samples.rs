@@ -1,5 +1,6 @@
-//! Figures of short processes. A command ends before a Prometheus scrapes it, so that it leaves its samples in the store, and every
-//! worker shows them with its own.
+//! Figures of the whole store. What reads, jobs and their embeddings count happens in commands as well as in workers, and a command
+//! ends before a Prometheus scrapes it. So each process adds these samples to the store, and every worker shows the sums: a
+//! query takes their greatest value over the workers, not their sum.
 
 use std::collections::HashMap;
 use std::sync::{PoisonError, RwLock};
@@ -7,7 +8,8 @@ use std::sync::{PoisonError, RwLock};
 use prometheus::TextEncoder;
 use prometheus::proto::{MetricFamily, MetricType};
 
-use super::{Metrics, recall};
+use super::registrar::Entry;
+use super::{Metrics, jobs, recall};
 
 /// Numbers of the exposition text by series: name and labels as they are scraped, such as
 /// `anamnesis_memory_reads_total{door="list",outcome="hit"}`.
@@ -25,47 +27,72 @@ impl Samples {
     }
 }
 
-/// The sums of the store as they were last read, by series.
+/// Families of other areas that are the store's.
+const FAMILIES: [&str; 7] = [
+    "anamnesis_decay_transitions_total",
+    "anamnesis_memory_transitions_total",
+    "anamnesis_rows_not_authentic_total",
+    "anamnesis_rows_repaired_total",
+    "anamnesis_embedding_cost_total",
+    "anamnesis_embedding_tokens_total",
+    "anamnesis_embedding_texts_total",
+];
+
+/// By series: the sums of the store as they were last read, and what of them is of this process.
 #[derive(Debug, Default)]
-pub(super) struct Shown(RwLock<HashMap<String, f64>>);
+pub(super) struct Shown {
+    sums: RwLock<HashMap<String, f64>>,
+    saved: RwLock<HashMap<String, f64>>,
+}
 
 impl Metrics {
-    /// What this process counted that outlives it: the samples of its reads that are not zero.
+    /// What this process counted of the store's families and did not add to the store yet.
     ///
     /// # Errors
     /// When a collector yields what cannot be written: a mistake of the program.
-    pub fn samples(&self) -> prometheus::Result<Samples> {
+    pub fn unsaved(&self) -> prometheus::Result<Samples> {
         let mut samples = Samples::default();
-        for family in self.registry.gather().into_iter().filter(|family| self.is_of_commands(family)) {
+        let saved = self.commands.saved.read().unwrap_or_else(PoisonError::into_inner);
+        for family in self.registry.gather().into_iter().filter(|family| self.is_of_store(family)) {
             let gauge = family.get_field_type() == MetricType::GAUGE;
             let text = TextEncoder::new().encode_to_string(&[family])?;
-            let counted = text.lines().filter_map(number).filter(|(_, value)| *value != 0.0);
+            let unsaved = |(series, value): (&str, f64)| (series.to_owned(), value - saved.get(series).unwrap_or(&0.0));
             let place = if gauge { &mut samples.newest } else { &mut samples.sums };
-            place.extend(counted.map(|(series, value)| (series.to_owned(), value)));
+            place.extend(text.lines().filter_map(number).map(unsaved).filter(|(_, value)| *value != 0.0));
         }
         Ok(samples)
     }
 
-    /// Shows these sums of the store from now on.
-    pub fn show(&self, sums: impl IntoIterator<Item = (String, f64)>) {
-        *self.commands.0.write().unwrap_or_else(PoisonError::into_inner) = sums.into_iter().collect();
+    /// Notes what was added to the store.
+    pub fn saved(&self, samples: Samples) {
+        let mut saved = self.commands.saved.write().unwrap_or_else(PoisonError::into_inner);
+        for (series, value) in samples.sums.into_iter().chain(samples.newest) {
+            *saved.entry(series).or_default() += value;
+        }
     }
 
-    /// The exposition text (format 0.0.4): what this process counted, with the sums of the store.
+    /// Shows these sums of the store from now on.
+    pub fn show(&self, sums: impl IntoIterator<Item = (String, f64)>) {
+        *self.commands.sums.write().unwrap_or_else(PoisonError::into_inner) = sums.into_iter().collect();
+    }
+
+    /// The exposition text (format 0.0.4): what this process counted; of the store's families the sums of the store, with
+    /// what it did not add to them yet.
     ///
     /// # Errors
     /// When a collector yields what cannot be written: a mistake of the program.
     pub fn render(&self) -> prometheus::Result<String> {
-        let sums = self.commands.0.read().unwrap_or_else(PoisonError::into_inner);
-        let families = self.registry.gather();
-        if sums.is_empty() {
-            return TextEncoder::new().encode_to_string(&families);
-        }
-        let (of_commands, own): (Vec<_>, Vec<_>) = families.into_iter().partition(|family| self.is_of_commands(family));
+        let (of_store, own): (Vec<_>, Vec<_>) =
+            self.registry.gather().into_iter().partition(|family| self.is_of_store(family));
+        let sums = self.commands.sums.read().unwrap_or_else(PoisonError::into_inner);
+        let saved = self.commands.saved.read().unwrap_or_else(PoisonError::into_inner);
         let mut text = TextEncoder::new().encode_to_string(&own)?;
-        for line in TextEncoder::new().encode_to_string(&of_commands)?.lines() {
-            match number(line).and_then(|(series, value)| Some((series, value + sums.get(series)?))) {
-                Some((series, value)) => text.push_str(&format!("{series} {value}")),
+        for line in TextEncoder::new().encode_to_string(&of_store)?.lines() {
+            match number(line) {
+                Some((series, value)) => {
+                    let of = |numbers: &HashMap<String, f64>| numbers.get(series).copied().unwrap_or(0.0);
+                    text.push_str(&format!("{series} {}", value + of(&sums) - of(&saved)));
+                }
                 None => text.push_str(line),
             }
             text.push('\n');
@@ -73,9 +100,16 @@ impl Metrics {
         Ok(text)
     }
 
-    fn is_of_commands(&self, family: &MetricFamily) -> bool {
-        self.catalogue.iter().any(|entry| entry.area == recall::AREA && entry.name == family.name())
+    fn is_of_store(&self, family: &MetricFamily) -> bool {
+        self.catalogue.iter().any(|entry| entry.name == family.name() && is_of_store(entry))
     }
+}
+
+/// Whether a family is of the whole store. Gauges of jobs come from the ledger of runs, or are of one process.
+pub(super) fn is_of_store(entry: &Entry) -> bool {
+    entry.area == recall::AREA
+        || (entry.area == jobs::AREA && entry.kind != "gauge")
+        || FAMILIES.contains(&entry.name.as_str())
 }
 
 /// Series and value of a line that is no comment.
@@ -96,12 +130,27 @@ mod tests {
     }
 
     #[test]
+    fn what_a_worker_adds_to_the_store_is_shown_once() {
+        let worker = Metrics::new(&Identity::default()).unwrap();
+        let reads = r#"anamnesis_memory_reads_total{door="list",outcome="hit"}"#;
+        worker.recall.reads.of((Door::List, ReadOutcome::Hit)).inc_by(2);
+        let samples = worker.unsaved().unwrap();
+        worker.recall.reads.of((Door::List, ReadOutcome::Hit)).inc();
+        worker.saved(samples.clone());
+        // The store has what others added before.
+        worker.show(samples.sums.into_iter().map(|(series, value)| (series, value + 10.0)));
+        assert_eq!(line(&worker, reads), format!("{reads} 13"));
+        let samples = worker.unsaved().unwrap();
+        assert_eq!(samples.sums, [(reads.to_owned(), 1.0)]);
+    }
+
+    #[test]
     fn what_commands_leave_is_shown_with_what_a_process_counted_itself() {
         let command = Metrics::new(&Identity::default()).unwrap();
         command.recall.reads.of((Door::List, ReadOutcome::Hit)).inc_by(2);
         command.recall.seconds.of(Leg::Text).observe(0.004);
         command.recall.quality.of(Measure::HitAt5).set(0.75);
-        let samples = command.samples().unwrap();
+        let samples = command.unsaved().unwrap();
         assert_eq!(samples.newest, [(r#"anamnesis_retrieval_quality_ratio{measure="hit_at_5"}"#.to_owned(), 0.75)]);
 
         let worker = Metrics::new(&Identity::default()).unwrap();

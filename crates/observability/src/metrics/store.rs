@@ -33,6 +33,8 @@ area! {
         outbox_pending: Gauges<()> = "outbox_pending";
         /// Age of the oldest event that waits, in seconds; 0 when none does
         outbox_oldest: Gauges<()> = "outbox_oldest_seconds";
+        /// Events that lie in the broker's catch-all queue, which no subscriber took, as a worker last saw it
+        catch_all: Gauges<()> = "catch_all_messages";
         /// Entries of the audit trail that were sealed into a block
         audit_sealed: Counters<()> = "audit_entries_sealed_total";
         /// Entries of the audit trail that were changed, or written without the key of the store: none may be

@@ -16,7 +16,7 @@ use super::lane::{Lane, pauses};
 use super::settle::{Acks, Gone, Settler};
 use super::supervisor::Consumer;
 use super::{Limits, Message, prefetch};
-use crate::{BrokerError, Link, Queue};
+use crate::{BrokerError, Link, Queue, topology};
 
 /// How often the backlog is compared with what arrives.
 const LOOK: Duration = Duration::from_secs(10);
@@ -219,6 +219,10 @@ async fn watch(
             consumer.metrics.ingest.backlog.of(super::label(*queue)).set(i64::from(ready));
             // Messages in the queue, or in our hands, and nobody works.
             beside_backlog |= ready > 0 || !lane.settler.is_empty().await;
+        }
+        match topology::counts(link, &consumer.names.catch_all()).await {
+            Ok(found) => consumer.metrics.store.catch_all.set(found.map_or(0, |(ready, _)| i64::from(ready))),
+            Err(error) => return error,
         }
         let before = std::mem::replace(&mut arrivals, consumer.status.arrivals());
         beside_backlog &= consumer.status.working() == 0 && before == arrivals;
