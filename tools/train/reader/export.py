@@ -47,6 +47,35 @@ def tensors(encoder, kept, parameters):
     return {name: np.ascontiguousarray(value) for name, value in out.items()}
 
 
+def read(path, encoder):
+    """A written reader: the ids of its pieces in the whole vocabulary, and its parameters, whose matrices are what their i8 codes say."""
+    file = open(path, 'rb').read()
+    length = struct.unpack_from('<Q', file)[0]
+    head = json.loads(file[8:8 + length])
+    about = head.pop('__metadata__')
+    types = {form: np.dtype(name) for name, form in TYPES.items()}
+    tensor = {}
+    for name, one in head.items():
+        start, end = one['data_offsets']
+        tensor[name] = np.frombuffer(file[8 + length + start:8 + length + end], types[one['dtype']]).reshape(one['shape'])
+    place = {piece: n for n, piece in enumerate(encoder.pieces)}
+    ends = [0, *tensor['pieces.ends']]
+    text = tensor['pieces.bytes'].tobytes()
+    kept = {place[text[a:z].decode()] for a, z in zip(ends, ends[1:])}
+    matrix = lambda name: (tensor[name].astype(np.float32) * tensor[name + '.scale'][:, None]).T
+    layers = []
+    for number in range(int(about['layers'])):
+        own = f'layer.{number}.'
+        layer = {name: matrix(own + name) for name in ('qkv', 'out', 'up', 'down')}
+        layer |= {name + '_bias': tensor[f'{own}{name}.bias'] for name in ('qkv', 'out', 'up', 'down')}
+        for at in '12':
+            layer['gain' + at], layer['shift' + at] = tensor[f'{own}norm{at}.gain'], tensor[f'{own}norm{at}.bias']
+        layers.append(layer)
+    body = {'position': tensor['position'], 'gain': tensor['embed.gain'], 'shift': tensor['embed.bias'], 'layers': layers}
+    heads = {name: {'weight': tensor[f'head.{short}'].T, 'bias': tensor[f'head.{short}.bias']} for name, short in HEADS.items()}
+    return kept, {'body': body, 'heads': heads}
+
+
 def write(path, encoder, kept, parameters):
     place = {piece: n for n, piece in enumerate(kept)}
     about = {'layers': len(parameters['body']['layers']), 'heads': encoder.heads, 'window': windows.WINDOW, 'context': windows.CONTEXT,

@@ -16,6 +16,7 @@ import numpy as np
 import optax
 
 import export
+import gold
 import material
 import network
 import windows
@@ -32,12 +33,17 @@ def arguments():
     ask = argparse.ArgumentParser(description=__doc__.split('\n')[0])
     ask.add_argument('--wheel', required=True)
     ask.add_argument('--material', required=True)
-    ask.add_argument('--words', nargs=2, required=True)
+    ask.add_argument('--words', nargs=2, default=[])
     ask.add_argument('--hands', nargs='+', default=[], help='folders of the material to use; without it all')
-    ask.add_argument('--held-out', default='', help='the hand whose documents are not learned from, but measured on')
+    ask.add_argument('--sets', nargs='+', default=[], help='sets of whole documents with facts whose misses have been read, learned from too (gold.py)')
+    ask.add_argument('--held-out', nargs='+', default=[], help='hands and sets (file names) that are not learned from, but measured on')
     ask.add_argument('--out')
     ask.add_argument('--keep', help='writes parameters and pieces there (npz), to go on from')
-    ask.add_argument('--start', help='goes on from what --keep wrote, with its pieces')
+    ask.add_argument('--start', nargs='+', help='goes on from the mean of what --keep wrote, with its pieces')
+    ask.add_argument('--again', help='goes on from a written reader (safetensors), with its pieces and those of the material')
+    ask.add_argument('--teachers', nargs='+', default=[], help='what --keep wrote, of any number of layers: their mean is learned from too')
+    ask.add_argument('--trust', type=float, default=.5, help="share of the loss that is the teachers'")
+    ask.add_argument('--average', type=float, default=.995, help='decay of the running mean of parameters, which is what is measured and written')
     ask.add_argument('--layers', type=int, default=6)
     ask.add_argument('--frozen', type=int, default=1)
     ask.add_argument('--epochs', type=int, default=8)
@@ -78,15 +84,40 @@ def surprise(scores, wanted, weight=None):
     return ((each if weight is None else each * weight) * known).sum() / jnp.maximum(known.sum(), 1)
 
 
-def loss(parameters, vectors, mask, wanted, head_count, frozen, key):
+def groups():
+    """First and last column of each attribute."""
+    ends = np.cumsum(GROUPS)
+    return zip([0, *ends[:-1]], ends)
+
+
+def loss(parameters, vectors, mask, wanted, taught, trust, head_count, frozen, key):
+    """`taught`: by head the teachers' mean probabilities, or None."""
     scores, total = network.forward(parameters, vectors, mask, head_count, frozen, key), 0
     for layer in material.LAYERS:
         total += surprise(scores[layer], wanted[layer], jnp.where(wanted[layer] > 0, INSIDE, 1.))
     for layer in ('names', 'clauses'):
-        at = 0
-        for group, size in enumerate(GROUPS):
-            total += .3 * surprise(scores[layer + '.attributes'][..., at:at + size], wanted[layer + '.attributes'][..., group])
-            at += size
+        for group, (start, end) in enumerate(groups()):
+            total += .3 * surprise(scores[layer + '.attributes'][..., start:end], wanted[layer + '.attributes'][..., group])
+    return total if taught is None else (1 - trust) * total + trust * differs(scores, taught, mask)
+
+
+def shares(scores):
+    """Scores as probabilities, those of attributes by group."""
+    soft = lambda name, x: jnp.concatenate([jax.nn.softmax(x[..., a:z]) for a, z in groups()], -1) if name.endswith('attributes') else jax.nn.softmax(x)
+    return {name: soft(name, x) for name, x in scores.items()}
+
+
+def differs(scores, taught, mask):
+    """Cross entropy to the teachers; of attributes only where they see something."""
+    total = 0
+    for layer in material.LAYERS:
+        each = -(taught[layer] * jax.nn.log_softmax(scores[layer])).sum(-1)
+        total += (each * mask).sum() / mask.sum()
+    for layer in ('names', 'clauses'):
+        seen = mask * (1 - taught[layer][..., 0])
+        for start, end in groups():
+            each = -(taught[layer + '.attributes'][..., start:end] * jax.nn.log_softmax(scores[layer + '.attributes'][..., start:end])).sum(-1)
+            total += .3 * (each * seen).sum() / jnp.maximum(seen.sum(), 1)
     return total
 
 
@@ -147,7 +178,8 @@ def table(kinds, groups):
 
 
 def keep(path, parameters, pieces):
-    np.savez(path, *map(np.asarray, jax.tree.leaves(parameters)), pieces=np.array(sorted(pieces)))
+    named = {jax.tree_util.keystr(at, simple=True, separator='/'): np.asarray(leaf) for at, leaf in jax.tree_util.tree_flatten_with_path(parameters)[0]}
+    np.savez(path, pieces=np.array(sorted(pieces)), **named)
 
 
 def pieces_of(path):
@@ -155,55 +187,95 @@ def pieces_of(path):
         return set(file['pieces'].tolist())
 
 
-def begun(path, parameters):
-    """What --keep wrote, in the shape of the parameters given."""
-    with np.load(path) as file:
-        leaves, tree = jax.tree.flatten(parameters)
-        return jax.tree.unflatten(tree, [jnp.asarray(file[f'arr_{n}']) for n in range(len(leaves))])
+def begun(paths):
+    """The mean of what --keep wrote."""
+    files = [np.load(path) for path in paths]
+    tree = {}
+    for name in files[0].files:
+        if name != 'pieces':
+            *folders, leaf = name.split('/')
+            at = tree
+            for folder in folders:
+                at = at.setdefault(folder, {})
+            at[leaf] = jnp.asarray(sum(file[name] for file in files) / len(files))
+    layers = tree['body']['layers']
+    tree['body']['layers'] = [layers[str(n)] for n in range(len(layers))]
+    return tree
 
 
 def optimizer(args, steps, parameters):
-    pace = optax.warmup_cosine_decay_schedule(0, 1, max(10, steps // 20), steps, .02)
+    pace = optax.warmup_cosine_decay_schedule(0, 1, steps // 20, steps, .02)
     which = jax.tree_util.tree_map_with_path(lambda path, _: path[0].key, parameters)
     each = {'body': optax.adamw(lambda step: args.rate * pace(step), weight_decay=.01), 'heads': optax.adamw(lambda step: args.head_rate * pace(step), weight_decay=.01)}
     return optax.chain(optax.clip_by_global_norm(1.), optax.multi_transform(each, which))
 
 
-def main():
-    args = arguments()
+def material_of(args):
+    """Documents to learn from, and those to measure on."""
     read = [d for d in material.documents(args.material) if not args.hands or any(f'/{hand}/' in d.path for hand in args.hands)]
-    texts = [text for document in read for _, text in document.lines.values()]
-    kept = pieces_of(args.start) if args.start else vocabulary(Encoder(args.wheel), texts, [word for path in args.words for word in words_of(path)])
-    encoder, random = Encoder(args.wheel, kept), np.random.default_rng(args.seed)
-    held = lambda document: bool(args.held_out) and f'/{args.held_out}/' in document.path
-    learned, held_out = [d for d in read if not held(d)], windows.windows(encoder, [d for d in read if held(d)])
-    parameters = jax.tree.map(jnp.asarray, {'body': encoder.body(args.layers), 'heads': network.heads(encoder.width, random)})
-    if args.start:
-        parameters = begun(args.start, parameters)
-    batches, steps = Batches(encoder), args.epochs * (len(windows.windows(encoder, learned)) // args.batch)
-    print(f'{len(learned)} documents to learn from, {len(held_out)} windows to measure on, {len(kept)} pieces, about {steps} steps', flush=True)
+    read += gold.documents(args.sets)
+    held = lambda document: any(f'/{name}/' in document.path for name in args.held_out)
+    return [d for d in read if not held(d)], [d for d in read if held(d)]
+
+
+def trained(args, encoder, parameters, learned, measure, save):
+    """The running mean of the parameters after all epochs."""
+    random, batches, teachers = np.random.default_rng(args.seed), Batches(encoder), [begun([path]) for path in args.teachers]
+    steps = args.epochs * (len(windows.windows(encoder, learned)) // args.batch)
+    print(f'{len(learned)} documents to learn from, about {steps} steps', flush=True)
     optimize = optimizer(args, steps, parameters)
 
     @jax.jit
-    def step(parameters, state, vectors, mask, wanted, key):
-        lost, slope = jax.value_and_grad(loss)(parameters, vectors, mask, wanted, encoder.heads, args.frozen, key)
+    def step(parameters, mean, state, teachers, batch, key):
+        taught = None
+        if teachers:
+            said = [shares(network.forward(teacher, *batch[:2], encoder.heads)) for teacher in teachers]
+            taught = jax.tree.map(lambda *each: sum(each) / len(each), *said)
+        slope_of = jax.value_and_grad(loss)
+        lost, slope = slope_of(parameters, *batch, taught, args.trust, encoder.heads, args.frozen, key)
         change, state = optimize.update(slope, state, parameters)
-        return optax.apply_updates(parameters, change), state, lost
+        parameters = optax.apply_updates(parameters, change)
+        mean = jax.tree.map(lambda m, p: args.average * m + (1 - args.average) * p, mean, parameters)
+        return parameters, mean, state, lost
 
-    run = jax.jit(lambda parameters, vectors, mask: network.forward(parameters, vectors, mask, encoder.heads))
-    state, key, began = optimize.init(parameters), jax.random.PRNGKey(args.seed), time.time()
+    state, mean, key, began = optimize.init(parameters), parameters, jax.random.PRNGKey(args.seed), time.time()
     for epoch in range(args.epochs):
         shown = windows.windows(encoder, [material.redacted(d, random) if random.random() < REDACTED else d for d in learned])
         order, lost = random.permutation(len(shown)), []
         for at in range(0, len(order) - args.batch + 1, args.batch):
             key, own = jax.random.split(key)
-            parameters, state, one = step(parameters, state, *batches.of([shown[n] for n in order[at:at + args.batch]]), own)
-            lost.append(float(one))
-        print(f'epoch {epoch + 1} of {args.epochs}: loss {np.mean(lost):.3f}, {time.time() - began:.0f} s', flush=True)
-        if held_out:
-            table(*measured(parameters, batches, held_out, run))
-        if args.keep:
-            keep(args.keep, parameters, kept)
+            batch = batches.of([shown[n] for n in order[at:at + args.batch]])
+            parameters, mean, state, one = step(parameters, mean, state, teachers, batch, own)
+            lost.append(one)
+        print(f'epoch {epoch + 1} of {args.epochs}: loss {np.mean(jax.device_get(lost)):.3f}, {time.time() - began:.0f} s', flush=True)
+        measure(mean)
+        save(mean)
+    return mean
+
+
+def main():
+    args = arguments()
+    learned, held_out = material_of(args)
+    texts = [text for document in learned + held_out for _, text in document.lines.values()]
+    whole = Encoder(args.wheel)
+    if args.start:
+        kept, first = pieces_of(args.start[0]), begun(args.start)
+    elif args.again:
+        kept, first = export.read(args.again, whole)
+        kept |= vocabulary(whole, texts, [], 0)
+    else:
+        kept = vocabulary(whole, texts, [word for path in args.words for word in words_of(path)])
+        first = {'body': whole.body(args.layers), 'heads': network.heads(whole.width, np.random.default_rng(0))}
+    encoder = Encoder(args.wheel, kept)
+    held_out = windows.windows(encoder, held_out)
+    parameters, batches = jax.tree.map(jnp.asarray, first), Batches(encoder)
+    print(f'{len(held_out)} windows to measure on, {len(kept)} pieces', flush=True)
+    run = jax.jit(lambda parameters, vectors, mask: network.forward(parameters, vectors, mask, encoder.heads))
+    measure = lambda parameters: held_out and table(*measured(parameters, batches, held_out, run))
+    save = lambda parameters: args.keep and keep(args.keep, parameters, kept)
+    parameters = trained(args, encoder, parameters, learned, measure, save) if args.epochs else parameters
+    if not args.epochs:
+        measure(parameters)
     if args.out:
         export.write(args.out, encoder, sorted(kept), jax.tree.map(np.array, parameters))
 

@@ -46,14 +46,14 @@ def touched(pieces, mention):
 
 def labels(pieces, mentions):
     """For each layer its labels: 0 outside, 1 + 2k where a mention of kind k begins, 2 + 2k inside; for names and clauses the
-    attributes (pieces × groups). A shorter mention lies over a longer one."""
+    attributes (pieces × groups). A shorter mention lies over a longer one; one without a kind teaches nothing."""
     out = {}
     for layer, kinds in LAYERS.items():
         out[layer] = np.zeros(len(pieces), np.int32)
         attributes = np.full((len(pieces), len(ATTRIBUTES)), UNLABELLED, np.int32)
         for mention in sorted(mentions[layer], key=lambda m: m.start - m.end):
             for n, piece in enumerate(touched(pieces, mention)):
-                out[layer][piece] = 1 + 2 * kinds.index(mention.kind) + (n > 0)
+                out[layer][piece] = UNLABELLED if mention.kind is None else 1 + 2 * kinds.index(mention.kind) + (n > 0)
                 attributes[piece] = mention.attributes or UNLABELLED
         if layer in ('names', 'clauses'):
             out[layer + '.attributes'] = attributes
