@@ -242,3 +242,19 @@ fn words_of_the_trade_and_years_stay() {
     assert!(!usual("Born in 1931, lives alone.").contains("1931"), "a birth year may tell an age over 89");
     assert!(!usual("Ingresó el 12 de mayo de 2019.").contains("mayo"));
 }
+
+#[test]
+fn a_year_behind_the_word_chart_stays_and_is_no_leak() {
+    for text in [
+        "\"Allergic to eggs\" (chart 1997): only a rash.",
+        "(expediente 2004): reportó mareo.",
+        "(chart 2011): tolerated since",
+    ] {
+        let document = Document::plain(text, Language::Unknown);
+        let redacted = redactor().redact(&document, &People::of(Vec::new()), &key()).unwrap();
+        assert_eq!(redacted.document().text, text);
+        assert_eq!(redactor().left_over(redacted.document(), &People::of(Vec::new())), 0, "{text}");
+    }
+    // A number that is no year is the record's.
+    assert_eq!(redact("(chart 88123): rash", &[]), "(chart [MEDICAL_RECORD]): rash");
+}
