@@ -133,6 +133,8 @@ impl Servers {
             ("ANAMNESIS__BROKER__PREFIX".to_owned(), PREFIX.to_owned()),
             // The campaign is about what is lost and doubled, and its producers are the campaign.
             ("ANAMNESIS__INTAKE__UNBOUND_PRODUCERS".to_owned(), "allow".to_owned()),
+            // What is read matters to no fault, and many messages must be read.
+            ("ANAMNESIS__EXTRACTION__PROFILE".to_owned(), "fast".to_owned()),
             ("ANAMNESIS__BROKER__RELAY_MS".to_owned(), "100".to_owned()),
             ("ANAMNESIS__BROKER__HEARTBEAT_SECONDS".to_owned(), "2".to_owned()),
             ("ANAMNESIS__PIPELINE__BATCH_DOCUMENTS".to_owned(), "8".to_owned()),

@@ -204,6 +204,9 @@ migrate_url = "postgres://live_owner@{self.database}/anamnesis"
 jobs_url = "postgres://live_jobs@{self.database}/anamnesis"
 keys = "{self.own('keys')}"
 postgres.allow_not_durable = {json.dumps(not self.durable)}
+[extraction]
+# Three workers and their servers share one machine.
+profile = "fast"
 [broker]
 url = "{self.amqp}"
 prefix = "{PREFIX}"

@@ -389,6 +389,26 @@ mod tests {
         }
     }
 
+    /// An argument with the name of a global one of another type ends the program when it is parsed.
+    #[test]
+    fn no_verb_has_an_argument_with_the_name_of_a_global_one() {
+        fn own(command: &clap::Command, global: &BTreeSet<String>, path: &str) {
+            for below in command.get_subcommands() {
+                let path = format!("{path} {}", below.get_name());
+                let known =
+                    |argument: &&clap::Arg| !argument.is_global_set() && global.contains(argument.get_id().as_str());
+                let twice: Vec<_> = below.get_arguments().filter(known).map(clap::Arg::get_id).collect();
+                assert!(twice.is_empty(), "{path}: {twice:?}");
+                own(below, global, &path);
+            }
+        }
+        let command = Cli::command();
+        let global = command.get_arguments().filter(|argument| argument.is_global_set());
+        let global: BTreeSet<String> = global.map(|argument| argument.get_id().to_string()).collect();
+        assert!(global.contains("reader"), "{global:?}");
+        own(&command, &global, "anamnesis");
+    }
+
     fn leaves(command: &clap::Command, path: &str, found: &mut BTreeSet<String>) {
         for below in command.get_subcommands() {
             let path = format!("{path} {}", below.get_name()).trim().to_owned();

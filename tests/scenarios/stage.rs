@@ -315,6 +315,8 @@ impl Stage {
             .env("ANAMNESIS__STORE__URL", url)
             .env("ANAMNESIS__STORE__POSTGRES__ALLOW_NOT_DURABLE", "true")
             .env("ANAMNESIS__PIPELINE__NOW", self.now.to_rfc3339())
+            // Scenarios are short texts, which rules read in both profiles.
+            .env("ANAMNESIS__EXTRACTION__PROFILE", "fast")
             .envs(self.settings.iter().map(|(key, value)| (key, value)))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

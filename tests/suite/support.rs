@@ -142,6 +142,13 @@ impl Place {
     }
 }
 
+/// The defaults, but for the learned reader: what it reads has tests of its own (`careful.rs`), and a process need not load it.
+fn settings() -> Settings {
+    let mut settings = config::load(None).unwrap();
+    settings.extraction.profile = config::extraction::ReadingProfile::Fast;
+    settings
+}
+
 /// Stores that can be compared: they share keys and clock.
 pub(crate) struct Clinic {
     pub keys: Arc<dyn KeyStore>,
@@ -163,7 +170,7 @@ impl Clinic {
         let clock: Arc<dyn Clock> = Arc::clone(&time) as _;
         let keys = Keyring::in_memory(Arc::clone(&clock), Arc::new(SeededEntropy::new(1))).await.unwrap();
         let places = std::sync::Mutex::default();
-        Self { keys: Arc::new(keys), time, clock, settings: config::load(None).unwrap(), engine, places }
+        Self { keys: Arc::new(keys), time, clock, settings: settings(), engine, places }
     }
 
     /// Under other settings.
@@ -326,6 +333,7 @@ impl Program {
             ("PIPELINE__NOW", NOW.to_owned()),
             // Proofs of anything but bindings publish as nobody in particular; those of bindings say otherwise.
             ("INTAKE__UNBOUND_PRODUCERS", "allow".to_owned()),
+            ("EXTRACTION__PROFILE", "fast".to_owned()),
             ("EMBEDDING__URL", self.provider.openai_url()),
         ]
         .map(|(key, value)| (format!("ANAMNESIS__{key}"), value))

@@ -18,7 +18,8 @@ use anamnesis_transport::{AddressError, Endpoint};
 pub enum ReadingProfile {
     /// By rules alone: some thousand documents a second on one core.
     Fast,
-    /// By rules and the learned reader: more is remembered, at some tenths of a second of processor for a document.
+    /// By rules and the learned reader: of a hundred facts it remembers nine more, at some tenths of a second of processor for
+    /// a document of 2 kB. A program that was built without its reader reads by rules.
     Careful,
 }
 
@@ -57,8 +58,8 @@ impl ExtractionConfig {
 impl Default for ExtractionConfig {
     fn default() -> Self {
         Self {
-            min_confidence: 0.45,
-            profile: ReadingProfile::Fast,
+            min_confidence: 0.5,
+            profile: ReadingProfile::Careful,
             reader_file: PathBuf::new(),
             lexicons: Vec::new(),
             organizations: Vec::new(),

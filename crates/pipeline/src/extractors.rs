@@ -42,6 +42,11 @@ impl Extractors {
             ReadingProfile::Careful if config.reader_file.as_os_str().is_empty() => Some(Reader::builtin()),
             ReadingProfile::Careful => Some(Reader::open(&config.reader_file)),
         };
+        // A small program has no reader, and reads as well as it can.
+        let reader = reader.filter(|reader| !matches!(reader, Err(ReaderError::Absent)));
+        if reader.is_none() && config.profile == ReadingProfile::Careful {
+            tracing::warn!(code = "reader_absent", "the program has no learned reader: documents are read by rules");
+        }
         let reader = reader.transpose().map_err(ExtractorsError::Reader)?;
         Self::with(config, reader.as_ref())
     }

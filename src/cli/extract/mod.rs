@@ -30,9 +30,12 @@ pub struct Args {
     /// Add to every finding the cues that reach it, and to every answer the version of rules and lexicons.
     #[arg(long)]
     explain: bool,
-    /// Read with the learned reader of this file next to the rules, as the profile `careful` does.
+    /// How to read: `fast` by the rules alone, `careful` with the learned reader too.
+    #[arg(long, value_parser = ["fast", "careful"], default_value = "fast")]
+    profile: String,
+    /// Read with the learned reader of this file, as the profile `careful` does with the one of the program.
     #[arg(long, value_name = "FILE")]
-    reader: Option<PathBuf>,
+    reader_file: Option<PathBuf>,
     #[command(flatten)]
     own: Own,
     /// NDJSON file; standard input without it or with `-`.
@@ -77,8 +80,14 @@ pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
         None => {}
     }
     let mut extractor = args.own.extractor()?;
-    if let Some(path) = &args.reader {
-        let reader = Reader::open(path).map_err(|error| Failure::usage(format!("--reader: {error}")))?;
+    let reader = match &args.reader_file {
+        Some(path) => Some(Reader::open(path).map_err(|error| Failure::usage(format!("--reader-file: {error}")))?),
+        None if args.profile == "careful" => {
+            Some(Reader::builtin().map_err(|error| Failure::usage(format!("--profile: {error}")))?)
+        }
+        None => None,
+    };
+    if let Some(reader) = reader {
         extractor = extractor.with_reader(reader);
     }
     let out = BufWriter::new(io::stdout().lock());

@@ -17,8 +17,24 @@ mod cli {
 }
 
 use anamnesis::cli::{Context, Exit, Failure};
+use anamnesis_config::{self as config, Settings, extraction::ReadingProfile};
 use clap::{Parser, Subcommand};
 use cli::{audit, extract, growth, ingest, jobs, messages, peers, recall, redact, restore, storage};
+
+/// The variable that selects how documents are read.
+const PROFILE: &str = "ANAMNESIS__EXTRACTION__PROFILE";
+
+/// The settings of a measurement: by rules (`fast`), as the targets of speed are meant, unless the environment says otherwise.
+///
+/// # Errors
+/// When the configuration cannot be read.
+fn settings_of(context: &Context) -> Result<Settings, Failure> {
+    let mut settings = config::load(context.config.as_deref()).map_err(|error| Failure::usage(error.to_string()))?;
+    if std::env::var_os(PROFILE).is_none() {
+        settings.extraction.profile = ReadingProfile::Fast;
+    }
+    Ok(settings)
+}
 
 /// The allocator of the program: what is measured is what runs.
 #[global_allocator]

@@ -1,7 +1,7 @@
 """Fits how surely a finding is read (crates/extraction/src/careful/surety.tsv), from rows of whole documents that are known to be right or wrong.
 
     score_facts.py SET.jsonl… --anamnesis PROGRAM --profile careful --everything --rows rows.jsonl
-    anamnesis extract --reader FILE --explain documents.ndjson > findings.ndjson      made of the same sets by --documents
+    anamnesis extract --reader-file FILE --explain documents.ndjson > findings.ndjson      made of the same sets by --documents
     python3 surety.py --sets SET.jsonl… --documents documents.ndjson     writes the documents for `extract`, and ends
     python3 surety.py --sets SET.jsonl… --rows rows.jsonl --findings findings.ndjson --out surety.tsv
 
@@ -151,7 +151,7 @@ def main():
     if args.out:
         with open(args.out, 'w', encoding='utf-8') as out:
             out.write('# How surely a finding is read: weights by group and feature, fitted by tools/train/reader/surety.py.\n')
-            out.write('# Source: sets d to g of tests/data/cold. Licence: Apache-2.0. May be changed by: the command above.\n')
+            out.write('# Source: sets a to e of tests/data/cold. Licence: Apache-2.0. May be changed by: the command above.\n')
             out.writelines(f'{group}\t{name}\t{weight:.4f}\n' for (group, name), weight in zip(names, weights))
 
 

@@ -38,7 +38,7 @@ def arguments():
     ask.add_argument('--sets', nargs='+', default=[], help='sets of whole documents with facts whose misses have been read, learned from too (gold.py)')
     ask.add_argument('--held-out', nargs='+', default=[], help='hands and sets (file names) that are not learned from, but measured on')
     ask.add_argument('--out')
-    ask.add_argument('--keep', help='writes parameters and pieces there (npz), to go on from')
+    ask.add_argument('--keep', help='writes parameters and pieces there (npz) after each epoch, to go on from; {epoch} is its number')
     ask.add_argument('--start', nargs='+', help='goes on from the mean of what --keep wrote, with its pieces')
     ask.add_argument('--again', help='goes on from a written reader (safetensors), with its pieces and those of the material')
     ask.add_argument('--teachers', nargs='+', default=[], help='what --keep wrote, of any number of layers: their mean is learned from too')
@@ -249,7 +249,7 @@ def trained(args, encoder, parameters, learned, measure, save):
             lost.append(one)
         print(f'epoch {epoch + 1} of {args.epochs}: loss {np.mean(jax.device_get(lost)):.3f}, {time.time() - began:.0f} s', flush=True)
         measure(mean)
-        save(mean)
+        save(mean, epoch + 1)
     return mean
 
 
@@ -272,7 +272,7 @@ def main():
     print(f'{len(held_out)} windows to measure on, {len(kept)} pieces', flush=True)
     run = jax.jit(lambda parameters, vectors, mask: network.forward(parameters, vectors, mask, encoder.heads))
     measure = lambda parameters: held_out and table(*measured(parameters, batches, held_out, run))
-    save = lambda parameters: args.keep and keep(args.keep, parameters, kept)
+    save = lambda parameters, epoch: args.keep and keep(args.keep.format(epoch=epoch), parameters, kept)
     parameters = trained(args, encoder, parameters, learned, measure, save) if args.epochs else parameters
     if not args.epochs:
         measure(parameters)

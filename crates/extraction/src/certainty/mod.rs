@@ -17,7 +17,7 @@ const DOUBT: f64 = 0.6;
 /// As likely right as wrong.
 const EVEN: f64 = 0.5;
 /// What a rule found is remembered for review, however doubtful it is: `extraction.min_confidence`.
-const REMEMBERED: f64 = 0.45;
+const REMEMBERED: f64 = 0.5;
 
 /// Part of the version of what reads.
 pub(super) const FILES: &[&str] = &[WEIGHTS, marks::WORDS];

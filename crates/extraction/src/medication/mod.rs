@@ -52,7 +52,7 @@ const SHORT_LINE: usize = 64;
 /// Words between a denial and the medicine that it denies.
 const DENIAL_REACH: usize = 6;
 /// How surely a bare denial, the bare name of a class or of an allergen is read: below `min_extraction_confidence`, so that it is a hypothesis.
-pub(super) const SELDOM: f64 = 0.45;
+pub(super) const SELDOM: f64 = 0.5;
 /// The group of a medicine that no list names, known by the stem of its name.
 pub(super) const STEM: &str = "stem";
 /// A medicine that is named, and of which nothing else is said.

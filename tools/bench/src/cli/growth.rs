@@ -1,11 +1,12 @@
 //! `anamnesis-bench growth`: one more document, for a patient of whom much is known.
 
 use super::stores::{StoreArgs, Stores};
+use crate::settings_of;
 use anamnesis::cli::output::{self, Format};
 use anamnesis::cli::world::World;
 use anamnesis::cli::{Context, Exit, Failure};
 use anamnesis_bench::growth::{self, Measured};
-use anamnesis_config::{self as config, Settings};
+use anamnesis_config::Settings;
 use anamnesis_test_servers::provider::{FakeOptions, FakeProvider};
 
 #[derive(Debug, clap::Args)]
@@ -32,7 +33,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
 }
 
 async fn measured(args: &Args, context: &Context) -> Result<Vec<Measured>, Failure> {
-    let mut settings = config::load(context.config.as_deref()).map_err(|error| Failure::usage(error.to_string()))?;
+    let mut settings = settings_of(context)?;
     let options = FakeOptions::default();
     let dimension = options.dimension;
     let server = FakeProvider::start(options).await?;

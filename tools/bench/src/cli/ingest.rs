@@ -1,5 +1,6 @@
 //! `anamnesis-bench ingest`: how fast documents become memory on this machine, in a temporary folder, with nothing to install.
 
+use crate::settings_of;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,7 +13,7 @@ use anamnesis::cli::world::World;
 use anamnesis::cli::{Context, Exit, Failure};
 use anamnesis_bench::ingest::{self, Load, Measured, Source};
 use anamnesis_config::embedding::{EmbeddingSettings, Encoding, ModelProfile, Provider};
-use anamnesis_config::{self as config, IntakeConfig, Settings};
+use anamnesis_config::{IntakeConfig, Settings};
 use anamnesis_pipeline::Pipeline;
 use anamnesis_sql::Location;
 use anamnesis_test_servers::provider::{FakeOptions, FakeProvider, FaultRates};
@@ -143,7 +144,7 @@ pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
 }
 
 async fn measured(args: &Args, context: &Context) -> Result<Measured, Failure> {
-    let settings = config::load(context.config.as_deref()).map_err(|error| Failure::usage(error.to_string()))?;
+    let settings = settings_of(context)?;
     let mut rounds = Vec::new();
     for _ in 0..args.rounds {
         let mut settings = settings.clone();

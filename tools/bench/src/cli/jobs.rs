@@ -1,5 +1,6 @@
 //! `anamnesis-bench jobs`: what a night costs among many memories.
 
+use crate::settings_of;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -10,7 +11,7 @@ use anamnesis::cli::world::World;
 use anamnesis::cli::{Context, Exit, Failure};
 use anamnesis_bench::beside::Latency;
 use anamnesis_bench::nights::{self, Measured, Size};
-use anamnesis_config::{self as config, Settings};
+use anamnesis_config::Settings;
 use anamnesis_jobs::policy::Policies;
 
 #[derive(Debug, clap::Args)]
@@ -57,7 +58,7 @@ pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
 }
 
 async fn measured(args: &Args, context: &Context) -> Result<Vec<Measured>, Failure> {
-    let mut settings = config::load(context.config.as_deref()).map_err(|error| Failure::usage(error.to_string()))?;
+    let mut settings = settings_of(context)?;
     let sizes: Vec<u64> = [Some(args.memories), args.larger].into_iter().flatten().collect();
     let stores = Stores::make(&args.store, &settings, sizes.len()).await?;
     let mut measured = Vec::new();

@@ -1,5 +1,6 @@
 //! `anamnesis-bench messages`: what the production worker does with messages of a real broker, and what it costs.
 
+use crate::settings_of;
 use std::time::Duration;
 
 use secrecy::ExposeSecret as _;
@@ -10,6 +11,7 @@ use anamnesis::cli::output::{self, Format};
 use anamnesis::cli::world::World;
 use anamnesis::cli::{Context, Exit, Failure, context as reading};
 use anamnesis_bench::messages::{self, Measured, Plan};
+use anamnesis_config::extraction::ReadingProfile;
 use anamnesis_config::{self as config, Settings};
 use anamnesis_core::clock::{Clock as _, SystemClock, SystemEntropy, ordered_id};
 use anamnesis_core::ids::{OrgId, derive};
@@ -53,7 +55,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
 }
 
 async fn measured(args: &Args, context: &Context) -> Result<Measured, Failure> {
-    let mut settings = config::load(context.config.as_deref()).map_err(|error| Failure::usage(error.to_string()))?;
+    let mut settings = settings_of(context)?;
     settings.broker.url = args.amqp_url.clone().into();
     settings.broker.prefix = format!("bench-{}", ordered_id(SystemClock.now(), &SystemEntropy).simple());
     let stores = Stores::make(&args.store, &settings, STORES).await?;
@@ -121,6 +123,10 @@ pub(super) fn environment(settings: &Settings) -> Vec<(String, String)> {
         ),
         ("EMBEDDING__PROFILE__GENERATION", told(profile.map(|profile| profile.generation.to_string()))),
         ("EMBEDDING__PROFILE__MAX_TOKENS", told(profile.map(|profile| profile.max_tokens.to_string()))),
+        (
+            "EXTRACTION__PROFILE",
+            if settings.extraction.profile == ReadingProfile::Fast { "fast" } else { "careful" }.to_owned(),
+        ),
         ("WORKER__SPOOL", String::new()),
         ("JOBS__TICK", "false".to_owned()),
     ]

@@ -1,5 +1,6 @@
 //! `anamnesis-bench peers`: this program beside other memory libraries, with the same documents, server and embeddings.
 
+use crate::settings_of;
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
@@ -11,7 +12,7 @@ use anamnesis::cli::world::World;
 use anamnesis::cli::{Context, Exit, Failure};
 use anamnesis_bench::ingest::{self, Load, Measured, Source};
 use anamnesis_bench::peers::{self, PEERS, Peer, PeersError, Place};
-use anamnesis_config::{self as config, Settings};
+use anamnesis_config::Settings;
 use anamnesis_test_servers::provider::{FakeOptions, FakeProvider};
 
 #[derive(Debug, clap::Args)]
@@ -49,7 +50,7 @@ pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
 }
 
 async fn measured(args: &Args, context: &Context) -> Result<Exit, Failure> {
-    let settings = config::load(context.config.as_deref()).map_err(|error| Failure::usage(error.to_string()))?;
+    let settings = settings_of(context)?;
     let stores = Stores::make(&args.store, &settings, 2 * OWN.len() + PEERS.len()).await?;
     let done = compared(args, context, &settings, &stores).await;
     stores.remove().await;

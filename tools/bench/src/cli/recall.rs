@@ -1,11 +1,12 @@
 //! `anamnesis-bench recall`: exact search among a patient's own passages, alone and beside everybody else's.
 
 use super::stores::{StoreArgs, Stores};
+use crate::settings_of;
 use anamnesis::cli::output::{self, Format};
 use anamnesis::cli::world::World;
 use anamnesis::cli::{Context, Exit, Failure};
 use anamnesis_bench::recall::{self, Measured, Size};
-use anamnesis_config::{self as config, Settings};
+use anamnesis_config::Settings;
 use anamnesis_sql::{Location, Scratch};
 
 #[derive(Debug, clap::Args)]
@@ -42,7 +43,7 @@ pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
 }
 
 async fn measured(args: &Args, context: &Context) -> Result<Measured, Failure> {
-    let mut settings = config::load(context.config.as_deref()).map_err(|error| Failure::usage(error.to_string()))?;
+    let mut settings = settings_of(context)?;
     let stores = Stores::make(&args.store, &settings, 1).await?;
     stores.settle(0, &mut settings);
     if args.approximate {

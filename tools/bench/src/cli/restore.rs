@@ -1,6 +1,7 @@
 //! `anamnesis-bench restore`: what a clinic loses and how long it waits when store and keys are gone (RPO and RTO), measured by the
 //! verbs themselves: a backup beside work, a loss, a restore elsewhere, the first answer, and what producers send again.
 
+use crate::settings_of;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,7 +18,7 @@ use anamnesis::cli::output::{self, Format};
 use anamnesis::cli::world::World;
 use anamnesis::cli::{Context, Exit, Failure};
 use anamnesis_bench::corpus;
-use anamnesis_config::{self as config, IntakeConfig, Settings};
+use anamnesis_config::{IntakeConfig, Settings};
 use anamnesis_core::clock::{Clock as _, SystemClock};
 use anamnesis_core::ids::OrgId;
 use anamnesis_pipeline::{Disposition, Pipeline, Raw};
@@ -112,7 +113,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
 }
 
 async fn measured(args: &Args, context: &Context) -> Result<Measured, Failure> {
-    let mut settings = config::load(context.config.as_deref()).map_err(|error| Failure::usage(error.to_string()))?;
+    let mut settings = settings_of(context)?;
     settings.intake = IntakeConfig { max_body_bytes: settings.intake.max_body_bytes, ..IntakeConfig::default() };
     // The store that is lost, and the empty place that it is restored into.
     let stores = Stores::make(&args.store, &settings, 2).await?;

@@ -1,6 +1,7 @@
 //! `anamnesis-bench storage`: where the bytes of a document lie, table by table; with `--rows`, what fillfactor, vacuum and
 //! indexes cost on a server.
 
+use crate::settings_of;
 use serde_json::json;
 
 use super::stores::{StoreArgs, Stores};
@@ -9,7 +10,7 @@ use anamnesis::cli::world::World;
 use anamnesis::cli::{Context, Exit, Failure};
 use anamnesis_bench::accounts::{self, Accounts, Table};
 use anamnesis_bench::ingest::Load;
-use anamnesis_config::{self as config, Settings};
+use anamnesis_config::Settings;
 use anamnesis_sql::Tried;
 use anamnesis_test_servers::provider::{FakeOptions, FakeProvider};
 
@@ -56,7 +57,7 @@ fn account(args: &Args, context: &Context) -> Result<Exit, Failure> {
 }
 
 async fn accounted(args: &Args, context: &Context) -> Result<Accounts, Failure> {
-    let mut settings = config::load(context.config.as_deref()).map_err(|error| Failure::usage(error.to_string()))?;
+    let mut settings = settings_of(context)?;
     let options = FakeOptions::default();
     let dimension = options.dimension;
     let server = FakeProvider::start(options).await?;
@@ -97,7 +98,7 @@ fn line(table: &Table) -> [String; 6] {
 }
 
 async fn tried(args: &Args, rows: u32, context: &Context) -> Result<Vec<Tried>, Failure> {
-    let settings = config::load(context.config.as_deref()).map_err(|error| Failure::usage(error.to_string()))?;
+    let settings = settings_of(context)?;
     let stores = Stores::make(&args.store, &settings, 1).await?;
     let tried = match stores.database(0) {
         Some(database) => database.tried(rows).await,
