@@ -33,7 +33,7 @@ pub(crate) fn run(_: Args, context: &Context) -> Result<Exit, Failure> {
         world.send_spans(context);
         let pipeline = world.pipeline()?;
         let done = pipeline.run_from(queue, vec![raw]).await;
-        world.store.close().await;
+        world.close().await;
         output::json(&Answer::of(done.first().copied().unwrap_or(Disposition::Waits)))?;
         Ok(Exit::Done)
     })

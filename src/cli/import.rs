@@ -52,7 +52,7 @@ pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
         let world = World::open(context).await?;
         let undated: DateTime<Utc> = args.undated.start();
         let done = world.pipeline()?.import(args.of.scope()?, &records, Importer { by: args.by, undated }).await?;
-        world.store.close().await;
+        world.close().await;
         let mut tally = Tally::default();
         for one in &done {
             match one {

@@ -44,7 +44,7 @@ pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
             feeding = feeding.by_operator();
         }
         let Fed { tally, .. } = feed(&pipeline, &isolation, spool, &feeding).await?;
-        world.store.close().await;
+        world.close().await;
         report(&tally, started.elapsed(), format)?;
         Ok(exit(&tally))
     })

@@ -105,6 +105,8 @@ pub struct Context {
 
 /// How long the last spans of a process may take: a collector that is away holds nobody up.
 pub(crate) const LAST_SPANS: Duration = Duration::from_secs(1);
+/// How long the last figures of a process may take.
+pub(crate) const LAST_SAMPLES: Duration = Duration::from_millis(400);
 
 impl Context {
     /// The format asked for, or the verb's own.

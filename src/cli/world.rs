@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use secrecy::{ExposeSecret as _, SecretString};
 
 use super::keyring::First;
-use super::{Context, Failure, keyring};
+use super::{Context, Failure, LAST_SAMPLES, keyring, leave_samples};
 use anamnesis_config::{self as config, Settings};
 use anamnesis_core::clock::{Clock, Entropy, ManualClock, SystemClock, SystemEntropy};
 use anamnesis_crypto::KeyStore;
@@ -149,6 +149,14 @@ impl World {
         let made = embed::build_models(&self.settings.embedding, &self.clock, &self.entropy, &observer)
             .map_err(|error| Failure::usage(error.to_string()))?;
         Ok(self.models.get_or_init(|| made).clone())
+    }
+
+    /// Closes the store, after what this process counted was added to it.
+    pub(crate) async fn close(&self) {
+        // A store that is away holds nobody up, and is not tried twice.
+        let _ = tokio::time::timeout(LAST_SAMPLES, leave_samples(&self.store, &self.metrics)).await;
+        self.metrics.saves_no_more();
+        self.store.close().await;
     }
 
     /// The pipeline over this world.

@@ -249,7 +249,7 @@ fn a_panel_says_what_it_shows_in_which_unit_from_which_source() {
             // A window of its own is right where the title or description names it ("per hour").
             let windows = text_windows();
             let text = targets.iter().filter_map(|t| t["expr"].as_str()).collect::<String>();
-            let allowed = ["[$__rate_interval]", "[$__range]", "[1h]"];
+            let allowed = ["[$__rate_interval]", "[$__range]", "[$__range:$__rate_interval]", "[1h]"];
             wants(windows.find_iter(&text).all(|found| allowed.contains(&found.as_str())), "a fixed window");
         }
     }

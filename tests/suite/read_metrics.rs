@@ -4,11 +4,12 @@ use serde_json::json;
 use uuid::Uuid;
 
 use crate::support::{Engine, ORG, PATIENT, Program, bodies, counts, document, on_every_program};
-use crate::worker::{Running, until};
+use crate::worker::{Running, notes, until};
 
 on_every_program!(
     a_worker_shows_what_commands_read_and_keeps_it_over_a_restart,
     every_worker_shows_the_runs_of_jobs_that_commands_made,
+    what_a_worker_counted_since_its_last_census_outlives_its_end,
 );
 
 /// The program's end with arguments about a patient.
@@ -92,10 +93,26 @@ async fn every_worker_shows_the_runs_of_jobs_that_commands_made(engine: Engine) 
     let settings = [("ANAMNESIS__WORKER__CENSUS_SECONDS", "1"), ("ANAMNESIS__JOBS__TICK", "false")];
     let worker = Running::start(&program, &settings).await;
     assert_eq!((worker.metric(runs).await, worker.metric(seconds).await), (1.0, 1.0));
+    // So are the texts that a command paid for.
+    let texts = r#"anamnesis_embedding_texts_total{model="fake",provider="openai",purpose="document"}"#;
+    assert!(worker.metric(texts).await > 0.0);
     run("2026-07-02");
     until("the second run is counted", async || worker.metric(runs).await == 2.0).await;
     assert_eq!(worker.metric(seconds).await, 2.0);
     // A worker that starts later shows the same, not its share.
     let later = Running::start(&program, &settings).await;
     assert_eq!((later.metric(runs).await, worker.metric(runs).await), (2.0, 2.0));
+}
+
+async fn what_a_worker_counted_since_its_last_census_outlives_its_end(engine: Engine) {
+    let program = Program::on(engine).await;
+    let texts = r#"anamnesis_embedding_texts_total{model="fake",provider="openai",purpose="document"}"#;
+    let worker = Running::start(&program, &[]).await;
+    worker.lay("notes.ndjson", &notes());
+    until("the file is gone once all is stored", async || super::spool::originals(&worker.spool) == 0).await;
+    let counted = worker.metric(texts).await;
+    assert!(counted > 0.0);
+    assert_eq!(worker.end(), Some(0));
+    let next = Running::start(&program, &[]).await;
+    assert_eq!(next.metric(texts).await, counted);
 }

@@ -18,7 +18,7 @@ use anamnesis_transport::{AddressError, Endpoint};
 pub enum ReadingProfile {
     /// By rules alone: some thousand documents a second on one core.
     Fast,
-    /// By rules and the learned reader: of a hundred facts it remembers nine more, at some tenths of a second of processor for
+    /// By rules and the learned reader: of a hundred facts it remembers eight more, at some tenths of a second of processor for
     /// a document of 2 kB. A program that was built without its reader reads by rules.
     Careful,
 }

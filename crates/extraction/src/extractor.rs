@@ -37,6 +37,9 @@ const RULES: &str = "1";
 /// Bytes from which the learned reader reads too. It was taught on whole documents; of single lines it refuses one right
 /// medicine in twenty and none that is wrong (tests/data/cold/lines/drugs.*).
 const WHOLE: usize = 600;
+/// Bytes of a document above which the learned reader does not read: it takes some 0.15 s for a kilobyte, and no message may
+/// keep a worker for a minute.
+const LONG: usize = 128 * 1024;
 
 /// Rules and lexicons, ready to read documents.
 pub struct Extractor {
@@ -184,7 +187,7 @@ impl Extractor {
 impl Extractor {
     /// The reader, where one reads and the document is long enough for it.
     fn reader_of(&self, input: &ExtractionInput<'_>) -> Option<&Reader> {
-        self.reader.as_ref().filter(|_| input.document.text.len() >= WHOLE)
+        self.reader.as_ref().filter(|_| (WHOLE..LONG).contains(&input.document.text.len()))
     }
 
     /// What all rules look at.

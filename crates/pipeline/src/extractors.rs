@@ -20,7 +20,7 @@ pub enum ExtractorsError {
     Organization { at: usize, problem: LexiconError },
     #[error("extraction.organizations[{at}].organization: is listed twice")]
     Twice { at: usize },
-    /// Of the profile `careful`: a file that is not there, or no reader.
+    /// Of the profile `careful`: a file that is not there or is no reader.
     #[error("extraction.reader_file: {0}")]
     Reader(ReaderError),
 }
@@ -106,7 +106,9 @@ mod tests {
     }
 
     fn config(all: &[&str], own: &[&str]) -> ExtractionConfig {
-        let lines = format!("lexicons = {all:?}\n[[organizations]]\norganization = \"{ORG}\"\nlexicons = {own:?}\n");
+        let lines = format!(
+            "profile = \"fast\"\nlexicons = {all:?}\n[[organizations]]\norganization = \"{ORG}\"\nlexicons = {own:?}\n"
+        );
         toml::from_str(&lines).unwrap()
     }
 
@@ -119,7 +121,8 @@ mod tests {
         let version = |org: &str| extractors.of(org.parse().unwrap()).version().to_owned();
         let (listed, other) = (version(ORG), version("5f3b1c52-6d0e-4c43-9a55-0a4f6c1d2e40"));
         assert!(listed.starts_with(&other) && listed.contains("+own.") && other.contains("+all."), "{listed} {other}");
-        let none = Extractors::load(&ExtractionConfig::default()).unwrap();
+        let fast = ExtractionConfig { profile: ReadingProfile::Fast, ..ExtractionConfig::default() };
+        let none = Extractors::load(&fast).unwrap();
         assert!(Arc::ptr_eq(&none.of(ORG.parse().unwrap()), &Extractor::shared()), "nothing is compiled twice");
     }
 

@@ -96,6 +96,8 @@ pub struct Pipeline {
     outage: Arc<Outage>,
     /// The threads of redaction and extraction: as many as are configured, whatever the number of batches in work.
     readers: Arc<rayon::ThreadPool>,
+    /// The same for batches of short texts: a chat does not wait for the letters of a bulk batch, which are read at length.
+    brief: Arc<rayon::ThreadPool>,
 }
 
 /// Why a pipeline cannot be made. A person must look at the configuration or the machine.
@@ -144,10 +146,10 @@ impl Pipeline {
         settings: &anamnesis_config::Settings,
         metrics: Arc<Metrics>,
     ) -> Result<Self, SetupError> {
-        let readers = rayon::ThreadPoolBuilder::new()
-            .num_threads(settings.pipeline.threads)
-            .thread_name(|n| format!("read-{n}"))
-            .build()?;
+        let threads = |name: &'static str| {
+            let threads = rayon::ThreadPoolBuilder::new().num_threads(settings.pipeline.threads);
+            threads.thread_name(move |n| format!("{name}-{n}")).build().map(Arc::new)
+        };
         let clock = Arc::clone(store.clock());
         Ok(Self {
             store,
@@ -164,7 +166,8 @@ impl Pipeline {
             prefix: settings.broker.prefix.clone(),
             queue: Queue::File,
             outage: Arc::default(),
-            readers: Arc::new(readers),
+            readers: threads("read")?,
+            brief: threads("brief")?,
         })
     }
 

@@ -107,6 +107,9 @@ impl Guard {
     }
 }
 
+/// Bytes of a text below which it is read at once: the learned reader leaves it to the rules.
+const BRIEF: usize = 600;
+
 impl Pipeline {
     /// Every message of the batch, on the threads that all batches share; a failure is the message's own.
     pub(super) fn read_all(&self, admitted: Vec<Admitted>, keys: &Keys) -> Vec<Result<Read, Outcome>> {
@@ -115,7 +118,9 @@ impl Pipeline {
         let named: Vec<Arc<Named>> =
             admitted.iter().map(|one| Arc::clone(known.entry(identities(one)).or_default())).collect();
         let read = |(one, named): (Admitted, Arc<Named>)| self.read(one, &named, keys);
-        self.readers.install(|| admitted.into_par_iter().zip(named).map(read).collect())
+        let is_brief = |one: &Admitted| one.document().is_none_or(|document| source_of(document).text.len() < BRIEF);
+        let pool = if admitted.iter().all(is_brief) { &self.brief } else { &self.readers };
+        pool.install(|| admitted.into_par_iter().zip(named).map(read).collect())
     }
 
     fn read(&self, admitted: Admitted, named: &Named, keys: &Keys) -> Result<Read, Outcome> {

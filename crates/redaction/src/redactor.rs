@@ -355,9 +355,10 @@ impl Redactor {
             }
             // An invented telephone reads as a telephone: that is what it is for.
             found.retain(|one| self.policy.operator(label::public(one.label)) != Operator::Fake);
-            // The tagger took a year behind a word such as "chart" for a year, and it stays: "(chart 1997)".
-            let plain = &context.view.plain;
-            found.retain(|one| one.recognizer != "keyword_value" || !self.policy.keeps_years(one.span.of(plain)));
+            // The tagger took four digits behind a word such as "chart" for a year, and they stay. A badge's or a card's do not.
+            let is_year = |text: &str| text.len() == 4 && self.policy.keeps_years(text);
+            let stays = |one: &Finding| one.label == label::MEDICAL_RECORD && is_year(one.span.of(&context.view.plain));
+            found.retain(|one| one.recognizer != "keyword_value" || !stays(one));
             // What was looked at and left because it names nobody is nothing that redaction left behind.
             if !self.patterns_only {
                 entities::trade::tidy(&context, &mut found);

@@ -255,6 +255,10 @@ fn a_year_behind_the_word_chart_stays_and_is_no_leak() {
         assert_eq!(redacted.document().text, text);
         assert_eq!(redactor().left_over(redacted.document(), &People::of(Vec::new())), 0, "{text}");
     }
+    for text in ["badge 2041", "ssn ending in 1987", "extension 2015", "expediente 1998/2045", "MRN 19971"] {
+        let document = Document::plain(text, Language::English);
+        assert!(redactor().left_over(&document, &People::of(Vec::new())) > 0, "{text}");
+    }
     // A number that is no year is the record's.
     assert_eq!(redact("(chart 88123): rash", &[]), "(chart [MEDICAL_RECORD]): rash");
 }

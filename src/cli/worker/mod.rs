@@ -56,9 +56,7 @@ pub(crate) fn run(_: Args, context: &Context) -> Result<Exit, Failure> {
         let metrics = Arc::clone(&world.metrics);
         log::on_panic(move || metrics.panics.inc());
         // What commands counted before is there from the first scrape on: a later jump would look like reads.
-        if let Ok(sums) = world.store.samples().await {
-            world.metrics.show(sums);
-        }
+        world.metrics.show(world.store.samples().await.map_err(|error| Failure::failed(error.to_string()))?);
         let shutdown = Shutdown::on_signals()?;
         work(world, isolation, &shutdown).await
     })
@@ -141,7 +139,7 @@ async fn work(world: World, isolation: Isolation, shutdown: &Shutdown) -> Result
     let drained = shutdown.drain(DRAIN - GOODBYES, all).await;
     over.cancel();
     let _ = serving.await;
-    let closing = tokio::time::timeout(CLOSE, world.store.close());
+    let closing = tokio::time::timeout(CLOSE, world.close());
     let _ = tokio::join!(closing, world.metrics.traces.close(CLOSE));
     ended(drained.map(|((), (), (), (), (), (), (), consumed)| consumed))
 }

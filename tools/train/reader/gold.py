@@ -2,8 +2,8 @@
 
 A fact there has the passage that says it (`quote`) and stems by which it is found (`value`). A name is the longest of them in the passage, to
 the ends of its words; a clause is the passage. What the set leaves open teaches nothing: a passage without any of its stems, the words
-around a name in its phrase, an attribute that is not given, all details (their words are not marked), and what is true and unimportant
-(those lists hold readings of every kind).
+around a name in its phrase, an attribute that is not given or has several values, all details (their words are not marked), and what is true and unimportant
+(those lists hold readings of every kind). A set whose facts have no passages cannot teach.
 """
 
 import json
@@ -61,6 +61,8 @@ def attributes_of(fact):
 
 def option_of(fact, group, options):
     given = fact.get(KEYS[group])
+    if isinstance(given, list):
+        return -1
     given = SAME_STATUS.get(given, given)
     if given in options:
         return options.index(given)

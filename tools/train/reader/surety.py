@@ -7,7 +7,7 @@
 
 A logistic regression with a weight for each feature, and for each group a bias, a weight for support and one for each mark. Printed: log loss and
 reliability of predictions made for hands that were left out, then of the fit. The same input gives the same bytes.
-The committed weights: sets d to g of tests/data/cold.
+The committed weights: sets a to e (tests/data/facts, tests/data/cold).
 """
 
 import argparse
@@ -151,7 +151,7 @@ def main():
     if args.out:
         with open(args.out, 'w', encoding='utf-8') as out:
             out.write('# How surely a finding is read: weights by group and feature, fitted by tools/train/reader/surety.py.\n')
-            out.write('# Source: sets a to e of tests/data/cold. Licence: Apache-2.0. May be changed by: the command above.\n')
+            out.write('# Source: sets a to e (tests/data/facts, tests/data/cold). Licence: Apache-2.0. May be changed by: the command above.\n')
             out.writelines(f'{group}\t{name}\t{weight:.4f}\n' for (group, name), weight in zip(names, weights))
 
 

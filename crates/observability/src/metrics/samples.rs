@@ -3,7 +3,8 @@
 //! query takes their greatest value over the workers, not their sum.
 
 use std::collections::HashMap;
-use std::sync::{PoisonError, RwLock};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError, RwLock};
 
 use prometheus::TextEncoder;
 use prometheus::proto::{MetricFamily, MetricType};
@@ -38,11 +39,15 @@ const FAMILIES: [&str; 7] = [
     "anamnesis_embedding_texts_total",
 ];
 
-/// By series: the sums of the store as they were last read, and what of them is of this process.
+/// By series: the sums of the store as they were last read, and what this process added to them.
 #[derive(Debug, Default)]
 pub(super) struct Shown {
     sums: RwLock<HashMap<String, f64>>,
     saved: RwLock<HashMap<String, f64>>,
+    /// What was shown last: a counter that falls, by rounding or between two reads of the store, counts as begun anew.
+    last: Mutex<HashMap<String, f64>>,
+    /// The store is closed: nothing is added any more.
+    over: AtomicBool,
 }
 
 impl Metrics {
@@ -52,13 +57,23 @@ impl Metrics {
     /// When a collector yields what cannot be written: a mistake of the program.
     pub fn unsaved(&self) -> prometheus::Result<Samples> {
         let mut samples = Samples::default();
+        if self.commands.over.load(Ordering::Relaxed) {
+            return Ok(samples);
+        }
         let saved = self.commands.saved.read().unwrap_or_else(PoisonError::into_inner);
         for family in self.registry.gather().into_iter().filter(|family| self.is_of_store(family)) {
             let gauge = family.get_field_type() == MetricType::GAUGE;
             let text = TextEncoder::new().encode_to_string(&[family])?;
-            let unsaved = |(series, value): (&str, f64)| (series.to_owned(), value - saved.get(series).unwrap_or(&0.0));
-            let place = if gauge { &mut samples.newest } else { &mut samples.sums };
-            place.extend(text.lines().filter_map(number).map(unsaved).filter(|(_, value)| *value != 0.0));
+            let known = |series: &str| saved.get(series).copied().unwrap_or(0.0);
+            let numbers = text.lines().filter_map(number);
+            if gauge {
+                let set = numbers.filter(|(series, value)| *value != known(series));
+                samples.newest.extend(set.map(|(series, value)| (series.to_owned(), value)));
+            } else {
+                let grown = numbers.map(|(series, value)| (series.to_owned(), value - known(series)));
+                // What is less is rounding: the least that counts is a millionth of a second or of a price.
+                samples.sums.extend(grown.filter(|(_, value)| *value > 1e-12));
+            }
         }
         Ok(samples)
     }
@@ -66,9 +81,15 @@ impl Metrics {
     /// Notes what was added to the store.
     pub fn saved(&self, samples: Samples) {
         let mut saved = self.commands.saved.write().unwrap_or_else(PoisonError::into_inner);
-        for (series, value) in samples.sums.into_iter().chain(samples.newest) {
+        for (series, value) in samples.sums {
             *saved.entry(series).or_default() += value;
         }
+        saved.extend(samples.newest);
+    }
+
+    /// From now on nothing is left to add.
+    pub fn saves_no_more(&self) {
+        self.commands.over.store(true, Ordering::Relaxed);
     }
 
     /// Shows these sums of the store from now on.
@@ -86,16 +107,27 @@ impl Metrics {
             self.registry.gather().into_iter().partition(|family| self.is_of_store(family));
         let sums = self.commands.sums.read().unwrap_or_else(PoisonError::into_inner);
         let saved = self.commands.saved.read().unwrap_or_else(PoisonError::into_inner);
+        let mut last = self.commands.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let of = |numbers: &HashMap<String, f64>, series: &str| numbers.get(series).copied().unwrap_or(0.0);
         let mut text = TextEncoder::new().encode_to_string(&own)?;
-        for line in TextEncoder::new().encode_to_string(&of_store)?.lines() {
-            match number(line) {
-                Some((series, value)) => {
-                    let of = |numbers: &HashMap<String, f64>| numbers.get(series).copied().unwrap_or(0.0);
-                    text.push_str(&format!("{series} {}", value + of(&sums) - of(&saved)));
-                }
-                None => text.push_str(line),
+        for family in of_store {
+            let gauge = family.get_field_type() == MetricType::GAUGE;
+            for line in TextEncoder::new().encode_to_string(&[family])?.lines() {
+                let Some((series, value)) = number(line) else {
+                    text.push_str(line);
+                    text.push('\n');
+                    continue;
+                };
+                let shown = if gauge {
+                    sums.get(series).copied().unwrap_or(value)
+                } else {
+                    let shown = value + of(&sums, series) - of(&saved, series);
+                    let least = last.entry(series.to_owned()).or_insert(shown);
+                    *least = least.max(shown);
+                    *least
+                };
+                text.push_str(&format!("{series} {shown}\n"));
             }
-            text.push('\n');
         }
         Ok(text)
     }
@@ -136,7 +168,10 @@ mod tests {
         worker.recall.reads.of((Door::List, ReadOutcome::Hit)).inc_by(2);
         let samples = worker.unsaved().unwrap();
         worker.recall.reads.of((Door::List, ReadOutcome::Hit)).inc();
+        assert_eq!(line(&worker, reads), format!("{reads} 3"));
         worker.saved(samples.clone());
+        // Between the two the store's sums are not known yet: nothing falls.
+        assert_eq!(line(&worker, reads), format!("{reads} 3"));
         // The store has what others added before.
         worker.show(samples.sums.into_iter().map(|(series, value)| (series, value + 10.0)));
         assert_eq!(line(&worker, reads), format!("{reads} 13"));
