@@ -149,9 +149,9 @@ scenarios: setup ## Every scenario of tests/scenarios, on both engines
 features: setup ## docs/features.md from the scenarios and their tags
 	@ANAMNESIS_UPDATE_DOCS=1 cargo nextest run --locked --test scenarios -E 'test(page of features)'
 
-readers: setup ## Rules alone, and with the learned reader, on the cold sets of whole documents (twenty minutes); last lines JSON
+readers: setup ## Rules alone, and with the learned reader, on the cold sets of whole documents (half an hour); last lines JSON
 	@cargo build --locked --quiet --bin anamnesis
-	@for profile in fast careful; do python3 scripts/score_facts.py tests/data/cold/[d-k].jsonl --profile $$profile \
+	@for profile in fast careful; do python3 scripts/score_facts.py tests/data/cold/[d-m].jsonl --profile $$profile \
 		--anamnesis "$${CARGO_TARGET_DIR:-target}/debug/anamnesis"; done
 
 bench: setup ## Benchmarks: tables, and one JSON line each

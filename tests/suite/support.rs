@@ -142,7 +142,7 @@ impl Place {
     }
 }
 
-/// The defaults, but for the learned reader: what it reads has tests of its own (`careful.rs`), and a process need not load it.
+/// The defaults, but for the learned reader: `careful.rs` tests what it reads, and the other tests need not load it.
 fn settings() -> Settings {
     let mut settings = config::load(None).unwrap();
     settings.extraction.profile = config::extraction::ReadingProfile::Fast;
