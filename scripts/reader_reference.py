@@ -182,6 +182,9 @@ class Reader:
         return (halves * self.tensors['table.scale'][ids].astype(np.float32)[..., None]).reshape(len(ids), -1)
 
     def dense(self, name, x):
+        # The program rounds each row to 128 steps between its least and its greatest number, so that products are of whole numbers.
+        least, step = x.min(1, keepdims=True), (x.max(1, keepdims=True) - x.min(1, keepdims=True)) / 127
+        x = least + step * np.floor((x - least) / step + .5)
         return x @ (self.tensors[name].astype(np.float32) * self.tensors[name + '.scale'][:, None]).T + self.tensors[name + '.bias']
 
     def norm(self, name, x):

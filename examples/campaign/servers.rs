@@ -133,8 +133,6 @@ impl Servers {
             ("ANAMNESIS__BROKER__PREFIX".to_owned(), PREFIX.to_owned()),
             // The campaign is about what is lost and doubled, and its producers are the campaign.
             ("ANAMNESIS__INTAKE__UNBOUND_PRODUCERS".to_owned(), "allow".to_owned()),
-            // What is read matters to no fault, and many messages must be read.
-            ("ANAMNESIS__EXTRACTION__PROFILE".to_owned(), "fast".to_owned()),
             ("ANAMNESIS__BROKER__RELAY_MS".to_owned(), "100".to_owned()),
             ("ANAMNESIS__BROKER__HEARTBEAT_SECONDS".to_owned(), "2".to_owned()),
             ("ANAMNESIS__PIPELINE__BATCH_DOCUMENTS".to_owned(), "8".to_owned()),
@@ -152,7 +150,9 @@ impl Servers {
     /// The environment of the run that nothing disturbs: the same keys and clock, a store of its own.
     pub(crate) fn calm_environment(&self, store: &str) -> Vec<(String, String)> {
         let own = |name: &str| self.path.join(name).display().to_string();
-        [("STORE__PATH", own(&format!("{store}.db"))), ("PIPELINE__NOW", NOW.to_owned())]
+        // What is read matters to no fault, and many messages must be read: the quick profile, in both runs.
+        let profile = ("EXTRACTION__PROFILE", "fast".to_owned());
+        [("STORE__PATH", own(&format!("{store}.db"))), ("PIPELINE__NOW", NOW.to_owned()), profile]
             .map(|(key, value)| (format!("ANAMNESIS__{key}"), value))
             .into_iter()
             .chain(self.keys.settings(self.server()))

@@ -88,11 +88,10 @@ fn greatest(values: &[f32]) -> f32 {
     lanes.into_iter().fold(tail, f32::max)
 }
 
-/// row = GELU(row + bias), exact: x × Φ(x).
-pub fn gelu(row: &mut [f32], bias: &[f32]) {
-    for (value, bias) in row.iter_mut().zip(bias) {
-        let x = *value + bias;
-        *value = 0.5 * x * (1.0 + erf(x * std::f32::consts::FRAC_1_SQRT_2));
+/// values = GELU(values), exact: x × Φ(x).
+pub fn gelu(values: &mut [f32]) {
+    for value in values {
+        *value = 0.5 * *value * (1.0 + erf(*value * std::f32::consts::FRAC_1_SQRT_2));
     }
 }
 

@@ -2,8 +2,9 @@
 
 use proptest::prelude::*;
 
+use super::codes::Codes;
 use super::layers::{erf, exp, gelu, softmax};
-use super::matmul::{Right, Rows, Scale, multiply};
+use super::matmul::{Right, Rows, Scale, multiply, weigh};
 use super::pieces::Pieces;
 
 /// The error function by its series, in f64.
@@ -42,9 +43,9 @@ fn logits_become_probabilities_and_a_row_with_one_far_above_the_others_stays_fin
 }
 
 #[test]
-fn the_gate_is_the_exact_one_with_its_bias_added_first() {
-    let mut row = vec![-3.0, -0.5, 0.0, 0.5, 3.0];
-    gelu(&mut row, &[0.0, 0.0, 0.0, 0.5, -1.0]);
+fn the_gate_is_the_exact_one() {
+    let mut row = vec![-3.0, -0.5, 0.0, 1.0, 2.0];
+    gelu(&mut row);
     for (got, x) in row.iter().zip([-3.0f64, -0.5, 0.0, 1.0, 2.0]) {
         let exact = 0.5 * x * (1.0 + error_function(x / std::f64::consts::SQRT_2));
         assert!((f64::from(*got) - exact).abs() < 2e-6, "{x}");
@@ -98,4 +99,92 @@ proptest! {
         prop_assert_eq!(cuts.last().map_or(0, |cut| cut.end), text.len());
         prop_assert!(cuts.iter().all(|cut| text.is_char_boundary(cut.end)));
     }
+}
+
+#[test]
+fn weighed_values_are_the_same_product_as_the_other_library_makes_for_any_number_of_rows() {
+    for rows in [1usize, 2, 63, 64, 65, 250] {
+        let (inputs, outputs, stride) = (rows, 5, 7);
+        let number = |n: usize| (n * 7919 % 1000) as f32 / 500.0 - 1.0;
+        let weights: Vec<f32> = (0..rows * inputs).map(number).collect();
+        let data: Vec<f32> = (0..inputs * stride).map(|n| number(n + 13)).collect();
+        let values = Rows { data: &data, rows: inputs, cols: outputs, stride };
+        let (mut got, mut expected) = (vec![9.0; rows * stride], vec![9.0; rows * stride]);
+        weigh(&weights, values, &mut got, stride);
+        let plain = Scale { factor: 1.0, keep: 0.0 };
+        multiply(Rows::dense(&weights, inputs), Right::Plain(values), plain, &mut expected, stride);
+        for (got, expected) in got.iter().zip(&expected) {
+            assert!((got - expected).abs() < 1e-4, "{rows} rows: {got} is not {expected}");
+        }
+        // What lies between the rows of the result is left alone.
+        assert!(got.chunks_exact(stride).all(|row| row[outputs..] == [9.0; 2]));
+    }
+    weigh(&[], Rows { data: &[], rows: 0, cols: 5, stride: 7 }, &mut [], 7);
+}
+
+/// Of a row, the numbers that the product sees, none of which is further than half a step from the row's own.
+fn on_steps(row: &[f32]) -> Vec<f64> {
+    let (least, greatest) = row.iter().fold((f32::MAX, f32::MIN), |(a, b), &value| (a.min(value), b.max(value)));
+    let step = (greatest - least) / 127.0;
+    let each = 1.0 / step;
+    let steps = row.iter().map(|value| ((value - least) * each + 0.5) as u8);
+    let seen: Vec<f64> = steps.map(|count| f64::from(least) + f64::from(step) * f64::from(count)).collect();
+    for (seen, own) in seen.iter().zip(row) {
+        assert!((seen - f64::from(*own)).abs() < f64::from(step) * 0.501, "{own} was rounded to {seen}");
+    }
+    seen
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+
+    /// Sizes around the borders of what one call of the library takes.
+    #[test]
+    fn a_product_of_codes_is_that_of_the_rounded_rows_and_no_row_depends_on_its_neighbours(
+        rows in prop_oneof![Just(1usize), Just(2), Just(63), Just(64), Just(65), Just(130)],
+        inputs in prop_oneof![Just(1usize), Just(7), Just(32), Just(384), Just(1536)],
+        outputs in prop_oneof![Just(1usize), Just(9), Just(127), Just(128), Just(129), Just(384)],
+        seed in any::<u32>(),
+    ) {
+        let mut state = seed | 1;
+        let mut draw = || {
+            state ^= state << 13;
+            state ^= state >> 17;
+            state ^= state << 5;
+            state
+        };
+        // The greatest codes stand together where a sum of 16 bits would run over.
+        let codes: Vec<i8> = (0..inputs * outputs).map(|n| if n % 5 == 0 { 127 } else { (draw() % 255) as i16 as i8 }).map(|code| code.max(-127)).collect();
+        let scale: Vec<f32> = (0..outputs).map(|_| (draw() % 1000) as f32 / 1e5).collect();
+        let input: Vec<f32> = (0..rows * inputs).map(|_| (draw() % 2000) as f32 / 100.0 - 7.0).collect();
+        let product = Codes::new(&codes, inputs, &scale).unwrap();
+        let mut out = vec![0.25; rows * outputs];
+        product.add_product(&input, &mut out);
+        for (row, got) in input.chunks_exact(inputs).zip(out.chunks_exact(outputs)) {
+            let (row, mut alone) = (row.to_vec(), vec![0.25; outputs]);
+            product.add_product(&row, &mut alone);
+            prop_assert_eq!(got, &alone[..]);
+            if inputs == 1 {
+                continue; // a single number has no step
+            }
+            let seen = on_steps(&row);
+            for ((codes, scale), got) in codes.chunks_exact(inputs).zip(&scale).zip(got) {
+                let weights = codes.iter().map(|&code| f64::from(code) * f64::from(*scale));
+                let exact = 0.25 + weights.zip(&seen).map(|(weight, value)| weight * value).sum::<f64>();
+                let slack = 1e-4 * (1.0 + exact.abs());
+                prop_assert!((f64::from(*got) - exact).abs() < slack, "{got} is not {exact}");
+            }
+        }
+    }
+}
+
+#[test]
+fn codes_whose_sizes_do_not_fit_are_refused_and_a_row_of_one_number_is_kept() {
+    assert!(Codes::new(&[1, 2, 3], 2, &[1.0]).is_none());
+    assert!(Codes::new(&[], 0, &[]).is_none());
+    let codes = Codes::new(&[2, -1, 127, 127], 2, &[0.5, 1.0]).unwrap();
+    let mut out = vec![0.0; 2];
+    codes.add_product(&[3.0, 3.0], &mut out);
+    assert_eq!(out, [1.5, 762.0]);
+    assert_eq!(codes.outputs(), 2);
 }

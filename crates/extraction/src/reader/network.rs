@@ -8,17 +8,24 @@ use safetensors::tensor::Dtype;
 
 use super::form::Form;
 use super::{Labels, Layer, ReaderError};
+use anamnesis_neural::codes::Codes;
 use anamnesis_neural::file::{TensorError, TensorFile};
 use anamnesis_neural::layers::{self, Norm};
-use anamnesis_neural::matmul::{Matrix, Right, Rows, Scale, multiply};
+use anamnesis_neural::matmul::{Matrix, Right, Rows, Scale, multiply, weigh};
 
 /// What BERT adds to a variance.
 const EPSILON: f32 = 1e-12;
 /// Numbers of the piece table that share a scale.
 const BLOCK: usize = 32;
 
-/// A matrix and what is added to its product.
+/// Weights and what is added to their product.
 struct Dense {
+    codes: Codes,
+    bias: Vec<f32>,
+}
+
+/// All heads side by side, so that they are one product.
+struct Heads {
     matrix: Matrix,
     bias: Vec<f32>,
 }
@@ -44,8 +51,7 @@ pub(super) struct Columns {
     pub(crate) attributes: [Option<Range<usize>>; 4],
 }
 
-/// The loaded model: immutable, shared by all threads. Weights are held as f32, four times their size in the file, the
-/// piece table as it is.
+/// The loaded model: immutable, shared by all threads. Weights and piece table are held as in the file.
 pub(super) struct Network {
     width: usize,
     heads: usize,
@@ -54,7 +60,7 @@ pub(super) struct Network {
     position: Vec<f32>,
     norm: Norm,
     blocks: Vec<Block>,
-    labels: Dense,
+    labels: Heads,
     pub(super) columns: Columns,
 }
 
@@ -107,20 +113,23 @@ impl Network {
             self.layer(block, room);
         }
         let seen = &room.tokens[labelled.start * self.width..labelled.end * self.width];
-        self.labels.product(seen, &mut room.logits);
-        &room.logits
+        let (matrix, logits) = (&self.labels.matrix, &mut room.logits);
+        fill(logits, &self.labels.bias, labelled.len());
+        matrix.apply(Rows::dense(seen, self.width), 1.0, logits);
+        logits
     }
 
     fn layer(&self, block: &Block, room: &mut Room) {
         let Room { tokens, attend, scores, mixed, inner, .. } = room;
-        block.attend.product(tokens, attend);
+        let rows = tokens.len() / self.width;
+        fill(attend, &block.attend.bias, rows);
+        block.attend.codes.add_product(tokens, attend);
         self.mix(attend, scores, mixed);
         block.out.add_to(mixed, tokens);
         tokens.chunks_exact_mut(self.width).for_each(|row| block.first.apply(row));
-        let up = &block.up;
-        inner.resize(tokens.len() / self.width * up.matrix.outputs, 0.0);
-        up.matrix.apply(Rows::dense(tokens, self.width), 0.0, inner);
-        inner.chunks_exact_mut(up.matrix.outputs).for_each(|row| layers::gelu(row, &up.bias));
+        fill(inner, &block.up.bias, rows);
+        block.up.codes.add_product(tokens, inner);
+        layers::gelu(inner);
         block.down.add_to(inner, tokens);
         tokens.chunks_exact_mut(self.width).for_each(|row| block.second.apply(row));
     }
@@ -136,39 +145,33 @@ impl Network {
             let part = |which: usize| Rows { data: &attend[which * width + column..], rows, cols, stride };
             multiply(part(0), Right::Transposed(part(1)), fit, scores, rows);
             scores.chunks_exact_mut(rows).for_each(layers::softmax);
-            let plain = Scale { factor: 1.0, keep: 0.0 };
-            multiply(Rows::dense(scores, rows), Right::Plain(part(2)), plain, &mut mixed[column..], width);
+            weigh(scores, part(2), &mut mixed[column..], width);
         }
     }
 }
 
 impl Dense {
-    /// A layer of i8 codes, one scale an output. Laid out by output in the file; by input here, as products take it.
+    /// A layer of i8 codes, one scale an output.
     fn load(file: &TensorFile, name: &str, inputs: usize, outputs: usize) -> Result<Self, TensorError> {
         let codes = file.shaped(name, Dtype::I8, &[outputs, inputs])?;
         let scale = file.vector(&format!("{name}.scale"), outputs)?;
         let bias = file.vector(&format!("{name}.bias"), outputs)?;
-        let mut data = vec![0f32; inputs * outputs];
-        for (output, (row, scale)) in codes.chunks_exact(inputs).zip(&scale).enumerate() {
-            for (&code, value) in row.iter().zip(data[output..].iter_mut().step_by(outputs)) {
-                *value = f32::from(code.cast_signed()) * scale;
-            }
-        }
-        Ok(Self { matrix: Matrix { data, inputs, outputs }, bias })
-    }
-
-    /// `out` = `input` × weights + bias, row by row.
-    fn product(&self, input: &[f32], out: &mut Vec<f32>) {
-        out.clear();
-        (0..input.len() / self.matrix.inputs).for_each(|_| out.extend_from_slice(&self.bias));
-        self.matrix.apply(Rows::dense(input, self.matrix.inputs), 1.0, out);
+        let codes: Vec<i8> = codes.iter().map(|code| code.cast_signed()).collect();
+        let codes = Codes::new(&codes, inputs, &scale).ok_or_else(|| TensorError::Shape(name.to_owned()))?;
+        Ok(Self { codes, bias })
     }
 
     /// `out` += `input` × weights + bias, row by row.
     fn add_to(&self, input: &[f32], out: &mut [f32]) {
         out.chunks_exact_mut(self.bias.len()).for_each(|row| layers::add(row, &self.bias));
-        self.matrix.apply(Rows::dense(input, self.matrix.inputs), 1.0, out);
+        self.codes.add_product(input, out);
     }
+}
+
+/// `rows` times the row `bias`.
+fn fill(out: &mut Vec<f32>, bias: &[f32], rows: usize) {
+    out.clear();
+    (0..rows).for_each(|_| out.extend_from_slice(bias));
 }
 
 fn norm(file: &TensorFile, name: &str, width: usize) -> Result<Norm, TensorError> {
@@ -193,8 +196,7 @@ fn block(file: &TensorFile, layer: usize, width: usize) -> Result<Block, ReaderE
     })
 }
 
-/// All heads side by side, so that they are one product.
-fn heads(file: &TensorFile, labels: &Labels, width: usize) -> Result<(Dense, Columns), TensorError> {
+fn heads(file: &TensorFile, labels: &Labels, width: usize) -> Result<(Heads, Columns), TensorError> {
     let mut parts = Vec::new();
     let mut columns = Columns { width: 0, layers: Default::default(), attributes: Default::default() };
     for layer in Layer::ALL {
@@ -223,7 +225,7 @@ fn heads(file: &TensorFile, labels: &Labels, width: usize) -> Result<(Dense, Col
         }
         bias.extend(file.vector(&format!("{name}.bias"), count)?);
     }
-    Ok((Dense { matrix: Matrix { data, inputs: width, outputs }, bias }, columns))
+    Ok((Heads { matrix: Matrix { data, inputs: width, outputs }, bias }, columns))
 }
 
 /// The vector of each piece: 4-bit codes, a scale for every [`BLOCK`] of them.
