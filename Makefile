@@ -151,7 +151,7 @@ features: setup ## docs/features.md from the scenarios and their tags
 
 readers: setup ## Rules alone, and with the learned reader, on the cold sets of whole documents (half an hour); last lines JSON
 	@cargo build --locked --quiet --bin anamnesis
-	@for profile in fast careful; do python3 scripts/score_facts.py tests/data/cold/[d-m].jsonl --profile $$profile \
+	@for profile in fast careful; do python3 scripts/score_facts.py tests/data/cold/[d-o].jsonl --profile $$profile \
 		--anamnesis "$${CARGO_TARGET_DIR:-target}/debug/anamnesis"; done
 
 bench: setup ## Benchmarks: tables, and one JSON line each

@@ -88,6 +88,30 @@ async fn a_medicine_that_only_the_reader_finds_is_kept_with_its_dose_and_waits_f
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn whose_a_medicine_is_and_whether_it_is_taken_is_as_the_reader_says_where_it_is_sure() {
+    // Whether a medicine is shown as one that the patient takes.
+    let taken = |rows: &[Value], name: &str| {
+        rows.iter().any(|row| {
+            let said = row["statement"].as_str().unwrap();
+            said.contains(name) && row["experiencer"] == "patient" && row["use"] == "decision" && row["negated"] != true
+        })
+    };
+    for (said, name) in [
+        ("Sertraline 50 he quit in October; hold off on a restart.", "sertraline"),
+        ("Quetiapine was on the list but he says he never started it, take it off.", "quetiapine"),
+        ("Haldol we are not going to give him.", "haloperidol"),
+        ("La madre tb. comenta q. ella misma está tomando Orfidal 1 de su vecina; le digo q. consulte.", "lorazepam"),
+    ] {
+        let text = format!("Folic acid 5 mg daily. {said}\n{REST}");
+        let (fast, careful) = (rows("fast", "", &text).await, rows("careful", "", &text).await);
+        assert!(taken(&careful, "folic acid"), "{careful:?}");
+        assert!(!taken(&careful, name), "{name}: {careful:?}");
+        // Without the reader it is taken, by rules that cannot tell.
+        assert!(name == "lorazepam" || taken(&fast, name), "{name}: {fast:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_reader_that_is_not_there_stops_the_start_and_says_which_setting_names_it() {
     let program = Program::on(Engine::File).await;
     let none = program.folder.path().join("none").display().to_string();

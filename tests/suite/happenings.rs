@@ -54,8 +54,13 @@ async fn laboratory_lines_and_vital_signs_are_rows_with_value_unit_range_and_day
     let spanish = "Analítica 12/02/2026: Hb 13,4 g/dL (12-16), plaquetas 210.000, TSH 2,31 mUI/L (0,4-4,0).\n\
                    Constantes: TA 130/80 mmHg, FC 72, SatO2 98 %.";
     let english = "Bloods: K 5.4, creat 141 -> 88. HR 104, T 36.8. PHQ-9 today 18 (was 22).";
-    let program = told(engine, &[document(1, 1, AT, spanish), document(2, 1, AT, english)]).await;
+    let spaced = "Laboratorio 18-2: ferritina 1 340 ng/mL. Glucemia capilar 95 110 en casa.";
+    let documents = [document(1, 1, AT, spanish), document(2, 1, AT, english), document(3, 1, AT, spaced)];
+    let program = told(engine, &documents).await;
     let found = rows(&program, "measurement");
+    let ferritin = row(&found, "ferritin");
+    assert_eq!((ferritin["value"].as_str(), day(ferritin)), (Some("1340"), "2026-02-18"));
+    assert_eq!(row(&found, "glucose")["value"], json!("95"));
     let hb = row(&found, "hemoglobin");
     assert_eq!((&hb["value"], &hb["unit"]), (&json!("13.4"), &json!("g/dL")));
     assert_eq!((hb["low"].as_f64(), hb["high"].as_f64(), day(hb)), (Some(12.0), Some(16.0), "2026-02-12"));

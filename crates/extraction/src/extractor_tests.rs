@@ -261,6 +261,23 @@ fn what_an_allergen_did_and_what_a_laboratory_measured_is_neither_illness_nor_me
 }
 
 #[test]
+fn thousands_behind_a_space_are_one_value_and_two_values_behind_each_other_are_not() {
+    for (text, value) in [
+        ("NT-proBNP 3\u{202f}420 pg/mL", "3420"),
+        ("Plaquetas 94\u{a0}000/µL", "94000"),
+        ("Platelets 150 000", "150000"),
+        ("Ferritin 1 340 ng/mL", "1340"),
+        ("Glucose 95 110 120", "95"),
+        ("FC 72 120/80", "72"),
+    ] {
+        let document = Document::plain(text, Language::Unknown);
+        let found = EXTRACTOR.extract(&ExtractionInput::of(&document)).entities;
+        let measured = found.iter().find_map(|entity| entity.measured.as_ref()).unwrap_or_else(|| panic!("{text}"));
+        assert_eq!(measured.value, value, "{text}");
+    }
+}
+
+#[test]
 fn a_number_answers_for_a_dose_only_where_a_dose_was_asked() {
     use Speaker::{Clinician as C, Patient as P};
     for (said, asked, answer, dose) in [

@@ -2,6 +2,7 @@
 
 mod added;
 mod details;
+mod meant;
 mod risks;
 mod surety;
 mod view;
@@ -59,6 +60,9 @@ impl Careful {
     pub(super) fn weigh(&self, entities: &mut [Entity]) {
         let said: Vec<(String, bool)> =
             entities.iter().map(|entity| (entity.value.clone(), entity.context.negated)).collect();
+        for entity in entities.iter_mut().filter(|entity| entity.view.is_none()) {
+            self.correct(entity);
+        }
         for entity in entities {
             let alike = || said.iter().filter(|(value, _)| *value == entity.value);
             let view = View {

@@ -9,13 +9,15 @@ use crate::scene::Scene;
 use crate::{Experiencer, Risk};
 use anamnesis_text::{Span, Speaker};
 
-/// How probable a risk must be, on the average of its pieces, and a denial of one. A denial that nobody uttered harms.
-const LEAST: f32 = 0.5;
+/// How probable a risk must be to be looked at, with its class, its polarity and its person: what no rule agrees
+/// with must be surer (`risk::tagged`).
+const LEAST: f32 = 0.3;
+/// How probable a denial must be, on the average of its pieces. A denial that nobody uttered harms.
 const LEAST_DENIED: f32 = 0.8;
-/// How probable it must be for what only the linear classifier finds.
-const HEARD: f32 = 0.15;
-/// How probable its class, its polarity and its person must be.
+/// How probable the person, the polarity, and the class of a denial must be.
 const SURE: f32 = 0.5;
+/// How probable it must be that a passage speaks of risk at all.
+const HEARD: f32 = 0.5;
 
 /// A risk that the reader tags, or its denial: of the patient, in the words tagged.
 #[derive(Debug, Clone)]
@@ -23,7 +25,7 @@ pub(crate) struct TaggedRisk {
     pub(crate) class: RiskClass,
     pub(crate) words: Range<usize>,
     pub(crate) denied: bool,
-    /// Hundredths.
+    /// That it is a risk of this class, the patient's own, and not denied, in hundredths; of a denial, that it is one.
     pub(crate) probability: f64,
 }
 
@@ -35,7 +37,7 @@ impl Careful {
         risks
     }
 
-    /// Whether the reader too thinks that a passage may speak of risk: what only the linear classifier finds needs that.
+    /// Whether the reader too thinks that a passage speaks of risk, whatever class it gives it.
     pub(crate) fn hears_risk(&self, passage: Span) -> bool {
         let touched = self.lines.iter().enumerate().filter(|(_, (_, line))| line.overlaps(&passage));
         touched.into_iter().any(|(at, (_, line))| {
@@ -53,14 +55,18 @@ impl Careful {
         let share = |group: &str, value: &str| attributes.probability(group, value).unwrap_or(0.0);
         let (class, sure) = attributes.best("risk")?;
         let denied = share("polarity", "denied") >= SURE;
-        let least = if denied { LEAST_DENIED } else { LEAST };
-        if tag.probability < least || sure < SURE || share("person", "patient") < SURE {
+        let (patient, meant) = (share("person", "patient"), 1.0 - share("polarity", "denied"));
+        let (probability, least) = match denied {
+            true => (tag.probability, LEAST_DENIED),
+            false => (tag.probability * sure * meant * patient, LEAST),
+        };
+        if probability < least || (denied && sure < SURE) || patient < SURE {
             return None;
         }
         let words = scene.reading.words_at(self.span(tag));
         let sentence = scene.reading.sentences.get(scene.reading.sentence_of(words.start))?;
         let spoken = !words.is_empty() && sentence.speaker != Speaker::Agent && words.end <= sentence.words.end;
-        let probability = (f64::from(tag.probability) * 100.0).round().clamp(1.0, 99.0) / 100.0;
+        let probability = (f64::from(probability) * 100.0).round().clamp(1.0, 99.0) / 100.0;
         spoken.then_some(TaggedRisk { class: RiskClass::from_code(class)?, words, denied, probability })
     }
 }

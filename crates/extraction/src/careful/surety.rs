@@ -73,8 +73,8 @@ fn features(entity: &Entity, view: &View) -> [(&'static str, f32); 10] {
     let context = entity.context;
     let against = |says: bool, share: f32| odds(if says { 1.0 - share } else { share });
     let open = context.uncertain || entity.status.as_deref() == Some("planned");
-    let ended =
-        context.negated || matches!(entity.status.as_deref(), Some("stopped" | "on_hold" | "suggested" | "declined"));
+    let ended = context.negated
+        || matches!(entity.status.as_deref(), Some("stopped" | "not_taken" | "on_hold" | "suggested" | "declined"));
     let medicine = entity.kind == EntityType::Medication;
     [
         ("bias", 1.0),

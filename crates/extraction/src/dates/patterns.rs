@@ -63,6 +63,8 @@ const AMOUNTS: &[&str] = &[
     "bd",
     "tds",
     "h",
+    "times",
+    "veces",
 ];
 /// Words before two figures with a stroke that make them a score, a pressure or a sight.
 const SCORES: &[&str] = &[

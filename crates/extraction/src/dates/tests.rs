@@ -57,6 +57,18 @@ fn english_dates_are_resolved_from_the_day_of_the_document() {
 }
 
 #[test]
+fn a_short_date_behind_the_title_of_results_is_theirs_in_any_form() {
+    let back = |text, language, day| one(text, language, Direction::Back, day, "day");
+    back("Analítica 18-2: creatinina alta", Language::Spanish, "2026-02-18");
+    back("Resultados (09.02): todo normal", Language::Spanish, "2026-02-09");
+    back("Vi el hemograma del 11/12", Language::Spanish, "2025-12-11");
+    back("Pathology from 2/14: pending", Language::English, "2026-02-14");
+    back("Bloods 1-20 unremarkable", Language::English, "2026-01-20");
+    assert_eq!(find("Results 14.5 and falling", Language::English, today()), []);
+    assert_eq!(find("blood tests 3-4 times a year", Language::English, today()), []);
+}
+
+#[test]
 fn amounts_hours_scores_and_dates_of_birth_are_no_dates() {
     for text in ["1990 mg", "at 2000", "DOB 3/4/1981", "BP 120/80", "strength 3/5", "T 2000/1", "room 12.2024.5"] {
         assert_eq!(find(text, Language::English, today()), [], "{text}");

@@ -31,7 +31,11 @@ pub(super) struct Reader<'a> {
     pub(crate) dates: &'a [DateMention],
 }
 
-const NUM: &str = r"\d{1,3}(?:[.,]\d{3})+(?:[.,]\d+)?|\d+(?:[.,]\d+)?";
+/// Thousands stand behind a point, a comma, a narrow space, or a space where it cannot divide two values: "3 420", "250 000".
+const NUM: &str =
+    r"\d{1,3}(?:[.,\u{a0}\u{2009}\u{202f}]\d{3})+(?:[.,]\d+)?|\d{1,3}\x20000\b|\d\x20\d{3}\b|\d+(?:[.,]\d+)?";
+/// Spaces between thousands.
+const GAPS: [char; 4] = [' ', '\u{a0}', '\u{2009}', '\u{202f}'];
 /// Steps from a name to its value.
 const STEPS: usize = 8;
 
@@ -294,6 +298,7 @@ fn plain(number: &str, _group: &str) -> String {
         let parts: Vec<&str> = number.split(['.', ',']).collect();
         parts.len() > 1 && parts[1..].iter().all(|part| part.len() == 3) && !number.starts_with('0')
     };
+    let number = number.replace(GAPS, "");
     if thousands { number.replace(['.', ','], "") } else { number.replace(',', ".") }
 }
 

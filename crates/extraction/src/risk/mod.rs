@@ -155,8 +155,7 @@ impl RiskRules {
             ear.find(scene, &Heeds { ruled: &ruled, closed: &closed, cued: &cued }, &mut out);
         }
         if let Some(careful) = careful {
-            out.retain(|risk| risk.learned.is_none() || careful.hears_risk(risk.span));
-            tagged::add(scene, &careful.risks(scene), &mut out);
+            tagged::settle(scene, careful, &mut out);
         }
         levels::grade(scene, &mut out);
         levels::drop_contradicted(&mut out);

@@ -1,0 +1,62 @@
+//! Whose a finding is, whether it is past, and whether a medicine is taken: where the reader is sure of it and the rules say
+//! otherwise.
+
+use super::Careful;
+use super::view::tags;
+use crate::reader::Attributes;
+use crate::{Entity, EntityType, Experiencer, Temporality};
+
+/// How probable it must be that a finding is meant otherwise. What is of the patient after all is acted upon, so that needs more.
+const SURE: f32 = 0.8;
+const SURE_OF_PAST: f32 = 0.9;
+const SURE_OF_PATIENT: f32 = 0.95;
+/// That something of the finding's kind is named there at all: else the reader speaks of something else.
+const SEEN: f32 = 0.5;
+
+/// Statuses of a medicine that the patient does not take.
+const NOT_TAKEN: [&str; 5] = ["stopped", "not_taken", "suggested", "declined", "on_hold"];
+
+impl Careful {
+    /// Follows the reader where it is sure.
+    pub(super) fn correct(&self, entity: &mut Entity) {
+        let (line, bytes) = self.place(entity.span);
+        let (layer, kinds) = tags(entity.kind);
+        if self.opinion.support(line, &bytes, layer, kinds) < SEEN {
+            return;
+        }
+        let Some(attributes) = self.opinion.attributes(line, &bytes, layer) else { return };
+        person(entity, &attributes);
+        time(entity, &attributes);
+        status(entity, &attributes);
+    }
+}
+
+fn person(entity: &mut Entity, attributes: &Attributes) {
+    let share = |value: &str| attributes.probability("person", value).unwrap_or(0.0);
+    let (family, other) = (share("family"), share("other"));
+    if entity.context.experiencer == Experiencer::Patient && family + other >= SURE {
+        entity.context.experiencer = if family >= other { Experiencer::Family } else { Experiencer::Other };
+    } else if entity.context.experiencer != Experiencer::Patient && share("patient") >= SURE_OF_PATIENT {
+        entity.context.experiencer = Experiencer::Patient;
+    }
+}
+
+fn time(entity: &mut Entity, attributes: &Attributes) {
+    let share = |value: &str| attributes.probability("time", value).unwrap_or(0.0);
+    let may_end = matches!(entity.kind, EntityType::Condition | EntityType::Symptom) && !entity.context.negated;
+    if may_end && share("past") >= SURE_OF_PAST {
+        entity.context.temporality = Temporality::Historical;
+    }
+}
+
+fn status(entity: &mut Entity, attributes: &Attributes) {
+    if entity.kind != EntityType::Medication || entity.context.negated {
+        return;
+    }
+    let share = |value: &str| attributes.probability("status", value).unwrap_or(0.0);
+    let taken = matches!(entity.status.as_deref(), None | Some("active" | "started" | "changed"));
+    if taken && NOT_TAKEN.iter().map(|status| share(status)).sum::<f32>() >= SURE {
+        let best = NOT_TAKEN.into_iter().max_by(|a, b| share(a).total_cmp(&share(b)));
+        entity.status = best.map(str::to_owned);
+    }
+}
