@@ -106,6 +106,8 @@ async fn whose_a_medicine_is_and_whether_it_is_taken_is_as_the_reader_says_where
         let (fast, careful) = (rows("fast", "", &text).await, rows("careful", "", &text).await);
         assert!(taken(&careful, "folic acid"), "{careful:?}");
         assert!(!taken(&careful, name), "{name}: {careful:?}");
+        let named = |row: &Value| row["statement"].as_str().unwrap().contains(name);
+        assert!(careful.iter().any(named), "{name} is not remembered at all: {careful:?}");
         // Without the reader it is taken, by rules that cannot tell.
         assert!(name == "lorazepam" || taken(&fast, name), "{name}: {fast:?}");
     }

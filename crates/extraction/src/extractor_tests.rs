@@ -179,7 +179,7 @@ fn the_version_is_of_every_list() {
 
 #[test]
 fn the_version_names_rules_and_lexicon() {
-    assert!(EXTRACTOR.version().starts_with("1.") && EXTRACTOR.version().len() == 14);
+    assert!(EXTRACTOR.version().starts_with("2.") && EXTRACTOR.version().len() == 14);
 }
 
 #[test]
@@ -269,6 +269,10 @@ fn thousands_behind_a_space_are_one_value_and_two_values_behind_each_other_are_n
         ("Ferritin 1 340 ng/mL", "1340"),
         ("Glucose 95 110 120", "95"),
         ("FC 72 120/80", "72"),
+        ("NEWS2 6 110/70", "6"),
+        ("K 4 120/80", "4"),
+        ("Carga viral 1 200 000 copias/mL", "1200000"),
+        ("Ferritina 1 340,5 ng/mL", "1340.5"),
     ] {
         let document = Document::plain(text, Language::Unknown);
         let found = EXTRACTOR.extract(&ExtractionInput::of(&document)).entities;

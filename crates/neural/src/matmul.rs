@@ -84,6 +84,9 @@ pub fn weigh(weights: &[f32], values: Rows<'_>, out: &mut [f32], stride: usize) 
     if weights.is_empty() || outputs == 0 {
         return;
     }
+    assert!(inputs > 0 && weights.len().is_multiple_of(inputs), "a product is of sides that fit");
+    assert!((weights.len() / inputs - 1) * stride + outputs <= out.len(), "the result has room");
+    assert!(outputs <= LIBRARY_OUTPUTS, "more would be handed to other threads");
     let by_column = values.data.chunks(values.stride).take(inputs).flat_map(|row| &row[..outputs]).copied();
     let values: Vec<f32> = by_column.collect();
     let library = GemmExecutor::<f32>::new();

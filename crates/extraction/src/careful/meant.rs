@@ -10,6 +10,8 @@ use crate::{Entity, EntityType, Experiencer, Temporality};
 const SURE: f32 = 0.8;
 const SURE_OF_PAST: f32 = 0.9;
 const SURE_OF_PATIENT: f32 = 0.95;
+/// How probable a status alone must be, where all that are not taken together are [`SURE`].
+const LIKELIEST: f32 = 0.5;
 /// That something of the finding's kind is named there at all: else the reader speaks of something else.
 const SEEN: f32 = 0.5;
 
@@ -32,6 +34,10 @@ impl Careful {
 }
 
 fn person(entity: &mut Entity, attributes: &Attributes) {
+    // An allergy that leaves the patient's list harms, and so does a denial that leaves its person.
+    if matches!(entity.kind, EntityType::Allergy | EntityType::Intolerance) || entity.context.negated {
+        return;
+    }
     let share = |value: &str| attributes.probability("person", value).unwrap_or(0.0);
     let (family, other) = (share("family"), share("other"));
     if entity.context.experiencer == Experiencer::Patient && family + other >= SURE {
@@ -44,7 +50,7 @@ fn person(entity: &mut Entity, attributes: &Attributes) {
 fn time(entity: &mut Entity, attributes: &Attributes) {
     let share = |value: &str| attributes.probability("time", value).unwrap_or(0.0);
     let may_end = matches!(entity.kind, EntityType::Condition | EntityType::Symptom) && !entity.context.negated;
-    if may_end && share("past") >= SURE_OF_PAST {
+    if may_end && entity.context.temporality == Temporality::Recent && share("past") >= SURE_OF_PAST {
         entity.context.temporality = Temporality::Historical;
     }
 }
@@ -55,8 +61,12 @@ fn status(entity: &mut Entity, attributes: &Attributes) {
     }
     let share = |value: &str| attributes.probability("status", value).unwrap_or(0.0);
     let taken = matches!(entity.status.as_deref(), None | Some("active" | "started" | "changed"));
+    let best = NOT_TAKEN.into_iter().max_by(|a, b| share(a).total_cmp(&share(b)));
+    let Some(best) = best.filter(|best| share(best) >= LIKELIEST) else { return };
     if taken && NOT_TAKEN.iter().map(|status| share(status)).sum::<f32>() >= SURE {
-        let best = NOT_TAKEN.into_iter().max_by(|a, b| share(a).total_cmp(&share(b)));
-        entity.status = best.map(str::to_owned);
+        entity.status = Some(best.to_owned());
+        if best == "suggested" {
+            entity.context.temporality = Temporality::Hypothetical;
+        }
     }
 }

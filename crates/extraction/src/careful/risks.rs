@@ -17,7 +17,7 @@ const LEAST_DENIED: f32 = 0.8;
 /// How probable the person, the polarity, and the class of a denial must be.
 const SURE: f32 = 0.5;
 /// How probable it must be that a passage speaks of risk at all.
-const HEARD: f32 = 0.5;
+const HEARD: f32 = 0.3;
 
 /// A risk that the reader tags, or its denial: of the patient, in the words tagged.
 #[derive(Debug, Clone)]

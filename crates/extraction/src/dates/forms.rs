@@ -28,7 +28,7 @@ const OF_DAY: &str = "(?:(?:lunes|martes|mi[eé]rcoles|jueves|viernes|s[aá]bado
 /// Words before a short date that make it one: "3/4" alone may be a strength.
 const LEAD: &str = "on|el|d[ií]a|since|until|by|from|desde(?: el)?|hasta el|seen|admitted|discharged|started|stopped|dated|due|appt|visit|cita|mon|tues?|wed|thurs?|fri|sat|sun|para el|del|fecha|date|labs?|bloods|anal[ií]tica|laboratorio|echo|ecg|ekg|mri|booked|scheduled|set for|programad[oa] para|agendad[oa] para|citad[oa] para|for|w/c|wef|lun|mi[eé]|jue|vie|control|ctrl|consulta|revisi[oó]n|finished|ended|changed|drained|tested|done|review|recheck|repeat|f/u|again|court|hearing|tribunal|clinic|retinal|scan|ct|x-?ray|cxr|uss|us|eco|tac|rmn|rx|op|surgery|pharmacy|gp|psych|ingreso|ingres[oó]|alta|operad[oa]|disch|dc|d/c|adm|inicia|inicio|begin|start|vacuna|hoy|ayer|mañana|today|yesterday|tomorrow|transfusi[oó]n|dose on|use|[uú]ltim[oa]|[uú]lt|pr[oó]x(?:im[oa])?|citas?|turno|hora|session|meeting|call|round";
 /// What results are listed under: the day behind it is theirs, in any short form.
-const RESULTS: &str = "labs?|bloods?|blood tests?|paths?|pathology|results?|resultados?|anal[ií]ticas?|laboratorios?|labo|ex[aá]menes|an[aá]lisis|bioqu[ií]mica|hemograma";
+const RESULTS: &str = "labs?|bloods?|blood tests?|paths|results?|resultados?|anal[ií]ticas?|laboratorios?|labo|ex[aá]menes|an[aá]lisis|bioqu[ií]mica|hemograma";
 /// Words that make a number less exact, and say the same.
 const ABOUT: &str = "(?:~ ?|≈ ?|± ?|about |around |approx(?:imately)? |almost |nearly |over |more than |at least |just over |some |roughly |como |casi |unos |unas |aproximadamente |aprox |m[aá]s de |cerca de |al menos |m[aá]s o menos |ya )?";
 const ORDINAL: &str = "(?:twenty|thirty)[ -](?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth)|first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth|thirteenth|fourteenth|fifteenth|sixteenth|seventeenth|eighteenth|nineteenth|twentieth|thirtieth";
@@ -119,8 +119,6 @@ fn complete() -> Vec<(String, Reader)> {
 /// Dates that count from the day of the document.
 fn counted() -> Vec<(String, Reader)> {
     vec![
-        (format!(r"(?:{RESULTS})\.?:?,? \(?(?:del? |of |from |on )?([0-3]?[0-9])[/-]([0-3]?[0-9])"), short),
-        (format!(r"(?:{RESULTS})\.?:?,? \(?(?:del? |of |from |on )?([0-3]?[0-9])\.(1[0-2]|0[1-9])"), short),
         // British shorthand: days, weeks and months as parts of a week and a year.
         (r"([0-9]{1,2})/(7|52|12) ago".to_owned(), |c, today, _| {
             moved(today, number(c, 1)?, part_of(&c[2])?, Direction::Back).map(Said::Fixed)
@@ -135,6 +133,8 @@ fn counted() -> Vec<(String, Reader)> {
             }
             moved(today, number(c, 1)?, part_of(&c[2])?, Direction::Ahead).map(Said::Spell)
         }),
+        (format!(r"(?:{RESULTS})\.?:?,? \(?(?:del? |of |from |on )?([0-3]?[0-9])[/-]([0-3]?[0-9])"), short),
+        (format!(r"(?:{RESULTS})\.?:?,? \(?(?:del? |of |from |on )?([0-3]?[0-9])\.(1[0-2]|0[1-9])"), short),
         (format!(r"(?:{LEAD})\.?,? ([0-3]?[0-9])/([0-3]?[0-9])"), short),
         (format!(r"(?:{LEAD})\.?,? ([0-3][0-9])[.-](0[1-9]|1[0-2])"), short),
         (format!(r"(?:{DAY_WORD}|{DAY_SHORT})\.?,? (?:d[ií]a |the |el )?([0-3]?[0-9])[/.-](0?[1-9]|1[0-2])"), short),

@@ -65,6 +65,18 @@ const AMOUNTS: &[&str] = &[
     "h",
     "times",
     "veces",
+    "days",
+    "weeks",
+    "wks",
+    "months",
+    "días",
+    "dias",
+    "semanas",
+    "meses",
+    "nodes",
+    "ganglios",
+    "mm",
+    "cm",
 ];
 /// Words before two figures with a stroke that make them a score, a pressure or a sight.
 const SCORES: &[&str] = &[

@@ -61,11 +61,16 @@ fn a_short_date_behind_the_title_of_results_is_theirs_in_any_form() {
     let back = |text, language, day| one(text, language, Direction::Back, day, "day");
     back("Analítica 18-2: creatinina alta", Language::Spanish, "2026-02-18");
     back("Resultados (09.02): todo normal", Language::Spanish, "2026-02-09");
-    back("Vi el hemograma del 11/12", Language::Spanish, "2025-12-11");
-    back("Pathology from 2/14: pending", Language::English, "2026-02-14");
+    back("Vi el hemograma del 11/10", Language::Spanish, "2025-10-11");
+    back("Paths 2/14: pending", Language::English, "2026-02-14");
     back("Bloods 1-20 unremarkable", Language::English, "2026-01-20");
     assert_eq!(find("Results 14.5 and falling", Language::English, today()), []);
-    assert_eq!(find("blood tests 3-4 times a year", Language::English, today()), []);
+    for text in ["blood tests 3-4 times a year", "Results 1.02 mm", "Results 3/12 nodes positive"] {
+        assert_eq!(find(text, Language::English, today()), [], "{text}");
+    }
+    // The weeks stay a span of time.
+    assert_eq!(find("Repeat labs 4-6 weeks", Language::English, today())[0].span.start, "Repeat labs 4-".len());
+    assert_eq!(find("Analítica 3-4 semanas", Language::Spanish, today())[0].span.start, "Analítica 3-".len() + 1);
 }
 
 #[test]

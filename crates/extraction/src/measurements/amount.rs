@@ -32,8 +32,7 @@ pub(super) struct Reader<'a> {
 }
 
 /// Thousands stand behind a point, a comma, a narrow space, or a space where it cannot divide two values: "3 420", "250 000".
-const NUM: &str =
-    r"\d{1,3}(?:[.,\u{a0}\u{2009}\u{202f}]\d{3})+(?:[.,]\d+)?|\d{1,3}\x20000\b|\d\x20\d{3}\b|\d+(?:[.,]\d+)?";
+const NUM: &str = r"\d{1,3}(?:[.,\u{a0}\u{2009}\u{202f}]\d{3})+(?:[.,]\d+)?|\d{1,3}(?:\x20000)+\b|\d\x20\d{3}(?:\x20000)*(?:[.,]\d{1,2})?\b|\d+(?:[.,]\d+)?";
 /// Spaces between thousands.
 const GAPS: [char; 4] = [' ', '\u{a0}', '\u{2009}', '\u{202f}'];
 /// Steps from a name to its value.
@@ -202,6 +201,14 @@ impl Reader<'_> {
         }
         let hit = VALUE.as_ref()?.captures(text)?;
         let n = hit.name("n")?;
+        // "7 120/80": a value and a pressure behind it.
+        if n.as_str().contains(GAPS)
+            && text[n.end()..].trim_start().starts_with('/')
+            && units::unit(&text[n.end()..]).is_none()
+        {
+            let first = n.as_str().split(GAPS).next().unwrap_or_default();
+            return self.value(&text[..n.start() + first.len()], group, name);
+        }
         // "5/3 0.62": a day before the value.
         let parted = hit.name("m").is_some() && hit.name("sep").is_some_and(|sep| sep.as_str() == "/");
         let pair = hit.name("m").filter(|m| is_pair(&hit, n.as_str(), m.as_str(), group, name));

@@ -15,6 +15,8 @@ use anamnesis_neural::matmul::{Matrix, Right, Rows, Scale, multiply, weigh};
 
 /// What BERT adds to a variance.
 const EPSILON: f32 = 1e-12;
+/// Numbers of one head of attention at most: what one thread multiplies at once.
+const WIDEST: usize = 128;
 /// Numbers of the piece table that share a scale.
 const BLOCK: usize = 32;
 
@@ -83,7 +85,11 @@ impl Network {
             [rows, width] if rows == form.window => width,
             _ => return Err(ReaderError::Metadata("window")),
         };
-        if width == 0 || !width.is_multiple_of(form.heads) || !width.is_multiple_of(BLOCK) {
+        if width == 0
+            || !width.is_multiple_of(form.heads)
+            || !width.is_multiple_of(BLOCK)
+            || width / form.heads > WIDEST
+        {
             return Err(ReaderError::Metadata("heads"));
         }
         let (labels, columns) = heads(file, &form.labels, width)?;

@@ -10,8 +10,8 @@ use crate::scene::Scene;
 /// probability are risks of that class; at 0.4 one of two.
 const ALONE: f64 = 0.55;
 
-/// Drops what rules and classifier found and the learned reader does not hear: of such passages one in eight spoke of risk.
-/// Then adds what it hears alone, where it is sure. A question that nobody answers with yes says nothing, and what is denied
+/// Drops what phrases and classifier found and the learned reader does not hear: of such passages one in eight spoke of risk.
+/// A box, a field or an answer stays: the reader is poor at short lines. Then adds what it hears alone, where it is sure. A question that nobody answers with yes says nothing, and what is denied
 /// is kept once, where nothing tells of it.
 pub(super) fn settle(scene: &Scene<'_>, careful: &Careful, out: &mut Vec<Risk>) {
     let tagged = careful.risks(scene);
@@ -19,7 +19,9 @@ pub(super) fn settle(scene: &Scene<'_>, careful: &Careful, out: &mut Vec<Risk>) 
         let same = |one: &TaggedRisk| {
             one.class == risk.class && !one.denied && scene.reading.source(&one.words).overlaps(&risk.span)
         };
-        !risk.is_own() || tagged.iter().any(same) || (risk.learned.is_none() && careful.hears_risk(risk.span))
+        let is_phrase = risk.confirmed.is_some();
+        let heard = || if is_phrase { careful.hears_risk(risk.span) } else { risk.learned.is_none() };
+        !risk.is_own() || tagged.iter().any(same) || heard()
     });
     add(scene, &tagged, out);
 }
