@@ -116,7 +116,7 @@ async fn the_program_shows_page_file_and_version(engine: Engine) {
     let id = medicine["memory"]["id"].as_str().unwrap();
     let source: Value = serde_json::from_str(&said(&["memory", "source", id])).unwrap();
     assert_eq!(source["file"], json!({"sha256": HASH, "page": 2}));
-    assert!(source["read_by"].as_str().unwrap().starts_with("1."), "{source}");
+    assert!(source["read_by"].as_str().unwrap().starts_with("2."), "{source}");
     assert!(said(&["memory", "trace", id]).contains(HASH));
     assert!(said(&["context"]).contains("uploaded_document, page 2"));
 }
