@@ -6,7 +6,7 @@ use crate::Risk;
 use crate::careful::{Careful, TaggedRisk};
 use crate::scene::Scene;
 
-/// How probable a risk must be that no rule has found in its passage. Of the sets that taught nobody, two of three at this
+/// How probable a risk must be that no rule has found in its passage. On sets that taught the reader nothing, two of three at this
 /// probability are risks of that class; at 0.4 one of two.
 const ALONE: f64 = 0.55;
 
