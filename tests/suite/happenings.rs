@@ -1,4 +1,4 @@
-//! Measurements, procedures, appointments and events: told in whole documents, shown to readers as typed rows.
+//! Measurements, procedures, appointments and events: said in whole documents, shown to readers as typed rows.
 
 use serde_json::{Value, json};
 
@@ -29,7 +29,7 @@ fn ask(program: &Program, now: &str, args: &[&str]) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-async fn told(engine: Engine, messages: &[Value]) -> Program {
+async fn ingested(engine: Engine, messages: &[Value]) -> Program {
     let program = Program::on(engine).await;
     let output = program.ingest(&bodies(messages), &[]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -56,7 +56,7 @@ async fn laboratory_lines_and_vital_signs_are_rows_with_value_unit_range_and_day
     let english = "Bloods: K 5.4, creat 141 -> 88. HR 104, T 36.8. PHQ-9 today 18 (was 22).";
     let spaced = "Laboratorio 18-2: ferritina 1 340 ng/mL. Glucemia capilar 95 110 en casa.";
     let documents = [document(1, 1, AT, spanish), document(2, 1, AT, english), document(3, 1, AT, spaced)];
-    let program = told(engine, &documents).await;
+    let program = ingested(engine, &documents).await;
     let found = rows(&program, "measurement");
     let ferritin = row(&found, "ferritin");
     assert_eq!((ferritin["value"].as_str(), day(ferritin)), (Some("1340"), "2026-02-18"));
@@ -81,7 +81,7 @@ async fn values_said_in_words_are_measurements_and_targets_doses_and_conditions_
     let plans = "Goal HbA1c < 7. If K < 3 give 40 mEq. Takes lithium 600 mg nocte, vitamin D 1000 IU, B12 1000 mcg IM \
                  monthly. Mantener glucosa por debajo de 130. Smokes 10/day. Phone 555-0142.";
     let program =
-        told(engine, &[document(1, 1, AT, spoken), document(2, 1, AT, spanish), document(3, 1, AT, plans)]).await;
+        ingested(engine, &[document(1, 1, AT, spoken), document(2, 1, AT, spanish), document(3, 1, AT, plans)]).await;
     let found = rows(&program, "measurement");
     let mut values: Vec<&str> = found.iter().filter_map(|row| row["value"].as_str()).collect();
     values.sort_unstable();
@@ -91,7 +91,7 @@ async fn values_said_in_words_are_measurements_and_targets_doses_and_conditions_
 
 async fn an_appointment_is_in_force_until_its_day_is_over_and_then_history(engine: Engine) {
     let text = "Cita con cardiología el 3 de abril a las 10:30. Se pide interconsulta a neurología.";
-    let program = told(engine, &[document(1, 1, AT, text)]).await;
+    let program = ingested(engine, &[document(1, 1, AT, text)]).await;
     let on = |now: &str| {
         let all = ask(&program, now, &["memory", "list"]);
         let all: Vec<Value> = all.as_array().unwrap().clone();
@@ -120,7 +120,7 @@ async fn an_appointment_told_twice_is_one_and_another_day_is_another(engine: Eng
         "2026-03-18T10:00:00Z",
         "She has an appointment with dermatology on April 14, and one on May 5 with dermatology.",
     );
-    let program = told(engine, &[first, again]).await;
+    let program = ingested(engine, &[first, again]).await;
     let found = rows(&program, "appointment");
     let mut days: Vec<&str> = found.iter().map(day).collect();
     days.sort_unstable();
@@ -130,7 +130,7 @@ async fn an_appointment_told_twice_is_one_and_another_day_is_another(engine: Eng
 async fn operations_are_procedures_with_their_years_and_a_denial_of_any_is_kept(engine: Engine) {
     let letter = "Surgical history: cholecystectomy in 2015, right knee replacement in 2019. MRI brain booked for 4 April. Awaiting echo. D-dimer not sent.";
     let form = "Operado de apendicitis en 2001. Cesárea hace 4 años. Transfusiones sanguíneas: ninguna.";
-    let program = told(engine, &[document(1, 1, AT, letter), document(2, 1, AT, form)]).await;
+    let program = ingested(engine, &[document(1, 1, AT, letter), document(2, 1, AT, form)]).await;
     let found = rows(&program, "procedure");
     assert_eq!(
         (day(row(&found, "cholecystectomy")), day(row(&found, "knee replacement"))),
@@ -148,7 +148,7 @@ async fn what_befell_the_patient_is_an_event_and_what_befell_a_relative_is_not(e
                    from school. No falls.";
     let spanish = "Ingreso en UCI en mayo de 2023 por neumonía. Se cayó el domingo. Sin ingresos psiquiátricos previos. Mi \
                    hermana tuvo un accidente de coche en 2020.";
-    let program = told(engine, &[document(1, 1, AT, english), document(2, 1, AT, spanish)]).await;
+    let program = ingested(engine, &[document(1, 1, AT, english), document(2, 1, AT, spanish)]).await;
     let found = rows(&program, "event");
     let affirmed: Vec<&Value> = found.iter().filter(|row| row["negated"] == false).collect();
     let mut told: Vec<(String, &str)> = affirmed
@@ -174,7 +174,7 @@ async fn what_befell_the_patient_is_an_event_and_what_befell_a_relative_is_not(e
 
 async fn an_evenings_today_is_the_day_where_it_was_written(engine: Engine) {
     let note = document(1, 1, "2026-02-22T22:10:00-06:00", "Caída en la ducha hoy. Cita el lunes 2 de marzo.");
-    let program = told(engine, &[note]).await;
+    let program = ingested(engine, &[note]).await;
     assert_eq!(day(row(&rows(&program, "event"), "fall")), "2026-02-22");
     assert_eq!(day(row(&rows(&program, "appointment"), "visit")), "2026-03-02");
 }

@@ -6,7 +6,7 @@ use rten_tensor::NdTensorView;
 /// Rows and outputs of one call of that library. It hands what is larger to the thread pool of its caller, whose threads take
 /// up other documents while they wait.
 pub(crate) const LIBRARY_ROWS: usize = 64;
-pub(crate) const LIBRARY_OUTPUTS: usize = 128;
+pub const LIBRARY_OUTPUTS: usize = 128;
 
 /// Rows of `cols` numbers, `stride` apart. Rows may overlap: an n-gram window is such a view of consecutive tokens.
 #[derive(Clone, Copy)]

@@ -6,7 +6,7 @@ use super::view::tags;
 use crate::reader::Attributes;
 use crate::{Entity, EntityType, Experiencer, Temporality};
 
-/// How probable it must be that a finding is meant otherwise. What is of the patient after all is acted upon, so that needs more.
+/// How probable it must be that a finding is meant otherwise. What becomes the patient's own is acted upon, so that needs more.
 const SURE: f32 = 0.8;
 const SURE_OF_PAST: f32 = 0.9;
 const SURE_OF_PATIENT: f32 = 0.95;
@@ -16,7 +16,7 @@ const LIKELIEST: f32 = 0.5;
 const SEEN: f32 = 0.5;
 
 /// Statuses of a medicine that the patient does not take.
-const NOT_TAKEN: [&str; 5] = ["stopped", "not_taken", "suggested", "declined", "on_hold"];
+pub(super) const NOT_TAKEN: [&str; 5] = ["stopped", "not_taken", "suggested", "declined", "on_hold"];
 
 impl Careful {
     /// Follows the reader where it is sure.

@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 
 use serde::Serialize;
 
+use super::meant::NOT_TAKEN;
 use super::view::View;
 use crate::Entity;
 use anamnesis_core::finding::{EntityType, Experiencer, Temporality};
@@ -73,8 +74,7 @@ fn features(entity: &Entity, view: &View) -> [(&'static str, f32); 10] {
     let context = entity.context;
     let against = |says: bool, share: f32| odds(if says { 1.0 - share } else { share });
     let open = context.uncertain || entity.status.as_deref() == Some("planned");
-    let ended = context.negated
-        || matches!(entity.status.as_deref(), Some("stopped" | "not_taken" | "on_hold" | "suggested" | "declined"));
+    let ended = context.negated || entity.status.as_deref().is_some_and(|status| NOT_TAKEN.contains(&status));
     let medicine = entity.kind == EntityType::Medication;
     [
         ("bias", 1.0),

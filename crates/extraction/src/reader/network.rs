@@ -11,12 +11,10 @@ use super::{Labels, Layer, ReaderError};
 use anamnesis_neural::codes::Codes;
 use anamnesis_neural::file::{TensorError, TensorFile};
 use anamnesis_neural::layers::{self, Norm};
-use anamnesis_neural::matmul::{Matrix, Right, Rows, Scale, multiply, weigh};
+use anamnesis_neural::matmul::{LIBRARY_OUTPUTS, Matrix, Right, Rows, Scale, multiply, weigh};
 
 /// What BERT adds to a variance.
 const EPSILON: f32 = 1e-12;
-/// Numbers of one head of attention at most: what one thread multiplies at once.
-const WIDEST: usize = 128;
 /// Numbers of the piece table that share a scale.
 const BLOCK: usize = 32;
 
@@ -88,7 +86,7 @@ impl Network {
         if width == 0
             || !width.is_multiple_of(form.heads)
             || !width.is_multiple_of(BLOCK)
-            || width / form.heads > WIDEST
+            || width / form.heads > LIBRARY_OUTPUTS
         {
             return Err(ReaderError::Metadata("heads"));
         }
