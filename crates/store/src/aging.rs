@@ -9,7 +9,9 @@ use uuid::Uuid;
 
 use super::history::{self, Line};
 use crate::Next;
+use crate::write::clinical::status;
 use anamnesis_core::clock::micros;
+use anamnesis_core::finding::{EntityType, Polarity};
 use anamnesis_core::ids::{MemoryId, OrgId, PatientId, derive};
 use anamnesis_core::lifecycle::Life;
 use anamnesis_core::memory::{Class, Kind, State};
@@ -51,10 +53,38 @@ static MOVE: LazyLock<Bulk> = LazyLock::new(|| {
         MOVED,
     )
 });
+static MOVE_CONDITIONS: LazyLock<Bulk> = LazyLock::new(|| {
+    Bulk::over(
+        "UPDATE conditions SET status = r.state, updated_at = r.now FROM {rows} AS r \
+         WHERE conditions.org_id = r.org_id AND conditions.patient_id = r.patient_id AND conditions.memory_id = r.id",
+        MOVED,
+    )
+});
+static MOVE_ALLERGIES: LazyLock<Bulk> = LazyLock::new(|| {
+    Bulk::over(
+        "UPDATE allergies SET status = r.state, updated_at = r.now FROM {rows} AS r \
+         WHERE allergies.org_id = r.org_id AND allergies.patient_id = r.patient_id AND allergies.memory_id = r.id",
+        MOVED,
+    )
+});
+static MOVE_MEDICATIONS: LazyLock<Bulk> = LazyLock::new(|| {
+    Bulk::over(
+        "UPDATE medications SET status = r.state, updated_at = r.now FROM {rows} AS r \
+         WHERE medications.org_id = r.org_id AND medications.patient_id = r.patient_id AND medications.memory_id = r.id",
+        MOVED,
+    )
+});
 static MOVE_SYMPTOMS: LazyLock<Bulk> = LazyLock::new(|| {
     Bulk::over(
         "UPDATE symptom_states SET status = r.state, updated_at = r.now FROM {rows} AS r \
          WHERE symptom_states.org_id = r.org_id AND symptom_states.patient_id = r.patient_id AND symptom_states.memory_id = r.id",
+        MOVED,
+    )
+});
+static MOVE_APPOINTMENTS: LazyLock<Bulk> = LazyLock::new(|| {
+    Bulk::over(
+        "UPDATE appointments SET status = r.state, updated_at = r.now FROM {rows} AS r \
+         WHERE appointments.org_id = r.org_id AND appointments.patient_id = r.patient_id AND appointments.memory_id = r.id",
         MOVED,
     )
 });
@@ -65,6 +95,18 @@ static MOVE_SIGNALS: LazyLock<Bulk> = LazyLock::new(|| {
         MOVED,
     )
 });
+
+/// The clinical tables with a kind of what stands in each: it decides how the table calls a state.
+fn clinical_moves() -> [(EntityType, &'static Bulk); 6] {
+    [
+        (EntityType::Condition, &MOVE_CONDITIONS),
+        (EntityType::Allergy, &MOVE_ALLERGIES),
+        (EntityType::Medication, &MOVE_MEDICATIONS),
+        (EntityType::Symptom, &MOVE_SYMPTOMS),
+        (EntityType::Appointment, &MOVE_APPOINTMENTS),
+        (EntityType::HealthSignal, &MOVE_SIGNALS),
+    ]
+}
 const MOVED: &[(&str, ColumnType)] = &[
     ("org_id", ColumnType::Uuid),
     ("patient_id", ColumnType::Uuid),
@@ -90,7 +132,8 @@ static ASK: LazyLock<Bulk> = LazyLock::new(|| {
 
 pub fn statements() -> Vec<&'static Sql> {
     let mut all: Vec<&'static Sql> = vec![&TIME_BOUND, &SIGNALS, &EXPIRING, &UNASKED];
-    all.extend([&MOVE, &MOVE_SYMPTOMS, &MOVE_SIGNALS, &ASK].map(|bulk| bulk.sql()));
+    all.extend([&MOVE, &ASK].map(|bulk| bulk.sql()));
+    all.extend(clinical_moves().map(|(_, bulk)| bulk.sql()));
     all
 }
 
@@ -192,17 +235,18 @@ pub struct Moved {
 /// # Errors
 /// Of the database.
 pub async fn move_all(tx: &mut Transaction, org: OrgId, moved: &[Moved], now: DateTime<Utc>) -> Result<(), DbError> {
-    let rows: Vec<Vec<Arg>> = moved.iter().map(|m| moved_row(org, m, now)).collect();
-    tx.bulk(&MOVE, rows.clone()).await?;
-    tx.bulk(&MOVE_SYMPTOMS, rows.clone()).await?;
-    tx.bulk(&MOVE_SIGNALS, rows).await?;
+    tx.bulk(&MOVE, moved.iter().map(|m| moved_row(org, m, m.to.code(), now)).collect()).await?;
+    for (entity, table) in clinical_moves() {
+        let row = |m: &Moved| moved_row(org, m, status(entity, Polarity::Affirmed, m.to), now);
+        tx.bulk(table, moved.iter().map(row).collect()).await?;
+    }
     tx.bulk(&history::INSERT, moved.iter().map(|m| history_row(org, m, now)).collect()).await?;
     Ok(())
 }
 
-fn moved_row(org: OrgId, moved: &Moved, now: DateTime<Utc>) -> Vec<Arg> {
+fn moved_row(org: OrgId, moved: &Moved, state: &str, now: DateTime<Utc>) -> Vec<Arg> {
     let (patient, memory) = (moved.row.patient.0, moved.row.memory.0);
-    vec![org.0.into(), patient.into(), memory.into(), moved.to.code().into(), moved.since.into(), now.into()]
+    vec![org.0.into(), patient.into(), memory.into(), state.into(), moved.since.into(), now.into()]
 }
 
 fn history_row(org: OrgId, moved: &Moved, now: DateTime<Utc>) -> Vec<Arg> {
@@ -271,7 +315,8 @@ mod tests {
     async fn a_batch_of_changes_finds_its_rows_by_key() {
         let db = Database::open(&Location::Memory).await.unwrap();
         let mut tx = db.begin(Access::Platform).await.unwrap();
-        for bulk in [&MOVE, &MOVE_SYMPTOMS, &MOVE_SIGNALS, &ASK] {
+        let moves = clinical_moves().map(|(_, bulk)| bulk);
+        for bulk in [&*MOVE, &*ASK].into_iter().chain(moves) {
             let explain = format!("EXPLAIN QUERY PLAN {}", bulk.sql().sqlite());
             let explain = Sql::new(Box::leak(explain.into_boxed_str()));
             let plan: Vec<String> = tx

@@ -9,6 +9,7 @@ use anamnesis_jobs::ledger::Asked;
 use anamnesis_jobs::planner::Due;
 use anamnesis_sql::{Access, Sql};
 use chrono::TimeDelta;
+use serde_json::{Value, json};
 use sqlx::{AssertSqlSafe, Executor as _};
 
 use super::ward::Ward;
@@ -59,9 +60,22 @@ async fn ward(engine: Engine) -> Ward {
     ward
 }
 
+/// Facts of every clinical table whose time ends by itself: by the rules, or since their producer says until when they count.
+fn what_ends() -> Vec<Value> {
+    let texts = [
+        "Cita con cardiología el 3 de julio de 2026. Refiere cefalea.",
+        "Alérgico a la penicilina. Toma sertralina 50 mg al día. Tiene diabetes. Próxima cita el 4 de julio de 2026.",
+    ];
+    let mut documents: Vec<Value> =
+        texts.iter().zip(101..).map(|(text, n)| document(n, 1, "2026-06-30T10:00:00Z", text)).collect();
+    documents[1]["provenance"] = json!({"expires_at": "2026-07-05T10:00:00Z"});
+    documents
+}
+
 async fn in_a_sound_store_there_is_nothing_to_make_right(engine: Engine) {
     let ward = ward(engine).await;
     feed(&ward.pipeline, &samples(), 16).await;
+    feed(&ward.pipeline, &bodies(&what_ends()), 4).await;
     for days in [0, 1, 3, 8, 40] {
         ward.clinic.time.advance(TimeDelta::days(days));
         // Every night that is due, in its order: what time does to a memory is no difference.
