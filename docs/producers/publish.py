@@ -1,5 +1,5 @@
 """Sends one CloudEvent to Anamnesis. Needs pika: pip install pika"""
-import json, os, sys, uuid
+import datetime, json, os, sys, uuid
 import pika
 
 parameters = pika.URLParameters(os.environ["AMQP_URL"])
@@ -23,6 +23,7 @@ channel.basic_publish(
             "cloudEvents_id": event_id,
             "cloudEvents_source": "urn:clinic:scribe",
             "cloudEvents_type": "anamnesis.document.submitted.v1",
+            "cloudEvents_time": datetime.datetime.now(datetime.timezone.utc).isoformat(),  # the lag is measured from here
             "cloudEvents_partitionkey": data["patient_id"],
         },
     ),

@@ -24,6 +24,7 @@ channel.publish(
       "cloudEvents_id": id,
       "cloudEvents_source": "urn:clinic:scribe",
       "cloudEvents_type": "anamnesis.document.submitted.v1",
+      "cloudEvents_time": new Date().toISOString(), // the lag is measured from here
       "cloudEvents_partitionkey": data.patient_id,
     },
   },

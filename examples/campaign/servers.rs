@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use anamnesis_config::store::PostgresConfig;
 use anamnesis_config::{self as config, BrokerConfig};
-use anamnesis_core::clock::{Clock, ManualClock, SeededEntropy, SystemEntropy};
+use anamnesis_core::clock::{Clock, ManualClock, SeededEntropy, SystemClock, SystemEntropy};
 use anamnesis_core::fold::KeyHash;
 use anamnesis_crypto::Keyring;
 use anamnesis_rabbitmq::consumer::letter;
@@ -230,7 +230,8 @@ impl Servers {
         let exchange = Names::new(PREFIX).ingest();
         let publisher = Publisher::new(&self.config, Role::Publish, Arc::new(SystemEntropy));
         for window in messages.chunks(500) {
-            let mut letters: Vec<Letter> = window.iter().map(|m| letter(&exchange, m.clone(), true)).collect();
+            let mut letters: Vec<Letter> =
+                window.iter().map(|m| letter(&exchange, m.clone(), true, SystemClock.now())).collect();
             while !letters.is_empty() {
                 let sent = publisher.publish(&letters).await;
                 letters =

@@ -11,7 +11,7 @@ use super::output::{self, Format};
 use super::topology::failure;
 use super::{Context, Exit, Failure};
 use anamnesis_config as config;
-use anamnesis_core::clock::SystemEntropy;
+use anamnesis_core::clock::{Clock as _, SystemClock, SystemEntropy};
 use anamnesis_pipeline::intake::spool::{Content, Spool};
 use anamnesis_rabbitmq::consumer::letter;
 use anamnesis_rabbitmq::{BrokerError, Letter, Link, Names, Outlet as _, Publisher, Role};
@@ -60,7 +60,9 @@ pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
             let mut letters = Vec::new();
             for record in records.by_ref().take(WINDOW) {
                 match record.map_err(|error| Failure::failed(error.to_string()))?.content {
-                    Content::Line(body) => letters.push(letter(&exchange, body, args.structured).by(user.as_deref())),
+                    Content::Line(body) => {
+                        letters.push(letter(&exchange, body, args.structured, SystemClock.now()).by(user.as_deref()))
+                    }
                     Content::TooLong(_) | Content::Beyond => counts.skipped += 1,
                 }
             }

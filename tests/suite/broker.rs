@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use anamnesis_config::BrokerConfig;
-use anamnesis_core::clock::{Entropy as _, SystemEntropy};
+use anamnesis_core::clock::{Clock as _, Entropy as _, SystemClock, SystemEntropy};
 use anamnesis_rabbitmq::consumer::letter;
 use anamnesis_rabbitmq::topology::Topology;
 use anamnesis_rabbitmq::{Letter, Link, Names, Outlet as _, Publisher, Queue, Role, Tier};
@@ -113,7 +113,8 @@ impl Corner {
 
     /// Publishes lines as `publish` does; every one must be confirmed.
     pub(crate) async fn publish(&self, lines: &[Vec<u8>]) {
-        let letters: Vec<Letter> = lines.iter().map(|line| letter(&self.names.ingest(), line.clone(), false)).collect();
+        let letters: Vec<Letter> =
+            lines.iter().map(|line| letter(&self.names.ingest(), line.clone(), false, SystemClock.now())).collect();
         self.send(&letters).await;
     }
 

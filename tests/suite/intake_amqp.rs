@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use anamnesis_core::clock::{Clock as _, SystemClock};
 use anamnesis_pipeline::CRASH_POINTS;
 use anamnesis_rabbitmq::consumer::letter;
 use anamnesis_rabbitmq::topology::Topology;
@@ -129,7 +130,7 @@ async fn attributes_come_as_headers_of_either_prefix_or_in_the_body() {
         });
     }
     let structured = event("m-3", "anamnesis.document.submitted.v1", &document(3, 1, "2026-03-02T10:00:00Z", "Llora."));
-    letters.push(letter(&corner.names.ingest(), structured.to_string().into_bytes(), true));
+    letters.push(letter(&corner.names.ingest(), structured.to_string().into_bytes(), true, SystemClock.now()));
     corner.send(&letters).await;
     let _worker = Worker::start(&program, &corner.environment()).await;
     everything_is_stored(&program, 3).await;

@@ -3,6 +3,7 @@
 
 use std::time::{Duration, Instant};
 
+use anamnesis_core::clock::{Clock as _, SystemClock};
 use lapin::types::AMQPValue;
 use serde_json::json;
 use sqlx::{AssertSqlSafe, Connection as _};
@@ -116,7 +117,7 @@ async fn a_producer_can_neither_spend_nor_lengthen_the_tries_of_a_message() {
     let forged = [(i64::from(u32::MAX), None), (99, Some("00".repeat(32))), (-5, Some("ab".repeat(32)))];
     let mut letters = Vec::new();
     for (line, (count, proof)) in documents(1, forged.len() as u128).into_iter().zip(forged) {
-        let mut letter = anamnesis_rabbitmq::consumer::letter(&corner.names.ingest(), line, false);
+        let mut letter = anamnesis_rabbitmq::consumer::letter(&corner.names.ingest(), line, false, SystemClock.now());
         let mut headers = letter.properties.headers().clone().unwrap_or_default();
         headers.insert("x-anamnesis-retries".into(), AMQPValue::LongLongInt(count));
         if let Some(proof) = proof {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::process::Command;
 
+use anamnesis_core::clock::{Clock as _, SystemClock};
 use anamnesis_rabbitmq::consumer::letter;
 use anamnesis_rabbitmq::{Letter, Link, Queue, Role, Tier, definitions, topology};
 use lapin::options::{BasicGetOptions, BasicPublishOptions, ConfirmSelectOptions, QueueDeclareOptions};
@@ -97,7 +98,7 @@ async fn a_chat_application_of_the_broker_never_acts_as_a_clinician(engine: Engi
     let worker = Worker::start(&program, &environment).await;
     let exchange = corner.names.ingest();
     let sent = |event: &Value, user: Option<&str>, structured| {
-        letter(&exchange, event.to_string().into_bytes(), structured).by(user)
+        letter(&exchange, event.to_string().into_bytes(), structured, SystemClock.now()).by(user)
     };
     let guest = Some("guest");
     let note = document(1, 1, AT, "Alergia a la penicilina con anafilaxia.");
@@ -301,7 +302,8 @@ async fn a_signed_event_is_its_producers_and_a_changed_or_old_one_is_nobodys() {
     let old = signed("s6", "2026-06-01T00:00:00Z", 6);
     let unsigned = of("urn:scribe", DOCUMENT, "s7", &document(7, 1, AT, "Refiere insomnio."));
     let exchange = corner.names.ingest();
-    let sent = |event: &Value, structured| letter(&exchange, event.to_string().into_bytes(), structured);
+    let sent =
+        |event: &Value, structured| letter(&exchange, event.to_string().into_bytes(), structured, SystemClock.now());
     let letters = vec![
         sent(&good[0], false),
         sent(&good[1], true),
@@ -347,7 +349,7 @@ async fn the_shipped_user_of_producers_reads_nothing_and_speaks_for_nobody_else(
     let made = channel.queue_declare("q".into(), QueueDeclareOptions::default(), FieldTable::default());
     assert!(made.await.unwrap_err().to_string().contains("ACCESS_REFUSED"), "it makes a queue");
     let note = of("urn:ehr", DOCUMENT, "u1", &document(1, 1, AT, "Refiere insomnio."));
-    let note = letter(&corner.names.ingest(), note.to_string().into_bytes(), false);
+    let note = letter(&corner.names.ingest(), note.to_string().into_bytes(), false, SystemClock.now());
     for (exchange, key, user, why) in [
         (corner.names.ingest(), note.routing_key.clone(), workers.as_str(), "PRECONDITION_FAILED"),
         (corner.names.events(), "x".to_owned(), producer.as_str(), "ACCESS_REFUSED"),

@@ -3,7 +3,7 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use chrono::{DateTime, Datelike, Utc};
+use chrono::Datelike;
 use serde::de::DeserializeOwned;
 
 use super::Limits;
@@ -165,11 +165,6 @@ fn required(value: Option<String>, name: &str) -> Result<String, Refusal> {
 fn is_json(media_type: &str) -> bool {
     let essence = media_type.split(';').next().unwrap_or("").trim().to_ascii_lowercase();
     essence == "application/json" || essence == "text/json" || essence.ends_with("+json")
-}
-
-/// When the message counts as said: its envelope's time, else what the data tells.
-pub fn said_at(envelope: &Envelope) -> Option<DateTime<Utc>> {
-    envelope.time.or_else(|| envelope.message.happened_at())
 }
 
 #[cfg(test)]

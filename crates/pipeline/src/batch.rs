@@ -24,7 +24,7 @@ impl Pipeline {
         self.end_spans(&mut batch, open);
         let done = || batch.iter().map(|message| message.disposition(open));
         self.count_dispositions(queue, batch.iter().map(|message| message.kind).zip(done()));
-        self.count_lag(queue, batch.iter().map(|message| message.said_at).zip(done()));
+        self.count_lag(queue, batch.iter().map(|message| message.sent_at).zip(done()));
         self.tell(queue, &batch, open, (spent, started));
         done().collect()
     }

@@ -48,12 +48,14 @@ impl Pipeline {
         }
     }
 
-    /// Seconds from a message's own time until it was stored.
+    /// Seconds from the event's `time`, which its producer set, until the message was stored. The date of a document says
+    /// nothing about the queue, so that an event without `time` is not observed.
     pub(super) fn count_lag(&self, queue: Queue, done: impl Iterator<Item = (Option<DateTime<Utc>>, Disposition)>) {
         let now = self.store.clock().now();
-        for (said, _) in done.filter(|(_, done)| *done == Disposition::Stored) {
-            let lag = said.map_or(0.0, |said| (now - said).as_seconds_f64().max(0.0));
-            self.metrics.ingest.lag.of(queue).observe(lag);
+        for (sent, _) in done.filter(|(_, done)| *done == Disposition::Stored) {
+            if let Some(sent) = sent {
+                self.metrics.ingest.lag.of(queue).observe((now - sent).as_seconds_f64().max(0.0));
+            }
         }
     }
 

@@ -65,7 +65,6 @@ use anamnesis_core::reason::Reason;
 use anamnesis_embedding::{EmbedError, Models};
 use anamnesis_extraction::Extractor;
 use anamnesis_extraction::model::{ModelDefect, ModelReader};
-use anamnesis_messages::decode::said_at;
 use anamnesis_messages::{Decoder, Limits};
 use anamnesis_observability::metrics::labels::{MessageType, Queue, Stage};
 use anamnesis_observability::metrics::{Label as _, Metrics};
@@ -248,7 +247,7 @@ impl Pipeline {
             let mut message = Message {
                 raw,
                 kind,
-                said_at: None,
+                sent_at: None,
                 organization: None,
                 patient: None,
                 trace: Trace::default(),
@@ -258,7 +257,7 @@ impl Pipeline {
             match decoded {
                 Ok(envelope) => {
                     self.count_unknown(&envelope);
-                    message.said_at = said_at(&envelope);
+                    message.sent_at = envelope.time;
                     message.trace = Trace::of(&envelope);
                     message.organization = Some(envelope.organization());
                     message.patient = aside::patient_of(&envelope);

@@ -134,8 +134,8 @@ impl Outcome {
 pub(crate) struct Message {
     pub(crate) raw: Raw,
     pub(crate) kind: MessageType,
-    /// Its own time, where it says one.
-    pub(crate) said_at: Option<DateTime<Utc>>,
+    /// The `time` of its event, where the producer set one.
+    pub(crate) sent_at: Option<DateTime<Utc>>,
     pub(crate) organization: Option<OrgId>,
     /// Of whom it speaks, where it is readable.
     pub(crate) patient: Option<Scope>,

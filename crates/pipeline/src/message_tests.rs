@@ -32,7 +32,7 @@ fn a_message_without_an_outcome_is_what_the_batch_says_of_it() {
         Message {
             raw: Raw::default(),
             kind,
-            said_at: None,
+            sent_at: None,
             organization: None,
             patient: None,
             trace: Trace::default(),

@@ -12,7 +12,7 @@ use lapin::options::{
 use lapin::types::{AMQPValue, FieldTable};
 
 use anamnesis_config::BrokerConfig;
-use anamnesis_core::clock::SystemEntropy;
+use anamnesis_core::clock::{Clock as _, SystemClock, SystemEntropy};
 use anamnesis_rabbitmq::consumer::letter;
 use anamnesis_rabbitmq::topology::{self, Topology};
 use anamnesis_rabbitmq::{BrokerError, Letter, Link, Names, Outlet as _, Publisher, Queue, Role};
@@ -59,7 +59,7 @@ impl Corner {
     /// Of the broker.
     pub async fn send(&self, bodies: impl Iterator<Item = Vec<u8>>) -> Result<(), BrokerError> {
         let exchange = self.names.ingest();
-        self.publish(bodies.map(|body| letter(&exchange, body, false))).await
+        self.publish(bodies.map(|body| letter(&exchange, body, false, SystemClock.now()))).await
     }
 
     /// Those of the bodies that belong into the bulk queue.
@@ -68,7 +68,7 @@ impl Corner {
     /// Of the broker.
     pub async fn send_bulk(&self, bodies: impl Iterator<Item = Vec<u8>>) -> Result<(), BrokerError> {
         let exchange = self.names.ingest();
-        let letters = bodies.map(|body| letter(&exchange, body, false));
+        let letters = bodies.map(|body| letter(&exchange, body, false, SystemClock.now()));
         self.publish(letters.filter(|letter| letter.routing_key.starts_with(Queue::Bulk.word()))).await
     }
 
@@ -81,7 +81,7 @@ impl Corner {
         let directly = |body: Vec<u8>| Letter {
             exchange: exchange.clone(),
             routing_key: queue.clone(),
-            ..letter(&exchange, body, false)
+            ..letter(&exchange, body, false, SystemClock.now())
         };
         self.publish(bodies.map(directly)).await
     }
