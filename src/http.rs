@@ -6,6 +6,7 @@ mod serve;
 use std::sync::Arc;
 use std::time::Duration;
 
+use anamnesis_core::failpoints;
 use async_trait::async_trait;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
@@ -91,6 +92,7 @@ struct Answer {
 }
 
 async fn healthz(State(probes): State<Probes>) -> Response {
+    failpoints::panic_of("/healthz");
     match probes.readiness.dead() {
         None => "ok\n".into_response(),
         Some(code) => (StatusCode::SERVICE_UNAVAILABLE, format!("{code}\n")).into_response(),

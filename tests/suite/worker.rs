@@ -4,12 +4,18 @@ use std::path::PathBuf;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
-use super::support::{self, Engine, Program, bodies, count, document, free_port, on_every_program};
+use chrono::{DateTime, TimeDelta, Utc};
+use serde_json::json;
+
+use super::support::{self, Engine, Program, bodies, count, document, event, free_port, on_every_program};
 
 on_every_program!(
     a_file_in_the_spool_becomes_memory_is_moved_away_and_is_counted,
     a_file_that_cannot_be_worked_now_stays_until_it_can,
     a_text_that_kills_its_worker_is_set_aside_and_its_neighbours_are_stored,
+    the_lag_is_that_of_the_event_and_the_date_of_a_document_is_none,
+    what_redaction_leaves_is_set_aside_and_counted,
+    a_panic_in_a_task_is_counted_and_the_worker_goes_on,
 );
 
 /// Longer than anything that is waited for here should ever take.
@@ -132,6 +138,47 @@ async fn a_file_in_the_spool_becomes_memory_is_moved_away_and_is_counted(engine:
     let store = program.store().await;
     assert_eq!(count(&store, "SELECT count(*) FROM documents").await, 2);
     assert_eq!(count(&store, "SELECT count(*) FROM attempt").await, 0);
+}
+
+async fn the_lag_is_that_of_the_event_and_the_date_of_a_document_is_none(engine: Engine) {
+    let program = Program::on(engine).await;
+    let worker = Running::start(&program, &[]).await;
+    let sent = support::NOW.parse::<DateTime<Utc>>().unwrap() - TimeDelta::seconds(90);
+    let mut dated =
+        event("e-1", "anamnesis.document.submitted.v1", &document(1, 1, "2026-05-02T10:00:00Z", "Duerme mal."));
+    dated["time"] = json!(sent.to_rfc3339());
+    let undated =
+        event("e-2", "anamnesis.document.submitted.v1", &document(2, 1, "2026-05-02T10:00:00Z", "Duerme bien."));
+    let bare = document(3, 1, "2026-05-02T10:00:00Z", "Come mejor.");
+    worker.lay("notes.ndjson", &bodies(&[dated, undated, bare]));
+    until("all is stored", async || super::spool::originals(&worker.spool) == 0).await;
+    assert_eq!(worker.metric("anamnesis_queue_lag_seconds_count{queue=\"spool\"}").await, 1.0);
+    assert_eq!(worker.metric("anamnesis_queue_lag_seconds_sum{queue=\"spool\"}").await, 90.0);
+    assert_eq!(worker.end(), Some(0));
+}
+
+async fn what_redaction_leaves_is_set_aside_and_counted(engine: Engine) {
+    let program = Program::on(engine).await;
+    let worker = Running::start(&program, &[("ANAMNESIS_LEAK_OF", "zqfuga")]).await;
+    let note = document(1, 1, "2026-05-02T10:00:00Z", "zqfuga. DNI 12345678Z, toma sertralina.");
+    worker.lay("notes.ndjson", &bodies(&[note, document(2, 1, "2026-05-02T10:00:00Z", "DNI 12345678Z, duerme mal.")]));
+    until("both are worked", async || super::spool::originals(&worker.spool) == 0).await;
+    assert_eq!(worker.metric("anamnesis_dlp_leak_guard_total").await, 1.0);
+    assert_eq!(worker.end(), Some(0));
+    let store = program.store().await;
+    assert_eq!(count(&store, "SELECT count(*) FROM documents").await, 1);
+    assert_eq!(count(&store, "SELECT count(*) FROM quarantine WHERE reason = 'redaction_failed'").await, 1);
+}
+
+async fn a_panic_in_a_task_is_counted_and_the_worker_goes_on(engine: Engine) {
+    let program = Program::on(engine).await;
+    let worker = Running::start(&program, &[("ANAMNESIS_PANIC_OF", "/healthz")]).await;
+    assert_eq!(worker.metric("anamnesis_panics_total").await, 0.0);
+    assert_eq!(worker.get("/healthz").await, None, "the request ends without an answer");
+    assert_eq!(worker.metric("anamnesis_panics_total").await, 1.0);
+    worker.lay("notes.ndjson", &notes());
+    until("the work goes on", async || super::spool::originals(&worker.spool) == 0).await;
+    assert_eq!(worker.end(), Some(0));
 }
 
 async fn a_file_that_cannot_be_worked_now_stays_until_it_can(engine: Engine) {

@@ -77,13 +77,28 @@ pub(crate) fn checkpoint_every() -> Option<usize> {
 
 /// Ends the process when `ANAMNESIS_DIE_OF` names a word of this text: a message that kills whoever works it.
 pub fn die_of(text: &str) {
-    if cfg!(debug_assertions)
-        && let Ok(word) = std::env::var("ANAMNESIS_DIE_OF")
-        && !word.is_empty()
-        && text.contains(&word)
-    {
+    if is_named("ANAMNESIS_DIE_OF", text) {
         std::process::abort();
     }
+}
+
+/// Panics where `ANAMNESIS_PANIC_OF` names a word of this text: a defect in the task that works with it.
+///
+/// # Panics
+/// That is what it is for.
+pub fn panic_of(text: &str) {
+    assert!(!is_named("ANAMNESIS_PANIC_OF", text), "a word that ANAMNESIS_PANIC_OF names");
+}
+
+/// Whether redaction is to leave this text as it is, since `ANAMNESIS_LEAK_OF` names a word of it: what comes after redaction
+/// must notice.
+pub fn leaks(text: &str) -> bool {
+    is_named("ANAMNESIS_LEAK_OF", text)
+}
+
+/// Whether a variable names a word of this text, in builds with debug assertions.
+fn is_named(variable: &str, text: &str) -> bool {
+    cfg!(debug_assertions) && std::env::var(variable).is_ok_and(|word| !word.is_empty() && text.contains(&word))
 }
 
 /// Where a test may kill the process: `ANAMNESIS_CRASH_AT=name` in builds with debug assertions, nothing in others.
