@@ -15,6 +15,8 @@ HELM, PROMTOOL = sys.argv[1:3]
 VARIABLES = {"$__rate_interval": "5m", "$__range": "6h", "$job": ".+", "$instance": ".+"}
 MODES = ["embedded", "cronjob", "hourly"]
 RULE = "prometheusRule"
+# The group whose rules depend on the mode.
+JOBS = "anamnesis-jobs"
 # Every alert is on; several workers are expected, so that one of them can be missing.
 EVERYTHING = {
     f"{RULE}.alerts.Panics.enabled": "true",
@@ -32,13 +34,22 @@ LENGTH = range(20, 61)
 problems: list[str] = []
 
 
-def spec(*arguments: str, **settings: str) -> dict:
-    """The rules that the chart renders with these settings; a name's dots are written as they are."""
+def rendering(*arguments: str, **settings: str) -> list[dict]:
+    """What the chart renders with these settings; a name's dots are written as they are."""
     given = [part for name, value in settings.items() for part in ("--set-string" if "selector" in name else "--set", f"{name}={value}")]
     done = subprocess.run([HELM, "template", "release", "helm/anamnesis", *arguments, *given], capture_output=True, text=True)
     if done.returncode:
         sys.exit(f"error: helm template {' '.join([*arguments, *given])}: {done.stderr}")
-    return next(d for d in yaml.safe_load_all(done.stdout) if d and d["kind"] == "PrometheusRule")["spec"]
+    return [document for document in yaml.safe_load_all(done.stdout) if document]
+
+
+def spec_of(documents: list[dict]) -> dict:
+    return next(document for document in documents if document["kind"] == "PrometheusRule")["spec"]
+
+
+def spec(*arguments: str, **settings: str) -> dict:
+    """The rules among it."""
+    return spec_of(rendering(*arguments, **settings))
 
 
 def observed(**settings: str) -> dict:
@@ -86,25 +97,39 @@ def promtool(*arguments: str) -> None:
 
 
 def histories() -> dict:
-    """The tests of each mode, without the key that is not promtool's."""
+    """The tests of each mode, without the key that is not promtool's. A test may be of several modes."""
     # As text: what begins with 0x is a history of zeros and no number.
     document = yaml.load(pathlib.Path("tests/alerts.yaml").read_text(), Loader=yaml.BaseLoader)
     of = {mode: [] for mode in MODES}
     for test in document.pop("tests"):
-        of[test.pop("mode", "embedded")].append(test)
+        modes = test.pop("mode", "embedded")
+        for mode in [modes] if isinstance(modes, str) else modes:
+            of[mode].append(test)
     return {mode: document | {"tests": tests} for mode, tests in of.items()}
 
 
-def proven(alerts: dict[str, dict], tests: list[dict]) -> None:
+def proven(names: list[str], tests: list[dict], where: str = "") -> None:
     """Each alert has a history in which it fires and one in which it stays silent."""
     checks = [check for test in tests for check in test["alert_rule_test"]]
-    for name in alerts:
+    for name in names:
         expected = [bool(check["exp_alerts"]) for check in checks if check["alertname"] == f"Anamnesis{name}"]
         problems.extend(
-            f"tests/alerts.yaml: {name} has no history in which it {what}"
+            f"tests/alerts.yaml: {name} has no history in which it {what}{where}"
             for kind, what in [(True, "fires"), (False, "stays silent")]
             if kind not in expected
         )
+
+
+def jobs_proven(rendered: dict[str, dict], tests: dict[str, dict]) -> int:
+    """The rules about jobs differ by mode: each has both histories in every mode that renders it. The number of such pairs."""
+    pairs = 0
+    for mode, of in rendered.items():
+        names = [named(rule) for group in of["groups"] if group["name"] == JOBS for rule in group["rules"]]
+        if not {"JobStale", "JobFailed"} <= set(names):
+            problems.append(f"scheduler.mode={mode}: the group {JOBS} has the rules {names}")
+        proven(names, tests[mode]["tests"], f" with scheduler.mode={mode}")
+        pairs += len(names)
+    return pairs
 
 
 def defaults(alerts: dict[str, dict]) -> None:
@@ -126,6 +151,22 @@ def selected(of: dict) -> None:
         for series in re.finditer(r"\b(?:anamnesis|process)_\w+(.{0,11})", rule["expr"]):
             if series[1] != '{namespace=':
                 problems.append(f"{named(rule)}: {series[0]} is not bound to prometheusRule.selector")
+
+
+def matched(mode: str, documents: list[dict]) -> None:
+    """The patterns of the rules about CronJobs match the names of all of them, and of the Jobs that they start."""
+    crons = [document["metadata"]["name"] for document in documents if document["kind"] == "CronJob"]
+    patterns = {
+        (named(rule), pattern)
+        for rule in rules(spec_of(documents))
+        for pattern in re.findall(r'(?:cronjob|job_name)=~"([^"]+)"', rule["expr"])
+        if named(rule).startswith("CronJob")
+    }
+    if not crons or {name for name, _ in patterns} != {"CronJobFailed", "CronJobStale"}:
+        problems.append(f"scheduler.mode={mode}: CronJobs {crons}, patterns {sorted(patterns)}")
+    for name, pattern in patterns:
+        started = "-29000000" if name == "CronJobFailed" else ""
+        problems.extend(f"{name}, scheduler.mode={mode}: {pattern} does not match {cron}" for cron in crons if not re.fullmatch(pattern, cron + started))
 
 
 def subcommands(source: str) -> set[str]:
@@ -226,10 +267,22 @@ def main() -> None:
     rendered = {mode: observed(**{"scheduler.mode": mode}) for mode in MODES}
     alerts = {named(rule): rule for mode in reversed(MODES) for rule in rules(rendered[mode])}
     tests, shown = histories(), dashboards()
-    bound = observed(**{f"{RULE}.selector": 'namespace="clinic"'})
-    selected(bound)
+    one = {f"{RULE}.selector": 'namespace="clinic"'}
+    bound = observed(**one)
+    # Where a job is disabled, the rule about successes names the others.
+    partly = observed(**one, **{"scheduler.mode": "cronjob", "jobs.decay.enabled": "false"})
+    for of in (bound, partly):
+        selected(of)
+    stale = next(rule["expr"] for rule in rules(partly) if named(rule) == "JobStale")
+    if "expiry" not in stale or "decay" in stale:
+        problems.append(f"JobStale does not name the enabled jobs alone: {stale}")
+    # The CronJobs of a long name are found by the rules about them.
+    for mode in MODES[1:]:
+        long = rendering("--values", "helm/anamnesis/ci/observability-values.yaml", **EVERYTHING, **{"scheduler.mode": mode, "fullnameOverride": "long" * 12})
+        matched(mode, long)
     others = {
         "bound": bound,
+        "partly": partly,
         "certificates": observed(**{f"{RULE}.exporters.certificates.source": "cert-manager"}),
     }
     with tempfile.TemporaryDirectory() as folder:
@@ -251,7 +304,8 @@ def main() -> None:
                 files[-1].write_text(yaml.safe_dump(one, sort_keys=False))
         promtool("test", "rules", *map(str, files))
     every = [test for mode in MODES for test in tests[mode]["tests"]]
-    proven(alerts, every)
+    proven(list(alerts), every)
+    pairs = jobs_proven(rendered, tests)
     defaults(alerts)
     pages(alerts)
     panels(alerts)
@@ -260,7 +314,10 @@ def main() -> None:
     if problems:
         sys.exit(1)
     read = len(shown["groups"][0]["rules"])
-    print(f"alerts: {len(alerts)} rules, each with a runbook, {len(every)} histories; dashboards: {read} expressions read")
+    print(
+        f"alerts: {len(alerts)} rules, each with a runbook, {len({id(test) for test in every})} histories, those about jobs in each mode ({pairs} pairs); "
+        f"dashboards: {read} expressions read"
+    )
 
 
 main()

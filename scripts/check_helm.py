@@ -592,7 +592,7 @@ def limits(documents: list[dict]):
     if made != shipped:
         problems.append(f"the policies of the Job are {made}, the product's are {shipped}")
     if not shutil.which("curl"):
-        print("helm chart: without curl the script of policies is not run", file=sys.stderr)
+        problems.append("curl is not installed, so that the script of RabbitMQ's policies cannot be run: install it (on Debian: apt-get install curl)")
         return
     got = []
 

@@ -197,10 +197,11 @@ class Day:
         out = pathlib.Path(self.args.out)
         what = "; ".join(f"{shown(one.start)} {one.name}" for one in self.incidents)
         (out / "clock.json").write_text(json.dumps({"start": self.clock.start, "real": self.clock.real, "factor": FACTOR, "zone": HOME.key}))
-        subprocess.run(
+        drawn = subprocess.run(
             [sys.executable, ROOT / "scripts/dashboard_pictures.py", "--prometheus", self.server.url, "--from", str(self.began), "--to", str(self.ended),
              "--clock", out / "clock.json", "--save", out / "answers.json", "--caption", f"Run of {datetime.date.today()}: {what}.",
              "--out", self.args.pictures or out], check=False)
+        return drawn.returncode == 0
 
 
 def main():
@@ -226,7 +227,8 @@ def main():
         day = Day(args)
         day.run()
         report = Report(day).write()
-        day.pictures()
+        if not day.pictures():
+            report["broken"].append("the pictures could not be drawn")
     except Failed as error:
         sys.exit(f"error: {error}")
     except KeyboardInterrupt:
