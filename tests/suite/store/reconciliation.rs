@@ -78,10 +78,12 @@ async fn in_a_sound_store_there_is_nothing_to_make_right(engine: Engine) {
     feed(&ward.pipeline, &bodies(&what_ends()), 4).await;
     for days in [0, 1, 3, 8, 40] {
         ward.clinic.time.advance(TimeDelta::days(days));
-        // Every night that is due, in its order: what time does to a memory is no difference.
-        ward.night.round().await.unwrap();
-        for report in night(&ward).await {
-            assert!(report.examined > 0);
+        // Every run that is due, in its order: what time does to a memory is no difference.
+        let mut reports = ward.night.round().await.unwrap();
+        reports.retain(|report| report.job == JobName::Reconciliation && report.outcome.code() == "done");
+        reports.extend(night(&ward).await);
+        assert!(reports.iter().any(|report| report.examined > 0));
+        for report in reports {
             let status = &report.status;
             assert_eq!((report.changed, &status["unfounded_memories"]), (0, &0.into()), "after {days}: {status}");
             assert_eq!((&status["unsearchable_documents"], &status["unreadable_patients"]), (&0.into(), &0.into()));
