@@ -21,7 +21,7 @@ demo: setup ## Sample documents become memory, then 30 simulated nights pass
 	@cargo run --locked --quiet -- demo
 
 # With traces, which the shipped program leaves out: one build serves all tests. `make demo` and the campaigns run without.
-test: setup check check-dashboards check-metrics ## Every test that CI runs
+test: setup check check-dashboards check-metrics ## Every check and test; CI adds `make lint`, `make demo` and `make campaign-quick`
 	@scripts/nextest.sh
 	@export ANAMNESIS_TEST_POSTGRES_URL=$${ANAMNESIS_TEST_POSTGRES_URL:-$$(scripts/postgres.sh start)}; \
 	export ANAMNESIS_TEST_AMQP_URL=$${ANAMNESIS_TEST_AMQP_URL:-$$(scripts/rabbitmq.sh start)}; \

@@ -37,6 +37,12 @@ census_seconds = 1
 seal_seconds = 5
 [embedding.limits]
 requests_per_minute = 1200
+[extraction.model]
+url = "http://127.0.0.1:{provider}/v1"
+model = "reader"
+[[redaction.organizations]]
+organization = "{leeds}"
+presidio = "http://127.0.0.1:{provider}/presidio"
 # A subscriber that wants no more of them.
 [[broker.webhooks]]
 url = "http://127.0.0.1:{provider}/callback"
@@ -167,10 +173,10 @@ def checked(args, stack, server_of):
     reading.refused()
     time.sleep(5)
     reading.evaluate()
-    # A provider that fails, and a worker that ends and is started again.
-    stack.provider(fault="503")
+    # A provider and a redaction service that fail, and a worker that ends and is started again.
+    stack.provider(fault="503", presidio="503")
     time.sleep(5)
-    stack.provider(fault="none")
+    stack.provider(fault="none", presidio="none")
     stack.replace_worker("worker-0")
     refused(running[0])
     time.sleep(max(20, args.due + JOBS - time.time()))
@@ -193,7 +199,7 @@ def main():
     bindings = [one for org in ORGS for one in org.bindings()]
     minute = int(time.time() + BEFORE_JOBS) // 60 + 1
     args.due = minute * 60
-    stack = Stack(args.program, Clock(), bindings, SETTINGS, due_at(minute), keep=args.keep)
+    stack = Stack(args.program, Clock(), bindings, SETTINGS.replace("{leeds}", ORGS[1].id), due_at(minute), keep=args.keep)
     try:
         def server_of(stack, jobs):
             server = prometheus.Prometheus(args.prometheus, stack.folder, jobs)
