@@ -212,11 +212,39 @@ fn sql_is_never_put_together_from_text() {
     none(&offences(r"AssertSqlSafe", |path| !path.starts_with("crates/sql/") && !path.starts_with("crates/crypto/")));
 }
 
+/// Statements of the store and of the jobs are in their folders of `.sql` files, with a name each, and each is used.
+#[test]
+fn statements_are_read_from_their_folder_and_each_is_used() {
+    // Over every covered table: made of the definitions of the tables.
+    let elsewhere = |path: &str| {
+        (path.starts_with("crates/store/") || path.starts_with("crates/jobs/")) && path != "crates/store/src/covered.rs"
+    };
+    none(&offences(
+        r#""\s*(SELECT|INSERT INTO|UPDATE|DELETE FROM|WITH) |\b(Sql::(new|for_each)|Bulk::\w+)\("#,
+        elsewhere,
+    ));
+    none(&offences(r"\brow\.(opt_)?(i64|f64|text|blob|bool|uuid|bytes|time|ints)(::<[^>]*>)?\(\d", elsewhere));
+    let sources = sources();
+    let statements = anamnesis_store::statements().into_iter().chain(anamnesis_jobs::statements());
+    let unused: Vec<String> = statements
+        .filter(|one| !one.name.starts_with("digest/"))
+        .filter(|one| {
+            let constant = one.name.rsplit('/').next().unwrap().to_uppercase();
+            let used = Regex::new(&format!(r"\b{constant}\b")).unwrap();
+            !sources.iter().any(|source| used.is_match(&source.code))
+        })
+        .map(|one| format!("{}: no code uses it", one.name))
+        .collect();
+    none(&unused);
+}
+
 #[test]
 fn no_statement_takes_the_database_server_for_a_clock() {
     let pattern = r"(?i)\b(CURRENT_TIMESTAMP|datetime\('now'\)|strftime\('[^']*', *'now'\)|statement_timestamp\(\))|[^:.\w]now\(\)";
     let mut files = Vec::new();
-    collect(&root().join("migrations"), &[".sql"], &mut files);
+    for folder in ["migrations", "crates/store/sql", "crates/jobs/sql"] {
+        collect(&root().join(folder), &[".sql"], &mut files);
+    }
     let sql = Regex::new(pattern).unwrap();
     let offending: Vec<String> =
         files.iter().filter(|file| sql.is_match(&read(file))).map(|f| f.display().to_string()).collect();

@@ -27,6 +27,7 @@ pub mod registry;
 pub mod report;
 pub mod retention;
 pub mod schedule;
+mod statements;
 pub mod status;
 pub mod summaries;
 pub mod tick;
@@ -34,3 +35,8 @@ mod traced;
 pub mod upkeep;
 
 pub use registry::JobName;
+
+/// Every statement of the folder `sql`, for the test that prepares them.
+pub fn statements() -> Vec<anamnesis_store::Named> {
+    statements::all()
+}

@@ -2,7 +2,7 @@
 //! simulated night all do.
 
 use std::collections::HashSet;
-use std::sync::{Arc, LazyLock, Mutex};
+use std::sync::{Arc, Mutex};
 
 use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
@@ -16,17 +16,15 @@ use super::planner::{self, Due, Organization, RunKey};
 use super::policy::Policies;
 use super::registry::jobs;
 use super::tick;
+use crate::statements::scheduler as sql;
 use anamnesis_core::clock::ordered_id;
 use anamnesis_core::ids::OrgId;
 use anamnesis_embedding::Models;
 use anamnesis_extraction::model::Writer;
 use anamnesis_observability::traces::Traces;
 use anamnesis_pipeline::Redactors;
-use anamnesis_sql::{Access, Sql};
+use anamnesis_sql::Access;
 use anamnesis_store::Store;
-
-static ORGANIZATIONS: LazyLock<Sql> =
-    LazyLock::new(|| Sql::new("SELECT org_id, time_zone, created_at FROM organization ORDER BY org_id"));
 
 /// The one place where a name becomes a job under its policies.
 macro_rules! dispatch {
@@ -117,13 +115,13 @@ impl Night {
     pub async fn organizations(&self) -> Result<Vec<Organization>, JobError> {
         let mut tx = self.driver.database.read(Access::Platform).await?;
         let mut organizations = Vec::new();
-        for row in tx.fetch_all(&ORGANIZATIONS, Vec::new()).await? {
-            let org = OrgId(row.uuid(0)?);
-            let zone = row.text(1)?.parse().unwrap_or_else(|_| {
+        for row in tx.fetch_all(&sql::ORGANIZATIONS, Vec::new()).await? {
+            let org = OrgId(row.uuid(sql::organizations::ORG_ID)?);
+            let zone = row.text(sql::organizations::TIME_ZONE)?.parse().unwrap_or_else(|_| {
                 tracing::warn!(%org, code = "unknown_time_zone", "the organisation's time zone is read as UTC");
                 Tz::UTC
             });
-            organizations.push(Organization { org, zone, since: row.time(2)? });
+            organizations.push(Organization { org, zone, since: row.time(sql::organizations::CREATED_AT)? });
         }
         Ok(organizations)
     }

@@ -256,8 +256,12 @@ impl Database {
         }
     }
 
-    /// Prepares a statement without running it: the test that replaces compile-time checking.
-    pub async fn prepare(&self, sql: &Sql) -> Result<(), DbError> {
+    /// Prepares a statement without running it: the test that replaces compile-time checking. Names of the columns of its
+    /// answer, in their order.
+    ///
+    /// # Errors
+    /// When the engine refuses it.
+    pub async fn prepare(&self, sql: &Sql) -> Result<Vec<String>, DbError> {
         match &self.inner {
             Inner::Sqlite(db) => db.prepare(sql.sqlite()).await,
             Inner::Postgres(db) => db.prepare(sql).await,

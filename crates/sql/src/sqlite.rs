@@ -8,7 +8,8 @@ use sqlx::sqlite::{
     SqliteRow, SqliteSynchronous,
 };
 use sqlx::{
-    Column as _, ConnectOptions as _, Executor as _, Row as _, SqlSafeStr as _, Sqlite, TypeInfo as _, ValueRef as _,
+    Column as _, ConnectOptions as _, Executor as _, Row as _, SqlSafeStr as _, Sqlite, Statement as _, TypeInfo as _,
+    ValueRef as _,
 };
 
 use super::sqlite_schema::{self, SchemaLock};
@@ -109,10 +110,10 @@ impl SqliteDatabase {
         Ok(())
     }
 
-    pub(crate) async fn prepare(&self, sql: &'static str) -> Result<(), DbError> {
+    pub(crate) async fn prepare(&self, sql: &'static str) -> Result<Vec<String>, DbError> {
         let mut connection = self.reader.acquire().await.map_err(|e| error(&e))?;
-        connection.prepare(sql.into_sql_str()).await.map_err(|e| error(&e))?;
-        Ok(())
+        let prepared = connection.prepare(sql.into_sql_str()).await.map_err(|e| error(&e))?;
+        Ok(prepared.columns().iter().map(|column| column.name().to_owned()).collect())
     }
 
     pub(crate) fn connections(&self) -> (i64, i64) {

@@ -1,7 +1,7 @@
 //! What is asked before work begins: is the organisation known, was the message seen, may the patient be remembered.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{LazyLock, MutexGuard, PoisonError};
+use std::sync::{MutexGuard, PoisonError};
 
 use uuid::Uuid;
 
@@ -9,62 +9,15 @@ use super::consents::{self, Looked, Recorded};
 use super::erasing::{self, Erased};
 use super::write::profile;
 use super::{Store, StoreError, organizations};
+use crate::statements::admission as sql;
+use crate::statements::write::profile::modes_of as modes;
 use anamnesis_core::consent::Withdrawal;
 use anamnesis_core::document::DocumentType;
 use anamnesis_core::fold::KeyHash;
 use anamnesis_core::ids::{DocumentId, OrgId, PatientId};
 use anamnesis_core::profile::EphemeralCourse;
 use anamnesis_core::vector::CacheKey;
-use anamnesis_sql::{Access, Arg, Bulk, ColumnType, Row, Sql, Transaction};
-
-static ORGANIZATIONS: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "SELECT org_id, redaction_policy, consent_required, vector_generation, withdrawal FROM organization \
-         WHERE org_id IN {uuids $1}",
-    )
-});
-static REGISTER: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "INSERT INTO organization (org_id, created_at, updated_at) VALUES ($1, $2, $2) ON CONFLICT (org_id) DO NOTHING",
-    )
-});
-static SEEN: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::for_each("SELECT message_hash, body_hash FROM inbox WHERE org_id = $1", &["message_hash"], "{blobs $2}")
-});
-static REVISIONS: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::for_each(
-        "SELECT patient_id, document_id, revision, body_hash, document_type FROM documents WHERE org_id = $1",
-        &["patient_id", "document_id"],
-        "{pairs $2}",
-    )
-});
-pub(super) static ATTEMPTS: LazyLock<Bulk> = LazyLock::new(|| {
-    let shared = [("attempts", ColumnType::Int), ("created_at", ColumnType::Int), ("updated_at", ColumnType::Int)];
-    let ending =
-        "ON CONFLICT (message_hash) DO UPDATE SET attempts = attempt.attempts + 1, updated_at = excluded.updated_at";
-    Bulk::sharing("attempt", &shared, &[("message_hash", ColumnType::Bytes)], ending)
-});
-static BEGUN: LazyLock<Sql> =
-    LazyLock::new(|| Sql::new("SELECT message_hash, attempts FROM attempt WHERE message_hash IN {blobs $1}"));
-static ANY_BEGUN: LazyLock<Sql> =
-    LazyLock::new(|| Sql::new("SELECT message_hash FROM attempt WHERE attempts >= $1 LIMIT 1"));
-static BEGIN: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new("INSERT INTO attempt_batch (id, messages, created_at, updated_at) VALUES ($1, $2, $3, $3)")
-});
-static OPEN: LazyLock<Sql> = LazyLock::new(|| Sql::new("SELECT id, messages FROM attempt_batch ORDER BY id"));
-pub(super) static END: LazyLock<Sql> = LazyLock::new(|| Sql::new("DELETE FROM attempt_batch WHERE id = $1"));
-static ANY: LazyLock<Sql> = LazyLock::new(|| Sql::new("SELECT attempts FROM attempt LIMIT 1"));
-pub(super) static DONE: LazyLock<Sql> =
-    LazyLock::new(|| Sql::new("DELETE FROM attempt WHERE message_hash IN {blobs $1}"));
-static CACHED: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::for_each(
-        "SELECT passage.patient_id, passage.text_hash, embedding.vector FROM passage JOIN embedding \
-         ON embedding.org_id = $1 AND embedding.patient_id = passage.patient_id AND embedding.generation = $3 \
-         AND embedding.passage_id = passage.id WHERE passage.org_id = $1",
-        &["passage.patient_id", "passage.text_hash"],
-        "{keyed $2}",
-    )
-});
+use anamnesis_sql::{Access, Arg, Row, Transaction};
 
 /// An organisation's rules that bind the pipeline.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -115,23 +68,26 @@ pub struct Wanted {
 }
 
 fn organization(row: &Row) -> Result<Organization, StoreError> {
-    let (redaction_policy, consent_required) = (row.text(1)?, row.bool(2)?);
-    let withdrawal = Withdrawal::from_code(&row.text(4)?).unwrap_or_default();
-    Ok(Organization { redaction_policy, consent_required, withdrawal, generation: row.opt_i64(3)? })
+    Ok(Organization {
+        redaction_policy: row.text(sql::organizations::REDACTION_POLICY)?,
+        consent_required: row.bool(sql::organizations::CONSENT_REQUIRED)?,
+        withdrawal: Withdrawal::from_code(&row.text(sql::organizations::WITHDRAWAL)?).unwrap_or_default(),
+        generation: row.opt_i64(sql::organizations::VECTOR_GENERATION)?,
+    })
 }
 
 impl Store {
     /// The organisations that are registered.
     pub async fn organizations(&self, orgs: &[OrgId]) -> Result<HashMap<OrgId, Organization>, StoreError> {
         let mut tx = self.db.read(Access::Platform).await?;
-        let rows = tx.fetch_all(&ORGANIZATIONS, vec![Arg::Uuids(orgs.iter().map(|o| o.0).collect())]).await?;
-        rows.iter().map(|row| Ok((OrgId(row.uuid(0)?), organization(row)?))).collect()
+        let rows = tx.fetch_all(&sql::ORGANIZATIONS, vec![Arg::Uuids(orgs.iter().map(|o| o.0).collect())]).await?;
+        rows.iter().map(|row| Ok((OrgId(row.uuid(sql::organizations::ORG_ID)?), organization(row)?))).collect()
     }
 
     /// Registers an organisation with the default policy.
     pub async fn register(&self, org: OrgId) -> Result<(), StoreError> {
         let mut tx = self.db.begin(Access::Platform).await?;
-        if tx.execute(&REGISTER, vec![org.0.into(), self.clock.now().into()]).await? > 0 {
+        if tx.execute(&sql::REGISTER, vec![org.0.into(), self.clock.now().into()]).await? > 0 {
             organizations::cover_policy(&mut tx, org, self.keys.platform()).await?;
         }
         Ok(tx.commit().await?)
@@ -140,26 +96,29 @@ impl Store {
     /// Six look-ups in one transaction, for any number of messages.
     pub async fn known(&self, org: OrgId, wanted: &Wanted) -> Result<Known, StoreError> {
         let mut tx = self.db.read(Access::Organization(org)).await?;
-        let rules = tx.fetch_optional(&ORGANIZATIONS, vec![Arg::Uuids(vec![org.0])]).await?;
+        let rules = tx.fetch_optional(&sql::ORGANIZATIONS, vec![Arg::Uuids(vec![org.0])]).await?;
         let mut known = Known { rules: rules.as_ref().map(organization).transpose()?, ..Known::default() };
         let messages = Arg::Blobs(wanted.messages.iter().map(|m| m.to_vec()).collect());
-        for row in tx.fetch_all(&SEEN, vec![org.0.into(), messages]).await? {
-            known.seen.insert(row.bytes(0)?, row.bytes(1)?);
+        for row in tx.fetch_all(&sql::SEEN, vec![org.0.into(), messages]).await? {
+            known.seen.insert(row.bytes(sql::seen::MESSAGE_HASH)?, row.bytes(sql::seen::BODY_HASH)?);
         }
         let pairs = wanted.documents.iter().map(|(p, d)| (p.0, d.0.as_bytes().to_vec())).collect();
-        for row in tx.fetch_all(&REVISIONS, vec![org.0.into(), Arg::Pairs(pairs)]).await? {
-            let revision = u32::try_from(row.i64(2)?).unwrap_or(u32::MAX);
-            let (patient, document) = (PatientId(row.uuid(0)?), DocumentId(row.uuid(1)?));
-            known.revisions.insert((patient, document, revision), row.bytes(3)?);
-            known.types.entry((patient, document)).or_default().extend(DocumentType::from_code(&row.text(4)?));
+        for row in tx.fetch_all(&sql::REVISIONS, vec![org.0.into(), Arg::Pairs(pairs)]).await? {
+            let patient = PatientId(row.uuid(sql::revisions::PATIENT_ID)?);
+            let document = DocumentId(row.uuid(sql::revisions::DOCUMENT_ID)?);
+            let revision = u32::try_from(row.i64(sql::revisions::REVISION)?).unwrap_or(u32::MAX);
+            known.revisions.insert((patient, document, revision), row.bytes(sql::revisions::BODY_HASH)?);
+            let kind = DocumentType::from_code(&row.text(sql::revisions::DOCUMENT_TYPE)?);
+            known.types.entry((patient, document)).or_default().extend(kind);
         }
         let patients = || Arg::Uuids(wanted.patients.iter().map(|p| p.0).collect());
-        let mut modes = HashMap::new();
+        let mut courses = HashMap::new();
         for row in tx.fetch_all(profile::modes(), vec![org.0.into(), patients()]).await? {
-            known.looked.entry(PatientId(row.uuid(0)?)).or_default().insert(row.uuid(1)?);
-            profile::add_mode(&mut modes, &row)?;
+            let patient = PatientId(row.uuid(modes::PATIENT_ID)?);
+            known.looked.entry(patient).or_default().insert(row.uuid(modes::ID)?);
+            profile::add_mode(&mut courses, &row)?;
         }
-        known.ephemeral = modes.into_iter().map(|(patient, course)| (PatientId(patient), course)).collect();
+        known.ephemeral = courses.into_iter().map(|(patient, course)| (PatientId(patient), course)).collect();
         known.erased =
             erasing::erased(&mut tx, org, (self.keys.platform(), self.clock.now()), patients(), &mut known.looked)
                 .await?;
@@ -185,9 +144,10 @@ impl Store {
                 keys.iter().map(|k| ((k.scope.patient().0, k.text), *k)).collect();
             let pairs = Arg::Pairs(keys.iter().map(|k| (k.scope.patient().0, k.text.to_vec())).collect());
             let mut tx = self.db.read(Access::Organization(org)).await?;
-            for row in tx.fetch_all(&CACHED, vec![org.0.into(), pairs, generation.into()]).await? {
-                if let Some(key) = places.get(&(row.uuid(0)?, row.bytes(1)?)) {
-                    known.insert(*key, vector_of(&row.blob(2)?));
+            for row in tx.fetch_all(&sql::CACHED, vec![org.0.into(), pairs, generation.into()]).await? {
+                if let Some(key) = places.get(&(row.uuid(sql::cached::PATIENT_ID)?, row.bytes(sql::cached::TEXT_HASH)?))
+                {
+                    known.insert(*key, vector_of(&row.blob(sql::cached::VECTOR)?));
                 }
             }
         }
@@ -222,12 +182,12 @@ impl Store {
         let now = Arg::from(self.clock.now());
         let mut tx = self.begin_with_keys().await?;
         for id in left {
-            tx.execute(&END, vec![(*id).into()]).await?;
+            tx.execute(&sql::END, vec![(*id).into()]).await?;
         }
         let mut begun = Begun { batch: None, messages };
-        if begun.messages.len() > 1 && tx.fetch_optional(&ANY, Vec::new()).await?.is_none() {
+        if begun.messages.len() > 1 && tx.fetch_optional(&sql::ANY, Vec::new()).await?.is_none() {
             begun.batch = Some(id);
-            tx.execute(&BEGIN, vec![id.into(), begun.messages.as_flattened().into(), now]).await?;
+            tx.execute(&sql::BEGIN, vec![id.into(), begun.messages.as_flattened().into(), now]).await?;
         } else {
             count_attempts(&mut tx, &begun.messages, now).await?;
         }
@@ -247,8 +207,8 @@ impl Store {
         let mut tx = self.db.begin(Access::Platform).await?;
         // A batch of two messages that do not exist, which nobody sees: the transaction deletes it.
         let messages: &[u8] = &[0; 64];
-        tx.execute(&BEGIN, vec![id.into(), messages.into(), self.clock.now().into()]).await?;
-        tx.execute(&END, vec![id.into()]).await?;
+        tx.execute(&sql::BEGIN, vec![id.into(), messages.into(), self.clock.now().into()]).await?;
+        tx.execute(&sql::END, vec![id.into()]).await?;
         Ok(tx.commit().await?)
     }
 
@@ -263,9 +223,9 @@ impl Store {
     pub async fn attempts(&self, messages: &[KeyHash]) -> Result<HashMap<KeyHash, i64>, StoreError> {
         let mut tx = self.db.begin(Access::Platform).await?;
         self.break_up(&mut tx).await?;
-        let rows = tx.fetch_all(&BEGUN, vec![Arg::Blobs(messages.iter().map(|m| m.to_vec()).collect())]).await?;
+        let rows = tx.fetch_all(&sql::BEGUN, vec![Arg::Blobs(messages.iter().map(|m| m.to_vec()).collect())]).await?;
         tx.commit().await?;
-        rows.iter().map(|row| Ok((row.bytes(0)?, row.i64(1)?))).collect()
+        rows.iter().map(|row| Ok((row.bytes(sql::begun::MESSAGE_HASH)?, row.i64(sql::begun::ATTEMPTS)?))).collect()
     }
 
     /// Whether work on any message began so often and never ended.
@@ -275,7 +235,7 @@ impl Store {
     pub async fn was_any_begun(&self, times: i64) -> Result<bool, StoreError> {
         let mut tx = self.db.begin(Access::Platform).await?;
         self.break_up(&mut tx).await?;
-        let any = tx.fetch_optional(&ANY_BEGUN, vec![times.into()]).await?.is_some();
+        let any = tx.fetch_optional(&sql::ANY_BEGUN, vec![times.into()]).await?.is_some();
         tx.commit().await?;
         Ok(any)
     }
@@ -284,10 +244,10 @@ impl Store {
     /// works it finds its row gone, and ends the attempts of its messages.
     async fn break_up(&self, tx: &mut Transaction) -> Result<(), StoreError> {
         let mut counts: BTreeMap<KeyHash, u32> = BTreeMap::new();
-        for row in tx.fetch_all(&OPEN, Vec::new()).await? {
+        for row in tx.fetch_all(&sql::OPEN, Vec::new()).await? {
             // Whoever deletes the row has it: two that ask at once must not count twice.
-            if tx.execute(&END, vec![row.uuid(0)?.into()]).await? == 1 {
-                let packed = row.blob(1)?;
+            if tx.execute(&sql::END, vec![row.uuid(sql::open::ID)?.into()]).await? == 1 {
+                let packed = row.blob(sql::open::MESSAGES)?;
                 packed.as_chunks().0.iter().for_each(|message| *counts.entry(*message).or_default() += 1);
             }
         }
@@ -310,7 +270,7 @@ impl Store {
     pub async fn part_attempts(&self, begun: &Begun) -> Result<(), StoreError> {
         let Some(batch) = begun.batch else { return Ok(()) };
         let mut tx = self.db.begin(Access::Platform).await?;
-        if tx.execute(&END, vec![batch.into()]).await? == 1 {
+        if tx.execute(&sql::END, vec![batch.into()]).await? == 1 {
             count_attempts(&mut tx, &begun.messages, self.clock.now().into()).await?;
         }
         Ok(tx.commit().await?)
@@ -335,39 +295,22 @@ impl Store {
         }
         let mut tx = self.db.begin(Access::Platform).await?;
         if let Some(batch) = batch {
-            tx.execute(&END, vec![batch.into()]).await?;
+            tx.execute(&sql::END, vec![batch.into()]).await?;
         }
-        tx.execute(&DONE, vec![Arg::Blobs(messages.iter().map(|m| m.to_vec()).collect())]).await?;
+        tx.execute(&sql::DONE, vec![Arg::Blobs(messages.iter().map(|m| m.to_vec()).collect())]).await?;
         Ok(tx.commit().await?)
     }
 }
 
 /// One more attempt of each of these messages, in their order.
 pub(super) async fn count_attempts(tx: &mut Transaction, messages: &[KeyHash], now: Arg) -> Result<(), StoreError> {
-    let rows = messages.iter().map(|m| vec![(*m).into()]).collect();
-    tx.bulk_sharing(&ATTEMPTS, vec![1i64.into(), now.clone(), now], rows).await?;
+    let shared = sql::count_attempts::Shared { attempts: 1i64.into(), created_at: now.clone(), updated_at: now };
+    let rows = messages.iter().map(|m| sql::count_attempts::Row { message_hash: (*m).into() }.into()).collect();
+    tx.bulk_sharing(&sql::COUNT_ATTEMPTS, shared.into(), rows).await?;
     Ok(())
 }
 
 /// A stored vector: 16-bit floats, little endian.
 pub(crate) fn vector_of(bytes: &[u8]) -> Vec<f32> {
     bytes.chunks_exact(2).map(|pair| half::f16::from_le_bytes([pair[0], pair[1]]).to_f32()).collect()
-}
-
-pub fn statements() -> Vec<&'static Sql> {
-    vec![
-        &CACHED,
-        &ORGANIZATIONS,
-        &REGISTER,
-        &SEEN,
-        &REVISIONS,
-        ATTEMPTS.sql(),
-        &BEGIN,
-        &OPEN,
-        &END,
-        &ANY,
-        &BEGUN,
-        &ANY_BEGUN,
-        &DONE,
-    ]
 }

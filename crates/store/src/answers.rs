@@ -2,7 +2,6 @@
 //! carries a reference, and read by name only.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
-use std::sync::LazyLock;
 
 use chrono::{DateTime, Utc};
 use serde::Serialize;
@@ -14,6 +13,7 @@ use super::outbox::{Event, enqueue};
 use super::seal::{Sealer, open_record};
 use super::write::{Writer, patients, profile};
 use super::{Store, StoreError, consents, erasing};
+use crate::statements::answers as sql;
 use anamnesis_core::answer::AnswerKind;
 use anamnesis_core::audit::Actor;
 use anamnesis_core::clock::ordered_id;
@@ -26,42 +26,7 @@ use anamnesis_core::memory::State;
 use anamnesis_core::profile::EphemeralCourse;
 use anamnesis_core::scope::Scope;
 use anamnesis_crypto::{Cell, PatientKeys};
-use anamnesis_sql::{Access, Arg, Bulk, ColumnType, Row, Sql};
-
-static KEEP: LazyLock<Bulk> = LazyLock::new(|| {
-    let columns = [
-        ("org_id", ColumnType::Uuid),
-        ("patient_id", ColumnType::Uuid),
-        ("id", ColumnType::Uuid),
-        ("kind", ColumnType::Text),
-        ("asked_by", ColumnType::Uuid),
-        ("answered_at", ColumnType::Int),
-        ("body_sealed", ColumnType::Bytes),
-        ("created_at", ColumnType::Int),
-        ("updated_at", ColumnType::Int),
-    ];
-    Bulk::new("rights_answer", &columns, "ON CONFLICT (org_id, patient_id, id) DO NOTHING")
-});
-static STATES: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "SELECT patient_id, id, state, entity_type, negated FROM memory WHERE org_id = $1 AND (patient_id, id) IN {pairs $2}",
-    )
-});
-static LIST: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "SELECT id, kind, asked_by, answered_at FROM rights_answer WHERE org_id = $1 AND patient_id = $2 \
-         ORDER BY answered_at, id",
-    )
-});
-static SHOW: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "SELECT id, kind, asked_by, answered_at, body_sealed FROM rights_answer \
-         WHERE org_id = $1 AND patient_id = $2 AND id = $3",
-    )
-});
-pub fn statements() -> Vec<&'static Sql> {
-    vec![KEEP.sql(), &STATES, &LIST, &SHOW]
-}
+use anamnesis_sql::{Access, Arg, Row};
 
 /// An answer that is made with the effects of what it answers: its words say what was done, not what was asked for.
 #[derive(Debug, Clone)]
@@ -112,9 +77,14 @@ pub struct Answered {
     pub answered_at: DateTime<Utc>,
 }
 
-fn answered(row: &anamnesis_sql::Row) -> Result<Answered, StoreError> {
-    let kind = AnswerKind::from_code(&row.text(1)?).ok_or(StoreError::Shape)?;
-    Ok(Answered { id: row.uuid(0)?, kind, asked_by: row.uuid(2)?, answered_at: row.time(3)? })
+/// A row of `LIST`, or of `SHOW`, which has the same columns in front.
+fn answered(row: &Row) -> Result<Answered, StoreError> {
+    Ok(Answered {
+        id: row.uuid(sql::list::ID)?,
+        kind: AnswerKind::from_code(&row.text(sql::list::KIND)?).ok_or(StoreError::Shape)?,
+        asked_by: row.uuid(sql::list::ASKED_BY)?,
+        answered_at: row.time(sql::list::ANSWERED_AT)?,
+    })
 }
 
 fn cell(id: Uuid) -> Cell {
@@ -128,18 +98,18 @@ fn kept(
     body: &Value,
     sealer: Sealer<'_>,
     now: DateTime<Utc>,
-) -> Result<Vec<Arg>, StoreError> {
-    Ok(vec![
-        scope.org().0.into(),
-        scope.patient().0.into(),
-        answer.id.into(),
-        answer.kind.code().into(),
-        answer.asked_by.into(),
-        answer.answered_at.into(),
-        sealer.record(cell(answer.id), body)?,
-        now.into(),
-        now.into(),
-    ])
+) -> Result<sql::keep::Row, StoreError> {
+    Ok(sql::keep::Row {
+        org_id: scope.org().0.into(),
+        patient_id: scope.patient().0.into(),
+        id: answer.id.into(),
+        kind: answer.kind.code().into(),
+        asked_by: answer.asked_by.into(),
+        answered_at: answer.answered_at.into(),
+        body_sealed: sealer.record(cell(answer.id), body)?,
+        created_at: now.into(),
+        updated_at: now.into(),
+    })
 }
 
 /// What the event says: where the answer is, and which command it answers.
@@ -182,13 +152,16 @@ impl Writer<'_> {
         if pairs.is_empty() {
             return Ok(States::new());
         }
-        let rows = self.tx.fetch_all(&STATES, vec![self.org().0.into(), Arg::Pairs(pairs)]).await?;
+        let rows = self.tx.fetch_all(&sql::STATES, vec![self.org().0.into(), Arg::Pairs(pairs)]).await?;
         let state = |row: &Row| {
-            let state = State::from_code(&row.text(2)?).ok_or(StoreError::Shape)?;
-            let entity = row.opt_text(3)?.as_deref().and_then(EntityType::from_code);
+            let state = State::from_code(&row.text(sql::states::STATE)?).ok_or(StoreError::Shape)?;
+            let entity = row.opt_text(sql::states::ENTITY_TYPE)?.as_deref().and_then(EntityType::from_code);
             let kind = matches!(entity, Some(EntityType::Allergy | EntityType::Intolerance));
-            let is_allergy = kind && state == State::Active && !row.bool(4)?;
-            Ok(((row.uuid(0)?, row.uuid(1)?), Standing { is_forgotten: state == State::Inactive, is_allergy }))
+            let is_allergy = kind && state == State::Active && !row.bool(sql::states::NEGATED)?;
+            Ok((
+                (row.uuid(sql::states::PATIENT_ID)?, row.uuid(sql::states::ID)?),
+                Standing { is_forgotten: state == State::Inactive, is_allergy },
+            ))
         };
         rows.iter().map(state).collect()
     }
@@ -210,10 +183,10 @@ impl Writer<'_> {
             };
             let body = json!({"text": words(answered.kind, &came)});
             let sealer = Sealer { keys: self.keys_of(*scope)?, entropy: self.entropy };
-            rows.push(kept(*scope, answered, &body, sealer, self.target.now)?);
+            rows.push(kept(*scope, answered, &body, sealer, self.target.now)?.into());
             self.events.push(*scope, &[answered.id.as_bytes()], &reference(answered));
         }
-        self.tx.bulk(&KEEP, rows).await?;
+        self.tx.bulk(&sql::KEEP, rows).await?;
         Ok(())
     }
 
@@ -287,7 +260,7 @@ impl Store {
     pub async fn was_answered(&self, scope: Scope, id: Uuid) -> Result<bool, StoreError> {
         let mut tx = self.db.read(Access::Organization(scope.org())).await?;
         let args = vec![scope.org().0.into(), scope.patient().0.into(), id.into()];
-        Ok(tx.fetch_optional(&SHOW, args).await?.is_some())
+        Ok(tx.fetch_optional(&sql::SHOW, args).await?.is_some())
     }
 
     /// Keeps an answer and announces it, in one transaction. The same request twice is answered once.
@@ -303,7 +276,7 @@ impl Store {
         let by = (self.keys.platform(), self.clock.now());
         erasing::none_is_gone(&mut tx, scope.org(), by, vec![patient]).await?;
         let row = kept(scope, answer, body, sealer, answer.answered_at)?;
-        if tx.bulk(&KEEP, vec![row]).await? == 0 {
+        if tx.bulk(&sql::KEEP, vec![row.into()]).await? == 0 {
             return Ok(false);
         }
         let event = Event::new(&keys, &[answer.id.as_bytes()], &reference(answer));
@@ -326,7 +299,11 @@ impl Store {
             return Ok(Vec::new());
         }
         let mut tx = self.db.read(Access::Organization(scope.org())).await?;
-        tx.fetch_all(&LIST, vec![scope.org().0.into(), scope.patient().0.into()]).await?.iter().map(answered).collect()
+        tx.fetch_all(&sql::LIST, vec![scope.org().0.into(), scope.patient().0.into()])
+            .await?
+            .iter()
+            .map(answered)
+            .collect()
     }
 
     /// One of them with its content; `None` when it is not there any more. That it was read, and by whom, is audited.
@@ -343,14 +320,14 @@ impl Store {
         let (org, patient) = (scope.org().0, scope.patient().0);
         let mut tx = self.db.begin(Access::Organization(scope.org())).await?;
         let of = || vec![org.into(), patient.into()];
-        let Some(row) = tx.fetch_optional(&SHOW, [of(), vec![id.into()]].concat()).await? else { return Ok(None) };
+        let Some(row) = tx.fetch_optional(&sql::SHOW, [of(), vec![id.into()]].concat()).await? else { return Ok(None) };
         let now = self.clock.now();
         let own = ordered_id(now, self.entropy.as_ref());
         let actor = Actor { id: read_by.to_string(), ..Actor::default() };
         let entry = Done::to(scope, "answer_shown").on(id).entry(own, now, &actor);
         auditing::write(&mut tx, self.keys.platform(), &[entry]).await?;
         tx.commit().await?;
-        let body = open_record(&keys, cell(id), &row.blob(4)?)?;
+        let body = open_record(&keys, cell(id), &row.blob(sql::show::BODY_SEALED)?)?;
         Ok(Some((answered(&row)?, body)))
     }
 }

@@ -6,15 +6,15 @@ pub mod acts;
 mod checking;
 mod coverage;
 pub mod runs;
-mod statements;
 
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 use serde_json::json;
 use uuid::Uuid;
 
-use super::erasing::EVENT;
 use super::{Next, Store, StoreError};
+use crate::statements::auditing as sql;
+use crate::statements::erasing::statements::EVENT;
 use anamnesis_core::audit::{self, Actor, Block, Entry, Hash, Head, Salt, Salter, Stored};
 use anamnesis_core::clock::ordered_id;
 use anamnesis_core::event::{AuditSealed, EventData as _};
@@ -25,8 +25,6 @@ use anamnesis_crypto::{PlatformKey, first_half};
 use anamnesis_sql::{Access, Arg, DbError, Row, Transaction};
 
 pub use coverage::{Coverage, rows_are_covered, rows_covered};
-pub use statements::statements;
-use statements::{BLOCK, ENTRIES, FIRST, HEADS, LAST, LIST, OF_PATIENT, PURGE, PURGEABLE, PURGED, SEAL, UNSEALED};
 
 /// Entries of one block at most: sealing stays a short transaction.
 const MOST_ENTRIES: i64 = 5_000;
@@ -107,25 +105,23 @@ pub(crate) async fn write(tx: &mut Transaction, key: &PlatformKey, entries: &[En
         return Ok(());
     }
     let salter = PlatformSalt(key);
-    let row = |entry: &Entry| -> Vec<Arg> {
-        vec![
-            entry.org.into(),
-            entry.patient.into(),
-            entry.id.into(),
-            entry.at.into(),
-            entry.actor.as_str().into(),
-            entry.role.as_deref().into(),
-            entry.purpose.as_deref().into(),
-            entry.reason.as_deref().into(),
-            entry.action.as_str().into(),
-            entry.subject.into(),
-            entry.outcome.as_str().into(),
-            salter.salt(&entry.content()).to_vec().into(),
-            entry.at.into(),
-            entry.at.into(),
-        ]
+    let row = |entry: &Entry| sql::write::Row {
+        org_id: entry.org.into(),
+        patient_id: entry.patient.into(),
+        id: entry.id.into(),
+        at: entry.at.into(),
+        actor: entry.actor.as_str().into(),
+        role: entry.role.as_deref().into(),
+        purpose: entry.purpose.as_deref().into(),
+        reason: entry.reason.as_deref().into(),
+        action: entry.action.as_str().into(),
+        subject_id: entry.subject.into(),
+        outcome: entry.outcome.as_str().into(),
+        salt: salter.salt(&entry.content()).to_vec().into(),
+        created_at: entry.at.into(),
+        updated_at: entry.at.into(),
     };
-    tx.bulk(&ENTRIES, entries.iter().map(row).collect()).await?;
+    tx.bulk(&sql::WRITE, entries.iter().map(|entry| row(entry).into()).collect()).await?;
     Ok(())
 }
 
@@ -262,8 +258,8 @@ impl Store {
             which.most.into(),
         ];
         let rows = match which.patient {
-            Some(patient) => tx.fetch_all(&OF_PATIENT, common([vec![patient.0.into()], filters].concat())).await?,
-            None => tx.fetch_all(&LIST, common(filters)).await?,
+            Some(patient) => tx.fetch_all(&sql::OF_PATIENT, common([vec![patient.0.into()], filters].concat())).await?,
+            None => tx.fetch_all(&sql::LIST, common(filters)).await?,
         };
         rows.iter().map(|row| stored(row).map(Shown::from)).collect()
     }
@@ -295,9 +291,11 @@ impl Store {
     async fn seal_one(&self, org: OrgId) -> Result<Sealed, StoreError> {
         let mut tx = self.db.begin(Access::Organization(org)).await?;
         // Before what waits: another sealer that comes in between makes this block, and this one then makes none.
-        let before = tx.fetch_optional(&LAST, vec![org.0.into()]).await?.map(|row| block(org, &row)).transpose()?;
-        let first = tx.fetch_optional(&FIRST, vec![org.0.into()]).await?.map(|row| block(org, &row)).transpose()?;
-        let waiting = tx.fetch_all(&UNSEALED, vec![org.0.into(), MOST_ENTRIES.into()]).await?;
+        let before = tx.fetch_optional(&sql::LAST_BLOCK, vec![org.0.into()]).await?;
+        let before = before.map(|row| block(org, &row)).transpose()?;
+        let first = tx.fetch_optional(&sql::FIRST_BLOCK, vec![org.0.into()]).await?;
+        let first = first.map(|row| block(org, &row)).transpose()?;
+        let waiting = tx.fetch_all(&sql::UNSEALED, vec![org.0.into(), MOST_ENTRIES.into()]).await?;
         if waiting.is_empty() {
             return Ok(Sealed::default());
         }
@@ -317,12 +315,12 @@ impl Store {
             next.previous.to_vec().into(),
             next.hash.to_vec().into(),
         ];
-        if tx.execute(&BLOCK, columns).await? == 0 {
+        if tx.execute(&sql::INSERT_BLOCK, columns).await? == 0 {
             return Ok(Sealed::default());
         }
         let ids: Vec<Uuid> = waiting.iter().map(|stored| stored.entry.id).collect();
         let count = ids.len() as u64;
-        if tx.execute(&SEAL, vec![org.0.into(), Arg::Uuids(ids), number.into()]).await? != count {
+        if tx.execute(&sql::SEAL, vec![org.0.into(), Arg::Uuids(ids), number.into()]).await? != count {
             return Ok(Sealed::default());
         }
         let hour = |block: &Block| block.sealed_at.timestamp().div_euclid(ANNOUNCED_EVERY);
@@ -365,7 +363,7 @@ impl Store {
         let mut heads = Vec::new();
         for org in orgs {
             let mut tx = self.db.read(Access::Organization(*org)).await?;
-            let row = tx.fetch_optional(&HEADS, vec![org.0.into(), as_of.into()]).await?;
+            let row = tx.fetch_optional(&sql::LAST_BLOCK_AT, vec![org.0.into(), as_of.into()]).await?;
             heads.extend(row.map(|row| block(*org, &row)).transpose()?.map(|block| block.head()));
         }
         Ok(heads)
@@ -392,8 +390,8 @@ pub async fn purge(tx: &mut Transaction, org: OrgId, blocks: &[i64], before: Dat
     if blocks.is_empty() {
         return Ok(0);
     }
-    tx.execute(&PURGED, vec![org.0.into(), Arg::Ints(blocks.to_vec()), before.into()]).await?;
-    tx.execute(&PURGE, vec![org.0.into(), Arg::Ints(blocks.to_vec())]).await
+    tx.execute(&sql::MARK_PURGED, vec![org.0.into(), Arg::Ints(blocks.to_vec()), before.into()]).await?;
+    tx.execute(&sql::PURGE, vec![org.0.into(), Arg::Ints(blocks.to_vec())]).await
 }
 
 /// Numbers of blocks that were sealed before an instant and have their entries, after one.
@@ -406,43 +404,47 @@ pub async fn purgeable(
     until: DateTime<Utc>,
     Next { after, limit }: Next<i64>,
 ) -> Result<Vec<i64>, DbError> {
-    let rows = tx.fetch_all(&PURGEABLE, vec![org.0.into(), until.into(), after.into(), limit.into()]).await?;
-    rows.iter().map(|row| row.i64(0)).collect()
+    let rows = tx.fetch_all(&sql::PURGEABLE, vec![org.0.into(), until.into(), after.into(), limit.into()]).await?;
+    rows.iter().map(|row| row.i64(sql::purgeable::NUMBER)).collect()
 }
 
+/// An entry: a row of `LIST`, or of another statement with the same columns.
 fn stored(row: &Row) -> Result<Stored, StoreError> {
+    use sql::list as of;
     // What is not of its shape was not written by this program: it is a fault of its entry, and stops nobody.
-    let salt = row.opt_blob(11)?.map(|salt| salt.try_into().unwrap_or([0; 16]));
-    let (leaf, by) = (row.opt_blob(12)?, row.opt_uuid(13)?);
+    let salt = row.opt_blob(of::SALT)?.map(|salt| salt.try_into().unwrap_or([0; 16]));
+    let (leaf, by) = (row.opt_blob(of::LEAF)?, row.opt_uuid(of::ERASED_BY)?);
     let erased = (leaf.is_some() || by.is_some())
         .then(|| (leaf.and_then(|leaf| leaf.try_into().ok()).unwrap_or([0; 32]), by.unwrap_or_default()));
     let entry = Entry {
-        org: row.uuid(0)?,
-        id: row.uuid(1)?,
-        patient: row.uuid(2)?,
-        at: row.time(3)?,
-        actor: row.text(4)?,
-        role: row.opt_text(5)?,
-        purpose: row.opt_text(6)?,
-        reason: row.opt_text(7)?,
-        action: row.text(8)?,
-        subject: row.opt_uuid(9)?,
-        outcome: row.text(10)?,
+        org: row.uuid(of::ORG_ID)?,
+        id: row.uuid(of::ID)?,
+        patient: row.uuid(of::PATIENT_ID)?,
+        at: row.time(of::AT)?,
+        actor: row.text(of::ACTOR)?,
+        role: row.opt_text(of::ROLE)?,
+        purpose: row.opt_text(of::PURPOSE)?,
+        reason: row.opt_text(of::REASON)?,
+        action: row.text(of::ACTION)?,
+        subject: row.opt_uuid(of::SUBJECT_ID)?,
+        outcome: row.text(of::OUTCOME)?,
     };
-    let block = row.opt_i64(14)?.map(i64::unsigned_abs);
+    let block = row.opt_i64(of::BLOCK)?.map(i64::unsigned_abs);
     Ok(Stored { entry, salt, block, erased })
 }
 
+/// A row of `LAST_BLOCK`, or of another statement with the same columns.
 fn block(org: OrgId, row: &Row) -> Result<Block, StoreError> {
+    use sql::last_block as of;
     let hash_at = |at| row.blob(at).map(|bytes| bytes.try_into().unwrap_or([0; 32]));
     Ok(Block {
         org: org.0,
-        number: row.i64(0)?.unsigned_abs(),
-        entries: row.i64(1)?.unsigned_abs(),
-        sealed_at: row.time(2)?,
-        leaves: hash_at(3)?,
-        previous: hash_at(4)?,
-        hash: hash_at(5)?,
-        purged_before: row.opt_time(6)?,
+        number: row.i64(of::NUMBER)?.unsigned_abs(),
+        entries: row.i64(of::ENTRIES)?.unsigned_abs(),
+        sealed_at: row.time(of::SEALED_AT)?,
+        leaves: hash_at(of::LEAVES)?,
+        previous: hash_at(of::PREVIOUS)?,
+        hash: hash_at(of::HASH)?,
+        purged_before: row.opt_time(of::PURGED_BEFORE)?,
     })
 }

@@ -2,7 +2,6 @@
 //! was, and refuses any other, since another one would make new keys for patients whose rows it cannot read.
 
 use std::collections::HashSet;
-use std::sync::LazyLock;
 use std::sync::atomic::Ordering;
 
 use uuid::Uuid;
@@ -10,47 +9,13 @@ use uuid::Uuid;
 use super::seal::open_record;
 use super::write::documents::content_cell;
 use super::{Store, StoreError};
+use crate::statements::binding as sql;
 use anamnesis_core::clock::micros;
 use anamnesis_core::failpoints;
 use anamnesis_core::ids::{OrgId, PatientId};
 use anamnesis_core::scope::Scope;
 use anamnesis_crypto::{Found, KeyError, KeyStore, Lookup, Stamp};
-use anamnesis_sql::{Access, Arg, Database, DbError, Sql, Transaction};
-
-static BINDING: LazyLock<Sql> =
-    LazyLock::new(|| Sql::new("SELECT key_store_id, check_value, generation FROM key_binding WHERE one = 1"));
-static BIND: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "INSERT INTO key_binding (one, key_store_id, check_value, generation, created_at, updated_at) \
-         VALUES (1, $1, $2, $3, $4, $4) ON CONFLICT (one) DO NOTHING",
-    )
-});
-static SEEN: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new("UPDATE key_binding SET generation = $1, updated_at = $2 WHERE one = 1 AND generation < $1")
-});
-static SERVED: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new("UPDATE key_binding SET served_at = $1, updated_at = $1 WHERE one = 1 AND served_at IS NULL")
-});
-static WAS_SERVED: LazyLock<Sql> =
-    LazyLock::new(|| Sql::new("SELECT served_at FROM key_binding WHERE one = 1 AND served_at IS NOT NULL"));
-static ANY_PATIENT: LazyLock<Sql> =
-    LazyLock::new(|| Sql::new("SELECT patient_id FROM patient_profile WHERE org_id = $1 LIMIT 1"));
-static ANY_ASIDE: LazyLock<Sql> =
-    LazyLock::new(|| Sql::new("SELECT id, body_sealed FROM quarantine WHERE body_sealed IS NOT NULL LIMIT 1"));
-static ORGANIZATIONS: LazyLock<Sql> = LazyLock::new(|| Sql::new("SELECT org_id FROM organization ORDER BY org_id"));
-static PATIENTS: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "SELECT patient_id FROM patient_profile WHERE org_id = $1 AND patient_id > $2 ORDER BY patient_id LIMIT $3",
-    )
-});
-static KNOWN: LazyLock<Sql> =
-    LazyLock::new(|| Sql::new("SELECT patient_id FROM patient_profile WHERE org_id = $1 AND patient_id IN {uuids $2}"));
-static DOCUMENT: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "SELECT patient_id, document_id, revision, content_sealed FROM documents WHERE org_id = $1 \
-         AND length(content_sealed) > 0 LIMIT 1",
-    )
-});
+use anamnesis_sql::{Access, Arg, Database, DbError, Transaction};
 
 /// Patients whose keys are asked for at once when a store is bound.
 const PAGE: i64 = 1_000;
@@ -74,9 +39,12 @@ impl KeyBinding {
     }
 
     async fn within(tx: &mut Transaction) -> Result<Option<Self>, DbError> {
-        let Some(row) = tx.fetch_optional(&BINDING, Vec::new()).await? else { return Ok(None) };
-        let generation = row.i64(2)?.cast_unsigned();
-        Ok(Some(Self { key_store: row.uuid(0)?, check: row.bytes(1)?, generation }))
+        let Some(row) = tx.fetch_optional(&sql::BINDING, Vec::new()).await? else { return Ok(None) };
+        Ok(Some(Self {
+            key_store: row.uuid(sql::binding::KEY_STORE_ID)?,
+            check: row.bytes(sql::binding::CHECK_VALUE)?,
+            generation: row.i64(sql::binding::GENERATION)?.cast_unsigned(),
+        }))
     }
 
     /// Whether this is the key store that the store was written with, and as new as the store.
@@ -101,15 +69,15 @@ impl KeyBinding {
 /// Of the database.
 pub async fn is_used(db: &Database) -> Result<bool, DbError> {
     let mut tx = db.read(Access::Platform).await?;
-    if tx.fetch_optional(&ANY_ASIDE, Vec::new()).await?.is_some() {
+    if tx.fetch_optional(&sql::ANY_ASIDE, Vec::new()).await?.is_some() {
         return Ok(true);
     }
-    let orgs = tx.fetch_all(&ORGANIZATIONS, Vec::new()).await?;
+    let orgs = tx.fetch_all(&sql::ORGANIZATIONS, Vec::new()).await?;
     drop(tx);
     for row in orgs {
-        let org = OrgId(row.uuid(0)?);
+        let org = OrgId(row.uuid(sql::organizations::ORG_ID)?);
         let mut tx = db.read(Access::Organization(org)).await?;
-        if tx.fetch_optional(&ANY_PATIENT, vec![org.0.into()]).await?.is_some() {
+        if tx.fetch_optional(&sql::ANY_PATIENT, vec![org.0.into()]).await?.is_some() {
             return Ok(true);
         }
     }
@@ -152,7 +120,7 @@ impl Store {
         let mut tx = self.db.begin(Access::Platform).await?;
         let check = Arg::Blob(self.keys.check_value().to_vec());
         let args = vec![id.into(), check, generation.cast_signed().into(), self.clock.now().into()];
-        tx.execute(&BIND, args).await?;
+        tx.execute(&sql::BIND, args).await?;
         // Another process may have bound it first, to another key store.
         let binding = KeyBinding::within(&mut tx).await?;
         tx.commit().await?;
@@ -166,19 +134,21 @@ impl Store {
     async fn prove_keys(&self) -> Result<(), StoreError> {
         let foreign = || KeyError::Foreign { place: self.keys.place() };
         let mut tx = self.db.read(Access::Platform).await?;
-        if let Some(row) = tx.fetch_optional(&ANY_ASIDE, Vec::new()).await? {
-            self.keys.platform().open(row.uuid(0)?, &row.blob(1)?).map_err(|_| foreign())?;
+        if let Some(row) = tx.fetch_optional(&sql::ANY_ASIDE, Vec::new()).await? {
+            let (id, body) = (row.uuid(sql::any_aside::ID)?, row.blob(sql::any_aside::BODY_SEALED)?);
+            self.keys.platform().open(id, &body).map_err(|_| foreign())?;
         }
         drop(tx);
         self.every_patient_has_a_key().await?;
         for org in self.every_organization().await? {
             let mut tx = self.db.read(Access::Organization(org)).await?;
-            if let Some(row) = tx.fetch_optional(&DOCUMENT, vec![org.0.into()]).await? {
-                let patient = scope(org, row.uuid(0)?)?;
+            if let Some(row) = tx.fetch_optional(&sql::DOCUMENT, vec![org.0.into()]).await? {
+                let patient = scope(org, row.uuid(sql::document::PATIENT_ID)?)?;
                 let Lookup::Known(keys) = self.keys.find(&[patient]).await?.of(patient) else { continue };
-                let revision = u32::try_from(row.i64(2)?).map_err(|_| StoreError::Shape)?;
-                let cell = content_cell(row.uuid(1)?, revision);
-                open_record::<serde_json::Value>(&keys, cell, &row.blob(3)?).map_err(|_| foreign())?;
+                let revision = u32::try_from(row.i64(sql::document::REVISION)?).map_err(|_| StoreError::Shape)?;
+                let cell = content_cell(row.uuid(sql::document::DOCUMENT_ID)?, revision);
+                let content = row.blob(sql::document::CONTENT_SEALED)?;
+                open_record::<serde_json::Value>(&keys, cell, &content).map_err(|_| foreign())?;
             }
         }
         Ok(())
@@ -193,10 +163,11 @@ impl Store {
             let mut tx = self.db.read(Access::Organization(org)).await?;
             let mut after = Uuid::nil();
             loop {
-                let rows = tx.fetch_all(&PATIENTS, vec![org.0.into(), after.into(), PAGE.into()]).await?;
+                let rows = tx.fetch_all(&sql::PATIENTS, vec![org.0.into(), after.into(), PAGE.into()]).await?;
                 let Some(last) = rows.last() else { break };
-                after = last.uuid(0)?;
-                let scopes: Result<Vec<Scope>, StoreError> = rows.iter().map(|row| scope(org, row.uuid(0)?)).collect();
+                after = last.uuid(sql::patients::PATIENT_ID)?;
+                let scopes: Result<Vec<Scope>, StoreError> =
+                    rows.iter().map(|row| scope(org, row.uuid(sql::patients::PATIENT_ID)?)).collect();
                 self.keys.known(&scopes?).await?;
             }
         }
@@ -240,8 +211,8 @@ impl Store {
         for org in orgs {
             let own = scopes.iter().filter(|scope| scope.org() == org).map(|scope| scope.patient().0);
             let mut tx = self.db.read(Access::Organization(org)).await?;
-            for row in tx.fetch_all(&KNOWN, vec![org.0.into(), Arg::Uuids(own.collect())]).await? {
-                known.insert(scope(org, row.uuid(0)?)?);
+            for row in tx.fetch_all(&sql::KNOWN, vec![org.0.into(), Arg::Uuids(own.collect())]).await? {
+                known.insert(scope(org, row.uuid(sql::known::PATIENT_ID)?)?);
             }
         }
         Ok(known)
@@ -296,7 +267,7 @@ impl Store {
         let generation = self.keys.stamp().generation;
         if self.noted.load(Ordering::SeqCst) < generation {
             let now = micros(self.clock.now());
-            tx.execute(&SEEN, vec![generation.cast_signed().into(), now.into()]).await?;
+            tx.execute(&sql::SEEN, vec![generation.cast_signed().into(), now.into()]).await?;
         }
         Ok(generation)
     }
@@ -310,7 +281,7 @@ impl Store {
             return Ok(());
         }
         let mut tx = self.db.begin(Access::Platform).await?;
-        tx.execute(&SERVED, vec![micros(self.clock.now()).into()]).await?;
+        tx.execute(&sql::SERVED, vec![micros(self.clock.now()).into()]).await?;
         Ok(tx.commit().await?)
     }
 
@@ -320,7 +291,7 @@ impl Store {
     /// Of the database.
     pub async fn was_served(&self) -> Result<bool, StoreError> {
         let mut tx = self.db.read(Access::Platform).await?;
-        Ok(tx.fetch_optional(&WAS_SERVED, Vec::new()).await?.is_some())
+        Ok(tx.fetch_optional(&sql::WAS_SERVED, Vec::new()).await?.is_some())
     }
 
     /// Notes how new the key store is, in a transaction of its own: after a rotation or an erasure.
@@ -338,20 +309,4 @@ impl Store {
 
 fn scope(org: OrgId, patient: Uuid) -> Result<Scope, StoreError> {
     Scope::new(org, PatientId(patient)).map_err(|_| StoreError::Shape)
-}
-
-pub fn statements() -> Vec<&'static Sql> {
-    vec![
-        &BINDING,
-        &BIND,
-        &SEEN,
-        &SERVED,
-        &WAS_SERVED,
-        &ANY_PATIENT,
-        &ANY_ASIDE,
-        &ORGANIZATIONS,
-        &PATIENTS,
-        &KNOWN,
-        &DOCUMENT,
-    ]
 }

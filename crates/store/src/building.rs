@@ -2,61 +2,19 @@
 //! generation, how far two generations agree, and what is left of those that nobody searches any more.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
 use super::waiting::Waiting;
 use crate::Next;
+use crate::statements::building as sql;
 use anamnesis_core::ids::{OrgId, PatientId};
 use anamnesis_core::vector;
 pub use anamnesis_core::vector::is_sound;
 use anamnesis_sql::{Arg, DbError, Row, Sql, Transaction};
 use anamnesis_text::Span;
-
-static WALK: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "SELECT patient_id, id, document_id, revision, start_offset, end_offset, updated_at, waits, behind FROM passage \
-         WHERE org_id = $1 AND (patient_id, id) > ($2, $3) ORDER BY patient_id, id LIMIT $4",
-    )
-});
-static COUNT: LazyLock<Sql> = LazyLock::new(|| Sql::new("SELECT count(*) FROM passage WHERE org_id = $1"));
-static VECTORS: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::for_each(
-        "SELECT patient_id, passage_id, vector FROM embedding WHERE org_id = $1 AND generation = $3",
-        &["patient_id", "passage_id"],
-        "{pairs $2}",
-    )
-});
-static CONTENTS: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::for_each(
-        "SELECT patient_id, document_id, revision, content_sealed FROM documents WHERE org_id = $1",
-        &["patient_id", "document_id"],
-        "{pairs $2}",
-    )
-});
-static ANY_BEHIND: LazyLock<Sql> =
-    LazyLock::new(|| Sql::new("SELECT id FROM passage WHERE org_id = $1 AND behind = 1 LIMIT 1"));
-static COUNT_BEHIND: LazyLock<Sql> =
-    LazyLock::new(|| Sql::new("SELECT count(*) FROM passage WHERE org_id = $1 AND behind = 1"));
-static SIMILARITIES: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "SELECT passage_id, {similarity vector $4} FROM embedding WHERE org_id = $1 AND patient_id = $2 AND generation = $3",
-    )
-});
-static FORGET_VECTORS: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new("DELETE FROM embedding WHERE org_id = $1 AND generation = $2 AND (patient_id, passage_id) IN {pairs $3}")
-});
-static KEPT_VECTORS: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "SELECT patient_id, generation, passage_id FROM embedding WHERE org_id = $1 \
-         AND (patient_id, generation, passage_id) > ($2, $3, $4) ORDER BY patient_id, generation, passage_id LIMIT $5",
-    )
-});
-pub fn statements() -> Vec<&'static Sql> {
-    vec![&WALK, &COUNT, &VECTORS, &CONTENTS, &ANY_BEHIND, &COUNT_BEHIND, &SIMILARITIES, &FORGET_VECTORS, &KEPT_VECTORS]
-}
 
 /// (patient, passage).
 pub type Key = (Uuid, Uuid);
@@ -86,13 +44,13 @@ impl Step {
 fn step(row: &Row) -> Result<Step, DbError> {
     let number = |at: usize| row.i64(at).and_then(|n| u32::try_from(n).map_err(|_| DbError::Decode { index: at }));
     Ok(Step {
-        key: (row.uuid(0)?, row.uuid(1)?),
-        document: row.uuid(2)?,
-        revision: number(3)?,
-        span: Span::new(number(4)? as usize, number(5)? as usize),
-        seen: row.time(6)?,
-        waits: row.bool(7)?,
-        behind: row.bool(8)?,
+        key: (row.uuid(sql::walk::PATIENT_ID)?, row.uuid(sql::walk::ID)?),
+        document: row.uuid(sql::walk::DOCUMENT_ID)?,
+        revision: number(sql::walk::REVISION)?,
+        span: Span::new(number(sql::walk::START_OFFSET)? as usize, number(sql::walk::END_OFFSET)? as usize),
+        seen: row.time(sql::walk::UPDATED_AT)?,
+        waits: row.bool(sql::walk::WAITS)?,
+        behind: row.bool(sql::walk::BEHIND)?,
     })
 }
 
@@ -102,7 +60,7 @@ fn step(row: &Row) -> Result<Step, DbError> {
 /// Of the database.
 pub async fn walk(tx: &mut Transaction, org: OrgId, Next { after, limit }: Next<Key>) -> Result<Vec<Step>, DbError> {
     let args = vec![org.0.into(), after.0.into(), after.1.into(), limit.into()];
-    tx.fetch_all(&WALK, args).await?.iter().map(step).collect()
+    tx.fetch_all(&sql::WALK, args).await?.iter().map(step).collect()
 }
 
 /// How many passages there are.
@@ -110,7 +68,7 @@ pub async fn walk(tx: &mut Transaction, org: OrgId, Next { after, limit }: Next<
 /// # Errors
 /// Of the database.
 pub async fn count(tx: &mut Transaction, org: OrgId) -> Result<u64, DbError> {
-    counted(tx, &COUNT, org).await
+    counted(tx, &sql::COUNT, org).await
 }
 
 /// How many passages lack a vector of the generation that is being made because they came meanwhile; as many are looked at.
@@ -118,12 +76,13 @@ pub async fn count(tx: &mut Transaction, org: OrgId) -> Result<u64, DbError> {
 /// # Errors
 /// Of the database.
 pub async fn count_behind(tx: &mut Transaction, org: OrgId) -> Result<u64, DbError> {
-    counted(tx, &COUNT_BEHIND, org).await
+    counted(tx, &sql::COUNT_BEHIND, org).await
 }
 
+/// The answer of `COUNT`, or of `COUNT_BEHIND`, which has the same column.
 async fn counted(tx: &mut Transaction, sql: &Sql, org: OrgId) -> Result<u64, DbError> {
     let row = tx.fetch_optional(sql, vec![org.0.into()]).await?;
-    Ok(row.map(|row| row.i64(0)).transpose()?.map_or(0, i64::unsigned_abs))
+    Ok(row.map(|row| row.i64(sql::count::PASSAGES)).transpose()?.map_or(0, i64::unsigned_abs))
 }
 
 /// The vectors of one generation that these passages have.
@@ -137,8 +96,12 @@ pub async fn vectors(
     steps: &[Step],
 ) -> Result<HashMap<Key, Vec<u8>>, DbError> {
     let pairs = Arg::Pairs(steps.iter().map(|step| (step.key.0, step.key.1.as_bytes().to_vec())).collect());
-    let rows = tx.fetch_all(&VECTORS, vec![org.0.into(), pairs, generation.into()]).await?;
-    rows.iter().map(|row| Ok(((row.uuid(0)?, row.uuid(1)?), row.blob(2)?))).collect()
+    let rows = tx.fetch_all(&sql::VECTORS, vec![org.0.into(), pairs, generation.into()]).await?;
+    let vector = |row: &Row| {
+        let key = (row.uuid(sql::vectors::PATIENT_ID)?, row.uuid(sql::vectors::PASSAGE_ID)?);
+        Ok((key, row.blob(sql::vectors::VECTOR)?))
+    };
+    rows.iter().map(vector).collect()
 }
 
 /// Passages with their documents, to be embedded. One whose document went meanwhile is left out.
@@ -151,8 +114,10 @@ pub async fn with_documents(tx: &mut Transaction, org: OrgId, steps: Vec<Step>) 
     wanted.dedup();
     let pairs = Arg::Pairs(wanted.into_iter().map(|(patient, id)| (patient, id.as_bytes().to_vec())).collect());
     let mut contents: HashMap<(Uuid, Uuid, i64), Arc<Vec<u8>>> = HashMap::new();
-    for row in tx.fetch_all(&CONTENTS, vec![org.0.into(), pairs]).await? {
-        contents.insert((row.uuid(0)?, row.uuid(1)?, row.i64(2)?), Arc::new(row.blob(3)?));
+    for row in tx.fetch_all(&sql::CONTENTS, vec![org.0.into(), pairs]).await? {
+        let (patient, document) = (row.uuid(sql::contents::PATIENT_ID)?, row.uuid(sql::contents::DOCUMENT_ID)?);
+        let content = Arc::new(row.blob(sql::contents::CONTENT_SEALED)?);
+        contents.insert((patient, document, row.i64(sql::contents::REVISION)?), content);
     }
     let waiting = |step: Step| {
         let Step { key: (patient, passage), document, revision, span, seen, .. } = step;
@@ -167,7 +132,7 @@ pub async fn with_documents(tx: &mut Transaction, org: OrgId, steps: Vec<Step>) 
 /// # Errors
 /// Of the database.
 pub async fn is_any_behind(tx: &mut Transaction, org: OrgId) -> Result<bool, DbError> {
-    Ok(tx.fetch_optional(&ANY_BEHIND, vec![org.0.into()]).await?.is_some())
+    Ok(tx.fetch_optional(&sql::ANY_BEHIND, vec![org.0.into()]).await?.is_some())
 }
 
 /// How far two generations agree on what is near one passage.
@@ -196,8 +161,9 @@ pub async fn likeness(
     for ((generation, own), side) in both.into_iter().zip(&mut sides) {
         let query = super::admission::vector_of(own);
         let args = vec![org.0.into(), patient.into(), generation.into(), Arg::Vector(own.to_vec())];
-        for row in tx.fetch_all(&SIMILARITIES, args).await? {
-            let (other, similarity) = (row.uuid(0)?, row.similarity(1, Some(&query))?);
+        for row in tx.fetch_all(&sql::SIMILARITIES, args).await? {
+            let other = row.uuid(sql::similarities::PASSAGE_ID)?;
+            let similarity = row.similarity(sql::similarities::SIMILARITY, Some(&query))?;
             side.extend(similarity.filter(|_| other != passage).map(|similarity| (other, similarity)));
         }
     }
@@ -225,8 +191,13 @@ impl Kept {
     /// Before every other.
     pub const START: Self = Self { patient: Uuid::nil(), generation: i64::MIN, passage: Uuid::nil() };
 
+    /// A row of `KEPT_VECTORS`, or of another statement with the same columns.
     pub(crate) fn of(row: &Row) -> Result<Self, DbError> {
-        Ok(Self { patient: row.uuid(0)?, generation: row.i64(1)?, passage: row.uuid(2)? })
+        Ok(Self {
+            patient: row.uuid(sql::kept_vectors::PATIENT_ID)?,
+            generation: row.i64(sql::kept_vectors::GENERATION)?,
+            passage: row.uuid(sql::kept_vectors::PASSAGE_ID)?,
+        })
     }
 }
 
@@ -236,7 +207,7 @@ impl Kept {
 /// Of the database.
 pub async fn kept(tx: &mut Transaction, org: OrgId, Next { after, limit }: Next<&Kept>) -> Result<Vec<Kept>, DbError> {
     let args = vec![org.0.into(), after.patient.into(), after.generation.into(), after.passage.into(), limit.into()];
-    tx.fetch_all(&KEPT_VECTORS, args).await?.iter().map(Kept::of).collect()
+    tx.fetch_all(&sql::KEPT_VECTORS, args).await?.iter().map(Kept::of).collect()
 }
 
 /// Removes kept vectors, by a statement for each generation among them.
@@ -249,7 +220,7 @@ pub async fn forget<'k>(tx: &mut Transaction, org: OrgId, kept: impl Iterator<It
         by_generation.entry(one.generation).or_default().push((one.patient, one.passage.as_bytes().to_vec()));
     }
     for (generation, pairs) in by_generation {
-        tx.execute(&FORGET_VECTORS, vec![org.0.into(), generation.into(), Arg::Pairs(pairs)]).await?;
+        tx.execute(&sql::FORGET_VECTORS, vec![org.0.into(), generation.into(), Arg::Pairs(pairs)]).await?;
     }
     Ok(())
 }

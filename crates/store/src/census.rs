@@ -2,31 +2,15 @@
 //! particular.
 
 use std::collections::BTreeMap;
-use std::sync::LazyLock;
 
 use chrono::{DateTime, Utc};
 
 use super::{Store, StoreError};
 use crate::auditing::runs;
+use crate::statements::census as sql;
 use anamnesis_core::ids::OrgId;
 use anamnesis_core::memory::{Kind, State};
-use anamnesis_sql::{Access, Sql};
-
-static ORGANIZATIONS: LazyLock<Sql> = LazyLock::new(|| Sql::new("SELECT org_id FROM organization ORDER BY org_id"));
-static MEMORIES: LazyLock<Sql> =
-    LazyLock::new(|| Sql::new("SELECT kind, state, count(*) FROM memory WHERE org_id = $1 GROUP BY kind, state"));
-static WAITING: LazyLock<Sql> =
-    LazyLock::new(|| Sql::new("SELECT count(*) FROM outbox WHERE org_id = $1 AND published_at IS NULL"));
-static QUARANTINED: LazyLock<Sql> =
-    LazyLock::new(|| Sql::new("SELECT count(*), min(created_at) FROM quarantine WHERE state = 'open'"));
-static REGISTERED: LazyLock<Sql> = LazyLock::new(|| Sql::new("SELECT created_at FROM organization WHERE org_id = $1"));
-// Asked and not answered: an answer starts a new cycle, which empties the column.
-static ASKED: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "SELECT count(*) FROM memory WHERE org_id = $1 AND state = 'active' AND class = 'time_bound_state' \
-         AND reconfirm_due_at IS NOT NULL",
-    )
-});
+use anamnesis_sql::Access;
 
 /// What reconciliation counts where rows were changed outside the program, or have lost what they come from.
 pub const FORGED: [&str; 2] = ["forged_rows", "unfounded_memories"];
@@ -59,18 +43,21 @@ impl Store {
         let mut census = Census { quarantined: self.waiting_in_quarantine().await?, ..Census::default() };
         for org in self.every_organization().await? {
             let mut tx = self.db.read(Access::Organization(org)).await?;
-            for row in tx.fetch_all(&MEMORIES, vec![org.0.into()]).await? {
-                let kind = Kind::from_code(&row.text(0)?).ok_or(StoreError::Shape)?;
-                let state = State::from_code(&row.text(1)?).ok_or(StoreError::Shape)?;
-                *census.memories.entry((kind, state)).or_default() += row.i64(2)?;
+            for row in tx.fetch_all(&sql::MEMORIES, vec![org.0.into()]).await? {
+                let kind = Kind::from_code(&row.text(sql::memories::KIND)?).ok_or(StoreError::Shape)?;
+                let state = State::from_code(&row.text(sql::memories::STATE)?).ok_or(StoreError::Shape)?;
+                *census.memories.entry((kind, state)).or_default() += row.i64(sql::memories::MEMORIES)?;
             }
-            for (sql, count) in [(&WAITING, &mut census.outbox_pending), (&ASKED, &mut census.reconfirmations_due)] {
+            for (sql, count) in
+                [(&sql::WAITING, &mut census.outbox_pending), (&sql::ASKED, &mut census.reconfirmations_due)]
+            {
                 for row in tx.fetch_all(sql, vec![org.0.into()]).await? {
-                    *count += row.i64(0)?;
+                    // The one column that both have.
+                    *count += row.i64(sql::waiting::FOUND)?;
                 }
             }
-            let registered = match tx.fetch_optional(&REGISTERED, vec![org.0.into()]).await? {
-                Some(row) => row.time(0)?,
+            let registered = match tx.fetch_optional(&sql::REGISTERED, vec![org.0.into()]).await? {
+                Some(row) => row.time(sql::registered::CREATED_AT)?,
                 None => DateTime::UNIX_EPOCH,
             };
             let latest = runs::latest(&mut tx, org, self.keys.platform(), self.clock.now()).await?;
@@ -93,9 +80,9 @@ impl Store {
 
     async fn waiting_in_quarantine(&self) -> Result<(i64, Option<DateTime<Utc>>), StoreError> {
         let mut tx = self.db.read(Access::Platform).await?;
-        let Some(row) = tx.fetch_optional(&QUARANTINED, Vec::new()).await? else { return Ok((0, None)) };
-        let waiting = row.i64(0)?;
-        Ok((waiting, if waiting > 0 { Some(row.time(1)?) } else { None }))
+        let Some(row) = tx.fetch_optional(&sql::QUARANTINED, Vec::new()).await? else { return Ok((0, None)) };
+        let waiting = row.i64(sql::quarantined::MESSAGES)?;
+        Ok((waiting, if waiting > 0 { Some(row.time(sql::quarantined::WAITING_SINCE)?) } else { None }))
     }
 
     /// The organisations that are registered here.
@@ -104,11 +91,7 @@ impl Store {
     /// When the store cannot be read.
     pub async fn every_organization(&self) -> Result<Vec<OrgId>, StoreError> {
         let mut tx = self.db.read(Access::Platform).await?;
-        let rows = tx.fetch_all(&ORGANIZATIONS, Vec::new()).await?;
-        rows.iter().map(|row| Ok(OrgId(row.uuid(0)?))).collect()
+        let rows = tx.fetch_all(&sql::ORGANIZATIONS, Vec::new()).await?;
+        rows.iter().map(|row| Ok(OrgId(row.uuid(sql::organizations::ORG_ID)?))).collect()
     }
-}
-
-pub fn statements() -> Vec<&'static Sql> {
-    vec![&ORGANIZATIONS, &MEMORIES, &WAITING, &ASKED, &QUARANTINED, &REGISTERED]
 }

@@ -1,30 +1,10 @@
 //! What commands counted, for the workers to show: a command ends before a Prometheus scrapes it. Counts and durations of reads by
 //! closed labels, of the whole store and of nobody in particular.
 
-use std::sync::LazyLock;
-
 use super::{Store, StoreError};
+use crate::statements::command_metrics as sql;
 use anamnesis_core::clock::micros;
-use anamnesis_sql::{Access, Arg, Bulk, ColumnType, Sql};
-
-const COLUMNS: &[(&str, ColumnType)] =
-    &[("series", ColumnType::Text), ("value", ColumnType::Float), ("now", ColumnType::Int)];
-
-static ADD: LazyLock<Bulk> = LazyLock::new(|| {
-    Bulk::over(
-        "INSERT INTO command_metric (series, value, created_at, updated_at) SELECT r.series, r.value, r.now, r.now FROM {rows} AS r \
-         WHERE true ON CONFLICT (series) DO UPDATE SET value = command_metric.value + excluded.value, updated_at = excluded.updated_at",
-        COLUMNS,
-    )
-});
-static SET: LazyLock<Bulk> = LazyLock::new(|| {
-    Bulk::over(
-        "INSERT INTO command_metric (series, value, created_at, updated_at) SELECT r.series, r.value, r.now, r.now FROM {rows} AS r \
-         WHERE true ON CONFLICT (series) DO UPDATE SET value = excluded.value, updated_at = excluded.updated_at",
-        COLUMNS,
-    )
-});
-static ALL: LazyLock<Sql> = LazyLock::new(|| Sql::new("SELECT series, value FROM command_metric"));
+use anamnesis_sql::{Access, Arg};
 
 impl Store {
     /// Adds what a process counted to the sums of its series; the newest values take the place of those before them.
@@ -33,9 +13,11 @@ impl Store {
     /// Of the database, such as for a role that only reads.
     pub async fn add_samples(&self, sums: Vec<(String, f64)>, newest: Vec<(String, f64)>) -> Result<(), StoreError> {
         let now = micros(self.clock.now());
-        let row = |(series, value): (String, f64)| -> Vec<Arg> { vec![series.into(), value.into(), now.into()] };
+        let row = |(series, value): (String, f64)| -> Vec<Arg> {
+            sql::add::Row { series: series.into(), value: value.into(), now: now.into() }.into()
+        };
         let mut tx = self.db.begin(Access::Platform).await?;
-        for (bulk, mut samples) in [(&ADD, sums), (&SET, newest)] {
+        for (bulk, mut samples) in [(&sql::ADD, sums), (&sql::REPLACE, newest)] {
             // In one order, so that no two commands wait for each other's rows.
             samples.sort_by(|(a, _), (b, _)| a.cmp(b));
             if !samples.is_empty() {
@@ -51,11 +33,7 @@ impl Store {
     /// Of the database.
     pub async fn samples(&self) -> Result<Vec<(String, f64)>, StoreError> {
         let mut tx = self.db.read(Access::Platform).await?;
-        let rows = tx.fetch_all(&ALL, Vec::new()).await?;
-        rows.iter().map(|row| Ok((row.text(0)?, row.f64(1)?))).collect()
+        let rows = tx.fetch_all(&sql::ALL, Vec::new()).await?;
+        rows.iter().map(|row| Ok((row.text(sql::all::SERIES)?, row.f64(sql::all::VALUE)?))).collect()
     }
-}
-
-pub fn statements() -> Vec<&'static Sql> {
-    vec![ADD.sql(), SET.sql(), &ALL]
 }

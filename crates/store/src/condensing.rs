@@ -3,7 +3,6 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
-use std::sync::LazyLock;
 
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
@@ -12,63 +11,13 @@ use super::records::{Evidence, FindingWords};
 use super::recurring;
 use super::{Keys, StoreError};
 use crate::Next;
+use crate::statements::condensing as sql;
 use anamnesis_core::account::{Stretch, Tongue};
 use anamnesis_core::document::DocumentType;
 use anamnesis_core::finding::{EntityType, Experiencer, Temporality};
 use anamnesis_core::ids::{FindingId, OrgId, PatientId};
 use anamnesis_core::provenance::Trust;
-use anamnesis_sql::{Arg, DbError, Row, Sql, Transaction};
-
-static SETTLED: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new("SELECT max(cutoff_at) FROM job_run WHERE org_id = $1 AND job = $2 AND state = 'done' AND cutoff_at < $3")
-});
-// What came in since then, and what was forgotten or erased since then: an account must not go on with it, and one that was
-// erased is written anew. Made one and sorted
-// outside: where the halves are to come out sorted, SQLite walks all patients in their order and not what is recent.
-static PATIENTS: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "SELECT DISTINCT patient_id FROM (\
-           SELECT patient_id FROM documents WHERE org_id = $1 AND current = 1 AND recorded_at <= $2 AND recorded_at > $3 \
-             AND document_type <> 'analysis' AND patient_id > $4 \
-           UNION ALL \
-           SELECT patient_id FROM memory WHERE org_id = $1 AND state = 'inactive' AND state IN ('expired', 'inactive') \
-             AND content_sealed IS NOT NULL AND state_at > $3 AND state_at <= $2 AND patient_id > $4 \
-           UNION ALL \
-           SELECT patient_id FROM erasure WHERE org_id = $1 AND what <> 'patient' AND done_at > $3 AND done_at <= $2 \
-             AND patient_id > $4) AS recent \
-         ORDER BY 1 LIMIT $5",
-    )
-});
-static FACTS: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "SELECT f.patient_id, f.id, f.source_id, f.revision, f.asserted_at, f.initial_confidence, f.recorded_at, \
-         d.document_type, d.session_hash, d.language, f.entity_type, f.negated, f.ending, f.temporality, f.experiencer, \
-         f.extraction_confidence, f.attribute_hash, f.trust \
-         FROM extracted_findings AS f JOIN documents AS d ON d.org_id = f.org_id AND d.patient_id = f.patient_id \
-           AND d.document_id = f.source_id AND d.revision = f.revision \
-         WHERE f.org_id = $1 AND f.patient_id IN {uuids $2} AND f.live = 1 AND f.uncertain = 0 AND f.blanket = 0 \
-           AND f.class <> 'inference' AND f.tombstone_of IS NULL AND d.current = 1 AND d.document_type <> 'analysis' \
-           AND f.recorded_at <= $3 AND NOT EXISTS (SELECT 1 FROM memory AS m WHERE m.org_id = f.org_id \
-             AND m.patient_id = f.patient_id AND m.group_hash = f.group_hash AND m.attribute_hash = f.attribute_hash \
-             AND m.state = 'inactive' AND m.state_at >= f.asserted_at) \
-         ORDER BY f.patient_id, f.asserted_at, f.source_id, f.id",
-    )
-});
-static KNOWN: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "SELECT patient_id, id, stretch, facts, input_id, made_at FROM summary WHERE org_id = $1 AND patient_id IN {uuids $2}",
-    )
-});
-static FORGOTTEN: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "SELECT patient_id, max(updated_at) FROM memory WHERE org_id = $1 AND patient_id IN {uuids $2} \
-         AND state = 'inactive' GROUP BY patient_id",
-    )
-});
-
-pub fn statements() -> Vec<&'static Sql> {
-    vec![&SETTLED, &PATIENTS, &FACTS, &KNOWN, &FORGOTTEN]
-}
+use anamnesis_sql::{Arg, DbError, Row, Transaction};
 
 /// A fact without its words.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -113,8 +62,8 @@ pub async fn settled(
     job: &'static str,
     until: DateTime<Utc>,
 ) -> Result<Option<DateTime<Utc>>, DbError> {
-    let row = tx.fetch_optional(&SETTLED, vec![org.0.into(), job.into(), until.into()]).await?;
-    row.map_or(Ok(None), |row| row.opt_time(0))
+    let row = tx.fetch_optional(&sql::LAST_SETTLED, vec![org.0.into(), job.into(), until.into()]).await?;
+    row.map_or(Ok(None), |row| row.opt_time(sql::last_settled::NEWEST))
 }
 
 /// Patients of whom documents came in, or memories were forgotten or erased, within a period, after `after`, at most `limit`.
@@ -128,7 +77,11 @@ pub async fn patients(
     Next { after, limit }: Next<Uuid>,
 ) -> Result<Vec<PatientId>, DbError> {
     let args = vec![org.0.into(), period.end.into(), period.start.into(), after.into(), limit.into()];
-    tx.fetch_all(&PATIENTS, args).await?.iter().map(|row| Ok(PatientId(row.uuid(0)?))).collect()
+    tx.fetch_all(&sql::PATIENTS, args)
+        .await?
+        .iter()
+        .map(|row| Ok(PatientId(row.uuid(sql::patients::PATIENT_ID)?)))
+        .collect()
 }
 
 /// All facts of these patients, by patient and time; nothing that was forgotten.
@@ -141,32 +94,36 @@ pub async fn facts(
     patients: &[PatientId],
     until: DateTime<Utc>,
 ) -> Result<Vec<FactRow>, DbError> {
-    tx.fetch_all(&FACTS, vec![org.0.into(), ids(patients), until.into()]).await?.iter().map(fact).collect()
+    tx.fetch_all(&sql::FACTS, vec![org.0.into(), ids(patients), until.into()]).await?.iter().map(fact).collect()
 }
 
 fn fact(row: &Row) -> Result<FactRow, DbError> {
+    use sql::facts as of;
     let decode = |index| DbError::Decode { index };
-    let session = row.opt_blob(8)?.map(|hash| <[u8; 32]>::try_from(hash).map_err(|_| decode(8))).transpose()?;
-    let trust = usize::try_from(row.i64(17)? - 1).ok().and_then(|n| Trust::ALL.get(n).copied());
+    let session = row
+        .opt_blob(of::SESSION_HASH)?
+        .map(|hash| <[u8; 32]>::try_from(hash).map_err(|_| decode(of::SESSION_HASH)))
+        .transpose()?;
+    let trust = usize::try_from(row.i64(of::TRUST)? - 1).ok().and_then(|n| Trust::ALL.get(n).copied());
     Ok(FactRow {
-        patient: PatientId(row.uuid(0)?),
-        finding: FindingId(row.uuid(1)?),
-        document: row.uuid(2)?,
-        revision: u32::try_from(row.i64(3)?).map_err(|_| decode(3))?,
-        at: row.time(4)?,
-        confidence: row.f64(5)?,
-        recorded_at: row.time(6)?,
-        document_type: DocumentType::from_code(&row.text(7)?).ok_or(decode(7))?,
+        patient: PatientId(row.uuid(of::PATIENT_ID)?),
+        finding: FindingId(row.uuid(of::ID)?),
+        document: row.uuid(of::SOURCE_ID)?,
+        revision: u32::try_from(row.i64(of::REVISION)?).map_err(|_| decode(of::REVISION))?,
+        at: row.time(of::ASSERTED_AT)?,
+        confidence: row.f64(of::INITIAL_CONFIDENCE)?,
+        recorded_at: row.time(of::RECORDED_AT)?,
+        document_type: DocumentType::from_code(&row.text(of::DOCUMENT_TYPE)?).ok_or(decode(of::DOCUMENT_TYPE))?,
         session,
-        tongue: if row.text(9)? == "en" { Tongue::English } else { Tongue::Spanish },
-        entity: EntityType::from_code(&row.text(10)?).ok_or(decode(10))?,
-        negated: row.bool(11)?,
-        ended: row.bool(12)?,
-        temporality: Temporality::from_code(&row.text(13)?).ok_or(decode(13))?,
-        experiencer: Experiencer::from_code(&row.text(14)?).ok_or(decode(14))?,
-        extraction_confidence: row.f64(15)?,
-        attribute: row.bytes(16)?,
-        trust: trust.ok_or(decode(17))?,
+        tongue: if row.text(of::LANGUAGE)? == "en" { Tongue::English } else { Tongue::Spanish },
+        entity: EntityType::from_code(&row.text(of::ENTITY_TYPE)?).ok_or(decode(of::ENTITY_TYPE))?,
+        negated: row.bool(of::NEGATED)?,
+        ended: row.bool(of::ENDING)?,
+        temporality: Temporality::from_code(&row.text(of::TEMPORALITY)?).ok_or(decode(of::TEMPORALITY))?,
+        experiencer: Experiencer::from_code(&row.text(of::EXPERIENCER)?).ok_or(decode(of::EXPERIENCER))?,
+        extraction_confidence: row.f64(of::EXTRACTION_CONFIDENCE)?,
+        attribute: row.bytes(of::ATTRIBUTE_HASH)?,
+        trust: trust.ok_or(decode(of::TRUST))?,
     })
 }
 
@@ -180,14 +137,15 @@ pub async fn known(
     patients: &[PatientId],
 ) -> Result<BTreeMap<(PatientId, Uuid), Known>, DbError> {
     let mut found = BTreeMap::new();
-    for row in tx.fetch_all(&KNOWN, vec![org.0.into(), ids(patients)]).await? {
+    for row in tx.fetch_all(&sql::ACCOUNTS, vec![org.0.into(), ids(patients)]).await? {
         let known = Known {
-            stretch: Stretch::from_code(&row.text(2)?).ok_or(DbError::Decode { index: 2 })?,
-            facts: u32::try_from(row.i64(3)?).unwrap_or(u32::MAX),
-            input: row.uuid(4)?,
-            made_at: row.time(5)?,
+            stretch: Stretch::from_code(&row.text(sql::accounts::STRETCH)?)
+                .ok_or(DbError::Decode { index: sql::accounts::STRETCH })?,
+            facts: u32::try_from(row.i64(sql::accounts::FACTS)?).unwrap_or(u32::MAX),
+            input: row.uuid(sql::accounts::INPUT_ID)?,
+            made_at: row.time(sql::accounts::MADE_AT)?,
         };
-        found.insert((PatientId(row.uuid(0)?), row.uuid(1)?), known);
+        found.insert((PatientId(row.uuid(sql::accounts::PATIENT_ID)?), row.uuid(sql::accounts::ID)?), known);
     }
     Ok(found)
 }
@@ -201,8 +159,10 @@ pub async fn forgotten(
     org: OrgId,
     patients: &[PatientId],
 ) -> Result<HashMap<PatientId, DateTime<Utc>>, DbError> {
-    let rows = tx.fetch_all(&FORGOTTEN, vec![org.0.into(), ids(patients)]).await?;
-    rows.iter().map(|row| Ok((PatientId(row.uuid(0)?), row.time(1)?))).collect()
+    let rows = tx.fetch_all(&sql::LAST_FORGOTTEN, vec![org.0.into(), ids(patients)]).await?;
+    rows.iter()
+        .map(|row| Ok((PatientId(row.uuid(sql::last_forgotten::PATIENT_ID)?), row.time(sql::last_forgotten::NEWEST)?)))
+        .collect()
 }
 
 /// Words and evidence of facts.
@@ -226,16 +186,19 @@ fn ids(patients: &[PatientId]) -> Arg {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use anamnesis_sql::{Access, Database, Location};
+    use anamnesis_sql::{Access, Database, Location, Sql};
+
+    /// The place of the words in a row of `EXPLAIN QUERY PLAN`.
+    const DETAIL: usize = 3;
 
     #[tokio::test]
     async fn who_is_due_is_found_by_what_is_recent_and_not_by_walking_all_patients() {
         let db = Database::open(&Location::Memory).await.unwrap();
         let mut tx = db.begin(Access::Platform).await.unwrap();
-        let explain = Sql::new(Box::leak(format!("EXPLAIN QUERY PLAN {}", PATIENTS.sqlite()).into_boxed_str()));
+        let explain = Sql::new(Box::leak(format!("EXPLAIN QUERY PLAN {}", sql::PATIENTS.sqlite()).into_boxed_str()));
         let nil = || Uuid::nil().into();
         let plan = tx.fetch_all(&explain, vec![nil(), 1i64.into(), 0i64.into(), nil(), 1i64.into()]).await.unwrap();
-        let plan: Vec<String> = plan.iter().map(|row| row.text(3).unwrap()).collect();
+        let plan: Vec<String> = plan.iter().map(|row| row.text(DETAIL).unwrap()).collect();
         for index in
             ["documents_recorded (org_id=? AND recorded_at>", "memory_purge (org_id=? AND state=? AND state_at>"]
         {

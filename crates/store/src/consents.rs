@@ -1,7 +1,6 @@
 //! Consents as they are stored, and what follows of them: of whom nothing may be stored, and of whom nothing may be shown.
 
 use std::collections::{BTreeSet, HashMap};
-use std::sync::LazyLock;
 
 use chrono::{DateTime, Utc};
 use serde::Serialize;
@@ -10,42 +9,12 @@ use uuid::Uuid;
 use super::admission::{Known, Wanted};
 use super::seal::open_text;
 use super::{Keys, Store, StoreError};
+use crate::statements::consents as sql;
 use anamnesis_core::consent::{Consent, ConsentScope, Consents, Provision};
 use anamnesis_core::ids::{OrgId, PatientId};
 use anamnesis_core::scope::Scope;
 use anamnesis_crypto::{Cell, KeyStore, PatientKeys};
-use anamnesis_sql::{Access, Arg, Row, Sql, Transaction};
-
-static OF: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "SELECT patient_id, id, scope_hash, provision, from_at, until_at, \
-         coalesce(stated_at, CASE WHEN from_at < created_at THEN from_at ELSE created_at END) FROM consent \
-         WHERE org_id = $1 AND patient_id IN {uuids $2}",
-    )
-});
-static LIST: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "SELECT patient_id, id, scope_hash, provision, from_at, until_at, \
-         coalesce(stated_at, CASE WHEN from_at < created_at THEN from_at ELSE created_at END), scope_sealed, reason_sealed, recorded_by, created_at \
-         FROM consent WHERE org_id = $1 AND patient_id = $2 ORDER BY from_at, id",
-    )
-});
-// All that decides whether anything of a patient may be kept.
-static DECIDING: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "SELECT patient_id, id FROM consent WHERE org_id = $1 AND patient_id IN {uuids $2} \
-         UNION ALL SELECT patient_id, id FROM ephemeral_mode WHERE org_id = $1 AND patient_id IN {uuids $2} \
-         UNION ALL SELECT patient_id, id FROM erasure WHERE org_id = $1 AND patient_id IN {uuids $2}",
-    )
-});
-
-static REQUIRED: LazyLock<Sql> =
-    LazyLock::new(|| Sql::new("SELECT consent_required FROM organization WHERE org_id = $1"));
-static PATIENTS: LazyLock<Sql> = LazyLock::new(|| Sql::new("SELECT patient_id FROM patient_profile WHERE org_id = $1"));
-
-pub fn statements() -> Vec<&'static Sql> {
-    vec![&OF, &LIST, &DECIDING, &REQUIRED, &PATIENTS]
-}
+use anamnesis_sql::{Access, Arg, Row, Transaction};
 
 /// The rows that decide whether anything of a patient may be kept, by patient: what an admission looked at.
 pub type Looked = HashMap<PatientId, BTreeSet<Uuid>>;
@@ -143,14 +112,15 @@ impl Recorded {
     }
 }
 
+/// A row of `of_patients` or `of_patient`: what they have in common stands at the same places.
 fn recorded(row: &Row) -> Result<Recorded, StoreError> {
     Ok(Recorded {
-        id: row.uuid(1)?,
-        scope_hash: row.bytes(2)?,
-        provision: Provision::from_code(&row.text(3)?).ok_or(StoreError::Shape)?,
-        from: row.time(4)?,
-        until: row.opt_time(5)?,
-        stated_at: row.time(6)?,
+        id: row.uuid(sql::of_patients::ID)?,
+        scope_hash: row.bytes(sql::of_patients::SCOPE_HASH)?,
+        provision: Provision::from_code(&row.text(sql::of_patients::PROVISION)?).ok_or(StoreError::Shape)?,
+        from: row.time(sql::of_patients::FROM_AT)?,
+        until: row.opt_time(sql::of_patients::UNTIL_AT)?,
+        stated_at: row.time(sql::of_patients::STATED_AT)?,
     })
 }
 
@@ -161,8 +131,8 @@ pub(super) async fn rows_of(
     patients: Arg,
 ) -> Result<HashMap<PatientId, Vec<Recorded>>, StoreError> {
     let mut found: HashMap<PatientId, Vec<Recorded>> = HashMap::new();
-    for row in tx.fetch_all(&OF, vec![org.0.into(), patients]).await? {
-        found.entry(PatientId(row.uuid(0)?)).or_default().push(recorded(&row)?);
+    for row in tx.fetch_all(&sql::OF_PATIENTS, vec![org.0.into(), patients]).await? {
+        found.entry(PatientId(row.uuid(sql::of_patients::PATIENT_ID)?)).or_default().push(recorded(&row)?);
     }
     Ok(found)
 }
@@ -177,8 +147,8 @@ pub(super) async fn still(
     patients: Vec<Uuid>,
     looked: &Looked,
 ) -> Result<(), StoreError> {
-    for row in tx.fetch_all(&DECIDING, vec![org.0.into(), Arg::Uuids(patients)]).await? {
-        let (patient, id) = (PatientId(row.uuid(0)?), row.uuid(1)?);
+    for row in tx.fetch_all(&sql::DECIDING, vec![org.0.into(), Arg::Uuids(patients)]).await? {
+        let (patient, id) = (PatientId(row.uuid(sql::deciding::PATIENT_ID)?), row.uuid(sql::deciding::ID)?);
         if looked.get(&patient).is_none_or(|known| !known.contains(&id)) {
             return Err(StoreError::Race);
         }
@@ -208,8 +178,8 @@ pub(crate) async fn within(
 
 /// Whether an organisation keeps nothing without a permit.
 pub(crate) async fn is_required(tx: &mut Transaction, org: OrgId) -> Result<bool, StoreError> {
-    let row = tx.fetch_optional(&REQUIRED, vec![org.0.into()]).await?;
-    Ok(row.map(|row| row.bool(0)).transpose()?.unwrap_or(false))
+    let row = tx.fetch_optional(&sql::REQUIRED, vec![org.0.into()]).await?;
+    Ok(row.map(|row| row.bool(sql::required::CONSENT_REQUIRED)).transpose()?.unwrap_or(false))
 }
 
 /// Patients of an organisation who may not be counted among others.
@@ -223,8 +193,11 @@ pub async fn left_out_of_research(
     now: DateTime<Utc>,
 ) -> Result<Vec<PatientId>, StoreError> {
     let required = is_required(tx, org).await?;
-    let rows = tx.fetch_all(&PATIENTS, vec![org.0.into()]).await?;
-    let patients = rows.iter().map(|row| Ok(PatientId(row.uuid(0)?))).collect::<Result<Vec<_>, StoreError>>()?;
+    let rows = tx.fetch_all(&sql::PATIENTS, vec![org.0.into()]).await?;
+    let patients = rows
+        .iter()
+        .map(|row| Ok(PatientId(row.uuid(sql::patients::PATIENT_ID)?)))
+        .collect::<Result<Vec<_>, StoreError>>()?;
     let consents = within(tx, org, keys, &patients).await?;
     let nothing = Consents::default();
     let may = |patient: &PatientId| consents.get(patient).unwrap_or(&nothing).may_research(required, now);
@@ -356,7 +329,7 @@ impl Store {
         let Some(keys) = self.keys_of(scope).await? else { return Ok(Vec::new()) };
         let now = self.clock.now();
         let mut tx = self.db.read(Access::Organization(scope.org())).await?;
-        let rows = tx.fetch_all(&LIST, vec![scope.org().0.into(), scope.patient().0.into()]).await?;
+        let rows = tx.fetch_all(&sql::OF_PATIENT, vec![scope.org().0.into(), scope.patient().0.into()]).await?;
         let recorded = rows.iter().map(recorded).collect::<Result<Vec<_>, _>>()?;
         let all = consents(&recorded, &keys);
         let mut decided: BTreeSet<ConsentScope> = BTreeSet::new();
@@ -373,15 +346,15 @@ impl Store {
                 id: one.id,
                 scope: match known {
                     Some(known) => Some(known.code().to_owned()),
-                    None => open(7, "scope")?,
+                    None => open(sql::of_patient::SCOPE_SEALED, "scope")?,
                 },
                 provision: one.provision,
                 from: one.from,
                 until: one.until,
                 stated_at: one.stated_at,
-                reason: open(8, "reason")?,
-                recorded_by: row.uuid(9)?,
-                recorded_at: row.time(10)?,
+                reason: open(sql::of_patient::REASON_SEALED, "reason")?,
+                recorded_by: row.uuid(sql::of_patient::RECORDED_BY)?,
+                recorded_at: row.time(sql::of_patient::CREATED_AT)?,
                 decides,
             });
         }

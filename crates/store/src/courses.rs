@@ -3,7 +3,6 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::RangeInclusive;
-use std::sync::LazyLock;
 
 use chrono::{DateTime, NaiveDate, Utc};
 use uuid::Uuid;
@@ -13,6 +12,7 @@ use super::seal::{Sealer, open_record, open_text};
 use super::write::clinical::clinical_cell;
 use super::write::findings::finding_cell;
 use super::{Keys, Store, StoreError};
+use crate::statements::courses as sql;
 use anamnesis_core::clock::Entropy;
 use anamnesis_core::course::{Course, Said};
 use anamnesis_core::document::DocumentType;
@@ -23,70 +23,7 @@ use anamnesis_core::profile::CognitiveCourse;
 use anamnesis_core::provenance::SourceType;
 use anamnesis_core::scope::Scope;
 use anamnesis_crypto::Cell;
-use anamnesis_sql::{Arg, Bulk, ColumnType, DbError, Row, Sql, Transaction};
-
-// A proxy's confidence is nobody's state; what a model formed or a device measured is no statement.
-static SAID: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "SELECT patient_id, asserted_at, initial_confidence, confidence_basis, kind, entity_type, document_type, \
-         source_type, set_by \
-         FROM extracted_findings WHERE org_id = $1 AND patient_id IN {uuids $2} AND live = 1 AND is_proxy = 0 \
-         AND confidence_basis IN ('given', 'cognitive_state', 'default') AND document_type IS NOT NULL \
-         AND document_type <> 'analysis' AND tombstone_of IS NULL AND recorded_at <= $3 ORDER BY patient_id, asserted_at, id",
-    )
-});
-static STATES: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "SELECT patient_id, id, stated_at, cognitive_state FROM profile_statement \
-         WHERE org_id = $1 AND patient_id IN {uuids $2} AND cognitive_state IS NOT NULL",
-    )
-});
-static READINGS: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "SELECT patient_id, id, asserted_at, payload_sealed FROM extracted_findings WHERE org_id = $1 \
-         AND patient_id IN {uuids $2} AND entity_type = 'health_signal' AND live = 1 AND tombstone_of IS NULL \
-         AND recorded_at <= $3 ORDER BY patient_id, asserted_at, id",
-    )
-});
-// Those of standing, as the clinical store has them; one that is denied was never taken.
-static TAKEN: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "SELECT patient_id, memory_id, name_sealed, since, until, status FROM medications \
-         WHERE org_id = $1 AND patient_id IN {uuids $2} AND status <> 'not_taken' ORDER BY patient_id, memory_id",
-    )
-});
-static KNOWN: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new("SELECT patient_id, input_id, alert FROM confidence_course WHERE org_id = $1 AND patient_id IN {uuids $2}")
-});
-static ZONE: LazyLock<Sql> = LazyLock::new(|| Sql::new("SELECT time_zone FROM organization WHERE org_id = $1"));
-static KEEP: LazyLock<Bulk> = LazyLock::new(|| {
-    let columns = [
-        ("org_id", ColumnType::Uuid),
-        ("patient_id", ColumnType::Uuid),
-        ("input_id", ColumnType::Uuid),
-        ("course_sealed", ColumnType::Bytes),
-        ("alert", ColumnType::Text),
-        ("alerted_at", ColumnType::Int),
-        ("as_of", ColumnType::Int),
-        ("created_at", ColumnType::Int),
-        ("updated_at", ColumnType::Int),
-    ];
-    Bulk::new(
-        "confidence_course",
-        &columns,
-        "ON CONFLICT (org_id, patient_id) DO UPDATE SET input_id = excluded.input_id, \
-         course_sealed = excluded.course_sealed, alert = excluded.alert, \
-         alerted_at = CASE WHEN confidence_course.alert IS NULL OR excluded.alert IS NULL THEN excluded.alerted_at \
-           ELSE confidence_course.alerted_at END, as_of = excluded.as_of, updated_at = excluded.updated_at",
-    )
-});
-static COURSE: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new("SELECT course_sealed, alerted_at, as_of FROM confidence_course WHERE org_id = $1 AND patient_id = $2")
-});
-
-pub fn statements() -> Vec<&'static Sql> {
-    vec![&SAID, &STATES, &READINGS, &TAKEN, &KNOWN, &ZONE, KEEP.sql(), &COURSE]
-}
+use anamnesis_sql::{Arg, DbError, Row, Transaction};
 
 /// Numbers of days, by what was measured.
 pub type Readings = BTreeMap<String, BTreeMap<NaiveDate, f64>>;
@@ -103,19 +40,22 @@ pub async fn said(
 ) -> Result<BTreeMap<PatientId, Vec<Said>>, DbError> {
     let ids = ids(patients);
     let mut states: HashMap<Uuid, CognitiveCourse> = HashMap::new();
-    for row in tx.fetch_all(&STATES, vec![org.0.into(), ids.clone()]).await? {
-        states.entry(row.uuid(0)?).or_default().add((row.time(2)?, row.uuid(1)?), row.f64(3)?);
+    for row in tx.fetch_all(&sql::STATES, vec![org.0.into(), ids.clone()]).await? {
+        use sql::states as of;
+        let own = states.entry(row.uuid(of::PATIENT_ID)?).or_default();
+        own.add((row.time(of::STATED_AT)?, row.uuid(of::ID)?), row.f64(of::COGNITIVE_STATE)?);
     }
     let mut found: BTreeMap<PatientId, Vec<Said>> = BTreeMap::new();
-    for row in tx.fetch_all(&SAID, vec![org.0.into(), ids, until.into()]).await? {
-        let (patient, at) = (row.uuid(0)?, row.time(1)?);
-        let confidence = match row.text(3)?.as_str() {
+    for row in tx.fetch_all(&sql::SAID, vec![org.0.into(), ids, until.into()]).await? {
+        let (patient, at) = (row.uuid(sql::said::PATIENT_ID)?, row.time(sql::said::ASSERTED_AT)?);
+        let confidence = match row.text(sql::said::CONFIDENCE_BASIS)?.as_str() {
             "default" if !is_own(&row)? => None,
             "default" => states.get(&patient).and_then(|course| course.at(at)).map(|state| state / 100.0),
-            _ => Some(row.f64(2)?),
+            _ => Some(row.f64(sql::said::INITIAL_CONFIDENCE)?),
         };
         let Some(confidence) = confidence else { continue };
-        let (kind, topic, situation) = (row.text(4)?, row.text(5)?, row.text(6)?);
+        let (kind, topic, situation) =
+            (row.text(sql::said::KIND)?, row.text(sql::said::ENTITY_TYPE)?, row.text(sql::said::DOCUMENT_TYPE)?);
         found.entry(PatientId(patient)).or_default().push(Said { at, confidence, kind, topic, situation });
     }
     Ok(found)
@@ -123,9 +63,10 @@ pub async fn said(
 
 /// Whether it is the patient's own word, which alone the patient's state weighs.
 fn is_own(row: &Row) -> Result<bool, DbError> {
-    let source_type = SourceType::from_code(&row.text(7)?).ok_or(DbError::Decode { index: 7 })?;
-    let set_by = SetBy::from_code(&row.text(8)?).ok_or(DbError::Decode { index: 8 })?;
-    Ok(speaks_for_themselves(source_type, set_by, DocumentType::from_code(&row.text(6)?)))
+    let source_type = SourceType::from_code(&row.text(sql::said::SOURCE_TYPE)?)
+        .ok_or(DbError::Decode { index: sql::said::SOURCE_TYPE })?;
+    let set_by = SetBy::from_code(&row.text(sql::said::SET_BY)?).ok_or(DbError::Decode { index: sql::said::SET_BY })?;
+    Ok(speaks_for_themselves(source_type, set_by, DocumentType::from_code(&row.text(sql::said::DOCUMENT_TYPE)?)))
 }
 
 /// Readings of devices of these patients: the mean of each day.
@@ -140,11 +81,16 @@ pub async fn readings(
     until: DateTime<Utc>,
 ) -> Result<BTreeMap<PatientId, Readings>, StoreError> {
     let mut days: BTreeMap<(PatientId, String, NaiveDate), Vec<f64>> = BTreeMap::new();
-    for row in tx.fetch_all(&READINGS, vec![org.0.into(), ids(patients), until.into()]).await? {
-        let (patient, id, at) = (PatientId(row.uuid(0)?), row.uuid(1)?, row.time(2)?);
+    for row in tx.fetch_all(&sql::READINGS, vec![org.0.into(), ids(patients), until.into()]).await? {
+        let (patient, id, at) = (
+            PatientId(row.uuid(sql::readings::PATIENT_ID)?),
+            row.uuid(sql::readings::ID)?,
+            row.time(sql::readings::ASSERTED_AT)?,
+        );
         let scope = Scope::new(org, patient).map_err(|_| StoreError::Shape)?;
         let Some(keys) = keys.get(&scope) else { continue };
-        let words: FindingWords = open_record(keys, finding_cell(id, "payload"), &row.blob(3)?)?;
+        let words: FindingWords =
+            open_record(keys, finding_cell(id, "payload"), &row.blob(sql::readings::PAYLOAD_SEALED)?)?;
         let number =
             words.value.as_deref().and_then(|value| value.split([' ', ',']).next()).and_then(|n| n.parse().ok());
         if let Some(number) = number {
@@ -172,14 +118,21 @@ pub async fn regimens(
     within: &RangeInclusive<NaiveDate>,
 ) -> Result<BTreeMap<PatientId, Readings>, StoreError> {
     let mut found: BTreeMap<PatientId, Readings> = BTreeMap::new();
-    for row in tx.fetch_all(&TAKEN, vec![org.0.into(), ids(patients)]).await? {
-        let (patient, memory) = (PatientId(row.uuid(0)?), row.uuid(1)?);
+    for row in tx.fetch_all(&sql::MEDICINES, vec![org.0.into(), ids(patients)]).await? {
+        let (patient, memory) =
+            (PatientId(row.uuid(sql::medicines::PATIENT_ID)?), row.uuid(sql::medicines::MEMORY_ID)?);
         let scope = Scope::new(org, patient).map_err(|_| StoreError::Shape)?;
         let Some(keys) = keys.get(&scope) else { continue };
-        let name = open_text(keys, clinical_cell("medications", memory, "name"), &row.blob(2)?)?;
-        let (since, until) = (row.opt_time(3)?.map(|at| at.date_naive()), row.opt_time(4)?.map(|at| at.date_naive()));
+        let name =
+            open_text(keys, clinical_cell("medications", memory, "name"), &row.blob(sql::medicines::NAME_SEALED)?)?;
+        let (since, until) = (
+            row.opt_time(sql::medicines::SINCE)?.map(|at| at.date_naive()),
+            row.opt_time(sql::medicines::UNTIL)?.map(|at| at.date_naive()),
+        );
         // Of one that was stopped without a day nobody can say until when it was taken.
-        let (Some(since), true) = (since, until.is_some() || row.text(5)? == "active") else { continue };
+        let (Some(since), true) = (since, until.is_some() || row.text(sql::medicines::STATUS)? == "active") else {
+            continue;
+        };
         let days = found.entry(patient).or_default().entry(format!("days on {name}")).or_default();
         for day in within.start().iter_days().take_while(|day| day <= within.end()) {
             let is_taken = since <= day && until.is_none_or(|until| day < until);
@@ -199,8 +152,15 @@ pub async fn known(
     org: OrgId,
     patients: &[PatientId],
 ) -> Result<BTreeMap<PatientId, (Uuid, bool)>, DbError> {
-    let rows = tx.fetch_all(&KNOWN, vec![org.0.into(), ids(patients)]).await?;
-    rows.iter().map(|row| Ok((PatientId(row.uuid(0)?), (row.uuid(1)?, row.opt_text(2)?.is_some())))).collect()
+    let rows = tx.fetch_all(&sql::OF_PATIENTS, vec![org.0.into(), ids(patients)]).await?;
+    rows.iter()
+        .map(|row| {
+            Ok((
+                PatientId(row.uuid(sql::of_patients::PATIENT_ID)?),
+                (row.uuid(sql::of_patients::INPUT_ID)?, row.opt_text(sql::of_patients::ALERT)?.is_some()),
+            ))
+        })
+        .collect()
 }
 
 /// The organisation's time zone, as its row names it.
@@ -208,7 +168,7 @@ pub async fn known(
 /// # Errors
 /// Of the database.
 pub async fn zone(tx: &mut Transaction, org: OrgId) -> Result<Option<String>, DbError> {
-    tx.fetch_optional(&ZONE, vec![org.0.into()]).await?.map(|row| row.text(0)).transpose()
+    tx.fetch_optional(&sql::ZONE, vec![org.0.into()]).await?.map(|row| row.text(sql::zone::TIME_ZONE)).transpose()
 }
 
 /// A course to keep.
@@ -238,19 +198,20 @@ pub async fn keep(
         let alert = one.course.alert.map(|alert| alert.code());
         let sealed = Sealer { keys, entropy }.record(course_cell(one.scope), &one.course)?;
         let alerted: Option<DateTime<Utc>> = alert.map(|_| as_of);
-        rows.push(vec![
-            org.into(),
-            patient.into(),
-            one.input.into(),
-            sealed,
-            alert.into(),
-            alerted.into(),
-            as_of.into(),
-            now.into(),
-            now.into(),
-        ]);
+        let row = sql::keep::Row {
+            org_id: org.into(),
+            patient_id: patient.into(),
+            input_id: one.input.into(),
+            course_sealed: sealed,
+            alert: alert.into(),
+            alerted_at: alerted.into(),
+            as_of: as_of.into(),
+            created_at: now.into(),
+            updated_at: now.into(),
+        };
+        rows.push(row.into());
     }
-    tx.bulk(&KEEP, rows).await?;
+    tx.bulk(&sql::KEEP, rows).await?;
     Ok(())
 }
 
@@ -273,9 +234,9 @@ impl Store {
         scope: Scope,
     ) -> Result<Option<(DateTime<Utc>, Option<DateTime<Utc>>, Course)>, StoreError> {
         let Some(keys) = self.keys_of(scope).await? else { return Ok(None) };
-        let rows = self.rows(&COURSE, scope, Vec::new()).await?;
+        let rows = self.rows(&sql::OF_PATIENT, scope, Vec::new()).await?;
         let Some(row) = rows.first() else { return Ok(None) };
-        let course = open_record(&keys, course_cell(scope), &row.blob(0)?)?;
-        Ok(Some((row.time(2)?, row.opt_time(1)?, course)))
+        let course = open_record(&keys, course_cell(scope), &row.blob(sql::of_patient::COURSE_SEALED)?)?;
+        Ok(Some((row.time(sql::of_patient::AS_OF)?, row.opt_time(sql::of_patient::ALERTED_AT)?, course)))
     }
 }

@@ -9,6 +9,7 @@ use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
 use crate::organizations::{self, Policy};
+use crate::statements::covered as sql;
 use crate::write::{covered_bulks, documents};
 use crate::{StoreError, auditing, missing, stated};
 use anamnesis_core::ids::OrgId;
@@ -25,6 +26,14 @@ pub const WITH_RUNS: u8 = 3;
 
 /// The newest version.
 pub const VERSION: u8 = WITH_RUNS;
+
+/// Places in a row that [`Covered::sql`] reads: the patient, the hash, and the covered columns behind them, the first of which is
+/// the id and the second the revision where the table has revisions.
+const PATIENT: usize = 0;
+const MAC: usize = 1;
+const COVERED: usize = 2;
+const ID: usize = COVERED;
+const REVISION: usize = COVERED + 1;
 
 /// A table whose rows are covered.
 pub(crate) struct Covered {
@@ -68,7 +77,7 @@ impl Covered {
         let place = |column: &&'static str| {
             inserted.iter().position(|(name, _)| name == column).expect("a covered column is inserted")
         };
-        // Of names that stand in this crate.
+        // Of names that stand in this crate; the places are `PATIENT`, `MAC` and `COVERED`.
         let select = ["SELECT patient_id, mac, ", &read.join(", "), " FROM ", table, " WHERE org_id = $1"].concat();
         let read = format!("{select} AND patient_id IN {{uuids $2}} {further}");
         let has_revisions = columns.contains(&"revision") && columns[1] == "revision";
@@ -123,9 +132,17 @@ impl Covered {
         row
     }
 
-    /// What is hashed of a row that was read: patient and hash come first.
+    /// The same of a row whose last column is `mac`, which is empty as yet: the hash takes its place.
+    pub(crate) fn seal_row(&self, keys: &PatientKeys, row: impl Into<Vec<Arg>>) -> Vec<Arg> {
+        let mut row = row.into();
+        let mac = row.pop();
+        debug_assert!(matches!(mac, Some(Arg::Null)), "the last column is the hash, which is empty as yet");
+        self.seal(keys, row)
+    }
+
+    /// What is hashed of a row that was read: all covered columns alike, behind patient and hash.
     fn content(&self, row: &Row) -> Vec<u8> {
-        let cells = row.0.get(2..).unwrap_or_default();
+        let cells = row.0.get(COVERED..).unwrap_or_default();
         let (own, later) = cells.split_at(cells.len().saturating_sub(self.later_read));
         match later.first() {
             None | Some(Cell::Null) => content(own),
@@ -223,60 +240,6 @@ impl Uncovered {
     }
 }
 
-// A finding counts while its revision is the current one; what no document said, and was not formed by a job, always does. The
-// newest revision of a document is the current one. What was purged has no words.
-static SWITCHED: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "SELECT count(*) FROM extracted_findings AS f LEFT JOIN documents AS d ON d.org_id = f.org_id \
-           AND d.patient_id = f.patient_id AND d.document_id = f.source_id AND d.revision = f.revision \
-         WHERE f.org_id = $1 AND f.patient_id IN {uuids $2} AND f.class <> 'pattern' AND f.live <> coalesce(d.current, 1)",
-    )
-});
-static REVISIONS: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "SELECT count(*) FROM documents AS d WHERE d.org_id = $1 AND d.patient_id IN {uuids $2} \
-           AND d.document_type <> 'analysis' AND d.current <> CASE WHEN EXISTS (SELECT 1 FROM documents AS n \
-             WHERE n.org_id = d.org_id AND n.patient_id = d.patient_id AND n.document_id = d.document_id \
-             AND n.revision > d.revision) THEN 0 ELSE 1 END",
-    )
-});
-// A memory says what some finding of its attribute says: whose it is, and whether it is so.
-static TURNED: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "SELECT count(*) FROM memory AS m WHERE m.org_id = $1 AND m.patient_id IN {uuids $2} AND m.kind <> 'raw' \
-           AND EXISTS (SELECT 1 FROM extracted_findings AS f WHERE f.org_id = $1 AND f.patient_id = m.patient_id \
-             AND f.group_hash = m.group_hash AND f.attribute_hash = m.attribute_hash) \
-           AND NOT EXISTS (SELECT 1 FROM extracted_findings AS f WHERE f.org_id = $1 AND f.patient_id = m.patient_id \
-             AND f.group_hash = m.group_hash AND f.attribute_hash = m.attribute_hash AND f.negated = m.negated \
-             AND f.experiencer = m.experiencer)",
-    )
-});
-// A document has as many risks as were read in it.
-static RISKS: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "SELECT count(*) FROM documents AS d LEFT JOIN (SELECT patient_id, document_id, revision, count(*) AS flags FROM risk_flag \
-             WHERE org_id = $1 AND patient_id IN {uuids $2} GROUP BY patient_id, document_id, revision) AS r \
-           ON r.patient_id = d.patient_id AND r.document_id = d.document_id AND r.revision = d.revision \
-         WHERE d.org_id = $1 AND d.patient_id IN {uuids $2} AND d.risks IS NOT NULL AND d.risks <> coalesce(r.flags, 0)",
-    )
-});
-// A raw capture says nothing but which document came, and when.
-static RAW: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "SELECT count(*) FROM memory AS m LEFT JOIN documents AS d ON d.org_id = m.org_id AND d.patient_id = m.patient_id \
-           AND d.document_id = m.document_id AND d.revision = m.revision \
-         WHERE m.org_id = $1 AND m.patient_id IN {uuids $2} AND m.kind = 'raw' AND (d.document_id IS NULL OR m.class <> 'event' \
-           OR m.negated <> 0 OR m.experiencer <> 'patient' OR m.set_by <> 'unknown' OR m.valid_from <> d.occurred_at)",
-    )
-});
-static PURGED: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "SELECT count(*) FROM extracted_findings AS f WHERE f.org_id = $1 AND f.patient_id IN {uuids $2} \
-           AND f.tombstone_of IS NOT NULL AND EXISTS (SELECT 1 FROM memory AS m WHERE m.org_id = f.org_id \
-             AND m.patient_id = f.patient_id AND m.id = f.tombstone_of AND m.content_sealed IS NOT NULL)",
-    )
-});
-
 /// Compares every covered row of the patients whose keys are at hand with its hash, and rows with the trail: all rows are covered
 /// `since` then.
 ///
@@ -291,21 +254,21 @@ pub async fn authenticity(
     let mut found = Authenticity::default();
     let of = || vec![org.0.into(), Arg::Uuids(patients.to_vec())];
     found.forged += missing::count(tx, org, patients, since).await?;
-    for sql in [&SWITCHED, &REVISIONS, &PURGED, &TURNED, &RISKS, &RAW] {
-        let row = tx.fetch_optional(sql, of()).await?;
-        found.forged += row.map(|row| row.i64(0)).transpose()?.map_or(0, i64::unsigned_abs);
+    for counted in [&sql::SWITCHED, &sql::REVISIONS, &sql::PURGED, &sql::TURNED, &sql::RISKS, &sql::RAW] {
+        let row = tx.fetch_optional(counted, of()).await?;
+        found.forged += row.map(|row| row.i64(sql::switched::FAULTS)).transpose()?.map_or(0, i64::unsigned_abs);
     }
     for covered in covered_bulks() {
         let rows = tx.fetch_all(covered.sql(), of()).await?;
         for row in rows {
-            let scope = Scope::new(org, row.uuid(0)?.into()).ok();
+            let scope = Scope::new(org, row.uuid(PATIENT)?.into()).ok();
             // Of a patient without a key nothing can be said: that is counted on its own.
             let Some(keys) = scope.and_then(|scope| keys.get(&scope)) else { continue };
             let content = covered.content(&row);
-            let Some(mac) = row.opt_blob(1)? else {
+            let Some(mac) = row.opt_blob(MAC)? else {
                 let mac = covered.hash(keys, &content);
-                let revision = covered.has_revisions.then(|| row.i64(3)).transpose()?;
-                let own = Uncovered::new(covered.table, covered.since, (row.uuid(0)?, row.uuid(2)?), mac);
+                let revision = covered.has_revisions.then(|| row.i64(REVISION)).transpose()?;
+                let own = Uncovered::new(covered.table, covered.since, (row.uuid(PATIENT)?, row.uuid(ID)?), mac);
                 found.uncovered.push(Uncovered { revision, ..own });
                 continue;
             };
@@ -363,14 +326,14 @@ pub async fn distrusted(
     let pairs = pairs.into_iter().map(|(patient, document)| (patient, document.as_bytes().to_vec())).collect();
     let Some(sql) = &covered.read_some else { return Ok(found) };
     for row in tx.fetch_all(sql, vec![org.0.into(), Arg::Pairs(pairs)]).await? {
-        let scope = Scope::new(org, row.uuid(0)?.into()).ok();
+        let scope = Scope::new(org, row.uuid(PATIENT)?.into()).ok();
         let Some(keys) = scope.and_then(|scope| keys.get(&scope)) else { continue };
-        let is_own = match row.opt_blob(1)? {
+        let is_own = match row.opt_blob(MAC)? {
             Some(mac) => mac == covered.hash(keys, &covered.content(&row)),
             None => !is_covered,
         };
         if !is_own {
-            found.documents.insert((row.uuid(0)?, row.uuid(2)?, row.i64(3)?));
+            found.documents.insert((row.uuid(PATIENT)?, row.uuid(ID)?, row.i64(REVISION)?));
         }
     }
     Ok(found)
@@ -395,10 +358,10 @@ pub async fn adopt(tx: &mut Transaction, org: OrgId, uncovered: &[Uncovered]) ->
     Ok(())
 }
 
+/// The statements that are made of the covered tables; all others are in the folder.
 pub fn statements() -> Vec<&'static Sql> {
-    let own: [&Sql; 6] = [&SWITCHED, &REVISIONS, &PURGED, &TURNED, &RISKS, &RAW];
     let of = |covered: &&'static Covered| [Some(covered.sql()), covered.read_some.as_ref(), Some(covered.adopt.sql())];
-    own.into_iter().chain(missing::statements()).chain(covered_bulks().iter().flat_map(of).flatten()).collect()
+    covered_bulks().iter().flat_map(of).flatten().collect()
 }
 
 /// One that is made when it is first asked for.

@@ -10,6 +10,7 @@ use uuid::Uuid;
 
 use super::seal::{document_row, hash_row};
 use super::{Store, StoreError};
+use crate::statements::{self, Named, digest as sql};
 use anamnesis_core::ids::{OrgId, PatientId};
 use anamnesis_core::scope::Scope;
 use anamnesis_crypto::{Cell as SealedCell, PatientKeys};
@@ -31,91 +32,56 @@ enum RowId {
 struct Table {
     name: &'static str,
     columns: &'static [&'static str],
+    /// The place of the patient, where the table has one.
+    patient: Option<usize>,
     row: RowId,
-    sql: Sql,
+    sql: &'static Sql,
 }
 
-/// The tenants' tables, each with the columns that tell what is remembered. The second column is the patient where a
-/// table has one.
-macro_rules! tables {
-    ($($name:literal, $row:expr, [$($column:literal),+ $(,)?];)+) => {
-        static TABLES: LazyLock<Vec<Table>> = LazyLock::new(|| vec![$(Table {
-            name: $name,
-            columns: &[$($column),+],
-            row: $row,
-            sql: Sql::new(concat!("SELECT ", tables!(@list $($column),+), " FROM ", $name, " WHERE org_id = $1")),
-        }),+]);
+/// The tables of the tenants. The statement of each has its name, and reads the columns that say what is remembered.
+static ROWS: [(&str, RowId); 31] = [
+    ("organization", RowId::Open),
+    ("patient_profile", RowId::Column(sql::patient_profile::PATIENT_ID)),
+    ("profile_statement", RowId::Column(sql::profile_statement::ID)),
+    ("ephemeral_mode", RowId::Open),
+    ("inbox", RowId::Open),
+    ("quarantine", RowId::Open),
+    ("documents", RowId::Document(sql::documents::DOCUMENT_ID, sql::documents::REVISION)),
+    ("document_archive", RowId::Document(sql::document_archive::DOCUMENT_ID, sql::document_archive::REVISION)),
+    ("legal_hold", RowId::Column(sql::legal_hold::ID)),
+    ("passage", RowId::Open),
+    ("embedding", RowId::Open),
+    ("extracted_findings", RowId::Column(sql::extracted_findings::ID)),
+    ("memory", RowId::Column(sql::memory::ID)),
+    ("legacy_record", RowId::Column(sql::legacy_record::ID)),
+    ("confidence_course", RowId::Column(sql::confidence_course::PATIENT_ID)),
+    ("cohort_pattern", RowId::Open),
+    ("summary", RowId::Open),
+    ("memory_link", RowId::Open),
+    ("memory_event", RowId::Open),
+    ("contradiction", RowId::Open),
+    ("conditions", RowId::Column(sql::conditions::MEMORY_ID)),
+    ("allergies", RowId::Column(sql::allergies::MEMORY_ID)),
+    ("medications", RowId::Column(sql::medications::MEMORY_ID)),
+    ("symptom_states", RowId::Column(sql::symptom_states::MEMORY_ID)),
+    ("appointments", RowId::Column(sql::appointments::MEMORY_ID)),
+    ("health_signals", RowId::Column(sql::health_signals::MEMORY_ID)),
+    ("conversation_preferences", RowId::Hash(sql::conversation_preferences::KEY_HASH)),
+    ("consent", RowId::Column(sql::consent::ID)),
+    ("action_audit", RowId::Open),
+    ("risk_flag", RowId::Column(sql::risk_flag::ID)),
+    ("outbox", RowId::Column(sql::outbox::ID)),
+];
+
+static TABLES: LazyLock<Vec<Table>> = LazyLock::new(|| {
+    let all: HashMap<&str, Named> = statements::all().into_iter().map(|one| (one.name, one)).collect();
+    let table = |(name, row): &(&'static str, RowId)| {
+        let Named { sql, columns, .. } = all[format!("digest/{name}").as_str()];
+        let patient = columns.iter().position(|column| *column == "patient_id");
+        Table { name, columns, patient, row: *row, sql }
     };
-    (@list $first:literal $(, $rest:literal)*) => { concat!($first $(, ", ", $rest)*) };
-}
-
-tables! {
-    "organization", RowId::Open, ["org_id", "time_zone", "redaction_policy", "consent_required", "withdrawal",
-        "privacy_tier", "country", "emergency_text_en", "emergency_text_es"];
-    "patient_profile", RowId::Column(1), ["org_id", "patient_id", "cognitive_state", "cognitive_state_at",
-        "disclaimer_accepted_at", "region_sealed", "privacy_tier_sealed", "emergency_contacts_sealed", "profile_at",
-        "ephemeral", "privacy_tier", "country"];
-    "profile_statement", RowId::Column(2), ["org_id", "patient_id", "id", "stated_at", "cognitive_state",
-        "disclaimer_accepted_at", "region_sealed", "privacy_tier_sealed", "emergency_contacts_sealed"];
-    "ephemeral_mode", RowId::Open, ["org_id", "patient_id", "id", "from_at", "is_on"];
-    "inbox", RowId::Open, ["org_id", "patient_id", "message_hash", "body_hash", "message_type", "disposition"];
-    "quarantine", RowId::Open, ["org_id", "id", "message_hash", "reason", "field", "state"];
-    "documents", RowId::Document(2, 3), ["org_id", "patient_id", "document_id", "revision", "document_type",
-        "occurred_at", "language", "therapist_id", "signed_by", "ends_at", "session_hash", "sentiment", "risk_level", "body_hash",
-        "content_sealed", "redaction_policy", "extractor_version", "current", "fate", "risks"];
-    "document_archive", RowId::Document(2, 3), ["org_id", "patient_id", "document_id", "revision", "content_sealed"];
-    "legal_hold", RowId::Column(2), ["org_id", "patient_id", "id", "document_id", "reference_sealed", "set_by", "set_at",
-        "lifted_by", "lifted_at"];
-    "passage", RowId::Open, ["org_id", "patient_id", "id", "document_id", "revision", "ordinal", "start_offset",
-        "end_offset", "text_hash", "terms"];
-    "embedding", RowId::Open, ["org_id", "patient_id", "generation", "passage_id", "dimension", "vector"];
-    "extracted_findings", RowId::Column(2), ["org_id", "patient_id", "id", "source_id", "revision", "live", "group_hash",
-        "attribute_hash", "entity_type", "kind", "class", "set_by", "document_type", "source_type", "epistemic", "trust",
-        "ending", "blanket", "negated", "uncertain", "temporality", "experiencer", "extraction_confidence",
-        "initial_confidence", "confidence_basis", "is_proxy", "asserted_at", "valid_from", "expires_at",
-        "ends_at", "text_hash", "payload_sealed", "evidence_sealed", "evidence_start", "evidence_end", "extractor_version", "tombstone_of"];
-    "memory", RowId::Column(2), ["org_id", "patient_id", "id", "group_hash", "attribute_hash", "kind", "class",
-        "entity_type", "sensitivity", "state", "contested", "ungrounded", "content_sealed", "finding_id", "document_id",
-        "revision", "evidence_sealed", "evidence_start", "evidence_end", "file_sealed", "source_type", "epistemic",
-        "source_entity_sealed", "is_proxy", "trust", "set_by", "negated", "experiencer", "extraction_confidence",
-        "initial_confidence", "confidence_basis", "confidence", "fade_level", "times_reinforced", "verification_count",
-        "last_verified", "is_protected", "cycle", "valid_from", "valid_to", "last_confirmed_at", "reconfirm_due_at",
-        "expires_at", "ends_at", "state_at", "supersedes", "superseded_by", "terms", "embedding_generation", "redaction_policy",
-        "schema_version"];
-    "legacy_record", RowId::Column(2), ["org_id", "patient_id", "id", "format", "ordinal", "record_hash", "record_sealed"];
-    "confidence_course", RowId::Column(1), ["org_id", "patient_id", "input_id", "course_sealed", "alert", "alerted_at", "as_of"];
-    "cohort_pattern", RowId::Open, ["org_id", "month", "dimension", "value", "patients"];
-    "summary", RowId::Open, ["org_id", "patient_id", "id", "stretch", "from_at", "until_at", "facts", "input_id"];
-    "memory_link", RowId::Open, ["org_id", "patient_id", "relation", "from_kind", "from_id", "to_kind", "to_id"];
-    "memory_event", RowId::Open, ["org_id", "patient_id", "id", "memory_id", "derived", "at", "action", "source",
-        "old_confidence", "new_confidence", "evidence_kind", "evidence_id"];
-    "contradiction", RowId::Open, ["org_id", "patient_id", "id", "group_hash", "kept_id", "claim_id", "type", "state",
-        "found_at"];
-    "conditions", RowId::Column(2), ["org_id", "patient_id", "memory_id", "name_sealed", "code_sealed", "status",
-        "experiencer", "trust", "set_by", "since"];
-    "allergies", RowId::Column(2), ["org_id", "patient_id", "memory_id", "substance_sealed", "reaction_sealed", "status",
-        "trust", "set_by", "since"];
-    "medications", RowId::Column(2), ["org_id", "patient_id", "memory_id", "name_sealed", "dose_sealed", "route_sealed",
-        "frequency_sealed", "status", "trust", "set_by", "since", "until"];
-    "symptom_states", RowId::Column(2), ["org_id", "patient_id", "memory_id", "name_sealed", "severity", "status",
-        "trust", "set_by", "onset", "last_confirmed_at", "expires_at"];
-    "appointments", RowId::Column(2), ["org_id", "patient_id", "memory_id", "title_sealed", "status", "at", "set_by"];
-    "health_signals", RowId::Column(2), ["org_id", "patient_id", "memory_id", "metric_hash", "reading_sealed", "status",
-        "synced_at"];
-    "conversation_preferences", RowId::Hash(2), ["org_id", "patient_id", "key_hash", "key_sealed", "value_sealed",
-        "source", "confidence", "stated_at", "stated_by"];
-    "consent", RowId::Column(2), ["org_id", "patient_id", "id", "scope_hash", "scope_sealed", "provision", "from_at",
-        "until_at", "stated_at", "recorded_by", "reason_sealed"];
-    "action_audit", RowId::Open, ["org_id", "patient_id", "id", "actor", "role", "purpose", "reason", "action", "subject_id",
-        "outcome"];
-    "risk_flag", RowId::Column(2), ["org_id", "patient_id", "id", "document_id", "revision", "class", "denied",
-        "experiencer", "heard_by", "probability", "level", "temporality", "detail_sealed", "evidence_sealed", "evidence_start",
-        "evidence_end", "file_sealed", "at"];
-    "outbox", RowId::Column(2), ["org_id", "patient_id", "id", "event_type", "body_sealed"];
-}
-
-static PATIENTS: LazyLock<Sql> =
-    LazyLock::new(|| Sql::new("SELECT DISTINCT patient_id FROM patient_profile WHERE org_id = $1"));
+    ROWS.iter().map(table).collect()
+});
 
 /// The digest of one table.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
@@ -163,7 +129,7 @@ impl Store {
             let keys = self.keys_of_all(org).await?;
             let mut tx = self.db.read(Access::Organization(org)).await?;
             for table in TABLES.iter() {
-                for row in tx.fetch_all(&table.sql, vec![org.0.into()]).await? {
+                for row in tx.fetch_all(table.sql, vec![org.0.into()]).await? {
                     rows.entry(table.name).or_default().push(hash(table, &row, &keys)?);
                 }
             }
@@ -174,8 +140,10 @@ impl Store {
 
     async fn keys_of_all(&self, org: OrgId) -> Result<HashMap<Uuid, Arc<PatientKeys>>, StoreError> {
         let mut tx = self.db.read(Access::Organization(org)).await?;
-        let rows = tx.fetch_all(&PATIENTS, vec![Arg::from(org.0)]).await?;
-        let scopes = rows.iter().map(|row| Scope::new(org, PatientId(row.uuid(0)?)).map_err(|_| StoreError::Shape));
+        let rows = tx.fetch_all(&sql::PATIENTS, vec![Arg::from(org.0)]).await?;
+        let scopes = rows
+            .iter()
+            .map(|row| Scope::new(org, PatientId(row.uuid(sql::patients::PATIENT_ID)?)).map_err(|_| StoreError::Shape));
         let keys = self.keys.known(&scopes.collect::<Result<Vec<_>, StoreError>>()?).await?;
         Ok(keys.into_iter().map(|(scope, keys)| (scope.patient().0, keys)).collect())
     }
@@ -210,7 +178,8 @@ fn opened(
     sealed: &[u8],
     keys: &HashMap<Uuid, Arc<PatientKeys>>,
 ) -> Result<Vec<u8>, StoreError> {
-    let Some(keys) = keys.get(&row.uuid(1)?) else { return Ok(b"destroyed".to_vec()) };
+    let patient = row.uuid(table.patient.ok_or(StoreError::Shape)?)?;
+    let Some(keys) = keys.get(&patient) else { return Ok(b"destroyed".to_vec()) };
     let id = match table.row {
         RowId::Column(at) => row.uuid(at)?,
         RowId::Document(id, revision) => {
@@ -237,12 +206,6 @@ fn plain(cell: &Cell) -> Vec<u8> {
         Cell::Blob(v) => (4, v.clone()),
     };
     [&[kind], value.as_slice()].concat()
-}
-
-pub fn statements() -> Vec<&'static Sql> {
-    let mut all: Vec<&'static Sql> = TABLES.iter().map(|table| &table.sql).collect();
-    all.push(&PATIENTS);
-    all
 }
 
 #[cfg(test)]
@@ -342,13 +305,13 @@ mod tests {
     async fn every_column_of_every_tenant_table_is_in_the_digest_or_left_out_by_name() {
         let db = Database::open(&Location::Memory).await.unwrap();
         let mut tx = db.read(Access::Platform).await.unwrap();
-        let sql = Sql::new(
+        let columns = Sql::new(
             "SELECT t.name, c.name FROM sqlite_schema AS t JOIN pragma_table_info(t.name) AS c WHERE t.type = 'table' \
              AND EXISTS (SELECT 1 FROM pragma_table_info(t.name) WHERE name = 'org_id') AND t.name <> 'job_run'",
         );
         let digested: BTreeSet<(String, String)> =
             TABLES.iter().flat_map(|t| t.columns.iter().map(|c| (t.name.to_owned(), (*c).to_owned()))).collect();
-        let rows = tx.fetch_all(&sql, Vec::new()).await.unwrap();
+        let rows = tx.fetch_all(&columns, Vec::new()).await.unwrap();
         assert!(rows.len() > 200, "the schema is read");
         for row in rows {
             let (table, column) = (row.text(0).unwrap(), row.text(1).unwrap());

@@ -20,6 +20,7 @@ use super::seal::sealed_for;
 use super::write::patients;
 use super::{Keys, Store, StoreError, reconciling};
 use crate::Next;
+use crate::statements::erasing::statements as sql;
 use anamnesis_core::audit::Actor;
 use anamnesis_core::event::ErasureCompleted;
 use anamnesis_core::failpoints;
@@ -29,9 +30,8 @@ use anamnesis_crypto::PlatformKey;
 use anamnesis_sql::{Access, Arg, DbError, Transaction};
 pub(crate) use held::{erased, none_is_gone, receipt};
 use held::{rows_of, said_in};
-pub use statements::statements;
-use statements::{ACCOUNT, ASIDE, BEGIN, DROP_ASIDE, FILES, HOLDINGS, RECEIPTS};
-pub(crate) use statements::{COMPLETED, EVENT};
+pub(crate) use statements::COMPLETED;
+use statements::HOLDINGS;
 
 /// Quarantined messages that are opened in one transaction.
 const PAGE: i64 = 200;
@@ -151,7 +151,7 @@ impl Store {
         let scope = request.scope;
         let mut tx = self.db.begin(Access::Organization(scope.org())).await?;
         patients::hold(&mut tx, scope.org(), vec![scope.patient().0]).await?;
-        let mut receipts = self.receipts(&mut tx, scope.org(), &RECEIPTS, of(scope)).await?;
+        let mut receipts = self.receipts(&mut tx, scope.org(), &sql::RECEIPTS, of(scope)).await?;
         receipts.retain(|receipt| receipt.is_genuine);
         // What is learned again after it was erased can be erased again, and is another request.
         let same = |one: &&Receipt| match request.subject {
@@ -178,7 +178,7 @@ impl Store {
             return Ok(Opened::Done(whole.clone()));
         }
         if let Subject::Document(id) = request.subject
-            && tx.fetch_optional(&ACCOUNT, [of(scope), vec![id.0.into()]].concat()).await?.is_some()
+            && tx.fetch_optional(&sql::ACCOUNT, [of(scope), vec![id.0.into()]].concat()).await?.is_some()
         {
             return Ok(Opened::Derived);
         }
@@ -213,6 +213,7 @@ impl Store {
         request: &Request,
         names: impl Fn(&[u8], Option<&[u8]>) -> bool,
     ) -> Result<u64, StoreError> {
+        use sql::set_aside as of;
         let (scope, mut last, mut gone) = (request.scope, Uuid::nil(), 0);
         if failpoints::is("erase_keeps_aside") {
             return Ok(0);
@@ -220,19 +221,20 @@ impl Store {
         let is_own = |sealed: &Sealed| request.subject == Subject::Patient && sealed.key == Some(scope);
         loop {
             let mut tx = self.db.read(Access::Platform).await?;
-            let rows = tx.fetch_all(&ASIDE, vec![scope.org().0.into(), last.into(), PAGE.into()]).await?;
+            let rows = tx.fetch_all(&sql::SET_ASIDE, vec![scope.org().0.into(), last.into(), PAGE.into()]).await?;
             drop(tx);
             let Some(end) = rows.last() else { return Ok(gone) };
-            last = end.uuid(0)?;
+            last = end.uuid(of::ID)?;
             let mut asides = Vec::with_capacity(rows.len());
             for row in &rows {
-                let key = sealed_for(row.opt_uuid(3)?, row.opt_uuid(4)?)?;
-                asides.push((Sealed { id: row.uuid(0)?, key, body: row.blob(1)? }, row.opt_blob(2)?));
+                let key = sealed_for(row.opt_uuid(of::KEY_ORG_ID)?, row.opt_uuid(of::KEY_PATIENT_ID)?)?;
+                let sealed = Sealed { id: row.uuid(of::ID)?, key, body: row.blob(of::BODY_SEALED)? };
+                asides.push((sealed, row.opt_blob(of::ATTRIBUTES_SEALED)?));
             }
-            let of: BTreeSet<Scope> = asides.iter().filter_map(|(sealed, _)| sealed.key).collect();
-            let keys = match of.is_empty() {
+            let scopes: BTreeSet<Scope> = asides.iter().filter_map(|(sealed, _)| sealed.key).collect();
+            let keys = match scopes.is_empty() {
                 true => Keys::default(),
-                false => self.keys.find(&of.into_iter().collect::<Vec<_>>()).await?.known,
+                false => self.keys.find(&scopes.into_iter().collect::<Vec<_>>()).await?.known,
             };
             let speaks = |(sealed, attributes): &(Sealed, Option<Vec<u8>>)| {
                 let opened = || self.open_sealed(sealed, attributes.as_deref(), &keys).ok().flatten();
@@ -241,7 +243,7 @@ impl Store {
             let named: Vec<Uuid> = asides.iter().filter(|one| speaks(one)).map(|(sealed, _)| sealed.id).collect();
             if !named.is_empty() {
                 let mut tx = self.db.begin(Access::Platform).await?;
-                gone += tx.execute(&DROP_ASIDE, vec![Arg::Uuids(named), self.clock.now().into()]).await?;
+                gone += tx.execute(&sql::DROP_SET_ASIDE, vec![Arg::Uuids(named), self.clock.now().into()]).await?;
                 tx.commit().await?;
             }
         }
@@ -261,7 +263,7 @@ impl Store {
                 patients::hold(&mut tx, scope.org(), vec![scope.patient().0]).await?;
                 let mut counts = BTreeMap::new();
                 for holding in HOLDINGS.iter() {
-                    *counts.entry(holding.table).or_insert(0) += tx.execute(&holding.delete, of(scope)).await?;
+                    *counts.entry(holding.table).or_insert(0) += tx.execute(holding.delete, of(scope)).await?;
                 }
                 counts
             }
@@ -272,7 +274,7 @@ impl Store {
         counts.retain(|_, count| *count > 0);
         self.end_erasure(&mut tx, request, &counts).await?;
         self.announce_erasure(&mut tx, request, &counts).await?;
-        let receipts = self.receipts(&mut tx, scope.org(), &RECEIPTS, of(scope)).await?;
+        let receipts = self.receipts(&mut tx, scope.org(), &sql::RECEIPTS, of(scope)).await?;
         tx.commit().await?;
         self.bell.ring(scope.org());
         let own = receipts.iter().find(|one| one.request.id == request.id);
@@ -345,7 +347,7 @@ impl Store {
         let body = scoped(request.scope, json!(data));
         let sealed = self.keys.platform().seal(id, body.to_string().as_bytes(), self.entropy.as_ref());
         let args = [org.into(), id.into(), patient.into(), COMPLETED.into(), sealed.into(), self.clock.now().into()];
-        tx.execute(&EVENT, args.into()).await?;
+        tx.execute(&sql::EVENT, args.into()).await?;
         Ok(())
     }
 
@@ -379,7 +381,7 @@ impl Store {
     pub async fn end_erasure_of_files(&self, request: &Request) -> Result<(), StoreError> {
         let mut tx = self.db.begin(Access::Organization(request.scope.org())).await?;
         let more = [request.id.into(), self.clock.now().into()];
-        tx.execute(&FILES, of(request.scope).into_iter().chain(more).collect()).await?;
+        tx.execute(&sql::END_OF_FILES, of(request.scope).into_iter().chain(more).collect()).await?;
         Ok(tx.commit().await?)
     }
 }
@@ -407,7 +409,7 @@ pub(crate) async fn begin(tx: &mut Transaction, key: &PlatformKey, request: &Req
         mac,
         said_in.into(),
     ];
-    tx.execute(&BEGIN, of(request.scope).into_iter().chain(more).collect()).await
+    tx.execute(&sql::BEGIN, of(request.scope).into_iter().chain(more).collect()).await
 }
 
 fn of(scope: Scope) -> Vec<Arg> {
@@ -416,28 +418,7 @@ fn of(scope: Scope) -> Vec<Arg> {
 
 #[cfg(test)]
 mod tests {
-    use anamnesis_sql::{Database, Location, Sql};
-
     use super::*;
-
-    /// Ids and codes that outlive an erasure: its own receipt, and the trail of what people did.
-    const OUTLIVING: [&str; 2] = ["action_audit", "erasure"];
-
-    #[tokio::test]
-    async fn every_table_with_rows_of_a_patient_is_emptied_or_outlives_an_erasure_by_name() {
-        let db = Database::open(&Location::Memory).await.unwrap();
-        let sql = Sql::new(
-            "SELECT t.name FROM sqlite_schema AS t WHERE t.type = 'table' \
-             AND EXISTS (SELECT 1 FROM pragma_table_info(t.name) WHERE name = 'patient_id') ORDER BY t.name",
-        );
-        let rows = db.read(Access::Platform).await.unwrap().fetch_all(&sql, Vec::new()).await.unwrap();
-        let held: BTreeSet<String> = rows.iter().map(|row| row.text(0).unwrap()).collect();
-        // Whose key seals a quarantined message is a column of another name there.
-        let patients = HOLDINGS.iter().filter(|holding| holding.table != "quarantine");
-        let named: BTreeSet<String> =
-            patients.map(|holding| holding.table).chain(OUTLIVING).map(str::to_owned).collect();
-        assert_eq!(held, named);
-    }
 
     #[test]
     fn what_is_erased_is_read_as_it_was_written() {

@@ -1,8 +1,6 @@
 //! The outbox as a person sees it: what waits, what was refused, and the two things that can be done about it. Each leaves an
 //! entry in the audit.
 
-use std::sync::LazyLock;
-
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 use uuid::Uuid;
@@ -10,42 +8,11 @@ use uuid::Uuid;
 use super::auditing::{self, Done};
 use super::relay::Ended;
 use super::{Store, StoreError};
+use crate::statements::events as sql;
 use anamnesis_core::audit::Actor;
 use anamnesis_core::clock::ordered_id;
 use anamnesis_core::ids::{OrgId, PatientId};
-use anamnesis_sql::{Access, Arg, Sql, Transaction};
-
-static LIST: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "SELECT id, patient_id, event_type, ended, published_at, attempts, taken, created_at, claimed_until FROM outbox \
-         WHERE org_id = $1 AND ($2 = 'all' OR ($2 = 'waiting' AND published_at IS NULL) \
-           OR ($2 = 'delivered' AND published_at IS NOT NULL AND ended IN ('', 'delivered')) OR ended = $2) \
-         AND ($3 = '' OR event_type = $3) AND created_at >= $4 AND created_at < $5 ORDER BY created_at, id LIMIT $6",
-    )
-});
-static FIND: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "SELECT id, patient_id, event_type, ended, published_at, attempts, taken, created_at, claimed_until FROM outbox \
-         WHERE org_id = $1 AND id IN {uuids $2} ORDER BY created_at, id",
-    )
-});
-// A claim that runs is left alone: whoever holds it goes on, and a second delivery is under the same id.
-static REPLAY: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "UPDATE outbox SET published_at = NULL, ended = '', taken = $3, attempts = 0, claimed_until = 0, updated_at = $4 \
-         WHERE org_id = $1 AND id = $2 AND ended <> 'gone'",
-    )
-});
-static DROP: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "UPDATE outbox SET published_at = $3, ended = 'dropped', updated_at = $3 \
-         WHERE org_id = $1 AND id = $2 AND published_at IS NULL",
-    )
-});
-pub fn statements() -> Vec<&'static Sql> {
-    vec![&LIST, &FIND, &REPLAY, &DROP]
-}
-
+use anamnesis_sql::{Access, Arg, Row, Transaction};
 /// An event of the outbox, without its body.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Listed {
@@ -78,24 +45,27 @@ pub struct Which<'a> {
     pub most: i64,
 }
 
-fn listed(org: OrgId, row: &anamnesis_sql::Row) -> Result<Listed, StoreError> {
-    let (ended, ended_at) = (row.text(3)?, row.opt_time(4)?);
+/// A row of `list` or `of_ids`.
+fn listed(org: OrgId, row: &Row) -> Result<Listed, StoreError> {
+    let (ended, ended_at) = (row.text(sql::list::ENDED)?, row.opt_time(sql::list::PUBLISHED_AT)?);
     let state = match (ended_at, ended.as_str()) {
         (None, _) => "waiting",
         (Some(_), "") => Ended::Delivered.code(),
         (Some(_), ended) => ended,
     };
     Ok(Listed {
-        id: row.uuid(0)?,
+        id: row.uuid(sql::list::ID)?,
         organization_id: org,
-        patient_id: PatientId(row.uuid(1)?),
-        event_type: row.text(2)?,
+        patient_id: PatientId(row.uuid(sql::list::PATIENT_ID)?),
+        event_type: row.text(sql::list::EVENT_TYPE)?,
         state: state.to_owned(),
-        attempts: row.i64(5)?,
-        taken: row.text(6)?.split_whitespace().map(str::to_owned).collect(),
-        created_at: row.time(7)?,
+        attempts: row.i64(sql::list::ATTEMPTS)?,
+        taken: row.text(sql::list::TAKEN)?.split_whitespace().map(str::to_owned).collect(),
+        created_at: row.time(sql::list::CREATED_AT)?,
         ended_at,
-        rests_until: row.opt_time(8)?.filter(|until| ended_at.is_none() && until.timestamp() > 0),
+        rests_until: row
+            .opt_time(sql::list::CLAIMED_UNTIL)?
+            .filter(|until| ended_at.is_none() && until.timestamp() > 0),
     })
 }
 
@@ -114,7 +84,7 @@ impl Store {
             which.until.into(),
             which.most.into(),
         ];
-        tx.fetch_all(&LIST, args).await?.iter().map(|row| listed(org, row)).collect()
+        tx.fetch_all(&sql::LIST, args).await?.iter().map(|row| listed(org, row)).collect()
     }
 
     /// Those of an organisation among these ids.
@@ -123,7 +93,7 @@ impl Store {
     /// Of the database.
     pub async fn events_of(&self, org: OrgId, ids: &[Uuid]) -> Result<Vec<Listed>, StoreError> {
         let mut tx = self.db.read(Access::Organization(org)).await?;
-        let rows = tx.fetch_all(&FIND, vec![org.0.into(), Arg::Uuids(ids.to_vec())]).await?;
+        let rows = tx.fetch_all(&sql::OF_IDS, vec![org.0.into(), Arg::Uuids(ids.to_vec())]).await?;
         rows.iter().map(|row| listed(org, row)).collect()
     }
 
@@ -135,7 +105,7 @@ impl Store {
     pub async fn replay_event(&self, event: &Listed, taken: &str, actor: &str) -> Result<bool, StoreError> {
         let (org, now) = (event.organization_id, self.clock.now());
         let mut tx = self.db.begin(Access::Organization(org)).await?;
-        let done = tx.execute(&REPLAY, vec![org.0.into(), event.id.into(), taken.into(), now.into()]).await? > 0;
+        let done = tx.execute(&sql::REPLAY, vec![org.0.into(), event.id.into(), taken.into(), now.into()]).await? > 0;
         if done {
             self.audit_event(&mut tx, event, "event_replayed", actor).await?;
         }
@@ -150,7 +120,7 @@ impl Store {
     pub async fn drop_event(&self, event: &Listed, actor: &str) -> Result<bool, StoreError> {
         let org = event.organization_id;
         let mut tx = self.db.begin(Access::Organization(org)).await?;
-        let done = tx.execute(&DROP, vec![org.0.into(), event.id.into(), self.clock.now().into()]).await? > 0;
+        let done = tx.execute(&sql::GIVE_UP, vec![org.0.into(), event.id.into(), self.clock.now().into()]).await? > 0;
         if done {
             self.audit_event(&mut tx, event, "event_dropped", actor).await?;
         }

@@ -1,44 +1,11 @@
-//! Generations of vectors: which one an organisation is searched by, and which one is made beside it. One row says it, so
-//! that a swap is one update; whoever writes passages holds that row until the commit (seed 002, §12).
-
-use std::sync::LazyLock;
+//! Generations of vectors: which one an organisation is searched by, and which one is made meanwhile. One row says it, so
+//! that a swap is one update; who writes passages holds that row until the commit (seed 002, §12).
 
 use chrono::{DateTime, Utc};
 
+use crate::statements::generations as sql;
 use anamnesis_core::ids::OrgId;
 use anamnesis_sql::{Arg, DbError, Row, Sql, Transaction};
-
-static READ: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "SELECT vector_generation, vector_model, building_generation, building_model, vectors_swapped_at, vectors_left, \
-         building_left \
-         FROM organization WHERE org_id = $1",
-    )
-});
-static HOLD: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "SELECT vector_generation, vector_model, building_generation, building_model, vectors_swapped_at, vectors_left, \
-         building_left \
-         FROM organization WHERE org_id = $1 {for_share}",
-    )
-});
-static TAKE: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "SELECT vector_generation, vector_model, building_generation, building_model, vectors_swapped_at, vectors_left, \
-         building_left \
-         FROM organization WHERE org_id = $1 {for_update}",
-    )
-});
-static SET: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "UPDATE organization SET vector_generation = $2, vector_model = $3, building_generation = $4, building_model = $5, \
-         vectors_swapped_at = $6, vectors_left = $7, building_left = $8, updated_at = $9 WHERE org_id = $1",
-    )
-});
-
-pub fn statements() -> Vec<&'static Sql> {
-    vec![&READ, &HOLD, &TAKE, &SET]
-}
 
 /// How the vectors of an organisation stand.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -53,7 +20,7 @@ pub struct Generations {
     pub swapped_at: Option<DateTime<Utc>>,
     /// Vectors of other generations are still there.
     pub left: bool,
-    /// What the last night of re-embedding left for the next one: its own to read.
+    /// What the last run of re-embedding left for the next one: its own to read.
     pub note: Option<String>,
 }
 
@@ -64,15 +31,16 @@ impl Generations {
     }
 }
 
+/// Of a row of [`sql::READ`], [`sql::HOLD`] or [`sql::TAKE`].
 fn generations(row: &Row) -> Result<Generations, DbError> {
     Ok(Generations {
-        active: row.opt_i64(0)?,
-        model: row.opt_text(1)?,
-        building: row.opt_i64(2)?,
-        building_model: row.opt_text(3)?,
-        swapped_at: row.opt_time(4)?,
-        left: row.bool(5)?,
-        note: row.opt_text(6)?,
+        active: row.opt_i64(sql::read::VECTOR_GENERATION)?,
+        model: row.opt_text(sql::read::VECTOR_MODEL)?,
+        building: row.opt_i64(sql::read::BUILDING_GENERATION)?,
+        building_model: row.opt_text(sql::read::BUILDING_MODEL)?,
+        swapped_at: row.opt_time(sql::read::VECTORS_SWAPPED_AT)?,
+        left: row.bool(sql::read::VECTORS_LEFT)?,
+        note: row.opt_text(sql::read::BUILDING_LEFT)?,
     })
 }
 
@@ -86,23 +54,23 @@ async fn asked(tx: &mut Transaction, sql: &Sql, org: OrgId) -> Result<Generation
 /// # Errors
 /// Of the database.
 pub async fn read(tx: &mut Transaction, org: OrgId) -> Result<Generations, DbError> {
-    asked(tx, &READ, org).await
+    asked(tx, &sql::READ, org).await
 }
 
-/// As they stand until the transaction ends: for whoever writes passages or vectors. Others may hold them, too.
+/// As they stand until the transaction ends: for those who write passages or vectors. Others may hold them, too.
 ///
 /// # Errors
 /// Of the database.
 pub async fn hold(tx: &mut Transaction, org: OrgId) -> Result<Generations, DbError> {
-    asked(tx, &HOLD, org).await
+    asked(tx, &sql::HOLD, org).await
 }
 
-/// To change them: nobody holds them then.
+/// To change them: no other transaction holds them then.
 ///
 /// # Errors
 /// Of the database.
 pub async fn take(tx: &mut Transaction, org: OrgId) -> Result<Generations, DbError> {
-    asked(tx, &TAKE, org).await
+    asked(tx, &sql::TAKE, org).await
 }
 
 /// Writes what [`take`] read and the caller changed.
@@ -121,6 +89,6 @@ pub async fn set(tx: &mut Transaction, org: OrgId, to: &Generations, now: DateTi
         to.note.clone().into(),
         now.into(),
     ];
-    tx.execute(&SET, args).await?;
+    tx.execute(&sql::SET, args).await?;
     Ok(())
 }

@@ -1,38 +1,13 @@
-//! Lines of a memory's history: what people did (input of the fold), what the fold tells and what time did (derived).
-
-use std::sync::LazyLock;
+//! Lines of a memory's history: what people did (input of the fold), what the fold says and what time did (derived).
 
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
-use anamnesis_sql::{Arg, Bulk, Column, ColumnType, Sql};
+use crate::statements::history as sql;
+use anamnesis_sql::Arg;
 
-pub(super) const COLUMNS: [Column; 14] = [
-    ("org_id", ColumnType::Uuid),
-    ("patient_id", ColumnType::Uuid),
-    ("id", ColumnType::Uuid),
-    ("memory_id", ColumnType::Uuid),
-    ("derived", ColumnType::Bool),
-    ("at", ColumnType::Int),
-    ("action", ColumnType::Text),
-    ("source", ColumnType::Text),
-    ("old_confidence", ColumnType::Float),
-    ("new_confidence", ColumnType::Float),
-    ("evidence_kind", ColumnType::Text),
-    ("evidence_id", ColumnType::Uuid),
-    ("created_at", ColumnType::Int),
-    ("updated_at", ColumnType::Int),
-];
-
-/// Lines already there stay as they are: their ids are derived from what they tell.
-pub(super) static INSERT: LazyLock<Bulk> =
-    LazyLock::new(|| Bulk::new("memory_event", &COLUMNS, "ON CONFLICT (org_id, patient_id, id) DO NOTHING"));
-
-/// What people did, each with the hash that covers it.
-pub(super) static INSERT_ACTS: LazyLock<Bulk> = LazyLock::new(|| {
-    let columns = [&COLUMNS[..], &[("mac", ColumnType::Bytes)]].concat();
-    Bulk::new("memory_event", &columns, "ON CONFLICT (org_id, patient_id, id) DO NOTHING")
-});
+pub(super) use sql::INSERT_ACTS;
+pub(super) use sql::insert_acts::COLUMNS;
 
 /// One line.
 #[derive(Debug, Clone, Copy)]
@@ -41,7 +16,7 @@ pub(super) struct Line<'a> {
     pub(crate) patient: Uuid,
     pub(crate) id: Uuid,
     pub(crate) memory: Uuid,
-    /// Told by the fold or by time, rather than done by somebody.
+    /// Said by the fold or by time, rather than done by a person.
     pub(crate) derived: bool,
     pub(crate) at: DateTime<Utc>,
     pub(crate) action: &'a str,
@@ -54,27 +29,24 @@ pub(super) struct Line<'a> {
 }
 
 impl Line<'_> {
-    /// In the order of the columns.
+    /// As [`sql::INSERT`] writes it; for [`INSERT_ACTS`], its hash comes behind.
     pub(crate) fn row(&self, now: DateTime<Utc>) -> Vec<Arg> {
-        vec![
-            self.org.into(),
-            self.patient.into(),
-            self.id.into(),
-            self.memory.into(),
-            self.derived.into(),
-            self.at.into(),
-            self.action.into(),
-            self.source.into(),
-            self.old_confidence.into(),
-            self.new_confidence.into(),
-            self.cause.map(|_| "log").into(),
-            self.cause.into(),
-            now.into(),
-            now.into(),
-        ]
+        sql::insert::Row {
+            org_id: self.org.into(),
+            patient_id: self.patient.into(),
+            id: self.id.into(),
+            memory_id: self.memory.into(),
+            derived: self.derived.into(),
+            at: self.at.into(),
+            action: self.action.into(),
+            source: self.source.into(),
+            old_confidence: self.old_confidence.into(),
+            new_confidence: self.new_confidence.into(),
+            evidence_kind: self.cause.map(|_| "log").into(),
+            evidence_id: self.cause.into(),
+            created_at: now.into(),
+            updated_at: now.into(),
+        }
+        .into()
     }
-}
-
-pub(super) fn statements() -> [&'static Sql; 2] {
-    [INSERT.sql(), INSERT_ACTS.sql()]
 }

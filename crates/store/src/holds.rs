@@ -13,14 +13,16 @@ use super::records::DocumentContent;
 use super::seal::{Sealer, open_record, open_text};
 use super::write::retention::archive_cell;
 use super::{Store, StoreError};
+use crate::statements::holds as sql;
 use anamnesis_core::audit::Actor;
 use anamnesis_core::clock::ordered_id;
 use anamnesis_core::ids::{DocumentId, derive};
 use anamnesis_core::scope::Scope;
 use anamnesis_crypto::Cell;
-use anamnesis_sql::{Access, Column, ColumnType, Sql, Transaction};
+use anamnesis_sql::{Access, Arg, Column, ColumnType, Transaction};
 
-const COLUMNS: [Column; 8] = [
+/// The arguments of [`sql::INSERT`], in their order.
+const INSERTED: [Column; 8] = [
     ("org_id", ColumnType::Uuid),
     ("patient_id", ColumnType::Uuid),
     ("id", ColumnType::Uuid),
@@ -30,47 +32,9 @@ const COLUMNS: [Column; 8] = [
     ("set_at", ColumnType::Int),
     ("mac", ColumnType::Bytes),
 ];
-static SET: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "INSERT INTO legal_hold (org_id, patient_id, id, document_id, reference_sealed, set_by, set_at, mac, created_at, updated_at) \
-         SELECT org_id, patient_id, $3, $4, $5, $6, $7, $8, $7, $7 FROM patient_profile WHERE org_id = $1 AND patient_id = $2",
-    )
-});
 // That a hold was lifted is in the audit trail, with which the row is compared (`auditing::acts`).
 pub(super) static COVERED: covered::Lazy =
-    LazyLock::new(|| Covered::new("legal_hold", &["id", "document_id", "set_by", "set_at"], &COLUMNS, "").since(2));
-static LIFT: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "UPDATE legal_hold SET lifted_by = $4, lifted_at = $5, updated_at = $5 \
-         WHERE org_id = $1 AND patient_id = $2 AND id = $3 AND lifted_at IS NULL",
-    )
-});
-static LIST: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "SELECT id, document_id, reference_sealed, set_by, set_at, lifted_by, lifted_at FROM legal_hold \
-         WHERE org_id = $1 AND patient_id = $2 ORDER BY set_at, id",
-    )
-});
-// What people decided, and a backup from before does not know.
-static DECIDED: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "SELECT id, CASE WHEN lifted_at IS NULL THEN 'held' ELSE 'lifted' END FROM legal_hold WHERE org_id = $1 \
-         UNION ALL SELECT id, 'consent' FROM consent WHERE org_id = $1 \
-         UNION ALL SELECT id, 'mode' FROM ephemeral_mode WHERE org_id = $1",
-    )
-});
-static ARCHIVED: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "SELECT a.document_id, a.revision, d.document_type, d.occurred_at, a.archived_at, a.content_sealed \
-         FROM document_archive AS a JOIN documents AS d ON d.org_id = a.org_id AND d.patient_id = a.patient_id \
-           AND d.document_id = a.document_id AND d.revision = a.revision \
-         WHERE a.org_id = $1 AND a.patient_id = $2 ORDER BY d.occurred_at, a.document_id, a.revision",
-    )
-});
-
-pub fn statements() -> Vec<&'static Sql> {
-    vec![&SET, &LIFT, &LIST, &DECIDED, &ARCHIVED]
-}
+    LazyLock::new(|| Covered::new("legal_hold", &["id", "document_id", "set_by", "set_at"], &INSERTED, "").since(2));
 
 /// A hold on a patient, or on one document.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -127,8 +91,9 @@ impl Store {
             reference,
             by.into(),
             now.into(),
+            Arg::Null,
         ];
-        if tx.execute(&SET, COVERED.seal(&keys, args)).await? == 0 {
+        if tx.execute(&sql::INSERT, COVERED.seal_row(&keys, args)).await? == 0 {
             return Ok(None);
         }
         self.audit_hold(&mut tx, Done::to(scope, "hold_set").on(id), by, now).await?;
@@ -144,7 +109,7 @@ impl Store {
         let now = self.clock.now();
         let mut tx = self.db.begin(Access::Organization(scope.org())).await?;
         let args = vec![scope.org().0.into(), scope.patient().0.into(), id.into(), by.into(), now.into()];
-        let lifted = tx.execute(&LIFT, args).await? > 0;
+        let lifted = tx.execute(&sql::LIFT, args).await? > 0;
         if lifted {
             self.audit_hold(&mut tx, Done::to(scope, "hold_lifted").on(id), by, now).await?;
         }
@@ -161,8 +126,11 @@ impl Store {
         let mut found = BTreeSet::new();
         for org in self.every_organization().await? {
             let mut tx = self.db.read(Access::Organization(org)).await?;
-            for row in tx.fetch_all(&DECIDED, vec![org.0.into()]).await? {
-                found.insert(derive("decided", &[row.uuid(0)?.as_bytes(), row.text(1)?.as_bytes()]));
+            for row in tx.fetch_all(&sql::DECIDED, vec![org.0.into()]).await? {
+                found.insert(derive(
+                    "decided",
+                    &[row.uuid(sql::decided::ID)?.as_bytes(), row.text(sql::decided::DECISION)?.as_bytes()],
+                ));
             }
         }
         Ok(found)
@@ -188,38 +156,44 @@ impl Store {
     pub async fn holds(&self, scope: Scope) -> Result<Vec<Hold>, StoreError> {
         let Some(keys) = self.keys_of(scope).await? else { return Ok(Vec::new()) };
         let mut found = Vec::new();
-        for row in self.rows(&LIST, scope, Vec::new()).await? {
-            let id = row.uuid(0)?;
-            let reference = row.opt_blob(2)?.map(|sealed| open_text(&keys, reference_cell(id), &sealed)).transpose()?;
+        for row in self.rows(&sql::OF_PATIENT, scope, Vec::new()).await? {
+            let id = row.uuid(sql::of_patient::ID)?;
+            let reference = row
+                .opt_blob(sql::of_patient::REFERENCE_SEALED)?
+                .map(|sealed| open_text(&keys, reference_cell(id), &sealed))
+                .transpose()?;
             found.push(Hold {
                 id,
-                document_id: row.opt_uuid(1)?.map(DocumentId),
+                document_id: row.opt_uuid(sql::of_patient::DOCUMENT_ID)?.map(DocumentId),
                 reference,
-                set_by: row.uuid(3)?,
-                set_at: row.time(4)?,
-                lifted_by: row.opt_uuid(5)?,
-                lifted_at: row.opt_time(6)?,
+                set_by: row.uuid(sql::of_patient::SET_BY)?,
+                set_at: row.time(sql::of_patient::SET_AT)?,
+                lifted_by: row.opt_uuid(sql::of_patient::LIFTED_BY)?,
+                lifted_at: row.opt_time(sql::of_patient::LIFTED_AT)?,
             });
         }
         Ok(found)
     }
 
-    /// Sources of a patient in the cold archive, in the order of what they tell.
+    /// Sources of a patient in the cold archive, in the order of what they say.
     ///
     /// # Errors
     /// As [`Store::holds`].
     pub async fn archived(&self, scope: Scope) -> Result<Vec<Archived>, StoreError> {
         let Some(keys) = self.keys_of(scope).await? else { return Ok(Vec::new()) };
         let mut found = Vec::new();
-        for row in self.rows(&ARCHIVED, scope, Vec::new()).await? {
-            let (id, revision) = (row.uuid(0)?, u32::try_from(row.i64(1)?).map_err(|_| StoreError::Shape)?);
+        for row in self.rows(&sql::ARCHIVED, scope, Vec::new()).await? {
+            let (id, revision) = (
+                row.uuid(sql::archived::DOCUMENT_ID)?,
+                u32::try_from(row.i64(sql::archived::REVISION)?).map_err(|_| StoreError::Shape)?,
+            );
             found.push(Archived {
                 document_id: DocumentId(id),
                 revision,
-                document_type: row.text(2)?,
-                occurred_at: row.time(3)?,
-                archived_at: row.time(4)?,
-                content: open_record(&keys, archive_cell(id, revision), &row.blob(5)?)?,
+                document_type: row.text(sql::archived::DOCUMENT_TYPE)?,
+                occurred_at: row.time(sql::archived::OCCURRED_AT)?,
+                archived_at: row.time(sql::archived::ARCHIVED_AT)?,
+                content: open_record(&keys, archive_cell(id, revision), &row.blob(sql::archived::CONTENT_SEALED)?)?,
             });
         }
         Ok(found)

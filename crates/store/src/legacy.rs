@@ -1,37 +1,18 @@
 //! Records of older systems as they were imported: kept whole, redacted and sealed, so that they are exported as they came.
 
 use std::collections::HashMap;
-use std::sync::LazyLock;
 
 use serde_json::Value;
 use uuid::Uuid;
 
 use super::seal::{Sealer, open_record};
 use super::{Store, StoreError};
+use crate::statements::legacy as sql;
 use anamnesis_core::ids::derive;
 use anamnesis_core::legacy::LegacyFormat;
 use anamnesis_core::scope::Scope;
 use anamnesis_crypto::Cell;
-use anamnesis_sql::{Access, Sql};
-
-static KEEP: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "INSERT INTO legacy_record (org_id, patient_id, id, format, ordinal, record_hash, record_sealed, created_at, updated_at) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8) ON CONFLICT (org_id, patient_id, id) DO UPDATE SET \
-         record_hash = excluded.record_hash, record_sealed = excluded.record_sealed, updated_at = excluded.updated_at",
-    )
-});
-static HASHES: LazyLock<Sql> =
-    LazyLock::new(|| Sql::new("SELECT id, record_hash FROM legacy_record WHERE org_id = $1 AND patient_id = $2"));
-static RECORDS: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "SELECT id, format, record_sealed FROM legacy_record WHERE org_id = $1 AND patient_id = $2 ORDER BY ordinal, id",
-    )
-});
-
-pub fn statements() -> Vec<&'static Sql> {
-    vec![&KEEP, &HASHES, &RECORDS]
-}
+use anamnesis_sql::Access;
 
 /// The id under which a record is kept: of its own id, or of all it says.
 pub fn record_id(scope: Scope, format: LegacyFormat, own: &str) -> Uuid {
@@ -62,8 +43,10 @@ impl Store {
     /// # Errors
     /// When the store cannot be read.
     pub async fn legacy_hashes(&self, scope: Scope) -> Result<HashMap<Uuid, [u8; 32]>, StoreError> {
-        let rows = self.rows(&HASHES, scope, Vec::new()).await?;
-        rows.iter().map(|row| Ok((row.uuid(0)?, row.bytes(1)?))).collect()
+        let rows = self.rows(&sql::HASHES_OF_PATIENT, scope, Vec::new()).await?;
+        rows.iter()
+            .map(|row| Ok((row.uuid(sql::hashes_of_patient::ID)?, row.bytes(sql::hashes_of_patient::RECORD_HASH)?)))
+            .collect()
     }
 
     /// Keeps a redacted record under its id.
@@ -85,7 +68,7 @@ impl Store {
             sealer.record(record_cell(id), record)?,
             self.clock.now().into(),
         ];
-        tx.execute(&KEEP, args).await?;
+        tx.execute(&sql::UPSERT, args).await?;
         tx.commit().await?;
         Ok(())
     }
@@ -97,9 +80,16 @@ impl Store {
     pub async fn legacy_records(&self, scope: Scope) -> Result<Vec<(LegacyFormat, Value)>, StoreError> {
         let Some(keys) = self.keys_of(scope).await? else { return Ok(Vec::new()) };
         let mut found = Vec::new();
-        for row in self.rows(&RECORDS, scope, Vec::new()).await? {
-            let format = LegacyFormat::from_code(&row.text(1)?).ok_or(StoreError::Shape)?;
-            found.push((format, open_record(&keys, record_cell(row.uuid(0)?), &row.blob(2)?)?));
+        for row in self.rows(&sql::OF_PATIENT, scope, Vec::new()).await? {
+            let format = LegacyFormat::from_code(&row.text(sql::of_patient::FORMAT)?).ok_or(StoreError::Shape)?;
+            found.push((
+                format,
+                open_record(
+                    &keys,
+                    record_cell(row.uuid(sql::of_patient::ID)?),
+                    &row.blob(sql::of_patient::RECORD_SEALED)?,
+                )?,
+            ));
         }
         Ok(found)
     }

@@ -41,12 +41,14 @@ pub mod relay;
 pub mod retention;
 mod seal;
 mod stated;
+mod statements;
 pub mod upkeep;
 pub mod waiting;
 mod write;
 
 pub use next::Next;
 pub use seal::document_row;
+pub use statements::Named;
 pub use write::nightly;
 pub use write::reconciling as projections;
 pub use write::redacting as reviewing;
@@ -221,43 +223,7 @@ impl Store {
     }
 }
 
-/// Every statement that the store runs: what the engine is asked to prepare, in place of compile-time checking.
-pub fn statements() -> Vec<&'static anamnesis_sql::Sql> {
-    let mut all = admission::statements();
-    all.extend(auditing::statements());
-    all.extend(covered::statements());
-    all.extend(stated::statements());
-    all.extend(answers::statements());
-    all.extend(binding::statements());
-    all.extend(write::statements());
-    all.extend(read::statements());
-    all.extend(digest::statements());
-    all.extend(aging::statements());
-    all.extend(fading::statements());
-    all.extend(generations::statements());
-    all.extend(building::statements());
-    all.extend(cohorts::statements());
-    all.extend(condensing::statements());
-    all.extend(consents::statements());
-    all.extend(courses::statements());
-    all.extend(erasing::statements());
-    all.extend(holds::statements());
-    all.extend(legacy::statements());
-    all.extend(organizations::statements());
-    all.extend(privacy::statements());
-    all.extend(purging::statements());
-    all.extend(reconciling::statements());
-    all.extend(recurring::statements());
-    all.extend(redacting::statements());
-    all.extend(retention::statements());
-    all.extend(upkeep::statements());
-    all.extend(waiting::statements());
-    all.push(outbox::statement());
-    all.extend(history::statements());
-    all.extend(quarantine::statements());
-    all.extend(relay::statements());
-    all.extend(events::statements());
-    all.extend(census::statements());
-    all.extend(command_metrics::statements());
-    all
+/// Every statement of the folder `sql`: what the engine is asked to prepare, in place of compile-time checking.
+pub fn statements() -> Vec<Named> {
+    statements::all()
 }

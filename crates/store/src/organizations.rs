@@ -1,45 +1,14 @@
 //! What an organisation says of itself: its zone, its privacy tier, the country it works in.
 
-use std::sync::LazyLock;
-
 use serde::Serialize;
 
 use super::{Store, StoreError, auditing, covered};
+use crate::statements::organizations as sql;
 use anamnesis_core::consent::Withdrawal;
 use anamnesis_core::ids::OrgId;
 use anamnesis_core::retention::PrivacyTier;
 use anamnesis_crypto::{PlatformKey, first_half};
-use anamnesis_sql::{Access, DbError, Row, Sql, Transaction};
-
-static LIST: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "SELECT org_id, time_zone, redaction_policy, consent_required, privacy_tier, country, withdrawal, \
-         emergency_text_en, emergency_text_es FROM organization \
-         ORDER BY org_id",
-    )
-});
-static SET: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "UPDATE organization SET time_zone = coalesce($2, time_zone), privacy_tier = coalesce($3, privacy_tier), \
-         country = coalesce($4, country), consent_required = coalesce($5, consent_required), \
-         withdrawal = coalesce($6, withdrawal), \
-         emergency_text_en = nullif(coalesce($7, emergency_text_en), ''), \
-         emergency_text_es = nullif(coalesce($8, emergency_text_es), ''), updated_at = $9 WHERE org_id = $1",
-    )
-});
-
-// What decides of patients and their rows; which generation of vectors is searched is no policy.
-static POLICY: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "SELECT mac, time_zone, redaction_policy, consent_required, privacy_tier, country, withdrawal, emergency_text_en, \
-         emergency_text_es FROM organization WHERE org_id = $1",
-    )
-});
-static COVER: LazyLock<Sql> = LazyLock::new(|| Sql::new("UPDATE organization SET mac = $2 WHERE org_id = $1"));
-
-pub fn statements() -> Vec<&'static Sql> {
-    vec![&LIST, &SET, &POLICY, &COVER]
-}
+use anamnesis_sql::{Access, DbError, Row, Transaction};
 
 /// Whether an organisation's policy is as this program set it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,8 +25,8 @@ pub enum Policy {
 /// # Errors
 /// Of the database.
 pub async fn policy(tx: &mut Transaction, org: OrgId, key: &PlatformKey) -> Result<Policy, DbError> {
-    let Some(row) = tx.fetch_optional(&POLICY, vec![org.0.into()]).await? else { return Ok(Policy::Authentic) };
-    Ok(match row.opt_blob(0)? {
+    let Some(row) = tx.fetch_optional(&sql::POLICY, vec![org.0.into()]).await? else { return Ok(Policy::Authentic) };
+    Ok(match row.opt_blob(sql::policy::MAC)? {
         None => Policy::Uncovered,
         Some(own) if own == mac(org, &row, key) => Policy::Authentic,
         Some(_) => Policy::Forged,
@@ -69,15 +38,15 @@ pub async fn policy(tx: &mut Transaction, org: OrgId, key: &PlatformKey) -> Resu
 /// # Errors
 /// Of the database.
 pub async fn cover_policy(tx: &mut Transaction, org: OrgId, key: &PlatformKey) -> Result<(), DbError> {
-    if let Some(row) = tx.fetch_optional(&POLICY, vec![org.0.into()]).await? {
-        tx.execute(&COVER, vec![org.0.into(), mac(org, &row, key).to_vec().into()]).await?;
+    if let Some(row) = tx.fetch_optional(&sql::POLICY, vec![org.0.into()]).await? {
+        tx.execute(&sql::COVER_POLICY, vec![org.0.into(), mac(org, &row, key).to_vec().into()]).await?;
     }
     Ok(())
 }
 
-/// Of a row of [`POLICY`].
+/// Of a row of [`sql::POLICY`]: all that comes behind the hash is hashed alike.
 fn mac(org: OrgId, row: &Row, key: &PlatformKey) -> [u8; 16] {
-    let content = covered::content(row.0.get(1..).unwrap_or_default());
+    let content = covered::content(row.0.get(sql::policy::MAC + 1..).unwrap_or_default());
     first_half(key.hash("organization", &[org.0.as_bytes(), &content]))
 }
 
@@ -134,24 +103,24 @@ impl Store {
     /// When the store cannot be read.
     pub async fn organization_rows(&self) -> Result<Vec<OrganizationRow>, StoreError> {
         let mut tx = self.db.read(Access::Platform).await?;
-        let rows = tx.fetch_all(&LIST, Vec::new()).await?;
+        let rows = tx.fetch_all(&sql::LIST, Vec::new()).await?;
         let read = |row: &anamnesis_sql::Row| {
             Ok(OrganizationRow {
-                org: OrgId(row.uuid(0)?),
-                time_zone: row.text(1)?,
-                redaction_policy: row.text(2)?,
-                consent_required: row.bool(3)?,
-                withdrawal: Withdrawal::from_code(&row.text(6)?).unwrap_or_default(),
-                privacy_tier: row.opt_text(4)?.as_deref().and_then(PrivacyTier::from_code),
-                country: row.opt_text(5)?,
-                emergency_text_en: row.opt_text(7)?,
-                emergency_text_es: row.opt_text(8)?,
+                org: OrgId(row.uuid(sql::list::ORG_ID)?),
+                time_zone: row.text(sql::list::TIME_ZONE)?,
+                redaction_policy: row.text(sql::list::REDACTION_POLICY)?,
+                consent_required: row.bool(sql::list::CONSENT_REQUIRED)?,
+                withdrawal: Withdrawal::from_code(&row.text(sql::list::WITHDRAWAL)?).unwrap_or_default(),
+                privacy_tier: row.opt_text(sql::list::PRIVACY_TIER)?.as_deref().and_then(PrivacyTier::from_code),
+                country: row.opt_text(sql::list::COUNTRY)?,
+                emergency_text_en: row.opt_text(sql::list::EMERGENCY_TEXT_EN)?,
+                emergency_text_es: row.opt_text(sql::list::EMERGENCY_TEXT_ES)?,
             })
         };
         rows.iter().map(read).collect()
     }
 
-    /// Changes what is given. A policy that was changed behind the program is changed by nobody who has not seen it: it would
+    /// Changes what is given. A policy that was changed behind the program is changed only by a person who has seen it: it would
     /// become the program's own.
     ///
     /// # Errors
@@ -180,7 +149,7 @@ impl Store {
             set.emergency_text_es.clone().into(),
             self.clock.now().into(),
         ];
-        let set = tx.execute(&SET, args).await? > 0;
+        let set = tx.execute(&sql::UPDATE, args).await? > 0;
         cover_policy(&mut tx, org, self.keys.platform()).await?;
         tx.commit().await?;
         Ok(if set { Set::Done } else { Set::Unknown })

@@ -1,34 +1,17 @@
 //! Events for the outside, written in the transaction of what they tell and published later. Ids and codes only, and
-//! yet sealed: that a patient has memories at all is nobody's business.
-
-use std::sync::LazyLock;
+//! yet sealed: that a patient has memories at all is not to be seen.
 
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
+use crate::statements::outbox as sql;
 use anamnesis_core::clock::Entropy;
 use anamnesis_core::event::EventData;
 use anamnesis_core::ids::derive;
 use anamnesis_core::scope::Scope;
 use anamnesis_crypto::{Cell, PatientKeys};
-use anamnesis_sql::{Bulk, ColumnType, DbError, Sql, Transaction};
-
-static INSERT: LazyLock<Bulk> = LazyLock::new(|| {
-    let columns = [
-        ("org_id", ColumnType::Uuid),
-        ("id", ColumnType::Uuid),
-        ("patient_id", ColumnType::Uuid),
-        ("event_type", ColumnType::Text),
-        ("body_sealed", ColumnType::Bytes),
-    ];
-    let shared = [("created_at", ColumnType::Int), ("updated_at", ColumnType::Int)];
-    Bulk::sharing("outbox", &shared, &columns, "ON CONFLICT (org_id, id) DO NOTHING")
-});
-
-pub(super) fn statement() -> &'static Sql {
-    INSERT.sql()
-}
+use anamnesis_sql::{Arg, DbError, Transaction};
 
 /// The field of a sealed body that holds the trace context of the message behind the event. It is taken out before the event
 /// leaves, and goes with the patient's key.
@@ -48,7 +31,7 @@ pub(crate) fn scoped(scope: Scope, mut body: Value) -> Value {
     body
 }
 
-/// What is told, of whom: ids and codes only.
+/// What is said, of whom: ids and codes only.
 #[derive(Debug)]
 pub(crate) struct Told {
     scope: Scope,
@@ -101,18 +84,16 @@ pub async fn enqueue(
     now: DateTime<Utc>,
     entropy: &dyn Entropy,
 ) -> Result<u64, DbError> {
-    let rows = events
-        .iter()
-        .map(|Event { keys, told }| {
-            let sealed = keys.seal(body_cell(told.id), told.body.to_string().as_bytes(), entropy);
-            vec![
-                told.scope.org().0.into(),
-                told.id.into(),
-                told.scope.patient().0.into(),
-                told.event_type.into(),
-                sealed.into(),
-            ]
-        })
-        .collect();
-    tx.bulk_sharing(&INSERT, vec![now.into(), now.into()], rows).await
+    let row = |Event { keys, told }: &Event<'_>| -> Vec<Arg> {
+        sql::insert::Row {
+            org_id: told.scope.org().0.into(),
+            id: told.id.into(),
+            patient_id: told.scope.patient().0.into(),
+            event_type: told.event_type.into(),
+            body_sealed: keys.seal(body_cell(told.id), told.body.to_string().as_bytes(), entropy).into(),
+        }
+        .into()
+    };
+    let shared = sql::insert::Shared { created_at: now.into(), updated_at: now.into() };
+    tx.bulk_sharing(&sql::INSERT, shared.into(), events.iter().map(row).collect()).await
 }

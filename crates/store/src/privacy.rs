@@ -1,14 +1,13 @@
 //! What is held of a patient, counted: what a person who asks `/privacidad` is shown (seed 000). Numbers, codes and dates,
 //! never words.
 
-use std::sync::LazyLock;
-
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 use uuid::Uuid;
 
 use super::auditing::{self, Done};
 use super::{Store, StoreError};
+use crate::statements::privacy as sql;
 use anamnesis_core::audit::Actor;
 use anamnesis_core::document::DocumentType;
 use anamnesis_core::ids::derive;
@@ -16,28 +15,7 @@ use anamnesis_core::memory::{Class, SetBy, State};
 use anamnesis_core::provenance::SourceType;
 use anamnesis_core::scope::Scope;
 use anamnesis_crypto::Lookup;
-use anamnesis_sql::{Access, Arg, Sql};
-
-// Captures are counted with their documents.
-static MEMORIES: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "SELECT class, set_by, source_type, state, count(*), min(valid_from), max(valid_from) FROM memory \
-         WHERE org_id = $1 AND patient_id = $2 AND kind <> 'raw' GROUP BY class, set_by, source_type, state \
-         ORDER BY class, set_by, source_type, state",
-    )
-});
-// Accounts that jobs write of several documents are no documents of the patient's.
-static DOCUMENTS: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "SELECT document_type, count(DISTINCT document_id), min(occurred_at), max(occurred_at) FROM documents \
-         WHERE org_id = $1 AND patient_id = $2 AND current = 1 AND document_id NOT IN \
-           (SELECT id FROM summary WHERE org_id = $1 AND patient_id = $2) \
-         GROUP BY document_type ORDER BY document_type",
-    )
-});
-pub fn statements() -> Vec<&'static Sql> {
-    vec![&MEMORIES, &DOCUMENTS]
-}
+use anamnesis_sql::{Access, Arg};
 
 /// Memories of one class, source and state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -81,23 +59,24 @@ impl Store {
         let (of, now) = (vec![Arg::from(scope.org().0), scope.patient().0.into()], self.clock.now());
         let mut tx = self.db.begin(Access::Organization(scope.org())).await?;
         let mut held = Held { memories: Vec::new(), documents: Vec::new() };
-        for row in tx.fetch_all(&MEMORIES, of.clone()).await? {
+        for row in tx.fetch_all(&sql::MEMORIES, of.clone()).await? {
             held.memories.push(HeldMemories {
-                class: Class::from_code(&row.text(0)?).ok_or(StoreError::Shape)?,
-                said_by: SetBy::from_code(&row.text(1)?).ok_or(StoreError::Shape)?,
-                source_type: SourceType::from_code(&row.text(2)?).ok_or(StoreError::Shape)?,
-                state: State::from_code(&row.text(3)?).ok_or(StoreError::Shape)?,
-                count: row.i64(4)?.unsigned_abs(),
-                oldest: row.time(5)?,
-                newest: row.time(6)?,
+                class: Class::from_code(&row.text(sql::memories::CLASS)?).ok_or(StoreError::Shape)?,
+                said_by: SetBy::from_code(&row.text(sql::memories::SET_BY)?).ok_or(StoreError::Shape)?,
+                source_type: SourceType::from_code(&row.text(sql::memories::SOURCE_TYPE)?).ok_or(StoreError::Shape)?,
+                state: State::from_code(&row.text(sql::memories::STATE)?).ok_or(StoreError::Shape)?,
+                count: row.i64(sql::memories::MEMORIES)?.unsigned_abs(),
+                oldest: row.time(sql::memories::OLDEST)?,
+                newest: row.time(sql::memories::NEWEST)?,
             });
         }
-        for row in tx.fetch_all(&DOCUMENTS, of.clone()).await? {
+        for row in tx.fetch_all(&sql::DOCUMENTS, of.clone()).await? {
             held.documents.push(HeldDocuments {
-                document_type: DocumentType::from_code(&row.text(0)?).ok_or(StoreError::Shape)?,
-                count: row.i64(1)?.unsigned_abs(),
-                oldest: row.time(2)?,
-                newest: row.time(3)?,
+                document_type: DocumentType::from_code(&row.text(sql::documents::DOCUMENT_TYPE)?)
+                    .ok_or(StoreError::Shape)?,
+                count: row.i64(sql::documents::DOCUMENTS)?.unsigned_abs(),
+                oldest: row.time(sql::documents::OLDEST)?,
+                newest: row.time(sql::documents::NEWEST)?,
             });
         }
         let id = derive("privacy", &[asked_by.as_bytes(), &now.timestamp_micros().to_be_bytes()]);

@@ -1,37 +1,13 @@
 //! Memories whose content has been kept long enough: forgotten ones, and inferences that expired.
 
-use std::sync::LazyLock;
-
 use chrono::{DateTime, Utc};
 
 use super::aging::Place;
 use crate::Next;
+use crate::statements::purging as sql;
 use anamnesis_core::ids::{MemoryId, OrgId, PatientId};
 use anamnesis_core::memory::State;
 use anamnesis_sql::{DbError, Sql, Transaction};
-
-macro_rules! kept {
-    ($state:literal) => {
-        LazyLock::new(|| {
-            Sql::new(concat!(
-                "SELECT state_at, patient_id, id FROM memory WHERE org_id = $1 AND state = '",
-                $state,
-                "' AND state IN ('expired', 'inactive') AND content_sealed IS NOT NULL AND state_at <= $2 \
-                 AND NOT EXISTS (SELECT 1 FROM legal_hold AS h WHERE h.org_id = memory.org_id \
-                   AND h.patient_id = memory.patient_id AND h.lifted_at IS NULL \
-                   AND (h.document_id IS NULL OR h.document_id = memory.document_id)) \
-                 AND (state_at, patient_id, id) > ($3, $4, $5) ORDER BY state_at, patient_id, id LIMIT $6"
-            ))
-        })
-    };
-}
-
-static EXPIRED: LazyLock<Sql> = kept!("expired");
-static FORGOTTEN: LazyLock<Sql> = kept!("inactive");
-
-pub fn statements() -> Vec<&'static Sql> {
-    vec![&EXPIRED, &FORGOTTEN]
-}
 
 /// A memory that still has its words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,12 +31,12 @@ pub async fn kept(
     until: DateTime<Utc>,
     Next { after, limit }: Next<Place>,
 ) -> Result<Vec<Kept>, DbError> {
-    let sql: &Sql = if state == State::Inactive { &FORGOTTEN } else { &EXPIRED };
+    let sql: &Sql = if state == State::Inactive { &sql::FORGOTTEN } else { &sql::EXPIRED };
     let args = vec![org.0.into(), until.into(), after.0.into(), after.1.into(), after.2.into(), limit.into()];
     let mut found = Vec::new();
     for row in tx.fetch_all(sql, args).await? {
-        let (patient, id) = (row.uuid(1)?, row.uuid(2)?);
-        let place = Place(row.i64(0)?, patient, id);
+        let (patient, id) = (row.uuid(sql::expired::PATIENT_ID)?, row.uuid(sql::expired::ID)?);
+        let place = Place(row.i64(sql::expired::STATE_AT)?, patient, id);
         found.push(Kept { place, patient: PatientId(patient), memory: MemoryId(id), state });
     }
     Ok(found)
@@ -73,16 +49,19 @@ mod tests {
     use super::*;
     use anamnesis_sql::{Access, Database, Location};
 
+    /// Where SQLite's plans say in words what a step does.
+    const DETAIL: usize = 3;
+
     #[tokio::test]
     async fn what_was_kept_long_enough_is_found_by_index_in_order() {
         let db = Database::open(&Location::Memory).await.unwrap();
         let mut tx = db.begin(Access::Platform).await.unwrap();
-        for sql in [&*EXPIRED, &*FORGOTTEN] {
+        for sql in [&*sql::EXPIRED, &*sql::FORGOTTEN] {
             let explain = Sql::new(Box::leak(format!("EXPLAIN QUERY PLAN {}", sql.sqlite()).into_boxed_str()));
             let nil = Uuid::nil();
             let args = vec![nil.into(), 0i64.into(), 0i64.into(), nil.into(), nil.into(), 1i64.into()];
             let plan: Vec<String> =
-                tx.fetch_all(&explain, args).await.unwrap().iter().map(|row| row.text(3).unwrap()).collect();
+                tx.fetch_all(&explain, args).await.unwrap().iter().map(|row| row.text(DETAIL).unwrap()).collect();
             assert!(!plan.iter().any(|step| step.contains("TEMP B-TREE")), "{plan:?}");
             assert!(plan[0].starts_with("SEARCH memory USING INDEX memory_purge (org_id=? AND state=?"), "{plan:?}");
         }

@@ -2,15 +2,15 @@
 //! dropped with a trace of who did it.
 
 use std::collections::BTreeSet;
-use std::sync::LazyLock;
 
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
-use super::admission::DONE;
 use super::auditing::{Done, PLATFORM};
 use super::seal::sealed_for;
 use super::{Keys, Store, StoreError};
+use crate::statements::admission;
+use crate::statements::quarantine as sql;
 use anamnesis_core::audit::Actor;
 use anamnesis_core::clock::{micros, ordered_id};
 use anamnesis_core::failpoints;
@@ -19,71 +19,10 @@ use anamnesis_core::ids::{OrgId, derive};
 use anamnesis_core::reason::Reason;
 use anamnesis_core::scope::Scope;
 use anamnesis_crypto::{Cell, PatientKeys, PlatformKey, first_half};
-use anamnesis_sql::{Access, Arg, Bulk, Column, ColumnType, Row, Sql};
+use anamnesis_sql::{Access, Arg, Row};
 
-const QUARANTINE_COLUMNS: [Column; 12] = [
-    ("id", ColumnType::Uuid),
-    ("org_id", ColumnType::Uuid),
-    ("key_org_id", ColumnType::Uuid),
-    ("key_patient_id", ColumnType::Uuid),
-    ("message_hash", ColumnType::Bytes),
-    ("reason", ColumnType::Text),
-    ("field", ColumnType::Text),
-    ("body_sealed", ColumnType::Bytes),
-    ("attributes_sealed", ColumnType::Bytes),
-    ("created_at", ColumnType::Int),
-    ("updated_at", ColumnType::Int),
-    ("mac", ColumnType::Bytes),
-];
-/// One that was tried again and came back is open again, as it may be kept today; so is one whose body is gone because its
-/// term ended, which begins anew. A redelivery of any other changes nothing.
-const REOPEN: &str = "ON CONFLICT (id) DO UPDATE SET state = 'open', noticed_at = NULL, updated_at = excluded.updated_at, \
-     key_org_id = excluded.key_org_id, key_patient_id = excluded.key_patient_id, body_sealed = excluded.body_sealed, \
-     attributes_sealed = excluded.attributes_sealed, expired_at = NULL, \
-     created_at = CASE WHEN quarantine.expired_at IS NULL THEN quarantine.created_at ELSE excluded.created_at END, \
-     mac = CASE WHEN quarantine.expired_at IS NULL THEN quarantine.mac ELSE excluded.mac END \
-     WHERE quarantine.state = 'retried' OR quarantine.expired_at IS NOT NULL";
-static QUARANTINE: LazyLock<Bulk> = LazyLock::new(|| Bulk::new("quarantine", &QUARANTINE_COLUMNS, REOPEN));
-static QUARANTINE_ONE: LazyLock<Sql> = LazyLock::new(|| Bulk::single("quarantine", &QUARANTINE_COLUMNS, REOPEN));
 /// Bytes of a body that is bound as it is, one row a statement: a bulk statement may hold several copies of its rows.
 const LARGE_BODY: usize = 64 << 10;
-
-static LIST: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "SELECT id, org_id, reason, field, state, created_at, updated_at, key_patient_id, expired_at, key_org_id FROM quarantine \
-         WHERE ($1 = '' OR state = $1) AND ($2 = '' OR reason = $2) ORDER BY created_at, id LIMIT $3",
-    )
-});
-static SHOW: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "SELECT id, org_id, reason, field, state, created_at, updated_at, key_patient_id, expired_at, key_org_id, \
-         body_sealed, attributes_sealed FROM quarantine WHERE id = $1",
-    )
-});
-static TURN: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new("UPDATE quarantine SET state = $2, updated_at = $3 WHERE id = $1 AND state IN ('open', 'retried')")
-});
-static FORGET: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "UPDATE quarantine SET state = 'dropped', body_sealed = NULL, attributes_sealed = NULL, updated_at = $2 \
-         WHERE id = $1 AND state IN ('open', 'retried')",
-    )
-});
-static UNKEEP: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "UPDATE quarantine SET body_sealed = NULL, attributes_sealed = NULL, updated_at = $1 \
-         WHERE reason = 'no_consent' AND body_sealed IS NOT NULL",
-    )
-});
-static LOG: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "INSERT INTO quarantine_act (id, quarantine_id, at, actor, action, content, created_at, updated_at) \
-         VALUES ($1, $2, $3, $4, $5, $6, $3, $3)",
-    )
-});
-static ACTS: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new("SELECT at, actor, action, content FROM quarantine_act WHERE quarantine_id = $1 ORDER BY at, id")
-});
 
 /// A message that was set aside, without its content.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
@@ -110,7 +49,7 @@ pub struct Aside {
 #[derive(Clone, PartialEq)]
 pub struct Content {
     pub body: Vec<u8>,
-    /// CloudEvents attributes that travelled beside it, as JSON.
+    /// CloudEvents attributes that travelled with it, as JSON.
     pub attributes: Option<Vec<u8>>,
 }
 
@@ -124,7 +63,7 @@ pub enum View {
     Raw,
 }
 
-/// What somebody did to it.
+/// What a person did to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Deed {
     Shown(View),
@@ -204,19 +143,25 @@ pub(crate) fn mac(key: &PlatformKey, id: Uuid, org: Option<Uuid>, reason: &str, 
     first_half(key.hash("quarantine", &parts))
 }
 
+/// Of a row of [`sql::LIST`] or [`sql::SHOW`].
 fn aside(row: &Row) -> Result<Aside, StoreError> {
     Ok(Aside {
-        id: row.uuid(0)?,
-        organization_id: row.opt_uuid(1)?,
-        reason: row.text(2)?,
-        field: row.opt_text(3)?,
-        state: row.text(4)?,
-        created_at: row.time(5)?,
-        updated_at: row.time(6)?,
-        patient_id: row.opt_uuid(7)?,
-        sealed_for: sealed_for(row.opt_uuid(9)?, row.opt_uuid(7)?)?,
-        expired_at: row.opt_time(8)?,
+        id: row.uuid(sql::list::ID)?,
+        organization_id: row.opt_uuid(sql::list::ORG_ID)?,
+        reason: row.text(sql::list::REASON)?,
+        field: row.opt_text(sql::list::FIELD)?,
+        state: row.text(sql::list::STATE)?,
+        created_at: row.time(sql::list::CREATED_AT)?,
+        updated_at: row.time(sql::list::UPDATED_AT)?,
+        patient_id: row.opt_uuid(sql::list::KEY_PATIENT_ID)?,
+        sealed_for: key_of(row)?,
+        expired_at: row.opt_time(sql::list::EXPIRED_AT)?,
     })
+}
+
+/// The patient whose key seals the content, of the same row.
+fn key_of(row: &Row) -> Result<Option<Scope>, StoreError> {
+    sealed_for(row.opt_uuid(sql::list::KEY_ORG_ID)?, row.opt_uuid(sql::list::KEY_PATIENT_ID)?)
 }
 
 impl Store {
@@ -226,7 +171,7 @@ impl Store {
     /// Of the database.
     pub async fn aside(&self, id: Uuid) -> Result<Option<Aside>, StoreError> {
         let mut tx = self.db.read(Access::Platform).await?;
-        tx.fetch_optional(&SHOW, vec![id.into()]).await?.as_ref().map(aside).transpose()
+        tx.fetch_optional(&sql::SHOW, vec![id.into()]).await?.as_ref().map(aside).transpose()
     }
 
     /// What was set aside, oldest first; `state` and `reason` narrow it, empty they do not.
@@ -235,7 +180,7 @@ impl Store {
     /// Of the database.
     pub async fn set_aside(&self, state: &str, reason: &str, most: i64) -> Result<Vec<Aside>, StoreError> {
         let mut tx = self.db.read(Access::Platform).await?;
-        let rows = tx.fetch_all(&LIST, vec![state.into(), reason.into(), most.into()]).await?;
+        let rows = tx.fetch_all(&sql::LIST, vec![state.into(), reason.into(), most.into()]).await?;
         rows.iter().map(aside).collect()
     }
 
@@ -251,25 +196,30 @@ impl Store {
         deed: Deed,
     ) -> Result<Option<(Aside, Option<Content>, Vec<Trace>)>, StoreError> {
         let mut tx = self.db.begin(Access::Platform).await?;
-        let Some(row) = tx.fetch_optional(&SHOW, vec![id.into()]).await? else { return Ok(None) };
+        let Some(row) = tx.fetch_optional(&sql::SHOW, vec![id.into()]).await? else { return Ok(None) };
         self.note(&mut tx, id, actor, deed).await?;
-        let acts = tx.fetch_all(&ACTS, vec![id.into()]).await?;
+        let acts = tx.fetch_all(&sql::ACTS_OF_MESSAGE, vec![id.into()]).await?;
         tx.commit().await?;
         // In the trail of whose message it is, before anything is shown.
         self.audit_aside(&row, id, actor, deed).await?;
-        let content = match row.opt_blob(10)? {
+        let content = match row.opt_blob(sql::show::BODY_SEALED)? {
             None => None,
             Some(body) => {
-                let sealed = Sealed { id, key: sealed_for(row.opt_uuid(9)?, row.opt_uuid(7)?)?, body };
+                let sealed = Sealed { id, key: key_of(&row)?, body };
                 let keys = match sealed.key {
                     Some(scope) => self.keys.known(&[scope]).await?,
                     None => Keys::default(),
                 };
-                self.open_sealed(&sealed, row.opt_blob(11)?.as_deref(), &keys)?
+                self.open_sealed(&sealed, row.opt_blob(sql::show::ATTRIBUTES_SEALED)?.as_deref(), &keys)?
             }
         };
         let trace = acts.iter().map(|row| {
-            Ok(Trace { at: row.time(0)?, actor: row.text(1)?, action: row.text(2)?, content: row.opt_text(3)? })
+            Ok(Trace {
+                at: row.time(sql::acts_of_message::AT)?,
+                actor: row.text(sql::acts_of_message::ACTOR)?,
+                action: row.text(sql::acts_of_message::ACTION)?,
+                content: row.opt_text(sql::acts_of_message::CONTENT)?,
+            })
         });
         Ok(Some((aside(&row)?, content, trace.collect::<Result<_, StoreError>>()?)))
     }
@@ -280,7 +230,7 @@ impl Store {
     /// Of the database.
     pub async fn mark_retried(&self, id: Uuid) -> Result<bool, StoreError> {
         let mut tx = self.db.begin(Access::Platform).await?;
-        let turned = tx.execute(&TURN, vec![id.into(), "retried".into(), self.clock.now().into()]).await?;
+        let turned = tx.execute(&sql::SET_STATE, vec![id.into(), "retried".into(), self.clock.now().into()]).await?;
         tx.commit().await?;
         Ok(turned > 0)
     }
@@ -291,7 +241,7 @@ impl Store {
     /// Of the database.
     pub async fn drop_without_consent(&self) -> Result<u64, StoreError> {
         let mut tx = self.db.begin(Access::Platform).await?;
-        let dropped = tx.execute(&UNKEEP, vec![self.clock.now().into()]).await?;
+        let dropped = tx.execute(&sql::DROP_CONTENTS_WITHOUT_CONSENT, vec![self.clock.now().into()]).await?;
         tx.commit().await?;
         Ok(dropped)
     }
@@ -302,20 +252,20 @@ impl Store {
     /// Of the database.
     pub async fn drop_aside(&self, id: Uuid, actor: &str) -> Result<bool, StoreError> {
         let mut tx = self.db.begin(Access::Platform).await?;
-        let dropped = tx.execute(&FORGET, vec![id.into(), self.clock.now().into()]).await?;
+        let dropped = tx.execute(&sql::DROP_CONTENT, vec![id.into(), self.clock.now().into()]).await?;
         if dropped == 0 {
             return Ok(false);
         }
-        let row = tx.fetch_optional(&SHOW, vec![id.into()]).await?.ok_or(StoreError::Shape)?;
+        let row = tx.fetch_optional(&sql::SHOW, vec![id.into()]).await?.ok_or(StoreError::Shape)?;
         self.note(&mut tx, id, actor, Deed::Dropped).await?;
         tx.commit().await?;
         self.audit_aside(&row, id, actor, Deed::Dropped).await?;
         Ok(true)
     }
 
-    /// In the trail of the patient or the organisation of a message, else of the platform. `row` is one of [`SHOW`].
+    /// In the trail of the patient or the organisation of a message, else of the platform. `row` is one of [`sql::SHOW`].
     async fn audit_aside(&self, row: &Row, id: Uuid, actor: &str, deed: Deed) -> Result<(), StoreError> {
-        let key = sealed_for(row.opt_uuid(9)?, row.opt_uuid(7)?)?;
+        let key = key_of(row)?;
         let org = aside(row)?.organization_id.map_or(PLATFORM, OrgId);
         let patient = key.filter(|key| key.org() == org).map(|key| key.patient());
         let done = Done { org, patient, action: deed.entry(), subject: Some(id), outcome: "done" };
@@ -367,15 +317,15 @@ impl Store {
         let is_large = |r: &&Rejected| r.body.as_ref().is_some_and(|body| body.len() > LARGE_BODY);
         let (large, small): (Vec<&Rejected>, Vec<&Rejected>) = rejected.iter().partition(is_large);
         let mut tx = self.begin_with_keys().await?;
-        tx.bulk(&QUARANTINE, small.into_iter().map(row).collect()).await?;
+        tx.bulk(&sql::KEEP, small.into_iter().map(row).collect()).await?;
         for one in large {
-            tx.execute(&QUARANTINE_ONE, row(one)).await?;
+            tx.execute(&sql::KEEP_ONE, row(one)).await?;
         }
-        tx.execute(&DONE, vec![Arg::Blobs(rejected.iter().map(|r| r.message.to_vec()).collect())]).await?;
+        tx.execute(&admission::DONE, vec![Arg::Blobs(rejected.iter().map(|r| r.message.to_vec()).collect())]).await?;
         Ok(tx.commit().await?)
     }
 
-    /// The row of one of them.
+    /// The row of one of them: [`sql::KEEP`] and [`sql::KEEP_ONE`] write the same columns.
     fn quarantined(&self, one: &Rejected, keys: &Keys, now: DateTime<Utc>) -> Vec<Arg> {
         let id = derive("quarantine", &[&one.message, one.reason.code().as_bytes()]);
         let patient = one.patient.and_then(|scope| keys.get(&scope)).filter(|_| one.body.is_some());
@@ -386,20 +336,22 @@ impl Store {
         let body = one.body.as_ref().map(|body| seal(body, body_cell(id), id));
         let attributes = one.attributes.as_ref().map(|json| seal(json, attributes_cell(id), attributes_row(id)));
         let at = Arg::I64(micros(now));
-        vec![
-            id.into(),
-            one.org.map(|org| org.0).into(),
-            patient.map(|keys| keys.scope().org().0).into(),
-            patient.map(|keys| keys.scope().patient().0).into(),
-            one.message.into(),
-            one.reason.code().into(),
-            one.field.clone().into(),
-            body.into(),
-            attributes.into(),
-            at.clone(),
-            at,
-            mac(self.keys.platform(), id, one.org.map(|org| org.0), one.reason.code(), micros(now)).to_vec().into(),
-        ]
+        let org = one.org.map(|org| org.0);
+        sql::keep::Row {
+            id: id.into(),
+            org_id: org.into(),
+            key_org_id: patient.map(|keys| keys.scope().org().0).into(),
+            key_patient_id: patient.map(|keys| keys.scope().patient().0).into(),
+            message_hash: one.message.into(),
+            reason: one.reason.code().into(),
+            field: one.field.clone().into(),
+            body_sealed: body.into(),
+            attributes_sealed: attributes.into(),
+            created_at: at.clone(),
+            updated_at: at,
+            mac: mac(self.keys.platform(), id, org, one.reason.code(), micros(now)).to_vec().into(),
+        }
+        .into()
     }
 
     async fn note(
@@ -412,7 +364,7 @@ impl Store {
         let now = self.clock.now();
         let own = ordered_id(now, self.entropy.as_ref());
         tx.execute(
-            &LOG,
+            &sql::INSERT_ACT,
             vec![own.into(), id.into(), now.into(), actor.into(), deed.code().into(), deed.content().into()],
         )
         .await?;
@@ -440,8 +392,4 @@ fn body_cell(id: Uuid) -> Cell {
 /// The cell of attributes under a patient's key.
 fn attributes_cell(id: Uuid) -> Cell {
     Cell { table: "quarantine", row: id, column: "attributes" }
-}
-
-pub fn statements() -> Vec<&'static Sql> {
-    vec![QUARANTINE.sql(), &QUARANTINE_ONE, &LIST, &SHOW, &TURN, &FORGET, &UNKEEP, &LOG, &ACTS]
 }

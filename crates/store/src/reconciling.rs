@@ -2,61 +2,15 @@
 //! memories with their log is the fold's own (`write::reconciling`).
 
 use std::collections::BTreeSet;
-use std::sync::LazyLock;
 
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
 use super::building::{self, Kept, Key};
 use crate::Next;
+use crate::statements::reconciling as sql;
 use anamnesis_core::ids::{OrgId, PatientId};
-use anamnesis_sql::{Arg, DbError, Row, Sql, Transaction};
-
-static PATIENTS: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "SELECT patient_id FROM patient_profile WHERE org_id = $1 AND patient_id > $2 ORDER BY patient_id LIMIT $3",
-    )
-});
-// They do not wait, and yet there is nothing to compare a question with.
-static WITHOUT_VECTOR: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "SELECT p.patient_id, p.id FROM passage AS p WHERE p.org_id = $1 AND p.patient_id IN {uuids $2} AND p.waits = 0 \
-         AND NOT EXISTS (SELECT 1 FROM embedding AS e WHERE e.org_id = p.org_id AND e.patient_id = p.patient_id \
-           AND e.generation = $3 AND e.passage_id = p.id)",
-    )
-});
-static STALE: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "SELECT p.patient_id, p.id FROM passage AS p JOIN documents AS d ON d.org_id = p.org_id \
-           AND d.patient_id = p.patient_id AND d.document_id = p.document_id AND d.revision = p.revision \
-         WHERE p.org_id = $1 AND p.patient_id IN {uuids $2} AND d.current = 0",
-    )
-});
-static UNSEARCHABLE: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "SELECT count(*) FROM documents AS d WHERE d.org_id = $1 AND d.patient_id IN {uuids $2} AND d.current = 1 \
-         AND d.fate IS NULL AND NOT EXISTS (SELECT 1 FROM passage AS p WHERE p.org_id = d.org_id \
-           AND p.patient_id = d.patient_id AND p.document_id = d.document_id AND p.revision = d.revision)",
-    )
-});
-static STRAY_VECTORS: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "SELECT patient_id, generation, passage_id FROM embedding WHERE org_id = $1 AND patient_id IN {uuids $2} \
-         AND generation <> $3 AND generation <> $4",
-    )
-});
-static WAIT: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "UPDATE passage SET waits = 1, behind = 0, updated_at = $3 WHERE org_id = $1 AND waits = 0 \
-         AND (patient_id, id) IN {pairs $2}",
-    )
-});
-static FORGET: LazyLock<Sql> =
-    LazyLock::new(|| Sql::new("DELETE FROM passage WHERE org_id = $1 AND (patient_id, id) IN {pairs $2}"));
-
-pub fn statements() -> Vec<&'static Sql> {
-    vec![&PATIENTS, &WITHOUT_VECTOR, &STALE, &UNSEARCHABLE, &STRAY_VECTORS, &WAIT, &FORGET]
-}
+use anamnesis_sql::{Arg, DbError, Row, Transaction};
 
 /// Patients after one, at most `limit`.
 ///
@@ -67,8 +21,8 @@ pub async fn patients(
     org: OrgId,
     Next { after, limit }: Next<Uuid>,
 ) -> Result<Vec<PatientId>, DbError> {
-    let rows = tx.fetch_all(&PATIENTS, vec![org.0.into(), after.into(), limit.into()]).await?;
-    rows.iter().map(|row| Ok(PatientId(row.uuid(0)?))).collect()
+    let rows = tx.fetch_all(&sql::PATIENTS, vec![org.0.into(), after.into(), limit.into()]).await?;
+    rows.iter().map(|row| Ok(PatientId(row.uuid(sql::patients::PATIENT_ID)?))).collect()
 }
 
 /// What is wrong with the passages and vectors of some patients.
@@ -97,10 +51,10 @@ impl Astray {
 /// The generations in use.
 #[derive(Debug, Clone, Copy)]
 pub struct InUse {
-    /// `None` where neither the organisation's row nor a model at hand tells it.
+    /// `None` where neither the organisation's row nor a model at hand says it.
     pub active: Option<i64>,
     pub building: Option<i64>,
-    /// Others are removed by whoever swapped them out, in its time.
+    /// Others are removed by the run that swapped them out, in its time.
     pub others_are_kept: bool,
 }
 
@@ -113,32 +67,34 @@ pub async fn astray(
     in_use: InUse,
 ) -> Result<Astray, DbError> {
     let of = || vec![org.0.into(), Arg::Uuids(patients.iter().map(|patient| patient.0).collect())];
-    let mut found = Astray { stale: keys(&tx.fetch_all(&STALE, of()).await?)?, ..Astray::default() };
-    let unsearchable = tx.fetch_optional(&UNSEARCHABLE, of()).await?;
-    found.unsearchable = unsearchable.map(|row| row.i64(0)).transpose()?.map_or(0, i64::unsigned_abs);
+    let mut found = Astray { stale: keys(&tx.fetch_all(&sql::STALE, of()).await?)?, ..Astray::default() };
+    let unsearchable = tx.fetch_optional(&sql::COUNT_UNSEARCHABLE, of()).await?;
+    let unsearchable = unsearchable.map(|row| row.i64(sql::count_unsearchable::DOCUMENTS)).transpose()?;
+    found.unsearchable = unsearchable.map_or(0, i64::unsigned_abs);
     let Some(active) = in_use.active else { return Ok(found) };
     let with = |more: &[i64]| [of(), more.iter().map(|n| Arg::from(*n)).collect()].concat();
-    found.without_vector = keys(&tx.fetch_all(&WITHOUT_VECTOR, with(&[active])).await?)?;
+    found.without_vector = keys(&tx.fetch_all(&sql::WITHOUT_VECTOR, with(&[active])).await?)?;
     let gone: BTreeSet<Key> = found.stale.iter().copied().collect();
     found.without_vector.retain(|key| !gone.contains(key));
     if !in_use.others_are_kept {
         let used = [active, in_use.building.unwrap_or(active)];
-        let rows = tx.fetch_all(&STRAY_VECTORS, with(&used)).await?;
+        let rows = tx.fetch_all(&sql::STRAY_VECTORS, with(&used)).await?;
         found.stray = rows.iter().map(Kept::of).collect::<Result<_, _>>()?;
     }
     Ok(found)
 }
 
+/// Of rows of [`sql::STALE`] or [`sql::WITHOUT_VECTOR`].
 fn keys(rows: &[Row]) -> Result<Vec<Key>, DbError> {
-    rows.iter().map(|row| Ok((row.uuid(0)?, row.uuid(1)?))).collect()
+    rows.iter().map(|row| Ok((row.uuid(sql::stale::PATIENT_ID)?, row.uuid(sql::stale::ID)?))).collect()
 }
 
-/// Makes it right: stale passages and stray vectors go, what lacks a vector waits for the night's batch.
+/// Makes it right: stale passages and stray vectors go, what lacks a vector waits for the next batch.
 ///
 /// # Errors
 /// Of the database.
 pub async fn repair(tx: &mut Transaction, org: OrgId, astray: &Astray, now: DateTime<Utc>) -> Result<(), DbError> {
-    tx.execute(&FORGET, vec![org.0.into(), pairs(&astray.stale)]).await?;
+    tx.execute(&sql::DELETE_PASSAGES, vec![org.0.into(), pairs(&astray.stale)]).await?;
     wait(tx, org, &astray.without_vector, now).await?;
     building::forget(tx, org, astray.stray.iter()).await
 }
@@ -151,7 +107,7 @@ pub async fn wait(tx: &mut Transaction, org: OrgId, passages: &[Key], now: DateT
     if passages.is_empty() {
         return Ok(());
     }
-    tx.execute(&WAIT, vec![org.0.into(), pairs(passages), now.into()]).await?;
+    tx.execute(&sql::MARK_WAITING, vec![org.0.into(), pairs(passages), now.into()]).await?;
     Ok(())
 }
 

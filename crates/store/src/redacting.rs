@@ -1,7 +1,5 @@
 //! Stored documents whose redaction is older than the redactor: found by the version that each carries.
 
-use std::sync::LazyLock;
-
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -11,26 +9,11 @@ use super::write::documents::content_cell;
 use super::write::retention::archive_cell;
 use super::{Keys, StoreError};
 use crate::Next;
+use crate::statements::redacting as sql;
 use anamnesis_core::ids::{DocumentId, OrgId, PatientId};
 use anamnesis_core::scope::Scope;
-use anamnesis_sql::{DbError, Row, Sql, Transaction};
+use anamnesis_sql::{DbError, Row, Transaction};
 use anamnesis_text::{Document, Language, Span, Turn};
-
-static DUE: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "SELECT patient_id, document_id, revision, language, content_sealed, (SELECT a.content_sealed FROM document_archive AS a \
-           WHERE a.org_id = documents.org_id AND a.patient_id = documents.patient_id \
-           AND a.document_id = documents.document_id AND a.revision = documents.revision) FROM documents \
-         WHERE org_id = $1 AND redaction_policy <> $2 AND (patient_id, document_id, revision) > ($3, $4, $5) \
-         ORDER BY patient_id, document_id, revision LIMIT $6 {skip_locked}",
-    )
-});
-static POLICY: LazyLock<Sql> =
-    LazyLock::new(|| Sql::new("SELECT redaction_policy FROM organization WHERE org_id = $1"));
-
-pub fn statements() -> Vec<&'static Sql> {
-    vec![&DUE, &POLICY]
-}
 
 /// Where a page begins: the key of the last document of the page before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -86,11 +69,12 @@ impl Due {
 /// # Errors
 /// Of the database.
 pub async fn policy(tx: &mut Transaction, org: OrgId) -> Result<Option<String>, DbError> {
-    tx.fetch_all(&POLICY, vec![org.0.into()]).await?.first().map(|row| row.text(0)).transpose()
+    let rows = tx.fetch_all(&sql::POLICY, vec![org.0.into()]).await?;
+    rows.first().map(|row| row.text(sql::policy::REDACTION_POLICY)).transpose()
 }
 
 /// Documents that were redacted by any other version than `version`, after `after` in the order of their keys, at most
-/// `limit`. Rows that a writer holds are left to the next night.
+/// `limit`. Rows that a writer holds are left to the next run.
 ///
 /// # Errors
 /// Of the database.
@@ -102,22 +86,24 @@ pub async fn due(
 ) -> Result<Vec<Due>, DbError> {
     let Behind(patient, document, revision) = after;
     let args = vec![org.0.into(), version.into(), patient.into(), document.into(), revision.into(), limit.into()];
-    tx.fetch_all(&DUE, args).await?.iter().map(read).collect()
+    tx.fetch_all(&sql::DUE, args).await?.iter().map(read).collect()
 }
 
+/// Of a row of [`sql::DUE`].
 fn read(row: &Row) -> Result<Due, DbError> {
-    let language = match row.text(3)?.as_str() {
+    let language = match row.text(sql::due::LANGUAGE)?.as_str() {
         "es" => Language::Spanish,
         "en" => Language::English,
         _ => Language::Unknown,
     };
-    let archived = row.opt_blob(5)?;
+    let archived = row.opt_blob(sql::due::ARCHIVED_SEALED)?;
     Ok(Due {
         archived: archived.is_some(),
-        patient: PatientId(row.uuid(0)?),
-        id: DocumentId(row.uuid(1)?),
-        revision: u32::try_from(row.i64(2)?).map_err(|_| DbError::Decode { index: 2 })?,
+        patient: PatientId(row.uuid(sql::due::PATIENT_ID)?),
+        id: DocumentId(row.uuid(sql::due::DOCUMENT_ID)?),
+        revision: u32::try_from(row.i64(sql::due::REVISION)?)
+            .map_err(|_| DbError::Decode { index: sql::due::REVISION })?,
         language,
-        sealed: archived.map_or_else(|| row.blob(4), Ok)?,
+        sealed: archived.map_or_else(|| row.blob(sql::due::CONTENT_SEALED), Ok)?,
     })
 }

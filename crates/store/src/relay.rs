@@ -3,8 +3,6 @@
 
 use std::collections::BTreeMap;
 
-use std::sync::LazyLock;
-
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
@@ -12,44 +10,13 @@ use super::auditing::SEALED;
 use super::erasing::COMPLETED;
 use super::outbox::body_cell;
 use super::{Store, StoreError};
+use crate::statements::relay as sql;
 use anamnesis_core::failpoints;
 use anamnesis_core::ids::{OrgId, PatientId};
 use anamnesis_core::reason::Reason;
 use anamnesis_core::scope::Scope;
 use anamnesis_crypto::Lookup;
-use anamnesis_sql::{Access, Arg, Sql};
-
-// The rows are chosen once and locked before they are changed: a subquery in the update itself may be evaluated again
-// for other rows.
-static CLAIM: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "WITH due AS MATERIALIZED (SELECT id FROM outbox WHERE org_id = $1 AND published_at IS NULL \
-         AND claimed_until <= $2 ORDER BY created_at, id LIMIT $4 {skip_locked}) \
-         UPDATE outbox SET claimed_until = $3, attempts = attempts + 1, updated_at = $2 \
-         WHERE org_id = $1 AND id IN (SELECT id FROM due) \
-         RETURNING id, patient_id, event_type, body_sealed, created_at, attempts, taken",
-    )
-});
-static ENDED: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new("UPDATE outbox SET published_at = $3, ended = $4, updated_at = $3 WHERE org_id = $1 AND id IN {uuids $2}")
-});
-static REST: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new("UPDATE outbox SET claimed_until = $3, taken = $4 WHERE org_id = $1 AND id IN {uuids $2}")
-});
-static PENDING: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new("SELECT count(*), min(created_at) FROM outbox WHERE org_id = $1 AND published_at IS NULL")
-});
-static IDS: LazyLock<Sql> = LazyLock::new(|| Sql::new("SELECT id FROM outbox WHERE org_id = $1"));
-static UNNOTICED: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "SELECT id, org_id, reason, created_at, notice_taken FROM quarantine \
-         WHERE noticed_at IS NULL AND notice_after <= $1 ORDER BY created_at, id LIMIT $2",
-    )
-});
-static NOTICED: LazyLock<Sql> =
-    LazyLock::new(|| Sql::new("UPDATE quarantine SET noticed_at = $2 WHERE id IN {uuids $1}"));
-static NOTICE_RESTS: LazyLock<Sql> =
-    LazyLock::new(|| Sql::new("UPDATE quarantine SET notice_after = $2, notice_taken = $3 WHERE id IN {uuids $1}"));
+use anamnesis_sql::{Access, Arg};
 
 /// How an event ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -81,7 +48,7 @@ pub struct Pending {
     pub id: Uuid,
     pub patient: PatientId,
     pub event_type: String,
-    /// JSON of ids and codes. `None` when the patient was erased in between: there is nobody to tell of any more.
+    /// JSON of ids and codes. `None` when the patient was erased in between: there is no patient any more whom it is about.
     pub body: Option<Vec<u8>>,
     pub created_at: DateTime<Utc>,
     /// Claims so far, this one included.
@@ -90,7 +57,7 @@ pub struct Pending {
     pub taken: String,
 }
 
-/// A message that was set aside, to be told of.
+/// A message that was set aside, to be announced.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Notice {
     pub id: Uuid,
@@ -102,7 +69,7 @@ pub struct Notice {
 }
 
 impl Store {
-    /// Claims up to `most` events of an organisation, oldest first, until `until`: nobody else gets them before.
+    /// Claims up to `most` events of an organisation, oldest first, until `until`: no other relay gets them before.
     ///
     /// # Errors
     /// Of the database or the key store; nothing is claimed then, or the claim runs out.
@@ -115,20 +82,20 @@ impl Store {
     ) -> Result<Vec<Pending>, StoreError> {
         let mut tx = self.db.begin(Access::Organization(org)).await?;
         let args = vec![org.0.into(), now.into(), until.into(), most.into()];
-        let rows = tx.fetch_all(&CLAIM, args).await?;
+        let rows = tx.fetch_all(&sql::CLAIM, args).await?;
         tx.commit().await?;
         let mut sealed = Vec::new();
         for row in &rows {
             let pending = Pending {
-                id: row.uuid(0)?,
-                patient: PatientId(row.uuid(1)?),
-                event_type: row.text(2)?,
+                id: row.uuid(sql::claim::ID)?,
+                patient: PatientId(row.uuid(sql::claim::PATIENT_ID)?),
+                event_type: row.text(sql::claim::EVENT_TYPE)?,
                 body: None,
-                created_at: row.time(4)?,
-                attempts: row.i64(5)?,
-                taken: row.text(6)?,
+                created_at: row.time(sql::claim::CREATED_AT)?,
+                attempts: row.i64(sql::claim::ATTEMPTS)?,
+                taken: row.text(sql::claim::TAKEN)?,
             };
-            sealed.push((pending, row.blob(3)?));
+            sealed.push((pending, row.blob(sql::claim::BODY_SEALED)?));
         }
         let mut scopes: Vec<Scope> = sealed.iter().filter_map(|(p, _)| Scope::new(org, p.patient).ok()).collect();
         scopes.sort();
@@ -149,7 +116,7 @@ impl Store {
         };
         let mut pending = Vec::with_capacity(sealed.len());
         for (event, sealed) in sealed {
-            // Of an erased patient, whose key is gone, and of the audit trail, which is nobody's.
+            // Of an erased patient, whose key is gone, and of the audit trail, which is no patient's.
             let of_nobody = [COMPLETED, SEALED].contains(&event.event_type.as_str());
             let found = Scope::new(org, event.patient).map(|scope| found.of(scope));
             let body = match found.unwrap_or(Lookup::Unknown) {
@@ -171,7 +138,7 @@ impl Store {
         Ok(pending)
     }
 
-    /// Nobody waits for them any more.
+    /// They are not published again.
     ///
     /// # Errors
     /// Of the database: they are published once more then, under the same ids.
@@ -183,11 +150,11 @@ impl Store {
         now: DateTime<Utc>,
     ) -> Result<(), StoreError> {
         let mut tx = self.db.begin(Access::Organization(org)).await?;
-        tx.execute(&ENDED, vec![org.0.into(), Arg::Uuids(ids), now.into(), ended.code().into()]).await?;
+        tx.execute(&sql::END_EVENTS, vec![org.0.into(), Arg::Uuids(ids), now.into(), ended.code().into()]).await?;
         Ok(tx.commit().await?)
     }
 
-    /// They were taken by these destinations and not by all: nobody tries before `until`.
+    /// They were taken by these destinations and not by all: they are not tried before `until`.
     ///
     /// # Errors
     /// Of the database: the claim runs out by itself then.
@@ -199,7 +166,7 @@ impl Store {
         taken: &str,
     ) -> Result<(), StoreError> {
         let mut tx = self.db.begin(Access::Organization(org)).await?;
-        tx.execute(&REST, vec![org.0.into(), Arg::Uuids(ids), until.into(), taken.into()]).await?;
+        tx.execute(&sql::POSTPONE_EVENTS, vec![org.0.into(), Arg::Uuids(ids), until.into(), taken.into()]).await?;
         Ok(tx.commit().await?)
     }
 
@@ -209,8 +176,8 @@ impl Store {
     /// Of the database.
     pub async fn pending_events(&self, org: OrgId) -> Result<(i64, Option<DateTime<Utc>>), StoreError> {
         let mut tx = self.db.read(Access::Organization(org)).await?;
-        match tx.fetch_optional(&PENDING, vec![org.0.into()]).await? {
-            Some(row) => Ok((row.i64(0)?, row.opt_time(1)?)),
+        match tx.fetch_optional(&sql::COUNT_PENDING, vec![org.0.into()]).await? {
+            Some(row) => Ok((row.i64(sql::count_pending::EVENTS)?, row.opt_time(sql::count_pending::OLDEST)?)),
             None => Ok((0, None)),
         }
     }
@@ -221,23 +188,29 @@ impl Store {
     /// Of the database.
     pub async fn event_ids(&self, org: OrgId) -> Result<Vec<Uuid>, StoreError> {
         let mut tx = self.db.read(Access::Organization(org)).await?;
-        let rows = tx.fetch_all(&IDS, vec![org.0.into()]).await?;
-        rows.iter().map(|row| Ok(row.uuid(0)?)).collect()
+        let rows = tx.fetch_all(&sql::EVENT_IDS, vec![org.0.into()]).await?;
+        rows.iter().map(|row| Ok(row.uuid(sql::event_ids::ID)?)).collect()
     }
 
-    /// What was set aside and not told of yet, nor rests.
+    /// What was set aside and not announced yet, nor rests.
     ///
     /// # Errors
     /// Of the database.
     pub async fn unnoticed(&self, now: DateTime<Utc>, most: i64) -> Result<Vec<Notice>, StoreError> {
         let mut tx = self.db.read(Access::Platform).await?;
         let mut notices = Vec::new();
-        for row in tx.fetch_all(&UNNOTICED, vec![now.into(), most.into()]).await? {
-            let code = row.text(2)?;
-            // A code of a newer version is told of by that version.
+        for row in tx.fetch_all(&sql::UNNOTICED, vec![now.into(), most.into()]).await? {
+            let code = row.text(sql::unnoticed::REASON)?;
+            // A code of a newer version is announced by that version.
             let Some(reason) = Reason::ALL.iter().copied().find(|reason| reason.code() == code) else { continue };
-            let org = row.opt_uuid(1)?.map(OrgId);
-            notices.push(Notice { id: row.uuid(0)?, org, reason, created_at: row.time(3)?, taken: row.text(4)? });
+            let org = row.opt_uuid(sql::unnoticed::ORG_ID)?.map(OrgId);
+            notices.push(Notice {
+                id: row.uuid(sql::unnoticed::ID)?,
+                org,
+                reason,
+                created_at: row.time(sql::unnoticed::CREATED_AT)?,
+                taken: row.text(sql::unnoticed::NOTICE_TAKEN)?,
+            });
         }
         Ok(notices)
     }
@@ -248,21 +221,17 @@ impl Store {
     /// Of the database.
     pub async fn rest_notices(&self, ids: Vec<Uuid>, until: DateTime<Utc>, taken: &str) -> Result<(), StoreError> {
         let mut tx = self.db.begin(Access::Platform).await?;
-        tx.execute(&NOTICE_RESTS, vec![Arg::Uuids(ids), until.into(), taken.into()]).await?;
+        tx.execute(&sql::POSTPONE_NOTICES, vec![Arg::Uuids(ids), until.into(), taken.into()]).await?;
         Ok(tx.commit().await?)
     }
 
-    /// They were told of.
+    /// They were announced.
     ///
     /// # Errors
-    /// Of the database: they are told of once more then, under the same ids.
+    /// Of the database: they are announced once more then, under the same ids.
     pub async fn mark_noticed(&self, ids: Vec<Uuid>, now: DateTime<Utc>) -> Result<(), StoreError> {
         let mut tx = self.db.begin(Access::Platform).await?;
-        tx.execute(&NOTICED, vec![Arg::Uuids(ids), now.into()]).await?;
+        tx.execute(&sql::MARK_NOTICED, vec![Arg::Uuids(ids), now.into()]).await?;
         Ok(tx.commit().await?)
     }
-}
-
-pub fn statements() -> Vec<&'static Sql> {
-    vec![&CLAIM, &ENDED, &REST, &PENDING, &IDS, &UNNOTICED, &NOTICED, &NOTICE_RESTS]
 }

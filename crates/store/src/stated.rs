@@ -3,30 +3,19 @@
 //! compared with them.
 
 use std::collections::HashMap;
-use std::sync::LazyLock;
 
 use uuid::Uuid;
 
 use crate::seal::{open_record, open_text};
+use crate::statements::stated as sql;
+use crate::statements::write::profile::statements_of;
 use crate::write::profile;
 use crate::{Keys, StoreError};
 use anamnesis_core::ids::OrgId;
 use anamnesis_core::profile::{EphemeralCourse, ProfileStatement, StatedProfile, fold};
 use anamnesis_core::scope::Scope;
 use anamnesis_crypto::PatientKeys;
-use anamnesis_sql::{Arg, Row, Sql, Transaction};
-
-static PROFILES: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "SELECT patient_id, cognitive_state, cognitive_state_at, disclaimer_accepted_at, profile_at, privacy_tier, country, \
-         ephemeral, region_sealed, privacy_tier_sealed, emergency_contacts_sealed FROM patient_profile \
-         WHERE org_id = $1 AND patient_id IN {uuids $2}",
-    )
-});
-
-pub(crate) fn statements() -> Vec<&'static Sql> {
-    vec![&PROFILES]
-}
+use anamnesis_sql::{Arg, Row, Transaction};
 
 /// Those of these patients whose rows differ from what was stated, or do not open, and whose keys are at hand. Looked at again
 /// before it is said: another process may write between two statements.
@@ -45,13 +34,13 @@ pub(crate) async fn differing(
 
 async fn compared(tx: &mut Transaction, org: OrgId, patients: &[Uuid], keys: &Keys) -> Result<Vec<Uuid>, StoreError> {
     let of = || vec![org.0.into(), Arg::Uuids(patients.to_vec())];
-    let of_patient = |row: &Row| -> Result<Option<(Scope, &PatientKeys)>, StoreError> {
-        let scope = Scope::new(org, row.uuid(0)?.into()).ok();
+    let of_patient = |row: &Row, at: usize| -> Result<Option<(Scope, &PatientKeys)>, StoreError> {
+        let scope = Scope::new(org, row.uuid(at)?.into()).ok();
         Ok(scope.and_then(|scope| Some((scope, keys.get(&scope)?.as_ref()))))
     };
     let mut stated: HashMap<Uuid, Result<Vec<ProfileStatement>, StoreError>> = HashMap::new();
     for row in tx.fetch_all(profile::stated(), of()).await? {
-        let Some((scope, keys)) = of_patient(&row)? else { continue };
+        let Some((scope, keys)) = of_patient(&row, statements_of::PATIENT_ID)? else { continue };
         let all = stated.entry(scope.patient().0).or_insert_with(|| Ok(Vec::new()));
         match (profile::statement(keys, &row), all.as_mut()) {
             (Ok(statement), Ok(all)) => all.push(statement),
@@ -64,14 +53,14 @@ async fn compared(tx: &mut Transaction, org: OrgId, patients: &[Uuid], keys: &Ke
         profile::add_mode(&mut courses, &row)?;
     }
     let mut differ = Vec::new();
-    for row in tx.fetch_all(&PROFILES, of()).await? {
-        let Some((scope, keys)) = of_patient(&row)? else { continue };
+    for row in tx.fetch_all(&sql::PROFILES, of()).await? {
+        let Some((scope, keys)) = of_patient(&row, sql::profiles::PATIENT_ID)? else { continue };
         let patient = scope.patient().0;
         let ephemeral = courses.get(&patient).and_then(EphemeralCourse::latest).unwrap_or(false);
         let stated = stated.remove(&patient).unwrap_or_else(|| Ok(Vec::new()));
         let is_same = stated.is_ok_and(|stated| {
             let expected = fold(stated);
-            row.bool(7).is_ok_and(|is_on| is_on == ephemeral)
+            row.bool(sql::profiles::EPHEMERAL).is_ok_and(|is_on| is_on == ephemeral)
                 && held(scope, keys, &row)
                     .is_ok_and(|(profile, clear)| clear == profile::clear(&expected) && profile == expected)
         });
@@ -85,20 +74,21 @@ async fn compared(tx: &mut Transaction, org: OrgId, patients: &[Uuid], keys: &Ke
 /// The tier and the country of a row.
 type Clear = (Option<String>, Option<String>);
 
-/// The profile that a row of [`PROFILES`] holds.
+/// The profile that a row of [`sql::PROFILES`] holds.
 fn held(scope: Scope, keys: &PatientKeys, row: &Row) -> Result<(StatedProfile, Clear), StoreError> {
     let open = |at: usize, column| -> Result<Option<String>, StoreError> {
         row.opt_blob(at)?.map(|sealed| open_text(keys, profile::profile_cell(scope, column), &sealed)).transpose()
     };
-    let contacts = profile::profile_cell(scope, "emergency_contacts");
+    let cell = profile::profile_cell(scope, "emergency_contacts");
+    let contacts = row.opt_blob(sql::profiles::EMERGENCY_CONTACTS_SEALED)?;
     let profile = StatedProfile {
-        cognitive_state: row.opt_f64(1)?,
-        cognitive_state_at: row.opt_time(2)?,
-        disclaimer_accepted_at: row.opt_time(3)?,
-        region: open(8, "region")?,
-        privacy_tier: open(9, "privacy_tier")?,
-        emergency_contacts: row.opt_blob(10)?.map(|sealed| open_record(keys, contacts, &sealed)).transpose()?,
-        profile_at: row.opt_time(4)?,
+        cognitive_state: row.opt_f64(sql::profiles::COGNITIVE_STATE)?,
+        cognitive_state_at: row.opt_time(sql::profiles::COGNITIVE_STATE_AT)?,
+        disclaimer_accepted_at: row.opt_time(sql::profiles::DISCLAIMER_ACCEPTED_AT)?,
+        region: open(sql::profiles::REGION_SEALED, "region")?,
+        privacy_tier: open(sql::profiles::PRIVACY_TIER_SEALED, "privacy_tier")?,
+        emergency_contacts: contacts.map(|sealed| open_record(keys, cell, &sealed)).transpose()?,
+        profile_at: row.opt_time(sql::profiles::PROFILE_AT)?,
     };
-    Ok((profile, (row.opt_text(5)?, row.opt_text(6)?)))
+    Ok((profile, (row.opt_text(sql::profiles::PRIVACY_TIER)?, row.opt_text(sql::profiles::COUNTRY)?)))
 }

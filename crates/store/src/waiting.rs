@@ -1,7 +1,7 @@
-//! Passages that wait for a vector, and the vectors that the night made for them.
+//! Passages that wait for a vector, and the vectors that a batch made for them.
 
 use std::collections::HashMap;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
@@ -11,74 +11,11 @@ use super::records::DocumentContent;
 use super::seal::open_record;
 use super::write::documents::{content_cell, vector_bytes};
 use crate::Next;
+use crate::statements::waiting as sql;
 use anamnesis_core::ids::{OrgId, PatientId};
 use anamnesis_crypto::PatientKeys;
-use anamnesis_sql::{Bulk, ColumnType, DbError, Sql, Transaction};
+use anamnesis_sql::{Arg, DbError, Sql, Transaction};
 use anamnesis_text::Span;
-
-macro_rules! marked {
-    ($mark:literal) => {
-        Sql::new(concat!(
-            "SELECT p.patient_id, p.id, p.document_id, p.revision, p.start_offset, p.end_offset, p.updated_at, d.content_sealed \
-             FROM passage AS p JOIN documents AS d ON d.org_id = p.org_id AND d.patient_id = p.patient_id \
-               AND d.document_id = p.document_id AND d.revision = p.revision \
-             WHERE p.org_id = $1 AND p.",
-            $mark,
-            " = 1 AND (p.patient_id, p.id) > ($2, $3) ORDER BY p.patient_id, p.id LIMIT $4"
-        ))
-    };
-}
-static WAITING: LazyLock<Sql> = LazyLock::new(|| marked!("waits"));
-static BEHIND: LazyLock<Sql> = LazyLock::new(|| marked!("behind"));
-// A passage that went meanwhile gets none, nor one that says something else now.
-static KEEP: LazyLock<Bulk> = LazyLock::new(|| {
-    Bulk::over(
-        "INSERT INTO embedding (org_id, patient_id, generation, passage_id, dimension, vector, created_at, updated_at) \
-         SELECT r.org_id, r.patient_id, r.generation, r.passage_id, r.dimension, r.vector, r.now, r.now FROM {rows} AS r \
-         WHERE EXISTS (SELECT 1 FROM passage AS p WHERE p.org_id = r.org_id AND p.patient_id = r.patient_id \
-           AND p.id = r.passage_id AND p.updated_at = r.seen) ON CONFLICT (org_id, patient_id, generation, passage_id) DO NOTHING",
-        &[
-            ("org_id", ColumnType::Uuid),
-            ("patient_id", ColumnType::Uuid),
-            ("generation", ColumnType::Int),
-            ("passage_id", ColumnType::Uuid),
-            ("dimension", ColumnType::Int),
-            ("vector", ColumnType::Vector),
-            ("seen", ColumnType::Int),
-            ("now", ColumnType::Int),
-        ],
-    )
-});
-static DONE: LazyLock<Bulk> = LazyLock::new(|| {
-    Bulk::over(
-        "UPDATE passage SET waits = 0, behind = r.behind, updated_at = r.now FROM {rows} AS r WHERE passage.org_id = r.org_id \
-         AND passage.patient_id = r.patient_id AND passage.id = r.id AND passage.updated_at = r.seen",
-        &[
-            ("org_id", ColumnType::Uuid),
-            ("patient_id", ColumnType::Uuid),
-            ("id", ColumnType::Uuid),
-            ("behind", ColumnType::Bool),
-            ("seen", ColumnType::Int),
-            ("now", ColumnType::Int),
-        ],
-    )
-});
-static LEVEL: LazyLock<Bulk> = LazyLock::new(|| {
-    Bulk::over(
-        "UPDATE passage SET behind = 0 FROM {rows} AS r WHERE passage.org_id = r.org_id AND passage.patient_id = r.patient_id \
-         AND passage.id = r.id AND passage.behind = 1 AND passage.updated_at = r.seen",
-        &[
-            ("org_id", ColumnType::Uuid),
-            ("patient_id", ColumnType::Uuid),
-            ("id", ColumnType::Uuid),
-            ("seen", ColumnType::Int),
-        ],
-    )
-});
-
-pub fn statements() -> Vec<&'static Sql> {
-    vec![&WAITING, &BEHIND, KEEP.sql(), DONE.sql(), LEVEL.sql()]
-}
 
 /// A passage without a vector, with its document still sealed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -109,7 +46,7 @@ impl Waiting {
 /// # Errors
 /// Of the database.
 pub async fn waiting(tx: &mut Transaction, org: OrgId, next: Next<(Uuid, Uuid)>) -> Result<Vec<Waiting>, DbError> {
-    marked(tx, &WAITING, org, next).await
+    marked(tx, &sql::WAITING, org, next).await
 }
 
 /// Passages that came while another generation was made and lack a vector of it, at most `limit`.
@@ -117,9 +54,10 @@ pub async fn waiting(tx: &mut Transaction, org: OrgId, next: Next<(Uuid, Uuid)>)
 /// # Errors
 /// Of the database.
 pub async fn behind(tx: &mut Transaction, org: OrgId, limit: u32) -> Result<Vec<Waiting>, DbError> {
-    marked(tx, &BEHIND, org, Next { after: (Uuid::nil(), Uuid::nil()), limit }).await
+    marked(tx, &sql::BEHIND, org, Next { after: (Uuid::nil(), Uuid::nil()), limit }).await
 }
 
+/// Rows of [`sql::WAITING`] or [`sql::BEHIND`].
 async fn marked(
     tx: &mut Transaction,
     sql: &Sql,
@@ -131,15 +69,22 @@ async fn marked(
     let mut found = Vec::new();
     for row in tx.fetch_all(sql, args).await? {
         let number = |at: usize| row.i64(at).and_then(|n| u32::try_from(n).map_err(|_| DbError::Decode { index: at }));
-        let (document, revision) = (row.uuid(2)?, number(3)?);
+        let (document, revision) = (row.uuid(sql::waiting::DOCUMENT_ID)?, number(sql::waiting::REVISION)?);
         let sealed = match known.get(&(document, revision)) {
             Some(sealed) => Arc::clone(sealed),
-            None => Arc::new(row.blob(7)?),
+            None => Arc::new(row.blob(sql::waiting::CONTENT_SEALED)?),
         };
         known.insert((document, revision), Arc::clone(&sealed));
-        let span = Span::new(number(4)? as usize, number(5)? as usize);
-        let (patient, passage, seen) = (PatientId(row.uuid(0)?), row.uuid(1)?, row.time(6)?);
-        found.push(Waiting { patient, passage, document, revision, span, seen, sealed });
+        let (start, end) = (number(sql::waiting::START_OFFSET)?, number(sql::waiting::END_OFFSET)?);
+        found.push(Waiting {
+            patient: PatientId(row.uuid(sql::waiting::PATIENT_ID)?),
+            passage: row.uuid(sql::waiting::ID)?,
+            document,
+            revision,
+            span: Span::new(start as usize, end as usize),
+            seen: row.time(sql::waiting::UPDATED_AT)?,
+            sealed,
+        });
     }
     Ok(found)
 }
@@ -158,19 +103,20 @@ pub async fn keep(
     vectors: &[Vectored<'_>],
     now: DateTime<Utc>,
 ) -> Result<(), DbError> {
-    let row = |(waiting, vector): &Vectored<'_>| {
-        vec![
-            org.0.into(),
-            waiting.patient.0.into(),
-            generation.into(),
-            waiting.passage.into(),
-            (vector.len() as i64).into(),
-            vector_bytes(vector).into(),
-            waiting.seen.into(),
-            now.into(),
-        ]
+    let row = |(waiting, vector): &Vectored<'_>| -> Vec<Arg> {
+        sql::insert_vectors::Row {
+            org_id: org.0.into(),
+            patient_id: waiting.patient.0.into(),
+            generation: generation.into(),
+            passage_id: waiting.passage.into(),
+            dimension: (vector.len() as i64).into(),
+            vector: vector_bytes(vector).into(),
+            seen: waiting.seen.into(),
+            now: now.into(),
+        }
+        .into()
     };
-    tx.bulk(&KEEP, vectors.iter().map(row).collect()).await?;
+    tx.bulk(&sql::INSERT_VECTORS, vectors.iter().map(row).collect()).await?;
     Ok(())
 }
 
@@ -185,11 +131,18 @@ pub async fn wait_no_longer(
     is_behind: bool,
     now: DateTime<Utc>,
 ) -> Result<(), DbError> {
-    let done = |(waiting, _): &Vectored<'_>| {
-        let (patient, passage) = (waiting.patient.0, waiting.passage);
-        vec![org.0.into(), patient.into(), passage.into(), is_behind.into(), waiting.seen.into(), now.into()]
+    let done = |(waiting, _): &Vectored<'_>| -> Vec<Arg> {
+        sql::mark_done::Row {
+            org_id: org.0.into(),
+            patient_id: waiting.patient.0.into(),
+            id: waiting.passage.into(),
+            behind: is_behind.into(),
+            seen: waiting.seen.into(),
+            now: now.into(),
+        }
+        .into()
     };
-    tx.bulk(&DONE, vectors.iter().map(done).collect()).await?;
+    tx.bulk(&sql::MARK_DONE, vectors.iter().map(done).collect()).await?;
     Ok(())
 }
 
@@ -202,9 +155,16 @@ pub async fn behind_no_longer<'w>(
     org: OrgId,
     passages: impl Iterator<Item = &'w Waiting>,
 ) -> Result<(), DbError> {
-    let row =
-        |waiting: &Waiting| vec![org.0.into(), waiting.patient.0.into(), waiting.passage.into(), waiting.seen.into()];
-    tx.bulk(&LEVEL, passages.map(row).collect()).await?;
+    let row = |waiting: &Waiting| -> Vec<Arg> {
+        sql::mark_level::Row {
+            org_id: org.0.into(),
+            patient_id: waiting.patient.0.into(),
+            id: waiting.passage.into(),
+            seen: waiting.seen.into(),
+        }
+        .into()
+    };
+    tx.bulk(&sql::MARK_LEVEL, passages.map(row).collect()).await?;
     Ok(())
 }
 
@@ -213,15 +173,18 @@ mod tests {
     use super::*;
     use anamnesis_sql::{Access, Database, Location};
 
+    /// Where SQLite's plans say in words what a step does.
+    const DETAIL: usize = 3;
+
     #[tokio::test]
     async fn what_waits_is_found_by_index_in_order_without_sorting() {
         let db = Database::open(&Location::Memory).await.unwrap();
         let mut tx = db.begin(Access::Platform).await.unwrap();
-        for (sql, index) in [(&WAITING, "passage_waiting"), (&BEHIND, "passage_behind")] {
+        for (sql, index) in [(&sql::WAITING, "passage_waiting"), (&sql::BEHIND, "passage_behind")] {
             let explain = Sql::new(Box::leak(format!("EXPLAIN QUERY PLAN {}", sql.sqlite()).into_boxed_str()));
             let args = vec![Uuid::nil().into(), Uuid::nil().into(), Uuid::nil().into(), 1i64.into()];
             let plan: Vec<String> =
-                tx.fetch_all(&explain, args).await.unwrap().iter().map(|row| row.text(3).unwrap()).collect();
+                tx.fetch_all(&explain, args).await.unwrap().iter().map(|row| row.text(DETAIL).unwrap()).collect();
             assert!(plan[0].starts_with(&format!("SEARCH p USING INDEX {index} (org_id=?")), "{plan:?}");
             assert!(!plan.iter().any(|step| step.contains("TEMP B-TREE")), "{plan:?}");
         }

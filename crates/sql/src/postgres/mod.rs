@@ -21,7 +21,7 @@ use std::time::Duration;
 use sqlx::pool::PoolConnection;
 use sqlx::postgres::{PgArguments, PgPool, PgPoolOptions};
 use sqlx::query::Query;
-use sqlx::{AssertSqlSafe, Connection as _, Executor as _, Postgres, SqlSafeStr as _};
+use sqlx::{AssertSqlSafe, Column as _, Connection as _, Executor as _, Postgres, SqlSafeStr as _, Statement as _};
 use tokio::time::timeout;
 
 use super::options::{PostgresOptions, Statements};
@@ -153,10 +153,10 @@ impl PostgresDatabase {
         Ok(tx)
     }
 
-    pub(crate) async fn prepare(&self, sql: &Sql) -> Result<(), DbError> {
+    pub(crate) async fn prepare(&self, sql: &Sql) -> Result<Vec<String>, DbError> {
         let mut tx = self.begin(true, Access::Platform).await?;
-        tx.run(async |c| c.prepare(sql.postgres().into_sql_str()).await).await?;
-        Ok(())
+        let prepared = tx.run(async |c| c.prepare(sql.postgres().into_sql_str()).await).await?;
+        Ok(prepared.columns().iter().map(|column| column.name().to_owned()).collect())
     }
 
     pub(crate) async fn refresh_statistics(&self) -> Result<(), DbError> {

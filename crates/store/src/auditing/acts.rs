@@ -3,7 +3,6 @@
 //! and lacks the keys of the store can do what no entry says, and make no entry.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::LazyLock;
 
 use chrono::{DateTime, Datelike as _, TimeDelta, Utc};
 use uuid::Uuid;
@@ -14,99 +13,13 @@ use crate::covered::Uncovered;
 use crate::erasing::{self, Request};
 use crate::organizations::{self, Policy};
 use crate::quarantine;
+use crate::statements::auditing::acts as sql;
 use anamnesis_core::audit::Actor;
 use anamnesis_core::failpoints;
 use anamnesis_core::ids::{OrgId, PatientId, derive};
 use anamnesis_core::scope::Scope;
 use anamnesis_crypto::PlatformKey;
-use anamnesis_sql::{Arg, Bulk, ColumnType, DbError, Row, Sql, Transaction};
-
-// The list of actions is that of the index `action_audit_acts`, in the words in which an engine finds it.
-static ACTS: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "SELECT action, patient_id, subject_id, id, outcome, at FROM action_audit WHERE org_id = $1 \
-         AND action IN ('hold_set', 'hold_lifted', 'erase', 'quarantined_retried', 'consent_permit', 'consent_deny', 'ephemeral_on', \
-           'ephemeral_off') AND action IN ('hold_set', 'hold_lifted', 'erase', 'quarantined_retried')",
-    )
-});
-static ACTS_OF: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "SELECT action, patient_id, subject_id, id, outcome, at FROM action_audit WHERE org_id = $1 AND patient_id IN {uuids $2} \
-         AND action IN ('hold_set', 'hold_lifted', 'erase', 'quarantined_retried', 'consent_permit', 'consent_deny', 'ephemeral_on', \
-           'ephemeral_off') AND action IN ('hold_set', 'hold_lifted')",
-    )
-});
-static HOLDS: LazyLock<Sql> =
-    LazyLock::new(|| Sql::new("SELECT patient_id, id, lifted_at FROM legal_hold WHERE org_id = $1"));
-static HOLDS_OF: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new("SELECT patient_id, id, lifted_at FROM legal_hold WHERE org_id = $1 AND patient_id IN {uuids $2}")
-});
-static RECEIPTS: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "SELECT org_id, patient_id, id, what, subject_id, requested_by, requested_at, done_at, files_at, counts, mac, said_in FROM erasure \
-         WHERE org_id = $1",
-    )
-});
-// Patients are compared by their profiles' rows, which every message makes: one without is compared by nothing.
-static UNKNOWN_OF_DOCUMENTS: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "SELECT count(DISTINCT d.patient_id) FROM documents AS d WHERE d.org_id = $1 AND NOT EXISTS (SELECT 1 FROM patient_profile AS p \
-         WHERE p.org_id = $1 AND p.patient_id = d.patient_id)",
-    )
-});
-static UNKNOWN_OF_MEMORIES: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "SELECT count(DISTINCT m.patient_id) FROM memory AS m WHERE m.org_id = $1 AND NOT EXISTS (SELECT 1 FROM patient_profile AS p \
-         WHERE p.org_id = $1 AND p.patient_id = m.patient_id)",
-    )
-});
-// Those of nobody known are looked at by every organisation's run: they are what its producers may have sent.
-static ASIDE: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "SELECT id, org_id, reason, created_at, mac, state, updated_at, CASE WHEN body_sealed IS NULL THEN 0 ELSE 1 END FROM quarantine \
-         WHERE (org_id = $1 OR org_id IS NULL) AND id > $2 ORDER BY id LIMIT $3",
-    )
-});
-static ADOPT_ASIDE: LazyLock<Bulk> = LazyLock::new(|| {
-    Bulk::over(
-        "UPDATE quarantine SET mac = r.mac FROM {rows} AS r WHERE quarantine.id = r.id AND quarantine.mac IS NULL",
-        &[("id", ColumnType::Uuid), ("mac", ColumnType::Bytes)],
-    )
-});
-static HORIZON: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new("SELECT max(purged_before) FROM audit_block WHERE org_id = $1 AND purged_before IS NOT NULL")
-});
-static HELD: LazyLock<Sql> =
-    LazyLock::new(|| Sql::new("SELECT patient_id, id FROM legal_hold WHERE org_id = $1 AND lifted_at IS NULL"));
-static ADOPT: LazyLock<Bulk> = LazyLock::new(|| {
-    Bulk::over(
-        "UPDATE erasure SET mac = r.mac FROM {rows} AS r WHERE erasure.org_id = r.org_id \
-         AND erasure.patient_id = r.patient_id AND erasure.id = r.id AND erasure.mac IS NULL",
-        &[
-            ("org_id", ColumnType::Uuid),
-            ("patient_id", ColumnType::Uuid),
-            ("id", ColumnType::Uuid),
-            ("mac", ColumnType::Bytes),
-        ],
-    )
-});
-
-pub(super) fn statements() -> Vec<&'static Sql> {
-    vec![
-        &ACTS,
-        &ACTS_OF,
-        &HOLDS,
-        &HOLDS_OF,
-        &RECEIPTS,
-        &HORIZON,
-        &HELD,
-        &ASIDE,
-        &UNKNOWN_OF_DOCUMENTS,
-        &UNKNOWN_OF_MEMORIES,
-        ADOPT.sql(),
-        ADOPT_ASIDE.sql(),
-    ]
-}
+use anamnesis_sql::{Arg, DbError, Row, Sql, Transaction};
 
 /// Quarantined messages that are read at once.
 const PAGE: i64 = 1_000;
@@ -145,9 +58,10 @@ impl Said {
     /// Of the whole organisation, or what is said of the holds of some patients.
     async fn read(tx: &mut Transaction, org: OrgId, patients: Option<&[Uuid]>) -> Result<Self, StoreError> {
         let mut said = Self { horizon: horizon(tx, org).await?, ..Self::default() };
-        for row in of(tx, [&ACTS, &ACTS_OF], org, patients).await? {
-            let (action, patient, subject) = (row.text(0)?, row.uuid(1)?, row.opt_uuid(2)?);
-            let (entry, outcome, at) = (row.uuid(3)?, row.text(4)?, row.time(5)?);
+        for row in of(tx, [&sql::ACTS, &sql::ACTS_OF], org, patients).await? {
+            let (action, patient) = (row.text(sql::acts::ACTION)?, row.uuid(sql::acts::PATIENT_ID)?);
+            let (subject, entry) = (row.opt_uuid(sql::acts::SUBJECT_ID)?, row.uuid(sql::acts::ID)?);
+            let (outcome, at) = (row.text(sql::acts::OUTCOME)?, row.time(sql::acts::AT)?);
             said.entries.insert(entry, at);
             match (action.as_str(), subject) {
                 ("hold_set", Some(hold)) => drop(said.set.insert(hold, patient)),
@@ -175,8 +89,8 @@ impl Said {
 /// # Errors
 /// Of the database.
 pub(crate) async fn horizon(tx: &mut Transaction, org: OrgId) -> Result<Option<DateTime<Utc>>, DbError> {
-    let row = tx.fetch_optional(&HORIZON, vec![org.0.into()]).await?;
-    Ok(row.map(|row| row.opt_time(0)).transpose()?.flatten())
+    let row = tx.fetch_optional(&sql::HORIZON, vec![org.0.into()]).await?;
+    Ok(row.map(|row| row.opt_time(sql::horizon::HORIZON)).transpose()?.flatten())
 }
 
 /// Since when acts are compared, of two kinds.
@@ -223,9 +137,10 @@ async fn compared(
     receipts(tx, org, (&said, since), key, &mut found).await?;
     asides(tx, org, (&said, since), key, &mut found).await?;
     runs::compare(tx, org, (key, now), &mut found).await?;
-    for sql in [&UNKNOWN_OF_DOCUMENTS, &UNKNOWN_OF_MEMORIES] {
+    for sql in [&sql::UNKNOWN_OF_DOCUMENTS, &sql::UNKNOWN_OF_MEMORIES] {
         let row = tx.fetch_optional(sql, vec![org.0.into()]).await?;
-        found.forged += row.map(|row| row.i64(0)).transpose()?.map_or(0, i64::unsigned_abs);
+        found.forged +=
+            row.map(|row| row.i64(sql::unknown_of_documents::PATIENTS)).transpose()?.map_or(0, i64::unsigned_abs);
     }
     match organizations::policy(tx, org, key).await? {
         Policy::Authentic => {}
@@ -244,23 +159,23 @@ async fn asides(
 ) -> Result<(), StoreError> {
     let (mut after, mut hidden) = (Uuid::nil(), 0);
     loop {
-        let rows = tx.fetch_all(&ASIDE, vec![org.0.into(), after.into(), PAGE.into()]).await?;
+        let rows = tx.fetch_all(&sql::ASIDE, vec![org.0.into(), after.into(), PAGE.into()]).await?;
         for row in &rows {
-            let (id, of) = (row.uuid(0)?, row.opt_uuid(1)?);
+            let (id, of) = (row.uuid(sql::aside::ID)?, row.opt_uuid(sql::aside::ORG_ID)?);
             after = id;
-            let mac = quarantine::mac(key, id, of, &row.text(2)?, row.i64(3)?);
-            match row.opt_blob(4)? {
+            let mac = quarantine::mac(key, id, of, &row.text(sql::aside::REASON)?, row.i64(sql::aside::CREATED_AT)?);
+            match row.opt_blob(sql::aside::MAC)? {
                 None => found.uncovered.push(Uncovered::new(QUARANTINE, 2, (Uuid::nil(), id), mac)),
                 Some(own) => found.forged += u64::from(own != mac),
             }
             // Acts on a message of nobody known are in the platform's chain.
             let is_hidden = of.is_some() && {
-                let at = row.time(6)?;
+                let at = row.time(sql::aside::UPDATED_AT)?;
                 let is_old = said.may_be_gone(at) || since.covered.is_none_or(|since| at < since);
-                match row.text(5)?.as_str() {
+                match row.text(sql::aside::STATE)?.as_str() {
                     "retried" => !is_old && !said.retried.contains(&id),
                     // A body goes with a drop, and never after it.
-                    "dropped" => row.bool(7)?,
+                    "dropped" => row.bool(sql::aside::HAS_BODY)?,
                     _ => false,
                 }
             };
@@ -290,8 +205,9 @@ async fn doubtful(
     said: &Said,
 ) -> Result<Vec<Uuid>, StoreError> {
     let (mut there, mut found) = (BTreeSet::new(), Vec::new());
-    for row in of(tx, [&HOLDS, &HOLDS_OF], org, patients).await? {
-        let (patient, id, lifted_at) = (row.uuid(0)?, row.uuid(1)?, row.opt_time(2)?);
+    for row in of(tx, [&sql::HOLDS, &sql::HOLDS_OF], org, patients).await? {
+        let (patient, id) = (row.uuid(sql::holds::PATIENT_ID)?, row.uuid(sql::holds::ID)?);
+        let lifted_at = row.opt_time(sql::holds::LIFTED_AT)?;
         there.insert(id);
         // An entry that says that it held is no older than one that says that it was lifted.
         let is_old = |at| said.may_be_gone(at) && !said.set.contains_key(&id);
@@ -325,7 +241,7 @@ pub async fn doubtful_holds(
     Ok(doubtful(tx, org, Some(&patients), &said).await?.into_iter().collect())
 }
 
-/// Rows of the whole organisation, or of some patients.
+/// Rows of the whole organisation, or of some patients: both statements have the same columns.
 async fn of(
     tx: &mut Transaction,
     [all, some]: [&Sql; 2],
@@ -346,7 +262,7 @@ async fn receipts(
     found: &mut Unfounded,
 ) -> Result<(), StoreError> {
     let mut there = BTreeSet::new();
-    for row in tx.fetch_all(&RECEIPTS, vec![org.0.into()]).await? {
+    for row in tx.fetch_all(&sql::RECEIPTS, vec![org.0.into()]).await? {
         // One that cannot be read was not written by this program.
         let Ok(receipt) = erasing::receipt(&row) else {
             found.forged += 1;
@@ -356,7 +272,7 @@ async fn receipts(
         let patient = request.scope.patient().0;
         there.insert((patient, request.subject.id()));
         let mac = mac(key, request);
-        match row.opt_blob(10)? {
+        match row.opt_blob(sql::receipts::MAC)? {
             None => found.uncovered.push(Uncovered::new("erasure", 2, (patient, request.id), mac)),
             Some(own) => found.forged += u64::from(own != mac),
         }
@@ -383,8 +299,8 @@ pub async fn renew_holds(
 ) -> Result<(), StoreError> {
     let year = now.year().to_be_bytes();
     let mut entries = Vec::new();
-    for row in tx.fetch_all(&HELD, vec![org.0.into()]).await? {
-        let (patient, hold) = (PatientId(row.uuid(0)?), row.uuid(1)?);
+    for row in tx.fetch_all(&sql::HELD, vec![org.0.into()]).await? {
+        let (patient, hold) = (PatientId(row.uuid(sql::held::PATIENT_ID)?), row.uuid(sql::held::ID)?);
         let Ok(scope) = Scope::new(org, patient) else { continue };
         let id = derive("audit", &[hold.as_bytes(), b"hold_set", &year]);
         entries.push(Done::to(scope, "hold_set").on(hold).ended("in_force").entry(id, now, &Actor::program("job")));
@@ -426,12 +342,21 @@ pub async fn adopt(
         organizations::cover_policy(tx, org, key).await?;
     }
     let own = uncovered.iter().filter(|row| row.table == "erasure");
-    let rows = own.map(|row| vec![org.0.into(), row.patient.into(), row.id.into(), Arg::Blob(row.mac.to_vec())]);
-    tx.bulk(&ADOPT, rows.collect()).await?;
+    let rows = own.map(|row| {
+        let row = sql::adopt::Row {
+            org_id: org.0.into(),
+            patient_id: row.patient.into(),
+            id: row.id.into(),
+            mac: Arg::Blob(row.mac.to_vec()),
+        };
+        row.into()
+    });
+    tx.bulk(&sql::ADOPT, rows.collect()).await?;
     let aside: Vec<&Uncovered> = uncovered.iter().filter(|row| row.table == QUARANTINE).collect();
     for some in aside.chunks(PAGE as usize) {
-        let rows = some.iter().map(|row| vec![row.id.into(), Arg::Blob(row.mac.to_vec())]);
-        tx.bulk(&ADOPT_ASIDE, rows.collect()).await?;
+        let rows =
+            some.iter().map(|row| sql::adopt_aside::Row { id: row.id.into(), mac: Arg::Blob(row.mac.to_vec()) }.into());
+        tx.bulk(&sql::ADOPT_ASIDE, rows.collect()).await?;
     }
     Ok(())
 }

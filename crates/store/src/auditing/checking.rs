@@ -3,8 +3,9 @@
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
-use super::statements::{BLOCKS, BY_BLOCK, ERASE, OF_PATIENT, OUTSIDE};
 use super::{Done, PlatformSalt, block, stored, write};
+use crate::statements::auditing::OF_PATIENT;
+use crate::statements::auditing::checking as sql;
 use crate::{Store, StoreError};
 use anamnesis_core::audit::{self, Actor, Check, Head, Report, Stored};
 use anamnesis_core::clock::ordered_id;
@@ -31,21 +32,21 @@ impl Store {
         let mut tx = self.db.read(Access::Organization(org)).await?;
         let mut after = -1i64;
         loop {
-            let blocks = tx.fetch_all(&BLOCKS, vec![org.0.into(), after.into()]).await?;
+            let blocks = tx.fetch_all(&sql::BLOCKS, vec![org.0.into(), after.into()]).await?;
             let blocks = blocks.iter().map(|row| block(org, row)).collect::<Result<Vec<_>, _>>()?;
             let Some(last) = blocks.last() else { break };
             for block in &blocks {
                 let number = i64::try_from(block.number).map_err(|_| StoreError::Shape)?;
-                let rows = tx.fetch_all(&BY_BLOCK, vec![org.0.into(), number.into()]).await?;
+                let rows = tx.fetch_all(&sql::BY_BLOCK, vec![org.0.into(), number.into()]).await?;
                 check.block(block, &rows.iter().map(stored).collect::<Result<Vec<_>, _>>()?);
             }
             after = i64::try_from(last.number).map_err(|_| StoreError::Shape)?;
         }
         let mut after = Uuid::nil();
         loop {
-            let rows = tx.fetch_all(&OUTSIDE, vec![org.0.into(), after.into(), PAGE.into()]).await?;
+            let rows = tx.fetch_all(&sql::OUTSIDE, vec![org.0.into(), after.into(), PAGE.into()]).await?;
             let Some(last) = rows.last() else { break };
-            after = last.uuid(1)?;
+            after = last.uuid(sql::outside::ID)?;
             for row in &rows {
                 check.outside(&stored(row)?, self.clock.now());
             }
@@ -83,19 +84,20 @@ impl Store {
         let rows = own.iter().map(|stored| {
             let leaf = stored.leaf();
             let left = stored.without_persons(leaf, id);
-            vec![
-                org.0.into(),
-                scope.patient().0.into(),
-                stored.entry.id.into(),
-                left.entry.patient.into(),
-                left.salt_of_erased(&salter).to_vec().into(),
-                leaf.to_vec().into(),
-                id.into(),
-                now.into(),
-            ]
+            let row = sql::erase::Row {
+                org_id: org.0.into(),
+                patient_id: scope.patient().0.into(),
+                id: stored.entry.id.into(),
+                nobody: left.entry.patient.into(),
+                salt: left.salt_of_erased(&salter).to_vec().into(),
+                leaf: leaf.to_vec().into(),
+                erased_by: id.into(),
+                now: now.into(),
+            };
+            row.into()
         });
         // Somebody else erased some of them meanwhile: nothing is done, and nothing is said.
-        if tx.bulk(&ERASE, rows.collect()).await? != own.len() as u64 {
+        if tx.bulk(&sql::ERASE, rows.collect()).await? != own.len() as u64 {
             return Err(StoreError::Race);
         }
         let count = own.len().to_string();

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, Datelike as _, Utc};
 use uuid::Uuid;
 
-use super::statements::{IS_THERE, THOSE_THERE};
 use super::{Done, acts, write};
 use crate::StoreError;
 use crate::covered;
+use crate::statements::auditing::coverage as sql;
 use anamnesis_core::audit::Actor;
 use anamnesis_core::ids::{OrgId, derive};
 use anamnesis_crypto::PlatformKey;
@@ -40,11 +40,11 @@ pub async fn rows_are_covered(tx: &mut Transaction, org: OrgId, now: DateTime<Ut
     let versions: BTreeMap<Uuid, u8> = (covered::WITH_ACTS..=covered::VERSION).flat_map(of).chain([first]).collect();
     let ids = Arg::Uuids(versions.keys().copied().collect());
     let mut found = Coverage::default();
-    for row in tx.fetch_all(&THOSE_THERE, vec![org.0.into(), Uuid::nil().into(), ids]).await? {
-        let version = versions.get(&row.uuid(0)?).copied().unwrap_or_default();
+    for row in tx.fetch_all(&sql::THOSE_THERE, vec![org.0.into(), Uuid::nil().into(), ids]).await? {
+        let version = versions.get(&row.uuid(sql::those_there::ID)?).copied().unwrap_or_default();
         found.version = found.version.max(version);
         if version >= covered::WITH_ACTS {
-            let at = row.time(1)?;
+            let at = row.time(sql::those_there::AT)?;
             found.since = Some(found.since.map_or(at, |since| since.min(at)));
         }
     }
@@ -63,7 +63,7 @@ pub async fn rows_covered(
     now: DateTime<Utc>,
 ) -> Result<(), StoreError> {
     let id = coverage(org, covered::VERSION, now.year());
-    if tx.fetch_optional(&IS_THERE, vec![org.0.into(), Uuid::nil().into(), id.into()]).await?.is_some() {
+    if tx.fetch_optional(&sql::IS_THERE, vec![org.0.into(), Uuid::nil().into(), id.into()]).await?.is_some() {
         return Ok(());
     }
     let entry = Done::in_organization(org, "rows_covered").entry(id, now, &Actor::program("job"));

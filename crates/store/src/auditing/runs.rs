@@ -1,50 +1,16 @@
 //! The hash of a row of the ledger of runs: who marks a run as done, or as running for ever, keeps it from being run.
 
-use std::sync::LazyLock;
-
 use chrono::{DateTime, TimeDelta, Utc};
 use uuid::Uuid;
 
 use super::acts::Unfounded;
 use crate::StoreError;
 use crate::covered::{self, Uncovered};
+use crate::statements::auditing::runs as sql;
+use crate::statements::auditing::runs::of_organization as of;
 use anamnesis_core::ids::OrgId;
 use anamnesis_crypto::PlatformKey;
-use anamnesis_sql::{Arg, Bulk, ColumnType, DbError, Row, Sql, Transaction};
-
-/// The columns that are covered, in the order in which they are hashed.
-macro_rules! covered_columns {
-    () => {
-        "org_id, job, as_of, cutoff_at, state, owner, fence, attempts, wake_at, cursor, status, error, started_at, finished_at"
-    };
-}
-
-static RUNS: LazyLock<Sql> =
-    LazyLock::new(|| Sql::new(concat!("SELECT mac, ", covered_columns!(), " FROM job_run WHERE org_id = $1")));
-// The newest runs of reconciliation, ended or not: one that was made up behind the program keeps it from being run.
-static NEWEST: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(concat!(
-        "SELECT mac, ",
-        covered_columns!(),
-        " FROM job_run WHERE org_id = $1 AND job = 'reconciliation' ORDER BY as_of DESC LIMIT 16"
-    ))
-});
-static ADOPT: LazyLock<Bulk> = LazyLock::new(|| {
-    Bulk::over(
-        "UPDATE job_run SET mac = r.mac FROM {rows} AS r WHERE job_run.org_id = r.org_id \
-         AND job_run.job = r.job AND job_run.as_of = r.as_of AND job_run.mac IS NULL",
-        &[
-            ("org_id", ColumnType::Uuid),
-            ("job", ColumnType::Text),
-            ("as_of", ColumnType::Text),
-            ("mac", ColumnType::Bytes),
-        ],
-    )
-});
-
-pub(super) fn statements() -> Vec<&'static Sql> {
-    vec![&RUNS, &NEWEST, ADOPT.sql()]
-}
+use anamnesis_sql::{Arg, DbError, Row, Transaction};
 
 pub(super) const TABLE: &str = "job_run";
 
@@ -58,13 +24,14 @@ fn hash(key: &PlatformKey, content: &[u8]) -> [u8; 16] {
     anamnesis_crypto::first_half(key.hash(TABLE, &[content]))
 }
 
-/// Whether a row has its own hash; `None` where it has none. The hash comes first, then the covered columns.
+/// Whether a row of `OF_ORGANIZATION`, or of another statement with the same columns, has its own hash; `None` where it has none.
 fn has_own_hash(key: &PlatformKey, row: &Row) -> Result<Option<bool>, DbError> {
-    Ok(row.opt_blob(0)?.map(|mac| mac == own(key, row)))
+    Ok(row.opt_blob(of::MAC)?.map(|mac| mac == own(key, row)))
 }
 
 fn own(key: &PlatformKey, row: &Row) -> [u8; 16] {
-    hash(key, &covered::content(row.0.get(1..).unwrap_or_default()))
+    // All that stands behind the hash is covered.
+    hash(key, &covered::content(row.0.get(of::MAC + 1..).unwrap_or_default()))
 }
 
 /// Compares the runs of an organisation with their hashes.
@@ -79,10 +46,10 @@ pub(super) async fn compare(
 ) -> Result<(), StoreError> {
     // A day ahead of every time zone: no version wrote a run of a later day.
     let latest = (now + TimeDelta::days(2)).date_naive().to_string();
-    for row in tx.fetch_all(&RUNS, vec![org.0.into()]).await? {
+    for row in tx.fetch_all(&sql::OF_ORGANIZATION, vec![org.0.into()]).await? {
         match has_own_hash(key, &row)? {
             Some(is_own) => found.forged += u64::from(!is_own),
-            None if row.text(3)? > latest => found.forged += 1,
+            None if row.text(of::AS_OF)? > latest => found.forged += 1,
             None => found.uncovered.push(Uncovered::new(TABLE, covered::WITH_RUNS, (Uuid::nil(), org.0), [0; 16])),
         }
     }
@@ -100,12 +67,18 @@ pub(super) async fn cover(
 ) -> Result<(), StoreError> {
     let latest = (now + TimeDelta::days(2)).date_naive().to_string();
     let mut rows = Vec::new();
-    for row in tx.fetch_all(&RUNS, vec![org.0.into()]).await? {
-        if row.opt_blob(0)?.is_none() && row.text(3)? <= latest {
-            rows.push(vec![org.0.into(), row.text(2)?.into(), row.text(3)?.into(), own(key, &row).to_vec().into()]);
+    for row in tx.fetch_all(&sql::OF_ORGANIZATION, vec![org.0.into()]).await? {
+        if row.opt_blob(of::MAC)?.is_none() && row.text(of::AS_OF)? <= latest {
+            let adopted = sql::adopt::Row {
+                org_id: org.0.into(),
+                job: row.text(of::JOB)?.into(),
+                as_of: row.text(of::AS_OF)?.into(),
+                mac: own(key, &row).to_vec().into(),
+            };
+            rows.push(adopted.into());
         }
     }
-    tx.bulk(&ADOPT, rows).await?;
+    tx.bulk(&sql::ADOPT, rows).await?;
     Ok(())
 }
 
@@ -130,18 +103,18 @@ pub(crate) async fn latest(
 ) -> Result<Latest, StoreError> {
     let is_covered = super::rows_are_covered(tx, org, now).await?.version >= covered::WITH_RUNS;
     let mut latest = Latest::default();
-    for row in tx.fetch_all(&NEWEST, vec![org.0.into()]).await? {
+    for row in tx.fetch_all(&sql::NEWEST_RECONCILIATIONS, vec![org.0.into()]).await? {
         if !has_own_hash(key, &row)?.unwrap_or(!is_covered) {
             latest.forged += 1;
             continue;
         }
         // One that fails again and again has counted what it saw.
-        let is_done = row.text(5)? == "done" && latest.compared_at.is_none();
+        let is_done = row.text(of::STATE)? == "done" && latest.compared_at.is_none();
         if is_done || latest.statuses.is_empty() {
-            latest.statuses.extend(row.opt_text(11)?);
+            latest.statuses.extend(row.opt_text(of::STATUS)?);
         }
         if is_done {
-            latest.compared_at = row.opt_time(14)?;
+            latest.compared_at = row.opt_time(of::FINISHED_AT)?;
         }
     }
     Ok(latest)

@@ -6,12 +6,11 @@ use chrono::{DateTime, Utc};
 use serde_json::json;
 use uuid::Uuid;
 
-use super::statements::{
-    ALL, DOCUMENT_OF, END, ERASED, GONE, HELD, HOLDINGS, LazySql, OF_DOCUMENT, OF_MEMORY, OPEN, RECEIPTS,
-};
+use super::statements::{HOLDINGS, LazySql, OF_DOCUMENT, OF_MEMORY};
 use super::{Erased, Receipt, Request, Subject, of};
 use crate::auditing::acts;
 use crate::consents::Looked;
+use crate::statements::erasing::statements as sql;
 use crate::{Store, StoreError, auditing, covered};
 use anamnesis_core::failpoints;
 use anamnesis_core::ids::{MemoryId, OrgId, PatientId};
@@ -26,8 +25,8 @@ impl Store {
         if !auditing::acts::doubtful_holds(tx, scope.org(), vec![scope.patient().0]).await?.is_empty() {
             return Ok(true);
         }
-        let held = tx.fetch_all(&HELD, of(scope)).await?;
-        let held = held.iter().map(|row| row.opt_uuid(0)).collect::<Result<Vec<_>, DbError>>()?;
+        let held = tx.fetch_all(&sql::HOLDS, of(scope)).await?;
+        let held = held.iter().map(|row| row.opt_uuid(sql::holds::DOCUMENT_ID)).collect::<Result<Vec<_>, DbError>>()?;
         let touched = match request.subject {
             Subject::Patient => return Ok(!held.is_empty()),
             Subject::Document(id) => vec![id.0],
@@ -64,7 +63,8 @@ impl Store {
         let mut left = BTreeMap::new();
         for (table, count) in tables {
             let row = tx.fetch_optional(count, [of(scope), vec![id.into()]].concat()).await?;
-            let count = row.map(|row| row.i64(0)).transpose()?.map_or(0, i64::unsigned_abs);
+            let count =
+                row.map(|row| row.i64(sql::revisions_of_document::HELD)).transpose()?.map_or(0, i64::unsigned_abs);
             if count > 0 {
                 left.insert(*table, count);
             }
@@ -78,7 +78,7 @@ impl Store {
     /// Of the database.
     pub async fn erasures(&self, scope: Scope) -> Result<Vec<Receipt>, StoreError> {
         let mut tx = self.db.read(Access::Organization(scope.org())).await?;
-        self.receipts(&mut tx, scope.org(), &RECEIPTS, of(scope)).await
+        self.receipts(&mut tx, scope.org(), &sql::RECEIPTS, of(scope)).await
     }
 
     /// All receipts of an organisation, oldest first.
@@ -87,7 +87,7 @@ impl Store {
     /// Of the database.
     pub async fn all_erasures(&self, org: OrgId) -> Result<Vec<Receipt>, StoreError> {
         let mut tx = self.db.read(Access::Organization(org)).await?;
-        self.receipts(&mut tx, org, &ALL, vec![org.0.into()]).await
+        self.receipts(&mut tx, org, &sql::RECEIPTS_OF_ORGANIZATION, vec![org.0.into()]).await
     }
 
     /// Erasures of an organisation that are not complete, a thousand at most.
@@ -96,7 +96,7 @@ impl Store {
     /// Of the database.
     pub async fn open_erasures(&self, org: OrgId) -> Result<Vec<Receipt>, StoreError> {
         let mut tx = self.db.read(Access::Organization(org)).await?;
-        self.receipts(&mut tx, org, &OPEN, vec![org.0.into()]).await
+        self.receipts(&mut tx, org, &sql::INCOMPLETE_RECEIPTS, vec![org.0.into()]).await
     }
 
     /// Receipts that a statement finds. One of a version before they had a hash is genuine until all have one.
@@ -104,14 +104,14 @@ impl Store {
         &self,
         tx: &mut Transaction,
         org: OrgId,
-        sql: &Sql,
+        statement: &Sql,
         args: Vec<Arg>,
     ) -> Result<Vec<Receipt>, StoreError> {
         let mut found = Vec::new();
         let mut is_covered = None;
-        for row in tx.fetch_all(sql, args).await? {
+        for row in tx.fetch_all(statement, args).await? {
             let receipt = receipt(&row)?;
-            let is_genuine = match row.opt_blob(10)? {
+            let is_genuine = match row.opt_blob(sql::receipts::MAC)? {
                 Some(mac) => mac == acts::mac(self.keys.platform(), &receipt.request),
                 None => {
                     if is_covered.is_none() {
@@ -135,7 +135,7 @@ impl Store {
         counts: &BTreeMap<&'static str, u64>,
     ) -> Result<(), StoreError> {
         let more = [request.id.into(), self.clock.now().into(), json!(counts).to_string().into()];
-        tx.execute(&END, of(request.scope).into_iter().chain(more).collect()).await?;
+        tx.execute(&sql::END, of(request.scope).into_iter().chain(more).collect()).await?;
         self.audit_erasure(tx, request, "done").await
     }
 }
@@ -143,34 +143,41 @@ impl Store {
 /// The sources in which a memory was said.
 pub(super) async fn said_in(tx: &mut Transaction, scope: Scope, memory: MemoryId) -> Result<Vec<Uuid>, DbError> {
     let args = of(scope).into_iter().chain([memory.0.into()]).collect();
-    tx.fetch_all(&DOCUMENT_OF, args).await?.iter().map(|row| row.uuid(0)).collect()
+    tx.fetch_all(&sql::SOURCES_OF_MEMORY, args)
+        .await?
+        .iter()
+        .map(|row| row.uuid(sql::sources_of_memory::SOURCE_ID))
+        .collect()
 }
 
-/// A row of receipts as it is there. Whether it is genuine is not looked at.
+/// A row of `receipts`, or of a statement with the same columns, as it is there. Whether it is genuine is not looked at.
 ///
 /// # Errors
 /// When it is not of its shape.
 pub(crate) fn receipt(row: &Row) -> Result<Receipt, StoreError> {
-    let (org, patient) = (OrgId(row.uuid(0)?), PatientId(row.uuid(1)?));
-    let subject = Subject::read(&row.text(3)?, row.opt_uuid(4)?).ok_or(StoreError::Shape)?;
+    use sql::receipts as of;
+    let (org, patient) = (OrgId(row.uuid(of::ORG_ID)?), PatientId(row.uuid(of::PATIENT_ID)?));
+    let subject = Subject::read(&row.text(of::WHAT)?, row.opt_uuid(of::SUBJECT_ID)?).ok_or(StoreError::Shape)?;
     let request = Request {
         scope: Scope::new(org, patient).map_err(|_| StoreError::Shape)?,
-        id: row.uuid(2)?,
+        id: row.uuid(of::ID)?,
         subject,
-        requested_by: row.uuid(5)?,
-        requested_at: row.time(6)?,
+        requested_by: row.uuid(of::REQUESTED_BY)?,
+        requested_at: row.time(of::REQUESTED_AT)?,
     };
-    let counts =
-        row.opt_text(9)?.map(|counts| serde_json::from_str(&counts).map_err(|_| StoreError::Shape)).transpose()?;
-    let said_in = row.opt_text(11)?.unwrap_or_default();
+    let counts = row
+        .opt_text(of::COUNTS)?
+        .map(|counts| serde_json::from_str(&counts).map_err(|_| StoreError::Shape))
+        .transpose()?;
+    let said_in = row.opt_text(of::SAID_IN)?.unwrap_or_default();
     let said_in = said_in.split_whitespace().map(|id| id.parse().map_err(|_| StoreError::Shape));
     Ok(Receipt {
         said_in: said_in.collect::<Result<_, _>>()?,
         organization_id: org,
         patient_id: patient,
         request,
-        done_at: row.opt_time(7)?,
-        files_at: row.opt_time(8)?,
+        done_at: row.opt_time(of::DONE_AT)?,
+        files_at: row.opt_time(of::FILES_AT)?,
         counts: counts.unwrap_or_default(),
         is_genuine: false,
     })
@@ -189,7 +196,7 @@ pub(crate) async fn erased(
     looked: &mut Looked,
 ) -> Result<Erased, StoreError> {
     let mut erased = Erased::default();
-    for row in tx.fetch_all(&ERASED, vec![org.0.into(), patients]).await? {
+    for row in tx.fetch_all(&sql::RECEIPTS_OF_PATIENTS, vec![org.0.into(), patients]).await? {
         let Receipt { patient_id, request, .. } = receipt(&row)?;
         looked.entry(patient_id).or_default().insert(request.id);
         if !has_own_hash(tx, (&row, &request), key, now).await? {
@@ -214,7 +221,7 @@ pub(crate) async fn none_is_gone(
     (key, now): (&PlatformKey, DateTime<Utc>),
     patients: Vec<Uuid>,
 ) -> Result<(), StoreError> {
-    for row in tx.fetch_all(&GONE, vec![org.0.into(), Arg::Uuids(patients)]).await? {
+    for row in tx.fetch_all(&sql::RECEIPTS_OF_WHOLE_PATIENTS, vec![org.0.into(), Arg::Uuids(patients)]).await? {
         let request = receipt(&row)?.request;
         if has_own_hash(tx, (&row, &request), key, now).await? && !failpoints::is("erase_unseen") {
             return Err(StoreError::Race);
@@ -231,7 +238,7 @@ async fn has_own_hash(
     key: &PlatformKey,
     now: DateTime<Utc>,
 ) -> Result<bool, DbError> {
-    match row.opt_blob(10)? {
+    match row.opt_blob(sql::receipts::MAC)? {
         Some(mac) => Ok(mac == acts::mac(key, request)),
         None => {
             let coverage = auditing::rows_are_covered(tx, request.scope.org(), now).await?;
@@ -244,8 +251,8 @@ async fn has_own_hash(
 pub(super) async fn rows_of(tx: &mut Transaction, scope: Scope) -> Result<BTreeMap<&'static str, u64>, StoreError> {
     let mut left = BTreeMap::new();
     for holding in HOLDINGS.iter() {
-        let row = tx.fetch_optional(&holding.count, of(scope)).await?;
-        let count = row.map(|row| row.i64(0)).transpose()?.map_or(0, i64::unsigned_abs);
+        let row = tx.fetch_optional(holding.count, of(scope)).await?;
+        let count = row.map(|row| row.i64(sql::count_outbox::HELD)).transpose()?.map_or(0, i64::unsigned_abs);
         if count > 0 {
             left.insert(holding.table, count);
         }

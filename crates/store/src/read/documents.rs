@@ -1,7 +1,5 @@
 //! Documents: current revisions by time, and any revision that lineage names.
 
-use std::sync::LazyLock;
-
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
@@ -9,6 +7,7 @@ use super::forgotten::Forgotten;
 use super::{Memory, Snapshot, When, code, memories, number};
 use crate::records::DocumentContent;
 use crate::seal::open_record;
+use crate::statements::read::documents as sql;
 use crate::write::documents::content_cell;
 use crate::{Store, StoreError};
 use anamnesis_core::document::DocumentType;
@@ -16,24 +15,8 @@ use anamnesis_core::finding::RiskLevel;
 use anamnesis_core::ids::DocumentId;
 use anamnesis_core::scope::Scope;
 use anamnesis_crypto::PatientKeys;
-use anamnesis_sql::{Arg, Row, Sql, Transaction};
+use anamnesis_sql::{Arg, Row, Transaction};
 use anamnesis_text::Language;
-
-static RECENT: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "SELECT document_id, revision, document_type, occurred_at, language, therapist_id, sentiment, risk_level, current, \
-         recorded_at, content_sealed, signed_by FROM documents WHERE org_id = $1 AND patient_id = $2 AND current = 1 \
-         AND occurred_at >= $3 AND occurred_at < $4 AND (ends_at IS NULL OR ends_at > $6) \
-         ORDER BY occurred_at DESC, document_id LIMIT $5",
-    )
-});
-static BY_ID: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "SELECT document_id, revision, document_type, occurred_at, language, therapist_id, sentiment, risk_level, current, \
-         recorded_at, content_sealed, signed_by FROM documents WHERE org_id = $1 AND patient_id = $2 AND document_id IN {uuids $3} \
-         ORDER BY document_id, revision",
-    )
-});
 
 /// A stretch of time, half-open: `since` is in it, `until` is not. `None` is unbounded.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -131,7 +114,7 @@ impl Store {
         let mut tx = self.reading(scope).await?;
         let forgotten = Forgotten::of(&mut tx, scope).await?;
         let args = [vec![scope.org().0.into(), scope.patient().0.into()], args].concat();
-        tx.fetch_all(&RECENT, args).await?.iter().map(|row| read(row, &keys, &forgotten)).collect()
+        tx.fetch_all(&sql::RECENT, args).await?.iter().map(|row| read(row, &keys, &forgotten)).collect()
     }
 
     /// All revisions of these documents that the store holds.
@@ -172,7 +155,7 @@ async fn by_id(
 ) -> Result<Vec<StoredDocument>, StoreError> {
     let args = vec![scope.org().0.into(), scope.patient().0.into(), Arg::Uuids(ids)];
     let forgotten = Forgotten::of(tx, scope).await?;
-    tx.fetch_all(&BY_ID, args).await?.iter().map(|row| read(row, keys, &forgotten)).collect()
+    tx.fetch_all(&sql::BY_ID, args).await?.iter().map(|row| read(row, keys, &forgotten)).collect()
 }
 
 fn language(code: &str) -> Option<Language> {
@@ -181,26 +164,24 @@ fn language(code: &str) -> Option<Language> {
         .find_map(|(known, language)| (known == code).then_some(language))
 }
 
+/// A row of one of both statements.
 fn read(row: &Row, keys: &PatientKeys, forgotten: &Forgotten) -> Result<StoredDocument, StoreError> {
-    let (id, revision) = (row.uuid(0)?, number(row, 1)?);
-    let mut content: DocumentContent = open_record(keys, content_cell(id, revision), &row.blob(10)?)?;
+    let (id, revision) = (row.uuid(sql::recent::DOCUMENT_ID)?, number(row, sql::recent::REVISION)?);
+    let mut content: DocumentContent =
+        open_record(keys, content_cell(id, revision), &row.blob(sql::recent::CONTENT_SEALED)?)?;
     content.text = forgotten.cover(id, revision, content.text);
     Ok(StoredDocument {
         id: DocumentId(id),
         revision,
-        document_type: code(row, 2, DocumentType::from_code)?,
-        occurred_at: row.time(3)?,
-        language: code(row, 4, language)?,
-        therapist_id: row.opt_uuid(5)?,
-        signed_by: row.opt_uuid(11)?,
-        sentiment: row.opt_text(6)?,
-        risk_level: row.opt_text(7)?,
-        current: row.bool(8)?,
-        recorded_at: row.time(9)?,
+        document_type: code(row, sql::recent::DOCUMENT_TYPE, DocumentType::from_code)?,
+        occurred_at: row.time(sql::recent::OCCURRED_AT)?,
+        language: code(row, sql::recent::LANGUAGE, language)?,
+        therapist_id: row.opt_uuid(sql::recent::THERAPIST_ID)?,
+        signed_by: row.opt_uuid(sql::recent::SIGNED_BY)?,
+        sentiment: row.opt_text(sql::recent::SENTIMENT)?,
+        risk_level: row.opt_text(sql::recent::RISK_LEVEL)?,
+        current: row.bool(sql::recent::CURRENT)?,
+        recorded_at: row.time(sql::recent::RECORDED_AT)?,
         content,
     })
-}
-
-pub(crate) fn statements() -> Vec<&'static Sql> {
-    vec![&RECENT, &BY_ID]
 }

@@ -2,30 +2,15 @@
 //! a passage that holds them is not searched. The document itself stays as it came, so that forgetting can be taken back.
 
 use std::collections::HashMap;
-use std::sync::LazyLock;
 
 use uuid::Uuid;
 
 use super::number;
 use crate::StoreError;
+use crate::statements::read::forgotten as sql;
 use anamnesis_core::scope::Scope;
-use anamnesis_sql::{Arg, Sql, Transaction};
+use anamnesis_sql::{Arg, Transaction};
 use anamnesis_text::Span;
-
-// The evidence of each forgotten memory, whichever document states it; of a forgotten capture the whole document. What
-// another memory of the same attribute still says stays readable: a dose of today is not forgotten with that of last year.
-static FORGOTTEN: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "SELECT document_id, revision, kind, evidence_start, evidence_end FROM memory \
-         WHERE org_id = $1 AND patient_id = $2 AND state = 'inactive' AND document_id IS NOT NULL AND revision IS NOT NULL \
-         UNION ALL SELECT f.source_id, f.revision, f.kind, f.evidence_start, f.evidence_end FROM extracted_findings AS f \
-         WHERE f.org_id = $1 AND f.patient_id = $2 AND f.evidence_start IS NOT NULL AND f.kind <> 'raw' \
-         AND EXISTS (SELECT 1 FROM memory AS m WHERE m.org_id = f.org_id AND m.patient_id = f.patient_id \
-           AND m.group_hash = f.group_hash AND m.attribute_hash = f.attribute_hash AND m.state = 'inactive') \
-         AND NOT EXISTS (SELECT 1 FROM memory AS m WHERE m.org_id = f.org_id AND m.patient_id = f.patient_id \
-           AND m.group_hash = f.group_hash AND m.attribute_hash = f.attribute_hash AND m.state <> 'inactive')",
-    )
-});
 
 /// What covers a forgotten byte: the text keeps its length, so that all offsets stay true.
 const COVER: char = '_';
@@ -38,14 +23,16 @@ impl Forgotten {
     pub(crate) async fn of(tx: &mut Transaction, scope: Scope) -> Result<Self, StoreError> {
         let args = vec![Arg::from(scope.org().0), scope.patient().0.into()];
         let mut all: HashMap<_, Vec<Span>> = HashMap::new();
-        for row in tx.fetch_all(&FORGOTTEN, args).await? {
+        for row in tx.fetch_all(&sql::STRETCHES, args).await? {
             let offset = |at| row.opt_i64(at).map(|n| n.and_then(|n| usize::try_from(n).ok()));
-            let span = match (row.text(2)?.as_str(), offset(3)?, offset(4)?) {
+            let (start, end) = (offset(sql::stretches::EVIDENCE_START)?, offset(sql::stretches::EVIDENCE_END)?);
+            let span = match (row.text(sql::stretches::KIND)?.as_str(), start, end) {
                 ("raw", ..) => Span { start: 0, end: usize::MAX },
                 (_, Some(start), Some(end)) if start <= end => Span { start, end },
                 _ => continue,
             };
-            all.entry((row.uuid(0)?, number(&row, 1)?)).or_default().push(span);
+            let document = row.uuid(sql::stretches::DOCUMENT_ID)?;
+            all.entry((document, number(&row, sql::stretches::REVISION)?)).or_default().push(span);
         }
         Ok(Self(all))
     }
@@ -68,10 +55,6 @@ impl Forgotten {
         }
         out
     }
-}
-
-pub(crate) fn statements() -> Vec<&'static Sql> {
-    vec![&FORGOTTEN]
 }
 
 #[cfg(test)]

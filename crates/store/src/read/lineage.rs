@@ -1,69 +1,19 @@
 //! Where memories come from and what became of them: links both ways, history, contradictions. Content-free.
 
 use std::collections::HashMap;
-use std::sync::LazyLock;
 
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 use uuid::Uuid;
 
 use super::number;
+use crate::statements::read::lineage as sql;
 use crate::{Store, StoreError};
 use anamnesis_core::ids::{ContradictionId, MemoryId};
 use anamnesis_core::lineage::Origins;
 use anamnesis_core::provenance::SourceType;
 use anamnesis_core::scope::Scope;
-use anamnesis_sql::{Arg, Sql};
-
-// `processed_into` is `derived_from` told by the parent: it is walked downwards only, and each pair counts once.
-static UP: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "SELECT relation, from_kind, from_id, to_kind, to_id FROM memory_link WHERE org_id = $1 AND patient_id = $2 \
-         AND from_id IN {uuids $3} AND relation <> 'processed_into' ORDER BY relation, from_id, to_id",
-    )
-});
-static DOWN: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "SELECT relation, to_kind, to_id, from_kind, from_id FROM memory_link WHERE org_id = $1 AND patient_id = $2 \
-         AND to_id IN {uuids $3} AND relation <> 'processed_into' \
-         UNION ALL SELECT relation, from_kind, from_id, to_kind, to_id FROM memory_link AS made WHERE org_id = $1 \
-         AND patient_id = $2 AND from_id IN {uuids $3} AND relation = 'processed_into' AND NOT EXISTS (SELECT 1 \
-           FROM memory_link AS told WHERE told.org_id = made.org_id AND told.patient_id = made.patient_id \
-           AND told.from_id = made.to_id AND told.to_id = made.from_id) ORDER BY 1, 3, 5",
-    )
-});
-static HISTORY: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "SELECT at, action, source, derived, old_confidence, new_confidence, evidence_kind, evidence_id FROM memory_event \
-         WHERE org_id = $1 AND patient_id = $2 AND memory_id = $3 \
-         ORDER BY at, CASE action WHEN 'created' THEN 0 ELSE 1 END, id",
-    )
-});
-static CONTRADICTIONS: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "SELECT id, kept_id, claim_id, type, state, found_at FROM contradiction WHERE org_id = $1 AND patient_id = $2 \
-         ORDER BY found_at DESC, id",
-    )
-});
-
-static ORIGINS: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "SELECT m.id, m.source_type, l.relation, count(l.to_id), \
-         count(CASE WHEN l.to_kind = 'event' OR p.id IS NOT NULL THEN 1 END), count(CASE WHEN p.kind = 'raw' THEN 1 END) FROM memory AS m \
-         LEFT JOIN memory_link AS l ON l.org_id = m.org_id AND l.patient_id = m.patient_id AND l.from_id = m.id \
-           AND l.relation IN ('derived_from', 'source_episode') \
-         LEFT JOIN memory AS p ON p.org_id = l.org_id AND p.patient_id = l.patient_id AND p.id = l.to_id \
-         WHERE m.org_id = $1 AND m.patient_id = $2 AND m.id IN {uuids $3} GROUP BY m.id, m.source_type, l.relation",
-    )
-});
-
-static READ_BY: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "SELECT f.extractor_version FROM memory AS m JOIN extracted_findings AS f ON f.org_id = m.org_id \
-           AND f.patient_id = m.patient_id AND f.id = m.finding_id \
-         WHERE m.org_id = $1 AND m.patient_id = $2 AND m.id = $3",
-    )
-});
+use anamnesis_sql::Arg;
 
 /// Which way lineage is walked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,7 +41,7 @@ pub struct HistoryEntry {
     pub action: String,
     /// `fold` for what the log tells; a role or a job for who acted.
     pub source: String,
-    /// Told by the fold, rather than done by somebody.
+    /// Said by the fold, rather than done by a person.
     pub derived: bool,
     pub old_confidence: Option<f64>,
     pub new_confidence: Option<f64>,
@@ -118,16 +68,16 @@ impl Store {
     /// # Errors
     /// When the store cannot be read.
     pub async fn links(&self, scope: Scope, ids: &[Uuid], direction: Direction) -> Result<Vec<Edge>, StoreError> {
-        let sql = if direction == Direction::Up { &UP } else { &DOWN };
+        let sql = if direction == Direction::Up { &sql::UP } else { &sql::DOWN };
         let rows = self.rows(sql, scope, vec![Arg::Uuids(ids.to_vec())]).await?;
         rows.iter()
             .map(|row| {
                 Ok(Edge {
-                    relation: row.text(0)?,
-                    from_kind: row.text(1)?,
-                    from: row.uuid(2)?,
-                    to_kind: row.text(3)?,
-                    to: row.uuid(4)?,
+                    relation: row.text(sql::up::RELATION)?,
+                    from_kind: row.text(sql::up::FROM_KIND)?,
+                    from: row.uuid(sql::up::FROM_ID)?,
+                    to_kind: row.text(sql::up::TO_KIND)?,
+                    to: row.uuid(sql::up::TO_ID)?,
                 })
             })
             .collect()
@@ -140,14 +90,15 @@ impl Store {
     pub async fn origins(&self, scope: Scope, ids: &[MemoryId]) -> Result<HashMap<MemoryId, Origins>, StoreError> {
         let list = Arg::Uuids(ids.iter().map(|id| id.0).collect());
         let mut found: HashMap<MemoryId, Origins> = HashMap::new();
-        for row in self.rows(&ORIGINS, scope, vec![list]).await? {
-            let origins = found.entry(MemoryId(row.uuid(0)?)).or_default();
-            origins.has_source = row.text(1)? != SourceType::Unknown.code();
-            let (all, left) = (number(&row, 3)? as usize, number(&row, 4)? as usize);
-            match row.opt_text(2)?.as_deref() {
+        for row in self.rows(&sql::ORIGINS, scope, vec![list]).await? {
+            let origins = found.entry(MemoryId(row.uuid(sql::origins::ID)?)).or_default();
+            origins.has_source = row.text(sql::origins::SOURCE_TYPE)? != SourceType::Unknown.code();
+            let all = number(&row, sql::origins::LINKS)? as usize;
+            let left = number(&row, sql::origins::LINKS_LEFT)? as usize;
+            match row.opt_text(sql::origins::RELATION)?.as_deref() {
                 Some("derived_from") => {
                     (origins.derived_from, origins.derived_from_left) = (all, left);
-                    origins.captures = number(&row, 5)? as usize;
+                    origins.captures = number(&row, sql::origins::CAPTURES)? as usize;
                 }
                 Some(_) => (origins.evidence, origins.evidence_left) = (all, left),
                 None => {}
@@ -161,8 +112,8 @@ impl Store {
     /// # Errors
     /// When the store cannot be read.
     pub async fn read_by(&self, scope: Scope, id: MemoryId) -> Result<Option<String>, StoreError> {
-        let rows = self.rows(&READ_BY, scope, vec![id.0.into()]).await?;
-        Ok(rows.first().map(|row| row.text(0)).transpose()?)
+        let rows = self.rows(&sql::READ_BY, scope, vec![id.0.into()]).await?;
+        Ok(rows.first().map(|row| row.text(sql::read_by::EXTRACTOR_VERSION)).transpose()?)
     }
 
     /// What happened to a memory, oldest first.
@@ -170,18 +121,18 @@ impl Store {
     /// # Errors
     /// When the store cannot be read.
     pub async fn history(&self, scope: Scope, id: MemoryId) -> Result<Vec<HistoryEntry>, StoreError> {
-        let rows = self.rows(&HISTORY, scope, vec![id.0.into()]).await?;
+        let rows = self.rows(&sql::HISTORY, scope, vec![id.0.into()]).await?;
         rows.iter()
             .map(|row| {
                 Ok(HistoryEntry {
-                    at: row.time(0)?,
-                    action: row.text(1)?,
-                    source: row.text(2)?,
-                    derived: row.bool(3)?,
-                    old_confidence: row.opt_f64(4)?,
-                    new_confidence: row.opt_f64(5)?,
-                    evidence_kind: row.opt_text(6)?,
-                    evidence_id: row.opt_uuid(7)?,
+                    at: row.time(sql::history::AT)?,
+                    action: row.text(sql::history::ACTION)?,
+                    source: row.text(sql::history::SOURCE)?,
+                    derived: row.bool(sql::history::DERIVED)?,
+                    old_confidence: row.opt_f64(sql::history::OLD_CONFIDENCE)?,
+                    new_confidence: row.opt_f64(sql::history::NEW_CONFIDENCE)?,
+                    evidence_kind: row.opt_text(sql::history::EVIDENCE_KIND)?,
+                    evidence_id: row.opt_uuid(sql::history::EVIDENCE_ID)?,
                 })
             })
             .collect()
@@ -192,22 +143,18 @@ impl Store {
     /// # Errors
     /// When the store cannot be read.
     pub async fn contradictions(&self, scope: Scope) -> Result<Vec<Contradiction>, StoreError> {
-        let rows = self.rows(&CONTRADICTIONS, scope, Vec::new()).await?;
+        let rows = self.rows(&sql::CONTRADICTIONS, scope, Vec::new()).await?;
         rows.iter()
             .map(|row| {
                 Ok(Contradiction {
-                    id: ContradictionId(row.uuid(0)?),
-                    kept: MemoryId(row.uuid(1)?),
-                    claim: MemoryId(row.uuid(2)?),
-                    type_: row.text(3)?,
-                    state: row.text(4)?,
-                    found_at: row.time(5)?,
+                    id: ContradictionId(row.uuid(sql::contradictions::ID)?),
+                    kept: MemoryId(row.uuid(sql::contradictions::KEPT_ID)?),
+                    claim: MemoryId(row.uuid(sql::contradictions::CLAIM_ID)?),
+                    type_: row.text(sql::contradictions::TYPE)?,
+                    state: row.text(sql::contradictions::STATE)?,
+                    found_at: row.time(sql::contradictions::FOUND_AT)?,
                 })
             })
             .collect()
     }
-}
-
-pub(crate) fn statements() -> Vec<&'static Sql> {
-    vec![&UP, &DOWN, &ORIGINS, &READ_BY, &HISTORY, &CONTRADICTIONS]
 }

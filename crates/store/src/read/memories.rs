@@ -1,8 +1,6 @@
 //! Memories as they stand at an instant: the lazy pass of seed 002, section 8 (what time did, though no job ran), and
 //! the effective confidence of seed 001, section 6.
 
-use std::sync::LazyLock;
-
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 use uuid::Uuid;
@@ -10,6 +8,7 @@ use uuid::Uuid;
 use super::{When, code, number, opt_code};
 use crate::records::{FilePlace, FindingWords};
 use crate::seal::{open_record, open_text};
+use crate::statements::read::memories::{self as sql, of_patient as col};
 use crate::write::findings::trust_number;
 use crate::write::memories::rows::memory_cell;
 use crate::{Store, StoreError};
@@ -23,42 +22,7 @@ use anamnesis_core::memory::{Class, Kind, Sensitivity, SetBy, State, Use};
 use anamnesis_core::provenance::{SourceType, Trust};
 use anamnesis_core::scope::Scope;
 use anamnesis_crypto::PatientKeys;
-use anamnesis_sql::{Arg, Row, Sql, Transaction};
-
-macro_rules! select {
-    ($which:literal) => {
-        LazyLock::new(|| {
-            Sql::new(concat!(
-                "SELECT m.id, m.kind, m.class, m.entity_type, m.sensitivity, m.state, m.state_at, m.contested, m.ungrounded, \
-                 m.content_sealed, m.evidence_sealed, m.evidence_start, m.evidence_end, m.source_entity_sealed, m.document_id, \
-                 m.revision, d.document_type, d.occurred_at, m.source_type, m.epistemic, m.is_proxy, m.trust, m.set_by, m.negated, \
-                 m.experiencer, m.extraction_confidence, m.initial_confidence, m.confidence_basis, m.confidence, \
-                 m.times_reinforced, m.verification_count, m.last_verified, m.is_protected, m.cycle, m.valid_from, m.valid_to, \
-                 m.last_confirmed_at, m.reconfirm_due_at, m.expires_at, m.supersedes, m.superseded_by, m.terms, m.recorded_at, \
-                 (SELECT min(e.at) FROM memory_event AS e WHERE e.org_id = m.org_id AND e.patient_id = m.patient_id \
-                   AND e.memory_id = m.id AND e.derived = 1), m.file_sealed, m.ends_at, d.signed_by \
-                 FROM memory AS m LEFT JOIN documents AS d ON d.org_id = m.org_id AND d.patient_id = m.patient_id \
-                   AND d.document_id = m.document_id AND d.revision = m.revision \
-                 WHERE m.org_id = $1 AND m.patient_id = $2 AND ",
-                $which,
-                " ORDER BY m.recorded_at, m.id"
-            ))
-        })
-    };
-}
-
-static MEMORIES: LazyLock<Sql> = select!(
-    "($3 = 0 OR m.kind IN {texts $4}) AND ($5 = 0 OR m.class IN {texts $6}) \
-     AND ($7 = 0 OR m.entity_type IN {texts $8}) AND ($9 = 0 OR m.id IN {uuids $10}) \
-     AND ($11 = 1 OR m.state NOT IN ('inactive', 'quarantined')) \
-     AND ($12 = 0 OR m.source_type IN {texts $13}) AND ($14 = 0 OR m.trust IN {ints $15})"
-);
-static OF_DOCUMENTS: LazyLock<Sql> =
-    select!("m.document_id IN {uuids $3} AND m.state NOT IN ('inactive', 'quarantined')");
-
-static PLACE: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new("SELECT attribute_hash, group_hash FROM memory WHERE org_id = $1 AND patient_id = $2 AND id = $3")
-});
+use anamnesis_sql::{Arg, Row, Transaction};
 
 /// Which memories. An empty list asks for all; without `states` the forgotten and the quarantined are left out.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -195,7 +159,7 @@ impl Store {
         let Some(keys) = self.keys_of(scope).await? else { return Ok(Vec::new()) };
         let at = self.instant(when);
         let mut found = Vec::new();
-        for row in self.rows(&MEMORIES, scope, filter.args()).await? {
+        for row in self.rows(&sql::OF_PATIENT, scope, filter.args()).await? {
             let memory = read(&row, at, self)?;
             if filter.states.is_empty() || filter.states.contains(&memory.standing.state) {
                 found.push((memory, row));
@@ -209,8 +173,9 @@ impl Store {
     /// # Errors
     /// When the store cannot be read.
     pub async fn place_of(&self, scope: Scope, id: MemoryId) -> Result<Option<(KeyHash, KeyHash)>, StoreError> {
-        let rows = self.rows(&PLACE, scope, vec![id.0.into()]).await?;
-        rows.first().map_or(Ok(None), |row| Ok(Some((row.bytes(0)?, row.bytes(1)?))))
+        let rows = self.rows(&sql::HASHES, scope, vec![id.0.into()]).await?;
+        let Some(row) = rows.first() else { return Ok(None) };
+        Ok(Some((row.bytes(sql::hashes::ATTRIBUTE_HASH)?, row.bytes(sql::hashes::GROUP_HASH)?)))
     }
 
     /// One memory, whatever its state; `None` when this patient has none of this id.
@@ -234,7 +199,7 @@ pub(super) async fn of_documents(
     let at = store.instant(when);
     let args = vec![scope.org().0.into(), scope.patient().0.into(), Arg::Uuids(documents)];
     let mut found = Vec::new();
-    for row in tx.fetch_all(&OF_DOCUMENTS, args).await? {
+    for row in tx.fetch_all(&sql::OF_DOCUMENTS, args).await? {
         found.push((read(&row, at, store)?, row));
     }
     newest_first(found, when, None).map(|(memory, row)| open(memory, &row, keys)).collect()
@@ -251,21 +216,21 @@ fn newest_first(
     found.into_iter().take(limit.unwrap_or(usize::MAX))
 }
 
-/// All that stands in the clear.
+/// All that stands in the clear, of a row of either statement.
 fn read(row: &Row, at: DateTime<Utc>, store: &Store) -> Result<Memory, StoreError> {
-    let trust = usize::try_from(row.i64(21)? - 1).ok().and_then(|n| Trust::ALL.get(n));
-    let recorded_at = row.time(42)?;
-    let valid_from = row.time(34)?;
-    let said_at = row.opt_time(43)?.or(row.opt_time(17)?).unwrap_or(valid_from);
+    let trust = usize::try_from(row.i64(col::TRUST)? - 1).ok().and_then(|n| Trust::ALL.get(n));
+    let recorded_at = row.time(col::RECORDED_AT)?;
+    let valid_from = row.time(col::VALID_FROM)?;
+    let said_at = row.opt_time(col::FIRST_EVENT_AT)?.or(row.opt_time(col::OCCURRED_AT)?).unwrap_or(valid_from);
     let mut memory = Memory {
-        id: MemoryId(row.uuid(0)?),
-        kind: code(row, 1, Kind::from_code)?,
-        class: code(row, 2, Class::from_code)?,
-        entity: opt_code(row, 3, EntityType::from_code)?,
-        sensitivity: code(row, 4, Sensitivity::from_code)?,
+        id: MemoryId(row.uuid(col::ID)?),
+        kind: code(row, col::KIND, Kind::from_code)?,
+        class: code(row, col::CLASS, Class::from_code)?,
+        entity: opt_code(row, col::ENTITY_TYPE, EntityType::from_code)?,
+        sensitivity: code(row, col::SENSITIVITY, Sensitivity::from_code)?,
         standing: Standing {
-            state: code(row, 5, State::from_code)?,
-            since: row.opt_time(6)?,
+            state: code(row, col::STATE, State::from_code)?,
+            since: row.opt_time(col::STATE_AT)?,
             use_: Use::History,
             effective_confidence: 0.0,
             low_confidence: true,
@@ -273,43 +238,43 @@ fn read(row: &Row, at: DateTime<Utc>, store: &Store) -> Result<Memory, StoreErro
             reconfirm_due: false,
             rank_factor: 1.0,
         },
-        contested: row.bool(7)?,
-        ungrounded: row.bool(8)?,
+        contested: row.bool(col::CONTESTED)?,
+        ungrounded: row.bool(col::UNGROUNDED)?,
         words: None,
         evidence: None,
         file: None,
-        document_id: row.opt_uuid(14)?.map(DocumentId),
-        revision: row.opt_i64(15)?.and_then(|n| u32::try_from(n).ok()),
-        document_type: opt_code(row, 16, DocumentType::from_code)?,
-        source_type: code(row, 18, SourceType::from_code)?,
-        epistemic: code(row, 19, Epistemic::from_code)?,
+        document_id: row.opt_uuid(col::DOCUMENT_ID)?.map(DocumentId),
+        revision: row.opt_i64(col::REVISION)?.and_then(|n| u32::try_from(n).ok()),
+        document_type: opt_code(row, col::DOCUMENT_TYPE, DocumentType::from_code)?,
+        source_type: code(row, col::SOURCE_TYPE, SourceType::from_code)?,
+        epistemic: code(row, col::EPISTEMIC, Epistemic::from_code)?,
         source_entity: None,
-        is_proxy: row.bool(20)?,
+        is_proxy: row.bool(col::IS_PROXY)?,
         trust: *trust.ok_or(StoreError::Shape)?,
-        set_by: code(row, 22, SetBy::from_code)?,
-        negated: row.bool(23)?,
-        experiencer: code(row, 24, Experiencer::from_code)?,
-        extraction_confidence: row.f64(25)?,
-        initial_confidence: row.f64(26)?,
-        confidence_basis: code(row, 27, ConfidenceBasis::from_code)?,
-        confidence: row.f64(28)?,
-        times_reinforced: row.i64(29)?,
-        verification_count: row.i64(30)?,
-        last_verified: row.opt_time(31)?,
-        is_protected: row.bool(32)?,
-        cycle: row.i64(33)?,
+        set_by: code(row, col::SET_BY, SetBy::from_code)?,
+        negated: row.bool(col::NEGATED)?,
+        experiencer: code(row, col::EXPERIENCER, Experiencer::from_code)?,
+        extraction_confidence: row.f64(col::EXTRACTION_CONFIDENCE)?,
+        initial_confidence: row.f64(col::INITIAL_CONFIDENCE)?,
+        confidence_basis: code(row, col::CONFIDENCE_BASIS, ConfidenceBasis::from_code)?,
+        confidence: row.f64(col::CONFIDENCE)?,
+        times_reinforced: row.i64(col::TIMES_REINFORCED)?,
+        verification_count: row.i64(col::VERIFICATION_COUNT)?,
+        last_verified: row.opt_time(col::LAST_VERIFIED)?,
+        is_protected: row.bool(col::IS_PROTECTED)?,
+        cycle: row.i64(col::CYCLE)?,
         said_at,
         valid_from,
-        valid_to: row.opt_time(35)?,
-        last_confirmed_at: row.opt_time(36)?,
-        reconfirm_due_at: row.opt_time(37)?,
-        expires_at: row.opt_time(38)?,
-        ends_at: row.opt_time(45)?,
-        signed_by: row.opt_uuid(46)?,
-        supersedes: row.opt_uuid(39)?.map(MemoryId),
-        superseded_by: row.opt_uuid(40)?.map(MemoryId),
+        valid_to: row.opt_time(col::VALID_TO)?,
+        last_confirmed_at: row.opt_time(col::LAST_CONFIRMED_AT)?,
+        reconfirm_due_at: row.opt_time(col::RECONFIRM_DUE_AT)?,
+        expires_at: row.opt_time(col::EXPIRES_AT)?,
+        ends_at: row.opt_time(col::ENDS_AT)?,
+        signed_by: row.opt_uuid(col::SIGNED_BY)?,
+        supersedes: row.opt_uuid(col::SUPERSEDES)?.map(MemoryId),
+        superseded_by: row.opt_uuid(col::SUPERSEDED_BY)?.map(MemoryId),
         recorded_at,
-        terms: row.ints(41)?,
+        terms: row.ints(col::TERMS)?,
     };
     memory.standing = standing(&memory, at, store.policy(), store.decay());
     Ok(memory)
@@ -360,24 +325,20 @@ fn standing(m: &Memory, at: DateTime<Utc>, policy: &LifecyclePolicy, decay: &Dec
 /// Opens the sealed cells of a row.
 fn open(mut memory: Memory, row: &Row, keys: &PatientKeys) -> Result<Memory, StoreError> {
     let id: Uuid = memory.id.0;
-    if let Some(sealed) = row.opt_blob(9)? {
+    if let Some(sealed) = row.opt_blob(col::CONTENT_SEALED)? {
         memory.words = Some(open_record(keys, memory_cell(id, "content"), &sealed)?);
     }
     // Empty where it was purged.
-    if let Some(sealed) = row.opt_blob(10)?.filter(|sealed| !sealed.is_empty()) {
+    if let Some(sealed) = row.opt_blob(col::EVIDENCE_SEALED)?.filter(|sealed| !sealed.is_empty()) {
         let text = open_text(keys, memory_cell(id, "evidence"), &sealed)?;
-        let (start, end) = (number(row, 11)? as usize, number(row, 12)? as usize);
+        let (start, end) = (number(row, col::EVIDENCE_START)? as usize, number(row, col::EVIDENCE_END)? as usize);
         memory.evidence = Some(Quote { text, start, end });
     }
-    if let Some(sealed) = row.opt_blob(44)? {
+    if let Some(sealed) = row.opt_blob(col::FILE_SEALED)? {
         memory.file = Some(open_record(keys, memory_cell(id, "file"), &sealed)?);
     }
-    if let Some(sealed) = row.opt_blob(13)? {
+    if let Some(sealed) = row.opt_blob(col::SOURCE_ENTITY_SEALED)? {
         memory.source_entity = Some(open_text(keys, memory_cell(id, "source_entity"), &sealed)?);
     }
     Ok(memory)
-}
-
-pub(crate) fn statements() -> Vec<&'static Sql> {
-    vec![&MEMORIES, &OF_DOCUMENTS, &PLACE]
 }

@@ -108,15 +108,3 @@ fn opt_code<T>(row: &Row, at: usize, read: fn(&str) -> Option<T>) -> Result<Opti
 fn number(row: &Row, at: usize) -> Result<u32, StoreError> {
     u32::try_from(row.i64(at)?).map_err(|_| StoreError::Shape)
 }
-
-pub fn statements() -> Vec<&'static Sql> {
-    let mut all = memories::statements();
-    all.extend(clinical::statements());
-    all.extend(documents::statements());
-    all.extend(forgotten::statements());
-    all.extend(lineage::statements());
-    all.extend(passages::statements());
-    all.extend(patients::statements());
-    all.extend(receipts::statements());
-    all
-}

@@ -1,7 +1,6 @@
 //! The passages that a search may find: of current documents of one patient and one window, before any limit.
 
 use std::collections::{BTreeSet, HashMap};
-use std::sync::LazyLock;
 
 use chrono::{DateTime, Utc};
 use futures::join;
@@ -11,39 +10,14 @@ use super::forgotten::Forgotten;
 use super::{Snapshot, Sources, When};
 use crate::StoreError;
 use crate::admission::vector_of;
+use crate::statements::read::passages as sql;
 use crate::write::documents::vector_bytes;
 use anamnesis_core::clock::from_micros;
 use anamnesis_core::document::DocumentType;
 use anamnesis_core::ids::{DocumentId, PassageId};
 use anamnesis_core::scope::Scope;
-use anamnesis_sql::{Arg, Gathered, Sql, Transaction};
+use anamnesis_sql::{Arg, Gathered, Row, Transaction};
 use anamnesis_text::Span;
-
-// Three ranges of three keys, joined here: a planner that knows no figures of a patient yet would join them by comparing
-// each with each.
-static DOCUMENTS: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "SELECT {all uuids document_id}, {all ints revision}, {all texts document_type}, {all ints occurred_at}, \
-         (SELECT vector_generation FROM organization WHERE org_id = $1) FROM documents WHERE org_id = $1 AND patient_id = $2 AND current = 1 AND occurred_at >= $3 AND occurred_at < $4 \
-         AND (ends_at IS NULL OR ends_at > $5) AND ($6 = 0 OR document_type IN {texts $7}) \
-         AND ($8 = 0 OR sentiment IN {texts $9}) AND ($10 = 0 OR risk_level IN {texts $11}) \
-         AND ($12 = 0 OR therapist_id IN {uuids $13})",
-    )
-});
-static PASSAGES: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "SELECT {all uuids id}, {all uuids document_id}, {all ints revision}, {all ints start_offset}, \
-         {all ints end_offset}, {all ints length(terms)}, {all held terms $3} \
-         FROM passage {through passage_document} WHERE org_id = $1 AND patient_id = $2",
-    )
-});
-static SIMILARITIES: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "SELECT {all uuids passage_id}, {all similarities vector $4}, \
-         (SELECT vector_generation FROM organization WHERE org_id = $1) FROM embedding \
-         {through embedding_order} WHERE org_id = $1 AND patient_id = $2 AND generation = $3 AND dimension = $5",
-    )
-});
 
 /// How many an approximate index is asked for: as deep as a leg of a search is read.
 pub const NEAREST: usize = 100;
@@ -98,8 +72,8 @@ impl Snapshot<'_> {
         let [since, until] = sources.window.seen(when).args();
         let mut asked_for = vec![since, until, self.store.instant(when).into()];
         asked_for.extend(sources.args());
-        let documents = self.tx.gather(&DOCUMENTS, args(self.scope, &asked_for)).await?;
-        let (active, documents) = (documents.opt_i64(4)?, current(&documents)?);
+        let documents = self.tx.gather(&sql::DOCUMENTS, args(self.scope, &asked_for)).await?;
+        let (active, documents) = (documents.opt_i64(sql::documents::VECTOR_GENERATION)?, current(&documents)?);
         // As exact as what it is compared with, on every engine.
         let stored = query.filter(|_| active.is_none_or(|active| active == generation)).map(vector_bytes);
         let query = stored.as_deref().map(vector_of).unwrap_or_default();
@@ -141,7 +115,7 @@ impl Snapshot<'_> {
             let (seen, similar) = all_similar(&mut tx, scope, asked?).await.ok()?;
             (seen == active).then_some(similar)
         };
-        let words = self.tx.gather(&PASSAGES, args(scope, &[terms_asked(wanted)]));
+        let words = self.tx.gather(&sql::OF_PATIENT, args(scope, &[terms_asked(wanted)]));
         let (words, similar) = match asked {
             Some(_) => join!(words, beside),
             None => (words.await, None),
@@ -154,7 +128,10 @@ impl Snapshot<'_> {
         if let Some(own) = own {
             let of = args(self.scope, &[asked.generation.into()]);
             if let Some(near) = self.tx.nearest(&of, asked.stored, own, NEAREST).await? {
-                return near.iter().map(|row| Ok((row.uuid(0)?, row.similarity(1, Some(asked.query))?))).collect();
+                // A statement of the engine's own, with the first two columns of `similarities`.
+                let (passage, similarity) = (sql::similarities::PASSAGE_ID, sql::similarities::SIMILARITY);
+                let read = |row: &Row| Ok((row.uuid(passage)?, row.similarity(similarity, Some(asked.query))?));
+                return near.iter().map(read).collect();
             }
         }
         Ok(all_similar(&mut self.tx, self.scope, asked).await?.1)
@@ -181,17 +158,19 @@ async fn all_similar(
 ) -> Result<(Option<i64>, Similar), StoreError> {
     let dimension = i64::try_from(asked.query.len()).unwrap_or(i64::MAX);
     let args = args(scope, &[asked.generation.into(), Arg::Vector(asked.stored.to_vec()), dimension.into()]);
-    let all = tx.gather(&SIMILARITIES, args).await?;
-    let similar = all.uuids(0)?.into_iter().zip(all.similarities(1)?).collect();
-    Ok((all.opt_i64(2)?, similar))
+    let all = tx.gather(&sql::SIMILARITIES, args).await?;
+    let passages = all.uuids(sql::similarities::PASSAGE_ID)?;
+    let similar = passages.into_iter().zip(all.similarities(sql::similarities::SIMILARITY)?).collect();
+    Ok((all.opt_i64(sql::similarities::VECTOR_GENERATION)?, similar))
 }
 
 /// Current revisions of documents: what a candidate takes from them.
 type Current = HashMap<(Uuid, i64), (DocumentType, DateTime<Utc>)>;
 
 fn current(all: &Gathered) -> Result<Current, StoreError> {
-    let keys = all.uuids(0)?.into_iter().zip(all.ints(1)?);
-    let known = all.texts(2).into_iter().zip(all.ints(3)?);
+    let keys = all.uuids(sql::documents::DOCUMENT_ID)?.into_iter().zip(all.ints(sql::documents::REVISION)?);
+    let types = all.texts(sql::documents::DOCUMENT_TYPE);
+    let known = types.into_iter().zip(all.ints(sql::documents::OCCURRED_AT)?);
     let read = |(key, (code, at)): (_, (&str, i64))| {
         Ok((key, (DocumentType::from_code(code).ok_or(StoreError::Shape)?, from_micros(at))))
     };
@@ -200,9 +179,10 @@ fn current(all: &Gathered) -> Result<Current, StoreError> {
 
 /// Passages of these documents, compared with nothing yet.
 fn passages(all: &Gathered, documents: &Current, wanted: Option<&BTreeSet<i64>>) -> Result<Vec<Candidate>, StoreError> {
-    let (ids, of, revisions) = (all.uuids(0)?, all.uuids(1)?, all.ints(2)?);
-    let (starts, ends) = (all.ints(3)?, all.ints(4)?);
-    let (bytes, terms) = (all.ints(5)?, all.held(6, wanted)?);
+    let (ids, of) = (all.uuids(sql::of_patient::ID)?, all.uuids(sql::of_patient::DOCUMENT_ID)?);
+    let revisions = all.ints(sql::of_patient::REVISION)?;
+    let (starts, ends) = (all.ints(sql::of_patient::START_OFFSET)?, all.ints(sql::of_patient::END_OFFSET)?);
+    let (bytes, terms) = (all.ints(sql::of_patient::BYTES_OF_TERMS)?, all.held(sql::of_patient::TERMS, wanted)?);
     if [of.len(), revisions.len(), starts.len(), ends.len(), bytes.len(), terms.len()]
         .iter()
         .any(|len| *len != ids.len())
@@ -227,8 +207,4 @@ fn passages(all: &Gathered, documents: &Current, wanted: Option<&BTreeSet<i64>>)
         });
     }
     Ok(found)
-}
-
-pub(crate) fn statements() -> Vec<&'static Sql> {
-    vec![&DOCUMENTS, &PASSAGES, &SIMILARITIES]
 }

@@ -1,7 +1,5 @@
 //! The patient's own row, stated preferences and open risk flags.
 
-use std::sync::LazyLock;
-
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 use uuid::Uuid;
@@ -9,6 +7,7 @@ use uuid::Uuid;
 use super::{When, code, number};
 use crate::records::{FilePlace, RiskDetail};
 use crate::seal::{open_record, open_text};
+use crate::statements::read::patients as sql;
 use crate::write::profile::{preference_cell, profile_cell};
 use crate::{Store, StoreError};
 use anamnesis_core::document::DocumentType;
@@ -17,33 +16,9 @@ use anamnesis_core::finding::Experiencer;
 use anamnesis_core::ids::{DocumentId, OrgId, PatientId};
 use anamnesis_core::scope::Scope;
 use anamnesis_crypto::Cell;
-use anamnesis_sql::{Access, Sql};
+use anamnesis_sql::Access;
 
-static PROFILE: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "SELECT cognitive_state, cognitive_state_at, disclaimer_accepted_at, region_sealed, privacy_tier_sealed, \
-         emergency_contacts_sealed, profile_at, ephemeral FROM patient_profile WHERE org_id = $1 AND patient_id = $2",
-    )
-});
-static PREFERENCES: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "SELECT key_hash, key_sealed, value_sealed, source, confidence, stated_at FROM conversation_preferences \
-         WHERE org_id = $1 AND patient_id = $2 ORDER BY stated_at DESC, key_hash",
-    )
-});
-static RISKS: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "SELECT r.id, r.document_id, r.revision, r.class, r.denied, r.experiencer, r.evidence_sealed, r.at, r.file_sealed, \
-         r.heard_by, r.probability, r.level, r.temporality, r.detail_sealed, d.document_type, d.signed_by FROM risk_flag AS r \
-         JOIN documents AS d ON d.org_id = r.org_id AND d.patient_id = r.patient_id AND d.document_id = r.document_id \
-           AND d.revision = r.revision AND d.current = 1 AND (d.ends_at IS NULL OR d.ends_at > $3) \
-         WHERE r.org_id = $1 AND r.patient_id = $2 ORDER BY r.at DESC, r.id",
-    )
-});
-static PATIENTS: LazyLock<Sql> =
-    LazyLock::new(|| Sql::new("SELECT patient_id FROM patient_profile WHERE org_id = $1 ORDER BY patient_id"));
-
-/// What profile events set beside clinical facts.
+/// What profile events set apart from clinical facts.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Profile {
     /// 0–100.
@@ -113,23 +88,23 @@ impl Store {
     /// When the store cannot be read or a cell does not open.
     pub async fn profile(&self, scope: Scope) -> Result<Option<Profile>, StoreError> {
         let Some(keys) = self.keys_of(scope).await? else { return Ok(None) };
-        let Some(row) = self.rows(&PROFILE, scope, Vec::new()).await?.into_iter().next() else { return Ok(None) };
+        let Some(row) = self.rows(&sql::PROFILE, scope, Vec::new()).await?.into_iter().next() else { return Ok(None) };
         let open = |at: usize, column| -> Result<Option<String>, StoreError> {
             row.opt_blob(at)?.map(|sealed| open_text(&keys, profile_cell(scope, column), &sealed)).transpose()
         };
-        let contacts = match row.opt_blob(5)? {
+        let contacts = match row.opt_blob(sql::profile::EMERGENCY_CONTACTS_SEALED)? {
             Some(sealed) => open_record(&keys, profile_cell(scope, "emergency_contacts"), &sealed)?,
             None => Vec::new(),
         };
         Ok(Some(Profile {
-            cognitive_state: row.opt_f64(0)?,
-            cognitive_state_at: row.opt_time(1)?,
-            disclaimer_accepted_at: row.opt_time(2)?,
-            region: open(3, "region")?,
-            privacy_tier: open(4, "privacy_tier")?,
+            cognitive_state: row.opt_f64(sql::profile::COGNITIVE_STATE)?,
+            cognitive_state_at: row.opt_time(sql::profile::COGNITIVE_STATE_AT)?,
+            disclaimer_accepted_at: row.opt_time(sql::profile::DISCLAIMER_ACCEPTED_AT)?,
+            region: open(sql::profile::REGION_SEALED, "region")?,
+            privacy_tier: open(sql::profile::PRIVACY_TIER_SEALED, "privacy_tier")?,
             emergency_contacts: contacts,
-            profile_at: row.opt_time(6)?,
-            ephemeral: row.bool(7)?,
+            profile_at: row.opt_time(sql::profile::PROFILE_AT)?,
+            ephemeral: row.bool(sql::profile::EPHEMERAL)?,
         }))
     }
 
@@ -140,17 +115,17 @@ impl Store {
     pub async fn preferences(&self, scope: Scope, when: When) -> Result<Vec<Preference>, StoreError> {
         let Some(keys) = self.keys_of(scope).await? else { return Ok(Vec::new()) };
         let mut found = Vec::new();
-        for row in self.rows(&PREFERENCES, scope, Vec::new()).await? {
-            let hash: [u8; 32] = row.bytes(0)?;
-            let stated_at = row.time(5)?;
+        for row in self.rows(&sql::PREFERENCES, scope, Vec::new()).await? {
+            let hash: [u8; 32] = row.bytes(sql::preferences::KEY_HASH)?;
+            let stated_at = row.time(sql::preferences::STATED_AT)?;
             if when.limit().is_some_and(|limit| stated_at > limit) {
                 continue;
             }
             found.push(Preference {
-                key: open_text(&keys, preference_cell(&hash, "key"), &row.blob(1)?)?,
-                value: open_text(&keys, preference_cell(&hash, "value"), &row.blob(2)?)?,
-                source: row.text(3)?,
-                confidence: row.f64(4)?,
+                key: open_text(&keys, preference_cell(&hash, "key"), &row.blob(sql::preferences::KEY_SEALED)?)?,
+                value: open_text(&keys, preference_cell(&hash, "value"), &row.blob(sql::preferences::VALUE_SEALED)?)?,
+                source: row.text(sql::preferences::SOURCE)?,
+                confidence: row.f64(sql::preferences::CONFIDENCE)?,
                 stated_at,
             });
         }
@@ -164,15 +139,15 @@ impl Store {
     pub async fn risks(&self, scope: Scope, when: When) -> Result<Vec<RiskFlag>, StoreError> {
         let Some(keys) = self.keys_of(scope).await? else { return Ok(Vec::new()) };
         let mut found = Vec::new();
-        for row in self.rows(&RISKS, scope, vec![self.instant(when).into()]).await? {
-            let (id, at) = (row.uuid(0)?, row.time(7)?);
+        for row in self.rows(&sql::RISKS, scope, vec![self.instant(when).into()]).await? {
+            let (id, at) = (row.uuid(sql::risks::ID)?, row.time(sql::risks::AT)?);
             if when.limit().is_some_and(|limit| at > limit) {
                 continue;
             }
             let cell = Cell { table: "risk_flag", row: id, column: "evidence" };
-            let sealed = row.opt_blob(8)?;
+            let sealed = row.opt_blob(sql::risks::FILE_SEALED)?;
             let file = sealed.map(|sealed| open_record(&keys, Cell { column: "file", ..cell }, &sealed)).transpose()?;
-            let detail: Option<RiskDetail> = match row.opt_blob(13)? {
+            let detail: Option<RiskDetail> = match row.opt_blob(sql::risks::DETAIL_SEALED)? {
                 Some(sealed) => Some(open_record(&keys, Cell { column: "detail", ..cell }, &sealed)?),
                 None => None,
             };
@@ -180,22 +155,22 @@ impl Store {
             let happened = detail.at.and_then(|date| date.day.and_hms_opt(0, 0, 0)).map(|day| day.and_utc());
             found.push(RiskFlag {
                 id,
-                class: row.text(3)?,
-                denied: row.bool(4)?,
-                experiencer: code(&row, 5, Experiencer::from_code)?,
-                by: row.opt_text(9)?,
-                confidence: row.opt_f64(10)?,
-                level: row.opt_text(11)?,
-                temporality: row.opt_text(12)?,
+                class: row.text(sql::risks::CLASS)?,
+                denied: row.bool(sql::risks::DENIED)?,
+                experiencer: code(&row, sql::risks::EXPERIENCER, Experiencer::from_code)?,
+                by: row.opt_text(sql::risks::HEARD_BY)?,
+                confidence: row.opt_f64(sql::risks::PROBABILITY)?,
+                level: row.opt_text(sql::risks::LEVEL)?,
+                temporality: row.opt_text(sql::risks::TEMPORALITY)?,
                 relation: detail.relation,
                 precision: detail.at.map(|date| date.precision),
-                quote: quote(&keys, cell, &row.blob(6)?)?,
-                document_id: DocumentId(row.uuid(1)?),
-                revision: number(&row, 2)?,
+                quote: quote(&keys, cell, &row.blob(sql::risks::EVIDENCE_SEALED)?)?,
+                document_id: DocumentId(row.uuid(sql::risks::DOCUMENT_ID)?),
+                revision: number(&row, sql::risks::REVISION)?,
                 file,
                 at: happened.unwrap_or(at),
-                document_type: DocumentType::from_code(&row.text(14)?),
-                signed: row.opt_uuid(15)?.is_some(),
+                document_type: DocumentType::from_code(&row.text(sql::risks::DOCUMENT_TYPE)?),
+                signed: row.opt_uuid(sql::risks::SIGNED_BY)?.is_some(),
             });
         }
         Ok(found)
@@ -207,16 +182,12 @@ impl Store {
     /// When the store cannot be read.
     pub async fn find_patients(&self, org: OrgId) -> Result<Vec<PatientId>, StoreError> {
         let mut tx = self.db.read(Access::Organization(org)).await?;
-        let rows = tx.fetch_all(&PATIENTS, vec![org.0.into()]).await?;
-        rows.iter().map(|row| Ok(PatientId(row.uuid(0)?))).collect()
+        let rows = tx.fetch_all(&sql::OF_ORGANIZATION, vec![org.0.into()]).await?;
+        rows.iter().map(|row| Ok(PatientId(row.uuid(sql::of_organization::PATIENT_ID)?))).collect()
     }
 }
 
 /// Empty where the source went and only what was understood of it is left (`store::write::retention`).
 fn quote(keys: &anamnesis_crypto::PatientKeys, cell: Cell, sealed: &[u8]) -> Result<String, StoreError> {
     if sealed.is_empty() { Ok(String::new()) } else { open_text(keys, cell, sealed) }
-}
-
-pub(crate) fn statements() -> Vec<&'static Sql> {
-    vec![&PROFILE, &PREFERENCES, &RISKS, &PATIENTS]
 }

@@ -2,7 +2,6 @@
 //! recognisers. Never a value, never a place in a text.
 
 use std::collections::BTreeMap;
-use std::sync::LazyLock;
 
 use chrono::{DateTime, Utc};
 use serde::Serialize;
@@ -10,19 +9,12 @@ use serde::Serialize;
 use super::number;
 use crate::records::DocumentContent;
 use crate::seal::open_record;
+use crate::statements::read::receipts as sql;
 use crate::write::documents::content_cell;
 use crate::{Store, StoreError};
 use anamnesis_core::ids::DocumentId;
 use anamnesis_core::scope::Scope;
-use anamnesis_sql::{Access, Sql};
-
-static RECEIPTS: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "SELECT document_id, revision, occurred_at, redaction_policy, content_sealed FROM documents \
-         WHERE org_id = $1 AND patient_id = $2 AND current = 1 AND document_id NOT IN \
-           (SELECT id FROM summary WHERE org_id = $1 AND patient_id = $2) ORDER BY occurred_at, document_id",
-    )
-});
+use anamnesis_sql::Access;
 
 /// What was taken out of one document.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -47,14 +39,18 @@ impl Store {
         let Some(keys) = self.keys_of(scope).await? else { return Ok(Vec::new()) };
         let mut tx = self.db.read(Access::Organization(scope.org())).await?;
         let mut receipts = Vec::new();
-        for row in tx.fetch_all(&RECEIPTS, vec![scope.org().0.into(), scope.patient().0.into()]).await? {
-            let (id, revision) = (row.uuid(0)?, number(&row, 1)?);
-            let content: DocumentContent = open_record(&keys, content_cell(id, revision), &row.blob(4)?)?;
+        for row in
+            tx.fetch_all(&sql::OF_CURRENT_DOCUMENTS, vec![scope.org().0.into(), scope.patient().0.into()]).await?
+        {
+            let id = row.uuid(sql::of_current_documents::DOCUMENT_ID)?;
+            let revision = number(&row, sql::of_current_documents::REVISION)?;
+            let sealed = row.blob(sql::of_current_documents::CONTENT_SEALED)?;
+            let content: DocumentContent = open_record(&keys, content_cell(id, revision), &sealed)?;
             let mut receipt = RedactionReceipt {
                 document_id: DocumentId(id),
                 revision,
-                occurred_at: row.time(2)?,
-                redacted_by: row.text(3)?,
+                occurred_at: row.time(sql::of_current_documents::OCCURRED_AT)?,
+                redacted_by: row.text(sql::of_current_documents::REDACTION_POLICY)?,
                 taken: BTreeMap::new(),
                 recognizers: BTreeMap::new(),
             };
@@ -66,8 +62,4 @@ impl Store {
         }
         Ok(receipts)
     }
-}
-
-pub(super) fn statements() -> Vec<&'static Sql> {
-    vec![&RECEIPTS]
 }

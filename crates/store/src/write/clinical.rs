@@ -4,94 +4,44 @@
 use std::sync::LazyLock;
 
 use chrono::{DateTime, Utc};
+use uuid::Uuid;
 
 use super::Writer;
 use super::memories::{Changed, Loaded};
 use crate::StoreError;
 use crate::records::FindingWords;
 use crate::seal::Sealer;
+use crate::statements::write::clinical as sql;
 use anamnesis_core::finding::{EntityType, Experiencer, Polarity};
 use anamnesis_core::fold::{Assertion, Folded};
 use anamnesis_core::memory::{Class, State};
 use anamnesis_core::provenance::Trust;
+use anamnesis_core::scope::Scope;
 use anamnesis_crypto::Cell;
-use anamnesis_sql::{Arg, Bulk, ColumnType, Sql};
+use anamnesis_sql::{Arg, Bulk, Sql};
 
-macro_rules! table {
-    ($name:ident, $table:literal, [$($column:literal: $kind:ident),+ $(,)?], $update:literal) => {
-        static $name: LazyLock<Bulk> = LazyLock::new(|| {
-            let columns = [
-                ("org_id", ColumnType::Uuid), ("patient_id", ColumnType::Uuid), ("memory_id", ColumnType::Uuid),
-                $(($column, ColumnType::$kind),)+
-                ("created_at", ColumnType::Int), ("updated_at", ColumnType::Int),
-            ];
-            Bulk::new($table, &columns, concat!("ON CONFLICT (org_id, patient_id, memory_id) DO UPDATE SET ", $update, ", updated_at = excluded.updated_at"))
-        });
-    };
-}
+/// The tables of the clinical store; [`table_of`] says the place.
+static TABLES: [&LazyLock<Bulk>; 6] =
+    [&sql::CONDITION, &sql::ALLERGY, &sql::MEDICATION, &sql::SYMPTOM, &sql::APPOINTMENT, &sql::SIGNAL];
 
-table!(
-    CONDITIONS,
-    "conditions",
-    ["name_sealed": Bytes, "code_sealed": Bytes, "status": Text, "experiencer": Text, "trust": Int, "set_by": Text, "since": Int],
-    "name_sealed = excluded.name_sealed, code_sealed = excluded.code_sealed, status = excluded.status, trust = excluded.trust, set_by = excluded.set_by, since = excluded.since"
-);
-table!(
-    ALLERGIES,
-    "allergies",
-    ["substance_sealed": Bytes, "reaction_sealed": Bytes, "status": Text, "trust": Int, "set_by": Text, "since": Int],
-    "substance_sealed = excluded.substance_sealed, reaction_sealed = excluded.reaction_sealed, status = excluded.status, trust = excluded.trust, set_by = excluded.set_by, since = excluded.since"
-);
-table!(
-    MEDICATIONS,
-    "medications",
-    ["name_sealed": Bytes, "dose_sealed": Bytes, "route_sealed": Bytes, "frequency_sealed": Bytes, "status": Text, "trust": Int, "set_by": Text, "since": Int, "until": Int],
-    "name_sealed = excluded.name_sealed, dose_sealed = excluded.dose_sealed, route_sealed = excluded.route_sealed, frequency_sealed = excluded.frequency_sealed, status = excluded.status, trust = excluded.trust, set_by = excluded.set_by, since = excluded.since, until = excluded.until"
-);
-table!(
-    SYMPTOMS,
-    "symptom_states",
-    ["name_sealed": Bytes, "severity": Text, "status": Text, "trust": Int, "set_by": Text, "onset": Int, "last_confirmed_at": Int, "expires_at": Int],
-    "name_sealed = excluded.name_sealed, severity = excluded.severity, status = excluded.status, trust = excluded.trust, set_by = excluded.set_by, onset = excluded.onset, last_confirmed_at = excluded.last_confirmed_at, expires_at = excluded.expires_at"
-);
-table!(
-    APPOINTMENTS,
-    "appointments",
-    ["title_sealed": Bytes, "status": Text, "at": Int, "set_by": Text],
-    "title_sealed = excluded.title_sealed, status = excluded.status, at = excluded.at, set_by = excluded.set_by"
-);
-table!(
-    SIGNALS,
-    "health_signals",
-    ["metric_hash": Bytes, "reading_sealed": Bytes, "status": Text, "synced_at": Int],
-    "reading_sealed = excluded.reading_sealed, status = excluded.status, synced_at = excluded.synced_at"
-);
-pub(super) static CLEAR: LazyLock<Vec<Sql>> = LazyLock::new(|| {
-    vec![
-        Sql::new("DELETE FROM conditions WHERE org_id = $1 AND (patient_id, memory_id) IN {pairs $2}"),
-        Sql::new("DELETE FROM allergies WHERE org_id = $1 AND (patient_id, memory_id) IN {pairs $2}"),
-        Sql::new("DELETE FROM medications WHERE org_id = $1 AND (patient_id, memory_id) IN {pairs $2}"),
-        Sql::new("DELETE FROM symptom_states WHERE org_id = $1 AND (patient_id, memory_id) IN {pairs $2}"),
-        Sql::new("DELETE FROM appointments WHERE org_id = $1 AND (patient_id, memory_id) IN {pairs $2}"),
-        Sql::new("DELETE FROM health_signals WHERE org_id = $1 AND (patient_id, memory_id) IN {pairs $2}"),
-    ]
-});
+/// Takes memories out of each of them, in the same order.
+pub(super) static CLEAR: [&LazyLock<Sql>; 6] = [
+    &sql::DELETE_CONDITIONS,
+    &sql::DELETE_ALLERGIES,
+    &sql::DELETE_MEDICATIONS,
+    &sql::DELETE_SYMPTOMS,
+    &sql::DELETE_APPOINTMENTS,
+    &sql::DELETE_SIGNALS,
+];
 
 /// Cells of a clinical row.
-pub(crate) fn clinical_cell(table: &'static str, memory: uuid::Uuid, column: &'static str) -> Cell {
+pub(crate) fn clinical_cell(table: &'static str, memory: Uuid, column: &'static str) -> Cell {
     Cell { table, row: memory, column }
 }
 
 impl Writer<'_> {
     pub(super) async fn write_clinical(&mut self, changed: &[Changed<'_>]) -> Result<(), StoreError> {
-        let mut tables: [(&Bulk, Vec<Vec<Arg>>); 6] = [
-            (&CONDITIONS, vec![]),
-            (&ALLERGIES, vec![]),
-            (&MEDICATIONS, vec![]),
-            (&SYMPTOMS, vec![]),
-            (&APPOINTMENTS, vec![]),
-            (&SIGNALS, vec![]),
-        ];
+        let mut tables = TABLES.map(|table| (table, Vec::new()));
         let mut withdrawn = Vec::new();
         for c in changed.iter().filter(|c| c.opening().entity.is_clinical()) {
             if has_standing(&c.folded, c.opening()) {
@@ -113,61 +63,199 @@ impl Writer<'_> {
     }
 
     fn clinical_row(&self, c: &Changed<'_>) -> Result<(usize, Vec<Arg>), StoreError> {
-        let (f, a) = (&c.folded, c.opening());
-        let words = &c.told(f.told_by).ok_or(StoreError::Shape)?.words;
-        let sealer = Sealer { keys: self.keys_of(c.scope)?, entropy: self.entropy };
-        let seal = |table, column, text: &str| sealer.text(clinical_cell(table, f.id.0, column), text);
-        let maybe = |table, column, text: &Option<String>| {
-            sealer.optional(clinical_cell(table, f.id.0, column), text.as_deref())
+        let (folded, opening) = (&c.folded, c.opening());
+        let words = &c.told(folded.told_by).ok_or(StoreError::Shape)?.words;
+        let entry = Entry {
+            scope: c.scope,
+            id: folded.id.0,
+            words,
+            clear: Clear::of(folded, opening, words, folded.state),
+            sealer: Sealer { keys: self.keys_of(c.scope)?, entropy: self.entropy },
+            now: self.target.now,
         };
-        let sealed: Vec<Arg> = match a.entity {
-            EntityType::Condition => {
-                vec![seal("conditions", "name", &words.concept), maybe("conditions", "code", &words.code)]
-            }
-            EntityType::Allergy | EntityType::Intolerance => {
-                vec![seal("allergies", "substance", &words.concept), maybe("allergies", "reaction", &words.reaction)]
-            }
-            EntityType::Medication => {
-                let t = "medications";
-                vec![
-                    seal(t, "name", &words.concept),
-                    maybe(t, "dose", &words.dose),
-                    maybe(t, "route", &words.route),
-                    maybe(t, "frequency", &words.frequency),
-                ]
-            }
-            EntityType::Symptom => vec![seal("symptom_states", "name", &words.concept)],
-            EntityType::HealthSignal => {
-                let hash = sealer.keys.hash("metric", words.concept.as_bytes());
-                vec![hash.into(), sealer.record(clinical_cell("health_signals", f.id.0, "reading"), words)?]
-            }
-            _ => vec![seal("appointments", "title", &words.concept)],
+        let row = match opening.entity {
+            EntityType::Condition => entry.condition(),
+            EntityType::Allergy | EntityType::Intolerance => entry.allergy(),
+            EntityType::Medication => entry.medication(),
+            EntityType::Symptom => entry.symptom(),
+            EntityType::HealthSignal => entry.signal()?,
+            _ => entry.appointment(),
         };
-        let now = Arg::from(self.target.now);
-        let mut row = vec![c.scope.org().0.into(), c.scope.patient().0.into(), f.id.0.into()];
-        row.extend(sealed);
-        row.extend(clear(f, a, words, f.state));
-        row.extend([now.clone(), now]);
-        Ok((table_of(a.entity), row))
+        Ok((table_of(opening.entity), row))
     }
 }
 
-/// What nothing seals of a clinical row, in the order of its columns: reconciliation compares them.
-fn clear(f: &Folded, a: &Assertion, words: &FindingWords, state: State) -> Vec<Arg> {
-    let trust = Arg::from(super::findings::trust_number(if f.vouched { Trust::T1 } else { a.trust }));
-    let (set_by, status) = (Arg::from(f.set_by.code()), Arg::from(status(a.entity, a.polarity, state)));
-    let confirmed = f.last_confirmed_at.unwrap_or(a.asserted_at);
-    match a.entity {
-        EntityType::Condition => vec![status, a.experiencer.code().into(), trust, set_by, f.valid_from.into()],
-        EntityType::Allergy | EntityType::Intolerance => vec![status, trust, set_by, f.valid_from.into()],
-        EntityType::Medication => vec![status, trust, set_by, f.valid_from.into(), f.valid_to.into()],
-        EntityType::Symptom => {
-            let severity = severity(words.severity.as_deref()).into();
-            let until = f.expires_at.unwrap_or(confirmed);
-            vec![severity, status, trust, set_by, f.valid_from.into(), confirmed.into(), until.into()]
+/// What a row of the clinical store is made of.
+struct Entry<'a> {
+    scope: Scope,
+    /// Of the memory.
+    id: Uuid,
+    words: &'a FindingWords,
+    clear: Clear,
+    sealer: Sealer<'a>,
+    now: DateTime<Utc>,
+}
+
+impl Entry<'_> {
+    fn seal(&self, table: &'static str, column: &'static str, text: &str) -> Arg {
+        self.sealer.text(clinical_cell(table, self.id, column), text)
+    }
+
+    fn maybe(&self, table: &'static str, column: &'static str, text: Option<&str>) -> Arg {
+        self.sealer.optional(clinical_cell(table, self.id, column), text)
+    }
+
+    fn condition(&self) -> Vec<Arg> {
+        sql::condition::Row {
+            org_id: self.scope.org().0.into(),
+            patient_id: self.scope.patient().0.into(),
+            memory_id: self.id.into(),
+            name_sealed: self.seal("conditions", "name", &self.words.concept),
+            code_sealed: self.maybe("conditions", "code", self.words.code.as_deref()),
+            status: self.clear.status.into(),
+            experiencer: self.clear.experiencer.into(),
+            trust: self.clear.trust.into(),
+            set_by: self.clear.set_by.into(),
+            since: self.clear.since.into(),
+            created_at: self.now.into(),
+            updated_at: self.now.into(),
         }
-        EntityType::HealthSignal => vec![status, confirmed.into()],
-        _ => vec![status, day_of(words).into(), set_by],
+        .into()
+    }
+
+    fn allergy(&self) -> Vec<Arg> {
+        sql::allergy::Row {
+            org_id: self.scope.org().0.into(),
+            patient_id: self.scope.patient().0.into(),
+            memory_id: self.id.into(),
+            substance_sealed: self.seal("allergies", "substance", &self.words.concept),
+            reaction_sealed: self.maybe("allergies", "reaction", self.words.reaction.as_deref()),
+            status: self.clear.status.into(),
+            trust: self.clear.trust.into(),
+            set_by: self.clear.set_by.into(),
+            since: self.clear.since.into(),
+            created_at: self.now.into(),
+            updated_at: self.now.into(),
+        }
+        .into()
+    }
+
+    fn medication(&self) -> Vec<Arg> {
+        sql::medication::Row {
+            org_id: self.scope.org().0.into(),
+            patient_id: self.scope.patient().0.into(),
+            memory_id: self.id.into(),
+            name_sealed: self.seal("medications", "name", &self.words.concept),
+            dose_sealed: self.maybe("medications", "dose", self.words.dose.as_deref()),
+            route_sealed: self.maybe("medications", "route", self.words.route.as_deref()),
+            frequency_sealed: self.maybe("medications", "frequency", self.words.frequency.as_deref()),
+            status: self.clear.status.into(),
+            trust: self.clear.trust.into(),
+            set_by: self.clear.set_by.into(),
+            since: self.clear.since.into(),
+            until: self.clear.until.into(),
+            created_at: self.now.into(),
+            updated_at: self.now.into(),
+        }
+        .into()
+    }
+
+    fn symptom(&self) -> Vec<Arg> {
+        sql::symptom::Row {
+            org_id: self.scope.org().0.into(),
+            patient_id: self.scope.patient().0.into(),
+            memory_id: self.id.into(),
+            name_sealed: self.seal("symptom_states", "name", &self.words.concept),
+            severity: self.clear.severity.into(),
+            status: self.clear.status.into(),
+            trust: self.clear.trust.into(),
+            set_by: self.clear.set_by.into(),
+            onset: self.clear.since.into(),
+            last_confirmed_at: self.clear.last_confirmed_at.into(),
+            expires_at: self.clear.expires_at.into(),
+            created_at: self.now.into(),
+            updated_at: self.now.into(),
+        }
+        .into()
+    }
+
+    fn appointment(&self) -> Vec<Arg> {
+        sql::appointment::Row {
+            org_id: self.scope.org().0.into(),
+            patient_id: self.scope.patient().0.into(),
+            memory_id: self.id.into(),
+            title_sealed: self.seal("appointments", "title", &self.words.concept),
+            status: self.clear.status.into(),
+            at: self.clear.day.into(),
+            set_by: self.clear.set_by.into(),
+            created_at: self.now.into(),
+            updated_at: self.now.into(),
+        }
+        .into()
+    }
+
+    fn signal(&self) -> Result<Vec<Arg>, StoreError> {
+        let reading = clinical_cell("health_signals", self.id, "reading");
+        let row = sql::signal::Row {
+            org_id: self.scope.org().0.into(),
+            patient_id: self.scope.patient().0.into(),
+            memory_id: self.id.into(),
+            metric_hash: self.sealer.keys.hash("metric", self.words.concept.as_bytes()).into(),
+            reading_sealed: self.sealer.record(reading, self.words)?,
+            status: self.clear.status.into(),
+            synced_at: self.clear.last_confirmed_at.into(),
+            created_at: self.now.into(),
+            updated_at: self.now.into(),
+        };
+        Ok(row.into())
+    }
+}
+
+/// What nothing seals of clinical rows: each table has some of it.
+struct Clear {
+    status: &'static str,
+    experiencer: &'static str,
+    trust: i64,
+    set_by: &'static str,
+    since: DateTime<Utc>,
+    until: Option<DateTime<Utc>>,
+    severity: Option<&'static str>,
+    last_confirmed_at: DateTime<Utc>,
+    expires_at: DateTime<Utc>,
+    day: Option<DateTime<Utc>>,
+}
+
+impl Clear {
+    fn of(f: &Folded, a: &Assertion, words: &FindingWords, state: State) -> Self {
+        let last_confirmed_at = f.last_confirmed_at.unwrap_or(a.asserted_at);
+        Self {
+            status: status(a.entity, a.polarity, state),
+            experiencer: a.experiencer.code(),
+            trust: super::findings::trust_number(if f.vouched { Trust::T1 } else { a.trust }),
+            set_by: f.set_by.code(),
+            since: f.valid_from,
+            until: f.valid_to,
+            severity: severity(words.severity.as_deref()),
+            last_confirmed_at,
+            expires_at: f.expires_at.unwrap_or(last_confirmed_at),
+            day: day_of(words),
+        }
+    }
+
+    /// Of the table of this kind of fact, in the order in which reconciliation reads its columns (`reconciling.sql`).
+    fn columns(&self, entity: EntityType) -> Vec<Arg> {
+        let (status, trust, set_by) = (self.status.into(), self.trust.into(), self.set_by.into());
+        let (since, confirmed) = (self.since.into(), self.last_confirmed_at.into());
+        match entity {
+            EntityType::Condition => vec![status, self.experiencer.into(), trust, set_by, since],
+            EntityType::Allergy | EntityType::Intolerance => vec![status, trust, set_by, since],
+            EntityType::Medication => vec![status, trust, set_by, since, self.until.into()],
+            EntityType::Symptom => {
+                vec![self.severity.into(), status, trust, set_by, since, confirmed, self.expires_at.into()]
+            }
+            EntityType::HealthSignal => vec![status, confirmed],
+            _ => vec![status, self.day.into(), set_by],
+        }
     }
 }
 
@@ -177,7 +265,7 @@ fn day_of(words: &FindingWords) -> Option<DateTime<Utc>> {
     day.and_hms_opt(0, 0, 0).map(|at| at.and_utc())
 }
 
-/// The table of a kind of clinical fact, in the order of [`CLEAR`].
+/// The table of a kind of clinical fact: its place in [`TABLES`] and [`CLEAR`].
 fn table_of(entity: EntityType) -> usize {
     match entity {
         EntityType::Condition => 0,
@@ -195,7 +283,7 @@ pub(super) fn clinical_clear(loaded: &Loaded, folded: &Folded, state: State) -> 
     let a = loaded.log.assertions.iter().find(|a| a.id == folded.opened_by)?;
     let words = &loaded.told.get(&folded.told_by)?.words;
     let stands = a.entity.is_clinical() && has_standing(folded, a);
-    stands.then(|| (table_of(a.entity), clear(folded, a, words, state)))
+    stands.then(|| (table_of(a.entity), Clear::of(folded, a, words, state).columns(a.entity)))
 }
 
 /// Whether a memory may stand in the clinical store at all.
@@ -243,11 +331,4 @@ pub(crate) fn status(entity: EntityType, polarity: Polarity, state: State) -> &'
 /// Severity goes in clear only as one of the three grades.
 fn severity(said: Option<&str>) -> Option<&'static str> {
     ["mild", "moderate", "severe"].into_iter().find(|grade| said == Some(*grade))
-}
-
-pub(crate) fn statements() -> Vec<&'static Sql> {
-    let mut all: Vec<&'static Sql> =
-        vec![CONDITIONS.sql(), ALLERGIES.sql(), MEDICATIONS.sql(), SYMPTOMS.sql(), APPOINTMENTS.sql(), SIGNALS.sql()];
-    all.extend(CLEAR.iter());
-    all
 }

@@ -8,38 +8,20 @@ pub(crate) mod rows;
 mod tensions;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::LazyLock;
 
 use uuid::Uuid;
 
 use super::{Group, Writer};
 use crate::StoreError;
 use crate::records::{Evidence, FindingWords, MemoryChange, NewDocument};
+use crate::statements::write::memories as sql;
+use crate::statements::write::memories::conflicts as contradictions;
 use anamnesis_core::event::{ContradictionFound, DueCause, MemoryChanged, ReconfirmationDue};
 use anamnesis_core::fold::{self, Checkpoint, Folded, Folding, Log, Outcome};
 use anamnesis_core::ids::{FindingId, MemoryId, derive};
 use anamnesis_core::memory::State;
 use anamnesis_core::scope::Scope;
-use anamnesis_sql::{Arg, Sql};
-
-static DELETE_MEMORY: LazyLock<Sql> =
-    LazyLock::new(|| Sql::new("DELETE FROM memory WHERE org_id = $1 AND (patient_id, id) IN {pairs $2}"));
-static DELETE_HISTORY: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new("DELETE FROM memory_event WHERE org_id = $1 AND derived = 1 AND (patient_id, memory_id) IN {pairs $2}")
-});
-static DELETE_LINKS: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "DELETE FROM memory_link WHERE org_id = $1 AND (patient_id, from_id) IN {pairs $2} AND relation <> 'processed_into'",
-    )
-});
-static DELETE_BACK_LINKS: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "DELETE FROM memory_link WHERE org_id = $1 AND (patient_id, to_id) IN {pairs $2} AND relation = 'processed_into'",
-    )
-});
-static DELETE_CONFLICTS: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new("DELETE FROM contradiction WHERE org_id = $1 AND (patient_id, group_hash) IN {keyed $2}")
-});
+use anamnesis_sql::Arg;
 
 /// A finding with what the fold does not read: its words and its evidence.
 pub(super) struct Told {
@@ -182,11 +164,11 @@ impl Writer<'_> {
             return Ok(());
         }
         let rewritten = ids(&mut rewritten.into_iter());
-        self.tx.execute(&DELETE_HISTORY, vec![org.clone(), rewritten.clone()]).await?;
-        self.tx.execute(&DELETE_LINKS, vec![org.clone(), rewritten.clone()]).await?;
-        self.tx.execute(&DELETE_BACK_LINKS, vec![org.clone(), rewritten]).await?;
+        self.tx.execute(&sql::DELETE_HISTORY, vec![org.clone(), rewritten.clone()]).await?;
+        self.tx.execute(&sql::DELETE_LINKS, vec![org.clone(), rewritten.clone()]).await?;
+        self.tx.execute(&sql::DELETE_BACK_LINKS, vec![org.clone(), rewritten]).await?;
         if !gone.is_empty() {
-            self.tx.execute(&DELETE_MEMORY, vec![org, ids(&mut gone.iter().copied())]).await?;
+            self.tx.execute(&sql::DELETE, vec![org, ids(&mut gone.iter().copied())]).await?;
         }
         Ok(())
     }
@@ -198,7 +180,7 @@ impl Writer<'_> {
     ) -> Result<(), StoreError> {
         if !before.is_empty() {
             let groups = load::keyed(before.iter().copied());
-            self.tx.execute(&DELETE_CONFLICTS, vec![self.target.org.0.into(), groups]).await?;
+            self.tx.execute(&contradictions::DELETE_OF_GROUPS, vec![self.target.org.0.into(), groups]).await?;
         }
         let mut written = Vec::with_capacity(conflicts.len());
         for (group, conflict) in conflicts {
@@ -225,7 +207,7 @@ impl Writer<'_> {
             };
             self.events.push(scope, &[id.as_bytes()], &due);
         }
-        self.tx.bulk(&conflicts::CONFLICT, written).await?;
+        self.tx.bulk(&contradictions::INSERT, written).await?;
         Ok(())
     }
 
@@ -238,7 +220,7 @@ impl Writer<'_> {
         let what = match from {
             None => "created",
             Some(from) if from != to => to.code(),
-            // Written anew after a night moved it: its change was told then, and nobody confirmed it.
+            // Written anew after a job moved it: its change was announced then, and no person confirmed it.
             Some(_) if to != State::Active => return,
             Some(_) => "confirmed",
         };
@@ -251,8 +233,8 @@ impl Writer<'_> {
     /// The raw capture of each document (seed 001, section 2): where every chain of lineage ends.
     pub(super) async fn raws(&mut self, documents: &[NewDocument]) -> Result<(), StoreError> {
         let shared = rows::raw_shared(self.target.org.0, self.target.now.into());
-        let shared = shared.into_iter().map(|(_, value)| value).collect();
-        self.tx.bulk_sharing(&rows::RAW, shared, documents.iter().map(rows::raw_row).collect()).await?;
+        let rows = documents.iter().map(rows::raw_row).collect();
+        self.tx.bulk_sharing(&sql::rows::INSERT_RAWS, shared, rows).await?;
         Ok(())
     }
 }
@@ -298,15 +280,4 @@ fn change<'l>(group: &'l Group, loaded: &'l Loaded, folded: Folded) -> Option<Ch
     }
     let stale = folded.earlier.lines..existing.and_then(|e| e.lines).unwrap_or(0);
     Some(Changed { scope: group.0, group, loaded, folded, hash, was: existing.map(|e| e.state.as_str()), stale })
-}
-
-pub(crate) fn statements() -> Vec<&'static Sql> {
-    let mut all: Vec<&'static Sql> =
-        vec![&DELETE_MEMORY, &DELETE_HISTORY, &DELETE_LINKS, &DELETE_BACK_LINKS, &DELETE_CONFLICTS];
-    all.push(conflicts::CONFLICT.sql());
-    all.extend(checkpoints::statements());
-    all.extend(load::statements());
-    all.extend(rows::statements());
-    all.extend(tensions::statements());
-    all
 }

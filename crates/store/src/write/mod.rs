@@ -18,14 +18,15 @@ pub(super) mod summaries;
 mod withdrawal;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::LazyLock;
 
 use chrono::{DateTime, Utc};
 
-use super::admission::{Begun, DONE, END, count_attempts};
+use super::admission::{Begun, count_attempts};
 use super::covered::Covered;
 use super::records::{Committed, InboxEntry, OrgBatch, Target};
 use super::{Keys, Store, StoreError};
+use crate::statements::admission::{DONE, END};
+use crate::statements::write as sql;
 use anamnesis_core::clock::Entropy;
 use anamnesis_core::failpoints;
 use anamnesis_core::fold::KeyHash;
@@ -33,23 +34,7 @@ use anamnesis_core::ids::OrgId;
 use anamnesis_core::lifecycle::LifecyclePolicy;
 use anamnesis_core::scope::Scope;
 use anamnesis_crypto::{PatientKeys, PlatformKey};
-use anamnesis_sql::{Access, Arg, Bulk, ColumnType, Sql, Transaction};
-
-static INBOX: LazyLock<Bulk> = LazyLock::new(|| {
-    let shared = [
-        ("org_id", ColumnType::Uuid),
-        ("disposition", ColumnType::Text),
-        ("created_at", ColumnType::Int),
-        ("updated_at", ColumnType::Int),
-    ];
-    let columns = [
-        ("message_hash", ColumnType::Bytes),
-        ("body_hash", ColumnType::Bytes),
-        ("patient_id", ColumnType::Uuid),
-        ("message_type", ColumnType::Text),
-    ];
-    Bulk::sharing("inbox", &shared, &columns, "ON CONFLICT (org_id, message_hash) DO NOTHING")
-});
+use anamnesis_sql::{Access, Arg, Transaction};
 
 /// A group of findings that is folded as one.
 pub(super) type Group = (Scope, KeyHash);
@@ -140,12 +125,24 @@ impl Writer<'_> {
         // In one order everywhere: two workers that hold the same messages wait for each other, never in a circle.
         let mut inbox: Vec<_> = batch.inbox.iter().collect();
         inbox.sort_by_key(|m| m.message);
-        let row =
-            |m: &&InboxEntry| vec![m.message.into(), m.body.into(), m.scope.patient().0.into(), m.message_type.into()];
+        let row = |m: &&InboxEntry| {
+            let row = sql::inbox::Row {
+                message_hash: m.message.into(),
+                body_hash: m.body.into(),
+                patient_id: m.scope.patient().0.into(),
+                message_type: m.message_type.into(),
+            };
+            row.into()
+        };
         let rows: Vec<_> = inbox.iter().map(row).collect();
         let expected = rows.len() as u64;
-        let shared = vec![org.into(), "stored".into(), now.into(), now.into()];
-        let inserted = self.tx.bulk_sharing(&INBOX, shared, rows).await?;
+        let shared = sql::inbox::Shared {
+            org_id: org.into(),
+            disposition: "stored".into(),
+            created_at: now.into(),
+            updated_at: now.into(),
+        };
+        let inserted = self.tx.bulk_sharing(&sql::INBOX, shared.into(), rows).await?;
         if inserted != expected {
             return Err(StoreError::Race);
         }
@@ -164,7 +161,7 @@ impl Writer<'_> {
             let others: Vec<KeyHash> = messages.iter().filter(goes_on).copied().collect();
             return count_attempts(self.tx, &others, self.target.now.into()).await;
         }
-        // Each was counted by itself: from the beginning, or since somebody asked.
+        // Each was counted by itself: from the beginning, or since a person asked.
         self.tx.execute(&DONE, vec![Arg::Blobs(ended.iter().map(|m| m.to_vec()).collect())]).await?;
         Ok(())
     }
@@ -188,22 +185,4 @@ pub(crate) fn covered_bulks() -> [&'static Covered; 9] {
 /// How documents are covered.
 pub(crate) fn documents() -> &'static Covered {
     &documents::DOCUMENTS
-}
-
-pub(crate) fn statements() -> Vec<&'static Sql> {
-    let mut all = vec![INBOX.sql()];
-    all.extend(patients::statements());
-    all.extend(profile::statements());
-    all.extend(documents::statements());
-    all.extend(findings::statements());
-    all.extend(memories::statements());
-    all.extend(clinical::statements());
-    all.extend(nightly::statements());
-    all.extend(reconciling::statements());
-    all.extend(redacting::statements());
-    all.extend(removal::statements());
-    all.extend(retention::statements());
-    all.extend(summaries::statements());
-    all.extend(withdrawal::statements());
-    all
 }

@@ -1,7 +1,6 @@
-//! What a night does to the log: inside the night's own transaction, by the same fold as messages.
+//! What a job does to the log: inside the job's own transaction, by the same fold as messages.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::LazyLock;
 
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
@@ -12,6 +11,7 @@ use super::memories::Loaded;
 use super::{Group, Writer};
 use crate::records::{Committed, FindingWords, NewFinding, Target};
 use crate::seal::Sealer;
+use crate::statements::write::nightly as sql;
 use crate::{Keys, StoreError};
 use anamnesis_core::clock::Entropy;
 use anamnesis_core::confidence::DecayPolicy;
@@ -21,58 +21,10 @@ use anamnesis_core::lifecycle::LifecyclePolicy;
 use anamnesis_core::memory::State;
 use anamnesis_core::scope::Scope;
 use anamnesis_crypto::{PatientKeys, PlatformKey};
-use anamnesis_sql::{Arg, Bulk, ColumnType, Sql, Transaction};
+use anamnesis_sql::{Arg, Transaction};
 
 pub use super::memories::raw_id;
 pub use super::summaries::{AUTHOR, Condensed};
-
-static GROUPS: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new("SELECT patient_id, group_hash FROM memory WHERE org_id = $1 AND (patient_id, id) IN {pairs $2}")
-});
-static BLANK_FINDINGS: LazyLock<Bulk> = LazyLock::new(|| {
-    Bulk::over(
-        "UPDATE extracted_findings SET payload_sealed = r.payload, tombstone_of = r.memory, updated_at = r.now, \
-         evidence_sealed = CASE WHEN extracted_findings.evidence_sealed IS NULL THEN NULL ELSE r.blank END \
-         FROM {rows} AS r WHERE extracted_findings.org_id = r.org_id AND extracted_findings.patient_id = r.patient_id \
-         AND extracted_findings.id = r.id",
-        &[
-            ("org_id", ColumnType::Uuid),
-            ("patient_id", ColumnType::Uuid),
-            ("id", ColumnType::Uuid),
-            ("payload", ColumnType::Bytes),
-            ("memory", ColumnType::Uuid),
-            ("blank", ColumnType::Bytes),
-            ("now", ColumnType::Int),
-        ],
-    )
-});
-// The row stays for the audit trail: ids, times, states and numbers, no word.
-static BLANK_MEMORIES: LazyLock<Bulk> = LazyLock::new(|| {
-    Bulk::over(
-        "UPDATE memory SET content_sealed = NULL, source_entity_sealed = NULL, file_sealed = NULL, terms = r.blank, updated_at = r.now, \
-         evidence_sealed = CASE WHEN memory.evidence_sealed IS NULL THEN NULL ELSE r.blank END \
-         FROM {rows} AS r WHERE memory.org_id = r.org_id AND memory.patient_id = r.patient_id AND memory.id = r.id \
-         AND memory.state IN ('expired', 'inactive')",
-        &[
-            ("org_id", ColumnType::Uuid),
-            ("patient_id", ColumnType::Uuid),
-            ("id", ColumnType::Uuid),
-            ("blank", ColumnType::Bytes),
-            ("now", ColumnType::Int),
-        ],
-    )
-});
-
-static COUNT: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "UPDATE extracted_findings SET live = $3, updated_at = $4 WHERE org_id = $1 AND (patient_id, id) IN {pairs $2}",
-    )
-});
-static COUNTED: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "SELECT DISTINCT patient_id, group_hash FROM extracted_findings WHERE org_id = $1 AND (patient_id, id) IN {pairs $2}",
-    )
-});
 
 /// The rules that folding takes, the same for messages and for every job.
 #[derive(Debug, Clone, Copy)]
@@ -81,7 +33,7 @@ pub struct Rules {
     pub decay: DecayPolicy,
 }
 
-/// What a night is lent to write with.
+/// What a job is lent to write with.
 pub struct Shift<'a> {
     pub org: OrgId,
     pub now: DateTime<Utc>,
@@ -111,7 +63,7 @@ impl Shift<'_> {
         Ok(writer.done)
     }
 
-    /// Says of findings that a night formed whether they count, and folds what they touch.
+    /// Says of findings that a job formed whether they count, and folds what they touch.
     ///
     /// # Errors
     /// As [`Shift::append`].
@@ -125,13 +77,15 @@ impl Shift<'_> {
             let of = formed.iter().filter(|(.., counts)| *counts == live);
             let pairs = Arg::Pairs(of.map(|(scope, id, _)| (scope.patient().0, id.0.as_bytes().to_vec())).collect());
             let args = vec![self.org.0.into(), pairs, live.into(), self.now.into()];
-            writer.tx.execute(&COUNT, args).await?;
+            writer.tx.execute(&sql::SET_LIVE, args).await?;
         }
         let all = formed.iter().map(|(scope, id, _)| (scope.patient().0, id.0.as_bytes().to_vec()));
         let scopes: BTreeMap<Uuid, Scope> = formed.iter().map(|(scope, ..)| (scope.patient().0, *scope)).collect();
-        for row in writer.tx.fetch_all(&COUNTED, vec![self.org.0.into(), Arg::Pairs(all.collect())]).await? {
-            let group = row.bytes(1)?;
-            writer.touched.extend(scopes.get(&row.uuid(0)?).map(|scope| (*scope, group)));
+        let args = vec![self.org.0.into(), Arg::Pairs(all.collect())];
+        for row in writer.tx.fetch_all(&sql::GROUPS_OF_FINDINGS, args).await? {
+            let group = row.bytes(sql::groups_of_findings::GROUP_HASH)?;
+            let scope = scopes.get(&row.uuid(sql::groups_of_findings::PATIENT_ID)?);
+            writer.touched.extend(scope.map(|scope| (*scope, group)));
         }
         writer.fold().await?;
         writer.flush_events().await
@@ -146,21 +100,28 @@ impl Shift<'_> {
         writer.hold(memories.iter().map(|(scope, _)| scope.patient().0).collect()).await?;
         let pairs = || Arg::Pairs(memories.iter().map(|(s, id)| (s.patient().0, id.0.as_bytes().to_vec())).collect());
         let mut groups: BTreeSet<Group> = BTreeSet::new();
-        for row in writer.tx.fetch_all(&GROUPS, vec![self.org.0.into(), pairs()]).await? {
-            let patient = row.uuid(0)?;
+        for row in writer.tx.fetch_all(&sql::GROUPS_OF_MEMORIES, vec![self.org.0.into(), pairs()]).await? {
+            let patient = row.uuid(sql::groups_of_memories::PATIENT_ID)?;
+            let group = row.bytes(sql::groups_of_memories::GROUP_HASH)?;
             let scope = memories.iter().map(|(scope, _)| *scope).find(|scope| scope.patient().0 == patient);
-            groups.extend(scope.map(|scope| row.bytes(1).map(|hash| (scope, hash))).transpose()?);
+            groups.extend(scope.map(|scope| (scope, group)));
         }
         let mut loaded = writer.load(&groups).await?;
         let foldings = writer.folded(&mut loaded).await?;
         let wanted: BTreeSet<MemoryId> = memories.iter().map(|(_, id)| *id).collect();
         let rows = self.blanks(&loaded, &foldings, &wanted)?;
-        writer.tx.bulk(&BLANK_FINDINGS, rows).await?;
+        writer.tx.bulk(&sql::BLANK_FINDINGS, rows).await?;
         let blank = |(scope, id): &(Scope, MemoryId)| {
-            let nothing: Vec<u8> = Vec::new();
-            vec![self.org.0.into(), scope.patient().0.into(), id.0.into(), nothing.into(), self.now.into()]
+            let row = sql::blank_memories::Row {
+                org_id: self.org.0.into(),
+                patient_id: scope.patient().0.into(),
+                id: id.0.into(),
+                blank: Arg::Blob(Vec::new()),
+                now: self.now.into(),
+            };
+            row.into()
         };
-        writer.tx.bulk(&BLANK_MEMORIES, memories.iter().map(blank).collect()).await?;
+        writer.tx.bulk(&sql::BLANK_MEMORIES, memories.iter().map(blank).collect()).await?;
         for clear in CLEAR.iter() {
             writer.tx.execute(clear, vec![self.org.0.into(), pairs()]).await?;
         }
@@ -183,7 +144,7 @@ impl Shift<'_> {
                 .filter(|m| !wanted.contains(&m.id))
                 .flat_map(|m| [m.opened_by, m.told_by])
                 .collect();
-            // Whoever took it back meanwhile keeps it.
+            // One who took it back meanwhile keeps it.
             let gone = |m: &&Folded| wanted.contains(&m.id) && matches!(m.state, State::Inactive | State::Expired);
             for memory in outcome.memories.iter().filter(gone) {
                 for id in own(loaded, memory).filter(|id| !kept.contains(id)) {
@@ -220,16 +181,16 @@ impl Shift<'_> {
             ..FindingWords::default()
         };
         let sealer = Sealer { keys, entropy: self.entropy };
-        let nothing: Vec<u8> = Vec::new();
-        Ok(vec![
-            self.org.0.into(),
-            scope.patient().0.into(),
-            id.0.into(),
-            sealer.record(finding_cell(id.0, "payload"), &blank)?,
-            memory.0.into(),
-            nothing.into(),
-            self.now.into(),
-        ])
+        let row = sql::blank_findings::Row {
+            org_id: self.org.0.into(),
+            patient_id: scope.patient().0.into(),
+            id: id.0.into(),
+            payload: sealer.record(finding_cell(id.0, "payload"), &blank)?,
+            memory: memory.0.into(),
+            blank: Arg::Blob(Vec::new()),
+            now: self.now.into(),
+        };
+        Ok(row.into())
     }
 }
 
@@ -244,8 +205,4 @@ fn own<'l>(loaded: &'l Loaded, memory: &'l Folded) -> impl Iterator<Item = Findi
         said.is_some_and(|a| Some(a.polarity) == polarity && memory.details.agrees(&a.details))
     };
     memory.sources.iter().copied().filter(says)
-}
-
-pub fn statements() -> Vec<&'static Sql> {
-    vec![&GROUPS, BLANK_FINDINGS.sql(), BLANK_MEMORIES.sql(), &COUNT, &COUNTED]
 }

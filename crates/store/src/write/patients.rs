@@ -13,47 +13,15 @@ use crate::covered::{self, Covered};
 use crate::erasing;
 use crate::records::{InboxEntry, NewAct, OrgBatch};
 use crate::seal::Sealer;
+use crate::statements::write::patients as sql;
 use anamnesis_core::audit::{Actor, Entry};
 use anamnesis_core::ids::{OrgId, derive};
 use anamnesis_core::scope::Scope;
-use anamnesis_sql::{Arg, Bulk, Column, ColumnType, Sql, Transaction};
+use anamnesis_sql::{Arg, Transaction};
 
-static PATIENT: LazyLock<Bulk> = LazyLock::new(|| {
-    let columns = [
-        ("org_id", ColumnType::Uuid),
-        ("patient_id", ColumnType::Uuid),
-        ("created_at", ColumnType::Int),
-        ("updated_at", ColumnType::Int),
-    ];
-    Bulk::new("patient_profile", &columns, "ON CONFLICT (org_id, patient_id) DO NOTHING")
-});
-const CONSENT_COLUMNS: [Column; 14] = [
-    ("org_id", ColumnType::Uuid),
-    ("patient_id", ColumnType::Uuid),
-    ("id", ColumnType::Uuid),
-    ("scope_hash", ColumnType::Bytes),
-    ("scope_sealed", ColumnType::Bytes),
-    ("reason_sealed", ColumnType::Bytes),
-    ("provision", ColumnType::Text),
-    ("from_at", ColumnType::Int),
-    ("until_at", ColumnType::Int),
-    ("recorded_by", ColumnType::Uuid),
-    ("stated_at", ColumnType::Int),
-    ("created_at", ColumnType::Int),
-    ("updated_at", ColumnType::Int),
-    ("mac", ColumnType::Bytes),
-];
-static CONSENT: LazyLock<Bulk> =
-    LazyLock::new(|| Bulk::new("consent", &CONSENT_COLUMNS, "ON CONFLICT (org_id, patient_id, id) DO NOTHING"));
 pub(super) static COVERED: covered::Lazy = LazyLock::new(|| {
     let columns = ["id", "scope_hash", "provision", "from_at", "until_at", "recorded_by"];
-    Covered::with_later("consent", (&columns, &["stated_at"]), &CONSENT_COLUMNS, "")
-});
-// What is folded is read, decided and written: another worker's half of the same patient must not come in between.
-static HOLD: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "SELECT patient_id FROM patient_profile WHERE org_id = $1 AND patient_id IN {uuids $2} ORDER BY patient_id {for_update}",
-    )
+    Covered::with_later("consent", (&columns, &["stated_at"]), &sql::consent::COLUMNS, "")
 });
 
 /// Keeps writers off these patients until the transaction ends: what is read of them now is what will be changed.
@@ -61,7 +29,7 @@ static HOLD: LazyLock<Sql> = LazyLock::new(|| {
 /// # Errors
 /// Of the database.
 pub(crate) async fn hold(tx: &mut Transaction, org: OrgId, patients: Vec<Uuid>) -> Result<(), StoreError> {
-    tx.fetch_all(&HOLD, vec![org.0.into(), Arg::Uuids(patients)]).await?;
+    tx.fetch_all(&sql::HOLD, vec![org.0.into(), Arg::Uuids(patients)]).await?;
     Ok(())
 }
 
@@ -70,18 +38,22 @@ impl Writer<'_> {
         let org = self.org().0;
         let now = Arg::from(self.target.now);
         let patients: BTreeSet<Scope> = batch.inbox.iter().map(|m| m.scope).collect();
-        let rows = patients.iter().map(|s| vec![org.into(), s.patient().0.into(), now.clone(), now.clone()]).collect();
-        self.tx.bulk(&PATIENT, rows).await?;
+        let row = |s: &Scope| {
+            let patient_id = s.patient().0.into();
+            sql::patient::Row { org_id: org.into(), patient_id, created_at: now.clone(), updated_at: now.clone() }
+                .into()
+        };
+        self.tx.bulk(&sql::PATIENT, patients.iter().map(row).collect()).await?;
         self.hold(patients.iter().map(|s| s.patient().0).collect()).await?;
         self.still_permitted(batch).await?;
         self.profiles(&batch.profiles).await?;
         self.ephemeral_modes(&batch.ephemeral).await?;
         let consents = batch.consents.iter().map(|c| self.consent_row(c)).collect::<Result<Vec<_>, _>>()?;
-        self.tx.bulk(&CONSENT, consents).await?;
+        self.tx.bulk(&sql::CONSENT, consents).await?;
         auditing::write(self.tx, self.platform, &self.acted(batch)).await
     }
 
-    /// Nobody withdrew consent or began ephemeral mode since that was looked up: the patients are held.
+    /// Fails where a patient withdrew consent or began ephemeral mode since that was looked up; the patients are held.
     async fn still_permitted(&mut self, batch: &OrgBatch) -> Result<(), StoreError> {
         let documents = batch.documents.iter().map(|d| d.scope);
         let findings = batch.findings.iter().map(|f| f.scope);
@@ -118,22 +90,23 @@ impl Writer<'_> {
         let keys = self.keys_of(c.scope)?;
         let sealer = Sealer { keys, entropy: self.entropy };
         let now = Arg::from(self.target.now);
-        let row = vec![
-            self.org().0.into(),
-            c.scope.patient().0.into(),
-            c.id.into(),
-            consents::scope_hash(keys, &c.consent_scope).into(),
-            sealer.text(consents::consent_cell(c.id, "scope"), &c.consent_scope),
-            sealer.optional(consents::consent_cell(c.id, "reason"), c.reason.as_deref()),
-            c.provision.code().into(),
-            c.from.into(),
-            c.until.into(),
-            c.recorded_by.into(),
-            c.stated_at.into(),
-            now.clone(),
-            now,
-        ];
-        Ok(COVERED.seal(keys, row))
+        let row = sql::consent::Row {
+            org_id: self.org().0.into(),
+            patient_id: c.scope.patient().0.into(),
+            id: c.id.into(),
+            scope_hash: consents::scope_hash(keys, &c.consent_scope).into(),
+            scope_sealed: sealer.text(consents::consent_cell(c.id, "scope"), &c.consent_scope),
+            reason_sealed: sealer.optional(consents::consent_cell(c.id, "reason"), c.reason.as_deref()),
+            provision: c.provision.code().into(),
+            from_at: c.from.into(),
+            until_at: c.until.into(),
+            recorded_by: c.recorded_by.into(),
+            stated_at: c.stated_at.into(),
+            created_at: now.clone(),
+            updated_at: now,
+            mac: Arg::Null,
+        };
+        Ok(COVERED.seal_row(keys, row))
     }
 
     /// Each message that is stored, and each memory that a person acted on (seed 002, section 9), without content.
@@ -150,8 +123,4 @@ impl Writer<'_> {
         };
         batch.inbox.iter().map(message).chain(batch.acts.iter().map(act)).collect()
     }
-}
-
-pub(crate) fn statements() -> Vec<&'static Sql> {
-    vec![PATIENT.sql(), &HOLD, CONSENT.sql()]
 }

@@ -1,7 +1,7 @@
 //! Memories and clinical rows, compared with the log that they are folded from: what the fold says today, and what the rows hold.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::LazyLock;
+use std::slice::from_ref;
 
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
@@ -9,58 +9,26 @@ use uuid::Uuid;
 use super::Group;
 use super::clinical::{CLEAR, clinical_clear};
 use super::memories::Loaded;
-use super::memories::derived::{DERIVED, derived};
+use super::memories::derived::standing_as;
 use super::nightly::Shift;
+use crate::statements::write::reconciling as sql;
 use crate::{StoreError, covered};
 use anamnesis_core::fold::{Assertion, Folded};
 use anamnesis_core::ids::PatientId;
 use anamnesis_core::memory::State;
 use anamnesis_core::scope::Scope;
-use anamnesis_sql::{Arg, Row, Sql, Transaction};
+use anamnesis_sql::{Arg, Cell, Row, Sql, Transaction};
 
-static GROUPS: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "SELECT DISTINCT patient_id, group_hash FROM extracted_findings WHERE org_id = $1 AND patient_id IN {uuids $2}",
-    )
-});
-static STANDING: LazyLock<Sql> = LazyLock::new(|| {
-    let columns: Vec<&str> = DERIVED.iter().map(|(column, _)| *column).collect();
-    let (select, of) =
-        ("SELECT patient_id, id, group_hash, content_sealed IS NULL, ", " FROM memory WHERE org_id = $1 AND ");
-    let sql = [select, &columns.join(", "), of, "patient_id IN {uuids $2} AND kind <> 'raw'"].concat();
-    Sql::new(Box::leak(sql.into_boxed_str()))
-});
-/// What is clear of clinical rows, in the order of `clinical::CLEAR`.
-macro_rules! clinical {
-    ($columns:literal, $table:literal) => {
-        Sql::new(concat!(
-            "SELECT patient_id, memory_id, ",
-            $columns,
-            " FROM ",
-            $table,
-            " WHERE org_id = $1 AND patient_id IN {uuids $2}"
-        ))
-    };
-}
-static CLINICAL: LazyLock<[Sql; 6]> = LazyLock::new(|| {
+/// What is clear of clinical rows: tables in the order of `clinical_clear`, columns behind patient and memory.
+fn clinical_tables() -> [&'static Sql; 6] {
     [
-        clinical!("status, experiencer, trust, set_by, since", "conditions"),
-        clinical!("status, trust, set_by, since", "allergies"),
-        clinical!("status, trust, set_by, since, until", "medications"),
-        clinical!("severity, status, trust, set_by, onset, last_confirmed_at, expires_at", "symptom_states"),
-        clinical!("status, at, set_by", "appointments"),
-        clinical!("status, synced_at", "health_signals"),
+        &sql::CONDITIONS,
+        &sql::ALLERGIES,
+        &sql::MEDICATIONS,
+        &sql::SYMPTOM_STATES,
+        &sql::APPOINTMENTS,
+        &sql::HEALTH_SIGNALS,
     ]
-});
-static UNTELL: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "UPDATE memory SET fold_hash = NULL, finding_id = CASE WHEN content_sealed IS NULL AND state NOT IN ('inactive', 'expired') \
-         THEN NULL ELSE finding_id END WHERE org_id = $1 AND (patient_id, id) IN {pairs $2}",
-    )
-});
-
-pub fn statements() -> Vec<&'static Sql> {
-    [&*GROUPS, &*STANDING, &*UNTELL].into_iter().chain(CLINICAL.iter()).collect()
 }
 
 /// (patient, memory).
@@ -70,32 +38,34 @@ type Key = (Uuid, Uuid);
 struct Stored {
     group: Vec<u8>,
     has_words: bool,
-    /// The columns of [`DERIVED`], as they are hashed.
-    columns: Vec<Vec<u8>>,
+    /// A row of `standing`.
+    cells: Vec<Cell>,
 }
 
 impl Stored {
-    fn of(row: &Row) -> Result<Self, StoreError> {
-        let columns = row.0.get(4..).unwrap_or_default().iter();
-        let columns = columns.map(|cell| covered::content(std::slice::from_ref(cell))).collect();
-        Ok(Self { group: row.opt_blob(2)?.unwrap_or_default(), has_words: !row.bool(3)?, columns })
+    fn of(row: Row) -> Result<Self, StoreError> {
+        let group = row.opt_blob(sql::standing::GROUP_HASH)?.unwrap_or_default();
+        let has_words = !row.bool(sql::standing::LACKS_WORDS)?;
+        Ok(Self { group, has_words, cells: row.0 })
+    }
+
+    fn has(&self, place: usize, expected: Arg) -> bool {
+        self.cells.get(place).is_some_and(|cell| covered::content_of(&[expected]) == covered::content(from_ref(cell)))
     }
 
     /// Whether it is what the fold says. What time did to a memory since it was written is the jobs' to write (`expiry`), and no
     /// difference.
     fn is(&self, folded: &Folded, opening: &Assertion, is_before_time: bool) -> bool {
-        let expected = derived(folded, opening);
-        let is_of_time = |column: &str| ["state", "state_at", "valid_to"].contains(&column);
-        let same = DERIVED.iter().zip(&expected).zip(&self.columns).all(|(((column, _), expected), stored)| {
-            (is_before_time && is_of_time(column)) || covered::content_of(std::slice::from_ref(expected)) == *stored
-        });
+        let of_time = [sql::standing::STATE, sql::standing::STATE_AT, sql::standing::VALID_TO];
+        let same = standing_as(folded, opening)
+            .into_iter()
+            .all(|(place, expected)| (is_before_time && of_time.contains(&place)) || self.has(place, expected));
         // Words are purged of what is over, and of nothing else.
         same && (self.has_words || matches!(folded.state, State::Inactive | State::Expired))
     }
 
     fn is_active(&self) -> bool {
-        let place = DERIVED.iter().position(|(column, _)| *column == "state");
-        place.and_then(|place| self.columns.get(place)) == Some(&covered::content_of(&[State::Active.code().into()]))
+        self.has(sql::standing::STATE, State::Active.code().into())
     }
 }
 
@@ -144,22 +114,25 @@ impl Shift<'_> {
         let of = || vec![self.org.0.into(), Arg::Uuids(scopes.keys().copied().collect())];
         let mut writer = self.writer(tx);
         let mut groups: BTreeSet<Group> = BTreeSet::new();
-        for row in writer.tx.fetch_all(&GROUPS, of()).await? {
-            if let Some(scope) = scopes.get(&row.uuid(0)?) {
-                groups.insert((*scope, row.bytes(1)?));
+        for row in writer.tx.fetch_all(&sql::GROUPS, of()).await? {
+            if let Some(scope) = scopes.get(&row.uuid(sql::groups::PATIENT_ID)?) {
+                groups.insert((*scope, row.bytes(sql::groups::GROUP_HASH)?));
             }
         }
         let mut loaded = writer.load(&groups).await?;
         let foldings = writer.folded(&mut loaded).await?;
         let mut standing: BTreeMap<Key, Stored> = BTreeMap::new();
-        for row in writer.tx.fetch_all(&STANDING, of()).await? {
-            standing.insert((row.uuid(0)?, row.uuid(1)?), Stored::of(&row)?);
+        for row in writer.tx.fetch_all(&sql::STANDING, of()).await? {
+            let key = (row.uuid(sql::standing::PATIENT_ID)?, row.uuid(sql::standing::ID)?);
+            standing.insert(key, Stored::of(row)?);
         }
         let mut clinical: BTreeMap<Key, Vec<(usize, Vec<u8>)>> = BTreeMap::new();
-        for (place, sql) in CLINICAL.iter().enumerate() {
-            for row in writer.tx.fetch_all(sql, of()).await? {
-                let clear = covered::content(row.0.get(2..).unwrap_or_default());
-                clinical.entry((row.uuid(0)?, row.uuid(1)?)).or_default().push((place, clear));
+        for (place, table) in clinical_tables().into_iter().enumerate() {
+            for row in writer.tx.fetch_all(table, of()).await? {
+                // The key has the same places in all; what comes behind it is treated alike.
+                let key = (row.uuid(sql::conditions::PATIENT_ID)?, row.uuid(sql::conditions::MEMORY_ID)?);
+                let clear = covered::content(row.0.get(sql::conditions::MEMORY_ID + 1..).unwrap_or_default());
+                clinical.entry(key).or_default().push((place, clear));
             }
         }
         let mut found = Differences::default();
@@ -174,7 +147,7 @@ impl Shift<'_> {
         Ok(found)
     }
 
-    /// Writes what the log amounts to. Nobody said anything new: no event tells of it.
+    /// Writes what the log amounts to. No person said anything new: no event announces it.
     ///
     /// # Errors
     /// When the store refuses the rows or a cell does not open.
@@ -183,7 +156,7 @@ impl Shift<'_> {
         writer.hold(wrong.patients().map(|patient| patient.0).collect()).await?;
         let all = wrong.memories.union(&wrong.clinical);
         let pairs = || Arg::Pairs(all.clone().map(|(patient, id)| (*patient, id.as_bytes().to_vec())).collect());
-        writer.tx.execute(&UNTELL, vec![self.org.0.into(), pairs()]).await?;
+        writer.tx.execute(&sql::MARK_UNWRITTEN, vec![self.org.0.into(), pairs()]).await?;
         for clear in CLEAR.iter() {
             writer.tx.execute(clear, vec![self.org.0.into(), pairs()]).await?;
         }

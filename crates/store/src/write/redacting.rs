@@ -7,14 +7,9 @@ use uuid::Uuid;
 
 mod change;
 mod facts;
-mod statements;
 
 pub use change::{Change, Reviewed};
 pub use facts::{Facts, facts_due, facts_of};
-use statements::{
-    FINDINGS, FORGET_VECTORS, MOVE_PASSAGES, MOVE_RISKS, PASSAGES, REWORD, REWRITE, REWRITE_ARCHIVED, RISKS, STAMP,
-    STAMP_RAWS, UNTELL, WAIT,
-};
 
 use super::documents::content_cell;
 use super::findings::finding_cell;
@@ -25,16 +20,12 @@ use super::{Group, Writer};
 use crate::StoreError;
 use crate::records::FindingWords;
 use crate::seal::{Sealer, open_record, open_text};
+use crate::statements::write::redacting as sql;
 use anamnesis_core::failpoints;
 use anamnesis_core::scope::Scope;
 use anamnesis_crypto::{Cell, PatientKeys};
-use anamnesis_sql::{Arg, Row, Sql, Transaction};
+use anamnesis_sql::{Arg, Row, Transaction};
 use anamnesis_text::{Language, Span, stems};
-
-/// Of documents and of facts.
-pub fn statements() -> Vec<&'static Sql> {
-    [statements::statements(), facts::statements()].concat()
-}
 
 /// The changed documents of a page.
 struct Changes<'r>(BTreeMap<(Uuid, Uuid, u32), (&'r Reviewed, &'r Change)>);
@@ -48,10 +39,14 @@ impl<'r> Changes<'r> {
         Self(reviewed.iter().filter_map(changed).collect())
     }
 
-    /// Of the row's document: its first three columns say which.
-    fn at(&self, row: &Row) -> Result<Option<(&'r Reviewed, &'r Change)>, StoreError> {
-        let revision = u32::try_from(row.i64(2)?).map_err(|_| StoreError::Shape)?;
-        Ok(self.0.get(&(row.uuid(0)?, row.uuid(1)?, revision)).copied())
+    /// Of the row's document: patient, document and revision stand at these places.
+    fn at(
+        &self,
+        row: &Row,
+        [patient, document, revision]: [usize; 3],
+    ) -> Result<Option<(&'r Reviewed, &'r Change)>, StoreError> {
+        let revision = u32::try_from(row.i64(revision)?).map_err(|_| StoreError::Shape)?;
+        Ok(self.0.get(&(row.uuid(patient)?, row.uuid(document)?, revision)).copied())
     }
 
     fn pairs(&self) -> Arg {
@@ -75,20 +70,32 @@ impl Shift<'_> {
         writer.hold(reviewed.iter().map(|one| one.scope.patient().0).collect()).await?;
         let now = Arg::from(self.now);
         let stamp = |one: &Reviewed| {
-            let key = [one.scope.org().0, one.scope.patient().0, one.document].map(Arg::from);
-            key.into_iter().chain([one.revision.into(), one.version.clone().into(), now.clone()]).collect()
+            let row = sql::stamp_documents::Row {
+                org_id: one.scope.org().0.into(),
+                patient_id: one.scope.patient().0.into(),
+                id: one.document.into(),
+                revision: one.revision.into(),
+                policy: one.version.clone().into(),
+                now: now.clone(),
+            };
+            row.into()
         };
         let stamp_raw = |one: &Reviewed| {
-            let raw = raw_id(one.scope, one.document, one.revision);
-            let key = [one.scope.org().0, one.scope.patient().0, raw].map(Arg::from);
-            key.into_iter().chain([one.version.clone().into(), now.clone()]).collect()
+            let row = sql::stamp_raws::Row {
+                org_id: one.scope.org().0.into(),
+                patient_id: one.scope.patient().0.into(),
+                id: raw_id(one.scope, one.document, one.revision).into(),
+                policy: one.version.clone().into(),
+                now: now.clone(),
+            };
+            row.into()
         };
-        writer.tx.bulk(&STAMP, reviewed.iter().map(stamp).collect()).await?;
-        writer.tx.bulk(&STAMP_RAWS, reviewed.iter().map(stamp_raw).collect()).await?;
+        writer.tx.bulk(&sql::STAMP_DOCUMENTS, reviewed.iter().map(stamp).collect()).await?;
+        writer.tx.bulk(&sql::STAMP_RAWS, reviewed.iter().map(stamp_raw).collect()).await?;
         if !writer.change_documents(reviewed).await? {
             return Ok(());
         }
-        // Nobody said anything new: the fold writes the same memories in other words, and no event tells of it.
+        // No person said anything new: the fold writes the same memories in other words, and no event announces it.
         writer.fold().await
     }
 }
@@ -117,63 +124,77 @@ impl Writer<'_> {
         let (mut rows, mut archived) = (Vec::with_capacity(changes.0.len()), Vec::new());
         for (one, change) in changes.0.values() {
             let (sealer, [org, patient]) = self.sealing(one.scope)?;
-            let (cell, rows) = match one.archived {
-                true => (archive_cell(one.document, one.revision), &mut archived),
-                false => (content_cell(one.document, one.revision), &mut rows),
-            };
-            let content = sealer.record(cell, &change.content)?;
-            rows.push(vec![org, patient, one.document.into(), one.revision.into(), content]);
+            let (org_id, patient_id, id, revision) = (org, patient, one.document.into(), one.revision.into());
+            if one.archived {
+                let content = sealer.record(archive_cell(one.document, one.revision), &change.content)?;
+                archived.push(sql::rewrite_archived::Row { org_id, patient_id, id, revision, content }.into());
+            } else {
+                let content = sealer.record(content_cell(one.document, one.revision), &change.content)?;
+                rows.push(sql::rewrite_documents::Row { org_id, patient_id, id, revision, content }.into());
+            }
         }
-        self.tx.bulk(&REWRITE, rows).await?;
-        self.tx.bulk(&REWRITE_ARCHIVED, archived).await?;
+        self.tx.bulk(&sql::REWRITE_DOCUMENTS, rows).await?;
+        self.tx.bulk(&sql::REWRITE_ARCHIVED, archived).await?;
         Ok(())
     }
 
     async fn passages_again(&mut self, changes: &Changes<'_>) -> Result<(), StoreError> {
         let org = Arg::from(self.org().0);
         let (mut rows, mut gone) = (Vec::new(), Vec::new());
-        for row in self.tx.fetch_all(&PASSAGES, vec![org.clone(), changes.pairs()]).await? {
-            let Some((one, change)) = changes.at(&row)? else { continue };
-            let (old, id) = (span(&row, 4)?, row.uuid(3)?);
+        for row in self.tx.fetch_all(&sql::PASSAGES, vec![org.clone(), changes.pairs()]).await? {
+            let of = [sql::passages::PATIENT_ID, sql::passages::DOCUMENT_ID, sql::passages::REVISION];
+            let Some((one, change)) = changes.at(&row, of)? else { continue };
+            let old = span(&row, [sql::passages::START_OFFSET, sql::passages::END_OFFSET])?;
+            let id = row.uuid(sql::passages::ID)?;
             let new = change.place(old);
             let keys = self.keys_of(one.scope)?;
             let (was, is) = (old.of(&change.before), new.of(&change.content.text));
-            let terms = terms_again(keys, row.ints(6)?, was, is, change.language);
+            let terms = terms_again(keys, row.ints(sql::passages::TERMS)?, was, is, change.language);
             if was != is {
                 gone.push((one.scope.patient().0, id.as_bytes().to_vec()));
             }
-            rows.push(vec![
-                org.clone(),
-                one.scope.patient().0.into(),
-                id.into(),
-                (new.start as i64).into(),
-                (new.end as i64).into(),
-                keys.text_hash(is).into(),
-                Arg::Ints(terms),
-                self.target.now.into(),
-            ]);
+            let row = sql::move_passages::Row {
+                org_id: org.clone(),
+                patient_id: one.scope.patient().0.into(),
+                id: id.into(),
+                first: (new.start as i64).into(),
+                behind: (new.end as i64).into(),
+                hash: keys.text_hash(is).into(),
+                terms: Arg::Ints(terms),
+                now: self.target.now.into(),
+            };
+            rows.push(row.into());
         }
-        self.tx.bulk(&MOVE_PASSAGES, rows).await?;
+        self.tx.bulk(&sql::MOVE_PASSAGES, rows).await?;
         if !failpoints::is("erase_keeps_cache") {
-            self.tx.execute(&FORGET_VECTORS, vec![org.clone(), Arg::Pairs(gone.clone())]).await?;
+            self.tx.execute(&sql::DELETE_VECTORS, vec![org.clone(), Arg::Pairs(gone.clone())]).await?;
         }
-        self.tx.execute(&WAIT, vec![org, Arg::Pairs(gone), self.target.now.into()]).await?;
+        self.tx.execute(&sql::AWAIT_VECTORS, vec![org, Arg::Pairs(gone), self.target.now.into()]).await?;
         Ok(())
     }
 
     async fn risks_again(&mut self, changes: &Changes<'_>) -> Result<(), StoreError> {
         let org = Arg::from(self.org().0);
         let mut rows = Vec::new();
-        for row in self.tx.fetch_all(&RISKS, vec![org, changes.pairs()]).await? {
-            let Some((one, change)) = changes.at(&row)? else { continue };
-            let (id, new) = (row.uuid(3)?, change.place(span(&row, 4)?));
-            let (sealer, [org, patient]) = self.sealing(one.scope)?;
-            let quote =
-                sealer.text(Cell { table: "risk_flag", row: id, column: "evidence" }, new.of(&change.content.text));
-            let places = [new.start as i64, new.end as i64].map(Arg::from);
-            rows.push([vec![org, patient, id.into(), quote], places.into(), vec![self.target.now.into()]].concat());
+        for row in self.tx.fetch_all(&sql::RISKS, vec![org, changes.pairs()]).await? {
+            let of = [sql::risks::PATIENT_ID, sql::risks::DOCUMENT_ID, sql::risks::REVISION];
+            let Some((one, change)) = changes.at(&row, of)? else { continue };
+            let id = row.uuid(sql::risks::ID)?;
+            let new = change.place(span(&row, [sql::risks::EVIDENCE_START, sql::risks::EVIDENCE_END])?);
+            let (sealer, [org_id, patient_id]) = self.sealing(one.scope)?;
+            let cell = Cell { table: "risk_flag", row: id, column: "evidence" };
+            let row = sql::move_risks::Row {
+                org_id,
+                patient_id,
+                id: id.into(),
+                quote: sealer.text(cell, new.of(&change.content.text)),
+                first: (new.start as i64).into(),
+                behind: (new.end as i64).into(),
+                now: self.target.now.into(),
+            };
+            rows.push(row.into());
         }
-        self.tx.bulk(&MOVE_RISKS, rows).await?;
+        self.tx.bulk(&sql::MOVE_RISKS, rows).await?;
         Ok(())
     }
 
@@ -187,19 +208,21 @@ impl Writer<'_> {
             .collect();
         let (mut rows, mut groups): (Vec<Vec<Arg>>, BTreeSet<Group>) = Default::default();
         let args = vec![org.clone(), changes.patients(), changes.pairs()];
-        for row in self.tx.fetch_all(&FINDINGS, args).await? {
-            let (patient, id) = (row.uuid(0)?, row.uuid(3)?);
+        for row in self.tx.fetch_all(&sql::FINDINGS, args).await? {
+            let (patient, id) = (row.uuid(sql::findings::PATIENT_ID)?, row.uuid(sql::findings::ID)?);
             let scope = changes.0.values().map(|(one, _)| one.scope).find(|scope| scope.patient().0 == patient);
             let Some(scope) = scope else { continue };
-            let words: FindingWords = open_record(self.keys_of(scope)?, finding_cell(id, "payload"), &row.blob(5)?)?;
+            let payload = row.blob(sql::findings::PAYLOAD_SEALED)?;
+            let words: FindingWords = open_record(self.keys_of(scope)?, finding_cell(id, "payload"), &payload)?;
             let formed = || words.formed_from.last().and_then(|raw| raws.get(&(patient, *raw)).copied());
-            let Some((_, change)) = changes.at(&row)?.or_else(formed) else { continue };
+            let of = [sql::findings::PATIENT_ID, sql::findings::SOURCE_ID, sql::findings::REVISION];
+            let Some((_, change)) = changes.at(&row, of)?.or_else(formed) else { continue };
             rows.push(self.reworded(scope, id, &words, change, &row)?);
-            groups.insert((scope, row.bytes(4)?));
+            groups.insert((scope, row.bytes(sql::findings::GROUP_HASH)?));
         }
-        self.tx.bulk(&REWORD, rows).await?;
+        self.tx.bulk(&sql::REWORD_FINDINGS, rows).await?;
         let keyed = groups.iter().map(|(scope, group)| (scope.patient().0, group.to_vec())).collect();
-        self.tx.execute(&UNTELL, vec![org, Arg::Pairs(keyed)]).await?;
+        self.tx.execute(&sql::FORGET_WORDS, vec![org, Arg::Pairs(keyed)]).await?;
         self.touched.extend(groups);
         Ok(())
     }
@@ -212,28 +235,30 @@ impl Writer<'_> {
         change: &Change,
         row: &Row,
     ) -> Result<Vec<Arg>, StoreError> {
-        let (sealer, [org, patient]) = self.sealing(scope)?;
+        let (sealer, [org_id, patient_id]) = self.sealing(scope)?;
         let payload = sealer.record(finding_cell(id, "payload"), &change.clean_words(words))?;
-        let quote = match row.opt_blob(6)?.filter(|sealed| !sealed.is_empty()) {
-            Some(sealed) => {
-                let said = open_text(sealer.keys, finding_cell(id, "evidence"), &sealed)?;
-                let old = span(row, 7)?;
-                // Evidence is literally in its document, or is none.
-                let literal = old.of(&change.before) == said;
-                let new = if literal { change.place(old) } else { old };
-                let text = if literal { new.of(&change.content.text).to_owned() } else { change.clean(&said) };
-                let sealed = sealer.text(finding_cell(id, "evidence"), &text);
-                [sealed, (new.start as i64).into(), (new.end as i64).into()]
-            }
-            None => [Arg::from(Vec::<u8>::new()), Arg::Null, Arg::Null],
-        };
-        Ok([vec![org, patient, id.into(), payload], quote.into(), vec![self.target.now.into()]].concat())
+        let [quote, first, behind] =
+            match row.opt_blob(sql::findings::EVIDENCE_SEALED)?.filter(|sealed| !sealed.is_empty()) {
+                Some(sealed) => {
+                    let said = open_text(sealer.keys, finding_cell(id, "evidence"), &sealed)?;
+                    let old = span(row, [sql::findings::EVIDENCE_START, sql::findings::EVIDENCE_END])?;
+                    // Evidence is literally in its document, or is none.
+                    let literal = old.of(&change.before) == said;
+                    let new = if literal { change.place(old) } else { old };
+                    let text = if literal { new.of(&change.content.text).to_owned() } else { change.clean(&said) };
+                    let sealed = sealer.text(finding_cell(id, "evidence"), &text);
+                    [sealed, (new.start as i64).into(), (new.end as i64).into()]
+                }
+                None => [Arg::from(Vec::<u8>::new()), Arg::Null, Arg::Null],
+            };
+        let (id, now) = (id.into(), self.target.now.into());
+        Ok(sql::reword_findings::Row { org_id, patient_id, id, payload, quote, first, behind, now }.into())
     }
 }
 
-fn span(row: &Row, at: usize) -> Result<Span, StoreError> {
-    let offset = |at| usize::try_from(row.i64(at)?).map_err(|_| StoreError::Shape);
-    let (start, end) = (offset(at)?, offset(at + 1)?);
+fn span(row: &Row, [start, end]: [usize; 2]) -> Result<Span, StoreError> {
+    let offset = |place| usize::try_from(row.i64(place)?).map_err(|_| StoreError::Shape);
+    let (start, end) = (offset(start)?, offset(end)?);
     if start > end { Err(StoreError::Shape) } else { Ok(Span::new(start, end)) }
 }
 

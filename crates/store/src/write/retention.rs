@@ -16,119 +16,17 @@ use crate::erasing::{self, Request, Subject};
 use crate::records::{DocumentContent, FindingWords};
 use crate::retention::still_dormant;
 use crate::seal::{Sealer, document_row, open_record};
+use crate::statements::write::retention as sql;
 use anamnesis_core::ids::{DocumentId, PatientId, derive};
 use anamnesis_core::retention::Fate;
 use anamnesis_core::scope::Scope;
 use anamnesis_crypto::{Cell, PatientKeys};
-use anamnesis_sql::{Arg, Bulk, Column, ColumnType, Sql, Transaction};
+use anamnesis_sql::{Arg, Transaction};
 
-const KEY: [(&str, ColumnType); 4] = [
-    ("org_id", ColumnType::Uuid),
-    ("patient_id", ColumnType::Uuid),
-    ("document_id", ColumnType::Uuid),
-    ("revision", ColumnType::Int),
-];
-
-static CONTENTS: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "SELECT patient_id, document_id, revision, content_sealed FROM documents WHERE org_id = $1 AND fate IS NULL \
-         AND (patient_id, document_id) IN {pairs $2}",
-    )
-});
-const ARCHIVE_COLUMNS: [Column; 9] = [
-    KEY[0],
-    KEY[1],
-    KEY[2],
-    KEY[3],
-    ("content_sealed", ColumnType::Bytes),
-    ("archived_at", ColumnType::Int),
-    ("created_at", ColumnType::Int),
-    ("updated_at", ColumnType::Int),
-    ("mac", ColumnType::Bytes),
-];
-static ARCHIVE: LazyLock<Bulk> = LazyLock::new(|| {
-    Bulk::new(
-        "document_archive",
-        &ARCHIVE_COLUMNS,
-        "ON CONFLICT (org_id, patient_id, document_id, revision) DO NOTHING",
-    )
-});
 pub(super) static COVERED: covered::Lazy = LazyLock::new(|| {
-    Covered::new("document_archive", &["document_id", "revision", "archived_at"], &ARCHIVE_COLUMNS, "").since(2)
+    let columns = ["document_id", "revision", "archived_at"];
+    Covered::new("document_archive", &columns, &sql::archive::COLUMNS, "").since(2)
 });
-static LET_GO: LazyLock<Bulk> = LazyLock::new(|| {
-    let columns =
-        [KEY.as_slice(), &[("content", ColumnType::Bytes), ("fate", ColumnType::Text), ("now", ColumnType::Int)]]
-            .concat();
-    Bulk::over(
-        "UPDATE documents SET content_sealed = r.content, fate = r.fate, fate_at = r.now, reckoned = 1, updated_at = r.now \
-         FROM {rows} AS r WHERE documents.org_id = r.org_id AND documents.patient_id = r.patient_id \
-         AND documents.document_id = r.document_id AND documents.revision = r.revision AND documents.fate IS NULL",
-        &columns,
-    )
-});
-static FORGET_PASSAGES: LazyLock<Bulk> = LazyLock::new(|| {
-    Bulk::over(
-        "DELETE FROM passage WHERE (org_id, patient_id, document_id, revision) IN \
-         (SELECT r.org_id, r.patient_id, r.document_id, r.revision FROM {rows} AS r)",
-        &KEY,
-    )
-});
-
-/// Quotes go: empty where there was one, so that what must have had evidence still shows that it had.
-macro_rules! unquote {
-    ($table:literal, $document:literal) => {
-        LazyLock::new(|| {
-            let columns = [KEY.as_slice(), &[("blank", ColumnType::Bytes), ("now", ColumnType::Int)]].concat();
-            Bulk::over(
-                concat!(
-                    "UPDATE ",
-                    $table,
-                    " SET evidence_sealed = r.blank, updated_at = r.now FROM {rows} AS r WHERE ",
-                    $table,
-                    ".org_id = r.org_id AND ",
-                    $table,
-                    ".patient_id = r.patient_id AND ",
-                    $table,
-                    ".",
-                    $document,
-                    " = r.document_id AND ",
-                    $table,
-                    ".revision = r.revision AND ",
-                    $table,
-                    ".evidence_sealed IS NOT NULL"
-                ),
-                &columns,
-            )
-        })
-    };
-}
-static UNQUOTE_FINDINGS: LazyLock<Bulk> = unquote!("extracted_findings", "source_id");
-static UNQUOTE_MEMORIES: LazyLock<Bulk> = unquote!("memory", "document_id");
-static UNQUOTE_RISKS: LazyLock<Bulk> = unquote!("risk_flag", "document_id");
-static QUOTING: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "SELECT patient_id, id, content_sealed, document_id, revision FROM memory WHERE org_id = $1 \
-         AND (patient_id, document_id) IN {pairs $2} AND content_sealed IS NOT NULL AND evidence_sealed IS NOT NULL",
-    )
-});
-static REWORD: LazyLock<Bulk> = LazyLock::new(|| {
-    Bulk::over(
-        "UPDATE memory SET terms = r.terms FROM {rows} AS r WHERE memory.org_id = r.org_id \
-         AND memory.patient_id = r.patient_id AND memory.id = r.id",
-        &[
-            ("org_id", ColumnType::Uuid),
-            ("patient_id", ColumnType::Uuid),
-            ("id", ColumnType::Uuid),
-            ("terms", ColumnType::Ints),
-        ],
-    )
-});
-
-pub(crate) fn statements() -> Vec<&'static Sql> {
-    let bulks = [&ARCHIVE, &LET_GO, &FORGET_PASSAGES, &UNQUOTE_FINDINGS, &UNQUOTE_MEMORIES, &UNQUOTE_RISKS, &REWORD];
-    bulks.map(|bulk| bulk.sql()).into_iter().chain([&*CONTENTS, &*QUOTING]).collect()
-}
 
 /// The cell of an archived document's content.
 pub(crate) fn archive_cell(document: Uuid, revision: u32) -> Cell {
@@ -188,21 +86,23 @@ impl Shift<'_> {
         let scopes: BTreeMap<Uuid, Scope> = going.iter().map(|(scope, ..)| (scope.patient().0, *scope)).collect();
         let pairs = Arg::Pairs(going.iter().map(|(s, d, ..)| (s.patient().0, d.0.as_bytes().to_vec())).collect());
         let (mut archived, mut left) = (Vec::new(), Vec::new());
-        for row in writer.tx.fetch_all(&CONTENTS, vec![self.org.0.into(), pairs.clone()]).await? {
-            let Some(scope) = scopes.get(&row.uuid(0)?) else { continue };
-            let revision = u32::try_from(row.i64(2)?).map_err(|_| StoreError::Shape)?;
-            let key = (*scope, row.uuid(1)?, revision);
+        for row in writer.tx.fetch_all(&sql::CONTENTS, vec![self.org.0.into(), pairs.clone()]).await? {
+            let Some(scope) = scopes.get(&row.uuid(sql::contents::PATIENT_ID)?) else { continue };
+            let revision = u32::try_from(row.i64(sql::contents::REVISION)?).map_err(|_| StoreError::Shape)?;
+            let key = (*scope, row.uuid(sql::contents::DOCUMENT_ID)?, revision);
             let Some(fate) = fates.get(&key) else { continue };
             let keys = self.keys.get(scope).ok_or(StoreError::Race)?;
-            let content: DocumentContent = open_record(keys, content_cell(key.1, revision), &row.blob(3)?)?;
+            let sealed = row.blob(sql::contents::CONTENT_SEALED)?;
+            let content: DocumentContent = open_record(keys, content_cell(key.1, revision), &sealed)?;
             if *fate == Fate::Archived {
                 archived.push(self.archive_row(&key, keys, &content)?);
             }
             left.push(self.left_row(&key, keys, content, *fate)?);
         }
-        writer.tx.bulk(&ARCHIVE, archived).await?;
-        writer.tx.bulk(&LET_GO, left).await?;
-        writer.tx.bulk(&FORGET_PASSAGES, fates.keys().map(|key| self.key(key)).collect()).await?;
+        writer.tx.bulk(&sql::ARCHIVE, archived).await?;
+        writer.tx.bulk(&sql::LET_GO, left).await?;
+        let passages = fates.keys().map(|key| self.passages_row(key)).collect();
+        writer.tx.bulk(&sql::DELETE_PASSAGES, passages).await?;
         let unquoted: BTreeSet<Key> =
             fates.iter().filter(|(_, fate)| **fate == Fate::SummaryOnly).map(|(key, _)| *key).collect();
         if !unquoted.is_empty() {
@@ -219,40 +119,67 @@ impl Shift<'_> {
     async fn unquote(&self, tx: &mut Transaction, keys: &BTreeSet<Key>, pairs: Arg) -> Result<(), StoreError> {
         let scopes: BTreeMap<Uuid, Scope> = keys.iter().map(|(scope, ..)| (scope.patient().0, *scope)).collect();
         let mut reworded = Vec::new();
-        for row in tx.fetch_all(&QUOTING, vec![self.org.0.into(), pairs]).await? {
-            let (patient, id, document) = (row.uuid(0)?, row.uuid(1)?, row.uuid(3)?);
-            let revision = u32::try_from(row.i64(4)?).map_err(|_| StoreError::Shape)?;
+        for row in tx.fetch_all(&sql::QUOTING, vec![self.org.0.into(), pairs]).await? {
+            let (patient, id) = (row.uuid(sql::quoting::PATIENT_ID)?, row.uuid(sql::quoting::ID)?);
+            let document = row.uuid(sql::quoting::DOCUMENT_ID)?;
+            let revision = u32::try_from(row.i64(sql::quoting::REVISION)?).map_err(|_| StoreError::Shape)?;
             let Some(scope) = scopes.get(&patient).filter(|scope| keys.contains(&(**scope, document, revision))) else {
                 continue;
             };
             let own = self.keys.get(scope).ok_or(StoreError::Race)?;
-            let words: FindingWords = open_record(own, memory_cell(id, "content"), &row.blob(2)?)?;
+            let sealed = row.blob(sql::quoting::CONTENT_SEALED)?;
+            let words: FindingWords = open_record(own, memory_cell(id, "content"), &sealed)?;
             let mut terms: Vec<i64> = terms_of(&words, None).iter().map(|stem| own.term(stem)).collect();
             terms.push(own.concept_term(&words.concept));
             terms.sort_unstable();
-            reworded.push(vec![self.org.0.into(), patient.into(), id.into(), Arg::Ints(terms)]);
+            let (org_id, terms) = (self.org.0.into(), Arg::Ints(terms));
+            reworded.push(sql::set_terms::Row { org_id, patient_id: patient.into(), id: id.into(), terms }.into());
         }
-        tx.bulk(&REWORD, reworded).await?;
-        for unquote in [&UNQUOTE_FINDINGS, &UNQUOTE_MEMORIES, &UNQUOTE_RISKS] {
-            let blank = |key: &Key| {
-                let nothing: Vec<u8> = Vec::new();
-                [self.key(key), vec![nothing.into(), self.now.into()]].concat()
-            };
-            tx.bulk(unquote, keys.iter().map(blank).collect()).await?;
+        tx.bulk(&sql::SET_TERMS, reworded).await?;
+        for unquote in [&sql::UNQUOTE_FINDINGS, &sql::UNQUOTE_MEMORIES, &sql::UNQUOTE_RISKS] {
+            tx.bulk(unquote, keys.iter().map(|key| self.blank_row(key)).collect()).await?;
         }
         Ok(())
     }
 
-    fn key(&self, key: &Key) -> Vec<Arg> {
-        let (scope, document, revision) = key;
-        vec![self.org.0.into(), scope.patient().0.into(), (*document).into(), (*revision).into()]
+    fn passages_row(&self, (scope, document, revision): &Key) -> Vec<Arg> {
+        let row = sql::delete_passages::Row {
+            org_id: self.org.0.into(),
+            patient_id: scope.patient().0.into(),
+            document_id: (*document).into(),
+            revision: (*revision).into(),
+        };
+        row.into()
+    }
+
+    /// All three statements that take quotes have the same rows.
+    fn blank_row(&self, (scope, document, revision): &Key) -> Vec<Arg> {
+        let row = sql::unquote_findings::Row {
+            org_id: self.org.0.into(),
+            patient_id: scope.patient().0.into(),
+            document_id: (*document).into(),
+            revision: (*revision).into(),
+            blank: Arg::Blob(Vec::new()),
+            now: self.now.into(),
+        };
+        row.into()
     }
 
     fn archive_row(&self, key: &Key, keys: &PatientKeys, content: &DocumentContent) -> Result<Vec<Arg>, StoreError> {
         let sealer = Sealer { keys, entropy: self.entropy };
         let sealed = sealer.record(archive_cell(key.1, key.2), content)?;
-        let row = [self.key(key), vec![sealed, self.now.into(), self.now.into(), self.now.into()]].concat();
-        Ok(COVERED.seal(keys, row))
+        let row = sql::archive::Row {
+            org_id: self.org.0.into(),
+            patient_id: key.0.patient().0.into(),
+            document_id: key.1.into(),
+            revision: key.2.into(),
+            content_sealed: sealed,
+            archived_at: self.now.into(),
+            created_at: self.now.into(),
+            updated_at: self.now.into(),
+            mac: Arg::Null,
+        };
+        Ok(COVERED.seal_row(keys, row))
     }
 
     /// What is left of a document: what it was about, not what it said.
@@ -267,6 +194,15 @@ impl Shift<'_> {
             DocumentContent { text: String::new(), turns: Vec::new(), file: None, redactions: Vec::new(), ..content };
         let sealer = Sealer { keys, entropy: self.entropy };
         let sealed = sealer.record(content_cell(key.1, key.2), &left)?;
-        Ok([self.key(key), vec![sealed, fate.code().into(), self.now.into()]].concat())
+        let row = sql::let_go::Row {
+            org_id: self.org.0.into(),
+            patient_id: key.0.patient().0.into(),
+            document_id: key.1.into(),
+            revision: key.2.into(),
+            content: sealed,
+            fate: fate.code().into(),
+            now: self.now.into(),
+        };
+        Ok(row.into())
     }
 }

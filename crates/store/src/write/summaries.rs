@@ -8,17 +8,19 @@ use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
 use super::Group;
-use super::documents::{self, PASSAGE, content_cell, language_code};
+use super::documents::{self, content_cell, language_code};
 use super::nightly::Shift;
 use crate::StoreError;
 use crate::covered;
 use crate::records::{DocumentContent, NewFinding};
 use crate::seal::Sealer;
+use crate::statements::write::documents::{PASSAGE, passage};
+use crate::statements::write::summaries as sql;
 use anamnesis_core::account::{Account, Stretch, Tongue};
 use anamnesis_core::ids::derive;
 use anamnesis_core::scope::Scope;
 use anamnesis_crypto::PatientKeys;
-use anamnesis_sql::{Arg, Bulk, Column, ColumnType, Sql, Transaction};
+use anamnesis_sql::{Arg, Transaction};
 use anamnesis_text::{Document, Language, passages, stems};
 
 /// Words of a passage of an account.
@@ -26,73 +28,7 @@ const PASSAGE_WORDS: usize = anamnesis_text::passages::DEFAULT_MAX_WORDS;
 /// What wrote it.
 pub const AUTHOR: &str = "summaries";
 
-static FORGET_FINDINGS: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new("DELETE FROM extracted_findings WHERE org_id = $1 AND (patient_id, source_id) IN {pairs $2}")
-});
-static FORGET_PASSAGES: LazyLock<Sql> =
-    LazyLock::new(|| Sql::new("DELETE FROM passage WHERE org_id = $1 AND (patient_id, document_id) IN {pairs $2}"));
-static FORGET_SUMMARY: LazyLock<Sql> =
-    LazyLock::new(|| Sql::new("DELETE FROM summary WHERE org_id = $1 AND (patient_id, id) IN {pairs $2}"));
-const DOCUMENT_COLUMNS: [Column; 21] = [
-    ("org_id", ColumnType::Uuid),
-    ("patient_id", ColumnType::Uuid),
-    ("document_id", ColumnType::Uuid),
-    ("revision", ColumnType::Int),
-    ("document_type", ColumnType::Text),
-    ("occurred_at", ColumnType::Int),
-    ("language", ColumnType::Text),
-    ("body_hash", ColumnType::Bytes),
-    ("content_sealed", ColumnType::Bytes),
-    ("redaction_policy", ColumnType::Text),
-    ("extractor_version", ColumnType::Text),
-    ("current", ColumnType::Bool),
-    ("recorded_at", ColumnType::Int),
-    ("retired_at", ColumnType::Int),
-    ("created_at", ColumnType::Int),
-    ("updated_at", ColumnType::Int),
-    ("therapist_id", ColumnType::Uuid),
-    ("signed_by", ColumnType::Uuid),
-    ("ends_at", ColumnType::Int),
-    ("session_hash", ColumnType::Bytes),
-    ("mac", ColumnType::Bytes),
-];
-static DOCUMENT: LazyLock<Bulk> = LazyLock::new(|| {
-    Bulk::new(
-        "documents",
-        &DOCUMENT_COLUMNS,
-        "ON CONFLICT (org_id, patient_id, document_id, revision) DO UPDATE SET occurred_at = excluded.occurred_at, \
-         content_sealed = excluded.content_sealed, \
-         body_hash = excluded.body_hash, language = excluded.language, current = excluded.current, \
-         retired_at = excluded.retired_at, recorded_at = excluded.recorded_at, reckoned = 0, fate = NULL, fate_at = NULL, updated_at = excluded.updated_at, \
-         mac = excluded.mac",
-    )
-});
-static COVERED: covered::Lazy = LazyLock::new(|| documents::covered(&DOCUMENT_COLUMNS));
-static SUMMARY: LazyLock<Bulk> = LazyLock::new(|| {
-    let columns = [
-        ("org_id", ColumnType::Uuid),
-        ("patient_id", ColumnType::Uuid),
-        ("id", ColumnType::Uuid),
-        ("stretch", ColumnType::Text),
-        ("from_at", ColumnType::Int),
-        ("until_at", ColumnType::Int),
-        ("facts", ColumnType::Int),
-        ("input_id", ColumnType::Uuid),
-        ("made_at", ColumnType::Int),
-        ("created_at", ColumnType::Int),
-        ("updated_at", ColumnType::Int),
-    ];
-    Bulk::new(
-        "summary",
-        &columns,
-        "ON CONFLICT (org_id, patient_id, id) DO UPDATE SET facts = excluded.facts, input_id = excluded.input_id, \
-         made_at = excluded.made_at, updated_at = excluded.updated_at",
-    )
-});
-
-pub(crate) fn statements() -> Vec<&'static Sql> {
-    vec![&FORGET_FINDINGS, &FORGET_PASSAGES, &FORGET_SUMMARY, DOCUMENT.sql(), SUMMARY.sql()]
-}
+static COVERED: covered::Lazy = LazyLock::new(|| documents::covered(&sql::write_documents::COLUMNS));
 
 /// What a stretch is made into.
 #[derive(Debug, Clone, PartialEq)]
@@ -127,9 +63,9 @@ impl Shift<'_> {
         let all: Vec<&Condensed> = accounts.iter().collect();
         let gone: Vec<&Condensed> = accounts.iter().filter(|one| one.told.is_none()).collect();
         let org = Arg::from(self.org.0);
-        writer.tx.execute(&FORGET_FINDINGS, vec![org.clone(), pairs(&all)]).await?;
-        writer.tx.execute(&FORGET_PASSAGES, vec![org.clone(), pairs(&all)]).await?;
-        writer.tx.execute(&FORGET_SUMMARY, vec![org, pairs(&gone)]).await?;
+        writer.tx.execute(&sql::DELETE_FINDINGS, vec![org.clone(), pairs(&all)]).await?;
+        writer.tx.execute(&sql::DELETE_PASSAGES, vec![org.clone(), pairs(&all)]).await?;
+        writer.tx.execute(&sql::DELETE, vec![org, pairs(&gone)]).await?;
         let (mut documents, mut parts, mut summaries) = (Vec::new(), Vec::new(), Vec::new());
         for one in &accounts {
             let keys = self.keys.get(&one.scope).ok_or(StoreError::Race)?;
@@ -139,9 +75,11 @@ impl Shift<'_> {
             }
             summaries.extend(one.told.as_ref().map(|_| self.summary_row(one)));
         }
-        writer.tx.bulk(&DOCUMENT, documents).await?;
-        writer.tx.bulk_sharing(&PASSAGE, vec![self.org.0.into(), self.now.into(), self.now.into()], parts).await?;
-        writer.tx.bulk(&SUMMARY, summaries).await?;
+        writer.tx.bulk(&sql::WRITE_DOCUMENTS, documents).await?;
+        let now = Arg::from(self.now);
+        let shared = passage::Shared { org_id: self.org.0.into(), created_at: now.clone(), updated_at: now };
+        writer.tx.bulk_sharing(&PASSAGE, shared.into(), parts).await?;
+        writer.tx.bulk(&sql::WRITE, summaries).await?;
         // An account that goes takes its memory along: its group is folded without it.
         let groups: Vec<Group> = accounts.iter().map(|one| (one.scope, one.group)).collect();
         writer.touched.extend(groups);
@@ -157,32 +95,33 @@ impl Shift<'_> {
         let sealer = Sealer { keys, entropy: self.entropy };
         let hash = keys.hash("account", content.text.as_bytes());
         let retired = if account.is_some() { Arg::Null } else { self.now.into() };
-        let row = vec![
-            self.org.0.into(),
-            one.scope.patient().0.into(),
-            one.id.into(),
-            1i64.into(),
-            "analysis".into(),
-            one.span.1.into(),
-            language_code(language(one.tongue)).into(),
-            hash.into(),
-            sealer.record(content_cell(one.id, 1), &content)?,
-            "".into(),
-            AUTHOR.into(),
-            account.is_some().into(),
-            self.now.into(),
-            retired,
-            self.now.into(),
-            self.now.into(),
-            Arg::Null,
-            Arg::Null,
-            Arg::Null,
-            Arg::Null,
-        ];
-        Ok(COVERED.seal(keys, row))
+        let row = sql::write_documents::Row {
+            org_id: self.org.0.into(),
+            patient_id: one.scope.patient().0.into(),
+            document_id: one.id.into(),
+            revision: 1i64.into(),
+            document_type: "analysis".into(),
+            occurred_at: one.span.1.into(),
+            language: language_code(language(one.tongue)).into(),
+            body_hash: hash.into(),
+            content_sealed: sealer.record(content_cell(one.id, 1), &content)?,
+            redaction_policy: "".into(),
+            extractor_version: AUTHOR.into(),
+            current: account.is_some().into(),
+            recorded_at: self.now.into(),
+            retired_at: retired,
+            created_at: self.now.into(),
+            updated_at: self.now.into(),
+            therapist_id: Arg::Null,
+            signed_by: Arg::Null,
+            ends_at: Arg::Null,
+            session_hash: Arg::Null,
+            mac: Arg::Null,
+        };
+        Ok(COVERED.seal_row(keys, row))
     }
 
-    /// Without vectors: those are made by the batch of the night (`embed_batch`).
+    /// Without vectors: those are made by the job `embed_batch`.
     fn passage_rows(&self, one: &Condensed, keys: &PatientKeys) -> Vec<Vec<Arg>> {
         let Some((account, _)) = &one.told else { return Vec::new() };
         let document = Document::plain(&account.text, language(one.tongue));
@@ -195,37 +134,39 @@ impl Shift<'_> {
             let named = account.tags.iter().filter_map(|tag| tag.split_once(':'));
             terms.extend(named.filter(|(_, name)| words.contains(name)).map(|(_, name)| keys.concept_term(name)));
             terms.sort_unstable();
-            vec![
-                patient.into(),
-                id.into(),
-                one.id.into(),
-                1i64.into(),
-                (n as i64).into(),
-                (span.start as i64).into(),
-                (span.end as i64).into(),
-                keys.text_hash(words).into(),
-                Arg::Ints(terms),
-                true.into(),
-                false.into(),
-            ]
+            let row = passage::Row {
+                patient_id: patient.into(),
+                id: id.into(),
+                document_id: one.id.into(),
+                revision: 1i64.into(),
+                ordinal: (n as i64).into(),
+                start_offset: (span.start as i64).into(),
+                end_offset: (span.end as i64).into(),
+                text_hash: keys.text_hash(words).into(),
+                terms: Arg::Ints(terms),
+                waits: true.into(),
+                behind: false.into(),
+            };
+            row.into()
         };
         passages(&document, PASSAGE_WORDS).into_iter().map(|passage| passage.span).enumerate().map(row).collect()
     }
 
     fn summary_row(&self, one: &Condensed) -> Vec<Arg> {
-        vec![
-            self.org.0.into(),
-            one.scope.patient().0.into(),
-            one.id.into(),
-            one.stretch.code().into(),
-            one.span.0.into(),
-            one.span.1.into(),
-            one.facts.into(),
-            one.input.into(),
-            self.now.into(),
-            self.now.into(),
-            self.now.into(),
-        ]
+        let row = sql::write::Row {
+            org_id: self.org.0.into(),
+            patient_id: one.scope.patient().0.into(),
+            id: one.id.into(),
+            stretch: one.stretch.code().into(),
+            from_at: one.span.0.into(),
+            until_at: one.span.1.into(),
+            facts: one.facts.into(),
+            input_id: one.input.into(),
+            made_at: self.now.into(),
+            created_at: self.now.into(),
+            updated_at: self.now.into(),
+        };
+        row.into()
     }
 }
 

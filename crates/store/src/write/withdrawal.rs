@@ -2,7 +2,6 @@
 //! recovered as long.
 
 use std::collections::BTreeSet;
-use std::sync::LazyLock;
 
 use chrono::{DateTime, Utc};
 
@@ -11,33 +10,13 @@ use super::nightly::Shift;
 use crate::StoreError;
 use crate::consents::{self, Denial, NewConsent};
 use crate::records::NewAct;
+use crate::statements::write::withdrawal as sql;
 use anamnesis_core::audit::Actor;
 use anamnesis_core::fold::{Act, Deed};
 use anamnesis_core::ids::{MemoryEventId, MemoryId, PatientId, derive};
 use anamnesis_core::memory::SetBy;
 use anamnesis_core::scope::Scope;
-use anamnesis_sql::{Arg, Sql, Transaction};
-
-// A raw capture has no words of its own.
-static HELD: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "SELECT id FROM memory WHERE org_id = $1 AND patient_id = $2 AND kind <> 'raw' AND state NOT IN ('inactive', 'quarantined') \
-         ORDER BY id",
-    )
-});
-
-// Ids and codes stay; what a legal hold keeps stays whole.
-static DROP_ASIDE: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "UPDATE quarantine SET state = 'dropped', body_sealed = NULL, attributes_sealed = NULL, updated_at = $4 \
-         WHERE key_org_id = $1 AND key_patient_id = $2 AND created_at >= $3 AND body_sealed IS NOT NULL \
-         AND NOT EXISTS (SELECT 1 FROM legal_hold AS h WHERE h.org_id = $1 AND h.patient_id = $2 AND h.lifted_at IS NULL)",
-    )
-});
-
-pub(crate) fn statements() -> Vec<&'static Sql> {
-    vec![&HELD, &DROP_ASIDE]
-}
+use anamnesis_sql::{Arg, Transaction};
 
 impl Writer<'_> {
     /// What a withdrawal of consent to memory does, where it is in force now: what was set aside of the patient goes, since it may not
@@ -56,7 +35,7 @@ impl Writer<'_> {
     /// Drops the content of messages of a patient that were set aside since an instant.
     pub(super) async fn drop_aside(&mut self, scope: Scope, since: DateTime<Utc>) -> Result<(), StoreError> {
         let of = vec![scope.org().0.into(), scope.patient().0.into(), since.into(), self.target.now.into()];
-        self.tx.execute(&DROP_ASIDE, of).await?;
+        self.tx.execute(&sql::DROP_ASIDE, of).await?;
         Ok(())
     }
 
@@ -71,10 +50,10 @@ impl Writer<'_> {
         for scope in scopes {
             let Some(Denial { id: last, since }) = self.denial_of(scope).await? else { continue };
             let since = since.timestamp_micros().to_be_bytes();
-            let held = self.tx.fetch_all(&HELD, vec![scope.org().0.into(), scope.patient().0.into()]).await?;
+            let held = self.tx.fetch_all(&sql::HELD, vec![scope.org().0.into(), scope.patient().0.into()]).await?;
             let mut acts = Vec::with_capacity(held.len());
             for row in held {
-                let memory = MemoryId(row.uuid(0)?);
+                let memory = MemoryId(row.uuid(sql::held::ID)?);
                 let id = MemoryEventId(derive("withdrawn", &[last.as_bytes(), &since, memory.0.as_bytes()]));
                 let at = self.target.now;
                 // A right, not a claim about what is so: allergies are forgotten with the rest.

@@ -3,7 +3,6 @@
 //! without one is folded whole.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::LazyLock;
 
 use uuid::Uuid;
 
@@ -12,48 +11,14 @@ use super::load::keyed;
 use super::{Changed, Loaded};
 use crate::StoreError;
 use crate::seal::{Sealer, hash_row, open_record};
+use crate::statements::write::memories::checkpoints as sql;
 use anamnesis_core::clock::micros;
 use anamnesis_core::failpoints;
 use anamnesis_core::fold::{Checkpoint, Folding};
 use anamnesis_core::ids::FindingId;
 use anamnesis_core::scope::Scope;
 use anamnesis_crypto::Cell;
-use anamnesis_sql::{Arg, Bulk, ColumnType, Sql};
-
-static CHECKPOINTS: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::for_each(
-        "SELECT patient_id, group_hash, last_at, state_sealed FROM fold_checkpoint WHERE org_id = $1",
-        &["patient_id", "group_hash"],
-        "{keyed $2}",
-    )
-});
-static DROP: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new("DELETE FROM fold_checkpoint WHERE org_id = $1 AND (patient_id, group_hash) IN {keyed $2}")
-});
-static KEEP: LazyLock<Bulk> = LazyLock::new(|| {
-    let columns = [
-        ("org_id", ColumnType::Uuid),
-        ("patient_id", ColumnType::Uuid),
-        ("group_hash", ColumnType::Bytes),
-        ("last_at", ColumnType::Int),
-        ("state_sealed", ColumnType::Bytes),
-        ("created_at", ColumnType::Int),
-        ("updated_at", ColumnType::Int),
-    ];
-    let ending = "ON CONFLICT (org_id, patient_id, group_hash) DO UPDATE SET last_at = excluded.last_at, \
-         state_sealed = excluded.state_sealed, updated_at = excluded.updated_at";
-    Bulk::new("fold_checkpoint", &columns, ending)
-});
-static FORGET_LINES: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new("DELETE FROM memory_event WHERE org_id = $1 AND derived = 1 AND (patient_id, id) IN {pairs $2}")
-});
-// What time did since is in the lines that the fold writes.
-static FORGET_TIME: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "DELETE FROM memory_event WHERE org_id = $1 AND derived = 1 AND source = 'time' AND at >= $3 \
-         AND (patient_id, memory_id) IN {pairs $2}",
-    )
-});
+use anamnesis_sql::Arg;
 
 /// The sealed state of a checkpoint.
 fn cell(group: &Group) -> Cell {
@@ -70,16 +35,17 @@ impl Writer<'_> {
         let wanted = keyed(groups);
         let mut found = BTreeMap::new();
         let mut passed = BTreeSet::new();
-        for row in self.tx.fetch_all(&CHECKPOINTS, vec![self.target.org.0.into(), wanted]).await? {
-            let Some(scope) = scopes.get(&row.uuid(0)?) else { continue };
-            let Some(group) = groups.get(&(*scope, row.bytes(1)?)) else { continue };
-            let is_earlier = self.earliest.get(group).is_some_and(|at| micros(*at) <= row.i64(2).unwrap_or(i64::MAX));
+        for row in self.tx.fetch_all(&sql::OF_GROUPS, vec![self.target.org.0.into(), wanted]).await? {
+            let Some(scope) = scopes.get(&row.uuid(sql::of_groups::PATIENT_ID)?) else { continue };
+            let Some(group) = groups.get(&(*scope, row.bytes(sql::of_groups::GROUP_HASH)?)) else { continue };
+            let last_at = || row.i64(sql::of_groups::LAST_AT).unwrap_or(i64::MAX);
+            let is_earlier = self.earliest.get(group).is_some_and(|at| micros(*at) <= last_at());
             if is_earlier && !failpoints::is("checkpoint_outlived") {
                 passed.insert(*group);
                 continue;
             }
             // One that another version wrote in another shape is none.
-            match open_record(self.keys_of(group.0)?, cell(group), &row.blob(3)?) {
+            match open_record(self.keys_of(group.0)?, cell(group), &row.blob(sql::of_groups::STATE_SEALED)?) {
                 Ok(checkpoint) => {
                     found.insert(*group, checkpoint);
                 }
@@ -95,7 +61,7 @@ impl Writer<'_> {
 
     pub(in crate::write) async fn drop_checkpoints(&mut self, groups: &BTreeSet<Group>) -> Result<(), StoreError> {
         if !groups.is_empty() {
-            self.tx.execute(&DROP, vec![self.target.org.0.into(), keyed(groups)]).await?;
+            self.tx.execute(&sql::DELETE, vec![self.target.org.0.into(), keyed(groups)]).await?;
         }
         Ok(())
     }
@@ -161,17 +127,18 @@ impl Writer<'_> {
         for (group, folding) in loaded.keys().zip(foldings) {
             let Some(checkpoint) = &folding.checkpoint else { continue };
             let sealer = Sealer { keys: self.keys_of(group.0)?, entropy: self.entropy };
-            rows.push(vec![
-                group.0.org().0.into(),
-                group.0.patient().0.into(),
-                group.1.into(),
-                checkpoint.last_at().into(),
-                sealer.record(cell(group), checkpoint)?,
-                now.clone(),
-                now.clone(),
-            ]);
+            let row = sql::keep::Row {
+                org_id: group.0.org().0.into(),
+                patient_id: group.0.patient().0.into(),
+                group_hash: group.1.into(),
+                last_at: checkpoint.last_at().into(),
+                state_sealed: sealer.record(cell(group), checkpoint)?,
+                created_at: now.clone(),
+                updated_at: now.clone(),
+            };
+            rows.push(row.into());
         }
-        self.tx.bulk(&KEEP, rows).await?;
+        self.tx.bulk(&sql::KEEP, rows).await?;
         Ok(())
     }
 
@@ -187,16 +154,12 @@ impl Writer<'_> {
         });
         let lines: Vec<(Uuid, Vec<u8>)> = lines.collect();
         if !lines.is_empty() {
-            self.tx.execute(&FORGET_LINES, vec![org.clone(), Arg::Pairs(lines)]).await?;
+            self.tx.execute(&sql::DELETE_LINES, vec![org.clone(), Arg::Pairs(lines)]).await?;
         }
         let since = resumed.iter().filter_map(|c| c.loaded.checkpoint.as_ref()).map(Checkpoint::last_at).min();
         let Some(since) = since else { return Ok(()) };
         let memories = resumed.iter().map(|c| (c.scope.patient().0, c.folded.id.0.as_bytes().to_vec())).collect();
-        self.tx.execute(&FORGET_TIME, vec![org, Arg::Pairs(memories), since.into()]).await?;
+        self.tx.execute(&sql::DELETE_LINES_OF_TIME, vec![org, Arg::Pairs(memories), since.into()]).await?;
         Ok(())
     }
-}
-
-pub(super) fn statements() -> Vec<&'static Sql> {
-    vec![&CHECKPOINTS, &DROP, KEEP.sql(), &FORGET_LINES, &FORGET_TIME]
 }

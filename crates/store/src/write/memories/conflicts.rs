@@ -1,49 +1,32 @@
 //! Rows of contradictions.
 
-use std::sync::LazyLock;
-
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
 use super::super::Group;
+use crate::statements::write::memories::conflicts as sql;
 use anamnesis_core::contradiction::ContradictionType;
 use anamnesis_core::event::CLINICAL_CONFLICT;
 use anamnesis_core::fold::Conflict;
-use anamnesis_sql::{Arg, Bulk, ColumnType};
-
-pub(super) static CONFLICT: LazyLock<Bulk> = LazyLock::new(|| {
-    let columns = [
-        ("org_id", ColumnType::Uuid),
-        ("patient_id", ColumnType::Uuid),
-        ("id", ColumnType::Uuid),
-        ("group_hash", ColumnType::Bytes),
-        ("kept_id", ColumnType::Uuid),
-        ("claim_id", ColumnType::Uuid),
-        ("type", ColumnType::Text),
-        ("state", ColumnType::Text),
-        ("found_at", ColumnType::Int),
-        ("created_at", ColumnType::Int),
-        ("updated_at", ColumnType::Int),
-    ];
-    Bulk::new("contradiction", &columns, "ON CONFLICT (org_id, patient_id, id) DO NOTHING")
-});
+use anamnesis_sql::Arg;
 
 pub(super) fn conflict_type(conflict: &Conflict) -> &'static str {
     if conflict.negation { ContradictionType::DirectNegation.code() } else { CLINICAL_CONFLICT }
 }
 
 pub(super) fn conflict_row(group: &Group, id: Uuid, conflict: &Conflict, now: DateTime<Utc>) -> Vec<Arg> {
-    vec![
-        group.0.org().0.into(),
-        group.0.patient().0.into(),
-        id.into(),
-        group.1.into(),
-        conflict.kept.0.into(),
-        conflict.claim.0.into(),
-        conflict_type(conflict).into(),
-        if conflict.answered { "answered" } else { "open" }.into(),
-        conflict.at.into(),
-        now.into(),
-        now.into(),
-    ]
+    let row = sql::insert::Row {
+        org_id: group.0.org().0.into(),
+        patient_id: group.0.patient().0.into(),
+        id: id.into(),
+        group_hash: group.1.into(),
+        kept_id: conflict.kept.0.into(),
+        claim_id: conflict.claim.0.into(),
+        r#type: conflict_type(conflict).into(),
+        state: if conflict.answered { "answered" } else { "open" }.into(),
+        found_at: conflict.at.into(),
+        created_at: now.into(),
+        updated_at: now.into(),
+    };
+    row.into()
 }

@@ -1,88 +1,116 @@
 //! The columns of a memory that the fold decides and nothing seals: written by it, and compared with it by reconciliation.
 
 use super::super::findings::trust_number;
+use crate::statements::write::memories::rows::write as memory;
+use crate::statements::write::reconciling::standing;
 use anamnesis_core::finding::{EntityType, Polarity};
 use anamnesis_core::fold::{Assertion, Folded};
 use anamnesis_core::memory::Class;
 use anamnesis_core::provenance::{SourceType, Trust};
-use anamnesis_sql::{Arg, Column, ColumnType};
+use anamnesis_sql::Arg;
 
-/// What the fold decides of a memory and nothing seals: reconciliation compares each of these columns with it.
-pub(in crate::write) const DERIVED: [Column; 32] = [
-    ("attribute_hash", ColumnType::Bytes),
-    ("kind", ColumnType::Text),
-    ("class", ColumnType::Text),
-    ("entity_type", ColumnType::Text),
-    ("sensitivity", ColumnType::Text),
-    ("state", ColumnType::Text),
-    ("contested", ColumnType::Bool),
-    ("ungrounded", ColumnType::Bool),
-    ("source_type", ColumnType::Text),
-    ("epistemic", ColumnType::Text),
-    ("is_proxy", ColumnType::Bool),
-    ("trust", ColumnType::Int),
-    ("set_by", ColumnType::Text),
-    ("negated", ColumnType::Bool),
-    ("experiencer", ColumnType::Text),
-    ("extraction_confidence", ColumnType::Float),
-    ("initial_confidence", ColumnType::Float),
-    ("confidence_basis", ColumnType::Text),
-    ("confidence", ColumnType::Float),
-    ("times_reinforced", ColumnType::Int),
-    ("verification_count", ColumnType::Int),
-    ("last_verified", ColumnType::Int),
-    ("is_protected", ColumnType::Bool),
-    ("cycle", ColumnType::Int),
-    ("valid_from", ColumnType::Int),
-    ("valid_to", ColumnType::Int),
-    ("last_confirmed_at", ColumnType::Int),
-    ("expires_at", ColumnType::Int),
-    ("state_at", ColumnType::Int),
-    ("supersedes", ColumnType::Uuid),
-    ("superseded_by", ColumnType::Uuid),
-    ("ends_at", ColumnType::Int),
-];
-
-/// The columns of [`DERIVED`].
-pub(in crate::write) fn derived(f: &Folded, a: &Assertion) -> Vec<Arg> {
+/// The row of a memory with what the fold decides of it and nothing seals; the other columns are empty.
+pub(super) fn derived(f: &Folded, a: &Assertion) -> memory::Row {
     let (class, source_type, trust) = match f.vouched {
         true => (a.class.vouched(a.entity), SourceType::DirectExperience, Trust::T1),
         false => (a.class, a.source_type, a.trust),
     };
     let epistemic = if f.vouched { source_type.epistemic() } else { a.epistemic };
-    vec![
-        a.attribute.into(),
-        a.kind.code().into(),
-        class.code().into(),
-        a.entity.code().into(),
-        sensitivity(a.entity, class).into(),
-        f.state.code().into(),
-        f.contested.into(),
-        f.ungrounded.into(),
-        source_type.code().into(),
-        epistemic.code().into(),
-        a.is_proxy.into(),
-        trust_number(trust).into(),
-        f.set_by.code().into(),
-        (a.polarity == Polarity::Negated).into(),
-        a.experiencer.code().into(),
-        a.extraction_confidence.into(),
-        a.initial_confidence.into(),
-        a.basis.code().into(),
-        f.confidence.into(),
-        f.times_reinforced.into(),
-        f.verification_count.into(),
-        f.last_verified.into(),
-        f.is_protected.into(),
-        f.cycle.into(),
-        f.valid_from.into(),
-        f.valid_to.into(),
-        f.last_confirmed_at.into(),
-        f.expires_at.into(),
-        f.state_at.into(),
-        f.supersedes.map(|m| m.0).into(),
-        f.superseded_by.map(|m| m.0).into(),
-        f.ends_at.into(),
+    memory::Row {
+        attribute_hash: a.attribute.into(),
+        kind: a.kind.code().into(),
+        class: class.code().into(),
+        entity_type: a.entity.code().into(),
+        sensitivity: sensitivity(a.entity, class).into(),
+        state: f.state.code().into(),
+        contested: f.contested.into(),
+        ungrounded: f.ungrounded.into(),
+        source_type: source_type.code().into(),
+        epistemic: epistemic.code().into(),
+        is_proxy: a.is_proxy.into(),
+        trust: trust_number(trust).into(),
+        set_by: f.set_by.code().into(),
+        negated: (a.polarity == Polarity::Negated).into(),
+        experiencer: a.experiencer.code().into(),
+        extraction_confidence: a.extraction_confidence.into(),
+        initial_confidence: a.initial_confidence.into(),
+        confidence_basis: a.basis.code().into(),
+        confidence: f.confidence.into(),
+        times_reinforced: f.times_reinforced.into(),
+        verification_count: f.verification_count.into(),
+        last_verified: f.last_verified.into(),
+        is_protected: f.is_protected.into(),
+        cycle: f.cycle.into(),
+        valid_from: f.valid_from.into(),
+        valid_to: f.valid_to.into(),
+        last_confirmed_at: f.last_confirmed_at.into(),
+        expires_at: f.expires_at.into(),
+        state_at: f.state_at.into(),
+        supersedes: f.supersedes.map(|m| m.0).into(),
+        superseded_by: f.superseded_by.map(|m| m.0).into(),
+        ends_at: f.ends_at.into(),
+        org_id: Arg::Null,
+        patient_id: Arg::Null,
+        id: Arg::Null,
+        group_hash: Arg::Null,
+        content_sealed: Arg::Null,
+        finding_id: Arg::Null,
+        document_id: Arg::Null,
+        revision: Arg::Null,
+        evidence_sealed: Arg::Null,
+        evidence_start: Arg::Null,
+        evidence_end: Arg::Null,
+        file_sealed: Arg::Null,
+        source_entity_sealed: Arg::Null,
+        terms: Arg::Null,
+        redaction_policy: Arg::Null,
+        fold_hash: Arg::Null,
+        schema_version: Arg::Null,
+        recorded_at: Arg::Null,
+        updated_at: Arg::Null,
+        fade_level: Arg::Null,
+        lines: Arg::Null,
+        created_at: Arg::Null,
+    }
+}
+
+/// What the fold decides of a memory and nothing seals, each with its place in the rows of `reconciling::standing`:
+/// reconciliation compares each of these columns.
+pub(in crate::write) fn standing_as(f: &Folded, a: &Assertion) -> [(usize, Arg); 32] {
+    let row = derived(f, a);
+    [
+        (standing::ATTRIBUTE_HASH, row.attribute_hash),
+        (standing::KIND, row.kind),
+        (standing::CLASS, row.class),
+        (standing::ENTITY_TYPE, row.entity_type),
+        (standing::SENSITIVITY, row.sensitivity),
+        (standing::STATE, row.state),
+        (standing::CONTESTED, row.contested),
+        (standing::UNGROUNDED, row.ungrounded),
+        (standing::SOURCE_TYPE, row.source_type),
+        (standing::EPISTEMIC, row.epistemic),
+        (standing::IS_PROXY, row.is_proxy),
+        (standing::TRUST, row.trust),
+        (standing::SET_BY, row.set_by),
+        (standing::NEGATED, row.negated),
+        (standing::EXPERIENCER, row.experiencer),
+        (standing::EXTRACTION_CONFIDENCE, row.extraction_confidence),
+        (standing::INITIAL_CONFIDENCE, row.initial_confidence),
+        (standing::CONFIDENCE_BASIS, row.confidence_basis),
+        (standing::CONFIDENCE, row.confidence),
+        (standing::TIMES_REINFORCED, row.times_reinforced),
+        (standing::VERIFICATION_COUNT, row.verification_count),
+        (standing::LAST_VERIFIED, row.last_verified),
+        (standing::IS_PROTECTED, row.is_protected),
+        (standing::CYCLE, row.cycle),
+        (standing::VALID_FROM, row.valid_from),
+        (standing::VALID_TO, row.valid_to),
+        (standing::LAST_CONFIRMED_AT, row.last_confirmed_at),
+        (standing::EXPIRES_AT, row.expires_at),
+        (standing::STATE_AT, row.state_at),
+        (standing::SUPERSEDES, row.supersedes),
+        (standing::SUPERSEDED_BY, row.superseded_by),
+        (standing::ENDS_AT, row.ends_at),
     ]
 }
 

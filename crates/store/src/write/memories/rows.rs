@@ -1,133 +1,32 @@
 //! Rows of memories, their links, history and contradictions.
 
 use std::collections::BTreeSet;
-use std::sync::LazyLock;
 
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
 use super::super::Writer;
 use super::super::findings::trust_number;
-use super::derived::{DERIVED, derived};
+use super::derived::derived;
 use super::{Changed, raw_id};
 use crate::StoreError;
 use crate::fading;
-use crate::history::{self, Line};
+use crate::history::Line;
 use crate::records::{FindingWords, NewDocument};
 use crate::seal::Sealer;
+use crate::statements::write::memories::rows as sql;
 use anamnesis_core::confidence;
 use anamnesis_core::finding::Epistemic;
 use anamnesis_core::fold::Deed;
 use anamnesis_core::ids::derive;
 use anamnesis_core::memory::Class;
 use anamnesis_crypto::Cell;
-use anamnesis_sql::{Arg, Bulk, Column, ColumnType, Sql};
+use anamnesis_sql::Arg;
 use anamnesis_text::{Language, stems};
 
 /// The shape of a memory row's sealed content.
 const SCHEMA_VERSION: i64 = 1;
 
-const KEY: [Column; 4] = [
-    ("org_id", ColumnType::Uuid),
-    ("patient_id", ColumnType::Uuid),
-    ("id", ColumnType::Uuid),
-    ("group_hash", ColumnType::Bytes),
-];
-const WRITTEN: [Column; 17] = [
-    ("content_sealed", ColumnType::Bytes),
-    ("finding_id", ColumnType::Uuid),
-    ("document_id", ColumnType::Uuid),
-    ("revision", ColumnType::Int),
-    ("evidence_sealed", ColumnType::Bytes),
-    ("evidence_start", ColumnType::Int),
-    ("evidence_end", ColumnType::Int),
-    ("file_sealed", ColumnType::Bytes),
-    ("source_entity_sealed", ColumnType::Bytes),
-    ("terms", ColumnType::Ints),
-    ("redaction_policy", ColumnType::Text),
-    ("fold_hash", ColumnType::Bytes),
-    ("schema_version", ColumnType::Int),
-    ("recorded_at", ColumnType::Int),
-    ("updated_at", ColumnType::Int),
-    ("fade_level", ColumnType::Int),
-    ("lines", ColumnType::Int),
-];
-
-// A message that comes late may open a memory that others opened before: all of its provenance is the opening's then.
-// `created_at` equals `recorded_at`; a memory that is folded again keeps both, and keeps its sealed words while the
-// finding that tells them is the same (an event's content is never updated). A confirmation opens a new cycle.
-static MEMORY: LazyLock<Bulk> = LazyLock::new(|| {
-    let columns = [&KEY[..], &DERIVED, &WRITTEN, &[("created_at", ColumnType::Int)]].concat();
-    Bulk::new(
-        "memory",
-        &columns,
-        "ON CONFLICT (org_id, patient_id, id) DO UPDATE SET attribute_hash = excluded.attribute_hash, kind = excluded.kind, \
-         class = excluded.class, entity_type = excluded.entity_type, sensitivity = excluded.sensitivity, \
-         negated = excluded.negated, experiencer = excluded.experiencer, state = excluded.state, contested = excluded.contested, \
-         ungrounded = excluded.ungrounded, \
-         content_sealed = CASE WHEN memory.finding_id IS NOT DISTINCT FROM excluded.finding_id THEN memory.content_sealed ELSE excluded.content_sealed END, \
-         finding_id = excluded.finding_id, document_id = excluded.document_id, revision = excluded.revision, \
-         evidence_sealed = excluded.evidence_sealed, evidence_start = excluded.evidence_start, evidence_end = excluded.evidence_end, \
-         file_sealed = excluded.file_sealed, \
-         source_type = excluded.source_type, epistemic = excluded.epistemic, source_entity_sealed = excluded.source_entity_sealed, \
-         is_proxy = excluded.is_proxy, trust = excluded.trust, set_by = excluded.set_by, \
-         extraction_confidence = excluded.extraction_confidence, initial_confidence = excluded.initial_confidence, \
-         confidence_basis = excluded.confidence_basis, confidence = excluded.confidence, \
-         times_reinforced = excluded.times_reinforced, verification_count = excluded.verification_count, \
-         last_verified = excluded.last_verified, is_protected = excluded.is_protected, \
-         reconfirm_due_at = CASE WHEN memory.cycle = excluded.cycle THEN memory.reconfirm_due_at ELSE NULL END, \
-         review_due_at = CASE WHEN memory.kind = excluded.kind AND memory.confidence = excluded.confidence \
-           AND memory.fade_level IS NOT DISTINCT FROM excluded.fade_level \
-           AND memory.last_verified IS NOT DISTINCT FROM excluded.last_verified THEN memory.review_due_at ELSE NULL END, \
-         fade_level = excluded.fade_level, cycle = excluded.cycle, valid_from = excluded.valid_from, valid_to = excluded.valid_to, \
-         last_confirmed_at = excluded.last_confirmed_at, expires_at = excluded.expires_at, state_at = excluded.state_at, \
-         supersedes = excluded.supersedes, superseded_by = excluded.superseded_by, terms = excluded.terms, \
-         redaction_policy = excluded.redaction_policy, fold_hash = excluded.fold_hash, ends_at = excluded.ends_at, lines = excluded.lines, \
-         recorded_at = CASE WHEN excluded.class = 'inference' THEN excluded.recorded_at ELSE memory.recorded_at END, \
-         updated_at = excluded.updated_at",
-    )
-});
-pub(super) static RAW: LazyLock<Bulk> = LazyLock::new(|| {
-    let columns = [
-        ("patient_id", ColumnType::Uuid),
-        ("id", ColumnType::Uuid),
-        ("group_hash", ColumnType::Bytes),
-        ("attribute_hash", ColumnType::Bytes),
-        ("document_id", ColumnType::Uuid),
-        ("revision", ColumnType::Int),
-        ("valid_from", ColumnType::Int),
-        ("state_at", ColumnType::Int),
-        ("redaction_policy", ColumnType::Text),
-        ("trust", ColumnType::Int),
-        ("expires_at", ColumnType::Int),
-        ("ends_at", ColumnType::Int),
-    ];
-    let kind = |name| {
-        DERIVED
-            .iter()
-            .chain(&WRITTEN)
-            .chain(&KEY)
-            .find(|(known, _)| *known == name)
-            .map_or(ColumnType::Int, |(_, kind)| *kind)
-    };
-    let shared: Vec<Column> =
-        raw_shared(Uuid::nil(), Arg::Null).into_iter().map(|(name, _)| (name, kind(name))).collect();
-    Bulk::sharing("memory", &shared, &columns, "ON CONFLICT (org_id, patient_id, id) DO NOTHING")
-});
-static LINK: LazyLock<Bulk> = LazyLock::new(|| {
-    let columns = [
-        ("org_id", ColumnType::Uuid),
-        ("patient_id", ColumnType::Uuid),
-        ("relation", ColumnType::Text),
-        ("from_kind", ColumnType::Text),
-        ("from_id", ColumnType::Uuid),
-        ("to_kind", ColumnType::Text),
-        ("to_id", ColumnType::Uuid),
-        ("created_at", ColumnType::Int),
-        ("updated_at", ColumnType::Int),
-    ];
-    Bulk::new("memory_link", &columns, "ON CONFLICT (org_id, patient_id, relation, from_id, to_id) DO NOTHING")
-});
 /// Cells of a memory.
 pub(crate) fn memory_cell(id: Uuid, column: &'static str) -> Cell {
     Cell { table: "memory", row: id, column }
@@ -143,9 +42,9 @@ impl Writer<'_> {
             links.extend(link_rows(change, &now));
             lines.extend(history_rows(change, self.target.now));
         }
-        self.tx.bulk(&MEMORY, memories).await?;
-        self.tx.bulk(&LINK, links).await?;
-        self.tx.bulk(&history::INSERT, lines).await?;
+        self.tx.bulk(&sql::WRITE, memories).await?;
+        self.tx.bulk(&sql::INSERT_LINKS, links).await?;
+        self.tx.bulk(&crate::statements::history::INSERT, lines).await?;
         Ok(())
     }
 
@@ -170,28 +69,33 @@ impl Writer<'_> {
             true => Arg::Null,
             false => sealer.record(memory_cell(id, "content"), &words)?,
         };
-        let key = vec![c.scope.org().0.into(), c.scope.patient().0.into(), id.into(), c.group.1.into()];
-        let written = vec![
-            content,
-            f.told_by.0.into(),
-            opened.from_document.then_some(a.source).into(),
-            opened.from_document.then_some(opened.revision).into(),
-            quoted(&sealer, id, evidence.map(|e| e.quote.as_str()), a.epistemic),
-            evidence.map(|e| e.span.start as i64).into(),
-            evidence.map(|e| e.span.end as i64).into(),
-            sealer.optional_record(memory_cell(id, "file"), opened.words.file.as_ref())?,
-            sealer.optional(memory_cell(id, "source_entity"), opened.words.source_entity.as_deref()),
-            Arg::Ints(terms),
-            "".into(),
-            c.hash.into(),
-            SCHEMA_VERSION.into(),
-            recorded.clone(),
-            self.target.now.into(),
-            fading::level(a.kind, f.confidence, protected).into(),
-            c.lines().into(),
-            recorded,
-        ];
-        Ok([key, derived(f, a), written].concat())
+        let row = sql::write::Row {
+            org_id: c.scope.org().0.into(),
+            patient_id: c.scope.patient().0.into(),
+            id: id.into(),
+            group_hash: c.group.1.into(),
+            content_sealed: content,
+            finding_id: f.told_by.0.into(),
+            document_id: opened.from_document.then_some(a.source).into(),
+            revision: opened.from_document.then_some(opened.revision).into(),
+            evidence_sealed: quoted(&sealer, id, evidence.map(|e| e.quote.as_str()), a.epistemic),
+            evidence_start: evidence.map(|e| e.span.start as i64).into(),
+            evidence_end: evidence.map(|e| e.span.end as i64).into(),
+            file_sealed: sealer.optional_record(memory_cell(id, "file"), opened.words.file.as_ref())?,
+            source_entity_sealed: sealer
+                .optional(memory_cell(id, "source_entity"), opened.words.source_entity.as_deref()),
+            terms: Arg::Ints(terms),
+            redaction_policy: "".into(),
+            fold_hash: c.hash.into(),
+            schema_version: SCHEMA_VERSION.into(),
+            recorded_at: recorded.clone(),
+            updated_at: self.target.now.into(),
+            fade_level: fading::level(a.kind, f.confidence, protected).into(),
+            lines: c.lines().into(),
+            created_at: recorded,
+            ..derived(f, a)
+        };
+        Ok(row.into())
     }
 }
 
@@ -219,17 +123,18 @@ pub(in crate::write) fn terms_of(words: &FindingWords, quote: Option<&str>) -> V
 
 fn link(c: &Changed<'_>, relation: &str, from: (&str, Uuid), to: (&str, Uuid), now: &Arg) -> Vec<Arg> {
     let (org, patient) = (c.scope.org().0, c.scope.patient().0);
-    vec![
-        org.into(),
-        patient.into(),
-        relation.into(),
-        from.0.into(),
-        from.1.into(),
-        to.0.into(),
-        to.1.into(),
-        now.clone(),
-        now.clone(),
-    ]
+    let row = sql::insert_links::Row {
+        org_id: org.into(),
+        patient_id: patient.into(),
+        relation: relation.into(),
+        from_kind: from.0.into(),
+        from_id: from.1.into(),
+        to_kind: to.0.into(),
+        to_id: to.1.into(),
+        created_at: now.clone(),
+        updated_at: now.clone(),
+    };
+    row.into()
 }
 
 /// The opening source is lineage (`derived_from`), the others are evidence (`source_episode`); a successor derives from
@@ -322,58 +227,55 @@ fn history_rows(c: &Changed<'_>, now: DateTime<Utc>) -> Vec<Vec<Arg>> {
     (c.folded.earlier.lines..).zip(&c.folded.history).map(row).collect()
 }
 
-/// What all raw captures of a batch have, by column: no words of their own, the document holds them; never used for
-/// decisions.
-pub(super) fn raw_shared(org: Uuid, now: Arg) -> Vec<(&'static str, Arg)> {
-    vec![
-        ("org_id", org.into()),
-        ("kind", "raw".into()),
-        ("class", Class::Event.code().into()),
-        ("sensitivity", "medium".into()),
-        ("state", "active".into()),
-        ("contested", false.into()),
-        ("ungrounded", false.into()),
-        ("source_type", "observation".into()),
-        ("epistemic", "observed".into()),
-        ("is_proxy", false.into()),
-        ("set_by", "unknown".into()),
-        ("negated", false.into()),
-        ("experiencer", "patient".into()),
-        ("extraction_confidence", 1.0.into()),
-        ("initial_confidence", 1.0.into()),
-        ("confidence_basis", "default".into()),
-        ("confidence", 1.0.into()),
-        ("times_reinforced", 0i64.into()),
-        ("verification_count", 0i64.into()),
-        ("is_protected", false.into()),
-        ("cycle", 0i64.into()),
-        ("terms", Arg::Blob(Vec::new())),
-        ("schema_version", SCHEMA_VERSION.into()),
-        ("recorded_at", now.clone()),
-        ("created_at", now.clone()),
-        ("updated_at", now),
-    ]
+/// What all raw captures of a batch have: no words of their own, the document holds them; never used for decisions.
+pub(super) fn raw_shared(org: Uuid, now: Arg) -> Vec<Arg> {
+    let shared = sql::insert_raws::Shared {
+        org_id: org.into(),
+        kind: "raw".into(),
+        class: Class::Event.code().into(),
+        sensitivity: "medium".into(),
+        state: "active".into(),
+        contested: false.into(),
+        ungrounded: false.into(),
+        source_type: "observation".into(),
+        epistemic: "observed".into(),
+        is_proxy: false.into(),
+        set_by: "unknown".into(),
+        negated: false.into(),
+        experiencer: "patient".into(),
+        extraction_confidence: 1.0.into(),
+        initial_confidence: 1.0.into(),
+        confidence_basis: "default".into(),
+        confidence: 1.0.into(),
+        times_reinforced: 0i64.into(),
+        verification_count: 0i64.into(),
+        is_protected: false.into(),
+        cycle: 0i64.into(),
+        terms: Arg::Blob(Vec::new()),
+        schema_version: SCHEMA_VERSION.into(),
+        recorded_at: now.clone(),
+        created_at: now.clone(),
+        updated_at: now,
+    };
+    shared.into()
 }
 
-/// The raw capture of a document, beside what all of them share.
+/// The raw capture of a document, with what is its own.
 pub(super) fn raw_row(d: &NewDocument) -> Vec<Arg> {
     let id = raw_id(d.scope, d.id.0, d.revision);
-    vec![
-        d.scope.patient().0.into(),
-        id.into(),
-        d.body_hash.into(),
-        d.body_hash.into(),
-        d.id.0.into(),
-        d.revision.into(),
-        d.occurred_at.into(),
-        d.occurred_at.into(),
-        d.redaction_policy.clone().into(),
-        trust_number(d.trust).into(),
-        d.ends_at.into(),
-        d.ends_at.into(),
-    ]
-}
-
-pub(crate) fn statements() -> Vec<&'static Sql> {
-    vec![MEMORY.sql(), RAW.sql(), LINK.sql()]
+    let row = sql::insert_raws::Row {
+        patient_id: d.scope.patient().0.into(),
+        id: id.into(),
+        group_hash: d.body_hash.into(),
+        attribute_hash: d.body_hash.into(),
+        document_id: d.id.0.into(),
+        revision: d.revision.into(),
+        valid_from: d.occurred_at.into(),
+        state_at: d.occurred_at.into(),
+        redaction_policy: d.redaction_policy.clone().into(),
+        trust: trust_number(d.trust).into(),
+        expires_at: d.ends_at.into(),
+        ends_at: d.ends_at.into(),
+    };
+    row.into()
 }

@@ -4,17 +4,17 @@
 //! The pairs are a projection of what is active: whichever message came first, the same pairs are there.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::LazyLock;
 
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
-use super::conflicts::CONFLICT;
 use super::rows::memory_cell;
 use super::{Changed, Writer};
 use crate::StoreError;
 use crate::records::FindingWords;
 use crate::seal::{open_record, open_text};
+use crate::statements::write::memories::conflicts as contradictions;
+use crate::statements::write::memories::tensions as sql;
 use anamnesis_core::contradiction::{Claim, ContradictionPolicy, ContradictionType, Statement};
 use anamnesis_core::event::ContradictionFound;
 use anamnesis_core::finding::{EntityType, Experiencer};
@@ -22,33 +22,11 @@ use anamnesis_core::fold::KeyHash;
 use anamnesis_core::ids::{MemoryId, derive};
 use anamnesis_core::memory::State;
 use anamnesis_core::scope::Scope;
-use anamnesis_sql::{Arg, Row, Sql};
+use anamnesis_sql::{Arg, Row};
 use anamnesis_text::fold;
 
 /// The newest statements of a patient that are compared.
 const MOST: usize = 100;
-
-// What a model inferred, and what ends by itself, opposes nothing for good: its time passes without a fold.
-static STATED: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "SELECT patient_id, id, experiencer, valid_from, content_sealed, evidence_sealed FROM \
-         (SELECT patient_id, id, experiencer, valid_from, content_sealed, evidence_sealed, \
-            row_number() OVER (PARTITION BY patient_id ORDER BY valid_from DESC, id) AS place FROM memory \
-          WHERE org_id = $1 AND patient_id IN {uuids $2} AND state = 'active' AND class <> 'inference' \
-            AND expires_at IS NULL AND entity_type IN ('preference', 'goal', 'relationship')) AS stated \
-         WHERE place <= $3 ORDER BY patient_id, place",
-    )
-});
-static DELETE: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new("DELETE FROM contradiction WHERE org_id = $1 AND (patient_id, group_hash) IN {keyed $2}")
-});
-
-static DELETE_PARTS: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "DELETE FROM contradiction WHERE org_id = $1 AND (patient_id, group_hash) IN {keyed $2} AND (kept_id IN {uuids $3} \
-         OR claim_id IN {uuids $3} OR kept_id NOT IN {uuids $4} OR claim_id NOT IN {uuids $4})",
-    )
-});
 
 /// Whether statements of this kind can oppose each other without one of them being wrong.
 pub(super) fn is_soft(entity: EntityType) -> bool {
@@ -141,7 +119,7 @@ impl Writer<'_> {
                 }
             }
         }
-        self.tx.bulk(&CONFLICT, rows).await?;
+        self.tx.bulk(&contradictions::INSERT, rows).await?;
         Ok(())
     }
 
@@ -161,11 +139,11 @@ impl Writer<'_> {
         }
         let org = Arg::from(self.target.org.0);
         if !whole.is_empty() {
-            self.tx.execute(&DELETE, vec![org.clone(), Arg::Pairs(whole)]).await?;
+            self.tx.execute(&contradictions::DELETE_OF_GROUPS, vec![org.clone(), Arg::Pairs(whole)]).await?;
         }
         if !parts.is_empty() {
             let args = vec![org, Arg::Pairs(parts), Arg::Uuids(ids), Arg::Uuids(standing)];
-            self.tx.execute(&DELETE_PARTS, args).await?;
+            self.tx.execute(&sql::DELETE_COMPARED, args).await?;
         }
         Ok(())
     }
@@ -179,10 +157,10 @@ impl Writer<'_> {
     async fn stated(&mut self, scopes: &BTreeSet<Scope>) -> Result<BTreeMap<Scope, Vec<Stated>>, StoreError> {
         let patients = Arg::Uuids(scopes.iter().map(|scope| scope.patient().0).collect());
         let most = Arg::I64(MOST as i64);
-        let rows = self.tx.fetch_all(&STATED, vec![self.target.org.0.into(), patients, most]).await?;
+        let rows = self.tx.fetch_all(&sql::STATED, vec![self.target.org.0.into(), patients, most]).await?;
         let mut stated: BTreeMap<Scope, Vec<Stated>> = BTreeMap::new();
         for row in rows {
-            let patient = row.uuid(0)?;
+            let patient = row.uuid(sql::stated::PATIENT_ID)?;
             if let Some(scope) = scopes.iter().find(|scope| scope.patient().0 == patient) {
                 stated.entry(*scope).or_default().extend(self.opened(*scope, &row)?);
             }
@@ -193,21 +171,21 @@ impl Writer<'_> {
     /// `None` for a memory whose words are gone.
     fn opened(&self, scope: Scope, row: &Row) -> Result<Option<Stated>, StoreError> {
         let keys = self.keys_of(scope)?;
-        let id = row.uuid(1)?;
-        let Some(sealed) = row.opt_blob(4)? else { return Ok(None) };
+        let id = row.uuid(sql::stated::ID)?;
+        let Some(sealed) = row.opt_blob(sql::stated::CONTENT_SEALED)? else { return Ok(None) };
         let words: FindingWords = open_record(keys, memory_cell(id, "content"), &sealed)?;
         // An account repeats what others stated.
         if words.account.is_some() {
             return Ok(None);
         }
-        let quote = row.opt_blob(5)?.filter(|sealed| !sealed.is_empty());
+        let quote = row.opt_blob(sql::stated::EVIDENCE_SEALED)?.filter(|sealed| !sealed.is_empty());
         let quote = quote.map(|sealed| open_text(keys, memory_cell(id, "evidence"), &sealed)).transpose()?;
         let text = quote.unwrap_or(words.mention);
         Ok(Some(Stated {
             id: MemoryId(id),
-            experiencer: Experiencer::from_code(&row.text(2)?).ok_or(StoreError::Shape)?,
+            experiencer: Experiencer::from_code(&row.text(sql::stated::EXPERIENCER)?).ok_or(StoreError::Shape)?,
             person: words.person,
-            valid_from: row.time(3)?,
+            valid_from: row.time(sql::stated::VALID_FROM)?,
             stems: content(&text),
             text,
         }))
@@ -222,19 +200,20 @@ impl Writer<'_> {
         type_: ContradictionType,
     ) -> Result<Vec<Arg>, StoreError> {
         let now = Arg::from(self.target.now);
-        Ok(vec![
-            scope.org().0.into(),
-            scope.patient().0.into(),
-            id.into(),
-            self.tension_group(scope)?.into(),
-            kept.id.0.into(),
-            claim.id.0.into(),
-            type_.code().into(),
-            "open".into(),
-            claim.valid_from.into(),
-            now.clone(),
-            now,
-        ])
+        let row = contradictions::insert::Row {
+            org_id: scope.org().0.into(),
+            patient_id: scope.patient().0.into(),
+            id: id.into(),
+            group_hash: self.tension_group(scope)?.into(),
+            kept_id: kept.id.0.into(),
+            claim_id: claim.id.0.into(),
+            r#type: type_.code().into(),
+            state: "open".into(),
+            found_at: claim.valid_from.into(),
+            created_at: now.clone(),
+            updated_at: now,
+        };
+        Ok(row.into())
     }
 }
 
@@ -267,8 +246,4 @@ fn pairs<'s>(
         found.extend(opposed);
     }
     found
-}
-
-pub(crate) fn statements() -> Vec<&'static Sql> {
-    vec![&STATED, &DELETE, &DELETE_PARTS]
 }

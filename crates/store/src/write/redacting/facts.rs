@@ -2,16 +2,16 @@
 //! preferences, and records of older systems. No text of theirs is kept but their own words, which pass by themselves.
 
 use std::collections::BTreeSet;
-use std::sync::LazyLock;
 
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::statements::{REWORD, UNTELL};
 use crate::Next;
 use crate::legacy::record_cell;
 use crate::records::FindingWords;
 use crate::seal::{Sealer, open_record, open_text};
+use crate::statements::write::redacting::facts as sql;
+use crate::statements::write::redacting::{FORGET_WORDS, REWORD_FINDINGS, reword_findings};
 use crate::write::Group;
 use crate::write::findings::finding_cell;
 use crate::write::nightly::Shift;
@@ -22,49 +22,7 @@ use anamnesis_core::ids::{OrgId, PatientId};
 use anamnesis_core::legacy::is_typed;
 use anamnesis_core::scope::Scope;
 use anamnesis_crypto::PatientKeys;
-use anamnesis_sql::{Arg, DbError, Sql, Transaction};
-
-static DUE: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "SELECT patient_id FROM patient_profile WHERE org_id = $1 AND (facts_redacted_by IS NULL OR facts_redacted_by <> $2) \
-         AND patient_id > $3 ORDER BY patient_id LIMIT $4",
-    )
-});
-static PREFERENCES: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "SELECT key_hash, value_sealed, stated_at FROM conversation_preferences WHERE org_id = $1 AND patient_id = $2",
-    )
-});
-static RECORDS: LazyLock<Sql> =
-    LazyLock::new(|| Sql::new("SELECT id, record_sealed FROM legacy_record WHERE org_id = $1 AND patient_id = $2"));
-// Those of documents go with their documents.
-static FACTS: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "SELECT f.id, f.group_hash, f.payload_sealed, f.evidence_sealed, f.evidence_start FROM extracted_findings AS f \
-         WHERE f.org_id = $1 AND f.patient_id = $2 AND f.tombstone_of IS NULL AND NOT EXISTS (SELECT 1 FROM documents AS d \
-           WHERE d.org_id = f.org_id AND d.patient_id = f.patient_id AND d.document_id = f.source_id)",
-    )
-});
-static REWRITE_PREFERENCE: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "UPDATE conversation_preferences SET value_sealed = $4, updated_at = $5 \
-         WHERE org_id = $1 AND patient_id = $2 AND key_hash = $3 AND stated_at = $6",
-    )
-});
-static REWRITE_RECORD: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "UPDATE legacy_record SET record_sealed = $4, updated_at = $5 WHERE org_id = $1 AND patient_id = $2 AND id = $3",
-    )
-});
-static STAMP: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "UPDATE patient_profile SET facts_redacted_by = $3, updated_at = $4 WHERE org_id = $1 AND patient_id IN {uuids $2}",
-    )
-});
-
-pub(super) fn statements() -> Vec<&'static Sql> {
-    vec![&DUE, &PREFERENCES, &RECORDS, &FACTS, &REWRITE_PREFERENCE, &REWRITE_RECORD, &STAMP]
-}
+use anamnesis_sql::{Arg, DbError, Transaction};
 
 /// A finding of no document.
 #[derive(Debug, Clone, PartialEq)]
@@ -96,7 +54,7 @@ pub async fn facts_due(
     Next { after, limit }: Next<Uuid>,
 ) -> Result<Vec<PatientId>, DbError> {
     let args = vec![org.0.into(), version.into(), after.into(), limit.into()];
-    tx.fetch_all(&DUE, args).await?.iter().map(|row| Ok(PatientId(row.uuid(0)?))).collect()
+    tx.fetch_all(&sql::DUE, args).await?.iter().map(|row| Ok(PatientId(row.uuid(sql::due::PATIENT_ID)?))).collect()
 }
 
 /// The facts of one patient, opened.
@@ -107,27 +65,30 @@ pub async fn facts_of(tx: &mut Transaction, keys: &PatientKeys) -> Result<Facts,
     let scope = keys.scope();
     let of = || vec![Arg::from(scope.org().0), scope.patient().0.into()];
     let mut all = Facts::default();
-    for row in tx.fetch_all(&PREFERENCES, of()).await? {
-        let hash: KeyHash = row.bytes(0)?;
-        let value = open_text(keys, preference_cell(&hash, "value"), &row.blob(1)?)?;
-        all.preferences.push((hash, value, row.i64(2)?));
+    for row in tx.fetch_all(&sql::PREFERENCES, of()).await? {
+        let hash: KeyHash = row.bytes(sql::preferences::KEY_HASH)?;
+        let sealed = row.blob(sql::preferences::VALUE_SEALED)?;
+        let value = open_text(keys, preference_cell(&hash, "value"), &sealed)?;
+        all.preferences.push((hash, value, row.i64(sql::preferences::STATED_AT)?));
     }
-    for row in tx.fetch_all(&RECORDS, of()).await? {
-        let id = row.uuid(0)?;
-        all.records.push((id, open_record(keys, record_cell(id), &row.blob(1)?)?));
+    for row in tx.fetch_all(&sql::RECORDS, of()).await? {
+        let id = row.uuid(sql::records::ID)?;
+        all.records.push((id, open_record(keys, record_cell(id), &row.blob(sql::records::RECORD_SEALED)?)?));
     }
-    for row in tx.fetch_all(&FACTS, of()).await? {
-        let id = row.uuid(0)?;
-        let words: FindingWords = open_record(keys, finding_cell(id, "payload"), &row.blob(2)?)?;
+    for row in tx.fetch_all(&sql::FACTS, of()).await? {
+        let id = row.uuid(sql::facts::ID)?;
+        let payload = row.blob(sql::facts::PAYLOAD_SEALED)?;
+        let words: FindingWords = open_record(keys, finding_cell(id, "payload"), &payload)?;
         // What a job formed of documents is reworded with them.
         if !words.formed_from.is_empty() {
             continue;
         }
-        let said = match (row.opt_blob(3)?.filter(|sealed| !sealed.is_empty()), row.opt_i64(4)?) {
+        let quote = row.opt_blob(sql::facts::EVIDENCE_SEALED)?.filter(|sealed| !sealed.is_empty());
+        let said = match (quote, row.opt_i64(sql::facts::EVIDENCE_START)?) {
             (Some(sealed), Some(start)) => Some((open_text(keys, finding_cell(id, "evidence"), &sealed)?, start)),
             _ => None,
         };
-        all.facts.push(Fact { id, group: row.bytes(1)?, words, said });
+        all.facts.push(Fact { id, group: row.bytes(sql::facts::GROUP_HASH)?, words, said });
     }
     Ok(all)
 }
@@ -231,35 +192,48 @@ impl Shift<'_> {
                 writer
                     .tx
                     .execute(
-                        &REWRITE_PREFERENCE,
+                        &sql::REWRITE_PREFERENCE,
                         [of(), vec![(*hash).into(), sealed, now.clone(), (*at).into()]].concat(),
                     )
                     .await?;
             }
             for (id, record) in &facts.records {
                 let sealed = sealer.record(record_cell(*id), record)?;
-                writer.tx.execute(&REWRITE_RECORD, [of(), vec![(*id).into(), sealed, now.clone()]].concat()).await?;
+                writer
+                    .tx
+                    .execute(&sql::REWRITE_RECORD, [of(), vec![(*id).into(), sealed, now.clone()]].concat())
+                    .await?;
             }
             for fact in &facts.facts {
                 let payload = sealer.record(finding_cell(fact.id, "payload"), &fact.words)?;
-                let quote = match &fact.said {
+                let [quote, first, behind] = match &fact.said {
                     Some((text, start)) => {
                         let end = start + text.len() as i64;
                         [sealer.text(finding_cell(fact.id, "evidence"), text), (*start).into(), end.into()]
                     }
                     None => [Arg::from(Vec::<u8>::new()), Arg::Null, Arg::Null],
                 };
-                rows.push([of(), vec![fact.id.into(), payload], quote.into(), vec![now.clone()]].concat());
+                let row = reword_findings::Row {
+                    org_id: org.clone(),
+                    patient_id: scope.patient().0.into(),
+                    id: fact.id.into(),
+                    payload,
+                    quote,
+                    first,
+                    behind,
+                    now: now.clone(),
+                };
+                rows.push(row.into());
                 groups.insert((*scope, fact.group));
             }
         }
-        writer.tx.bulk(&REWORD, rows).await?;
+        writer.tx.bulk(&REWORD_FINDINGS, rows).await?;
         let keyed = groups.iter().map(|(scope, group)| (scope.patient().0, group.to_vec())).collect();
-        writer.tx.execute(&UNTELL, vec![org.clone(), Arg::Pairs(keyed)]).await?;
+        writer.tx.execute(&FORGET_WORDS, vec![org.clone(), Arg::Pairs(keyed)]).await?;
         let stamp = vec![org, Arg::Uuids(patients.into_iter().collect()), version.into(), now];
-        writer.tx.execute(&STAMP, stamp).await?;
+        writer.tx.execute(&sql::STAMP, stamp).await?;
         writer.touched.extend(groups);
-        // Nobody said anything new: the fold writes the same memories in other words, and no event tells of it.
+        // No person said anything new: the fold writes the same memories in other words, and no event announces it.
         writer.fold().await
     }
 }

@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::statements::{DELETE_EVENTS, EVENTS};
 use super::{Gone, Writer};
 use crate::StoreError;
 use crate::outbox::body_cell;
 use crate::seal::open_record;
+use crate::statements::write::removal::events as sql;
 use anamnesis_core::event::{EventData as _, RiskFlagged};
 use anamnesis_core::scope::Scope;
 use anamnesis_sql::Arg;
@@ -26,14 +26,16 @@ impl Writer<'_> {
         vanished: &BTreeSet<Uuid>,
     ) -> Result<(), StoreError> {
         let mut taken = Vec::new();
-        for row in self.of(&EVENTS, scope).await? {
-            let id = row.uuid(0)?;
-            let body: Value = open_record(self.keys_of(scope)?, body_cell(id), &row.blob(2)?)?;
+        for row in self.of(&sql::OF_PATIENT, scope).await? {
+            let id = row.uuid(sql::of_patient::ID)?;
+            let sealed = row.blob(sql::of_patient::BODY_SEALED)?;
+            let body: Value = open_record(self.keys_of(scope)?, body_cell(id), &sealed)?;
             if !names(&body, gone, vanished) {
                 continue;
             }
             taken.push(id);
-            if row.text(1)? == RiskFlagged::TYPE && row.opt_i64(3)?.is_none() {
+            let is_unsent = row.opt_i64(sql::of_patient::PUBLISHED_AT)?.is_none();
+            if row.text(sql::of_patient::EVENT_TYPE)? == RiskFlagged::TYPE && is_unsent {
                 let mut alarm = json!({"ephemeral": true});
                 for field in TOLD.iter().filter(|field| body.get(**field).is_some()) {
                     alarm[*field] = body[*field].clone();
@@ -42,7 +44,7 @@ impl Writer<'_> {
             }
         }
         if !taken.is_empty() {
-            self.tx.execute(&DELETE_EVENTS, vec![scope.org().0.into(), Arg::Uuids(taken)]).await?;
+            self.tx.execute(&sql::DELETE, vec![scope.org().0.into(), Arg::Uuids(taken)]).await?;
         }
         Ok(())
     }

@@ -4,14 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use uuid::Uuid;
 
-use super::statements::{
-    ACCOUNTS, ARCHIVED, DELETE_FINDINGS, DELETE_HISTORY, DELETE_LINKS, ERASED_CONTENT, ERASED_FINDINGS, ERASED_MEMORY,
-    FINDINGS, OLDER, REWRITE_ARCHIVED,
-};
 use super::{Gone, Writer};
 use crate::StoreError;
 use crate::records::{DocumentContent, FindingWords};
 use crate::seal::{Sealer, open_record};
+use crate::statements::write::removal as of_patient;
+use crate::statements::write::removal::memory as sql;
 use crate::write::documents::content_cell;
 use crate::write::findings::finding_cell;
 use crate::write::memories::raw_id;
@@ -40,21 +38,24 @@ impl Writer<'_> {
         memory: Uuid,
     ) -> Result<BTreeMap<&'static str, u64>, StoreError> {
         let of = |id: Uuid| vec![Arg::from(scope.org().0), scope.patient().0.into(), id.into()];
-        let Some(row) = self.tx.fetch_optional(&ERASED_MEMORY, of(memory)).await? else { return Ok(BTreeMap::new()) };
-        if let (true, Some(document)) = (row.text(1)? == "raw", row.opt_uuid(2)?) {
+        let Some(row) = self.tx.fetch_optional(&sql::GROUP_OF, of(memory)).await? else { return Ok(BTreeMap::new()) };
+        let is_raw = row.text(sql::group_of::KIND)? == "raw";
+        if let (true, Some(document)) = (is_raw, row.opt_uuid(sql::group_of::DOCUMENT_ID)?) {
             let [documents, findings] = self.remove_document(scope, document).await?;
             return Ok(BTreeMap::from([("documents", documents), ("extracted_findings", findings)]));
         }
-        self.touched.insert((scope, row.bytes(0)?));
+        self.touched.insert((scope, row.bytes(sql::group_of::GROUP_HASH)?));
         let (mut findings, mut places): (Vec<Uuid>, Places) = Default::default();
         let mut sources = BTreeSet::new();
-        for row in self.tx.fetch_all(&ERASED_FINDINGS, of(memory)).await? {
-            findings.push(row.uuid(0)?);
-            let revision = u32::try_from(row.i64(2)?).map_err(|_| StoreError::Shape)?;
-            sources.insert(raw_id(scope, row.uuid(1)?, revision));
+        for row in self.tx.fetch_all(&sql::FINDINGS_OF, of(memory)).await? {
+            findings.push(row.uuid(sql::findings_of::ID)?);
+            let source = row.uuid(sql::findings_of::SOURCE_ID)?;
+            let revision = u32::try_from(row.i64(sql::findings_of::REVISION)?).map_err(|_| StoreError::Shape)?;
+            sources.insert(raw_id(scope, source, revision));
             let place = |at| row.opt_i64(at).map(|place| place.and_then(|place| usize::try_from(place).ok()));
-            if let (Some(start), Some(end)) = (place(3)?, place(4)?) {
-                places.entry((row.uuid(1)?, revision)).or_default().push(Span::new(start, end.max(start)));
+            let (start, end) = (place(sql::findings_of::EVIDENCE_START)?, place(sql::findings_of::EVIDENCE_END)?);
+            if let (Some(start), Some(end)) = (start, end) {
+                places.entry((source, revision)).or_default().push(Span::new(start, end.max(start)));
             }
         }
         let before = self.memories_of(scope).await?;
@@ -62,7 +63,7 @@ impl Writer<'_> {
         let formed = self.formed_of(scope, &words, &sources).await?;
         findings.extend(formed.findings.iter().copied());
         let count = findings.len() as u64;
-        self.delete(&DELETE_FINDINGS, scope, findings).await?;
+        self.delete(&of_patient::DELETE_FINDINGS, scope, findings).await?;
         self.remove_accounts(scope, &formed.accounts).await?;
         let (mut reviewed, mut said) = (Vec::new(), Vec::new());
         if places.is_empty() {
@@ -77,8 +78,8 @@ impl Writer<'_> {
         self.fold().await?;
         let after = self.memories_of(scope).await?;
         let vanished: BTreeSet<Uuid> = before.keys().filter(|id| !after.contains_key(id)).copied().collect();
-        self.delete(&DELETE_HISTORY, scope, vanished.iter().copied()).await?;
-        self.delete(&DELETE_LINKS, scope, vanished.iter().copied()).await?;
+        self.delete(&of_patient::DELETE_HISTORY, scope, vanished.iter().copied()).await?;
+        self.delete(&of_patient::DELETE_LINKS, scope, vanished.iter().copied()).await?;
         self.take_back_events(scope, &Gone::default(), &vanished).await?;
         Ok(BTreeMap::from([
             ("memory", vanished.len() as u64),
@@ -90,8 +91,9 @@ impl Writer<'_> {
     /// Nothing, where they were purged.
     async fn words_of(&mut self, scope: Scope, memory: Uuid) -> Result<FindingWords, StoreError> {
         let args = vec![scope.org().0.into(), scope.patient().0.into(), memory.into()];
-        let content = self.tx.fetch_optional(&ERASED_CONTENT, args).await?;
-        let Some(sealed) = content.map_or(Ok(None), |row| row.opt_blob(0))? else { return Ok(FindingWords::default()) };
+        let content = self.tx.fetch_optional(&sql::WORDS_OF, args).await?;
+        let sealed = content.map_or(Ok(None), |row| row.opt_blob(sql::words_of::CONTENT_SEALED))?;
+        let Some(sealed) = sealed else { return Ok(FindingWords::default()) };
         open_record(self.keys_of(scope)?, memory_cell(memory, "content"), &sealed)
     }
 
@@ -104,21 +106,21 @@ impl Writer<'_> {
         sources: &BTreeSet<Uuid>,
     ) -> Result<Gone, StoreError> {
         let concept = anamnesis_text::fold(&words.concept);
-        let accounts = self.of(&ACCOUNTS, scope).await?;
-        let accounts = accounts.iter().map(|row| row.uuid(0)).collect::<Result<BTreeSet<Uuid>, _>>()?;
+        let accounts = self.accounts_of(scope).await?;
         let mut formed = Gone::default();
-        for row in self.of(&FINDINGS, scope).await? {
-            let (id, source) = (row.uuid(0)?, row.uuid(1)?);
-            if row.text(4)? != "pattern" {
+        for row in self.of(&of_patient::FINDINGS, scope).await? {
+            let (id, source) = (row.uuid(of_patient::findings::ID)?, row.uuid(of_patient::findings::SOURCE_ID)?);
+            if row.text(of_patient::findings::CLASS)? != "pattern" {
                 continue;
             }
-            let words: FindingWords = open_record(self.keys_of(scope)?, finding_cell(id, "payload"), &row.blob(8)?)?;
+            let payload = row.blob(of_patient::findings::PAYLOAD_SEALED)?;
+            let words: FindingWords = open_record(self.keys_of(scope)?, finding_cell(id, "payload"), &payload)?;
             let is_account = accounts.contains(&source);
             let tells = is_account || anamnesis_text::fold(&words.concept) == concept;
             if tells && words.formed_from.iter().any(|raw| sources.contains(raw)) {
                 formed.findings.insert(id);
                 formed.accounts.extend(is_account.then_some(source));
-                self.touched.insert((scope, row.bytes(3)?));
+                self.touched.insert((scope, row.bytes(of_patient::findings::GROUP_HASH)?));
             }
         }
         Ok(formed)
@@ -134,21 +136,22 @@ impl Writer<'_> {
         said: &mut Vec<String>,
     ) -> Result<Option<Reviewed>, StoreError> {
         let args = vec![scope.org().0.into(), scope.patient().0.into(), document.into(), revision.into()];
-        if let Some(row) = self.tx.fetch_optional(&ARCHIVED, args.clone()).await? {
+        if let Some(row) = self.tx.fetch_optional(&of_patient::ARCHIVED_CONTENT_OF_REVISION, args.clone()).await? {
             let keys = self.keys_of(scope)?;
             let cell = archive_cell(document, revision);
-            let content: DocumentContent = open_record(keys, cell, &row.blob(0)?)?;
+            let sealed = row.blob(of_patient::archived_content_of_revision::CONTENT_SEALED)?;
+            let content: DocumentContent = open_record(keys, cell, &sealed)?;
             if let Some((content, _)) = blanked(&content, &spans) {
                 let sealed =
                     Sealer { keys, entropy: self.entropy }.record(archive_cell(document, revision), &content)?;
                 let args = [args.clone(), vec![sealed, self.target.now.into()]].concat();
-                self.tx.execute(&REWRITE_ARCHIVED, args).await?;
+                self.tx.execute(&sql::REWRITE_ARCHIVED, args).await?;
             }
         }
-        let Some(row) = self.tx.fetch_optional(&OLDER, args).await? else { return Ok(None) };
-        let before: DocumentContent =
-            open_record(self.keys_of(scope)?, content_cell(document, revision), &row.blob(0)?)?;
-        let language = match row.text(1)?.as_str() {
+        let Some(row) = self.tx.fetch_optional(&of_patient::CONTENT_OF_REVISION, args).await? else { return Ok(None) };
+        let sealed = row.blob(of_patient::content_of_revision::CONTENT_SEALED)?;
+        let before: DocumentContent = open_record(self.keys_of(scope)?, content_cell(document, revision), &sealed)?;
+        let language = match row.text(of_patient::content_of_revision::LANGUAGE)?.as_str() {
             "es" => Language::Spanish,
             "en" => Language::English,
             _ => Language::Unknown,

@@ -4,7 +4,6 @@
 
 mod events;
 mod memory;
-mod statements;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -13,7 +12,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use super::Writer;
-use super::documents::{PASSAGE, content_cell};
+use super::documents::content_cell;
 use super::findings::finding_cell;
 use super::memories::raw_id;
 use super::profile::preference_cell;
@@ -22,6 +21,9 @@ use crate::StoreError;
 use crate::legacy::record_cell;
 use crate::records::{DocumentContent, FindingWords};
 use crate::seal::{open_record, open_text};
+use crate::statements::write::documents::{PASSAGE, passage};
+use crate::statements::write::removal as sql;
+use crate::statements::write::removal::findings as of;
 use anamnesis_core::failpoints;
 use anamnesis_core::ids::derive;
 use anamnesis_core::legacy::Legacy;
@@ -30,13 +32,6 @@ use anamnesis_core::scope::Scope;
 use anamnesis_sql::{Arg, Row, Sql};
 use anamnesis_text::passages::DEFAULT_MAX_WORDS;
 use anamnesis_text::{Document, Language, Turn, passages, stems};
-pub(super) use statements::statements;
-use statements::{
-    ACCOUNTS, ACTS, DELETE_ACCOUNTS, DELETE_ACTS, DELETE_ANSWERS, DELETE_COURSE, DELETE_DOCUMENT, DELETE_FINDINGS,
-    DELETE_HISTORY, DELETE_INBOX, DELETE_LINKS, DELETE_MEMORIES, DELETE_PASSAGES, DELETE_PREFERENCE,
-    DELETE_PREFERENCES, DELETE_STATEMENTS, DOCUMENTS, FINDINGS, GROUPS_OF, HELD, IMPORTED, INBOX, MEMORIES, OLDER,
-    PREFERENCES, REVIVE_DOCUMENT, REVIVE_FINDINGS, STATED,
-};
 
 /// Bytes of words below which they are found in other words by chance.
 const LEAST: usize = 4;
@@ -92,8 +87,9 @@ impl Writer<'_> {
         for scope in scopes {
             let Some(course) = courses.get(&scope.patient().0).filter(|course| course.ever(true)) else { continue };
             let within = |at: DateTime<Utc>| course.at(at).unwrap_or(false);
-            let held = self.of(&HELD, *scope).await?;
-            let held = held.iter().map(|row| row.opt_uuid(0)).collect::<Result<BTreeSet<_>, _>>()?;
+            let held = self.of(&sql::HOLDS, *scope).await?;
+            let held = held.iter().map(|row| row.opt_uuid(sql::holds::DOCUMENT_ID));
+            let held = held.collect::<Result<BTreeSet<_>, _>>()?;
             if held.contains(&None) {
                 continue;
             }
@@ -117,11 +113,14 @@ impl Writer<'_> {
             let mut said = Vec::new();
             for (id, revision) in &gone.documents {
                 let args = vec![scope.org().0.into(), scope.patient().0.into(), (*id).into(), (*revision).into()];
-                for (sql, cell) in
-                    [(&OLDER, content_cell(*id, *revision)), (&statements::ARCHIVED, archive_cell(*id, *revision))]
-                {
-                    let Some(row) = self.tx.fetch_optional(sql, args.clone()).await? else { continue };
-                    let content: DocumentContent = open_record(self.keys_of(scope)?, cell, &row.blob(0)?)?;
+                let stored = sql::content_of_revision::CONTENT_SEALED;
+                let archived = sql::archived_content_of_revision::CONTENT_SEALED;
+                for (statement, place, cell) in [
+                    (&sql::CONTENT_OF_REVISION, stored, content_cell(*id, *revision)),
+                    (&sql::ARCHIVED_CONTENT_OF_REVISION, archived, archive_cell(*id, *revision)),
+                ] {
+                    let Some(row) = self.tx.fetch_optional(statement, args.clone()).await? else { continue };
+                    let content: DocumentContent = open_record(self.keys_of(scope)?, cell, &row.blob(place)?)?;
                     said.push(content.text);
                 }
             }
@@ -133,6 +132,12 @@ impl Writer<'_> {
 
     async fn of(&mut self, sql: &Sql, scope: Scope) -> Result<Vec<Row>, StoreError> {
         Ok(self.tx.fetch_all(sql, vec![scope.org().0.into(), scope.patient().0.into()]).await?)
+    }
+
+    /// Accounts that jobs wrote, by the id of their documents.
+    async fn accounts_of(&mut self, scope: Scope) -> Result<BTreeSet<Uuid>, StoreError> {
+        let rows = self.of(&sql::ACCOUNTS, scope).await?;
+        Ok(rows.iter().map(|row| row.uuid(sql::accounts::ID)).collect::<Result<_, _>>()?)
     }
 
     async fn delete(&mut self, sql: &Sql, scope: Scope, ids: impl IntoIterator<Item = Uuid>) -> Result<(), StoreError> {
@@ -148,11 +153,11 @@ impl Writer<'_> {
         if failpoints::is("erase_keeps_accounts") {
             return Ok(());
         }
-        self.delete(&DELETE_ACCOUNTS, scope, accounts.iter().copied()).await?;
+        self.delete(&sql::DELETE_ACCOUNTS, scope, accounts.iter().copied()).await?;
         for id in accounts {
             let args = vec![scope.org().0.into(), scope.patient().0.into(), (*id).into(), 1.into()];
-            self.tx.execute(&DELETE_PASSAGES, args.clone()).await?;
-            self.tx.execute(&DELETE_DOCUMENT, args).await?;
+            self.tx.execute(&sql::DELETE_PASSAGES, args.clone()).await?;
+            self.tx.execute(&sql::DELETE_DOCUMENT, args).await?;
         }
         Ok(())
     }
@@ -160,7 +165,7 @@ impl Writer<'_> {
     /// Copies of what was said that are no findings: imported records and preferences that say it, and every answer about
     /// rights, which is a copy of all.
     async fn remove_copies(&mut self, scope: Scope, said: &[String]) -> Result<(), StoreError> {
-        self.tx.execute(&DELETE_ANSWERS, vec![scope.org().0.into(), scope.patient().0.into()]).await?;
+        self.tx.execute(&sql::DELETE_RIGHTS_ANSWERS, vec![scope.org().0.into(), scope.patient().0.into()]).await?;
         let said: Vec<String> = said.iter().map(|words| anamnesis_text::fold(words.trim())).collect();
         let says = |text: &str| {
             let text = anamnesis_text::fold(text.trim());
@@ -170,25 +175,26 @@ impl Writer<'_> {
             said.iter().any(is_there)
         };
         let mut records = Vec::new();
-        for row in self.of(&IMPORTED, scope).await? {
-            let id = row.uuid(0)?;
-            let record: Value = open_record(self.keys_of(scope)?, record_cell(id), &row.blob(1)?)?;
+        for row in self.of(&sql::IMPORTED_RECORDS, scope).await? {
+            let id = row.uuid(sql::imported_records::ID)?;
+            let sealed = row.blob(sql::imported_records::RECORD_SEALED)?;
+            let record: Value = open_record(self.keys_of(scope)?, record_cell(id), &sealed)?;
             let legacy = anamnesis_core::legacy::read(&record);
             let speaks = |legacy: &Legacy| says(&legacy.text) || legacy.entries.iter().any(|(_, value)| says(value));
             records.extend(legacy.as_ref().is_some_and(speaks).then_some(id));
         }
-        self.delete(&statements::DELETE_IMPORTED, scope, records).await?;
+        self.delete(&sql::DELETE_IMPORTED_RECORDS, scope, records).await?;
         let mut preferences = Vec::new();
-        for row in self.of(&PREFERENCES, scope).await? {
-            let key: [u8; 32] = row.bytes(0)?;
+        for row in self.of(&sql::PREFERENCES, scope).await? {
+            let key: [u8; 32] = row.bytes(sql::preferences::KEY_HASH)?;
             let cell = preference_cell(&key, "value");
-            if says(&open_text(self.keys_of(scope)?, cell, &row.blob(1)?)?) {
+            if says(&open_text(self.keys_of(scope)?, cell, &row.blob(sql::preferences::VALUE_SEALED)?)?) {
                 preferences.push(key.to_vec());
             }
         }
         if !preferences.is_empty() {
             let args = vec![scope.org().0.into(), scope.patient().0.into(), Arg::Blobs(preferences)];
-            self.tx.execute(&DELETE_PREFERENCE, args).await?;
+            self.tx.execute(&sql::DELETE_PREFERENCES, args).await?;
         }
         Ok(())
     }
@@ -200,13 +206,14 @@ impl Writer<'_> {
         within: &impl Fn(DateTime<Utc>) -> bool,
     ) -> Result<(), StoreError> {
         let mut gone = Vec::new();
-        for row in self.of(&IMPORTED, scope).await? {
-            let id = row.uuid(0)?;
-            let record: Value = open_record(self.keys_of(scope)?, record_cell(id), &row.blob(1)?)?;
+        for row in self.of(&sql::IMPORTED_RECORDS, scope).await? {
+            let id = row.uuid(sql::imported_records::ID)?;
+            let sealed = row.blob(sql::imported_records::RECORD_SEALED)?;
+            let record: Value = open_record(self.keys_of(scope)?, record_cell(id), &sealed)?;
             let at = anamnesis_core::legacy::read(&record).and_then(|legacy| legacy.at);
             gone.extend(at.is_some_and(within).then_some(id));
         }
-        self.delete(&statements::DELETE_IMPORTED, scope, gone).await
+        self.delete(&sql::DELETE_IMPORTED_RECORDS, scope, gone).await
     }
 
     /// Documents, profile events and readings from inside, with their findings and what was formed of them.
@@ -217,41 +224,44 @@ impl Writer<'_> {
         held: &BTreeSet<Option<Uuid>>,
     ) -> Result<Gone, StoreError> {
         let mut gone = Gone::default();
-        let accounts = self.of(&ACCOUNTS, scope).await?;
-        let accounts = accounts.iter().map(|row| row.uuid(0)).collect::<Result<BTreeSet<Uuid>, _>>()?;
+        let accounts = self.accounts_of(scope).await?;
         let mut kept: BTreeMap<Uuid, u32> = BTreeMap::new();
         let mut retired: BTreeSet<Uuid> = BTreeSet::new();
-        for row in self.of(&DOCUMENTS, scope).await? {
-            let (id, revision) = (row.uuid(0)?, u32::try_from(row.i64(1)?).map_err(|_| StoreError::Shape)?);
+        for row in self.of(&sql::DOCUMENTS, scope).await? {
+            let id = row.uuid(sql::documents::DOCUMENT_ID)?;
+            let revision = u32::try_from(row.i64(sql::documents::REVISION)?).map_err(|_| StoreError::Shape)?;
             if accounts.contains(&id) || held.contains(&Some(id)) {
                 continue;
             }
-            if which.takes(id, row.time(2)?) {
+            if which.takes(id, row.time(sql::documents::OCCURRED_AT)?) {
                 gone.documents.insert((id, revision));
-                gone.bodies.insert(row.bytes(3)?);
-                retired.extend(row.bool(4)?.then_some(id));
+                gone.bodies.insert(row.bytes(sql::documents::BODY_HASH)?);
+                retired.extend(row.bool(sql::documents::CURRENT)?.then_some(id));
             } else {
                 kept.insert(id, revision);
             }
         }
         gone.revived = kept.into_iter().filter(|(id, _)| retired.contains(id)).collect();
-        for row in self.of(&STATED, scope).await? {
-            let id = row.uuid(0)?;
-            gone.messages.extend(which.within(row.time(1)?).then_some(id));
+        for row in self.of(&sql::PROFILE_STATEMENTS, scope).await? {
+            let id = row.uuid(sql::profile_statements::ID)?;
+            gone.messages.extend(which.within(row.time(sql::profile_statements::STATED_AT)?).then_some(id));
         }
         let raws: BTreeSet<Uuid> = gone.documents.iter().map(|(id, revision)| raw_id(scope, *id, *revision)).collect();
-        for row in self.of(&FINDINGS, scope).await? {
-            let (id, source) = (row.uuid(0)?, row.uuid(1)?);
-            let revision = u32::try_from(row.i64(2)?).map_err(|_| StoreError::Shape)?;
-            let is_reading = row.text(5)? == "device" && row.opt_text(7)?.is_none() && which.within(row.time(6)?);
-            let formed = row.text(4)? == "pattern" && self.is_formed_of(scope, id, &row.blob(8)?, &raws)?;
+        for row in self.of(&sql::FINDINGS, scope).await? {
+            let (id, source) = (row.uuid(of::ID)?, row.uuid(of::SOURCE_ID)?);
+            let revision = u32::try_from(row.i64(of::REVISION)?).map_err(|_| StoreError::Shape)?;
+            let is_reading = row.text(of::SET_BY)? == "device"
+                && row.opt_text(of::DOCUMENT_TYPE)?.is_none()
+                && which.within(row.time(of::ASSERTED_AT)?);
+            let formed = row.text(of::CLASS)? == "pattern"
+                && self.is_formed_of(scope, id, &row.blob(of::PAYLOAD_SEALED)?, &raws)?;
             if is_reading {
                 gone.messages.insert(source);
             }
             if is_reading || formed || gone.documents.contains(&(source, revision)) || gone.messages.contains(&source) {
                 gone.findings.insert(id);
                 gone.accounts.extend((formed && accounts.contains(&source)).then_some(source));
-                self.touched.insert((scope, row.bytes(3)?));
+                self.touched.insert((scope, row.bytes(of::GROUP_HASH)?));
             }
         }
         Ok(gone)
@@ -265,33 +275,34 @@ impl Writer<'_> {
     async fn remove(&mut self, scope: Scope, gone: Gone) -> Result<(), StoreError> {
         let before = self.memories_of(scope).await?;
         self.remove_messages(scope, &gone, &before).await?;
-        self.delete(&DELETE_FINDINGS, scope, gone.findings.iter().copied()).await?;
+        self.delete(&sql::DELETE_FINDINGS, scope, gone.findings.iter().copied()).await?;
         self.remove_accounts(scope, &gone.accounts).await?;
         for (id, revision) in gone.documents.iter().copied() {
             let args = vec![scope.org().0.into(), scope.patient().0.into(), id.into(), revision.into()];
-            self.tx.execute(&DELETE_PASSAGES, args.clone()).await?;
-            self.tx.execute(&DELETE_DOCUMENT, args).await?;
+            self.tx.execute(&sql::DELETE_PASSAGES, args.clone()).await?;
+            self.tx.execute(&sql::DELETE_DOCUMENT, args).await?;
         }
         let raws = gone.documents.iter().map(|(id, revision)| raw_id(scope, *id, *revision));
-        self.delete(&DELETE_MEMORIES, scope, raws).await?;
+        self.delete(&sql::DELETE_MEMORIES, scope, raws).await?;
         for (id, revision) in &gone.revived {
             self.revive(scope, *id, *revision).await?;
         }
         // A trend that was computed over all is computed anew when it is needed.
-        self.tx.execute(&DELETE_COURSE, vec![scope.org().0.into(), scope.patient().0.into()]).await?;
+        let of = vec![scope.org().0.into(), scope.patient().0.into()];
+        self.tx.execute(&sql::DELETE_CONFIDENCE_COURSE, of).await?;
         self.remove_statements(scope, &gone.messages).await?;
         self.fold().await?;
         let after = self.memories_of(scope).await?;
         let vanished: BTreeSet<Uuid> = before.keys().filter(|id| !after.contains_key(id)).copied().collect();
-        self.delete(&DELETE_HISTORY, scope, vanished.iter().copied()).await?;
-        self.delete(&DELETE_LINKS, scope, vanished.iter().chain(&gone.messages).copied()).await?;
+        self.delete(&sql::DELETE_HISTORY, scope, vanished.iter().copied()).await?;
+        self.delete(&sql::DELETE_LINKS, scope, vanished.iter().chain(&gone.messages).copied()).await?;
         self.take_back_events(scope, &gone, &vanished).await
     }
 
     /// Memories with their groups.
     async fn memories_of(&mut self, scope: Scope) -> Result<BTreeMap<Uuid, [u8; 32]>, StoreError> {
-        let rows = self.of(&MEMORIES, scope).await?;
-        rows.iter().map(|row| Ok((row.uuid(0)?, row.bytes(1)?))).collect()
+        let rows = self.of(&sql::MEMORIES, scope).await?;
+        rows.iter().map(|row| Ok((row.uuid(sql::memories::ID)?, row.bytes(sql::memories::GROUP_HASH)?))).collect()
     }
 
     /// What is known of the messages themselves, and what a correction did in addition to what it said.
@@ -302,30 +313,30 @@ impl Writer<'_> {
         memories: &BTreeMap<Uuid, [u8; 32]>,
     ) -> Result<(), StoreError> {
         let (mut messages, mut spoken): (Vec<Vec<u8>>, Vec<[u8; 32]>) = Default::default();
-        for row in self.of(&INBOX, scope).await? {
-            let message: [u8; 32] = row.bytes(0)?;
+        for row in self.of(&sql::INBOX, scope).await? {
+            let message: [u8; 32] = row.bytes(sql::inbox::MESSAGE_HASH)?;
             let words = derive("spoken", &[&message]);
             if gone.documents.contains(&(words, 1)) {
                 spoken.push(message);
             }
             let own = gone.messages.contains(&derive("message", &[&message]));
-            if own || gone.bodies.contains(&row.bytes(1)?) {
+            if own || gone.bodies.contains(&row.bytes(sql::inbox::BODY_HASH)?) {
                 messages.push(message.to_vec());
             }
         }
         if !messages.is_empty() {
             let args = vec![scope.org().0.into(), scope.patient().0.into(), Arg::Blobs(messages)];
-            self.tx.execute(&DELETE_INBOX, args).await?;
+            self.tx.execute(&sql::DELETE_INBOX, args).await?;
         }
         let mut acts = Vec::new();
-        for row in self.of(&ACTS, scope).await? {
-            let (id, memory) = (row.uuid(0)?, row.uuid(1)?);
+        for row in self.of(&sql::ACTS, scope).await? {
+            let (id, memory) = (row.uuid(sql::acts::ID)?, row.uuid(sql::acts::MEMORY_ID)?);
             if spoken.iter().any(|message| derive("act", &[message, memory.as_bytes()]) == id) {
                 acts.push(id);
                 self.touched.extend(memories.get(&memory).map(|group| (scope, *group)));
             }
         }
-        self.delete(&DELETE_ACTS, scope, acts).await
+        self.delete(&sql::DELETE_ACTS, scope, acts).await
     }
 
     /// What profile events set: the patient's row is what is left of them.
@@ -333,8 +344,8 @@ impl Writer<'_> {
         if messages.is_empty() {
             return Ok(());
         }
-        self.delete(&DELETE_STATEMENTS, scope, messages.iter().copied()).await?;
-        self.delete(&DELETE_PREFERENCES, scope, messages.iter().copied()).await?;
+        self.delete(&sql::DELETE_PROFILE_STATEMENTS, scope, messages.iter().copied()).await?;
+        self.delete(&sql::DELETE_STATED_PREFERENCES, scope, messages.iter().copied()).await?;
         self.stated_again(scope).await
     }
 
@@ -343,20 +354,22 @@ impl Writer<'_> {
         let (org, patient, now) = (Arg::from(scope.org().0), Arg::from(scope.patient().0), Arg::from(self.target.now));
         let of = vec![org.clone(), patient.clone(), id.into(), revision.into()];
         let with = [of.as_slice(), std::slice::from_ref(&now)].concat();
-        self.tx.execute(&REVIVE_DOCUMENT, with.clone()).await?;
-        self.tx.execute(&REVIVE_FINDINGS, with).await?;
-        for row in self.tx.fetch_all(&GROUPS_OF, vec![org.clone(), patient, id.into()]).await? {
-            self.touched.insert((scope, row.bytes(0)?));
+        self.tx.execute(&sql::REVIVE_DOCUMENT, with.clone()).await?;
+        self.tx.execute(&sql::REVIVE_FINDINGS, with).await?;
+        for row in self.tx.fetch_all(&sql::GROUPS_OF_DOCUMENT, vec![org.clone(), patient, id.into()]).await? {
+            self.touched.insert((scope, row.bytes(sql::groups_of_document::GROUP_HASH)?));
         }
-        let Some(row) = self.tx.fetch_optional(&OLDER, of).await? else { return Ok(()) };
-        let content: DocumentContent = open_record(self.keys_of(scope)?, content_cell(id, revision), &row.blob(0)?)?;
-        let language = match row.text(1)?.as_str() {
+        let Some(row) = self.tx.fetch_optional(&sql::CONTENT_OF_REVISION, of).await? else { return Ok(()) };
+        let sealed = row.blob(sql::content_of_revision::CONTENT_SEALED)?;
+        let content: DocumentContent = open_record(self.keys_of(scope)?, content_cell(id, revision), &sealed)?;
+        let language = match row.text(sql::content_of_revision::LANGUAGE)?.as_str() {
             "es" => Language::Spanish,
             "en" => Language::English,
             _ => Language::Unknown,
         };
         let rows = self.passages_of(scope, id, revision, &content, language)?;
-        self.tx.bulk_sharing(&PASSAGE, vec![org, now.clone(), now], rows).await?;
+        let shared = passage::Shared { org_id: org, created_at: now.clone(), updated_at: now };
+        self.tx.bulk_sharing(&PASSAGE, shared.into(), rows).await?;
         Ok(())
     }
 
@@ -379,23 +392,24 @@ impl Writer<'_> {
         let row = |(n, span): (usize, anamnesis_text::Span)| {
             let (org, patient) = (scope.org().0, scope.patient().0);
             let (revised, ordinal) = (revision.to_be_bytes(), (n as u64).to_be_bytes());
-            let passage = derive("passage", &[org.as_bytes(), patient.as_bytes(), id.as_bytes(), &revised, &ordinal]);
+            let own = derive("passage", &[org.as_bytes(), patient.as_bytes(), id.as_bytes(), &revised, &ordinal]);
             let mut terms: Vec<i64> =
                 stems(span.of(&document.text), language).iter().map(|stem| keys.term(stem)).collect();
             terms.sort_unstable();
-            vec![
-                patient.into(),
-                passage.into(),
-                id.into(),
-                revision.into(),
-                (n as i64).into(),
-                (span.start as i64).into(),
-                (span.end as i64).into(),
-                keys.text_hash(span.of(&document.text)).into(),
-                Arg::Ints(terms),
-                true.into(),
-                false.into(),
-            ]
+            let row = passage::Row {
+                patient_id: patient.into(),
+                id: own.into(),
+                document_id: id.into(),
+                revision: revision.into(),
+                ordinal: (n as i64).into(),
+                start_offset: (span.start as i64).into(),
+                end_offset: (span.end as i64).into(),
+                text_hash: keys.text_hash(span.of(&document.text)).into(),
+                terms: Arg::Ints(terms),
+                waits: true.into(),
+                behind: false.into(),
+            };
+            row.into()
         };
         let spans = passages(&document, DEFAULT_MAX_WORDS).into_iter().map(|passage| passage.span);
         Ok(spans.enumerate().map(row).collect())

@@ -1,0 +1,5 @@
+//! Rust for the statements in `sql`.
+
+fn main() {
+    anamnesis_sql_codegen::build("sql", "sql/tables.tsv");
+}
