@@ -8,15 +8,23 @@ SHELL := /bin/bash
 CACHE := $(or $(ANAMNESIS_CACHE_DIR),$(CURDIR)/.cache)
 export PATH := $(CACHE)/tools/bin:$(PATH)
 
-.PHONY: help setup demo test examples scenarios features facts readers proofs check check-scripts check-deps check-helm check-alerts check-dashboards check-metrics dashboard-pictures day check-models check-security check-asyncapi check-release check-advisories prose advisories sbom lint fmt docs bench replay campaign campaign-quick upgrade seeded-bugs clean
+.PHONY: help setup demo test examples scenarios features facts readers proofs check check-scripts check-deps check-helm check-alerts check-dashboards check-metrics dashboard-pictures day check-models check-security check-asyncapi check-release check-advisories prose advisories sbom lint fmt docs bench code-size replay campaign campaign-quick upgrade seeded-bugs clean
 
-help: ## What can be made
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+##@ Set up
+help: ## Print this list
+	@awk -F ':.*## ' '/^##@ / { printf "\n%s\n", substr($$0, 5) } /^[a-z-]+:.*## / { printf "  make %-20s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: ## Look for the toolchain; install what is missing
 	@scripts/setup.sh
 
-demo: setup ## Sample documents become memory, then 30 simulated nights pass
+clean: ## Remove what was built, fetched or started here
+	@scripts/postgres.sh stop
+	@scripts/rabbitmq.sh stop
+	@cargo clean
+	@rm -rf "$(CACHE)"
+
+##@ Everyday
+demo: setup ## Sample documents become memory, then 30 simulated days pass
 	@cargo build --locked --bin anamnesis
 	@cargo run --locked --quiet -- demo
 
@@ -27,99 +35,6 @@ test: setup check check-dashboards check-metrics ## Every check and test; CI add
 	export ANAMNESIS_TEST_AMQP_URL=$${ANAMNESIS_TEST_AMQP_URL:-$$(scripts/rabbitmq.sh start)}; \
 	ANAMNESIS_SCENARIOS=$${ANAMNESIS_SCENARIOS:-quick} cargo nextest run --locked --workspace --features otel --no-fail-fast
 
-examples: setup ## The READMEs of the crates that can be used alone: their code compiles and their examples run
-	@cargo build --locked --quiet --workspace --examples
-	@cargo test --locked --quiet --workspace --doc
-	@for example in passages redact extract similarity; do "$${CARGO_TARGET_DIR:-target}/debug/examples/$$example"; done
-	@"$${CARGO_TARGET_DIR:-target}/debug/examples/check" < samples/lucia.ndjson
-
-proofs: setup ## The long proofs: 2,000 orders, 10⁶ random operations, 10,000 changes of the audit trail, 50 starts of eight programs
-	@scripts/nextest.sh
-	@export ANAMNESIS_TEST_POSTGRES_URL=$${ANAMNESIS_TEST_POSTGRES_URL:-$$(scripts/postgres.sh start)}; \
-	ANAMNESIS_TEST_LONG=1 cargo nextest run --locked --no-fail-fast --test suite store:: audit::no_change_of_the_trail
-
-broker-segments: setup ## When words of a message that was worked leave the broker's disk: measured on a private node
-	@scripts/broker_segments.sh
-
-campaign-quick: setup ## The proving ground, quick, on both stores: kills, restarts, broken lines, keys away; one JSON line each
-	@cargo build --locked --quiet --bin anamnesis --example campaign
-	@cargo run --locked --quiet --example campaign -- --store sqlite --messages 120 --kills 5 --key-faults 4
-	@cargo run --locked --quiet --example campaign -- --keys table --key-faults 5
-
-campaign: setup ## The proving ground at length: keys in a table, then in a file: 10,000 messages, 200 kills, 40 key faults …
-	@cargo build --locked --quiet --bin anamnesis --example campaign
-	@cargo run --locked --quiet --example campaign -- --messages 2000 --kills 40 --broker-restarts 2 --database-crashes 6 --keys table --key-faults 40 --pause 1200 --patience 900
-	@cargo run --locked --quiet --example campaign -- --messages 10000 --kills 200 --broker-restarts 10 --database-crashes 20 --keys file --key-faults 40 --pause 1200 --half-open --patience 1800
-
-seeded-bugs: setup ## Break each promise on purpose and show that its proof notices
-	@scripts/seeded_bugs.sh
-
-check: prose check-scripts check-deps check-models check-security check-asyncapi check-release check-helm check-alerts check-advisories sbom ## What is not Rust: scripts, Dockerfile, dependencies with their advisories and parts list, models, pages on security, Helm chart, alerts
-
-check-scripts:
-	@bin=$$(scripts/python.sh); \
-	"$$bin/shellcheck" --external-sources --source-path=SCRIPTDIR scripts/*.sh .ci/run; \
-	"$$bin/hadolint" Dockerfile; \
-	echo "scripts and Dockerfile: no findings"
-
-check-deps: setup
-	@scripts/check_deps.sh
-	@scripts/machete.sh
-
-check-models:
-	@scripts/check_models.sh
-
-check-security:
-	@scripts/check_security.sh
-
-# Where no database can be had, nothing was checked, and that is said.
-check-advisories: setup
-	@scripts/advisories.sh || [ $$? -eq 3 ]
-
-check-asyncapi:
-	@scripts/check_asyncapi.sh
-
-check-release:
-	@scripts/check_release.sh
-
-check-helm:
-	@scripts/check_helm.sh
-
-check-alerts:
-	@scripts/check_alerts.sh
-
-check-dashboards: setup ## Every query of dashboards and alerts is answered by a real Prometheus that scrapes a worker under load
-	@cargo build --locked --quiet --bin anamnesis
-	@scripts/check_dashboards.sh
-
-check-metrics: setup ## Every family of metrics moves in a run through the front door
-	@cargo build --locked --quiet --bin anamnesis
-	@scripts/check_metrics.sh
-
-# MINUTES=N is a shorter piece of the day, DAY="…" has other options of scripts/day.py. The deploy needs a second build: the same
-# sources under another revision.
-day: setup ## A day in production in an hour: servers, three workers, four organisations, a deploy, outages; pictures, alerts, objectives
-	@out=$${CARGO_TARGET_DIR:-target}/day; revision=$$(git rev-parse --short HEAD 2>/dev/null || echo day); mkdir -p "$$out"; \
-	for build in "$$revision" "$$revision-next"; do \
-		ANAMNESIS_REVISION=$$build cargo build --locked --quiet --bin anamnesis; \
-		cp "$${CARGO_TARGET_DIR:-target}/debug/anamnesis" "$$out/anamnesis$${build#"$$revision"}"; \
-	done; \
-	"$$(scripts/python.sh)/python" scripts/day.py --minutes $(or $(MINUTES),60) --program "$$out/anamnesis" --next "$$out/anamnesis-next" $(DAY)
-
-dashboard-pictures: ## The pictures of the dashboards again, from the answers that the last `make day` kept
-	@"$$(scripts/python.sh)/python" scripts/dashboard_pictures.py --answers "$${CARGO_TARGET_DIR:-target}/day/answers.json" --out "$${CARGO_TARGET_DIR:-target}/day"
-
-prose: ## Length of sentences and retired words of each written page
-	@python3 scripts/schema_diagram.py --check
-	@python3 scripts/dashboard_page.py --check
-	@python3 scripts/prose.py
-
-advisories: setup ## Known vulnerabilities of the dependencies; fails, and says so, where no advisory database can be had
-	@scripts/advisories.sh
-
-sbom: setup ## Parts list of the shipped program: target/sbom/anamnesis.cdx.json (CycloneDX), with its models
-	@scripts/sbom.sh
-
 lint: setup ## Formatting and clippy, warnings are errors
 	@cargo fmt --all --check
 	@cargo clippy --locked --workspace -- -D warnings
@@ -129,41 +44,136 @@ lint: setup ## Formatting and clippy, warnings are errors
 fmt: ## Format the sources
 	@cargo fmt --all
 
-upgrade: setup ## An upgrade under load from the version before: workers, migration, rolling replacement; one table and a JSON line
-	@cargo build --locked --quiet --bin anamnesis --example campaign
-	@program=$$(scripts/release_program.sh $(or $(FROM),0.1.0)); \
-	cargo run --locked --quiet --example campaign -- --upgrade-from "$$program" --messages 3000
-
-docs: setup ## Write again what is made from the code (docs/metrics.md, phrasebook.bin …)
+docs: setup ## Write generated pages and files again (docs/metrics.md, phrases.bin …)
 	@scripts/nextest.sh
-	@ANAMNESIS_UPDATE_DOCS=1 cargo nextest run --locked --workspace -E 'test(generated_docs) + test(the_printed_book_of_phrases)'
+	@ANAMNESIS_UPDATE_DOCS=1 cargo nextest run --locked --workspace -E 'test(generated_docs) + test(the_serialized_phrase_trie)'
 	@"$$(scripts/python.sh)/python" scripts/helm_readme.py --write
-
-facts: setup ## Whole documents in, memory out: what is remembered rightly, for each set of tests/data/facts; last line JSON
-	@cargo build --locked --quiet --bin anamnesis
-	@python3 scripts/score_facts.py tests/data/facts/*.jsonl --anamnesis "$${CARGO_TARGET_DIR:-target}/debug/anamnesis"
-
-scenarios: setup ## Every scenario of tests/scenarios, on both engines
-	@ANAMNESIS_TEST_POSTGRES_URL=$$(scripts/postgres.sh start) cargo nextest run --locked --test scenarios
 
 features: setup ## docs/features.md from the scenarios and their tags
 	@ANAMNESIS_UPDATE_DOCS=1 cargo nextest run --locked --test scenarios -E 'test(page of features)'
 
-readers: setup ## Rules alone, and with the learned reader, on the cold sets of whole documents (half an hour); last lines JSON
-	@cargo build --locked --quiet --bin anamnesis
-	@for profile in fast careful; do python3 scripts/score_facts.py tests/data/cold/[d-o].jsonl --profile $$profile \
-		--anamnesis "$${CARGO_TARGET_DIR:-target}/debug/anamnesis"; done
+scenarios: setup ## Every scenario of tests/scenarios, on both engines
+	@ANAMNESIS_TEST_POSTGRES_URL=$$(scripts/postgres.sh start) cargo nextest run --locked --test scenarios
 
+examples: setup ## Code of the READMEs of crates that can be used alone: compile and run
+	@cargo build --locked --quiet --workspace --examples
+	@cargo test --locked --quiet --workspace --doc
+	@for example in passages redact extract similarity; do "$${CARGO_TARGET_DIR:-target}/debug/examples/$$example"; done
+	@"$${CARGO_TARGET_DIR:-target}/debug/examples/check" < samples/lucia.ndjson
+
+##@ Checks
+check: prose check-scripts check-deps check-models check-security check-asyncapi check-release check-helm check-alerts check-advisories sbom ## All that is not Rust: scripts, container file, dependencies, models, pages, chart, alerts
+
+check-scripts: ## Shell scripts and container file
+	@bin=$$(scripts/python.sh); \
+	"$$bin/shellcheck" --external-sources --source-path=SCRIPTDIR scripts/*.sh .ci/run; \
+	"$$bin/hadolint" Dockerfile; \
+	echo "scripts and Dockerfile: no findings"
+
+check-deps: setup ## Licences, sources and duplicates of dependencies; unused ones
+	@scripts/check_deps.sh
+	@scripts/machete.sh
+
+check-models: ## Models against their checksums
+	@scripts/check_models.sh
+
+check-security: ## Tests and targets that the pages on security name
+	@scripts/check_security.sh
+
+check-asyncapi: ## AsyncAPI document against its schema and the code
+	@scripts/check_asyncapi.sh
+
+check-helm: ## Chart: rendering, schemas of Kubernetes, values and README
+	@scripts/check_helm.sh
+
+check-alerts: ## Alert rules and their tests with promtool
+	@scripts/check_alerts.sh
+
+check-dashboards: setup ## Every query of dashboards and alerts against a real Prometheus and a worker under load
+	@cargo build --locked --quiet --bin anamnesis
+	@scripts/check_dashboards.sh
+
+check-metrics: setup ## Every metric family moves in an end-to-end run
+	@cargo build --locked --quiet --bin anamnesis
+	@scripts/check_metrics.sh
+
+prose: ## Sentence length and retired words of each written page
+	@python3 scripts/schema_diagram.py --check
+	@python3 scripts/dashboard_page.py --check
+	@python3 scripts/prose.py
+
+##@ Proofs and campaigns
+proofs: setup ## Long proofs: 2,000 orders, 10⁶ random operations, 10,000 changes of the audit trail
+	@scripts/nextest.sh
+	@export ANAMNESIS_TEST_POSTGRES_URL=$${ANAMNESIS_TEST_POSTGRES_URL:-$$(scripts/postgres.sh start)}; \
+	ANAMNESIS_TEST_LONG=1 cargo nextest run --locked --no-fail-fast --test suite store:: audit::no_change_of_the_trail
+
+campaign-quick: setup ## Quick fault campaign on both stores: kills, restarts, broken lines, missing keys
+	@cargo build --locked --quiet --bin anamnesis --example campaign
+	@cargo run --locked --quiet --example campaign -- --store sqlite --messages 120 --kills 5 --key-faults 4
+	@cargo run --locked --quiet --example campaign -- --keys table --key-faults 5
+
+campaign: setup ## Long fault campaign: 12,000 messages, 240 kills, 80 key faults
+	@cargo build --locked --quiet --bin anamnesis --example campaign
+	@cargo run --locked --quiet --example campaign -- --messages 2000 --kills 40 --broker-restarts 2 --database-crashes 6 --keys table --key-faults 40 --pause 1200 --patience 900
+	@cargo run --locked --quiet --example campaign -- --messages 10000 --kills 200 --broker-restarts 10 --database-crashes 20 --keys file --key-faults 40 --pause 1200 --half-open --patience 1800
+
+seeded-bugs: setup ## Break each promise on purpose and show that its test notices
+	@scripts/seeded_bugs.sh
+
+broker-segments: setup ## Measure when processed words leave the disk of the broker, on a private node
+	@scripts/broker_segments.sh
+
+upgrade: setup ## Upgrade under load from the version before: migration, rolling replacement; table and JSON line
+	@cargo build --locked --quiet --bin anamnesis --example campaign
+	@program=$$(scripts/release_program.sh $(or $(FROM),0.1.0)); \
+	cargo run --locked --quiet --example campaign -- --upgrade-from "$$program" --messages 3000
+
+# MINUTES=N is a shorter piece of the day, DAY="…" has other options of scripts/day.py. The deploy needs a second build: the same
+# sources under another revision.
+day: setup ## A day in production in an hour: workers, organisations, a deploy, outages; pictures, alerts
+	@out=$${CARGO_TARGET_DIR:-target}/day; revision=$$(git rev-parse --short HEAD 2>/dev/null || echo day); mkdir -p "$$out"; \
+	for build in "$$revision" "$$revision-next"; do \
+		ANAMNESIS_REVISION=$$build cargo build --locked --quiet --bin anamnesis; \
+		cp "$${CARGO_TARGET_DIR:-target}/debug/anamnesis" "$$out/anamnesis$${build#"$$revision"}"; \
+	done; \
+	"$$(scripts/python.sh)/python" scripts/day.py --minutes $(or $(MINUTES),60) --program "$$out/anamnesis" --next "$$out/anamnesis-next" $(DAY)
+
+dashboard-pictures: ## Draw the dashboards again from the answers of the last `make day`
+	@"$$(scripts/python.sh)/python" scripts/dashboard_pictures.py --answers "$${CARGO_TARGET_DIR:-target}/day/answers.json" --out "$${CARGO_TARGET_DIR:-target}/day"
+
+##@ Benchmarks and measurements
 bench: setup ## Benchmarks: tables, and one JSON line each
 	@cargo build --locked --profile dist --quiet --package anamnesis --package anamnesis-bench
 	@cargo run --locked --profile dist --quiet --package anamnesis-bench -- ingest
 
-replay: setup ## Ingest FILES="…" twice and look for each document again: counts, memory, changed tables
+replay: setup ## Ingest FILES="…" twice and search each document again: counts, memory, changed tables
 	@cargo build --locked --release --quiet --bin anamnesis
 	@scripts/replay.py $(FILES)
 
-clean: ## Remove what was built, fetched or started here
-	@scripts/postgres.sh stop
-	@scripts/rabbitmq.sh stop
-	@cargo clean
-	@rm -rf "$(CACHE)"
+code-size: ## Lines of own code by crate, and growth by piece of work
+	@python3 scripts/code_size.py
+
+##@ Models
+facts: setup ## What is remembered correctly of whole documents, for each set of tests/data/facts; last line JSON
+	@cargo build --locked --quiet --bin anamnesis
+	@python3 scripts/score_facts.py tests/data/facts/*.jsonl --anamnesis "$${CARGO_TARGET_DIR:-target}/debug/anamnesis"
+
+readers: setup ## Rules alone and with the learned reader, on the cold sets (half an hour); last lines JSON
+	@cargo build --locked --quiet --bin anamnesis
+	@for profile in fast careful; do python3 scripts/score_facts.py tests/data/cold/[d-o].jsonl --profile $$profile \
+		--anamnesis "$${CARGO_TARGET_DIR:-target}/debug/anamnesis"; done
+
+##@ Release
+check-release: ## Versions, change log and kept data of a release agree
+	@scripts/check_release.sh
+
+# Where no database can be had, nothing was checked, and that is said.
+check-advisories: setup ## Known vulnerabilities; passes with a note where no database is available
+	@scripts/advisories.sh || [ $$? -eq 3 ]
+
+advisories: setup ## Known vulnerabilities of the dependencies; fails where no advisory database is available
+	@scripts/advisories.sh
+
+sbom: setup ## Bill of materials of the program and its models: target/sbom/anamnesis.cdx.json (CycloneDX)
+	@scripts/sbom.sh

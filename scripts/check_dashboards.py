@@ -26,7 +26,7 @@ SHAPE = {"chat": 2400, "clinical_note": 1500, "session_transcript": 600, "analys
          "signal": 600, "command": 900, "consent": 300, "profile": 300}
 # Alerts that the load explains; any other must be silent.
 EXPLAINED = {"EventRefused", "OrganizationMismatch", "ProducerNotPermitted", "WorkerMissing", "EmbeddingErrorBudgetFast", "EmbeddingErrorBudgetSlow",
-             "EmbeddingCircuitOpen", "IngestLagHigh", "PoolExhausted", "RealtimeWaiting"}
+             "EmbeddingCircuitOpen", "IngestLagHigh", "PoolExhausted", "RealtimeWaiting", "RedactionServiceFailing"}
 # Servers, the first documents and the registration of the organisations come before the jobs.
 BEFORE_JOBS, JOBS = 45, 25
 SETTINGS = """

@@ -30,8 +30,8 @@ MODELS = {
     "models/use-multilingual-3-pruned.safetensors": ("sentence-encoder", "Apache-2.0", "Sentence encoder of the built-in embedder"),
     "models/reader.safetensors": ("reader", "MIT", "Learned reader of the extraction profile careful"),
     "models/redaction/tagger.bin": ("redaction-tagger", "Apache-2.0", "Tagger of personal data"),
-    "models/redaction/judge.bin": ("redaction-verifier", "Apache-2.0", "Verifier of what the tagger finds"),
-    "models/risk/ear.bin": ("risk-classifier", "Apache-2.0", "Classifier of sentences that speak of risk"),
+    "models/redaction/verifier.bin": ("redaction-verifier", "Apache-2.0", "Verifier of what the tagger finds"),
+    "models/risk/classifier.bin": ("risk-classifier", "Apache-2.0", "Classifier of sentences that speak of risk"),
 }
 
 

@@ -1,5 +1,6 @@
 //! What Kubernetes and Prometheus ask of the process. `/healthz` says that it runs and touches nothing: a broken
-//! database must not get every pod restarted, a consumer that stands idle beside a backlog must. `/readyz` says whether work can be done. `/metrics` is the registry.
+//! database must not get every pod restarted, a consumer that stands idle next to a backlog must. `/readyz` says
+//! whether work can be done. `/metrics` is the registry.
 
 mod serve;
 
@@ -86,7 +87,7 @@ pub(crate) fn router(probes: Probes, timeout: Duration) -> Router {
 }
 
 #[derive(Serialize)]
-struct Answer {
+struct ReadinessResponse {
     ready: bool,
     checks: Vec<Check>,
 }
@@ -108,7 +109,7 @@ async fn readyz(State(probes): State<Probes>, within: Duration) -> Response {
     };
     let ready = checks.iter().all(|check| check.ready);
     let status = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
-    (status, Json(Answer { ready, checks })).into_response()
+    (status, Json(ReadinessResponse { ready, checks })).into_response()
 }
 
 async fn metrics(State(probes): State<Probes>) -> Response {
@@ -131,60 +132,60 @@ mod tests {
 
     const LINGER: Duration = Duration::from_secs(2);
 
-    struct Says(Vec<Check>);
+    struct FixedReadiness(Vec<Check>);
 
     #[async_trait]
-    impl Readiness for Says {
+    impl Readiness for FixedReadiness {
         async fn check(&self) -> Vec<Check> {
             self.0.clone()
         }
     }
 
-    struct Hangs;
+    struct HangingReadiness;
 
     #[async_trait]
-    impl Readiness for Hangs {
+    impl Readiness for HangingReadiness {
         async fn check(&self) -> Vec<Check> {
             std::future::pending().await
         }
     }
 
-    struct World {
+    struct TestServer {
         address: String,
         draining: CancellationToken,
         stop: CancellationToken,
         server: tokio::task::JoinHandle<io::Result<()>>,
     }
 
-    async fn world(readiness: impl Readiness + 'static, timeout: Duration) -> World {
+    async fn app(readiness: impl Readiness + 'static, timeout: Duration) -> TestServer {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
         let (draining, stop) = (CancellationToken::new(), CancellationToken::new());
         let metrics = Arc::new(Metrics::new(&Identity::default()).unwrap());
         let probes = Probes { metrics, readiness: Arc::new(readiness), draining: draining.clone() };
         let server = tokio::spawn(serve(listener, router(probes, timeout), stop.clone()));
-        World { address, draining, stop, server }
+        TestServer { address, draining, stop, server }
     }
 
-    async fn asked(world: &World, path: &str) -> (u16, String) {
-        let answer = reqwest::get(format!("{}{path}", world.address)).await.unwrap();
+    async fn asked(app: &TestServer, path: &str) -> (u16, String) {
+        let answer = reqwest::get(format!("{}{path}", app.address)).await.unwrap();
         (answer.status().as_u16(), answer.text().await.unwrap())
     }
 
     #[tokio::test]
     async fn a_broken_store_makes_the_process_unready_but_not_dead() {
-        let world = world(Says(vec![Check::ready("schema"), Check::failed("store", "locked")]), LINGER).await;
-        let (status, body) = asked(&world, "/readyz").await;
+        let app = app(FixedReadiness(vec![Check::ready("schema"), Check::failed("store", "locked")]), LINGER).await;
+        let (status, body) = asked(&app, "/readyz").await;
         assert_eq!(status, 503);
         let body: serde_json::Value = serde_json::from_str(&body).unwrap();
         assert_eq!(body["checks"][1], serde_json::json!({"name": "store", "ready": false, "code": "locked"}));
-        assert_eq!(asked(&world, "/healthz").await, (200, "ok\n".to_owned()));
+        assert_eq!(asked(&app, "/healthz").await, (200, "ok\n".to_owned()));
     }
 
-    struct Dead;
+    struct PanickingReadiness;
 
     #[async_trait]
-    impl Readiness for Dead {
+    impl Readiness for PanickingReadiness {
         async fn check(&self) -> Vec<Check> {
             vec![Check::ready("store")]
         }
@@ -196,40 +197,40 @@ mod tests {
 
     #[tokio::test]
     async fn a_process_that_does_nothing_beside_its_work_is_not_alive() {
-        let world = world(Dead, LINGER).await;
-        assert_eq!(asked(&world, "/healthz").await, (503, "idle_beside_backlog\n".to_owned()));
+        let app = app(PanickingReadiness, LINGER).await;
+        assert_eq!(asked(&app, "/healthz").await, (503, "idle_beside_backlog\n".to_owned()));
     }
 
     #[tokio::test]
     async fn a_process_that_drains_lives_and_is_not_ready() {
-        let world = world(Says(vec![Check::ready("store")]), LINGER).await;
-        assert_eq!(asked(&world, "/readyz").await.0, 200);
-        world.draining.cancel();
-        assert_eq!(asked(&world, "/readyz").await.0, 503);
-        assert_eq!(asked(&world, "/healthz").await.0, 200);
+        let app = app(FixedReadiness(vec![Check::ready("store")]), LINGER).await;
+        assert_eq!(asked(&app, "/readyz").await.0, 200);
+        app.draining.cancel();
+        assert_eq!(asked(&app, "/readyz").await.0, 503);
+        assert_eq!(asked(&app, "/healthz").await.0, 200);
     }
 
     #[tokio::test]
     async fn a_dependency_that_hangs_reads_as_not_ready() {
-        let world = world(Hangs, Duration::from_millis(10)).await;
-        let (status, body) = asked(&world, "/readyz").await;
+        let app = app(HangingReadiness, Duration::from_millis(10)).await;
+        let (status, body) = asked(&app, "/readyz").await;
         let body: serde_json::Value = serde_json::from_str(&body).unwrap();
         assert_eq!((status, &body["checks"][0]["code"]), (503, &serde_json::json!("timeout")));
     }
 
     #[tokio::test]
     async fn metrics_are_served_in_the_exposition_format() {
-        let world = world(Says(Vec::new()), LINGER).await;
-        let answer = reqwest::get(format!("{}/metrics", world.address)).await.unwrap();
+        let app = app(FixedReadiness(Vec::new()), LINGER).await;
+        let answer = reqwest::get(format!("{}/metrics", app.address)).await.unwrap();
         assert_eq!(answer.headers()["content-type"], "text/plain; version=0.0.4");
         assert!(answer.text().await.unwrap().contains("# TYPE anamnesis_build_info gauge"));
     }
 
     #[tokio::test]
     async fn the_server_ends_when_it_is_told_to() {
-        let world = world(Says(Vec::new()), LINGER).await;
-        assert_eq!(asked(&world, "/healthz").await.0, 200);
-        world.stop.cancel();
-        assert!(world.server.await.unwrap().is_ok());
+        let app = app(FixedReadiness(Vec::new()), LINGER).await;
+        assert_eq!(asked(&app, "/healthz").await.0, 200);
+        app.stop.cancel();
+        assert!(app.server.await.unwrap().is_ok());
     }
 }

@@ -14,7 +14,7 @@ pub(crate) const DRAIN: Duration = Duration::from_secs(10);
 /// Work was still in hand at the drain deadline, or the operator did not want to wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("work was still in hand when the time to drain was over")]
-pub(crate) struct Overdue;
+pub(crate) struct DrainOverdue;
 
 /// The two moments of an ending.
 #[derive(Debug, Clone, Default)]
@@ -59,7 +59,7 @@ impl Shutdown {
 
     /// Asks to end without waiting, as a second signal would.
     #[cfg(test)]
-    pub(crate) fn hurry(&self) {
+    pub(crate) fn drain_now(&self) {
         self.draining.cancel();
         self.impatient.cancel();
     }
@@ -68,8 +68,8 @@ impl Shutdown {
     /// [`Shutdown::draining`] and returns when it holds nothing any more.
     ///
     /// # Errors
-    /// [`Overdue`] when the deadline passed or a second signal came; `work` is dropped then.
-    pub(crate) async fn drain<T>(&self, deadline: Duration, work: impl Future<Output = T>) -> Result<T, Overdue> {
+    /// [`DrainOverdue`] when the deadline passed or a second signal came; `work` is dropped then.
+    pub(crate) async fn drain<T>(&self, deadline: Duration, work: impl Future<Output = T>) -> Result<T, DrainOverdue> {
         let over = async {
             self.draining.cancelled().await;
             tokio::select! {
@@ -80,7 +80,7 @@ impl Shutdown {
         tokio::select! {
             biased;
             done = work => Ok(done),
-            () = over => Err(Overdue),
+            () = over => Err(DrainOverdue),
         }
     }
 }
@@ -114,15 +114,15 @@ mod tests {
     async fn work_that_does_not_end_is_dropped_at_the_deadline() {
         let shutdown = Shutdown::new();
         shutdown.begin();
-        assert_eq!(shutdown.drain(Duration::from_millis(1), pending::<()>()).await, Err(Overdue));
+        assert_eq!(shutdown.drain(Duration::from_millis(1), pending::<()>()).await, Err(DrainOverdue));
     }
 
     #[tokio::test]
     async fn a_second_signal_does_not_wait_for_the_deadline() {
         let shutdown = Shutdown::new();
-        shutdown.hurry();
+        shutdown.drain_now();
         let overdue = shutdown.drain(Duration::from_secs(3_600), pending::<()>()).await;
-        assert_eq!(overdue, Err(Overdue));
+        assert_eq!(overdue, Err(DrainOverdue));
     }
 
     #[tokio::test]

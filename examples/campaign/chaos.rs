@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use anamnesis_core::clock::{Entropy as _, SeededEntropy};
-use anamnesis_test_servers::fault_proxy::{TcpRelay, Weather};
+use anamnesis_test_servers::fault_proxy::{FaultProfile, FaultProxy};
 
 use crate::Outcome;
 use crate::keystore::{KeyFault, rotate};
@@ -192,19 +192,19 @@ impl Chaos {
 
     /// Something happens to a line, and passes.
     async fn line(&mut self, servers: &Servers, workers: &mut Workers) -> Outcome<()> {
-        let relay: &TcpRelay = match (&servers.database, self.draw(2)) {
+        let relay: &FaultProxy = match (&servers.database, self.draw(2)) {
             (Some(relay), 1) => relay,
             _ => &servers.broker,
         };
         self.lines += 1;
         match self.draw(4) {
             0 => relay.cut(),
-            1 => relay.set(Weather::Stalled),
-            2 => relay.set(Weather::Delayed(Duration::from_millis(40))),
-            _ => relay.set(Weather::Truncating),
+            1 => relay.set(FaultProfile::Stalled),
+            2 => relay.set(FaultProfile::Delayed(Duration::from_millis(40))),
+            _ => relay.set(FaultProfile::Truncating),
         }
         tokio::time::sleep(Duration::from_millis(300 + self.draw(1_500))).await;
-        relay.set(Weather::Clear);
+        relay.set(FaultProfile::Clear);
         if self.draw(8) == 0 {
             self.recovered(Gone::Line, servers, workers).await?;
         }
@@ -257,9 +257,9 @@ pub(crate) async fn half_open(servers: &Servers) -> Outcome<(Duration, Duration)
     waited(&workers, true).await?;
     // Wherever between two heartbeats the line dies.
     tokio::time::sleep(Duration::from_secs(3)).await;
-    servers.broker.set(Weather::Stalled);
+    servers.broker.set(FaultProfile::Stalled);
     let noticed = waited(&workers, false).await?;
-    servers.broker.set(Weather::Clear);
+    servers.broker.set(FaultProfile::Clear);
     let back = waited(&workers, true).await?;
     workers.terminate();
     Ok((noticed, back))

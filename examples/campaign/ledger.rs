@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 use std::process::Command;
 
-use anamnesis_core::audit::{VIA, Verdict};
+use anamnesis_core::audit::{ChainVerdict, VIA};
 use anamnesis_core::memory::State;
-use anamnesis_rabbitmq::{Link, Names, Role};
+use anamnesis_rabbitmq::{BrokerConnection, ConnectionRole, Names};
 use anamnesis_store::Store;
-use anamnesis_store::auditing::Which;
-use anamnesis_store::digest::Digest;
-use anamnesis_store::quarantine::{Deed, View};
-use anamnesis_store::read::{Filter, When, Window};
+use anamnesis_store::audit_trail::AuditFilter;
+use anamnesis_store::digest::StoreDigest;
+use anamnesis_store::quarantine::{ContentView, QuarantineAction};
+use anamnesis_store::read::{MemoryFilter, ReadInstant, TimeWindow};
 use chrono::DateTime;
 use lapin::options::BasicGetOptions;
 use uuid::Uuid;
@@ -26,7 +26,7 @@ const LOOKER: &str = "campaign";
 
 /// The end of the calm run.
 pub(crate) struct Calm {
-    digest: Digest,
+    digest: StoreDigest,
     /// The audit trail of its messages.
     trail: BTreeSet<String>,
     /// Ids of what was set aside, as only this content and this reason have them.
@@ -104,7 +104,7 @@ pub(crate) async fn found(servers: &Servers, calm: &Calm, messages: &Messages) -
         return Ok(found);
     }
     let digest = store.digest(None).await?;
-    let rows = |digest: &Digest, table: &'static str| digest.tables.get(table).map_or(0, |table| table.rows);
+    let rows = |digest: &StoreDigest, table: &'static str| digest.tables.get(table).map_or(0, |table| table.rows);
     // The outbox says how memory came to be, which depends on who was first; quarantine is compared by its ids, and the audit
     // trail without what was looked at here.
     let compared = |table: &str| !["outbox", "quarantine", "action_audit"].contains(&table);
@@ -157,7 +157,7 @@ pub(crate) async fn found(servers: &Servers, calm: &Calm, messages: &Messages) -
 async fn trail(store: &Store) -> Outcome<BTreeSet<String>> {
     let mut trail = BTreeSet::new();
     for org in store.every_organization().await? {
-        let which = Which {
+        let which = AuditFilter {
             org,
             patient: None,
             action: String::new(),
@@ -182,7 +182,7 @@ async fn trail_holds(store: &Store) -> Outcome<bool> {
     for org in store.audited_organizations().await? {
         store.seal_audit(org).await?;
         let report = store.check_audit(org, &[], DateTime::UNIX_EPOCH).await?;
-        if report.verdict == Verdict::Invalid {
+        if report.verdict == ChainVerdict::Invalid {
             eprintln!("the audit trail of {org} is not whole: {} faults", report.faults);
             holds = false;
         }
@@ -194,14 +194,14 @@ async fn trail_holds(store: &Store) -> Outcome<bool> {
 async fn unreadable(store: &Store, messages: &Messages) -> Outcome<u64> {
     let mut unreadable = 0;
     for scope in messages.patients() {
-        let all = Filter { states: State::ALL.to_vec(), ..Filter::default() };
+        let all = MemoryFilter { states: State::ALL.to_vec(), ..MemoryFilter::default() };
         let read = async {
             store.profile(scope).await?;
-            store.preferences(scope, When::Now).await?;
-            store.risks(scope, When::Now).await?;
-            store.documents(scope, Window::default(), usize::MAX, When::Now).await?;
-            store.clinical(scope, When::Now).await?;
-            store.memories(scope, &all, When::Now).await.map(drop)
+            store.preferences(scope, ReadInstant::Now).await?;
+            store.risks(scope, ReadInstant::Now).await?;
+            store.documents(scope, TimeWindow::default(), usize::MAX, ReadInstant::Now).await?;
+            store.clinical(scope, ReadInstant::Now).await?;
+            store.memories(scope, &all, ReadInstant::Now).await.map(drop)
         };
         if let Err(error) = read.await {
             eprintln!("a patient cannot be read: {error}");
@@ -209,14 +209,15 @@ async fn unreadable(store: &Store, messages: &Messages) -> Outcome<u64> {
         }
     }
     for id in aside(store).await? {
-        unreadable += u64::from(store.open_aside(id, LOOKER, Deed::Shown(View::Nothing)).await.is_err());
+        unreadable +=
+            u64::from(store.open_aside(id, LOOKER, QuarantineAction::Shown(ContentView::Nothing)).await.is_err());
     }
     Ok(unreadable)
 }
 
 /// The ids of all events that left, from the catch-all queue: nobody else subscribes.
 async fn events(servers: &Servers) -> Outcome<BTreeSet<Uuid>> {
-    let link = Link::open(&servers.config, Role::Topology).await?;
+    let link = BrokerConnection::open(&servers.config, ConnectionRole::Topology).await?;
     let channel = link.channel().await?;
     let catch_all = Names::new(&servers.config.prefix).catch_all();
     let mut heard = BTreeSet::new();

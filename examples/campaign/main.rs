@@ -143,7 +143,10 @@ async fn campaign(args: &Args) -> Outcome<bool> {
     if !end.found.differs.is_empty() {
         eprintln!("tables that differ: {}", end.found.differs.join(", "));
     }
-    println!("{}", told(args, &messages, &chaos, &end, (workers.self_ended, servers.provider.counts().requests)));
+    println!(
+        "{}",
+        final_report(args, &messages, &chaos, &end, (workers.self_ended, servers.provider.counts().requests))
+    );
     if args.keep || !good {
         eprintln!("kept for a look: {}", servers.keep().display());
     } else {
@@ -173,7 +176,13 @@ fn slowest(times: &[Duration]) -> f64 {
 }
 
 /// The line of contract.md, and what else there is to tell.
-fn told(args: &Args, messages: &Messages, chaos: &Chaos, end: &End, (self_ended, requests): (u32, u64)) -> Value {
+fn final_report(
+    args: &Args,
+    messages: &Messages,
+    chaos: &Chaos,
+    end: &End,
+    (self_ended, requests): (u32, u64),
+) -> Value {
     let End { found, stored_without_keys, quiet, drains, half_open, took } = end;
     let key_faults: serde_json::Map<String, Value> = KeyFault::ALL
         .iter()

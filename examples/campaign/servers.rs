@@ -10,13 +10,13 @@ use std::time::{Duration, Instant};
 use anamnesis_config::store::PostgresConfig;
 use anamnesis_config::{self as config, BrokerConfig};
 use anamnesis_core::clock::{Clock, ManualClock, SeededEntropy, SystemClock, SystemEntropy};
-use anamnesis_core::fold::KeyHash;
+use anamnesis_core::projection::KeyHash;
 use anamnesis_crypto::Keyring;
-use anamnesis_rabbitmq::consumer::letter;
-use anamnesis_rabbitmq::{Letter, Names, Outlet as _, Publisher, Role, topology};
+use anamnesis_rabbitmq::consumer::encode_message;
+use anamnesis_rabbitmq::{ConnectionRole, MessagePublisher as _, Names, OutboundMessage, Publisher, topology};
 use anamnesis_sql::{self as engine, Access, Database, Location, PostgresOptions, ROLES, Sql};
 use anamnesis_store::Store;
-use anamnesis_test_servers::fault_proxy::{TcpRelay, Weather};
+use anamnesis_test_servers::fault_proxy::{FaultProfile, FaultProxy};
 use anamnesis_test_servers::provider::{FakeOptions, FakeProvider, model_environment};
 use sqlx::postgres::{PgConnectOptions, PgConnection};
 use sqlx::{AssertSqlSafe, Connection as _, Executor as _};
@@ -38,8 +38,8 @@ pub(crate) struct Servers {
     path: PathBuf,
     pub provider: FakeProvider,
     /// Between the workers and the broker, and between them and the database.
-    pub broker: TcpRelay,
-    pub database: Option<TcpRelay>,
+    pub broker: FaultProxy,
+    pub database: Option<FaultProxy>,
     pub config: BrokerConfig,
     pub keys: KeyPlace,
 }
@@ -80,7 +80,7 @@ impl Servers {
         // Minutes of waiting prove nothing that seconds do not: the tiers are shortened, by policy.
         let short = ["ctl", "set_policy", "short", "\\.retry\\.", "{\"message-ttl\": 2000}", "--apply-to", "queues"];
         script("rabbitmq.sh", &path, &short)?;
-        let broker = TcpRelay::start(place(&url)?).await?;
+        let broker = FaultProxy::start(place(&url)?).await?;
         let config = BrokerConfig { url: url.into(), prefix: PREFIX.to_owned(), ..BrokerConfig::default() };
         topology::apply(&config).await?;
         let keys = KeyPlace::new(keys, &path);
@@ -90,7 +90,7 @@ impl Servers {
                 let admin = script("postgres.sh", &path, &["start"])?;
                 prepare(&admin, schema).await?;
                 keys.prepare(&admin).await?;
-                Some(TcpRelay::start(place(&admin)?).await?)
+                Some(FaultProxy::start(place(&admin)?).await?)
             }
         };
         let each = faults / 4.0;
@@ -228,10 +228,10 @@ impl Servers {
     /// Sends messages straight to the broker, until each is confirmed.
     pub(crate) async fn publish(&self, messages: &[Vec<u8>]) -> Outcome<()> {
         let exchange = Names::new(PREFIX).ingest();
-        let publisher = Publisher::new(&self.config, Role::Publish, Arc::new(SystemEntropy));
+        let publisher = Publisher::new(&self.config, ConnectionRole::Publish, Arc::new(SystemEntropy));
         for window in messages.chunks(500) {
-            let mut letters: Vec<Letter> =
-                window.iter().map(|m| letter(&exchange, m.clone(), true, SystemClock.now())).collect();
+            let mut letters: Vec<OutboundMessage> =
+                window.iter().map(|m| encode_message(&exchange, m.clone(), true, SystemClock.now())).collect();
             while !letters.is_empty() {
                 let sent = publisher.publish(&letters).await;
                 letters =
@@ -269,18 +269,18 @@ impl Servers {
 
     /// Clear weather on every line.
     pub(crate) fn clear(&self) {
-        self.broker.set(Weather::Clear);
+        self.broker.set(FaultProfile::Clear);
         if let Some(relay) = &self.database {
-            relay.set(Weather::Clear);
+            relay.set(FaultProfile::Clear);
         }
     }
 
     /// Messages in the intake and its tiers, unacknowledged ones included, as of each queue's last tick: a quorum queue
     /// writes its counts down then and at no other time.
     pub(crate) fn waiting(&self) -> Outcome<u64> {
-        let told =
+        let reported =
             script("rabbitmq.sh", &self.path, &["ctl", "-q", "list_queues", "--no-table-headers", "name", "messages"])?;
-        let counts = told.lines().filter_map(|line| {
+        let counts = reported.lines().filter_map(|line| {
             let (name, count) = line.split_once('\t')?;
             let ours = name.contains(".ingest.") || name.contains(".retry.");
             ours.then(|| count.trim().parse::<u64>().ok()).flatten()

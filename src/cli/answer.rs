@@ -4,11 +4,11 @@ use clap::Subcommand;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::language::{Language, Spoken};
-use super::output::{self, Format};
-use super::patient::{Of, note_unknown};
-use super::world::World;
-use super::{Context, Exit, Failure};
+use super::app::App;
+use super::language::{Language, LanguageArgs};
+use super::output::{self, OutputFormat};
+use super::patient::{PatientArgs, note_unknown};
+use super::{CliError, Context, Exit};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
@@ -16,20 +16,20 @@ use super::{Context, Exit, Failure};
     anamnesis answer show --org $ORG --patient $PATIENT --id $ANSWER --by $PATIENT --language es")]
 pub struct Args {
     #[command(subcommand)]
-    what: What,
+    what: AnswerSubcommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum What {
+enum AnswerSubcommand {
     /// Answers that are kept, without their content
     List {
         #[command(flatten)]
-        of: Of,
+        of: PatientArgs,
     },
     /// One answer: its text, or all of it with --output json
     Show {
         #[command(flatten)]
-        of: Of,
+        of: PatientArgs,
         /// The reference that the event `rights.answered.v1` carries.
         #[arg(long, value_name = "UUID")]
         id: Uuid,
@@ -37,27 +37,27 @@ enum What {
         #[arg(long, value_name = "UUID")]
         by: Uuid,
         #[command(flatten)]
-        spoken: Spoken,
+        spoken: LanguageArgs,
     },
 }
 
 /// # Errors
 /// When the configuration is wrong, the store cannot be read, or there is no such answer.
-pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, CliError> {
     context.block_on(async {
-        let world = World::open(context).await?;
+        let app = App::open(context).await?;
         match args.what {
-            What::List { of } => list(&world, &of, context).await,
-            What::Show { of, id, by, spoken } => show(&world, (&of, id, by), spoken.language, context).await,
+            AnswerSubcommand::List { of } => list(&app, &of, context).await,
+            AnswerSubcommand::Show { of, id, by, spoken } => show(&app, (&of, id, by), spoken.language, context).await,
         }
     })
 }
 
-async fn list(world: &World, of: &Of, context: &Context) -> Result<Exit, Failure> {
-    let answers = world.store.answers(of.scope()?).await?;
-    match context.format_or(Format::Table) {
-        Format::Json => output::json(&answers)?,
-        Format::Table => {
+async fn list(app: &App, of: &PatientArgs, context: &Context) -> Result<Exit, CliError> {
+    let answers = app.store.answers(of.scope()?).await?;
+    match context.format_or(OutputFormat::Table) {
+        OutputFormat::Json => output::json(&answers)?,
+        OutputFormat::Table => {
             let rows = answers.iter().map(|one| {
                 let kind = one.kind.code().to_owned();
                 [one.id.to_string(), kind, one.asked_by.to_string(), one.answered_at.to_rfc3339()]
@@ -65,20 +65,20 @@ async fn list(world: &World, of: &Of, context: &Context) -> Result<Exit, Failure
             output::table(&["answer", "asked for", "by", "answered"], rows)?;
         }
     }
-    note_unknown(world, of.scope()?, answers.is_empty()).await?;
+    note_unknown(app, of.scope()?, answers.is_empty()).await?;
     Ok(Exit::Done)
 }
 
 async fn show(
-    world: &World,
-    (of, id, by): (&Of, Uuid, Uuid),
+    app: &App,
+    (of, id, by): (&PatientArgs, Uuid, Uuid),
     language: Language,
     context: &Context,
-) -> Result<Exit, Failure> {
-    let Some((answer, body)) = world.store.open_answer(of.scope()?, id, by).await? else {
-        return Err(Failure::failed("this patient has no such answer; it is kept for a term (jobs/upkeep.toml)"));
+) -> Result<Exit, CliError> {
+    let Some((answer, body)) = app.store.open_answer(of.scope()?, id, by).await? else {
+        return Err(CliError::failed("this patient has no such answer; it is kept for a term (jobs/upkeep.toml)"));
     };
-    if context.format_or(Format::Table) == Format::Json {
+    if context.format_or(OutputFormat::Table) == OutputFormat::Json {
         output::json(&json!({"answer": answer, "content": body}))?;
         return Ok(Exit::Done);
     }

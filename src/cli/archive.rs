@@ -4,24 +4,24 @@ use clap::Subcommand;
 use serde_json::json;
 use uuid::Uuid;
 
-use super::output::{self, Format};
-use super::patient::{Of, note_unknown};
-use super::world::World;
-use super::{Context, Exit, Failure};
-use anamnesis_store::holds::Archived;
+use super::app::App;
+use super::output::{self, OutputFormat};
+use super::patient::{PatientArgs, note_unknown};
+use super::{CliError, Context, Exit};
+use anamnesis_store::legal_holds::ArchivedSource;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(subcommand)]
-    what: What,
+    what: ArchiveSubcommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum What {
+enum ArchiveSubcommand {
     /// Documents of a patient that lie in the archive: ids and dates, no text
     List {
         #[command(flatten)]
-        of: Of,
+        of: PatientArgs,
     },
     /// The redacted text of one of them
     Show {
@@ -29,23 +29,23 @@ enum What {
         #[arg(value_name = "ID")]
         document: Uuid,
         #[command(flatten)]
-        of: Of,
+        of: PatientArgs,
     },
 }
 
 /// # Errors
 /// When the configuration is wrong, the store cannot be read, or the archive has no such document of this patient.
-pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, CliError> {
     context.block_on(async {
-        let world = World::open(context).await?;
+        let app = App::open(context).await?;
         match args.what {
-            What::List { of } => {
-                let archived = world.store.archived(of.scope()?).await?;
-                note_unknown(&world, of.scope()?, archived.is_empty()).await?;
+            ArchiveSubcommand::List { of } => {
+                let archived = app.store.archived(of.scope()?).await?;
+                note_unknown(&app, of.scope()?, archived.is_empty()).await?;
                 list(&archived, context)
             }
-            What::Show { document, of } => {
-                let mut held = world.store.archived(of.scope()?).await?;
+            ArchiveSubcommand::Show { document, of } => {
+                let mut held = app.store.archived(of.scope()?).await?;
                 held.retain(|one| one.document_id.0 == document);
                 show(held.last(), context)
             }
@@ -53,11 +53,11 @@ pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     })
 }
 
-fn list(archived: &[Archived], context: &Context) -> Result<Exit, Failure> {
-    match context.format_or(Format::Table) {
-        Format::Json => output::json(&archived)?,
-        Format::Table if archived.is_empty() => output::line("Nothing is archived.")?,
-        Format::Table => {
+fn list(archived: &[ArchivedSource], context: &Context) -> Result<Exit, CliError> {
+    match context.format_or(OutputFormat::Table) {
+        OutputFormat::Json => output::json(&archived)?,
+        OutputFormat::Table if archived.is_empty() => output::line("Nothing is archived.")?,
+        OutputFormat::Table => {
             let rows = archived.iter().map(|one| {
                 let (date, since) = (one.occurred_at.date_naive(), one.archived_at.date_naive());
                 [
@@ -74,11 +74,11 @@ fn list(archived: &[Archived], context: &Context) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-fn show(one: Option<&Archived>, context: &Context) -> Result<Exit, Failure> {
-    let one = one.ok_or_else(|| Failure::failed("the archive has no such document of this patient"))?;
-    match context.format_or(Format::Table) {
-        Format::Json => output::json(&json!({"document": one, "text": one.content.text}))?,
-        Format::Table => output::line(&one.content.text)?,
+fn show(one: Option<&ArchivedSource>, context: &Context) -> Result<Exit, CliError> {
+    let one = one.ok_or_else(|| CliError::failed("the archive has no such document of this patient"))?;
+    match context.format_or(OutputFormat::Table) {
+        OutputFormat::Json => output::json(&json!({"document": one, "text": one.content.text}))?,
+        OutputFormat::Table => output::line(&one.content.text)?,
     }
     Ok(Exit::Done)
 }

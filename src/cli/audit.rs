@@ -1,4 +1,5 @@
-//! `audit`: what was done to whose record and by whom; the check that nobody changed it since; heads to be kept elsewhere.
+//! `audit`: what was done to whose record and by whom; the check that no one changed it since; heads to be kept
+//! elsewhere.
 
 use std::path::PathBuf;
 
@@ -7,14 +8,14 @@ use clap::Subcommand;
 use serde_json::json;
 use uuid::Uuid;
 
-use super::output::{self, Format};
-use super::patient::{Of, Point};
-use super::world::World;
-use super::{Context, Exit, Failure};
-use anamnesis_core::audit::{self, Actor, Head, Report, Verdict};
+use super::app::App;
+use super::output::{self, OutputFormat};
+use super::patient::{PatientArgs, TimePoint};
+use super::{CliError, Context, Exit};
+use anamnesis_core::audit::{self, Actor, ChainReport, ChainVerdict, Head};
 use anamnesis_core::ids::{OrgId, PatientId};
 use anamnesis_jobs::policy::Policies;
-use anamnesis_store::auditing::{Shown, Which};
+use anamnesis_store::audit_trail::{AuditEntryView, AuditFilter};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
@@ -23,25 +24,25 @@ use anamnesis_store::auditing::{Shown, Which};
     anamnesis audit verify --heads /mnt/witness/heads.ndjson")]
 pub struct Args {
     #[command(subcommand)]
-    what: What,
+    what: AuditSubcommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum What {
+enum AuditSubcommand {
     /// Entries, newest first
-    List(List),
+    List(ListArgs),
     /// Check each entry and block; exit code 0 with a head that was kept elsewhere, 3 without one, 1 or 5 when it is not right
-    Verify(Verify),
+    Verify(VerifyArgs),
     /// The newest head of each organisation: keep them where writers of the store cannot write
     Heads {
         /// As they were at this instant or at the end of this date.
         #[arg(long, value_name = "DATE")]
-        as_of: Option<Point>,
+        as_of: Option<TimePoint>,
     },
     /// Take a patient and the persons out of the patient's entries; the chain still shows that nothing else was changed
     Erase {
         #[command(flatten)]
-        of: Of,
+        of: PatientArgs,
         /// Who asks for it: an id that the trail keeps.
         #[arg(long, value_name = "UUID")]
         by: Uuid,
@@ -49,7 +50,7 @@ enum What {
 }
 
 #[derive(Debug, clap::Args)]
-struct List {
+struct ListArgs {
     /// The organisation [default: acts that belong to none].
     #[arg(long, value_name = "UUID")]
     org: Option<OrgId>,
@@ -64,17 +65,17 @@ struct List {
     of_actor: Option<String>,
     /// From this date or instant on.
     #[arg(long, value_name = "DATE")]
-    since: Option<Point>,
+    since: Option<TimePoint>,
     /// Up to this date (with it) or instant (without it).
     #[arg(long, value_name = "DATE")]
-    until: Option<Point>,
+    until: Option<TimePoint>,
     /// At most so many.
     #[arg(long, default_value_t = 100)]
     limit: u32,
 }
 
 #[derive(Debug, clap::Args)]
-struct Verify {
+struct VerifyArgs {
     /// Only this organisation [default: all, and acts that belong to none].
     #[arg(long, value_name = "UUID")]
     org: Option<OrgId>,
@@ -85,20 +86,20 @@ struct Verify {
 
 /// # Errors
 /// When the configuration is wrong, or the store cannot be read or written.
-pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, CliError> {
     context.block_on(async {
-        let world = World::open(context).await?;
-        let format = context.format_or(Format::Table);
+        let app = App::open(context).await?;
+        let format = context.format_or(OutputFormat::Table);
         match args.what {
-            What::List(list) => show(&world, &list, format).await,
-            What::Verify(verify) => check(&world, &verify, format).await,
-            What::Heads { as_of } => heads(&world, as_of, format).await,
-            What::Erase { of, by } => {
+            AuditSubcommand::List(list) => show(&app, &list, format).await,
+            AuditSubcommand::Verify(verify) => check(&app, &verify, format).await,
+            AuditSubcommand::Heads { as_of } => heads(&app, as_of, format).await,
+            AuditSubcommand::Erase { of, by } => {
                 let actor = Actor { id: by.to_string(), ..Actor::default() };
-                let erased = world.store.erase_audit(of.scope()?, &actor).await?;
+                let erased = app.store.erase_audit(of.scope()?, &actor).await?;
                 match format {
-                    Format::Json => output::json(&json!({"erased": erased}))?,
-                    Format::Table => {
+                    OutputFormat::Json => output::json(&json!({"erased": erased}))?,
+                    OutputFormat::Table => {
                         output::line(&format!("{erased} entries name neither the patient nor who acted any more."))?
                     }
                 }
@@ -108,21 +109,21 @@ pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     })
 }
 
-async fn show(world: &World, list: &List, format: Format) -> Result<Exit, Failure> {
-    let which = Which {
-        org: list.org.unwrap_or(anamnesis_store::auditing::PLATFORM),
+async fn show(app: &App, list: &ListArgs, format: OutputFormat) -> Result<Exit, CliError> {
+    let which = AuditFilter {
+        org: list.org.unwrap_or(anamnesis_store::audit_trail::PLATFORM),
         patient: list.patient,
         action: list.action.clone(),
         actor: list.of_actor.clone().unwrap_or_default(),
-        since: list.since.map_or(DateTime::UNIX_EPOCH, Point::start),
-        until: list.until.map_or_else(|| world.clock.now() + TimeDelta::days(1), Point::end),
+        since: list.since.map_or(DateTime::UNIX_EPOCH, TimePoint::start),
+        until: list.until.map_or_else(|| app.clock.now() + TimeDelta::days(1), TimePoint::end),
         most: list.limit.into(),
     };
-    let entries = world.store.audit_entries(&which).await?;
+    let entries = app.store.audit_entries(&which).await?;
     match format {
-        Format::Json => output::json(&entries)?,
-        Format::Table if entries.is_empty() => output::line("No entry.")?,
-        Format::Table => output::table(
+        OutputFormat::Json => output::json(&entries)?,
+        OutputFormat::Table if entries.is_empty() => output::line("No entry.")?,
+        OutputFormat::Table => output::table(
             &["at", "action", "by", "role", "for", "patient", "on", "outcome"],
             entries.iter().map(cells),
         )?,
@@ -130,7 +131,7 @@ async fn show(world: &World, list: &List, format: Format) -> Result<Exit, Failur
     Ok(Exit::Done)
 }
 
-fn cells(entry: &Shown) -> [String; 8] {
+fn cells(entry: &AuditEntryView) -> [String; 8] {
     let text = |text: &Option<String>| text.clone().unwrap_or_default();
     let id = |id: Option<Uuid>| id.map(|id| id.to_string()).unwrap_or_default();
     let ground = [text(&entry.purpose), text(&entry.reason)].join(" ").trim().to_owned();
@@ -147,17 +148,17 @@ fn cells(entry: &Shown) -> [String; 8] {
     ]
 }
 
-async fn heads(world: &World, as_of: Option<Point>, format: Format) -> Result<Exit, Failure> {
-    let orgs = world.store.audited_organizations().await?;
+async fn heads(app: &App, as_of: Option<TimePoint>, format: OutputFormat) -> Result<Exit, CliError> {
+    let orgs = app.store.audited_organizations().await?;
     if as_of.is_none() {
         for org in &orgs {
-            world.store.seal_audit(*org).await?;
+            app.store.seal_audit(*org).await?;
         }
     }
-    let heads = world.store.audit_heads(&orgs, as_of.map_or_else(|| world.clock.now(), Point::last)).await?;
+    let heads = app.store.audit_heads(&orgs, as_of.map_or_else(|| app.clock.now(), TimePoint::last)).await?;
     match format {
-        Format::Json => heads.iter().try_for_each(output::json)?,
-        Format::Table => {
+        OutputFormat::Json => heads.iter().try_for_each(output::json)?,
+        OutputFormat::Table => {
             let row = |head: &Head| {
                 let at = head.sealed_at.format("%Y-%m-%d %H:%M:%S").to_string();
                 [head.org.to_string(), head.block.to_string(), at, head.hash.clone()]
@@ -169,10 +170,10 @@ async fn heads(world: &World, as_of: Option<Point>, format: Format) -> Result<Ex
     Ok(Exit::Done)
 }
 
-async fn check(world: &World, verify: &Verify, format: Format) -> Result<Exit, Failure> {
+async fn check(app: &App, verify: &VerifyArgs, format: OutputFormat) -> Result<Exit, CliError> {
     let heads = verify.heads.as_deref().map(read_heads).transpose()?.unwrap_or_default();
-    let term_began = term_began(world, world.clock.now())?;
-    let known = world.store.audited_organizations().await?;
+    let term_began = term_began(app, app.clock.now())?;
+    let known = app.store.audited_organizations().await?;
     let mut orgs = verify.org.map_or_else(|| known.clone(), |org| vec![org]);
     // A head of an organisation that is not there is not in any chain.
     orgs.extend(heads.iter().map(|head| head.org).filter(|org| verify.org.is_none() && !known.contains(org)));
@@ -180,35 +181,35 @@ async fn check(world: &World, verify: &Verify, format: Format) -> Result<Exit, F
     orgs.dedup();
     let mut reports = Vec::new();
     for org in orgs {
-        let report = world.store.check_audit(org, &heads, term_began).await?;
+        let report = app.store.check_audit(org, &heads, term_began).await?;
         if report.blocks + report.unsealed + report.faults > 0 {
             reports.push(report);
         }
     }
     match format {
-        Format::Json => reports.iter().try_for_each(output::json)?,
-        Format::Table if reports.is_empty() => output::line("No entry.")?,
-        Format::Table => print(&reports)?,
+        OutputFormat::Json => reports.iter().try_for_each(output::json)?,
+        OutputFormat::Table if reports.is_empty() => output::line("No entry.")?,
+        OutputFormat::Table => print(&reports)?,
     }
     Ok(ended(&reports))
 }
 
 /// The worst of them.
-fn ended(reports: &[Report]) -> Exit {
+fn ended(reports: &[ChainReport]) -> Exit {
     let any = |verdict| reports.iter().any(|report| report.verdict == verdict);
-    if any(Verdict::Invalid) {
+    if any(ChainVerdict::Invalid) {
         Exit::Failed
-    } else if any(Verdict::Diverged) {
+    } else if any(ChainVerdict::Diverged) {
         Exit::Diverged
-    } else if any(Verdict::Unanchored) {
+    } else if any(ChainVerdict::Unanchored) {
         Exit::Partial
     } else {
         Exit::Done
     }
 }
 
-fn print(reports: &[Report]) -> Result<(), Failure> {
-    let row = |report: &Report| {
+fn print(reports: &[ChainReport]) -> Result<(), CliError> {
+    let row = |report: &ChainReport| {
         let counts = [report.blocks, report.entries, report.unsealed, report.unsigned, report.erased, report.faults];
         let [blocks, entries, unsealed, unsigned, erased, faults] = counts.map(|count| count.to_string());
         [report.org.to_string(), report.verdict.to_string(), blocks, entries, unsealed, unsigned, erased, faults]
@@ -229,21 +230,20 @@ fn print(reports: &[Report]) -> Result<(), Failure> {
     Ok(())
 }
 
-pub(super) fn read_heads(path: &std::path::Path) -> Result<Vec<Head>, Failure> {
+pub(super) fn read_heads(path: &std::path::Path) -> Result<Vec<Head>, CliError> {
     let text = std::fs::read_to_string(path)
-        .map_err(|_| Failure::usage(format!("--heads: {} cannot be read", path.display())))?;
+        .map_err(|_| CliError::usage(format!("--heads: {} cannot be read", path.display())))?;
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     let heads = lines.map(|(at, line)| {
         let wrong =
-            |_| Failure::usage(format!("--heads: line {} is no head: org, block, hash and sealed_at as JSON", at + 1));
+            |_| CliError::usage(format!("--heads: line {} is no head: org, block, hash and sealed_at as JSON", at + 1));
         serde_json::from_str(line).map_err(wrong)
     });
     heads.collect()
 }
 
 /// When entries of the platform's own chain are past their term.
-pub(super) fn term_began(world: &World, now: DateTime<Utc>) -> Result<DateTime<Utc>, Failure> {
-    let policies =
-        Policies::load(world.settings.jobs.directory()).map_err(|error| Failure::usage(error.to_string()))?;
+pub(super) fn term_began(app: &App, now: DateTime<Utc>) -> Result<DateTime<Utc>, CliError> {
+    let policies = Policies::load(app.settings.jobs.directory()).map_err(|error| CliError::usage(error.to_string()))?;
     Ok(now - TimeDelta::days(policies.upkeep.thresholds.audit_days.into()))
 }

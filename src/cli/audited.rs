@@ -8,18 +8,18 @@ use std::sync::{Arc, OnceLock};
 use clap::ArgMatches;
 use uuid::Uuid;
 
-use super::world::World;
-use super::{Answer, Exit, Failure};
+use super::app::App;
+use super::{CliError, Exit, PatientAnswer};
 use anamnesis_config::Settings;
 use anamnesis_config::audit::Reads;
-use anamnesis_core::audit::{Actor, Purpose, Reference};
+use anamnesis_core::audit::{Actor, CaseReference, Purpose};
 use anamnesis_core::failpoints;
 use anamnesis_core::ids::{OrgId, PatientId};
 use anamnesis_core::scope::Scope;
 use anamnesis_observability::metrics::Metrics;
 use anamnesis_observability::metrics::labels::{Door, ReadOutcome};
 use anamnesis_sql::Location;
-use anamnesis_store::auditing::{Done, PLATFORM};
+use anamnesis_store::audit_trail::{AuditedAction, PLATFORM};
 use anamnesis_store::{Store, StoreError};
 
 /// Verbs that show what is held, or act without a patient, with the code of their entries.
@@ -119,7 +119,7 @@ const ACTS: &[&str] = &[
 
 /// Who reads, and on what ground.
 #[derive(Debug, Clone, Default, clap::Args)]
-pub(crate) struct Reader {
+pub(crate) struct ReaderArgs {
     /// Who reads, for the audit trail [default: the user of the operating system].
     #[arg(long, global = true, value_name = "ID", env = "ANAMNESIS_ACTOR", value_parser = reader, help_heading = "Audit trail")]
     pub(crate) reader: Option<String>,
@@ -128,7 +128,7 @@ pub(crate) struct Reader {
     pub(crate) purpose: Option<Purpose>,
     /// Reference of the case or ticket that is the ground: letters, digits and . _ : / # -
     #[arg(long, global = true, value_name = "REFERENCE", env = "ANAMNESIS_CASE", help_heading = "Audit trail")]
-    pub(crate) case: Option<Reference>,
+    pub(crate) case: Option<CaseReference>,
 }
 
 fn purpose(text: &str) -> Result<Purpose, String> {
@@ -148,12 +148,12 @@ fn reader(text: &str) -> Result<String, &'static str> {
 
 /// What the process reads, if it does.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Reading {
-    read: Option<Arc<Read>>,
+pub(crate) struct ReadSession {
+    read: Option<Arc<AuditedRead>>,
 }
 
 #[derive(Debug)]
-struct Read {
+struct AuditedRead {
     action: &'static str,
     org: OrgId,
     patient: Option<PatientId>,
@@ -169,9 +169,9 @@ struct Read {
     empty: AtomicBool,
 }
 
-impl Reading {
+impl ReadSession {
     /// What the arguments ask for.
-    pub(crate) fn of(matches: &ArgMatches, reader: &Reader) -> Self {
+    pub(crate) fn of(matches: &ArgMatches, reader: &ReaderArgs) -> Self {
         let (path, last) = leaf(matches);
         let Some((_, action)) = READS.iter().find(|(verb, _)| *verb == path) else { return Self::default() };
         // An erasure is an act; its receipts are read.
@@ -196,7 +196,7 @@ impl Reading {
             purpose: reader.purpose,
             reason: reader.case.clone(),
         };
-        let read = Read {
+        let read = AuditedRead {
             action,
             org: id("org").map_or(PLATFORM, OrgId),
             patient: id("patient").map(PatientId),
@@ -215,25 +215,25 @@ impl Reading {
     ///
     /// # Errors
     /// When the configuration asks for a reader and there is none, or the read cannot be written down before it begins.
-    pub(crate) async fn opened(&self, world: &World) -> Result<(), Failure> {
+    pub(crate) async fn opened(&self, app: &App) -> Result<(), CliError> {
         let Some(read) = &self.read else { return Ok(()) };
-        if world.settings.audit.require_reader && !read.named {
-            return Err(Failure::usage(
+        if app.settings.audit.require_reader && !read.named {
+            return Err(CliError::usage(
                 "who reads, and for what? Give --reader ID and --purpose CODE, or set ANAMNESIS_ACTOR and ANAMNESIS_PURPOSE: \
                  audit.require_reader asks for both",
             ));
         }
-        if world.settings.audit.denial_closes_tools
-            && let Err(failure) = read.permitted(&world.store).await
+        if app.settings.audit.denial_closes_tools
+            && let Err(failure) = read.permitted(&app.store).await
         {
-            read.write(&world.store, "withheld").await?;
+            read.write(&app.store, "withheld").await?;
             return Err(failure);
         }
-        match world.settings.audit.reads {
-            Reads::Before => read.write(&world.store, "asked").await,
+        match app.settings.audit.reads {
+            Reads::Before => read.write(&app.store, "asked").await,
             Reads::After => {
                 // A verb opens one store.
-                let _ = read.store.set(world.store.clone());
+                let _ = read.store.set(app.store.clone());
                 Ok(())
             }
         }
@@ -243,9 +243,9 @@ impl Reading {
     ///
     /// # Errors
     /// When the patient does not, where a denial closes such reads.
-    pub(crate) async fn permits(&self, world: &World, scope: Scope) -> Result<(), Failure> {
+    pub(crate) async fn permits(&self, app: &App, scope: Scope) -> Result<(), CliError> {
         match &self.read {
-            Some(read) if world.settings.audit.denial_closes_tools => read.permitted_of(&world.store, scope).await,
+            Some(read) if app.settings.audit.denial_closes_tools => read.permitted_of(&app.store, scope).await,
             _ => Ok(()),
         }
     }
@@ -258,10 +258,10 @@ impl Reading {
         if matches!(Location::of(&settings.store), Ok(Location::File(path)) if !path.exists()) {
             return;
         }
-        let written = match World::with(settings.clone()).await {
-            Ok(world) => {
-                let written = read.write(&world.store, "done").await;
-                world.store.close().await;
+        let written = match App::with(settings.clone()).await {
+            Ok(app) => {
+                let written = read.write(&app.store, "done").await;
+                app.store.close().await;
                 written
             }
             Err(failure) => Err(failure),
@@ -279,7 +279,7 @@ impl Reading {
     }
 
     /// Counts the read by its door and by how it ended. Arguments that are wrong read nothing.
-    pub(crate) fn count<T>(&self, result: &Result<T, Failure>, metrics: &Metrics) {
+    pub(crate) fn count<T>(&self, result: &Result<T, CliError>, metrics: &Metrics) {
         let Some((read, door)) = self.read.as_ref().and_then(|read| Some((read, read.door?))) else { return };
         let outcome = match result {
             Err(failure) if failure.exit() == Exit::Usage => return,
@@ -295,7 +295,7 @@ impl Reading {
     ///
     /// # Errors
     /// What the verb says; or that its read could not be written down.
-    pub(crate) async fn ended<T: 'static>(&self, result: Result<T, Failure>) -> Result<T, Failure> {
+    pub(crate) async fn ended<T: 'static>(&self, result: Result<T, CliError>) -> Result<T, CliError> {
         let opened = self.read.as_ref().and_then(|read| Some((read, read.store.get()?)));
         let Some((read, store)) = opened else { return result };
         let outcome = match &result {
@@ -312,9 +312,9 @@ impl Reading {
     }
 }
 
-impl Read {
+impl AuditedRead {
     /// Whether the patient lets this be read.
-    async fn permitted(&self, store: &Store) -> Result<(), Failure> {
+    async fn permitted(&self, store: &Store) -> Result<(), CliError> {
         let Some(patient) = self.patient.filter(|_| self.closed) else { return Ok(()) };
         // An id that is none is for the verb to refuse.
         let Ok(scope) = Scope::new(self.org, patient) else { return Ok(()) };
@@ -322,7 +322,7 @@ impl Read {
     }
 
     /// The same of a patient whom the arguments need not name.
-    async fn permitted_of(&self, store: &Store, scope: Scope) -> Result<(), Failure> {
+    async fn permitted_of(&self, store: &Store, scope: Scope) -> Result<(), CliError> {
         if self.actor.purpose.is_some_and(|purpose| GROUNDS.contains(&purpose)) {
             return Ok(());
         }
@@ -330,25 +330,31 @@ impl Read {
             Err(StoreError::NoConsent) => {
                 let why = "no_consent: the patient does not permit that this is read; --purpose patient_request, legal or break_glass \
                            is a ground that the audit trail keeps";
-                Err(Failure::failed(why).answering(Answer::of(&StoreError::NoConsent)))
+                Err(CliError::failed(why).answering(PatientAnswer::of(&StoreError::NoConsent)))
             }
             // What cannot be looked up is for the verb to say.
             _ => Ok(()),
         }
     }
 
-    async fn write(&self, store: &Store, outcome: &str) -> Result<(), Failure> {
+    async fn write(&self, store: &Store, outcome: &str) -> Result<(), CliError> {
         if failpoints::is("read_unaudited") {
             return Ok(());
         }
         let Self { action, org, patient, subject, .. } = self;
-        let unwritten = |_| Failure::failed("this read cannot be written to the audit trail");
+        let unwritten = |_| CliError::failed("this read cannot be written to the audit trail");
         // An organisation that there is not has no chain: who asked for it is in that of the platform.
         let known = *org == PLATFORM || store.organizations(&[*org]).await.map_err(unwritten)?.contains_key(org);
         let done = if known {
-            Done { org: *org, patient: *patient, action, subject: *subject, outcome }
+            AuditedAction { org: *org, patient: *patient, action, subject: *subject, outcome }
         } else {
-            Done { org: PLATFORM, patient: None, action, subject: Some(org.0), outcome: "unknown_organization" }
+            AuditedAction {
+                org: PLATFORM,
+                patient: None,
+                action,
+                subject: Some(org.0),
+                outcome: "unknown_organization",
+            }
         };
         store.audit(&self.actor, done).await.map_err(unwritten)
     }

@@ -3,7 +3,7 @@
 use clap::CommandFactory;
 use clap_complete::Shell;
 
-use super::{Cli, Context, Exit, Failure, output};
+use super::{Cli, CliError, Context, Exit, output};
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -13,7 +13,7 @@ pub struct Args {
 
 /// # Errors
 /// When standard output cannot be written.
-pub(crate) fn run(args: Args, _context: &Context) -> Result<Exit, Failure> {
+pub(crate) fn run(args: Args, _context: &Context) -> Result<Exit, CliError> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "anamnesis", &mut script);
     output::bytes(&script)?;

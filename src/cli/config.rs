@@ -3,25 +3,25 @@
 use clap::Subcommand;
 use serde_json::{Value, json};
 
-use super::output::{self, Format};
-use super::{Context, Exit, Failure};
-use anamnesis_config::check::{self, Built, Problem, Severity};
+use super::output::{self, OutputFormat};
+use super::{CliError, Context, Exit};
+use anamnesis_config::check::{self, BuildFeatures, Problem, Severity};
 use anamnesis_config::json_schema;
 use anamnesis_config::reference::{default_text, reference};
-use anamnesis_config::show::{Shown, show};
+use anamnesis_config::show::{EffectiveValue, show};
 use anamnesis_observability::traces;
 
 /// What this program was built with.
-pub(crate) const BUILT: Built = Built { traces: traces::BUILT };
+pub(crate) const BUILT: BuildFeatures = BuildFeatures { traces: traces::BUILT };
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(subcommand)]
-    what: What,
+    what: ConfigSubcommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum What {
+enum ConfigSubcommand {
     /// Every value that counts, with where it comes from; secrets are shown as given or not
     Show {
         /// Leave the defaults out.
@@ -43,27 +43,27 @@ enum What {
 
 /// # Errors
 /// When standard output cannot be written; for `show`, when the configuration cannot be used.
-pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
-    let format = context.format_or(Format::Table);
+pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, CliError> {
+    let format = context.format_or(OutputFormat::Table);
     match args.what {
-        What::Show { changed } => {
+        ConfigSubcommand::Show { changed } => {
             let shown = show(context.config.as_deref())
-                .map_err(|error| Failure::usage(format!("{error}; `anamnesis config check` lists every problem")))?;
-            let wanted = |one: &&Shown| !changed || one.origin != anamnesis_config::Origin::Default;
+                .map_err(|error| CliError::usage(format!("{error}; `anamnesis config check` lists every problem")))?;
+            let wanted = |one: &&EffectiveValue| !changed || one.origin != anamnesis_config::ValueSource::Default;
             print_values(&shown.iter().filter(wanted).collect::<Vec<_>>(), format)?;
             Ok(Exit::Done)
         }
-        What::Schema => output::line(&format!("{:#}", json_schema::schema())).map(|()| Exit::Done),
-        What::Check => print_problems(&check::check(context.config.as_deref(), BUILT), format),
-        What::Reference { prefix } => {
+        ConfigSubcommand::Schema => output::line(&format!("{:#}", json_schema::schema())).map(|()| Exit::Done),
+        ConfigSubcommand::Check => print_problems(&check::check(context.config.as_deref(), BUILT), format),
+        ConfigSubcommand::Reference { prefix } => {
             print_reference(prefix.as_deref().unwrap_or_default(), format)?;
             Ok(Exit::Done)
         }
     }
 }
 
-fn print_values(shown: &[&Shown], format: Format) -> Result<(), Failure> {
-    if format == Format::Json {
+fn print_values(shown: &[&EffectiveValue], format: OutputFormat) -> Result<(), CliError> {
+    if format == OutputFormat::Json {
         return output::json(&shown);
     }
     let rows = shown.iter().map(|one| {
@@ -80,9 +80,9 @@ fn print_values(shown: &[&Shown], format: Format) -> Result<(), Failure> {
     output::table(&["key", "value", "origin"], rows)
 }
 
-fn print_problems(problems: &[Problem], format: Format) -> Result<Exit, Failure> {
+fn print_problems(problems: &[Problem], format: OutputFormat) -> Result<Exit, CliError> {
     let usable = problems.iter().all(|problem| problem.severity == Severity::Warning);
-    if format == Format::Json {
+    if format == OutputFormat::Json {
         output::json(&json!({"usable": usable, "problems": problems}))?;
     } else if problems.is_empty() {
         output::line("The configuration has no problem.")?;
@@ -112,12 +112,12 @@ pub(crate) fn sentence(problem: &Problem) -> String {
     text
 }
 
-fn print_reference(prefix: &str, format: Format) -> Result<(), Failure> {
+fn print_reference(prefix: &str, format: OutputFormat) -> Result<(), CliError> {
     let keys: Vec<_> = reference().into_iter().filter(|key| key.key.starts_with(prefix)).collect();
     if keys.is_empty() {
-        return Err(Failure::usage(format!("no key begins with `{prefix}`")));
+        return Err(CliError::usage(format!("no key begins with `{prefix}`")));
     }
-    if format == Format::Json {
+    if format == OutputFormat::Json {
         return output::json(&keys);
     }
     for key in keys {

@@ -6,42 +6,42 @@ use clap::Subcommand;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::language::{Language, Spoken};
+use super::app::App;
+use super::language::{Language, LanguageArgs};
 use super::memory::ended;
-use super::output::{self, Format};
-use super::patient::{Answered, Of, Point, known, note_unknown};
-use super::world::World;
-use super::{Answer, Context, Exit, Failure};
+use super::output::{self, OutputFormat};
+use super::patient::{PatientArgs, PatientResponse, TimePoint, known, note_unknown};
+use super::{CliError, Context, Exit, PatientAnswer};
 use anamnesis_core::consent::{ConsentScope, Provision};
 use anamnesis_core::scope::Scope;
 use anamnesis_messages::contract::ConsentRecorded;
-use anamnesis_pipeline::Raw;
+use anamnesis_pipeline::RawMessage;
 use anamnesis_pipeline::rights::words;
 use anamnesis_store::consents::ConsentRow;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(subcommand)]
-    what: What,
+    what: ConsentSubcommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum What {
+enum ConsentSubcommand {
     /// All consents of a patient, and what is in force now for each scope
     Show {
         #[command(flatten)]
-        of: Of,
+        of: PatientArgs,
         #[command(flatten)]
-        spoken: Spoken,
+        spoken: LanguageArgs,
     },
     /// Write down a permission or its withdrawal
-    Record(Record),
+    Record(RecordArgs),
 }
 
 #[derive(Debug, clap::Args)]
-struct Record {
+struct RecordArgs {
     #[command(flatten)]
-    of: Of,
+    of: PatientArgs,
     /// memory, recall or research. Another scope is recorded; it opens and closes nothing.
     #[arg(long, value_name = "SCOPE", default_value = "memory")]
     scope: String,
@@ -50,10 +50,10 @@ struct Record {
     provision: Provision,
     /// From this date or instant on [default: now].
     #[arg(long, value_name = "DATE")]
-    from: Option<Point>,
+    from: Option<TimePoint>,
     /// Up to this date (with it) or instant (without it) [default: without end].
     #[arg(long, value_name = "DATE")]
-    until: Option<Point>,
+    until: Option<TimePoint>,
     /// Why. Redacted and sealed.
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
@@ -61,47 +61,47 @@ struct Record {
     #[arg(long, value_name = "UUID")]
     by: Uuid,
     #[command(flatten)]
-    spoken: Spoken,
+    spoken: LanguageArgs,
 }
 
 /// # Errors
 /// When the configuration is wrong, the store cannot be opened, or the consent is refused.
-pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, CliError> {
     context.block_on(async {
-        let world = World::open(context).await?;
+        let app = App::open(context).await?;
         match args.what {
-            What::Show { of, spoken } => {
+            ConsentSubcommand::Show { of, spoken } => {
                 let scope = of.scope()?;
-                show(&world, scope, spoken.language, context).await?;
+                show(&app, scope, spoken.language, context).await?;
                 Ok(Exit::Done)
             }
-            What::Record(record) => write_down(&world, record, context).await,
+            ConsentSubcommand::Record(record) => write_down(&app, record, context).await,
         }
     })
 }
 
 /// What is in force of each scope, and all that was recorded.
 #[derive(serde::Serialize)]
-struct Shown {
+struct ConsentView {
     in_force: Value,
     consents: Vec<ConsentRow>,
 }
 
-async fn show(world: &World, scope: Scope, language: Language, context: &Context) -> Result<(), Failure> {
-    let rows = world.store.consent_rows(scope).await?;
-    let now = world.store.clock().now();
-    let consents = world.store.consents(scope).await?;
+async fn show(app: &App, scope: Scope, language: Language, context: &Context) -> Result<(), CliError> {
+    let rows = app.store.consent_rows(scope).await?;
+    let now = app.store.clock().now();
+    let consents = app.store.consents(scope).await?;
     let in_force: Vec<(ConsentScope, Option<Provision>)> =
         ConsentScope::ALL.iter().map(|scope| (*scope, consents.in_force(*scope, now))).collect();
-    match context.format_or(Format::Table) {
-        Format::Json => {
+    match context.format_or(OutputFormat::Table) {
+        OutputFormat::Json => {
             let in_force = in_force.iter().map(|(scope, provision)| (scope.code().to_owned(), json!(provision)));
-            let shown = Shown { in_force: Value::Object(in_force.collect()), consents: rows };
-            let answer = Answer::known(world.store.is_known(scope).await?);
-            output::json(&Answered { answer, read: &shown })?;
+            let shown = ConsentView { in_force: Value::Object(in_force.collect()), consents: rows };
+            let answer = PatientAnswer::known(app.store.is_known(scope).await?);
+            output::json(&PatientResponse { answer, read: &shown })?;
         }
-        Format::Table => {
-            note_unknown(world, scope, rows.is_empty()).await?;
+        OutputFormat::Table => {
+            note_unknown(app, scope, rows.is_empty()).await?;
             for (scope, provision) in &in_force {
                 output::line(&words::consent(*scope, *provision, language))?;
             }
@@ -124,27 +124,27 @@ fn cells(row: &ConsentRow) -> [String; 7] {
     [row.id.to_string(), text(&row.scope), provision, at(row.from), until, decides.to_owned(), text(&row.reason)]
 }
 
-async fn write_down(world: &World, record: Record, context: &Context) -> Result<Exit, Failure> {
-    let (scope, now) = (record.of.scope()?, world.store.clock().now());
+async fn write_down(app: &App, record: RecordArgs, context: &Context) -> Result<Exit, CliError> {
+    let (scope, now) = (record.of.scope()?, app.store.clock().now());
     let said = ConsentRecorded {
         organization_id: scope.org(),
         patient_id: scope.patient(),
         scope: record.scope.trim().into(),
         provision: record.provision,
-        from: record.from.map_or(now, Point::start),
-        until: record.until.map(Point::end),
+        from: record.from.map_or(now, TimePoint::start),
+        until: record.until.map(TimePoint::end),
         stated_at: record.from.map(|_| now),
         recorded_by: record.by,
         reason: record.reason.map(Into::into),
     };
-    let body = serde_json::to_vec(&said).map_err(|_| Failure::failed("the consent cannot be written as JSON"))?;
-    let done = world.pipeline()?.run(vec![Raw::of(body)]).await;
-    let disposition = done.first().copied().ok_or_else(|| Failure::failed("the consent was not taken"))?;
+    let body = serde_json::to_vec(&said).map_err(|_| CliError::failed("the consent cannot be written as JSON"))?;
+    let done = app.pipeline()?.run(vec![RawMessage::of(body)]).await;
+    let disposition = done.first().copied().ok_or_else(|| CliError::failed("the consent was not taken"))?;
     let exit = ended(disposition)?;
     match ConsentScope::read(&said.scope) {
         None => output::note("note: this scope is none of memory, recall and research; it opens and closes nothing"),
         Some(meant) => {
-            let in_force = world.store.consents(scope).await?.in_force(meant, now);
+            let in_force = app.store.consents(scope).await?.in_force(meant, now);
             let begun = said.from <= now && said.until.is_none_or(|until| now < until);
             if begun && in_force != Some(said.provision) {
                 output::note(
@@ -153,6 +153,6 @@ async fn write_down(world: &World, record: Record, context: &Context) -> Result<
             }
         }
     }
-    show(world, scope, record.spoken.language, context).await?;
+    show(app, scope, record.spoken.language, context).await?;
     Ok(exit)
 }

@@ -4,22 +4,22 @@ use std::sync::Arc;
 
 use uuid::Uuid;
 
-use super::output::Format;
-use super::patient::{Answered, NOBODY, Of, Point, known};
-use super::world::World;
-use super::{Answer, Context, Exit, Failure, output, sections};
+use super::app::App;
+use super::output::OutputFormat;
+use super::patient::{NOBODY, PatientArgs, PatientResponse, TimePoint, known};
+use super::{CliError, Context, Exit, PatientAnswer, output, render};
 use anamnesis_core::document::DocumentType;
 use anamnesis_core::finding::RiskLevel;
 use anamnesis_extraction::Sentiment;
 use anamnesis_pipeline::{Extractors, Redactors};
-use anamnesis_search::{Context as Known, ContextRequest, Recall};
-use anamnesis_store::read::{Sources, Window};
+use anamnesis_search::{ContextRequest, PatientContext, Recall};
+use anamnesis_store::read::{DocumentFilter, TimeWindow};
 
 /// The assembled context of a patient.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(flatten)]
-    of: Of,
+    of: PatientArgs,
     /// A question: adds the passages that answer it, and ranks memories by it.
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     query: Option<String>,
@@ -31,13 +31,13 @@ pub struct Args {
     min_score: Option<f64>,
     /// Documents from this date or instant on.
     #[arg(long, value_name = "DATE")]
-    since: Option<Point>,
+    since: Option<TimePoint>,
     /// Documents up to this date (with it) or instant (without it).
     #[arg(long, value_name = "DATE")]
-    until: Option<Point>,
+    until: Option<TimePoint>,
     /// As it stood at the end of this date, or at this instant.
     #[arg(long, value_name = "DATE")]
-    as_of: Option<Point>,
+    as_of: Option<TimePoint>,
     /// Search documents of this type alone: session_transcript, analysis, intake_form, chat_message, clinical_note,
     /// uploaded_document; may be repeated, as the next ones.
     #[arg(long = "type", value_name = "TYPE", value_parser = |text: &str| known(text, DocumentType::ALL, DocumentType::code))]
@@ -55,62 +55,63 @@ pub struct Args {
 
 /// # Errors
 /// When the configuration is wrong, the store cannot be read, or the question asks for everything.
-pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, CliError> {
     let scope = args.of.scope()?;
     if args.min_score.is_some_and(|score| !(-1.0..=1.0).contains(&score)) {
-        return Err(Failure::usage("--min-score is a cosine: −1.0 to 1.0"));
+        return Err(CliError::usage("--min-score is a cosine: −1.0 to 1.0"));
     }
     let request = ContextRequest {
         query: args.query.filter(|query| !query.trim().is_empty()),
         top_k: args.top_k,
         min_score: args.min_score,
-        sources: Sources {
-            window: Window { since: args.since.map(Point::start), until: args.until.map(Point::end) },
+        sources: DocumentFilter {
+            window: TimeWindow { since: args.since.map(TimePoint::start), until: args.until.map(TimePoint::end) },
             types: args.types,
             sentiments: args.sentiment.into_iter().map(|tone| tone.code().to_owned()).collect(),
             risk_levels: args.risk_level,
             therapists: args.therapist,
         },
-        as_of: args.as_of.map(Point::last),
+        as_of: args.as_of.map(TimePoint::last),
     };
-    let format = context.format_or(Format::Table);
+    let format = context.format_or(OutputFormat::Table);
     context.block_on(async {
-        let world = World::open(context).await?;
-        let known = recall(&world, args.of.org).await?.context(scope, &request).await?;
+        let app = App::open(context).await?;
+        let known = recall(&app, args.of.org).await?.context(scope, &request).await?;
         match format {
-            Format::Json => output::json(&Answered { answer: Answer::known(known.known), read: &known })?,
-            Format::Table => print(&known)?,
+            OutputFormat::Json => {
+                output::json(&PatientResponse { answer: PatientAnswer::known(known.known), read: &known })?
+            }
+            OutputFormat::Table => print(&known)?,
         }
         Ok(Exit::Done)
     })
 }
 
 /// The reading side of a world, with the redaction policy of the organisation's documents.
-pub async fn recall(world: &World, org: anamnesis_core::ids::OrgId) -> Result<Recall, Failure> {
-    let rules = world.store.organizations(&[org]).await?.remove(&org);
+pub async fn recall(app: &App, org: anamnesis_core::ids::OrgId) -> Result<Recall, CliError> {
+    let rules = app.store.organizations(&[org]).await?.remove(&org);
     let policy = rules.map_or_else(|| "safe_harbor".to_owned(), |rules| rules.redaction_policy);
-    let redactors = Redactors::load(&world.settings.redaction).map_err(|error| Failure::usage(error.to_string()))?;
-    let redactor = redactors.of(org, &policy).ok_or_else(|| Failure::failed("the redaction policy is not known"))?;
-    let extractors =
-        Extractors::rules(&world.settings.extraction).map_err(|error| Failure::usage(error.to_string()))?;
-    let recall = Recall::new(world.store.clone(), world.models()?, Arc::clone(redactor), Arc::clone(&world.metrics));
-    Ok(recall.reading_with(extractors.of(org)))
+    let redactors = Redactors::load(&app.settings.redaction).map_err(|error| CliError::usage(error.to_string()))?;
+    let redactor = redactors.of(org, &policy).ok_or_else(|| CliError::failed("the redaction policy is not known"))?;
+    let extractors = Extractors::rules(&app.settings.extraction).map_err(|error| CliError::usage(error.to_string()))?;
+    let recall = Recall::new(app.store.clone(), app.models()?, Arc::clone(redactor), Arc::clone(&app.metrics));
+    Ok(recall.with_extractor(extractors.of(org)))
 }
 
-fn print(known: &Known) -> Result<(), Failure> {
+fn print(known: &PatientContext) -> Result<(), CliError> {
     output::line(&format!("Context of patient {} at {}", known.patient_id, known.at.format("%Y-%m-%d %H:%M UTC")))?;
     if !known.known {
         return output::line(NOBODY);
     }
-    sections::profile(&known.profile)?;
-    sections::items("Also stated", &known.statements)?;
-    sections::items("Hypotheses (ask, do not act)", &known.hypotheses)?;
+    render::profile(&known.profile)?;
+    render::items("Also stated", &known.statements)?;
+    render::items("Hypotheses (ask, do not act)", &known.hypotheses)?;
     if !known.contradictions.is_empty() {
-        sections::title("Contradictions")?;
-        sections::contradictions(&known.contradictions)?;
+        render::title("Contradictions")?;
+        render::contradictions(&known.contradictions)?;
     }
     if !known.recent_documents.is_empty() {
-        sections::title("Recent documents")?;
+        render::title("Recent documents")?;
         let rows = known.recent_documents.iter().map(|d| {
             let risk = d.risk_level.clone().unwrap_or_default();
             let unread = if d.unread { " (language not read)" } else { "" };
@@ -120,7 +121,7 @@ fn print(known: &Known) -> Result<(), Failure> {
         output::table(&["document", "themes", "sentiment", "risk", "producer says"], rows)?;
     }
     if known.query.is_some() {
-        sections::passages(&known.passages)?;
+        render::passages(&known.passages)?;
     }
     if known.notes.contains(&"by_words_alone") {
         output::note("note: the embedding provider gave no vector; passages were found by their words alone");

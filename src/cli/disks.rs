@@ -12,7 +12,7 @@ use anamnesis_observability::metrics::labels;
 
 /// A disk that a setting leads to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Disk {
+pub(crate) struct MonitoredDisk {
     /// The setting.
     pub(crate) key: &'static str,
     pub(crate) of: labels::Disk,
@@ -23,7 +23,7 @@ pub(crate) struct Disk {
 }
 
 /// Each disk once, by the first setting that leads to it. What cannot be looked at is left out.
-pub(crate) fn of(settings: &Settings) -> Vec<Disk> {
+pub(crate) fn of(settings: &Settings) -> Vec<MonitoredDisk> {
     let mut named: Vec<(&'static str, labels::Disk, PathBuf)> = Vec::new();
     if settings.store.url.expose_secret().is_empty() {
         named.push(("store.path", labels::Disk::Store, settings.store.path.clone()));
@@ -45,7 +45,7 @@ pub(crate) fn of(settings: &Settings) -> Vec<Disk> {
         if seen.insert(about.dev()) {
             let (free, size) =
                 (disk.f_bavail.saturating_mul(disk.f_frsize), disk.f_blocks.saturating_mul(disk.f_frsize));
-            disks.push(Disk { key, of, free, size });
+            disks.push(MonitoredDisk { key, of, free, size });
         }
     }
     disks

@@ -3,16 +3,16 @@
 
 use serde_json::json;
 
+use super::app::App;
 use super::language::Language;
-use super::output::{self, Format};
-use super::patient::Answered;
-use super::world::World;
-use super::{Answer, Exit, Failure};
+use super::output::{self, OutputFormat};
+use super::patient::PatientResponse;
+use super::{CliError, Exit, PatientAnswer};
 use anamnesis_core::scope::Scope;
 use anamnesis_search::emergency::{emergency, emergency_text};
-use anamnesis_search::{Emergency, Item};
+use anamnesis_search::{Emergency, MemoryItem};
 use anamnesis_store::StoreError;
-use anamnesis_store::read::When;
+use anamnesis_store::read::ReadInstant;
 
 const TITLE: [&str; 2] = ["In an emergency", "En una emergencia"];
 const UNKNOWN: [&str; 2] = [
@@ -47,24 +47,24 @@ const NOT_ACCEPTED: [&str; 2] = ["Disclaimer: acceptance not on record", "Aviso:
 /// # Errors
 /// When the store cannot be read; where nothing may be handed out, after the text was shown.
 pub(crate) async fn show(
-    world: &World,
+    app: &App,
     scope: Scope,
-    when: When,
-    (format, language): (Format, Language),
-) -> Result<Exit, Failure> {
-    match emergency(&world.store, scope, when).await {
-        Ok(all) if format == Format::Json => {
-            output::json(&Answered { answer: Answer::known(all.known), read: &all })?;
+    when: ReadInstant,
+    (format, language): (OutputFormat, Language),
+) -> Result<Exit, CliError> {
+    match emergency(&app.store, scope, when).await {
+        Ok(all) if format == OutputFormat::Json => {
+            output::json(&PatientResponse { answer: PatientAnswer::known(all.known), read: &all })?;
         }
         Ok(all) => lines(&all, language).iter().try_for_each(|line| output::line(line))?,
         Err(error @ (StoreError::NoConsent | StoreError::Erased)) => {
             // Whose consent is missing still has a country, and its number is the one to call.
-            let profile = world.store.profile(scope).await.ok().flatten();
+            let profile = app.store.profile(scope).await.ok().flatten();
             let region = profile.as_ref().and_then(|profile| profile.region.as_deref());
-            let text = emergency_text(&world.store, scope, region).await?;
-            if format == Format::Json {
+            let text = emergency_text(&app.store, scope, region).await?;
+            if format == OutputFormat::Json {
                 // The text alone, in the place where it always is; the answer says why there is no more.
-                output::json(&json!({"answer": Answer::of(&error), "error": error.to_string(), "text": text}))?;
+                output::json(&json!({"answer": PatientAnswer::of(&error), "error": error.to_string(), "text": text}))?;
                 return Ok(Exit::Failed);
             }
             let why = if error == StoreError::Erased { ERASED } else { WITHHELD };
@@ -75,8 +75,8 @@ pub(crate) async fn show(
         }
         Err(error) => {
             // Where nothing can be read, the text is there all the same.
-            if format == Format::Table
-                && let Ok(text) = emergency_text(&world.store, scope, None).await
+            if format == OutputFormat::Table
+                && let Ok(text) = emergency_text(&app.store, scope, None).await
             {
                 output::line(language.of(TITLE))?;
                 output::line(&format!("  {}", language.of([&text.en, &text.es])))?;
@@ -123,7 +123,7 @@ fn section(lines: &mut Vec<String>, language: Language, title: [&str; 2], list: 
     lines.extend(list.into_iter().map(|line| format!("  {line}")));
 }
 
-fn statement(item: &Item, language: Language) -> String {
+fn statement(item: &MemoryItem, language: Language) -> String {
     let contested = if item.contested { format!(" [{}]", language.of(CONTESTED)) } else { String::new() };
     format!("{}{contested} ({})", item.statement, item.source.label)
 }

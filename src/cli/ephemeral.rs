@@ -4,15 +4,15 @@
 use clap::Subcommand;
 use serde_json::json;
 
-use super::language::Spoken;
-use super::memory::{By, ended, message};
-use super::output::{self, Format};
-use super::patient::{Answered, Of};
-use super::world::World;
-use super::{Answer, Context, Exit, Failure};
+use super::app::App;
+use super::language::LanguageArgs;
+use super::memory::{ActorArgs, ended, message};
+use super::output::{self, OutputFormat};
+use super::patient::{PatientArgs, PatientResponse};
+use super::{CliError, Context, Exit, PatientAnswer};
 use anamnesis_messages::contract::Command;
 use anamnesis_pipeline::rights::words;
-use anamnesis_pipeline::{Disposition, Raw};
+use anamnesis_pipeline::{Disposition, RawMessage};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
@@ -20,52 +20,52 @@ use anamnesis_pipeline::{Disposition, Raw};
     anamnesis ephemeral status --org $ORG --patient $PATIENT")]
 pub struct Args {
     #[command(subcommand)]
-    what: What,
+    what: EphemeralSubcommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum What {
+enum EphemeralSubcommand {
     /// From now on nothing that the patient says is kept
-    On(Switch),
+    On(SwitchArgs),
     /// What the patient says is remembered again
-    Off(Switch),
+    Off(SwitchArgs),
     /// Whether anything is kept now
     Status {
         #[command(flatten)]
-        of: Of,
+        of: PatientArgs,
         #[command(flatten)]
-        spoken: Spoken,
+        spoken: LanguageArgs,
     },
 }
 
 #[derive(Debug, clap::Args)]
-struct Switch {
+struct SwitchArgs {
     #[command(flatten)]
-    of: Of,
+    of: PatientArgs,
     #[command(flatten)]
-    by: By,
+    by: ActorArgs,
     #[command(flatten)]
-    spoken: Spoken,
+    spoken: LanguageArgs,
 }
 
 /// # Errors
 /// When the configuration is wrong, the store cannot be reached, or the command is refused.
-pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, CliError> {
     context.block_on(async {
-        let world = World::open(context).await?;
+        let app = App::open(context).await?;
         match args.what {
-            What::On(switch) => turn(&world, switch, Command::EphemeralOn, context).await,
-            What::Off(switch) => turn(&world, switch, Command::EphemeralOff, context).await,
-            What::Status { of, spoken } => {
-                let profile = world.store.profile(of.scope()?).await?;
+            EphemeralSubcommand::On(switch) => turn(&app, switch, Command::EphemeralOn, context).await,
+            EphemeralSubcommand::Off(switch) => turn(&app, switch, Command::EphemeralOff, context).await,
+            EphemeralSubcommand::Status { of, spoken } => {
+                let profile = app.store.profile(of.scope()?).await?;
                 let is_on = profile.as_ref().is_some_and(|profile| profile.ephemeral);
                 let text = if is_on { words::EPHEMERAL_IS_ON } else { words::EPHEMERAL_IS_OFF };
-                match context.format_or(Format::Table) {
-                    Format::Json => {
-                        let answer = Answer::known(profile.is_some());
-                        output::json(&Answered { answer, read: &json!({"ephemeral": is_on}) })?;
+                match context.format_or(OutputFormat::Table) {
+                    OutputFormat::Json => {
+                        let answer = PatientAnswer::known(profile.is_some());
+                        output::json(&PatientResponse { answer, read: &json!({"ephemeral": is_on}) })?;
                     }
-                    Format::Table => output::line(spoken.language.of(text))?,
+                    OutputFormat::Table => output::line(spoken.language.of(text))?,
                 }
                 Ok(Exit::Done)
             }
@@ -73,17 +73,18 @@ pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     })
 }
 
-async fn turn(world: &World, switch: Switch, command: Command, context: &Context) -> Result<Exit, Failure> {
+async fn turn(app: &App, switch: SwitchArgs, command: Command, context: &Context) -> Result<Exit, CliError> {
     let (scope, actor) = (switch.of.scope()?, switch.by.actor()?);
-    let mut said = message(scope, actor, Vec::new(), command, world.clock.now());
+    let mut said = message(scope, actor, Vec::new(), command, app.clock.now());
     said.memory_ids = None;
-    let body = serde_json::to_vec(&said).map_err(|_| Failure::failed("the command cannot be written"))?;
-    let disposition = world.pipeline()?.run(vec![Raw::of(body)]).await.first().copied().unwrap_or(Disposition::Retry);
+    let body = serde_json::to_vec(&said).map_err(|_| CliError::failed("the command cannot be written"))?;
+    let disposition =
+        app.pipeline()?.run(vec![RawMessage::of(body)]).await.first().copied().unwrap_or(Disposition::Retry);
     let exit = ended(disposition)?;
     let text = if command == Command::EphemeralOn { words::EPHEMERAL_ON } else { words::EPHEMERAL_OFF };
-    match context.format_or(Format::Table) {
-        Format::Json => output::json(&json!({"command": command, "disposition": disposition.code()}))?,
-        Format::Table => output::line(switch.spoken.language.of(text))?,
+    match context.format_or(OutputFormat::Table) {
+        OutputFormat::Json => output::json(&json!({"command": command, "disposition": disposition.code()}))?,
+        OutputFormat::Table => output::line(switch.spoken.language.of(text))?,
     }
     Ok(exit)
 }

@@ -8,19 +8,19 @@ use secrecy::ExposeSecret as _;
 use serde::Serialize;
 use uuid::Uuid;
 
-use super::language::Spoken;
-use super::output::{self, Format};
-use super::patient::Of;
-use super::world::World;
-use super::{Context, Exit, Failure, leftovers, spool};
+use super::app::App;
+use super::language::LanguageArgs;
+use super::output::{self, OutputFormat};
+use super::patient::PatientArgs;
+use super::{CliError, Context, Exit, leftovers, spool};
 use anamnesis_core::failpoints::crash_at;
 use anamnesis_core::ids::{DocumentId, MemoryId, derive};
 use anamnesis_core::scope::Scope;
-use anamnesis_pipeline::erasing::{self, Ended, ErasureError};
+use anamnesis_pipeline::erasure::{self, ErasureError, ErasureOutcome};
 use anamnesis_pipeline::intake::spool_folder::UNREADABLE;
 use anamnesis_pipeline::rights::words;
 use anamnesis_store::StoreError;
-use anamnesis_store::erasing::{Receipt, Request, Subject};
+use anamnesis_store::erasure::{ErasureReceipt, ErasureRequest, ErasureSubject};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
@@ -29,7 +29,7 @@ use anamnesis_store::erasing::{Receipt, Request, Subject};
     anamnesis erase --org $ORG --patient $PATIENT --receipts")]
 pub struct Args {
     #[command(flatten)]
-    of: Of,
+    of: PatientArgs,
     /// Only this document, all its revisions, with all that was made of it.
     #[arg(long, value_name = "UUID", conflicts_with = "memory")]
     document: Option<Uuid>,
@@ -43,65 +43,67 @@ pub struct Args {
     #[arg(long, conflicts_with_all = ["document", "memory", "by"])]
     receipts: bool,
     #[command(flatten)]
-    spoken: Spoken,
+    spoken: LanguageArgs,
 }
 
 /// # Errors
 /// When the configuration is wrong, a legal hold keeps it, or store, keys or archive cannot be written.
-pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, CliError> {
     context.block_on(async {
-        let world = World::open(context).await?;
-        erase(&world, &args, context).await
+        let app = App::open(context).await?;
+        erase(&app, &args, context).await
     })
 }
 
-async fn erase(world: &World, args: &Args, context: &Context) -> Result<Exit, Failure> {
+async fn erase(app: &App, args: &Args, context: &Context) -> Result<Exit, CliError> {
     let scope = args.of.scope()?;
     let Some(by) = args.by else {
-        return show(&world.store.erasures(scope).await?, context);
+        return show(&app.store.erasures(scope).await?, context);
     };
     let subject = match (args.document, args.memory) {
-        (Some(id), _) => Subject::Document(DocumentId(id)),
-        (None, Some(id)) => Subject::Memory(MemoryId(id)),
-        (None, None) => Subject::Patient,
+        (Some(id), _) => ErasureSubject::Document(DocumentId(id)),
+        (None, Some(id)) => ErasureSubject::Memory(MemoryId(id)),
+        (None, None) => ErasureSubject::Patient,
     };
-    let ended = erasing::erase(&world.store, &request(world, scope, subject, by)).await?;
+    let ended = erasure::erase(&app.store, &request(app, scope, subject, by)).await?;
     let (outcome, receipt) = match ended {
-        Ended::Held => {
+        ErasureOutcome::Held => {
             output::note(args.spoken.language.of(words::HELD_BY_LAW));
-            return Err(Failure::failed(
+            return Err(CliError::failed(
                 "legal_hold: a legal hold keeps it, and nothing was erased; see `anamnesis hold list`",
             ));
         }
-        Ended::Derived => {
-            return Err(Failure::failed(
+        ErasureOutcome::Derived => {
+            return Err(CliError::failed(
                 "derived_document: jobs write this account from documents, and would write it again: erase a document or a \
                  memory that it rests on; nothing was erased",
             ));
         }
-        Ended::Unknown => return Err(Failure::failed("the organisation is not known, and nothing was erased")),
-        Ended::Before(receipt) => ("erased_before", receipt),
-        Ended::Erased(receipt) => ("erased", receipt),
+        ErasureOutcome::Unknown => {
+            return Err(CliError::failed("the organisation is not known, and nothing was erased"));
+        }
+        ErasureOutcome::Before(receipt) => ("erased_before", receipt),
+        ErasureOutcome::Erased(receipt) => ("erased", receipt),
     };
-    sweep(world, &receipt.request, &receipt.said_in, Copies::Gone)?;
+    sweep(app, &receipt.request, &receipt.said_in, StoreCopies::Gone)?;
     // On a server the archive of a worker may lie on another machine: that worker ends it.
-    if world.settings.store.url.expose_secret().is_empty() || spool::archive_folder(&world.settings).exists() {
-        world.store.end_erasure_of_files(&receipt.request).await?;
+    if app.settings.store.url.expose_secret().is_empty() || spool::archive_folder(&app.settings).exists() {
+        app.store.end_erasure_of_files(&receipt.request).await?;
     }
-    let is_same = |one: &Receipt| one.request.id == receipt.request.id;
-    let receipt = world.store.erasures(scope).await?.into_iter().find(is_same).unwrap_or(receipt);
-    match context.format_or(Format::Table) {
-        Format::Json => output::json(&Shown { outcome, receipt: &receipt })?,
-        Format::Table => {
+    let is_same = |one: &ErasureReceipt| one.request.id == receipt.request.id;
+    let receipt = app.store.erasures(scope).await?.into_iter().find(is_same).unwrap_or(receipt);
+    match context.format_or(OutputFormat::Table) {
+        OutputFormat::Json => output::json(&ErasureView { outcome, receipt: &receipt })?,
+        OutputFormat::Table => {
             output::line(&format!("{outcome}: {} of patient {}", receipt.request.subject.code(), receipt.patient_id))?;
             output::table(
                 &["What", "Gone"],
                 receipt.counts.iter().map(|(what, gone)| [what.clone(), gone.to_string()]),
             )?;
             output::line(args.spoken.language.of(match receipt.request.subject {
-                Subject::Patient => words::GONE_PATIENT,
-                Subject::Document(_) => words::GONE_DOCUMENT,
-                Subject::Memory(_) => words::GONE_MEMORY,
+                ErasureSubject::Patient => words::GONE_PATIENT,
+                ErasureSubject::Document(_) => words::GONE_DOCUMENT,
+                ErasureSubject::Memory(_) => words::GONE_MEMORY,
             }))?;
         }
     }
@@ -109,17 +111,17 @@ async fn erase(world: &World, args: &Args, context: &Context) -> Result<Exit, Fa
 }
 
 #[derive(Serialize)]
-struct Shown<'a> {
+struct ErasureView<'a> {
     outcome: &'static str,
     #[serde(flatten)]
-    receipt: &'a Receipt,
+    receipt: &'a ErasureReceipt,
 }
 
-fn show(receipts: &[Receipt], context: &Context) -> Result<Exit, Failure> {
-    match context.format_or(Format::Table) {
-        Format::Json => output::json(&receipts)?,
-        Format::Table if receipts.is_empty() => output::line("Nothing was erased of this patient.")?,
-        Format::Table => {
+fn show(receipts: &[ErasureReceipt], context: &Context) -> Result<Exit, CliError> {
+    match context.format_or(OutputFormat::Table) {
+        OutputFormat::Json => output::json(&receipts)?,
+        OutputFormat::Table if receipts.is_empty() => output::line("Nothing was erased of this patient.")?,
+        OutputFormat::Table => {
             let rows = receipts.iter().map(|one| {
                 let done = one.done_at.map_or_else(|| "in work".to_owned(), |at| at.to_rfc3339());
                 let what = one.request.subject.code().to_owned();
@@ -132,18 +134,18 @@ fn show(receipts: &[Receipt], context: &Context) -> Result<Exit, Failure> {
 }
 
 /// Asked for twice, it is the same request; but what is learned again after it was erased, as a memory may be, is another.
-fn request(world: &World, scope: Scope, subject: Subject, requested_by: Uuid) -> Request {
-    let now = world.store.clock().now();
-    let again = matches!(subject, Subject::Memory(_)).then(|| now.timestamp_micros());
+fn request(app: &App, scope: Scope, subject: ErasureSubject, requested_by: Uuid) -> ErasureRequest {
+    let now = app.store.clock().now();
+    let again = matches!(subject, ErasureSubject::Memory(_)).then(|| now.timestamp_micros());
     let named = serde_json::json!([subject, again]).to_string();
     let (org, patient) = (scope.org().0, scope.patient().0);
     let id = derive("erasure.asked", &[org.as_bytes(), patient.as_bytes(), named.as_bytes()]);
-    Request { scope, id, subject, requested_by, requested_at: now }
+    ErasureRequest { scope, id, subject, requested_by, requested_at: now }
 }
 
 /// Why an erasure is not complete yet.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Incomplete {
+pub(crate) enum IncompleteErasure {
     #[error(transparent)]
     Erasure(#[from] ErasureError),
     #[error(transparent)]
@@ -152,7 +154,7 @@ pub(crate) enum Incomplete {
     Archive(#[from] std::io::Error),
 }
 
-impl From<ErasureError> for Failure {
+impl From<ErasureError> for CliError {
     fn from(error: ErasureError) -> Self {
         match error {
             ErasureError::Store(error) => error.into(),
@@ -161,49 +163,48 @@ impl From<ErasureError> for Failure {
     }
 }
 
-impl From<Incomplete> for Failure {
-    fn from(error: Incomplete) -> Self {
+impl From<IncompleteErasure> for CliError {
+    fn from(error: IncompleteErasure) -> Self {
         match error {
-            Incomplete::Erasure(error) => error.into(),
-            Incomplete::Store(error) => error.into(),
-            Incomplete::Archive(_) => Self::failed(error.to_string()),
+            IncompleteErasure::Erasure(error) => error.into(),
+            IncompleteErasure::Store(error) => error.into(),
+            IncompleteErasure::Archive(_) => Self::failed(error.to_string()),
         }
     }
 }
 
 /// What becomes of the copies that a migration or a restore left next to the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Copies {
+enum StoreCopies {
     Gone,
     Kept,
 }
 
 /// Takes what is erased out of the sealed originals of the spool, with copies of simulations and files of the spool that
 /// nobody could read. Of a memory, the originals of the documents in which it was said go.
-fn sweep(world: &World, request: &Request, said_in: &[Uuid], copies: Copies) -> std::io::Result<u64> {
-    let names = |line: &[u8]| erasing::names(line, None, request, said_in);
-    leftovers::erase(&world.settings, &names);
-    if copies == Copies::Gone {
-        leftovers::erase_copies(&world.settings, request.subject == Subject::Patient);
+fn sweep(app: &App, request: &ErasureRequest, said_in: &[Uuid], copies: StoreCopies) -> std::io::Result<u64> {
+    let names = |line: &[u8]| erasure::names(line, None, request, said_in);
+    leftovers::erase(&app.settings, &names);
+    if copies == StoreCopies::Gone {
+        leftovers::erase_copies(&app.settings, request.subject == ErasureSubject::Patient);
     }
-    let folder = spool::archive_folder(&world.settings);
-    spool::erase_lines(&folder, world.store.keys().platform(), world.entropy.as_ref(), &names)
+    let folder = spool::archive_folder(&app.settings);
+    spool::erase_lines(&folder, app.store.keys().platform(), app.entropy.as_ref(), &names)
 }
 
 /// Takes out of this machine's archive what was erased since `since`, by whomever: another worker's erasure does not reach it.
 ///
 /// # Errors
 /// When the store or the archive cannot be read or written.
-pub(crate) async fn sweep_all(world: &World, since: DateTime<Utc>) -> Result<(), Incomplete> {
+pub(crate) async fn sweep_all(app: &App, since: DateTime<Utc>) -> Result<(), IncompleteErasure> {
     let is_empty = |folder: &Path| std::fs::read_dir(folder).map_or(true, |mut entries| entries.next().is_none());
-    let settings = &world.settings;
+    let settings = &app.settings;
     if is_empty(&spool::archive_folder(settings)) && is_empty(&settings.worker.spool.join(UNREADABLE)) {
         return Ok(());
     }
-    for receipt in
-        receipts(world).await?.iter().filter(|one| one.is_genuine && one.done_at.is_some_and(|at| at >= since))
+    for receipt in receipts(app).await?.iter().filter(|one| one.is_genuine && one.done_at.is_some_and(|at| at >= since))
     {
-        sweep(world, &receipt.request, &receipt.said_in, Copies::Kept)?;
+        sweep(app, &receipt.request, &receipt.said_in, StoreCopies::Kept)?;
     }
     Ok(())
 }
@@ -212,16 +213,16 @@ pub(crate) async fn sweep_all(world: &World, since: DateTime<Utc>) -> Result<(),
 ///
 /// # Errors
 /// When store, keys or archive cannot be read or written: of the last erasure that failed. The others are complete all the same.
-pub(crate) async fn complete(world: &World) -> Result<u64, Incomplete> {
+pub(crate) async fn complete(app: &App) -> Result<u64, IncompleteErasure> {
     let (mut completed, mut failed) = (0, None);
-    for organization in world.store.organization_rows().await? {
-        for receipt in world.store.open_erasures(organization.org).await? {
-            // Reconciliation counts it and a person looks: what it asks for was asked for by nobody.
+    for organization in app.store.organization_rows().await? {
+        for receipt in app.store.open_erasures(organization.org).await? {
+            // Reconciliation counts it and a person looks: what it asks for was asked for by no one.
             if !receipt.is_genuine {
                 tracing::error!(code = "erasure_forged", erasure = %receipt.request.id, "an erasure was not written by this program");
                 continue;
             }
-            match complete_one(world, &receipt).await {
+            match complete_one(app, &receipt).await {
                 Ok(is_complete) => completed += u64::from(is_complete),
                 // The others do not wait for this one.
                 Err(error) => {
@@ -235,18 +236,18 @@ pub(crate) async fn complete(world: &World) -> Result<u64, Incomplete> {
 }
 
 /// Returns whether it is complete: a legal hold keeps what it may.
-async fn complete_one(world: &World, receipt: &Receipt) -> Result<bool, Incomplete> {
+async fn complete_one(app: &App, receipt: &ErasureReceipt) -> Result<bool, IncompleteErasure> {
     if receipt.done_at.is_none() {
-        match erasing::erase(&world.store, &receipt.request).await {
-            Ok(Ended::Held) => return Ok(false),
+        match erasure::erase(&app.store, &receipt.request).await {
+            Ok(ErasureOutcome::Held) => return Ok(false),
             Ok(_) => {}
             // Its patient is being erased, and all with it: it is complete when that is.
             Err(ErasureError::Store(StoreError::Erased)) => return Ok(false),
             Err(error) => return Err(error.into()),
         }
     }
-    sweep(world, &receipt.request, &receipt.said_in, Copies::Gone)?;
-    world.store.end_erasure_of_files(&receipt.request).await?;
+    sweep(app, &receipt.request, &receipt.said_in, StoreCopies::Gone)?;
+    app.store.end_erasure_of_files(&receipt.request).await?;
     Ok(true)
 }
 
@@ -254,17 +255,17 @@ async fn complete_one(world: &World, receipt: &Receipt) -> Result<bool, Incomple
 ///
 /// # Errors
 /// Of the store.
-pub(crate) async fn receipts(world: &World) -> Result<Vec<Receipt>, StoreError> {
+pub(crate) async fn receipts(app: &App) -> Result<Vec<ErasureReceipt>, StoreError> {
     let mut all = Vec::new();
-    for organization in world.store.organization_rows().await? {
-        all.extend(world.store.all_erasures(organization.org).await?);
+    for organization in app.store.organization_rows().await? {
+        all.extend(app.store.all_erasures(organization.org).await?);
     }
     Ok(all)
 }
 
 /// What became of erasures that a restored store did not know.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Applied {
+pub(crate) struct AppliedErasures {
     pub(crate) erased: u64,
     /// Kept by a legal hold that the restored store still has: a worker erases them when it is lifted.
     pub(crate) held: u64,
@@ -278,25 +279,25 @@ pub(crate) struct Applied {
 ///
 /// # Errors
 /// As [`complete`].
-pub(crate) async fn apply(world: &World, receipts: &[Request]) -> Result<Applied, Incomplete> {
+pub(crate) async fn apply(app: &App, receipts: &[ErasureRequest]) -> Result<AppliedErasures, IncompleteErasure> {
     let mut missing = Vec::new();
     for request in receipts {
-        let known = world.store.erasures(request.scope).await?;
+        let known = app.store.erasures(request.scope).await?;
         if !known.iter().any(|one| one.request.id == request.id && one.done_at.is_some()) {
             missing.push(*request);
         }
     }
-    world.store.note_erasures(&missing).await?;
+    app.store.note_erasures(&missing).await?;
     crash_at("receipts_noted");
-    let mut applied = Applied::default();
+    let mut applied = AppliedErasures::default();
     for request in &missing {
-        match erasing::erase(&world.store, request).await {
-            Ok(Ended::Held) => applied.held += 1,
+        match erasure::erase(&app.store, request).await {
+            Ok(ErasureOutcome::Held) => applied.held += 1,
             // What restore put aside is the way back.
             Ok(_) => {
-                let receipts = world.store.erasures(request.scope).await?;
+                let receipts = app.store.erasures(request.scope).await?;
                 let said_in = receipts.into_iter().find(|one| one.request.id == request.id).map(|one| one.said_in);
-                sweep(world, request, &said_in.unwrap_or_default(), Copies::Kept)?;
+                sweep(app, request, &said_in.unwrap_or_default(), StoreCopies::Kept)?;
                 applied.erased += 1;
             }
             // Its patient was erased since, and all with it.
@@ -304,7 +305,7 @@ pub(crate) async fn apply(world: &World, receipts: &[Request]) -> Result<Applied
             Err(error) => return Err(error.into()),
         }
     }
-    applied.erased += again_after_restore(world).await?;
+    applied.erased += again_after_restore(app).await?;
     Ok(applied)
 }
 
@@ -312,11 +313,11 @@ pub(crate) async fn apply(world: &World, receipts: &[Request]) -> Result<Applied
 ///
 /// # Errors
 /// As [`complete`].
-pub(crate) async fn again_after_restore(world: &World) -> Result<u64, Incomplete> {
+pub(crate) async fn again_after_restore(app: &App) -> Result<u64, IncompleteErasure> {
     let mut erased = 0;
-    for scope in world.store.erased_with_rows().await? {
-        let request = request(world, scope, Subject::Patient, Uuid::nil());
-        erasing::erase(&world.store, &request).await?;
+    for scope in app.store.erased_with_rows().await? {
+        let request = request(app, scope, ErasureSubject::Patient, Uuid::nil());
+        erasure::erase(&app.store, &request).await?;
         erased += 1;
     }
     Ok(erased)

@@ -6,30 +6,30 @@ use clap::{Subcommand, ValueEnum};
 use serde_json::json;
 use uuid::Uuid;
 
-use super::output::{self, Format};
-use super::world::World;
-use super::{Context, Exit, Failure, audited};
+use super::app::App;
+use super::output::{self, OutputFormat};
+use super::{CliError, Context, Exit, audited};
 use anamnesis_config::BrokerConfig;
 use anamnesis_core::ids::OrgId;
-use anamnesis_outbox::{EXCHANGE, hook_name};
+use anamnesis_outbox::{EXCHANGE, webhook_name};
 use anamnesis_store::StoreError;
-use anamnesis_store::events::{Listed, Which};
+use anamnesis_store::outbox_admin::{OutboxEntry, OutboxFilter};
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(subcommand)]
-    what: What,
+    what: EventsSubcommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum What {
+enum EventsSubcommand {
     /// List events: ids, types and where they were delivered; no content
     List {
         /// Which ones.
-        #[arg(long, value_enum, default_value_t = State::Waiting)]
-        state: State,
+        #[arg(long, value_enum, default_value_t = EventStateArg::Waiting)]
+        state: EventStateArg,
         #[command(flatten)]
-        among: Among,
+        among: EventSelectionArgs,
         /// At most so many.
         #[arg(long, default_value_t = 100)]
         limit: u32,
@@ -39,21 +39,21 @@ enum What {
         ids: Vec<Uuid>,
         /// Without ids: which ones.
         #[arg(long, value_enum)]
-        state: Option<State>,
+        state: Option<EventStateArg>,
         #[command(flatten)]
-        among: Among,
+        among: EventSelectionArgs,
         /// Only to this destination, as `events destinations` names it.
         #[arg(long, value_name = "NAME")]
         only: Option<String>,
         #[command(flatten)]
-        by: By,
+        by: EventActorArgs,
     },
     /// Give up events that wait: they are not delivered any more
     Drop {
         #[arg(required = true)]
         ids: Vec<Uuid>,
         #[command(flatten)]
-        by: By,
+        by: EventActorArgs,
     },
     /// Name the configured destinations
     Destinations,
@@ -61,7 +61,7 @@ enum What {
 
 /// How far an event has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum State {
+enum EventStateArg {
     Waiting,
     Delivered,
     /// A callback answered 410.
@@ -72,7 +72,7 @@ enum State {
     All,
 }
 
-impl State {
+impl EventStateArg {
     fn code(self) -> &'static str {
         match self {
             Self::Waiting => "waiting",
@@ -86,7 +86,7 @@ impl State {
 }
 
 #[derive(Debug, clap::Args)]
-struct Among {
+struct EventSelectionArgs {
     /// Only of this organisation.
     #[arg(long, value_name = "UUID")]
     org: Option<Uuid>,
@@ -101,7 +101,7 @@ struct Among {
     until: Option<DateTime<Utc>>,
 }
 
-impl Among {
+impl EventSelectionArgs {
     fn event_type(&self) -> String {
         match self.event_type.as_str() {
             "" => String::new(),
@@ -112,7 +112,7 @@ impl Among {
 }
 
 #[derive(Debug, clap::Args)]
-struct By {
+struct EventActorArgs {
     /// Who does it, for the record [default: the user of the operating system].
     #[arg(long, env = "ANAMNESIS_ACTOR", default_value_t = audited::user(), value_name = "NAME")]
     actor: String,
@@ -120,46 +120,51 @@ struct By {
 
 /// # Errors
 /// When the store cannot be opened, or the arguments name nothing.
-pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
-    let format = context.format_or(Format::Table);
+pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, CliError> {
+    let format = context.format_or(OutputFormat::Table);
     context.block_on(async {
-        let world = World::open(context).await?;
+        let app = App::open(context).await?;
         match args.what {
-            What::List { state, among, limit } => list(&world, state, &among, limit, format).await,
-            What::Replay { ids, state, among, only, by } => {
+            EventsSubcommand::List { state, among, limit } => list(&app, state, &among, limit, format).await,
+            EventsSubcommand::Replay { ids, state, among, only, by } => {
                 let chosen = match state {
-                    _ if !ids.is_empty() => by_id(&world, &ids).await,
-                    Some(state) => found(&world, state, &among, i64::MAX).await,
-                    None => Err(Failure::usage("give ids, or --state to say which events")),
+                    _ if !ids.is_empty() => by_id(&app, &ids).await,
+                    Some(state) => found(&app, state, &among, i64::MAX).await,
+                    None => Err(CliError::usage("give ids, or --state to say which events")),
                 };
-                replay(&world, chosen?, only.as_deref(), ids.len(), &by.actor, format).await
+                replay(&app, chosen?, only.as_deref(), ids.len(), &by.actor, format).await
             }
-            What::Drop { ids, by } => give_up(&world, &ids, &by.actor, format).await,
-            What::Destinations => destinations(&world.settings.broker, format),
+            EventsSubcommand::Drop { ids, by } => give_up(&app, &ids, &by.actor, format).await,
+            EventsSubcommand::Destinations => destinations(&app.settings.broker, format),
         }
     })
 }
 
-fn failed(error: StoreError) -> Failure {
-    Failure::failed(error.to_string())
+fn failed(error: StoreError) -> CliError {
+    CliError::failed(error.to_string())
 }
 
-async fn organizations(world: &World) -> Result<Vec<OrgId>, Failure> {
-    world.store.every_organization().await.map_err(failed)
+async fn organizations(app: &App) -> Result<Vec<OrgId>, CliError> {
+    app.store.every_organization().await.map_err(failed)
 }
 
-async fn found(world: &World, state: State, among: &Among, most: i64) -> Result<Vec<Listed>, Failure> {
+async fn found(
+    app: &App,
+    state: EventStateArg,
+    among: &EventSelectionArgs,
+    most: i64,
+) -> Result<Vec<OutboxEntry>, CliError> {
     let event_type = among.event_type();
     let mut found = Vec::new();
-    for org in organizations(world).await?.into_iter().filter(|org| among.org.is_none_or(|only| org.0 == only)) {
-        let which = Which {
+    for org in organizations(app).await?.into_iter().filter(|org| among.org.is_none_or(|only| org.0 == only)) {
+        let which = OutboxFilter {
             state: state.code(),
             event_type: &event_type,
             since: among.since.unwrap_or(DateTime::UNIX_EPOCH),
             until: among.until.unwrap_or(DAY_OF_NEVER),
             most,
         };
-        found.extend(world.store.events(org, &which).await.map_err(failed)?);
+        found.extend(app.store.events(org, &which).await.map_err(failed)?);
     }
     found.sort_by_key(|event| (event.created_at, event.id));
     found.truncate(usize::try_from(most).unwrap_or(usize::MAX));
@@ -169,17 +174,23 @@ async fn found(world: &World, state: State, among: &Among, most: i64) -> Result<
 /// After every instant that a store holds.
 const DAY_OF_NEVER: DateTime<Utc> = DateTime::<Utc>::MAX_UTC;
 
-async fn by_id(world: &World, ids: &[Uuid]) -> Result<Vec<Listed>, Failure> {
+async fn by_id(app: &App, ids: &[Uuid]) -> Result<Vec<OutboxEntry>, CliError> {
     let mut found = Vec::new();
-    for org in organizations(world).await? {
-        found.extend(world.store.events_of(org, ids).await.map_err(failed)?);
+    for org in organizations(app).await? {
+        found.extend(app.store.events_of(org, ids).await.map_err(failed)?);
     }
     Ok(found)
 }
 
-async fn list(world: &World, state: State, among: &Among, limit: u32, format: Format) -> Result<Exit, Failure> {
-    let found = found(world, state, among, i64::from(limit)).await?;
-    if format == Format::Json {
+async fn list(
+    app: &App,
+    state: EventStateArg,
+    among: &EventSelectionArgs,
+    limit: u32,
+    format: OutputFormat,
+) -> Result<Exit, CliError> {
+    let found = found(app, state, among, i64::from(limit)).await?;
+    if format == OutputFormat::Json {
         for one in &found {
             output::json(one)?;
         }
@@ -195,24 +206,24 @@ async fn list(world: &World, state: State, among: &Among, limit: u32, format: Fo
 }
 
 async fn replay(
-    world: &World,
-    events: Vec<Listed>,
+    app: &App,
+    events: Vec<OutboxEntry>,
     only: Option<&str>,
     asked: usize,
     actor: &str,
-    format: Format,
-) -> Result<Exit, Failure> {
-    let all = names(&world.settings.broker);
+    format: OutputFormat,
+) -> Result<Exit, CliError> {
+    let all = names(&app.settings.broker);
     let taken = match only {
         Some(only) if !all.iter().any(|name| name == only) => {
-            return Err(Failure::usage("--only: no such destination; `anamnesis events destinations` names them"));
+            return Err(CliError::usage("--only: no such destination; `anamnesis events destinations` names them"));
         }
         Some(only) => all.iter().filter(|name| *name != only).map(String::as_str).collect::<Vec<_>>().join(" "),
         None => String::new(),
     };
     let (mut replayed, mut not) = (0, asked.saturating_sub(events.len()) as u64);
     for event in &events {
-        match world.store.replay_event(event, &taken, actor).await.map_err(failed)? {
+        match app.store.replay_event(event, &taken, actor).await.map_err(failed)? {
             true => replayed += 1,
             false => not += 1,
         }
@@ -220,10 +231,10 @@ async fn replay(
     report("replayed", replayed, "not there, or of an erased patient", not, format)
 }
 
-async fn give_up(world: &World, ids: &[Uuid], actor: &str, format: Format) -> Result<Exit, Failure> {
+async fn give_up(app: &App, ids: &[Uuid], actor: &str, format: OutputFormat) -> Result<Exit, CliError> {
     let mut dropped = 0;
-    for event in by_id(world, ids).await? {
-        dropped += u64::from(world.store.drop_event(&event, actor).await.map_err(failed)?);
+    for event in by_id(app, ids).await? {
+        dropped += u64::from(app.store.drop_event(&event, actor).await.map_err(failed)?);
     }
     report("dropped", dropped, "not there, or not waiting", (ids.len() as u64).saturating_sub(dropped), format)
 }
@@ -231,10 +242,10 @@ async fn give_up(world: &World, ids: &[Uuid], actor: &str, format: Format) -> Re
 /// The names of all destinations of this configuration.
 fn names(config: &BrokerConfig) -> Vec<String> {
     let exchange = config.is_set().then(|| EXCHANGE.to_owned());
-    exchange.into_iter().chain(config.webhooks.iter().map(hook_name)).collect()
+    exchange.into_iter().chain(config.webhooks.iter().map(webhook_name)).collect()
 }
 
-fn destinations(config: &BrokerConfig, format: Format) -> Result<Exit, Failure> {
+fn destinations(config: &BrokerConfig, format: OutputFormat) -> Result<Exit, CliError> {
     let kinds = names(config).into_iter().enumerate().map(|(at, name)| {
         let hook = at.checked_sub(usize::from(config.is_set())).and_then(|at| config.webhooks.get(at));
         let wants = match hook {
@@ -243,7 +254,7 @@ fn destinations(config: &BrokerConfig, format: Format) -> Result<Exit, Failure> 
         };
         (name, wants)
     });
-    if format == Format::Json {
+    if format == OutputFormat::Json {
         for (name, events) in kinds {
             output::json(&json!({"name": name, "events": events}))?;
         }
@@ -254,8 +265,8 @@ fn destinations(config: &BrokerConfig, format: Format) -> Result<Exit, Failure> 
 }
 
 /// The first count is what was asked for.
-fn report(what: &str, done: u64, other: &str, not: u64, format: Format) -> Result<Exit, Failure> {
-    if format == Format::Json {
+fn report(what: &str, done: u64, other: &str, not: u64, format: OutputFormat) -> Result<Exit, CliError> {
+    if format == OutputFormat::Json {
         output::json(&json!({what: done, "not_done": not}))?;
     } else {
         let rows = [(what, done), (other, not)].map(|(what, n)| [what.to_owned(), n.to_string()]);

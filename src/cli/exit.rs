@@ -62,7 +62,7 @@ impl From<Exit> for ExitCode {
 /// What there is to say of a patient: one of five, and never one for the other. A program finds it as `answer`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Answer {
+pub enum PatientAnswer {
     Known,
     /// Nothing is known of the patient.
     Unknown,
@@ -74,7 +74,7 @@ pub enum Answer {
     KeysUnavailable,
 }
 
-impl Answer {
+impl PatientAnswer {
     /// Of a patient who can be read.
     pub(crate) fn known(known: bool) -> Self {
         if known { Self::Known } else { Self::Unknown }
@@ -94,21 +94,21 @@ impl Answer {
 /// Why a verb stopped. The message is ours (codes, paths and names of options), never text of a document and never a
 /// library error that may quote one.
 #[derive(Debug)]
-pub struct Failure {
+pub struct CliError {
     exit: Exit,
     message: String,
     /// What it says of the patient who was asked for.
-    answer: Option<Answer>,
+    answer: Option<PatientAnswer>,
 }
 
-impl Failure {
+impl CliError {
     pub(crate) fn new(exit: Exit, message: impl Into<String>) -> Self {
         Self { exit, message: message.into(), answer: None }
     }
 
     /// The same with what it says of patients.
     #[must_use]
-    pub(crate) fn answering(self, answer: Option<Answer>) -> Self {
+    pub(crate) fn answering(self, answer: Option<PatientAnswer>) -> Self {
         Self { answer, ..self }
     }
 
@@ -120,11 +120,11 @@ impl Failure {
     /// The code of what it says of the patient.
     pub(crate) fn answer_code(&self) -> Option<&'static str> {
         self.answer.map(|answer| match answer {
-            Answer::Known => "known",
-            Answer::Unknown => "unknown",
-            Answer::Erased => "erased",
-            Answer::Withheld => "withheld",
-            Answer::KeysUnavailable => "keys_unavailable",
+            PatientAnswer::Known => "known",
+            PatientAnswer::Unknown => "unknown",
+            PatientAnswer::Erased => "erased",
+            PatientAnswer::Withheld => "withheld",
+            PatientAnswer::KeysUnavailable => "keys_unavailable",
         })
     }
 
@@ -148,15 +148,15 @@ impl Failure {
     }
 }
 
-impl fmt::Display for Failure {
+impl fmt::Display for CliError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)
     }
 }
 
-impl std::error::Error for Failure {}
+impl std::error::Error for CliError {}
 
-impl From<std::io::Error> for Failure {
+impl From<std::io::Error> for CliError {
     fn from(error: std::io::Error) -> Self {
         match error.kind() {
             std::io::ErrorKind::BrokenPipe => Self::failed(""),
@@ -176,8 +176,8 @@ mod tests {
 
     #[test]
     fn a_reader_that_went_away_is_not_complained_about() {
-        let failure = Failure::from(std::io::Error::from(std::io::ErrorKind::BrokenPipe));
+        let failure = CliError::from(std::io::Error::from(std::io::ErrorKind::BrokenPipe));
         assert!(failure.is_silent());
-        assert!(!Failure::from(std::io::Error::from(std::io::ErrorKind::NotFound)).is_silent());
+        assert!(!CliError::from(std::io::Error::from(std::io::ErrorKind::NotFound)).is_silent());
     }
 }

@@ -2,32 +2,32 @@
 
 use serde_json::json;
 
-use super::language::Spoken;
-use super::patient::Of;
-use super::world::World;
-use super::{Answer, Context, Exit, Failure, output};
+use super::app::App;
+use super::language::LanguageArgs;
+use super::patient::PatientArgs;
+use super::{CliError, Context, Exit, PatientAnswer, output};
 use anamnesis_pipeline::rights::{export, words};
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(flatten)]
-    of: Of,
+    of: PatientArgs,
     /// Only the imported records of older systems, as they came.
     #[arg(long)]
     legacy: bool,
     #[command(flatten)]
-    spoken: Spoken,
+    spoken: LanguageArgs,
 }
 
 /// # Errors
 /// When the configuration is wrong or the store cannot be read.
-pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, CliError> {
     context.block_on(async {
-        let world = World::open(context).await?;
-        let (store, scope) = (&world.store, args.of.scope()?);
+        let app = App::open(context).await?;
+        let (store, scope) = (&app.store, args.of.scope()?);
         if !args.legacy {
             output::note(args.spoken.language.of(words::EXPORTED));
-            output::json(&json!({"type": "answer", "answer": Answer::known(store.is_known(scope).await?)}))?;
+            output::json(&json!({"type": "answer", "answer": PatientAnswer::known(store.is_known(scope).await?)}))?;
         }
         if args.legacy {
             for (_, record) in &store.legacy_records(scope).await? {

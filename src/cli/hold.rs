@@ -4,25 +4,25 @@ use clap::Subcommand;
 use serde_json::json;
 use uuid::Uuid;
 
-use super::output::{self, Format};
-use super::patient::{Of, note_unknown};
-use super::world::World;
-use super::{Context, Exit, Failure};
+use super::app::App;
+use super::output::{self, OutputFormat};
+use super::patient::{PatientArgs, note_unknown};
+use super::{CliError, Context, Exit};
 use anamnesis_core::ids::DocumentId;
-use anamnesis_store::holds::Hold;
+use anamnesis_store::legal_holds::LegalHold;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(subcommand)]
-    what: What,
+    what: HoldSubcommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum What {
+enum HoldSubcommand {
     /// Keep everything of a patient, or one document, until the hold is lifted
     Set {
         #[command(flatten)]
-        of: Of,
+        of: PatientArgs,
         /// Only this document.
         #[arg(long, value_name = "UUID")]
         document: Option<Uuid>,
@@ -39,7 +39,7 @@ enum What {
         #[arg(value_name = "ID")]
         id: Uuid,
         #[command(flatten)]
-        of: Of,
+        of: PatientArgs,
         /// Who lifts it.
         #[arg(long, value_name = "UUID")]
         by: Uuid,
@@ -47,50 +47,50 @@ enum What {
     /// Holds of a patient, lifted ones too
     List {
         #[command(flatten)]
-        of: Of,
+        of: PatientArgs,
     },
 }
 
 /// # Errors
 /// When the configuration is wrong, the store cannot be opened, or the patient or the hold is not known.
-pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, CliError> {
     context.block_on(async {
-        let world = World::open(context).await?;
+        let app = App::open(context).await?;
         match args.what {
-            What::Set { of, document, reference, by } => {
+            HoldSubcommand::Set { of, document, reference, by } => {
                 let document = document.map(DocumentId);
-                let set = world.store.set_hold(of.scope()?, document, reference.as_deref(), by).await?;
-                let id = set.ok_or_else(|| Failure::failed("nothing is known of this patient"))?;
-                told(context, &json!({"hold_id": id, "held": true}), &format!("held: {id}"))
+                let set = app.store.set_hold(of.scope()?, document, reference.as_deref(), by).await?;
+                let id = set.ok_or_else(|| CliError::failed("nothing is known of this patient"))?;
+                print_result(context, &json!({"hold_id": id, "held": true}), &format!("held: {id}"))
             }
-            What::Lift { id, of, by } => {
-                if !world.store.lift_hold(of.scope()?, id, by).await? {
-                    return Err(Failure::failed("this patient has no hold of this id that still holds"));
+            HoldSubcommand::Lift { id, of, by } => {
+                if !app.store.lift_hold(of.scope()?, id, by).await? {
+                    return Err(CliError::failed("this patient has no hold of this id that still holds"));
                 }
-                told(context, &json!({"hold_id": id, "held": false}), &format!("lifted: {id}"))
+                print_result(context, &json!({"hold_id": id, "held": false}), &format!("lifted: {id}"))
             }
-            What::List { of } => {
-                let holds = world.store.holds(of.scope()?).await?;
-                note_unknown(&world, of.scope()?, holds.is_empty()).await?;
+            HoldSubcommand::List { of } => {
+                let holds = app.store.holds(of.scope()?).await?;
+                note_unknown(&app, of.scope()?, holds.is_empty()).await?;
                 list(&holds, context)
             }
         }
     })
 }
 
-fn told(context: &Context, json: &serde_json::Value, line: &str) -> Result<Exit, Failure> {
-    match context.format_or(Format::Table) {
-        Format::Json => output::json(json)?,
-        Format::Table => output::line(line)?,
+fn print_result(context: &Context, json: &serde_json::Value, line: &str) -> Result<Exit, CliError> {
+    match context.format_or(OutputFormat::Table) {
+        OutputFormat::Json => output::json(json)?,
+        OutputFormat::Table => output::line(line)?,
     }
     Ok(Exit::Done)
 }
 
-fn list(holds: &[Hold], context: &Context) -> Result<Exit, Failure> {
-    match context.format_or(Format::Table) {
-        Format::Json => output::json(&holds)?,
-        Format::Table if holds.is_empty() => output::line("No holds.")?,
-        Format::Table => {
+fn list(holds: &[LegalHold], context: &Context) -> Result<Exit, CliError> {
+    match context.format_or(OutputFormat::Table) {
+        OutputFormat::Json => output::json(&holds)?,
+        OutputFormat::Table if holds.is_empty() => output::line("No holds.")?,
+        OutputFormat::Table => {
             let rows = holds.iter().map(|hold| {
                 let what = hold.document_id.map_or_else(|| "the whole patient".to_owned(), |id| id.to_string());
                 let until = hold.lifted_at.map_or_else(|| "holds".to_owned(), |at| at.to_rfc3339());

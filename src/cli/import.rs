@@ -9,11 +9,11 @@ use serde::Serialize;
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::output::{self, Format};
-use super::patient::{Of, Point};
-use super::world::World;
-use super::{Context, Exit, Failure};
-use anamnesis_pipeline::{Imported, Importer};
+use super::app::App;
+use super::output::{self, OutputFormat};
+use super::patient::{PatientArgs, TimePoint};
+use super::{CliError, Context, Exit};
+use anamnesis_pipeline::{ImportOutcome, Importer};
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -21,18 +21,18 @@ pub struct Args {
     #[arg(value_name = "PATH")]
     path: PathBuf,
     #[command(flatten)]
-    of: Of,
+    of: PatientArgs,
     /// Who imports.
     #[arg(long, value_name = "UUID")]
     by: Uuid,
     /// When what has no date was said. The same whenever the same file is imported.
     #[arg(long, value_name = "DATE", default_value = "2000-01-01")]
-    undated: Point,
+    undated: TimePoint,
 }
 
 /// How many records came to what.
 #[derive(Debug, Default, Serialize)]
-struct Tally {
+struct ImportCounts {
     stored: u64,
     unchanged: u64,
     unread: u64,
@@ -41,30 +41,30 @@ struct Tally {
 
 /// # Errors
 /// When the file is not JSON, or the configuration or the store cannot be read.
-pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, CliError> {
     let mut text = String::new();
     match args.path.to_str() {
         Some("-") => std::io::stdin().read_to_string(&mut text).map(|_| ())?,
         _ => text = std::fs::read_to_string(&args.path)?,
     }
-    let records = records(&text).ok_or_else(|| Failure::usage("the file is neither JSON nor NDJSON"))?;
+    let records = records(&text).ok_or_else(|| CliError::usage("the file is neither JSON nor NDJSON"))?;
     context.block_on(async {
-        let world = World::open(context).await?;
+        let app = App::open(context).await?;
         let undated: DateTime<Utc> = args.undated.start();
-        let done = world.pipeline()?.import(args.of.scope()?, &records, Importer { by: args.by, undated }).await?;
-        world.close().await;
-        let mut tally = Tally::default();
+        let done = app.pipeline()?.import(args.of.scope()?, &records, Importer { by: args.by, undated }).await?;
+        app.close().await;
+        let mut tally = ImportCounts::default();
         for one in &done {
             match one {
-                Imported::Stored => tally.stored += 1,
-                Imported::Unchanged => tally.unchanged += 1,
-                Imported::Unread => tally.unread += 1,
-                Imported::Refused(_) => tally.refused += 1,
+                ImportOutcome::Stored => tally.stored += 1,
+                ImportOutcome::Unchanged => tally.unchanged += 1,
+                ImportOutcome::Unread => tally.unread += 1,
+                ImportOutcome::Refused(_) => tally.refused += 1,
             }
         }
-        match context.format_or(Format::Table) {
-            Format::Json => output::json(&tally)?,
-            Format::Table => {
+        match context.format_or(OutputFormat::Table) {
+            OutputFormat::Json => output::json(&tally)?,
+            OutputFormat::Table => {
                 let row = [tally.stored, tally.unchanged, tally.unread, tally.refused].map(|n| n.to_string());
                 output::table(&["stored", "unchanged", "unread", "refused"], [row])?;
             }

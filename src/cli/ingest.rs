@@ -5,16 +5,16 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use super::output::{self, Format};
+use super::app::App;
+use super::output::{self, OutputFormat};
 use super::producers;
-use super::world::World;
-use super::{Context, Exit, Failure};
+use super::{CliError, Context, Exit};
 use anamnesis_config::PipelineConfig;
 use anamnesis_core::reason::Reason;
-use anamnesis_messages::{Limits, Origin, Problem, Refusal};
-use anamnesis_pipeline::intake::spool::{Content, Records, Spool};
-use anamnesis_pipeline::isolation::{Isolation, Parted};
-use anamnesis_pipeline::{Disposition, Pipeline, Raw, Tally};
+use anamnesis_messages::{Limits, MessageOrigin, Problem, Rejection};
+use anamnesis_pipeline::intake::spool::{LineContent, Spool, SpoolRecords};
+use anamnesis_pipeline::isolation::{Isolation, SuspectSplit};
+use anamnesis_pipeline::{Disposition, DispositionCounts, Pipeline, RawMessage};
 
 /// How often a batch is offered again when something outside fails, before the verb gives up on it.
 const OFFERS: u32 = 4;
@@ -28,23 +28,23 @@ pub struct Args {
 
 /// # Errors
 /// When a path, the configuration or the store cannot be read.
-pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
-    let format = context.format_or(Format::Table);
+pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, CliError> {
+    let format = context.format_or(OutputFormat::Table);
     let isolation = Isolation::of_this_program(context.config.clone())?;
     context.block_on(async {
-        let world = World::open(context).await?;
-        let origin = producers::of_files_by_hand(&world).await?;
-        let pipeline = world.pipeline()?;
-        let limits = Limits::with_body(world.settings.intake.max_body_bytes);
+        let app = App::open(context).await?;
+        let origin = producers::of_files_by_hand(&app).await?;
+        let pipeline = app.pipeline()?;
+        let limits = Limits::with_body(app.settings.intake.max_body_bytes);
         let spool =
-            Spool::find(&args.paths, limits.max_body_bytes).map_err(|error| Failure::failed(error.to_string()))?;
+            Spool::find(&args.paths, limits.max_body_bytes).map_err(|error| CliError::failed(error.to_string()))?;
         let started = Instant::now();
-        let mut feeding = Feeding::of(&world.settings.pipeline, Exhausted::No);
-        if origin == Origin::Operator {
+        let mut feeding = FeedOptions::of(&app.settings.pipeline, LastOffer::No);
+        if origin == MessageOrigin::Operator {
             feeding = feeding.by_operator();
         }
-        let Fed { tally, .. } = feed(&pipeline, &isolation, spool, &feeding).await?;
-        world.close().await;
+        let FeedResult { tally, .. } = feed(&pipeline, &isolation, spool, &feeding).await?;
+        app.close().await;
         report(&tally, started.elapsed(), format)?;
         Ok(exit(&tally))
     })
@@ -52,7 +52,7 @@ pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
 
 /// Whether this is the last time that messages are offered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Exhausted {
+pub(crate) enum LastOffer {
     No,
     /// What still fails is set aside.
     Yes,
@@ -60,21 +60,21 @@ pub(crate) enum Exhausted {
 
 /// How lines are offered.
 #[derive(Debug, Clone)]
-pub(crate) struct Feeding {
+pub(crate) struct FeedOptions {
     /// Most messages and bytes of one batch.
     batch: (usize, usize),
-    exhausted: Exhausted,
+    exhausted: LastOffer,
     /// Name of the sealed original that a line leads to which is longer than quarantine keeps.
     sealed: Option<String>,
     /// The door that lines come through.
-    origin: Origin,
+    origin: MessageOrigin,
 }
 
-impl Feeding {
+impl FeedOptions {
     /// In batches of the pipeline's size.
-    pub(crate) fn of(config: &PipelineConfig, exhausted: Exhausted) -> Self {
+    pub(crate) fn of(config: &PipelineConfig, exhausted: LastOffer) -> Self {
         let batch = (config.batch_documents, config.batch_bytes);
-        Self { batch, exhausted, sealed: None, origin: Origin::Files }
+        Self { batch, exhausted, sealed: None, origin: MessageOrigin::Files }
     }
 
     /// Of a file whose original is sealed under this name where a line is longer than quarantine keeps.
@@ -84,13 +84,13 @@ impl Feeding {
 
     /// Of the files of somebody who holds the store and its keys.
     fn by_operator(self) -> Self {
-        Self { origin: Origin::Operator, ..self }
+        Self { origin: MessageOrigin::Operator, ..self }
     }
 }
 
 /// What became of a spool's lines.
-pub(crate) struct Fed {
-    pub(crate) tally: Tally,
+pub(crate) struct FeedResult {
+    pub(crate) tally: DispositionCounts,
     /// A line was longer than quarantine keeps: only its place is known.
     pub(crate) beyond: bool,
 }
@@ -104,13 +104,13 @@ pub(crate) async fn feed(
     pipeline: &Pipeline,
     isolation: &Isolation,
     spool: Spool,
-    feeding: &Feeding,
-) -> Result<Fed, Failure> {
-    // Attempts without an end are left by deaths alone: without one nobody needs to ask of each message.
+    feeding: &FeedOptions,
+) -> Result<FeedResult, CliError> {
+    // Attempts without an end are left by deaths alone: without one no one needs to ask of each message.
     let haunted = pipeline.has_crash_suspects().await.unwrap_or(true);
     let progress = output::progress_bytes(spool.total_bytes());
-    let mut batches = Batches { records: spool.records(), feeding, over_long: None, beyond: false };
-    let mut tally = Tally::default();
+    let mut batches = LineBatches { records: spool.records(), feeding, over_long: None, beyond: false };
+    let mut tally = DispositionCounts::default();
     loop {
         let bodies = batches.next()?;
         if bodies.is_empty() {
@@ -122,7 +122,7 @@ pub(crate) async fn feed(
             progress.set_position(batches.records.consumed());
             continue;
         }
-        let kept = if feeding.exhausted == Exhausted::Yes { bodies.clone() } else { Vec::new() };
+        let kept = if feeding.exhausted == LastOffer::Yes { bodies.clone() } else { Vec::new() };
         let mut done = if haunted { apart(pipeline, isolation, bodies).await } else { offer(pipeline, bodies).await };
         for (body, disposition) in kept.iter().zip(&mut done).filter(|(_, done)| **done == Disposition::Retry) {
             // A message is not to blame for a key that is away, nor for a store that refuses.
@@ -137,45 +137,49 @@ pub(crate) async fn feed(
         progress.set_message(format!("{} messages", tally.total()));
     }
     progress.finish_and_clear();
-    Ok(Fed { tally, beyond: batches.beyond })
+    Ok(FeedResult { tally, beyond: batches.beyond })
 }
 
 /// Lines as batches. An over-long line is a batch of its own, so that one at most is in memory.
-struct Batches<'a> {
-    records: Records,
-    feeding: &'a Feeding,
+struct LineBatches<'a> {
+    records: SpoolRecords,
+    feeding: &'a FeedOptions,
     /// Read when the batch before it was complete.
-    over_long: Option<Raw>,
+    over_long: Option<RawMessage>,
     /// A line was longer than quarantine keeps.
     beyond: bool,
 }
 
-impl Batches<'_> {
-    fn next(&mut self) -> Result<Vec<Raw>, Failure> {
+impl LineBatches<'_> {
+    fn next(&mut self) -> Result<Vec<RawMessage>, CliError> {
         if let Some(raw) = self.over_long.take() {
             return Ok(vec![raw]);
         }
         let (documents, bytes) = self.feeding.batch;
         let (mut bodies, mut size) = (Vec::new(), 0);
         for record in self.records.by_ref() {
-            let record = record.map_err(|error| Failure::failed(error.to_string()))?;
+            let record = record.map_err(|error| CliError::failed(error.to_string()))?;
             let body = match record.content {
-                Content::Line(body) => {
+                LineContent::Line(body) => {
                     size += body.len();
-                    bodies.push(Raw { body: body.into(), origin: self.feeding.origin.clone(), ..Raw::default() });
+                    bodies.push(RawMessage {
+                        body: body.into(),
+                        origin: self.feeding.origin.clone(),
+                        ..RawMessage::default()
+                    });
                     if bodies.len() >= documents.max(1) || size >= bytes {
                         break;
                     }
                     continue;
                 }
-                Content::TooLong(body) => body,
-                Content::Beyond => {
+                LineContent::TooLong(body) => body,
+                LineContent::Beyond => {
                     self.beyond = true;
                     place(&record.source, Some(record.line), self.feeding.sealed.as_deref())
                 }
             };
-            let refused = Some(Refusal::new(Reason::TooLarge, Problem::Size));
-            let raw = Raw { body: body.into(), attributes: None, refused, origin: self.feeding.origin.clone() };
+            let refused = Some(Rejection::new(Reason::TooLarge, Problem::Size));
+            let raw = RawMessage { body: body.into(), attributes: None, refused, origin: self.feeding.origin.clone() };
             if bodies.is_empty() {
                 bodies.push(raw);
             } else {
@@ -196,9 +200,9 @@ pub(crate) fn place(source: &str, line: Option<u64>, kept: Option<&str>) -> Vec<
 }
 
 /// Works a batch, its suspects each in a process of its own, after the others.
-async fn apart(pipeline: &Pipeline, isolation: &Isolation, bodies: Vec<Raw>) -> Vec<Disposition> {
+async fn apart(pipeline: &Pipeline, isolation: &Isolation, bodies: Vec<RawMessage>) -> Vec<Disposition> {
     let mut done = vec![Disposition::Waits; bodies.len()];
-    let Ok(Parted { together, suspects }) = pipeline.part(&bodies).await else { return done };
+    let Ok(SuspectSplit { together, suspects }) = pipeline.split_suspects(&bodies).await else { return done };
     let worked = offer(pipeline, together.iter().map(|at| bodies[*at].clone()).collect()).await;
     for (at, disposition) in together.into_iter().zip(worked) {
         done[at] = disposition;
@@ -210,7 +214,7 @@ async fn apart(pipeline: &Pipeline, isolation: &Isolation, bodies: Vec<Raw>) -> 
 }
 
 /// Offers a batch again while something outside fails: idempotent, so that what was stored counts as stored.
-async fn offer(pipeline: &Pipeline, bodies: Vec<Raw>) -> Vec<Disposition> {
+async fn offer(pipeline: &Pipeline, bodies: Vec<RawMessage>) -> Vec<Disposition> {
     let mut last = Vec::new();
     for attempt in 0..OFFERS {
         let again = bodies.clone();
@@ -229,7 +233,7 @@ fn settle(before: &[Disposition], now: Vec<Disposition>) -> Vec<Disposition> {
     before.iter().zip(now).map(|(before, now)| if before.is_open() { now } else { *before }).collect()
 }
 
-fn exit(tally: &Tally) -> Exit {
+fn exit(tally: &DispositionCounts) -> Exit {
     match tally.of("quarantined") + tally.of("retry") {
         0 => Exit::Done,
         n if n == tally.total() => Exit::Failed,
@@ -237,8 +241,8 @@ fn exit(tally: &Tally) -> Exit {
     }
 }
 
-fn report(tally: &Tally, took: Duration, format: Format) -> Result<(), Failure> {
-    if format == Format::Json {
+fn report(tally: &DispositionCounts, took: Duration, format: OutputFormat) -> Result<(), CliError> {
+    if format == OutputFormat::Json {
         let by_reason: serde_json::Map<String, serde_json::Value> = tally
             .iter()
             .filter_map(|(d, n)| match d {

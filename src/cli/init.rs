@@ -7,8 +7,8 @@ use std::path::PathBuf;
 
 use serde_json::json;
 
-use super::output::{self, Format};
-use super::{Context, Exit, Failure};
+use super::output::{self, OutputFormat};
+use super::{CliError, Context, Exit};
 use anamnesis_core::ids::OrgId;
 
 /// The settings that most installations touch, with their meaning.
@@ -29,16 +29,16 @@ pub struct Args {
 
 /// # Errors
 /// When there is a file already, or none can be written.
-pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, CliError> {
     let shown = args.file.display().to_string();
     // A person may write a secret into it.
     let opened = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&args.file);
     let mut file = opened.map_err(|error| match error.kind() {
         ErrorKind::AlreadyExists => {
-            Failure::usage(format!("{shown}: there is such a file already; nothing was changed"))
+            CliError::usage(format!("{shown}: there is such a file already; nothing was changed"))
         }
-        ErrorKind::NotFound => Failure::usage(format!("{shown}: its folder is not there")),
-        _ => Failure::failed(format!("{shown}: the file cannot be written")),
+        ErrorKind::NotFound => CliError::usage(format!("{shown}: its folder is not there")),
+        _ => CliError::failed(format!("{shown}: the file cannot be written")),
     })?;
     file.write_all(text(args.organization).as_bytes())?;
     file.sync_all()?;
@@ -47,9 +47,9 @@ pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
         format!("anamnesis doctor --config {shown}"),
         format!("anamnesis worker --config {shown}"),
     ];
-    match context.format_or(Format::Table) {
-        Format::Json => output::json(&json!({"file": shown, "next": next}))?,
-        Format::Table => {
+    match context.format_or(OutputFormat::Table) {
+        OutputFormat::Json => output::json(&json!({"file": shown, "next": next}))?,
+        OutputFormat::Table => {
             output::line(&format!("{shown} is written. Read it and change what you need, then run:"))?;
             next.iter().try_for_each(|command| output::line(&format!("  {command}")))?;
             if args.organization.is_none() {

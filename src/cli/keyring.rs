@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use secrecy::ExposeSecret as _;
 
-use super::{Answer, Failure};
+use super::{CliError, PatientAnswer};
 use anamnesis_config::Settings;
 use anamnesis_config::keys::RootKind;
 use anamnesis_core::clock::{Clock, Entropy, SystemClock};
@@ -72,20 +72,20 @@ pub(crate) fn table(settings: &Settings) -> Result<Arc<dyn KeyTable>, KeyError> 
 
 /// Who makes the key store of a store that holds nothing and is bound to none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum First {
+pub(crate) enum KeyStoreSetup {
     /// The first process that opens it: the local default, once; a demonstration, a measurement, `keys init`.
-    Makes,
+    Create,
     /// Nobody but `keys init`. Several hosts open a store on a server: one that made keys by itself would bind the store to
     /// keys that the others do not have. A key service is to be asked for by a person, too.
-    Waits,
+    Wait,
 }
 
-impl First {
+impl KeyStoreSetup {
     /// Of verbs and roles: only the store, its keys and its root key on this machine make themselves.
     pub(crate) fn of(settings: &Settings) -> Self {
         let store = &settings.store;
         let on_servers = !store.url.expose_secret().is_empty() || !store.keys_url.expose_secret().is_empty();
-        if on_servers || settings.keys.root != RootKind::Local { Self::Waits } else { Self::Makes }
+        if on_servers || settings.keys.root != RootKind::Local { Self::Wait } else { Self::Create }
     }
 }
 
@@ -108,7 +108,7 @@ pub(crate) fn database(settings: &Settings) -> Result<PostgresTable, KeyError> {
 pub(crate) async fn open(
     settings: &Settings,
     db: &Database,
-    first: First,
+    first: KeyStoreSetup,
     clock: &Arc<dyn Clock>,
     entropy: &Arc<dyn Entropy>,
 ) -> Result<Keyring, StoreError> {
@@ -143,7 +143,7 @@ pub(crate) async fn open(
 pub(crate) async fn existing(
     settings: &Settings,
     db: Option<&Database>,
-    first: First,
+    first: KeyStoreSetup,
     clock: &Arc<dyn Clock>,
     entropy: &Arc<dyn Entropy>,
 ) -> Result<Option<Keyring>, StoreError> {
@@ -169,8 +169,10 @@ pub(crate) async fn existing(
         (TableState::Legacy, Some(binding)) => {
             Err(KeyError::RolledBack { place, has: 0, seen: binding.generation }.into())
         }
-        (TableState::Empty, None) if first == First::Waits && !used => Err(KeyError::Uninitialised { place }.into()),
-        (_, None) if first == First::Makes && !used => Ok(None),
+        (TableState::Empty, None) if first == KeyStoreSetup::Wait && !used => {
+            Err(KeyError::Uninitialised { place }.into())
+        }
+        (_, None) if first == KeyStoreSetup::Create && !used => Ok(None),
         (TableState::Absent, _) => Err(KeyError::Missing { place }.into()),
         (TableState::Empty, _) => Err(KeyError::Damaged { place }.into()),
     }
@@ -180,18 +182,18 @@ pub(crate) async fn existing(
 ///
 /// # Errors
 /// As [`Store::bind_keys`] and [`Store::require_keys`].
-pub(crate) async fn bind(store: &Store, first: First) -> Result<(), StoreError> {
+pub(crate) async fn bind(store: &Store, first: KeyStoreSetup) -> Result<(), StoreError> {
     match first {
-        First::Makes => store.bind_keys().await,
-        First::Waits => store.require_keys().await,
+        KeyStoreSetup::Create => store.bind_keys().await,
+        KeyStoreSetup::Wait => store.require_keys().await,
     }
 }
 
 /// How a verb ends that has no keys.
-pub(crate) fn failure(error: &StoreError) -> Failure {
+pub(crate) fn failure(error: &StoreError) -> CliError {
     let failure = match error {
-        StoreError::Key(KeyError::Transient) | StoreError::Db(_) => Failure::failed(error.to_string()),
-        error => Failure::usage(error.to_string()),
+        StoreError::Key(KeyError::Transient) | StoreError::Db(_) => CliError::failed(error.to_string()),
+        error => CliError::usage(error.to_string()),
     };
-    failure.answering(Answer::of(error))
+    failure.answering(PatientAnswer::of(error))
 }

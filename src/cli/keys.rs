@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 use zeroize::Zeroizing;
 
-use super::keyring::First;
-use super::output::{self, Format};
-use super::{Context, Exit, Failure, audited, keyring};
+use super::keyring::KeyStoreSetup;
+use super::output::{self, OutputFormat};
+use super::{CliError, Context, Exit, audited, keyring};
 use anamnesis_config::{self as config, Settings};
 use anamnesis_core::audit::Actor;
 use anamnesis_core::clock::{Clock, Entropy, SystemClock, SystemEntropy};
@@ -18,18 +18,18 @@ use anamnesis_core::ids::{OrgId, PatientId};
 use anamnesis_core::scope::Scope;
 use anamnesis_crypto::{Escrow, KeyError, KeyStore, Keyring, LocalRoot, RootKey, SqliteTable, private_file};
 use anamnesis_sql::{Database, DbError, Location};
-use anamnesis_store::auditing::{Done, PLATFORM};
+use anamnesis_store::audit_trail::{AuditedAction, PLATFORM};
 use anamnesis_store::binding::KeyBinding;
 use anamnesis_store::{Store, StoreError};
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(subcommand)]
-    what: What,
+    what: KeysSubcommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum What {
+enum KeysSubcommand {
     /// Make the key store of an empty store and bind the store to it; changes nothing where that is done
     Init,
     /// Show which key store it is, what it holds, and that it is the store's own
@@ -69,14 +69,14 @@ enum What {
         /// The escrow file to write.
         file: PathBuf,
         #[command(flatten)]
-        by: By,
+        by: EscrowKeyArgs,
     },
     /// Prove that an escrow file opens; with --keys and --root, make a key store of it
     ImportEscrow {
         /// The escrow file.
         file: PathBuf,
         #[command(flatten)]
-        by: By,
+        by: EscrowKeyArgs,
         /// The key store's file to make.
         #[arg(long, value_name = "FILE", requires = "root")]
         keys: Option<PathBuf>,
@@ -88,7 +88,7 @@ enum What {
 
 /// The two escrow keys.
 #[derive(Debug, clap::Args)]
-struct By {
+struct EscrowKeyArgs {
     /// File of the first escrow key, 64 hexadecimal digits.
     #[arg(long, value_name = "FILE")]
     first: PathBuf,
@@ -98,26 +98,26 @@ struct By {
 }
 
 /// An opened key store, its store, and the settings that name them.
-struct Opened {
+struct OpenKeyStore {
     settings: Settings,
     keys: Arc<Keyring>,
     store: Store,
 }
 
-impl Opened {
-    async fn open(context: &Context) -> Result<Self, Failure> {
-        let settings = config::load(context.config.as_deref()).map_err(|error| Failure::usage(error.to_string()))?;
-        let first = First::of(&settings);
+impl OpenKeyStore {
+    async fn open(context: &Context) -> Result<Self, CliError> {
+        let settings = config::load(context.config.as_deref()).map_err(|error| CliError::usage(error.to_string()))?;
+        let first = KeyStoreSetup::of(&settings);
         Self::with(settings, first).await
     }
 
-    /// As [`Opened::open`]; the key store of an empty store is made and bound to it.
-    async fn init(context: &Context) -> Result<Self, Failure> {
-        let settings = config::load(context.config.as_deref()).map_err(|error| Failure::usage(error.to_string()))?;
-        Self::with(settings, First::Makes).await
+    /// As [`OpenKeyStore::open`]; the key store of an empty store is made and bound to it.
+    async fn init(context: &Context) -> Result<Self, CliError> {
+        let settings = config::load(context.config.as_deref()).map_err(|error| CliError::usage(error.to_string()))?;
+        Self::with(settings, KeyStoreSetup::Create).await
     }
 
-    async fn with(settings: Settings, first: First) -> Result<Self, Failure> {
+    async fn with(settings: Settings, first: KeyStoreSetup) -> Result<Self, CliError> {
         let (clock, entropy): (Arc<dyn Clock>, Arc<dyn Entropy>) = (Arc::new(SystemClock), Arc::new(SystemEntropy));
         let location = Location::of(&settings.store).map_err(|error| database(&error))?;
         let db = Database::open(&location).await.map_err(|error| database(&error))?;
@@ -130,50 +130,53 @@ impl Opened {
     }
 
     /// The store learns how new its key store is, so that an older copy is refused from now on, and what was done.
-    async fn noted(&self, action: &str, scope: Option<Scope>) -> Result<(), Failure> {
+    async fn noted(&self, action: &str, scope: Option<Scope>) -> Result<(), CliError> {
         self.store.note_keys().await.map_err(|error| keyring::failure(&error))?;
         self.audited(action, scope).await
     }
 
-    async fn audited(&self, action: &str, scope: Option<Scope>) -> Result<(), Failure> {
-        let done = scope.map_or_else(|| Done::in_organization(PLATFORM, action), |scope| Done::to(scope, action));
+    async fn audited(&self, action: &str, scope: Option<Scope>) -> Result<(), CliError> {
+        let done = scope
+            .map_or_else(|| AuditedAction::in_organization(PLATFORM, action), |scope| AuditedAction::to(scope, action));
         let actor = Actor { id: audited::user(), ..Actor::default() };
-        self.store.audit(&actor, done).await.map_err(Failure::from)
+        self.store.audit(&actor, done).await.map_err(CliError::from)
     }
 }
 
-fn database(error: &DbError) -> Failure {
-    Failure::failed(format!("the store: {error}"))
+fn database(error: &DbError) -> CliError {
+    CliError::failed(format!("the store: {error}"))
 }
 
-fn refused(error: KeyError) -> Failure {
+fn refused(error: KeyError) -> CliError {
     keyring::failure(&StoreError::Key(error))
 }
 
 /// # Errors
 /// When the key store or the store cannot be used; names the file and what to do.
-pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
-    let format = context.format_or(Format::Table);
+pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, CliError> {
+    let format = context.format_or(OutputFormat::Table);
     context.block_on(async {
         let report = match args.what {
-            What::Init => status(&Opened::init(context).await?, false).await?,
-            What::Status { verify } => status(&Opened::open(context).await?, verify).await?,
-            What::Rotate { master: true, .. } => rotate_master(&Opened::open(context).await?).await?,
-            What::Rotate { org, patient, .. } => rotate_data(&Opened::open(context).await?, org.zip(patient)).await?,
-            What::Rewrap { to: Some(to), .. } => rewrap(&Opened::open(context).await?, &to).await?,
-            What::Rewrap { to_config, .. } => {
-                rewrap_to(&Opened::open(context).await?, &to_config.unwrap_or_default()).await?
+            KeysSubcommand::Init => status(&OpenKeyStore::init(context).await?, false).await?,
+            KeysSubcommand::Status { verify } => status(&OpenKeyStore::open(context).await?, verify).await?,
+            KeysSubcommand::Rotate { master: true, .. } => rotate_master(&OpenKeyStore::open(context).await?).await?,
+            KeysSubcommand::Rotate { org, patient, .. } => {
+                rotate_data(&OpenKeyStore::open(context).await?, org.zip(patient)).await?
             }
-            What::Export { file, by } => export(&Opened::open(context).await?, &file, &by).await?,
-            What::ImportEscrow { file, by, keys, root } => import(&file, &by, keys.zip(root)).await?,
+            KeysSubcommand::Rewrap { to: Some(to), .. } => rewrap(&OpenKeyStore::open(context).await?, &to).await?,
+            KeysSubcommand::Rewrap { to_config, .. } => {
+                rewrap_to(&OpenKeyStore::open(context).await?, &to_config.unwrap_or_default()).await?
+            }
+            KeysSubcommand::Export { file, by } => export(&OpenKeyStore::open(context).await?, &file, &by).await?,
+            KeysSubcommand::ImportEscrow { file, by, keys, root } => import(&file, &by, keys.zip(root)).await?,
         };
         print(&report, format)?;
         Ok(Exit::Done)
     })
 }
 
-fn print(report: &Value, format: Format) -> Result<(), Failure> {
-    if format == Format::Json {
+fn print(report: &Value, format: OutputFormat) -> Result<(), CliError> {
+    if format == OutputFormat::Json {
         return output::json(report);
     }
     let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
@@ -181,7 +184,7 @@ fn print(report: &Value, format: Format) -> Result<(), Failure> {
     output::table(&["", "key store"], rows)
 }
 
-async fn status(opened: &Opened, verify: bool) -> Result<Value, Failure> {
+async fn status(opened: &OpenKeyStore, verify: bool) -> Result<Value, CliError> {
     let counts = opened.keys.counts().await.map_err(refused)?;
     let stamp = opened.keys.stamp();
     let binding = KeyBinding::read(opened.store.db()).await.map_err(|error| database(&error))?;
@@ -202,7 +205,7 @@ async fn status(opened: &Opened, verify: bool) -> Result<Value, Failure> {
     Ok(report)
 }
 
-async fn rotate_master(opened: &Opened) -> Result<Value, Failure> {
+async fn rotate_master(opened: &OpenKeyStore) -> Result<Value, CliError> {
     let progress = output::progress_count(None);
     let rotated = opened.keys.rotate_master(&mut |done| progress.set_position(done)).await;
     progress.finish_and_clear();
@@ -211,21 +214,21 @@ async fn rotate_master(opened: &Opened) -> Result<Value, Failure> {
     Ok(json!({"master_version": version, "rewrapped_patients": patients}))
 }
 
-async fn rotate_data(opened: &Opened, only: Option<(Uuid, Uuid)>) -> Result<Value, Failure> {
+async fn rotate_data(opened: &OpenKeyStore, only: Option<(Uuid, Uuid)>) -> Result<Value, CliError> {
     let scope = only.map(|(org, patient)| Scope::new(OrgId(org), PatientId(patient))).transpose();
-    let scope = scope.map_err(|error| Failure::usage(error.to_string()))?;
+    let scope = scope.map_err(|error| CliError::usage(error.to_string()))?;
     let progress = output::progress_count(None);
     let rotated = opened.keys.rotate_data(scope, &mut |done| progress.set_position(done)).await;
     progress.finish_and_clear();
     let patients = rotated.map_err(refused)?;
     if scope.is_some() && patients == 0 {
-        return Err(Failure::usage("the key store has no key of this patient"));
+        return Err(CliError::usage("the key store has no key of this patient"));
     }
     opened.noted("data_keys_rotated", scope).await?;
     Ok(json!({"rotated_patients": patients}))
 }
 
-async fn rewrap(opened: &Opened, to: &Path) -> Result<Value, Failure> {
+async fn rewrap(opened: &OpenKeyStore, to: &Path) -> Result<Value, CliError> {
     let root = root_at(to)?;
     opened.keys.rewrap(&root).await.map_err(refused)?;
     opened.noted("keys_rewrapped", None).await?;
@@ -236,8 +239,8 @@ async fn rewrap(opened: &Opened, to: &Path) -> Result<Value, Failure> {
 }
 
 /// Under the root key of another configuration.
-async fn rewrap_to(opened: &Opened, config: &Path) -> Result<Value, Failure> {
-    let settings = config::load(Some(config)).map_err(|error| Failure::usage(error.to_string()))?;
+async fn rewrap_to(opened: &OpenKeyStore, config: &Path) -> Result<Value, CliError> {
+    let settings = config::load(Some(config)).map_err(|error| CliError::usage(error.to_string()))?;
     let root = keyring::root_or_new(&settings, &(Arc::new(SystemEntropy) as Arc<dyn Entropy>)).map_err(refused)?;
     opened.keys.rewrap(root.as_ref()).await.map_err(refused)?;
     opened.noted("keys_rewrapped", None).await?;
@@ -245,7 +248,7 @@ async fn rewrap_to(opened: &Opened, config: &Path) -> Result<Value, Failure> {
 }
 
 /// A root key's file, made when it is not there.
-fn root_at(path: &Path) -> Result<LocalRoot, Failure> {
+fn root_at(path: &Path) -> Result<LocalRoot, CliError> {
     let entropy: Arc<dyn Entropy> = Arc::new(SystemEntropy);
     match LocalRoot::read(path, Arc::clone(&entropy)) {
         Err(KeyError::NoMaster { .. }) => LocalRoot::create(path, entropy).map_err(refused),
@@ -253,18 +256,18 @@ fn root_at(path: &Path) -> Result<LocalRoot, Failure> {
     }
 }
 
-impl By {
-    fn read(&self) -> Result<(Zeroizing<[u8; 32]>, Zeroizing<[u8; 32]>), Failure> {
+impl EscrowKeyArgs {
+    fn read(&self) -> Result<(Zeroizing<[u8; 32]>, Zeroizing<[u8; 32]>), CliError> {
         let read = |path: &Path| LocalRoot::read(path, Arc::new(SystemEntropy)).map(|root| root.secret());
         let (first, second) = (read(&self.first).map_err(refused)?, read(&self.second).map_err(refused)?);
         if first == second {
-            return Err(Failure::usage("the two escrow keys are the same: give two files of two people"));
+            return Err(CliError::usage("the two escrow keys are the same: give two files of two people"));
         }
         Ok((first, second))
     }
 }
 
-async fn export(opened: &Opened, file: &Path, by: &By) -> Result<Value, Failure> {
+async fn export(opened: &OpenKeyStore, file: &Path, by: &EscrowKeyArgs) -> Result<Value, CliError> {
     let (first, second) = by.read()?;
     let escrow = opened.keys.escrow(&first, &second).await.map_err(refused)?;
     private_file(file, &escrow).map_err(refused)?;
@@ -273,10 +276,10 @@ async fn export(opened: &Opened, file: &Path, by: &By) -> Result<Value, Failure>
     Ok(json!({"file": file.display().to_string(), "key_store_id": proved.id(), "patients": proved.patients()}))
 }
 
-async fn import(file: &Path, by: &By, to: Option<(PathBuf, PathBuf)>) -> Result<Value, Failure> {
+async fn import(file: &Path, by: &EscrowKeyArgs, to: Option<(PathBuf, PathBuf)>) -> Result<Value, CliError> {
     let (first, second) = by.read()?;
     let place = file.display().to_string();
-    let bytes = std::fs::read(file).map_err(|_| Failure::usage(format!("{place}: the escrow file cannot be read")))?;
+    let bytes = std::fs::read(file).map_err(|_| CliError::usage(format!("{place}: the escrow file cannot be read")))?;
     let escrow = Escrow::open(&place, &bytes, &first, &second).map_err(refused)?;
     let mut report = json!({"key_store_id": escrow.id(), "patients": escrow.patients(), "opens": true});
     if let Some((keys, root)) = to {

@@ -7,8 +7,8 @@ use clap::Subcommand;
 use secrecy::ExposeSecret as _;
 use serde_json::json;
 
-use super::output::Format;
-use super::{Context, Exit, Failure, backup, output};
+use super::output::OutputFormat;
+use super::{CliError, Context, Exit, backup, output};
 use anamnesis_config::{self as config, Settings, StoreConfig};
 use anamnesis_sql::{self as engine, DbError, Location, ROLES, SchemaState};
 
@@ -18,15 +18,15 @@ const POLL: Duration = Duration::from_secs(1);
 #[command(args_conflicts_with_subcommands = true)]
 pub struct Args {
     #[command(subcommand)]
-    what: Option<What>,
+    what: Option<MigrateSubcommand>,
     #[command(flatten)]
-    before: Before,
+    before: BackupConditionArgs,
 }
 
 /// What keeps the way back open. One of them is needed where a store with data is behind.
 #[derive(Debug, Clone, Default, clap::Args)]
 #[group(multiple = false)]
-struct Before {
+struct BackupConditionArgs {
     /// Copy store and keys into this new folder first, as `anamnesis backup` does.
     #[arg(long, value_name = "FOLDER")]
     backup: Option<PathBuf>,
@@ -36,9 +36,9 @@ struct Before {
 }
 
 #[derive(Debug, Clone, Subcommand)]
-enum What {
+enum MigrateSubcommand {
     /// Apply what is missing (the default); needs a member of anamnesis_owner
-    Run(Before),
+    Run(BackupConditionArgs),
     /// Wait until another process has applied it, for init containers
     Wait {
         /// Seconds after which waiting is given up, with exit code 1.
@@ -62,20 +62,22 @@ enum What {
 
 /// # Errors
 /// When the configuration is wrong, the server cannot be reached or its schema is a newer program's.
-pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
-    let settings = config::load(context.config.as_deref()).map_err(|error| Failure::usage(error.to_string()))?;
-    let format = context.format_or(Format::Table);
-    match args.what.unwrap_or(What::Run(args.before)) {
-        What::Run(before) => context.block_on(apply(&settings, &before, format)),
-        What::Wait { timeout } => context.block_on(wait(&settings.store, Duration::from_secs(timeout.into()))),
-        What::Status => context.block_on(status(&settings.store, format)),
-        What::Approximate { dimension, drop } => {
+pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, CliError> {
+    let settings = config::load(context.config.as_deref()).map_err(|error| CliError::usage(error.to_string()))?;
+    let format = context.format_or(OutputFormat::Table);
+    match args.what.unwrap_or(MigrateSubcommand::Run(args.before)) {
+        MigrateSubcommand::Run(before) => context.block_on(apply(&settings, &before, format)),
+        MigrateSubcommand::Wait { timeout } => {
+            context.block_on(wait(&settings.store, Duration::from_secs(timeout.into())))
+        }
+        MigrateSubcommand::Status => context.block_on(status(&settings.store, format)),
+        MigrateSubcommand::Approximate { dimension, drop } => {
             let location = owner(&settings.store)?;
             context
                 .block_on(async { engine::approximate(&location, dimension.into(), !drop).await.map_err(failure) })?;
             Ok(Exit::Done)
         }
-        What::Roles => {
+        MigrateSubcommand::Roles => {
             output::line(ROLES.trim_end())?;
             Ok(Exit::Done)
         }
@@ -83,7 +85,7 @@ pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
 }
 
 /// As whoever may change the schema.
-fn owner(config: &StoreConfig) -> Result<Location, Failure> {
+fn owner(config: &StoreConfig) -> Result<Location, CliError> {
     let mut config = config.clone();
     if !config.migrate_url.expose_secret().is_empty() {
         config.url = config.migrate_url.clone();
@@ -91,20 +93,24 @@ fn owner(config: &StoreConfig) -> Result<Location, Failure> {
     Location::of(&config).map_err(failure)
 }
 
-async fn apply(settings: &Settings, before: &Before, format: Format) -> Result<Exit, Failure> {
+async fn apply(settings: &Settings, before: &BackupConditionArgs, format: OutputFormat) -> Result<Exit, CliError> {
     let owner = owner(&settings.store)?;
     let copied = kept(settings, &owner, before).await?;
     let applied = engine::migrate(&owner).await.map_err(failure)?;
     match format {
-        Format::Json => output::json(&json!({"applied": applied, "state": "current", "backup": copied}))?,
-        Format::Table if applied.is_empty() => output::line("The schema is up to date.")?,
-        Format::Table => output::line(&format!("Applied: {}.", list(&applied)))?,
+        OutputFormat::Json => output::json(&json!({"applied": applied, "state": "current", "backup": copied}))?,
+        OutputFormat::Table if applied.is_empty() => output::line("The schema is up to date.")?,
+        OutputFormat::Table => output::line(&format!("Applied: {}.", list(&applied)))?,
     }
     Ok(Exit::Done)
 }
 
 /// The copy that was made, where one was asked for and there is something to apply. Nothing is migrated without a way back.
-async fn kept(settings: &Settings, owner: &Location, before: &Before) -> Result<Option<PathBuf>, Failure> {
+async fn kept(
+    settings: &Settings,
+    owner: &Location,
+    before: &BackupConditionArgs,
+) -> Result<Option<PathBuf>, CliError> {
     let missing = match owner {
         Location::Postgres(_) => engine::schema_state(owner).await.map_err(failure)?,
         // An embedded store is copied next to itself before it is migrated.
@@ -115,12 +121,12 @@ async fn kept(settings: &Settings, owner: &Location, before: &Before) -> Result<
         return Ok(None);
     }
     match before {
-        Before { backup: Some(folder), .. } => {
-            backup::made(settings, folder, backup::Part::BOTH).await?;
+        BackupConditionArgs { backup: Some(folder), .. } => {
+            backup::made(settings, folder, backup::BackupPartArgs::BOTH).await?;
             Ok(Some(folder.clone()))
         }
-        Before { backup_done: true, .. } => Ok(None),
-        Before { .. } => Err(Failure::usage(format!(
+        BackupConditionArgs { backup_done: true, .. } => Ok(None),
+        BackupConditionArgs { .. } => Err(CliError::usage(format!(
             "{} would be applied to a store with data, and there is no way back without a copy: give --backup FOLDER to \
              make one now, or --backup-done when there is one",
             list(&missing)
@@ -129,7 +135,7 @@ async fn kept(settings: &Settings, owner: &Location, before: &Before) -> Result<
 }
 
 /// Waits for the schema, and for the server too: both are started by others.
-async fn wait(config: &StoreConfig, patience: Duration) -> Result<Exit, Failure> {
+async fn wait(config: &StoreConfig, patience: Duration) -> Result<Exit, CliError> {
     let location = Location::of(config).map_err(failure)?;
     let current = async {
         loop {
@@ -144,11 +150,11 @@ async fn wait(config: &StoreConfig, patience: Duration) -> Result<Exit, Failure>
             tokio::time::sleep(POLL).await;
         }
     };
-    let late = |_| Failure::failed("the schema is still not the one that this program knows");
+    let late = |_| CliError::failed("the schema is still not the one that this program knows");
     tokio::time::timeout(patience, current).await.map_err(late)?
 }
 
-async fn status(config: &StoreConfig, format: Format) -> Result<Exit, Failure> {
+async fn status(config: &StoreConfig, format: OutputFormat) -> Result<Exit, CliError> {
     let state = engine::schema_state(&Location::of(config).map_err(failure)?).await.map_err(failure)?;
     let (code, text, missing) = match &state {
         SchemaState::Current => ("current", "The schema is the one that this program knows.".to_owned(), vec![]),
@@ -159,8 +165,8 @@ async fn status(config: &StoreConfig, format: Format) -> Result<Exit, Failure> {
         SchemaState::Changed(version) => ("changed", DbError::Changed(*version).to_string(), vec![*version]),
     };
     match format {
-        Format::Json => output::json(&json!({"state": code, "migrations": missing}))?,
-        Format::Table => output::line(&text)?,
+        OutputFormat::Json => output::json(&json!({"state": code, "migrations": missing}))?,
+        OutputFormat::Table => output::line(&text)?,
     }
     Ok(if state == SchemaState::Current { Exit::Done } else { Exit::Failed })
 }
@@ -169,11 +175,11 @@ fn list(versions: &[i64]) -> String {
     versions.iter().map(i64::to_string).collect::<Vec<_>>().join(", ")
 }
 
-fn failure(error: DbError) -> Failure {
+fn failure(error: DbError) -> CliError {
     match error {
         DbError::Url | DbError::Tls | DbError::Unprepared | DbError::NotDurable(_) => {
-            Failure::usage(format!("store.url: {error}"))
+            CliError::usage(format!("store.url: {error}"))
         }
-        error => Failure::failed(format!("store.url: {error}")),
+        error => CliError::failed(format!("store.url: {error}")),
     }
 }

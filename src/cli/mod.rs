@@ -1,7 +1,7 @@
 //! The command line: global options, the list of verbs, exit codes. One file per verb; a verb is listed when it works.
 
-mod alone;
 mod answer;
+pub mod app;
 mod archive;
 mod audit;
 mod audited;
@@ -27,14 +27,15 @@ mod hold;
 mod import;
 mod ingest;
 mod init;
+mod isolated_worker;
 mod job;
 mod keyring;
 mod keys;
 mod language;
 mod leftovers;
-mod lines;
 mod memory;
 mod migrate;
+mod ndjson;
 mod org;
 pub mod output;
 mod patient;
@@ -46,14 +47,13 @@ mod quarantine;
 mod recall;
 pub mod redact;
 pub mod reference;
+mod render;
 mod report;
 pub mod rules;
-mod sections;
 mod spool;
 mod topology;
 mod vectors;
 mod worker;
-pub mod world;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -62,8 +62,8 @@ use std::time::Duration;
 
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
-pub use exit::{Answer, Exit, Failure};
-use output::Format;
+pub use exit::{CliError, Exit, PatientAnswer};
+use output::OutputFormat;
 
 use anamnesis_config::log::LogConfig;
 use anamnesis_observability::log::{self, Sink};
@@ -89,12 +89,12 @@ pub struct Context {
     pub config: Option<PathBuf>,
     /// How results are printed [default: table; verbs whose input is NDJSON: json].
     #[arg(long, global = true, value_name = "FORMAT")]
-    pub(crate) output: Option<Format>,
+    pub(crate) output: Option<OutputFormat>,
     #[command(flatten)]
-    pub(crate) reader: audited::Reader,
+    pub(crate) reader: audited::ReaderArgs,
     /// The read that this process is, for the audit trail.
     #[arg(skip)]
-    pub(crate) read: audited::Reading,
+    pub(crate) read: audited::ReadSession,
     /// The spans of this process, which are sent before it ends.
     #[arg(skip)]
     pub(crate) spans: Arc<OnceLock<Traces>>,
@@ -110,7 +110,7 @@ pub(crate) const LAST_SAMPLES: Duration = Duration::from_millis(400);
 
 impl Context {
     /// The format asked for, or the verb's own.
-    pub fn format_or(&self, default: Format) -> Format {
+    pub fn format_or(&self, default: OutputFormat) -> OutputFormat {
         self.output.unwrap_or(default)
     }
 
@@ -118,7 +118,7 @@ impl Context {
     ///
     /// # Errors
     /// When the machine gives no threads, or what the verb itself returns.
-    pub fn block_on<T: 'static>(&self, work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+    pub fn block_on<T: 'static>(&self, work: impl Future<Output = Result<T, CliError>>) -> Result<T, CliError> {
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
         let result = runtime.block_on(work);
         let result = runtime.block_on(self.read.ended(result));
@@ -148,7 +148,7 @@ pub(crate) async fn leave_samples(store: &Store, metrics: &Metrics) {
 }
 
 /// Registers the verbs: one line each makes the subcommand, its help and its dispatch. `run` takes the verb's own
-/// arguments and the [`Context`] and returns `Result<Exit, Failure>`.
+/// arguments and the [`Context`] and returns `Result<Exit, CliError>`.
 macro_rules! verbs {
     ($($(#[$doc:meta])* $verb:ident($args:ty) => $run:path),+ $(,)?) => {
         #[derive(Debug, Subcommand)]
@@ -156,7 +156,7 @@ macro_rules! verbs {
             $($(#[$doc])* $verb($args)),+
         }
 
-        fn dispatch(verb: Verb, context: &Context) -> Result<Exit, Failure> {
+        fn dispatch(verb: Verb, context: &Context) -> Result<Exit, CliError> {
             match verb { $(Verb::$verb(args) => $run(args, context)),+ }
         }
     };
@@ -241,17 +241,17 @@ verbs! {
     Quarantine(quarantine::Args) => quarantine::run,
     /// Work one message of standard input: what a worker runs for a message that killed one before
     #[command(hide = true)]
-    Alone(alone::Args) => alone::run,
+    Alone(isolated_worker::Args) => isolated_worker::run,
 }
 
 /// What `main` calls: [`run`], with the process's log and panic hook set up first.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> Exit {
     if hardening::begin().is_err() {
-        return ended(Err(Failure::failed("core dumps of this process cannot be switched off")), false);
+        return ended(Err(CliError::failed("core dumps of this process cannot be switched off")), false);
     }
     match parsed(arguments) {
         Ok((cli, verb)) => match log(&cli.context, &verb) {
-            Ok(()) => carried_out(cli),
+            Ok(()) => execute(cli),
             Err(failure) => ended(Err(failure), false),
         },
         Err(exit) => exit,
@@ -261,7 +261,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> Exit {
 /// Parses the arguments, runs the verb and says how it ended.
 #[cfg(test)]
 fn run(arguments: impl IntoIterator<Item = OsString>) -> Exit {
-    parsed(arguments).map_or_else(|exit| exit, |(cli, _)| carried_out(cli))
+    parsed(arguments).map_or_else(|exit| exit, |(cli, _)| execute(cli))
 }
 
 /// The command line with its verb's name, or how it ends already.
@@ -269,7 +269,7 @@ fn parsed(arguments: impl IntoIterator<Item = OsString>) -> Result<(Cli, String)
     let read = Cli::command().try_get_matches_from(arguments).and_then(|matches| {
         let verb = matches.subcommand_name().unwrap_or_default().to_owned();
         Cli::from_arg_matches(&matches).map(|mut cli| {
-            cli.context.read = audited::Reading::of(&matches, &cli.context.reader);
+            cli.context.read = audited::ReadSession::of(&matches, &cli.context.reader);
             (cli, verb)
         })
     });
@@ -281,14 +281,14 @@ fn parsed(arguments: impl IntoIterator<Item = OsString>) -> Result<(Cli, String)
     })
 }
 
-fn carried_out(cli: Cli) -> Exit {
+fn execute(cli: Cli) -> Exit {
     // An export is NDJSON, asked for or not.
-    let read_by_a_program = cli.context.output == Some(Format::Json) || matches!(cli.verb, Verb::Export(_));
+    let read_by_a_program = cli.context.output == Some(OutputFormat::Json) || matches!(cli.verb, Verb::Export(_));
     ended(dispatch(cli.verb, &cli.context), read_by_a_program)
 }
 
 /// Prints a failure and says how the process ends: the only place that prints one. `read_by_a_program`: as JSON too.
-pub fn ended(result: Result<Exit, Failure>, read_by_a_program: bool) -> Exit {
+pub fn ended(result: Result<Exit, CliError>, read_by_a_program: bool) -> Exit {
     match result {
         Ok(exit) => exit,
         Err(failure) => {
@@ -296,7 +296,7 @@ pub fn ended(result: Result<Exit, Failure>, read_by_a_program: bool) -> Exit {
                 // The reader may be gone; the exit code says it too.
                 let _ = output::json(&answer);
             }
-            output::complain(&failure);
+            output::print_error(&failure);
             failure.exit()
         }
     }
@@ -305,13 +305,13 @@ pub fn ended(result: Result<Exit, Failure>, read_by_a_program: bool) -> Exit {
 /// The worker's log is its standard output; a verb's output is its answer, so that its log goes to standard error, and
 /// speaks of trouble only unless the configuration asks for more. A configuration that cannot be read is the verb's to
 /// report.
-fn log(context: &Context, verb: &str) -> Result<(), Failure> {
+fn log(context: &Context, verb: &str) -> Result<(), CliError> {
     let mut config = anamnesis_config::load(context.config.as_deref()).map(|settings| settings.log).unwrap_or_default();
     let sink = if verb == "worker" { Sink::Stdout } else { Sink::Stderr };
     if sink == Sink::Stderr && config.filter == LogConfig::default().filter {
         config.filter = "warn".to_owned();
     }
-    log::init(&config, sink).map_err(|error| Failure::usage(error.to_string()))
+    log::init(&config, sink).map_err(|error| CliError::usage(error.to_string()))
 }
 
 #[cfg(test)]
@@ -343,9 +343,9 @@ mod tests {
     fn global_options_are_taken_after_the_verb_too() {
         let cli = Cli::try_parse_from(["anamnesis", "completions", "bash", "--output", "json", "--config", "a.toml"]);
         let context = cli.expect("parses").context;
-        assert_eq!(context.output, Some(Format::Json));
+        assert_eq!(context.output, Some(OutputFormat::Json));
         assert_eq!(context.config, Some(PathBuf::from("a.toml")));
-        assert_eq!(context.format_or(Format::Table), Format::Json);
+        assert_eq!(context.format_or(OutputFormat::Table), OutputFormat::Json);
     }
 
     #[test]

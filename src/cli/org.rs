@@ -2,23 +2,23 @@
 
 use clap::Subcommand;
 
-use super::output::{self, Format};
+use super::app::App;
+use super::output::{self, OutputFormat};
 use super::patient::known;
-use super::world::World;
-use super::{Context, Exit, Failure};
+use super::{CliError, Context, Exit};
 use anamnesis_core::consent::Withdrawal;
 use anamnesis_core::ids::OrgId;
 use anamnesis_core::retention::{PrivacyTier, country};
-use anamnesis_store::organizations::{OrganizationChange, Set};
+use anamnesis_store::organizations::{OrganizationChange, OrganizationUpdate};
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(subcommand)]
-    what: What,
+    what: OrgSubcommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum What {
+enum OrgSubcommand {
     /// The organisations that the store knows
     List,
     /// Change what is given, and nothing else
@@ -69,10 +69,10 @@ fn text(text: &str) -> Result<String, String> {
 
 /// # Errors
 /// When the configuration is wrong, the store cannot be opened, or the organisation is not known.
-pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, CliError> {
     context.block_on(async {
-        let world = World::open(context).await?;
-        if let What::Set {
+        let app = App::open(context).await?;
+        if let OrgSubcommand::Set {
             org,
             time_zone,
             privacy_tier,
@@ -94,21 +94,21 @@ pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
                 emergency_text_es,
                 seen,
             };
-            match world.store.set_organization(org, &change).await? {
-                Set::Done => {}
-                Set::Unknown => return Err(Failure::usage("the store knows no such organisation")),
-                Set::Forged => {
-                    return Err(Failure::failed(
+            match app.store.set_organization(org, &change).await? {
+                OrganizationUpdate::Applied => {}
+                OrganizationUpdate::Unknown => return Err(CliError::usage("the store knows no such organisation")),
+                OrganizationUpdate::Forged => {
+                    return Err(CliError::failed(
                         "the policy of this organisation was changed behind the program, and nothing was changed now: look at \
                          `anamnesis org list`, and give all that is to hold with --seen",
                     ));
                 }
             }
         }
-        let rows = world.store.organization_rows().await?;
-        match context.format_or(Format::Table) {
-            Format::Json => output::json(&rows)?,
-            Format::Table => {
+        let rows = app.store.organization_rows().await?;
+        match context.format_or(OutputFormat::Table) {
+            OutputFormat::Json => output::json(&rows)?,
+            OutputFormat::Table => {
                 let rows = rows.iter().map(|row| {
                     let tier = row.privacy_tier.map(|tier| tier.to_string()).unwrap_or_default();
                     let consent = if row.consent_required { "required" } else { "not required" };

@@ -9,11 +9,11 @@ use comfy_table::{Cell, ContentArrangement, Table, presets};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 
-use super::Failure;
+use super::CliError;
 
 /// How results are printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Format {
+pub enum OutputFormat {
     /// One JSON value, or one per line.
     Json,
     /// For people.
@@ -24,7 +24,7 @@ pub enum Format {
 ///
 /// # Errors
 /// When standard output cannot be written; silent when its reader went away.
-pub(crate) fn bytes(bytes: &[u8]) -> Result<(), Failure> {
+pub(crate) fn bytes(bytes: &[u8]) -> Result<(), CliError> {
     let mut out = io::stdout().lock();
     out.write_all(bytes)?;
     out.flush()?;
@@ -35,7 +35,7 @@ pub(crate) fn bytes(bytes: &[u8]) -> Result<(), Failure> {
 ///
 /// # Errors
 /// As [`bytes`].
-pub fn line(text: &str) -> Result<(), Failure> {
+pub fn line(text: &str) -> Result<(), CliError> {
     let mut out = io::stdout().lock();
     writeln!(out, "{text}")?;
     Ok(())
@@ -45,7 +45,7 @@ pub fn line(text: &str) -> Result<(), Failure> {
 ///
 /// # Errors
 /// As [`bytes`].
-pub fn json(value: &impl Serialize) -> Result<(), Failure> {
+pub fn json(value: &impl Serialize) -> Result<(), CliError> {
     json_to(&mut io::stdout().lock(), value)
 }
 
@@ -54,9 +54,10 @@ pub fn json(value: &impl Serialize) -> Result<(), Failure> {
 ///
 /// # Errors
 /// When the sink cannot be written.
-pub(crate) fn json_to(out: &mut impl Write, value: &impl Serialize) -> Result<(), Failure> {
-    serde_json::to_writer(&mut *out, value)
-        .map_err(|error| Failure::from(io::Error::from(error.io_error_kind().unwrap_or(io::ErrorKind::InvalidData))))?;
+pub(crate) fn json_to(out: &mut impl Write, value: &impl Serialize) -> Result<(), CliError> {
+    serde_json::to_writer(&mut *out, value).map_err(|error| {
+        CliError::from(io::Error::from(error.io_error_kind().unwrap_or(io::ErrorKind::InvalidData)))
+    })?;
     out.write_all(b"\n")?;
     Ok(())
 }
@@ -68,7 +69,7 @@ pub(crate) fn json_to(out: &mut impl Write, value: &impl Serialize) -> Result<()
 pub fn table<R: IntoIterator<Item = String>>(
     header: &[&str],
     rows: impl IntoIterator<Item = R>,
-) -> Result<(), Failure> {
+) -> Result<(), CliError> {
     line(&render(header, rows))
 }
 
@@ -89,7 +90,7 @@ pub(crate) fn printable(text: &str) -> String {
 }
 
 /// Says on standard error why a verb stopped. A closed standard error is nobody's concern.
-pub(crate) fn complain(failure: &Failure) {
+pub(crate) fn print_error(failure: &CliError) {
     if !failure.is_silent() {
         note(&format!("error: {failure}"));
     }

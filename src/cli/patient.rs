@@ -2,17 +2,17 @@
 
 use chrono::{DateTime, NaiveDate, NaiveTime, TimeDelta, Utc};
 
-use super::world::World;
-use super::{Answer, Failure, output};
+use super::app::App;
+use super::{CliError, PatientAnswer, output};
 use anamnesis_core::ids::{OrgId, PatientId};
 use anamnesis_core::scope::Scope;
 use anamnesis_search::RecallError;
 use anamnesis_store::StoreError;
-use anamnesis_store::read::When;
+use anamnesis_store::read::ReadInstant;
 
 /// Whose memory.
 #[derive(Debug, Clone, clap::Args)]
-pub(crate) struct Of {
+pub(crate) struct PatientArgs {
     /// The organisation.
     #[arg(long, value_name = "UUID")]
     pub(crate) org: OrgId,
@@ -21,22 +21,22 @@ pub(crate) struct Of {
     pub(crate) patient: PatientId,
 }
 
-impl Of {
+impl PatientArgs {
     /// # Errors
     /// When either id is nil: there is no wildcard.
-    pub(crate) fn scope(&self) -> Result<Scope, Failure> {
-        Scope::new(self.org, self.patient).map_err(|error| Failure::usage(error.to_string()))
+    pub(crate) fn scope(&self) -> Result<Scope, CliError> {
+        Scope::new(self.org, self.patient).map_err(|error| CliError::usage(error.to_string()))
     }
 }
 
 /// A date (UTC) or an instant (RFC 3339).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Point {
+pub(crate) enum TimePoint {
     Date(NaiveDate),
     Instant(DateTime<Utc>),
 }
 
-impl std::str::FromStr for Point {
+impl std::str::FromStr for TimePoint {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
@@ -48,7 +48,7 @@ impl std::str::FromStr for Point {
     }
 }
 
-impl Point {
+impl TimePoint {
     /// Where it begins.
     pub(crate) fn start(self) -> DateTime<Utc> {
         match self {
@@ -75,8 +75,8 @@ impl Point {
 }
 
 /// From when to look.
-pub(crate) fn when(as_of: Option<Point>) -> When {
-    as_of.map_or(When::Now, |point| When::AsOf(point.last()))
+pub(crate) fn when(as_of: Option<TimePoint>) -> ReadInstant {
+    as_of.map_or(ReadInstant::Now, |point| ReadInstant::AsOf(point.last()))
 }
 
 /// A word of a closed set, as an argument.
@@ -85,16 +85,16 @@ pub(crate) fn known<T: Copy>(text: &str, all: &[T], code: fn(T) -> &'static str)
     known.ok_or_else(|| format!("one of: {}", all.iter().map(|value| code(*value)).collect::<Vec<_>>().join(", ")))
 }
 
-impl From<StoreError> for Failure {
+impl From<StoreError> for CliError {
     fn from(error: StoreError) -> Self {
-        Self::failed(format!("store: {error}")).answering(Answer::of(&error))
+        Self::failed(format!("store: {error}")).answering(PatientAnswer::of(&error))
     }
 }
 
-impl From<RecallError> for Failure {
+impl From<RecallError> for CliError {
     fn from(error: RecallError) -> Self {
         let answer = match &error {
-            RecallError::Store(error) => Answer::of(error),
+            RecallError::Store(error) => PatientAnswer::of(error),
             RecallError::DumpRefused | RecallError::Redaction(_) => None,
         };
         Self::failed(error.to_string()).answering(answer)
@@ -103,8 +103,8 @@ impl From<RecallError> for Failure {
 
 /// A reader's JSON with what there is to say of the patient.
 #[derive(serde::Serialize)]
-pub(crate) struct Answered<'a, T> {
-    pub(crate) answer: Answer,
+pub(crate) struct PatientResponse<'a, T> {
+    pub(crate) answer: PatientAnswer,
     #[serde(flatten)]
     pub(crate) read: &'a T,
 }
@@ -113,8 +113,8 @@ pub(crate) struct Answered<'a, T> {
 ///
 /// # Errors
 /// Of the store.
-pub(crate) async fn note_unknown(world: &World, scope: Scope, empty: bool) -> Result<(), Failure> {
-    if empty && !world.store.is_known(scope).await? {
+pub(crate) async fn note_unknown(app: &App, scope: Scope, empty: bool) -> Result<(), CliError> {
+    if empty && !app.store.is_known(scope).await? {
         output::note(NOBODY);
     }
     Ok(())
@@ -129,20 +129,20 @@ mod tests {
 
     #[test]
     fn a_day_is_known_by_its_end_and_an_instant_is_itself() {
-        let day: Point = "2026-03-02".parse().unwrap();
+        let day: TimePoint = "2026-03-02".parse().unwrap();
         assert_eq!(day.start().to_rfc3339(), "2026-03-02T00:00:00+00:00");
         assert_eq!(day.last().to_rfc3339(), "2026-03-02T23:59:59.999999+00:00");
-        let instant: Point = "2026-03-02T10:00:00-05:00".parse().unwrap();
+        let instant: TimePoint = "2026-03-02T10:00:00-05:00".parse().unwrap();
         assert_eq!(instant.last().to_rfc3339(), "2026-03-02T15:00:00+00:00");
         assert_eq!(instant.end(), instant.start());
-        assert!("yesterday".parse::<Point>().is_err());
+        assert!("yesterday".parse::<TimePoint>().is_err());
     }
 
     #[test]
     fn a_nil_id_names_nobody() {
         let nil = uuid::Uuid::nil();
-        assert!(Of { org: nil.into(), patient: uuid::Uuid::from_u128(1).into() }.scope().is_err());
-        assert!(Of { org: uuid::Uuid::from_u128(1).into(), patient: nil.into() }.scope().is_err());
+        assert!(PatientArgs { org: nil.into(), patient: uuid::Uuid::from_u128(1).into() }.scope().is_err());
+        assert!(PatientArgs { org: uuid::Uuid::from_u128(1).into(), patient: nil.into() }.scope().is_err());
     }
 
     #[test]

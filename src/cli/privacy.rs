@@ -3,11 +3,11 @@
 
 use uuid::Uuid;
 
-use super::language::Spoken;
-use super::output::{self, Format};
-use super::patient::Of;
-use super::world::World;
-use super::{Context, Exit, Failure};
+use super::app::App;
+use super::language::LanguageArgs;
+use super::output::{self, OutputFormat};
+use super::patient::PatientArgs;
+use super::{CliError, Context, Exit};
 use anamnesis_pipeline::rights::words;
 use anamnesis_store::StoreError;
 
@@ -17,27 +17,27 @@ use anamnesis_store::StoreError;
     anamnesis privacy --org $ORG --patient $PATIENT --by $OFFICER --output json")]
 pub struct Args {
     #[command(flatten)]
-    of: Of,
+    of: PatientArgs,
     /// Who asks: an id that the audit trail keeps.
     #[arg(long, value_name = "UUID")]
     by: Uuid,
     #[command(flatten)]
-    spoken: Spoken,
+    spoken: LanguageArgs,
 }
 
 /// # Errors
 /// When the configuration is wrong or the store cannot be read.
-pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, CliError> {
     context.block_on(async {
-        let world = World::open(context).await?;
-        let held = world.store.privacy_report(args.of.scope()?, args.by).await;
-        world.store.close().await;
-        match (held, context.format_or(Format::Table)) {
-            (Ok(held), Format::Json) => output::json(&held)?,
-            (Ok(held), Format::Table) => {
+        let app = App::open(context).await?;
+        let held = app.store.privacy_report(args.of.scope()?, args.by).await;
+        app.store.close().await;
+        match (held, context.format_or(OutputFormat::Table)) {
+            (Ok(held), OutputFormat::Json) => output::json(&held)?,
+            (Ok(held), OutputFormat::Table) => {
                 words::report(&held, args.spoken.language).iter().try_for_each(|line| output::line(line))?
             }
-            (Err(StoreError::Erased), Format::Table) => output::line(args.spoken.language.of(words::ERASED))?,
+            (Err(StoreError::Erased), OutputFormat::Table) => output::line(args.spoken.language.of(words::ERASED))?,
             (Err(error), _) => return Err(error.into()),
         }
         Ok(Exit::Done)

@@ -2,10 +2,10 @@
 
 use secrecy::ExposeSecret as _;
 
-use super::Failure;
-use super::world::World;
+use super::CliError;
+use super::app::App;
 use anamnesis_config::intake::{IntakeConfig, UnboundProducers};
-use anamnesis_messages::Origin;
+use anamnesis_messages::MessageOrigin;
 
 /// Files that a person names on the command line. Into a local store they come from the one who holds store and keys, and
 /// could write both without this program. A local store is embedded, nobody was ever bound for it, and no worker ever served
@@ -13,14 +13,14 @@ use anamnesis_messages::Origin;
 ///
 /// # Errors
 /// When the store cannot be read, or nobody bound the files that are not the holder's.
-pub(crate) async fn of_files_by_hand(world: &World) -> Result<Origin, Failure> {
-    let settings = &world.settings;
+pub(crate) async fn of_files_by_hand(app: &App) -> Result<MessageOrigin, CliError> {
+    let settings = &app.settings;
     let embedded = settings.store.url.expose_secret().is_empty();
-    let local = embedded && settings.intake.producers.is_empty() && !world.store.was_served().await?;
+    let local = embedded && settings.intake.producers.is_empty() && !app.store.was_served().await?;
     match local {
-        true => Ok(Origin::Operator),
-        false if settings.intake.lets_files_in() => Ok(Origin::Files),
-        false => Err(Failure::usage(format!("nothing was read: {FILES_UNBOUND}"))),
+        true => Ok(MessageOrigin::Operator),
+        false if settings.intake.lets_files_in() => Ok(MessageOrigin::Files),
+        false => Err(CliError::usage(format!("nothing was read: {FILES_UNBOUND}"))),
     }
 }
 
@@ -33,9 +33,9 @@ pub(crate) const FILES_UNBOUND: &str = "files act as intake.files.source, which 
 ///
 /// # Errors
 /// With the remedy.
-pub(crate) fn must_be_bound(intake: &IntakeConfig) -> Result<(), Failure> {
+pub(crate) fn must_be_bound(intake: &IntakeConfig) -> Result<(), CliError> {
     match open_bindings(intake).first() {
-        Some(problem) if intake.unbound_producers == UnboundProducers::Refuse => Err(Failure::usage(format!(
+        Some(problem) if intake.unbound_producers == UnboundProducers::Refuse => Err(CliError::usage(format!(
             "{problem}. Bind each producer in [[intake.producers]] with broker_user or key_file (docs/producers/README.md), \
              or set intake.unbound_producers = \"allow\" where everyone who may publish may speak as anybody"
         ))),

@@ -1,10 +1,10 @@
 //! `profile`: the clinical profile, from the clinical store (seed 002, section 6: the first place to look).
 
-use super::language::Spoken;
-use super::output::Format;
-use super::patient::{Answered, NOBODY, Of, Point, when};
-use super::world::World;
-use super::{Answer, Context, Exit, Failure, emergency, output, sections};
+use super::app::App;
+use super::language::LanguageArgs;
+use super::output::OutputFormat;
+use super::patient::{NOBODY, PatientArgs, PatientResponse, TimePoint, when};
+use super::{CliError, Context, Exit, PatientAnswer, emergency, output, render};
 
 /// The clinical profile of a patient.
 #[derive(Debug, clap::Args)]
@@ -13,35 +13,38 @@ use super::{Answer, Context, Exit, Failure, emergency, output, sections};
     anamnesis profile --org $ORG --patient $PATIENT --emergency --language es")]
 pub struct Args {
     #[command(flatten)]
-    of: Of,
+    of: PatientArgs,
     /// As it stood at the end of this date, or at this instant.
     #[arg(long, value_name = "DATE")]
-    as_of: Option<Point>,
+    as_of: Option<TimePoint>,
     /// Only what may be acted on in an emergency, with whom to call.
     #[arg(long)]
     emergency: bool,
     #[command(flatten)]
-    spoken: Spoken,
+    spoken: LanguageArgs,
 }
 
 /// # Errors
 /// When the configuration is wrong or the store cannot be read.
-pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, CliError> {
     let scope = args.of.scope()?;
-    let format = context.format_or(Format::Table);
+    let format = context.format_or(OutputFormat::Table);
     context.block_on(async {
-        let world = World::open(context).await?;
+        let app = App::open(context).await?;
         if args.emergency {
-            return emergency::show(&world, scope, when(args.as_of), (format, args.spoken.language)).await;
+            return emergency::show(&app, scope, when(args.as_of), (format, args.spoken.language)).await;
         }
-        let profile = anamnesis_search::context::clinical_profile(&world.store, scope, when(args.as_of)).await?;
+        let profile = anamnesis_search::context::clinical_profile(&app.store, scope, when(args.as_of)).await?;
         context.read.finds(profile.patient.is_none());
         match format {
-            Format::Json => {
-                output::json(&Answered { answer: Answer::known(profile.patient.is_some()), read: &profile })?;
+            OutputFormat::Json => {
+                output::json(&PatientResponse {
+                    answer: PatientAnswer::known(profile.patient.is_some()),
+                    read: &profile,
+                })?;
             }
-            Format::Table if profile.patient.is_none() => output::line(NOBODY)?,
-            Format::Table => sections::profile(&profile)?,
+            OutputFormat::Table if profile.patient.is_none() => output::line(NOBODY)?,
+            OutputFormat::Table => render::profile(&profile)?,
         }
         Ok(Exit::Done)
     })

@@ -7,14 +7,16 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::output::{self, Format};
+use super::output::{self, OutputFormat};
 use super::topology::failure;
-use super::{Context, Exit, Failure};
+use super::{CliError, Context, Exit};
 use anamnesis_config as config;
 use anamnesis_core::clock::{Clock as _, SystemClock, SystemEntropy};
-use anamnesis_pipeline::intake::spool::{Content, Spool};
-use anamnesis_rabbitmq::consumer::letter;
-use anamnesis_rabbitmq::{BrokerError, Letter, Link, Names, Outlet as _, Publisher, Role};
+use anamnesis_pipeline::intake::spool::{LineContent, Spool};
+use anamnesis_rabbitmq::consumer::encode_message;
+use anamnesis_rabbitmq::{
+    BrokerConnection, BrokerError, ConnectionRole, MessagePublisher as _, Names, OutboundMessage, Publisher,
+};
 
 /// Messages that are in flight to the broker at once.
 const WINDOW: usize = 256;
@@ -32,7 +34,7 @@ pub struct Args {
 }
 
 #[derive(Debug, Default)]
-struct Counts {
+struct PublishCounts {
     confirmed: u64,
     unroutable: u64,
     failed: u64,
@@ -41,29 +43,28 @@ struct Counts {
 
 /// # Errors
 /// When no broker is configured or reachable, or a file cannot be read.
-pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
-    let format = context.format_or(Format::Table);
-    let settings = config::load(context.config.as_deref()).map_err(|error| Failure::usage(error.to_string()))?;
+pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, CliError> {
+    let format = context.format_or(OutputFormat::Table);
+    let settings = config::load(context.config.as_deref()).map_err(|error| CliError::usage(error.to_string()))?;
     if !settings.broker.is_set() {
-        return Err(Failure::usage("broker.url is not set: give it as ANAMNESIS__BROKER__URL"));
+        return Err(CliError::usage("broker.url is not set: give it as ANAMNESIS__BROKER__URL"));
     }
     // The consumer says what is too large, not we.
-    let spool = Spool::find(&args.paths, 16 << 20).map_err(|error| Failure::failed(error.to_string()))?;
-    let user = Link::user(&settings.broker);
+    let spool = Spool::find(&args.paths, 16 << 20).map_err(|error| CliError::failed(error.to_string()))?;
+    let user = BrokerConnection::user(&settings.broker);
     let exchange = Names::new(&settings.broker.prefix).ingest();
     context.block_on(async {
-        let publisher = Publisher::new(&settings.broker, Role::Publish, Arc::new(SystemEntropy));
+        let publisher = Publisher::new(&settings.broker, ConnectionRole::Publish, Arc::new(SystemEntropy));
         let progress = output::progress_bytes(spool.total_bytes());
-        let mut counts = Counts::default();
+        let mut counts = PublishCounts::default();
         let mut records = spool.records();
         loop {
             let mut letters = Vec::new();
             for record in records.by_ref().take(WINDOW) {
-                match record.map_err(|error| Failure::failed(error.to_string()))?.content {
-                    Content::Line(body) => {
-                        letters.push(letter(&exchange, body, args.structured, SystemClock.now()).by(user.as_deref()))
-                    }
-                    Content::TooLong(_) | Content::Beyond => counts.skipped += 1,
+                match record.map_err(|error| CliError::failed(error.to_string()))?.content {
+                    LineContent::Line(body) => letters
+                        .push(encode_message(&exchange, body, args.structured, SystemClock.now()).by(user.as_deref())),
+                    LineContent::TooLong(_) | LineContent::Beyond => counts.skipped += 1,
                 }
             }
             if letters.is_empty() {
@@ -78,16 +79,20 @@ pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     })
 }
 
-async fn send(publisher: &Publisher, mut letters: Vec<Letter>, counts: &mut Counts) -> Result<(), Failure> {
+async fn send(
+    publisher: &Publisher,
+    mut letters: Vec<OutboundMessage>,
+    counts: &mut PublishCounts,
+) -> Result<(), CliError> {
     for offer in 0..OFFERS {
         let results = publisher.publish(&letters).await;
         let mut again = Vec::new();
-        for (letter, result) in letters.into_iter().zip(results) {
+        for (message, result) in letters.into_iter().zip(results) {
             match result {
                 Ok(()) => counts.confirmed += 1,
                 Err(BrokerError::Unroutable) => counts.unroutable += 1,
                 Err(error) if !error.is_transient() => return Err(failure(error)),
-                Err(_) => again.push(letter),
+                Err(_) => again.push(message),
             }
         }
         letters = again;
@@ -100,9 +105,9 @@ async fn send(publisher: &Publisher, mut letters: Vec<Letter>, counts: &mut Coun
     Ok(())
 }
 
-fn report(counts: &Counts, format: Format) -> Result<Exit, Failure> {
-    let Counts { confirmed, unroutable, failed, skipped } = *counts;
-    if format == Format::Json {
+fn report(counts: &PublishCounts, format: OutputFormat) -> Result<Exit, CliError> {
+    let PublishCounts { confirmed, unroutable, failed, skipped } = *counts;
+    if format == OutputFormat::Json {
         output::json(&json!({"confirmed": confirmed, "unroutable": unroutable, "failed": failed, "skipped": skipped}))?;
     } else {
         let rows = [

@@ -5,22 +5,22 @@ use clap::Subcommand;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::output::{self, Format};
-use super::world::World;
-use super::{Context, Exit, Failure, audited};
+use super::app::App;
+use super::output::{self, OutputFormat};
+use super::{CliError, Context, Exit, audited};
 use anamnesis_core::ids::OrgId;
-use anamnesis_pipeline::{Disposition, Raw};
+use anamnesis_pipeline::{Disposition, RawMessage};
 use anamnesis_store::StoreError;
-use anamnesis_store::quarantine::{Aside, Deed, View};
+use anamnesis_store::quarantine::{ContentView, QuarantineAction, QuarantinedMessage};
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(subcommand)]
-    what: What,
+    what: QuarantineSubcommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum What {
+enum QuarantineSubcommand {
     /// List what was set aside: ids and codes, no content
     List {
         /// open, retried, dropped or all.
@@ -43,7 +43,7 @@ enum What {
         #[arg(long)]
         raw: bool,
         #[command(flatten)]
-        by: By,
+        by: QuarantineActorArgs,
     },
     /// Offer messages again: all that are open, or only these
     Retry {
@@ -52,19 +52,19 @@ enum What {
         #[arg(long, default_value = "")]
         reason: String,
         #[command(flatten)]
-        by: By,
+        by: QuarantineActorArgs,
     },
     /// Destroy the content of messages for good
     Drop {
         #[arg(required = true)]
         ids: Vec<Uuid>,
         #[command(flatten)]
-        by: By,
+        by: QuarantineActorArgs,
     },
 }
 
 #[derive(Debug, clap::Args)]
-struct By {
+struct QuarantineActorArgs {
     /// Who does it, for the record [default: the user of the operating system].
     #[arg(long, env = "ANAMNESIS_ACTOR", default_value_t = audited::user(), value_name = "NAME")]
     actor: String,
@@ -72,44 +72,44 @@ struct By {
 
 /// # Errors
 /// When the store cannot be opened, or an id is not there.
-pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
-    let format = context.format_or(Format::Table);
+pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, CliError> {
+    let format = context.format_or(OutputFormat::Table);
     context.block_on(async {
-        let world = World::open(context).await?;
-        world.store.drop_without_consent().await.map_err(failed)?;
+        let app = App::open(context).await?;
+        app.store.drop_without_consent().await.map_err(failed)?;
         match args.what {
-            What::List { state, reason, limit } => list(&world, &state, &reason, limit, format).await,
-            What::Show { id, content, raw, by } => {
+            QuarantineSubcommand::List { state, reason, limit } => list(&app, &state, &reason, limit, format).await,
+            QuarantineSubcommand::Show { id, content, raw, by } => {
                 let view = match (raw, content) {
-                    (true, _) => View::Raw,
-                    (false, true) => View::Redacted,
-                    (false, false) => View::Nothing,
+                    (true, _) => ContentView::Raw,
+                    (false, true) => ContentView::Redacted,
+                    (false, false) => ContentView::Nothing,
                 };
-                show(&world, id, view, &by.actor, context).await
+                show(&app, id, view, &by.actor, context).await
             }
-            What::Retry { ids, reason, by } => retry(&world, ids, &reason, &by.actor, format).await,
-            What::Drop { ids, by } => discard(&world, &ids, &by.actor, format).await,
+            QuarantineSubcommand::Retry { ids, reason, by } => retry(&app, ids, &reason, &by.actor, format).await,
+            QuarantineSubcommand::Drop { ids, by } => discard(&app, &ids, &by.actor, format).await,
         }
     })
 }
 
-fn failed(error: StoreError) -> Failure {
-    Failure::failed(error.to_string())
+fn failed(error: StoreError) -> CliError {
+    CliError::failed(error.to_string())
 }
 
-async fn list(world: &World, state: &str, reason: &str, limit: u32, format: Format) -> Result<Exit, Failure> {
+async fn list(app: &App, state: &str, reason: &str, limit: u32, format: OutputFormat) -> Result<Exit, CliError> {
     let state = match state {
         "all" => "",
         "open" | "retried" | "dropped" => state,
-        _ => return Err(Failure::usage("--state: open, retried, dropped or all")),
+        _ => return Err(CliError::usage("--state: open, retried, dropped or all")),
     };
-    let found = world.store.set_aside(state, reason, i64::from(limit)).await.map_err(failed)?;
-    if format == Format::Json {
+    let found = app.store.set_aside(state, reason, i64::from(limit)).await.map_err(failed)?;
+    if format == OutputFormat::Json {
         for one in &found {
             output::json(one)?;
         }
     } else {
-        let rows = found.iter().map(|one: &Aside| {
+        let rows = found.iter().map(|one: &QuarantinedMessage| {
             let org = one.organization_id.map(|org| org.to_string()).unwrap_or_default();
             let field = one.field.clone().unwrap_or_default();
             [one.id.to_string(), one.state.clone(), one.reason.clone(), field, org, one.created_at.to_rfc3339()]
@@ -119,26 +119,26 @@ async fn list(world: &World, state: &str, reason: &str, limit: u32, format: Form
     Ok(Exit::Done)
 }
 
-async fn show(world: &World, id: Uuid, view: View, actor: &str, context: &Context) -> Result<Exit, Failure> {
+async fn show(app: &App, id: Uuid, view: ContentView, actor: &str, context: &Context) -> Result<Exit, CliError> {
     // Before it is opened, and the trail says that it was.
-    let sealed_for = world.store.aside(id).await.map_err(failed)?.and_then(|aside| aside.sealed_for);
-    if let Some(scope) = sealed_for.filter(|_| view != View::Nothing) {
-        context.read.permits(world, scope).await?;
+    let sealed_for = app.store.aside(id).await.map_err(failed)?.and_then(|aside| aside.sealed_for);
+    if let Some(scope) = sealed_for.filter(|_| view != ContentView::Nothing) {
+        context.read.permits(app, scope).await?;
     }
-    let shown = world.store.open_aside(id, actor, Deed::Shown(view)).await.map_err(failed)?;
-    let Some((aside, held, trace)) = shown else { return Err(Failure::failed("no such message in quarantine")) };
+    let shown = app.store.open_aside(id, actor, QuarantineAction::Shown(view)).await.map_err(failed)?;
+    let Some((aside, held, trace)) = shown else { return Err(CliError::failed("no such message in quarantine")) };
     let mut answer = json!({"message": aside, "bytes": held.as_ref().map(|held| held.body.len()), "history": trace});
-    let Value::Object(fields) = &mut answer else { return Err(Failure::failed("the answer is no object")) };
+    let Value::Object(fields) = &mut answer else { return Err(CliError::failed("the answer is no object")) };
     match held {
         None => drop(fields.insert("content".to_owned(), json!(why_not_kept(&aside)))),
-        Some(_) if view == View::Nothing => {}
+        Some(_) if view == ContentView::Nothing => {}
         Some(held) => {
             let body = match view {
-                View::Raw => json!(String::from_utf8_lossy(&held.body)),
-                _ => redacted(world, &aside, &held.body).await?,
+                ContentView::Raw => json!(String::from_utf8_lossy(&held.body)),
+                _ => redacted(app, &aside, &held.body).await?,
             };
             fields.insert("body".to_owned(), body);
-            fields.insert("redacted".to_owned(), json!(view != View::Raw));
+            fields.insert("redacted".to_owned(), json!(view != ContentView::Raw));
             let kept = held.attributes.as_deref().and_then(|json| serde_json::from_slice::<Value>(json).ok());
             let mut kept = kept.unwrap_or(Value::Null);
             let origin = kept.get_mut("origin").map(Value::take);
@@ -153,23 +153,23 @@ async fn show(world: &World, id: Uuid, view: View, actor: &str, context: &Contex
 }
 
 /// The body by the redactor of its organisation. What cannot be redacted is not shown.
-async fn redacted(world: &World, aside: &Aside, body: &[u8]) -> Result<Value, Failure> {
+async fn redacted(app: &App, aside: &QuarantinedMessage, body: &[u8]) -> Result<Value, CliError> {
     let org = aside.organization_id.map(OrgId);
-    let shown = world.pipeline()?.redacted_view(org, aside.id, body).await.map_err(failed)?;
-    shown.ok_or_else(|| Failure::failed("the message cannot be redacted; --raw shows it as it came, on the record"))
+    let shown = app.pipeline()?.redacted_view(org, aside.id, body).await.map_err(failed)?;
+    shown.ok_or_else(|| CliError::failed("the message cannot be redacted; --raw shows it as it came, on the record"))
 }
 
-async fn retry(world: &World, ids: Vec<Uuid>, reason: &str, actor: &str, format: Format) -> Result<Exit, Failure> {
+async fn retry(app: &App, ids: Vec<Uuid>, reason: &str, actor: &str, format: OutputFormat) -> Result<Exit, CliError> {
     let ids = if ids.is_empty() {
-        let open = world.store.set_aside("open", reason, i64::from(u32::MAX)).await.map_err(failed)?;
+        let open = app.store.set_aside("open", reason, i64::from(u32::MAX)).await.map_err(failed)?;
         open.into_iter().map(|one| one.id).collect()
     } else {
         ids
     };
-    let pipeline = world.pipeline()?;
+    let pipeline = app.pipeline()?;
     let (mut stored, mut again, mut missing, mut unkept) = (0u64, 0u64, 0u64, 0u64);
     for id in ids {
-        let opened = world.store.open_aside(id, actor, Deed::Retried).await.map_err(failed)?;
+        let opened = app.store.open_aside(id, actor, QuarantineAction::Retried).await.map_err(failed)?;
         let content = match opened {
             Some((_, Some(content), _)) => content,
             Some((aside, None, _)) if aside.state != "dropped" => {
@@ -181,12 +181,12 @@ async fn retry(world: &World, ids: Vec<Uuid>, reason: &str, actor: &str, format:
                 continue;
             }
         };
-        let Some(raw) = Raw::kept(content.body, content.attributes.as_deref()) else {
+        let Some(raw) = RawMessage::kept(content.body, content.attributes.as_deref()) else {
             missing += 1;
             continue;
         };
         // Marked before the work: what is refused again opens it again.
-        world.store.mark_retried(id).await.map_err(failed)?;
+        app.store.mark_retried(id).await.map_err(failed)?;
         match pipeline.run(vec![raw]).await.first() {
             Some(Disposition::Stored | Disposition::Duplicate | Disposition::Ephemeral) => stored += 1,
             _ => again += 1,
@@ -202,7 +202,7 @@ async fn retry(world: &World, ids: Vec<Uuid>, reason: &str, actor: &str, format:
 }
 
 /// Why there is no content.
-fn why_not_kept(aside: &Aside) -> &'static str {
+fn why_not_kept(aside: &QuarantinedMessage) -> &'static str {
     match (aside.state.as_str(), aside.reason.as_str()) {
         ("dropped", _) if aside.expired_at.is_some() => "dropped: its term ended",
         ("dropped", _) => "dropped",
@@ -211,21 +211,21 @@ fn why_not_kept(aside: &Aside) -> &'static str {
     }
 }
 
-async fn discard(world: &World, ids: &[Uuid], actor: &str, format: Format) -> Result<Exit, Failure> {
+async fn discard(app: &App, ids: &[Uuid], actor: &str, format: OutputFormat) -> Result<Exit, CliError> {
     let (mut dropped, mut missing) = (0u64, 0u64);
     for id in ids {
-        match world.store.drop_aside(*id, actor).await.map_err(failed)? {
+        match app.store.drop_aside(*id, actor).await.map_err(failed)? {
             true => dropped += 1,
             false => missing += 1,
         }
     }
-    world.store.db().checkpoint().await.map_err(|error| Failure::failed(error.to_string()))?;
+    app.store.db().checkpoint().await.map_err(|error| CliError::failed(error.to_string()))?;
     report(&[("dropped", dropped), ("not there", missing)], format)
 }
 
 /// The first count is what was asked for.
-fn report(counts: &[(&str, u64)], format: Format) -> Result<Exit, Failure> {
-    if format == Format::Json {
+fn report(counts: &[(&str, u64)], format: OutputFormat) -> Result<Exit, CliError> {
+    if format == OutputFormat::Json {
         let counts: serde_json::Map<String, Value> =
             counts.iter().map(|(what, n)| (what.replace(' ', "_"), json!(n))).collect();
         output::json(&counts)?;

@@ -1,27 +1,27 @@
-//! `report confidence|cohort`: what the nights reckoned.
+//! `report confidence|cohort`: what the jobs computed.
 
 use clap::Subcommand;
 use serde_json::json;
 
-use super::output::{self, Format};
-use super::patient::{Answered, NOBODY, Of};
-use super::world::World;
-use super::{Answer, Context, Exit, Failure, erase};
-use anamnesis_core::course::{Course, Figure};
+use super::app::App;
+use super::output::{self, OutputFormat};
+use super::patient::{NOBODY, PatientArgs, PatientResponse};
+use super::{CliError, Context, Exit, PatientAnswer, erase};
+use anamnesis_core::confidence_trend::{ConfidenceTrend, GroupMean};
 use anamnesis_core::ids::OrgId;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(subcommand)]
-    what: What,
+    what: ReportSubcommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum What {
+enum ReportSubcommand {
     /// How sure a patient's statements were: now, usual, trend, variation, and what goes along with it (never as a cause)
     Confidence {
         #[command(flatten)]
-        of: Of,
+        of: PatientArgs,
     },
     /// Receipts of erasures, oldest first: keep them where backups are not, for `restore --receipts`
     Erasures {
@@ -39,23 +39,23 @@ enum What {
 
 /// # Errors
 /// When the configuration is wrong or the store cannot be read.
-pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, CliError> {
     context.block_on(async {
-        let world = World::open(context).await?;
+        let app = App::open(context).await?;
         match args.what {
-            What::Confidence { of } => confidence(&world, &of, context).await,
-            What::Erasures { org } => erasures(&world, org, context).await,
-            What::Cohort { org } => cohort(&world, org, context).await,
+            ReportSubcommand::Confidence { of } => confidence(&app, &of, context).await,
+            ReportSubcommand::Erasures { org } => erasures(&app, org, context).await,
+            ReportSubcommand::Cohort { org } => cohort(&app, org, context).await,
         }
     })
 }
 
-async fn erasures(world: &World, org: Option<OrgId>, context: &Context) -> Result<Exit, Failure> {
-    let mut receipts = erase::receipts(world).await?;
+async fn erasures(app: &App, org: Option<OrgId>, context: &Context) -> Result<Exit, CliError> {
+    let mut receipts = erase::receipts(app).await?;
     receipts.retain(|receipt| org.is_none_or(|org| receipt.organization_id == org));
-    match context.format_or(Format::Table) {
-        Format::Json => receipts.iter().try_for_each(output::json)?,
-        Format::Table => {
+    match context.format_or(OutputFormat::Table) {
+        OutputFormat::Json => receipts.iter().try_for_each(output::json)?,
+        OutputFormat::Table => {
             let rows = receipts.iter().map(|one| {
                 let done = one.done_at.map_or_else(|| "in work".to_owned(), |at| at.to_rfc3339());
                 let what = one.request.subject.code().to_owned();
@@ -67,28 +67,28 @@ async fn erasures(world: &World, org: Option<OrgId>, context: &Context) -> Resul
     Ok(Exit::Done)
 }
 
-async fn confidence(world: &World, of: &Of, context: &Context) -> Result<Exit, Failure> {
-    let format = context.format_or(Format::Table);
-    let found = world.store.confidence_course(of.scope()?).await?;
+async fn confidence(app: &App, of: &PatientArgs, context: &Context) -> Result<Exit, CliError> {
+    let format = context.format_or(OutputFormat::Table);
+    let found = app.store.confidence_course(of.scope()?).await?;
     let Some((as_of, alerted_at, course)) = found else {
-        let answer = Answer::known(world.store.is_known(of.scope()?).await?);
+        let answer = PatientAnswer::known(app.store.is_known(of.scope()?).await?);
         match (format, answer) {
-            (Format::Json, _) => output::json(&json!({"answer": answer, "course": null}))?,
-            (Format::Table, Answer::Unknown) => output::line(NOBODY)?,
-            (Format::Table, _) => output::line(
+            (OutputFormat::Json, _) => output::json(&json!({"answer": answer, "course": null}))?,
+            (OutputFormat::Table, PatientAnswer::Unknown) => output::line(NOBODY)?,
+            (OutputFormat::Table, _) => output::line(
                 "Nothing was computed for this patient yet: no statement's reliability is known, or no job has run.",
             )?,
         }
         return Ok(Exit::Done);
     };
     match format {
-        Format::Json => {
+        OutputFormat::Json => {
             let course = json!({"as_of": as_of, "alerted_at": alerted_at, "course": course});
-            output::json(&Answered { answer: Answer::Known, read: &course })?;
+            output::json(&PatientResponse { answer: PatientAnswer::Known, read: &course })?;
         }
-        Format::Table => {
-            let told = alerted_at.map(|at| format!("since {}", at.date_naive())).unwrap_or_else(|| "no".to_owned());
-            let mut rows = vec![["as of".to_owned(), as_of.to_rfc3339()], ["told".to_owned(), told]];
+        OutputFormat::Table => {
+            let alerted = alerted_at.map(|at| format!("since {}", at.date_naive())).unwrap_or_else(|| "no".to_owned());
+            let mut rows = vec![["as of".to_owned(), as_of.to_rfc3339()], ["told".to_owned(), alerted]];
             rows.extend(figures(&course));
             output::table(&["", "confidence"], rows)?;
         }
@@ -96,8 +96,8 @@ async fn confidence(world: &World, of: &Of, context: &Context) -> Result<Exit, F
     Ok(Exit::Done)
 }
 
-fn figures(course: &Course) -> Vec<[String; 2]> {
-    let figure = |figure: &Figure| format!("{:.2} (n {})", figure.mean, figure.n);
+fn figures(course: &ConfidenceTrend) -> Vec<[String; 2]> {
+    let figure = |figure: &GroupMean| format!("{:.2} (n {})", figure.mean, figure.n);
     let mut rows = vec![["statements".to_owned(), course.statements.to_string()]];
     rows.extend(course.recent.map(|now| ["now".to_owned(), figure(&now)]));
     rows.extend(course.baseline.map(|usual| ["usual".to_owned(), figure(&usual)]));
@@ -119,12 +119,12 @@ fn figures(course: &Course) -> Vec<[String; 2]> {
     rows
 }
 
-async fn cohort(world: &World, org: OrgId, context: &Context) -> Result<Exit, Failure> {
-    let patterns = world.store.cohort_patterns(org).await?;
-    match context.format_or(Format::Table) {
-        Format::Json => output::json(&patterns)?,
-        Format::Table if patterns.is_empty() => output::line("No month has enough patients.")?,
-        Format::Table => {
+async fn cohort(app: &App, org: OrgId, context: &Context) -> Result<Exit, CliError> {
+    let patterns = app.store.cohort_patterns(org).await?;
+    match context.format_or(OutputFormat::Table) {
+        OutputFormat::Json => output::json(&patterns)?,
+        OutputFormat::Table if patterns.is_empty() => output::line("No month has enough patients.")?,
+        OutputFormat::Table => {
             let rows = patterns
                 .into_iter()
                 .map(|one| [one.month, one.dimension, one.value, format!("at least {}", one.patients)]);

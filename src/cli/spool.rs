@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use clap::Subcommand;
 use uuid::Uuid;
 
-use super::world::World;
-use super::{Context, Exit, Failure};
+use super::app::App;
+use super::{CliError, Context, Exit};
 use anamnesis_config::Settings;
 use anamnesis_core::clock::Entropy;
 use anamnesis_core::ids::derive;
@@ -24,11 +24,11 @@ const CHUNK: usize = 1 << 20;
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(subcommand)]
-    what: What,
+    what: SpoolSubcommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum What {
+enum SpoolSubcommand {
     /// Write a sealed original to standard output as it came: it may hold what a patient said
     Open {
         #[arg(value_name = "FILE")]
@@ -38,13 +38,13 @@ enum What {
 
 /// # Errors
 /// When the file is no sealed original of this store's platform key.
-pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
-    let What::Open { path } = args.what;
+pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, CliError> {
+    let SpoolSubcommand::Open { path } = args.what;
     context.block_on(async {
-        let world = World::open(context).await?;
+        let app = App::open(context).await?;
         let mut out = io::stdout().lock();
-        let opened = unseal(&path, world.store.keys().platform(), &mut out);
-        opened.map_err(|_| Failure::failed("the file is not a whole original that this store's keys sealed"))?;
+        let opened = unseal(&path, app.store.keys().platform(), &mut out);
+        opened.map_err(|_| CliError::failed("the file is not a whole original that this store's keys sealed"))?;
         out.flush()?;
         Ok(Exit::Done)
     })
@@ -73,7 +73,7 @@ pub(crate) fn seal(
         return Ok(());
     }
     let _ = fs::remove_file(&hidden);
-    let mut sealing = Sealing::new(&hidden, id, key, entropy)?;
+    let mut sealing = ChunkSealer::new(&hidden, id, key, entropy)?;
     io::copy(file, &mut sealing)?;
     let out = sealing.end()?;
     out.sync_all()?;
@@ -82,7 +82,7 @@ pub(crate) fn seal(
 }
 
 /// Writes the chunks of a sealed original.
-struct Sealing<'k> {
+struct ChunkSealer<'k> {
     out: File,
     id: Uuid,
     index: u64,
@@ -91,7 +91,7 @@ struct Sealing<'k> {
     entropy: &'k dyn Entropy,
 }
 
-impl<'k> Sealing<'k> {
+impl<'k> ChunkSealer<'k> {
     fn new(path: &Path, id: Uuid, key: &'k PlatformKey, entropy: &'k dyn Entropy) -> io::Result<Self> {
         let mut out = File::options().write(true).create_new(true).mode(0o600).open(path)?;
         out.write_all(MAGIC)?;
@@ -115,7 +115,7 @@ impl<'k> Sealing<'k> {
     }
 }
 
-impl Write for Sealing<'_> {
+impl Write for ChunkSealer<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let taken = bytes.len().min(CHUNK - self.chunk.len());
         self.chunk.extend_from_slice(&bytes[..taken]);
@@ -131,14 +131,14 @@ impl Write for Sealing<'_> {
 }
 
 /// Passes on the lines that do not name what is erased.
-struct Lines<'n, W> {
+struct LineFilter<'n, W> {
     out: W,
     line: Vec<u8>,
     names: &'n dyn Fn(&[u8]) -> bool,
     gone: u64,
 }
 
-impl<W: Write> Lines<'_, W> {
+impl<W: Write> LineFilter<'_, W> {
     fn end_line(&mut self) -> io::Result<()> {
         let line = std::mem::take(&mut self.line);
         if (self.names)(&line) {
@@ -149,7 +149,7 @@ impl<W: Write> Lines<'_, W> {
     }
 }
 
-impl<W: Write> Write for Lines<'_, W> {
+impl<W: Write> Write for LineFilter<'_, W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         for part in bytes.split_inclusive(|byte| *byte == b'\n') {
             self.line.extend_from_slice(part);
@@ -186,13 +186,14 @@ pub(crate) fn erase_lines(
         let path = entry?.path();
         let id = path.file_stem().and_then(|stem| stem.to_str()?.parse::<Uuid>().ok());
         let Some(id) = id.filter(|_| path.extension().is_some_and(|extension| extension == "sealed")) else { continue };
-        let mut found = Lines { out: io::sink(), line: Vec::new(), names, gone: 0 };
+        let mut found = LineFilter { out: io::sink(), line: Vec::new(), names, gone: 0 };
         if unseal(&path, key, &mut found).and_then(|()| found.end_line()).is_err() || found.gone == 0 {
             continue;
         }
         let hidden = folder.join(format!(".{}", id.simple()));
         let _ = fs::remove_file(&hidden);
-        let mut kept = Lines { out: Sealing::new(&hidden, id, key, entropy)?, line: Vec::new(), names, gone: 0 };
+        let mut kept =
+            LineFilter { out: ChunkSealer::new(&hidden, id, key, entropy)?, line: Vec::new(), names, gone: 0 };
         unseal(&path, key, &mut kept)?;
         kept.end_line()?;
         kept.out.end()?.sync_all()?;

@@ -8,12 +8,12 @@ use clap::Subcommand;
 use secrecy::ExposeSecret as _;
 use serde_json::json;
 
-use super::output::{self, Format};
+use super::output::{self, OutputFormat};
 use super::producers;
-use super::{Context, Exit, Failure};
+use super::{CliError, Context, Exit};
 use anamnesis_config::{self as config, BrokerConfig};
-use anamnesis_rabbitmq::topology::{self, Difference, Topology};
-use anamnesis_rabbitmq::{BrokerError, Link, Names, Role, definitions};
+use anamnesis_rabbitmq::topology::{self, Topology, TopologyDifference};
+use anamnesis_rabbitmq::{BrokerConnection, BrokerError, ConnectionRole, Names, definitions};
 use anamnesis_transport::{self as transport, AddressError, ClientError, Endpoint, Options, Token};
 
 /// For the whole export.
@@ -24,11 +24,11 @@ const LARGEST_EXPORT: usize = 64 << 20;
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(subcommand)]
-    what: What,
+    what: TopologySubcommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum What {
+enum TopologySubcommand {
     /// Explain everything that is missing, different or cannot be seen on the broker; changes nothing
     ///
     /// Exit code 0: all of it was seen and is as it should be. 1: something is missing or different. 3: nothing is
@@ -55,51 +55,51 @@ enum What {
 
 /// # Errors
 /// When no broker is configured, it cannot be asked, or the export cannot be read.
-pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
-    let settings = config::load(context.config.as_deref()).map_err(|error| Failure::usage(error.to_string()))?;
+pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, CliError> {
+    let settings = config::load(context.config.as_deref()).map_err(|error| CliError::usage(error.to_string()))?;
     let open = producers::open_bindings(&settings.intake);
     let config = settings.broker;
     match args.what {
-        What::Definitions { users } => {
+        TopologySubcommand::Definitions { users } => {
             let names = Names::new(&config.prefix);
             output::json(&if users { definitions::users(&names) } else { definitions::shipped(&names) })?;
             Ok(Exit::Done)
         }
-        What::Apply => {
+        TopologySubcommand::Apply => {
             needs_url(&config)?;
             context.block_on(async { topology::apply(&config).await.map_err(failure) })?;
             output::note("declared; limits are policies: see deploy/rabbitmq/definitions.json");
             Ok(Exit::Done)
         }
-        What::Check { definitions, vhost } => {
-            let format = context.format_or(Format::Table);
+        TopologySubcommand::Check { definitions, vhost } => {
+            let format = context.format_or(OutputFormat::Table);
             let seen = context.block_on(check(&config, definitions.as_deref(), &vhost))?;
             report(&seen, &open, format)
         }
     }
 }
 
-fn needs_url(config: &BrokerConfig) -> Result<(), Failure> {
+fn needs_url(config: &BrokerConfig) -> Result<(), CliError> {
     if config.is_set() {
         Ok(())
     } else {
-        Err(Failure::usage("broker.url is not set: give it as ANAMNESIS__BROKER__URL"))
+        Err(CliError::usage("broker.url is not set: give it as ANAMNESIS__BROKER__URL"))
     }
 }
 
 /// How a broker's refusal ends a verb: what a person must change is exit code 2.
-pub(crate) fn failure(error: BrokerError) -> Failure {
-    if error.is_transient() { Failure::failed(error.to_string()) } else { Failure::usage(error.to_string()) }
+pub(crate) fn failure(error: BrokerError) -> CliError {
+    if error.is_transient() { CliError::failed(error.to_string()) } else { CliError::usage(error.to_string()) }
 }
 
 /// What a look at the broker told.
-struct Seen {
-    differences: Vec<Difference>,
+struct TopologyCheck {
+    differences: Vec<TopologyDifference>,
     /// What could not be looked at.
     unseen: &'static [&'static str],
 }
 
-async fn check(config: &BrokerConfig, export: Option<&Path>, vhost: &str) -> Result<Seen, Failure> {
+async fn check(config: &BrokerConfig, export: Option<&Path>, vhost: &str) -> Result<TopologyCheck, CliError> {
     let names = Names::new(&config.prefix);
     let exported = match export {
         Some(path) => Some(read(path)?),
@@ -107,14 +107,14 @@ async fn check(config: &BrokerConfig, export: Option<&Path>, vhost: &str) -> Res
     };
     let mut found = match &exported {
         Some(bytes) => definitions::compare(&names, vhost, bytes)
-            .map_err(|_| Failure::usage("the export is not RabbitMQ's definitions format"))?,
+            .map_err(|_| CliError::usage("the export is not RabbitMQ's definitions format"))?,
         None => {
             needs_url(config)?;
             Vec::new()
         }
     };
     if config.is_set() {
-        let link = Link::open(config, Role::Topology).await.map_err(failure)?;
+        let link = BrokerConnection::open(config, ConnectionRole::Topology).await.map_err(failure)?;
         let asked = Topology::new(&names).differences(&link).await;
         link.close().await;
         for difference in asked.map_err(failure)? {
@@ -125,10 +125,10 @@ async fn check(config: &BrokerConfig, export: Option<&Path>, vhost: &str) -> Res
         }
     }
     let unseen: &[&str] = if exported.is_some() { &[] } else { &["bindings", "policies"] };
-    Ok(Seen { differences: found, unseen })
+    Ok(TopologyCheck { differences: found, unseen })
 }
 
-fn read(path: &Path) -> Result<Vec<u8>, Failure> {
+fn read(path: &Path) -> Result<Vec<u8>, CliError> {
     let mut bytes = Vec::new();
     if path == Path::new("-") {
         std::io::stdin().read_to_end(&mut bytes)?;
@@ -139,31 +139,31 @@ fn read(path: &Path) -> Result<Vec<u8>, Failure> {
 }
 
 /// The definitions from the management API, where one is configured.
-pub(super) async fn fetched(config: &BrokerConfig, vhost: &str) -> Result<Option<Vec<u8>>, Failure> {
+pub(super) async fn fetched(config: &BrokerConfig, vhost: &str) -> Result<Option<Vec<u8>>, CliError> {
     let url = config.management_url.expose_secret();
     if url.is_empty() {
         return Ok(None);
     }
-    let wrong = |error: AddressError| Failure::usage(format!("broker.management_url: {error}"));
+    let wrong = |error: AddressError| CliError::usage(format!("broker.management_url: {error}"));
     let (endpoint, user, password) = Endpoint::with_credentials(url).map_err(wrong)?;
-    let unusable = |error: ClientError| Failure::usage(format!("broker.ca_file: {error}"));
+    let unusable = |error: ClientError| CliError::usage(format!("broker.ca_file: {error}"));
     let trusted = transport::authority(&config.ca_file).map_err(unusable)?;
     let url = endpoint.join(&["api", "definitions", vhost]);
     let options = Options { authority: trusted.as_deref(), ..Options::within(MANAGEMENT) };
     let client = transport::Client::new(endpoint, &options).map_err(unusable)?;
     let request = client.get(&url).basic_auth(user, Some(password.expose_secret()));
     let reply = client.send(request, &Token::None, LARGEST_EXPORT).await;
-    let reply = reply.map_err(|error| Failure::failed(format!("the management API: {error}")))?;
+    let reply = reply.map_err(|error| CliError::failed(format!("the management API: {error}")))?;
     match reply.status.as_u16() {
         200 => Ok(Some(reply.body)),
-        status => Err(Failure::failed(format!("the management API answers {status}"))),
+        status => Err(CliError::failed(format!("the management API answers {status}"))),
     }
 }
 
 /// Who may speak is configuration and no difference of the broker's: it is said, and changes no exit code.
-fn report(seen: &Seen, open: &[String], format: Format) -> Result<Exit, Failure> {
-    let Seen { differences, unseen } = seen;
-    if format == Format::Json {
+fn report(seen: &TopologyCheck, open: &[String], format: OutputFormat) -> Result<Exit, CliError> {
+    let TopologyCheck { differences, unseen } = seen;
+    if format == OutputFormat::Json {
         let same = differences.is_empty() && unseen.is_empty();
         output::json(&json!({"same": same, "differences": differences, "unseen": unseen, "open": open}))?;
     } else if !differences.is_empty() {

@@ -3,28 +3,28 @@
 use clap::Subcommand;
 use serde_json::json;
 
-use super::output::{self, Format};
-use super::world::World;
-use super::{Context, Exit, Failure};
+use super::app::App;
+use super::output::{self, OutputFormat};
+use super::{CliError, Context, Exit};
 use anamnesis_core::ids::OrgId;
-use anamnesis_store::comparing::{Comparison, Question};
+use anamnesis_store::vectors::compare::{ComparisonRequest, GenerationComparison};
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(subcommand)]
-    what: What,
+    what: VectorsSubcommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum What {
+enum VectorsSubcommand {
     /// The generation that each organisation is searched by, and the one that is being made
     Status,
     /// How far two generations agree on what is near sampled passages; shows ids and numbers, never a text
-    Compare(Compare),
+    Compare(CompareArgs),
 }
 
 #[derive(Debug, clap::Args)]
-struct Compare {
+struct CompareArgs {
     /// The organisation.
     #[arg(long, value_name = "UUID")]
     org: OrgId,
@@ -44,69 +44,69 @@ struct Compare {
 
 /// # Errors
 /// When the configuration is wrong, the store cannot be read, or there is nothing to compare.
-pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, CliError> {
     context.block_on(async {
-        let world = World::open(context).await?;
+        let app = App::open(context).await?;
         match args.what {
-            What::Status => status(&world, context).await,
-            What::Compare(asked) => compare(&world, &asked, context).await,
+            VectorsSubcommand::Status => status(&app, context).await,
+            VectorsSubcommand::Compare(asked) => compare(&app, &asked, context).await,
         }
     })
 }
 
-fn configured(world: &World) -> i64 {
-    let profile = world.settings.embedding.profile.as_ref();
+fn configured(app: &App) -> i64 {
+    let profile = app.settings.embedding.profile.as_ref();
     profile.map_or(anamnesis_config::embedding::BUILTIN_GENERATION, |profile| profile.generation)
 }
 
-async fn status(world: &World, context: &Context) -> Result<Exit, Failure> {
+async fn status(app: &App, context: &Context) -> Result<Exit, CliError> {
     let mut rows = Vec::new();
-    for row in world.store.organization_rows().await? {
-        let found = world.store.generations(row.org).await?;
-        let active = found.active.unwrap_or(configured(world));
+    for row in app.store.organization_rows().await? {
+        let found = app.store.generations(row.org).await?;
+        let active = found.active.unwrap_or(configured(app));
         rows.push(
             json!({"organization_id": row.org, "active": active, "model": found.model, "building": found.building,
             "building_model": found.building_model, "swapped_at": found.swapped_at, "others_are_kept": found.left}),
         );
     }
-    if context.format_or(Format::Table) == Format::Json {
+    if context.format_or(OutputFormat::Table) == OutputFormat::Json {
         rows.iter().try_for_each(output::json)?;
         return Ok(Exit::Done);
     }
     let columns = ["organization_id", "active", "model", "building", "swapped_at"];
-    let told = |value: &serde_json::Value| match value {
+    let cell_text = |value: &serde_json::Value| match value {
         serde_json::Value::Null => "–".to_owned(),
         serde_json::Value::String(text) => text.clone(),
         other => other.to_string(),
     };
-    let rows = rows.iter().map(|row| columns.map(|column| told(&row[column])));
+    let rows = rows.iter().map(|row| columns.map(|column| cell_text(&row[column])));
     output::table(&["organisation", "active", "model", "being made", "since"], rows)?;
     Ok(Exit::Done)
 }
 
-async fn compare(world: &World, asked: &Compare, context: &Context) -> Result<Exit, Failure> {
+async fn compare(app: &App, asked: &CompareArgs, context: &Context) -> Result<Exit, CliError> {
     let generations = match asked.generations.as_slice() {
         [one, other] => [*one, *other],
         _ => {
-            let found = world.store.generations(asked.org).await?;
+            let found = app.store.generations(asked.org).await?;
             let Some(building) = found.building else {
-                return Err(Failure::usage("no generation is being made: name two with --generations"));
+                return Err(CliError::usage("no generation is being made: name two with --generations"));
             };
-            [found.active.unwrap_or(configured(world)), building]
+            [found.active.unwrap_or(configured(app)), building]
         }
     };
-    let question = Question { generations, sample: asked.sample, nearest: asked.top_k as usize };
-    let found = world.store.compare_generations(asked.org, question).await?;
-    match context.format_or(Format::Table) {
-        Format::Json => output::json(&json!({"organization_id": asked.org, "generations": generations,
+    let question = ComparisonRequest { generations, sample: asked.sample, nearest: asked.top_k as usize };
+    let found = app.store.compare_generations(asked.org, question).await?;
+    match context.format_or(OutputFormat::Table) {
+        OutputFormat::Json => output::json(&json!({"organization_id": asked.org, "generations": generations,
             "top_k": asked.top_k, "overlap": found.mean_overlap(), "rank_agreement": found.mean_rank_agreement(),
             "comparison": found}))?,
-        Format::Table => table(&found, asked)?,
+        OutputFormat::Table => table(&found, asked)?,
     }
     Ok(if found.answers.is_empty() { Exit::Failed } else { Exit::Done })
 }
 
-fn table(found: &Comparison, asked: &Compare) -> Result<(), Failure> {
+fn table(found: &GenerationComparison, asked: &CompareArgs) -> Result<(), CliError> {
     if asked.each {
         let rows = found.answers.iter().map(|answer| {
             let (patient, passage) = (answer.patient_id.to_string(), answer.passage_id.0.to_string());

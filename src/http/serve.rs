@@ -54,7 +54,7 @@ pub(crate) async fn serve(listener: TcpListener, router: Router, stop: Cancellat
 }
 
 /// A connection that is open, or was.
-struct Open {
+struct OpenConnection {
     handle: AbortHandle,
     /// Requests that the server is answering on it.
     answering: Arc<AtomicUsize>,
@@ -64,7 +64,7 @@ struct Open {
 struct Connections {
     tasks: JoinSet<()>,
     /// Oldest first.
-    open: VecDeque<Open>,
+    open: VecDeque<OpenConnection>,
 }
 
 impl Connections {
@@ -75,12 +75,12 @@ impl Connections {
         }
         let answering = Arc::new(AtomicUsize::new(0));
         let handle = self.tasks.spawn(attend(stream, router, Arc::clone(&answering), stop));
-        self.open.push_back(Open { handle, answering });
+        self.open.push_back(OpenConnection { handle, answering });
     }
 
     /// Closes the oldest connection that waits for its peer, or the oldest of all where every one is being answered.
     fn close_one(&mut self) {
-        let waits = |one: &Open| one.answering.load(Ordering::Relaxed) == 0;
+        let waits = |one: &OpenConnection| one.answering.load(Ordering::Relaxed) == 0;
         let at = self.open.iter().position(waits).unwrap_or(0);
         if let Some(one) = self.open.remove(at) {
             one.handle.abort();
@@ -93,7 +93,7 @@ async fn attend(stream: TcpStream, router: Router, answering: Arc<AtomicUsize>, 
     let counted = router.layer(axum::middleware::from_fn(move |request, next: axum::middleware::Next| {
         let answering = Arc::clone(&answering);
         async move {
-            let _one = Answering::begin(answering);
+            let _one = RequestCounter::begin(answering);
             next.run(request).await
         }
     }));
@@ -121,16 +121,16 @@ async fn attend(stream: TcpStream, router: Router, answering: Arc<AtomicUsize>, 
 }
 
 /// Counts one request while it is answered.
-struct Answering(Arc<AtomicUsize>);
+struct RequestCounter(Arc<AtomicUsize>);
 
-impl Answering {
+impl RequestCounter {
     fn begin(count: Arc<AtomicUsize>) -> Self {
         count.fetch_add(1, Ordering::Relaxed);
         Self(count)
     }
 }
 
-impl Drop for Answering {
+impl Drop for RequestCounter {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }

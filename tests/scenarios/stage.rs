@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use crate::expect;
 use crate::grammar::{Action, Reader, Then, What};
-use crate::server::Server;
+use crate::server::TestDatabase;
 
 const ORG: Uuid = Uuid::from_u128(0x0c11_0000_0000_4000_8000_0000_0000_0001);
 const PATIENT: Uuid = Uuid::from_u128(0x0c11_0000_0000_4000_8000_0000_0000_0002);
@@ -59,7 +59,7 @@ struct Printed {
 
 pub(crate) struct Stage {
     folder: tempfile::TempDir,
-    server: Option<Server>,
+    server: Option<TestDatabase>,
     now: DateTime<Utc>,
     carried: Map<String, Value>,
     /// Documents by their labels, as they were sent last.
@@ -79,7 +79,7 @@ impl Stage {
             Engine::File => None,
             Engine::Postgres => {
                 let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-                Some(runtime.expect("a runtime").block_on(Server::new()))
+                Some(runtime.expect("a runtime").block_on(TestDatabase::new()))
             }
         };
         let folder = tempfile::tempdir().map_err(|error| error.to_string())?;

@@ -26,7 +26,7 @@ fn collect(directory: &Path, extensions: &[&str], found: &mut Vec<PathBuf>) {
 }
 
 /// A source file of the product: path relative to the repository, and its code without tests and comments.
-struct Source {
+struct SourceFile {
     path: String,
     code: String,
     lines: usize,
@@ -39,7 +39,7 @@ fn source_folders() -> Vec<PathBuf> {
 }
 
 /// Rust sources of the product, tests left out: whole files named so, and what follows `#[cfg(test)]`.
-fn sources() -> Vec<Source> {
+fn sources() -> Vec<SourceFile> {
     let comment = Regex::new(r"(?m)^\s*//.*$").unwrap();
     let mut paths = Vec::new();
     source_folders().iter().for_each(|folder| collect(folder, &[".rs"], &mut paths));
@@ -53,7 +53,7 @@ fn sources() -> Vec<Source> {
             let text = read(path);
             let product = text.split("#[cfg(test)]\nmod ").next().unwrap();
             let code = comment.replace_all(product, "").into_owned();
-            Source { path: relative(path), code, lines: product.lines().count() }
+            SourceFile { path: relative(path), code, lines: product.lines().count() }
         })
         .collect()
 }

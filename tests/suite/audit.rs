@@ -3,17 +3,17 @@
 
 use std::process::Output;
 
-use anamnesis_core::audit::{Fault, Verdict};
+use anamnesis_core::audit::{ChainFault, ChainVerdict};
 use anamnesis_core::ids::OrgId;
 use anamnesis_sql::{Access, Arg, Row, Sql};
 use anamnesis_store::Store;
-use anamnesis_store::auditing::Done;
+use anamnesis_store::audit_trail::AuditedAction;
 use chrono::DateTime;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::support::{
-    Clinic, Engine, ORG, PATIENT, Program, bodies, count, counts, document, event, feed, on_every_engine,
+    Clinic, ORG, PATIENT, Program, TestEngine, bodies, count, counts, document, event, feed, on_every_engine,
     on_every_program, rows, scope,
 };
 use super::worker::{Running, until};
@@ -65,7 +65,7 @@ fn entries(program: &Program) -> Vec<Value> {
     serde_json::from_str(&run(program, &[], &args)).unwrap()
 }
 
-async fn every_message_every_act_and_every_read_leaves_an_entry_that_names_who_and_why(engine: Engine) {
+async fn every_message_every_act_and_every_read_leaves_an_entry_that_names_who_and_why(engine: TestEngine) {
     let program = Program::on(engine).await;
     ingested(&program);
     let of = of_patient();
@@ -118,7 +118,7 @@ async fn every_message_every_act_and_every_read_leaves_an_entry_that_names_who_a
     assert!(["endometriosis", "vértigo", "sertralina", "suicid"].iter().all(|word| !trail.contains(word)));
 }
 
-async fn a_chain_is_witnessed_by_a_head_that_was_kept_elsewhere_and_a_cut_tail_is_seen(engine: Engine) {
+async fn a_chain_is_witnessed_by_a_head_that_was_kept_elsewhere_and_a_cut_tail_is_seen(engine: TestEngine) {
     let program = Program::on(engine).await;
     ingested(&program);
     let witness = program.folder.path().join("heads.ndjson");
@@ -214,7 +214,7 @@ fn verified(program: &Program) {
     run(program, &[], &verify);
 }
 
-async fn what_was_said_cannot_be_turned_round_unseen(engine: Engine) {
+async fn what_was_said_cannot_be_turned_round_unseen(engine: TestEngine) {
     let program = Program::on(engine).await;
     verified(&program);
     let mut day: chrono::NaiveDate = "2026-07-01".parse().unwrap();
@@ -269,7 +269,7 @@ async fn what_was_said_cannot_be_turned_round_unseen(engine: Engine) {
     assert!(figure(&report, "forged_rows") > 0 && figure(&report, "uncovered_rows") == 0, "{report}");
 }
 
-async fn what_is_made_of_what_was_said_is_made_right_and_what_was_deleted_is_missed(engine: Engine) {
+async fn what_is_made_of_what_was_said_is_made_right_and_what_was_deleted_is_missed(engine: TestEngine) {
     let program = Program::on(engine).await;
     verified(&program);
     let mut day: chrono::NaiveDate = "2026-07-01".parse().unwrap();
@@ -378,7 +378,7 @@ fn acted_upon(program: &Program) {
     run(program, &[], &["org", "set", "--org", &org, "--country", "ES", "--consent-required", "true"]);
 }
 
-async fn what_people_did_and_set_cannot_be_turned_round_unseen(engine: Engine) {
+async fn what_people_did_and_set_cannot_be_turned_round_unseen(engine: TestEngine) {
     let program = Program::on(engine).await;
     acted_upon(&program);
     let mut day: chrono::NaiveDate = "2026-07-01".parse().unwrap();
@@ -427,7 +427,7 @@ async fn what_people_did_and_set_cannot_be_turned_round_unseen(engine: Engine) {
     for (turned, back) in pairs {
         tamper(&program, &[turned]).await;
         // A run that is made up keeps the job from running: workers see it without one.
-        let seen = program.store().await.census().await.unwrap().forged_rows;
+        let seen = program.store().await.collect_stats().await.unwrap().forged_rows;
         assert_eq!(seen > 0, turned.contains("job_run"), "{turned}: {seen}");
         let report = reconcile(&program, &mut day);
         assert!(figure(&report, "forged_rows") > 0, "{turned}: {report}");
@@ -458,7 +458,7 @@ async fn what_people_did_and_set_cannot_be_turned_round_unseen(engine: Engine) {
 }
 
 /// What the trail's term takes away is no forgery: neither of what was done, nor of what is in force since before it.
-async fn what_the_term_of_the_trail_takes_is_no_forgery_and_a_hold_outlives_it(engine: Engine) {
+async fn what_the_term_of_the_trail_takes_is_no_forgery_and_a_hold_outlives_it(engine: TestEngine) {
     let program = Program::on(engine).await;
     acted_upon(&program);
     // Its first block.
@@ -486,7 +486,7 @@ async fn what_the_term_of_the_trail_takes_is_no_forgery_and_a_hold_outlives_it(e
     assert!(figure(&report, "forged_rows") > 0, "{report}");
 }
 
-async fn an_account_that_is_written_again_or_goes_is_no_forgery(engine: Engine) {
+async fn an_account_that_is_written_again_or_goes_is_no_forgery(engine: TestEngine) {
     let program = Program::on(engine).await;
     let lines: Vec<Value> =
         (1..=6u128).map(|n| document(n, 1, &format!("2026-06-{:02}T10:00:00Z", 7 + 3 * n), TEXT)).collect();
@@ -535,7 +535,7 @@ async fn an_account_that_is_written_again_or_goes_is_no_forgery(engine: Engine) 
     assert_eq!(figure(&report, "forged_rows"), 0, "{report}");
 }
 
-async fn a_policy_that_was_changed_behind_the_program_is_not_made_its_own_unseen(engine: Engine) {
+async fn a_policy_that_was_changed_behind_the_program_is_not_made_its_own_unseen(engine: TestEngine) {
     let program = Program::on(engine).await;
     acted_upon(&program);
     tamper(&program, &["UPDATE organization SET consent_required = 0"]).await;
@@ -564,7 +564,7 @@ fn find(report: &Value, name: &str) -> Option<u64> {
     }
 }
 
-async fn a_worker_seals_what_was_written_and_keeps_the_heads_elsewhere(engine: Engine) {
+async fn a_worker_seals_what_was_written_and_keeps_the_heads_elsewhere(engine: TestEngine) {
     let program = Program::on(engine).await;
     ingested(&program);
     let heads = program.folder.path().join("witness.ndjson");
@@ -598,7 +598,7 @@ async fn a_worker_seals_what_was_written_and_keeps_the_heads_elsewhere(engine: E
     assert_eq!(worker.end(), Some(0));
 }
 
-async fn an_erased_entry_names_nobody_and_the_chain_is_whole(engine: Engine) {
+async fn an_erased_entry_names_nobody_and_the_chain_is_whole(engine: TestEngine) {
     let program = Program::on(engine).await;
     ingested(&program);
     let of = of_patient();
@@ -642,7 +642,7 @@ async fn an_erased_entry_names_nobody_and_the_chain_is_whole(engine: Engine) {
     assert!(!output.status.success(), "{}", printed(&output));
 }
 
-async fn entries_go_after_their_term_and_never_before(engine: Engine) {
+async fn entries_go_after_their_term_and_never_before(engine: TestEngine) {
     let program = Program::on(engine).await;
     ingested(&program);
     let witness = program.folder.path().join("heads.ndjson");
@@ -667,7 +667,7 @@ async fn entries_go_after_their_term_and_never_before(engine: Engine) {
     assert!(printed(&output).contains("purged_too_early"), "{}", printed(&output));
 }
 
-async fn the_jobs_have_a_role_of_their_own_that_cannot_change_what_came_in(engine: Engine) {
+async fn the_jobs_have_a_role_of_their_own_that_cannot_change_what_came_in(engine: TestEngine) {
     let program = Program::on(engine).await;
     let lines = bodies(&[document(1, 1, "2026-06-30T10:00:00Z", TEXT)]);
     assert_eq!(counts(&program.ingest(&lines, &[]))["stored"], json!(1));
@@ -688,7 +688,7 @@ async fn the_jobs_have_a_role_of_their_own_that_cannot_change_what_came_in(engin
     assert!(!refused.status.success(), "{}", printed(&refused));
 }
 
-async fn a_read_without_a_reader_is_refused_where_the_configuration_asks_for_one(engine: Engine) {
+async fn a_read_without_a_reader_is_refused_where_the_configuration_asks_for_one(engine: TestEngine) {
     let program = Program::on(engine).await;
     ingested(&program);
     let of = of_patient();
@@ -715,7 +715,7 @@ async fn a_read_without_a_reader_is_refused_where_the_configuration_asks_for_one
     }
 }
 
-async fn an_entry_that_is_written_behind_the_program_is_seen_before_it_is_sealed(engine: Engine) {
+async fn an_entry_that_is_written_behind_the_program_is_seen_before_it_is_sealed(engine: TestEngine) {
     let clinic = Clinic::on(engine).await;
     let pipeline = clinic.pipeline().await;
     let store = pipeline.store();
@@ -730,47 +730,47 @@ async fn an_entry_that_is_written_behind_the_program_is_seen_before_it_is_sealed
     let sealed = store.seal_audit(org).await.unwrap();
     assert_eq!((sealed.entries, sealed.not_authentic), (2, 1));
     let report = store.check_audit(org, &[], DateTime::UNIX_EPOCH).await.unwrap();
-    assert_eq!((report.verdict, report.findings[0].fault), (Verdict::Invalid, Fault::EntryNotAuthentic));
+    assert_eq!((report.verdict, report.findings[0].fault), (ChainVerdict::Invalid, ChainFault::EntryNotAuthentic));
 }
 
 /// Random changes of what lies in the store, each made, looked for and taken back: 300, or 10,000 in the long proofs.
 #[tokio::test(flavor = "multi_thread")]
 async fn no_change_of_the_trail_stays_unseen() {
-    let clinic = Clinic::on(Engine::Memory).await;
+    let clinic = Clinic::on(TestEngine::Memory).await;
     let pipeline = clinic.pipeline().await;
     let store = pipeline.store();
     let org = scope().org();
     for some in 0..3 {
         let notes: Vec<Value> = (1..=6).map(|n| document(10 * some + n, 1, "2026-06-20T10:00:00Z", TEXT)).collect();
         feed(&pipeline, &bodies(&notes), 6).await;
-        let done = Done::to(scope(), "read_context");
+        let done = AuditedAction::to(scope(), "read_context");
         store.audit(&anamnesis_core::audit::Actor::program("dr-perez"), done).await.unwrap();
         store.seal_audit(org).await.unwrap();
     }
     let heads = store.audit_heads(&[org], store.clock().now()).await.unwrap();
     let check = async |store: &Store| store.check_audit(org, &heads, DateTime::UNIX_EPOCH).await.unwrap().verdict;
-    assert_eq!(check(store).await, Verdict::Witnessed);
+    assert_eq!(check(store).await, ChainVerdict::Witnessed);
     let mut tx = store.db().begin(Access::Organization(org)).await.unwrap();
     for trigger in ["action_audit_kept", "action_audit_unchanged", "audit_block_kept"] {
         tx.execute(&leaked(format!("DROP TRIGGER {trigger}")), Vec::new()).await.unwrap();
     }
     tx.commit().await.unwrap();
     let long = std::env::var_os("ANAMNESIS_TEST_LONG").is_some();
-    let mut random = Random(0x5eed);
+    let mut random = SplitMix(0x5eed);
     for _ in 0..if long { 10_000 } else { 300 } {
-        let change = Change::any(&mut random, store).await;
+        let change = ChangedRow::any(&mut random, store).await;
         change.make(store).await;
         let verdict = check(store).await;
-        assert!(matches!(verdict, Verdict::Invalid | Verdict::Diverged), "{change:?}: {verdict}");
+        assert!(matches!(verdict, ChainVerdict::Invalid | ChainVerdict::Diverged), "{change:?}: {verdict}");
         change.take_back(store).await;
     }
-    assert_eq!(check(store).await, Verdict::Witnessed, "each was taken back");
+    assert_eq!(check(store).await, ChainVerdict::Witnessed, "each was taken back");
 }
 
 /// SplitMix64.
-struct Random(u64);
+struct SplitMix(u64);
 
-impl Random {
+impl SplitMix {
     fn below(&mut self, bound: usize) -> usize {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -798,19 +798,19 @@ const BLOCK: &[&str] = &["org_id", "number", "entries", "sealed_at", "leaves", "
 
 /// One row before and after.
 #[derive(Debug)]
-struct Change {
+struct ChangedRow {
     table: &'static str,
     columns: &'static [&'static str],
-    before: Vec<anamnesis_sql::Cell>,
+    before: Vec<anamnesis_sql::SqlValue>,
     /// `None`: the row goes.
-    after: Option<Vec<anamnesis_sql::Cell>>,
+    after: Option<Vec<anamnesis_sql::SqlValue>>,
     /// The row is added, and the one before stays.
     added: bool,
 }
 
-impl Change {
-    async fn any(random: &mut Random, store: &Store) -> Self {
-        use anamnesis_sql::Cell;
+impl ChangedRow {
+    async fn any(random: &mut SplitMix, store: &Store) -> Self {
+        use anamnesis_sql::SqlValue;
         let (table, columns, sql) = if random.below(4) == 0 {
             ("audit_block", BLOCK, "SELECT org_id, number, entries, sealed_at, leaves, previous, hash FROM audit_block")
         } else {
@@ -831,22 +831,22 @@ impl Change {
         let added = table == "action_audit" && random.below(6) == 0;
         let place = if added { 2 } else { 1 + random.below(columns.len() - 1) };
         after[place] = match &before[place] {
-            Cell::Null => Cell::Text("x".to_owned()),
-            Cell::I64(v) if *v == 0 => Cell::I64(7),
+            SqlValue::Null => SqlValue::Text("x".to_owned()),
+            SqlValue::I64(v) if *v == 0 => SqlValue::I64(7),
             // A block that is there keeps its number.
-            Cell::I64(v) if columns[place] == "number" => Cell::I64(v + 1_000),
-            Cell::I64(v) => Cell::I64(v + 1 + i64::try_from(random.below(3)).unwrap()),
-            Cell::F64(v) => Cell::F64(v + 1.0),
-            Cell::Text(v) => Cell::Text(format!("{v}x")),
-            Cell::Blob(v) => {
+            SqlValue::I64(v) if columns[place] == "number" => SqlValue::I64(v + 1_000),
+            SqlValue::I64(v) => SqlValue::I64(v + 1 + i64::try_from(random.below(3)).unwrap()),
+            SqlValue::F64(v) => SqlValue::F64(v + 1.0),
+            SqlValue::Text(v) => SqlValue::Text(format!("{v}x")),
+            SqlValue::Blob(v) => {
                 let mut bytes = v.clone();
                 let (at, bit) = (random.below(bytes.len()), random.below(8));
                 bytes[at] ^= 1 << bit;
-                Cell::Blob(bytes)
+                SqlValue::Blob(bytes)
             }
         };
-        if matches!((columns[place], &after[place]), ("subject_id", Cell::Text(_))) {
-            after[place] = Cell::Blob(vec![1; 16]);
+        if matches!((columns[place], &after[place]), ("subject_id", SqlValue::Text(_))) {
+            after[place] = SqlValue::Blob(vec![1; 16]);
         }
         Self { table, columns, before, after: Some(after), added }
     }
@@ -869,7 +869,7 @@ impl Change {
         }
     }
 
-    async fn delete(&self, store: &Store, row: &[anamnesis_sql::Cell]) {
+    async fn delete(&self, store: &Store, row: &[anamnesis_sql::SqlValue]) {
         let key = if self.table == "audit_block" { "number" } else { "id" };
         let place = self.columns.iter().position(|column| *column == key).unwrap();
         let mut tx = store.db().begin(Access::Organization(scope().org())).await.unwrap();
@@ -878,7 +878,7 @@ impl Change {
         tx.commit().await.unwrap();
     }
 
-    async fn insert(&self, store: &Store, row: &[anamnesis_sql::Cell]) {
+    async fn insert(&self, store: &Store, row: &[anamnesis_sql::SqlValue]) {
         let places: Vec<String> = (1..=self.columns.len()).map(|n| format!("${n}")).collect();
         let (times, values) =
             if self.table == "audit_block" { ("", "") } else { (", created_at, updated_at", ", 0, 0") };
@@ -894,13 +894,13 @@ impl Change {
     }
 }
 
-fn arg(cell: &anamnesis_sql::Cell) -> Arg {
-    use anamnesis_sql::Cell;
+fn arg(cell: &anamnesis_sql::SqlValue) -> Arg {
+    use anamnesis_sql::SqlValue;
     match cell {
-        Cell::Null => Arg::Null,
-        Cell::I64(v) => (*v).into(),
-        Cell::F64(v) => (*v).into(),
-        Cell::Text(v) => v.as_str().into(),
-        Cell::Blob(v) => v.clone().into(),
+        SqlValue::Null => Arg::Null,
+        SqlValue::I64(v) => (*v).into(),
+        SqlValue::F64(v) => (*v).into(),
+        SqlValue::Text(v) => v.as_str().into(),
+        SqlValue::Blob(v) => v.clone().into(),
     }
 }

@@ -13,43 +13,43 @@ use anamnesis_crypto::{KeyStore as _, Keyring};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::support::{self, Engine, ORG, Program, bodies, count, rows};
+use super::support::{self, ORG, Program, TestEngine, bodies, count, rows};
 
 mod on_a_file {
     #[tokio::test(flavor = "multi_thread")]
     async fn what_was_committed_when_a_backup_began_is_what_a_restore_brings_back() {
-        super::what_was_committed_is_restored(super::Engine::File).await;
+        super::what_was_committed_is_restored(super::TestEngine::File).await;
     }
     #[tokio::test(flavor = "multi_thread")]
     async fn a_pair_that_does_not_belong_together_and_a_torn_file_are_refused() {
-        super::a_pair_that_does_not_belong_together_is_refused(super::Engine::File).await;
+        super::a_pair_that_does_not_belong_together_is_refused(super::TestEngine::File).await;
     }
     #[tokio::test(flavor = "multi_thread")]
     async fn an_erased_patient_stays_erased() {
-        super::an_erased_patient_stays_erased(super::Engine::File).await;
+        super::an_erased_patient_stays_erased(super::TestEngine::File).await;
     }
     #[tokio::test(flavor = "multi_thread")]
     async fn what_people_decided_since_a_backup_is_named() {
-        super::what_people_decided_since_a_backup_is_named(super::Engine::File).await;
+        super::what_people_decided_since_a_backup_is_named(super::TestEngine::File).await;
     }
 }
 
 mod on_postgres {
     #[tokio::test(flavor = "multi_thread")]
     async fn what_was_committed_when_a_backup_began_is_what_a_restore_brings_back() {
-        super::what_was_committed_is_restored(super::Engine::Postgres).await;
+        super::what_was_committed_is_restored(super::TestEngine::Postgres).await;
     }
     #[tokio::test(flavor = "multi_thread")]
     async fn a_pair_that_does_not_belong_together_and_a_torn_file_are_refused() {
-        super::a_pair_that_does_not_belong_together_is_refused(super::Engine::Postgres).await;
+        super::a_pair_that_does_not_belong_together_is_refused(super::TestEngine::Postgres).await;
     }
     #[tokio::test(flavor = "multi_thread")]
     async fn an_erased_patient_stays_erased() {
-        super::an_erased_patient_stays_erased(super::Engine::Postgres).await;
+        super::an_erased_patient_stays_erased(super::TestEngine::Postgres).await;
     }
     #[tokio::test(flavor = "multi_thread")]
     async fn what_people_decided_since_a_backup_is_named() {
-        super::what_people_decided_since_a_backup_is_named(super::Engine::Postgres).await;
+        super::what_people_decided_since_a_backup_is_named(super::TestEngine::Postgres).await;
     }
 }
 
@@ -73,16 +73,16 @@ fn ran(program: &Program, arguments: &[&str]) -> Output {
 
 fn done(program: &Program, arguments: &[&str]) -> Value {
     let output = ran(program, arguments);
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {told}");
+    let reported = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {reported}");
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
 fn refused(program: &Program, arguments: &[&str], why: &str) {
     let output = ran(program, arguments);
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    let reported = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_ne!(output.status.code(), Some(0), "{arguments:?} must be refused: {why}");
-    assert!(told.contains(why), "{arguments:?}: {told}");
+    assert!(reported.contains(why), "{arguments:?}: {reported}");
 }
 
 fn place(program: &Program, name: &str) -> String {
@@ -91,7 +91,7 @@ fn place(program: &Program, name: &str) -> String {
 
 /// A place without anything but the root key of another.
 async fn elsewhere(like: &Program) -> Program {
-    let engine = if like.server.is_some() { Engine::Postgres } else { Engine::File };
+    let engine = if like.server.is_some() { TestEngine::Postgres } else { TestEngine::File };
     let new = Program::without_keys(engine, Program::provider_options()).await;
     std::fs::copy(like.folder.path().join("keys.master"), new.folder.path().join("keys.master")).unwrap();
     new
@@ -104,7 +104,7 @@ async fn digest(program: &Program) -> String {
     digest
 }
 
-async fn what_was_committed_is_restored(engine: Engine) {
+async fn what_was_committed_is_restored(engine: TestEngine) {
     let program = Arc::new(Program::on(engine).await);
     assert_eq!(support::counts(&program.ingest(&notes(1..9), &[]))["stored"], json!(8));
     let ended = Arc::new(AtomicBool::new(false));
@@ -158,7 +158,7 @@ pub(crate) fn torn(folder: &str, to: &Path, name: &str) -> PathBuf {
     copy
 }
 
-async fn a_pair_that_does_not_belong_together_is_refused(engine: Engine) {
+async fn a_pair_that_does_not_belong_together_is_refused(engine: TestEngine) {
     let program = Program::on(engine).await;
     program.ingest(&notes([4]), &[]);
     let (early, pair, late) = (place(&program, "early"), place(&program, "pair"), place(&program, "late"));
@@ -188,7 +188,7 @@ async fn a_pair_that_does_not_belong_together_is_refused(engine: Engine) {
     expected.ingest(&notes([4, 5]), &[]);
     assert_eq!(digest(&other).await, digest(&expected).await, "keys that are newer than the store are fine");
 
-    let store = if engine == Engine::File { "store.db" } else { "documents.copy" };
+    let store = if engine == TestEngine::File { "store.db" } else { "documents.copy" };
     for name in [store, "keys", "manifest.json"] {
         let folder = torn(&pair, program.folder.path(), name).display().to_string();
         let before = digest(&other).await;
@@ -201,7 +201,7 @@ async fn a_pair_that_does_not_belong_together_is_refused(engine: Engine) {
     refused(&other, &["restore", &bare], "no backup");
 }
 
-async fn what_people_decided_since_a_backup_is_named(engine: Engine) {
+async fn what_people_decided_since_a_backup_is_named(engine: TestEngine) {
     let program = Program::on(engine).await;
     program.ingest(&notes([4, 5]), &[]);
     let path = place(&program, "backup");
@@ -220,7 +220,7 @@ async fn what_people_decided_since_a_backup_is_named(engine: Engine) {
     assert_eq!(printed["decisions_lost"], json!(2), "{printed}");
 }
 
-async fn an_erased_patient_stays_erased(engine: Engine) {
+async fn an_erased_patient_stays_erased(engine: TestEngine) {
     let program = Program::on(engine).await;
     program.ingest(&notes([4, 5]), &[]);
     let path = place(&program, "backup");
@@ -231,8 +231,8 @@ async fn an_erased_patient_stays_erased(engine: Engine) {
         Keyring::local(&keys, None, Arc::new(SystemClock), Arc::new(SeededEntropy::new(4))).await.unwrap()
     };
     open().await.destroy(erased).await.unwrap();
-    let told = done(&program, &["restore", &path, "--replace"]);
-    assert_eq!((&told["kept_erased"], &told["erased"]), (&json!(1), &json!(1)), "{told}");
+    let reported = done(&program, &["restore", &path, "--replace"]);
+    assert_eq!((&reported["kept_erased"], &reported["erased"]), (&json!(1), &json!(1)), "{reported}");
     let living = Scope::new(OrgId(ORG), PatientId(Uuid::from_u128(0xb1))).unwrap();
     let found = open().await.find(&[erased, living]).await.unwrap();
     assert!(found.known.contains_key(&living) && found.erased.contains(&erased));
@@ -243,7 +243,7 @@ async fn an_erased_patient_stays_erased(engine: Engine) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_file_copied_by_hand_without_its_log_is_an_older_state_that_the_same_messages_complete() {
-    let program = Program::on(Engine::File).await;
+    let program = Program::on(TestEngine::File).await;
     program.ingest(&notes(1..5), &[]);
     // While somebody has it open, what is committed stays in the log.
     let open = program.store().await;

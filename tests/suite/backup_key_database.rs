@@ -16,8 +16,8 @@ use uuid::Uuid;
 
 use crate::backup::{note, torn};
 use crate::key_services::tables::database;
-use crate::server::Server;
-use crate::support::{Engine, ORG, Program, bodies, on_every_program};
+use crate::server::TestDatabase;
+use crate::support::{ORG, Program, TestEngine, bodies, on_every_program};
 
 on_every_program!(
     store_and_keys_of_a_database_are_copied_under_load_and_put_back_elsewhere,
@@ -29,11 +29,11 @@ on_every_program!(
 /// A host whose keys lie in a database of their own, or in a file.
 struct Host {
     program: Program,
-    keys: Option<(Server, String)>,
+    keys: Option<(TestDatabase, String)>,
 }
 
 impl Host {
-    async fn new(engine: Engine) -> Self {
+    async fn new(engine: TestEngine) -> Self {
         let host = Self {
             program: Program::without_keys(engine, Program::provider_options()).await,
             keys: Some(database().await),
@@ -44,7 +44,7 @@ impl Host {
 
     /// An empty host with the same root key, which is in no backup.
     async fn elsewhere(&self, in_a_file: bool) -> Self {
-        let engine = if self.program.server.is_some() { Engine::Postgres } else { Engine::File };
+        let engine = if self.program.server.is_some() { TestEngine::Postgres } else { TestEngine::File };
         let keys = if in_a_file { None } else { Some(database().await) };
         let host = Self { program: Program::without_keys(engine, Program::provider_options()).await, keys };
         let root = |host: &Self| host.program.folder.path().join("keys.master");
@@ -66,16 +66,16 @@ impl Host {
 
     fn done(&self, arguments: &[&str]) -> Value {
         let output = self.ran(arguments);
-        let told = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(0), "{arguments:?}: {told}");
+        let reported = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}: {reported}");
         serde_json::from_slice(&output.stdout).unwrap()
     }
 
     fn refused(&self, arguments: &[&str], why: &str) {
         let output = self.ran(arguments);
-        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        let reported = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_ne!(output.status.code(), Some(0), "{arguments:?} must be refused: {why}");
-        assert!(told.contains(why), "{arguments:?}: {told}");
+        assert!(reported.contains(why), "{arguments:?}: {reported}");
     }
 
     fn ingest(&self, numbers: impl IntoIterator<Item = u128>) {
@@ -111,7 +111,7 @@ fn patient(n: u128) -> Uuid {
     Uuid::from_u128(0xb0 + n)
 }
 
-async fn store_and_keys_of_a_database_are_copied_under_load_and_put_back_elsewhere(engine: Engine) {
+async fn store_and_keys_of_a_database_are_copied_under_load_and_put_back_elsewhere(engine: TestEngine) {
     let host = Arc::new(Host::new(engine).await);
     host.ingest(1..5);
     host.done(&["keys", "rotate", "--master"]);
@@ -156,7 +156,7 @@ async fn store_and_keys_of_a_database_are_copied_under_load_and_put_back_elsewhe
     other.refused(&["restore", &path], "--replace");
 }
 
-async fn keys_of_a_database_from_another_hour_of_another_store_or_torn_are_refused(engine: Engine) {
+async fn keys_of_a_database_from_another_hour_of_another_store_or_torn_are_refused(engine: TestEngine) {
     let host = Host::new(engine).await;
     host.ingest([4]);
     let (early, pair, late) = (host.place("early"), host.place("pair"), host.place("late"));
@@ -189,22 +189,22 @@ async fn keys_of_a_database_from_another_hour_of_another_store_or_torn_are_refus
     assert_eq!(other.known(), good, "nothing was changed");
 }
 
-async fn who_was_erased_in_a_key_database_stays_erased(engine: Engine) {
+async fn who_was_erased_in_a_key_database_stays_erased(engine: TestEngine) {
     let host = Host::new(engine).await;
     host.ingest([4, 5]);
     let path = host.place("backup");
     host.done(&["backup", &path]);
     let scope = |n| Scope::new(OrgId(ORG), PatientId(patient(n))).unwrap();
     host.open().await.destroy(scope(0)).await.unwrap();
-    let told = host.done(&["restore", &path, "--replace"]);
-    assert_eq!((&told["kept_erased"], &told["erased"]), (&json!(1), &json!(1)), "{told}");
+    let reported = host.done(&["restore", &path, "--replace"]);
+    assert_eq!((&reported["kept_erased"], &reported["erased"]), (&json!(1), &json!(1)), "{reported}");
     let found = host.open().await.ensure(&[scope(0), scope(1)]).await.unwrap();
     assert!(found.known.contains_key(&scope(1)) && found.erased.contains(&scope(0)));
     let known = host.known();
     assert_eq!((known[0].0, known[1].1["known"].clone()), (Some(1), json!(true)), "{known:?}");
 }
 
-async fn keys_move_from_a_database_to_a_file_and_back(engine: Engine) {
+async fn keys_move_from_a_database_to_a_file_and_back(engine: TestEngine) {
     let host = Host::new(engine).await;
     host.ingest(4..8);
     host.done(&["keys", "rotate", "--data"]);

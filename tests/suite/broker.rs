@@ -8,9 +8,11 @@ use std::time::{Duration, Instant};
 
 use anamnesis_config::BrokerConfig;
 use anamnesis_core::clock::{Clock as _, Entropy as _, SystemClock, SystemEntropy};
-use anamnesis_rabbitmq::consumer::letter;
+use anamnesis_rabbitmq::consumer::encode_message;
 use anamnesis_rabbitmq::topology::Topology;
-use anamnesis_rabbitmq::{Letter, Link, Names, Outlet as _, Publisher, Queue, Role, Tier};
+use anamnesis_rabbitmq::{
+    BrokerConnection, ConnectionRole, MessagePublisher as _, Names, OutboundMessage, Publisher, Queue, Tier,
+};
 use lapin::options::{BasicGetOptions, ExchangeDeleteOptions, QueueDeclareOptions, QueueDeleteOptions};
 use lapin::types::FieldTable;
 use secrecy::ExposeSecret as _;
@@ -80,12 +82,12 @@ impl Drop for PrivateBroker {
 }
 
 /// A corner of the broker with names of its own; removed when dropped.
-pub(crate) struct Corner {
+pub(crate) struct TestBroker {
     pub config: BrokerConfig,
     pub names: Names,
 }
 
-impl Corner {
+impl TestBroker {
     /// With everything declared.
     pub(crate) async fn new() -> Self {
         let corner = Self::empty();
@@ -107,19 +109,21 @@ impl Corner {
         Self { config, names: Names::new(&prefix) }
     }
 
-    pub(crate) async fn link(&self) -> Link {
-        Link::open(&self.config, Role::Topology).await.unwrap()
+    pub(crate) async fn link(&self) -> BrokerConnection {
+        BrokerConnection::open(&self.config, ConnectionRole::Topology).await.unwrap()
     }
 
     /// Publishes lines as `publish` does; every one must be confirmed.
     pub(crate) async fn publish(&self, lines: &[Vec<u8>]) {
-        let letters: Vec<Letter> =
-            lines.iter().map(|line| letter(&self.names.ingest(), line.clone(), false, SystemClock.now())).collect();
+        let letters: Vec<OutboundMessage> = lines
+            .iter()
+            .map(|line| encode_message(&self.names.ingest(), line.clone(), false, SystemClock.now()))
+            .collect();
         self.send(&letters).await;
     }
 
-    pub(crate) async fn send(&self, letters: &[Letter]) {
-        let publisher = Publisher::new(&self.config, Role::Publish, Arc::new(SystemEntropy));
+    pub(crate) async fn send(&self, letters: &[OutboundMessage]) {
+        let publisher = Publisher::new(&self.config, ConnectionRole::Publish, Arc::new(SystemEntropy));
         for window in letters.chunks(500) {
             for result in publisher.publish(window).await {
                 result.unwrap();
@@ -161,7 +165,7 @@ impl Corner {
 
     async fn remove(config: BrokerConfig) {
         let names = Names::new(&config.prefix);
-        let Ok(link) = Link::open(&config, Role::Topology).await else { return };
+        let Ok(link) = BrokerConnection::open(&config, ConnectionRole::Topology).await else { return };
         let topology = Topology::new(&names);
         for queue in &topology.queues {
             let Ok(channel) = link.channel().await else { return };
@@ -182,7 +186,7 @@ impl Corner {
     }
 }
 
-impl Drop for Corner {
+impl Drop for TestBroker {
     fn drop(&mut self) {
         let config = self.config.clone();
         let cleaning = std::thread::spawn(move || {
@@ -193,13 +197,13 @@ impl Drop for Corner {
 }
 
 /// A running `anamnesis worker`; killed when dropped.
-pub(crate) struct Worker {
+pub(crate) struct BrokerWorker {
     child: Child,
     pub address: String,
     log: std::path::PathBuf,
 }
 
-impl Worker {
+impl BrokerWorker {
     /// Starts it over a program's store; `more` is environment.
     pub(crate) async fn start(program: &Program, more: &[(String, String)]) -> Self {
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
@@ -229,8 +233,8 @@ impl Worker {
     /// SIGTERM; how it ended and how long it took.
     pub(crate) fn terminate(mut self) -> (std::process::ExitStatus, Duration) {
         let began = Instant::now();
-        let told = Command::new("kill").arg("-TERM").arg(self.child.id().to_string()).status().unwrap();
-        assert!(told.success());
+        let reported = Command::new("kill").arg("-TERM").arg(self.child.id().to_string()).status().unwrap();
+        assert!(reported.success());
         (self.child.wait().unwrap(), began.elapsed())
     }
 
@@ -259,7 +263,7 @@ impl Worker {
     }
 }
 
-impl Drop for Worker {
+impl Drop for BrokerWorker {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
@@ -276,7 +280,7 @@ pub(crate) async fn until<F: Future<Output = bool>>(what: &str, mut so: impl FnM
 }
 
 /// What `--output json` printed.
-pub(crate) fn told(output: &std::process::Output) -> Value {
+pub(crate) fn json_output(output: &std::process::Output) -> Value {
     serde_json::from_slice(&output.stdout)
         .unwrap_or_else(|_| panic!("no JSON; standard error: {}", String::from_utf8_lossy(&output.stderr)))
 }

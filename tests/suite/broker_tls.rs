@@ -4,12 +4,12 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use anamnesis_config::BrokerConfig;
-use anamnesis_rabbitmq::{BrokerError, Link, Role};
+use anamnesis_rabbitmq::{BrokerConnection, BrokerError, ConnectionRole};
 use serde_json::json;
 
-use crate::broker::{Corner, PrivateBroker, Worker, told};
+use crate::broker::{BrokerWorker, PrivateBroker, TestBroker, json_output};
 use crate::intake_amqp::{documents, everything_is_acknowledged, everything_is_stored};
-use crate::support::{Engine, Program};
+use crate::support::{Program, TestEngine};
 
 /// An authority and a certificate of it for `host`.
 fn certificates(host: &str) -> tempfile::TempDir {
@@ -26,7 +26,8 @@ fn config(broker: &PrivateBroker, authority: Option<&Path>) -> BrokerConfig {
 }
 
 async fn refused(config: &BrokerConfig) -> String {
-    let error = Link::open(config, Role::Topology).await.err().expect("the connection is refused");
+    let error =
+        BrokerConnection::open(config, ConnectionRole::Topology).await.err().expect("the connection is refused");
     assert!(matches!(error, BrokerError::Untrusted { .. }) && !error.is_transient(), "{error:?}");
     error.to_string()
 }
@@ -35,14 +36,14 @@ async fn refused(config: &BrokerConfig) -> String {
 async fn a_worker_consumes_and_publishes_over_amqps() {
     let certificates = certificates("localhost");
     let broker = PrivateBroker::start_with_tls("", certificates.path(), false);
-    let mut corner = Corner::at(&broker.script(&["tls"]));
+    let mut corner = TestBroker::at(&broker.script(&["tls"]));
     corner.config.ca_file = certificates.path().join("ca.pem");
     anamnesis_rabbitmq::topology::apply(&corner.config).await.unwrap();
     corner.publish(&documents(1, 5)).await;
-    let program = Program::on(Engine::File).await;
+    let program = Program::on(TestEngine::File).await;
     let mut environment = corner.environment();
     environment.push(("ANAMNESIS__BROKER__CA_FILE".to_owned(), corner.config.ca_file.display().to_string()));
-    let worker = Worker::start(&program, &environment).await;
+    let worker = BrokerWorker::start(&program, &environment).await;
     everything_is_stored(&program, 5).await;
     everything_is_acknowledged(&corner).await;
     let (status, _) = worker.terminate();
@@ -54,7 +55,7 @@ async fn a_certificate_of_another_authority_or_for_another_host_is_refused_with_
     let certificates = certificates("localhost");
     let broker = PrivateBroker::start_with_tls("", certificates.path(), false);
     let good = config(&broker, Some(certificates.path()));
-    Link::open(&good, Role::Topology).await.unwrap().close().await;
+    BrokerConnection::open(&good, ConnectionRole::Topology).await.unwrap().close().await;
 
     let unsigned =
         "the broker's certificate is refused: no authority of broker.ca_file or of this machine has signed it";
@@ -77,7 +78,7 @@ async fn a_certificate_of_another_authority_or_for_another_host_is_refused_with_
     assert!(said.contains(unsigned) && !said.contains("guest"), "{said}");
 
     let missing = BrokerConfig { ca_file: "no-such.pem".into(), ..good };
-    let error = Link::open(&missing, Role::Topology).await.err().unwrap();
+    let error = BrokerConnection::open(&missing, ConnectionRole::Topology).await.err().unwrap();
     assert_eq!(error.to_string(), "broker.ca_file cannot be read as PEM");
 }
 
@@ -86,21 +87,22 @@ async fn a_broker_that_asks_for_certificates_gets_the_configured_one() {
     let certificates = certificates("localhost");
     let broker = PrivateBroker::start_with_tls("", certificates.path(), true);
     let without = config(&broker, Some(certificates.path()));
-    let error = Link::open(&without, Role::Topology).await.err().expect("no certificate, no connection");
+    let error =
+        BrokerConnection::open(&without, ConnectionRole::Topology).await.err().expect("no certificate, no connection");
     assert!(error.to_string().contains("the broker"), "{error}");
     let with = BrokerConfig {
         certificate_file: certificates.path().join("server.pem"),
         key_file: certificates.path().join("server.key"),
         ..without
     };
-    Link::open(&with, Role::Topology).await.unwrap().close().await;
+    BrokerConnection::open(&with, ConnectionRole::Topology).await.unwrap().close().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_management_api_is_asked_over_https_under_the_same_authority() {
     let certificates = certificates("localhost");
     let broker = PrivateBroker::start_with_tls("rabbitmq_management", certificates.path(), false);
-    let corner = Corner::at(&broker.url);
+    let corner = TestBroker::at(&broker.url);
     anamnesis_rabbitmq::topology::apply(&corner.config).await.unwrap();
     let check = |authority: &Path| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_anamnesis"));
@@ -108,7 +110,7 @@ async fn the_management_api_is_asked_over_https_under_the_same_authority() {
         command.env("ANAMNESIS__BROKER__MANAGEMENT_URL", broker.script(&["management-tls"]));
         command.env("ANAMNESIS__BROKER__CA_FILE", authority.join("ca.pem")).output().unwrap()
     };
-    let seen = told(&check(certificates.path()));
+    let seen = json_output(&check(certificates.path()));
     assert_eq!(seen["unseen"], json!([]), "{seen}");
     let foreign = self::certificates("localhost");
     let refused = check(foreign.path());

@@ -8,8 +8,8 @@ use uuid::Uuid;
 use wiremock::matchers::path;
 use wiremock::{Mock, MockServer, ResponseTemplate};
 
-use crate::broker::{Worker, until};
-use crate::support::{Engine, ORG, PATIENT, Program, bodies, count, counts, document, on_every_program};
+use crate::broker::{BrokerWorker, until};
+use crate::support::{ORG, PATIENT, Program, TestEngine, bodies, count, counts, document, on_every_program};
 
 on_every_program!(an_event_ends_as_refused_by_410_alone_and_as_gone_with_its_patients_key);
 
@@ -21,7 +21,7 @@ fn listed(program: &Program, state: &str) -> Vec<Value> {
     String::from_utf8(output.stdout).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-async fn an_event_ends_as_refused_by_410_alone_and_as_gone_with_its_patients_key(engine: Engine) {
+async fn an_event_ends_as_refused_by_410_alone_and_as_gone_with_its_patients_key(engine: TestEngine) {
     let (program, server) = (Program::on(engine).await, MockServer::start().await);
     Mock::given(path("/hook")).respond_with(ResponseTemplate::new(410)).mount(&server).await;
     let (erased, kept) = (Uuid::from_u128(PATIENT.as_u128() + 1), PATIENT);
@@ -38,7 +38,7 @@ async fn an_event_ends_as_refused_by_410_alone_and_as_gone_with_its_patients_key
     let of = |patient: Uuid| all.iter().filter(|event| event["patient_id"] == json!(patient)).count();
     assert!(of(kept) > 0 && of(erased) > 0, "{all:?}");
     let webhook = format!("[{{url=\"{}/hook\",secret=\"0123456789abcdef\"}}]", server.uri());
-    let worker = Worker::start(&program, &[("ANAMNESIS__BROKER__WEBHOOKS".to_owned(), webhook)]).await;
+    let worker = BrokerWorker::start(&program, &[("ANAMNESIS__BROKER__WEBHOOKS".to_owned(), webhook)]).await;
     until("nothing waits", || async { count(&store, WAITING).await == 0 }).await;
     assert_eq!(listed(&program, "refused").len(), of(kept));
     assert_eq!(listed(&program, "gone").len(), of(erased));

@@ -4,22 +4,22 @@ use std::path::{Path, PathBuf};
 
 use aho_corasick::AhoCorasick;
 use anamnesis_core::ids::DocumentId;
-use anamnesis_crypto::Cell;
+use anamnesis_crypto::ColumnRef;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::server::Server;
+use super::server::TestDatabase;
 use super::support::{
-    self, Clinic, Engine, ORG, PATIENT, Program, bodies, event, feed, on_every_engine, on_every_program,
+    self, Clinic, ORG, PATIENT, Program, TestEngine, bodies, event, feed, on_every_engine, on_every_program,
 };
 
 /// Makes canaries, and remembers them. Letters only, so that no rule of redaction takes them for an identifier.
 #[derive(Default)]
-struct Cage(Vec<String>);
+struct CanaryFactory(Vec<String>);
 
-impl Cage {
+impl CanaryFactory {
     fn put(&mut self) -> String {
         let n = self.0.len();
         let letter = |n: usize| char::from(b'a' + u8::try_from(n % 26).unwrap());
@@ -31,7 +31,7 @@ impl Cage {
 
 const AT: &str = "2026-05-04T10:00:00Z";
 
-fn documents(cage: &mut Cage) -> Vec<Value> {
+fn documents(cage: &mut CanaryFactory) -> Vec<Value> {
     let named = cage.0.len();
     let mut name = cage.put();
     name[..1].make_ascii_uppercase();
@@ -56,7 +56,7 @@ fn documents(cage: &mut Cage) -> Vec<Value> {
     vec![whole, turns]
 }
 
-fn others(cage: &mut Cage) -> Vec<Value> {
+fn others(cage: &mut CanaryFactory) -> Vec<Value> {
     let own = [
         json!({"actor": Uuid::from_u128(9), "recorded_at": AT, "region": cage.put(), "privacy_tier": cage.put(),
             "conditions": [{"name": cage.put(), "code": cage.put()}],
@@ -87,7 +87,7 @@ fn merge(into: &mut Value, more: Value) {
 }
 
 /// Messages that break the contract, each in another way, each with its canary where it breaks.
-fn broken(cage: &mut Cage) -> Vec<Vec<u8>> {
+fn broken(cage: &mut CanaryFactory) -> Vec<Vec<u8>> {
     let mut wrong = json!({"organization_id": ORG, "patient_id": PATIENT, "document_id": Uuid::from_u128(3),
         "document_type": cage.put(), "occurred_at": AT, "text": cage.put()});
     let mut all = vec![wrong.to_string().into_bytes()];
@@ -105,7 +105,7 @@ fn broken(cage: &mut Cage) -> Vec<Vec<u8>> {
 }
 
 fn everything() -> (Vec<Vec<u8>>, Vec<String>) {
-    let mut cage = Cage::default();
+    let mut cage = CanaryFactory::default();
     let mut good = documents(&mut cage);
     good.extend(others(&mut cage));
     let mut lines = bodies(&good);
@@ -167,13 +167,13 @@ fn a_canary_is_found_in_every_form_that_it_may_take() {
 on_every_program!(no_canary_is_in_a_log_nor_in_plain_in_any_file_of_the_store);
 on_every_engine!(no_canary_is_in_a_metric_an_event_or_a_reason);
 
-async fn no_canary_is_in_a_log_nor_in_plain_in_any_file_of_the_store(engine: Engine) {
+async fn no_canary_is_in_a_log_nor_in_plain_in_any_file_of_the_store(engine: TestEngine) {
     let (lines, cage) = everything();
     let program = Program::on(engine).await;
     let output = program.ingest(&lines, &[("ANAMNESIS__LOG__FILTER", "trace")]);
-    let told = support::counts(&output);
-    assert_eq!(told["retry"], json!(0), "{told}");
-    assert!(told["stored"].as_i64() >= Some(7) && told["quarantined"].as_i64() >= Some(7), "{told}");
+    let reported = support::counts(&output);
+    assert_eq!(reported["retry"], json!(0), "{reported}");
+    assert!(reported["stored"].as_i64() >= Some(7) && reported["quarantined"].as_i64() >= Some(7), "{reported}");
     assert!(inside(&output.stderr, b"anamnesis"), "the program logs at this level");
     assert_eq!(found(&cage, &output.stderr), Vec::<&str>::new(), "the log");
     assert_eq!(found(&cage, &output.stdout), Vec::<&str>::new(), "the answer");
@@ -191,7 +191,7 @@ async fn no_canary_is_in_a_log_nor_in_plain_in_any_file_of_the_store(engine: Eng
 
 /// The files of the database, the server's write-ahead log and its log: the server may read them to its administrator.
 /// Every file of the database, its log of changes and the server's own folder that was written lately.
-pub(crate) async fn search_server(server: &Server, cage: &[String]) {
+pub(crate) async fn search_server(server: &TestDatabase, cage: &[String]) {
     let mut connection = server.administrator().await;
     sqlx::raw_sql("CHECKPOINT").execute(&mut connection).await.unwrap();
     let base = "SELECT 'base/' || oid || '/' FROM pg_database WHERE datname = current_database()";
@@ -258,7 +258,7 @@ fn a_canary_is_found_in_every_file_at_every_depth() {
     assert!(all.iter().all(|(_, birds)| *birds == cage), "{all:?}");
 }
 
-async fn no_canary_is_in_a_metric_an_event_or_a_reason(engine: Engine) {
+async fn no_canary_is_in_a_metric_an_event_or_a_reason(engine: TestEngine) {
     let (lines, cage) = everything();
     let clinic = Clinic::on(engine).await;
     let pipeline = clinic.pipeline().await;
@@ -276,7 +276,7 @@ async fn no_canary_is_in_a_metric_an_event_or_a_reason(engine: Engine) {
     let events = support::rows(store, "SELECT id, event_type, body_sealed FROM outbox").await;
     assert!(events.len() > 3);
     for row in events {
-        let cell = Cell { table: "outbox", row: row.uuid(0).unwrap(), column: "body" };
+        let cell = ColumnRef { table: "outbox", row: row.uuid(0).unwrap(), column: "body" };
         let body = keys.open(cell, &row.blob(2).unwrap()).unwrap();
         assert_eq!(found(&cage, &body), Vec::<&str>::new(), "{}", row.text(1).unwrap());
     }

@@ -6,12 +6,12 @@ use anamnesis_core::ids::MemoryId;
 use anamnesis_core::memory::{SetBy, State};
 use anamnesis_pipeline::{Disposition, Pipeline};
 use anamnesis_search as recall;
-use anamnesis_store::read::{Direction, Filter, Memory, When};
+use anamnesis_store::read::{LineageDirection, Memory, MemoryFilter, ReadInstant};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::support::{
-    Clinic, Engine, ORG, PATIENT, Program, bodies, count, document, event, feed, on_every_engine, scope,
+    Clinic, ORG, PATIENT, Program, TestEngine, bodies, count, document, event, feed, on_every_engine, scope,
 };
 
 on_every_engine!(
@@ -36,13 +36,13 @@ async fn send(pipeline: &Pipeline, messages: &[Value]) -> Vec<Disposition> {
 
 /// All memories of one entity, newest first.
 async fn all(pipeline: &Pipeline, entity: EntityType) -> Vec<Memory> {
-    let filter = Filter { entities: vec![entity], ..Filter::default() };
-    pipeline.store().memories(scope(), &filter, When::Now).await.unwrap()
+    let filter = MemoryFilter { entities: vec![entity], ..MemoryFilter::default() };
+    pipeline.store().memories(scope(), &filter, ReadInstant::Now).await.unwrap()
 }
 
 async fn active(pipeline: &Pipeline, entity: EntityType) -> Memory {
     let mut all = all(pipeline, entity).await;
-    all.retain(|m| m.standing.state == State::Active && !m.contested);
+    all.retain(|m| m.status.state == State::Active && !m.contested);
     assert_eq!(all.len(), 1, "{all:#?}");
     all.remove(0)
 }
@@ -56,15 +56,15 @@ const LATER: &str = "2026-06-29T10:00:00Z";
 const LAST: &str = "2026-06-30T10:00:00Z";
 
 /// The clinic is held for as long as its store is used.
-async fn with_sertraline(engine: Engine) -> (Clinic, Pipeline) {
+async fn with_sertraline(engine: TestEngine) -> (Clinic, Pipeline) {
     let clinic = Clinic::on(engine).await;
     let pipeline = clinic.pipeline().await;
-    let told = document(1, 1, SAID, "Toma sertralina 50 mg al día.");
-    assert_eq!(send(&pipeline, &[told]).await, [Disposition::Stored]);
+    let reported = document(1, 1, SAID, "Toma sertralina 50 mg al día.");
+    assert_eq!(send(&pipeline, &[reported]).await, [Disposition::Stored]);
     (clinic, pipeline)
 }
 
-async fn a_clinicians_correction_replaces_the_value_and_its_words_stand_in_lineage(engine: Engine) {
+async fn a_clinicians_correction_replaces_the_value_and_its_words_stand_in_lineage(engine: TestEngine) {
     let (_clinic, pipeline) = with_sertraline(engine).await;
     let old = active(&pipeline, EntityType::Medication).await;
     assert_eq!(dose(&old), "50 mg");
@@ -73,10 +73,10 @@ async fn a_clinicians_correction_replaces_the_value_and_its_words_stand_in_linea
 
     let new = active(&pipeline, EntityType::Medication).await;
     assert_eq!((dose(&new), new.supersedes), ("100 mg", Some(old.id)));
-    let old = pipeline.store().memory(scope(), old.id, When::Now).await.unwrap().unwrap();
-    assert_eq!((old.standing.state, old.superseded_by), (State::Superseded, Some(new.id)));
+    let old = pipeline.store().memory(scope(), old.id, ReadInstant::Now).await.unwrap().unwrap();
+    assert_eq!((old.status.state, old.superseded_by), (State::Superseded, Some(new.id)));
     assert!(new.evidence.unwrap().text.contains("100 mg"));
-    let lineage = recall::trace(pipeline.store(), scope(), new.id, Direction::Up).await.unwrap().unwrap();
+    let lineage = recall::trace(pipeline.store(), scope(), new.id, LineageDirection::Up).await.unwrap().unwrap();
     let kinds: Vec<&str> = lineage.children.iter().map(|child| child.kind.as_str()).collect();
     assert!(kinds.contains(&"raw") && kinds.contains(&"note"), "its own words and what it replaced: {kinds:?}");
     let active = "SELECT count(*) FROM medications WHERE status = 'active'";
@@ -85,7 +85,7 @@ async fn a_clinicians_correction_replaces_the_value_and_its_words_stand_in_linea
     assert_eq!(count(pipeline.store(), kind).await, 1);
 }
 
-async fn a_patients_correction_of_what_a_clinician_set_is_a_question_that_an_answer_settles(engine: Engine) {
+async fn a_patients_correction_of_what_a_clinician_set_is_a_question_that_an_answer_settles(engine: TestEngine) {
     let (_clinic, pipeline) = with_sertraline(engine).await;
     let kept = active(&pipeline, EntityType::Medication).await;
     assert_eq!(kept.set_by, SetBy::Clinician);
@@ -103,7 +103,7 @@ async fn a_patients_correction_of_what_a_clinician_set_is_a_question_that_an_ans
     assert_eq!(count(pipeline.store(), "SELECT count(*) FROM contradiction WHERE state = 'answered'").await, 1);
 }
 
-async fn an_answer_that_it_is_over_ends_it_and_one_that_it_holds_begins_a_new_cycle(engine: Engine) {
+async fn an_answer_that_it_is_over_ends_it_and_one_that_it_holds_begins_a_new_cycle(engine: TestEngine) {
     let clinic = Clinic::on(engine).await;
     let pipeline = clinic.pipeline().await;
     send(&pipeline, &[document(1, 1, SAID, "Refiere náuseas."), document(2, 1, SAID, "Refiere cefalea.")]).await;
@@ -118,20 +118,20 @@ async fn an_answer_that_it_is_over_ends_it_and_one_that_it_holds_begins_a_new_cy
         ],
     )
     .await;
-    let read = async |id| pipeline.store().memory(scope(), id, When::Now).await.unwrap().unwrap();
+    let read = async |id| pipeline.store().memory(scope(), id, ReadInstant::Now).await.unwrap().unwrap();
     let (holds, over) = (read(holds).await, read(over).await);
-    assert_eq!((holds.standing.state, holds.cycle), (State::Active, 1));
+    assert_eq!((holds.status.state, holds.cycle), (State::Active, 1));
     assert_eq!(holds.last_confirmed_at, Some(LATER.parse().unwrap()));
-    assert_eq!((over.standing.state, over.valid_to), (State::Resolved, Some(LATER.parse().unwrap())));
+    assert_eq!((over.status.state, over.valid_to), (State::Resolved, Some(LATER.parse().unwrap())));
 }
 
-async fn a_correction_that_speaks_of_nothing_known_ends_what_it_corrects(engine: Engine) {
+async fn a_correction_that_speaks_of_nothing_known_ends_what_it_corrects(engine: TestEngine) {
     let (_clinic, pipeline) = with_sertraline(engine).await;
     let wrong = active(&pipeline, EntityType::Medication).await;
     let words = "Eso no corresponde a este caso.";
     send(&pipeline, &[command("c1", "clinician", "correct", wrong.id, LATER, Some(words))]).await;
-    let wrong = pipeline.store().memory(scope(), wrong.id, When::Now).await.unwrap().unwrap();
-    assert_eq!(wrong.standing.state, State::Resolved);
+    let wrong = pipeline.store().memory(scope(), wrong.id, ReadInstant::Now).await.unwrap().unwrap();
+    assert_eq!(wrong.status.state, State::Resolved);
     assert_eq!(wrong.valid_to, Some(LATER.parse().unwrap()));
 }
 
@@ -151,9 +151,9 @@ fn memory(program: &Program, arguments: &[&str]) -> (i32, Value) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_command_line_shows_what_waits_and_acts_by_the_same_messages() {
-    let program = Program::on(Engine::File).await;
-    let told = document(1, 1, "2026-06-28T10:00:00Z", "Toma sertralina 50 mg al día. Refiere cefalea.");
-    program.ingest(&bodies(&[told]), &[]);
+    let program = Program::on(TestEngine::File).await;
+    let reported = document(1, 1, "2026-06-28T10:00:00Z", "Toma sertralina 50 mg al día. Refiere cefalea.");
+    program.ingest(&bodies(&[reported]), &[]);
     let (_, waiting) = memory(&program, &["review"]);
     assert_eq!((waiting[0]["cause"].as_str(), waiting[0]["entity"].as_str()), (Some("age"), Some("symptom")));
     let symptom = waiting[0]["memory_id"].as_str().unwrap().to_owned();
@@ -201,7 +201,7 @@ async fn the_command_line_shows_what_waits_and_acts_by_the_same_messages() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_command_line_shows_who_signed_and_when_it_ends_and_trusts_as_the_rules_say() {
-    let program = Program::on(Engine::File).await;
+    let program = Program::on(TestEngine::File).await;
     let signer = Uuid::from_u128(0x51).to_string();
     let mut inferred = document(1, 1, "2026-07-01T11:00:00Z", "The patient has epilepsy.");
     inferred["document_type"] = json!("analysis");
@@ -232,9 +232,9 @@ async fn the_command_line_shows_who_signed_and_when_it_ends_and_trusts_as_the_ru
         let all = [&["add", "--text", "She tires easily.", "--derived-from", parent][..], more, &by[..]].concat();
         memory(&program, &all)
     };
-    let (_, told) = add(parent, &["--source", "told by Claire", "--role", "clinician"]);
+    let (_, reported) = add(parent, &["--source", "told by Claire", "--role", "clinician"]);
     let (_, system) = add(parent, &["--role", "system"]);
-    for made in [told, system] {
+    for made in [reported, system] {
         for item in made["memories"].as_array().unwrap() {
             assert_eq!((item["trust"].as_str(), item["use"].as_str()), (Some("T4"), Some("hypothesis")), "{item}");
         }

@@ -7,9 +7,9 @@ use serde_json::Value;
 
 const SECRET: &str = "hunter2hunter2";
 
-struct Place(tempfile::TempDir);
+struct ConfigFolder(tempfile::TempDir);
 
-impl Place {
+impl ConfigFolder {
     fn new() -> Self {
         Self(tempfile::tempdir().unwrap())
     }
@@ -52,7 +52,7 @@ fn problems(output: &Output) -> Vec<(u64, String, String)> {
 
 #[test]
 fn every_problem_of_a_file_is_named_at_once_with_its_line_and_what_is_allowed() {
-    let place = Place::new();
+    let place = ConfigFolder::new();
     let file = place.file(&format!(
         "[store]\npaht = \"x.db\"\nmaster_key = 7\n\n[store.postgres]\ntls = \"ful\"\n\n[broker]\nurl = \"amqp://u:{SECRET}@rabbit.example\"\n\
          relay_ms = \"{SECRET}\"\ncertificate_file = \"a.pem\"\n\n[pipeline]\nbatch_documents = 0\n\n[spool]\nprefix = \"{SECRET}\"\n\n\
@@ -93,7 +93,7 @@ fn every_problem_of_a_file_is_named_at_once_with_its_line_and_what_is_allowed() 
 
 #[test]
 fn a_file_that_is_no_toml_is_named_by_line_and_column_in_check_and_at_every_start() {
-    let place = Place::new();
+    let place = ConfigFolder::new();
     let file = place
         .file(&format!("[store]\npath = \"a.db\"\n[broker]\nurl = {SECRET}\nprefix = \"clinic\"\nrelay_ms = = 5\n"));
     let output = place.config(&["check", "--output", "json"], Some(&file), &[]);
@@ -112,7 +112,7 @@ fn a_file_that_is_no_toml_is_named_by_line_and_column_in_check_and_at_every_star
 
 #[test]
 fn a_secret_in_a_file_that_others_may_read_is_named_by_key_with_the_others() {
-    let place = Place::new();
+    let place = ConfigFolder::new();
     std::fs::write(place.0.path().join("url"), SECRET).unwrap();
     let file = place.file("[store]\nurl_file = \"url\"\nkeys_url_file = \"absent\"\n");
     let output = place.config(&["check", "--output", "json"], Some(&file), &[]);
@@ -123,7 +123,7 @@ fn a_secret_in_a_file_that_others_may_read_is_named_by_key_with_the_others() {
 
 #[test]
 fn what_counts_is_shown_with_its_origin_and_secrets_as_given_or_not() {
-    let place = Place::new();
+    let place = ConfigFolder::new();
     let file = place.file(&format!(
         "[store]\npath = \"a.db\"\nmaster_key = \"{SECRET}\"\n[worker]\npoll_ms = 20\n[[broker.webhooks]]\n\
          url = \"https://clinic.example/{SECRET}\"\nsecret = \"{SECRET}\"\n"
@@ -154,7 +154,7 @@ fn what_counts_is_shown_with_its_origin_and_secrets_as_given_or_not() {
 
 #[test]
 fn the_reference_has_every_key_with_type_unit_default_and_meaning() {
-    let place = Place::new();
+    let place = ConfigFolder::new();
     let output = place.config(&["reference", "--output", "json"], None, &[]);
     let all = json(&output);
     let of = |key: &str| {

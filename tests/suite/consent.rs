@@ -5,7 +5,9 @@ use anamnesis_sql::{Access, Sql};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::support::{Engine, ORG, PATIENT, Program, bodies, count, counts, document, event, on_every_program, rows};
+use crate::support::{
+    ORG, PATIENT, Program, TestEngine, bodies, count, counts, document, event, on_every_program, rows,
+};
 
 on_every_program!(
     a_denial_binds_where_no_consent_is_required_and_its_messages_are_kept_nowhere,
@@ -100,7 +102,7 @@ fn outcome(program: &Program, messages: &[Value]) -> (u64, u64) {
     (counts["stored"].as_u64().unwrap(), counts["quarantined"].as_u64().unwrap())
 }
 
-async fn a_denial_binds_where_no_consent_is_required_and_its_messages_are_kept_nowhere(engine: Engine) {
+async fn a_denial_binds_where_no_consent_is_required_and_its_messages_are_kept_nowhere(engine: TestEngine) {
     let program = Program::on(engine).await;
     assert_eq!(outcome(&program, &[consent("deny", "2026-06-01T00:00:00Z", None)]), (1, 0));
     let all = everything("2026-06-20T10:00:00Z");
@@ -135,7 +137,7 @@ async fn a_denial_binds_where_no_consent_is_required_and_its_messages_are_kept_n
     assert_eq!(outcome(&program, &all[..4]), (4, 0));
 }
 
-async fn where_consent_is_required_only_a_permit_of_memory_opens_memory(engine: Engine) {
+async fn where_consent_is_required_only_a_permit_of_memory_opens_memory(engine: TestEngine) {
     let program = Program::on(engine).await;
     record(&program, "research", "permit", &["--from", "2026-01-01"]);
     organisation(&program, &["--consent-required", "true"]);
@@ -156,7 +158,7 @@ async fn where_consent_is_required_only_a_permit_of_memory_opens_memory(engine: 
     assert_eq!(outcome(&program, &[document(3, 1, "2025-06-21T10:00:00Z", NOTE)]), (1, 0));
 }
 
-async fn a_permit_opens_what_comes_after_it_in_the_same_batch_and_a_denial_closes_all_of_it(engine: Engine) {
+async fn a_permit_opens_what_comes_after_it_in_the_same_batch_and_a_denial_closes_all_of_it(engine: TestEngine) {
     let program = Program::on(engine).await;
     record(&program, "research", "permit", &[]);
     organisation(&program, &["--consent-required", "true"]);
@@ -200,7 +202,7 @@ fn stated(id: &str, provision: &str, from: &str, at: &str) -> Value {
     consent
 }
 
-async fn a_denial_stands_against_a_permit_that_was_stated_before_it(engine: Engine) {
+async fn a_denial_stands_against_a_permit_that_was_stated_before_it(engine: TestEngine) {
     let program = Program::on(engine).await;
     let note = |id| document(id, 1, "2026-06-30T10:00:00Z", NOTE);
     let planned = stated("planned", "permit", "2026-06-29T00:00:00Z", "2026-06-01T10:00:00Z");
@@ -231,7 +233,7 @@ async fn a_denial_stands_against_a_permit_that_was_stated_before_it(engine: Engi
     assert!(printed.contains("\"forged_rows\":2"), "when a denial was stated is covered: {printed}");
 }
 
-async fn a_denial_closes_what_was_set_aside_and_so_does_ephemeral_mode(engine: Engine) {
+async fn a_denial_closes_what_was_set_aside_and_so_does_ephemeral_mode(engine: TestEngine) {
     let program = Program::on(engine).await;
     assert_eq!(outcome(&program, &[document(1, 1, "2026-06-20T10:00:00Z", NOTE)]), (1, 0));
     let broken = |id: u128| {
@@ -282,7 +284,7 @@ fn job(program: &Program, name: &str, day: &str, now: &str) -> Value {
     serde_json::from_str(printed.lines().next_back().unwrap()).unwrap()
 }
 
-async fn nothing_is_formed_asked_or_embedded_of_a_patient_who_denies_memory(engine: Engine) {
+async fn nothing_is_formed_asked_or_embedded_of_a_patient_who_denies_memory(engine: TestEngine) {
     let program = Program::on(engine).await;
     let notes: Vec<Value> = [(1, "01"), (2, "08"), (3, "15"), (4, "30")]
         .into_iter()
@@ -327,7 +329,7 @@ async fn nothing_is_formed_asked_or_embedded_of_a_patient_who_denies_memory(engi
     store.close().await;
 }
 
-async fn a_denial_that_comes_back_forgets_and_so_does_one_from_before_the_policy(engine: Engine) {
+async fn a_denial_that_comes_back_forgets_and_so_does_one_from_before_the_policy(engine: TestEngine) {
     let program = Program::on(engine).await;
     assert_eq!(outcome(&program, &[document(1, 1, "2026-06-20T10:00:00Z", NOTE)]), (1, 0));
     record(&program, "memory", "deny", &["--from", "2026-06-25"]);
@@ -354,7 +356,7 @@ async fn a_denial_that_comes_back_forgets_and_so_does_one_from_before_the_policy
     store.close().await;
 }
 
-async fn what_was_said_before_a_withdrawal_and_arrives_after_it_is_refused(engine: Engine) {
+async fn what_was_said_before_a_withdrawal_and_arrives_after_it_is_refused(engine: TestEngine) {
     let program = Program::on(engine).await;
     let last_year = document(1, 1, "2025-06-20T10:00:00Z", ENGLISH);
     assert_eq!(outcome(&program, &[consent("permit", "2025-01-01T00:00:00Z", None)]), (1, 0));
@@ -375,7 +377,7 @@ async fn what_was_said_before_a_withdrawal_and_arrives_after_it_is_refused(engin
     assert_eq!(outcome(&program, &[of_other(later), of_other(document(4, 1, "2026-06-20T10:00:00Z", NOTE))]), (2, 0));
 }
 
-async fn rights_are_heard_without_consent(engine: Engine) {
+async fn rights_are_heard_without_consent(engine: TestEngine) {
     let program = Program::on(engine).await;
     assert_eq!(outcome(&program, &[document(1, 1, "2026-06-20T10:00:00Z", NOTE)]), (1, 0));
     let ids: Vec<Value> = json_of(&program, &["memory", "list"], &[])
@@ -398,7 +400,7 @@ async fn rights_are_heard_without_consent(engine: Engine) {
     assert_eq!(count(&store, forgotten).await, 0);
 }
 
-async fn a_patient_who_denies_is_told_to_nobody_who_asks_until_a_new_permit(engine: Engine) {
+async fn a_patient_who_denies_is_told_to_nobody_who_asks_until_a_new_permit(engine: TestEngine) {
     let program = Program::on(engine).await;
     assert_eq!(
         outcome(&program, &[document(1, 1, "2026-06-20T10:00:00Z", NOTE), profile("2026-06-20T10:00:00Z")]),
@@ -442,7 +444,7 @@ async fn a_patient_who_denies_is_told_to_nobody_who_asks_until_a_new_permit(engi
     assert!(verb(&program, &["context"], &[]).0, "research is about something else");
 }
 
-async fn a_permit_that_ended_permits_no_reading_where_consent_is_required(engine: Engine) {
+async fn a_permit_that_ended_permits_no_reading_where_consent_is_required(engine: TestEngine) {
     let program = Program::on(engine).await;
     record(&program, "memory", "permit", &["--from", "2026-06-01", "--until", "2026-08-01"]);
     organisation(&program, &["--consent-required", "true"]);
@@ -458,7 +460,7 @@ async fn a_permit_that_ended_permits_no_reading_where_consent_is_required(engine
     }
 }
 
-async fn a_withdrawal_forgets_where_the_organisation_says_so_and_can_be_recovered(engine: Engine) {
+async fn a_withdrawal_forgets_where_the_organisation_says_so_and_can_be_recovered(engine: TestEngine) {
     let program = Program::on(engine).await;
     assert_eq!(outcome(&program, &[document(1, 1, "2026-06-20T10:00:00Z", NOTE)]), (1, 0));
     organisation(&program, &["--withdrawal", "forget"]);
@@ -491,7 +493,7 @@ async fn a_withdrawal_forgets_where_the_organisation_says_so_and_can_be_recovere
     assert!(printed.contains("50 mg"), "{printed}");
 }
 
-async fn a_withdrawal_that_begins_later_forgets_on_its_day(engine: Engine) {
+async fn a_withdrawal_that_begins_later_forgets_on_its_day(engine: TestEngine) {
     let program = Program::on(engine).await;
     assert_eq!(outcome(&program, &[document(1, 1, "2026-06-20T10:00:00Z", NOTE)]), (1, 0));
     organisation(&program, &["--withdrawal", "forget"]);
@@ -530,7 +532,7 @@ async fn a_withdrawal_that_begins_later_forgets_on_its_day(engine: Engine) {
     store.close().await;
 }
 
-async fn consents_are_shown_with_what_is_in_force(engine: Engine) {
+async fn consents_are_shown_with_what_is_in_force(engine: TestEngine) {
     let program = Program::on(engine).await;
     let empty = json_of(&program, &["consent", "show"], &[]);
     assert_eq!((&empty["answer"], &empty["consents"]), (&json!("unknown"), &json!([])));

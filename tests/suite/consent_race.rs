@@ -9,7 +9,9 @@ use serde_json::json;
 use tokio::sync::Semaphore;
 use uuid::Uuid;
 
-use crate::support::{Clinic, Engine, ORG, PATIENT, bodies, count, document, embedder, event, feed, on_every_engine};
+use crate::support::{
+    Clinic, ORG, PATIENT, TestEngine, bodies, count, document, embedder, event, feed, on_every_engine,
+};
 
 on_every_engine!(
     a_withdrawal_that_another_worker_records_meanwhile_binds_a_document_in_work,
@@ -20,14 +22,14 @@ on_every_engine!(
 const AT: &str = "2026-06-20T10:00:00Z";
 
 /// Says when it was asked, and answers when it may.
-struct Slow {
+struct SlowKeys {
     inner: Arc<dyn Embedder>,
     asked: Arc<Semaphore>,
     answers: Arc<Semaphore>,
 }
 
 #[async_trait]
-impl Embedder for Slow {
+impl Embedder for SlowKeys {
     fn profile(&self) -> &ModelProfile {
         self.inner.profile()
     }
@@ -41,13 +43,13 @@ impl Embedder for Slow {
 
 /// Works a document, and another message while the document is between admission and commit. What became of the document,
 /// and of the same document sent again.
-async fn meanwhile(engine: Engine, other: serde_json::Value) -> (Clinic, Pipeline, [Disposition; 2]) {
+async fn meanwhile(engine: TestEngine, other: serde_json::Value) -> (Clinic, Pipeline, [Disposition; 2]) {
     let clinic = Clinic::on(engine).await;
     let quick = clinic.pipeline().await;
     let known = document(9, 1, "2026-06-01T10:00:00Z", "Refiere cefalea.");
     feed(&quick, &bodies(&[known]), 1).await;
     let (asked, answers) = (Arc::new(Semaphore::new(0)), Arc::new(Semaphore::new(0)));
-    let slow = Slow { inner: embedder(), asked: Arc::clone(&asked), answers: Arc::clone(&answers) };
+    let slow = SlowKeys { inner: embedder(), asked: Arc::clone(&asked), answers: Arc::clone(&answers) };
     let slow = clinic.pipeline_over(quick.store().clone(), (Arc::new(slow) as Arc<dyn Embedder>).into());
     let message = bodies(&[document(1, 1, AT, "Toma litio 400 mg al día.")]);
     let sent = message.clone();
@@ -64,7 +66,7 @@ async fn stored(pipeline: &Pipeline) -> i64 {
     count(pipeline.store(), "SELECT count(*) FROM documents").await
 }
 
-async fn a_withdrawal_that_another_worker_records_meanwhile_binds_a_document_in_work(engine: Engine) {
+async fn a_withdrawal_that_another_worker_records_meanwhile_binds_a_document_in_work(engine: TestEngine) {
     let deny = json!({"organization_id": ORG, "patient_id": PATIENT, "scope": "memory", "provision": "deny",
         "from": "2026-06-10T00:00:00Z", "recorded_by": Uuid::from_u128(9)});
     let (_clinic, pipeline, done) = meanwhile(engine, deny).await;
@@ -73,7 +75,7 @@ async fn a_withdrawal_that_another_worker_records_meanwhile_binds_a_document_in_
     assert_eq!(stored(&pipeline).await, 1);
 }
 
-async fn ephemeral_mode_that_another_worker_switches_on_meanwhile_binds_a_document_in_work(engine: Engine) {
+async fn ephemeral_mode_that_another_worker_switches_on_meanwhile_binds_a_document_in_work(engine: TestEngine) {
     let data = json!({"organization_id": ORG, "patient_id": PATIENT, "command": "ephemeral_on",
         "actor": {"id": Uuid::from_u128(9), "role": "patient"}, "issued_at": "2026-06-10T00:00:00Z"});
     let on = event("on", "anamnesis.memory.command.v1", &data);
@@ -82,7 +84,7 @@ async fn ephemeral_mode_that_another_worker_switches_on_meanwhile_binds_a_docume
     assert_eq!(stored(&pipeline).await, 1);
 }
 
-async fn what_is_recorded_of_another_patient_holds_nobody_up(engine: Engine) {
+async fn what_is_recorded_of_another_patient_holds_nobody_up(engine: TestEngine) {
     let deny = json!({"organization_id": ORG, "patient_id": Uuid::from_u128(77), "scope": "memory", "provision": "deny",
         "from": "2026-06-10T00:00:00Z", "recorded_by": Uuid::from_u128(9)});
     let (_clinic, pipeline, done) = meanwhile(engine, deny).await;

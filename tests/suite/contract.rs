@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anamnesis_messages::contract::{MessageType, schema};
 use anamnesis_messages::{Decoder, Envelope, Limits, Message};
-use anamnesis_pipeline::intake::spool::{Content, Spool};
+use anamnesis_pipeline::intake::spool::{LineContent, Spool};
 use serde_json::{Value, json};
 
 fn root(path: &str) -> PathBuf {
@@ -127,7 +127,7 @@ pub(crate) fn samples() -> Vec<(Envelope, Value)> {
     let mut messages = Vec::new();
     for record in spool.records() {
         let record = record.expect("readable");
-        let Content::Line(line) = &record.content else { panic!("{}:{} is too long", record.source, record.line) };
+        let LineContent::Line(line) = &record.content else { panic!("{}:{} is too long", record.source, record.line) };
         let envelope =
             decoder.decode(line).unwrap_or_else(|refusal| panic!("{}:{}: {refusal}", record.source, record.line));
         let json = serde_json::from_slice(line).expect("JSON, as it decoded");
@@ -170,7 +170,7 @@ fn the_story_of_a_lost_job_never_says_the_word_that_other_texts_use() {
         _ => String::new(),
     };
     let all: Vec<String> = samples().iter().map(|(envelope, _)| texts(envelope)).collect();
-    let told: Vec<&String> = all.iter().filter(|text| text.contains("caja de cartón")).collect();
-    assert!(!told.is_empty() && told.iter().all(|text| !text.contains("trabajo")));
+    let reported: Vec<&String> = all.iter().filter(|text| text.contains("caja de cartón")).collect();
+    assert!(!reported.is_empty() && reported.iter().all(|text| !text.contains("trabajo")));
     assert!(all.iter().filter(|text| text.contains("trabajo")).count() >= 5);
 }

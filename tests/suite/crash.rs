@@ -4,7 +4,7 @@ use anamnesis_pipeline::CRASH_POINTS;
 use serde_json::json;
 use uuid::Uuid;
 
-use super::support::{self, Engine, ORG, PATIENT, Program, count, document, on_every_program};
+use super::support::{self, ORG, PATIENT, Program, TestEngine, count, document, on_every_program};
 
 fn messages() -> Vec<Vec<u8>> {
     let note = |id, day: u32, text| document(id, 1, &format!("2026-05-{day:02}T10:00:00Z"), text);
@@ -38,12 +38,12 @@ fn every_named_point_is_on_the_way_of_a_message_and_every_point_is_named() {
 
 on_every_program!(a_run_killed_at_any_point_and_started_again_ends_like_one_that_nothing_disturbed);
 
-async fn a_run_killed_at_any_point_and_started_again_ends_like_one_that_nothing_disturbed(engine: Engine) {
+async fn a_run_killed_at_any_point_and_started_again_ends_like_one_that_nothing_disturbed(engine: TestEngine) {
     let messages = messages();
     let batches = [("ANAMNESIS__PIPELINE__BATCH_DOCUMENTS", "4")];
     let calm = Program::on(engine).await;
-    let told = support::counts(&calm.ingest(&messages, &batches));
-    assert_eq!(told["stored"], json!(messages.len()), "{told}");
+    let reported = support::counts(&calm.ingest(&messages, &batches));
+    assert_eq!(reported["stored"], json!(messages.len()), "{reported}");
     let expected = calm.store().await.digest(None).await.unwrap();
     assert!(expected.rows("memory") > 4 && expected.rows("outbox") > 4);
     for point in CRASH_POINTS {
@@ -57,9 +57,9 @@ async fn a_run_killed_at_any_point_and_started_again_ends_like_one_that_nothing_
         assert_eq!(stored, if committed { 4 } else { 0 }, "{point}: a batch is stored whole or not at all");
         assert_eq!(begun, 4 - stored, "{point}: an attempt ends with its effects, not a transaction later");
         store.close().await;
-        let told = support::counts(&program.ingest(&messages, &batches));
-        assert_eq!(told["duplicate"], json!(stored), "{point}: {told}");
-        assert_eq!(told["stored"], json!(messages.len() as i64 - stored), "{point}: {told}");
+        let reported = support::counts(&program.ingest(&messages, &batches));
+        assert_eq!(reported["duplicate"], json!(stored), "{point}: {reported}");
+        assert_eq!(reported["stored"], json!(messages.len() as i64 - stored), "{point}: {reported}");
         let store = program.store().await;
         let found = store.digest(None).await.unwrap();
         for (table, digest) in &expected.tables {

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use anamnesis_observability::metrics::{Entry, Identity, Metrics};
+use anamnesis_observability::metrics::{FamilyEntry, Identity, Metrics};
 use regex::Regex;
 use serde_json::Value;
 
@@ -17,7 +17,7 @@ fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }
 
-fn catalogue() -> Vec<Entry> {
+fn catalogue() -> Vec<FamilyEntry> {
     Metrics::new(&Identity::default()).unwrap().catalogue().to_vec()
 }
 
@@ -97,7 +97,7 @@ fn names(list: &str) -> Vec<String> {
 }
 
 /// The registry's entry behind a series' name, and whether the name is a histogram's part.
-fn entry<'a>(catalogue: &'a [Entry], series: &str) -> Option<(&'a Entry, bool)> {
+fn entry<'a>(catalogue: &'a [FamilyEntry], series: &str) -> Option<(&'a FamilyEntry, bool)> {
     let exact = catalogue.iter().find(|entry| entry.name == series && entry.kind != "histogram");
     exact.map(|entry| (entry, false)).or_else(|| {
         let base = ["_bucket", "_sum", "_count"].iter().find_map(|suffix| series.strip_suffix(suffix))?;
@@ -106,7 +106,7 @@ fn entry<'a>(catalogue: &'a [Entry], series: &str) -> Option<(&'a Entry, bool)> 
 }
 
 /// What an expression names that the registry does not know, or a counter that is read without rate.
-fn faults(catalogue: &[Entry], text: &str) -> Vec<String> {
+fn faults(catalogue: &[FamilyEntry], text: &str) -> Vec<String> {
     let expression = parsed(text);
     let mut faults = Vec::new();
     let mut grouping: BTreeSet<String> = SCRAPED.iter().map(|label| (*label).to_owned()).collect();
@@ -134,7 +134,7 @@ fn faults(catalogue: &[Entry], text: &str) -> Vec<String> {
     faults
 }
 
-fn matcher_fault(entry: &Entry, label: &str, operator: &str, value: &str) -> Option<String> {
+fn matcher_fault(entry: &FamilyEntry, label: &str, operator: &str, value: &str) -> Option<String> {
     if SCRAPED.contains(&label) {
         return None;
     }

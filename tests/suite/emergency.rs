@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::support::{Engine, ORG, PATIENT, Program, bodies, document, event, on_every_program};
+use super::support::{ORG, PATIENT, Program, TestEngine, bodies, document, event, on_every_program};
 
 on_every_program!(
     an_emergency_reads_decision_grade_clinical_rows_and_nothing_else,
@@ -64,7 +64,7 @@ fn hearsay() -> Vec<(&'static str, Value)> {
     ]
 }
 
-async fn an_emergency_reads_decision_grade_clinical_rows_and_nothing_else(engine: Engine) {
+async fn an_emergency_reads_decision_grade_clinical_rows_and_nothing_else(engine: TestEngine) {
     let program = Program::on(engine).await;
     let (org, patient) = (ORG.to_string(), PATIENT.to_string());
     let note = "Alérgica a la penicilina: anafilaxia. Toma sertralina 50 mg al día. Diagnosticada de endometriosis.";
@@ -114,7 +114,7 @@ async fn an_emergency_reads_decision_grade_clinical_rows_and_nothing_else(engine
     assert!(all["unconfirmed_allergies"].as_u64() >= Some(2), "that there are more to ask about is said: {all}");
 }
 
-async fn a_patient_of_whom_nothing_is_known_has_a_safe_text_in_either_language(engine: Engine) {
+async fn a_patient_of_whom_nothing_is_known_has_a_safe_text_in_either_language(engine: TestEngine) {
     let program = Program::on(engine).await;
     let org = ORG.to_string();
     let mut other = document(1, 1, AT, "Duerme mal.");
@@ -138,7 +138,7 @@ async fn a_patient_of_whom_nothing_is_known_has_a_safe_text_in_either_language(e
     assert!(json_of(&program, 0)["text"]["es"].as_str().unwrap().contains("llame al 112 "));
 }
 
-async fn a_danger_that_only_the_classifier_heard_is_counted_and_never_denied(engine: Engine) {
+async fn a_danger_that_only_the_classifier_heard_is_counted_and_never_denied(engine: TestEngine) {
     let program = Program::on(engine).await;
     let note =
         "Mejor ánimo. Ayer pensó que no merecía la pena seguir viviendo, sin plan. Se acuerda llamada el viernes.";
@@ -152,7 +152,7 @@ async fn a_danger_that_only_the_classifier_heard_is_counted_and_never_denied(eng
     }
 }
 
-async fn where_nothing_may_be_handed_out_the_text_is_there_all_the_same(engine: Engine) {
+async fn where_nothing_may_be_handed_out_the_text_is_there_all_the_same(engine: TestEngine) {
     let program = Program::on(engine).await;
     let deny = json!({"organization_id": ORG, "patient_id": PATIENT, "scope": "recall", "provision": "deny",
         "from": AT, "until": null, "recorded_by": PATIENT});

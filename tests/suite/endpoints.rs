@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::support::{Engine, Program, on_every_program};
+use super::support::{Program, TestEngine, on_every_program};
 use super::worker::{Running, notes, until};
 
 on_every_program!(a_store_that_refuses_writes_makes_the_worker_unready_with_json_until_it_takes_them_again);
@@ -31,7 +31,7 @@ fn code<'a>(answer: &'a Value, name: &str) -> Option<&'a str> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn requests_that_are_never_finished_stop_neither_probes_nor_the_spool() {
-    let program = Program::on(Engine::File).await;
+    let program = Program::on(TestEngine::File).await;
     let worker = Running::start(&program, &[]).await;
     // The limit of descriptors that most systems give a process.
     let id = worker.child.id().to_string();
@@ -66,7 +66,7 @@ async fn requests_that_are_never_finished_stop_neither_probes_nor_the_spool() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_request_with_a_large_body_is_refused() {
-    let program = Program::on(Engine::File).await;
+    let program = Program::on(TestEngine::File).await;
     let worker = Running::start(&program, &[]).await;
     let mut stream = TcpStream::connect(("127.0.0.1", worker.port)).unwrap();
     stream.write_all(b"GET /healthz HTTP/1.1\r\nHost: a\r\nContent-Length: 10000000\r\n\r\n").unwrap();
@@ -91,7 +91,7 @@ async fn refuse_writes(program: &Program, worker: &Running, refuse: bool) {
     }
 }
 
-async fn a_store_that_refuses_writes_makes_the_worker_unready_with_json_until_it_takes_them_again(engine: Engine) {
+async fn a_store_that_refuses_writes_makes_the_worker_unready_with_json_until_it_takes_them_again(engine: TestEngine) {
     let program = Program::on(engine).await;
     let worker = Running::start_unstoppable(&program).await;
     refuse_writes(&program, &worker, true).await;
@@ -107,7 +107,7 @@ async fn a_store_that_refuses_writes_makes_the_worker_unready_with_json_until_it
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_database_that_is_away_is_named_in_json_in_time() {
-    let program = Program::on(Engine::Postgres).await;
+    let program = Program::on(TestEngine::Postgres).await;
     let worker = Running::start(&program, &[]).await;
     let server = program.server.as_ref().unwrap();
     server.alter("ALLOW_CONNECTIONS false").await;
@@ -123,7 +123,7 @@ async fn a_database_that_is_away_is_named_in_json_in_time() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn missing_keys_make_the_worker_unready() {
-    let program = Program::on(Engine::File).await;
+    let program = Program::on(TestEngine::File).await;
     let worker = Running::start(&program, &[]).await;
     let keys = program.folder.path().join("keys");
     std::fs::rename(&keys, program.folder.path().join("away")).unwrap();

@@ -1,13 +1,13 @@
 //! Ephemeral mode leaves nothing, whatever the order in which messages come.
 
-use anamnesis_crypto::Cell;
+use anamnesis_crypto::ColumnRef;
 use anamnesis_pipeline::{Disposition, Pipeline};
-use anamnesis_store::digest::Digest;
+use anamnesis_store::digest::StoreDigest;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::support::{
-    Clinic, Engine, ORG, PATIENT, Program, bodies, count, counts, document, event, feed, on_every_engine,
+    Clinic, ORG, PATIENT, Program, TestEngine, bodies, count, counts, document, event, feed, on_every_engine,
     on_every_program, rows, scope,
 };
 
@@ -53,7 +53,7 @@ fn signal(at: &str, hours: f64) -> Value {
 }
 
 /// Before, inside and after: documents in both languages, a profile, a device.
-fn told() -> Vec<Value> {
+fn documents_and_profiles() -> Vec<Value> {
     vec![
         document(1, 1, BEFORE, "Toma sertralina 50 mg al día. Refiere insomnio."),
         profile(BEFORE, &json!({"region": "ES", "cognitive_state": 80, "allergies": [{"substance": "penicilina"}]})),
@@ -66,20 +66,20 @@ fn told() -> Vec<Value> {
     ]
 }
 
-async fn digest(pipeline: &Pipeline) -> Digest {
+async fn digest(pipeline: &Pipeline) -> StoreDigest {
     pipeline.store().digest(None).await.unwrap()
 }
 
-async fn a_command_that_comes_late_leaves_what_one_in_time_leaves(engine: Engine) {
+async fn a_command_that_comes_late_leaves_what_one_in_time_leaves(engine: TestEngine) {
     let clinic = Clinic::on(engine).await;
     let switches = [switch(true, ON), switch(false, OFF)];
     let in_time = clinic.pipeline().await;
     feed(&in_time, &bodies(&switches), 2).await;
-    feed(&in_time, &bodies(&told()), 3).await;
+    feed(&in_time, &bodies(&documents_and_profiles()), 3).await;
     let in_time = digest(&in_time).await;
     for batch in [1, 2] {
         let late = clinic.pipeline().await;
-        let done = feed(&late, &bodies(&told()), 3).await;
+        let done = feed(&late, &bodies(&documents_and_profiles()), 3).await;
         assert!(done.iter().all(|one| *one == Disposition::Stored), "{done:?}");
         // The end first: that it begins is what is late.
         feed(&late, &bodies(&[switches[1].clone(), switches[0].clone()]), batch).await;
@@ -90,7 +90,7 @@ async fn a_command_that_comes_late_leaves_what_one_in_time_leaves(engine: Engine
             }
         }
         // What came and was removed may come again, and is as ephemeral as the first time.
-        let again = feed(&late, &bodies(&told()), 3).await;
+        let again = feed(&late, &bodies(&documents_and_profiles()), 3).await;
         assert_eq!(again.iter().filter(|one| **one == Disposition::Ephemeral).count(), 4, "{again:?}");
         assert_eq!(digest(&late).await.without(&STEPS), found.without(&STEPS));
     }
@@ -101,14 +101,14 @@ async fn events(pipeline: &Pipeline) -> Vec<(String, Value)> {
     let keys = pipeline.store().keys_of(scope()).await.unwrap().unwrap();
     let mut found = Vec::new();
     for row in rows(pipeline.store(), "SELECT id, event_type, body_sealed FROM outbox").await {
-        let cell = Cell { table: "outbox", row: row.uuid(0).unwrap(), column: "body" };
+        let cell = ColumnRef { table: "outbox", row: row.uuid(0).unwrap(), column: "body" };
         let body = keys.open(cell, &row.blob(2).unwrap()).unwrap();
         found.push((row.text(1).unwrap(), serde_json::from_slice(&body).unwrap()));
     }
     found
 }
 
-async fn what_was_not_sent_yet_is_taken_back_and_danger_stays_told_without_content(engine: Engine) {
+async fn what_was_not_sent_yet_is_taken_back_and_danger_stays_told_without_content(engine: TestEngine) {
     let clinic = Clinic::on(engine).await;
     let pipeline = clinic.pipeline().await;
     let danger = document(2, 1, INSIDE, "Dice que quiere suicidarse esta noche.");
@@ -134,7 +134,7 @@ async fn what_was_not_sent_yet_is_taken_back_and_danger_stays_told_without_conte
     }
 }
 
-async fn an_older_revision_from_outside_is_current_again(engine: Engine) {
+async fn an_older_revision_from_outside_is_current_again(engine: TestEngine) {
     let clinic = Clinic::on(engine).await;
     let first = document(1, 1, BEFORE, "Toma sertralina 50 mg al día.");
     let second = document(1, 2, INSIDE, "Toma sertralina 100 mg al día.");
@@ -150,7 +150,7 @@ async fn an_older_revision_from_outside_is_current_again(engine: Engine) {
     assert_eq!(count(pipeline.store(), "SELECT count(*) FROM passage WHERE waits = 1").await, 1);
 }
 
-async fn what_a_correction_did_is_undone_with_its_words(engine: Engine) {
+async fn what_a_correction_did_is_undone_with_its_words(engine: TestEngine) {
     let clinic = Clinic::on(engine).await;
     let pipeline = clinic.pipeline().await;
     let said = bodies(&[document(1, 1, BEFORE, "Toma sertralina 50 mg al día.")]);
@@ -168,7 +168,7 @@ async fn what_a_correction_did_is_undone_with_its_words(engine: Engine) {
     assert_eq!(after.rows("inbox"), 2, "the document from before and the command");
 }
 
-async fn what_a_legal_hold_keeps_stays(engine: Engine) {
+async fn what_a_legal_hold_keeps_stays(engine: TestEngine) {
     let clinic = Clinic::on(engine).await;
     let pipeline = clinic.pipeline().await;
     let inside = [document(1, 1, INSIDE, "Refiere insomnio."), document(2, 1, INSIDE, "Refiere cefalea.")];
@@ -180,7 +180,7 @@ async fn what_a_legal_hold_keeps_stays(engine: Engine) {
     assert_eq!(left.iter().map(|row| row.uuid(0).unwrap()).collect::<Vec<_>>(), [Uuid::from_u128(1)]);
 }
 
-async fn a_broken_message_of_an_ephemeral_patient_is_dropped_and_others_are_kept(engine: Engine) {
+async fn a_broken_message_of_an_ephemeral_patient_is_dropped_and_others_are_kept(engine: TestEngine) {
     let clinic = Clinic::on(engine).await;
     let pipeline = clinic.pipeline().await;
     feed(&pipeline, &bodies(&[switch(true, ON), switch(false, OFF)]), 1).await;
@@ -225,20 +225,20 @@ async fn a_broken_message_of_an_ephemeral_patient_is_dropped_and_others_are_kept
     assert_eq!(count(pipeline.store(), with_body).await, kept.len() as i64);
 }
 
-async fn no_canary_of_an_ephemeral_patient_is_left_when_the_command_comes_late(engine: Engine) {
+async fn no_canary_of_an_ephemeral_patient_is_left_when_the_command_comes_late(engine: TestEngine) {
     let program = Program::on(engine).await;
     let bird = "zqcanarioefimerowxkq";
     let note = |id, text: String| document(id, 1, INSIDE, &text);
     let mut broken = note(9, format!("Roto {bird}."));
     broken["revision"] = json!("uno");
-    let told = [
+    let reported = [
         note(1, format!("Toma litio 400 mg al día. Habla de {bird}.")),
         note(2, format!("She reports headaches and {bird}.")),
         profile(INSIDE, &json!({"conditions": [{"name": bird}], "preferences": {"apodo": bird}})),
         signal(INSIDE, 5.0),
         command("add", INSIDE, &json!({"text": format!("Prefiere {bird} por la tarde.")})),
     ];
-    assert_eq!(counts(&program.ingest(&bodies(&told), &[]))["stored"], json!(told.len()));
+    assert_eq!(counts(&program.ingest(&bodies(&reported), &[]))["stored"], json!(reported.len()));
     let late = counts(&program.ingest(&bodies(&[switch(true, ON), broken]), &[]));
     assert_eq!((&late["stored"], &late["quarantined"]), (&json!(1), &json!(1)), "{late}");
     let store = program.store().await;

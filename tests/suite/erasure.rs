@@ -5,11 +5,11 @@ use anamnesis_core::ids::{DocumentId, MemoryId, PatientId};
 use anamnesis_core::reason::Reason;
 use anamnesis_core::scope::Scope;
 use anamnesis_pipeline::Disposition;
-use anamnesis_pipeline::erasing::{Ended, ErasureError, erase};
+use anamnesis_pipeline::erasure::{ErasureError, ErasureOutcome, erase};
 use anamnesis_sql::{Access, Sql};
-use anamnesis_store::erasing::{Request, Subject};
-use anamnesis_store::read::{Filter, When};
-use anamnesis_store::records::{Acted, InboxEntry, OrgBatch};
+use anamnesis_store::erasure::{ErasureRequest, ErasureSubject};
+use anamnesis_store::read::{MemoryFilter, ReadInstant};
+use anamnesis_store::records::{InboxEntry, MessageAct, OrgBatch};
 use anamnesis_store::{Store, StoreError};
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -17,7 +17,7 @@ use uuid::Uuid;
 use super::canary::{search_files, search_server};
 use super::spool::originals;
 use super::support::{
-    Clinic, Engine, ORG, PATIENT, bodies, count, document, event, feed, on_every_engine, on_every_program, samples,
+    Clinic, ORG, PATIENT, TestEngine, bodies, count, document, event, feed, on_every_engine, on_every_program, samples,
     scope,
 };
 use super::support::{Program, counts};
@@ -46,8 +46,8 @@ on_every_program!(
 
 const TEXT: &str = "Diagnosticada de endometriosis. Refiere vértigo desde ayer. Toma sertralina 50 mg al día.";
 
-fn request(subject: Subject) -> Request {
-    Request {
+fn request(subject: ErasureSubject) -> ErasureRequest {
+    ErasureRequest {
         scope: scope(),
         id: Uuid::from_u128(0xe1),
         subject,
@@ -63,19 +63,19 @@ fn command(more: &Value) -> Value {
     event(&Uuid::new_v5(&ORG, more.to_string().as_bytes()).to_string(), "anamnesis.memory.command.v1", &data)
 }
 
-fn erased(ended: Ended) -> anamnesis_store::erasing::Receipt {
+fn erased(ended: ErasureOutcome) -> anamnesis_store::erasure::ErasureReceipt {
     match ended {
-        Ended::Erased(receipt) => receipt,
+        ErasureOutcome::Erased(receipt) => receipt,
         other => panic!("{other:?}"),
     }
 }
 
 async fn memories(store: &Store) -> Vec<String> {
-    let found = store.memories(scope(), &Filter::default(), When::Now).await.unwrap();
+    let found = store.memories(scope(), &MemoryFilter::default(), ReadInstant::Now).await.unwrap();
     found.into_iter().filter_map(|memory| Some(memory.words?.concept)).collect()
 }
 
-async fn a_patient_who_is_erased_has_no_row_anywhere_and_others_keep_theirs(engine: Engine) {
+async fn a_patient_who_is_erased_has_no_row_anywhere_and_others_keep_theirs(engine: TestEngine) {
     let clinic = Clinic::on(engine).await;
     let pipeline = clinic.pipeline().await;
     let store = pipeline.store();
@@ -89,20 +89,23 @@ async fn a_patient_who_is_erased_has_no_row_anywhere_and_others_keep_theirs(engi
         (store.rows_of_patient(scope()).await.unwrap(), store.rows_of_patient(other).await.unwrap());
     assert!(before.len() > 8, "{before:?}");
 
-    let receipt = erased(erase(store, &request(Subject::Patient)).await.unwrap());
+    let receipt = erased(erase(store, &request(ErasureSubject::Patient)).await.unwrap());
     assert_eq!(store.rows_of_patient(scope()).await.unwrap(), Default::default());
     assert_eq!(store.rows_of_patient(other).await.unwrap(), untouched);
     let expected: Vec<(&str, u64)> = before.into_iter().collect();
     let counted: Vec<(&str, u64)> = receipt.counts.iter().map(|(table, count)| (table.as_str(), *count)).collect();
     assert_eq!(counted, expected, "the receipt counts what was there");
     assert!(receipt.done_at.is_some());
-    let read = store.memories(scope(), &Filter::default(), When::Now).await;
+    let read = store.memories(scope(), &MemoryFilter::default(), ReadInstant::Now).await;
     assert_eq!(read.unwrap_err(), StoreError::Erased);
-    assert!(matches!(erase(store, &request(Subject::Patient)).await.unwrap(), Ended::Before(_)), "twice is once");
+    assert!(
+        matches!(erase(store, &request(ErasureSubject::Patient)).await.unwrap(), ErasureOutcome::Before(_)),
+        "twice is once"
+    );
     assert_eq!(count(store, "SELECT count(*) FROM outbox WHERE event_type LIKE '%erasure.completed%'").await, 1);
 }
 
-async fn a_message_erases_as_the_verb_does_and_is_done_once(engine: Engine) {
+async fn a_message_erases_as_the_verb_does_and_is_done_once(engine: TestEngine) {
     let clinic = Clinic::on(engine).await;
     let pipeline = clinic.pipeline().await;
     let store = pipeline.store();
@@ -129,13 +132,13 @@ async fn a_message_erases_as_the_verb_does_and_is_done_once(engine: Engine) {
     assert_eq!(kinds, ["document", "patient"]);
 }
 
-async fn a_message_that_comes_late_is_refused_and_nothing_of_it_is_kept(engine: Engine) {
+async fn a_message_that_comes_late_is_refused_and_nothing_of_it_is_kept(engine: TestEngine) {
     let clinic = Clinic::on(engine).await;
     let pipeline = clinic.pipeline().await;
     let store = pipeline.store();
     let note = |n, revision| document(n, revision, "2026-06-20T10:00:00Z", TEXT);
     feed(&pipeline, &bodies(&[note(1, 1), note(2, 1)]), 2).await;
-    erased(erase(store, &request(Subject::Document(DocumentId(Uuid::from_u128(1))))).await.unwrap());
+    erased(erase(store, &request(ErasureSubject::Document(DocumentId(Uuid::from_u128(1))))).await.unwrap());
     let refused = [Disposition::Quarantined(Reason::ErasedSubject)];
     assert_eq!(feed(&pipeline, &bodies(&[note(1, 1)]), 1).await, refused, "the same once more");
     assert_eq!(feed(&pipeline, &bodies(&[note(1, 2)]), 1).await, refused, "another revision");
@@ -144,7 +147,7 @@ async fn a_message_that_comes_late_is_refused_and_nothing_of_it_is_kept(engine: 
         [Disposition::Stored],
         "the same words elsewhere are learned"
     );
-    let whole = Request { id: Uuid::from_u128(0xe2), ..request(Subject::Patient) };
+    let whole = ErasureRequest { id: Uuid::from_u128(0xe2), ..request(ErasureSubject::Patient) };
     erased(erase(store, &whole).await.unwrap());
     assert_eq!(feed(&pipeline, &bodies(&[note(9, 1)]), 1).await, refused);
     let mut broken = note(10, 1);
@@ -155,7 +158,7 @@ async fn a_message_that_comes_late_is_refused_and_nothing_of_it_is_kept(engine: 
     assert_eq!(store.rows_of_patient(scope()).await.unwrap(), Default::default());
 }
 
-async fn what_waits_in_quarantine_goes_too(engine: Engine) {
+async fn what_waits_in_quarantine_goes_too(engine: TestEngine) {
     let clinic = Clinic::on(engine).await;
     let pipeline = clinic.pipeline().await;
     let store = pipeline.store();
@@ -171,12 +174,12 @@ async fn what_waits_in_quarantine_goes_too(engine: Engine) {
     feed(&pipeline, &bodies(&[broken, later.take(), theirs]), 3).await;
     let open = "SELECT count(*) FROM quarantine WHERE body_sealed IS NOT NULL";
     assert_eq!(count(store, open).await, 4);
-    let receipt = erased(erase(store, &request(Subject::Patient)).await.unwrap());
+    let receipt = erased(erase(store, &request(ErasureSubject::Patient)).await.unwrap());
     assert_eq!(receipt.counts.get("quarantine"), Some(&3), "{receipt:?}");
     assert_eq!(count(store, open).await, 1, "another patient's stays");
 }
 
-async fn a_hold_blocks_and_the_command_can_be_offered_again(engine: Engine) {
+async fn a_hold_blocks_and_the_command_can_be_offered_again(engine: TestEngine) {
     let clinic = Clinic::on(engine).await;
     let pipeline = clinic.pipeline().await;
     let store = pipeline.store();
@@ -186,9 +189,9 @@ async fn a_hold_blocks_and_the_command_can_be_offered_again(engine: Engine) {
     let hold = store.set_hold(scope(), Some(document), None, Uuid::from_u128(8)).await.unwrap().unwrap();
     let held = [Disposition::Quarantined(Reason::LegalHold)];
     assert_eq!(feed(&pipeline, &bodies(&[command(&json!({}))]), 1).await, held);
-    let memory = store.memories(scope(), &Filter::default(), When::Now).await.unwrap().remove(0).id;
-    for subject in [Subject::Patient, Subject::Document(document), Subject::Memory(memory)] {
-        assert_eq!(erase(store, &request(subject)).await.unwrap(), Ended::Held, "{subject:?}");
+    let memory = store.memories(scope(), &MemoryFilter::default(), ReadInstant::Now).await.unwrap().remove(0).id;
+    for subject in [ErasureSubject::Patient, ErasureSubject::Document(document), ErasureSubject::Memory(memory)] {
+        assert_eq!(erase(store, &request(subject)).await.unwrap(), ErasureOutcome::Held, "{subject:?}");
     }
     assert_eq!(store.digest(None).await.unwrap().without(&["action_audit", "legal_hold", "quarantine"]), before);
     assert!(store.lift_hold(scope(), hold, Uuid::from_u128(8)).await.unwrap());
@@ -196,13 +199,13 @@ async fn a_hold_blocks_and_the_command_can_be_offered_again(engine: Engine) {
     assert_eq!(store.rows_of_patient(scope()).await.unwrap(), Default::default());
 }
 
-async fn an_erasure_that_was_cut_off_goes_on(engine: Engine) {
+async fn an_erasure_that_was_cut_off_goes_on(engine: TestEngine) {
     let clinic = Clinic::on(engine).await;
     let pipeline = clinic.pipeline().await;
     let store = pipeline.store();
     feed(&pipeline, &bodies(&[document(1, 1, "2026-06-20T10:00:00Z", TEXT)]), 1).await;
     // As far as a process gets that dies behind the first of its steps.
-    store.open_erasure(&request(Subject::Patient)).await.unwrap();
+    store.open_erasure(&request(ErasureSubject::Patient)).await.unwrap();
     assert!(!store.rows_of_patient(scope()).await.unwrap().is_empty());
     let refused = [Disposition::Quarantined(Reason::ErasedSubject)];
     assert_eq!(feed(&pipeline, &bodies(&[document(2, 1, "2026-06-20T10:00:00Z", TEXT)]), 1).await, refused);
@@ -217,34 +220,37 @@ async fn an_erasure_that_was_cut_off_goes_on(engine: Engine) {
     assert!(store.open_erasures(scope().org()).await.unwrap().is_empty());
 }
 
-async fn what_two_ways_ask_for_is_erased_once_and_both_receipts_end(engine: Engine) {
+async fn what_two_ways_ask_for_is_erased_once_and_both_receipts_end(engine: TestEngine) {
     let clinic = Clinic::on(engine).await;
     let pipeline = clinic.pipeline().await;
     let store = pipeline.store();
     feed(&pipeline, &bodies(&[document(1, 1, "2026-06-20T10:00:00Z", TEXT)]), 1).await;
-    let begun = request(Subject::Patient);
+    let begun = request(ErasureSubject::Patient);
     store.open_erasure(&begun).await.unwrap();
-    let other = Request { id: Uuid::from_u128(0xe2), ..begun };
+    let other = ErasureRequest { id: Uuid::from_u128(0xe2), ..begun };
     erased(erase(store, &other).await.unwrap());
     let open = || async {
         let all = store.open_erasures(scope().org()).await.unwrap();
         all.iter().filter(|one| one.done_at.is_none()).count()
     };
     assert_eq!(open().await, 1, "the first one is still in work");
-    assert!(matches!(erase(store, &begun).await.unwrap(), Ended::Before(_)));
+    assert!(matches!(erase(store, &begun).await.unwrap(), ErasureOutcome::Before(_)));
     assert_eq!(open().await, 0);
     let ends = "SELECT count(*) FROM action_audit WHERE action = 'erase' AND outcome = 'done'";
     assert_eq!(count(store, ends).await, 2);
 }
 
-async fn a_part_that_went_with_its_patient_ends_and_holds_no_other_erasure_up(engine: Engine) {
+async fn a_part_that_went_with_its_patient_ends_and_holds_no_other_erasure_up(engine: TestEngine) {
     let clinic = Clinic::on(engine).await;
     let pipeline = clinic.pipeline().await;
     let store = pipeline.store();
     feed(&pipeline, &bodies(&[document(1, 1, "2026-06-20T10:00:00Z", TEXT)]), 1).await;
     // Each as far as a process gets that dies behind its first step.
-    let part = Request { id: Uuid::from_u128(0xe7), ..request(Subject::Document(DocumentId(Uuid::from_u128(1)))) };
-    let whole = request(Subject::Patient);
+    let part = ErasureRequest {
+        id: Uuid::from_u128(0xe7),
+        ..request(ErasureSubject::Document(DocumentId(Uuid::from_u128(1))))
+    };
+    let whole = request(ErasureSubject::Patient);
     store.open_erasure(&part).await.unwrap();
     store.open_erasure(&whole).await.unwrap();
     assert!(
@@ -252,20 +258,20 @@ async fn a_part_that_went_with_its_patient_ends_and_holds_no_other_erasure_up(en
         "not before its patient"
     );
     erased(erase(store, &whole).await.unwrap());
-    assert!(matches!(erase(store, &part).await.unwrap(), Ended::Before(_)));
+    assert!(matches!(erase(store, &part).await.unwrap(), ErasureOutcome::Before(_)));
     let open = store.open_erasures(scope().org()).await.unwrap();
     assert!(open.iter().all(|one| one.done_at.is_some()), "{open:?}");
-    let other = Subject::Document(DocumentId(Uuid::from_u128(2)));
-    let later = Request { id: Uuid::from_u128(0xe8), ..request(other) };
+    let other = ErasureSubject::Document(DocumentId(Uuid::from_u128(2)));
+    let later = ErasureRequest { id: Uuid::from_u128(0xe8), ..request(other) };
     assert!(matches!(erase(store, &later).await, Err(ErasureError::Store(StoreError::Erased))), "asked for afterwards");
 }
 
-async fn a_receipt_that_this_program_did_not_write_is_not_carried_out(engine: Engine) {
+async fn a_receipt_that_this_program_did_not_write_is_not_carried_out(engine: TestEngine) {
     let clinic = Clinic::on(engine).await;
     let pipeline = clinic.pipeline().await;
     let store = pipeline.store();
     feed(&pipeline, &bodies(&[document(1, 1, "2026-06-20T10:00:00Z", TEXT)]), 1).await;
-    store.open_erasure(&request(Subject::Document(DocumentId(Uuid::from_u128(1))))).await.unwrap();
+    store.open_erasure(&request(ErasureSubject::Document(DocumentId(Uuid::from_u128(1))))).await.unwrap();
     let mut tx = store.db().begin(Access::Organization(scope().org())).await.unwrap();
     tx.execute(&Sql::new("UPDATE erasure SET what = 'patient', subject_id = NULL"), Vec::new()).await.unwrap();
     tx.commit().await.unwrap();
@@ -277,21 +283,21 @@ async fn a_receipt_that_this_program_did_not_write_is_not_carried_out(engine: En
     assert_eq!(more, [Disposition::Stored]);
 }
 
-async fn words_of_an_erased_memory_leave_every_quote_and_other_memories_stay(engine: Engine) {
+async fn words_of_an_erased_memory_leave_every_quote_and_other_memories_stay(engine: TestEngine) {
     let clinic = Clinic::on(engine).await;
     let pipeline = clinic.pipeline().await;
     let store = pipeline.store();
     let notes = [(1, TEXT), (2, "Endometriosis conocida, revisa ginecología. Duerme bien.")];
     let notes = notes.map(|(n, text)| document(n, 1, "2026-06-20T10:00:00Z", text));
     feed(&pipeline, &bodies(&notes), 2).await;
-    let held = store.memories(scope(), &Filter::default(), When::Now).await.unwrap();
+    let held = store.memories(scope(), &MemoryFilter::default(), ReadInstant::Now).await.unwrap();
     let one = held
         .iter()
         .find(|memory| memory.words.as_ref().is_some_and(|words| words.concept.contains("endometriosis")))
         .unwrap()
         .id;
     let before = memories(store).await;
-    let receipt = erased(erase(store, &request(Subject::Memory(one))).await.unwrap());
+    let receipt = erased(erase(store, &request(ErasureSubject::Memory(one))).await.unwrap());
     assert!(receipt.counts["extracted_findings"] >= 1, "{receipt:?}");
     let after = memories(store).await;
     let kept: Vec<&String> = before.iter().filter(|concept| !concept.contains("endometriosis")).collect();
@@ -302,18 +308,19 @@ async fn words_of_an_erased_memory_leave_every_quote_and_other_memories_stay(eng
         let text = revision.content.text.to_lowercase();
         assert!(!text.contains("endometriosis") && text.contains("[erased]"), "{text}");
     }
-    for memory in store.memories(scope(), &Filter::default(), When::Now).await.unwrap() {
+    for memory in store.memories(scope(), &MemoryFilter::default(), ReadInstant::Now).await.unwrap() {
         let quote = memory.evidence.map(|evidence| evidence.text.to_lowercase()).unwrap_or_default();
         assert!(!quote.contains("endometriosis"), "{quote}");
     }
     // Said again, it is learned again, and can be erased again.
     feed(&pipeline, &bodies(&[document(3, 1, "2026-06-21T10:00:00Z", TEXT)]), 1).await;
     assert!(memories(store).await.iter().any(|concept| concept.contains("endometriosis")));
-    let again = Request { id: Uuid::from_u128(0xe5), ..request(Subject::Memory(one)) };
+    let again = ErasureRequest { id: Uuid::from_u128(0xe5), ..request(ErasureSubject::Memory(one)) };
     assert!(erased(erase(store, &again).await.unwrap()).counts["extracted_findings"] >= 1);
-    assert!(matches!(erase(store, &again).await.unwrap(), Ended::Before(_)));
+    assert!(matches!(erase(store, &again).await.unwrap(), ErasureOutcome::Before(_)));
     assert!(!memories(store).await.iter().any(|concept| concept.contains("endometriosis")));
-    let unknown = Request { id: Uuid::from_u128(0xe9), ..request(Subject::Memory(MemoryId(Uuid::from_u128(99)))) };
+    let unknown =
+        ErasureRequest { id: Uuid::from_u128(0xe9), ..request(ErasureSubject::Memory(MemoryId(Uuid::from_u128(99)))) };
     assert_eq!(erased(erase(store, &unknown).await.unwrap()).counts, Default::default());
 }
 
@@ -346,7 +353,7 @@ fn open_original(program: &Program, file: &std::path::Path) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-async fn no_word_of_an_erased_patient_is_in_any_file_of_the_archive(engine: Engine) {
+async fn no_word_of_an_erased_patient_is_in_any_file_of_the_archive(engine: TestEngine) {
     let program = Program::on(engine).await;
     let mut theirs = document(2, 1, "2026-06-20T10:00:00Z", "Refiere cefalea.");
     theirs["patient_id"] = json!(Uuid::from_u128(0xbeef));
@@ -365,7 +372,7 @@ async fn no_word_of_an_erased_patient_is_in_any_file_of_the_archive(engine: Engi
 }
 
 /// The original of the document that said it goes with the memory, and a later revision that was refused.
-async fn no_word_of_an_erased_memory_is_in_the_archive_or_among_what_was_set_aside(engine: Engine) {
+async fn no_word_of_an_erased_memory_is_in_the_archive_or_among_what_was_set_aside(engine: TestEngine) {
     let program = Program::on(engine).await;
     let other = document(2, 1, "2026-06-20T10:00:00Z", "Refiere cefalea.");
     let lines = bodies(&[document(1, 1, "2026-06-20T10:00:00Z", TEXT), other]);
@@ -392,7 +399,7 @@ async fn no_word_of_an_erased_memory_is_in_the_archive_or_among_what_was_set_asi
     store.close().await;
 }
 
-async fn a_backup_from_before_brings_nothing_back(engine: Engine) {
+async fn a_backup_from_before_brings_nothing_back(engine: TestEngine) {
     let program = Program::on(engine).await;
     let lines = bodies(&[document(1, 1, "2026-06-20T10:00:00Z", TEXT)]);
     assert_eq!(counts(&program.ingest(&lines, &[]))["stored"], json!(1));
@@ -431,7 +438,7 @@ async fn a_backup_from_before_brings_nothing_back(engine: Engine) {
 /// A store that nobody can read any more does not say what was erased since the backup: receipts that were kept elsewhere do.
 #[tokio::test(flavor = "multi_thread")]
 async fn receipts_that_were_kept_elsewhere_bring_a_backup_up_to_date_where_the_store_is_lost() {
-    let program = Program::on(Engine::File).await;
+    let program = Program::on(TestEngine::File).await;
     let notes =
         [(1, TEXT), (2, "Diagnosticada de asma.")].map(|(n, text)| document(n, 1, "2026-06-20T10:00:00Z", text));
     assert_eq!(counts(&program.ingest(&bodies(&notes), &[]))["stored"], json!(2));
@@ -475,7 +482,7 @@ async fn receipts_that_were_kept_elsewhere_bring_a_backup_up_to_date_where_the_s
 }
 
 /// A hold of the backup that was lifted since keeps what was erased since: the receipt is not lost, and a worker completes it.
-async fn a_hold_that_a_backup_brings_back_delays_an_erasure_and_loses_none(engine: Engine) {
+async fn a_hold_that_a_backup_brings_back_delays_an_erasure_and_loses_none(engine: TestEngine) {
     let program = Program::on(engine).await;
     assert_eq!(
         counts(&program.ingest(&bodies(&[document(1, 1, "2026-06-20T10:00:00Z", TEXT)]), &[]))["stored"],
@@ -508,7 +515,7 @@ async fn a_hold_that_a_backup_brings_back_delays_an_erasure_and_loses_none(engin
 
 /// As UTF-8, UTF-16, hexadecimal and base64, in every file: the store, its log of changes, keys, what the program wrote to its
 /// log, and a backup that is made afterwards. What was set aside is there too, and a second patient shows what is searched.
-async fn no_word_of_an_erased_patient_is_in_any_file_of_store_log_or_backup(engine: Engine) {
+async fn no_word_of_an_erased_patient_is_in_any_file_of_store_log_or_backup(engine: TestEngine) {
     let program = Program::on(engine).await;
     let cage = ["zqborradaxkq", "zqapartadaxkq"].map(str::to_owned);
     let said = document(1, 1, "2026-06-20T10:00:00Z", &format!("{TEXT} Habló de {}.", cage[0]));
@@ -536,19 +543,19 @@ async fn no_word_of_an_erased_patient_is_in_any_file_of_store_log_or_backup(engi
 }
 
 /// A batch is admitted, the patient is erased, and then the batch is committed: as of two workers, one of which is slow.
-async fn a_batch_under_way_when_the_patient_is_erased_writes_nothing(engine: Engine) {
+async fn a_batch_under_way_when_the_patient_is_erased_writes_nothing(engine: TestEngine) {
     let clinic = Clinic::on(engine).await;
     let pipeline = clinic.pipeline().await;
     let store = pipeline.store();
     feed(&pipeline, &bodies(&[document(1, 1, "2026-06-20T10:00:00Z", TEXT)]), 1).await;
     let keys = store.ensure_keys(&[scope()]).await.unwrap().known;
-    erased(erase(store, &request(Subject::Patient)).await.unwrap());
+    erased(erase(store, &request(ErasureSubject::Patient)).await.unwrap());
     let inbox = vec![InboxEntry {
         message: [7; 32],
         body: [8; 32],
         scope: scope(),
         message_type: "document.submitted",
-        done: Acted::default(),
+        done: MessageAct::default(),
     }];
     let late = store.commit(scope().org(), &OrgBatch { inbox, ..OrgBatch::default() }, &keys).await;
     assert_eq!(late.unwrap_err(), StoreError::Race);

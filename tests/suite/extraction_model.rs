@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anamnesis_core::clock::{Clock, ManualClock};
-use anamnesis_extraction::model::{ModelOptions, ModelOutcome, ModelReader, ModelSeen};
+use anamnesis_extraction::llm::{LlmExtractor, LlmOptions, LlmOutcome, LlmReport};
 use anamnesis_extraction::{EntityType, Epistemic, Extraction, ExtractionInput, Extractor};
 use anamnesis_pipeline::Disposition;
 use anamnesis_text::{Document, Language, Speaker};
@@ -17,8 +17,8 @@ use crate::support::{Clinic, bodies, document, feed};
 
 const WAIT: Duration = Duration::from_millis(500);
 
-fn options(server: &MockServer) -> ModelOptions {
-    ModelOptions {
+fn options(server: &MockServer) -> LlmOptions {
+    LlmOptions {
         url: format!("{}/v1", server.uri()),
         model: "reader".to_owned(),
         key: Some("open sesame".to_owned().into()),
@@ -31,9 +31,9 @@ fn options(server: &MockServer) -> ModelOptions {
     }
 }
 
-fn reader(options: ModelOptions) -> ModelReader {
+fn reader(options: LlmOptions) -> LlmExtractor {
     let clock = ManualClock::at("2026-03-02T10:00:00Z".parse().unwrap());
-    ModelReader::new(options, Arc::new(clock) as Arc<dyn Clock>).unwrap()
+    LlmExtractor::new(options, Arc::new(clock) as Arc<dyn Clock>).unwrap()
 }
 
 async fn server(answer: ResponseTemplate) -> MockServer {
@@ -60,13 +60,13 @@ fn chat(findings: &[Value]) -> Value {
            "usage": {"total_tokens": 700}})
 }
 
-async fn asked(text: &str, findings: &[Value]) -> (Extraction, Extraction, ModelSeen) {
+async fn asked(text: &str, findings: &[Value]) -> (Extraction, Extraction, LlmReport) {
     let server = server(ResponseTemplate::new(200).set_body_json(chat(findings))).await;
     read(&Document::plain(text, Language::Unknown), &reader(options(&server))).await
 }
 
 /// What the rules find alone, what there is after the model, and what became of the question.
-async fn read(document: &Document, model: &ModelReader) -> (Extraction, Extraction, ModelSeen) {
+async fn read(document: &Document, model: &LlmExtractor) -> (Extraction, Extraction, LlmReport) {
     let rules = Extractor::shared();
     let input = ExtractionInput::of(document);
     let before = rules.extract(&input);
@@ -79,7 +79,7 @@ async fn read(document: &Document, model: &ModelReader) -> (Extraction, Extracti
 async fn a_finding_that_stands_in_the_text_is_added_as_an_inference() {
     let text = "Desde enero le zumba el cuerpo entero por las noches.";
     let (before, after, seen) = asked(text, &[item("symptom", "le zumba el cuerpo entero", "zumba el cuerpo")]).await;
-    assert_eq!((seen.outcome, seen.added, seen.dropped), (ModelOutcome::Ok, 1, 0));
+    assert_eq!((seen.outcome, seen.added, seen.dropped), (LlmOutcome::Ok, 1, 0));
     let added = after.entities.iter().find(|entity| !before.entities.contains(entity)).unwrap();
     assert_eq!((added.kind, added.epistemic), (EntityType::Symptom, Epistemic::Inferred));
     assert!(added.confidence <= 0.5 && added.is_grounded(text));
@@ -168,27 +168,27 @@ async fn whatever_the_server_does_the_rules_result_stands() {
         ResponseTemplate::new(200).set_body_json(reply)
     };
     let cases = [
-        (ResponseTemplate::new(200).set_body_json(chat(&[])).set_delay(WAIT * 4), ModelOutcome::Timeout),
-        (ResponseTemplate::new(500), ModelOutcome::Busy),
-        (ResponseTemplate::new(429), ModelOutcome::Busy),
-        (ResponseTemplate::new(401), ModelOutcome::Denied),
-        (ResponseTemplate::new(400), ModelOutcome::Refused),
-        (ResponseTemplate::new(302).insert_header("location", "/elsewhere"), ModelOutcome::Refused),
-        (ResponseTemplate::new(200).set_body_string("<html>"), ModelOutcome::Answer),
-        (ResponseTemplate::new(200).set_body_string("x".repeat(2 << 20)), ModelOutcome::Answer),
-        (odd(|reply| reply["choices"] = json!([])), ModelOutcome::Answer),
-        (odd(|reply| reply["choices"][0]["finish_reason"] = json!("length")), ModelOutcome::Answer),
-        (odd(|reply| reply["choices"][0]["message"]["content"] = Value::Null), ModelOutcome::Answer),
-        (odd(|reply| reply["choices"][0]["message"]["refusal"] = json!("no")), ModelOutcome::Refused),
-        (odd(|reply| reply["choices"][0]["finish_reason"] = json!("content_filter")), ModelOutcome::Refused),
-        (content("not json"), ModelOutcome::Answer),
-        (content("{\"findings\": [{\"kind\": \"condition\"}]}"), ModelOutcome::Answer),
-        (content("{\"findings\": [], \"more\": 1}"), ModelOutcome::Answer),
+        (ResponseTemplate::new(200).set_body_json(chat(&[])).set_delay(WAIT * 4), LlmOutcome::Timeout),
+        (ResponseTemplate::new(500), LlmOutcome::Busy),
+        (ResponseTemplate::new(429), LlmOutcome::Busy),
+        (ResponseTemplate::new(401), LlmOutcome::Denied),
+        (ResponseTemplate::new(400), LlmOutcome::Refused),
+        (ResponseTemplate::new(302).insert_header("location", "/elsewhere"), LlmOutcome::Refused),
+        (ResponseTemplate::new(200).set_body_string("<html>"), LlmOutcome::Answer),
+        (ResponseTemplate::new(200).set_body_string("x".repeat(2 << 20)), LlmOutcome::Answer),
+        (odd(|reply| reply["choices"] = json!([])), LlmOutcome::Answer),
+        (odd(|reply| reply["choices"][0]["finish_reason"] = json!("length")), LlmOutcome::Answer),
+        (odd(|reply| reply["choices"][0]["message"]["content"] = Value::Null), LlmOutcome::Answer),
+        (odd(|reply| reply["choices"][0]["message"]["refusal"] = json!("no")), LlmOutcome::Refused),
+        (odd(|reply| reply["choices"][0]["finish_reason"] = json!("content_filter")), LlmOutcome::Refused),
+        (content("not json"), LlmOutcome::Answer),
+        (content("{\"findings\": [{\"kind\": \"condition\"}]}"), LlmOutcome::Answer),
+        (content("{\"findings\": [], \"more\": 1}"), LlmOutcome::Answer),
         (
             content(
                 "{\"findings\": [{\"kind\":\"risk\",\"quote\":\"a\",\"mention\":\"a\",\"negated\":false,\"dose\":null}]}",
             ),
-            ModelOutcome::Answer,
+            LlmOutcome::Answer,
         ),
     ];
     let document = Document::plain("Toma sertralina. Niega fiebre.", Language::Spanish);
@@ -197,20 +197,20 @@ async fn whatever_the_server_does_the_rules_result_stands() {
         let (before, after, seen) = read(&document, &reader(options(&server))).await;
         assert_eq!((seen.outcome, before), (outcome, after));
     }
-    let away = ModelOptions { url: "http://127.0.0.1:9/v1".to_owned(), ..options(&MockServer::start().await) };
-    assert_eq!(read(&document, &reader(away)).await.2.outcome, ModelOutcome::Unreachable);
+    let away = LlmOptions { url: "http://127.0.0.1:9/v1".to_owned(), ..options(&MockServer::start().await) };
+    assert_eq!(read(&document, &reader(away)).await.2.outcome, LlmOutcome::Unreachable);
 }
 
 #[tokio::test]
 async fn long_documents_and_a_spent_budget_are_left_to_the_rules() {
     let server = server(ResponseTemplate::new(200).set_body_json(chat(&[]))).await;
     let long = Document::plain("Duermo mal. ".repeat(400), Language::Spanish);
-    assert_eq!(read(&long, &reader(options(&server))).await.2.outcome, ModelOutcome::TooLong);
+    assert_eq!(read(&long, &reader(options(&server))).await.2.outcome, LlmOutcome::TooLong);
     let short = Document::plain("Duermo mal.", Language::Spanish);
-    let frugal = reader(ModelOptions { tokens_per_hour: 2_000, ..options(&server) });
-    assert_eq!(read(&short, &frugal).await.2.outcome, ModelOutcome::Ok);
-    assert_eq!(read(&short, &frugal).await.2.outcome, ModelOutcome::Ok);
-    assert_eq!(read(&short, &frugal).await.2.outcome, ModelOutcome::Budget);
+    let frugal = reader(LlmOptions { tokens_per_hour: 2_000, ..options(&server) });
+    assert_eq!(read(&short, &frugal).await.2.outcome, LlmOutcome::Ok);
+    assert_eq!(read(&short, &frugal).await.2.outcome, LlmOutcome::Ok);
+    assert_eq!(read(&short, &frugal).await.2.outcome, LlmOutcome::Budget);
 }
 
 #[tokio::test]

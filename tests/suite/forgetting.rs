@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use crate::support::{Engine, ORG, PATIENT, Program, bodies, document, on_every_program};
+use crate::support::{ORG, PATIENT, Program, TestEngine, bodies, document, on_every_program};
 
 on_every_program!(
     what_was_forgotten_is_in_no_search_context_or_export_until_it_is_recovered,
@@ -31,15 +31,15 @@ fn readers(program: &Program, more: &[(&str, &str)]) -> [(&'static str, String);
 }
 
 /// Two documents say the same, one of them among other things; a third one says something else.
-async fn with_lithium(engine: Engine) -> Program {
+async fn with_lithium(engine: TestEngine) -> Program {
     let program = Program::on(engine).await;
     let note = |id, text: &str| document(id, 1, "2026-06-28T10:00:00Z", text);
-    let told = [
+    let reported = [
         note(1, "Toma litio 400 mg al día."),
         note(2, "Refiere cefalea.\nSigue con litio 400 mg al día.\nDuerme bien."),
         note(3, "Refiere náuseas por la mañana."),
     ];
-    assert!(program.ingest(&bodies(&told), &[]).status.success());
+    assert!(program.ingest(&bodies(&reported), &[]).status.success());
     for (reader, answer) in readers(&program, &[]) {
         assert!(answer.contains("400 mg"), "{reader} reads it before: {answer}");
     }
@@ -60,7 +60,7 @@ fn forget(program: &Program) -> Vec<String> {
     ids
 }
 
-async fn what_was_forgotten_is_in_no_search_context_or_export_until_it_is_recovered(engine: Engine) {
+async fn what_was_forgotten_is_in_no_search_context_or_export_until_it_is_recovered(engine: TestEngine) {
     let program = with_lithium(engine).await;
     let ids = forget(&program);
     for (reader, answer) in readers(&program, &[]) {
@@ -77,7 +77,7 @@ async fn what_was_forgotten_is_in_no_search_context_or_export_until_it_is_recove
     }
 }
 
-async fn what_was_forgotten_and_purged_is_found_nowhere(engine: Engine) {
+async fn what_was_forgotten_and_purged_is_found_nowhere(engine: TestEngine) {
     let program = with_lithium(engine).await;
     forget(&program);
     let later = [("ANAMNESIS__PIPELINE__NOW", "2026-08-20T12:00:00Z")];

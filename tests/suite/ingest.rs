@@ -3,14 +3,14 @@
 use anamnesis_core::reason::Reason;
 use anamnesis_observability::metrics::labels::CacheResult;
 use anamnesis_pipeline::Disposition;
-use anamnesis_store::digest::Digest;
-use anamnesis_store::read::{Sources, When};
+use anamnesis_store::digest::StoreDigest;
+use anamnesis_store::read::{DocumentFilter, ReadInstant};
 use aws_lc_rs::digest::{SHA256, digest};
 use serde_json::json;
 use uuid::Uuid;
 
 use super::support::{
-    self, Clinic, Engine, Program, bodies, count, document, event, feed, on_every_engine, on_every_program, samples,
+    self, Clinic, Program, TestEngine, bodies, count, document, event, feed, on_every_engine, on_every_program, samples,
 };
 
 on_every_engine!(
@@ -24,7 +24,7 @@ on_every_engine!(
 );
 on_every_program!(a_file_with_bad_lines_is_ingested_line_by_line);
 
-async fn a_text_that_a_patient_has_already_keeps_its_vector_and_another_patients_does_not(engine: Engine) {
+async fn a_text_that_a_patient_has_already_keeps_its_vector_and_another_patients_does_not(engine: TestEngine) {
     let clinic = Clinic::on(engine).await;
     let pipeline = clinic.pipeline().await;
     let asked = || {
@@ -55,17 +55,17 @@ fn shuffled(messages: &[Vec<u8>], seed: u8) -> Vec<Vec<u8>> {
 }
 
 /// The tables in which two digests differ.
-fn difference(one: &Digest, other: &Digest) -> Vec<String> {
+fn difference(one: &StoreDigest, other: &StoreDigest) -> Vec<String> {
     let differs = |name: &&&'static str| one.tables[**name] != other.tables[**name];
-    let told = |name: &&str| format!("{name}: {} rows and {}", one.rows(name), other.rows(name));
-    one.tables.keys().filter(differs).map(told).collect()
+    let reported = |name: &&str| format!("{name}: {} rows and {}", one.rows(name), other.rows(name));
+    one.tables.keys().filter(differs).map(reported).collect()
 }
 
 fn all(disposition: Disposition, done: &[Disposition]) -> bool {
     done.iter().all(|d| *d == disposition)
 }
 
-async fn the_samples_are_stored_whole_and_a_second_run_changes_nothing(engine: Engine) {
+async fn the_samples_are_stored_whole_and_a_second_run_changes_nothing(engine: TestEngine) {
     let clinic = Clinic::on(engine).await;
     let pipeline = clinic.pipeline().await;
     let messages = samples();
@@ -82,7 +82,7 @@ async fn the_samples_are_stored_whole_and_a_second_run_changes_nothing(engine: E
     assert_eq!(count(pipeline.store(), "SELECT count(*) FROM attempt").await, 0);
 }
 
-async fn any_order_and_any_batch_of_the_same_messages_end_in_the_same_memory(engine: Engine) {
+async fn any_order_and_any_batch_of_the_same_messages_end_in_the_same_memory(engine: TestEngine) {
     let clinic = Clinic::on(engine).await;
     let messages = samples();
     let calm = clinic.pipeline().await;
@@ -99,7 +99,7 @@ async fn any_order_and_any_batch_of_the_same_messages_end_in_the_same_memory(eng
     }
 }
 
-async fn the_order_of_the_revisions_of_one_document_does_not_matter(engine: Engine) {
+async fn the_order_of_the_revisions_of_one_document_does_not_matter(engine: TestEngine) {
     let clinic = Clinic::on(engine).await;
     let at = "2026-05-04T10:00:00Z";
     let one = document(7, 1, at, "Paciente con asma. Toma sertralina 50 mg al día.");
@@ -121,7 +121,7 @@ async fn the_order_of_the_revisions_of_one_document_does_not_matter(engine: Engi
     }
 }
 
-async fn a_new_revision_replaces_the_old_one_and_a_late_old_one_changes_nothing_visible(engine: Engine) {
+async fn a_new_revision_replaces_the_old_one_and_a_late_old_one_changes_nothing_visible(engine: TestEngine) {
     let clinic = Clinic::on(engine).await;
     let pipeline = clinic.pipeline().await;
     let store = pipeline.store();
@@ -129,7 +129,7 @@ async fn a_new_revision_replaces_the_old_one_and_a_late_old_one_changes_nothing_
     let [one, two, three] = ["Toma sertralina 50 mg al día.", "Toma fluoxetina 20 mg al día.", "Toma litio 400 mg."];
     let visible = async || {
         let mut snapshot = store.snapshot(support::scope()).await.unwrap();
-        let seen = snapshot.candidates(1, None, None, &Sources::default(), When::Now).await.unwrap().1;
+        let seen = snapshot.candidates(1, None, None, &DocumentFilter::default(), ReadInstant::Now).await.unwrap().1;
         drop(snapshot);
         let mut seen: Vec<(u32, Vec<i64>)> = seen.into_iter().map(|c| (c.revision, c.terms)).collect();
         seen.sort();
@@ -161,7 +161,7 @@ async fn a_new_revision_replaces_the_old_one_and_a_late_old_one_changes_nothing_
     assert_eq!(count(store, "SELECT count(*) FROM documents WHERE current = 1 AND revision = 3").await, 1);
 }
 
-async fn the_same_id_with_another_body_is_set_aside(engine: Engine) {
+async fn the_same_id_with_another_body_is_set_aside(engine: TestEngine) {
     let clinic = Clinic::on(engine).await;
     let pipeline = clinic.pipeline().await;
     let at = "2026-05-04T10:00:00Z";
@@ -184,7 +184,7 @@ async fn the_same_id_with_another_body_is_set_aside(engine: Engine) {
     assert_eq!(feed(&fresh, &both, 2).await, [Disposition::Stored, reused]);
 }
 
-async fn a_bad_message_never_takes_its_neighbours_along(engine: Engine) {
+async fn a_bad_message_never_takes_its_neighbours_along(engine: TestEngine) {
     let clinic = Clinic::on(engine).await;
     let pipeline = clinic.pipeline().await;
     let at = "2026-05-04T10:00:00Z";
@@ -211,7 +211,7 @@ async fn a_bad_message_never_takes_its_neighbours_along(engine: Engine) {
     assert_eq!(count(pipeline.store(), "SELECT count(*) FROM quarantine").await, 3);
 }
 
-async fn a_file_with_bad_lines_is_ingested_line_by_line(engine: Engine) {
+async fn a_file_with_bad_lines_is_ingested_line_by_line(engine: TestEngine) {
     let program = Program::on(engine).await;
     let at = "2026-05-04T10:00:00Z";
     let good = |id| document(id, 1, at, "Toma litio 400 mg al día.").to_string().into_bytes();
@@ -219,9 +219,17 @@ async fn a_file_with_bad_lines_is_ingested_line_by_line(engine: Engine) {
     let lines = [good(1), long, good(2), b"{\"text\": \"\xff\"}".to_vec(), Vec::new(), b"no".to_vec(), good(3)];
     let limit = [("ANAMNESIS__INTAKE__MAX_BODY_BYTES", "2048")];
     let output = program.ingest(&lines, &limit);
-    let told = support::counts(&output);
-    assert_eq!((&told["stored"], &told["quarantined"], &told["retry"]), (&json!(3), &json!(3), &json!(0)), "{told}");
-    assert_eq!((&told["reasons"]["too_large"], &told["reasons"]["malformed"]), (&json!(1), &json!(2)), "{told}");
+    let reported = support::counts(&output);
+    assert_eq!(
+        (&reported["stored"], &reported["quarantined"], &reported["retry"]),
+        (&json!(3), &json!(3), &json!(0)),
+        "{reported}"
+    );
+    assert_eq!(
+        (&reported["reasons"]["too_large"], &reported["reasons"]["malformed"]),
+        (&json!(1), &json!(2)),
+        "{reported}"
+    );
     assert_eq!(output.status.code(), Some(3), "some stored, some not");
     let before = program.store().await.digest(None).await.unwrap();
     let again = support::counts(&program.ingest(&lines, &limit));
@@ -236,7 +244,7 @@ async fn every_engine_ends_with_the_same_digest_of_the_same_messages() {
     let clinic = Clinic::new().await;
     let messages = samples();
     let mut digests = Vec::new();
-    for engine in Engine::ALL {
+    for engine in TestEngine::ALL {
         let pipeline = clinic.pipeline_on(engine).await;
         assert!(all(Disposition::Stored, &feed(&pipeline, &messages, 16).await), "{engine:?}");
         digests.push(pipeline.store().digest(None).await.unwrap());

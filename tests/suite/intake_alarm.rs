@@ -6,20 +6,20 @@ use std::process::Command;
 use anamnesis_rabbitmq::{Queue, definitions, topology};
 use serde_json::{Value, json};
 
-use crate::broker::{Corner, PrivateBroker, Worker, told, until};
+use crate::broker::{BrokerWorker, PrivateBroker, TestBroker, json_output, until};
 use crate::intake_amqp::{documents, everything_is_acknowledged, everything_is_stored};
-use crate::support::{Engine, Program, count};
+use crate::support::{Program, TestEngine, count};
 
 const WAITING: &str = "SELECT count(*) FROM outbox WHERE published_at IS NULL";
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_alarm_of_the_broker_delays_events_and_neither_loses_nor_stops_anything() {
     let broker = PrivateBroker::start("");
-    let (corner, program) = (Corner::at(&broker.url), Program::on(Engine::File).await);
+    let (corner, program) = (TestBroker::at(&broker.url), Program::on(TestEngine::File).await);
     topology::apply(&corner.config).await.unwrap();
     corner.publish(&documents(1, 20)).await;
     broker.script(&["ctl", "-q", "set_vm_memory_high_watermark", "0"]);
-    let worker = Worker::start(&program, &corner.environment()).await;
+    let worker = BrokerWorker::start(&program, &corner.environment()).await;
     everything_is_stored(&program, 20).await;
     until("all are acknowledged", || async { worker.sum("anamnesis_messages_processed_total").await >= 20.0 }).await;
     let store = program.store().await;
@@ -38,14 +38,14 @@ async fn an_alarm_of_the_broker_delays_events_and_neither_loses_nor_stops_anythi
 #[tokio::test(flavor = "multi_thread")]
 async fn the_management_api_tells_what_amqp_does_not() {
     let broker = PrivateBroker::start("rabbitmq_management");
-    let corner = Corner::at(&broker.url);
+    let corner = TestBroker::at(&broker.url);
     topology::apply(&corner.config).await.unwrap();
     let management = broker.script(&["management"]);
     let check = || -> (Option<i32>, Value) {
         let mut command = Command::new(env!("CARGO_BIN_EXE_anamnesis"));
         command.args(["topology", "check", "--output", "json"]).envs(corner.environment());
         let output = command.env("ANAMNESIS__BROKER__MANAGEMENT_URL", &management).output().unwrap();
-        (output.status.code(), told(&output))
+        (output.status.code(), json_output(&output))
     };
     let (code, said) = check();
     assert_eq!(code, Some(1), "{said}");

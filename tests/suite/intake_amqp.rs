@@ -4,17 +4,17 @@ use std::time::Duration;
 
 use anamnesis_core::clock::{Clock as _, SystemClock};
 use anamnesis_pipeline::CRASH_POINTS;
-use anamnesis_rabbitmq::consumer::letter;
+use anamnesis_rabbitmq::consumer::encode_message;
 use anamnesis_rabbitmq::topology::Topology;
-use anamnesis_rabbitmq::{BrokerError, Letter, Queue};
+use anamnesis_rabbitmq::{BrokerError, OutboundMessage, Queue};
 use lapin::BasicProperties;
 use lapin::options::{QueueDeclareOptions, QueueDeleteOptions};
 use lapin::types::{AMQPValue, FieldTable};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::broker::{Corner, Worker, until};
-use crate::support::{self, Engine, Program, count, document, event, on_every_program};
+use crate::broker::{BrokerWorker, TestBroker, until};
+use crate::support::{self, Program, TestEngine, count, document, event, on_every_program};
 
 on_every_program!(
     the_samples_through_the_broker_are_the_memory_that_ingest_makes,
@@ -45,7 +45,7 @@ pub(crate) async fn everything_is_stored(program: &Program, number: usize) {
     until("every message is stored", || async { stored(program).await == number }).await;
 }
 
-pub(crate) async fn everything_is_acknowledged(corner: &Corner) {
+pub(crate) async fn everything_is_acknowledged(corner: &TestBroker) {
     until("every queue is empty", || async {
         let mut left = 0;
         for queue in corner.queues() {
@@ -65,14 +65,14 @@ async fn digests_are_equal(one: &Program, other: &Program) {
     }
 }
 
-async fn the_samples_through_the_broker_are_the_memory_that_ingest_makes(engine: Engine) {
-    let (corner, calm) = (Corner::new().await, Program::on(engine).await);
+async fn the_samples_through_the_broker_are_the_memory_that_ingest_makes(engine: TestEngine) {
+    let (corner, calm) = (TestBroker::new().await, Program::on(engine).await);
     let messages = support::samples();
-    let told = support::counts(&calm.ingest(&messages, &[]));
+    let reported = support::counts(&calm.ingest(&messages, &[]));
     let program = Program::with_keys_of(&calm).await;
     corner.publish(&messages).await;
-    let worker = Worker::start(&program, &corner.environment()).await;
-    let expected = told["messages"].as_f64().unwrap();
+    let worker = BrokerWorker::start(&program, &corner.environment()).await;
+    let expected = reported["messages"].as_f64().unwrap();
     until("every message is worked", || async { worker.sum("anamnesis_messages_processed_total").await >= expected })
         .await;
     let (status, _) = worker.terminate();
@@ -81,20 +81,20 @@ async fn the_samples_through_the_broker_are_the_memory_that_ingest_makes(engine:
     digests_are_equal(&calm, &program).await;
 }
 
-async fn a_kill_at_any_point_loses_nothing_and_doubles_nothing(engine: Engine) {
+async fn a_kill_at_any_point_loses_nothing_and_doubles_nothing(engine: TestEngine) {
     let messages = documents(1, 12);
     let calm = Program::on(engine).await;
     calm.ingest(&messages, &[]);
     for point in CRASH_POINTS {
-        let (corner, program) = (Corner::new().await, Program::with_keys_of(&calm).await);
+        let (corner, program) = (TestBroker::new().await, Program::with_keys_of(&calm).await);
         corner.publish(&messages).await;
         let mut environment = corner.environment();
         environment.push(("ANAMNESIS__PIPELINE__BATCH_DOCUMENTS".to_owned(), "4".to_owned()));
         let mut dying = environment.clone();
         dying.push(("ANAMNESIS_CRASH_AT".to_owned(), point.to_owned()));
-        let (status, log) = Worker::start(&program, &dying).await.ended();
+        let (status, log) = BrokerWorker::start(&program, &dying).await.ended();
         assert_eq!(status.code(), None, "{point}: the worker was not killed\n{log}");
-        let worker = Worker::start(&program, &environment).await;
+        let worker = BrokerWorker::start(&program, &environment).await;
         everything_is_stored(&program, messages.len()).await;
         let (status, _) = worker.terminate();
         assert!(status.success(), "{point}");
@@ -108,7 +108,7 @@ async fn a_kill_at_any_point_loses_nothing_and_doubles_nothing(engine: Engine) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn attributes_come_as_headers_of_either_prefix_or_in_the_body() {
-    let (corner, program) = (Corner::new().await, Program::on(Engine::File).await);
+    let (corner, program) = (TestBroker::new().await, Program::on(TestEngine::File).await);
     let data = |n: u128| document(n, 1, "2026-03-02T10:00:00Z", "Duerme mal.").to_string().into_bytes();
     let mut letters = Vec::new();
     for (n, prefix) in [(1, "cloudEvents_"), (2, "cloudEvents:")] {
@@ -122,7 +122,7 @@ async fn attributes_come_as_headers_of_either_prefix_or_in_the_body() {
             .with_content_type("application/json".into())
             .with_message_id(format!("m-{n}").into())
             .with_headers(headers);
-        letters.push(Letter {
+        letters.push(OutboundMessage {
             exchange: corner.names.ingest(),
             routing_key: "bulk.anamnesis.document.submitted.v1".to_owned(),
             properties,
@@ -130,22 +130,22 @@ async fn attributes_come_as_headers_of_either_prefix_or_in_the_body() {
         });
     }
     let structured = event("m-3", "anamnesis.document.submitted.v1", &document(3, 1, "2026-03-02T10:00:00Z", "Llora."));
-    letters.push(letter(&corner.names.ingest(), structured.to_string().into_bytes(), true, SystemClock.now()));
+    letters.push(encode_message(&corner.names.ingest(), structured.to_string().into_bytes(), true, SystemClock.now()));
     corner.send(&letters).await;
-    let _worker = Worker::start(&program, &corner.environment()).await;
+    let _worker = BrokerWorker::start(&program, &corner.environment()).await;
     everything_is_stored(&program, 3).await;
     everything_is_acknowledged(&corner).await;
 }
 
-async fn poison_is_set_aside_at_its_first_delivery_and_harms_nobody(engine: Engine) {
-    let (corner, program) = (Corner::new().await, Program::on(engine).await);
+async fn poison_is_set_aside_at_its_first_delivery_and_harms_nobody(engine: TestEngine) {
+    let (corner, program) = (TestBroker::new().await, Program::on(engine).await);
     let mut messages = documents(1, 3);
     messages.push(b"{\"no\": json".to_vec());
     let other = document(99, 1, "2026-03-02T10:00:00Z", "Otro texto.");
     messages.push(event("m-1", "anamnesis.document.submitted.v1", &other).to_string().into_bytes());
     messages.push(event("m-9", "anamnesis.unknown.v9", &json!({})).to_string().into_bytes());
     corner.publish(&messages).await;
-    let worker = Worker::start(&program, &corner.environment()).await;
+    let worker = BrokerWorker::start(&program, &corner.environment()).await;
     everything_is_stored(&program, 3).await;
     everything_is_acknowledged(&corner).await;
     let store = program.store().await;
@@ -156,8 +156,8 @@ async fn poison_is_set_aside_at_its_first_delivery_and_harms_nobody(engine: Engi
     assert!((worker.metric("anamnesis_messages_redelivered_total{queue=\"bulk\"}").await).abs() < 0.5);
 }
 
-async fn a_message_that_kills_is_found_alone_and_its_neighbours_are_stored(engine: Engine) {
-    let (corner, program) = (Corner::new().await, Program::on(engine).await);
+async fn a_message_that_kills_is_found_alone_and_its_neighbours_are_stored(engine: TestEngine) {
+    let (corner, program) = (TestBroker::new().await, Program::on(engine).await);
     let mut messages = documents(1, 6);
     let killer = document(50, 1, "2026-03-02T10:00:00Z", "Palabra mortífera: XYZZY.");
     messages.insert(3, event("m-50", "anamnesis.document.submitted.v1", &killer).to_string().into_bytes());
@@ -165,13 +165,13 @@ async fn a_message_that_kills_is_found_alone_and_its_neighbours_are_stored(engin
     let mut environment = corner.environment();
     environment.push(("ANAMNESIS_DIE_OF".to_owned(), "XYZZY".to_owned()));
     let mut deaths = 0;
-    let mut worker = Worker::start(&program, &environment).await;
+    let mut worker = BrokerWorker::start(&program, &environment).await;
     let store = program.store().await;
     loop {
         if !worker.running() {
             deaths += 1;
             assert!(deaths <= 3, "the message kills one worker after the other\n{}", worker.log());
-            worker = Worker::start(&program, &environment).await;
+            worker = BrokerWorker::start(&program, &environment).await;
         }
         if count(&store, "SELECT count(*) FROM quarantine").await == 1 {
             break;
@@ -188,7 +188,7 @@ async fn a_message_that_kills_is_found_alone_and_its_neighbours_are_stored(engin
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_fails_outside_waits_in_a_tier_and_comes_back() {
-    let (corner, program) = (Corner::new().await, Program::on(Engine::File).await);
+    let (corner, program) = (TestBroker::new().await, Program::on(TestEngine::File).await);
     let mut environment = corner.environment();
     // Nobody listens there: the first offer fails.
     let mut broken = environment.clone();
@@ -196,13 +196,13 @@ async fn what_fails_outside_waits_in_a_tier_and_comes_back() {
     broken.push(("ANAMNESIS__EMBEDDING__RETRY__ATTEMPTS".to_owned(), "1".to_owned()));
     let messages = documents(1, 4);
     corner.publish(&messages).await;
-    let worker = Worker::start(&program, &broken).await;
+    let worker = BrokerWorker::start(&program, &broken).await;
     let tier = format!("{}.retry.5s", corner.names.prefix());
     until("all wait in the first tier", || async { corner.ready(&tier).await == 4 }).await;
     let (status, _) = worker.terminate();
     assert!(status.success());
     environment.push(("ANAMNESIS__BROKER__RETRIES".to_owned(), "3".to_owned()));
-    let _worker = Worker::start(&program, &environment).await;
+    let _worker = BrokerWorker::start(&program, &environment).await;
     everything_is_stored(&program, 4).await;
     everything_is_acknowledged(&corner).await;
     let store = program.store().await;
@@ -211,13 +211,13 @@ async fn what_fails_outside_waits_in_a_tier_and_comes_back() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_was_offered_often_enough_is_set_aside() {
-    let (corner, program) = (Corner::new().await, Program::on(Engine::File).await);
+    let (corner, program) = (TestBroker::new().await, Program::on(TestEngine::File).await);
     let mut environment = corner.environment();
     environment.push(("ANAMNESIS__EMBEDDING__URL".to_owned(), "http://127.0.0.1:9/v1".to_owned()));
     environment.push(("ANAMNESIS__EMBEDDING__RETRY__ATTEMPTS".to_owned(), "1".to_owned()));
     environment.push(("ANAMNESIS__BROKER__RETRIES".to_owned(), "0".to_owned()));
     corner.publish(&documents(1, 1)).await;
-    let _worker = Worker::start(&program, &environment).await;
+    let _worker = BrokerWorker::start(&program, &environment).await;
     let store = program.store().await;
     until("it is set aside", || async { count(&store, "SELECT count(*) FROM quarantine").await == 1 }).await;
     assert_eq!(support::rows(&store, "SELECT reason FROM quarantine").await[0].text(0).unwrap(), "transient_exhausted");
@@ -226,7 +226,7 @@ async fn what_was_offered_often_enough_is_set_aside() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_broker_that_refuses_ends_the_worker_with_words_and_without_the_password() {
-    let (corner, program) = (Corner::empty(), Program::on(Engine::File).await);
+    let (corner, program) = (TestBroker::empty(), Program::on(TestEngine::File).await);
     for (url, words) in [
         ("amqp://guest:hunter2@HOST/%2f", "the broker refuses this user or password"),
         ("amqp://guest:guest@HOST/nosuchvhost", "the broker has no such virtual host, or this user may not enter it"),
@@ -234,7 +234,7 @@ async fn a_broker_that_refuses_ends_the_worker_with_words_and_without_the_passwo
         let host = crate::broker::url().split('@').nth(1).unwrap().split('/').next().unwrap();
         let mut environment = corner.environment();
         environment.push(("ANAMNESIS__BROKER__URL".to_owned(), url.replace("HOST", host)));
-        let (status, log) = Worker::start(&program, &environment).await.ended();
+        let (status, log) = BrokerWorker::start(&program, &environment).await.ended();
         assert_eq!(status.code(), Some(2), "{log}");
         assert!(log.contains(words), "{log}");
         assert!(!log.contains("hunter2"), "{log}");
@@ -243,8 +243,8 @@ async fn a_broker_that_refuses_ends_the_worker_with_words_and_without_the_passwo
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_queue_that_is_deleted_under_the_consumer_is_consumed_again() {
-    let (corner, program) = (Corner::new().await, Program::on(Engine::File).await);
-    let worker = Worker::start(&program, &corner.environment()).await;
+    let (corner, program) = (TestBroker::new().await, Program::on(TestEngine::File).await);
+    let worker = BrokerWorker::start(&program, &corner.environment()).await;
     until("it consumes", || async { worker.probe("/readyz").await.is_some_and(|(status, _)| status == 200) }).await;
     let link = corner.link().await;
     let channel = link.channel().await.unwrap();
@@ -265,11 +265,11 @@ async fn a_queue_that_is_deleted_under_the_consumer_is_consumed_again() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn chat_passes_a_bulk_backlog() {
-    let (corner, program) = (Corner::new().await, Program::on(Engine::File).await);
+    let (corner, program) = (TestBroker::new().await, Program::on(TestEngine::File).await);
     corner.publish(&documents(1, 400)).await;
     let mut environment = corner.environment();
     environment.push(("ANAMNESIS__PIPELINE__BATCH_DOCUMENTS".to_owned(), "8".to_owned()));
-    let _worker = Worker::start(&program, &environment).await;
+    let _worker = BrokerWorker::start(&program, &environment).await;
     until("the backlog is being worked", || async { stored(&program).await > 8 }).await;
     let mut chat = document(9_000, 1, "2026-03-02T10:00:00Z", "Hoy dormí bien.");
     chat["document_type"] = json!("chat_message");
@@ -288,7 +288,7 @@ async fn chat_passes_a_bulk_backlog() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_topology_is_declared_again_and_again_and_its_differences_are_explained() {
-    let corner = Corner::empty();
+    let corner = TestBroker::empty();
     let link = corner.link().await;
     let topology = Topology::new(&corner.names);
     let missing = topology.differences(&link).await.unwrap();
@@ -311,30 +311,30 @@ async fn the_topology_is_declared_again_and_again_and_its_differences_are_explai
 
 #[tokio::test(flavor = "multi_thread")]
 async fn publish_says_what_the_broker_took_and_what_nobody_takes() {
-    let (corner, program) = (Corner::new().await, Program::on(Engine::File).await);
+    let (corner, program) = (TestBroker::new().await, Program::on(TestEngine::File).await);
     let file = program.folder.path().join("messages.ndjson");
     std::fs::write(&file, documents(1, 7).join(&b'\n')).unwrap();
     let publish = || {
         let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_anamnesis"));
         let output = command.args(["publish", "--output", "json"]).arg(&file).envs(corner.environment()).output();
         let output = output.unwrap();
-        (output.status.code(), crate::broker::told(&output))
+        (output.status.code(), crate::broker::json_output(&output))
     };
-    let (code, told): (_, Value) = publish();
-    assert_eq!((code, &told["confirmed"]), (Some(0), &json!(7)), "{told}");
+    let (code, reported): (_, Value) = publish();
+    assert_eq!((code, &reported["confirmed"]), (Some(0), &json!(7)), "{reported}");
     assert_eq!(corner.taken(&corner.names.queue(Queue::Bulk)).await.len(), 7);
     let link = corner.link().await;
     let channel = link.channel().await.unwrap();
     let name = corner.names.queue(Queue::Bulk);
     channel.queue_delete(name.as_str().into(), QueueDeleteOptions::default()).await.unwrap();
-    let (code, told) = publish();
-    assert_eq!((code, &told["unroutable"]), (Some(1), &json!(7)), "{told}");
+    let (code, reported) = publish();
+    assert_eq!((code, &reported["unroutable"]), (Some(1), &json!(7)), "{reported}");
 }
 
 /// The documented snippets, run as they stand: a producer in another language is ten lines.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_documented_producers_reach_the_store() {
-    let (corner, program) = (Corner::new().await, Program::on(Engine::File).await);
+    let (corner, program) = (TestBroker::new().await, Program::on(TestEngine::File).await);
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
     let setup = std::process::Command::new(root.join("scripts/producers.sh")).arg("setup").output().unwrap();
     assert!(setup.status.success(), "{}", String::from_utf8_lossy(&setup.stderr));
@@ -359,7 +359,7 @@ async fn the_documented_producers_reach_the_store() {
         }
     }
     assert_eq!(corner.ready(&corner.names.queue(Queue::Bulk)).await, 4);
-    let worker = Worker::start(&program, &corner.environment()).await;
+    let worker = BrokerWorker::start(&program, &corner.environment()).await;
     everything_is_stored(&program, 2).await;
     everything_is_acknowledged(&corner).await;
     let stored = "anamnesis_messages_processed_total{outcome=\"duplicate\",queue=\"bulk\",type=\"document_submitted\"}";

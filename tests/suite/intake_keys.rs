@@ -6,12 +6,12 @@ use std::path::Path;
 use anamnesis_core::reason::Reason;
 use anamnesis_rabbitmq::Queue;
 use anamnesis_store::StoreError;
-use anamnesis_store::quarantine::Rejected;
+use anamnesis_store::quarantine::RejectedMessage;
 use serde_json::Value;
 
-use crate::broker::{Corner, Worker, until};
+use crate::broker::{BrokerWorker, TestBroker, until};
 use crate::intake_amqp::{documents, everything_is_acknowledged, everything_is_stored};
-use crate::support::{Engine, Program, count, counts, document, on_every_program};
+use crate::support::{Program, TestEngine, count, counts, document, on_every_program};
 
 on_every_program!(
     a_worker_with_the_wrong_key_file_ends_and_leaves_every_message_where_it_is,
@@ -35,7 +35,7 @@ fn replace(path: &Path, bytes: Option<&[u8]>) {
 
 /// Every wrong key file with its name: missing, empty, torn, older, another store's.
 async fn wrong(old: &[u8], right: &[u8]) -> Vec<(&'static str, Option<Vec<u8>>)> {
-    let other = Program::on(Engine::File).await;
+    let other = Program::on(TestEngine::File).await;
     assert_eq!(counts(&other.ingest(&[stranger(1, 7)], &[]))["stored"], 1);
     let foreign = std::fs::read(other.folder.path().join("keys")).unwrap();
     vec![
@@ -56,37 +56,37 @@ async fn two_patients(program: &Program) -> (Vec<u8>, Vec<u8>) {
     (old, std::fs::read(&keys).unwrap())
 }
 
-async fn a_worker_with_the_wrong_key_file_ends_and_leaves_every_message_where_it_is(engine: Engine) {
-    let (corner, program) = (Corner::new().await, Program::on(engine).await);
+async fn a_worker_with_the_wrong_key_file_ends_and_leaves_every_message_where_it_is(engine: TestEngine) {
+    let (corner, program) = (TestBroker::new().await, Program::on(engine).await);
     let keys = program.folder.path().join("keys");
     let (old, right) = two_patients(&program).await;
     corner.publish(&documents(1, 4)).await;
     let bulk = corner.names.queue(Queue::Bulk);
     for (name, bytes) in wrong(&old, &right).await {
         replace(&keys, bytes.as_deref());
-        let (status, log) = Worker::start(&program, &corner.environment()).await.ended();
+        let (status, log) = BrokerWorker::start(&program, &corner.environment()).await.ended();
         assert_eq!(status.code(), Some(2), "{name}: {log}");
         assert!(log.contains(keys.to_str().unwrap()), "{name}: names no file: {log}");
         until("all messages lie in their queue", || async { corner.ready(&bulk).await == 4 }).await;
         assert_eq!(std::fs::read(&keys).ok(), bytes, "{name}: left as it was");
         replace(&keys, Some(&right));
     }
-    let worker = Worker::start(&program, &corner.environment()).await;
+    let worker = BrokerWorker::start(&program, &corner.environment()).await;
     everything_is_stored(&program, 6).await;
     everything_is_acknowledged(&corner).await;
     drop(worker);
     all_opens(&program, 6).await;
 }
 
-async fn keys_that_vanish_under_a_consumer_lose_no_message_and_set_none_aside(engine: Engine) {
-    let (corner, program) = (Corner::new().await, Program::on(engine).await);
+async fn keys_that_vanish_under_a_consumer_lose_no_message_and_set_none_aside(engine: TestEngine) {
+    let (corner, program) = (TestBroker::new().await, Program::on(engine).await);
     let keys = program.folder.path().join("keys");
     let (old, right) = two_patients(&program).await;
     let mut environment = corner.environment();
     // A try that counted would be the last one.
     environment.push(("ANAMNESIS__BROKER__RETRIES".to_owned(), "0".to_owned()));
     environment.push(("ANAMNESIS__PIPELINE__BATCH_DOCUMENTS".to_owned(), "4".to_owned()));
-    let worker = Worker::start(&program, &environment).await;
+    let worker = BrokerWorker::start(&program, &environment).await;
     let ready = |wanted: u16| {
         let worker = &worker;
         async move { worker.probe("/readyz").await.is_some_and(|(status, _)| status == wanted) }
@@ -123,12 +123,12 @@ async fn keys_that_vanish_under_a_consumer_lose_no_message_and_set_none_aside(en
 }
 
 /// A batch may wait for long between the gate and its work: for another organisation's part of it, or for a provider.
-async fn keys_that_vanish_after_a_batch_was_let_through_begin_nothing_and_set_nothing_aside(engine: Engine) {
+async fn keys_that_vanish_after_a_batch_was_let_through_begin_nothing_and_set_nothing_aside(engine: TestEngine) {
     let program = Program::on(engine).await;
     let keys = program.folder.path().join("keys");
     let (old, right) = two_patients(&program).await;
     let store = program.store().await;
-    let rejected = [Rejected {
+    let rejected = [RejectedMessage {
         org: None,
         patient: None,
         message: [9; 32],

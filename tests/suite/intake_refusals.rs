@@ -8,9 +8,9 @@ use lapin::types::AMQPValue;
 use serde_json::json;
 use sqlx::{AssertSqlSafe, Connection as _};
 
-use crate::broker::{Corner, PrivateBroker, Worker, until};
+use crate::broker::{BrokerWorker, PrivateBroker, TestBroker, until};
 use crate::intake_amqp::{documents, everything_is_acknowledged, everything_is_stored};
-use crate::support::{Engine, Program, count};
+use crate::support::{Program, TestEngine, count};
 
 /// One try that counts: with it a message would be given up at once.
 const RETRIES: (&str, &str) = ("ANAMNESIS__BROKER__RETRIES", "0");
@@ -37,15 +37,15 @@ fn hasty() -> PrivateBroker {
     broker
 }
 
-async fn corner_at(broker: &PrivateBroker) -> Corner {
-    let corner = Corner::at(&broker.url);
+async fn corner_at(broker: &PrivateBroker) -> TestBroker {
+    let corner = TestBroker::at(&broker.url);
     anamnesis_rabbitmq::topology::apply(&corner.config).await.unwrap();
     corner
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_store_that_refuses_for_hours_sets_no_message_aside() {
-    let (broker, program) = (hasty(), Program::on(Engine::Postgres).await);
+    let (broker, program) = (hasty(), Program::on(TestEngine::Postgres).await);
     let corner = corner_at(&broker).await;
     let mut administrator = program.server.as_ref().unwrap().administrator().await;
     let rights = (
@@ -54,7 +54,7 @@ async fn a_store_that_refuses_for_hours_sets_no_message_aside() {
     );
     let mut environment = corner.environment();
     environment.push((RETRIES.0.to_owned(), RETRIES.1.to_owned()));
-    let worker = Worker::start(&program, &environment).await;
+    let worker = BrokerWorker::start(&program, &environment).await;
     let store = program.store().await;
     // Both ways in which a batch says that it will come again.
     let tried = || worker.log().matches("tried again").count();
@@ -88,7 +88,7 @@ async fn reasons(store: &anamnesis_store::Store) -> Vec<String> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_refusal_of_the_store_neither_counts_nor_forgives_what_counted_before() {
-    let (broker, program) = (hasty(), Program::on(Engine::Postgres).await);
+    let (broker, program) = (hasty(), Program::on(TestEngine::Postgres).await);
     let corner = corner_at(&broker).await;
     let mut environment = corner.environment();
     // Nobody embeds: two failures count, and the third is the last.
@@ -96,7 +96,7 @@ async fn a_refusal_of_the_store_neither_counts_nor_forgives_what_counted_before(
     environment.push(("ANAMNESIS__EMBEDDING__RETRY__ATTEMPTS".to_owned(), "1".to_owned()));
     environment.push(("ANAMNESIS__BROKER__RETRIES".to_owned(), "2".to_owned()));
     corner.publish(&documents(1, 1)).await;
-    let _worker = Worker::start(&program, &environment).await;
+    let _worker = BrokerWorker::start(&program, &environment).await;
     let store = program.store().await;
     until("it is set aside", || async { count(&store, "SELECT count(*) FROM quarantine").await == 1 }).await;
     assert_eq!(json!(reasons(&store).await), json!(["transient_exhausted"]));
@@ -105,7 +105,7 @@ async fn a_refusal_of_the_store_neither_counts_nor_forgives_what_counted_before(
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_producer_can_neither_spend_nor_lengthen_the_tries_of_a_message() {
-    let (broker, program) = (hasty(), Program::on(Engine::Postgres).await);
+    let (broker, program) = (hasty(), Program::on(TestEngine::Postgres).await);
     let corner = corner_at(&broker).await;
     let mut environment = corner.environment();
     environment.push(("ANAMNESIS__EMBEDDING__URL".to_owned(), "http://127.0.0.1:9/v1".to_owned()));
@@ -117,7 +117,8 @@ async fn a_producer_can_neither_spend_nor_lengthen_the_tries_of_a_message() {
     let forged = [(i64::from(u32::MAX), None), (99, Some("00".repeat(32))), (-5, Some("ab".repeat(32)))];
     let mut letters = Vec::new();
     for (line, (count, proof)) in documents(1, forged.len() as u128).into_iter().zip(forged) {
-        let mut letter = anamnesis_rabbitmq::consumer::letter(&corner.names.ingest(), line, false, SystemClock.now());
+        let mut letter =
+            anamnesis_rabbitmq::consumer::encode_message(&corner.names.ingest(), line, false, SystemClock.now());
         let mut headers = letter.properties.headers().clone().unwrap_or_default();
         headers.insert("x-anamnesis-retries".into(), AMQPValue::LongLongInt(count));
         if let Some(proof) = proof {
@@ -127,7 +128,7 @@ async fn a_producer_can_neither_spend_nor_lengthen_the_tries_of_a_message() {
         letters.push(letter);
     }
     corner.send(&letters).await;
-    let worker = Worker::start(&program, &environment).await;
+    let worker = BrokerWorker::start(&program, &environment).await;
     let store = program.store().await;
     let aside = || async { count(&store, "SELECT count(*) FROM quarantine").await == letters.len() as i64 };
     until("all are set aside", aside).await;

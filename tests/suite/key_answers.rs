@@ -8,7 +8,7 @@ use anamnesis_core::scope::Scope;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::support::{Engine, ORG, PATIENT, Program, bodies, counts, document, on_every_program};
+use crate::support::{ORG, PATIENT, Program, TestEngine, bodies, counts, document, on_every_program};
 
 on_every_program!(
     known_unknown_erased_and_unavailable_are_four_answers_of_every_reader,
@@ -54,7 +54,7 @@ async fn destroy(program: &Program, patient: Uuid) {
     store.close().await;
 }
 
-async fn known_unknown_erased_and_unavailable_are_four_answers_of_every_reader(engine: Engine) {
+async fn known_unknown_erased_and_unavailable_are_four_answers_of_every_reader(engine: TestEngine) {
     let program = Program::on(engine).await;
     let (erased, stranger) = (Uuid::from_u128(PATIENT.as_u128() + 1), Uuid::from_u128(PATIENT.as_u128() + 2));
     assert_eq!(counts(&program.ingest(&bodies(&[note(1, PATIENT), note(2, erased)]), &[]))["stored"], 2);
@@ -98,7 +98,7 @@ async fn known_unknown_erased_and_unavailable_are_four_answers_of_every_reader(e
     assert_eq!(answer(&asked(&program, &["context"], PATIENT)).as_deref(), Some("known"));
 }
 
-async fn events_of_the_erased_end_and_events_without_keys_wait(engine: Engine) {
+async fn events_of_the_erased_end_and_events_without_keys_wait(engine: TestEngine) {
     let program = Program::on(engine).await;
     let erased = Uuid::from_u128(PATIENT.as_u128() + 1);
     assert_eq!(counts(&program.ingest(&bodies(&[note(1, PATIENT), note(2, erased)]), &[]))["stored"], 2);
@@ -120,7 +120,7 @@ async fn events_of_the_erased_end_and_events_without_keys_wait(engine: Engine) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_store_on_a_server_waits_for_keys_init_and_binds_to_nobody_elses_keys() {
-    let program = Program::without_keys(Engine::Postgres, Program::provider_options()).await;
+    let program = Program::without_keys(TestEngine::Postgres, Program::provider_options()).await;
     let keys = program.folder.path().join("keys");
     let refused = |what: &str| {
         let worker = program.command(&[]).arg("worker").output().unwrap();
@@ -137,7 +137,7 @@ async fn a_store_on_a_server_waits_for_keys_init_and_binds_to_nobody_elses_keys(
     refused("no key store");
     assert!(!keys.exists() && !keys.with_extension("master").exists(), "nothing is made");
     // A host with a key store of its own, made for another store.
-    let other = Program::on(Engine::File).await;
+    let other = Program::on(TestEngine::File).await;
     assert_eq!(counts(&other.ingest(&bodies(&[note(1, PATIENT)]), &[]))["stored"], 1);
     for name in ["keys", "keys.master"] {
         std::fs::copy(other.folder.path().join(name), program.folder.path().join(name)).unwrap();
@@ -155,7 +155,7 @@ async fn a_store_on_a_server_waits_for_keys_init_and_binds_to_nobody_elses_keys(
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_file_store_whose_root_key_a_service_holds_waits_for_keys_init_too() {
-    let program = Program::on(Engine::File).await;
+    let program = Program::on(TestEngine::File).await;
     let vault = [
         ("ANAMNESIS__KEYS__ROOT", "vault"),
         ("ANAMNESIS__KEYS__VAULT__URL", "http://127.0.0.1:9"),

@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::key_services::fake::{Fake, Fault};
+use super::key_services::fake::{FakeKeyService, ServiceFault};
 use super::key_services::vault::Vault;
-use super::support::{Engine, ORG, PATIENT, Program, bodies, count, counts, document, on_every_program};
+use super::support::{ORG, PATIENT, Program, TestEngine, bodies, count, counts, document, on_every_program};
 use super::worker::{Running, until};
 
 on_every_program!(
@@ -49,12 +49,12 @@ fn number(status: &Value, name: &str) -> u64 {
 
 fn is_known(program: &Program, of: u128, more: &[(&str, &str)]) -> bool {
     let (org, patient) = (ORG.to_string(), patient(of).to_string());
-    let told = done(program, &["context", "--org", &org, "--patient", &patient], more);
-    told["known"] == true && told.to_string().contains("enicil")
+    let reported = done(program, &["context", "--org", &org, "--patient", &patient], more);
+    reported["known"] == true && reported.to_string().contains("enicil")
 }
 
 /// Each committed change of a key store raises its generation by one and is synced once: the generation counts the syncs.
-async fn a_batch_of_new_patients_is_one_durable_change_of_the_key_store_before_its_rows(engine: Engine) {
+async fn a_batch_of_new_patients_is_one_durable_change_of_the_key_store_before_its_rows(engine: TestEngine) {
     let program = Program::on(engine).await;
     let begun = number(&done(&program, &["keys", "init"], &[]), "generation");
     let whole = ("ANAMNESIS__PIPELINE__BATCH_DOCUMENTS", "40");
@@ -75,15 +75,15 @@ async fn a_batch_of_new_patients_is_one_durable_change_of_the_key_store_before_i
 }
 
 /// Ends the load when a rotation fails too: a scope waits for its threads.
-struct Ending<'a>(&'a AtomicBool);
+struct LoadEnd<'a>(&'a AtomicBool);
 
-impl Drop for Ending<'_> {
+impl Drop for LoadEnd<'_> {
     fn drop(&mut self) {
         self.0.store(true, Ordering::SeqCst);
     }
 }
 
-async fn master_and_data_keys_are_rotated_beside_a_running_worker(engine: Engine) {
+async fn master_and_data_keys_are_rotated_beside_a_running_worker(engine: TestEngine) {
     let program = Program::on(engine).await;
     done(&program, &["keys", "init"], &[]);
     let worker = Running::start(&program, &[]).await;
@@ -101,7 +101,7 @@ async fn master_and_data_keys_are_rotated_beside_a_running_worker(engine: Engine
             }
             file
         });
-        let ending = Ending(&ended);
+        let ending = LoadEnd(&ended);
         for round in 2..5 {
             assert_eq!(number(&done(&program, &["keys", "rotate", "--master"], &[]), "master_version"), round);
             done(&program, &["keys", "rotate", "--data"], &[]);
@@ -143,8 +143,8 @@ async fn program_with(program: &Program, root: &str) -> anamnesis_store::Store {
     anamnesis_store::Store::new(Database::open(&program.location()).await.unwrap(), Arc::new(keys), clock, entropy)
 }
 
-async fn a_root_key_moves_from_a_file_to_a_service_and_back_through_the_command_line(engine: Engine) {
-    let (program, fake) = (Program::on(engine).await, Fake::start(Vault::with_a_fixed_token()).await);
+async fn a_root_key_moves_from_a_file_to_a_service_and_back_through_the_command_line(engine: TestEngine) {
+    let (program, fake) = (Program::on(engine).await, FakeKeyService::start(Vault::with_a_fixed_token()).await);
     let place = |name: &str| program.folder.path().join(name).display().to_string();
     let (config, token, local) = (place("vault.toml"), place("token"), place("keys.master"));
     std::fs::write(&token, "token-1").unwrap();
@@ -158,20 +158,22 @@ async fn a_root_key_moves_from_a_file_to_a_service_and_back_through_the_command_
     assert_eq!(counts(&program.ingest(&notes([1]), &[]))["stored"], json!(1));
 
     // A service that does not take the key changes nothing.
-    for fault in [Fault::Status(503, u32::MAX), Fault::Forbidden, Fault::NoKey, Fault::Flipped] {
+    for fault in
+        [ServiceFault::Status(503, u32::MAX), ServiceFault::Forbidden, ServiceFault::NoKey, ServiceFault::Flipped]
+    {
         fake.fails(fault);
         let refused = verb(&program, &["keys", "rewrap", "--to-config", &config], &[]);
-        let told = String::from_utf8_lossy(&refused.stderr).into_owned();
-        assert!(matches!(refused.status.code(), Some(1 | 2)), "{fault:?}: {told}");
-        assert!(!told.contains("canary") && !told.contains("token-1"), "{told}");
+        let reported = String::from_utf8_lossy(&refused.stderr).into_owned();
+        assert!(matches!(refused.status.code(), Some(1 | 2)), "{fault:?}: {reported}");
+        assert!(!reported.contains("canary") && !reported.contains("token-1"), "{reported}");
         assert!(is_known(&program, 1, &[]), "{fault:?}: the root key is still the file's");
     }
-    fake.fails(Fault::None);
+    fake.fails(ServiceFault::None);
     let nowhere = verb(&program, &["keys", "rewrap", "--to-config", &place("no-such.toml")], &[]);
     assert_eq!(nowhere.status.code(), Some(2));
 
-    let told = done(&program, &["keys", "rewrap", "--to-config", &config], &[]);
-    assert!(told["root"].as_str().unwrap().starts_with("vault:"), "{told}");
+    let reported = done(&program, &["keys", "rewrap", "--to-config", &config], &[]);
+    assert!(reported["root"].as_str().unwrap().starts_with("vault:"), "{reported}");
     assert_eq!(verb(&program, &["keys", "status"], &[]).status.code(), Some(2), "the file opens it no longer");
     std::fs::remove_file(&local).unwrap();
     assert!(is_known(&program, 1, &service));

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::support::{
-    self, Engine, ORG, PATIENT, Program, bodies, count, counts, document, free_port, on_every_program,
+    self, ORG, PATIENT, Program, TestEngine, bodies, count, counts, document, free_port, on_every_program,
 };
 
 on_every_program!(
@@ -54,13 +54,13 @@ fn replace(path: &Path, bytes: &[u8]) {
     std::fs::rename(copy, path).unwrap();
 }
 
-async fn another_ones(engine: Engine) -> Vec<u8> {
+async fn another_ones(engine: TestEngine) -> Vec<u8> {
     let other = Program::on(engine).await;
     assert!(stored(&ingest(&other, 1, PATIENT, &[])));
     std::fs::read(other.folder.path().join("keys")).unwrap()
 }
 
-async fn a_key_store_that_is_not_the_right_one_stops_every_verb_and_the_right_one_is_taken_again(engine: Engine) {
+async fn a_key_store_that_is_not_the_right_one_stops_every_verb_and_the_right_one_is_taken_again(engine: TestEngine) {
     let program = Program::on(engine).await;
     let keys = program.folder.path().join("keys");
     assert!(stored(&ingest(&program, 1, PATIENT, &[])));
@@ -75,7 +75,7 @@ async fn a_key_store_that_is_not_the_right_one_stops_every_verb_and_the_right_on
         ("truncated", Some(right[..right.len() / 2].to_vec())),
         ("bytes flipped", Some(flipped)),
         ("from before the second patient", Some(old)),
-        ("of another store", Some(another_ones(Engine::File).await)),
+        ("of another store", Some(another_ones(TestEngine::File).await)),
     ];
     for (name, bytes) in wrong {
         match &bytes {
@@ -91,9 +91,9 @@ async fn a_key_store_that_is_not_the_right_one_stops_every_verb_and_the_right_on
             job,
             worker,
         ] {
-            let told = String::from_utf8_lossy(&output.stderr).into_owned();
-            assert_eq!(output.status.code(), Some(2), "{name}: {told}");
-            assert!(told.contains(keys.to_str().unwrap()), "{name}: names no file: {told}");
+            let reported = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert_eq!(output.status.code(), Some(2), "{name}: {reported}");
+            assert!(reported.contains(keys.to_str().unwrap()), "{name}: names no file: {reported}");
             assert!(
                 output.stdout.is_empty() || !String::from_utf8_lossy(&output.stdout).contains("\"known\""),
                 "{name}"
@@ -114,16 +114,16 @@ async fn a_key_store_that_is_not_the_right_one_stops_every_verb_and_the_right_on
     store.digest(None).await.expect("every sealed cell opens");
 }
 
-async fn another_master_is_refused_for_a_new_patient_too(engine: Engine) {
+async fn another_master_is_refused_for_a_new_patient_too(engine: TestEngine) {
     let program = Program::on(engine).await;
     assert!(stored(&ingest(&program, 1, PATIENT, &[])));
     let another = "7".repeat(64);
     let swapped = [("ANAMNESIS__STORE__MASTER_KEY", another.as_str())];
     for patient in [PATIENT, other(1)] {
         let refused = ingest(&program, 2, patient, &swapped);
-        let told = String::from_utf8_lossy(&refused.stderr).into_owned();
-        assert_eq!(refused.status.code(), Some(2), "{told}");
-        assert!(told.contains("store.master_key") && !told.contains(&another), "{told}");
+        let reported = String::from_utf8_lossy(&refused.stderr).into_owned();
+        assert_eq!(refused.status.code(), Some(2), "{reported}");
+        assert!(reported.contains("store.master_key") && !reported.contains(&another), "{reported}");
     }
     std::fs::remove_file(program.folder.path().join("keys.master")).unwrap();
     assert_eq!(ingest(&program, 2, other(1), &[]).status.code(), Some(2));
@@ -142,7 +142,7 @@ async fn program_store_count(program: &Program) -> anamnesis_store::Store {
     anamnesis_store::Store::new(db, Arc::new(keys), Arc::new(SystemClock), entropy)
 }
 
-async fn a_second_host_without_the_keys_makes_none(engine: Engine) {
+async fn a_second_host_without_the_keys_makes_none(engine: TestEngine) {
     let program = Program::on(engine).await;
     assert!(stored(&ingest(&program, 1, PATIENT, &[])));
     let elsewhere = program.folder.path().join("second-host-keys");
@@ -159,13 +159,13 @@ async fn a_second_host_without_the_keys_makes_none(engine: Engine) {
     assert!(stored(&ingest(&program, 2, PATIENT, &second)), "with a copy of the keys it works");
 }
 
-struct Worker {
+struct KeysWorker {
     child: Child,
     port: u16,
     spool: PathBuf,
 }
 
-impl Worker {
+impl KeysWorker {
     fn start(program: &Program) -> Self {
         let (port, spool) = (free_port(), program.folder.path().join("spool"));
         std::fs::create_dir_all(&spool).unwrap();
@@ -202,22 +202,22 @@ impl Worker {
     }
 }
 
-impl Drop for Worker {
+impl Drop for KeysWorker {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-async fn a_worker_whose_key_file_is_away_takes_nothing_in_and_goes_on_when_it_is_back(engine: Engine) {
+async fn a_worker_whose_key_file_is_away_takes_nothing_in_and_goes_on_when_it_is_back(engine: TestEngine) {
     let program = Program::on(engine).await;
     let keys = program.folder.path().join("keys");
     assert!(stored(&ingest(&program, 1, PATIENT, &[])));
     let old = std::fs::read(&keys).unwrap();
     assert!(stored(&ingest(&program, 2, other(1), &[])));
     let right = std::fs::read(&keys).unwrap();
-    let foreign = another_ones(Engine::File).await;
-    let worker = Worker::start(&program);
+    let foreign = another_ones(TestEngine::File).await;
+    let worker = KeysWorker::start(&program);
     worker.answers(200).await;
     for (n, wrong) in [None, Some(foreign), Some(old), Some(Vec::new())].into_iter().enumerate() {
         match &wrong {
@@ -257,14 +257,14 @@ fn newest(keys: &Path, right: &[u8], n: usize) -> Vec<u8> {
     }
 }
 
-async fn a_store_from_before_bindings_is_bound_to_the_key_store_that_opens_it(engine: Engine) {
+async fn a_store_from_before_bindings_is_bound_to_the_key_store_that_opens_it(engine: TestEngine) {
     let program = Program::on(engine).await;
     let keys = program.folder.path().join("keys");
     assert!(stored(&ingest(&program, 1, PATIENT, &[])));
     let right = std::fs::read(&keys).unwrap();
     unbind(&program).await;
     let (foreign, master) = {
-        let another = Program::on(Engine::File).await;
+        let another = Program::on(TestEngine::File).await;
         assert!(stored(&ingest(&another, 1, PATIENT, &[])));
         let read = |name: &str| std::fs::read(another.folder.path().join(name)).unwrap();
         (read("keys"), read("keys.master"))
@@ -273,8 +273,8 @@ async fn a_store_from_before_bindings_is_bound_to_the_key_store_that_opens_it(en
     replace(&keys, &foreign);
     std::fs::write(program.folder.path().join("keys.master"), &master).unwrap();
     let refused = context(&program, PATIENT, &[]);
-    let told = String::from_utf8_lossy(&refused.stderr).into_owned();
-    assert_eq!(refused.status.code(), Some(2), "a key store that knows the patient but opens nothing: {told}");
+    let reported = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert_eq!(refused.status.code(), Some(2), "a key store that knows the patient but opens nothing: {reported}");
     std::fs::remove_file(&keys).unwrap();
     std::fs::write(program.folder.path().join("keys.master"), &own_master).unwrap();
     assert_eq!(context(&program, PATIENT, &[]).status.code(), Some(2), "and none is made");
@@ -299,8 +299,8 @@ async fn unbind(program: &Program) {
 
 fn keys_verb(program: &Program, arguments: &[&str], more: &[(&str, &str)]) -> (Option<i32>, Value, String) {
     let output = program.command(more).arg("keys").args(arguments).args(["--output", "json"]).output().unwrap();
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    (output.status.code(), serde_json::from_slice(&output.stdout).unwrap_or_default(), told)
+    let reported = String::from_utf8_lossy(&output.stderr).into_owned();
+    (output.status.code(), serde_json::from_slice(&output.stdout).unwrap_or_default(), reported)
 }
 
 fn escrow_key(program: &Program, name: &str, digit: &str) -> String {
@@ -310,10 +310,10 @@ fn escrow_key(program: &Program, name: &str, digit: &str) -> String {
     path.display().to_string()
 }
 
-async fn keys_are_rotated_rewrapped_and_brought_back_from_an_escrow_through_the_command_line(engine: Engine) {
+async fn keys_are_rotated_rewrapped_and_brought_back_from_an_escrow_through_the_command_line(engine: TestEngine) {
     let program = Program::on(engine).await;
-    let (code, made, told) = keys_verb(&program, &["init"], &[]);
-    assert_eq!((code, &made["patients"]), (Some(0), &json!(0)), "{told}");
+    let (code, made, reported) = keys_verb(&program, &["init"], &[]);
+    assert_eq!((code, &made["patients"]), (Some(0), &json!(0)), "{reported}");
     assert!(stored(&ingest(&program, 1, PATIENT, &[])) && stored(&ingest(&program, 2, other(1), &[])));
     assert_eq!(keys_verb(&program, &["rotate", "--master"], &[]).1["rewrapped_patients"], 2);
     assert_eq!(keys_verb(&program, &["rotate", "--data"], &[]).1["rotated_patients"], 2);
@@ -332,15 +332,15 @@ async fn keys_are_rotated_rewrapped_and_brought_back_from_an_escrow_through_the_
     let (first, second) = (escrow_key(&program, "first", "1"), escrow_key(&program, "second", "2"));
     let escrow = program.folder.path().join("escrow").display().to_string();
     let by = ["--first", first.as_str(), "--second", second.as_str()];
-    let (code, _, told) = keys_verb(&program, &[&["export", escrow.as_str()], by.as_slice()].concat(), &rewrapped);
-    assert_eq!(code, Some(0), "{told}");
+    let (code, _, reported) = keys_verb(&program, &[&["export", escrow.as_str()], by.as_slice()].concat(), &rewrapped);
+    assert_eq!(code, Some(0), "{reported}");
     let swapped = ["import-escrow", escrow.as_str(), "--first", second.as_str(), "--second", first.as_str()];
     assert_eq!(keys_verb(&program, &swapped, &[]).0, Some(2), "both, in their order");
     for one in [&["--first", first.as_str()][..], &["--first", first.as_str(), "--second", first.as_str()]] {
         let (alone, again) = (program.folder.path().join("alone").display().to_string(), escrow.as_str());
         for arguments in [["export", alone.as_str()], ["import-escrow", again]] {
-            let (code, _, told) = keys_verb(&program, &[&arguments[..], one].concat(), &rewrapped);
-            assert_eq!(code, Some(2), "one escrow key is not enough: {told}");
+            let (code, _, reported) = keys_verb(&program, &[&arguments[..], one].concat(), &rewrapped);
+            assert_eq!(code, Some(2), "one escrow key is not enough: {reported}");
         }
         assert!(!std::path::Path::new(&alone).exists());
     }
@@ -351,8 +351,8 @@ async fn keys_are_rotated_rewrapped_and_brought_back_from_an_escrow_through_the_
     let fresh = program.folder.path().join("fresh-root").display().to_string();
     let import =
         [&["import-escrow", escrow.as_str()], by.as_slice(), &["--keys", place.as_str(), "--root", fresh.as_str()]];
-    let (code, _, told) = keys_verb(&program, &import.concat(), &[]);
-    assert_eq!(code, Some(0), "{told}");
+    let (code, _, reported) = keys_verb(&program, &import.concat(), &[]);
+    assert_eq!(code, Some(0), "{reported}");
     let restored = [("ANAMNESIS__STORE__MASTER_KEY_FILE", fresh.as_str())];
     let answer: Value = serde_json::from_slice(&context(&program, PATIENT, &restored).stdout).unwrap();
     assert_eq!(answer["known"], true);

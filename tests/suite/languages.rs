@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::support::{Engine, NOW, ORG, PATIENT, Program, bodies, count, counts, document, on_every_program};
+use super::support::{NOW, ORG, PATIENT, Program, TestEngine, bodies, count, counts, document, on_every_program};
 
 on_every_program!(
     a_document_of_another_language_is_set_aside_with_its_reason,
@@ -30,19 +30,23 @@ fn read(program: &Program, verb: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-async fn a_document_of_another_language_is_set_aside_with_its_reason(engine: Engine) {
+async fn a_document_of_another_language_is_set_aside_with_its_reason(engine: TestEngine) {
     let program = Program::on(engine).await;
-    let told = counts(&program.ingest(&bodies(&all()), &[]));
-    assert_eq!((&told["stored"], &told["reasons"]), (&json!(1), &json!({"unsupported_language": 2})), "{told}");
+    let reported = counts(&program.ingest(&bodies(&all()), &[]));
+    assert_eq!(
+        (&reported["stored"], &reported["reasons"]),
+        (&json!(1), &json!({"unsupported_language": 2})),
+        "{reported}"
+    );
     let shown = read(&program, &["export"]);
     assert!(!shown.contains("Odile") && !shown.contains("Наталья"), "{shown}");
     assert!(shown.contains("sertraline"), "{shown}");
 }
 
-async fn a_document_of_another_language_may_be_kept_sealed_and_is_never_searched(engine: Engine) {
+async fn a_document_of_another_language_may_be_kept_sealed_and_is_never_searched(engine: TestEngine) {
     let program = Program::on(engine).await;
-    let told = counts(&program.ingest(&bodies(&all()), &SEALED));
-    assert_eq!((&told["stored"], &told["reasons"]), (&json!(3), &json!({})), "{told}");
+    let reported = counts(&program.ingest(&bodies(&all()), &SEALED));
+    assert_eq!((&reported["stored"], &reported["reasons"]), (&json!(3), &json!({})), "{reported}");
     let store = program.store().await;
     assert_eq!(count(&store, "SELECT count(*) FROM documents").await, 3);
     assert_eq!(
@@ -74,10 +78,10 @@ async fn a_document_of_another_language_may_be_kept_sealed_and_is_never_searched
     }
 }
 
-async fn a_field_of_another_script_is_set_aside(engine: Engine) {
+async fn a_field_of_another_script_is_set_aside(engine: TestEngine) {
     let program = Program::on(engine).await;
     let profile = json!({"organization_id": ORG, "patient_id": PATIENT, "actor": Uuid::from_u128(9), "recorded_at": NOW,
         "conditions": [{"name": "депрессия", "status": "active"}]});
-    let told = counts(&program.ingest(&bodies(&[profile]), &SEALED));
-    assert_eq!(told["reasons"], json!({"unsupported_language": 1}), "{told}");
+    let reported = counts(&program.ingest(&bodies(&[profile]), &SEALED));
+    assert_eq!(reported["reasons"], json!({"unsupported_language": 1}), "{reported}");
 }

@@ -1,11 +1,11 @@
 //! What a worker's log says: a line for each batch, a line for what was set aside, the end of an outage, no error where all
 //! is in order; and nothing that a patient said.
 
-use anamnesis_test_servers::fault_proxy::Weather;
+use anamnesis_test_servers::fault_proxy::FaultProfile;
 use serde_json::{Value, json};
 
-use crate::broker::{Corner, Worker};
-use crate::support::{Engine, ORG, PATIENT, Program, document, event};
+use crate::broker::{BrokerWorker, TestBroker};
+use crate::support::{ORG, PATIENT, Program, TestEngine, document, event};
 use crate::worker::until;
 
 const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
@@ -20,8 +20,8 @@ fn of<'a>(lines: &'a [Value], code: &str) -> Vec<&'a Value> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_batch_is_one_line_with_counts_durations_and_trace_and_an_ordered_stop_logs_no_error() {
-    let (corner, program) = (Corner::new().await, Program::on(Engine::File).await);
-    let worker = Worker::start(&program, &corner.environment()).await;
+    let (corner, program) = (TestBroker::new().await, Program::on(TestEngine::File).await);
+    let worker = BrokerWorker::start(&program, &corner.environment()).await;
     let mut note = event(
         "note-1",
         "anamnesis.document.submitted.v1",
@@ -66,19 +66,19 @@ async fn a_batch_is_one_line_with_counts_durations_and_trace_and_an_ordered_stop
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_outage_of_the_store_is_said_once_and_so_is_its_end() {
-    let program = Program::on(Engine::Postgres).await;
-    let (relay, through) = program.store_behind_a_relay().await;
+    let program = Program::on(TestEngine::Postgres).await;
+    let (relay, through) = program.store_behind_fault_proxy().await;
     let more = [("ANAMNESIS__STORE__URL", through.as_str()), ("ANAMNESIS__WORKER__CENSUS_SECONDS", "1")];
-    let worker = Worker::start(&program, &more.map(|(key, value)| (key.to_owned(), value.to_owned()))).await;
+    let worker = BrokerWorker::start(&program, &more.map(|(key, value)| (key.to_owned(), value.to_owned()))).await;
     until("the worker is ready", async || worker.probe("/readyz").await.is_some_and(|(status, _)| status == 200)).await;
     let said = |code: &str| of(&lines(&worker.log()), code).len();
     assert_eq!((said("store_away"), said("store_back")), (0, 0));
-    relay.set(Weather::Refusing);
+    relay.set(FaultProfile::Refusing);
     relay.cut();
     until("the outage is said", async || said("store_away") == 1).await;
     // Several counts later it is said no second time.
     tokio::time::sleep(std::time::Duration::from_secs(3)).await;
-    relay.set(Weather::Clear);
+    relay.set(FaultProfile::Clear);
     relay.cut();
     until("its end is said", async || said("store_back") == 1).await;
     assert_eq!(said("store_away"), 1);
@@ -86,7 +86,7 @@ async fn an_outage_of_the_store_is_said_once_and_so_is_its_end() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn ids_of_messages_are_in_the_log_at_debug_alone() {
-    let program = Program::on(Engine::File).await;
+    let program = Program::on(TestEngine::File).await;
     let ingest = |id: &str, more: &[(&str, &str)]| {
         let note =
             event(id, "anamnesis.document.submitted.v1", &document(1, 1, "2026-05-02T10:00:00Z", "Toma sertralina."));

@@ -3,26 +3,26 @@
 
 use anamnesis_core::finding::EntityType;
 use anamnesis_core::memory::State;
-use anamnesis_search::Item;
-use anamnesis_store::read::{Filter, When};
+use anamnesis_search::MemoryItem;
+use anamnesis_store::read::{MemoryFilter, ReadInstant};
 use serde_json::{Value, json};
 
-use crate::support::{Clinic, Engine, bodies, document, feed, scope};
+use crate::support::{Clinic, TestEngine, bodies, document, feed, scope};
 
 /// Statements in force or history of the kinds that this page is about, as `statement | state`.
 async fn remembered(documents: &[Value]) -> Vec<String> {
-    let clinic = Clinic::on(Engine::Memory).await;
+    let clinic = Clinic::on(TestEngine::Memory).await;
     let pipeline = clinic.pipeline().await;
     feed(&pipeline, &bodies(documents), 1).await;
-    let filter = Filter {
+    let filter = MemoryFilter {
         entities: vec![EntityType::Medication, EntityType::Allergy, EntityType::Intolerance],
         states: State::ALL.to_vec(),
-        ..Filter::default()
+        ..MemoryFilter::default()
     };
-    let all = pipeline.store().memories(scope(), &filter, When::Now).await.unwrap();
+    let all = pipeline.store().memories(scope(), &filter, ReadInstant::Now).await.unwrap();
     let mut lines: Vec<String> = all
         .iter()
-        .map(Item::conversational)
+        .map(MemoryItem::conversational)
         .map(|item| format!("{} | {} {}", item.statement, item.use_, item.state))
         .collect();
     lines.sort();
@@ -34,13 +34,13 @@ async fn note(text: &str) -> Vec<String> {
 }
 
 async fn talk(turns: &[(&str, &str)]) -> Vec<String> {
-    let mut told = document(1, 1, "2026-05-02T10:00:00Z", "");
-    let object = told.as_object_mut().unwrap();
+    let mut reported = document(1, 1, "2026-05-02T10:00:00Z", "");
+    let object = reported.as_object_mut().unwrap();
     object.remove("text");
     object.insert("document_type".into(), json!("session_transcript"));
     let turns: Vec<Value> = turns.iter().map(|(who, text)| json!({"speaker": who, "text": text})).collect();
     object.insert("turns".into(), json!(turns));
-    remembered(&[told]).await
+    remembered(&[reported]).await
 }
 
 #[tokio::test]
@@ -190,14 +190,15 @@ async fn a_proposal_gives_way_to_what_is_taken_later() {
 
 #[tokio::test]
 async fn a_medicine_taken_against_an_allergy_is_never_silent() {
-    let clinic = Clinic::on(Engine::Memory).await;
+    let clinic = Clinic::on(TestEngine::Memory).await;
     let pipeline = clinic.pipeline().await;
-    let told = [
+    let reported = [
         document(1, 1, "2026-05-02T10:00:00Z", "Allergic to trimethoprim (hives)."),
         document(2, 1, "2026-05-09T10:00:00Z", "Takes trimethoprim 100 mg nightly."),
     ];
-    feed(&pipeline, &bodies(&told), 1).await;
-    let profile = anamnesis_search::context::clinical_profile(pipeline.store(), scope(), When::Now).await.unwrap();
+    feed(&pipeline, &bodies(&reported), 1).await;
+    let profile =
+        anamnesis_search::context::clinical_profile(pipeline.store(), scope(), ReadInstant::Now).await.unwrap();
     let taken = profile.medications.first().expect("it is taken");
     assert!(taken.contested && taken.flags().contains(&"allergy on record"), "{taken:#?}");
 }

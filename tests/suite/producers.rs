@@ -4,16 +4,18 @@ use std::collections::BTreeMap;
 use std::process::Command;
 
 use anamnesis_core::clock::{Clock as _, SystemClock};
-use anamnesis_rabbitmq::consumer::letter;
-use anamnesis_rabbitmq::{Letter, Link, Queue, Role, Tier, definitions, topology};
+use anamnesis_rabbitmq::consumer::encode_message;
+use anamnesis_rabbitmq::{BrokerConnection, ConnectionRole, OutboundMessage, Queue, Tier, definitions, topology};
 use lapin::options::{BasicGetOptions, BasicPublishOptions, ConfirmSelectOptions, QueueDeclareOptions};
 use lapin::types::FieldTable;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::broker::{Corner, PrivateBroker, Worker, told, until};
+use crate::broker::{BrokerWorker, PrivateBroker, TestBroker, json_output, until};
 use crate::intake_amqp::everything_is_acknowledged;
-use crate::support::{Engine, ORG, PATIENT, Program, bodies, count, counts, document, event, on_every_program, rows};
+use crate::support::{
+    ORG, PATIENT, Program, TestEngine, bodies, count, counts, document, event, on_every_program, rows,
+};
 
 on_every_program!(
     a_chat_application_of_the_broker_never_acts_as_a_clinician,
@@ -72,19 +74,19 @@ fn listed(program: &Program, entity: &str) -> Value {
     let (org, patient) = (ORG.to_string(), PATIENT.to_string());
     let mut command = program.command(&[]);
     command.args(["memory", "list", "--entity", entity, "--org", &org, "--patient", &patient, "--output", "json"]);
-    told(&command.output().unwrap())
+    json_output(&command.output().unwrap())
 }
 
 const STORED: &str = "SELECT count(*) FROM inbox";
 const ALLERGIES: &str = "SELECT count(*) FROM allergies WHERE status = 'active'";
 
 /// Publishes as a user of the broker; the result of the confirmation.
-async fn publish(corner: &Corner, letters: Vec<Letter>) {
+async fn publish(corner: &TestBroker, letters: Vec<OutboundMessage>) {
     corner.send(&letters).await;
 }
 
-async fn a_chat_application_of_the_broker_never_acts_as_a_clinician(engine: Engine) {
-    let (corner, program) = (Corner::new().await, Program::on(engine).await);
+async fn a_chat_application_of_the_broker_never_acts_as_a_clinician(engine: TestEngine) {
+    let (corner, program) = (TestBroker::new().await, Program::on(engine).await);
     let bindings = format!(
         "[[intake.producers]]\nsource = 'urn:ehr'\norganizations = 'any'\nbroker_user = 'guest'\n\
          types = ['{DOCUMENT}', 'anamnesis.profile.updated.v1', 'anamnesis.memory.command.v1']\n\
@@ -95,10 +97,10 @@ async fn a_chat_application_of_the_broker_never_acts_as_a_clinician(engine: Engi
          types = ['{DOCUMENT}']\ndocument_types = ['clinical_note']\nroles = ['clinician']\n"
     );
     let environment = [corner.environment(), bound(&program, &bindings)].concat();
-    let worker = Worker::start(&program, &environment).await;
+    let worker = BrokerWorker::start(&program, &environment).await;
     let exchange = corner.names.ingest();
     let sent = |event: &Value, user: Option<&str>, structured| {
-        letter(&exchange, event.to_string().into_bytes(), structured, SystemClock.now()).by(user)
+        encode_message(&exchange, event.to_string().into_bytes(), structured, SystemClock.now()).by(user)
     };
     let guest = Some("guest");
     let note = document(1, 1, AT, "Alergia a la penicilina con anafilaxia.");
@@ -157,11 +159,14 @@ async fn a_chat_application_of_the_broker_never_acts_as_a_clinician(engine: Engi
     let mut retry = program.command(&[]);
     retry.args(["quarantine", "retry", "--output", "json"]).envs(environment);
     let output = retry.output().unwrap();
-    assert_eq!((told(&output)["stored"].as_u64(), told(&output)["set_aside_again"].as_u64()), (Some(0), Some(9)));
+    assert_eq!(
+        (json_output(&output)["stored"].as_u64(), json_output(&output)["set_aside_again"].as_u64()),
+        (Some(0), Some(9))
+    );
     assert_eq!(refused(&program).await, fields);
 }
 
-async fn files_that_nobody_bound_bring_nothing_and_bound_ones_what_they_may(engine: Engine) {
+async fn files_that_nobody_bound_bring_nothing_and_bound_ones_what_they_may(engine: TestEngine) {
     let program = Program::on(engine).await;
     // Somebody is bound, and it is not the folder.
     let ehr = format!(
@@ -191,7 +196,7 @@ async fn files_that_nobody_bound_bring_nothing_and_bound_ones_what_they_may(engi
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_spool_of_a_worker_waits_until_its_source_is_bound() {
-    let program = Program::on(Engine::File).await;
+    let program = Program::on(TestEngine::File).await;
     let spool = program.folder.path().join("spool");
     std::fs::create_dir(&spool).unwrap();
     let note = document(1, 1, AT, "Alergia a la penicilina.");
@@ -244,7 +249,7 @@ async fn the_spool_of_a_worker_waits_until_its_source_is_bound() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_worker_of_the_broker_does_not_start_while_nobody_is_bound() {
-    let (corner, program) = (Corner::new().await, Program::on(Engine::File).await);
+    let (corner, program) = (TestBroker::new().await, Program::on(TestEngine::File).await);
     let unproven = format!(
         "[[intake.producers]]\nsource = 'urn:chat'\norganizations = 'any'\ntypes = ['{DOCUMENT}']\n\
          document_types = ['chat_message']\nroles = ['patient']\n"
@@ -261,14 +266,14 @@ async fn a_worker_of_the_broker_does_not_start_while_nobody_is_bound() {
             .envs(environment)
             .output()
             .unwrap();
-        assert!(told(&check)["open"].to_string().contains(problem), "{}", told(&check));
+        assert!(json_output(&check)["open"].to_string().contains(problem), "{}", json_output(&check));
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_signed_event_is_its_producers_and_a_changed_or_old_one_is_nobodys() {
     use std::os::unix::fs::PermissionsExt as _;
-    let (corner, program) = (Corner::new().await, Program::on(Engine::File).await);
+    let (corner, program) = (TestBroker::new().await, Program::on(TestEngine::File).await);
     let key = program.folder.path().join("scribe.key");
     std::fs::write(&key, "a secret of the scribe\n").unwrap();
     std::fs::set_permissions(&key, std::fs::Permissions::from_mode(0o600)).unwrap();
@@ -302,8 +307,9 @@ async fn a_signed_event_is_its_producers_and_a_changed_or_old_one_is_nobodys() {
     let old = signed("s6", "2026-06-01T00:00:00Z", 6);
     let unsigned = of("urn:scribe", DOCUMENT, "s7", &document(7, 1, AT, "Refiere insomnio."));
     let exchange = corner.names.ingest();
-    let sent =
-        |event: &Value, structured| letter(&exchange, event.to_string().into_bytes(), structured, SystemClock.now());
+    let sent = |event: &Value, structured| {
+        encode_message(&exchange, event.to_string().into_bytes(), structured, SystemClock.now())
+    };
     let letters = vec![
         sent(&good[0], false),
         sent(&good[1], true),
@@ -313,7 +319,7 @@ async fn a_signed_event_is_its_producers_and_a_changed_or_old_one_is_nobodys() {
         sent(&unsigned, false),
     ];
     let environment = [corner.environment(), bound(&program, &bindings)].concat();
-    let _worker = Worker::start(&program, &environment).await;
+    let _worker = BrokerWorker::start(&program, &environment).await;
     publish(&corner, letters).await;
     until("all are worked", || async {
         number(&program, STORED).await == 2 && refused(&program).await.values().sum::<usize>() == 4
@@ -326,7 +332,7 @@ async fn a_signed_event_is_its_producers_and_a_changed_or_old_one_is_nobodys() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_shipped_user_of_producers_reads_nothing_and_speaks_for_nobody_else() {
     let broker = PrivateBroker::start("");
-    let mut corner = Corner::at(&broker.url);
+    let mut corner = TestBroker::at(&broker.url);
     topology::apply(&corner.config).await.unwrap();
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("users.json");
@@ -336,12 +342,15 @@ async fn the_shipped_user_of_producers_reads_nothing_and_speaks_for_nobody_else(
     let (producer, workers) = (format!("{prefix}-producer"), format!("{prefix}-worker"));
     let as_user = |user: &str| broker.url.replace("guest:guest", &format!("{user}:s3cret-{user}"));
     let config = |user: &str| anamnesis_config::BrokerConfig { url: as_user(user).into(), ..corner.config.clone() };
-    assert!(Link::open(&config(&producer), Role::Publish).await.is_err(), "no password is shipped");
+    assert!(
+        BrokerConnection::open(&config(&producer), ConnectionRole::Publish).await.is_err(),
+        "no password is shipped"
+    );
     for user in [&producer, &workers] {
         broker.script(&["ctl", "-q", "change_password", user, &format!("s3cret-{user}")]);
     }
 
-    let link = Link::open(&config(&producer), Role::Publish).await.unwrap();
+    let link = BrokerConnection::open(&config(&producer), ConnectionRole::Publish).await.unwrap();
     let queue = corner.names.queue(Queue::Bulk);
     let read = link.channel().await.unwrap().basic_get(queue.as_str().into(), BasicGetOptions::default()).await;
     assert!(read.unwrap_err().to_string().contains("ACCESS_REFUSED"), "it reads the intake");
@@ -349,7 +358,7 @@ async fn the_shipped_user_of_producers_reads_nothing_and_speaks_for_nobody_else(
     let made = channel.queue_declare("q".into(), QueueDeclareOptions::default(), FieldTable::default());
     assert!(made.await.unwrap_err().to_string().contains("ACCESS_REFUSED"), "it makes a queue");
     let note = of("urn:ehr", DOCUMENT, "u1", &document(1, 1, AT, "Refiere insomnio."));
-    let note = letter(&corner.names.ingest(), note.to_string().into_bytes(), false, SystemClock.now());
+    let note = encode_message(&corner.names.ingest(), note.to_string().into_bytes(), false, SystemClock.now());
     for (exchange, key, user, why) in [
         (corner.names.ingest(), note.routing_key.clone(), workers.as_str(), "PRECONDITION_FAILED"),
         (corner.names.events(), "x".to_owned(), producer.as_str(), "ACCESS_REFUSED"),
@@ -372,11 +381,11 @@ async fn the_shipped_user_of_producers_reads_nothing_and_speaks_for_nobody_else(
     assert_eq!(corner.ready(&queue).await, 0);
 
     // As itself it is heard, by a worker that is no administrator either.
-    let publishing = Corner { config: config(&producer), names: corner.names.clone() };
+    let publishing = TestBroker { config: config(&producer), names: corner.names.clone() };
     publishing.send(&[note.by(Some(&producer))]).await;
     std::mem::forget(publishing); // it may remove nothing; the broker goes as a whole
     assert_eq!(corner.ready(&queue).await, 1);
-    let program = Program::on(Engine::File).await;
+    let program = Program::on(TestEngine::File).await;
     let bindings = format!(
         "[[intake.producers]]\nsource = 'urn:ehr'\norganizations = 'any'\nbroker_user = '{producer}'\ntypes = ['{DOCUMENT}']\n\
          document_types = ['clinical_note']\nroles = ['clinician']\n"
@@ -385,11 +394,11 @@ async fn the_shipped_user_of_producers_reads_nothing_and_speaks_for_nobody_else(
     let environment = [corner.environment(), bound(&program, &bindings)].concat();
     // While embedding fails it waits, published again by the worker, and is still the producer's.
     let away = ("ANAMNESIS__EMBEDDING__URL".to_owned(), "http://127.0.0.1:9/v1".to_owned());
-    let first = Worker::start(&program, &[environment.clone(), vec![away]].concat()).await;
+    let first = BrokerWorker::start(&program, &[environment.clone(), vec![away]].concat()).await;
     let waits = corner.names.tier(Tier::ALL[0]);
     until("it waits in a tier", || async { corner.ready(&waits).await == 1 }).await;
     assert!(first.terminate().0.success());
-    let mut worker = Worker::start(&program, &environment).await;
+    let mut worker = BrokerWorker::start(&program, &environment).await;
     until("it is stored", || async { number(&program, STORED).await == 1 }).await;
     everything_is_acknowledged(&corner).await;
     assert!(worker.running());

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::support::{
-    Clinic, Engine, ORG, PATIENT, bodies, count, document, event, feed, on_every_engine, rows, scope,
+    Clinic, ORG, PATIENT, TestEngine, bodies, count, document, event, feed, on_every_engine, rows, scope,
 };
 
 on_every_engine!(
@@ -36,7 +36,7 @@ async fn text(pipeline: &Pipeline, sql: &'static str) -> Vec<String> {
     rows(pipeline.store(), sql).await.iter().map(|row| row.text(0).unwrap()).collect()
 }
 
-async fn a_profile_that_arrives_late_weighs_what_was_said_after_it(engine: Engine) {
+async fn a_profile_that_arrives_late_weighs_what_was_said_after_it(engine: TestEngine) {
     let clinic = Clinic::on(engine).await;
     let [mut before, mut after] =
         [document(1, 1, "2026-05-01T10:00:00Z", "Tengo insomnio."), document(2, 1, SAID, "Tengo ansiedad.")];
@@ -57,7 +57,7 @@ async fn a_profile_that_arrives_late_weighs_what_was_said_after_it(engine: Engin
     assert_eq!(calm.without(&["outbox"]), late.without(&["outbox"]));
 }
 
-async fn of_two_profiles_each_field_is_the_later_ones_in_any_order(engine: Engine) {
+async fn of_two_profiles_each_field_is_the_later_ones_in_any_order(engine: TestEngine) {
     let clinic = Clinic::on(engine).await;
     let one = json!({"region": "ES", "privacy_tier": "full", "preferences": {"idioma": "es"}});
     let two = json!({"region": "PE", "preferences": {"idioma": "en"}, "cognitive_state": 80});
@@ -71,14 +71,14 @@ async fn of_two_profiles_each_field_is_the_later_ones_in_any_order(engine: Engin
         let known = pipeline.store().profile(scope()).await.unwrap().unwrap();
         assert_eq!((known.region.as_deref(), known.privacy_tier.as_deref()), (Some("PE"), Some("full")));
         assert_eq!(known.cognitive_state, Some(80.0));
-        let told = pipeline.store().preferences(scope(), anamnesis_store::read::When::Now).await.unwrap();
-        assert_eq!(told.iter().map(|p| p.value.as_str()).collect::<Vec<_>>(), ["en"]);
+        let reported = pipeline.store().preferences(scope(), anamnesis_store::read::ReadInstant::Now).await.unwrap();
+        assert_eq!(reported.iter().map(|p| p.value.as_str()).collect::<Vec<_>>(), ["en"]);
         digests.push(pipeline.store().digest(None).await.unwrap());
     }
     assert_eq!(digests[0], digests[1]);
 }
 
-async fn a_command_that_arrives_before_its_memory_acts_once_the_memory_comes(engine: Engine) {
+async fn a_command_that_arrives_before_its_memory_acts_once_the_memory_comes(engine: TestEngine) {
     let clinic = Clinic::on(engine).await;
     let said = bodies(&[document(1, 1, SAID, "Refiere insomnio desde hace una semana.")]);
     let calm = clinic.pipeline().await;
@@ -116,7 +116,7 @@ async fn kept(pipeline: &Pipeline) -> i64 {
     all
 }
 
-async fn of_an_ephemeral_patient_nothing_is_kept_and_danger_is_still_told(engine: Engine) {
+async fn of_an_ephemeral_patient_nothing_is_kept_and_danger_is_still_told(engine: TestEngine) {
     let clinic = Clinic::on(engine).await;
     let pipeline = clinic.pipeline().await;
     let on = bodies(&[command("on", "ephemeral_on", "2026-05-05T00:00:00Z", &[])]);
@@ -137,7 +137,7 @@ async fn of_an_ephemeral_patient_nothing_is_kept_and_danger_is_still_told(engine
     assert_eq!(count(pipeline.store(), "SELECT count(*) FROM documents").await, 1);
 }
 
-async fn an_ephemeral_command_binds_the_documents_beside_it(engine: Engine) {
+async fn an_ephemeral_command_binds_the_documents_beside_it(engine: TestEngine) {
     let clinic = Clinic::on(engine).await;
     let pipeline = clinic.pipeline().await;
     let inside = document(1, 1, SAID, "Refiere insomnio.");
@@ -148,7 +148,7 @@ async fn an_ephemeral_command_binds_the_documents_beside_it(engine: Engine) {
     assert_eq!(count(pipeline.store(), "SELECT count(*) FROM documents").await, 1);
 }
 
-async fn a_message_that_fails_in_ephemeral_mode_is_set_aside_without_its_body(engine: Engine) {
+async fn a_message_that_fails_in_ephemeral_mode_is_set_aside_without_its_body(engine: TestEngine) {
     let clinic = Clinic::on(engine).await;
     let pipeline = clinic.pipeline().await;
     let on = bodies(&[command("on", "ephemeral_on", "2026-05-05T00:00:00Z", &[])]);

@@ -3,7 +3,7 @@
 use serde_json::json;
 use uuid::Uuid;
 
-use crate::support::{Engine, ORG, PATIENT, Program, bodies, counts, document, on_every_program};
+use crate::support::{ORG, PATIENT, Program, TestEngine, bodies, counts, document, on_every_program};
 use crate::worker::{Running, notes, until};
 
 on_every_program!(
@@ -19,7 +19,7 @@ fn read(program: &Program, arguments: &[&str], patient: Uuid) -> Option<i32> {
     program.command(&[]).args(arguments).args(of).output().unwrap().status.code()
 }
 
-async fn a_worker_shows_what_commands_read_and_keeps_it_over_a_restart(engine: Engine) {
+async fn a_worker_shows_what_commands_read_and_keeps_it_over_a_restart(engine: TestEngine) {
     let program = Program::on(engine).await;
     let nobody = Uuid::from_u128(PATIENT.as_u128() + 1);
     let note = document(1, 1, "2026-05-02T10:00:00Z", "Toma sertralina 50 mg al día. Alergia a la penicilina.");
@@ -73,7 +73,7 @@ async fn a_worker_shows_what_commands_read_and_keeps_it_over_a_restart(engine: E
     }
 }
 
-async fn every_worker_shows_the_runs_of_jobs_that_commands_made(engine: Engine) {
+async fn every_worker_shows_the_runs_of_jobs_that_commands_made(engine: TestEngine) {
     let program = Program::on(engine).await;
     let note = document(1, 1, "2026-05-02T10:00:00Z", "Toma sertralina 50 mg al día.");
     assert_eq!(counts(&program.ingest(&bodies(&[note]), &[]))["stored"], 1);
@@ -104,7 +104,7 @@ async fn every_worker_shows_the_runs_of_jobs_that_commands_made(engine: Engine) 
     assert_eq!((later.metric(runs).await, worker.metric(runs).await), (2.0, 2.0));
 }
 
-async fn what_a_worker_counted_since_its_last_census_outlives_its_end(engine: Engine) {
+async fn what_a_worker_counted_since_its_last_census_outlives_its_end(engine: TestEngine) {
     let program = Program::on(engine).await;
     let texts = r#"anamnesis_embedding_texts_total{model="fake",provider="openai",purpose="document"}"#;
     let worker = Running::start(&program, &[]).await;

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::support::{Engine, ORG, PATIENT, Program, bodies, document, on_every_program};
+use crate::support::{ORG, PATIENT, Program, TestEngine, bodies, document, on_every_program};
 
 on_every_program!(
     a_statement_read_below_the_threshold_is_a_hypothesis_until_a_person_verifies_it,
@@ -47,14 +47,14 @@ fn find<'a>(rows: &'a Value, statement: &str) -> &'a Value {
         .unwrap_or_else(|| panic!("no {statement}: {rows:#}"))
 }
 
-async fn with(engine: Engine, message: Value) -> Program {
+async fn with(engine: TestEngine, message: Value) -> Program {
     let program = Program::on(engine).await;
     let output = program.ingest(&bodies(&[message]), &[]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     program
 }
 
-async fn a_statement_read_below_the_threshold_is_a_hypothesis_until_a_person_verifies_it(engine: Engine) {
+async fn a_statement_read_below_the_threshold_is_a_hypothesis_until_a_person_verifies_it(engine: TestEngine) {
     let program = with(engine, document(1, 1, AT, "Diagnosed with asthma. Takes salbutamol 100 mcg daily.")).await;
     let sure = ask(&program, false, &["memory", "list"]);
     assert_eq!(find(&sure, "asthma")["use"], "decision");
@@ -76,7 +76,7 @@ async fn a_statement_read_below_the_threshold_is_a_hypothesis_until_a_person_ver
     assert_eq!(find(&verified, "asthma")["use"], "decision", "{verified:#}");
 }
 
-async fn an_allergy_read_below_the_threshold_stays_in_the_profile_marked_as_unconfirmed(engine: Engine) {
+async fn an_allergy_read_below_the_threshold_stays_in_the_profile_marked_as_unconfirmed(engine: TestEngine) {
     let program = with(engine, document(1, 1, AT, "Alérgica a la penicilina. Padre alérgico al látex.")).await;
     let context = ask(&program, true, &["context"]);
     let allergies = &context["profile"]["allergies"];
@@ -93,7 +93,7 @@ async fn an_allergy_read_below_the_threshold_stays_in_the_profile_marked_as_unco
     assert!(page[at..].lines().next().unwrap().contains("unconfirmed"), "{page}");
 }
 
-async fn a_relatives_word_and_a_chat_are_labelled_wherever_they_are_shown(engine: Engine) {
+async fn a_relatives_word_and_a_chat_are_labelled_wherever_they_are_shown(engine: TestEngine) {
     let mut transcript = document(1, 1, AT, "");
     transcript["document_type"] = json!("session_transcript");
     transcript.as_object_mut().unwrap().remove("text");

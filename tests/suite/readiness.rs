@@ -3,12 +3,12 @@
 
 use std::time::{Duration, Instant};
 
-use anamnesis_test_servers::fault_proxy::{TcpRelay, Weather};
+use anamnesis_test_servers::fault_proxy::{FaultProfile, FaultProxy};
 use serde_json::Value;
 use sqlx::Executor as _;
 
-use super::broker::Corner;
-use super::support::{Engine, Program};
+use super::broker::TestBroker;
+use super::support::{Program, TestEngine};
 use super::worker::{Running, until};
 
 const WITHIN: Duration = Duration::from_secs(2);
@@ -41,12 +41,12 @@ async fn is_ready(worker: &Running) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_database_that_hangs_refuses_or_comes_back_is_named_in_time() {
-    let program = Program::on(Engine::Postgres).await;
-    let (relay, through) = program.store_behind_a_relay().await;
+    let program = Program::on(TestEngine::Postgres).await;
+    let (relay, through) = program.store_behind_fault_proxy().await;
     let worker = Running::start(&program, &[("ANAMNESIS__STORE__URL", &through)]).await;
-    for weather in [Weather::Stalled, Weather::Refusing] {
+    for weather in [FaultProfile::Stalled, FaultProfile::Refusing] {
         relay.set(weather);
-        if weather == Weather::Refusing {
+        if weather == FaultProfile::Refusing {
             relay.cut();
         }
         for name in ["store", "schema"] {
@@ -56,7 +56,7 @@ async fn a_database_that_hangs_refuses_or_comes_back_is_named_in_time() {
         let begun = Instant::now();
         let asked = futures::future::join_all((0..20).map(|_| worker.get("/readyz"))).await;
         assert!(begun.elapsed() < WITHIN && asked.iter().all(|answer| answer.as_ref().is_some_and(|a| a.0 == 503)));
-        relay.set(Weather::Clear);
+        relay.set(FaultProfile::Clear);
         relay.cut();
         is_ready(&worker).await;
     }
@@ -64,7 +64,7 @@ async fn a_database_that_hangs_refuses_or_comes_back_is_named_in_time() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_schema_that_another_program_changed_is_named() {
-    let program = Program::on(Engine::Postgres).await;
+    let program = Program::on(TestEngine::Postgres).await;
     let mut administrator = program.server.as_ref().unwrap().administrator().await;
     let worker = Running::start(&program, &[]).await;
     let newer = "INSERT INTO anamnesis._sqlx_migrations (version, description, success, checksum, execution_time) \
@@ -90,9 +90,9 @@ async fn a_schema_that_another_program_changed_is_named() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_broker_that_is_away_or_hangs_is_named_and_its_return_is_seen() {
-    let (corner, program) = (Corner::new().await, Program::on(Engine::File).await);
+    let (corner, program) = (TestBroker::new().await, Program::on(TestEngine::File).await);
     let (user, place) = super::broker::url().split_once('@').unwrap();
-    let relay = TcpRelay::start(place.split('/').next().unwrap().parse().unwrap()).await.unwrap();
+    let relay = FaultProxy::start(place.split('/').next().unwrap().parse().unwrap()).await.unwrap();
     let through = format!("{user}@{}/%2f", relay.address());
     let mut environment = corner.environment();
     environment.push(("ANAMNESIS__BROKER__URL".to_owned(), through));
@@ -105,15 +105,15 @@ async fn a_broker_that_is_away_or_hangs_is_named_and_its_return_is_seen() {
         })
         .await;
     };
-    relay.set(Weather::Refusing);
+    relay.set(FaultProfile::Refusing);
     relay.cut();
     named().await;
-    relay.set(Weather::Clear);
+    relay.set(FaultProfile::Clear);
     is_ready(&worker).await;
     // Half-open: nothing is closed, nothing comes; heartbeats find out, and the page answers all the while.
-    relay.set(Weather::Stalled);
+    relay.set(FaultProfile::Stalled);
     named().await;
-    relay.set(Weather::Clear);
+    relay.set(FaultProfile::Clear);
     relay.cut();
     is_ready(&worker).await;
 }

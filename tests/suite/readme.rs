@@ -76,8 +76,8 @@ fn run(blocks: &[String], free_port: u16) {
         .stderr(std::fs::File::create(&complained).unwrap())
         .status()
         .unwrap();
-    let told = std::fs::read_to_string(complained).unwrap();
-    assert!(status.success(), "{status}\n{script}\n{told}");
+    let reported = std::fs::read_to_string(complained).unwrap();
+    assert!(status.success(), "{status}\n{script}\n{reported}");
 }
 
 #[test]

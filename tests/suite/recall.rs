@@ -8,20 +8,20 @@ use anamnesis_core::confidence::ConfidenceBasis;
 use anamnesis_core::document::DocumentType;
 use anamnesis_core::fact::FactParts;
 use anamnesis_core::finding::{EntityType, Epistemic, Experiencer, Polarity, Temporality};
-use anamnesis_core::fold::{Assertion, Details};
 use anamnesis_core::ids::{DocumentId, MemoryId, OrgId, PassageId, PatientId, derive};
-use anamnesis_core::memory::{Class, Kind, SetBy, State, Use};
+use anamnesis_core::memory::{Class, Kind, PermittedUse, SetBy, State};
+use anamnesis_core::projection::{Assertion, Details};
 use anamnesis_core::provenance::{SourceType, Trust};
 use anamnesis_core::scope::Scope;
 use anamnesis_crypto::Keyring;
 use anamnesis_embedding::{EmbedError, Embedder, Purpose};
 use anamnesis_observability::metrics::{Identity, Metrics};
-use anamnesis_redaction::{Policy, Redactor};
+use anamnesis_redaction::{RedactionPolicy, Redactor};
 use anamnesis_search::{ContextRequest, Recall, RecallError, SearchRequest, trace};
 use anamnesis_sql::Database;
-use anamnesis_store::read::{Direction, Filter, When, Window};
+use anamnesis_store::read::{LineageDirection, MemoryFilter, ReadInstant, TimeWindow};
 use anamnesis_store::records::{
-    Acted, DocumentContent, Evidence, FindingWords, InboxEntry, NewDocument, NewFinding, NewPassage, OrgBatch,
+    DocumentContent, Evidence, FindingWords, InboxEntry, MessageAct, NewDocument, NewFinding, NewPassage, OrgBatch,
     finding_id,
 };
 use anamnesis_store::{Store, StoreError};
@@ -30,7 +30,7 @@ use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, Utc};
 use uuid::Uuid;
 
-use super::support::{Engine, Place, on_every_engine};
+use super::support::{StorePlace, TestEngine, on_every_engine};
 
 const SAID: &str = "2026-03-02T10:00:00Z";
 
@@ -43,7 +43,7 @@ fn scope(org: u128, patient: u128) -> Scope {
 }
 
 /// Three directions: sleep, medicine, everything else. Tells what it was asked.
-struct Compass {
+struct DirectionModel {
     profile: ModelProfile,
     asked: std::sync::Mutex<Vec<String>>,
     fails: bool,
@@ -63,7 +63,7 @@ fn direction(text: &str) -> Vec<f32> {
 }
 
 #[async_trait]
-impl Embedder for Compass {
+impl Embedder for DirectionModel {
     fn profile(&self) -> &ModelProfile {
         &self.profile
     }
@@ -74,7 +74,7 @@ impl Embedder for Compass {
     }
 }
 
-fn compass(fails: bool) -> Arc<Compass> {
+fn compass(fails: bool) -> Arc<DirectionModel> {
     let profile = ModelProfile {
         model: "compass".into(),
         dimension: 3,
@@ -85,7 +85,7 @@ fn compass(fails: bool) -> Arc<Compass> {
         document_task: None,
         query_task: None,
     };
-    Arc::new(Compass { profile, asked: Default::default(), fails })
+    Arc::new(DirectionModel { profile, asked: Default::default(), fails })
 }
 
 on_every_engine!(
@@ -99,45 +99,45 @@ on_every_engine!(
     a_statement_of_absence_never_stands_beside_what_is_in_force,
 );
 
-struct World {
+struct RecallFixture {
     store: Store,
     clock: Arc<ManualClock>,
     /// Held as long as the store is used.
-    _place: Place,
+    _place: StorePlace,
 }
 
-impl World {
-    async fn on(engine: Engine) -> Self {
+impl RecallFixture {
+    async fn on(engine: TestEngine) -> Self {
         let clock = Arc::new(ManualClock::at(utc(SAID) + TimeDelta::hours(1)));
         let entropy = Arc::new(SeededEntropy::new(7));
         let keys = Keyring::in_memory(clock.clone(), entropy.clone()).await.unwrap();
-        let place = Place::on(engine).await;
+        let place = StorePlace::on(engine).await;
         let database = Database::open(&place.location()).await.unwrap();
         Self { store: Store::new(database, Arc::new(keys), clock.clone(), entropy), clock, _place: place }
     }
 
-    fn recall(&self, embedder: Arc<Compass>) -> Recall {
-        let redactor = Arc::new(Redactor::builtin(Policy::default()));
+    fn recall(&self, embedder: Arc<DirectionModel>) -> Recall {
+        let redactor = Arc::new(Redactor::builtin(RedactionPolicy::default()));
         let metrics = Arc::new(Metrics::new(&Identity::default()).unwrap());
         Recall::new(self.store.clone(), embedder, redactor, metrics)
     }
 
     /// One session with a medicine and a symptom, said by the patient.
-    async fn tell(&self, whose: Scope, document: u128, at: DateTime<Utc>, medicine: &str) {
-        self.tell_all(whose, document, at, (medicine, false)).await;
+    async fn ingest(&self, whose: Scope, document: u128, at: DateTime<Utc>, medicine: &str) {
+        self.ingest_with(whose, document, at, (medicine, false)).await;
     }
 
     /// The same, with or without the words that no medicine is taken at all.
-    async fn tell_all(&self, whose: Scope, document: u128, at: DateTime<Utc>, (medicine, denies_all): (&str, bool)) {
+    async fn ingest_with(&self, whose: Scope, document: u128, at: DateTime<Utc>, (medicine, denies_all): (&str, bool)) {
         let org = whose.org();
         if !self.store.organizations(&[org]).await.unwrap().contains_key(&org) {
             self.store.register(org).await.unwrap();
         }
         let keys = self.store.keys().ensure(&[whose]).await.unwrap().known;
         let mine = &keys[&whose];
-        let told = [format!("Tomo {medicine} 50 mg cada noche."), "No duermo nada.".to_owned()];
-        let text = told.join("\n");
-        let cut = told[0].len();
+        let reported = [format!("Tomo {medicine} 50 mg cada noche."), "No duermo nada.".to_owned()];
+        let text = reported.join("\n");
+        let cut = reported[0].len();
         let spans = [Span::new(0, cut), Span::new(cut + 1, text.len())];
         let passages = spans.iter().enumerate().map(|(n, span)| {
             let mut terms: Vec<i64> = stems(span.of(&text), Language::Spanish).iter().map(|s| mine.term(s)).collect();
@@ -185,20 +185,25 @@ impl World {
         let sleep = FindingWords { concept: "insomnio".into(), mention: "No duermo".into(), ..FindingWords::default() };
         let now = self.clock.now();
         let findings = vec![
-            finding(whose, id, at, now, (EntityType::Medication, medicine, &told[0], spans[0]), mine),
-            finding(whose, id, at, now, (EntityType::Symptom, sleep, &told[1], spans[1]), mine),
+            finding(whose, id, at, now, (EntityType::Medication, medicine, &reported[0], spans[0]), mine),
+            finding(whose, id, at, now, (EntityType::Symptom, sleep, &reported[1], spans[1]), mine),
         ];
         let mut findings = findings;
         if denies_all {
             let words = FindingWords { concept: "*".into(), mention: "nada".into(), ..FindingWords::default() };
-            let mut none = finding(whose, id, at, now, (EntityType::Medication, words, &told[1], spans[1]), mine);
+            let mut none = finding(whose, id, at, now, (EntityType::Medication, words, &reported[1], spans[1]), mine);
             none.assertion.polarity = Polarity::Negated;
             none.assertion.blanket = true;
             findings.push(none);
         }
         let message = mine.hash("message", &document.to_be_bytes());
-        let entry =
-            InboxEntry { message, body: body_hash, scope: whose, message_type: "document", done: Acted::default() };
+        let entry = InboxEntry {
+            message,
+            body: body_hash,
+            scope: whose,
+            message_type: "document",
+            done: MessageAct::default(),
+        };
         let batch =
             OrgBatch { inbox: vec![entry], documents: vec![new], findings, generation: 1, ..OrgBatch::default() };
         self.store.commit(org, &batch, &keys).await.unwrap();
@@ -263,18 +268,18 @@ fn question(text: &str) -> SearchRequest {
     SearchRequest { query: text.into(), ..SearchRequest::default() }
 }
 
-async fn medicine_of(world: &World, whose: Scope) -> MemoryId {
-    let filter = Filter { entities: vec![EntityType::Medication], ..Filter::default() };
-    world.store.memories(whose, &filter, When::Now).await.unwrap()[0].id
+async fn medicine_of(world: &RecallFixture, whose: Scope) -> MemoryId {
+    let filter = MemoryFilter { entities: vec![EntityType::Medication], ..MemoryFilter::default() };
+    world.store.memories(whose, &filter, ReadInstant::Now).await.unwrap()[0].id
 }
 
-async fn rows_of_another_patient_or_organisation_never_appear(engine: Engine) {
-    let world = World::on(engine).await;
+async fn rows_of_another_patient_or_organisation_never_appear(engine: TestEngine) {
+    let world = RecallFixture::on(engine).await;
     let (mine, neighbour, namesake) = (scope(1, 1), scope(1, 2), scope(2, 1));
     // The same document id in all three: an id that collides crosses no border.
-    world.tell(mine, 9, utc(SAID), "sertralina").await;
-    world.tell(neighbour, 9, utc(SAID), "litio").await;
-    world.tell(namesake, 9, utc(SAID), "warfarina").await;
+    world.ingest(mine, 9, utc(SAID), "sertralina").await;
+    world.ingest(neighbour, 9, utc(SAID), "litio").await;
+    world.ingest(namesake, 9, utc(SAID), "warfarina").await;
     let recall = world.recall(compass(false));
     for (whose, medicine) in [(mine, "sertralina"), (neighbour, "litio"), (namesake, "warfarina")] {
         let request = ContextRequest {
@@ -290,14 +295,14 @@ async fn rows_of_another_patient_or_organisation_never_appear(engine: Engine) {
             assert_eq!(json.contains(other), other == medicine, "{other} in the context of {medicine}");
         }
         assert_eq!(context.passages.len(), 2);
-        assert_eq!(world.store.documents(whose, Window::default(), 10, When::Now).await.unwrap().len(), 1);
+        assert_eq!(world.store.documents(whose, TimeWindow::default(), 10, ReadInstant::Now).await.unwrap().len(), 1);
     }
     let theirs = medicine_of(&world, neighbour).await;
     for stranger in [mine, namesake] {
-        assert_eq!(world.store.memory(stranger, theirs, When::Now).await.unwrap(), None);
-        assert_eq!(trace(&world.store, stranger, theirs, Direction::Up).await.unwrap(), None);
+        assert_eq!(world.store.memory(stranger, theirs, ReadInstant::Now).await.unwrap(), None);
+        assert_eq!(trace(&world.store, stranger, theirs, LineageDirection::Up).await.unwrap(), None);
         assert!(world.store.history(stranger, theirs).await.unwrap().is_empty());
-        assert!(world.store.links(stranger, &[theirs.0], Direction::Up).await.unwrap().is_empty());
+        assert!(world.store.links(stranger, &[theirs.0], LineageDirection::Up).await.unwrap().is_empty());
     }
     assert_eq!(
         world.store.find_patients(OrgId(Uuid::from_u128(1))).await.unwrap(),
@@ -305,9 +310,9 @@ async fn rows_of_another_patient_or_organisation_never_appear(engine: Engine) {
     );
 }
 
-async fn an_erased_patient_is_told_from_one_of_whom_nothing_is_known(engine: Engine) {
-    let world = World::on(engine).await;
-    world.tell(scope(1, 1), 9, utc(SAID), "sertralina").await;
+async fn an_erased_patient_is_told_from_one_of_whom_nothing_is_known(engine: TestEngine) {
+    let world = RecallFixture::on(engine).await;
+    world.ingest(scope(1, 1), 9, utc(SAID), "sertralina").await;
     world.store.keys().destroy(scope(1, 1)).await.unwrap();
     let request = ContextRequest { query: Some("medicamento".into()), ..Default::default() };
     let erased = world.recall(compass(false)).context(scope(1, 1), &request).await.unwrap_err();
@@ -318,12 +323,12 @@ async fn an_erased_patient_is_told_from_one_of_whom_nothing_is_known(engine: Eng
     assert!(context.recent_documents.is_empty() && context.statements.is_empty());
 }
 
-async fn a_symptom_that_nobody_confirmed_is_history_on_read_though_no_job_ran(engine: Engine) {
-    let world = World::on(engine).await;
+async fn a_symptom_that_nobody_confirmed_is_history_on_read_though_no_job_ran(engine: TestEngine) {
+    let world = RecallFixture::on(engine).await;
     let mine = scope(1, 1);
-    world.tell(mine, 9, utc(SAID), "sertralina").await;
+    world.ingest(mine, 9, utc(SAID), "sertralina").await;
     let symptoms = |as_of: Option<&str>| {
-        let when = as_of.map_or(When::Now, |at| When::AsOf(utc(at)));
+        let when = as_of.map_or(ReadInstant::Now, |at| ReadInstant::AsOf(utc(at)));
         let store = world.store.clone();
         async move { anamnesis_search::context::clinical_profile(&store, mine, when).await.unwrap() }
     };
@@ -333,36 +338,36 @@ async fn a_symptom_that_nobody_confirmed_is_history_on_read_though_no_job_ran(en
     world.clock.set(utc("2026-03-09T10:00:00Z"));
     let lapsed = symptoms(None).await;
     assert!(lapsed.symptoms.is_empty());
-    assert_eq!((lapsed.past[0].state, lapsed.past[0].use_), (State::ResolvedUnconfirmed, Use::History));
-    assert_eq!(lapsed.medications[0].use_, Use::Decision, "a medicine does not lapse");
+    assert_eq!((lapsed.past[0].state, lapsed.past[0].use_), (State::ResolvedUnconfirmed, PermittedUse::History));
+    assert_eq!(lapsed.medications[0].use_, PermittedUse::Decision, "a medicine does not lapse");
     assert_eq!(symptoms(Some("2026-03-03T00:00:00Z")).await.symptoms.len(), 1, "as it stood then");
     let before = symptoms(Some("2026-03-01T00:00:00Z")).await;
     assert!(before.items().next().is_none(), "what was said later is not known yet");
 }
 
-async fn lineage_leads_from_a_memory_to_its_document_and_back(engine: Engine) {
-    let world = World::on(engine).await;
+async fn lineage_leads_from_a_memory_to_its_document_and_back(engine: TestEngine) {
+    let world = RecallFixture::on(engine).await;
     let mine = scope(1, 1);
-    world.tell(mine, 9, utc(SAID), "sertralina").await;
+    world.ingest(mine, 9, utc(SAID), "sertralina").await;
     world.clock.advance(TimeDelta::days(1));
-    world.tell(mine, 10, utc(SAID) + TimeDelta::days(1), "sertralina").await;
+    world.ingest(mine, 10, utc(SAID) + TimeDelta::days(1), "sertralina").await;
     let id = medicine_of(&world, mine).await;
-    let up = trace(&world.store, mine, id, Direction::Up).await.unwrap().unwrap();
+    let up = trace(&world.store, mine, id, LineageDirection::Up).await.unwrap().unwrap();
     assert!(up.label.starts_with("Medication: sertralina 50 mg"), "{}", up.label);
     let documents: Vec<Uuid> = up.children.iter().flat_map(|raw| &raw.children).map(|d| d.id).collect();
     assert_eq!(documents, [Uuid::from_u128(9), Uuid::from_u128(10)], "{up:?}");
     assert!(up.children.iter().all(|raw| raw.kind == "raw" && raw.children[0].kind == "document"));
-    let down = trace(&world.store, mine, MemoryId(up.children[0].id), Direction::Down).await.unwrap().unwrap();
+    let down = trace(&world.store, mine, MemoryId(up.children[0].id), LineageDirection::Down).await.unwrap().unwrap();
     assert_eq!(down.children.len(), 2, "a medicine and a symptom were made of it: {down:?}");
     let history = world.store.history(mine, id).await.unwrap();
     assert_eq!(history[0].action, "created");
     assert_eq!(history.last().unwrap().action, "reinforced");
 }
 
-async fn a_search_finds_by_meaning_and_by_word_within_its_window(engine: Engine) {
-    let world = World::on(engine).await;
+async fn a_search_finds_by_meaning_and_by_word_within_its_window(engine: TestEngine) {
+    let world = RecallFixture::on(engine).await;
     let mine = scope(1, 1);
-    world.tell(mine, 9, utc(SAID), "sertralina").await;
+    world.ingest(mine, 9, utc(SAID), "sertralina").await;
     let recall = world.recall(compass(false));
     let asked = question("How does she sleep?");
     let found = recall.search(mine, &asked).await.unwrap();
@@ -378,19 +383,19 @@ async fn a_search_finds_by_meaning_and_by_word_within_its_window(engine: Engine)
     let best = &found.hits[0];
     assert_eq!(best.fragment, "Tomo sertralina 50 mg cada noche.");
     assert_eq!(best.source, "document: session_transcript, 2026-03-02 (patient)");
-    assert_eq!((best.use_, best.memories.len(), best.effective_confidence), (Use::History, 1, 0.8));
+    assert_eq!((best.use_, best.memories.len(), best.effective_confidence), (PermittedUse::History, 1, 0.8));
     let found = recall.search(mine, &question("¿DUERMO?")).await.unwrap();
     assert!(found.hits.iter().any(|hit| hit.keyword.is_some() && hit.fragment == "No duermo nada."));
     let mut late = question("her drugs");
     late.sources.window.since = Some(utc(SAID) + TimeDelta::seconds(1));
     assert!(recall.search(mine, &late).await.unwrap().hits.is_empty());
-    late.sources.window = Window { since: Some(utc(SAID)), until: Some(utc(SAID)) };
+    late.sources.window = TimeWindow { since: Some(utc(SAID)), until: Some(utc(SAID)) };
     assert!(recall.search(mine, &late).await.unwrap().hits.is_empty(), "the end is not in the window");
 }
 
-async fn without_a_vector_the_words_still_find_and_the_answer_says_so(engine: Engine) {
-    let world = World::on(engine).await;
-    world.tell(scope(1, 1), 9, utc(SAID), "sertralina").await;
+async fn without_a_vector_the_words_still_find_and_the_answer_says_so(engine: TestEngine) {
+    let world = RecallFixture::on(engine).await;
+    world.ingest(scope(1, 1), 9, utc(SAID), "sertralina").await;
     let request = ContextRequest { query: Some("sertralina".into()), ..Default::default() };
     let context = world.recall(compass(true)).context(scope(1, 1), &request).await.unwrap();
     assert_eq!(context.notes, ["by_words_alone"]);
@@ -398,9 +403,9 @@ async fn without_a_vector_the_words_still_find_and_the_answer_says_so(engine: En
     assert!(context.passages[0].keyword_only);
 }
 
-async fn a_query_is_redacted_before_anybody_sees_it_and_a_dump_is_refused(engine: Engine) {
-    let world = World::on(engine).await;
-    world.tell(scope(1, 1), 9, utc(SAID), "sertralina").await;
+async fn a_query_is_redacted_before_anybody_sees_it_and_a_dump_is_refused(engine: TestEngine) {
+    let world = RecallFixture::on(engine).await;
+    world.ingest(scope(1, 1), 9, utc(SAID), "sertralina").await;
     let embedder = compass(false);
     let recall = world.recall(embedder.clone());
     let request =
@@ -413,10 +418,10 @@ async fn a_query_is_redacted_before_anybody_sees_it_and_a_dump_is_refused(engine
     assert_eq!(recall.context(scope(1, 77), &dump).await, Err(RecallError::DumpRefused), "known or not");
 }
 
-async fn a_statement_of_absence_never_stands_beside_what_is_in_force(engine: Engine) {
-    let world = World::on(engine).await;
+async fn a_statement_of_absence_never_stands_beside_what_is_in_force(engine: TestEngine) {
+    let world = RecallFixture::on(engine).await;
     let mine = scope(1, 1);
-    world.tell_all(mine, 9, utc(SAID), ("sertralina", true)).await;
+    world.ingest_with(mine, 9, utc(SAID), ("sertralina", true)).await;
     let context = world.recall(compass(false)).context(mine, &ContextRequest::default()).await.unwrap();
     assert_eq!(context.profile.medications.len(), 1);
     assert!(context.profile.absences.is_empty(), "the clinical store wins");

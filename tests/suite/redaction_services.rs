@@ -7,7 +7,9 @@ use std::time::Duration;
 use anamnesis_config::redaction::OrganizationRedaction;
 use anamnesis_pipeline::{Disposition, Pipeline};
 use anamnesis_redaction::remote::{Google, Presidio, Remote, RemoteError};
-use anamnesis_redaction::{Custom, People, Policy, RedactionError, Redactor, SurrogateKey, TokenKey};
+use anamnesis_redaction::{
+    CustomRecognisers, KnownPeople, RedactionError, RedactionPolicy, Redactor, SurrogateKey, TokenKey,
+};
 use anamnesis_text::{Document, Language};
 use anamnesis_transport::Token;
 use serde_json::{Value, json};
@@ -46,13 +48,13 @@ async fn what_presidio_finds_is_taken_as_well_and_what_the_program_finds_too() {
     let (_server, client) = presidio(ResponseTemplate::new(200).set_body_json(found)).await;
     let remote = client.find(text, Language::Spanish).await.unwrap();
     assert_eq!(remote[0].span.of(text), "ñandú zurdo");
-    let redactor = Redactor::builtin(Policy::default());
-    let redacted = redactor.redact_with(&spanish(text), &People::default(), &key(), &remote).unwrap();
+    let redactor = Redactor::builtin(RedactionPolicy::default());
+    let redacted = redactor.redact_with(&spanish(text), &KnownPeople::default(), &key(), &remote).unwrap();
     let after = &redacted.document().text;
     assert!(!after.contains("zurdo") && !after.contains("Ruiz"), "{after}");
     let mut outside = remote;
     outside[0].span.end = 10_000;
-    let refused = redactor.redact_with(&spanish(text), &People::default(), &key(), &outside);
+    let refused = redactor.redact_with(&spanish(text), &KnownPeople::default(), &key(), &outside);
     assert_eq!(refused.unwrap_err(), RedactionError::Offsets);
 }
 
@@ -122,8 +124,8 @@ async fn what_google_replaced_is_found_in_the_source_or_the_answer_counts_for_no
     assert_eq!(client.find(&long, Language::Spanish).await, Err(RemoteError::TooLarge));
 }
 
-fn policy(operators: &str) -> Policy {
-    Policy::from_toml(&format!("name = \"own\"\nversion = 1\n[operators]\n{operators}")).unwrap()
+fn policy(operators: &str) -> RedactionPolicy {
+    RedactionPolicy::from_toml(&format!("name = \"own\"\nversion = 1\n[operators]\n{operators}")).unwrap()
 }
 
 const NOTE: &str = "Nombre: Ana Ruiz Gil\nTeléfono: 612 345 678\nFecha de ingreso: 03/02/2019\nFecha de alta: 17/02/2019\nEdad: 93 años\nCP: 28013\nToma sertralina 50 mg.";
@@ -132,7 +134,7 @@ const NOTE: &str = "Nombre: Ana Ruiz Gil\nTeléfono: 612 345 678\nFecha de ingre
 fn a_policy_says_what_stands_in_the_place_of_a_value() {
     let policy =
         policy("PERSON = \"fake\"\nPHONE = \"mask\"\nDATE = \"shift\"\nAGE = \"generalise\"\nPOSTAL_CODE = \"cut\"\n");
-    let redacted = Redactor::builtin(policy).redact(&spanish(NOTE), &People::default(), &key()).unwrap();
+    let redacted = Redactor::builtin(policy).redact(&spanish(NOTE), &KnownPeople::default(), &key()).unwrap();
     let after = &redacted.document().text;
     let line = |name: &str| after.lines().find_map(|line| line.strip_prefix(name)).unwrap().trim().to_owned();
     let name = line("Nombre:");
@@ -149,28 +151,31 @@ fn a_policy_says_what_stands_in_the_place_of_a_value() {
 fn tags_masks_classes_and_sealed_values_are_not_taken_again() {
     let operators = "PHONE = \"mask\"\nAGE = \"generalise\"\nPOSTAL_CODE = \"cut\"\nPERSON = \"token\"\n";
     let redactor = Redactor::builtin(policy(operators)).token_key(TokenKey::new([8; 64]));
-    let once = redactor.redact(&spanish(NOTE), &People::default(), &key()).unwrap();
-    let twice = redactor.redact(once.document(), &People::default(), &key()).unwrap();
+    let once = redactor.redact(&spanish(NOTE), &KnownPeople::default(), &key()).unwrap();
+    let twice = redactor.redact(once.document(), &KnownPeople::default(), &key()).unwrap();
     assert_eq!(once.document().text, twice.document().text);
-    let open = TokenKey::new([8; 64]).reveal(&once.document().text);
+    let open = TokenKey::new([8; 64]).detokenize(&once.document().text);
     assert!(open.contains("Nombre: Ana Ruiz Gil\n") && !open.contains("612"), "{open}");
 }
 
 #[test]
 fn without_its_key_a_policy_that_seals_stores_nothing() {
     let redactor = Redactor::builtin(policy("PERSON = \"token\"\n"));
-    assert_eq!(redactor.redact(&spanish(NOTE), &People::default(), &key()).unwrap_err(), RedactionError::NoTokenKey);
+    assert_eq!(
+        redactor.redact(&spanish(NOTE), &KnownPeople::default(), &key()).unwrap_err(),
+        RedactionError::NoTokenKey
+    );
 }
 
 #[test]
 fn an_organisation_adds_its_own_recognisers_and_allows_its_own_words() {
     let file = "[[recogniser]]\nlabel = \"MEDICAL_RECORD\"\npattern = \"zk[0-9]{2}/[a-z]{3}\"\nkeywords = [\"expte interno\"]\n\
         [[recogniser]]\nlabel = \"ORGANIZATION\"\nwords = [\"Proyecto Lázaro\"]\n[allow]\nwords = [\"Doctora Amor\"]\n";
-    let plain = Redactor::builtin(Policy::default());
-    let own = Redactor::builtin(Policy::default()).custom(Custom::from_toml(file).unwrap());
+    let plain = Redactor::builtin(RedactionPolicy::default());
+    let own = Redactor::builtin(RedactionPolicy::default()).custom(CustomRecognisers::from_toml(file).unwrap());
     let text = "Expte interno ZK42/ABC. Derivada al proyecto lazaro. La muñeca Doctora Amor le calma. Vino Ana Ruiz.";
     let after = |redactor: &Redactor| {
-        redactor.redact(&spanish(text), &People::default(), &key()).unwrap().document().text.clone()
+        redactor.redact(&spanish(text), &KnownPeople::default(), &key()).unwrap().document().text.clone()
     };
     let (before, after) = (after(&plain), after(&own));
     assert!(before.contains("proyecto lazaro"), "{before}");
@@ -300,6 +305,7 @@ async fn a_service_that_is_slow_and_answers_makes_no_document_late() {
     let pipeline = clinic.pipeline().await;
     let message = event("1", "anamnesis.document.submitted.v1", &document(7, 1, "2026-06-01T10:00:00Z", "Duerme mal."));
     // The first text of a process pays for the model: whatever is late for that is no concern of this proof.
-    let _ = Redactor::builtin(Policy::default()).redact(&spanish("Duerme mal."), &People::default(), &key());
+    let _ =
+        Redactor::builtin(RedactionPolicy::default()).redact(&spanish("Duerme mal."), &KnownPeople::default(), &key());
     assert_eq!(feed(&pipeline, &bodies(&[message]), 8).await, [Disposition::Stored]);
 }

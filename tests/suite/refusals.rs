@@ -6,7 +6,7 @@ use std::process::{Command, Output};
 use serde_json::json;
 use sqlx::{AssertSqlSafe, Connection as _, Executor as _};
 
-use crate::support::{Engine, Program, bodies, count, counts, document};
+use crate::support::{Program, TestEngine, bodies, count, counts, document};
 
 const GOOD: usize = 58;
 /// One batch, so that a refusal meets all messages at once.
@@ -27,9 +27,13 @@ async fn nobody_is_blamed(program: &Program, what: &str) {
 }
 
 async fn all_are_stored_afterwards(program: &Program) {
-    let told = counts(&program.ingest(&good(), &[BATCH]));
-    let stored = told["stored"].as_u64().unwrap() + told["duplicate"].as_u64().unwrap();
-    assert_eq!((stored, &told["quarantined"], &told["retry"]), (GOOD as u64, &json!(0), &json!(0)), "{told}");
+    let reported = counts(&program.ingest(&good(), &[BATCH]));
+    let stored = reported["stored"].as_u64().unwrap() + reported["duplicate"].as_u64().unwrap();
+    assert_eq!(
+        (stored, &reported["quarantined"], &reported["retry"]),
+        (GOOD as u64, &json!(0), &json!(0)),
+        "{reported}"
+    );
     let store = program.store().await;
     assert_eq!(count(&store, "SELECT count(*) FROM documents").await, GOOD as i64);
     assert_eq!(count(&store, "SELECT count(*) FROM quarantine").await, 0);
@@ -38,7 +42,7 @@ async fn all_are_stored_afterwards(program: &Program) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_that_refuses_to_write_sets_no_message_aside() {
-    let program = Program::on(Engine::Postgres).await;
+    let program = Program::on(TestEngine::Postgres).await;
     // A store that is new takes note of its keys first.
     assert!(program.ingest(&[], &[]).status.success());
     let server = program.server.as_ref().unwrap();
@@ -71,8 +75,12 @@ async fn a_server_that_refuses_to_write_sets_no_message_aside() {
     for (refuse, take) in refusals {
         sqlx::raw_sql(AssertSqlSafe(refuse.clone())).execute(&mut administrator).await.unwrap();
         for round in 0..3 {
-            let told = counts(&program.ingest(&good(), &[BATCH]));
-            assert_eq!((&told["quarantined"], &told["retry"]), (&json!(0), &json!(GOOD)), "{refuse}, {round}: {told}");
+            let reported = counts(&program.ingest(&good(), &[BATCH]));
+            assert_eq!(
+                (&reported["quarantined"], &reported["retry"]),
+                (&json!(0), &json!(GOOD)),
+                "{refuse}, {round}: {reported}"
+            );
             nobody_is_blamed(&program, &refuse).await;
         }
         sqlx::raw_sql(AssertSqlSafe(take)).execute(&mut administrator).await.unwrap();
@@ -100,7 +108,7 @@ fn confined(program: &Program, blocks: u32, refused: &str) -> Output {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_file_that_cannot_grow_sets_no_message_aside() {
-    let program = Program::on(Engine::File).await;
+    let program = Program::on(TestEngine::File).await;
     // The files are there before the disk is full.
     assert!(program.ingest(&[], &[]).status.success());
     for (round, blocks) in [1, 64, 160, 1, 160].into_iter().enumerate() {
@@ -115,7 +123,7 @@ async fn a_file_that_cannot_grow_sets_no_message_aside() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_file_that_may_only_be_read_sets_no_message_aside() {
-    let program = Program::on(Engine::File).await;
+    let program = Program::on(TestEngine::File).await;
     assert!(program.ingest(&[], &[]).status.success());
     let store = program.store().await;
     for round in 0..3 {

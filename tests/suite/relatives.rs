@@ -2,9 +2,9 @@
 
 use anamnesis_core::finding::{EntityType, Experiencer};
 use anamnesis_core::memory::State;
-use anamnesis_store::read::{Filter, When};
+use anamnesis_store::read::{MemoryFilter, ReadInstant};
 
-use crate::support::{Clinic, Engine, bodies, document, feed, on_every_engine, scope};
+use crate::support::{Clinic, TestEngine, bodies, document, feed, on_every_engine, scope};
 
 on_every_engine!(what_is_said_of_one_relative_supersedes_nothing_of_another);
 
@@ -21,20 +21,20 @@ const CASES: [(&str, &str, usize); 8] = [
     ("Su madre tiene migraña.", "Su mamá no tiene migraña.", 1),
 ];
 
-async fn what_is_said_of_one_relative_supersedes_nothing_of_another(engine: Engine) {
+async fn what_is_said_of_one_relative_supersedes_nothing_of_another(engine: TestEngine) {
     for (first, next, in_force) in CASES {
         let clinic = Clinic::on(engine).await;
         let pipeline = clinic.pipeline().await;
-        let told = [document(1, 1, "2026-05-02T10:00:00Z", first), document(2, 1, "2026-05-09T10:00:00Z", next)];
-        feed(&pipeline, &bodies(&told), 1).await;
-        let filter = Filter {
+        let reported = [document(1, 1, "2026-05-02T10:00:00Z", first), document(2, 1, "2026-05-09T10:00:00Z", next)];
+        feed(&pipeline, &bodies(&reported), 1).await;
+        let filter = MemoryFilter {
             entities: vec![EntityType::Condition, EntityType::Symptom],
             states: State::ALL.to_vec(),
-            ..Filter::default()
+            ..MemoryFilter::default()
         };
-        let all = pipeline.store().memories(scope(), &filter, When::Now).await.unwrap();
+        let all = pipeline.store().memories(scope(), &filter, ReadInstant::Now).await.unwrap();
         let of_family: Vec<_> = all.iter().filter(|m| m.experiencer == Experiencer::Family).collect();
-        let active = of_family.iter().filter(|m| m.standing.state == State::Active).count();
+        let active = of_family.iter().filter(|m| m.status.state == State::Active).count();
         assert_eq!(active, in_force, "{first} {next}: {of_family:#?}");
     }
 }

@@ -6,9 +6,11 @@ use std::sync::{Arc, Mutex};
 use anamnesis_config::broker::Webhook;
 use anamnesis_core::clock::{SeededEntropy, SystemClock};
 use anamnesis_observability::metrics::{Identity, Metrics};
-use anamnesis_outbox::{Destination, Event, Exchange, Hook, Relay, Taken, signature};
-use anamnesis_pipeline::{Disposition, Pipeline, Raw};
-use anamnesis_rabbitmq::{Publisher, Queue, Role};
+use anamnesis_outbox::{
+    DeliveryOutcome, Destination, ExchangeDestination, OutboxEvent, OutboxRelay, WebhookDestination, signature,
+};
+use anamnesis_pipeline::{Disposition, Pipeline, RawMessage};
+use anamnesis_rabbitmq::{ConnectionRole, Publisher, Queue};
 use async_trait::async_trait;
 use aws_lc_rs::hmac;
 use chrono::TimeDelta;
@@ -18,8 +20,8 @@ use serde_json::{Value, json};
 use wiremock::matchers::{method, path};
 use wiremock::{Mock, MockServer, ResponseTemplate};
 
-use crate::broker::{Corner, PrivateBroker, Worker, told, until};
-use crate::support::{self, Clinic, Engine, Program, bodies, count, document, event, feed, on_every_engine, rows};
+use crate::broker::{BrokerWorker, PrivateBroker, TestBroker, json_output, until};
+use crate::support::{self, Clinic, Program, TestEngine, bodies, count, document, event, feed, on_every_engine, rows};
 
 on_every_engine!(
     an_event_that_a_callback_does_not_take_waits_until_it_does,
@@ -28,15 +30,22 @@ on_every_engine!(
     two_relays_never_hold_one_event,
 );
 
-fn relay(pipeline: &Pipeline, destinations: Vec<Arc<dyn Destination>>) -> Relay {
+fn relay(pipeline: &Pipeline, destinations: Vec<Arc<dyn Destination>>) -> OutboxRelay {
     let metrics = Arc::new(Metrics::new(&Identity::default()).unwrap());
     let (clock, entropy) = (Arc::new(SystemClock), Arc::new(SeededEntropy::new(7)));
-    Relay::new(pipeline.store().clone(), destinations, metrics, clock, entropy, std::time::Duration::from_millis(20))
+    OutboxRelay::new(
+        pipeline.store().clone(),
+        destinations,
+        metrics,
+        clock,
+        entropy,
+        std::time::Duration::from_millis(20),
+    )
 }
 
-fn exchange(corner: &Corner) -> Arc<dyn Destination> {
-    let publisher = Publisher::new(&corner.config, Role::Relay, Arc::new(SeededEntropy::new(8)));
-    Arc::new(Exchange::new(publisher, corner.names.clone()))
+fn exchange(corner: &TestBroker) -> Arc<dyn Destination> {
+    let publisher = Publisher::new(&corner.config, ConnectionRole::Relay, Arc::new(SeededEntropy::new(8)));
+    Arc::new(ExchangeDestination::new(publisher, corner.names.clone()))
 }
 
 fn notes(from: u128, number: u128) -> Vec<Vec<u8>> {
@@ -48,45 +57,45 @@ const WAITING: &str = "SELECT count(*) FROM outbox WHERE published_at IS NULL";
 const ALL: &str = "SELECT count(*) FROM outbox";
 
 /// Takes what it is told to take, and remembers.
-struct Ear {
+struct RecordingDestination {
     name: &'static str,
     deaf: Mutex<bool>,
-    heard: Mutex<Vec<Event>>,
+    received: Mutex<Vec<OutboxEvent>>,
 }
 
-impl Ear {
+impl RecordingDestination {
     fn named(name: &'static str) -> Arc<Self> {
-        Arc::new(Self { name, deaf: Mutex::default(), heard: Mutex::default() })
+        Arc::new(Self { name, deaf: Mutex::default(), received: Mutex::default() })
     }
 }
 
 #[async_trait]
-impl Destination for Ear {
+impl Destination for RecordingDestination {
     fn name(&self) -> &str {
         self.name
     }
 
-    async fn deliver(&self, events: &[Event]) -> Vec<Taken> {
+    async fn deliver(&self, events: &[OutboxEvent]) -> Vec<DeliveryOutcome> {
         if *self.deaf.lock().unwrap() {
-            return vec![Taken::Failed; events.len()];
+            return vec![DeliveryOutcome::Failed; events.len()];
         }
-        self.heard.lock().unwrap().extend(events.iter().cloned());
-        vec![Taken::Yes; events.len()]
+        self.received.lock().unwrap().extend(events.iter().cloned());
+        vec![DeliveryOutcome::Accepted; events.len()]
     }
 }
 
-async fn an_event_that_is_not_taken_waits_and_one_that_is_taken_goes_once(engine: Engine) {
+async fn an_event_that_is_not_taken_waits_and_one_that_is_taken_goes_once(engine: TestEngine) {
     let clinic = Clinic::on(engine).await;
     let pipeline = clinic.pipeline().await;
     feed(&pipeline, &notes(1, 3), 3).await;
     let all = count(pipeline.store(), ALL).await;
     assert!(all >= 3);
-    let (ear, other) = (Ear::named("ear"), Ear::named("other"));
+    let (ear, other) = (RecordingDestination::named("ear"), RecordingDestination::named("other"));
     *ear.deaf.lock().unwrap() = true;
     let relay = relay(&pipeline, vec![Arc::clone(&ear) as _, Arc::clone(&other) as _]);
     relay.pass(true).await.unwrap();
     assert_eq!(count(pipeline.store(), WAITING).await, all, "nothing is marked that was not taken");
-    assert_eq!(ear.heard.lock().unwrap().len(), 0);
+    assert_eq!(ear.received.lock().unwrap().len(), 0);
     // Another process goes on: what one destination has taken is known to it.
     let relay = self::relay(&pipeline, vec![Arc::clone(&ear) as _, Arc::clone(&other) as _]);
     *ear.deaf.lock().unwrap() = false;
@@ -96,16 +105,16 @@ async fn an_event_that_is_not_taken_waits_and_one_that_is_taken_goes_once(engine
     })
     .await;
     for ear in [ear, other] {
-        let heard = ear.heard.lock().unwrap();
-        let ids: BTreeSet<_> = heard.iter().map(|event| event.id).collect();
-        assert_eq!((heard.len() as i64, ids.len() as i64), (all, all), "each event went once");
+        let received = ear.received.lock().unwrap();
+        let ids: BTreeSet<_> = received.iter().map(|event| event.id).collect();
+        assert_eq!((received.len() as i64, ids.len() as i64), (all, all), "each event went once");
     }
 }
 
-async fn an_event_that_was_committed_late_goes_out_too(engine: Engine) {
+async fn an_event_that_was_committed_late_goes_out_too(engine: TestEngine) {
     let clinic = Clinic::on(engine).await;
     let pipeline = clinic.pipeline().await;
-    let ear = Ear::named("ear");
+    let ear = RecordingDestination::named("ear");
     let relay = relay(&pipeline, vec![Arc::clone(&ear) as _]);
     feed(&pipeline, &notes(1, 1), 1).await;
     relay.pass(true).await.unwrap();
@@ -113,29 +122,29 @@ async fn an_event_that_was_committed_late_goes_out_too(engine: Engine) {
     clinic.time.set(support::NOW.parse::<chrono::DateTime<chrono::Utc>>().unwrap() - TimeDelta::hours(1));
     feed(&pipeline, &notes(2, 1), 1).await;
     relay.pass(true).await.unwrap();
-    let heard = ear.heard.lock().unwrap().len() as i64;
-    assert_eq!(heard, count(pipeline.store(), ALL).await);
+    let received = ear.received.lock().unwrap().len() as i64;
+    assert_eq!(received, count(pipeline.store(), ALL).await);
 }
 
-async fn two_relays_never_hold_one_event(engine: Engine) {
+async fn two_relays_never_hold_one_event(engine: TestEngine) {
     let clinic = Clinic::on(engine).await;
     let pipeline = clinic.pipeline().await;
     feed(&pipeline, &notes(1, 40), 8).await;
-    let ear = Ear::named("ear");
-    let relays: Vec<Relay> = (0..4).map(|_| relay(&pipeline, vec![Arc::clone(&ear) as _])).collect();
+    let ear = RecordingDestination::named("ear");
+    let relays: Vec<OutboxRelay> = (0..4).map(|_| relay(&pipeline, vec![Arc::clone(&ear) as _])).collect();
     let passes = relays.iter().map(|relay| relay.pass(true));
     for passed in futures::future::join_all(passes).await {
         passed.unwrap();
     }
-    let heard = std::mem::take(&mut *ear.heard.lock().unwrap());
-    let ids: BTreeSet<_> = heard.iter().map(|event| event.id).collect();
-    assert_eq!(heard.len(), ids.len());
-    assert_eq!(heard.len() as i64, count(pipeline.store(), ALL).await);
+    let received = std::mem::take(&mut *ear.received.lock().unwrap());
+    let ids: BTreeSet<_> = received.iter().map(|event| event.id).collect();
+    assert_eq!(received.len(), ids.len());
+    assert_eq!(received.len() as i64, count(pipeline.store(), ALL).await);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_event_that_no_queue_takes_stays_until_one_does() {
-    let (corner, clinic) = (Corner::new().await, Clinic::new().await);
+    let (corner, clinic) = (TestBroker::new().await, Clinic::new().await);
     let pipeline = clinic.pipeline().await;
     feed(&pipeline, &notes(1, 2), 2).await;
     let link = corner.link().await;
@@ -157,7 +166,7 @@ async fn an_event_that_no_queue_takes_stays_until_one_does() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_event_that_a_subscriber_takes_is_not_in_the_catch_all_queue() {
-    let (corner, clinic) = (Corner::new().await, Clinic::new().await);
+    let (corner, clinic) = (TestBroker::new().await, Clinic::new().await);
     let pipeline = clinic.pipeline().await;
     feed(&pipeline, &notes(1, 2), 2).await;
     let link = corner.link().await;
@@ -186,7 +195,7 @@ async fn an_event_that_a_subscriber_takes_is_not_in_the_catch_all_queue() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_full_catch_all_queue_refuses_events_and_they_stay_until_there_is_room() {
     let broker = PrivateBroker::start("");
-    let (corner, clinic) = (Corner::at(&broker.url), Clinic::new().await);
+    let (corner, clinic) = (TestBroker::at(&broker.url), Clinic::new().await);
     anamnesis_rabbitmq::topology::apply(&corner.config).await.unwrap();
     let catch_all = corner.names.catch_all();
     // A policy may only lower the limit that is declared.
@@ -217,11 +226,11 @@ async fn a_full_catch_all_queue_refuses_events_and_they_stay_until_there_is_room
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_worker_tells_of_what_it_stored_and_of_what_it_set_aside_in_codes_only() {
-    let (corner, program) = (Corner::new().await, Program::on(Engine::File).await);
+    let (corner, program) = (TestBroker::new().await, Program::on(TestEngine::File).await);
     let data = document(1, 1, "2026-03-02T10:00:00Z", "Canario Zurriburri toma sertralina 50 mg.");
     let good = event("m-1", "anamnesis.document.submitted.v1", &data).to_string().into_bytes();
     corner.publish(&[good, b"{\"text\": Zurriburri".to_vec()]).await;
-    let worker = Worker::start(&program, &corner.environment()).await;
+    let worker = BrokerWorker::start(&program, &corner.environment()).await;
     let store = program.store().await;
     until("everything is told", || async {
         let noticed = count(&store, "SELECT count(*) FROM quarantine WHERE noticed_at IS NOT NULL").await == 1;
@@ -250,7 +259,7 @@ fn hook(server: &MockServer, path: &str) -> Webhook {
 }
 
 fn called(server: &MockServer, path: &str) -> Arc<dyn Destination> {
-    Arc::new(Hook::new(&hook(server, path), Arc::new(SystemClock)).unwrap())
+    Arc::new(WebhookDestination::new(&hook(server, path), Arc::new(SystemClock)).unwrap())
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -295,19 +304,19 @@ async fn a_callback_is_signed_repeated_under_one_id_and_left_alone_once_it_said_
 
 const DELIVERED: &str = "SELECT count(*) FROM outbox WHERE ended = 'delivered'";
 
-async fn an_event_that_a_callback_does_not_take_waits_until_it_does(engine: Engine) {
+async fn an_event_that_a_callback_does_not_take_waits_until_it_does(engine: TestEngine) {
     for status in [302, 400, 401, 403, 404, 409, 422, 429, 500] {
         let clinic = Clinic::on(engine).await;
         let pipeline = clinic.pipeline().await;
         feed(&pipeline, &notes(1, 1), 1).await;
         let server = MockServer::start().await;
         Mock::given(path("/hook")).respond_with(ResponseTemplate::new(status)).mount(&server).await;
-        let ear = Ear::named("ear");
+        let ear = RecordingDestination::named("ear");
         let all = count(pipeline.store(), ALL).await;
         relay(&pipeline, vec![called(&server, "hook"), Arc::clone(&ear) as _]).pass(true).await.unwrap();
         assert_eq!(count(pipeline.store(), WAITING).await, 1, "{status}: the event is kept");
         assert_eq!(count(pipeline.store(), DELIVERED).await, all - 1, "{status}");
-        assert_eq!(ear.heard.lock().unwrap().len() as i64, all, "{status}: nobody else waits for the callback");
+        assert_eq!(ear.received.lock().unwrap().len() as i64, all, "{status}: nobody else waits for the callback");
         server.reset().await;
         Mock::given(path("/hook")).respond_with(ResponseTemplate::new(204)).mount(&server).await;
         // Another process, whose callback does not rest; the event itself rests for two seconds.
@@ -318,7 +327,7 @@ async fn an_event_that_a_callback_does_not_take_waits_until_it_does(engine: Engi
         })
         .await;
         assert_eq!(count(pipeline.store(), DELIVERED).await, all, "{status}");
-        assert_eq!(ear.heard.lock().unwrap().len() as i64, all, "{status}: delivered once to the other");
+        assert_eq!(ear.received.lock().unwrap().len() as i64, all, "{status}: delivered once to the other");
     }
 }
 
@@ -351,7 +360,7 @@ async fn an_event_that_a_callback_cannot_take_holds_up_no_other() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn events_that_wait_are_listed_replayed_and_dropped_by_a_verb_and_audited() {
-    for engine in [Engine::File, Engine::Postgres] {
+    for engine in [TestEngine::File, TestEngine::Postgres] {
         let program = Program::on(engine).await;
         let server = MockServer::start().await;
         Mock::given(path("/hook")).respond_with(ResponseTemplate::new(404)).mount(&server).await;
@@ -369,7 +378,7 @@ async fn events_that_wait_are_listed_replayed_and_dropped_by_a_verb_and_audited(
         let note = document(1, 1, "2026-03-02T10:00:00Z", "Canario Zurriburri duerme mal.").to_string();
         assert!(verb(&["ingest", "-"], &note).status.success());
         let store = program.store().await;
-        let worker = Worker::start(&program, &environment).await;
+        let worker = BrokerWorker::start(&program, &environment).await;
         until("the callback was asked", || async { server.received_requests().await.unwrap().len() > 1 }).await;
         drop(worker);
         let listed = verb(&["events", "list"], "");
@@ -380,17 +389,17 @@ async fn events_that_wait_are_listed_replayed_and_dropped_by_a_verb_and_audited(
         assert!(waiting.iter().all(|event| event["state"] == json!("waiting") && event["taken"] == json!([])));
         let id = |at: usize| waiting[at]["id"].as_str().unwrap().to_owned();
 
-        let dropped = told(&verb(&["events", "drop", &id(0), "--actor", "ana"], ""));
+        let dropped = json_output(&verb(&["events", "drop", &id(0), "--actor", "ana"], ""));
         assert_eq!((&dropped["dropped"], &dropped["not_done"]), (&json!(1), &json!(0)));
         assert_eq!(verb(&["events", "drop", &id(0)], "").status.code(), Some(1), "it does not wait any more");
-        assert_eq!(told(&verb(&["events", "list", "--state", "dropped"], ""))["id"], json!(id(0)));
+        assert_eq!(json_output(&verb(&["events", "list", "--state", "dropped"], ""))["id"], json!(id(0)));
 
         server.reset().await;
         Mock::given(path("/hook")).respond_with(ResponseTemplate::new(204)).mount(&server).await;
         // What rests is offered at once by a replay; what was dropped comes back by one too.
-        let all = told(&verb(&["events", "replay", "--state", "all", "--actor", "ben"], ""));
+        let all = json_output(&verb(&["events", "replay", "--state", "all", "--actor", "ben"], ""));
         assert_eq!(all["replayed"], json!(waiting.len()));
-        let worker = Worker::start(&program, &environment).await;
+        let worker = BrokerWorker::start(&program, &environment).await;
         until("all are delivered", || async { count(&store, WAITING).await == 0 }).await;
         drop(worker);
         let asked: BTreeSet<String> = server
@@ -408,21 +417,21 @@ async fn events_that_wait_are_listed_replayed_and_dropped_by_a_verb_and_audited(
         assert_eq!(audit, [("event_dropped".to_owned(), "ana".to_owned(), 1), replayed]);
         let wrong = verb(&["events", "replay", &id(1), "--only", "nobody"], "");
         assert_eq!(wrong.status.code(), Some(2));
-        let name = told(&verb(&["events", "destinations"], ""))["name"].as_str().unwrap().to_owned();
-        assert_eq!(told(&verb(&["events", "replay", &id(1), "--only", &name], ""))["replayed"], json!(1));
+        let name = json_output(&verb(&["events", "destinations"], ""))["name"].as_str().unwrap().to_owned();
+        assert_eq!(json_output(&verb(&["events", "replay", &id(1), "--only", &name], ""))["replayed"], json!(1));
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_was_set_aside_is_shown_retried_and_dropped_with_a_trace() {
-    let (corner, program) = (Corner::new().await, Program::on(Engine::File).await);
+    let (corner, program) = (TestBroker::new().await, Program::on(TestEngine::File).await);
     let data = document(1, 1, "2026-03-02T10:00:00Z", "Duerme mal.");
     // An organisation that is not registered where only registered ones may write.
     let message = event("m-1", "anamnesis.document.submitted.v1", &data).to_string().into_bytes();
     corner.publish(&[message, b"not json".to_vec()]).await;
     let mut closed = corner.environment();
     closed.push(("ANAMNESIS__INTAKE__UNKNOWN_ORGANIZATIONS".to_owned(), "refuse".to_owned()));
-    let worker = Worker::start(&program, &closed).await;
+    let worker = BrokerWorker::start(&program, &closed).await;
     let store = program.store().await;
     until("two are set aside", || async { count(&store, "SELECT count(*) FROM quarantine").await == 2 }).await;
     let (status, _) = worker.terminate();
@@ -435,22 +444,22 @@ async fn what_was_set_aside_is_shown_retried_and_dropped_with_a_trace() {
     };
     let listed = verb(&["list", "--reason", "unknown_organization"]);
     assert!(!String::from_utf8_lossy(&listed.stdout).contains("Duerme"));
-    let id = told(&listed)["id"].as_str().unwrap().to_owned();
-    let shown = told(&verb(&["show", &id, "--actor", "ana"]));
+    let id = json_output(&listed)["id"].as_str().unwrap().to_owned();
+    let shown = json_output(&verb(&["show", &id, "--actor", "ana"]));
     assert_eq!(shown["message"]["reason"], json!("unknown_organization"));
     assert_eq!(shown.get("body"), None);
-    let shown = told(&verb(&["show", &id, "--raw", "--actor", "ana"]));
+    let shown = json_output(&verb(&["show", &id, "--raw", "--actor", "ana"]));
     assert!(shown["body"].as_str().unwrap().contains("Duerme mal."));
     assert_eq!(shown["attributes"]["id"], json!("m-1"), "the attributes that travelled beside it are kept");
-    let retried = told(&verb(&["retry", "--actor", "ben"]));
+    let retried = json_output(&verb(&["retry", "--actor", "ben"]));
     assert_eq!((&retried["stored"], &retried["set_aside_again"]), (&json!(1), &json!(1)));
     assert_eq!(support::count(&store, "SELECT count(*) FROM inbox").await, 1);
-    let left = told(&verb(&["list"]));
+    let left = json_output(&verb(&["list"]));
     assert_eq!(left["reason"], json!("malformed"));
     let id = left["id"].as_str().unwrap().to_owned();
-    assert_eq!(told(&verb(&["drop", &id, "--actor", "cleo"]))["dropped"], json!(1));
-    assert_eq!(told(&verb(&["drop", &id]))["not_there"], json!(1));
-    let shown = told(&verb(&["show", &id, "--raw"]));
+    assert_eq!(json_output(&verb(&["drop", &id, "--actor", "cleo"]))["dropped"], json!(1));
+    assert_eq!(json_output(&verb(&["drop", &id]))["not_there"], json!(1));
+    let shown = json_output(&verb(&["show", &id, "--raw"]));
     assert_eq!((&shown["bytes"], &shown["body"]), (&Value::Null, &Value::Null));
     // The clock of a proof stands still: the order of what happens at one instant is not told.
     let mut history: Vec<&str> =
@@ -461,9 +470,9 @@ async fn what_was_set_aside_is_shown_retried_and_dropped_with_a_trace() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_quarantine_that_cannot_be_written_is_a_retry() {
-    let clinic = Clinic::on(Engine::File).await;
+    let clinic = Clinic::on(TestEngine::File).await;
     let pipeline = clinic.pipeline().await;
     pipeline.store().close().await;
-    let done = pipeline.run(vec![Raw::of(b"not json".to_vec())]).await;
+    let done = pipeline.run(vec![RawMessage::of(b"not json".to_vec())]).await;
     assert_eq!(done, [Disposition::Waits], "and not held against the message");
 }

@@ -7,14 +7,14 @@ use std::process::{Command, Output};
 
 use anamnesis_core::event::EventKind;
 use anamnesis_messages::{Decoder, Envelope};
-use anamnesis_rabbitmq::consumer::Message;
+use anamnesis_rabbitmq::consumer::InboundMessage;
 use anamnesis_sql as engine;
 use lapin::BasicProperties;
 use lapin::types::{AMQPValue, FieldTable};
 use serde_json::Value;
 use sqlx::{Connection as _, SqliteConnection};
 
-use crate::server::Server;
+use crate::server::TestDatabase;
 
 /// The instant at which the fixtures were written and are read.
 const NOW: &str = "2026-07-01T12:00:00Z";
@@ -40,12 +40,12 @@ fn unpacked(path: &Path) -> Vec<u8> {
 }
 
 /// A copy of the store of a release with its keys; on a server, where one is given.
-struct Old {
+struct ReleasedStore {
     folder: tempfile::TempDir,
     url: String,
 }
 
-impl Old {
+impl ReleasedStore {
     fn of(release: &Path) -> Self {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("store.db"), unpacked(&release.join("store.db.gz"))).unwrap();
@@ -143,7 +143,7 @@ fn named(release: &str) -> Vec<String> {
 #[test]
 fn the_file_of_each_release_opens_migrates_and_answers_as_before() {
     for (name, release) in releases() {
-        let old = Old::of(&release);
+        let old = ReleasedStore::of(&release);
         assert_eq!(old.differing(&release), named(&name), "{name}");
         let quarantine = old.answer(&["quarantine", "list", "--output", "json"]);
         assert_eq!(quarantine.as_array().map_or(1, Vec::len), 1, "{name}: {quarantine}");
@@ -155,7 +155,7 @@ fn the_file_of_each_release_opens_migrates_and_answers_as_before() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_database_of_each_release_migrates_and_answers_as_before() {
     for (name, release) in releases() {
-        let server = Server::unmigrated().await;
+        let server = TestDatabase::unmigrated().await;
         let dump = String::from_utf8(unpacked(&release.join("postgres.sql.gz"))).unwrap();
         // What a restore of the dump does, statement by statement.
         let mut connection = server.administrator().await;
@@ -163,7 +163,7 @@ async fn the_database_of_each_release_migrates_and_answers_as_before() {
         sqlx::raw_sql(sqlx::AssertSqlSafe(dump)).execute(&mut connection).await.unwrap();
         connection.close().await.unwrap();
         engine::migrate(&server.location("test_owner")).await.unwrap();
-        let old = Old { url: server.url(Some("test_app")), ..Old::of(&release) };
+        let old = ReleasedStore { url: server.url(Some("test_app")), ..ReleasedStore::of(&release) };
         assert_eq!(old.differing(&release), named(&name), "{name}");
     }
 }
@@ -179,7 +179,7 @@ fn delivered(fixture: &Value) -> Result<Envelope, String> {
     if let Some(id) = properties["message_id"].as_str() {
         sent = sent.with_message_id(id.into()).with_headers(headers);
     }
-    let message = Message::new(1, false, "bulk.x", sent, fixture["body"].to_string().into_bytes(), 1 << 20);
+    let message = InboundMessage::new(1, false, "bulk.x", sent, fixture["body"].to_string().into_bytes(), 1 << 20);
     if let Some(refusal) = message.refused {
         return Err(refusal.to_string());
     }
@@ -232,7 +232,7 @@ const LATER: i64 = 9_999;
 #[tokio::test(flavor = "multi_thread")]
 async fn a_newer_schema_stops_an_older_program() {
     let (_, release) = releases().pop().unwrap();
-    let old = Old::of(&release);
+    let old = ReleasedStore::of(&release);
     assert!(old.run(&["quarantine", "list"]).status.success());
     let address = format!("sqlite://{}", old.folder.path().join("store.db").display());
     let mut connection = SqliteConnection::connect(&address).await.unwrap();

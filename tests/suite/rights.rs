@@ -7,7 +7,9 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::canary::search_files;
-use super::support::{Engine, ORG, PATIENT, Program, bodies, count, counts, document, event, on_every_program, scope};
+use super::support::{
+    ORG, PATIENT, Program, TestEngine, bodies, count, counts, document, event, on_every_program, scope,
+};
 
 on_every_program!(
     a_request_by_message_is_answered_sealed_and_announced_by_a_reference,
@@ -46,7 +48,7 @@ fn id_of(answers: &[Value], kind: &str) -> String {
     one["answer_id"].as_str().unwrap().to_owned()
 }
 
-async fn asked(engine: Engine) -> Program {
+async fn asked(engine: TestEngine) -> Program {
     let program = Program::on(engine).await;
     let sent = [document(1, 1, AT, TEXT), asks("r-1", "privacy_report"), asks("r-2", "export")];
     let output = program.ingest(&bodies(&sent), &[]);
@@ -54,7 +56,7 @@ async fn asked(engine: Engine) -> Program {
     program
 }
 
-async fn a_request_by_message_is_answered_sealed_and_announced_by_a_reference(engine: Engine) {
+async fn a_request_by_message_is_answered_sealed_and_announced_by_a_reference(engine: TestEngine) {
     let program = asked(engine).await;
     // The same messages again have their answers already.
     program.ingest(&bodies(&[asks("r-1", "privacy_report"), asks("r-2", "export")]), &[]);
@@ -80,7 +82,7 @@ async fn a_request_by_message_is_answered_sealed_and_announced_by_a_reference(en
     let foreign = store.open_answer(other, export.parse().unwrap(), PATIENT).await.unwrap();
     assert!(foreign.is_none(), "nobody reads the answer of another patient");
     store.close().await;
-    if engine == Engine::File {
+    if engine == TestEngine::File {
         // What was brought lies where its sender put it.
         std::fs::remove_file(program.folder.path().join("messages.ndjson")).unwrap();
         let words = ["anafilaxia".to_owned(), "se recuerda de usted".to_owned()];
@@ -88,7 +90,7 @@ async fn a_request_by_message_is_answered_sealed_and_announced_by_a_reference(en
     }
 }
 
-async fn what_a_message_would_forget_is_shown_before_it_is_forgotten(engine: Engine) {
+async fn what_a_message_would_forget_is_shown_before_it_is_forgotten(engine: TestEngine) {
     let program = Program::on(engine).await;
     let about = |id: &str, topic: &str, preview: bool| {
         let mut command = asks(id, "forget");
@@ -118,7 +120,7 @@ async fn what_a_message_would_forget_is_shown_before_it_is_forgotten(engine: Eng
     assert!(!listed().contains("\"active\""), "{}", listed());
 }
 
-async fn what_a_patient_asks_for_by_a_message_is_answered_in_words_when_it_is_done(engine: Engine) {
+async fn what_a_patient_asks_for_by_a_message_is_answered_in_words_when_it_is_done(engine: TestEngine) {
     let program = Program::on(engine).await;
     program.ingest(&bodies(&[document(1, 1, AT, TEXT)]), &[]);
     let about = |id: &str, command: &str, topic: &str| {
@@ -189,7 +191,7 @@ async fn what_a_patient_asks_for_by_a_message_is_answered_in_words_when_it_is_do
     store.close().await;
 }
 
-async fn an_answer_says_what_was_done_and_not_what_was_asked_for(engine: Engine) {
+async fn an_answer_says_what_was_done_and_not_what_was_asked_for(engine: TestEngine) {
     let program = Program::on(engine).await;
     let about = |id: &str, topic: &str| {
         let mut command = asks(id, "forget");
@@ -254,7 +256,7 @@ fn answered_to(program: &Program, ask: impl FnOnce()) -> String {
     new.map(|id| verb(program, &[], &["answer", "show", "--id", id, "--by", &by, "--language", "en"])).collect()
 }
 
-async fn commands_that_undo_each_other_are_answered_by_what_is_so_now(engine: Engine) {
+async fn commands_that_undo_each_other_are_answered_by_what_is_so_now(engine: TestEngine) {
     let program = Program::on(engine).await;
     program.ingest(&bodies(&[document(1, 1, AT, TEXT)]), &[]);
     let id_of_first = |entity: &str| -> Value {
@@ -291,7 +293,7 @@ async fn commands_that_undo_each_other_are_answered_by_what_is_so_now(engine: En
     assert!(said.contains("Nothing that is remembered speaks of it."), "{said}");
 }
 
-async fn an_answer_goes_after_its_term_and_with_an_erasure(engine: Engine) {
+async fn an_answer_goes_after_its_term_and_with_an_erasure(engine: TestEngine) {
     let program = asked(engine).await;
     let org = ORG.to_string();
     let upkeep = |now: &str, date: &str| {
@@ -316,7 +318,7 @@ async fn an_answer_goes_after_its_term_and_with_an_erasure(engine: Engine) {
     assert_eq!(store.rows_of_patient(scope()).await.unwrap(), Default::default());
 }
 
-async fn rights_are_spoken_of_in_the_patients_language(engine: Engine) {
+async fn rights_are_spoken_of_in_the_patients_language(engine: TestEngine) {
     let program = Program::on(engine).await;
     program.ingest(&bodies(&[document(1, 1, AT, TEXT)]), &[]);
     let patient = PATIENT.to_string();
@@ -353,7 +355,7 @@ async fn rights_are_spoken_of_in_the_patients_language(engine: Engine) {
     assert!(consent.contains("Que se guarde lo que dice: no consta nada."), "{consent}");
 }
 
-async fn a_receipt_of_redaction_counts_what_was_taken_and_holds_no_value(engine: Engine) {
+async fn a_receipt_of_redaction_counts_what_was_taken_and_holds_no_value(engine: TestEngine) {
     let program = Program::on(engine).await;
     let mut note = document(1, 1, AT, "Paciente Zuriñe Etxeandia, teléfono 612 345 678. Toma sertralina.");
     note["known_identities"] = json!([{"role": "patient", "names": ["Zuriñe Etxeandia"]}]);

@@ -2,10 +2,10 @@
 //! dates, relatives, and what only sounds like risk.
 
 use anamnesis_core::finding::Experiencer;
-use anamnesis_store::read::{RiskFlag, When};
+use anamnesis_store::read::{ReadInstant, RiskFlag};
 use serde_json::{Value, json};
 
-use crate::support::{Clinic, Engine, bodies, document, feed, on_every_engine, rows, scope};
+use crate::support::{Clinic, TestEngine, bodies, document, feed, on_every_engine, rows, scope};
 
 on_every_engine!(
     a_note_is_judged_clause_by_clause,
@@ -17,11 +17,11 @@ on_every_engine!(
 
 const SAID: &str = "2026-05-10T10:00:00Z";
 
-async fn flags(engine: Engine, note: Value) -> (Clinic, Vec<RiskFlag>) {
+async fn flags(engine: TestEngine, note: Value) -> (Clinic, Vec<RiskFlag>) {
     let clinic = Clinic::on(engine).await;
     let pipeline = clinic.pipeline().await;
     feed(&pipeline, &bodies(&[note]), 1).await;
-    let flags = pipeline.store().risks(scope(), When::Now).await.unwrap();
+    let flags = pipeline.store().risks(scope(), ReadInstant::Now).await.unwrap();
     (clinic, flags)
 }
 
@@ -54,7 +54,7 @@ fn of<'a>(flags: &'a [RiskFlag], class: &str, denied: bool) -> &'a RiskFlag {
         .unwrap_or_else(|| panic!("{class}: {flags:?}"))
 }
 
-async fn a_note_is_judged_clause_by_clause(engine: Engine) {
+async fn a_note_is_judged_clause_by_clause(engine: TestEngine) {
     let note = "reviewed at home with the district nurse leg ulcer smaller no pain at night\n\
         asked alone about mood he says he will hang himself one of these days denies any thoughts of harming others \
         no previous attempts wife says he has been hoarding tablets in the shed\n\
@@ -72,7 +72,7 @@ async fn a_note_is_judged_clause_by_clause(engine: Engine) {
     assert_eq!(history.level.as_deref(), Some("low"));
 }
 
-async fn questions_and_their_answers_are_judged_together(engine: Engine) {
+async fn questions_and_their_answers_are_judged_together(engine: TestEngine) {
     let turns = [
         ("clinician", "¿Qué tal la semana?"),
         ("patient", "Con mucho trabajo en la panadería."),
@@ -94,7 +94,7 @@ async fn questions_and_their_answers_are_judged_together(engine: Engine) {
     assert_eq!(denial.level.as_deref(), Some("none"));
 }
 
-async fn boxes_and_letters_of_a_form_are_read(engine: Engine) {
+async fn boxes_and_letters_of_a_form_are_read(engine: TestEngine) {
     let form = "INTAKE\nReason: back pain, poor sleep\n\
         Thoughts of ending your life       Yes [ ]  No [x]\n\
         Ever attempted suicide             Yes [x]  No [ ]   when? 2011, tablets\n\
@@ -106,7 +106,7 @@ async fn boxes_and_letters_of_a_form_are_read(engine: Engine) {
     assert!(of(&flags, "attempt_history", false).quote.contains("2011"), "{flags:?}");
 }
 
-async fn what_only_sounds_like_risk_is_none(engine: Engine) {
+async fn what_only_sounds_like_risk_is_none(engine: TestEngine) {
     for (language, note) in [
         (
             "en",
@@ -135,13 +135,13 @@ async fn what_only_sounds_like_risk_is_none(engine: Engine) {
     }
 }
 
-async fn only_what_cannot_wait_calls_somebody(engine: Engine) {
+async fn only_what_cannot_wait_calls_somebody(engine: TestEngine) {
     let note = "Wants to kill himself and has a pistol in the wardrobe. As a teenager he used to cut his forearms. \
         Her cousin hanged himself.";
     let clinic = Clinic::on(engine).await;
     let pipeline = clinic.pipeline().await;
     feed(&pipeline, &bodies(&[text("en", note)]), 1).await;
-    let flags = pipeline.store().risks(scope(), When::Now).await.unwrap();
+    let flags = pipeline.store().risks(scope(), ReadInstant::Now).await.unwrap();
     assert_eq!(of(&flags, "active_ideation", false).level.as_deref(), Some("high"), "{flags:?}");
     let past = of(&flags, "self_harm", false);
     assert_eq!((past.level.as_deref(), past.temporality.as_deref()), (Some("low"), Some("historical")));

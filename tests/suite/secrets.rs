@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use super::support::{self, Engine, Program, bodies, document};
+use super::support::{self, Program, TestEngine, bodies, document};
 
 const MASTER: &str = "c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00";
 
@@ -51,7 +51,7 @@ fn awaited<T>(what: &str, child: &mut Child, mut look: impl FnMut(&mut Child) ->
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_file_that_the_program_makes_is_its_owners_alone_whatever_the_shell_said() {
-    let program = Program::on(Engine::File).await;
+    let program = Program::on(TestEngine::File).await;
     let made = program.folder.path().join("made");
     let port = support::free_port().to_string();
     let environment = [
@@ -98,7 +98,7 @@ async fn every_file_that_the_program_makes_is_its_owners_alone_whatever_the_shel
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_store_opens_with_secrets_from_files_and_not_with_a_file_that_others_may_read() {
-    let program = Program::on(Engine::Postgres).await;
+    let program = Program::on(TestEngine::Postgres).await;
     let url = program.server.as_ref().map(|server| server.url(Some("test_app"))).unwrap();
     let path = file(program.folder.path(), "u", &url, 0o600);
     let given = [("ANAMNESIS__STORE__URL_FILE", path.to_str().unwrap()), ("ANAMNESIS__STORE__URL", "")];
@@ -108,22 +108,22 @@ async fn a_store_opens_with_secrets_from_files_and_not_with_a_file_that_others_m
     assert_eq!(both.status.code(), Some(2), "the value and its file");
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
     let refused = program.ingest(&lines, &given);
-    let told = String::from_utf8_lossy(&refused.stderr).into_owned();
-    assert_eq!(refused.status.code(), Some(2), "{told}");
-    assert!(told.contains(path.to_str().unwrap()) && told.contains("0600"), "{told}");
-    assert!(!told.contains("postgres:"), "{told}");
+    let reported = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert_eq!(refused.status.code(), Some(2), "{reported}");
+    assert!(reported.contains(path.to_str().unwrap()) && reported.contains("0600"), "{reported}");
+    assert!(!reported.contains("postgres:"), "{reported}");
 }
 
 /// Ids of the children of a process.
 fn children(parent: u32) -> Vec<u32> {
     let listed = std::fs::read_dir(format!("/proc/{parent}/task")).into_iter().flatten().flatten();
-    let told = listed.filter_map(|task| std::fs::read_to_string(task.path().join("children")).ok());
-    told.flat_map(|ids| ids.split_whitespace().filter_map(|id| id.parse().ok()).collect::<Vec<u32>>()).collect()
+    let reported = listed.filter_map(|task| std::fs::read_to_string(task.path().join("children")).ok());
+    reported.flat_map(|ids| ids.split_whitespace().filter_map(|id| id.parse().ok()).collect::<Vec<u32>>()).collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_child_gets_its_secrets_by_a_pipe_and_none_by_its_environment() {
-    let program = Program::on(Engine::File).await;
+    let program = Program::on(TestEngine::File).await;
     let text = "Palabra mortífera: XYZZY. Toma litio 400 mg al día.";
     let lines = bodies(&[document(1, 1, "2026-05-04T10:00:00Z", text)]);
     let given = [("ANAMNESIS__STORE__MASTER_KEY", MASTER), ("ANAMNESIS__EMBEDDING__API_KEY", "c0ffee-token")];

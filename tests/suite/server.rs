@@ -30,10 +30,10 @@ static ADMIN: LazyLock<String> = LazyLock::new(|| {
         return url;
     }
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/scripts/postgres.sh");
-    let told = Command::new(script).arg("url").output().expect("scripts/postgres.sh runs");
-    let url = String::from_utf8_lossy(&told.stdout).trim().to_owned();
+    let reported = Command::new(script).arg("url").output().expect("scripts/postgres.sh runs");
+    let url = String::from_utf8_lossy(&reported.stdout).trim().to_owned();
     assert!(
-        told.status.success() && !url.is_empty(),
+        reported.status.success() && !url.is_empty(),
         "no PostgreSQL to test with: run `scripts/postgres.sh start` (as `make test` does), or set \
          ANAMNESIS_TEST_POSTGRES_URL to an administrator's URL of a server with pgvector"
     );
@@ -41,11 +41,11 @@ static ADMIN: LazyLock<String> = LazyLock::new(|| {
 });
 
 /// A database of one test. It is dropped with this value.
-pub(crate) struct Server {
+pub(crate) struct TestDatabase {
     name: String,
 }
 
-impl Server {
+impl TestDatabase {
     /// With the current schema.
     pub(crate) async fn new() -> Self {
         let template = template().await;
@@ -82,7 +82,7 @@ impl Server {
     }
 }
 
-impl Server {
+impl TestDatabase {
     /// Changes the database (`ALTER DATABASE … change`), for all connections: those that are open are ended.
     pub(crate) async fn alter(&self, change: &str) {
         administer(&format!("ALTER DATABASE {} {change}", self.name)).await;
@@ -91,7 +91,7 @@ impl Server {
     }
 }
 
-impl Drop for Server {
+impl Drop for TestDatabase {
     fn drop(&mut self) {
         let sql = format!("DROP DATABASE IF EXISTS {} WITH (FORCE)", self.name);
         let dropping = std::thread::spawn(move || {
@@ -129,7 +129,7 @@ async fn locked() -> PgConnection {
 
 async fn prepare(lock: &mut PgConnection, name: &str) {
     lock.execute(AssertSqlSafe(format!("CREATE DATABASE {name}"))).await.unwrap();
-    let server = Server { name: name.to_owned() };
+    let server = TestDatabase { name: name.to_owned() };
     let mut connection = server.administrator().await;
     roles(&mut connection).await;
     connection.close().await.unwrap();
@@ -169,7 +169,7 @@ async fn template() -> String {
         .await
         .unwrap();
     if !known {
-        let draft = Server { name: format!("draft_{}", unique()) };
+        let draft = TestDatabase { name: format!("draft_{}", unique()) };
         prepare(&mut lock, &draft.name).await;
         engine::migrate(&draft.location("test_owner")).await.unwrap();
         lock.execute(AssertSqlSafe(format!("ALTER DATABASE {} RENAME TO {name}", draft.name))).await.unwrap();

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use anamnesis_test_servers::provider::FakeOptions;
 
-use super::support::{Engine, Program, bodies, count, document, free_port, on_every_program, rows};
+use super::support::{Program, TestEngine, bodies, count, document, free_port, on_every_program, rows};
 use super::worker::{Running, notes, until};
 
 on_every_program!(
@@ -44,7 +44,7 @@ fn note(id: u128, text: &str) -> Vec<u8> {
     bodies(&[document(id, 1, "2026-05-02T10:00:00Z", text)]).remove(0)
 }
 
-async fn a_file_renamed_over_one_in_progress_is_stored_too(engine: Engine) {
+async fn a_file_renamed_over_one_in_progress_is_stored_too(engine: TestEngine) {
     let options = FakeOptions { latency: Duration::from_millis(1_500), ..Program::provider_options() };
     let program = Program::with_provider(engine, options).await;
     let worker = Running::start(&program, &[]).await;
@@ -56,7 +56,7 @@ async fn a_file_renamed_over_one_in_progress_is_stored_too(engine: Engine) {
     assert_eq!(count(&program.store().await, "SELECT count(*) FROM documents").await, 2);
 }
 
-async fn a_worker_killed_at_any_point_loses_and_repeats_nothing(engine: Engine) {
+async fn a_worker_killed_at_any_point_loses_and_repeats_nothing(engine: TestEngine) {
     for point in CRASH_POINTS {
         let program = Program::on(engine).await;
         let archive = ("ANAMNESIS__SPOOL__AFTER", "archive");
@@ -88,7 +88,7 @@ async fn a_worker_killed_at_any_point_loses_and_repeats_nothing(engine: Engine) 
     }
 }
 
-async fn what_fails_for_ever_is_set_aside_after_its_retries(engine: Engine) {
+async fn what_fails_for_ever_is_set_aside_after_its_retries(engine: TestEngine) {
     let program = Program::on(engine).await;
     let nowhere = format!("http://127.0.0.1:{}/v1", free_port());
     let settings = [
@@ -117,7 +117,7 @@ fn below(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-async fn a_claimed_file_that_cannot_be_read_ends_in_quarantine_and_out_of_the_way(engine: Engine) {
+async fn a_claimed_file_that_cannot_be_read_ends_in_quarantine_and_out_of_the_way(engine: TestEngine) {
     let program = Program::on(engine).await;
     let secret = program.folder.path().join("secret");
     fs::write(&secret, note(7, "Toma litio.")).unwrap();
@@ -168,7 +168,7 @@ async fn a_claimed_file_that_cannot_be_read_ends_in_quarantine_and_out_of_the_wa
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_no_worker_takes_is_left_counted_and_shown_and_a_link_is_not_followed() {
-    let program = Program::on(Engine::File).await;
+    let program = Program::on(TestEngine::File).await;
     let worker = Running::start(&program, &[]).await;
     let secret = program.folder.path().join("secret.ndjson");
     fs::write(&secret, note(7, "Toma litio.")).unwrap();
@@ -190,7 +190,7 @@ async fn what_no_worker_takes_is_left_counted_and_shown_and_a_link_is_not_follow
 
 #[tokio::test(flavor = "multi_thread")]
 async fn two_workers_share_a_spool_and_no_file_is_worked_twice() {
-    let program = Program::on(Engine::Postgres).await;
+    let program = Program::on(TestEngine::Postgres).await;
     let (one, two) = (Running::start(&program, &[]).await, Running::start(&program, &[]).await);
     for id in 1..=20_u128 {
         one.lay(&format!("n{id}.ndjson"), &[note(id, "Toma sertralina 50 mg al día.")]);
@@ -210,7 +210,7 @@ fn peak(worker: &Running) -> u64 {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_over_long_line_is_kept_sealed_and_a_longer_one_in_the_archive_in_bounded_memory() {
-    let program = Program::on(Engine::File).await;
+    let program = Program::on(TestEngine::File).await;
     let worker = Running::start(&program, &[]).await;
     worker.lay("first.ndjson", &notes());
     until("the first file is done", async || originals(&worker.spool) == 0).await;

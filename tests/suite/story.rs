@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::support::{Engine, ORG, PATIENT, Program, bodies, counts, document, event, on_every_program};
+use super::support::{ORG, PATIENT, Program, TestEngine, bodies, counts, document, event, on_every_program};
 
 on_every_program!(one_patient_goes_through_every_right_in_both_languages);
 
@@ -78,7 +78,7 @@ impl Story<'_> {
     }
 }
 
-async fn one_patient_goes_through_every_right_in_both_languages(engine: Engine) {
+async fn one_patient_goes_through_every_right_in_both_languages(engine: TestEngine) {
     let program = Program::on(engine).await;
     let mut story = Story { program: &program, minutes: 0 };
     reads_what_is_remembered_and_takes_a_copy(&mut story);

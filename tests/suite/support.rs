@@ -11,16 +11,16 @@ use anamnesis_core::scope::Scope;
 use anamnesis_crypto::{KeyStore, Keyring};
 use anamnesis_embedding::{EmbedError, Embedder, ModelProfile, Models, Purpose};
 use anamnesis_observability::metrics::{Identity, Metrics};
-use anamnesis_pipeline::{Disposition, Pipeline, Raw};
+use anamnesis_pipeline::{Disposition, Pipeline, RawMessage};
 use anamnesis_sql::{Access, Database, Location, Row, Sql};
 use anamnesis_store::Store;
-use anamnesis_test_servers::fault_proxy::TcpRelay;
+use anamnesis_test_servers::fault_proxy::FaultProxy;
 use anamnesis_test_servers::provider::{FakeOptions, FakeProvider, model_environment, vector_of};
 use async_trait::async_trait;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::server::Server;
+use super::server::TestDatabase;
 
 /// The instant at which all proofs happen: after every sample.
 pub(crate) const NOW: &str = "2026-07-01T12:00:00Z";
@@ -78,27 +78,27 @@ pub(crate) fn model(generation: i64, salt: &'static str) -> Arc<dyn Embedder> {
 
 /// What a proof is repeated on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Engine {
+pub(crate) enum TestEngine {
     Memory,
     File,
     Postgres,
 }
 
-impl Engine {
-    pub(crate) const ALL: [Engine; 3] = [Engine::Memory, Engine::File, Engine::Postgres];
+impl TestEngine {
+    pub(crate) const ALL: [TestEngine; 3] = [TestEngine::Memory, TestEngine::File, TestEngine::Postgres];
 }
 
 /// The same proof on each engine: a test of its own for each.
 macro_rules! on_every_engine {
     ($($proof:ident),+ $(,)?) => {
         mod on_memory {
-            $(#[tokio::test(flavor = "multi_thread")] async fn $proof() { super::$proof(crate::support::Engine::Memory).await; })+
+            $(#[tokio::test(flavor = "multi_thread")] async fn $proof() { super::$proof(crate::support::TestEngine::Memory).await; })+
         }
         mod on_a_file {
-            $(#[tokio::test(flavor = "multi_thread")] async fn $proof() { super::$proof(crate::support::Engine::File).await; })+
+            $(#[tokio::test(flavor = "multi_thread")] async fn $proof() { super::$proof(crate::support::TestEngine::File).await; })+
         }
         mod on_postgres {
-            $(#[tokio::test(flavor = "multi_thread")] async fn $proof() { super::$proof(crate::support::Engine::Postgres).await; })+
+            $(#[tokio::test(flavor = "multi_thread")] async fn $proof() { super::$proof(crate::support::TestEngine::Postgres).await; })+
         }
     };
 }
@@ -108,28 +108,28 @@ pub(crate) use on_every_engine;
 macro_rules! on_every_program {
     ($($proof:ident),+ $(,)?) => {
         mod as_a_process_on_a_file {
-            $(#[tokio::test(flavor = "multi_thread")] async fn $proof() { super::$proof(crate::support::Engine::File).await; })+
+            $(#[tokio::test(flavor = "multi_thread")] async fn $proof() { super::$proof(crate::support::TestEngine::File).await; })+
         }
         mod as_a_process_on_postgres {
-            $(#[tokio::test(flavor = "multi_thread")] async fn $proof() { super::$proof(crate::support::Engine::Postgres).await; })+
+            $(#[tokio::test(flavor = "multi_thread")] async fn $proof() { super::$proof(crate::support::TestEngine::Postgres).await; })+
         }
     };
 }
 pub(crate) use on_every_program;
 
 /// Where a store of a test lives, for as long as it is held.
-pub(crate) enum Place {
+pub(crate) enum StorePlace {
     Memory,
     File(tempfile::TempDir),
-    Postgres(Server),
+    Postgres(TestDatabase),
 }
 
-impl Place {
-    pub(crate) async fn on(engine: Engine) -> Self {
+impl StorePlace {
+    pub(crate) async fn on(engine: TestEngine) -> Self {
         match engine {
-            Engine::Memory => Self::Memory,
-            Engine::File => Self::File(tempfile::tempdir().unwrap()),
-            Engine::Postgres => Self::Postgres(Server::new().await),
+            TestEngine::Memory => Self::Memory,
+            TestEngine::File => Self::File(tempfile::tempdir().unwrap()),
+            TestEngine::Postgres => Self::Postgres(TestDatabase::new().await),
         }
     }
 
@@ -156,16 +156,16 @@ pub(crate) struct Clinic {
     pub time: Arc<ManualClock>,
     clock: Arc<dyn Clock>,
     settings: Settings,
-    engine: Engine,
-    places: std::sync::Mutex<Vec<Place>>,
+    engine: TestEngine,
+    places: std::sync::Mutex<Vec<StorePlace>>,
 }
 
 impl Clinic {
     pub(crate) async fn new() -> Self {
-        Self::on(Engine::Memory).await
+        Self::on(TestEngine::Memory).await
     }
 
-    pub(crate) async fn on(engine: Engine) -> Self {
+    pub(crate) async fn on(engine: TestEngine) -> Self {
         let time = Arc::new(ManualClock::at(NOW.parse().unwrap()));
         let clock: Arc<dyn Clock> = Arc::clone(&time) as _;
         let keys = Keyring::in_memory(Arc::clone(&clock), Arc::new(SeededEntropy::new(1))).await.unwrap();
@@ -185,8 +185,8 @@ impl Clinic {
     }
 
     /// The same on another engine.
-    pub(crate) async fn pipeline_on(&self, engine: Engine) -> Pipeline {
-        let place = Place::on(engine).await;
+    pub(crate) async fn pipeline_on(&self, engine: TestEngine) -> Pipeline {
+        let place = StorePlace::on(engine).await;
         let pipeline = self.pipeline_at(&place.location()).await;
         self.places.lock().unwrap().push(place);
         pipeline
@@ -211,7 +211,7 @@ impl Clinic {
 pub(crate) async fn feed(pipeline: &Pipeline, messages: &[Vec<u8>], batch: usize) -> Vec<Disposition> {
     let mut done = Vec::new();
     for chunk in messages.chunks(batch) {
-        let raws = chunk.iter().map(|body| Raw::of(body.clone()));
+        let raws = chunk.iter().map(|body| RawMessage::of(body.clone()));
         done.extend(pipeline.run(raws.collect()).await);
     }
     done
@@ -251,21 +251,21 @@ pub(crate) async fn count(store: &Store, sql: &'static str) -> i64 {
 /// The program, with a store and keys of its own and an embedding server that costs nothing.
 pub(crate) struct Program {
     pub folder: tempfile::TempDir,
-    pub server: Option<Server>,
+    pub server: Option<TestDatabase>,
     provider: FakeProvider,
 }
 
 impl Program {
-    pub(crate) async fn on(engine: Engine) -> Self {
+    pub(crate) async fn on(engine: TestEngine) -> Self {
         Self::with_provider(engine, Self::provider_options()).await
     }
 
     /// A relay before its PostgreSQL server, and the address of the store through it.
-    pub(crate) async fn store_behind_a_relay(&self) -> (TcpRelay, String) {
+    pub(crate) async fn store_behind_fault_proxy(&self) -> (FaultProxy, String) {
         let url = self.server.as_ref().unwrap().url(Some("test_app"));
         let (user, place) = url.split_once('@').unwrap();
         let (host, database) = place.split_once('/').unwrap();
-        let relay = TcpRelay::start(host.parse().unwrap()).await.unwrap();
+        let relay = FaultProxy::start(host.parse().unwrap()).await.unwrap();
         let through = format!("{user}@{}/{database}", relay.address());
         (relay, through)
     }
@@ -275,16 +275,16 @@ impl Program {
         FakeOptions { dimension: DIMENSION, ..FakeOptions::default() }
     }
 
-    pub(crate) async fn with_provider(engine: Engine, options: FakeOptions) -> Self {
+    pub(crate) async fn with_provider(engine: TestEngine, options: FakeOptions) -> Self {
         let program = Self::without_keys(engine, options).await;
         program.initialise().await;
         program
     }
 
     /// As it is before `keys init`, which a store on a server waits for.
-    pub(crate) async fn without_keys(engine: Engine, options: FakeOptions) -> Self {
+    pub(crate) async fn without_keys(engine: TestEngine, options: FakeOptions) -> Self {
         let provider = FakeProvider::start(options).await.unwrap();
-        let server = if engine == Engine::Postgres { Some(Server::new().await) } else { None };
+        let server = if engine == TestEngine::Postgres { Some(TestDatabase::new().await) } else { None };
         Self { folder: tempfile::tempdir().unwrap(), server, provider }
     }
 
@@ -305,7 +305,7 @@ impl Program {
 
     /// On the same engine and with the keys of another, so that what both store can be compared.
     pub(crate) async fn with_keys_of(other: &Program) -> Self {
-        let engine = if other.server.is_some() { Engine::Postgres } else { Engine::File };
+        let engine = if other.server.is_some() { TestEngine::Postgres } else { TestEngine::File };
         let new = Self::without_keys(engine, Self::provider_options()).await;
         for name in ["keys", "keys.master"] {
             std::fs::copy(other.folder.path().join(name), new.folder.path().join(name)).unwrap();

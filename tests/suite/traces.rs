@@ -7,14 +7,14 @@ use std::time::{Duration, Instant};
 
 use anamnesis_observability::traces::{RESOURCE_KEYS, attribute_keys};
 use anamnesis_rabbitmq::Queue;
-use anamnesis_test_servers::collector::{Collector, Mood, Seen, SpanKind};
+use anamnesis_test_servers::collector::{Collector, CollectorMode, ReceivedSpan, SpanKind};
 use lapin::options::BasicGetOptions;
 use lapin::types::AMQPValue;
 use serde_json::{Value, json};
 
-use crate::broker::{Corner, Worker, until};
+use crate::broker::{BrokerWorker, TestBroker, until};
 use crate::canary;
-use crate::support::{Engine, ORG, PATIENT, Program, counts, document, event, free_port, on_every_program};
+use crate::support::{ORG, PATIENT, Program, TestEngine, counts, document, event, free_port, on_every_program};
 
 on_every_program!(
     a_message_of_the_broker_is_one_tree_from_its_traceparent_to_its_events,
@@ -58,22 +58,22 @@ fn as_pairs(environment: &[(String, String)]) -> Vec<(&str, &str)> {
     environment.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect()
 }
 
-fn of<'s>(spans: &'s [Seen], trace: &str, name: &str) -> Vec<&'s Seen> {
+fn of<'s>(spans: &'s [ReceivedSpan], trace: &str, name: &str) -> Vec<&'s ReceivedSpan> {
     spans.iter().filter(|span| span.trace == trace && span.name == name).collect()
 }
 
 /// The only span of this name in a trace.
-fn one<'s>(spans: &'s [Seen], trace: &str, name: &str) -> &'s Seen {
+fn one<'s>(spans: &'s [ReceivedSpan], trace: &str, name: &str) -> &'s ReceivedSpan {
     let found = of(spans, trace, name);
     assert_eq!(found.len(), 1, "{name} in {spans:#?}");
     found[0]
 }
 
-fn children<'s>(spans: &'s [Seen], of: &Seen) -> Vec<&'s Seen> {
+fn children<'s>(spans: &'s [ReceivedSpan], of: &ReceivedSpan) -> Vec<&'s ReceivedSpan> {
     spans.iter().filter(|span| span.trace == of.trace && span.parent == of.id).collect()
 }
 
-fn names(spans: &[&Seen]) -> Vec<String> {
+fn names(spans: &[&ReceivedSpan]) -> Vec<String> {
     let mut names: Vec<String> = spans.iter().map(|span| span.name.clone()).collect();
     names.sort();
     names
@@ -107,7 +107,7 @@ fn holds_no_content(collector: &Collector) {
 }
 
 /// The events that nobody subscribed for: routing key, and `traceparent` as an attribute and under its own name.
-async fn events(corner: &Corner) -> Vec<(String, Option<String>, Option<String>)> {
+async fn events(corner: &TestBroker) -> Vec<(String, Option<String>, Option<String>)> {
     let link = corner.link().await;
     let channel = link.channel().await.unwrap();
     let (mut events, queue) = (Vec::new(), corner.names.catch_all());
@@ -124,11 +124,11 @@ async fn events(corner: &Corner) -> Vec<(String, Option<String>, Option<String>)
     events
 }
 
-async fn a_message_of_the_broker_is_one_tree_from_its_traceparent_to_its_events(engine: Engine) {
+async fn a_message_of_the_broker_is_one_tree_from_its_traceparent_to_its_events(engine: TestEngine) {
     let (collector, corner, program) =
-        (Collector::start().await.unwrap(), Corner::new().await, Program::on(engine).await);
+        (Collector::start().await.unwrap(), TestBroker::new().await, Program::on(engine).await);
     let environment = [corner.environment(), sending(&collector.url())].concat();
-    let worker = Worker::start(&program, &environment).await;
+    let worker = BrokerWorker::start(&program, &environment).await;
     let mut broken = note(2, Some((OTHER, "01")));
     broken["data"]["document_type"] = json!(CANARIES[3]);
     corner.publish(&[bytes(&note(1, Some((TRACE, "01")))), bytes(&broken)]).await;
@@ -154,9 +154,9 @@ async fn a_message_of_the_broker_is_one_tree_from_its_traceparent_to_its_events(
     assert!(organization.len() == 8 && organization.chars().all(|c| c.is_ascii_hexdigit()), "{organization}");
     assert!(worker_said(&program, organization), "the log names the organisation by the same hash");
 
-    let publications: Vec<&Seen> = of(&spans, TRACE, "publish exchange");
+    let publications: Vec<&ReceivedSpan> = of(&spans, TRACE, "publish exchange");
     let below = children(&spans, process);
-    let stages: Vec<&Seen> = below.iter().copied().filter(|span| span.name != "publish exchange").collect();
+    let stages: Vec<&ReceivedSpan> = below.iter().copied().filter(|span| span.name != "publish exchange").collect();
     assert_eq!(names(&stages), STAGES);
     for stage in stages {
         assert_eq!((stage.kind, &stage.error), (SpanKind::Internal, &None), "{}", stage.name);
@@ -172,7 +172,7 @@ async fn a_message_of_the_broker_is_one_tree_from_its_traceparent_to_its_events(
     assert!(call.get("gen_ai.usage.input_tokens").parse::<u64>().unwrap() > 0);
     let transaction = one(&spans, TRACE, "transaction");
     let (system, kind) = match engine {
-        Engine::Postgres => ("postgresql", SpanKind::Client),
+        TestEngine::Postgres => ("postgresql", SpanKind::Client),
         _ => ("sqlite", SpanKind::Internal),
     };
     assert_eq!((&transaction.parent, transaction.kind), (&one(&spans, TRACE, "store").id, kind));
@@ -210,7 +210,7 @@ fn worker_said(program: &Program, word: &str) -> bool {
     })
 }
 
-async fn messages_that_share_a_batch_have_each_their_stages_and_share_one_transaction(engine: Engine) {
+async fn messages_that_share_a_batch_have_each_their_stages_and_share_one_transaction(engine: TestEngine) {
     let (collector, program) = (Collector::start().await.unwrap(), Program::on(engine).await);
     let lines = [
         note(1, Some((TRACE, "01"))),
@@ -222,7 +222,8 @@ async fn messages_that_share_a_batch_have_each_their_stages_and_share_one_transa
     let output = program.ingest(&lines.map(|line| bytes(&line)), &as_pairs(&sending(&collector.url())));
     assert_eq!(counts(&output)["stored"], json!(4));
     let spans = collector.spans();
-    let roots: Vec<&Seen> = spans.iter().filter(|span| span.name == "process file" && span.parent.is_empty()).collect();
+    let roots: Vec<&ReceivedSpan> =
+        spans.iter().filter(|span| span.name == "process file" && span.parent.is_empty()).collect();
     assert_eq!(roots.len(), 1, "a message without a trace begins one");
     let traces = [TRACE, OTHER, roots[0].trace.as_str()];
     assert!(spans.iter().all(|span| traces.contains(&span.trace.as_str())), "{spans:#?}");
@@ -234,7 +235,7 @@ async fn messages_that_share_a_batch_have_each_their_stages_and_share_one_transa
     }
     // Done once for all: within the first, linked to the others, whose stages link to the first.
     for (name, stage) in [("transaction", "store"), ("embeddings fake", "embed")] {
-        let shared: Vec<&Seen> = spans.iter().filter(|span| span.name == name).collect();
+        let shared: Vec<&ReceivedSpan> = spans.iter().filter(|span| span.name == name).collect();
         assert_eq!((shared.len(), shared[0].trace.as_str()), (1, TRACE), "{name}");
         assert_eq!(shared[0].parent, one(&spans, TRACE, stage).id);
         let place = |trace: &str| (trace.to_owned(), one(&spans, trace, stage).id.clone());
@@ -249,7 +250,7 @@ async fn messages_that_share_a_batch_have_each_their_stages_and_share_one_transa
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_provider_that_fails_ends_its_call_its_stage_and_its_messages_in_errors() {
-    let (collector, program) = (Collector::start().await.unwrap(), Program::on(Engine::File).await);
+    let (collector, program) = (Collector::start().await.unwrap(), Program::on(TestEngine::File).await);
     let mut environment = sending(&collector.url());
     environment.push(("ANAMNESIS__EMBEDDING__URL".to_owned(), format!("http://127.0.0.1:{}/v1", free_port())));
     environment.push(("ANAMNESIS__EMBEDDING__RETRY__ATTEMPTS".to_owned(), "1".to_owned()));
@@ -275,10 +276,10 @@ async fn a_provider_that_fails_ends_its_call_its_stage_and_its_messages_in_error
 #[tokio::test(flavor = "multi_thread")]
 async fn who_is_told_of_a_trace_is_a_setting() {
     let (collector, corner, program) =
-        (Collector::start().await.unwrap(), Corner::new().await, Program::on(Engine::File).await);
+        (Collector::start().await.unwrap(), TestBroker::new().await, Program::on(TestEngine::File).await);
     let mut environment = [corner.environment(), sending(&collector.url())].concat();
     environment.push(("ANAMNESIS__TRACES__PROPAGATE_TO".to_owned(), "[\"embedding\"]".to_owned()));
-    let worker = Worker::start(&program, &environment).await;
+    let worker = BrokerWorker::start(&program, &environment).await;
     corner.publish(&[bytes(&note(1, Some((TRACE, "01"))))]).await;
     until("the events are published", async || !of(&collector.spans(), TRACE, "publish exchange").is_empty()).await;
     drop(worker);
@@ -302,27 +303,32 @@ fn ingested(program: &Program, environment: &[(String, String)]) -> (Value, Dura
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_collector_that_is_away_slow_or_refuses_changes_nothing_and_holds_nobody_up() {
-    let expected = ingested(&Program::on(Engine::File).await, &[]).0;
+    let expected = ingested(&Program::on(TestEngine::File).await, &[]).0;
     let collector = Collector::start().await.unwrap();
     // Longer than any patience of this test: waiting for an answer would fail it.
     let hour = ("ANAMNESIS__TRACES__TIMEOUT_MS".to_owned(), "60000".to_owned());
-    for mood in [Mood::Slow(Duration::from_secs(3_600)), Mood::Refuses(503), Mood::Refuses(400), Mood::Rejects(2)] {
+    for mood in [
+        CollectorMode::Slow(Duration::from_secs(3_600)),
+        CollectorMode::Refuses(503),
+        CollectorMode::Refuses(400),
+        CollectorMode::Rejects(2),
+    ] {
         collector.set(mood);
         let environment = [sending(&collector.url()), vec![hour.clone()]].concat();
-        let (received, took) = ingested(&Program::on(Engine::File).await, &environment);
+        let (received, took) = ingested(&Program::on(TestEngine::File).await, &environment);
         assert_eq!(received, expected, "{mood:?}");
         assert!(took < Duration::from_secs(50), "{mood:?} took {took:?}");
     }
     let away = sending(&format!("http://127.0.0.1:{}", free_port()));
-    assert_eq!(ingested(&Program::on(Engine::File).await, &away).0, expected);
+    assert_eq!(ingested(&Program::on(TestEngine::File).await, &away).0, expected);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_outage_of_the_collector_is_said_once_spans_beyond_the_queue_are_counted_and_the_rest_arrives_later() {
-    let (corner, program, port) = (Corner::new().await, Program::on(Engine::File).await, free_port());
+    let (corner, program, port) = (TestBroker::new().await, Program::on(TestEngine::File).await, free_port());
     let mut environment = [corner.environment(), sending(&format!("http://127.0.0.1:{port}"))].concat();
     environment.push(("ANAMNESIS__TRACES__QUEUE_SPANS".to_owned(), "16".to_owned()));
-    let worker = Worker::start(&program, &environment).await;
+    let worker = BrokerWorker::start(&program, &environment).await;
     let said = |code: &str| {
         let log = worker.log();
         let lines = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
@@ -350,7 +356,7 @@ async fn an_outage_of_the_collector_is_said_once_spans_beyond_the_queue_are_coun
 
 #[tokio::test(flavor = "multi_thread")]
 async fn runs_of_jobs_and_reads_are_traces_of_their_own() {
-    let (collector, program) = (Collector::start().await.unwrap(), Program::on(Engine::File).await);
+    let (collector, program) = (Collector::start().await.unwrap(), Program::on(TestEngine::File).await);
     let stored = program.ingest(&[bytes(&note(1, None))], &[]);
     assert_eq!(counts(&stored)["stored"], json!(1));
     let environment = sending(&collector.url());
@@ -362,7 +368,7 @@ async fn runs_of_jobs_and_reads_are_traces_of_their_own() {
     let (org, patient) = (ORG.to_string(), PATIENT.to_string());
     run(&["context", "--org", &org, "--patient", &patient, "--query", "¿qué toma?"]);
     let spans = collector.spans();
-    let by_name: BTreeMap<&str, &Seen> = spans.iter().map(|span| (span.name.as_str(), span)).collect();
+    let by_name: BTreeMap<&str, &ReceivedSpan> = spans.iter().map(|span| (span.name.as_str(), span)).collect();
     let job = by_name["job expiry"];
     assert_eq!((job.parent.as_str(), job.get("anamnesis.outcome")), ("", "succeeded"));
     assert_eq!((&by_name["batch"].parent, job.get("anamnesis.job.name")), (&job.id, "expiry"));
@@ -380,7 +386,7 @@ async fn runs_of_jobs_and_reads_are_traces_of_their_own() {
 #[tokio::test(flavor = "multi_thread")]
 async fn headers_for_the_collector_come_from_a_file_and_variables_of_others_count_for_nothing() {
     use std::os::unix::fs::PermissionsExt as _;
-    let (collector, program) = (Collector::start().await.unwrap(), Program::on(Engine::File).await);
+    let (collector, program) = (Collector::start().await.unwrap(), Program::on(TestEngine::File).await);
     let file = program.folder.path().join("headers");
     std::fs::write(&file, "x-key: hunter2\nauthorization: Bearer hunter3\n").unwrap();
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).unwrap();

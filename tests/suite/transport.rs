@@ -10,21 +10,21 @@ use serde_json::json;
 use wiremock::matchers::{method, path, path_regex};
 use wiremock::{Mock, MockServer, ResponseTemplate};
 
-use crate::broker::{Worker, until};
-use crate::support::{Engine, ORG, Program, document};
+use crate::broker::{BrokerWorker, until};
+use crate::support::{ORG, Program, TestEngine, document};
 
 /// Listens where the environment says that a proxy is, and records the first line of whatever it gets.
 struct FakeProxy {
     url: String,
-    heard: Arc<Mutex<Vec<String>>>,
+    received: Arc<Mutex<Vec<String>>>,
 }
 
 impl FakeProxy {
     fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
-        let heard: Arc<Mutex<Vec<String>>> = Arc::default();
-        let record = Arc::clone(&heard);
+        let received: Arc<Mutex<Vec<String>>> = Arc::default();
+        let record = Arc::clone(&received);
         std::thread::spawn(move || {
             for stream in listener.incoming() {
                 let Ok(mut stream) = stream else { continue };
@@ -35,7 +35,7 @@ impl FakeProxy {
                 let _ = stream.write_all(b"HTTP/1.1 502 Bad Gateway\r\ncontent-length: 0\r\n\r\n");
             }
         });
-        Self { url, heard }
+        Self { url, received }
     }
 
     /// Every spelling that a library may read.
@@ -45,8 +45,8 @@ impl FakeProxy {
             .to_vec()
     }
 
-    fn heard(&self) -> Vec<String> {
-        self.heard.lock().unwrap().clone()
+    fn received(&self) -> Vec<String> {
+        self.received.lock().unwrap().clone()
     }
 }
 
@@ -79,7 +79,7 @@ async fn services() -> MockServer {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn no_request_goes_through_a_proxy_of_the_environment() {
-    let (proxy, server, program) = (FakeProxy::start(), services().await, Program::on(Engine::File).await);
+    let (proxy, server, program) = (FakeProxy::start(), services().await, Program::on(TestEngine::File).await);
     let uri = server.uri();
     let config = program.folder.path().join("anamnesis.toml");
     let text = format!(
@@ -100,10 +100,11 @@ async fn no_request_goes_through_a_proxy_of_the_environment() {
     let stored = run(&program, &["ingest", "-"], &environment, &note);
     assert!(stored.status.success(), "{}", String::from_utf8_lossy(&stored.stderr));
     run(&program, &["topology", "check"], &environment, "");
-    let worker = Worker::start(&program, &environment).await;
-    until("the callback is asked", || async { asked(&server, "/hook").await > 0 || !proxy.heard().is_empty() }).await;
+    let worker = BrokerWorker::start(&program, &environment).await;
+    until("the callback is asked", || async { asked(&server, "/hook").await > 0 || !proxy.received().is_empty() })
+        .await;
     drop(worker);
-    assert_eq!(proxy.heard(), Vec::<String>::new(), "what was meant for a service went to the proxy");
+    assert_eq!(proxy.received(), Vec::<String>::new(), "what was meant for a service went to the proxy");
     for service in ["/analyze", "deidentify", "completions", "/hook", "/api/definitions"] {
         assert!(asked(&server, service).await > 0, "{service} was not asked");
     }
@@ -112,12 +113,12 @@ async fn no_request_goes_through_a_proxy_of_the_environment() {
     let beyond = ["redact", "--presidio", "https://presidio.invalid"];
     let failed = run(&program, &beyond, &environment, "{\"id\":\"1\",\"text\":\"Duerme mal.\"}\n");
     assert_ne!(failed.status.code(), Some(0));
-    assert_eq!(proxy.heard(), Vec::<String>::new());
+    assert_eq!(proxy.received(), Vec::<String>::new());
 }
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
-fn told(arguments: &[&str], key: &str, value: &str) -> (Option<i32>, String) {
+fn run_with_setting(arguments: &[&str], key: &str, value: &str) -> (Option<i32>, String) {
     let folder = tempfile::tempdir().unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_anamnesis"));
     command.args(arguments).current_dir(folder.path()).env(key, value).stdin(Stdio::null());
@@ -136,7 +137,7 @@ fn told(arguments: &[&str], key: &str, value: &str) -> (Option<i32>, String) {
 fn a_broker_beyond_this_machine_is_reached_encrypted_or_not_at_all() {
     let url = "amqp://ana:hunter2@rabbit.invalid:5672/%2f";
     for verb in [&["worker"][..], &["publish", "-"], &["topology", "check"], &["topology", "apply"]] {
-        let (code, said) = told(verb, "ANAMNESIS__BROKER__URL", url);
+        let (code, said) = run_with_setting(verb, "ANAMNESIS__BROKER__URL", url);
         assert_eq!(code, Some(2), "{verb:?}: {said}");
         assert!(said.contains("broker.url") && said.contains("must be amqps"), "{verb:?}: {said}");
         assert!(!said.contains("hunter2") && !said.contains("rabbit.invalid"), "{verb:?}: {said}");
@@ -155,12 +156,13 @@ fn plain_http_beyond_this_machine_is_a_mistake_of_the_configuration() {
         ("ANAMNESIS__BROKER__MANAGEMENT_URL", "http://u:p@rabbit.invalid:15672", "broker.management_url"),
         ("ANAMNESIS__BROKER__WEBHOOKS", webhook, "broker.webhooks.url"),
     ] {
-        let (code, said) = told(&["worker"], key, value);
+        let (code, said) = run_with_setting(&["worker"], key, value);
         assert_eq!(code, Some(2), "{named}: {said}");
         assert!(said.contains(named) && said.contains("must be https"), "{named}: {said}");
         assert!(!said.contains(".invalid"), "{named}: {said}");
     }
-    let (code, said) = told(&["redact", "--presidio", "http://presidio.invalid"], "ANAMNESIS_DLP_TOKEN", "x");
+    let (code, said) =
+        run_with_setting(&["redact", "--presidio", "http://presidio.invalid"], "ANAMNESIS_DLP_TOKEN", "x");
     assert_eq!(code, Some(2), "{said}");
     assert!(said.contains("--presidio: must be https"), "{said}");
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::json;
 
-use super::support::{self, Engine, Program, bodies, count, document, event, free_port, on_every_program};
+use super::support::{self, Program, TestEngine, bodies, count, document, event, free_port, on_every_program};
 
 on_every_program!(
     a_file_in_the_spool_becomes_memory_is_moved_away_and_is_counted,
@@ -120,7 +120,7 @@ pub(super) fn notes() -> Vec<Vec<u8>> {
     bodies(&[note(1, "Toma sertralina 50 mg al día."), note(2, "Refiere insomnio desde hace una semana.")])
 }
 
-async fn a_file_in_the_spool_becomes_memory_is_moved_away_and_is_counted(engine: Engine) {
+async fn a_file_in_the_spool_becomes_memory_is_moved_away_and_is_counted(engine: TestEngine) {
     let program = Program::on(engine).await;
     let worker = Running::start(&program, &[]).await;
     std::fs::write(worker.spool.join(".half-written.ndjson"), b"{\"organization_id\":").unwrap();
@@ -140,7 +140,7 @@ async fn a_file_in_the_spool_becomes_memory_is_moved_away_and_is_counted(engine:
     assert_eq!(count(&store, "SELECT count(*) FROM attempt").await, 0);
 }
 
-async fn the_lag_is_that_of_the_event_and_the_date_of_a_document_is_none(engine: Engine) {
+async fn the_lag_is_that_of_the_event_and_the_date_of_a_document_is_none(engine: TestEngine) {
     let program = Program::on(engine).await;
     let worker = Running::start(&program, &[]).await;
     let sent = support::NOW.parse::<DateTime<Utc>>().unwrap() - TimeDelta::seconds(90);
@@ -157,7 +157,7 @@ async fn the_lag_is_that_of_the_event_and_the_date_of_a_document_is_none(engine:
     assert_eq!(worker.end(), Some(0));
 }
 
-async fn what_redaction_leaves_is_set_aside_and_counted(engine: Engine) {
+async fn what_redaction_leaves_is_set_aside_and_counted(engine: TestEngine) {
     let program = Program::on(engine).await;
     let worker = Running::start(&program, &[("ANAMNESIS_LEAK_OF", "zqfuga")]).await;
     let note = document(1, 1, "2026-05-02T10:00:00Z", "zqfuga. DNI 12345678Z, toma sertralina.");
@@ -170,7 +170,7 @@ async fn what_redaction_leaves_is_set_aside_and_counted(engine: Engine) {
     assert_eq!(count(&store, "SELECT count(*) FROM quarantine WHERE reason = 'redaction_failed'").await, 1);
 }
 
-async fn a_panic_in_a_task_is_counted_and_the_worker_goes_on(engine: Engine) {
+async fn a_panic_in_a_task_is_counted_and_the_worker_goes_on(engine: TestEngine) {
     let program = Program::on(engine).await;
     let worker = Running::start(&program, &[("ANAMNESIS_PANIC_OF", "/healthz")]).await;
     assert_eq!(worker.metric("anamnesis_panics_total").await, 0.0);
@@ -181,7 +181,7 @@ async fn a_panic_in_a_task_is_counted_and_the_worker_goes_on(engine: Engine) {
     assert_eq!(worker.end(), Some(0));
 }
 
-async fn a_file_that_cannot_be_worked_now_stays_until_it_can(engine: Engine) {
+async fn a_file_that_cannot_be_worked_now_stays_until_it_can(engine: TestEngine) {
     let program = Program::on(engine).await;
     let nowhere = format!("http://127.0.0.1:{}/v1", free_port());
     let worker = Running::start(&program, &[("ANAMNESIS__EMBEDDING__URL", nowhere.as_str())]).await;
@@ -197,7 +197,7 @@ async fn a_file_that_cannot_be_worked_now_stays_until_it_can(engine: Engine) {
     assert_eq!(count(&program.store().await, "SELECT count(*) FROM documents").await, 2);
 }
 
-async fn a_text_that_kills_its_worker_is_set_aside_and_its_neighbours_are_stored(engine: Engine) {
+async fn a_text_that_kills_its_worker_is_set_aside_and_its_neighbours_are_stored(engine: TestEngine) {
     let program = Program::on(engine).await;
     let deadly = [("ANAMNESIS_DIE_OF", "XYZZY")];
     let mut worker = Running::begin(&program, &deadly);
@@ -223,7 +223,7 @@ async fn a_text_that_kills_its_worker_is_set_aside_and_its_neighbours_are_stored
 
 #[tokio::test]
 async fn probes_answer_and_an_address_in_use_is_a_configuration_error_that_names_its_key() {
-    let program = Program::on(Engine::File).await;
+    let program = Program::on(TestEngine::File).await;
     let worker = Running::start(&program, &[]).await;
     assert_eq!(worker.get("/healthz").await.unwrap().0, 200);
     let (status, page) = worker.get("/readyz").await.unwrap();

@@ -10,18 +10,18 @@ use anamnesis_core::clock::{Clock, ManualClock, SeededEntropy};
 use anamnesis_core::finding::EntityType;
 use anamnesis_core::ids::{OrgId, PatientId};
 use anamnesis_core::scope::Scope;
-use anamnesis_crypto::{Found, KeyError, KeyStore, Keyring, PlatformKey, Stamp};
+use anamnesis_crypto::{FoundKeys, KeyError, KeyStore, KeyStoreStamp, Keyring, PlatformKey};
 use anamnesis_jobs::JobName;
-use anamnesis_jobs::driver::{Driver, Outcome, Report};
-use anamnesis_jobs::ledger::Asked;
-use anamnesis_jobs::night::Night;
-use anamnesis_jobs::observe::Observer;
+use anamnesis_jobs::driver::{JobDriver, JobOutcome, JobReport};
+use anamnesis_jobs::ledger::Trigger;
+use anamnesis_jobs::metrics::JobObserver;
 use anamnesis_jobs::planner::RunKey;
 use anamnesis_jobs::policy::Policies;
+use anamnesis_jobs::scheduler::JobScheduler;
 use anamnesis_pipeline::{Disposition, Pipeline};
 use anamnesis_sql::{Access, Database, Location, Sql};
 use anamnesis_store::Store;
-use anamnesis_store::read::{Filter, When};
+use anamnesis_store::read::{MemoryFilter, ReadInstant};
 use aws_lc_rs::digest::{SHA256, digest};
 use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 use serde_json::json;
@@ -58,7 +58,7 @@ impl Dice {
 }
 
 /// Kills the process at a run that it has just claimed, before its work, and at batches of a run that changed something.
-struct Killer {
+struct JobKiller {
     dice: Arc<Dice>,
     dead: Notify,
     kills: AtomicU64,
@@ -68,7 +68,7 @@ struct Killer {
     changed: Mutex<BTreeMap<JobName, u64>>,
 }
 
-impl Killer {
+impl JobKiller {
     fn strikes(&self) -> bool {
         let strikes = self.dice.below(100) < KILLED;
         if strikes {
@@ -79,7 +79,7 @@ impl Killer {
     }
 }
 
-impl Observer for Killer {
+impl JobObserver for JobKiller {
     fn began(&self, _: JobName) {
         self.strikes();
     }
@@ -92,35 +92,35 @@ impl Observer for Killer {
             self.halfway.fetch_add(u64::from(self.strikes()), Ordering::SeqCst);
         }
     }
-    fn ended(&self, _: &Report, _: TimeDelta) {}
+    fn ended(&self, _: &JobReport, _: TimeDelta) {}
     fn ticked(&self, _: DateTime<Utc>, _: &[(JobName, DateTime<Utc>)]) {}
 }
 
 /// Keys in memory that outlive the processes that ask for them: a look-up goes on when the process that asked is killed, since a
 /// connection that is dropped in its middle takes what is in memory along.
-struct Lasting(Arc<Keyring>);
+struct LastingKeys(Arc<Keyring>);
 
 #[async_trait::async_trait]
-impl KeyStore for Lasting {
+impl KeyStore for LastingKeys {
     fn platform(&self) -> &PlatformKey {
         self.0.platform()
     }
     fn place(&self) -> String {
         self.0.place()
     }
-    fn stamp(&self) -> Stamp {
+    fn stamp(&self) -> KeyStoreStamp {
         self.0.stamp()
     }
     fn check_value(&self) -> [u8; 32] {
         self.0.check_value()
     }
 
-    async fn find(&self, scopes: &[Scope]) -> Result<Found, KeyError> {
+    async fn find(&self, scopes: &[Scope]) -> Result<FoundKeys, KeyError> {
         let (keys, scopes) = (Arc::clone(&self.0), scopes.to_vec());
         tokio::spawn(async move { keys.find(&scopes).await }).await.unwrap()
     }
 
-    async fn ensure(&self, scopes: &[Scope]) -> Result<Found, KeyError> {
+    async fn ensure(&self, scopes: &[Scope]) -> Result<FoundKeys, KeyError> {
         let (keys, scopes) = (Arc::clone(&self.0), scopes.to_vec());
         tokio::spawn(async move { keys.ensure(&scopes).await }).await.unwrap()
     }
@@ -130,18 +130,18 @@ impl KeyStore for Lasting {
     }
 }
 
-struct Year {
+struct YearOfRuns {
     database: Database,
-    keys: Arc<Lasting>,
+    keys: Arc<LastingKeys>,
     clock: Arc<ManualClock>,
-    killer: Arc<Killer>,
+    killer: Arc<JobKiller>,
     processes: AtomicU64,
 }
 
-impl Year {
+impl YearOfRuns {
     /// A process that has just started.
-    fn process(&self) -> Night {
-        let driver = Driver {
+    fn process(&self) -> JobScheduler {
+        let driver = JobDriver {
             database: self.database.clone(),
             keys: self.keys.clone(),
             clock: self.clock.clone(),
@@ -152,21 +152,21 @@ impl Year {
             models: Some(embedder().into()),
             traces: Default::default(),
         };
-        Night::new(driver, Policies::embedded().unwrap())
+        JobScheduler::new(driver, Policies::embedded().unwrap())
     }
 
     /// Offers what is due, of all jobs or of one, until the process is killed; false when it was.
-    async fn work(&self, night: &Night, job: Option<JobName>, done: &mut Vec<RunKey>) -> bool {
-        for due in night.due().await.unwrap() {
+    async fn work(&self, scheduler: &JobScheduler, job: Option<JobName>, done: &mut Vec<RunKey>) -> bool {
+        for due in scheduler.due().await.unwrap() {
             if job.is_some_and(|job| job != due.key.job) {
                 continue;
             }
             tokio::select! {
                 biased;
                 () = self.killer.dead.notified() => return false,
-                report = night.offer(due, Asked::BySchedule) => match report.unwrap().outcome {
-                    Outcome::Done => done.push(due.key),
-                    Outcome::Settled | Outcome::Held { .. } => {}
+                report = scheduler.offer(due, Trigger::Scheduled) => match report.unwrap().outcome {
+                    JobOutcome::Done => done.push(due.key),
+                    JobOutcome::AlreadyDone | JobOutcome::LeasedElsewhere { .. } => {}
                     other => panic!("{other:?}"),
                 },
             }
@@ -200,7 +200,7 @@ fn patient(org: usize) -> PatientId {
     PatientId(Uuid::from_u128(0x1000 + org as u128))
 }
 
-impl Year {
+impl YearOfRuns {
     /// Everybody says something.
     async fn hear(&self, pipeline: &Pipeline, month: usize) {
         for org in 0..ZONES.len() {
@@ -212,8 +212,8 @@ impl Year {
     /// One person asks that something be forgotten.
     async fn forget(&self, pipeline: &Pipeline) {
         let scope = Scope::new(org_id(0), patient(0)).unwrap();
-        let symptoms = Filter { entities: vec![EntityType::Symptom], ..Filter::default() };
-        let one = pipeline.store().memories(scope, &symptoms, When::Now).await.unwrap().remove(0);
+        let symptoms = MemoryFilter { entities: vec![EntityType::Symptom], ..MemoryFilter::default() };
+        let one = pipeline.store().memories(scope, &symptoms, ReadInstant::Now).await.unwrap().remove(0);
         let data = json!({"organization_id": org_id(0).0, "patient_id": patient(0).0, "command": "forget",
             "memory_ids": [one.id], "actor": {"id": Uuid::from_u128(9), "role": "patient"}, "issued_at": self.clock.now()});
         let forget = event("forget", "anamnesis.memory.command.v1", &data).to_string().into_bytes();
@@ -268,20 +268,20 @@ async fn a_year_in_eight_time_zones_with_kills_and_replicas_runs_every_night_exa
         tx.commit().await.unwrap();
     }
     let dice = Arc::new(Dice(AtomicU64::new(42)));
-    let killer = Arc::new(Killer {
+    let killer = Arc::new(JobKiller {
         dice: dice.clone(),
         dead: Notify::new(),
         kills: AtomicU64::new(0),
         halfway: AtomicU64::new(0),
         changed: Mutex::default(),
     });
-    let keys = Arc::new(Lasting(Arc::new(keys)));
+    let keys = Arc::new(LastingKeys(Arc::new(keys)));
     // A run of a job begins only under the key store that the store is bound to.
     let store = Store::new(database.clone(), keys.clone(), clock.clone(), Arc::new(SeededEntropy::new(8)));
     store.bind_keys().await.unwrap();
     let clinic = Clinic::new().await;
     let pipeline = clinic.pipeline_over(store, embedder().into());
-    let year = Year { database, keys, clock, killer, processes: AtomicU64::new(0) };
+    let year = YearOfRuns { database, keys, clock, killer, processes: AtomicU64::new(0) };
     let mut replicas = [year.process(), year.process(), year.process()];
     let mut done = Vec::new();
     let end = start + TimeDelta::days(DAYS);
@@ -313,12 +313,12 @@ async fn a_year_in_eight_time_zones_with_kills_and_replicas_runs_every_night_exa
         let _ = year.work(&replicas[0], None, &mut done).await;
     }
 
-    let mut nights: BTreeMap<(JobName, OrgId), Vec<NaiveDate>> = BTreeMap::new();
+    let mut dates_of_runs: BTreeMap<(JobName, OrgId), Vec<NaiveDate>> = BTreeMap::new();
     for key in &done {
-        nights.entry((key.job, key.org)).or_default().push(key.as_of);
+        dates_of_runs.entry((key.job, key.org)).or_default().push(key.as_of);
     }
-    assert_eq!(nights.len(), JobName::ALL.len() * ZONES.len());
-    for (of, dates) in &nights {
+    assert_eq!(dates_of_runs.len(), JobName::ALL.len() * ZONES.len());
+    for (of, dates) in &dates_of_runs {
         let once: BTreeSet<NaiveDate> = dates.iter().copied().collect();
         assert_eq!(once.len(), dates.len(), "{of:?}: a night ended twice");
         let (first, last) = (*once.first().unwrap(), *once.last().unwrap());

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use anamnesis_core::code::codes;
+use anamnesis_core::coded_enum::codes;
 
 /// See `default.toml` for the meaning of each key.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

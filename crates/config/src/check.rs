@@ -6,10 +6,10 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::nearest::{nearest, nearest_key};
-use super::rules::{Broken, Rules};
-use super::secrets::Handed;
+use super::rules::{RuleViolation, Rules};
+use super::secrets::PassedSecrets;
 use super::shape::{Format, Kind, Leaf, Shape, allowed};
-use super::sources::{self, Node, Origin, Raw, merged};
+use super::sources::{self, ConfigNode, RawValue, ValueSource, merged};
 use super::traces::ENDPOINT;
 use super::{ConfigError, Layers, Settings};
 
@@ -53,7 +53,7 @@ pub struct Problem {
     /// The dotted path; elements of lists by their place, from 0. Empty: the file itself.
     pub key: String,
     /// `None`: it was not given anywhere.
-    pub origin: Option<Origin>,
+    pub origin: Option<ValueSource>,
     pub problem: String,
     /// What the key may hold.
     pub allowed: Option<String>,
@@ -63,24 +63,24 @@ pub struct Problem {
 
 /// A step of a path.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Step {
+pub(crate) enum PathSegment {
     Key(String),
     Item(usize),
 }
 
 /// What the program was built with, as far as settings need it.
 #[derive(Debug, Clone, Copy)]
-pub struct Built {
+pub struct BuildFeatures {
     /// The cargo feature `otel`.
     pub traces: bool,
 }
 
 /// Looks at all layers. Nothing found: every command takes this configuration.
-pub fn check(file: Option<&Path>, built: Built) -> Vec<Problem> {
+pub fn check(file: Option<&Path>, built: BuildFeatures) -> Vec<Problem> {
     let mut found = Vec::new();
     let sources = Sources::read(file, &mut found);
     let unread = found.iter().any(|problem| problem.key.is_empty());
-    let mut judge = Judge { found: Vec::new(), unusable: Vec::new() };
+    let mut judge = ShapeChecker { found: Vec::new(), unusable: Vec::new() };
     judge.node(&sources, Shape::of_settings(), &mut Vec::new());
     // What was recovered of a line that is no TOML says nothing.
     let broken: Vec<usize> = found.iter().filter_map(line).collect();
@@ -99,9 +99,9 @@ pub fn check(file: Option<&Path>, built: Built) -> Vec<Problem> {
 }
 
 /// Of a place within a list the whole element, each once and in order.
-fn elements(mut places: Vec<Vec<Step>>) -> Vec<Vec<Step>> {
+fn elements(mut places: Vec<Vec<PathSegment>>) -> Vec<Vec<PathSegment>> {
     for place in &mut places {
-        if let Some(at) = place.iter().position(|step| matches!(step, Step::Item(_))) {
+        if let Some(at) = place.iter().position(|step| matches!(step, PathSegment::Item(_))) {
             place.truncate(at + 1);
         }
     }
@@ -116,7 +116,7 @@ fn errors(found: &[Problem]) -> impl Iterator<Item = &Problem> {
 
 fn line(problem: &Problem) -> Option<usize> {
     match problem.origin {
-        Some(Origin::File { line, .. }) => Some(line),
+        Some(ValueSource::File { line, .. }) => Some(line),
         _ => None,
     }
 }
@@ -126,10 +126,10 @@ pub(crate) struct Sources;
 
 impl Sources {
     /// The merged layers; what cannot be read is noted.
-    pub(crate) fn read(file: Option<&Path>, found: &mut Vec<Problem>) -> Node {
+    pub(crate) fn read(file: Option<&Path>, found: &mut Vec<Problem>) -> ConfigNode {
         let mut layers = sources::defaults();
         if let Some(path) = file {
-            let at = |line| Some(Origin::File { file: path.to_owned(), line });
+            let at = |line| Some(ValueSource::File { file: path.to_owned(), line });
             let mut note = |kind, line, problem: String| found.push(error(kind, "", at(line), problem));
             match sources::bytes(path) {
                 Err(why) => note(ProblemKind::File, 0, why.to_owned()),
@@ -153,44 +153,44 @@ impl Sources {
                 },
             }
         }
-        merged(layers, sources::environment(Handed::every_variable()))
+        merged(layers, sources::environment(PassedSecrets::every_variable()))
     }
 }
 
-fn error(kind: ProblemKind, key: &str, origin: Option<Origin>, problem: impl Into<String>) -> Problem {
+fn error(kind: ProblemKind, key: &str, origin: Option<ValueSource>, problem: impl Into<String>) -> Problem {
     let problem = problem.into();
     Problem { severity: Severity::Error, kind, key: key.to_owned(), origin, problem, allowed: None, nearest: None }
 }
 
 /// Compares what was written with what each key may hold.
-struct Judge {
+struct ShapeChecker {
     found: Vec<Problem>,
     /// Places that no start could read.
-    unusable: Vec<Vec<Step>>,
+    unusable: Vec<Vec<PathSegment>>,
 }
 
 /// A path as people write it.
-pub(crate) fn shown(place: &[Step]) -> String {
+pub(crate) fn shown(place: &[PathSegment]) -> String {
     let mut text = String::new();
     for step in place {
         match step {
-            Step::Key(key) if text.is_empty() => text.push_str(key),
-            Step::Key(key) => text.extend([".", key]),
-            Step::Item(at) => text.push_str(&format!("[{at}]")),
+            PathSegment::Key(key) if text.is_empty() => text.push_str(key),
+            PathSegment::Key(key) => text.extend([".", key]),
+            PathSegment::Item(at) => text.push_str(&format!("[{at}]")),
         }
     }
     text
 }
 
-impl Judge {
-    fn refuse(&mut self, node: &Node, place: &[Step], mut problem: Problem) {
+impl ShapeChecker {
+    fn refuse(&mut self, node: &ConfigNode, place: &[PathSegment], mut problem: Problem) {
         problem.key = shown(place);
         problem.origin = given(node);
         self.found.push(problem);
         self.unusable.push(place.to_vec());
     }
 
-    fn wrong(&mut self, node: &Node, shape: &Shape, place: &[Step]) {
+    fn wrong(&mut self, node: &ConfigNode, shape: &Shape, place: &[PathSegment]) {
         let problem = Problem {
             allowed: Some(allowed(shape)),
             ..error(ProblemKind::Value, "", None, "has another type than expected")
@@ -198,11 +198,11 @@ impl Judge {
         self.refuse(node, place, problem);
     }
 
-    fn node(&mut self, node: &Node, shape: &Shape, place: &mut Vec<Step>) {
+    fn node(&mut self, node: &ConfigNode, shape: &Shape, place: &mut Vec<PathSegment>) {
         match (shape, &node.raw) {
-            (Shape::Table(fields), Raw::Table(given)) => {
+            (Shape::Table(fields), RawValue::Table(given)) => {
                 for (key, below) in given {
-                    place.push(Step::Key(key.clone()));
+                    place.push(PathSegment::Key(key.clone()));
                     match fields.get(key) {
                         Some(field) => self.node(below, &field.shape, place),
                         None => self.unknown(below, shape, place, key),
@@ -219,16 +219,16 @@ impl Judge {
                     self.unusable.push(place.clone());
                 }
             }
-            (Shape::List(elements), Raw::List(items)) => {
+            (Shape::List(elements), RawValue::List(items)) => {
                 for (at, item) in items.iter().enumerate() {
-                    place.push(Step::Item(at));
+                    place.push(PathSegment::Item(at));
                     self.node(item, elements, place);
                     place.pop();
                 }
             }
             (Shape::Either(parts), _) => {
                 let fits = parts.iter().any(|part| {
-                    let mut alone = Judge { found: Vec::new(), unusable: Vec::new() };
+                    let mut alone = ShapeChecker { found: Vec::new(), unusable: Vec::new() };
                     alone.node(node, part, &mut place.clone());
                     alone.found.is_empty()
                 });
@@ -241,12 +241,12 @@ impl Judge {
         }
     }
 
-    fn unknown(&mut self, node: &Node, section: &Shape, place: &[Step], key: &str) {
+    fn unknown(&mut self, node: &ConfigNode, section: &Shape, place: &[PathSegment], key: &str) {
         let known = section.fields().into_iter().flatten().map(|(key, _)| key.as_str());
         let own = nearest(key, known).map(|near| {
             let mut place = place.to_vec();
             place.pop();
-            place.push(Step::Key(near.to_owned()));
+            place.push(PathSegment::Key(near.to_owned()));
             shown(&place)
         });
         let near = own.or_else(|| nearest_key(key));
@@ -257,12 +257,12 @@ impl Judge {
         );
     }
 
-    fn leaf(&mut self, node: &Node, (shape, leaf): (&Shape, &Leaf), raw: &Raw, place: &[Step]) {
+    fn leaf(&mut self, node: &ConfigNode, (shape, leaf): (&Shape, &Leaf), raw: &RawValue, place: &[PathSegment]) {
         let number = match (leaf.kind, raw) {
-            (Kind::Text, Raw::Text(text)) => return self.text(node, (shape, leaf), text, place),
-            (Kind::Text, Raw::Hidden { text: true, .. }) | (Kind::Boolean, Raw::Boolean(_)) => return,
-            (Kind::Integer | Kind::Number, Raw::Integer(number)) => *number as f64,
-            (Kind::Number, Raw::Number(number)) => *number,
+            (Kind::Text, RawValue::Text(text)) => return self.text(node, (shape, leaf), text, place),
+            (Kind::Text, RawValue::Hidden { text: true, .. }) | (Kind::Boolean, RawValue::Boolean(_)) => return,
+            (Kind::Integer | Kind::Number, RawValue::Integer(number)) => *number as f64,
+            (Kind::Number, RawValue::Number(number)) => *number,
             _ => return self.wrong(node, shape, place),
         };
         let allowed = Some(allowed(shape));
@@ -279,7 +279,7 @@ impl Judge {
         }
     }
 
-    fn text(&mut self, node: &Node, (shape, leaf): (&Shape, &Leaf), text: &str, place: &[Step]) {
+    fn text(&mut self, node: &ConfigNode, (shape, leaf): (&Shape, &Leaf), text: &str, place: &[PathSegment]) {
         let fits = match leaf.format {
             None => leaf.words.is_empty() || leaf.words.iter().any(|word| word == text),
             Some(Format::Uuid) => text.parse::<anamnesis_core::ids::OrgId>().is_ok(),
@@ -301,14 +301,19 @@ impl Judge {
 }
 
 /// The origin of what was given; of a default there is none.
-fn given(node: &Node) -> Option<Origin> {
-    (node.origin != Origin::Default).then(|| node.origin.clone())
+fn given(node: &ConfigNode) -> Option<ValueSource> {
+    (node.origin != ValueSource::Default).then(|| node.origin.clone())
 }
 
 /// Rules between settings, and secrets that are in files. Without what no start could read; when the rest cannot be read
 /// either, that is said.
-fn disagreements(file: Option<&Path>, unusable: &[Vec<Step>], sources: &Node, found: &[Problem]) -> Vec<Problem> {
-    let layers = match Layers::read(file, &Handed::default(), unusable) {
+fn disagreements(
+    file: Option<&Path>,
+    unusable: &[Vec<PathSegment>],
+    sources: &ConfigNode,
+    found: &[Problem],
+) -> Vec<Problem> {
+    let layers = match Layers::read(file, &PassedSecrets::default(), unusable) {
         Ok(layers) => layers,
         Err(refused) => return refused_start(ProblemKind::Value, refused, sources).into_iter().collect(),
     };
@@ -330,29 +335,30 @@ fn disagreements(file: Option<&Path>, unusable: &[Vec<Step>], sources: &Node, fo
 }
 
 /// What is configured and was not built in. Work goes on without it, so it is a warning.
-fn unbuilt(built: Built, sources: &Node) -> Option<Problem> {
+fn unbuilt(built: BuildFeatures, sources: &ConfigNode) -> Option<Problem> {
     let endpoint = sources.at(ENDPOINT, 0)?;
-    let is_set = matches!(&endpoint.raw, Raw::Text(text) if !text.is_empty());
+    let is_set = matches!(&endpoint.raw, RawValue::Text(text) if !text.is_empty());
     let problem = "has no effect: this program was built without the cargo feature `otel`, and sends no traces";
     let problem =
         Problem { severity: Severity::Warning, ..error(ProblemKind::Unbuilt, ENDPOINT, given(endpoint), problem) };
     (is_set && !built.traces).then_some(problem)
 }
 
-fn of_rule(broken: &Broken, unusable: &[Vec<Step>], sources: &Node) -> Problem {
+fn of_rule(broken: &RuleViolation, unusable: &[Vec<PathSegment>], sources: &ConfigNode) -> Problem {
     let (list, last) = broken.key.rsplit_once('.').unwrap_or(("", &broken.key));
-    let Some(Raw::List(items)) = sources.at(list, 0).map(|node| &node.raw) else {
+    let Some(RawValue::List(items)) = sources.at(list, 0).map(|node| &node.raw) else {
         return error(ProblemKind::Rule, &broken.key, sources.at(&broken.key, 0).and_then(given), broken.setting.rule);
     };
     // The settings lack the elements that could not be read.
-    let steps: Vec<Step> = list.split('.').map(|key| Step::Key(key.to_owned())).collect();
-    let left = |at: &usize| !unusable.iter().any(|place| place.split_last() == Some((&Step::Item(*at), &steps[..])));
+    let steps: Vec<PathSegment> = list.split('.').map(|key| PathSegment::Key(key.to_owned())).collect();
+    let left =
+        |at: &usize| !unusable.iter().any(|place| place.split_last() == Some((&PathSegment::Item(*at), &steps[..])));
     let at = (0..items.len()).filter(left).nth(broken.item).unwrap_or(broken.item);
     let origin = sources.at(&broken.key, at).or(items.get(at)).and_then(given);
     error(ProblemKind::Rule, &format!("{list}[{at}].{last}"), origin, broken.setting.rule)
 }
 
-fn refused_start(kind: ProblemKind, refused: ConfigError, sources: &Node) -> Option<Problem> {
+fn refused_start(kind: ProblemKind, refused: ConfigError, sources: &ConfigNode) -> Option<Problem> {
     match refused {
         ConfigError::Key { key, problem, .. } => {
             let origin = sources.at(&key, 0).and_then(given);

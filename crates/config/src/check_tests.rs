@@ -13,7 +13,7 @@ fn file(text: &str) -> (tempfile::TempDir, PathBuf) {
 
 /// By a program that has everything.
 fn check(file: Option<&Path>) -> Vec<Problem> {
-    super::check(file, Built { traces: true })
+    super::check(file, BuildFeatures { traces: true })
 }
 
 /// A document that gives one key this value.
@@ -41,7 +41,7 @@ fn a_value_of_another_type_is_found_in_every_key_and_no_start_takes_it() {
             "{}: {found:?}",
             key.key
         );
-        let at = Some(Origin::File { file: path.clone(), line: 1 });
+        let at = Some(ValueSource::File { file: path.clone(), line: 1 });
         assert!(found.iter().any(|one| one.origin == at && one.allowed.is_some()), "{}: {found:?}", key.key);
         assert!(load(Some(&path)).is_err(), "{}", key.key);
     }
@@ -91,9 +91,9 @@ fn a_rule_is_named_at_the_element_of_its_list_also_where_another_element_cannot_
 fn traces_that_the_program_cannot_send_are_a_warning_with_their_line() {
     let (_folder, path) = file("[traces]\nratio = 0.5\nendpoint = \"http://127.0.0.1:4318\"\n");
     assert_eq!(check(Some(&path)), []);
-    let found = super::check(Some(&path), Built { traces: false });
+    let found = super::check(Some(&path), BuildFeatures { traces: false });
     assert_eq!(found.len(), 1, "{found:?}");
     assert_eq!((found[0].severity, found[0].key.as_str()), (Severity::Warning, "traces.endpoint"));
-    assert_eq!(found[0].origin, Some(Origin::File { file: path, line: 3 }));
-    assert!(super::check(None, Built { traces: false }).is_empty(), "nothing is configured");
+    assert_eq!(found[0].origin, Some(ValueSource::File { file: path, line: 3 }));
+    assert!(super::check(None, BuildFeatures { traces: false }).is_empty(), "nothing is configured");
 }

@@ -6,10 +6,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::rules::Rules;
-use anamnesis_core::code::codes;
+use anamnesis_core::coded_enum::codes;
 use anamnesis_core::document::DocumentType;
 use anamnesis_core::ids::OrgId;
-use anamnesis_core::producer::{Role, Sort};
+use anamnesis_core::producer::{ContractMessageType, ProducerRole};
 
 /// See `default.toml` for the meaning of each key.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -76,13 +76,13 @@ pub struct Producer {
     #[serde(default)]
     pub key_file: PathBuf,
     /// Types of messages that the producer may send.
-    pub types: Vec<Sort>,
+    pub types: Vec<ContractMessageType>,
     /// Types of documents that the producer may send.
     #[serde(default)]
     pub document_types: Vec<DocumentType>,
     /// Roles in which its commands may act and its speakers count.
     #[serde(default)]
-    pub roles: Vec<Role>,
+    pub roles: Vec<ProducerRole>,
 }
 
 codes!(
@@ -123,19 +123,19 @@ impl Producer {
         rules.rule(!half, "intake.producers.key_id", "and key_file belong together: give both or none");
         rules.rule(!self.types.is_empty(), "intake.producers.types", "names no type of message");
         rules.rule(
-            !brings(Sort::Document) || !self.document_types.is_empty(),
+            !brings(ContractMessageType::Document) || !self.document_types.is_empty(),
             "intake.producers.document_types",
             "names none, and types lets documents in",
         );
         rules.rule(
-            !(brings(Sort::Document) || brings(Sort::Command)) || !self.roles.is_empty(),
+            !(brings(ContractMessageType::Document) || brings(ContractMessageType::Command)) || !self.roles.is_empty(),
             "intake.producers.roles",
             "names none, and types lets documents or commands in",
         );
         let chats =
             !self.document_types.is_empty() && self.document_types.iter().all(|t| *t == DocumentType::ChatMessage);
         rules.rule(
-            !(chats && (self.roles.contains(&Role::Clinician) || brings(Sort::Profile))),
+            !(chats && (self.roles.contains(&ProducerRole::Clinician) || brings(ContractMessageType::Profile))),
             "intake.producers.roles",
             "a producer of chat messages alone may be no clinician and send no profile: a chat is never a clinician",
         );

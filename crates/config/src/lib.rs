@@ -7,7 +7,6 @@ pub mod check;
 pub mod embedding;
 pub mod embedding_limits;
 pub mod extraction;
-mod hidden;
 pub mod http;
 pub mod intake;
 pub mod jobs;
@@ -19,6 +18,7 @@ pub mod pipeline;
 pub mod redaction;
 pub mod reference;
 mod rules;
+mod secret_extraction;
 pub mod secrets;
 mod shape;
 pub mod show;
@@ -37,15 +37,15 @@ use figment::value::{Dict, Value};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use check::Step;
-use hidden::Hidden;
+use check::PathSegment;
 use rules::Rules;
+use secret_extraction::ExtractedSecrets;
 
 pub use broker::BrokerConfig;
 pub use intake::IntakeConfig;
 pub use pipeline::{PipelineConfig, UnsupportedLanguage};
 pub use redaction::RedactionConfig;
-pub use sources::Origin;
+pub use sources::ValueSource;
 pub use store::StoreConfig;
 
 /// The reference: every key with its default and its meaning.
@@ -100,14 +100,14 @@ pub enum ConfigError {
 /// # Errors
 /// The first key that is unknown, missing or of another type.
 pub fn load(file: Option<&Path>) -> Result<Settings, ConfigError> {
-    load_with(file, &secrets::Handed::default())
+    load_with(file, &secrets::PassedSecrets::default())
 }
 
 /// The same with secret variables that were handed over apart from the environment, which they override.
 ///
 /// # Errors
 /// As [`load`].
-pub fn load_with(file: Option<&Path>, handed: &secrets::Handed) -> Result<Settings, ConfigError> {
+pub fn load_with(file: Option<&Path>, handed: &secrets::PassedSecrets) -> Result<Settings, ConfigError> {
     let (settings, refused) = Layers::read(file, handed, &[])?.settings()?;
     if let Some(refused) = refused.into_iter().next() {
         return Err(refused);
@@ -119,13 +119,17 @@ pub fn load_with(file: Option<&Path>, handed: &secrets::Handed) -> Result<Settin
 /// All layers, with their secrets apart.
 struct Layers {
     layers: Figment,
-    hidden: Hidden,
+    hidden: ExtractedSecrets,
 }
 
 impl Layers {
     /// Reads them. What is at the places `without` is left out, in every layer above the defaults.
-    fn read(file: Option<&Path>, handed: &secrets::Handed, without: &[Vec<Step>]) -> Result<Self, ConfigError> {
-        let mut hidden = Hidden::default();
+    fn read(
+        file: Option<&Path>,
+        handed: &secrets::PassedSecrets,
+        without: &[Vec<PathSegment>],
+    ) -> Result<Self, ConfigError> {
+        let mut hidden = ExtractedSecrets::default();
         let mut given: Vec<(&'static str, Dict)> = Vec::new();
         if let Some(path) = file {
             given.push(("TOML file", written(path)?));
@@ -134,7 +138,7 @@ impl Layers {
         let open = Env::prefixed("ANAMNESIS__").filter(|key| !secrets::is_secret(&format!("ANAMNESIS__{key}")));
         let open = open.split("__").data().ok().and_then(|mut data| data.remove(&figment::Profile::Default));
         given.push((VARIABLES, open.unwrap_or_default()));
-        for variables in [&secrets::Handed::of_this_process(), handed] {
+        for variables in [&secrets::PassedSecrets::of_this_process(), handed] {
             given.push((VARIABLES, variables.nested()));
         }
         let mut layers = Figment::from(Toml::string(REFERENCE));
@@ -158,14 +162,14 @@ impl Layers {
 const VARIABLES: &str = "`ANAMNESIS__` environment variable(s)";
 
 /// Removes what is at a place.
-fn leave_out(values: &mut Dict, place: &[Step]) {
+fn leave_out(values: &mut Dict, place: &[PathSegment]) {
     match place {
-        [Step::Key(key)] => drop(values.remove(key)),
-        [Step::Key(key), Step::Item(item), ..] => match values.get_mut(key) {
+        [PathSegment::Key(key)] => drop(values.remove(key)),
+        [PathSegment::Key(key), PathSegment::Item(item), ..] => match values.get_mut(key) {
             Some(Value::Array(_, items)) if *item < items.len() => drop(items.remove(*item)),
             _ => {}
         },
-        [Step::Key(key), rest @ ..] => {
+        [PathSegment::Key(key), rest @ ..] => {
             if let Some(Value::Dict(_, below)) = values.get_mut(key) {
                 leave_out(below, rest);
             }
@@ -181,7 +185,7 @@ struct Layer {
 }
 
 impl Layer {
-    fn of(name: &'static str, mut values: Dict, hidden: &mut Hidden) -> Self {
+    fn of(name: &'static str, mut values: Dict, hidden: &mut ExtractedSecrets) -> Self {
         hidden.take_from(&mut values);
         Self { name, values }
     }

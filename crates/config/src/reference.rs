@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::Value as Json;
 
 use super::shape::{Field, Shape, allowed};
-use super::sources::{Node, defaults, variable_of};
+use super::sources::{ConfigNode, defaults, variable_of};
 
 /// One key.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -49,7 +49,7 @@ pub fn reference() -> Vec<Key> {
     found
 }
 
-fn collect(shape: &Shape, given: Option<&Node>, path: &str, found: &mut Vec<Key>) {
+fn collect(shape: &Shape, given: Option<&ConfigNode>, path: &str, found: &mut Vec<Key>) {
     let fields = || shape.fields().into_iter().flatten();
     let at = |name: &str| if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
     let node = |name: &str| given.and_then(|node| node.at(name, 0));
@@ -85,8 +85,8 @@ fn section(shape: &Shape) -> Option<Table<'_>> {
     }
 }
 
-fn key(path: &str, field: &Field, node: Option<&Node>, allowed: &str) -> Key {
-    let default = node.map(Node::json).filter(|value| !value.is_null());
+fn key(path: &str, field: &Field, node: Option<&ConfigNode>, allowed: &str) -> Key {
+    let default = node.map(ConfigNode::json).filter(|value| !value.is_null());
     let default = if field.secret { Json::from("") } else { default.or(field.default.clone()).unwrap_or_default() };
     Key {
         key: path.to_owned(),

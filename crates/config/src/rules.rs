@@ -4,7 +4,7 @@ use super::embedding::InvalidSetting;
 
 /// A broken rule. Names the key and the rule, never the value.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Broken {
+pub(crate) struct RuleViolation {
     pub(crate) key: String,
     pub(crate) setting: InvalidSetting,
     /// Which element of the list that the key is in.
@@ -14,7 +14,7 @@ pub(crate) struct Broken {
 /// The broken rules, in the order in which they were looked at.
 #[derive(Debug, Default)]
 pub(crate) struct Rules {
-    broken: Vec<Broken>,
+    broken: Vec<RuleViolation>,
     item: usize,
     /// The section that is looked at, where keys name another one.
     section: Option<(&'static str, &'static str)>,
@@ -31,7 +31,7 @@ impl Rules {
         rules.broken.first().map_or(Ok(()), |broken| Err(broken.setting))
     }
 
-    pub(crate) fn into_broken(self) -> Vec<Broken> {
+    pub(crate) fn into_broken(self) -> Vec<RuleViolation> {
         self.broken
     }
 
@@ -42,7 +42,7 @@ impl Rules {
             Some((named, meant)) => setting.key.replacen(named, meant, 1),
             None => setting.key.to_owned(),
         };
-        self.broken.push(Broken { key, setting, item: self.item });
+        self.broken.push(RuleViolation { key, setting, item: self.item });
     }
 
     /// Notes the key and the rule unless `holds`.

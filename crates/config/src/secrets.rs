@@ -158,15 +158,15 @@ pub fn is_secret(variable: &str) -> bool {
 /// other processes of the same user can read.
 #[derive(Default, Deserialize)]
 #[serde(transparent)]
-pub struct Handed(BTreeMap<String, SecretString>);
+pub struct PassedSecrets(BTreeMap<String, SecretString>);
 
-impl Serialize for Handed {
+impl Serialize for PassedSecrets {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         to.collect_map(self.0.iter().map(|(name, value)| (name, value.expose_secret())))
     }
 }
 
-impl Handed {
+impl PassedSecrets {
     /// Those of this process. The environment itself stays where the operating system has put it: a secret that must not
     /// be there comes from a file.
     pub fn of_this_process() -> Self {
@@ -326,7 +326,7 @@ mod tests {
             ("ANAMNESIS__EMBEDDING__API_KEY", "k"),
             ("ANAMNESIS__LOG__FILTER", "trace"),
         ];
-        let given = Handed(given.map(|(name, value)| (name.to_owned(), value.into())).into());
+        let given = PassedSecrets(given.map(|(name, value)| (name.to_owned(), value.into())).into());
         let settings = load_with(None, &given).unwrap();
         assert_eq!(settings.store.url.expose_secret(), "postgres://a:b@c/d");
         assert_eq!(settings.embedding.api_key.unwrap().expose_secret(), "k");

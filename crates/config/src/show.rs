@@ -5,20 +5,20 @@ use std::path::Path;
 use serde::Serialize;
 use serde_json::Value as Json;
 
-use super::check::{Sources, Step, shown};
-use super::secrets::Handed;
+use super::check::{PathSegment, Sources, shown};
+use super::secrets::PassedSecrets;
 use super::shape::{Field, Shape};
-use super::sources::{Node, Origin, Raw};
+use super::sources::{ConfigNode, RawValue, ValueSource};
 use super::{ConfigError, load_with};
 
 /// One value.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Shown {
+pub struct EffectiveValue {
     /// The dotted path; elements of lists by their place, from 0.
     pub key: String,
     /// `null` for a secret.
     pub value: Json,
-    pub origin: Origin,
+    pub origin: ValueSource,
     /// Of a secret: whether it is given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub given: Option<bool>,
@@ -28,19 +28,25 @@ pub struct Shown {
 ///
 /// # Errors
 /// As [`super::load`]: a configuration that no command takes has no effective values.
-pub fn show(file: Option<&Path>) -> Result<Vec<Shown>, ConfigError> {
-    load_with(file, &Handed::default())?;
+pub fn show(file: Option<&Path>) -> Result<Vec<EffectiveValue>, ConfigError> {
+    load_with(file, &PassedSecrets::default())?;
     let sources = Sources::read(file, &mut Vec::new());
     let mut found = Vec::new();
     collect(&sources, Shape::of_settings(), None, &mut Vec::new(), &mut found);
     Ok(found)
 }
 
-fn collect(node: &Node, shape: &Shape, field: Option<&Field>, place: &mut Vec<Step>, found: &mut Vec<Shown>) {
+fn collect(
+    node: &ConfigNode,
+    shape: &Shape,
+    field: Option<&Field>,
+    place: &mut Vec<PathSegment>,
+    found: &mut Vec<EffectiveValue>,
+) {
     match (&node.raw, shape) {
-        (Raw::Table(given), Shape::Table(fields)) => {
+        (RawValue::Table(given), Shape::Table(fields)) => {
             for (key, field) in fields {
-                place.push(Step::Key(key.clone()));
+                place.push(PathSegment::Key(key.clone()));
                 match given.get(key) {
                     Some(below) => collect(below, &field.shape, Some(field), place, found),
                     None => by_type(field, place, found),
@@ -48,29 +54,29 @@ fn collect(node: &Node, shape: &Shape, field: Option<&Field>, place: &mut Vec<St
                 place.pop();
             }
         }
-        (Raw::List(items), Shape::List(elements)) if elements.fields().is_some() && !items.is_empty() => {
+        (RawValue::List(items), Shape::List(elements)) if elements.fields().is_some() && !items.is_empty() => {
             for (at, item) in items.iter().enumerate() {
-                place.push(Step::Item(at));
+                place.push(PathSegment::Item(at));
                 collect(item, elements, None, place, found);
                 place.pop();
             }
         }
         (raw, _) => {
             let secret = field.is_some_and(|field| field.secret);
-            let given = secret.then_some(!matches!(raw, Raw::Hidden { empty: true, .. }));
+            let given = secret.then_some(!matches!(raw, RawValue::Hidden { empty: true, .. }));
             let key = shown(place);
             let value = if secret { Json::Null } else { bare(&key, node.json()) };
-            found.push(Shown { key, value, origin: node.origin.clone(), given });
+            found.push(EffectiveValue { key, value, origin: node.origin.clone(), given });
         }
     }
 }
 
 /// A key that no layer gives: the default of its type.
-fn by_type(field: &Field, place: &mut Vec<Step>, found: &mut Vec<Shown>) {
+fn by_type(field: &Field, place: &mut Vec<PathSegment>, found: &mut Vec<EffectiveValue>) {
     match &field.shape {
         Shape::Table(fields) if field.default.as_ref().is_some_and(Json::is_object) => {
             for (key, below) in fields {
-                place.push(Step::Key(key.clone()));
+                place.push(PathSegment::Key(key.clone()));
                 by_type(below, place, found);
                 place.pop();
             }
@@ -80,7 +86,7 @@ fn by_type(field: &Field, place: &mut Vec<Step>, found: &mut Vec<Shown>) {
         _ => {
             let value = field.default.clone().filter(|_| !field.secret).unwrap_or(Json::Null);
             let given = field.secret.then_some(false);
-            found.push(Shown { key: shown(place), value, origin: Origin::Default, given });
+            found.push(EffectiveValue { key: shown(place), value, origin: ValueSource::Default, given });
         }
     }
 }

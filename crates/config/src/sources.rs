@@ -16,13 +16,13 @@ use super::shape::Shape;
 /// Where a value was written.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
-pub enum Origin {
+pub enum ValueSource {
     Default,
     File { file: PathBuf, line: usize },
     Environment { variable: String },
 }
 
-impl std::fmt::Display for Origin {
+impl std::fmt::Display for ValueSource {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Default => f.write_str("default"),
@@ -34,15 +34,15 @@ impl std::fmt::Display for Origin {
 
 /// A value with its origin.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Node {
-    pub(crate) origin: Origin,
-    pub(crate) raw: Raw,
+pub(crate) struct ConfigNode {
+    pub(crate) origin: ValueSource,
+    pub(crate) raw: RawValue,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Raw {
-    Table(BTreeMap<String, Node>),
-    List(Vec<Node>),
+pub(crate) enum RawValue {
+    Table(BTreeMap<String, ConfigNode>),
+    List(Vec<ConfigNode>),
     Text(String),
     Integer(i128),
     Number(f64),
@@ -65,17 +65,17 @@ pub(crate) struct Syntax {
 }
 
 /// The defaults.
-pub(crate) fn defaults() -> Node {
+pub(crate) fn defaults() -> ConfigNode {
     let (mut node, _) = parsed(super::REFERENCE, Path::new(""));
     forget_lines(&mut node);
     node
 }
 
-fn forget_lines(node: &mut Node) {
-    node.origin = Origin::Default;
+fn forget_lines(node: &mut ConfigNode) {
+    node.origin = ValueSource::Default;
     match &mut node.raw {
-        Raw::Table(fields) => fields.values_mut().for_each(forget_lines),
-        Raw::List(items) => items.iter_mut().for_each(forget_lines),
+        RawValue::Table(fields) => fields.values_mut().for_each(forget_lines),
+        RawValue::List(items) => items.iter_mut().for_each(forget_lines),
         _ => {}
     }
 }
@@ -102,7 +102,7 @@ fn position(text: &str, at: usize) -> (usize, usize) {
 }
 
 /// A file's text, as far as it can be read, and every place where it cannot.
-pub(crate) fn parsed(text: &str, file: &Path) -> (Node, Vec<Syntax>) {
+pub(crate) fn parsed(text: &str, file: &Path) -> (ConfigNode, Vec<Syntax>) {
     let (table, errors) = DeTable::parse_recoverable(text);
     let errors = errors.iter().map(|error| {
         let (line, column) = position(text, error.span().map_or(0, |span| span.start));
@@ -110,10 +110,10 @@ pub(crate) fn parsed(text: &str, file: &Path) -> (Node, Vec<Syntax>) {
     });
     let source = Source { text, file };
     let raw = source.table(table.get_ref(), Some(Shape::of_settings()));
-    let origin = Origin::File { file: file.to_owned(), line: 1 };
+    let origin = ValueSource::File { file: file.to_owned(), line: 1 };
     let mut errors: Vec<Syntax> = errors.collect();
     errors.sort_by_key(|error| (error.line, error.column));
-    (Node { origin, raw }, errors)
+    (ConfigNode { origin, raw }, errors)
 }
 
 struct Source<'a> {
@@ -122,41 +122,41 @@ struct Source<'a> {
 }
 
 impl Source<'_> {
-    fn table(&self, table: &DeTable<'_>, shape: Option<&Shape>) -> Raw {
+    fn table(&self, table: &DeTable<'_>, shape: Option<&Shape>) -> RawValue {
         let fields = table.iter().map(|(key, value)| {
             let field = shape.and_then(Shape::fields).and_then(|fields| fields.get(key.get_ref().as_ref()));
             let (line, _) = position(self.text, key.span().start);
             let hidden = field.is_none_or(|field| field.secret);
             let raw =
                 if hidden { hidden_of(value.get_ref()) } else { self.value(value, field.map(|field| &field.shape)) };
-            let origin = Origin::File { file: self.file.to_owned(), line };
-            (key.get_ref().to_string(), Node { origin, raw })
+            let origin = ValueSource::File { file: self.file.to_owned(), line };
+            (key.get_ref().to_string(), ConfigNode { origin, raw })
         });
-        Raw::Table(fields.collect())
+        RawValue::Table(fields.collect())
     }
 
-    fn value(&self, value: &Spanned<DeValue<'_>>, shape: Option<&Shape>) -> Raw {
+    fn value(&self, value: &Spanned<DeValue<'_>>, shape: Option<&Shape>) -> RawValue {
         match value.get_ref() {
-            DeValue::String(text) => Raw::Text(text.to_string()),
+            DeValue::String(text) => RawValue::Text(text.to_string()),
             DeValue::Integer(number) => {
-                i128::from_str_radix(number.as_str(), number.radix()).map_or(Raw::Other, Raw::Integer)
+                i128::from_str_radix(number.as_str(), number.radix()).map_or(RawValue::Other, RawValue::Integer)
             }
-            DeValue::Float(number) => number.as_str().parse().map_or(Raw::Other, Raw::Number),
-            DeValue::Boolean(value) => Raw::Boolean(*value),
-            DeValue::Datetime(_) => Raw::Other,
+            DeValue::Float(number) => number.as_str().parse().map_or(RawValue::Other, RawValue::Number),
+            DeValue::Boolean(value) => RawValue::Boolean(*value),
+            DeValue::Datetime(_) => RawValue::Other,
             DeValue::Array(items) => {
                 let shape = match shape {
                     Some(Shape::List(elements)) => Some(&**elements),
                     Some(either @ Shape::Either(_)) => Some(either),
                     _ => None,
                 };
-                Raw::List(
+                RawValue::List(
                     items
                         .iter()
                         .map(|item| {
                             let (line, _) = position(self.text, item.span().start);
-                            let origin = Origin::File { file: self.file.to_owned(), line };
-                            Node { origin, raw: self.value(item, shape) }
+                            let origin = ValueSource::File { file: self.file.to_owned(), line };
+                            ConfigNode { origin, raw: self.value(item, shape) }
                         })
                         .collect(),
                 )
@@ -166,34 +166,34 @@ impl Source<'_> {
     }
 }
 
-fn hidden_of(value: &DeValue<'_>) -> Raw {
+fn hidden_of(value: &DeValue<'_>) -> RawValue {
     match value {
-        DeValue::String(text) => Raw::Hidden { empty: text.is_empty(), text: true },
-        _ => Raw::Hidden { empty: false, text: false },
+        DeValue::String(text) => RawValue::Hidden { empty: text.is_empty(), text: true },
+        _ => RawValue::Hidden { empty: false, text: false },
     }
 }
 
 /// The variables of the environment that are settings, by name.
-pub(crate) fn environment(variables: impl Iterator<Item = (String, Zeroizing<String>)>) -> Node {
-    let mut root = Node { origin: Origin::Default, raw: Raw::Table(BTreeMap::new()) };
+pub(crate) fn environment(variables: impl Iterator<Item = (String, Zeroizing<String>)>) -> ConfigNode {
+    let mut root = ConfigNode { origin: ValueSource::Default, raw: RawValue::Table(BTreeMap::new()) };
     for (variable, text) in variables {
         let Some(key) = setting(&variable) else { continue };
         let field = Shape::of_settings().field(&key);
-        let origin = Origin::Environment { variable: variable.clone() };
+        let origin = ValueSource::Environment { variable: variable.clone() };
         let hidden = field.is_none_or(|field| field.secret);
         let list = is_secret(&variable) && key.ends_with("webhooks");
         let raw = if hidden {
-            Raw::Hidden { empty: text.is_empty(), text: true }
+            RawValue::Hidden { empty: text.is_empty(), text: true }
         } else if is_secret(&variable) && !list {
-            Raw::Text(text.to_string())
+            RawValue::Text(text.to_string())
         } else {
             match text.parse::<figment::value::Value>() {
                 Ok(value) => of_variable(&value, &origin, field.map(|field| &field.shape)),
-                Err(_) => Raw::Other,
+                Err(_) => RawValue::Other,
             }
         };
         let steps: Vec<&str> = key.split('.').collect();
-        put(&mut root, &steps, Node { origin, raw });
+        put(&mut root, &steps, ConfigNode { origin, raw });
     }
     root
 }
@@ -210,63 +210,64 @@ pub(crate) fn variable_of(key: &str) -> String {
     format!("ANAMNESIS__{}", key.replace('.', "__").to_uppercase())
 }
 
-fn of_variable(value: &figment::value::Value, origin: &Origin, shape: Option<&Shape>) -> Raw {
+fn of_variable(value: &figment::value::Value, origin: &ValueSource, shape: Option<&Shape>) -> RawValue {
     use figment::value::Value;
     match value {
-        Value::String(_, text) => Raw::Text(text.clone()),
-        Value::Char(_, one) => Raw::Text(one.to_string()),
-        Value::Bool(_, value) => Raw::Boolean(*value),
+        Value::String(_, text) => RawValue::Text(text.clone()),
+        Value::Char(_, one) => RawValue::Text(one.to_string()),
+        Value::Bool(_, value) => RawValue::Boolean(*value),
         Value::Num(_, number) => match (number.to_i128(), number.to_f64()) {
-            (Some(number), _) => Raw::Integer(number),
-            (None, Some(number)) => Raw::Number(number),
-            (None, None) => {
-                number.to_u128().and_then(|number| i128::try_from(number).ok()).map_or(Raw::Other, Raw::Integer)
-            }
+            (Some(number), _) => RawValue::Integer(number),
+            (None, Some(number)) => RawValue::Number(number),
+            (None, None) => number
+                .to_u128()
+                .and_then(|number| i128::try_from(number).ok())
+                .map_or(RawValue::Other, RawValue::Integer),
         },
-        Value::Empty(..) => Raw::Other,
+        Value::Empty(..) => RawValue::Other,
         Value::Array(_, items) => {
             let shape = match shape {
                 Some(Shape::List(elements)) => Some(&**elements),
                 other => other,
             };
-            let item = |item| Node { origin: origin.clone(), raw: of_variable(item, origin, shape) };
-            Raw::List(items.iter().map(item).collect())
+            let item = |item| ConfigNode { origin: origin.clone(), raw: of_variable(item, origin, shape) };
+            RawValue::List(items.iter().map(item).collect())
         }
-        Value::Dict(_, fields) => Raw::Table(
+        Value::Dict(_, fields) => RawValue::Table(
             fields
                 .iter()
                 .map(|(key, value)| {
                     let field = shape.and_then(Shape::fields).and_then(|fields| fields.get(key));
                     let hidden = field.is_none_or(|field| field.secret);
                     let raw = match (hidden, value) {
-                        (true, Value::String(_, text)) => Raw::Hidden { empty: text.is_empty(), text: true },
-                        (true, _) => Raw::Hidden { empty: false, text: false },
+                        (true, Value::String(_, text)) => RawValue::Hidden { empty: text.is_empty(), text: true },
+                        (true, _) => RawValue::Hidden { empty: false, text: false },
                         (false, value) => of_variable(value, origin, field.map(|field| &field.shape)),
                     };
-                    (key.clone(), Node { origin: origin.clone(), raw })
+                    (key.clone(), ConfigNode { origin: origin.clone(), raw })
                 })
                 .collect(),
         ),
     }
 }
 
-fn put(node: &mut Node, steps: &[&str], value: Node) {
+fn put(node: &mut ConfigNode, steps: &[&str], value: ConfigNode) {
     let Some((first, rest)) = steps.split_first() else {
         *node = merged(node.clone(), value);
         return;
     };
-    if !matches!(node.raw, Raw::Table(_)) {
-        node.raw = Raw::Table(BTreeMap::new());
+    if !matches!(node.raw, RawValue::Table(_)) {
+        node.raw = RawValue::Table(BTreeMap::new());
     }
-    let Raw::Table(fields) = &mut node.raw else { return };
-    let empty = || Node { origin: value.origin.clone(), raw: Raw::Table(BTreeMap::new()) };
+    let RawValue::Table(fields) = &mut node.raw else { return };
+    let empty = || ConfigNode { origin: value.origin.clone(), raw: RawValue::Table(BTreeMap::new()) };
     put(fields.entry((*first).to_owned()).or_insert_with(empty), rest, value);
 }
 
 /// A lower layer under a higher one: sections are merged, everything else is replaced.
-pub(crate) fn merged(lower: Node, higher: Node) -> Node {
+pub(crate) fn merged(lower: ConfigNode, higher: ConfigNode) -> ConfigNode {
     match (lower.raw, higher.raw) {
-        (Raw::Table(mut fields), Raw::Table(more)) => {
+        (RawValue::Table(mut fields), RawValue::Table(more)) => {
             for (key, value) in more {
                 let value = match fields.remove(&key) {
                     Some(known) => merged(known, value),
@@ -274,22 +275,22 @@ pub(crate) fn merged(lower: Node, higher: Node) -> Node {
                 };
                 fields.insert(key, value);
             }
-            let origin = if higher.origin == Origin::Default { lower.origin } else { higher.origin };
-            Node { origin, raw: Raw::Table(fields) }
+            let origin = if higher.origin == ValueSource::Default { lower.origin } else { higher.origin };
+            ConfigNode { origin, raw: RawValue::Table(fields) }
         }
-        (_, raw) => Node { origin: higher.origin, raw },
+        (_, raw) => ConfigNode { origin: higher.origin, raw },
     }
 }
 
-impl Node {
+impl ConfigNode {
     /// The node at a dotted path. Within a list: the element of this place.
     pub(crate) fn at(&self, path: &str, item: usize) -> Option<&Self> {
         let (first, rest) = path.split_once('.').map_or((path, None), |(first, rest)| (first, Some(rest)));
         let table = match &self.raw {
-            Raw::List(items) => &items.get(item)?.raw,
+            RawValue::List(items) => &items.get(item)?.raw,
             raw => raw,
         };
-        let Raw::Table(fields) = table else { return None };
+        let RawValue::Table(fields) = table else { return None };
         let found = fields.get(first)?;
         rest.map_or(Some(found), |rest| found.at(rest, item))
     }
@@ -297,13 +298,15 @@ impl Node {
     /// The value, as it may be shown.
     pub(crate) fn json(&self) -> Json {
         match &self.raw {
-            Raw::Text(text) => Json::from(text.as_str()),
-            Raw::Integer(number) => i64::try_from(*number).map_or_else(|_| Json::from(number.to_string()), Json::from),
-            Raw::Number(number) => Json::from(*number),
-            Raw::Boolean(value) => Json::from(*value),
-            Raw::List(items) => items.iter().map(Self::json).collect(),
-            Raw::Table(fields) => fields.iter().map(|(key, node)| (key.clone(), node.json())).collect(),
-            Raw::Hidden { .. } | Raw::Other => Json::Null,
+            RawValue::Text(text) => Json::from(text.as_str()),
+            RawValue::Integer(number) => {
+                i64::try_from(*number).map_or_else(|_| Json::from(number.to_string()), Json::from)
+            }
+            RawValue::Number(number) => Json::from(*number),
+            RawValue::Boolean(value) => Json::from(*value),
+            RawValue::List(items) => items.iter().map(Self::json).collect(),
+            RawValue::Table(fields) => fields.iter().map(|(key, node)| (key.clone(), node.json())).collect(),
+            RawValue::Hidden { .. } | RawValue::Other => Json::Null,
         }
     }
 }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::embedding::InvalidSetting;
 use super::rules::Rules;
-use anamnesis_core::code::codes;
+use anamnesis_core::coded_enum::codes;
 use anamnesis_transport::{AddressError, Endpoint};
 
 /// Spans of OpenTelemetry. A program that was built without the cargo feature `otel` sends none and says so.

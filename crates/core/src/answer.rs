@@ -1,6 +1,6 @@
 //! What a patient can ask for by a message and is answered.
 
-use super::code::codes;
+use super::coded_enum::codes;
 
 codes!(
     /// What was asked for.

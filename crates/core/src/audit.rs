@@ -14,10 +14,10 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::clock::micros;
-use super::code::codes;
+use super::coded_enum::codes;
 use super::ids::OrgId;
 
-pub use check::{Check, ERASED, Fault, Finding, MOST_FINDINGS, Report, Verdict};
+pub use check::{ChainCheck, ChainFault, ChainFinding, ChainReport, ChainVerdict, ERASED, MOST_FINDINGS};
 
 /// SHA-256.
 pub type Hash = [u8; 32];
@@ -46,27 +46,27 @@ codes!(
 /// A ticket or case: letters, digits and `. _ : / # -`, at most 64. Not free text, which could hold what a patient said.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
-pub struct Reference(String);
+pub struct CaseReference(String);
 
-/// A reference is something else than [`Reference`] allows.
+/// A reference is something else than [`CaseReference`] allows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a reason is the reference of a ticket or case: 1 to 64 letters, digits and . _ : / # -")]
-pub struct NotAReference;
+pub struct InvalidReference;
 
-impl std::str::FromStr for Reference {
-    type Err = NotAReference;
+impl std::str::FromStr for CaseReference {
+    type Err = InvalidReference;
 
-    fn from_str(text: &str) -> Result<Self, NotAReference> {
+    fn from_str(text: &str) -> Result<Self, InvalidReference> {
         let allowed = |c: char| c.is_ascii_alphanumeric() || "._:/#-".contains(c);
         if (1..=64).contains(&text.len()) && text.chars().all(allowed) {
             Ok(Self(text.to_owned()))
         } else {
-            Err(NotAReference)
+            Err(InvalidReference)
         }
     }
 }
 
-impl Reference {
+impl CaseReference {
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -83,7 +83,7 @@ pub struct Actor {
     /// Code of a role; `None` where none was given, which is never taken for one.
     pub role: Option<String>,
     pub purpose: Option<Purpose>,
-    pub reason: Option<Reference>,
+    pub reason: Option<CaseReference>,
 }
 
 impl Actor {
@@ -95,7 +95,7 @@ impl Actor {
 
 /// One act, without content: ids, codes and times.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
+pub struct AuditEntry {
     /// Acts that belong to no organisation have a separate id.
     pub org: Uuid,
     pub id: Uuid,
@@ -113,7 +113,7 @@ pub struct Entry {
     pub outcome: String,
 }
 
-impl Entry {
+impl AuditEntry {
     /// Every field with its length, an absent one unlike an empty one: no two entries have the same.
     pub fn content(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(160);
@@ -156,8 +156,8 @@ pub trait Salter {
 
 /// An entry as it lies in the store.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Stored {
-    pub entry: Entry,
+pub struct StoredEntry {
+    pub entry: AuditEntry,
     pub salt: Option<Salt>,
     /// `None` until it is sealed.
     pub block: Option<u64>,
@@ -171,11 +171,11 @@ pub fn unsigned_are_old(first: Option<DateTime<Utc>>, sealed_at: DateTime<Utc>) 
     first.is_none_or(|first| sealed_at <= first + TimeDelta::days(1))
 }
 
-impl Stored {
+impl StoredEntry {
     /// The entry as it is once it was erased: neither the patient nor who acted nor what it was done to.
     #[must_use]
     pub fn without_persons(&self, leaf: Hash, by: Uuid) -> Self {
-        let entry = Entry {
+        let entry = AuditEntry {
             patient: Uuid::nil(),
             actor: String::new(),
             role: None,

@@ -1,17 +1,17 @@
-//! Counts over patients that tell nothing of one (seed 003, phase 3): values that fewer than `k` patients share are left out,
-//! the others rounded down to whole steps, and where exactly one value of a dimension was left out the next rarest goes with
-//! it, so that no sum gives it away. A month is told once, when it is over: two tellings that differ by one patient do not
-//! exist. Pure.
+//! Counts over patients that tell nothing of one (seed 003, phase 3): values that fewer than `k` patients share are
+//! left out, the others rounded down to whole steps, and where exactly one value of a dimension was left out the next
+//! rarest goes with it, so that no sum gives it away. A month is published once, when it is over: two publications that
+//! differ by one patient do not exist. Pure.
 
 use std::collections::BTreeMap;
 
 /// Fewest patients that share a value.
 pub(crate) const K: u64 = 10;
-/// Counts are told in steps of this.
+/// Counts are published in steps of this.
 pub(crate) const STEP: u64 = 5;
 
-/// What may be told of one dimension: values with their rounded counts.
-pub fn told(counts: &BTreeMap<String, u64>) -> BTreeMap<String, u64> {
+/// What may be published of one dimension: values with their rounded counts.
+pub fn publishable_counts(counts: &BTreeMap<String, u64>) -> BTreeMap<String, u64> {
     let mut kept: BTreeMap<&String, u64> =
         counts.iter().filter(|(_, n)| **n >= K).map(|(value, n)| (value, *n)).collect();
     let hidden = counts.values().filter(|n| (1..K).contains(*n)).count();
@@ -34,24 +34,28 @@ mod tests {
 
     #[test]
     fn rare_values_are_left_out_and_one_alone_takes_the_next_rarest_along() {
-        assert_eq!(told(&counts(&[("a", 23), ("b", 12), ("c", 9)])), counts(&[("a", 20)]));
-        assert_eq!(told(&counts(&[("a", 23), ("b", 12), ("c", 9), ("d", 2)])), counts(&[("a", 20), ("b", 10)]));
-        assert_eq!(told(&counts(&[("a", 10), ("b", 14)])), counts(&[("a", 10), ("b", 10)]));
-        assert!(told(&counts(&[("a", 9)])).is_empty());
+        assert_eq!(publishable_counts(&counts(&[("a", 23), ("b", 12), ("c", 9)])), counts(&[("a", 20)]));
+        assert_eq!(
+            publishable_counts(&counts(&[("a", 23), ("b", 12), ("c", 9), ("d", 2)])),
+            counts(&[("a", 20), ("b", 10)])
+        );
+        assert_eq!(publishable_counts(&counts(&[("a", 10), ("b", 14)])), counts(&[("a", 10), ("b", 10)]));
+        assert!(publishable_counts(&counts(&[("a", 9)])).is_empty());
     }
 
     proptest! {
-        /// One patient more or less is seen only where a count crosses a step, never as itself; nothing below k is told.
+        /// One patient more or less is seen only where a count crosses a step, never as itself; nothing below k is
+        /// published.
         #[test]
         fn no_difference_between_two_cohorts_tells_a_single_patient(
             all in prop::collection::btree_map("[a-d]", 0u64..60, 0..5), who in "[a-d]"
         ) {
             let mut more = all.clone();
             *more.entry(who).or_insert(0) += 1;
-            for (_, n) in told(&all).into_iter().chain(told(&more)) {
+            for (_, n) in publishable_counts(&all).into_iter().chain(publishable_counts(&more)) {
                 prop_assert!(n >= K && n % STEP == 0);
             }
-            let (before, after) = (told(&all), told(&more));
+            let (before, after) = (publishable_counts(&all), publishable_counts(&more));
             for (value, n) in &before {
                 if let Some(now) = after.get(value) {
                     prop_assert!(now == n || *now == n + STEP, "a step, never one");

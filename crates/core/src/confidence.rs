@@ -5,7 +5,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::code::codes;
+use super::coded_enum::codes;
 use super::ids::derive;
 use super::memory::{Class, Kind};
 
@@ -54,7 +54,7 @@ codes!(
 
 /// What is known when a memory is made.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Creation {
+pub struct CreationFacts {
     pub is_proxy: bool,
     /// As the producer gave it. `None` is "not given"; 0.0 and 1.0 are values like others (seed 004's own code took 1.0
     /// for "not given").
@@ -67,7 +67,7 @@ pub struct Creation {
 
 /// The first confidence of a memory, and why.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Initial {
+pub struct InitialConfidence {
     pub confidence: f64,
     pub basis: ConfidenceBasis,
 }
@@ -80,7 +80,7 @@ const FORMED: f64 = 0.8;
 ///
 /// # Errors
 /// When a number is outside its range or not a number.
-pub fn initial(creation: &Creation) -> Result<Initial, ConfidenceError> {
+pub fn initial(creation: &CreationFacts) -> Result<InitialConfidence, ConfidenceError> {
     let unit = |value: f64| if (0.0..=1.0).contains(&value) { Ok(value) } else { Err(ConfidenceError::Confidence) };
     let given = creation.given.map(unit).transpose()?;
     let weakest = creation.formed_from.map(unit).transpose()?;
@@ -99,13 +99,13 @@ pub fn initial(creation: &Creation) -> Result<Initial, ConfidenceError> {
     } else {
         (1.0, ConfidenceBasis::Default)
     };
-    Ok(Initial { confidence, basis })
+    Ok(InitialConfidence { confidence, basis })
 }
 
 /// How one kind of memory fades: `rate` is lost per `period_days`, down to `floor`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Decay {
+pub struct DecayRate {
     pub rate: f64,
     pub period_days: f64,
     pub floor: f64,
@@ -115,27 +115,27 @@ pub struct Decay {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct DecayPolicy {
-    pub episode: Decay,
-    pub note: Decay,
-    pub belief: Decay,
-    pub value: Decay,
-    pub goal: Decay,
-    pub drive: Decay,
-    pub relationship: Decay,
+    pub episode: DecayRate,
+    pub note: DecayRate,
+    pub belief: DecayRate,
+    pub value: DecayRate,
+    pub goal: DecayRate,
+    pub drive: DecayRate,
+    pub relationship: DecayRate,
     /// Below it a memory is uncertain (seed 001, section 8).
     pub uncertain_below: f64,
 }
 
 impl Default for DecayPolicy {
     fn default() -> Self {
-        let standard = Decay { rate: 0.01, period_days: 30.0, floor: 0.5 };
+        let standard = DecayRate { rate: 0.01, period_days: 30.0, floor: 0.5 };
         Self {
             episode: standard,
-            note: Decay { rate: 0.015, period_days: 30.0, floor: 0.4 },
+            note: DecayRate { rate: 0.015, period_days: 30.0, floor: 0.4 },
             belief: standard,
-            value: Decay { rate: 0.005, period_days: 60.0, floor: 0.7 },
+            value: DecayRate { rate: 0.005, period_days: 60.0, floor: 0.7 },
             goal: standard,
-            drive: Decay { rate: 0.005, period_days: 60.0, floor: 0.6 },
+            drive: DecayRate { rate: 0.005, period_days: 60.0, floor: 0.6 },
             relationship: standard,
             uncertain_below: 0.5,
         }
@@ -150,7 +150,7 @@ impl DecayPolicy {
     }
 
     /// `None` for raw, which does not decay: it is never used for decisions.
-    pub(crate) fn of(&self, kind: Kind) -> Option<&Decay> {
+    pub(crate) fn of(&self, kind: Kind) -> Option<&DecayRate> {
         match kind {
             Kind::Raw => None,
             Kind::Episode => Some(&self.episode),

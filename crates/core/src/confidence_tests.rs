@@ -7,54 +7,54 @@ fn policy() -> DecayPolicy {
     DecayPolicy::default()
 }
 
-fn at_creation(creation: Creation) -> (f64, &'static str) {
+fn at_creation(creation: CreationFacts) -> (f64, &'static str) {
     let initial = initial(&creation).unwrap();
     (initial.confidence, initial.basis.code())
 }
 
 #[test]
 fn confidence_at_creation_follows_the_order_proxy_given_cognitive_state_default() {
-    let full = Creation { is_proxy: true, given: Some(0.2), cognitive_state: Some(30.0), formed_from: Some(0.1) };
+    let full = CreationFacts { is_proxy: true, given: Some(0.2), cognitive_state: Some(30.0), formed_from: Some(0.1) };
     assert_eq!(at_creation(full), (1.0, "proxy"));
-    assert_eq!(at_creation(Creation { is_proxy: false, ..full }), (0.2, "given"));
-    assert_eq!(at_creation(Creation { is_proxy: false, given: None, ..full }), (0.1, "formed"));
-    let plain = Creation { cognitive_state: Some(30.0), ..Creation::default() };
+    assert_eq!(at_creation(CreationFacts { is_proxy: false, ..full }), (0.2, "given"));
+    assert_eq!(at_creation(CreationFacts { is_proxy: false, given: None, ..full }), (0.1, "formed"));
+    let plain = CreationFacts { cognitive_state: Some(30.0), ..CreationFacts::default() };
     assert_eq!(at_creation(plain), (0.3, "cognitive_state"));
-    assert_eq!(at_creation(Creation::default()), (1.0, "default"));
+    assert_eq!(at_creation(CreationFacts::default()), (1.0, "default"));
 }
 
 #[test]
 fn a_given_one_is_a_value_and_not_a_sentinel() {
-    let creation = Creation { given: Some(1.0), cognitive_state: Some(25.0), ..Creation::default() };
+    let creation = CreationFacts { given: Some(1.0), cognitive_state: Some(25.0), ..CreationFacts::default() };
     assert_eq!(at_creation(creation), (1.0, "given"));
-    assert_eq!(at_creation(Creation { given: Some(0.0), ..creation }), (0.0, "given"));
+    assert_eq!(at_creation(CreationFacts { given: Some(0.0), ..creation }), (0.0, "given"));
 }
 
 #[test]
 fn the_five_cognitive_states_of_the_seed_map_to_quarters() {
     for (state, expected) in [(0.0, 0.0), (25.0, 0.25), (50.0, 0.5), (75.0, 0.75), (100.0, 1.0)] {
-        let creation = Creation { cognitive_state: Some(state), ..Creation::default() };
+        let creation = CreationFacts { cognitive_state: Some(state), ..CreationFacts::default() };
         assert_eq!(at_creation(creation).0, expected);
     }
 }
 
 #[test]
 fn what_consolidation_forms_never_starts_at_one() {
-    let formed = |weakest| at_creation(Creation { formed_from: Some(weakest), ..Creation::default() });
+    let formed = |weakest| at_creation(CreationFacts { formed_from: Some(weakest), ..CreationFacts::default() });
     assert_eq!(formed(1.0), (0.8, "formed"));
     assert_eq!(formed(0.65), (0.65, "formed"));
-    let with_state = Creation { formed_from: Some(0.9), cognitive_state: Some(100.0), ..Creation::default() };
+    let with_state = CreationFacts { formed_from: Some(0.9), cognitive_state: Some(100.0), ..CreationFacts::default() };
     assert_eq!(at_creation(with_state), (0.8, "formed"));
 }
 
 #[test]
 fn numbers_outside_their_range_are_refused_by_field() {
     for given in [-0.01, 1.01, f64::NAN, f64::INFINITY] {
-        let refused = initial(&Creation { given: Some(given), ..Creation::default() }).unwrap_err();
+        let refused = initial(&CreationFacts { given: Some(given), ..CreationFacts::default() }).unwrap_err();
         assert_eq!(refused.field(), "confidence");
     }
     for state in [-1.0, 100.5, f64::NAN] {
-        let refused = initial(&Creation { cognitive_state: Some(state), ..Creation::default() }).unwrap_err();
+        let refused = initial(&CreationFacts { cognitive_state: Some(state), ..CreationFacts::default() }).unwrap_err();
         assert_eq!(refused.field(), "cognitive_state");
     }
 }

@@ -7,7 +7,7 @@
 
 use chrono::{DateTime, Utc};
 
-use super::code::codes;
+use super::coded_enum::codes;
 use super::failpoints;
 
 codes!(

@@ -9,16 +9,16 @@ use std::collections::BTreeSet;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use super::code::codes;
+use super::coded_enum::codes;
 use super::finding::Experiencer;
-use super::wording::{Word, denies, person, plain_words, starts_with};
+use super::wording::{FoldedWord, denies, person, plain_words, starts_with};
 use anamnesis_text::{Language, Votes, detect_both, stems};
 
 #[rustfmt::skip] // lists of words read as paragraphs
 #[path = "contradiction_words.rs"]
 mod vocabulary;
 mod comparison;
-use comparison::{Comparison, compares_with_time, since_a_change};
+use comparison::{ComparativeClause, compares_with_time, since_a_change};
 use vocabulary::{
     BEARS, BODILY, COMPARISONS, DIRECT, DISLIKES, FEELINGS, FUNCTION_CUES, JUDGEMENTS, LIKE_AFTER, LIKES, NO_OBJECT,
     PAST,
@@ -53,7 +53,7 @@ impl Default for ContradictionPolicy {
 
 /// One statement and what is known about it.
 #[derive(Debug, Clone, Copy)]
-pub struct Claim<'a> {
+pub struct ContradictionClaim<'a> {
     pub text: &'a str,
     /// Of whom it is true; read from the text where it is `None`.
     pub experiencer: Option<Experiencer>,
@@ -62,7 +62,7 @@ pub struct Claim<'a> {
     pub valid_to: Option<DateTime<Utc>>,
 }
 
-impl<'a> Claim<'a> {
+impl<'a> ContradictionClaim<'a> {
     /// A statement of which nothing but the words is known.
     pub fn of(text: &'a str) -> Self {
         Self { text, experiencer: None, valid_from: None, valid_to: None }
@@ -70,28 +70,28 @@ impl<'a> Claim<'a> {
 }
 
 /// A statement that is compared with many others: its words are read once for each language.
-pub struct Statement<'a> {
-    claim: Claim<'a>,
+pub struct ParsedStatement<'a> {
+    claim: ContradictionClaim<'a>,
     votes: Votes,
-    sides: [OnceCell<Side>; 3],
+    sides: [OnceCell<StatementSide>; 3],
 }
 
-impl<'a> Statement<'a> {
-    pub fn of(claim: Claim<'a>) -> Self {
+impl<'a> ParsedStatement<'a> {
+    pub fn of(claim: ContradictionClaim<'a>) -> Self {
         Self { claim, votes: Votes::of(claim.text), sides: Default::default() }
     }
 
-    fn side(&self, language: Language) -> &Side {
+    fn side(&self, language: Language) -> &StatementSide {
         let place = match language {
             Language::Spanish => 0,
             Language::English => 1,
             Language::Unknown => 2,
         };
-        self.sides[place].get_or_init(|| Side::of(self.claim.text, language))
+        self.sides[place].get_or_init(|| StatementSide::of(self.claim.text, language))
     }
 
     /// This one and the other as they read in the language of both.
-    fn sides<'s>(&'s self, other: &'s Self) -> (&'s Side, &'s Side) {
+    fn sides<'s>(&'s self, other: &'s Self) -> (&'s StatementSide, &'s StatementSide) {
         let language = detect_both((self.claim.text, &self.votes), (other.claim.text, &other.votes));
         (self.side(language), other.side(language))
     }
@@ -117,17 +117,17 @@ pub enum Opinion {
 
 /// The opinion that a sentence holds now; `None` where it speaks of a time that is over, or of nothing that is named.
 pub fn opinion(text: &str, language: Language) -> Option<Opinion> {
-    let side = Side::of(text, language);
+    let side = StatementSide::of(text, language);
     if side.past {
         return None;
     }
-    let about = |clause: &Clause| !clause.subjects.is_empty();
+    let about = |clause: &OpinionClause| !clause.subjects.is_empty();
     let (likes, hates, bears) = FEELINGS;
-    let felt = |clause: &Clause| {
+    let felt = |clause: &OpinionClause| {
         clause.has(likes, false) || clause.has(likes, true) || clause.has(hates, false) || clause.has(bears, true)
     };
     let judged =
-        |clause: &Clause| JUDGEMENTS.iter().any(|(good, bad)| clause.has(good, false) || clause.has(bad, false));
+        |clause: &OpinionClause| JUDGEMENTS.iter().any(|(good, bad)| clause.has(good, false) || clause.has(bad, false));
     if !side.comparisons.is_empty() || side.changed.is_some() {
         Some(Opinion::Comparison)
     } else if side.clauses.iter().any(|clause| about(clause) && felt(clause)) {
@@ -140,19 +140,19 @@ pub fn opinion(text: &str, language: Language) -> Option<Opinion> {
 /// How two statements contradict each other, or `None`. Symmetric. `similarity` is the cosine of their vectors, where
 /// it is known.
 pub fn contradiction(
-    a: &Claim<'_>,
-    b: &Claim<'_>,
+    a: &ContradictionClaim<'_>,
+    b: &ContradictionClaim<'_>,
     similarity: Option<f64>,
     policy: &ContradictionPolicy,
 ) -> Option<ContradictionType> {
-    let (one, other) = (Statement::of(*a), Statement::of(*b));
+    let (one, other) = (ParsedStatement::of(*a), ParsedStatement::of(*b));
     let (left, right) = one.sides(&other);
     found_between((a, left), (b, right), || similarity.is_some_and(|cosine| cosine >= policy.min_similarity), policy)
 }
 
 fn found_between(
-    (a, left): (&Claim<'_>, &Side),
-    (b, right): (&Claim<'_>, &Side),
+    (a, left): (&ContradictionClaim<'_>, &StatementSide),
+    (b, right): (&ContradictionClaim<'_>, &StatementSide),
     near: impl Fn() -> bool,
     policy: &ContradictionPolicy,
 ) -> Option<ContradictionType> {
@@ -175,13 +175,13 @@ fn found_between(
 
 /// Whether one of two statements speaks of nothing that the other does not speak of: "I love swimming", "I can't stand
 /// swimming in the sea". Attitudes and denials are no subject.
-fn shares_subject(left: &Side, right: &Side) -> bool {
+fn shares_subject(left: &StatementSide, right: &StatementSide) -> bool {
     let (left, right) = (left.subjects(), right.subjects());
     let (shorter, longer) = if left.len() <= right.len() { (left, right) } else { (right, left) };
     !shorter.is_empty() && shorter.is_subset(&longer)
 }
 
-fn overlap(a: &Claim<'_>, b: &Claim<'_>) -> bool {
+fn overlap(a: &ContradictionClaim<'_>, b: &ContradictionClaim<'_>) -> bool {
     !ends_before(a.valid_to, b.valid_from) && !ends_before(b.valid_to, a.valid_from)
 }
 
@@ -189,11 +189,16 @@ fn ends_before(end: Option<DateTime<Utc>>, start: Option<DateTime<Utc>>) -> bool
     end.zip(start).is_some_and(|(end, start)| end <= start)
 }
 
-fn same_experiencer(a: &Claim<'_>, left: &Side, b: &Claim<'_>, right: &Side) -> bool {
+fn same_experiencer(
+    a: &ContradictionClaim<'_>,
+    left: &StatementSide,
+    b: &ContradictionClaim<'_>,
+    right: &StatementSide,
+) -> bool {
     if a.experiencer.is_none() && b.experiencer.is_none() {
         return left.subject == right.subject;
     }
-    let read = |claim: &Claim<'_>, side: &Side| {
+    let read = |claim: &ContradictionClaim<'_>, side: &StatementSide| {
         claim.experiencer.unwrap_or(if side.subject.is_some() { Experiencer::Family } else { Experiencer::Patient })
     };
     // Two relatives are two people, where the texts name them.
@@ -202,13 +207,13 @@ fn same_experiencer(a: &Claim<'_>, left: &Side, b: &Claim<'_>, right: &Side) -> 
 }
 
 /// One statement, cut into clauses.
-struct Side {
-    clauses: Vec<Clause>,
+struct StatementSide {
+    clauses: Vec<OpinionClause>,
     /// The relative it speaks of, where it begins or ends with one.
     subject: Option<&'static str>,
     /// It speaks of a time that is over: what holds now does not contradict it.
     past: bool,
-    comparisons: Vec<Comparison>,
+    comparisons: Vec<ComparativeClause>,
     /// It compares with a time that moves on.
     moving: bool,
     /// It says what came of a change: "worse since the switch to venlafaxine".
@@ -217,7 +222,7 @@ struct Side {
 
 /// One clause: its content stems, those that a denial governs, and its cue words.
 #[derive(Default, PartialEq)]
-struct Clause {
+struct OpinionClause {
     stems: BTreeSet<String>,
     /// Those that are no attitude and no pole: what the clause speaks of.
     subjects: BTreeSet<String>,
@@ -237,16 +242,16 @@ const CLAUSE_WORDS: &[&str] = &["and", "but", "whereas", "while", "y", "e", "per
 /// A denial governs at most this many words after it.
 const SCOPE: usize = 6;
 
-impl Side {
+impl StatementSide {
     fn of(text: &str, language: Language) -> Self {
         let words = plain_words(text);
         let clauses = words
             .split(|word| word.is_sign() || word.is(CLAUSE_WORDS))
             .filter(|clause| !clause.is_empty())
-            .map(|clause| Clause::of(clause, language))
+            .map(|clause| OpinionClause::of(clause, language))
             .collect();
         let past = (0..words.len()).any(|at| is_past(&words, at));
-        let comparisons = Comparison::all(&words, language);
+        let comparisons = ComparativeClause::all(&words, language);
         let (moving, changed) = (compares_with_time(&words), since_a_change(&words, language));
         Self { clauses, subject: subject(&words), past, comparisons, moving, changed }
     }
@@ -262,7 +267,9 @@ impl Side {
 
     /// Whether this one likes what the other does not like, and does not dislike it in the same clause.
     fn likes_what_is_disliked(&self, other: &Self) -> bool {
-        let opposed = |l: &Clause, r: &Clause| l.liked.intersection(&r.disliked).any(|stem| !l.disliked.contains(stem));
+        let opposed = |l: &OpinionClause, r: &OpinionClause| {
+            l.liked.intersection(&r.disliked).any(|stem| !l.disliked.contains(stem))
+        };
         self.clauses.iter().any(|l| other.clauses.iter().any(|r| opposed(l, r)))
     }
 
@@ -277,15 +284,15 @@ impl Side {
 }
 
 /// A frame of a time that is over. "Mejor que antes" speaks of now, "antes que" of no time.
-fn is_past(words: &[Word], at: usize) -> bool {
+fn is_past(words: &[FoldedWord], at: usize) -> bool {
     let compared = words[at].is(&["antes"])
         && (at.checked_sub(1).is_some_and(|before| words[before].is(&["que"]))
             || words.get(at + 1).is_some_and(|next| next.is(&["que", "de"])));
     !compared && PAST.iter().any(|phrase| starts_with(&words[at..], phrase))
 }
 
-impl Clause {
-    fn of(words: &[Word], language: Language) -> Self {
+impl OpinionClause {
+    fn of(words: &[FoldedWord], language: Language) -> Self {
         let mut clause = Self::default();
         clause.note_objects(words, language);
         let mut denied_for = 0usize;
@@ -320,7 +327,7 @@ impl Clause {
     }
 
     /// What each attitude is about: "hates tablets", "las gotas no las quiero".
-    fn note_objects(&mut self, words: &[Word], language: Language) {
+    fn note_objects(&mut self, words: &[FoldedWord], language: Language) {
         for (at, word) in words.iter().enumerate().filter(|(at, _)| is_cue(words, *at)) {
             let denied = words[at.saturating_sub(OBJECT_DENIAL)..at].iter().any(|before| denies(&before.folded));
             let likes = match (word.is(LIKES), word.is(DISLIKES), word.is(BEARS)) {
@@ -329,7 +336,7 @@ impl Clause {
                 (_, _, true) if denied => false,
                 _ => continue,
             };
-            let names = |near: &&Word| {
+            let names = |near: &&FoldedWord| {
                 !denies(&near.folded)
                     && !near.is(FUNCTION_CUES)
                     && !near.is(NO_OBJECT)
@@ -355,7 +362,7 @@ impl Clause {
     }
 }
 
-fn is_cue(words: &[Word], at: usize) -> bool {
+fn is_cue(words: &[FoldedWord], at: usize) -> bool {
     let word = &words[at];
     let pairs =
         || DIRECT.iter().chain(COMPARISONS).chain(JUDGEMENTS).any(|(one, other)| word.is(one) || word.is(other));
@@ -369,7 +376,7 @@ fn is_cue(words: &[Word], at: usize) -> bool {
 }
 
 /// `swapped`: they compare the same two things, not alike. `liking`: one likes what the other does not.
-fn opposition(left: &Side, right: &Side, swapped: bool, liking: bool) -> Option<ContradictionType> {
+fn opposition(left: &StatementSide, right: &StatementSide, swapped: bool, liking: bool) -> Option<ContradictionType> {
     if swapped {
         return Some(ContradictionType::ComparativeOpposition);
     }
@@ -391,13 +398,19 @@ fn opposition(left: &Side, right: &Side, swapped: bool, liking: bool) -> Option<
         return Some(ContradictionType::ComparativeOpposition);
     }
     let judged = by_pair(JUDGEMENTS) % 2 == 1;
-    (judged || opposed(left, right, Clause::likes, Clause::dislikes)).then_some(ContradictionType::PreferenceConflict)
+    (judged || opposed(left, right, OpinionClause::likes, OpinionClause::dislikes))
+        .then_some(ContradictionType::PreferenceConflict)
 }
 
 /// Whether one side holds the one pole and the other side the other. A side that holds both poles ("tea always, coffee
 /// never") only counts by clauses that share a content stem with the opposed one.
-fn opposed(left: &Side, right: &Side, one: impl Fn(&Clause) -> bool, other: impl Fn(&Clause) -> bool) -> bool {
-    let both = |side: &Side| side.clauses.iter().any(&one) && side.clauses.iter().any(&other);
+fn opposed(
+    left: &StatementSide,
+    right: &StatementSide,
+    one: impl Fn(&OpinionClause) -> bool,
+    other: impl Fn(&OpinionClause) -> bool,
+) -> bool {
+    let both = |side: &StatementSide| side.clauses.iter().any(&one) && side.clauses.iter().any(&other);
     let strict = both(left) || both(right);
     left.clauses.iter().any(|l| {
         right.clauses.iter().any(|r| {
@@ -408,7 +421,7 @@ fn opposed(left: &Side, right: &Side, one: impl Fn(&Clause) -> bool, other: impl
 }
 
 /// Whether something that one side denies is said by the other without denial.
-fn denied_elsewhere(denying: &Side, saying: &Side) -> bool {
+fn denied_elsewhere(denying: &StatementSide, saying: &StatementSide) -> bool {
     let said = |stem: &String| saying.clauses.iter().any(|c| c.stems.contains(stem) && !c.denied.contains(stem));
     let denied = |stem: &String| saying.clauses.iter().any(|c| c.denied.contains(stem));
     let own = |stem: &String| denying.clauses.iter().any(|c| c.stems.contains(stem) && !c.denied.contains(stem));
@@ -421,8 +434,8 @@ const ARTICLES: &[&str] = &[
 ];
 
 /// The relative a statement is about: "my mother always …", "diabetes in her mother".
-fn subject(words: &[Word]) -> Option<&'static str> {
-    let meaning: Vec<&Word> = words.iter().filter(|word| !word.is_sign() && !word.is(ARTICLES)).collect();
+fn subject(words: &[FoldedWord]) -> Option<&'static str> {
+    let meaning: Vec<&FoldedWord> = words.iter().filter(|word| !word.is_sign() && !word.is(ARTICLES)).collect();
     match meaning.as_slice() {
         [first, ..] if person(&first.folded).is_some() => person(&first.folded),
         [.., link, last] if link.is(&["in", "of", "en", "de"]) => person(&last.folded),

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use super::*;
 
 fn found(a: &str, b: &str, similarity: Option<f64>) -> Option<&'static str> {
-    contradiction(&Claim::of(a), &Claim::of(b), similarity, &ContradictionPolicy::default())
+    contradiction(&ContradictionClaim::of(a), &ContradictionClaim::of(b), similarity, &ContradictionPolicy::default())
         .map(ContradictionType::code)
 }
 
@@ -79,11 +79,17 @@ fn two_oppositions_cancel_out() {
 fn another_persons_habit_contradicts_nothing() {
     assert_eq!(found("My mother always takes her pills", "I never take my pills", Some(0.9)), None);
     assert_eq!(found("Mi madre siempre bebe alcohol", "Nunca bebe alcohol", Some(0.9)), None);
-    let patient = Claim { experiencer: Some(Experiencer::Patient), ..Claim::of("Always takes pills at night") };
-    let family = Claim { experiencer: Some(Experiencer::Family), ..Claim::of("Never takes pills at night") };
+    let patient = ContradictionClaim {
+        experiencer: Some(Experiencer::Patient),
+        ..ContradictionClaim::of("Always takes pills at night")
+    };
+    let family = ContradictionClaim {
+        experiencer: Some(Experiencer::Family),
+        ..ContradictionClaim::of("Never takes pills at night")
+    };
     let policy = ContradictionPolicy::default();
     assert_eq!(contradiction(&patient, &family, Some(0.9), &policy), None);
-    let own = Claim { experiencer: Some(Experiencer::Patient), ..family };
+    let own = ContradictionClaim { experiencer: Some(Experiencer::Patient), ..family };
     assert!(contradiction(&patient, &own, Some(0.9), &policy).is_some());
 }
 
@@ -106,9 +112,9 @@ fn what_was_true_at_other_times_contradicts_nothing() {
     let start = Utc.with_ymd_and_hms(2026, 1, 1, 0, 0, 0).unwrap();
     let policy = ContradictionPolicy::default();
     let second = Duration::seconds(1);
-    let later = Claim { valid_from: Some(start), ..Claim::of("I never take my pills") };
+    let later = ContradictionClaim { valid_from: Some(start), ..ContradictionClaim::of("I never take my pills") };
     for (end, expected) in [(start - second, false), (start, false), (start + second, true)] {
-        let earlier = Claim { valid_to: Some(end), ..Claim::of("I always take my pills") };
+        let earlier = ContradictionClaim { valid_to: Some(end), ..ContradictionClaim::of("I always take my pills") };
         assert_eq!(contradiction(&earlier, &later, None, &policy).is_some(), expected);
         assert_eq!(contradiction(&later, &earlier, None, &policy).is_some(), expected);
     }

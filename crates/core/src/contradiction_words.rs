@@ -57,7 +57,7 @@ pub(super) const DISLIKES: &[&str] = &[
     "hatred", "hating", "detested", "asco", "repele", "horroriza", "repugna", "molesta", "molestan", "agobia", "agobian", "disgusto", "rechazo", "fastidia", "fastidian", "incomoda",
 ];
 
-/// What is denied when somebody cannot bear a thing; affirmed they say little.
+/// What is denied when a person cannot bear a thing; affirmed they say little.
 pub(super) const BEARS: &[&str] = &[
     "stand", "bear", "tolerate", "stomach", "soporto", "soporta", "soportar", "aguanto", "aguanta", "aguantar", "tolero",
     "tolera", "trago", "apetece", "soportaba", "aguantaba",

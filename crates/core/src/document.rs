@@ -1,6 +1,6 @@
 //! What kind of document a text is (contract.md, `document_type`; seed 003, "Tipos de Documentos Indexados").
 
-use super::code::codes;
+use super::coded_enum::codes;
 
 codes!(
     /// The kinds of documents that producers submit.

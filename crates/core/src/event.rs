@@ -11,9 +11,9 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::answer::AnswerKind;
-use super::code::codes;
+use super::coded_enum::codes;
+use super::confidence_trend::Alert;
 use super::contradiction::ContradictionType;
-use super::course::Alert;
 use super::document::DocumentType;
 use super::finding::{Experiencer, RiskLevel};
 use super::ids::{DocumentId, MemoryId, OrgId};
@@ -39,7 +39,7 @@ macro_rules! events {
             pub name: &'static str,
             /// When it is sent.
             pub about: &'static str,
-            whom: Whom,
+            whom: EventSubject,
             data: fn() -> Schema,
         }
 
@@ -47,7 +47,7 @@ macro_rules! events {
             pub const ALL: &'static [EventKind] = &[$(EventKind {
                 name: $name,
                 about: concat!($($about),+),
-                whom: Whom::$whom,
+                whom: EventSubject::$whom,
                 data: || SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<$data>(),
             }),+];
         }
@@ -56,7 +56,7 @@ macro_rules! events {
 
 /// Whom an event is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Whom {
+enum EventSubject {
     /// One patient: organisation and patient are added to the data.
     Patient,
     /// What the data itself says.
@@ -92,7 +92,7 @@ impl EventKind {
         let mut schema = (self.data)();
         schema.insert("$id".to_owned(), Value::from(format!("urn:anamnesis:schema:{}", self.name)));
         schema.insert("title".to_owned(), Value::from(self.name));
-        if self.whom == Whom::Patient {
+        if self.whom == EventSubject::Patient {
             let object = schema.ensure_object();
             for name in ["organization_id", "patient_id"] {
                 if let Some(properties) = object.get_mut("properties").and_then(Value::as_object_mut) {
@@ -273,7 +273,7 @@ mod tests {
 
     #[test]
     fn every_event_of_a_patient_requires_the_scope() {
-        for kind in EventKind::ALL.iter().filter(|kind| kind.whom == Whom::Patient) {
+        for kind in EventKind::ALL.iter().filter(|kind| kind.whom == EventSubject::Patient) {
             let schema = kind.schema();
             let required = schema.get("required").and_then(Value::as_array).expect("some fields are required");
             for field in ["organization_id", "patient_id"] {

@@ -49,12 +49,12 @@ impl<'a> FactParts<'a> {
     /// Subject + attribute: what a newer value supersedes an older one of. Of what happens at a time, the time is part
     /// of the attribute: next week's appointment does not replace last week's.
     pub fn attribute(&self) -> Vec<u8> {
-        let mut form = Form::new("attribute");
+        let mut form = CanonicalForm::new("attribute");
         self.subject(&mut form);
         form.bytes
     }
 
-    fn subject(&self, form: &mut Form) {
+    fn subject(&self, form: &mut CanonicalForm) {
         form.push(self.experiencer.code());
         form.word(self.person);
         form.push(self.entity.code());
@@ -68,11 +68,11 @@ impl<'a> FactParts<'a> {
 }
 
 /// Length-prefixed parts: no two different sequences of parts have the same bytes.
-struct Form {
+struct CanonicalForm {
     bytes: Vec<u8>,
 }
 
-impl Form {
+impl CanonicalForm {
     fn new(domain: &str) -> Self {
         let mut form = Self { bytes: Vec::new() };
         form.push(domain);
@@ -88,7 +88,7 @@ impl Form {
         self.optional(part.map(|part| fold(part).split_whitespace().collect::<Vec<_>>().join(" ")));
     }
 
-    /// A missing part is told apart from an empty one.
+    /// A missing part is distinguished from an empty one.
     fn optional(&mut self, part: Option<String>) {
         self.bytes.push(u8::from(part.is_some()));
         self.push(part.as_deref().unwrap_or(""));

@@ -3,7 +3,7 @@
 use chrono::{Datelike as _, Days, Months, NaiveDate};
 use serde::{Deserialize, Serialize};
 
-use super::code::codes;
+use super::coded_enum::codes;
 
 codes!(
     /// How exactly a date was said.

@@ -75,7 +75,7 @@ pub(crate) fn checkpoint_every() -> Option<usize> {
     std::env::var("ANAMNESIS_CHECKPOINT_EVERY").ok().and_then(|every| every.parse().ok())
 }
 
-/// Ends the process when `ANAMNESIS_DIE_OF` names a word of this text: a message that kills whoever works it.
+/// Ends the process when `ANAMNESIS_DIE_OF` names a word of this text: a message that kills anyone who works it.
 pub fn die_of(text: &str) {
     if is_named("ANAMNESIS_DIE_OF", text) {
         std::process::abort();

@@ -1,7 +1,7 @@
 //! What a finding says, apart from where it stands in a text: shared by extraction, which finds it, and by the rules
 //! that decide what becomes of it.
 
-use super::code::codes;
+use super::coded_enum::codes;
 
 codes!(
     /// What a finding is about (contract.md, `extract`).

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use chrono::{DateTime, NaiveDateTime, Utc};
 use serde_json::{Map, Value};
 
-use super::code::codes;
+use super::coded_enum::codes;
 use super::memory::Kind;
 use super::provenance::{SourceType, Teller, Trust, TrustBasis, trust_of};
 
@@ -27,7 +27,7 @@ codes!(
 
 /// A record, as far as it can be read.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Legacy {
+pub struct LegacyRecord {
     pub format: LegacyFormat,
     /// Its own id, where it has one.
     pub id: Option<String>,
@@ -51,7 +51,7 @@ pub struct Legacy {
 }
 
 /// What was made from other records is no better known than the worst of them; one that is not among them is unknown.
-pub fn take_the_worst_of_parents(records: &mut [Option<Legacy>]) {
+pub fn take_the_worst_of_parents(records: &mut [Option<LegacyRecord>]) {
     let trust = |source_type| trust_of(&TrustBasis::stated(source_type, Teller::Unknown));
     // A chain is no longer than there are records.
     for _ in 0..records.len() {
@@ -88,7 +88,7 @@ fn declared(fields: &Map<String, Value>) -> Option<Kind> {
 }
 
 /// The order in which records can be taken in: what others were made from first, else as they came.
-pub fn parents_first(records: &[Option<Legacy>]) -> Vec<usize> {
+pub fn parents_first(records: &[Option<LegacyRecord>]) -> Vec<usize> {
     let places: HashMap<&str, usize> =
         records.iter().enumerate().filter_map(|(at, one)| Some((one.as_ref()?.id.as_deref()?, at))).collect();
     let mut order = Vec::with_capacity(records.len());
@@ -110,7 +110,7 @@ pub fn parents_first(records: &[Option<Legacy>]) -> Vec<usize> {
 }
 
 /// Reads a record; `None` for what is none of these formats, or says nothing.
-pub fn read(record: &Value) -> Option<Legacy> {
+pub fn read(record: &Value) -> Option<LegacyRecord> {
     let fields = record.as_object()?;
     let read = if fields.contains_key("base_memory") || fields.contains_key("memory") {
         user_memory(fields)
@@ -126,10 +126,10 @@ pub fn read(record: &Value) -> Option<Legacy> {
     read.filter(|legacy| !legacy.text.trim().is_empty() || !legacy.entries.is_empty())
 }
 
-fn user_memory(fields: &Map<String, Value>) -> Option<Legacy> {
+fn user_memory(fields: &Map<String, Value>) -> Option<LegacyRecord> {
     let base = fields.get("base_memory").and_then(Value::as_object).unwrap_or(fields);
     let text = string(base, &["memory", "content", "text"])?;
-    Some(Legacy {
+    Some(LegacyRecord {
         source_type: SourceType::Unknown,
         is_proxy: flag(fields, "is_proxy").unwrap_or(false),
         proxy_agent: string(fields, &["proxy_agent"]),
@@ -138,24 +138,26 @@ fn user_memory(fields: &Map<String, Value>) -> Option<Legacy> {
     })
 }
 
-fn stratum(fields: &Map<String, Value>) -> Option<Legacy> {
+fn stratum(fields: &Map<String, Value>) -> Option<LegacyRecord> {
     let source_type = match string(fields, &["stratum", "epistemic", "provenance", "type"]).as_deref() {
         Some("explicit") => SourceType::DirectExperience,
         Some("observed") => SourceType::Observation,
         Some("inferred") => SourceType::Inference,
         _ => SourceType::Unknown,
     };
-    Some(Legacy {
+    Some(LegacyRecord {
         source_type,
         confidence: number(fields, "confidence"),
         ..common(LegacyFormat::Stratum, fields, text_of(fields)?, Kind::Note)
     })
 }
 
-fn kernle(fields: &Map<String, Value>) -> Option<Legacy> {
+fn kernle(fields: &Map<String, Value>) -> Option<LegacyRecord> {
     let kind = declared(fields).unwrap_or(if fields.contains_key("objective") { Kind::Episode } else { Kind::Note });
-    let told = string(fields, &["source", "source_context"]);
-    let is_seed = told.as_deref().is_some_and(|told| super::source::read(told).source_type == SourceType::Seed)
+    let source_text = string(fields, &["source", "source_context"]);
+    let is_seed = source_text
+        .as_deref()
+        .is_some_and(|source_text| super::source::read(source_text).source_type == SourceType::Seed)
         || list(fields, "derived_from")
             .iter()
             .any(|parent| parent.starts_with("seed:") || parent == "context:kernle_seed");
@@ -166,23 +168,23 @@ fn kernle(fields: &Map<String, Value>) -> Option<Legacy> {
         Some(code) => SourceType::from_code(code).unwrap_or(SourceType::Unknown),
         None => SourceType::Unknown,
     };
-    Some(Legacy {
+    Some(LegacyRecord {
         source_type,
-        source: string(fields, &["source_entity"]).or(told),
+        source: string(fields, &["source_entity"]).or(source_text),
         confidence: number(fields, "confidence"),
         is_protected: flag(fields, "is_protected").unwrap_or(false),
         ..common(LegacyFormat::Kernle, fields, text_of(fields)?, if kind == Kind::Raw { Kind::Note } else { kind })
     })
 }
 
-fn profile(fields: &Map<String, Value>) -> Option<Legacy> {
+fn profile(fields: &Map<String, Value>) -> Option<LegacyRecord> {
     let mut entries = Vec::new();
     leaves(fields, "", &mut entries);
-    Some(Legacy { entries, ..common(LegacyFormat::Profile, fields, String::new(), Kind::Note) })
+    Some(LegacyRecord { entries, ..common(LegacyFormat::Profile, fields, String::new(), Kind::Note) })
 }
 
-fn common(format: LegacyFormat, fields: &Map<String, Value>, text: String, kind: Kind) -> Legacy {
-    Legacy {
+fn common(format: LegacyFormat, fields: &Map<String, Value>, text: String, kind: Kind) -> LegacyRecord {
+    LegacyRecord {
         format,
         id: string(fields, &["id", "memory_id", "user_id"]),
         text,
@@ -330,8 +332,8 @@ mod tests {
     #[test]
     fn old_source_types_are_external_and_seed_beliefs_are_seeds_whatever_they_were_filed_under() {
         let source = |record: Value| read(&record).unwrap().source_type;
-        for told in ["told_by_agent", "told_by_human"] {
-            assert_eq!(source(json!({"statement": "x is y", "source_type": told})), SourceType::External);
+        for source_text in ["told_by_agent", "told_by_human"] {
+            assert_eq!(source(json!({"statement": "x is y", "source_type": source_text})), SourceType::External);
         }
         let seeded = json!({"statement": "x is y", "source_type": "direct_experience", "source": "seed beliefs"});
         assert_eq!(source(seeded), SourceType::Seed);

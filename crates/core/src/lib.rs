@@ -1,25 +1,24 @@
 //! What a clinical memory is and the rules of its life: pure, synchronous, no I/O. Names no runtime, database, broker,
 //! HTTP client or metric. Time, randomness and ids come from the caller ([`clock`]).
 
-pub mod account;
 pub mod answer;
 pub mod audit;
+pub mod bulk_request_guard;
 pub mod clock;
-pub mod code;
+pub mod coded_enum;
 pub mod cohort;
 pub mod confidence;
+pub mod confidence_trend;
 pub mod consent;
 pub mod contradiction;
-pub mod course;
 pub mod document;
-pub mod dump;
 pub mod emergency;
+pub mod equivalence;
 pub mod event;
 pub mod fact;
 pub mod fact_date;
 pub mod failpoints;
 pub mod finding;
-pub mod fold;
 pub mod ids;
 pub mod legacy;
 pub mod lifecycle;
@@ -30,14 +29,15 @@ pub mod outcome;
 pub mod preference;
 pub mod producer;
 pub mod profile;
+pub mod projection;
 pub mod provenance;
 pub mod quantity;
 pub mod reason;
 pub mod retention;
-pub mod sameness;
 pub mod scope;
 pub mod side_value;
 pub mod source;
+pub mod summary;
 pub mod supersede;
 pub mod vector;
 pub mod wording;

@@ -5,7 +5,7 @@
 use chrono::{DateTime, Duration, Utc};
 use serde::{Deserialize, Serialize};
 
-use super::memory::{Class, Kind, State, Use};
+use super::memory::{Class, Kind, PermittedUse, State};
 use super::provenance::Trust;
 
 /// The intervals. Policy: `jobs/*.toml` may shorten or lengthen them.
@@ -64,7 +64,7 @@ impl LifecyclePolicy {
 
 /// What a row says about its own time. `Default` is no timestamp at all.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Life {
+pub struct LifecycleTimes {
     pub class: Class,
     /// As stored.
     pub state: State,
@@ -81,7 +81,7 @@ pub struct Life {
 
 /// What else decides about use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Standing {
+pub struct UseConditions {
     pub kind: Kind,
     pub trust: Trust,
     /// All its sources are gone.
@@ -92,11 +92,11 @@ pub struct Standing {
     pub read_doubtfully: bool,
 }
 
-impl Standing {}
+impl UseConditions {}
 
 /// What a memory is at an instant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Moment {
+pub struct LifecycleStatus {
     pub state: State,
     /// When that state began; `None` when the row does not say.
     pub since: Option<DateTime<Utc>>,
@@ -110,7 +110,7 @@ pub struct Moment {
     pub(crate) next_change_at: Option<DateTime<Utc>>,
 }
 
-impl Moment {
+impl LifecycleStatus {
     /// Factor on the rank of a search hit: an outdated signal counts 0.3 (model.md, "States").
     pub fn rank_factor(&self) -> f64 {
         if self.state == State::Stale { 0.3 } else { 1.0 }
@@ -118,8 +118,8 @@ impl Moment {
 }
 
 /// The state of a memory at `now`. Evaluating late, twice or in steps gives the same answer, with the instant at which
-/// the change happened rather than the instant at which somebody looked.
-pub fn moment(life: &Life, now: DateTime<Utc>, policy: &LifecyclePolicy) -> Moment {
+/// the change happened rather than the instant at which a person looked.
+pub fn status_at(life: &LifecycleTimes, now: DateTime<Utc>, policy: &LifecyclePolicy) -> LifecycleStatus {
     let own = of_class(life, now, policy);
     let goes_on = |state| matches!(state, State::Active | State::Stale);
     let Some(end) = life.ends_at.filter(|_| goes_on(life.state)) else { return own };
@@ -129,11 +129,11 @@ pub fn moment(life: &Life, now: DateTime<Utc>, policy: &LifecyclePolicy) -> Mome
     if now >= end {
         return until(life, Some(end), now, policy);
     }
-    Moment { next_change_at: earliest(own.next_change_at, Some(end)), ..own }
+    LifecycleStatus { next_change_at: earliest(own.next_change_at, Some(end)), ..own }
 }
 
 /// What its class alone makes of it.
-fn of_class(life: &Life, now: DateTime<Utc>, policy: &LifecyclePolicy) -> Moment {
+fn of_class(life: &LifecycleTimes, now: DateTime<Utc>, policy: &LifecyclePolicy) -> LifecycleStatus {
     match (life.class, life.state) {
         (Class::TimeBoundState, State::Active) => time_bound(life, now, policy),
         (Class::HealthSignal, State::Active | State::Stale) => signal(life, now, policy),
@@ -151,80 +151,85 @@ fn of_class(life: &Life, now: DateTime<Utc>, policy: &LifecyclePolicy) -> Moment
 /// What a memory may be used for: `decision` (T1–T3, active), `hypothesis` (T4/T5, ungrounded, outdated, read with low
 /// confidence, or formed by consolidation and not yet verified), `history` (the rest). Raw captures are never used for
 /// decisions.
-pub fn use_of(class: Class, state: State, standing: &Standing) -> Use {
+pub fn use_of(class: Class, state: State, conditions: &UseConditions) -> PermittedUse {
     match state {
-        State::Stale => Use::Hypothesis,
-        State::Active if standing.kind == Kind::Raw => Use::History,
+        State::Stale => PermittedUse::Hypothesis,
+        State::Active if conditions.kind == Kind::Raw => PermittedUse::History,
         State::Active => {
             let inferred = match class {
                 Class::Inference => true,
-                Class::Pattern => !standing.verified,
+                Class::Pattern => !conditions.verified,
                 _ => false,
             };
-            let doubtful = standing.read_doubtfully && !standing.verified;
-            if inferred || doubtful || standing.ungrounded || standing.trust >= Trust::T4 {
-                Use::Hypothesis
+            let doubtful = conditions.read_doubtfully && !conditions.verified;
+            if inferred || doubtful || conditions.ungrounded || conditions.trust >= Trust::T4 {
+                PermittedUse::Hypothesis
             } else {
-                Use::Decision
+                PermittedUse::Decision
             }
         }
-        _ => Use::History,
+        _ => PermittedUse::History,
     }
 }
 
-fn time_bound(life: &Life, now: DateTime<Utc>, policy: &LifecyclePolicy) -> Moment {
+fn time_bound(life: &LifecycleTimes, now: DateTime<Utc>, policy: &LifecyclePolicy) -> LifecycleStatus {
     let confirmed = life.last_confirmed_at.unwrap_or(life.recorded_at);
     let due_at = plus(confirmed, hours(policy.reconfirm_hours));
     let ends_at = earliest(plus(confirmed, days(policy.unconfirmed_days)), life.expires_at);
     if let Some(end) = ends_at.filter(|end| now >= *end) {
-        return Moment { state: State::ResolvedUnconfirmed, since: Some(end), ..at_rest(life, policy) };
+        return LifecycleStatus { state: State::ResolvedUnconfirmed, since: Some(end), ..at_rest(life, policy) };
     }
     let reconfirm_due = due_at.is_some_and(|due| now >= due);
     let next_change_at = if reconfirm_due { ends_at } else { earliest(due_at, ends_at) };
-    Moment { reconfirm_due, reconfirm_due_at: due_at, next_change_at, ..at_rest(life, policy) }
+    LifecycleStatus { reconfirm_due, reconfirm_due_at: due_at, next_change_at, ..at_rest(life, policy) }
 }
 
-fn signal(life: &Life, now: DateTime<Utc>, policy: &LifecyclePolicy) -> Moment {
+fn signal(life: &LifecycleTimes, now: DateTime<Utc>, policy: &LifecyclePolicy) -> LifecycleStatus {
     let synced = life.synced_at.unwrap_or(life.recorded_at);
     let stale_at = plus(synced, days(policy.stale_days));
     match stale_at.filter(|at| now >= *at) {
-        Some(at) => Moment { state: State::Stale, since: Some(at), ..at_rest(life, policy) },
+        Some(at) => LifecycleStatus { state: State::Stale, since: Some(at), ..at_rest(life, policy) },
         None => {
             // A refresh makes an outdated signal active again, from the refresh on.
             let since = if life.state == State::Stale { Some(synced) } else { life.state_since };
-            Moment { state: State::Active, since, next_change_at: stale_at, ..at_rest(life, policy) }
+            LifecycleStatus { state: State::Active, since, next_change_at: stale_at, ..at_rest(life, policy) }
         }
     }
 }
 
-/// What was to happen on a day, or to be taken until then, is history once the day is over: nobody said whether it was.
-fn appointed(life: &Life, now: DateTime<Utc>, policy: &LifecyclePolicy) -> Moment {
+/// What was to happen on a day, or to be taken until then, is history once the day is over: no one said whether it was.
+fn appointed(life: &LifecycleTimes, now: DateTime<Utc>, policy: &LifecyclePolicy) -> LifecycleStatus {
     match life.expires_at.filter(|end| now >= *end) {
-        Some(end) => Moment { state: State::ResolvedUnconfirmed, since: Some(end), ..at_rest(life, policy) },
-        None => Moment { next_change_at: life.expires_at, ..at_rest(life, policy) },
+        Some(end) => LifecycleStatus { state: State::ResolvedUnconfirmed, since: Some(end), ..at_rest(life, policy) },
+        None => LifecycleStatus { next_change_at: life.expires_at, ..at_rest(life, policy) },
     }
 }
 
 /// Active until `end`, expired from then on.
-fn until(life: &Life, end: Option<DateTime<Utc>>, now: DateTime<Utc>, policy: &LifecyclePolicy) -> Moment {
+fn until(
+    life: &LifecycleTimes,
+    end: Option<DateTime<Utc>>,
+    now: DateTime<Utc>,
+    policy: &LifecyclePolicy,
+) -> LifecycleStatus {
     match end.filter(|end| now >= *end) {
         Some(end) => {
             let purge_at = plus(end, days(policy.expired_kept_days));
             let rest = at_rest(life, policy);
-            Moment { state: State::Expired, since: Some(end), purge_at, next_change_at: purge_at, ..rest }
+            LifecycleStatus { state: State::Expired, since: Some(end), purge_at, next_change_at: purge_at, ..rest }
         }
-        None => Moment { next_change_at: end, ..at_rest(life, policy) },
+        None => LifecycleStatus { next_change_at: end, ..at_rest(life, policy) },
     }
 }
 
 /// Time changes the state no more; what was expired or forgotten is purged some day.
-fn at_rest(life: &Life, policy: &LifecyclePolicy) -> Moment {
+fn at_rest(life: &LifecycleTimes, policy: &LifecyclePolicy) -> LifecycleStatus {
     let purge_at = life.state_since.and_then(|since| match life.state {
         State::Expired => plus(since, days(policy.expired_kept_days)),
         State::Inactive => plus(since, days(policy.recoverable_days)),
         _ => None,
     });
-    Moment {
+    LifecycleStatus {
         state: life.state,
         since: life.state_since,
         reconfirm_due: false,

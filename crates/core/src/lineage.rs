@@ -2,7 +2,7 @@
 
 /// What a memory has to show for where it comes from.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Origins {
+pub struct MemoryOrigins {
     /// Its source type is known.
     pub has_source: bool,
     /// Links it was created from: how many there were, and how many still exist.
@@ -15,7 +15,7 @@ pub struct Origins {
     pub evidence_left: usize,
 }
 
-impl Origins {
+impl MemoryOrigins {
     /// No provenance at all (seed 001, section 8, `meta orphans`).
     pub fn is_orphan(&self) -> bool {
         !self.has_source && self.derived_from == self.captures && self.evidence == 0
@@ -28,12 +28,12 @@ mod tests {
 
     #[test]
     fn a_memory_is_an_orphan_without_a_source_links_or_evidence_besides_captures_of_itself() {
-        let legacy = Origins::default();
+        let legacy = MemoryOrigins::default();
         assert!(legacy.is_orphan());
-        let captured = Origins { derived_from: 1, derived_from_left: 1, captures: 1, ..legacy };
+        let captured = MemoryOrigins { derived_from: 1, derived_from_left: 1, captures: 1, ..legacy };
         assert!(captured.is_orphan(), "a capture of its own words is no provenance");
-        assert!(!Origins { derived_from: 2, derived_from_left: 2, ..captured }.is_orphan());
-        assert!(!Origins { has_source: true, ..legacy }.is_orphan());
-        assert!(!Origins { evidence: 1, ..legacy }.is_orphan());
+        assert!(!MemoryOrigins { derived_from: 2, derived_from_left: 2, ..captured }.is_orphan());
+        assert!(!MemoryOrigins { has_source: true, ..legacy }.is_orphan());
+        assert!(!MemoryOrigins { evidence: 1, ..legacy }.is_orphan());
     }
 }

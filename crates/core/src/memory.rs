@@ -1,6 +1,6 @@
 //! What a memory is: the closed sets of model.md, "A memory", each with stable codes.
 
-use super::code::codes;
+use super::coded_enum::codes;
 pub use super::document::DocumentType;
 use super::finding::EntityType;
 
@@ -113,7 +113,7 @@ impl State {
 
 codes!(
     /// What a memory may be used for (model.md, "States").
-    Use {
+    PermittedUse {
         /// Safe to act on.
         Decision = "decision",
         /// Shown with a label, to be asked about, never acted on.

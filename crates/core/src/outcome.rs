@@ -1,6 +1,6 @@
 //! How an episode ended, by its own words: whether it speaks for what it was to show, or against it (seed 001, section 10).
 
-use super::wording::{Word, denies, plain_words, starts_with};
+use super::wording::{FoldedWord, denies, plain_words, starts_with};
 
 /// What says that something did not work, folded. Whole words; "didn't" is read as "did not".
 #[rustfmt::skip]
@@ -52,7 +52,7 @@ pub fn speaks_against(text: &str) -> bool {
     against
 }
 
-fn is_denied(before: &[Word]) -> bool {
+fn is_denied(before: &[FoldedWord]) -> bool {
     let near = before.iter().rev().take(DENIED_WITHIN);
     near.take_while(|word| !word.is_sign() && !word.is(JOINS)).any(|word| denies(&word.folded))
 }

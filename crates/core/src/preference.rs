@@ -1,9 +1,10 @@
-//! How somebody wants to be spoken with and treated, read from a stated preference (seed 001, section 7; model.md, "Nightly
-//! work": stated preferences): topics and values of a closed vocabulary, Spanish and English. What fits none of them is
-//! kept as it was said and nothing more; treatments are none of them, since what a patient takes is the clinical store's.
+//! How a person wants to be spoken with and treated, read from a stated preference (seed 001, section 7; model.md,
+//! "Job runs": stated preferences): topics and values of a closed vocabulary, Spanish and English. What fits none
+//! of them is kept as it was said and nothing more; treatments are none of them, since what a patient takes is the
+//! clinical store's.
 
-use super::code::codes;
-use super::wording::{Word, denies, person, words};
+use super::coded_enum::codes;
+use super::wording::{FoldedWord, denies, person, words};
 
 #[rustfmt::skip] // lists of words read as paragraphs
 #[path = "preference_words.rs"]
@@ -41,9 +42,9 @@ pub const STATED: &str = "stated";
 pub const WANTED: &str = "wanted";
 pub const UNWANTED: &str = "unwanted";
 
-/// One thing that somebody said they prefer.
+/// One thing that a person said they prefer.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Stated {
+pub struct StatedPreference {
     pub topic: Topic,
     /// Which relative, which subject, where: each stands for itself.
     pub about: Option<String>,
@@ -51,7 +52,7 @@ pub struct Stated {
     pub value: String,
 }
 
-impl Stated {
+impl StatedPreference {
     /// What a later statement about replaces this one: topic and object.
     pub fn key(&self) -> String {
         format!("{}|{}", self.topic.code(), self.about.as_deref().unwrap_or(""))
@@ -67,9 +68,9 @@ impl Stated {
     }
 }
 
-/// What must stand beside a sign, so that it speaks of care and not of life at large.
+/// What must stand next to a sign, so that it speaks of care and not of life at large.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Needs {
+enum SignContext {
     Nothing,
     /// Nothing that makes it a name.
     Calling,
@@ -81,28 +82,28 @@ enum Needs {
     Reach,
 }
 
-struct Sign {
+struct PreferenceSign {
     topic: Topic,
     value: &'static str,
-    needs: Needs,
+    needs: SignContext,
     phrases: &'static [&'static str],
 }
 
 /// Where a sign begins, how many words it has, and which it is.
-type Place = (usize, usize, &'static Sign);
+type SignMatch = (usize, usize, &'static PreferenceSign);
 
 /// Words that a subject may be long.
 const LONGEST_SUBJECT: usize = 3;
 
 /// What a stated preference says of how its speaker wants to be spoken with and treated, in the order of topics. Nothing of
 /// what is conditional, meant for now only, or contradicts itself.
-pub fn stated(text: &str) -> Vec<Stated> {
-    let words: Vec<Word> = words(text).into_iter().filter(|word| !word.is_sign()).collect();
-    let clause = Clause { words: words.iter().map(|word| word.folded.as_str()).collect() };
+pub fn stated(text: &str) -> Vec<StatedPreference> {
+    let words: Vec<FoldedWord> = words(text).into_iter().filter(|word| !word.is_sign()).collect();
+    let clause = PreferenceClause { words: words.iter().map(|word| word.folded.as_str()).collect() };
     if NOTHING_LASTING.iter().any(|phrase| clause.find(phrase).is_some()) {
         return Vec::new();
     }
-    let mut found: Vec<Stated> = Vec::new();
+    let mut found: Vec<StatedPreference> = Vec::new();
     found.extend(clause.subject());
     let contact = clause.contact();
     let is_contact = contact.is_some();
@@ -115,22 +116,22 @@ pub fn stated(text: &str) -> Vec<Stated> {
 
 /// One statement of each topic and object. Of a choice, what is preferred says more than what is not; two that differ say
 /// nothing.
-fn settled(mut found: Vec<Stated>) -> Vec<Stated> {
+fn settled(mut found: Vec<StatedPreference>) -> Vec<StatedPreference> {
     found.sort();
     found.dedup();
     let preferred: Vec<String> =
         found.iter().filter(|one| !one.value.starts_with("not ")).map(|one| one.key()).collect();
     found.retain(|one| !one.value.starts_with("not ") || !preferred.contains(&one.key()));
-    let keys: Vec<String> = found.iter().map(Stated::key).collect();
+    let keys: Vec<String> = found.iter().map(StatedPreference::key).collect();
     found.retain(|one| keys.iter().filter(|key| **key == one.key()).count() == 1);
     found
 }
 
-struct Clause<'w> {
+struct PreferenceClause<'w> {
     words: Vec<&'w str>,
 }
 
-impl Clause<'_> {
+impl PreferenceClause<'_> {
     fn find(&self, phrase: &[&str]) -> Option<usize> {
         (0..self.words.len()).find(|at| self.words[*at..].starts_with(phrase))
     }
@@ -140,8 +141,8 @@ impl Clause<'_> {
     }
 
     /// The signs that stand here, the longest first, none within another.
-    fn signs(&self) -> impl Iterator<Item = Stated> {
-        let mut places: Vec<Place> = Vec::new();
+    fn signs(&self) -> impl Iterator<Item = StatedPreference> {
+        let mut places: Vec<SignMatch> = Vec::new();
         for sign in SIGNS {
             for phrase in sign.phrases {
                 let phrase: Vec<&str> = phrase.split(' ').collect();
@@ -150,7 +151,7 @@ impl Clause<'_> {
             }
         }
         places.sort_by_key(|(at, length, _)| (std::cmp::Reverse(*length), *at));
-        let mut taken: Vec<Place> = Vec::new();
+        let mut taken: Vec<SignMatch> = Vec::new();
         for place in places {
             if taken.iter().all(|other| place.0 + place.1 <= other.0 || other.0 + other.1 <= place.0) {
                 taken.push(place);
@@ -159,7 +160,7 @@ impl Clause<'_> {
         let place = self.place(&taken);
         let is_channel = |topic| matches!(topic, Topic::Calls | Topic::Messages | Topic::Voicemail | Topic::Email);
         let reaches = taken.iter().any(|(_, _, sign)| is_channel(sign.topic));
-        let found: Vec<Stated> = taken
+        let found: Vec<StatedPreference> = taken
             .iter()
             // "No me llame por la mañana" says when not to call.
             .filter(|(_, _, sign)| !(reaches && sign.topic == Topic::TimeOfDay))
@@ -172,8 +173,8 @@ impl Clause<'_> {
         found.into_iter()
     }
 
-    /// Where or when somebody is to be reached or not.
-    fn place(&self, taken: &[Place]) -> Option<String> {
+    /// Where or when a person is to be reached or not.
+    fn place(&self, taken: &[SignMatch]) -> Option<String> {
         let named = WHERE.iter().find(|(_, phrases)| {
             phrases.iter().any(|phrase| self.find(&phrase.split(' ').collect::<Vec<_>>()).is_some())
         });
@@ -184,7 +185,7 @@ impl Clause<'_> {
         named.map(|(name, _)| (*name).to_owned()).or_else(time)
     }
 
-    fn is_meant(&self, place: &Place, taken: &[Place]) -> bool {
+    fn is_meant(&self, place: &SignMatch, taken: &[SignMatch]) -> bool {
         let (at, length, sign) = place;
         let is_sign = |n: usize| taken.iter().any(|(at, length, _)| (*at..at + length).contains(&n));
         let is_contrast = |word: &&str| CONTRAST.iter().any(|phrase| phrase.contains(word));
@@ -193,15 +194,22 @@ impl Clause<'_> {
             rest.into_iter().all(|(_, word)| [FILLERS, AGAINST, also].iter().any(|list| list.contains(word)))
         };
         match sign.needs {
-            Needs::Nothing => true,
-            Needs::Calling => self.words.get(at + length).is_none_or(|next| AFTER_CALLING.contains(next)),
-            Needs::Visit => self.has(VISIT) || bare(&[]),
-            Needs::Talk => self.has(TALK) || bare(&[]),
-            Needs::Reach => self.has(REACH) || bare(LIKING),
+            SignContext::Nothing => true,
+            SignContext::Calling => self.words.get(at + length).is_none_or(|next| AFTER_CALLING.contains(next)),
+            SignContext::Visit => self.has(VISIT) || bare(&[]),
+            SignContext::Talk => self.has(TALK) || bare(&[]),
+            SignContext::Reach => self.has(REACH) || bare(LIKING),
         }
     }
 
-    fn stated(&self, topic: Topic, about: Option<String>, value: &str, at: usize, end: usize) -> Option<Stated> {
+    fn stated(
+        &self,
+        topic: Topic,
+        about: Option<String>,
+        value: &str,
+        at: usize,
+        end: usize,
+    ) -> Option<StatedPreference> {
         if self.words[end..].iter().any(|word| CONDITIONS.contains(word)) {
             return None;
         }
@@ -210,7 +218,7 @@ impl Clause<'_> {
             (false, WANTED) => UNWANTED.to_owned(),
             (false, value) => format!("not {value}"),
         };
-        Some(Stated { topic, about, value })
+        Some(StatedPreference { topic, about, value })
     }
 
     /// Whether what stands there is preferred; `None` where that is unclear ("no me molesta que me llamen").
@@ -229,7 +237,7 @@ impl Clause<'_> {
     }
 
     /// "Prefiero no hablar de mi padre".
-    fn subject(&self) -> Option<Stated> {
+    fn subject(&self) -> Option<StatedPreference> {
         let (at, length) = SUBJECTS.iter().find_map(|phrase| Some((self.find(phrase)?, phrase.len())))?;
         let words = self.words[at + length..].iter().filter(|word| !HOLLOW.contains(word)).take(LONGEST_SUBJECT);
         let about: Vec<&str> = words.map(|word| person(word).unwrap_or(word)).collect();
@@ -240,21 +248,21 @@ impl Clause<'_> {
     }
 
     /// "No quiero que llamen a mi madre", "I don't want my family to know".
-    fn contact(&self) -> Option<Stated> {
+    fn contact(&self) -> Option<StatedPreference> {
         let (at, who) = self.words.iter().enumerate().find_map(|(at, word)| Some((at, person(word)?)))?;
         let (before, after) = (&self.words[..at], &self.words[at + 1..]);
         let mine = |word: &str| matches!(word, "mi" | "mis" | "my");
         let owned = before.last().is_some_and(|word| mine(word));
-        let told = before.iter().any(|word| TELLING.contains(word))
+        let is_telling = before.iter().any(|word| TELLING.contains(word))
             && (before.ends_with(&["a", "mi"]) || before.ends_with(&["a", "mis"]) || before.ends_with(&["my"]));
         let knows = before.iter().chain(after).any(|word| KNOWING.contains(word));
-        if !owned || !(told || knows) {
+        if !owned || !(is_telling || knows) {
             return None;
         }
-        // "Prefiero que mi familia no lo sepa": the denial may stand behind.
+        // "Prefiero que mi familia no lo sepa": the denial may come after.
         let denied = self.words.iter().any(|word| denies(word) || AGAINST.contains(word));
         let stated = self.stated(Topic::Contact, Some(who.to_owned()), WANTED, at, at + 1)?;
-        Some(if denied { Stated { value: UNWANTED.to_owned(), ..stated } } else { stated })
+        Some(if denied { StatedPreference { value: UNWANTED.to_owned(), ..stated } } else { stated })
     }
 }
 

@@ -1,8 +1,8 @@
 use super::*;
 
 /// `topic (about): value`, one after the other.
-fn told(text: &str) -> String {
-    let one = |one: Stated| format!("{}: {}", one.heading(), one.value);
+fn preferences_of(text: &str) -> String {
+    let one = |one: StatedPreference| format!("{}: {}", one.heading(), one.value);
     stated(text).into_iter().map(one).collect::<Vec<_>>().join("; ")
 }
 
@@ -57,7 +57,7 @@ fn what_is_said_of_being_spoken_with_and_treated_is_read_in_both_languages() {
         ("i'd rather not talk about the accident", "talking about accident: unwanted"),
     ];
     for (text, expected) in all {
-        assert_eq!(told(text), expected, "{text}");
+        assert_eq!(preferences_of(text), expected, "{text}");
     }
 }
 
@@ -87,7 +87,7 @@ fn tastes_names_conditions_and_what_is_meant_for_now_say_nothing_of_it() {
         "",
     ];
     for text in nothing {
-        assert_eq!(told(text), "", "{text}");
+        assert_eq!(preferences_of(text), "", "{text}");
     }
 }
 

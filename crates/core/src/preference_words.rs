@@ -1,85 +1,85 @@
-//! Signs of how somebody wants to be spoken with and treated, in both languages, folded, matched by whole words.
+//! Signs of how a person wants to be spoken with and treated, in both languages, folded, matched by whole words.
 
-use super::{Needs, Sign, Topic, WANTED};
+use super::{SignContext, PreferenceSign, Topic, WANTED};
 
-const fn sign(topic: Topic, value: &'static str, needs: Needs, phrases: &'static [&'static str]) -> Sign {
-    Sign { topic, value, needs, phrases }
+const fn sign(topic: Topic, value: &'static str, needs: SignContext, phrases: &'static [&'static str]) -> PreferenceSign {
+    PreferenceSign { topic, value, needs, phrases }
 }
 
 /// A longer phrase hides the shorter ones within it: "mensajes de voz" are no messages.
-pub(super) const SIGNS: &[Sign] = &[
-    sign(Topic::Address, "informal", Needs::Nothing, &["tuteame", "tuteeme", "tutee", "tuteen", "tutees", "tutear",
+pub(super) const SIGNS: &[PreferenceSign] = &[
+    sign(Topic::Address, "informal", SignContext::Nothing, &["tuteame", "tuteeme", "tutee", "tuteen", "tutees", "tutear",
         "tutearme", "tutea", "tuteo", "hable de tu", "hables de tu", "hablen de tu", "hableme de tu", "hablame de tu",
         "trate de tu", "trates de tu", "traten de tu", "trateme de tu", "tratame de tu", "llame de tu",
         "llames de tu", "first name", "first names"]),
-    sign(Topic::Address, "formal", Needs::Nothing, &["de usted", "last name", "surname"]),
-    sign(Topic::Calls, WANTED, Needs::Reach, &["llamada", "llamadas", "telefono", "telefonica", "telefonicas",
+    sign(Topic::Address, "formal", SignContext::Nothing, &["de usted", "last name", "surname"]),
+    sign(Topic::Calls, WANTED, SignContext::Reach, &["llamada", "llamadas", "telefono", "telefonica", "telefonicas",
         "llamadas telefonicas", "phone", "telephone", "phone call", "phone calls", "calls"]),
-    sign(Topic::Calls, WANTED, Needs::Nothing, &["be called", "being called", "llamarme"]),
-    sign(Topic::Calls, WANTED, Needs::Calling, &["llame", "llames", "llamen", "llameme", "llamame", "call me",
+    sign(Topic::Calls, WANTED, SignContext::Nothing, &["be called", "being called", "llamarme"]),
+    sign(Topic::Calls, WANTED, SignContext::Calling, &["llame", "llames", "llamen", "llameme", "llamame", "call me",
         "calling me", "phone me", "ring me", "you call", "they call"]),
-    sign(Topic::Messages, WANTED, Needs::Reach, &["mensaje", "mensajes", "whatsapp", "sms", "text", "texts", "texting",
+    sign(Topic::Messages, WANTED, SignContext::Reach, &["mensaje", "mensajes", "whatsapp", "sms", "text", "texts", "texting",
         "text message", "text messages", "messages"]),
-    sign(Topic::Messages, WANTED, Needs::Nothing, &["me escriba", "me escribas", "me escriban", "escribame",
+    sign(Topic::Messages, WANTED, SignContext::Nothing, &["me escriba", "me escribas", "me escriban", "escribame",
         "escribeme", "escribirme", "text me", "message me", "be texted"]),
-    sign(Topic::Voicemail, WANTED, Needs::Reach, &["mensajes de voz", "mensaje de voz", "notas de voz", "audios",
+    sign(Topic::Voicemail, WANTED, SignContext::Reach, &["mensajes de voz", "mensaje de voz", "notas de voz", "audios",
         "buzon de voz", "voicemail", "voicemails", "voice mail", "voice message", "voice messages", "voice notes"]),
-    sign(Topic::Email, WANTED, Needs::Reach, &["correo", "correos", "correo electronico", "correos electronicos",
+    sign(Topic::Email, WANTED, SignContext::Reach, &["correo", "correos", "correo electronico", "correos electronicos",
         "email", "emails", "e-mail", "e-mails", "mail"]),
-    sign(Topic::Email, WANTED, Needs::Nothing, &["email me", "be emailed"]),
-    sign(Topic::Setting, "in person", Needs::Visit, &["en persona", "presencial", "presenciales", "presencialmente",
+    sign(Topic::Email, WANTED, SignContext::Nothing, &["email me", "be emailed"]),
+    sign(Topic::Setting, "in person", SignContext::Visit, &["en persona", "presencial", "presenciales", "presencialmente",
         "cara a cara", "in person", "in-person", "face to face", "face-to-face"]),
-    sign(Topic::Setting, "by video", Needs::Visit, &["videollamada", "videollamadas", "video llamada", "en linea",
+    sign(Topic::Setting, "by video", SignContext::Visit, &["videollamada", "videollamadas", "video llamada", "en linea",
         "online", "por video", "video", "video call", "video calls", "zoom", "a distancia", "remotely", "virtual",
         "virtuales", "telehealth"]),
-    sign(Topic::Setting, "by phone", Needs::Visit, &["sesiones por telefono", "sesion por telefono",
+    sign(Topic::Setting, "by phone", SignContext::Visit, &["sesiones por telefono", "sesion por telefono",
         "citas por telefono", "consulta por telefono", "consultas por telefono", "sesiones telefonicas",
         "consulta telefonica", "phone sessions", "phone appointments", "sessions by phone", "appointments by phone",
         "sessions over the phone", "meet by phone", "meet over the phone"]),
-    sign(Topic::TimeOfDay, "morning", Needs::Visit, &["por la manana", "por las mananas", "de manana", "las mananas",
+    sign(Topic::TimeOfDay, "morning", SignContext::Visit, &["por la manana", "por las mananas", "de manana", "las mananas",
         "a primera hora", "morning", "mornings"]),
-    sign(Topic::TimeOfDay, "afternoon", Needs::Visit, &["por la tarde", "por las tardes", "de tarde", "las tardes",
+    sign(Topic::TimeOfDay, "afternoon", SignContext::Visit, &["por la tarde", "por las tardes", "de tarde", "las tardes",
         "afternoon", "afternoons"]),
-    sign(Topic::TimeOfDay, "evening", Needs::Visit, &["por la noche", "por las noches", "ultima hora", "evening",
+    sign(Topic::TimeOfDay, "evening", SignContext::Visit, &["por la noche", "por las noches", "ultima hora", "evening",
         "evenings"]),
-    sign(Topic::Language, "Spanish", Needs::Talk, &["en espanol", "en castellano", "in spanish", "spanish"]),
-    sign(Topic::Language, "English", Needs::Talk, &["en ingles", "in english", "english"]),
-    sign(Topic::Language, "Catalan", Needs::Talk, &["en catalan", "in catalan"]),
-    sign(Topic::Language, "Basque", Needs::Talk, &["en euskera", "en vasco", "in basque"]),
-    sign(Topic::Language, "Galician", Needs::Talk, &["en gallego", "in galician"]),
-    sign(Topic::Language, "Portuguese", Needs::Talk, &["en portugues", "in portuguese"]),
-    sign(Topic::Language, "French", Needs::Talk, &["en frances", "in french"]),
-    sign(Topic::Language, "Quechua", Needs::Talk, &["en quechua", "in quechua"]),
-    sign(Topic::Language, "Guarani", Needs::Talk, &["en guarani", "in guarani"]),
-    sign(Topic::Language, "Aymara", Needs::Talk, &["en aymara", "en aimara", "in aymara"]),
-    sign(Topic::Clinician, "a woman", Needs::Visit, &["terapeuta mujer", "psicologa mujer", "doctora mujer",
+    sign(Topic::Language, "Spanish", SignContext::Talk, &["en espanol", "en castellano", "in spanish", "spanish"]),
+    sign(Topic::Language, "English", SignContext::Talk, &["en ingles", "in english", "english"]),
+    sign(Topic::Language, "Catalan", SignContext::Talk, &["en catalan", "in catalan"]),
+    sign(Topic::Language, "Basque", SignContext::Talk, &["en euskera", "en vasco", "in basque"]),
+    sign(Topic::Language, "Galician", SignContext::Talk, &["en gallego", "in galician"]),
+    sign(Topic::Language, "Portuguese", SignContext::Talk, &["en portugues", "in portuguese"]),
+    sign(Topic::Language, "French", SignContext::Talk, &["en frances", "in french"]),
+    sign(Topic::Language, "Quechua", SignContext::Talk, &["en quechua", "in quechua"]),
+    sign(Topic::Language, "Guarani", SignContext::Talk, &["en guarani", "in guarani"]),
+    sign(Topic::Language, "Aymara", SignContext::Talk, &["en aymara", "en aimara", "in aymara"]),
+    sign(Topic::Clinician, "a woman", SignContext::Visit, &["terapeuta mujer", "psicologa mujer", "doctora mujer",
         "medica mujer", "psiquiatra mujer", "mujer terapeuta", "que sea mujer", "sea una mujer", "atienda una mujer",
         "female therapist", "female doctor", "female psychologist", "female psychiatrist", "female counselor",
         "female counsellor", "female clinician", "female provider", "woman therapist", "woman doctor",
         "see a woman", "therapist to be a woman"]),
-    sign(Topic::Clinician, "a man", Needs::Visit, &["terapeuta hombre", "psicologo hombre", "doctor hombre",
+    sign(Topic::Clinician, "a man", SignContext::Visit, &["terapeuta hombre", "psicologo hombre", "doctor hombre",
         "medico hombre", "psiquiatra hombre", "que sea hombre", "sea un hombre", "atienda un hombre",
         "male therapist", "male doctor", "male psychologist", "male psychiatrist", "male counselor",
         "male counsellor", "male clinician", "male provider", "see a man", "therapist to be a man"]),
-    sign(Topic::Format, "in a group", Needs::Visit, &["de grupo", "en grupo", "grupal", "grupales", "group", "groups",
+    sign(Topic::Format, "in a group", SignContext::Visit, &["de grupo", "en grupo", "grupal", "grupales", "group", "groups",
         "group therapy", "group sessions"]),
-    sign(Topic::Format, "individual", Needs::Visit, &["individual", "individuales", "one on one", "one to one",
+    sign(Topic::Format, "individual", SignContext::Visit, &["individual", "individuales", "one on one", "one to one",
         "one-on-one", "one-to-one", "a solas"]),
-    sign(Topic::Tone, "direct", Needs::Talk, &["directo", "directa", "directos", "directas", "claro", "con claridad",
+    sign(Topic::Tone, "direct", SignContext::Talk, &["directo", "directa", "directos", "directas", "claro", "con claridad",
         "sin rodeos", "al grano", "con franqueza", "straightforward", "blunt", "to the point", "straight", "direct",
         "directly", "be honest", "bluntly"]),
-    sign(Topic::Tone, "gentle", Needs::Talk, &["con tacto", "con suavidad", "con delicadeza", "gentle", "gently",
+    sign(Topic::Tone, "gentle", SignContext::Talk, &["con tacto", "con suavidad", "con delicadeza", "gentle", "gently",
         "softly", "tactful", "tactfully"]),
-    sign(Topic::Length, "brief", Needs::Talk, &["cortas", "cortos", "corto", "breve", "breves", "brevemente",
+    sign(Topic::Length, "brief", SignContext::Talk, &["cortas", "cortos", "corto", "breve", "breves", "brevemente",
         "short", "brief", "briefly", "concise", "resumido", "resumida"]),
-    sign(Topic::Length, "in detail", Needs::Talk, &["con detalle", "con detalles", "detallado", "detallada",
+    sign(Topic::Length, "in detail", SignContext::Talk, &["con detalle", "con detalles", "detallado", "detallada",
         "detalladas", "en detalle", "largas", "in detail", "detailed", "details", "in depth", "thorough", "long"]),
-    sign(Topic::Touch, WANTED, Needs::Nothing, &["me toque", "me toquen", "me toques", "tocarme",
+    sign(Topic::Touch, WANTED, SignContext::Nothing, &["me toque", "me toquen", "me toques", "tocarme",
         "me abracen", "me abrace", "contacto fisico", "be touched", "being touched", "touch me", "touching me",
         "hug me", "be hugged", "being hugged", "physical contact"]),
 ];
 
-/// Where or when a way of reaching somebody is meant: "no me llame al trabajo" leaves other calls alone.
+/// Where or when a way of reaching a person is meant: "no me llame al trabajo" leaves other calls alone.
 pub(super) const WHERE: &[(&str, &[&str])] = &[
     ("at work", &["al trabajo", "en el trabajo", "at work", "my work", "mi trabajo", "la oficina", "the office"]),
     ("at home", &["a casa", "en casa", "a mi casa", "at home", "my home", "my house"]),
@@ -87,7 +87,7 @@ pub(super) const WHERE: &[(&str, &[&str])] = &[
     ("at night", &["de noche", "at night", "late"]),
 ];
 
-/// Meetings with whoever treats.
+/// Meetings with anyone who treats.
 pub(super) const VISIT: &[&str] = &["sesion", "sesiones", "cita", "citas", "consulta", "consultas", "terapia",
     "visita", "visitas", "appointment", "appointments", "session", "sessions", "therapy", "visit", "visits", "meet",
     "meetings", "veamos", "vernos", "verme", "quedemos", "atienda", "atiendan", "atenderme", "terapeuta", "psicologa",
@@ -101,12 +101,12 @@ pub(super) const TALK: &[&str] = &["hablar", "hablarme", "hable", "hables", "hab
     "respuestas", "respuesta", "answers", "answer", "explain", "explained", "explanations", "escriba", "escriban",
     "conmigo", "communicate", "sea", "sean", "be"];
 
-/// Sending something to somebody.
+/// Sending something to a person.
 pub(super) const REACH: &[&str] = &["mande", "manden", "mandes", "mandara", "mandarme", "envie", "envien", "enviarme", "deje",
     "dejen", "dejes", "contacte", "contacten", "contactarme", "contacto", "comunique", "comuniquen", "avise", "avisen",
     "avisarme", "hablar", "hable", "hablen", "recibir", "send", "sending", "leave", "leaving", "receive", "contacted",
     "contact", "reach", "reached", "reminders", "recordatorios", "talk", "speak", "text", "call", "llame", "llamen"];
-/// Liking, which tells of care only beside a way of reaching somebody.
+/// Liking, which tells of care only next to a way of reaching a person.
 pub(super) const LIKING: &[&str] = &["gusta", "gustan", "gustaria", "like", "likes", "soporto", "aguanto", "can", "stand"];
 
 /// What says that something is preferred and nothing else: a sign that stands with these alone needs no other word.
@@ -121,7 +121,7 @@ pub(super) const AFTER_CALLING: &[&str] = &["por", "al", "a", "antes", "en", "du
     "los", "las", "entre", "tanto", "at", "on", "by", "before", "after", "in", "during", "instead", "back", "any",
     "anymore", "again", "over", "rather", "or", "and", "please", "so", "tomorrow", "every", "me"];
 
-/// Against what stands beside them.
+/// Against what stands next to them.
 pub(super) const AGAINST: &[&str] = &["odio", "odia", "detesto", "detesta", "aborrezco", "evito", "evita", "evitar",
     "evite", "evite", "eviten", "molesta", "molestan", "choca", "chocan", "incomoda", "incomodan", "agobia", "agobian",
     "estresa", "estresan", "cuesta", "cuestan", "hate", "hates", "dislike", "dislikes", "avoid", "avoids", "loathe",
@@ -154,7 +154,7 @@ pub(super) const HOLLOW: &[&str] = &["el", "la", "los", "las", "lo", "mi", "mis"
     "de", "del", "of", "eso", "esto", "ello", "that", "this", "it", "things", "cosas", "tema", "temas", "with", "con",
     "anyone", "nadie", "usted", "you", "en", "in"];
 
-/// Telling somebody else.
+/// Telling another person.
 pub(super) const TELLING: &[&str] = &["llame", "llamen", "llamar", "avise", "avisen", "avisar", "contacte", "contacten",
     "contactar", "informe", "informen", "diga", "digan", "cuente", "cuenten", "involucren", "call", "tell", "contact",
     "inform", "involve", "notify"];

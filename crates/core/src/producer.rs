@@ -1,12 +1,12 @@
 //! What a producer may bring, in words that configuration, admission and documentation share: types of messages and the
 //! roles in which somebody speaks or acts.
 
-use super::code::codes;
+use super::coded_enum::codes;
 use super::memory::SetBy;
 
 codes!(
     /// The types of messages of the contract, by their names.
-    Sort {
+    ContractMessageType {
         Document = "anamnesis.document.submitted.v1",
         HealthSignal = "anamnesis.health_signal.recorded.v1",
         Profile = "anamnesis.profile.updated.v1",
@@ -17,7 +17,7 @@ codes!(
 
 codes!(
     /// In which role a command of a producer may act, and whose words in its documents count as that role's.
-    Role {
+    ProducerRole {
         Patient = "patient",
         Clinician = "clinician",
         Family = "family",
@@ -27,7 +27,7 @@ codes!(
     }
 );
 
-impl Role {
+impl ProducerRole {
     /// The role that a row's standing comes from; `None` for what needs none: devices and profile events are types of
     /// messages of their own, and nobody known has no standing to lend.
     pub fn of(set_by: SetBy) -> Option<Self> {

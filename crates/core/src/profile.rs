@@ -5,12 +5,12 @@ use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
 /// When something was stated, and by which message: messages of one instant have an order too.
-pub type Stamp = (DateTime<Utc>, Uuid);
+pub type StatementStamp = (DateTime<Utc>, Uuid);
 
 /// What one profile event states; `None` leaves a field as it is.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProfileStatement {
-    pub stamp: Stamp,
+    pub stamp: StatementStamp,
     /// 0–100 (seed 004).
     pub cognitive_state: Option<f64>,
     pub disclaimer_accepted_at: Option<DateTime<Utc>>,
@@ -33,7 +33,7 @@ pub struct StatedProfile {
 }
 
 /// Field by field, the latest event that speaks of it.
-pub fn fold(mut statements: Vec<ProfileStatement>) -> StatedProfile {
+pub fn project(mut statements: Vec<ProfileStatement>) -> StatedProfile {
     statements.sort_by_key(|s| s.stamp);
     statements.into_iter().fold(StatedProfile::default(), |known, said| StatedProfile {
         cognitive_state: said.cognitive_state.or(known.cognitive_state),
@@ -48,22 +48,22 @@ pub fn fold(mut statements: Vec<ProfileStatement>) -> StatedProfile {
 
 /// Values that hold from their instant until the next one.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Course<T>(Vec<(Stamp, T)>);
+pub struct ValueHistory<T>(Vec<(StatementStamp, T)>);
 
-impl<T> Default for Course<T> {
+impl<T> Default for ValueHistory<T> {
     fn default() -> Self {
         Self(Vec::new())
     }
 }
 
 /// The patient's cognitive state (0–100) as profile events stated it over time.
-pub type CognitiveCourse = Course<f64>;
+pub type CognitiveHistory = ValueHistory<f64>;
 
 /// Whether nothing was to be kept of the patient, over time (seed 000, `/efimero`).
-pub type EphemeralCourse = Course<bool>;
+pub type EphemeralHistory = ValueHistory<bool>;
 
-impl<T: Copy> Course<T> {
-    pub fn add(&mut self, stamp: Stamp, value: T) {
+impl<T: Copy> ValueHistory<T> {
+    pub fn add(&mut self, stamp: StatementStamp, value: T) {
         let place = self.0.partition_point(|(known, _)| *known <= stamp);
         self.0.insert(place, (stamp, value));
     }
@@ -98,11 +98,11 @@ mod tests {
         DateTime::UNIX_EPOCH + Duration::minutes(minutes)
     }
 
-    fn stamp(minutes: i64, id: u128) -> Stamp {
+    fn stamp(minutes: i64, id: u128) -> StatementStamp {
         (at(minutes), Uuid::from_u128(id))
     }
 
-    fn said(stamp: Stamp, state: Option<f64>, region: Option<&str>) -> ProfileStatement {
+    fn said(stamp: StatementStamp, state: Option<f64>, region: Option<&str>) -> ProfileStatement {
         ProfileStatement {
             stamp,
             cognitive_state: state,
@@ -115,7 +115,7 @@ mod tests {
 
     #[test]
     fn each_field_is_what_the_latest_event_that_speaks_of_it_says() {
-        let profile = fold(vec![
+        let profile = project(vec![
             said(stamp(5, 1), None, Some("PE")),
             said(stamp(1, 2), Some(80.0), Some("ES")),
             said(stamp(3, 3), Some(25.0), None),
@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn a_course_holds_from_its_instant_until_the_next() {
-        let mut course = CognitiveCourse::default();
+        let mut course = CognitiveHistory::default();
         course.add(stamp(10, 1), 80.0);
         course.add(stamp(20, 1), 25.0);
         let of = |minutes| course.at(at(minutes));
@@ -146,9 +146,9 @@ mod tests {
             let all: Vec<_> = events.iter().map(|(m, id, v)| said(stamp(*m, *id), Some(f64::from(*v)), None)).collect();
             let mut turned = all.clone();
             turned.rotate_left(rotation.min(all.len()));
-            prop_assert_eq!(fold(all.clone()), fold(turned.clone()));
+            prop_assert_eq!(project(all.clone()), project(turned.clone()));
             let course = |list: &[ProfileStatement]| {
-                let mut course = CognitiveCourse::default();
+                let mut course = CognitiveHistory::default();
                 list.iter().for_each(|s| course.add(s.stamp, s.cognitive_state.unwrap()));
                 course
             };

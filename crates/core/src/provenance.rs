@@ -2,7 +2,7 @@
 //! "Provenance"). Entity-neutral: provenance says who, never what kind of being. Reading a free-text source is
 //! `source`.
 
-use super::code::codes;
+use super::coded_enum::codes;
 use super::finding::Epistemic;
 use super::memory::DocumentType;
 

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
 
-use super::code::codes;
+use super::coded_enum::codes;
 use super::document::DocumentType;
 
 codes!(
@@ -50,14 +50,14 @@ pub fn country(region: &str) -> Option<String> {
 /// What becomes of documents of one type, and when.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Rule {
+pub struct RetentionRule {
     /// Days since the document was recorded; 0 is the next run.
     pub after_days: u32,
     pub(crate) then: Fate,
 }
 
 /// Rules of one tier; a type that is not named is kept.
-pub type Rules = BTreeMap<DocumentType, Rule>;
+pub type TierRules = BTreeMap<DocumentType, RetentionRule>;
 
 /// Which tier holds, and what it means.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -69,7 +69,7 @@ pub struct RetentionPolicy {
     #[serde(default)]
     pub countries: BTreeMap<String, PrivacyTier>,
     #[serde(default)]
-    pub tiers: BTreeMap<PrivacyTier, Rules>,
+    pub tiers: BTreeMap<PrivacyTier, TierRules>,
     /// Days since the last message about a patient after which the whole patient is erased, 1 to 36,500. Twenty-six years
     /// where nothing is said: a newborn is then an adult past every minimum of docs/retention.md.
     #[serde(default = "child_to_adult")]
@@ -82,7 +82,7 @@ fn child_to_adult() -> u32 {
 
 /// What is said of tiers around one document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Said<'a> {
+pub struct StatedTiers<'a> {
     pub patient: Option<PrivacyTier>,
     pub organization: Option<PrivacyTier>,
     /// Where the patient lives, else where the organisation works.
@@ -91,7 +91,7 @@ pub struct Said<'a> {
 
 impl RetentionPolicy {
     /// The patient's word before the organisation's, the organisation's before the country's (feature 87).
-    pub(crate) fn tier_of(&self, said: &Said<'_>) -> PrivacyTier {
+    pub(crate) fn tier_of(&self, said: &StatedTiers<'_>) -> PrivacyTier {
         let of_country = || said.country.and_then(|country| self.countries.get(country)).copied();
         said.patient.or(said.organization).or_else(of_country).unwrap_or(self.tier)
     }
@@ -99,7 +99,7 @@ impl RetentionPolicy {
     /// When a document's source is let go, and how. `None`: it is kept.
     pub fn due(
         &self,
-        said: &Said<'_>,
+        said: &StatedTiers<'_>,
         document_type: DocumentType,
         recorded_at: DateTime<Utc>,
     ) -> Option<(DateTime<Utc>, Fate)> {
@@ -115,7 +115,8 @@ mod tests {
     use super::*;
 
     fn policy() -> RetentionPolicy {
-        let rules = |days, then| BTreeMap::from([(DocumentType::ChatMessage, Rule { after_days: days, then })]);
+        let rules =
+            |days, then| BTreeMap::from([(DocumentType::ChatMessage, RetentionRule { after_days: days, then })]);
         RetentionPolicy {
             tier: PrivacyTier::Standard,
             countries: BTreeMap::from([("DE".to_owned(), PrivacyTier::DropSource)]),
@@ -137,14 +138,17 @@ mod tests {
     #[test]
     fn the_patients_word_comes_before_the_organisations_and_that_before_the_countrys() {
         let policy = policy();
-        let country = Said { country: Some("DE"), ..Said::default() };
-        let organization = Said { organization: Some(PrivacyTier::Standard), ..country };
-        let patient = Said { patient: Some(PrivacyTier::SummaryOnly), ..organization };
-        let tiers = [Said::default(), country, organization, patient].map(|said| policy.tier_of(&said));
+        let country = StatedTiers { country: Some("DE"), ..StatedTiers::default() };
+        let organization = StatedTiers { organization: Some(PrivacyTier::Standard), ..country };
+        let patient = StatedTiers { patient: Some(PrivacyTier::SummaryOnly), ..organization };
+        let tiers = [StatedTiers::default(), country, organization, patient].map(|said| policy.tier_of(&said));
         let expected =
             [PrivacyTier::Standard, PrivacyTier::DropSource, PrivacyTier::Standard, PrivacyTier::SummaryOnly];
         assert_eq!(tiers, expected);
-        assert_eq!(policy.tier_of(&Said { country: Some("FR"), ..Said::default() }), PrivacyTier::Standard);
+        assert_eq!(
+            policy.tier_of(&StatedTiers { country: Some("FR"), ..StatedTiers::default() }),
+            PrivacyTier::Standard
+        );
     }
 
     #[test]
@@ -164,11 +168,11 @@ mod tests {
             let policy = policy();
             let recorded = DateTime::from_timestamp(at, 0).unwrap();
             let document_type = DocumentType::ALL[n];
-            let said = Said { patient: Some(PrivacyTier::DropSource), ..Said::default() };
+            let said = StatedTiers { patient: Some(PrivacyTier::DropSource), ..StatedTiers::default() };
             let expected = (document_type == DocumentType::ChatMessage)
                 .then(|| (recorded + TimeDelta::days(1), Fate::SourceDropped));
             prop_assert_eq!(policy.due(&said, document_type, recorded), expected);
-            let cold = Said { patient: Some(PrivacyTier::ColdArchive), ..Said::default() };
+            let cold = StatedTiers { patient: Some(PrivacyTier::ColdArchive), ..StatedTiers::default() };
             prop_assert_eq!(policy.due(&cold, document_type, recorded), None);
         }
     }

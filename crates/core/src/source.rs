@@ -1,9 +1,9 @@
 //! From a free-text source to a source type, by whole words in English and Spanish (seed 001, section 3; model.md,
-//! "Provenance"). "told by Claire" is external and names claire; "left lower lobe consolidation" is nobody's
+//! "Provenance"). "told by Claire" is external and names claire; "left lower lobe consolidation" is no one's
 //! consolidation of memories. The seed's own code matched parts of words.
 
 use super::provenance::SourceType;
-use super::wording::{Word, denies, words};
+use super::wording::{FoldedWord, denies, words};
 use anamnesis_text::TokenKind;
 
 #[rustfmt::skip] // lists of words read as paragraphs
@@ -17,9 +17,9 @@ use vocabulary::{
 
 /// What a free-text source says.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reading {
+pub struct SourceReading {
     pub source_type: SourceType,
-    /// Who provided it, in lower case; `None` when nobody is named.
+    /// Who provided it, in lower case; `None` when no one is named.
     pub entity: Option<String>,
     /// An address that identifies who, where the source gives one.
     pub entity_ref: Option<String>,
@@ -27,11 +27,11 @@ pub struct Reading {
 
 /// Reads a source. Nothing at all reads as `unknown`; words that match no rule are the teller's own experience, seed
 /// 001's default.
-pub fn read(source: &str) -> Reading {
+pub fn read(source: &str) -> SourceReading {
     let words = words(source);
     let entity_ref = words.iter().find(|w| w.kind == TokenKind::Email).map(|w| w.span.of(source).to_lowercase());
-    let reading = |source_type, entity| Reading { source_type, entity, entity_ref: entity_ref.clone() };
-    let meaning: Vec<&Word> = words.iter().filter(|word| !word.is_sign()).collect();
+    let reading = |source_type, entity| SourceReading { source_type, entity, entity_ref: entity_ref.clone() };
+    let meaning: Vec<&FoldedWord> = words.iter().filter(|word| !word.is_sign()).collect();
     if meaning.is_empty() || (meaning.len() == 1 && meaning[0].is(UNKNOWN)) {
         return reading(SourceType::Unknown, None);
     }
@@ -42,8 +42,8 @@ pub fn read(source: &str) -> Reading {
         return reading(SourceType::Unknown, None);
     }
     match external(source, &words) {
-        Some(Told::By(entity)) => reading(SourceType::External, entity),
-        Some(Told::Document) => reading(SourceType::Observation, None),
+        Some(Attribution::By(entity)) => reading(SourceType::External, entity),
+        Some(Attribution::Document) => reading(SourceType::Observation, None),
         None if is_act(&meaning, CONSOLIDATION, CONSOLIDATION_HOMONYMS, 0) => reading(SourceType::Consolidation, None),
         None if is_act(&meaning, SEED, SEED_HOMONYMS, 1) => reading(SourceType::Seed, None),
         None if meaning.iter().any(|word| word.is(PRELOADED)) => reading(SourceType::Seed, None),
@@ -53,18 +53,18 @@ pub fn read(source: &str) -> Reading {
     }
 }
 
-enum Told {
+enum Attribution {
     By(Option<String>),
     /// "según la documentación": a page, not a being.
     Document,
 }
 
 /// The text says that nothing is known of the origin: "no source recorded", "sin procedencia", a legacy entry.
-fn is_unknown(words: &[&Word]) -> bool {
+fn is_unknown(words: &[&FoldedWord]) -> bool {
     let has = |any_of: &[&str]| words.iter().any(|word| word.is(any_of));
     let missing = words.iter().any(|word| denies(&word.folded) || word.is(UNKNOWN));
     // "Fever of unknown origin" says nothing of where the words come from.
-    let other = |word: &&&Word| {
+    let other = |word: &&&FoldedWord| {
         !(word.is(ORIGINS) || word.is(UNKNOWN) || word.is(ENTRIES) || word.is(FUNCTION_WORDS) || denies(&word.folded))
     };
     let of_words = words.iter().filter(other).count() <= usize::from(has(ENTRIES)) + 1 && !attributed(words);
@@ -72,71 +72,73 @@ fn is_unknown(words: &[&Word]) -> bool {
 }
 
 /// Whether an origin is that of something else than an entry: "rash of unknown origin", "dolor de origen desconocido".
-fn attributed(words: &[&Word]) -> bool {
+fn attributed(words: &[&FoldedWord]) -> bool {
     let origin = words.iter().position(|word| word.is(ORIGINS));
     let of = origin.and_then(|at| words[..at].iter().rposition(|word| word.is(&["of", "de"])));
     of.is_some_and(|of| of > 0 && !words[of - 1].is(ENTRIES))
 }
 
 /// Reasoned over what was known: said by its own word, or as patterns that were joined.
-fn is_inference(words: &[&Word]) -> bool {
+fn is_inference(words: &[&FoldedWord]) -> bool {
     let has = |any_of: &[&str]| words.iter().any(|word| word.is(any_of));
     has(INFERENCE) || has(JOINING) && has(PATTERNS)
 }
 
 /// "Nobody told me", "not told by anyone": the saying is denied.
-fn is_denied(words: &[Word], at: usize) -> bool {
+fn is_denied(words: &[FoldedWord], at: usize) -> bool {
     let before = &words[at.saturating_sub(4)..at];
-    let clause = before.iter().rposition(Word::is_sign).map_or(0, |sign| sign + 1);
+    let clause = before.iter().rposition(FoldedWord::is_sign).map_or(0, |sign| sign + 1);
     before[clause..].iter().any(|word| word.is(NO_ONE))
         || before.last().is_some_and(|word| denies(&word.folded))
         || before.len() >= 2 && before[before.len() - 2..].iter().map(|w| w.folded.as_str()).eq(["no", "one"])
 }
 
-fn external(source: &str, words: &[Word]) -> Option<Told> {
+fn external(source: &str, words: &[FoldedWord]) -> Option<Attribution> {
     let mut nameless = None;
     for at in (0..words.len()).filter(|at| !is_denied(words, *at)) {
         if let Some(length) = BEFORE_NAME.iter().find_map(|phrase| matches_at(words, at, phrase)) {
             let name = name_after(source, words, at + length);
             match first_meaning(words, at + length) {
                 Some(word) if word.is(STANDING_ORDERS) => continue,
-                Some(word) if word.is(DOCUMENTS) => return Some(Told::Document),
+                Some(word) if word.is(DOCUMENTS) => return Some(Attribution::Document),
                 None if words[at].is(&["per"]) => continue,
                 _ if words[at].is(&["heard"]) && auscultated(words) => continue,
-                _ if name.is_none() => nameless = Some(Told::By(None)),
-                _ => return Some(Told::By(name)),
+                _ if name.is_none() => nameless = Some(Attribution::By(None)),
+                _ => return Some(Attribution::By(name)),
             }
         }
         if words[at].is(HEARING) && !auscultated(words) && !words.iter().any(|w| w.is(&["hear"])) {
-            return Some(Told::By(heard_whom(source, words, at)));
+            return Some(Attribution::By(reporter_after_hear(source, words, at)));
         }
         if words[at].is(SAYING) && !is_place_name(words, at) {
             match teller(source, words, at) {
-                Subject::Oneself => continue,
-                Subject::Named(name) => return Some(Told::By(Some(name))),
-                Subject::Nobody => return Some(Told::By(name_after(source, words, after_objects(words, at + 1)))),
+                SourceSubject::Oneself => continue,
+                SourceSubject::Named(name) => return Some(Attribution::By(Some(name))),
+                SourceSubject::Nobody => {
+                    return Some(Attribution::By(name_after(source, words, after_objects(words, at + 1))));
+                }
             }
         }
     }
     nameless
 }
 
-fn auscultated(words: &[Word]) -> bool {
+fn auscultated(words: &[FoldedWord]) -> bool {
     words.iter().any(|word| word.is(AUSCULTATION))
 }
 
 /// Port Said is a town.
-fn is_place_name(words: &[Word], at: usize) -> bool {
+fn is_place_name(words: &[FoldedWord], at: usize) -> bool {
     words[at].folded == "said" && at > 0 && words[at - 1].is(&["port", "bur"])
 }
 
-fn matches_at(words: &[Word], at: usize, phrase: &[&str]) -> Option<usize> {
+fn matches_at(words: &[FoldedWord], at: usize, phrase: &[&str]) -> Option<usize> {
     let there = words.get(at..at + phrase.len())?;
     there.iter().zip(phrase).all(|(word, wanted)| word.folded == *wanted).then_some(phrase.len())
 }
 
 /// "heard Sean say": the name stands between.
-fn heard_whom(source: &str, words: &[Word], at: usize) -> Option<String> {
+fn reporter_after_hear(source: &str, words: &[FoldedWord], at: usize) -> Option<String> {
     let rest = words.get(at + 1..)?;
     if rest.first().is_some_and(|word| word.is(&["a"])) {
         return name_after(source, words, at + 2);
@@ -145,7 +147,7 @@ fn heard_whom(source: &str, words: &[Word], at: usize) -> Option<String> {
     name_of(source, &words[at + 1..at + 1 + say])
 }
 
-enum Subject {
+enum SourceSubject {
     /// "I said": no other being provided it.
     Oneself,
     Named(String),
@@ -153,7 +155,7 @@ enum Subject {
 }
 
 /// Who stands before a verb of saying.
-fn teller(source: &str, words: &[Word], verb: usize) -> Subject {
+fn teller(source: &str, words: &[FoldedWord], verb: usize) -> SourceSubject {
     let mut end = verb;
     while end > 0
         && words[end - 1].is(&["me", "nos", "le", "les", "lo", "se", "que", "just", "also", "ya", "has", "had"])
@@ -166,32 +168,32 @@ fn teller(source: &str, words: &[Word], verb: usize) -> Subject {
     }
     let before = &words[start..end];
     if before.last().is_some_and(|word| word.is(&["i", "we", "yo", "nosotros"])) {
-        return Subject::Oneself;
+        return SourceSubject::Oneself;
     }
     match name_of(source, before) {
-        Some(name) => Subject::Named(name),
-        None => Subject::Nobody,
+        Some(name) => SourceSubject::Named(name),
+        None => SourceSubject::Nobody,
     }
 }
 
-fn after_objects(words: &[Word], mut at: usize) -> usize {
+fn after_objects(words: &[FoldedWord], mut at: usize) -> usize {
     while words.get(at).is_some_and(|word| word.is(OBJECTS)) {
         at += 1;
     }
     at
 }
 
-fn is_break(words: &[Word], at: usize) -> bool {
+fn is_break(words: &[FoldedWord], at: usize) -> bool {
     let word = &words[at];
     let title = word.folded == "." && at > 0 && words[at - 1].is(TITLES);
     (word.is_sign() && !title) || word.is(BREAKS)
 }
 
-fn first_meaning(words: &[Word], at: usize) -> Option<&Word> {
+fn first_meaning(words: &[FoldedWord], at: usize) -> Option<&FoldedWord> {
     words.get(at..)?.iter().find(|word| !word.is(ARTICLES) && !word.is_sign())
 }
 
-fn name_after(source: &str, words: &[Word], at: usize) -> Option<String> {
+fn name_after(source: &str, words: &[FoldedWord], at: usize) -> Option<String> {
     let mut start = at;
     while words.get(start).is_some_and(|word| word.is(ARTICLES)) {
         start += 1;
@@ -201,7 +203,7 @@ fn name_after(source: &str, words: &[Word], at: usize) -> Option<String> {
 }
 
 /// The name that the words spell, in lower case, without articles; `None` for pronouns.
-fn name_of(source: &str, words: &[Word]) -> Option<String> {
+fn name_of(source: &str, words: &[FoldedWord]) -> Option<String> {
     let first = words.iter().position(|word| !word.is(ARTICLES) && !word.is_sign())?;
     let named = &words[first..];
     if named.iter().all(|word| word.is(NOBODY) || word.is_sign()) || named[0].is(NOBODY) {
@@ -212,8 +214,8 @@ fn name_of(source: &str, words: &[Word]) -> Option<String> {
 }
 
 /// Whether the text speaks of the act: its word is there, no clinical homonym is, and either something that is done to
-/// memories stands beside it or at most `spare` other words do. What is undecided is not the act.
-fn is_act(words: &[&Word], act: &[&str], homonyms: &[&str], spare: usize) -> bool {
+/// memories stands next to it or at most `spare` other words do. What is undecided is not the act.
+fn is_act(words: &[&FoldedWord], act: &[&str], homonyms: &[&str], spare: usize) -> bool {
     let others: Vec<_> = words.iter().filter(|word| !mentions(word, act) && !word.is(FUNCTION_WORDS)).collect();
     let spoken = others.iter().filter(|word| word.kind == TokenKind::Word).count();
     words.iter().any(|word| mentions(word, act))
@@ -222,11 +224,11 @@ fn is_act(words: &[&Word], act: &[&str], homonyms: &[&str], spare: usize) -> boo
 }
 
 /// The word or a part of a compound ("seed-beliefs").
-fn mentions(word: &Word, any_of: &[&str]) -> bool {
+fn mentions(word: &FoldedWord, any_of: &[&str]) -> bool {
     word.is(any_of) || (word.kind == TokenKind::Word && word.folded.split('-').any(|part| any_of.contains(&part)))
 }
 
-fn is_observation(words: &[&Word]) -> bool {
+fn is_observation(words: &[&FoldedWord]) -> bool {
     // A patient who is kept under observation is not an observation.
     let ward = ["under", "unit", "ward", "bed", "room", "en", "sala", "unidad", "cama", "ingresado", "ingresada"];
     let observed = words.iter().any(|word| word.is(OBSERVED)) && !words.iter().any(|word| word.is(&ward));

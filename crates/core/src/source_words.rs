@@ -142,7 +142,7 @@ pub(super) const CONSOLIDATION: &[&str] = &[
 
 pub(super) const SEED: &[&str] = &["seed", "seeds", "seeded", "semilla", "semillas"];
 
-/// Words beside which consolidating or seeding is something that is done to memories.
+/// Words next to which consolidating or seeding is something that is done to memories.
 pub(super) const ACTS: &[&str] = &[
     "memory", "memories", "memoria", "memorias", "session", "sessions", "sesion", "sesiones", "nightly", "nocturna",
     "nocturno", "night", "noche", "weekly", "semanal", "daily", "diaria", "cycle", "ciclo", "job", "run", "pass",

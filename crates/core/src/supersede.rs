@@ -3,13 +3,13 @@
 
 use chrono::{DateTime, Utc};
 
-use super::code::codes;
+use super::coded_enum::codes;
 use super::finding::EntityType;
 use super::memory::{Class, DocumentType, SetBy};
 use super::provenance::Trust;
 
 codes!(
-    Outcome {
+    SupersedeOutcome {
         /// The old value ends where the new one begins; both are linked.
         Supersede = "supersede",
         /// Nothing changes: both are kept, linked, and a person is asked.
@@ -25,7 +25,7 @@ codes!(
 
 /// The value that is there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Current {
+pub struct CurrentValue {
     pub trust: Trust,
     pub set_by: SetBy,
     /// What it is about; `None` (unknown) is treated as clinical. That there is no allergy is guarded like any other
@@ -37,40 +37,40 @@ pub struct Current {
 
 /// The value that arrives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Arriving {
+pub struct ArrivingValue {
     pub trust: Trust,
     /// Who says so, where it is known.
     pub set_by: SetBy,
     /// `None` for what no document carries: profile events, answers, commands.
     pub document_type: Option<DocumentType>,
     pub valid_from: Option<DateTime<Utc>>,
-    /// It says what the old value says (`sameness`).
+    /// It says what the old value says (`equivalence`).
     pub same_fact: bool,
 }
 
 /// Decides between a standing and an arriving value of one attribute. The order of the questions is the order of harm:
 /// first whether the newcomer may change anything, then when it was true.
-pub fn outcome(old: &Current, new: &Arriving) -> Outcome {
+pub fn outcome(old: &CurrentValue, new: &ArrivingValue) -> SupersedeOutcome {
     if new.same_fact {
-        return if new.trust >= Trust::T4 { Outcome::NoChange } else { Outcome::Reconfirm };
+        return if new.trust >= Trust::T4 { SupersedeOutcome::NoChange } else { SupersedeOutcome::Reconfirm };
     }
     if !may_change(old, new) || keeps_both(old, new) {
-        return Outcome::Contradiction;
+        return SupersedeOutcome::Contradiction;
     }
     match (old.valid_from, new.valid_from) {
         (Some(old), Some(new)) => later(old, new),
-        _ => Outcome::Supersede,
+        _ => SupersedeOutcome::Supersede,
     }
 }
 
 /// Of two values of which the newcomer may replace the other: which one holds now.
-pub(crate) fn later(old: DateTime<Utc>, new: DateTime<Utc>) -> Outcome {
-    if new < old { Outcome::CloseBackdated } else { Outcome::Supersede }
+pub(crate) fn later(old: DateTime<Utc>, new: DateTime<Utc>) -> SupersedeOutcome {
+    if new < old { SupersedeOutcome::CloseBackdated } else { SupersedeOutcome::Supersede }
 }
 
 /// Clinical wins: only T1 and T2 change anything, T2 never T1. What a clinician, a profile event or an answered task set in
 /// the clinical store, and any allergy, is changed by one of these alone, and by no conversation, whatever its trust.
-fn may_change(old: &Current, new: &Arriving) -> bool {
+fn may_change(old: &CurrentValue, new: &ArrivingValue) -> bool {
     let trusted = match new.trust {
         Trust::T1 => true,
         Trust::T2 => old.trust != Trust::T1,
@@ -87,7 +87,7 @@ fn may_change(old: &Current, new: &Arriving) -> bool {
 
 /// Patterns and preferences keep both sides of a tension (seed 001, section 9, principle 8), unless a clinician, a
 /// profile event or an answered task says which one holds.
-fn keeps_both(old: &Current, new: &Arriving) -> bool {
+fn keeps_both(old: &CurrentValue, new: &ArrivingValue) -> bool {
     let soft = matches!(old.class, Some(Class::Pattern | Class::Preference))
         || matches!(old.entity, Some(EntityType::Preference));
     soft && !new.set_by.is_authoritative()
@@ -104,12 +104,12 @@ mod tests {
         Some(Utc.with_ymd_and_hms(2026, 1, 1, 0, 0, 0).unwrap() + Duration::days(n))
     }
 
-    fn medication(trust: Trust, set_by: SetBy) -> Current {
-        Current { trust, set_by, entity: Some(EntityType::Medication), class: None, valid_from: day(10) }
+    fn medication(trust: Trust, set_by: SetBy) -> CurrentValue {
+        CurrentValue { trust, set_by, entity: Some(EntityType::Medication), class: None, valid_from: day(10) }
     }
 
-    fn arriving(trust: Trust, document_type: DocumentType) -> Arriving {
-        Arriving {
+    fn arriving(trust: Trust, document_type: DocumentType) -> ArrivingValue {
+        ArrivingValue {
             trust,
             set_by: SetBy::Unknown,
             document_type: Some(document_type),
@@ -122,10 +122,10 @@ mod tests {
     fn a_later_value_of_equal_trust_supersedes_also_at_the_same_instant() {
         let old = medication(Trust::T1, SetBy::Patient);
         let new = arriving(Trust::T1, DocumentType::ChatMessage);
-        assert_eq!(outcome(&old, &new), Outcome::Supersede);
-        assert_eq!(outcome(&old, &Arriving { valid_from: day(10), ..new }), Outcome::Supersede);
-        let before = Arriving { valid_from: Some(day(10).unwrap() - Duration::seconds(1)), ..new };
-        assert_eq!(outcome(&old, &before), Outcome::CloseBackdated);
+        assert_eq!(outcome(&old, &new), SupersedeOutcome::Supersede);
+        assert_eq!(outcome(&old, &ArrivingValue { valid_from: day(10), ..new }), SupersedeOutcome::Supersede);
+        let before = ArrivingValue { valid_from: Some(day(10).unwrap() - Duration::seconds(1)), ..new };
+        assert_eq!(outcome(&old, &before), SupersedeOutcome::CloseBackdated);
     }
 
     #[test]
@@ -133,7 +133,7 @@ mod tests {
         for old in [Trust::T1, Trust::T2] {
             for new in [Trust::T3, Trust::T4, Trust::T5] {
                 let new = arriving(new, DocumentType::ClinicalNote);
-                assert_eq!(outcome(&medication(old, SetBy::Patient), &new), Outcome::Contradiction);
+                assert_eq!(outcome(&medication(old, SetBy::Patient), &new), SupersedeOutcome::Contradiction);
             }
         }
     }
@@ -141,9 +141,9 @@ mod tests {
     #[test]
     fn a_device_never_supersedes_what_a_person_said() {
         let new = arriving(Trust::T2, DocumentType::UploadedDocument);
-        assert_eq!(outcome(&medication(Trust::T1, SetBy::Patient), &new), Outcome::Contradiction);
-        assert_eq!(outcome(&medication(Trust::T2, SetBy::Device), &new), Outcome::Supersede);
-        assert_eq!(outcome(&medication(Trust::T4, SetBy::Agent), &new), Outcome::Supersede);
+        assert_eq!(outcome(&medication(Trust::T1, SetBy::Patient), &new), SupersedeOutcome::Contradiction);
+        assert_eq!(outcome(&medication(Trust::T2, SetBy::Device), &new), SupersedeOutcome::Supersede);
+        assert_eq!(outcome(&medication(Trust::T4, SetBy::Agent), &new), SupersedeOutcome::Supersede);
     }
 
     #[test]
@@ -151,61 +151,61 @@ mod tests {
         for set_by in [SetBy::Clinician, SetBy::Profile, SetBy::Task] {
             for document in [DocumentType::ChatMessage, DocumentType::SessionTranscript] {
                 let new = arriving(Trust::T1, document);
-                assert_eq!(outcome(&medication(Trust::T1, set_by), &new), Outcome::Contradiction);
-                let backdated = Arriving { valid_from: day(0), ..new };
-                assert_eq!(outcome(&medication(Trust::T1, set_by), &backdated), Outcome::Contradiction);
+                assert_eq!(outcome(&medication(Trust::T1, set_by), &new), SupersedeOutcome::Contradiction);
+                let backdated = ArrivingValue { valid_from: day(0), ..new };
+                assert_eq!(outcome(&medication(Trust::T1, set_by), &backdated), SupersedeOutcome::Contradiction);
             }
             let note = arriving(Trust::T1, DocumentType::ClinicalNote);
-            assert_eq!(outcome(&medication(Trust::T1, set_by), &note), Outcome::Supersede);
+            assert_eq!(outcome(&medication(Trust::T1, set_by), &note), SupersedeOutcome::Supersede);
         }
     }
 
     #[test]
     fn no_conversation_changes_any_allergy_even_one_that_a_conversation_set() {
-        let allergy = Current { entity: Some(EntityType::Allergy), ..medication(Trust::T3, SetBy::Patient) };
+        let allergy = CurrentValue { entity: Some(EntityType::Allergy), ..medication(Trust::T3, SetBy::Patient) };
         let chat = arriving(Trust::T1, DocumentType::ChatMessage);
-        assert_eq!(outcome(&allergy, &chat), Outcome::Contradiction);
-        let profile = Arriving { document_type: None, set_by: SetBy::Profile, ..chat };
-        assert_eq!(outcome(&allergy, &profile), Outcome::Supersede);
+        assert_eq!(outcome(&allergy, &chat), SupersedeOutcome::Contradiction);
+        let profile = ArrivingValue { document_type: None, set_by: SetBy::Profile, ..chat };
+        assert_eq!(outcome(&allergy, &profile), SupersedeOutcome::Supersede);
     }
 
     #[test]
     fn a_patients_form_is_no_conversation_and_changes_no_allergy_and_nothing_that_a_clinician_set() {
-        let form = Arriving { set_by: SetBy::Patient, ..arriving(Trust::T1, DocumentType::IntakeForm) };
-        let allergy = Current { entity: Some(EntityType::Allergy), ..medication(Trust::T1, SetBy::Patient) };
-        assert_eq!(outcome(&allergy, &form), Outcome::Contradiction);
-        assert_eq!(outcome(&medication(Trust::T1, SetBy::Clinician), &form), Outcome::Contradiction);
-        assert_eq!(outcome(&medication(Trust::T1, SetBy::Patient), &form), Outcome::Supersede);
-        let answered = Arriving { set_by: SetBy::Task, ..form };
-        assert_eq!(outcome(&medication(Trust::T1, SetBy::Clinician), &answered), Outcome::Supersede);
+        let form = ArrivingValue { set_by: SetBy::Patient, ..arriving(Trust::T1, DocumentType::IntakeForm) };
+        let allergy = CurrentValue { entity: Some(EntityType::Allergy), ..medication(Trust::T1, SetBy::Patient) };
+        assert_eq!(outcome(&allergy, &form), SupersedeOutcome::Contradiction);
+        assert_eq!(outcome(&medication(Trust::T1, SetBy::Clinician), &form), SupersedeOutcome::Contradiction);
+        assert_eq!(outcome(&medication(Trust::T1, SetBy::Patient), &form), SupersedeOutcome::Supersede);
+        let answered = ArrivingValue { set_by: SetBy::Task, ..form };
+        assert_eq!(outcome(&medication(Trust::T1, SetBy::Clinician), &answered), SupersedeOutcome::Supersede);
     }
 
     #[test]
     fn an_attribute_of_unknown_kind_is_guarded_like_a_clinical_one() {
-        let old = Current { entity: None, ..medication(Trust::T1, SetBy::Clinician) };
-        assert_eq!(outcome(&old, &arriving(Trust::T1, DocumentType::ChatMessage)), Outcome::Contradiction);
+        let old = CurrentValue { entity: None, ..medication(Trust::T1, SetBy::Clinician) };
+        assert_eq!(outcome(&old, &arriving(Trust::T1, DocumentType::ChatMessage)), SupersedeOutcome::Contradiction);
     }
 
     #[test]
     fn the_same_fact_reconfirms_but_model_output_confirms_nothing() {
         let old = medication(Trust::T1, SetBy::Clinician);
-        let again = Arriving { same_fact: true, ..arriving(Trust::T1, DocumentType::ChatMessage) };
-        assert_eq!(outcome(&old, &again), Outcome::Reconfirm);
-        assert_eq!(outcome(&old, &Arriving { trust: Trust::T3, ..again }), Outcome::Reconfirm);
-        assert_eq!(outcome(&old, &Arriving { trust: Trust::T4, ..again }), Outcome::NoChange);
+        let again = ArrivingValue { same_fact: true, ..arriving(Trust::T1, DocumentType::ChatMessage) };
+        assert_eq!(outcome(&old, &again), SupersedeOutcome::Reconfirm);
+        assert_eq!(outcome(&old, &ArrivingValue { trust: Trust::T3, ..again }), SupersedeOutcome::Reconfirm);
+        assert_eq!(outcome(&old, &ArrivingValue { trust: Trust::T4, ..again }), SupersedeOutcome::NoChange);
     }
 
     #[test]
     fn opposed_preferences_are_both_kept_until_somebody_in_charge_decides() {
-        let old = Current {
+        let old = CurrentValue {
             entity: Some(EntityType::Preference),
             class: Some(Class::Preference),
             ..medication(Trust::T1, SetBy::Patient)
         };
         let new = arriving(Trust::T1, DocumentType::ChatMessage);
-        assert_eq!(outcome(&old, &new), Outcome::Contradiction);
-        let profile = Arriving { set_by: SetBy::Profile, document_type: None, ..new };
-        assert_eq!(outcome(&old, &profile), Outcome::Supersede);
+        assert_eq!(outcome(&old, &new), SupersedeOutcome::Contradiction);
+        let profile = ArrivingValue { set_by: SetBy::Profile, document_type: None, ..new };
+        assert_eq!(outcome(&old, &profile), SupersedeOutcome::Supersede);
     }
 
     proptest! {
@@ -218,9 +218,9 @@ mod tests {
             document in proptest::option::of(proptest::sample::select(DocumentType::ALL)),
             entity in proptest::option::of(proptest::sample::select(EntityType::ALL)),
         ) {
-            let old = Current { trust: old, set_by, entity, class: None, valid_from: day(0) };
-            let new = Arriving { trust: new, set_by: by, document_type: document, valid_from: day(1), same_fact: false };
-            prop_assert_eq!(outcome(&old, &new), Outcome::Contradiction);
+            let old = CurrentValue { trust: old, set_by, entity, class: None, valid_from: day(0) };
+            let new = ArrivingValue { trust: new, set_by: by, document_type: document, valid_from: day(1), same_fact: false };
+            prop_assert_eq!(outcome(&old, &new), SupersedeOutcome::Contradiction);
         }
     }
 }

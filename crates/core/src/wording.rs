@@ -4,7 +4,7 @@ use anamnesis_text::{Span, TokenKind, fold, tokens};
 
 /// One word or sign of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Word {
+pub struct FoldedWord {
     /// Without case and accents.
     pub folded: String,
     pub(crate) span: Span,
@@ -13,7 +13,7 @@ pub struct Word {
     pub(crate) named: bool,
 }
 
-impl Word {
+impl FoldedWord {
     pub(crate) fn is(&self, any_of: &[&str]) -> bool {
         any_of.contains(&self.folded.as_str())
     }
@@ -53,7 +53,7 @@ const IDIOMS: &[&[&str]] = &[
 ];
 
 /// The words and signs of a text without its idioms.
-pub fn plain_words(text: &str) -> Vec<Word> {
+pub fn plain_words(text: &str) -> Vec<FoldedWord> {
     let words = words(text);
     let mut out = Vec::with_capacity(words.len());
     let mut at = 0;
@@ -70,18 +70,18 @@ pub fn plain_words(text: &str) -> Vec<Word> {
 }
 
 /// Whether the words begin with these, folded.
-pub(crate) fn starts_with(words: &[Word], phrase: &[&str]) -> bool {
+pub(crate) fn starts_with(words: &[FoldedWord], phrase: &[&str]) -> bool {
     words.len() >= phrase.len() && words.iter().zip(phrase).all(|(word, wanted)| word.folded == *wanted)
 }
 
 /// The words and signs of a text. "don't" is two words (do, not), "mother's" is one (mother), "dolor/fiebre" three.
-pub fn words(text: &str) -> Vec<Word> {
-    let mut out: Vec<Word> = Vec::new();
+pub fn words(text: &str) -> Vec<FoldedWord> {
+    let mut out: Vec<FoldedWord> = Vec::new();
     for token in tokens(text) {
         let raw = token.span.of(text);
         let named = !out.is_empty() && raw.starts_with(char::is_uppercase);
         let mut push = |folded: &str| {
-            out.push(Word { folded: folded.to_owned(), span: token.span, kind: token.kind, named });
+            out.push(FoldedWord { folded: folded.to_owned(), span: token.span, kind: token.kind, named });
         };
         let folded = fold(raw);
         match folded.as_str() {
@@ -141,7 +141,7 @@ pub fn person(folded: &str) -> Option<&'static str> {
     PEOPLE.iter().find(|(_, spellings)| spellings.contains(&folded)).map(|(name, _)| *name)
 }
 
-/// Words that deny what they stand beside, folded.
+/// Words that deny what they stand next to, folded.
 const DENIALS: &[&str] = &[
     "no", "not", "never", "nor", "neither", "none", "nothing", "without", "denies", "denied", "deny", "denying",
     "nunca", "jamas", "sin", "ni", "tampoco", "ningun", "ninguna", "ninguno", "nada", "niega", "niego", "nego",
@@ -167,7 +167,7 @@ const EVER: &[&str] = &[
     "antecedentes",
     "alguna",
 ];
-/// … and behind it.
+/// … and after it.
 const EVER_AFTER: &[&str] =
     &["never", "ever", "nunca", "jamas", "life", "vida", "previo", "previos", "previa", "previas"];
 /// Words before a mention in which they stand: "ever having been diagnosed with".
@@ -189,7 +189,7 @@ pub fn denies_for_all_time(before: &str, mention: &str, after: &str) -> bool {
 }
 
 /// Where the next item of a list of denials begins: "no fever, vomiting or previous surgery".
-fn parts_items(word: &Word) -> bool {
+fn parts_items(word: &FoldedWord) -> bool {
     word.is(&["or", "and", "ni", "y", "o", "nor", "but", "pero"])
         || (word.is_sign() && matches!(word.folded.as_str(), "." | ";" | "!" | ","))
 }

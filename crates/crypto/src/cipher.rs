@@ -7,9 +7,9 @@ use zeroize::Zeroizing;
 use super::OpenError;
 use anamnesis_core::clock::Entropy;
 
-struct Length(usize);
+struct OutputLength(usize);
 
-impl KeyType for Length {
+impl KeyType for OutputLength {
     fn len(&self) -> usize {
         self.0
     }
@@ -20,7 +20,7 @@ pub(super) fn derive(secret: &[u8; 32], purpose: &str) -> Zeroizing<[u8; 32]> {
     let mut out = Zeroizing::new([0u8; 32]);
     Salt::new(HKDF_SHA256, b"anamnesis.v1")
         .extract(secret)
-        .expand(&[purpose.as_bytes()], Length(32))
+        .expand(&[purpose.as_bytes()], OutputLength(32))
         .and_then(|okm| okm.fill(out.as_mut()))
         .expect("HKDF gives 32 bytes from any secret");
     out

@@ -26,7 +26,7 @@ pub enum KeyError {
     RolledBack { place: String, has: u64, seen: u64 },
     #[error("{place}: this key store belongs to another store; configure the one that this store was bound to")]
     Foreign { place: String },
-    /// The store is new, and nobody has said yet that these are its keys.
+    /// The store is new, and no one has said yet that these are its keys.
     #[error("{place}: the store is bound to no key store yet; run `anamnesis keys init` once for a new store")]
     Unbound { place: String },
     /// The store knows a patient whose key the key store does not have.

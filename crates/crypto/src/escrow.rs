@@ -10,7 +10,7 @@ use uuid::Uuid;
 use zeroize::{Zeroize as _, Zeroizing};
 
 use super::cipher::{aead, derive, open, seal};
-use super::table::{DataKey, Entry, FORMAT, Header, KeyTable, Stamp};
+use super::table::{DataKey, FORMAT, KeyEntry, KeyStoreHeader, KeyStoreStamp, KeyTable};
 use super::{KeyError, KeyStore as _, Keyring, RootKey};
 use anamnesis_core::clock::{Clock, Entropy, micros};
 use anamnesis_core::ids::{OrgId, PatientId};
@@ -27,7 +27,7 @@ pub struct Escrow {
     check: [u8; 32],
     store_key: Zeroizing<[u8; 32]>,
     keks: BTreeMap<u32, Vec<u8>>,
-    patients: Vec<(Scope, Entry)>,
+    patients: Vec<(Scope, KeyEntry)>,
 }
 
 impl std::fmt::Debug for Escrow {
@@ -37,7 +37,7 @@ impl std::fmt::Debug for Escrow {
 }
 
 #[derive(Serialize, Deserialize)]
-struct Written {
+struct EscrowFile {
     id: Uuid,
     generation: u64,
     check: String,
@@ -47,7 +47,7 @@ struct Written {
     patients: Vec<(Uuid, Uuid, Vec<(u32, u32, String)>)>,
 }
 
-impl Drop for Written {
+impl Drop for EscrowFile {
     fn drop(&mut self) {
         self.store_key.zeroize();
     }
@@ -74,15 +74,15 @@ impl Keyring {
             after = Some(*last);
             patients.extend(page.into_iter().map(|(scope, entry)| {
                 let keys = match entry {
-                    Entry::Keys(keys) => keys,
-                    Entry::Destroyed => Vec::new(),
+                    KeyEntry::Keys(keys) => keys,
+                    KeyEntry::Destroyed => Vec::new(),
                 };
                 let keys = keys.into_iter().map(|key| (key.version, key.kek, hex::encode(key.wrapped))).collect();
                 (scope.org().0, scope.patient().0, keys)
             }));
         }
         let keks = self.table.kek_versions().await?.into_iter().map(|(version, key)| (version, hex::encode(key)));
-        let written = Written {
+        let written = EscrowFile {
             id: self.id,
             generation: self.stamp().generation,
             check: hex::encode(self.check_value()),
@@ -106,7 +106,7 @@ impl Escrow {
         let sealed = bytes.strip_prefix(MAGIC).ok_or_else(damaged)?;
         let plain = open(&aead(&joint(first, second)), MAGIC, sealed);
         let plain = Zeroizing::new(plain.map_err(|_| KeyError::WrongMaster { place: place.to_owned() })?);
-        let written: Written = serde_json::from_slice(&plain).map_err(|_| damaged())?;
+        let written: EscrowFile = serde_json::from_slice(&plain).map_err(|_| damaged())?;
         let bytes = |text: &str| hex::decode(text).map_err(|_| damaged());
         let mut store_key = Zeroizing::new([0u8; 32]);
         hex::decode_to_slice(&written.store_key, store_key.as_mut()).map_err(|_| damaged())?;
@@ -118,7 +118,7 @@ impl Escrow {
                 .map(|(version, kek, wrapped)| Ok(DataKey { version: *version, kek: *kek, wrapped: bytes(wrapped)? }))
                 .collect();
             let keys = keys?;
-            patients.push((scope, if keys.is_empty() { Entry::Destroyed } else { Entry::Keys(keys) }));
+            patients.push((scope, if keys.is_empty() { KeyEntry::Destroyed } else { KeyEntry::Keys(keys) }));
         }
         let keks = written.keks.iter().map(|(version, key)| Ok((*version, bytes(key)?)));
         Ok(Self {
@@ -156,9 +156,9 @@ impl Escrow {
         let at = micros(clock.now());
         let wrapped = root.wrap(self.id.as_bytes(), &self.store_key).await?;
         let (check, generation) = (self.check, self.generation);
-        let header = Header { id: self.id, format: FORMAT, root: root.name(), wrapped, check, generation };
+        let header = KeyStoreHeader { id: self.id, format: FORMAT, root: root.name(), wrapped, check, generation };
         table.create(&header, false).await?;
-        let made = Stamp { id: self.id, generation };
+        let made = KeyStoreStamp { id: self.id, generation };
         for (version, kek) in &self.keks {
             table.add_kek(made, *version, kek, at).await?;
         }
@@ -166,8 +166,8 @@ impl Escrow {
             let mut keys = Vec::new();
             for (scope, entry) in page {
                 match entry {
-                    Entry::Keys(own) => keys.extend(own.iter().map(|key| (*scope, key.clone()))),
-                    Entry::Destroyed => drop(table.destroy(made, *scope, at).await?),
+                    KeyEntry::Keys(own) => keys.extend(own.iter().map(|key| (*scope, key.clone()))),
+                    KeyEntry::Destroyed => drop(table.destroy(made, *scope, at).await?),
                 }
             }
             table.insert(made, &keys, at).await?;
@@ -181,7 +181,7 @@ impl Escrow {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Cell, LocalRoot, Lookup, SqliteTable};
+    use crate::{ColumnRef, KeyLookup, LocalRoot, SqliteTable};
     use anamnesis_core::clock::{SeededEntropy, SystemClock};
 
     fn scope(patient: u128) -> Scope {
@@ -196,7 +196,7 @@ mod tests {
         store.rotate_master(&mut |_| ()).await.unwrap();
         store.rotate_data(Some(scope(1)), &mut |_| ()).await.unwrap();
         store.destroy(scope(2)).await.unwrap();
-        let cell = Cell { table: "memory", row: Uuid::nil(), column: "content" };
+        let cell = ColumnRef { table: "memory", row: Uuid::nil(), column: "content" };
         let sealed = store.find(&[scope(1)]).await.unwrap().known[&scope(1)].seal(cell, b"text", entropy.as_ref());
         let escrow = store.escrow(&[1; 32], &[2; 32]).await.unwrap();
         for (first, second) in [([1; 32], [1; 32]), ([2; 32], [2; 32]), ([2; 32], [1; 32]), ([0; 32], [2; 32])] {
@@ -214,6 +214,6 @@ mod tests {
         assert!(restored.stamp().generation >= store.stamp().generation, "as new as the store has seen");
         let found = restored.find(&[scope(1), scope(2)]).await.unwrap();
         assert_eq!(found.known[&scope(1)].open(cell, &sealed).unwrap(), b"text");
-        assert!(matches!(found.of(scope(2)), Lookup::Erased), "who was erased stays erased");
+        assert!(matches!(found.of(scope(2)), KeyLookup::Erased), "who was erased stays erased");
     }
 }

@@ -13,8 +13,8 @@ use uuid::Uuid;
 use zeroize::Zeroizing;
 
 use super::cipher::{aead, derive, open_key, random_key, seal};
-use super::table::{DataKey, Entry, FORMAT, Header, KeyTable, SqliteTable, Stamp, TableState};
-use super::{Found, KeyError, KeyStore, LocalRoot, OpenError, PatientKeys, PlatformKey, RootKey};
+use super::table::{DataKey, FORMAT, KeyEntry, KeyStoreHeader, KeyStoreStamp, KeyTable, SqliteTable, TableState};
+use super::{FoundKeys, KeyError, KeyStore, LocalRoot, OpenError, PatientKeys, PlatformKey, RootKey};
 use anamnesis_core::clock::{Clock, Entropy, micros};
 use anamnesis_core::failpoints;
 use anamnesis_core::scope::Scope;
@@ -112,7 +112,7 @@ impl Keyring {
         let mut id = [0u8; 16];
         entropy.fill(&mut id);
         let id = uuid::Builder::from_random_bytes(id).into_uuid();
-        let header = Header {
+        let header = KeyStoreHeader {
             id,
             format: FORMAT,
             root: root.name(),
@@ -155,7 +155,7 @@ impl Keyring {
     }
 
     async fn opened(
-        header: Header,
+        header: KeyStoreHeader,
         store_key: Zeroizing<[u8; 32]>,
         table: Arc<dyn KeyTable>,
         clock: Arc<dyn Clock>,
@@ -271,12 +271,12 @@ impl Keyring {
     }
 
     /// Which key store it is, and the newest generation that was seen of it.
-    pub(super) fn seen(&self) -> Stamp {
-        Stamp { id: self.id, generation: self.generation.load(Ordering::SeqCst) }
+    pub(super) fn seen(&self) -> KeyStoreStamp {
+        KeyStoreStamp { id: self.id, generation: self.generation.load(Ordering::SeqCst) }
     }
 
     /// Takes note of how new the table is; it never grows older.
-    pub(super) fn saw(&self, stamp: Stamp) -> Result<(), KeyError> {
+    pub(super) fn saw(&self, stamp: KeyStoreStamp) -> Result<(), KeyError> {
         let place = || self.table.place();
         if stamp.id != self.id {
             return Err(KeyError::Foreign { place: place() });
@@ -303,11 +303,11 @@ impl Keyring {
     }
 
     /// Entries of a consistent look at the table, of which every key-encryption key is known here.
-    async fn look(&self, scopes: &[Scope]) -> Result<HashMap<Scope, Entry>, KeyError> {
+    async fn look(&self, scopes: &[Scope]) -> Result<HashMap<Scope, KeyEntry>, KeyError> {
         let (stamp, entries) = self.table.find(scopes).await?;
         self.saw(stamp)?;
         let unknown = |key: &DataKey| self.kek(key.kek).is_none();
-        let rotated = entries.values().any(|entry| matches!(entry, Entry::Keys(keys) if keys.iter().any(unknown)));
+        let rotated = entries.values().any(|entry| matches!(entry, KeyEntry::Keys(keys) if keys.iter().any(unknown)));
         if rotated {
             self.load_keks().await?;
         }
@@ -316,12 +316,12 @@ impl Keyring {
 
     /// Wraps new keys by the newest key-encryption key where another process made one while they were inserted: its
     /// rotation may have passed their place.
-    async fn renew(&self, fresh: &[Scope], entries: &HashMap<Scope, Entry>) -> Result<(), KeyError> {
+    async fn renew(&self, fresh: &[Scope], entries: &HashMap<Scope, KeyEntry>) -> Result<(), KeyError> {
         self.load_keks().await?;
         let newest = self.newest_kek();
         let mut outdated = Vec::new();
         for (scope, entry) in fresh.iter().filter_map(|scope| Some((*scope, entries.get(scope)?))) {
-            let Entry::Keys(keys) = entry else { continue };
+            let KeyEntry::Keys(keys) = entry else { continue };
             for key in keys.iter().filter(|key| key.kek < newest) {
                 let plain = self.unwrap(scope, key).map_err(|_| self.damaged())?;
                 outdated.push((scope, self.wrap(scope, key.version, &plain)));
@@ -330,10 +330,10 @@ impl Keyring {
         self.apply(&outdated).await.map(drop)
     }
 
-    fn answer(&self, entries: HashMap<Scope, Entry>) -> Result<Found, KeyError> {
-        let mut found = Found::default();
+    fn answer(&self, entries: HashMap<Scope, KeyEntry>) -> Result<FoundKeys, KeyError> {
+        let mut found = FoundKeys::default();
         for (scope, entry) in entries {
-            let Entry::Keys(keys) = entry else {
+            let KeyEntry::Keys(keys) = entry else {
                 found.erased.insert(scope);
                 continue;
             };
@@ -356,7 +356,7 @@ impl KeyStore for Keyring {
         self.table.place()
     }
 
-    fn stamp(&self) -> Stamp {
+    fn stamp(&self) -> KeyStoreStamp {
         self.seen()
     }
 
@@ -364,11 +364,11 @@ impl KeyStore for Keyring {
         self.check
     }
 
-    async fn find(&self, scopes: &[Scope]) -> Result<Found, KeyError> {
+    async fn find(&self, scopes: &[Scope]) -> Result<FoundKeys, KeyError> {
         self.answer(self.look(scopes).await?)
     }
 
-    async fn ensure(&self, scopes: &[Scope]) -> Result<Found, KeyError> {
+    async fn ensure(&self, scopes: &[Scope]) -> Result<FoundKeys, KeyError> {
         let found = self.find(scopes).await?;
         let unknown = found.unknown(scopes);
         if unknown.is_empty() {

@@ -1,5 +1,5 @@
 use super::*;
-use crate::{Cell, Lookup};
+use crate::{ColumnRef, KeyLookup};
 use anamnesis_core::clock::{SeededEntropy, SystemClock};
 use anamnesis_core::ids::{OrgId, PatientId};
 
@@ -11,7 +11,7 @@ async fn local(path: &Path, seed: u64) -> Result<Keyring, KeyError> {
     Keyring::local(path, None, Arc::new(SystemClock), Arc::new(SeededEntropy::new(seed))).await
 }
 
-const CELL: Cell = Cell { table: "memory", row: Uuid::from_u128(5), column: "content" };
+const CELL: ColumnRef = ColumnRef { table: "memory", row: Uuid::from_u128(5), column: "content" };
 
 #[tokio::test]
 async fn a_key_survives_a_restart() {
@@ -33,11 +33,11 @@ async fn known_erased_and_unknown_are_three_answers_and_an_erased_key_never_come
     store.ensure(&[scope(1), scope(2)]).await.unwrap();
     store.destroy(scope(1)).await.unwrap();
     let ensured = store.ensure(&[scope(1)]).await.unwrap();
-    assert!(matches!(ensured.of(scope(1)), Lookup::Erased), "no new key for an erased patient");
+    assert!(matches!(ensured.of(scope(1)), KeyLookup::Erased), "no new key for an erased patient");
     let found = store.find(&[scope(1), scope(2), scope(3)]).await.unwrap();
-    assert!(matches!(found.of(scope(1)), Lookup::Erased));
-    assert!(matches!(found.of(scope(2)), Lookup::Known(_)));
-    assert!(matches!(found.of(scope(3)), Lookup::Unknown));
+    assert!(matches!(found.of(scope(1)), KeyLookup::Erased));
+    assert!(matches!(found.of(scope(2)), KeyLookup::Known(_)));
+    assert!(matches!(found.of(scope(3)), KeyLookup::Unknown));
     assert_eq!(found.unknown(&[scope(3), scope(2), scope(3)]), [scope(3)]);
 }
 

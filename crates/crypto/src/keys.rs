@@ -11,7 +11,7 @@ use anamnesis_core::scope::Scope;
 
 /// The place of a ciphertext: bound into it, so that it opens nowhere else.
 #[derive(Debug, Clone, Copy)]
-pub struct Cell {
+pub struct ColumnRef {
     pub table: &'static str,
     pub row: Uuid,
     pub column: &'static str,
@@ -65,13 +65,13 @@ impl PatientKeys {
     }
 
     /// Ciphertext of `plain` for one cell of the store.
-    pub fn seal(&self, cell: Cell, plain: &[u8], entropy: &dyn Entropy) -> Vec<u8> {
+    pub fn seal(&self, cell: ColumnRef, plain: &[u8], entropy: &dyn Entropy) -> Vec<u8> {
         seal(&self.seal[0], &self.aad(cell), plain, entropy)
     }
 
     /// # Errors
     /// When the ciphertext was not sealed for this patient and cell.
-    pub fn open(&self, cell: Cell, sealed: &[u8]) -> Result<Vec<u8>, OpenError> {
+    pub fn open(&self, cell: ColumnRef, sealed: &[u8]) -> Result<Vec<u8>, OpenError> {
         let aad = self.aad(cell);
         self.seal.iter().find_map(|key| open(key, &aad, sealed).ok()).ok_or(OpenError)
     }
@@ -107,7 +107,7 @@ impl PatientKeys {
     }
 
     /// The associated data of a cell: organisation, patient, table, row, column.
-    fn aad(&self, cell: Cell) -> Vec<u8> {
+    fn aad(&self, cell: ColumnRef) -> Vec<u8> {
         let mut aad = Vec::with_capacity(96);
         aad.extend_from_slice(self.scope.org().0.as_bytes());
         aad.extend_from_slice(self.scope.patient().0.as_bytes());
@@ -119,7 +119,8 @@ impl PatientKeys {
     }
 }
 
-/// The 16 bytes of a keyed hash that are stored where a whole one would only take room: 128 bits are as many as nobody guesses.
+/// The 16 bytes of a keyed hash that are stored where a whole one would only take room: 128 bits are as many as no one
+/// guesses.
 pub fn first_half(hash: [u8; 32]) -> [u8; 16] {
     let mut first = [0; 16];
     first.copy_from_slice(&hash[..16]);
@@ -158,7 +159,8 @@ impl PlatformKey {
         open(&self.seal, row.as_bytes(), sealed)
     }
 
-    /// The name of an organisation in the log and in traces: it tells nobody which one it is, and is the same in every line.
+    /// The name of an organisation in the log and in traces: it tells no one which one it is, and is the same in every
+    /// line.
     pub fn pseudonym(&self, organization: &[u8]) -> String {
         hex::encode(&self.hash("log", &[organization])[..4])
     }
@@ -187,8 +189,8 @@ mod tests {
         PatientKeys::derive(scope, &[data_key; 32])
     }
 
-    fn cell(row: u128, column: &'static str) -> Cell {
-        Cell { table: "memory", row: Uuid::from_u128(row), column }
+    fn cell(row: u128, column: &'static str) -> ColumnRef {
+        ColumnRef { table: "memory", row: Uuid::from_u128(row), column }
     }
 
     #[test]

@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use super::{KeyError, PatientKeys, PlatformKey, Stamp};
+use super::{KeyError, KeyStoreStamp, PatientKeys, PlatformKey};
 use anamnesis_core::failpoints;
 use anamnesis_core::scope::Scope;
 
 /// What a key store answers about patients. Who is in neither collection is unknown to it; for a patient whom the store
 /// knows that means that this is not the right key store, never that nothing is known.
 #[derive(Debug, Clone, Default)]
-pub struct Found {
+pub struct FoundKeys {
     pub known: HashMap<Scope, Arc<PatientKeys>>,
     /// Their keys were destroyed: there will never be one again.
     pub erased: HashSet<Scope>,
@@ -20,25 +20,25 @@ pub struct Found {
 
 /// What a key store answers about one patient.
 #[derive(Debug, Clone)]
-pub enum Lookup {
+pub enum KeyLookup {
     Known(Arc<PatientKeys>),
     Erased,
     Unknown,
 }
 
-impl Found {
-    pub fn of(&self, scope: Scope) -> Lookup {
+impl FoundKeys {
+    pub fn of(&self, scope: Scope) -> KeyLookup {
         match self.known.get(&scope) {
-            Some(keys) => Lookup::Known(Arc::clone(keys)),
-            None if self.erased.contains(&scope) => Lookup::Erased,
-            None => Lookup::Unknown,
+            Some(keys) => KeyLookup::Known(Arc::clone(keys)),
+            None if self.erased.contains(&scope) => KeyLookup::Erased,
+            None => KeyLookup::Unknown,
         }
     }
 
     /// Those of these patients that are unknown.
     pub fn unknown(&self, scopes: &[Scope]) -> Vec<Scope> {
         let mut unknown: Vec<Scope> =
-            scopes.iter().copied().filter(|s| matches!(self.of(*s), Lookup::Unknown)).collect();
+            scopes.iter().copied().filter(|s| matches!(self.of(*s), KeyLookup::Unknown)).collect();
         unknown.sort_unstable();
         unknown.dedup();
         unknown
@@ -54,7 +54,7 @@ pub trait KeyStore: Send + Sync {
     fn place(&self) -> String;
 
     /// Which key store this is, and the newest generation that this process saw of it.
-    fn stamp(&self) -> Stamp;
+    fn stamp(&self) -> KeyStoreStamp;
 
     /// HMAC of a constant under the store key: two key stores with the same value hold the same store key.
     fn check_value(&self) -> [u8; 32];
@@ -64,7 +64,7 @@ pub trait KeyStore: Send + Sync {
     ///
     /// # Errors
     /// [`KeyError`]: no answer was given, neither "erased" nor "unknown".
-    async fn find(&self, scopes: &[Scope]) -> Result<Found, KeyError>;
+    async fn find(&self, scopes: &[Scope]) -> Result<FoundKeys, KeyError>;
 
     /// Keys of patients whom the store knows; the erased are absent.
     ///
@@ -84,7 +84,7 @@ pub trait KeyStore: Send + Sync {
     ///
     /// # Errors
     /// As [`KeyStore::find`]; no key was made then, or all were.
-    async fn ensure(&self, scopes: &[Scope]) -> Result<Found, KeyError>;
+    async fn ensure(&self, scopes: &[Scope]) -> Result<FoundKeys, KeyError>;
 
     /// Destroys a patient's key for good. Whatever is sealed under it is unreadable from now on, wherever it lies.
     ///

@@ -17,9 +17,10 @@ pub use error::KeyError;
 pub use escrow::Escrow;
 pub use files::private_file;
 pub use keyring::Keyring;
-pub use keys::{Cell, OpenError, PatientKeys, PlatformKey, first_half};
-pub use keystore::{Found, KeyStore, Lookup};
+pub use keys::{ColumnRef, OpenError, PatientKeys, PlatformKey, first_half};
+pub use keystore::{FoundKeys, KeyLookup, KeyStore};
 pub use root::*;
 pub use table::{
-    Counts, DataKey, Entry, FORMAT, Header, KeyDatabase, KeyTable, PostgresTable, SqliteTable, Stamp, TableState,
+    DataKey, FORMAT, KeyCounts, KeyDatabase, KeyEntry, KeyStoreHeader, KeyStoreStamp, KeyTable, PostgresTable,
+    SqliteTable, TableState,
 };

@@ -1,10 +1,10 @@
 //! Rotation: another root key, a new key-encryption key, new data keys. Each step is one bounded, durable change of the
-//! table, beside running workers; an interrupted rotation goes on where it ended.
+//! table, while workers run; an interrupted rotation goes on where it ended.
 
 use zeroize::Zeroizing;
 
 use super::cipher::random_key;
-use super::table::{Counts, DataKey, Entry};
+use super::table::{DataKey, KeyCounts, KeyEntry};
 use super::{KeyError, Keyring, RootKey};
 use anamnesis_core::clock::micros;
 use anamnesis_core::scope::Scope;
@@ -41,7 +41,7 @@ impl Keyring {
             after = Some(*last);
             let mut changed = Vec::new();
             for (scope, entry) in &page {
-                let Entry::Keys(keys) = entry else { continue };
+                let KeyEntry::Keys(keys) = entry else { continue };
                 for key in keys.iter().filter(|key| key.kek < version) {
                     let plain = self.unwrap(*scope, key).map_err(|_| self.damaged())?;
                     changed.push((*scope, self.wrap(*scope, key.version, &plain)));
@@ -64,7 +64,7 @@ impl Keyring {
     ) -> Result<u64, KeyError> {
         if let Some(scope) = only {
             let entry = self.table.find(&[scope]).await?.1.remove(&scope);
-            let Some(Entry::Keys(keys)) = entry else { return Ok(0) };
+            let Some(KeyEntry::Keys(keys)) = entry else { return Ok(0) };
             return self.add(vec![self.next(scope, &keys)]).await;
         }
         let round = self.round().await?;
@@ -74,7 +74,7 @@ impl Keyring {
             let Some((last, _)) = page.last() else { return Ok(done) };
             after = Some(*last);
             let due = page.iter().filter_map(|(scope, entry)| match entry {
-                Entry::Keys(keys) if newest(keys) < round => Some((*scope, self.fresh(*scope, round))),
+                KeyEntry::Keys(keys) if newest(keys) < round => Some((*scope, self.fresh(*scope, round))),
                 _ => None,
             });
             done += self.add(due.collect()).await?;
@@ -90,7 +90,7 @@ impl Keyring {
             let Some((last, _)) = page.last() else { break };
             after = Some(*last);
             for (_, entry) in &page {
-                if let Entry::Keys(keys) = entry {
+                if let KeyEntry::Keys(keys) = entry {
                     lowest = lowest.min(newest(keys));
                     highest = highest.max(newest(keys));
                 }
@@ -130,7 +130,7 @@ impl Keyring {
     ///
     /// # Errors
     /// Of the table.
-    pub async fn counts(&self) -> Result<Counts, KeyError> {
+    pub async fn counts(&self) -> Result<KeyCounts, KeyError> {
         self.table.counts(self.newest_kek()).await
     }
 
@@ -145,7 +145,7 @@ impl Keyring {
             let Some((last, _)) = page.last() else { return Ok(patients) };
             after = Some(*last);
             for (scope, entry) in &page {
-                let Entry::Keys(keys) = entry else { continue };
+                let KeyEntry::Keys(keys) = entry else { continue };
                 patients += 1;
                 for key in keys {
                     self.unwrap(*scope, key).map_err(|_| self.damaged())?;

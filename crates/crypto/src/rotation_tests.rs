@@ -4,12 +4,12 @@ use std::sync::Arc;
 use uuid::Uuid;
 
 use super::*;
-use crate::{Cell, KeyStore as _, Lookup};
+use crate::{ColumnRef, KeyLookup, KeyStore as _};
 use crate::{KeyTable, LocalRoot, SqliteTable};
 use anamnesis_core::clock::{SeededEntropy, SystemClock};
 use anamnesis_core::ids::{OrgId, PatientId};
 
-const CELL: Cell = Cell { table: "memory", row: Uuid::from_u128(5), column: "content" };
+const CELL: ColumnRef = ColumnRef { table: "memory", row: Uuid::from_u128(5), column: "content" };
 
 fn scope(patient: u128) -> Scope {
     Scope::new(OrgId(Uuid::from_u128(1)), PatientId(Uuid::from_u128(patient))).unwrap()
@@ -67,11 +67,11 @@ async fn a_rotated_master_wraps_every_key_while_another_process_works() {
     let mut steps = Vec::new();
     assert_eq!(store.rotate_master(&mut |done| steps.push(done)).await.unwrap(), (2, 1_202));
     assert_eq!(steps, [499, 999, 1_202], "in bounded steps");
-    assert_eq!(store.counts().await.unwrap(), Counts { patients: 1_202, erased: 1, outdated: 0 });
+    assert_eq!(store.counts().await.unwrap(), KeyCounts { patients: 1_202, erased: 1, outdated: 0 });
     assert!(opens(&worker, 1, &first).await && opens(&worker, 1_203, &last).await, "an older process learns the key");
     worker.ensure(&[scope(2_000)]).await.unwrap();
     assert_eq!(store.counts().await.unwrap().outdated, 0, "and uses it");
-    assert!(matches!(store.find(&[scope(7)]).await.unwrap().of(scope(7)), Lookup::Erased));
+    assert!(matches!(store.find(&[scope(7)]).await.unwrap().of(scope(7)), KeyLookup::Erased));
     assert_eq!(open(&path, 1).await.unwrap().verify().await.unwrap(), 1_203);
 }
 
@@ -106,5 +106,5 @@ async fn rotated_data_keys_seal_what_is_new_and_leave_terms_as_they_are() {
     assert!(opens(&store, 1, &old).await && opens(&store, 1, &new).await, "later keys are wrapped anew too");
     assert_eq!(store.counts().await.unwrap().outdated, 0);
     store.destroy(scope(1)).await.unwrap();
-    assert!(matches!(store.find(&[scope(1)]).await.unwrap().of(scope(1)), Lookup::Erased));
+    assert!(matches!(store.find(&[scope(1)]).await.unwrap().of(scope(1)), KeyLookup::Erased));
 }

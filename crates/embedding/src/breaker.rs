@@ -11,7 +11,7 @@ use anamnesis_config::embedding_limits::BreakerSettings;
 use anamnesis_core::clock::Clock;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum State {
+pub enum CircuitState {
     Closed {
         failures: u32,
     },
@@ -31,12 +31,12 @@ pub enum State {
 pub(crate) struct Breaker {
     settings: BreakerSettings,
     clock: Arc<dyn Clock>,
-    state: Mutex<(u64, State)>,
+    state: Mutex<(u64, CircuitState)>,
 }
 
-/// Leave to send one request. Say how it went; dropped without a word (cancelled), it counts as if never given.
+/// Permission to send one request. Report the outcome; dropped without one (cancelled), it counts as if never given.
 #[must_use]
-pub(crate) struct Pass<'b> {
+pub(crate) struct CircuitPermit<'b> {
     breaker: &'b Breaker,
     epoch: u64,
     told: bool,
@@ -44,23 +44,25 @@ pub(crate) struct Pass<'b> {
 
 impl Breaker {
     pub(crate) fn new(settings: BreakerSettings, clock: Arc<dyn Clock>) -> Self {
-        Self { settings, clock, state: Mutex::new((0, State::Closed { failures: 0 })) }
+        Self { settings, clock, state: Mutex::new((0, CircuitState::Closed { failures: 0 })) }
     }
 
     /// # Errors
     /// [`EmbedError::CircuitOpen`] with the rest that remains.
-    pub(crate) fn admit(&self) -> Result<Pass<'_>, EmbedError> {
+    pub(crate) fn admit(&self) -> Result<CircuitPermit<'_>, EmbedError> {
         let now = self.clock.now();
         let mut state = self.lock();
         match state.1 {
-            State::Closed { .. } => {}
-            State::Open { since, rest } => {
+            CircuitState::Closed { .. } => {}
+            CircuitState::Open { since, rest } => {
                 remaining(since, rest, now).map_or(Ok(()), |after| Err(EmbedError::CircuitOpen { after }))?;
-                *state = (state.0 + 1, State::Probing { since: now, rest });
+                *state = (state.0 + 1, CircuitState::Probing { since: now, rest });
             }
-            State::Probing { rest, .. } => return Err(EmbedError::CircuitOpen { after: rest.min(PROBE_ANSWERS) }),
+            CircuitState::Probing { rest, .. } => {
+                return Err(EmbedError::CircuitOpen { after: rest.min(PROBE_ANSWERS) });
+            }
         }
-        Ok(Pass { breaker: self, epoch: state.0, told: false })
+        Ok(CircuitPermit { breaker: self, epoch: state.0, told: false })
     }
 
     /// How long nothing will be sent, without taking the probe: for callers about to wait for a rate limit.
@@ -69,7 +71,7 @@ impl Breaker {
     /// [`EmbedError::CircuitOpen`] with the rest that remains.
     pub(crate) fn check(&self) -> Result<(), EmbedError> {
         match self.lock().1 {
-            State::Open { since, rest } => {
+            CircuitState::Open { since, rest } => {
                 remaining(since, rest, self.clock.now()).map_or(Ok(()), |after| Err(EmbedError::CircuitOpen { after }))
             }
             _ => Ok(()),
@@ -78,10 +80,10 @@ impl Breaker {
 
     /// Is the provider resting or being probed?
     pub(crate) fn is_open(&self) -> bool {
-        !matches!(self.lock().1, State::Closed { .. })
+        !matches!(self.lock().1, CircuitState::Closed { .. })
     }
 
-    fn lock(&self) -> MutexGuard<'_, (u64, State)> {
+    fn lock(&self) -> MutexGuard<'_, (u64, CircuitState)> {
         self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }
@@ -95,14 +97,14 @@ fn remaining(since: DateTime<Utc>, rest: Duration, now: DateTime<Utc>) -> Option
     rest.checked_sub(passed).filter(|left| !left.is_zero())
 }
 
-impl Pass<'_> {
+impl CircuitPermit<'_> {
     /// The provider answered: it is well, whatever it said of this input.
     pub(crate) fn answered(mut self) {
         self.told = true;
         let mut state = self.breaker.lock();
         if state.0 == self.epoch {
-            let epoch = state.0 + u64::from(matches!(state.1, State::Probing { .. }));
-            *state = (epoch, State::Closed { failures: 0 });
+            let epoch = state.0 + u64::from(matches!(state.1, CircuitState::Probing { .. }));
+            *state = (epoch, CircuitState::Closed { failures: 0 });
         }
     }
 
@@ -117,15 +119,15 @@ impl Pass<'_> {
             return; // an answer from before the circuit opened says nothing of now
         }
         let rest = match state.1 {
-            State::Closed { failures } if failures + 1 < breaker.settings.failures => {
-                state.1 = State::Closed { failures: failures + 1 };
+            CircuitState::Closed { failures } if failures + 1 < breaker.settings.failures => {
+                state.1 = CircuitState::Closed { failures: failures + 1 };
                 return;
             }
-            State::Closed { .. } => breaker.settings.rest(),
-            State::Probing { rest, .. } | State::Open { rest, .. } => rest.saturating_mul(2),
+            CircuitState::Closed { .. } => breaker.settings.rest(),
+            CircuitState::Probing { rest, .. } | CircuitState::Open { rest, .. } => rest.saturating_mul(2),
         };
         let rest = rest.max(after.unwrap_or_default()).min(longest);
-        *state = (state.0 + 1, State::Open { since: now, rest });
+        *state = (state.0 + 1, CircuitState::Open { since: now, rest });
         tracing::warn!(
             code = "embedding_rested",
             rest_ms = u64::try_from(rest.as_millis()).unwrap_or(u64::MAX),
@@ -134,18 +136,18 @@ impl Pass<'_> {
     }
 }
 
-impl Drop for Pass<'_> {
+impl Drop for CircuitPermit<'_> {
     fn drop(&mut self) {
         if self.told {
             return;
         }
         let mut state = self.breaker.lock();
-        if let (epoch, State::Probing { since, rest }) = *state
+        if let (epoch, CircuitState::Probing { since, rest }) = *state
             && epoch == self.epoch
         {
             // The probe was cancelled: the rest is over, the next request probes.
             let over = since - chrono::Duration::from_std(rest).unwrap_or_default();
-            *state = (epoch + 1, State::Open { since: over, rest });
+            *state = (epoch + 1, CircuitState::Open { since: over, rest });
         }
     }
 }

@@ -104,7 +104,7 @@ proptest! {
     #[test]
     fn it_never_locks_up_and_never_lets_two_probes_go(steps in prop::collection::vec((0u8..4, 0i64..3_000), 1..200)) {
         let (clock, breaker) = breaker();
-        let mut held: Vec<Pass<'_>> = Vec::new();
+        let mut held: Vec<CircuitPermit<'_>> = Vec::new();
         for (step, millis) in steps {
             match step {
                 0 => {

@@ -9,13 +9,13 @@ use super::breaker::Breaker;
 use super::builtin::{BuiltinEmbedder, ModelError};
 use super::http::HttpEmbedder;
 use super::http::client::Client;
-use super::http::info::{ServerLimits, limits};
 use super::http::openai::OpenAi;
-use super::http::shape::Shape;
+use super::http::server_limits::{ServerLimits, limits};
 use super::http::vertex::Vertex;
-use super::limits::Limits;
-use super::observed::Observed;
-use super::pause::{Pause, Timer};
+use super::http::wire_format::WireFormat;
+use super::instrumented::InstrumentedEmbedder;
+use super::limits::RateLimits;
+use super::sleep::{Sleep, Timer};
 use super::{EmbedObserver, Embedder, Models};
 use anamnesis_config::embedding::{EmbeddingSettings, InvalidSetting, Provider};
 use anamnesis_core::clock::{Clock, Entropy};
@@ -36,12 +36,12 @@ pub enum BuildError {
     Dimension,
 }
 
-/// What the outside world gives to an embedder.
-pub(crate) struct World {
+/// The dependencies of an embedder.
+pub(crate) struct EmbedderDeps {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) entropy: Arc<dyn Entropy>,
     pub(crate) observer: Arc<dyn EmbedObserver>,
-    pub(crate) pause: Arc<dyn Pause>,
+    pub(crate) sleep: Arc<dyn Sleep>,
 }
 
 /// The embedder that the settings name. Touches no network.
@@ -56,10 +56,10 @@ pub fn build(
 ) -> Result<Arc<dyn Embedder>, BuildError> {
     settings.validate()?;
     match settings.provider {
-        Provider::Builtin => Ok(Arc::new(Observed::new(builtin(settings)?, Provider::Builtin, observer))),
+        Provider::Builtin => Ok(Arc::new(InstrumentedEmbedder::new(builtin(settings)?, Provider::Builtin, observer))),
         Provider::OpenAi | Provider::Vertex => {
-            let world = World { clock, entropy, observer, pause: Arc::new(Timer) };
-            Ok(Arc::new(http(settings, world)?))
+            let deps = EmbedderDeps { clock, entropy, observer, sleep: Arc::new(Timer) };
+            Ok(Arc::new(http(settings, deps)?))
         }
     }
 }
@@ -94,7 +94,7 @@ fn builtin(settings: &EmbeddingSettings) -> Result<BuiltinEmbedder, BuildError> 
 ///
 /// # Errors
 /// See [`BuildError`].
-pub(crate) fn http(settings: &EmbeddingSettings, world: World) -> Result<HttpEmbedder, BuildError> {
+pub(crate) fn http(settings: &EmbeddingSettings, deps: EmbedderDeps) -> Result<HttpEmbedder, BuildError> {
     settings.validate()?;
     let endpoint = settings.endpoint()?;
     let url = endpoint.url();
@@ -102,12 +102,12 @@ pub(crate) fn http(settings: &EmbeddingSettings, world: World) -> Result<HttpEmb
         .profile
         .clone()
         .ok_or(InvalidSetting { key: "embedding.profile", rule: "is required for this provider" })?;
-    let shape: Box<dyn Shape> = match settings.provider {
+    let shape: Box<dyn WireFormat> = match settings.provider {
         Provider::Vertex => Box::new(Vertex::new(url, &profile, settings)),
         _ => Box::new(OpenAi::new(url, &profile, settings)),
     };
     let authority = settings.ca_file.as_ref().map(std::fs::read).transpose().map_err(|_| BuildError::Authority)?;
-    let clock = Arc::clone(&world.clock);
+    let clock = Arc::clone(&deps.clock);
     let token = Token::of(settings.api_key.clone(), settings.api_key_file.clone());
     let (proxy, authority) = (settings.proxy.as_ref(), authority.as_deref());
     let client = Client::new(endpoint, &settings.timeouts, proxy, authority, token, clock)?;
@@ -120,12 +120,12 @@ pub(crate) fn http(settings: &EmbeddingSettings, world: World) -> Result<HttpEmb
         ask_server: !settings.ignore_server_limits,
         server: OnceCell::new(),
         unanswered: Default::default(),
-        limits: Limits::new(&settings.limits, largest, Arc::clone(&world.pause)),
+        limits: RateLimits::new(&settings.limits, largest, Arc::clone(&deps.sleep)),
         concurrency: settings.limits.concurrency,
-        breaker: Breaker::new(settings.breaker, world.clock),
+        breaker: Breaker::new(settings.breaker, deps.clock),
         retry: settings.retry,
-        pause: world.pause,
-        entropy: world.entropy,
-        observer: world.observer,
+        sleep: deps.sleep,
+        entropy: deps.entropy,
+        observer: deps.observer,
     })
 }

@@ -1,7 +1,7 @@
 //! Which texts of a batch need embedding at all: an equal text of the same patient has its vector already. Scoped to the
 //! patient, so that nobody can tell from a hit what another patient's documents say (model.md, "At rest").
 //!
-//! Storage is the store's: look up [`Batch::keys`] among the vectors of the patient's passages and hand what was found to
+//! Storage is the store's: look up [`EmbedBatch::keys`] among the vectors of the patient's passages and hand what was found to
 //! [`embed_cached`]. For documents only: a query's vector may differ and is not kept.
 
 use std::collections::HashMap;
@@ -11,7 +11,7 @@ use super::{EmbedError, Embedder, Purpose, embed_each};
 pub use anamnesis_core::vector::CacheKey;
 
 /// Texts to embed, each with its key; several patients may share a batch.
-pub struct Batch<'t> {
+pub struct EmbedBatch<'t> {
     /// For each text, its place among the distinct ones.
     places: Vec<usize>,
     distinct: Vec<(CacheKey, &'t str)>,
@@ -19,14 +19,14 @@ pub struct Batch<'t> {
 
 /// What came of a batch.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Embedded {
+pub struct CachedBatchResult {
     /// One result per text, in the order given.
     pub vectors: Vec<Result<Vec<f32>, EmbedError>>,
     /// Texts answered from what was known, repetitions within the batch included.
     pub hits: usize,
 }
 
-impl<'t> Batch<'t> {
+impl<'t> EmbedBatch<'t> {
     /// Equal keys (the same text of the same patient) are embedded once.
     pub fn new(texts: impl IntoIterator<Item = (CacheKey, &'t str)>) -> Self {
         let mut distinct = Vec::new();
@@ -52,7 +52,11 @@ impl<'t> Batch<'t> {
 
 /// Embeds what `known` does not hold, as documents. A known vector that is not of the profile's dimension, or not of unit
 /// length, counts as unknown and is replaced.
-pub async fn embed_cached(embedder: &dyn Embedder, batch: &Batch<'_>, known: &HashMap<CacheKey, Vec<f32>>) -> Embedded {
+pub async fn embed_cached(
+    embedder: &dyn Embedder,
+    batch: &EmbedBatch<'_>,
+    known: &HashMap<CacheKey, Vec<f32>>,
+) -> CachedBatchResult {
     let dimension = embedder.profile().dimension;
     let found = |key: &CacheKey| known.get(key).filter(|vector| is_sound(vector, dimension));
     let misses: Vec<usize> = (0..batch.distinct.len()).filter(|at| found(&batch.distinct[*at].0).is_none()).collect();
@@ -72,7 +76,7 @@ pub async fn embed_cached(embedder: &dyn Embedder, batch: &Batch<'_>, known: &Ha
             None => found(&batch.distinct[*at].0).cloned().ok_or(EmbedError::BadAnswer),
         })
         .collect();
-    Embedded { vectors, hits: batch.places.len() - misses.len() }
+    CachedBatchResult { vectors, hits: batch.places.len() - misses.len() }
 }
 
 /// Kept vectors may be rounded to half precision, hence the tolerance.

@@ -35,7 +35,7 @@ fn key(patient: u128, text: &str, generation: i64) -> CacheKey {
     CacheKey { scope, generation, text: hash }
 }
 
-fn run(texts: &[(u128, &'static str)], known: &[(CacheKey, Vec<f32>)]) -> (Embedded, Vec<String>) {
+fn run(texts: &[(u128, &'static str)], known: &[(CacheKey, Vec<f32>)]) -> (CachedBatchResult, Vec<String>) {
     let profile = ModelProfile {
         model: "m".into(),
         dimension: 2,
@@ -47,7 +47,7 @@ fn run(texts: &[(u128, &'static str)], known: &[(CacheKey, Vec<f32>)]) -> (Embed
         query_task: None,
     };
     let recorder = Recorder(profile, Mutex::default());
-    let batch = Batch::new(texts.iter().map(|(patient, text)| (key(*patient, text, 1), *text)));
+    let batch = EmbedBatch::new(texts.iter().map(|(patient, text)| (key(*patient, text, 1), *text)));
     let embedded = block_on(embed_cached(&recorder, &batch, &known.iter().cloned().collect()));
     (embedded, recorder.1.into_inner().unwrap())
 }

@@ -6,28 +6,28 @@
 //! profile's dimension, in the order of the texts, or an error; never fewer, never NaN.
 
 pub(crate) mod batching;
+mod bisect;
 pub mod breaker;
 mod build;
 pub mod builtin;
 pub mod cache;
-mod each;
 pub mod http;
+mod instrumented;
 pub mod limits;
 mod models;
-pub mod observe;
-mod observed;
-pub mod pause;
+pub mod observer;
 pub mod retry;
+pub mod sleep;
 
 use std::time::Duration;
 
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
+pub use self::bisect::embed_each;
 pub use self::build::{BuildError, build, build_models};
-pub use self::each::embed_each;
-pub use self::models::{Models, Offered};
-pub use self::observe::{EmbedObserver, Outcome, RequestSeen, Underway, Unobserved};
+pub use self::models::{ModelGenerations, Models};
+pub use self::observer::{EmbedObserver, EmbedRequest, InFlightRequest, NoopObserver, RequestOutcome};
 pub use anamnesis_config::embedding::ModelProfile;
 
 /// What the vector is for: some models embed questions and documents differently (docs/providers.md, RETRIEVAL_QUERY).
@@ -67,7 +67,7 @@ pub enum EmbedError {
 impl EmbedError {
     /// The word for it in metrics and spans.
     pub fn code(&self) -> &'static str {
-        Outcome::of(self).code()
+        RequestOutcome::of(self).code()
     }
 
     /// Does it speak of the texts (then a smaller batch may do better) rather than of the provider?

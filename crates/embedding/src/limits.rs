@@ -10,37 +10,37 @@ use governor::state::{InMemoryState, NotKeyed};
 use governor::{Quota, RateLimiter};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-use super::pause::Pause;
+use super::sleep::Sleep;
 use anamnesis_config::embedding_limits::LimitSettings;
 
 type Limiter<C> = RateLimiter<NotKeyed, InMemoryState, C, NoOpMiddleware<<C as RateClock>::Instant>>;
 
-/// The gate before one provider. `C` is a monotonic clock, not the calendar's: a corrected date must not stop it.
-pub(crate) struct Limits<C: RateClock = MonotonicClock> {
+/// The rate limiter of one provider. `C` is a monotonic clock, not the calendar's: a corrected date must not stop it.
+pub(crate) struct RateLimits<C: RateClock = MonotonicClock> {
     in_flight: Semaphore,
     requests: Option<Limiter<C>>,
     tokens: Option<(Limiter<C>, NonZeroU32)>,
     clock: C,
-    pause: Arc<dyn Pause>,
+    sleep: Arc<dyn Sleep>,
 }
 
-/// Held while the request is under way.
-pub(crate) struct Admission<'l> {
+/// Held while the request is in flight.
+pub(crate) struct RatePermit<'l> {
     _in_flight: Option<SemaphorePermit<'l>>,
     /// How long the rates held it back.
     pub(crate) waited: Duration,
 }
 
-impl Limits<MonotonicClock> {
-    pub(crate) fn new(settings: &LimitSettings, largest_batch: usize, pause: Arc<dyn Pause>) -> Self {
-        Self::with_clock(settings, largest_batch, pause, MonotonicClock)
+impl RateLimits<MonotonicClock> {
+    pub(crate) fn new(settings: &LimitSettings, largest_batch: usize, sleep: Arc<dyn Sleep>) -> Self {
+        Self::with_clock(settings, largest_batch, sleep, MonotonicClock)
     }
 }
 
-impl<C: RateClock + Clone> Limits<C> {
+impl<C: RateClock + Clone> RateLimits<C> {
     /// A burst is at most ten seconds' worth (or one batch of `largest_batch` tokens): providers count in windows, and a whole
     /// minute's worth at once on either side of a window's edge would be twice what they allow.
-    pub(crate) fn with_clock(settings: &LimitSettings, largest_batch: usize, pause: Arc<dyn Pause>, clock: C) -> Self {
+    pub(crate) fn with_clock(settings: &LimitSettings, largest_batch: usize, sleep: Arc<dyn Sleep>, clock: C) -> Self {
         let batch = u32::try_from(largest_batch).unwrap_or(u32::MAX);
         let quota = |per_minute: u32, least: u32| {
             let rate = NonZeroU32::new(per_minute)?;
@@ -52,12 +52,12 @@ impl<C: RateClock + Clone> Limits<C> {
             requests: settings.requests_per_minute.and_then(|n| quota(n, 1)).map(|(limiter, _)| limiter),
             tokens: settings.tokens_per_minute.and_then(|n| quota(n, batch)),
             clock,
-            pause,
+            sleep,
         }
     }
 
     /// Waits until one more request of `tokens` may leave. A request larger than a whole burst takes the whole burst.
-    pub(crate) async fn admit(&self, tokens: usize) -> Admission<'_> {
+    pub(crate) async fn admit(&self, tokens: usize) -> RatePermit<'_> {
         let in_flight = self.in_flight.acquire().await.ok(); // never closed
         let mut waited = Duration::ZERO;
         if let Some(limiter) = &self.requests {
@@ -67,14 +67,14 @@ impl<C: RateClock + Clone> Limits<C> {
             let wanted = u32::try_from(tokens).ok().and_then(NonZeroU32::new).unwrap_or(NonZeroU32::MIN);
             waited += self.until(limiter, wanted.min(*burst)).await;
         }
-        Admission { _in_flight: in_flight, waited }
+        RatePermit { _in_flight: in_flight, waited }
     }
 
     async fn until(&self, limiter: &Limiter<C>, cells: NonZeroU32) -> Duration {
         let mut waited = Duration::ZERO;
         while let Ok(Err(not_yet)) = limiter.check_n(cells) {
             let wait: Duration = not_yet.earliest_possible().duration_since(self.clock.now()).into();
-            self.pause.pause(wait).await;
+            self.sleep.sleep(wait).await;
             waited += wait;
         }
         waited
@@ -87,13 +87,13 @@ mod tests {
     use governor::clock::FakeRelativeClock;
 
     use super::*;
-    use crate::pause::recorder::Recorder;
+    use crate::sleep::recorder::Recorder;
 
-    fn limits(settings: LimitSettings) -> (Limits<FakeRelativeClock>, Recorder) {
+    fn limits(settings: LimitSettings) -> (RateLimits<FakeRelativeClock>, Recorder) {
         let clock = FakeRelativeClock::default();
         let moved = clock.clone();
         let recorder = Recorder::and(move |wait| moved.advance(wait));
-        (Limits::with_clock(&settings, 100, Arc::new(recorder.clone()), clock), recorder)
+        (RateLimits::with_clock(&settings, 100, Arc::new(recorder.clone()), clock), recorder)
     }
 
     #[tokio::test]

@@ -1,6 +1,6 @@
-//! The models at hand: the configured one and, where vectors are to be made anew, the one that is to follow it. Which of
-//! them an organisation is searched with is told by its row, not by the configuration (seed 002, §12: two models beside
-//! each other, compared before one replaces the other).
+//! The available models: the configured one and, during a re-embedding, its successor. The organisation's row decides
+//! which of them it is searched with, not the configuration (seed 002, §12: two models next to each other, compared
+//! before one replaces the other).
 
 use std::sync::Arc;
 
@@ -13,12 +13,12 @@ pub struct Models {
     next: Option<Arc<dyn Embedder>>,
 }
 
-/// The generations of the models at hand.
+/// The generations of the available models.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Offered {
+pub struct ModelGenerations {
     pub(crate) configured: i64,
     pub(crate) next: Option<i64>,
-    /// Numbers of a vector of the generation that is wanted.
+    /// Dimension of the vectors of the wanted generation.
     pub dimension: usize,
 }
 
@@ -32,19 +32,19 @@ impl Models {
         &self.configured
     }
 
-    pub fn offered(&self) -> Offered {
+    pub fn generations(&self) -> ModelGenerations {
         let next = self.next.as_ref().map(|next| next.profile().generation);
         let dimension = self.wanted().profile().dimension;
-        Offered { configured: self.configured.profile().generation, next, dimension }
+        ModelGenerations { configured: self.configured.profile().generation, next, dimension }
     }
 
-    /// The model that is to make all vectors in the end.
+    /// The model of the wanted generation: the successor where there is one.
     pub fn wanted(&self) -> &Arc<dyn Embedder> {
         self.next.as_ref().unwrap_or(&self.configured)
     }
 
     /// The model of an organisation's active generation: the configured one where the row names none. `None` where no
-    /// model at hand made that generation: its vectors are compared with nothing else.
+    /// available model made that generation: its vectors are compared with nothing else.
     pub fn active(&self, row: Option<i64>) -> Option<&Arc<dyn Embedder>> {
         row.map_or(Some(&self.configured), |generation| self.of(generation))
     }
@@ -56,13 +56,13 @@ impl Models {
     }
 }
 
-impl Offered {
+impl ModelGenerations {
     /// The active generation of an organisation whose row says this.
     pub fn active(self, row: Option<i64>) -> i64 {
         row.unwrap_or(self.configured)
     }
 
-    /// The generation that is to be active in the end.
+    /// The generation that becomes active after a re-embedding.
     pub fn wanted(self) -> i64 {
         self.next.unwrap_or(self.configured)
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use backon::{ExponentialBuilder, Retryable};
 use futures::future::{BoxFuture, FutureExt};
 
-use super::pause::Pause;
+use super::sleep::Sleep;
 use anamnesis_config::embedding_limits::RetrySettings;
 use anamnesis_core::clock::Entropy;
 
@@ -26,7 +26,7 @@ pub(crate) type Attempt<'a, T, E> = Box<dyn FnMut() -> BoxFuture<'a, Result<T, E
 /// the caller serves better than a waiting request.
 pub(crate) fn retried<'a, T: Send + 'a, E: Retry + Send + 'a>(
     settings: &RetrySettings,
-    pause: &Arc<dyn Pause>,
+    sleep: &Arc<dyn Sleep>,
     entropy: &dyn Entropy,
     attempt: Attempt<'a, T, E>,
 ) -> BoxFuture<'a, Result<T, E>> {
@@ -39,10 +39,10 @@ pub(crate) fn retried<'a, T: Send + 'a, E: Retry + Send + 'a>(
         .with_max_times(settings.attempts.saturating_sub(1))
         .with_jitter()
         .with_jitter_seed(u64::from_le_bytes(seed));
-    let pause = Arc::clone(pause);
+    let sleep = Arc::clone(sleep);
     attempt
         .retry(backoff)
-        .sleep(move |wait| pause.pause(wait))
+        .sleep(move |wait| sleep.sleep(wait))
         .when(move |error: &E| error.retry_after().is_some_and(|asked| asked <= longest))
         .adjust(|error: &E, planned| planned.map(|planned| planned.max(error.retry_after().unwrap_or_default())))
         .boxed()
@@ -53,7 +53,7 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use super::*;
-    use crate::pause::recorder::Recorder;
+    use crate::sleep::recorder::Recorder;
     use anamnesis_core::clock::SeededEntropy;
 
     const SETTINGS: RetrySettings = RetrySettings { attempts: 4, first_pause_ms: 100, longest_pause_ms: 10_000 };
@@ -66,12 +66,12 @@ mod tests {
 
     async fn run(error: Option<Duration>) -> (usize, Vec<Duration>) {
         let (recorder, calls) = (Recorder::default(), AtomicUsize::new(0));
-        let pause: Arc<dyn Pause> = Arc::new(recorder.clone());
+        let sleep: Arc<dyn Sleep> = Arc::new(recorder.clone());
         let attempt = || {
             calls.fetch_add(1, Ordering::Relaxed);
             std::future::ready(Err(error)).boxed()
         };
-        let result: Result<(), _> = retried(&SETTINGS, &pause, &SeededEntropy::new(7), Box::new(attempt)).await;
+        let result: Result<(), _> = retried(&SETTINGS, &sleep, &SeededEntropy::new(7), Box::new(attempt)).await;
         assert_eq!(result, Err(error));
         (calls.load(Ordering::Relaxed), recorder.waits())
     }

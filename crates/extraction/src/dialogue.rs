@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use super::lexicon::{SPEECH, label};
-use super::matcher::Matcher;
-use super::phrasebook::Builder;
-use super::reading::{Reading, Sentence};
+use super::matcher::PhraseMatcher;
+use super::phrase_trie::TrieBuilder;
+use super::tokenized::{TextSentence, TokenizedText};
 use anamnesis_text::Speaker;
 
 /// Turns that an answer may be away from its question: one clarification in between.
@@ -24,39 +24,39 @@ pub(crate) enum Polarity {
 
 /// Which sentence answers a question, and how.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Answer {
+pub(crate) struct DialogueAnswer {
     pub(crate) polarity: Polarity,
     pub(crate) sentence: usize,
     /// "I think so", "creo que no".
     pub(crate) doubtful: bool,
-    /// The yes or no closes the answer, behind what it speaks of: "temblores sí".
+    /// The yes or no closes the answer, after what it speaks of: "temblores sí".
     pub(crate) names: bool,
 }
 
 pub(crate) struct DialogueRules {
-    yes: Matcher,
-    no: Matcher,
-    filler: Matcher,
+    yes: PhraseMatcher,
+    no: PhraseMatcher,
+    filler: PhraseMatcher,
 }
 
 impl DialogueRules {
-    pub(crate) fn builtin(book: &mut Builder) -> Self {
-        Self { yes: label(book, SPEECH, "yes"), no: label(book, SPEECH, "no"), filler: label(book, SPEECH, "filler") }
+    pub(crate) fn builtin(trie: &mut TrieBuilder) -> Self {
+        Self { yes: label(trie, SPEECH, "yes"), no: label(trie, SPEECH, "no"), filler: label(trie, SPEECH, "filler") }
     }
 
     /// For every sentence: whether it asks, and what answers it.
-    pub(crate) fn exchanges(&self, reading: &Reading<'_>) -> Exchanges {
+    pub(crate) fn question_answers(&self, reading: &TokenizedText<'_>) -> QuestionAnswers {
         let count = reading.sentences.len();
         let asks: Vec<bool> =
             (0..count).map(|at| asks(reading, &reading.sentences[at]) || self.is_answered(reading, at)).collect();
         let answers =
             (0..count).map(|index| if asks[index] { self.answer(reading, &asks, index) } else { None }).collect();
-        Exchanges { asks, answers }
+        QuestionAnswers { asks, answers }
     }
 
     /// What a recogniser of speech writes without signs: "any fever or cough" — "no nothing". A clinician's turn that no
     /// sign closes and that a yes or a no follows is a question.
-    fn is_answered(&self, reading: &Reading<'_>, index: usize) -> bool {
+    fn is_answered(&self, reading: &TokenizedText<'_>, index: usize) -> bool {
         let here = &reading.sentences[index];
         let Some(next) = reading.sentences.get(index + 1) else { return false };
         let closed = here.span.of(reading.text).trim_end().ends_with(['.', '!', '…', ':', ';', ',']);
@@ -69,7 +69,7 @@ impl DialogueRules {
             && self.opening(reading, next) != Polarity::Other
     }
 
-    fn answer(&self, reading: &Reading<'_>, asks: &[bool], question: usize) -> Option<Answer> {
+    fn answer(&self, reading: &TokenizedText<'_>, asks: &[bool], question: usize) -> Option<DialogueAnswer> {
         let asked = &reading.sentences[question];
         let Some(turn) = asked.turn else { return self.written_answer(reading, question) };
         let following = reading.sentences.iter().enumerate().skip(question + 1).take(24);
@@ -88,14 +88,14 @@ impl DialogueRules {
                 continue;
             }
             let names = polarity != Polarity::Other && self.opening(reading, sentence) == Polarity::Other;
-            return Some(Answer { polarity, sentence: index, doubtful: is_doubtful(reading, sentence), names });
+            return Some(DialogueAnswer { polarity, sentence: index, doubtful: is_doubtful(reading, sentence), names });
         }
         None
     }
 
-    /// The answer that a form holds behind a question, in its line: "Have you ever had a seizure? No, never". What else the
+    /// The answer that a form holds after a question, in its line: "Have you ever had a seizure? No, never". What else the
     /// answer holds may turn it round: then there is none.
-    fn written_answer(&self, reading: &Reading<'_>, question: usize) -> Option<Answer> {
+    fn written_answer(&self, reading: &TokenizedText<'_>, question: usize) -> Option<DialogueAnswer> {
         let asked = &reading.sentences[question];
         let given = reading.sentences.get(question + 1)?;
         let gap = reading.text.get(asked.span.end..given.span.start)?;
@@ -113,7 +113,7 @@ impl DialogueRules {
         let rest = (second..given.words.end).filter(|word| !reading.words[*word].punctuation).count();
         let whole = polarity != Polarity::Yes || rest == 0 || says(second + 1, &["since", "desde"]);
         let answers = bare && parted && !turned && whole && polarity != Polarity::Other;
-        answers.then(|| Answer {
+        answers.then(|| DialogueAnswer {
             polarity,
             sentence: question + 1,
             doubtful: is_doubtful(reading, given),
@@ -122,7 +122,7 @@ impl DialogueRules {
     }
 
     /// How a sentence answers: by its beginning, hesitation aside, or a short one by a "yes" at its end.
-    pub(crate) fn polarity(&self, reading: &Reading<'_>, sentence: &Sentence) -> Polarity {
+    pub(crate) fn polarity(&self, reading: &TokenizedText<'_>, sentence: &TextSentence) -> Polarity {
         match self.opening(reading, sentence) {
             Polarity::Other if ends_in_yes(reading, sentence) => Polarity::Yes,
             Polarity::Other if ends_in_no(reading, sentence) => Polarity::No,
@@ -130,14 +130,14 @@ impl DialogueRules {
         }
     }
 
-    fn opening(&self, reading: &Reading<'_>, sentence: &Sentence) -> Polarity {
-        let mut word = behind_stage_direction(reading, sentence);
+    fn opening(&self, reading: &TokenizedText<'_>, sentence: &TextSentence) -> Polarity {
+        let mut word = after_stage_direction(reading, sentence);
         for _ in 0..FILLERS {
             while word < sentence.words.end && reading.words[word].punctuation {
                 word += 1;
             }
             let (no, yes) = (self.no.at(reading, word), self.yes.at(reading, word));
-            let longest = |hit: &Option<super::matcher::Hit>| hit.as_ref().map_or(0, |hit| hit.words.len());
+            let longest = |hit: &Option<super::matcher::PhraseMatch>| hit.as_ref().map_or(0, |hit| hit.words.len());
             if let Some(no) = no.as_ref().filter(|_| longest(&no) > longest(&yes)) {
                 let doubt = matches!(
                     reading.word(no.words.end),
@@ -158,14 +158,14 @@ impl DialogueRules {
 }
 
 /// "Alguna noche sí.", "some nights, yes".
-fn ends_in_yes(reading: &Reading<'_>, sentence: &Sentence) -> bool {
+fn ends_in_yes(reading: &TokenizedText<'_>, sentence: &TextSentence) -> bool {
     let mut words = sentence.words.clone().rev().filter(|word| !reading.words[*word].punctuation);
     let last = words.next().map(|word| reading.word(word));
     matches!(last, Some("yes" | "yeah" | "yep" | "si")) && words.count() < SHORT
 }
 
 /// "Desde marzo ninguna.", "not since the summer, no".
-fn ends_in_no(reading: &Reading<'_>, sentence: &Sentence) -> bool {
+fn ends_in_no(reading: &TokenizedText<'_>, sentence: &TextSentence) -> bool {
     let mut words = sentence.words.clone().rev().filter(|word| !reading.words[*word].punctuation);
     let last = words.next().map(|word| reading.word(word));
     let before = words.next().map_or("", |word| reading.word(word));
@@ -176,7 +176,7 @@ fn ends_in_no(reading: &Reading<'_>, sentence: &Sentence) -> bool {
 }
 
 /// "(silencio) No.", "[laughs]": what a transcript writes in brackets is not said.
-fn behind_stage_direction(reading: &Reading<'_>, sentence: &Sentence) -> usize {
+fn after_stage_direction(reading: &TokenizedText<'_>, sentence: &TextSentence) -> usize {
     let start = sentence.words.start;
     if !matches!(reading.word(start), "(" | "[" | "*") {
         return start;
@@ -187,7 +187,7 @@ fn behind_stage_direction(reading: &Reading<'_>, sentence: &Sentence) -> usize {
 }
 
 /// "I think so", "creo que no", "supongo".
-fn is_doubtful(reading: &Reading<'_>, sentence: &Sentence) -> bool {
+fn is_doubtful(reading: &TokenizedText<'_>, sentence: &TextSentence) -> bool {
     sentence.words.clone().take(SHORT).any(|word| {
         matches!(
             reading.word(word),
@@ -198,7 +198,11 @@ fn is_doubtful(reading: &Reading<'_>, sentence: &Sentence) -> bool {
 
 /// Whether a written question asks for a mention and nothing more: "Have you ever had X?", "¿Toma X?". "Have you stopped X?",
 /// "Is your X better?" and "Have you been tested for X?" ask for something else.
-pub(crate) fn asks_whether_there_is(reading: &Reading<'_>, sentence: &Sentence, mention: &Range<usize>) -> bool {
+pub(crate) fn asks_whether_there_is(
+    reading: &TokenizedText<'_>,
+    sentence: &TextSentence,
+    mention: &Range<usize>,
+) -> bool {
     let plain = |word: &usize| !reading.words[*word].punctuation;
     let framed = |word: usize| FRAME.contains(&reading.word(word));
     let tailed = |word: usize| TAIL.contains(&reading.word(word));
@@ -275,7 +279,7 @@ const FRAME: &[&str] = &[
     "antecedentes",
     "that",
 ];
-/// Words behind the mention that say when.
+/// Words after the mention that say when.
 const TAIL: &[&str] = &[
     "ever",
     "before",
@@ -308,23 +312,23 @@ const TURNING: &[&str] = &[
 ];
 
 /// The questions of a document and their answers, by sentence.
-pub(crate) struct Exchanges {
+pub(crate) struct QuestionAnswers {
     asks: Vec<bool>,
-    answers: Vec<Option<Answer>>,
+    answers: Vec<Option<DialogueAnswer>>,
 }
 
-impl Exchanges {
+impl QuestionAnswers {
     pub(crate) fn asks(&self, sentence: usize) -> bool {
         self.asks.get(sentence).copied().unwrap_or(false)
     }
 
-    pub(crate) fn answer(&self, sentence: usize) -> Option<Answer> {
+    pub(crate) fn answer(&self, sentence: usize) -> Option<DialogueAnswer> {
         self.answers.get(sentence).copied().flatten()
     }
 }
 
 /// A question mark, or in speech an opening that asks ("do you", "tiene usted").
-fn asks(reading: &Reading<'_>, sentence: &Sentence) -> bool {
+fn asks(reading: &TokenizedText<'_>, sentence: &TextSentence) -> bool {
     if sentence.question {
         return true;
     }
@@ -350,11 +354,11 @@ mod tests {
 
     fn answers(turns: &[(Speaker, &str)]) -> Vec<Option<Polarity>> {
         let document = Document::dialogue(turns.iter().map(|(who, words)| (*who, *words, None)), Language::Unknown);
-        let mut book = Builder::default();
-        let rules = DialogueRules::builtin(&mut book);
-        let reading = Reading::new(&document, &book.build());
-        let exchanges = rules.exchanges(&reading);
-        (0..reading.sentences.len()).map(|s| exchanges.answer(s).map(|answer| answer.polarity)).collect()
+        let mut trie = TrieBuilder::default();
+        let rules = DialogueRules::builtin(&mut trie);
+        let reading = TokenizedText::new(&document, &trie.build());
+        let question_answers = rules.question_answers(&reading);
+        (0..reading.sentences.len()).map(|s| question_answers.answer(s).map(|answer| answer.polarity)).collect()
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use super::super::{Context, CurrentValues, Entity, Epistemic, Experiencer, Temporality};
+use super::super::{CurrentValues, Entity, Epistemic, Experiencer, MentionContext, Temporality};
 use super::*;
 use Speaker::{Agent as A, Clinician as C, Family as F, Patient as P, Unknown as U};
 use anamnesis_text::{Document, Language, Speaker};
@@ -57,7 +57,7 @@ fn finding(entity: &Entity) -> String {
     {
         let _ = write!(line, ", {}", detail.replace('_', " "));
     }
-    let Context { negated, uncertain, temporality, experiencer } = entity.context;
+    let MentionContext { negated, uncertain, temporality, experiencer } = entity.context;
     let marks = [
         (negated, "DENIED"),
         (uncertain, "in doubt"),

@@ -3,32 +3,32 @@
 use std::sync::{Arc, LazyLock};
 
 use super::allergies::{self, AllergyRules, WORDS as ALLERGY_WORDS};
-use super::careful::{Careful, SURETY};
-use super::certainty;
+use super::analysis::{AnalyzedDocument, AssertionStatus};
+use super::assertion::{AssertionScopes, CLAUSES, Cues, DENIED_VERBS, SUBJECTS};
 use super::clinical::{self, ClinicalRules};
-use super::context::{CLAUSES, Contexts, Cues, DENIED_VERBS, SUBJECTS};
+use super::confidence;
 use super::dates;
 use super::dialogue::DialogueRules;
+use super::events::{self, AppointmentRules, EventRules};
 use super::facts::{self, FactRules};
-use super::happenings::{self, AppointmentRules, EventRules};
+use super::fusion::{ReaderFusion, SURETY};
 use super::hypotheses::{self, HypothesisRules};
 use super::input::ExtractionInput;
-use super::lexicon::{ALLERGENS, CLINICAL, DRUGS, Extension, REACTIONS, SPEECH};
+use super::lexicon::{ALLERGENS, CLINICAL, DRUGS, LexiconExtension, REACTIONS, SPEECH};
 use super::measurements::{self, MeasurementRules};
 use super::medication::{MedicationRules, REGIMEN, WORDS as MEDICINE_WORDS};
-use super::phrasebook::{Builder, Phrasebook};
-use super::reader::Reader;
-use super::reading::{Reading, Sentence};
-use super::reasons;
-use super::risk::learned::{Ear, Ruled, features_of, is_asked};
+use super::negative_statements::NegativeStatementRules;
+use super::past_dates;
+use super::phrase_trie::{PhraseTrie, TrieBuilder};
+use super::reader::ClinicalReader;
+use super::reason_clauses;
+use super::risk::classifier::{RiskClassifier, RuleHits, features_of, is_asked};
 use super::risk::{self, RiskRules};
-use super::scene::{Scene, Stance};
-use super::statements::StatementRules;
-use super::structure::{self, Structure, Titles};
+use super::sentiment::{self, SentimentRules};
+use super::structure::{self, DocumentStructure, SectionTitles};
 use super::substances::{self, SubstanceRules};
-use super::tone::{self, ToneRules};
-use super::when;
-use super::{Context, Entity, Extraction, Risk, Temporality};
+use super::tokenized::{TextSentence, TokenizedText};
+use super::{Entity, Extraction, MentionContext, Risk, Temporality};
 use anamnesis_core::finding::EntityType;
 use anamnesis_text::{Span, Speaker};
 
@@ -43,24 +43,24 @@ const LONG: usize = 128 * 1024;
 
 /// Rules and lexicons, ready to read documents.
 pub struct Extractor {
-    book: Phrasebook,
+    trie: PhraseTrie,
     cues: Cues,
-    titles: Titles,
+    titles: SectionTitles,
     dialogue: DialogueRules,
     clinical: ClinicalRules,
     substances: SubstanceRules,
     medication: MedicationRules,
     allergies: AllergyRules,
-    statements: StatementRules,
+    statements: NegativeStatementRules,
     risk: RiskRules,
-    tone: ToneRules,
+    sentiment_rules: SentimentRules,
     hypotheses: HypothesisRules,
     facts: FactRules,
     events: EventRules,
     appointments: AppointmentRules,
     measurements: MeasurementRules,
     /// Reads with the rules; `None`: the rules read alone.
-    reader: Option<Reader>,
+    reader: Option<ClinicalReader>,
     version: String,
 }
 
@@ -73,58 +73,58 @@ impl Extractor {
 
     /// The same rules, with the learned reader next to them.
     #[must_use]
-    pub fn with_reader(mut self, reader: Reader) -> Self {
+    pub fn with_reader(mut self, reader: ClinicalReader) -> Self {
         let weights = aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA256, SURETY.as_bytes());
         self.version.push_str(&format!("+reader.{}.{}", reader.version(), hex::encode(&weights.as_ref()[..3])));
         self.reader = Some(reader);
         self
     }
 
-    /// The embedded lexicons, by the printed book where it is of them; see [`Extractor::shared`].
+    /// The embedded lexicons, by the serialized trie where it is of them; see [`Extractor::shared`].
     pub fn builtin() -> Self {
-        Self::extended(&Extension::default())
+        Self::extended(&LexiconExtension::default())
     }
 
-    /// The same with a deployment's own lexicons: their phrases are written out beside the printed book.
-    pub fn extended(extension: &Extension) -> Self {
-        Self::of_printed_book(extension).unwrap_or_else(|| Self::written_out(extension))
+    /// The same with a deployment's own lexicons: their phrases are written out next to the serialized trie.
+    pub fn extended(extension: &LexiconExtension) -> Self {
+        Self::from_serialized_trie(extension).unwrap_or_else(|| Self::written_out(extension))
     }
 
-    /// `None` where the book says something else than the lexicons: somebody is changing them.
-    pub(super) fn of_printed_book(extension: &Extension) -> Option<Self> {
-        let (this, book) = Self::over(Builder::printed()?.extended(extension.clone()));
-        Some(Self { book: book.verified()?, version: version(extension), ..this })
+    /// `None` where the trie differs from the lexicons: they are being changed.
+    pub(super) fn from_serialized_trie(extension: &LexiconExtension) -> Option<Self> {
+        let (this, trie) = Self::over(TrieBuilder::serialized()?.extended(extension.clone()));
+        Some(Self { trie: trie.verified()?, version: version(extension), ..this })
     }
 
     /// Every phrase written out: a quarter of a second.
-    pub(super) fn written_out(extension: &Extension) -> Self {
-        let (this, book) = Self::over(Builder::default().extended(extension.clone()));
-        Self { book: book.build(), version: version(extension), ..this }
+    pub(super) fn written_out(extension: &LexiconExtension) -> Self {
+        let (this, trie) = Self::over(TrieBuilder::default().extended(extension.clone()));
+        Self { trie: trie.build(), version: version(extension), ..this }
     }
 
-    /// The rules without their book, and what they put into it.
-    fn over(mut book: Builder) -> (Self, Builder) {
+    /// The rules without their trie, and what they put into it.
+    fn over(mut trie: TrieBuilder) -> (Self, TrieBuilder) {
         let this = Self {
-            book: Phrasebook::default(),
-            cues: Cues::builtin(&mut book),
-            titles: Titles::builtin(&mut book),
-            dialogue: DialogueRules::builtin(&mut book),
-            clinical: ClinicalRules::builtin(&mut book),
-            substances: SubstanceRules::builtin(&mut book),
-            medication: MedicationRules::builtin(&mut book),
-            allergies: AllergyRules::builtin(&mut book),
-            statements: StatementRules::builtin(&mut book),
-            risk: RiskRules::builtin(&mut book),
-            tone: ToneRules::builtin(&mut book),
-            hypotheses: HypothesisRules::builtin(&mut book),
-            facts: FactRules::builtin(&mut book),
-            events: EventRules::builtin(&mut book),
-            appointments: AppointmentRules::builtin(&mut book),
-            measurements: MeasurementRules::builtin(&mut book),
+            trie: PhraseTrie::default(),
+            cues: Cues::builtin(&mut trie),
+            titles: SectionTitles::builtin(&mut trie),
+            dialogue: DialogueRules::builtin(&mut trie),
+            clinical: ClinicalRules::builtin(&mut trie),
+            substances: SubstanceRules::builtin(&mut trie),
+            medication: MedicationRules::builtin(&mut trie),
+            allergies: AllergyRules::builtin(&mut trie),
+            statements: NegativeStatementRules::builtin(&mut trie),
+            risk: RiskRules::builtin(&mut trie),
+            sentiment_rules: SentimentRules::builtin(&mut trie),
+            hypotheses: HypothesisRules::builtin(&mut trie),
+            facts: FactRules::builtin(&mut trie),
+            events: EventRules::builtin(&mut trie),
+            appointments: AppointmentRules::builtin(&mut trie),
+            measurements: MeasurementRules::builtin(&mut trie),
             reader: None,
             version: String::new(),
         };
-        (this, book)
+        (this, trie)
     }
 
     /// Version of rules and lexicons, stored with what they find: `rules.lexicon-hash`, and `+version.hash` for each
@@ -135,49 +135,49 @@ impl Extractor {
 
     /// Reads one document. Never fails and never panics: what the rules do not know is not there.
     pub fn extract(&self, input: &ExtractionInput<'_>) -> Extraction {
-        let reading = Reading::new(input.document, &self.book);
-        let scene = self.scene(input, &reading);
-        let targets = input.targets.iter().map(|span| target(&scene, *span)).collect();
-        let drugs = self.medication.mentions(&scene);
-        let allergies = self.allergies.find(&scene, &self.dialogue, &drugs);
+        let reading = TokenizedText::new(input.document, &self.trie);
+        let doc = self.analyze(input, &reading);
+        let targets = input.targets.iter().map(|span| target(&doc, *span)).collect();
+        let drugs = self.medication.mentions(&doc);
+        let allergies = self.allergies.find(&doc, &self.dialogue, &drugs);
         let mut entities = allergies.entities.clone();
-        self.medication.find(&scene, &drugs, &allergies, &mut entities);
+        self.medication.find(&doc, &drugs, &allergies, &mut entities);
         allergies::reconsider(&mut entities);
-        self.clinical.find(&scene, &allergies.reactions, &mut entities);
-        self.substances.find(&scene, &mut entities);
-        self.facts.find(&scene, &mut entities);
-        self.events.find(&scene, &mut entities);
-        self.appointments.find(&scene, &mut entities);
-        self.measurements.find(&scene, &mut entities);
-        reasons::settle(&scene, &mut entities);
+        self.clinical.find(&doc, &allergies.reactions, &mut entities);
+        self.substances.find(&doc, &mut entities);
+        self.facts.find(&doc, &mut entities);
+        self.events.find(&doc, &mut entities);
+        self.appointments.find(&doc, &mut entities);
+        self.measurements.find(&doc, &mut entities);
+        reason_clauses::lift_denials_of_reasons(&doc, &mut entities);
         let mut statements = allergies.statements.clone();
-        statements.extend(self.statements.find(&scene, &self.medication, &drugs, &entities));
-        let careful = self.reader_of(input).map(|reader| Careful::read(&scene, reader));
-        if let Some(careful) = &careful {
-            careful.add(&scene, &mut entities);
-            careful.bind(&scene, &mut entities);
+        statements.extend(self.statements.find(&doc, &self.medication, &drugs, &entities));
+        let fusion = self.reader_of(input).map(|reader| ReaderFusion::read(&doc, reader));
+        if let Some(fusion) = &fusion {
+            fusion.add(&doc, &mut entities);
+            fusion.bind(&doc, &mut entities);
         }
         if let Some(today) = input.today {
-            dates::bind(&scene, input.dates, today, &mut entities);
-            when::settle(&scene, today, &mut entities);
-            happenings::settle(&mut entities, today);
-            measurements::settle(&scene, today, &mut entities);
+            dates::link_dates(&doc, input.dates, today, &mut entities);
+            past_dates::mark_past_findings(&doc, today, &mut entities);
+            events::resolve_events(&mut entities, today);
+            measurements::date_undated_values(&doc, today, &mut entities);
         }
-        match &careful {
-            Some(careful) => careful.weigh(&mut entities),
-            None if input.document.text.len() >= WHOLE => certainty::weigh(&scene, &mut entities),
+        match &fusion {
+            Some(fusion) => fusion.weigh(&mut entities),
+            None if input.document.text.len() >= WHOLE => confidence::weigh(&doc, &mut entities),
             None => {}
         }
         entities.sort_by_key(|entity| (entity.span, entity.kind));
-        let (risk, hypotheses) = (self.risk.find(&scene, careful.as_ref()), self.hypotheses.find(&scene));
+        let (risk, hypotheses) = (self.risk.find(&doc, fusion.as_ref()), self.hypotheses.find(&doc));
         entities.retain(|entity| !is_wish_for_harm(entity, &risk));
         let burdened = !hypotheses.is_empty() || risk.iter().any(Risk::is_own);
         Extraction {
             entities,
             statements,
             risk,
-            themes: self.tone.themes(&scene),
-            sentiment: self.tone.sentiment(&scene, burdened),
+            themes: self.sentiment_rules.themes(&doc),
+            sentiment: self.sentiment_rules.sentiment(&doc, burdened),
             hypotheses,
             targets,
         }
@@ -186,68 +186,74 @@ impl Extractor {
 
 impl Extractor {
     /// The reader, where one reads and the document is long enough for it.
-    fn reader_of(&self, input: &ExtractionInput<'_>) -> Option<&Reader> {
+    fn reader_of(&self, input: &ExtractionInput<'_>) -> Option<&ClinicalReader> {
         self.reader.as_ref().filter(|_| (WHOLE..LONG).contains(&input.document.text.len()))
     }
 
     /// What all rules look at.
-    fn scene<'a>(&self, input: &'a ExtractionInput<'a>, reading: &'a Reading<'a>) -> Scene<'a> {
-        let structure = Structure::new(reading, &self.titles);
+    fn analyze<'a>(&self, input: &'a ExtractionInput<'a>, reading: &'a TokenizedText<'a>) -> AnalyzedDocument<'a> {
+        let structure = DocumentStructure::new(reading, &self.titles);
         let finding = |word: usize| {
             let substance = || self.substances.name_at(reading, word);
             self.clinical.finding_at(reading, word).or_else(substance)
         };
-        let contexts = Contexts::new(reading, &self.cues, &structure, &finding);
-        Scene { input, reading, contexts, exchanges: self.dialogue.exchanges(reading), structure }
+        let scopes = AssertionScopes::new(reading, &self.cues, &structure, &finding);
+        AnalyzedDocument {
+            input,
+            reading,
+            scopes,
+            question_answers: self.dialogue.question_answers(reading),
+            structure,
+        }
     }
 
-    /// How the rules mean places that somebody else found: `None` where such a place is no words, an agent's, or only asked
+    /// How the rules mean places that another person found: `None` where such a place is no words, an agent's, or only asked
     /// about.
-    pub(super) fn stances(&self, input: &ExtractionInput<'_>, places: &[Span]) -> Vec<Option<Stance>> {
-        let reading = Reading::new(input.document, &self.book);
-        let scene = self.scene(input, &reading);
-        let stance = |place: &Span| {
+    pub(super) fn assertions(&self, input: &ExtractionInput<'_>, places: &[Span]) -> Vec<Option<AssertionStatus>> {
+        let reading = TokenizedText::new(input.document, &self.trie);
+        let doc = self.analyze(input, &reading);
+        let assertion = |place: &Span| {
             let words = reading.words_at(*place);
             let sentence = reading.sentence_of(words.start);
             let said = !place.is_empty() && !words.is_empty();
-            let heard = reading.sentences.get(sentence).is_some_and(|s| s.speaker != Speaker::Agent);
-            (said && heard).then(|| scene.stance(sentence, &words)).flatten()
+            let allowed = reading.sentences.get(sentence).is_some_and(|s| s.speaker != Speaker::Agent);
+            (said && allowed).then(|| doc.assertion(sentence, &words)).flatten()
         };
-        places.iter().map(stance).collect()
+        places.iter().map(assertion).collect()
     }
 
-    /// The same with another ear for risk: what training measures.
-    pub fn hearing(mut self, ear: Ear) -> Self {
-        self.risk.hear_with(ear);
+    /// The same with another risk classifier: what training measures.
+    pub fn with_risk_classifier(mut self, classifier: RiskClassifier) -> Self {
+        self.risk.set_classifier(classifier);
         self
     }
 
     /// What training learns from: the sentences of a document and what the rules say of each.
-    pub fn heard(&self, input: &ExtractionInput<'_>) -> Vec<HeardSentence> {
-        let reading = Reading::new(input.document, &self.book);
-        let scene = self.scene(input, &reading);
-        let ruled = self.risk.ruled(&scene);
-        let sentence = |(index, sentence): (usize, &Sentence)| {
+    pub fn training_sentences(&self, input: &ExtractionInput<'_>) -> Vec<TrainingSentence> {
+        let reading = TokenizedText::new(input.document, &self.trie);
+        let doc = self.analyze(input, &reading);
+        let rule_hits = self.risk.rule_hits(&doc);
+        let sentence = |(index, sentence): (usize, &TextSentence)| {
             let (features, alone) = features_of(&reading, sentence);
-            let asked = is_asked(&scene, index);
-            HeardSentence { features, alone, ruled: ruled[index], turn: sentence.turn, asked }
+            let asked = is_asked(&doc, index);
+            TrainingSentence { features, alone, rule_hits: rule_hits[index], turn: sentence.turn, asked }
         };
-        scene.sentences().map(sentence).collect()
+        doc.sentences().map(sentence).collect()
     }
 
-    /// The surroundings of each finding of a document: the weights of [`certainty`](super::certainty) are fitted on them.
-    pub fn marks(&self, input: &ExtractionInput<'_>, found: &Extraction) -> Vec<Vec<String>> {
-        let reading = Reading::new(input.document, &self.book);
-        certainty::marks(&self.scene(input, &reading), &found.entities)
+    /// The surroundings of each finding of a document: the weights of [`confidence`](super::confidence) are fitted on them.
+    pub fn confidence_features(&self, input: &ExtractionInput<'_>, found: &Extraction) -> Vec<Vec<String>> {
+        let reading = TokenizedText::new(input.document, &self.trie);
+        confidence::mention_features(&self.analyze(input, &reading), &found.entities)
     }
 
     /// Why the findings of a document are as they are: for each the cues that reach its mention. A cue of a title above
     /// has an empty place.
     pub fn explain(&self, input: &ExtractionInput<'_>, found: &Extraction) -> Vec<Vec<(&'static str, Span)>> {
-        let reading = Reading::new(input.document, &self.book);
-        let contexts = self.scene(input, &reading).contexts;
+        let reading = TokenizedText::new(input.document, &self.trie);
+        let scopes = self.analyze(input, &reading).scopes;
         let entities = found.entities.iter();
-        entities.map(|entity| contexts.cues(&reading, &reading.words_at(entity.span))).collect()
+        entities.map(|entity| scopes.cues(&reading, &reading.words_at(entity.span))).collect()
     }
 }
 
@@ -279,7 +285,7 @@ const HARM: &[&str] = &[
 
 /// Words of dying or harm are a risk, never something that a person looks forward to or likes.
 fn is_wish_for_harm(entity: &Entity, risks: &[Risk]) -> bool {
-    // What the learned ear hears at a low level may be a whole message: it takes a liking out of it only where that itself
+    // What the classifier finds at a low level may be a whole message: it takes a liking out of it only where that itself
     // speaks of death or harm.
     let named = entity.value.split(|c: char| !c.is_alphanumeric()).any(|word| HARM.contains(&word));
     let loud = |risk: &Risk| risk.learned.is_none() || risk.level.calls() || named || entity.kind == EntityType::Goal;
@@ -288,30 +294,30 @@ fn is_wish_for_harm(entity: &Entity, risks: &[Risk]) -> bool {
 }
 
 /// A sentence as training reads it.
-pub struct HeardSentence {
+pub struct TrainingSentence {
     /// Hashed features and their values.
     pub features: Vec<(u64, f32)>,
     /// How many of them, the first, are of single words.
     pub alone: usize,
-    pub ruled: Ruled,
+    pub rule_hits: RuleHits,
     pub turn: Option<usize>,
-    /// Somebody else only asks.
+    /// Another person only asks.
     pub asked: bool,
 }
 
 /// The context of a place that was asked for: of its words, and of the date that its clause gives.
-fn target(scene: &Scene<'_>, span: Span) -> Context {
-    let (reading, input) = (scene.reading, scene.input);
+fn target(doc: &AnalyzedDocument<'_>, span: Span) -> MentionContext {
+    let (reading, input) = (doc.reading, doc.input);
     if reading.text.get(span.start..span.end).is_none_or(|words| words.trim().is_empty()) {
-        return Context::default();
+        return MentionContext::default();
     }
     let words = reading.words_at(span);
-    let mut context = scene.contexts.of(reading, &words);
-    if scene.contexts.ended(reading, &words) {
+    let mut context = doc.scopes.of(reading, &words);
+    if doc.scopes.ended(reading, &words) {
         context.temporality = Temporality::Historical;
     }
     if let Some(today) = input.today
-        && when::over(scene, &words, input.dates, today)
+        && past_dates::is_past_by_date(doc, &words, input.dates, today)
         && !context.negated
         && context.temporality == Temporality::Recent
     {
@@ -328,24 +334,24 @@ fn files() -> Vec<&'static str> {
         ALLERGENS,
         REACTIONS,
         &[ALLERGY_WORDS, MEDICINE_WORDS],
-        &[SPEECH, tone::THEMES, tone::FEELINGS, hypotheses::FILE, facts::FILE, REGIMEN],
+        &[SPEECH, sentiment::THEMES, sentiment::FEELINGS, hypotheses::FILE, facts::FILE, REGIMEN],
         Cues::FILES,
         &risk::FILES,
-        happenings::FILES,
-        &[measurements::FILE, happenings::APPOINTMENTS, happenings::APPOINTMENT_WORDS],
+        events::FILES,
+        &[measurements::FILE, events::APPOINTMENTS, events::APPOINTMENT_WORDS],
         &[CLAUSES, DENIED_VERBS, SUBJECTS, structure::TITLES, substances::FILE],
         clinical::FILES,
         facts::FILES,
-        certainty::FILES,
+        confidence::FILES,
     ]
     .concat()
 }
 
-fn version(extension: &Extension) -> String {
+fn version(extension: &LexiconExtension) -> String {
     static BUILT_IN: LazyLock<String> = LazyLock::new(|| {
         let mut context = aws_lc_rs::digest::Context::new(&aws_lc_rs::digest::SHA256);
         files().iter().for_each(|file| context.update(file.as_bytes()));
-        context.update(risk::learned::BUILTIN);
+        context.update(risk::classifier::BUILTIN);
         format!("{RULES}.{}", hex::encode(&context.finish().as_ref()[..6]))
     });
     format!("{}{}", *BUILT_IN, extension.version())

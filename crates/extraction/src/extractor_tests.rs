@@ -58,31 +58,31 @@ fn shown(document: &Document) -> Vec<String> {
 }
 
 #[test]
-fn the_printed_book_of_phrases_is_what_the_lexicons_say() {
-    let printed = Extractor::over(Builder::default()).1.print();
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/lexicon/phrasebook.bin");
+fn the_serialized_phrase_trie_matches_the_lexicons() {
+    let serialized = Extractor::over(TrieBuilder::default()).1.serialize();
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/lexicon/phrases.bin");
     if std::env::var_os("ANAMNESIS_UPDATE_DOCS").is_some() {
-        return std::fs::write(&path, &printed).unwrap();
+        return std::fs::write(&path, &serialized).unwrap();
     }
-    assert!(std::fs::read(&path).unwrap() == printed, "phrasebook.bin is out of date: run `make docs`");
-    assert!(Extractor::of_printed_book(&Extension::default()).is_some(), "the printed book is taken");
+    assert!(std::fs::read(&path).unwrap() == serialized, "phrases.bin is out of date: run `make docs`");
+    assert!(Extractor::from_serialized_trie(&LexiconExtension::default()).is_some(), "the printed book is taken");
     // Of other phrases it is none.
-    let mut other = Extractor::over(Builder::printed().unwrap()).1;
+    let mut other = Extractor::over(TrieBuilder::serialized().unwrap()).1;
     other.note("another phrase", 0);
     assert!(other.verified().is_none());
 }
 
 #[test]
 fn the_printed_book_finds_what_written_out_phrases_find() {
-    let none = Extension::default();
-    let (printed, written) = (Extractor::of_printed_book(&none).unwrap(), Extractor::written_out(&none));
+    let none = LexiconExtension::default();
+    let (serialized, written) = (Extractor::from_serialized_trie(&none).unwrap(), Extractor::written_out(&none));
     for set in ["risk.jsonl", "facts.jsonl", "tone.jsonl", "therapy_negation.jsonl"] {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/extraction").join(set);
         for line in std::fs::read_to_string(path).unwrap().lines() {
             let row: serde_json::Value = serde_json::from_str(line).unwrap();
             let document = Document::plain(row["text"].as_str().unwrap(), Language::Unknown);
             let input = ExtractionInput::of(&document);
-            assert_eq!(printed.extract(&input), written.extract(&input), "{set}");
+            assert_eq!(serialized.extract(&input), written.extract(&input), "{set}");
         }
     }
 }
@@ -330,8 +330,8 @@ fn that_there_are_no_allergies_or_medicines_is_heard_in_notes() {
     ] {
         let document = Document::plain(text, Language::Unknown);
         let found = EXTRACTOR.extract(&ExtractionInput::of(&document));
-        let heard: Vec<&str> = found.statements.iter().map(|statement| statement.kind.code()).collect();
-        assert_eq!(heard, kinds, "{text}");
+        let found_kinds: Vec<&str> = found.statements.iter().map(|statement| statement.kind.code()).collect();
+        assert_eq!(found_kinds, kinds, "{text}");
     }
 }
 

@@ -3,25 +3,25 @@
 use std::ops::Range;
 
 mod clauses;
+mod goals;
 mod household;
 mod opinions;
-mod people;
-mod wishes;
+mod relationships;
 
-use household::Household;
-use people::People;
-use wishes::Wishes;
+use goals::GoalRules;
+use household::HouseholdRules;
+use relationships::RelationshipRules;
 
-use super::lexicon::{Lexicon, List, Mention};
-use super::phrasebook::Builder;
-use super::scene::{Scene, Stance};
+use super::analysis::{AnalyzedDocument, AssertionStatus};
+use super::lexicon::{ConceptMention, Lexicon, LexiconList};
+use super::phrase_trie::TrieBuilder;
 use super::{Entity, EntityType};
 use anamnesis_core::document::DocumentType;
 use anamnesis_core::finding::Experiencer;
 use anamnesis_text::Speaker;
 
 /// The lists of wishes and households.
-pub(super) const FILES: &[&str] = &[wishes::FILE, household::FILE];
+pub(super) const FILES: &[&str] = &[goals::FILE, household::FILE];
 pub(super) const FILE: &str = include_str!("lexicon/facts.tsv");
 /// Words that a preference or a goal may be long.
 const LONGEST_CLAUSE: usize = 16;
@@ -46,7 +46,7 @@ const FIRST_PERSON: &[&str] = &[
     "estoy",
 ];
 
-/// Relatives whose bare mention tells that the patient has one: "my wife". That somebody has a mother is no news, so that
+/// Relatives whose bare mention says that the patient has one: "my wife". That someone has a mother is no news, so that
 /// a mother, a cousin or a sister-in-law is remembered only for what is said of her.
 const OWN_PEOPLE: &[&str] =
     &["spouse", "partner", "son", "daughter", "children", "roommate", "housemate", "caregiver", "friend", "pet"];
@@ -55,167 +55,170 @@ const BARE: f64 = 0.25;
 
 pub(crate) struct FactRules {
     lexicon: Lexicon,
-    wishes: Wishes,
-    household: Household,
-    people: People,
+    wishes: GoalRules,
+    household: HouseholdRules,
+    people: RelationshipRules,
 }
 
 impl FactRules {
-    pub(crate) fn builtin(book: &mut Builder) -> Self {
-        let lexicon = Lexicon::load(book, List::Facts);
+    pub(crate) fn builtin(trie: &mut TrieBuilder) -> Self {
+        let lexicon = Lexicon::load(trie, LexiconList::Facts);
         Self {
             lexicon,
-            wishes: Wishes::builtin(book),
-            household: Household::builtin(book),
-            people: People::builtin(book),
+            wishes: GoalRules::builtin(trie),
+            household: HouseholdRules::builtin(trie),
+            people: RelationshipRules::builtin(trie),
         }
     }
 
-    pub(crate) fn find(&self, scene: &Scene<'_>, out: &mut Vec<Entity>) {
-        for (index, sentence) in scene.sentences() {
-            for mention in self.lexicon.find(scene.reading, sentence.words.clone()) {
+    pub(crate) fn find(&self, doc: &AnalyzedDocument<'_>, out: &mut Vec<Entity>) {
+        for (index, sentence) in doc.sentences() {
+            for mention in self.lexicon.find(doc.reading, sentence.words.clone()) {
                 let kind = match EntityType::from_code(mention.concept.group) {
-                    // A clinician's own likes and plans are nobody's memory.
+                    // A clinician's own likes and plans are no one's memory.
                     Some(EntityType::Preference | EntityType::Goal) if sentence.speaker == Speaker::Clinician => {
                         continue;
                     }
                     Some(kind) => kind,
                     None => continue,
                 };
-                out.extend(self.entity(scene, index, kind, &mention, &sentence.words));
+                out.extend(self.entity(doc, index, kind, &mention, &sentence.words));
             }
         }
         let known = out.clone();
-        self.wishes.find(scene, &known, out);
-        self.household.find(scene, out);
-        self.people.find(scene, out);
-        opinions::find(scene, out);
+        self.wishes.find(doc, &known, out);
+        self.household.find(doc, out);
+        self.people.find(doc, out);
+        opinions::find(doc, out);
     }
 
     fn entity(
         &self,
-        scene: &Scene<'_>,
+        doc: &AnalyzedDocument<'_>,
         index: usize,
         kind: EntityType,
-        mention: &Mention,
+        mention: &ConceptMention,
         within: &Range<usize>,
     ) -> Option<Entity> {
-        let line = line_of_speech(scene, index, within, &mention.words);
+        let line = line_of_speech(doc, index, within, &mention.words);
         let words = match mention.concept.name {
-            "clause" => mention.words.start..clause_end(scene, mention.words.end, line.end),
+            "clause" => mention.words.start..clause_end(doc, mention.words.end, line.end),
             // "Pintar me relaja": what is liked comes first.
-            "before" => clause_start(scene, mention.words.start, line.start)..mention.words.end,
+            "before" => clause_start(doc, mention.words.start, line.start)..mention.words.end,
             _ => mention.words.clone(),
         };
         let clause = matches!(mention.concept.name, "clause" | "before");
-        let is_whole = || is_infinitive(scene.reading.word(mention.words.end - 1));
+        let is_whole = || is_infinitive(doc.reading.word(mention.words.end - 1));
         if mention.concept.name == "clause" && words.end == mention.words.end && !is_whole() {
             return None;
         }
-        let mut stance = scene.stance(index, &mention.words)?;
-        stance.confidence = stance.confidence.min(0.7);
+        let mut assertion = doc.assertion(index, &mention.words)?;
+        assertion.confidence = assertion.confidence.min(0.7);
         if matches!(kind, EntityType::Preference | EntityType::Goal) {
-            if is_bodily(scene, &mention.words)
-                || is_anothers(scene, index, &mention.words)
-                || is_denied_as_a_whole(scene, within, mention.words.start)
+            if is_bodily(doc, &mention.words)
+                || is_anothers(doc, index, &mention.words)
+                || is_denied_as_a_whole(doc, within, mention.words.start)
             {
                 return None;
             }
-            keep_to_its_line(scene, within, &line, &mention.words, &mut stance);
+            limit_to_its_line(doc, within, &line, &mention.words, &mut assertion);
         }
         // "Mi madre" names a person in the patient's life, whatever is said of her.
         if kind == EntityType::Relationship {
-            stance.context = super::Context::default();
+            assertion.context = super::MentionContext::default();
             let after = mention.words.end..within.end;
             let gone = after
                 .take(3)
-                .any(|word| matches!(scene.reading.word(word), "died" | "passed" | "murio" | "fallecio" | "ha"));
+                .any(|word| matches!(doc.reading.word(word), "died" | "passed" | "murio" | "fallecio" | "ha"));
             if gone || !OWN_PEOPLE.contains(&mention.concept.name) {
-                stance.confidence = BARE;
+                assertion.confidence = BARE;
             }
         }
-        // "Prefiero no hablar de mi padre" is the speaker's own, whoever is named in it.
-        let is_own = |word: usize| FIRST_PERSON.contains(&scene.reading.word(word));
+        // "Prefiero no hablar de mi padre" is the speaker's own, no matter who is named in it.
+        let is_own = |word: usize| FIRST_PERSON.contains(&doc.reading.word(word));
         if matches!(kind, EntityType::Preference | EntityType::Goal) && mention.words.clone().any(is_own) {
-            stance.context.experiencer = Experiencer::Patient;
+            assertion.context.experiencer = Experiencer::Patient;
         }
         let value = if clause {
-            scene.reading.source(&words).of(scene.text()).to_lowercase()
+            doc.reading.source(&words).of(doc.text()).to_lowercase()
         } else {
             mention.concept.name.to_owned()
         };
-        scene.entity(kind, &words, value, &stance)
+        doc.entity(kind, &words, value, &assertion)
     }
 }
 
 /// "She hates face to face", said by the patient: another person's liking.
-fn is_anothers(scene: &Scene<'_>, index: usize, lead: &Range<usize>) -> bool {
-    let sentence = &scene.reading.sentences[index];
-    let chat = scene.input.document_type == Some(DocumentType::ChatMessage);
+fn is_anothers(doc: &AnalyzedDocument<'_>, index: usize, lead: &Range<usize>) -> bool {
+    let sentence = &doc.reading.sentences[index];
+    let chat = doc.input.document_type == Some(DocumentType::ChatMessage);
     let spoken = sentence.speaker == Speaker::Patient || (chat && sentence.turn.is_none());
     let third = |word: usize| {
         matches!(
-            scene.reading.word(word),
+            doc.reading.word(word),
             "she" | "he" | "they" | "ella" | "le" | "les" | "prefiere" | "odia" | "detesta" | "adora"
         )
     };
-    let first = |word: usize| FIRST_PERSON.contains(&scene.reading.word(word));
+    let first = |word: usize| FIRST_PERSON.contains(&doc.reading.word(word));
     let from = lead.start.saturating_sub(1).max(sentence.words.start);
     spoken && (from..lead.end).any(third) && !lead.clone().any(first)
 }
 
 /// The line in which a mention stands, where a new line begins another sentence: speech and chats have no full stops. The
 /// lines of a letter are wrapped, and one sentence.
-fn line_of_speech(scene: &Scene<'_>, index: usize, within: &Range<usize>, mention: &Range<usize>) -> Range<usize> {
-    let chat = scene.input.document_type == Some(DocumentType::ChatMessage);
-    if !chat && scene.reading.sentences[index].turn.is_none() {
+fn line_of_speech(
+    doc: &AnalyzedDocument<'_>,
+    index: usize,
+    within: &Range<usize>,
+    mention: &Range<usize>,
+) -> Range<usize> {
+    let chat = doc.input.document_type == Some(DocumentType::ChatMessage);
+    if !chat && doc.reading.sentences[index].turn.is_none() {
         return within.clone();
     }
-    let begins = |word: &usize| scene.reading.begins_line(*word);
+    let begins = |word: &usize| doc.reading.begins_line(*word);
     let start = (within.start + 1..=mention.start).rev().find(begins).unwrap_or(within.start);
     let end = (mention.end.max(start + 1)..within.end).find(begins).unwrap_or(within.end);
     start..end
 }
 
 /// What proves a liking is its line, and a denial of another line does not deny it.
-fn keep_to_its_line(
-    scene: &Scene<'_>,
+fn limit_to_its_line(
+    doc: &AnalyzedDocument<'_>,
     within: &Range<usize>,
     line: &Range<usize>,
     mention: &Range<usize>,
-    stance: &mut Stance,
+    assertion: &mut AssertionStatus,
 ) {
-    if line == within || stance.answered {
+    if line == within || assertion.answered {
         return;
     }
-    stance.evidence = scene.reading.source(line);
-    let denies = |word: usize| matches!(scene.reading.word(word), "n't" | "not" | "no" | "never" | "nunca" | "dont");
+    assertion.evidence = doc.reading.source(line);
+    let denies = |word: usize| matches!(doc.reading.word(word), "n't" | "not" | "no" | "never" | "nunca" | "dont");
     // "i dont think" may end the line before.
     let near = line.start.saturating_sub(3).max(within.start);
-    stance.context.negated &= (near..mention.start).any(denies);
+    assertion.context.negated &= (near..mention.start).any(denies);
 }
 
 /// "I can't stand on my left leg".
-fn is_bodily(scene: &Scene<'_>, lead: &Range<usize>) -> bool {
-    matches!(scene.reading.word(lead.end - 1), "stand" | "bear" | "aguanto" | "soporto")
+fn is_bodily(doc: &AnalyzedDocument<'_>, lead: &Range<usize>) -> bool {
+    matches!(doc.reading.word(lead.end - 1), "stand" | "bear" | "aguanto" | "soporto")
         && matches!(
-            scene.reading.word(lead.end),
+            doc.reading.word(lead.end),
             "on" | "up" | "for" | "unaided" | "without" | "still" | "straight" | "weight" | "peso"
         )
 }
 
 /// "Don't think I don't like the group", "no es que no me guste": what is denied is the denial.
-fn is_denied_as_a_whole(scene: &Scene<'_>, within: &Range<usize>, before: usize) -> bool {
+fn is_denied_as_a_whole(doc: &AnalyzedDocument<'_>, within: &Range<usize>, before: usize) -> bool {
     let from = before.saturating_sub(LONGEST_CLAUSE).max(within.start);
-    let denies = |word: usize| matches!(scene.reading.word(word), "n't" | "not" | "no" | "dont" | "isnt");
+    let denies = |word: usize| matches!(doc.reading.word(word), "n't" | "not" | "no" | "dont" | "isnt");
     let thinks = |word: usize| {
-        matches!(
-            scene.reading.word(word),
-            "think" | "that" | "sure" | "creas" | "crea" | "pienses" | "piense" | "pensar"
-        ) || (scene.reading.word(word) == "es" && scene.reading.word(word + 1) == "que")
+        matches!(doc.reading.word(word), "think" | "that" | "sure" | "creas" | "crea" | "pienses" | "piense" | "pensar")
+            || (doc.reading.word(word) == "es" && doc.reading.word(word + 1) == "que")
     };
     let whole =
-        |word: usize| (word + 1..before).take(3).take_while(|next| !scene.reading.words[*next].punctuation).any(thinks);
+        |word: usize| (word + 1..before).take(3).take_while(|next| !doc.reading.words[*next].punctuation).any(thinks);
     (from..before).any(|word| denies(word) && whole(word))
 }
 
@@ -226,20 +229,20 @@ fn is_infinitive(word: &str) -> bool {
     ends && bare.len() > 4 && !matches!(bare, "poder" | "tener" | "hacer" | "estar" | "volver" | "lograr" | "llegar")
 }
 
-fn clause_start(scene: &Scene<'_>, to: usize, limit: usize) -> usize {
+fn clause_start(doc: &AnalyzedDocument<'_>, to: usize, limit: usize) -> usize {
     let limit = limit.max(to.saturating_sub(LONGEST_CLAUSE));
-    (limit..to).rev().find(|word| stops(scene, *word)).map_or(limit, |word| word + 1)
+    (limit..to).rev().find(|word| stops(doc, *word)).map_or(limit, |word| word + 1)
 }
 
-fn clause_end(scene: &Scene<'_>, from: usize, limit: usize) -> usize {
+fn clause_end(doc: &AnalyzedDocument<'_>, from: usize, limit: usize) -> usize {
     let limit = limit.min(from + LONGEST_CLAUSE);
-    (from..limit).find(|word| stops(scene, *word)).unwrap_or(limit)
+    (from..limit).find(|word| stops(doc, *word)).unwrap_or(limit)
 }
 
 /// Whether a clause ends at a word.
-fn stops(scene: &Scene<'_>, word: usize) -> bool {
+fn stops(doc: &AnalyzedDocument<'_>, word: usize) -> bool {
     matches!(
-        scene.reading.word(word),
+        doc.reading.word(word),
         "," | "." | ";" | ":" | "?" | "!" | "pero" | "but" | "porque" | "because" | "aunque" | "although"
     )
 }

@@ -2,9 +2,9 @@
 //! principle 4). None is a frequent and good answer.
 
 use super::Hypothesis;
-use super::lexicon::{Labels, List};
-use super::phrasebook::Builder;
-use super::scene::Scene;
+use super::analysis::AnalyzedDocument;
+use super::lexicon::{LabelledPhrases, LexiconList};
+use super::phrase_trie::TrieBuilder;
 use anamnesis_text::Speaker;
 
 pub(super) const FILE: &str = include_str!("lexicon/patterns.tsv");
@@ -14,21 +14,21 @@ const FURTHER: f64 = 0.1;
 const CEILING: f64 = 0.7;
 
 pub(crate) struct HypothesisRules {
-    patterns: Labels,
+    patterns: LabelledPhrases,
 }
 
 impl HypothesisRules {
-    pub(crate) fn builtin(book: &mut Builder) -> Self {
-        Self { patterns: Labels::load(book, List::Patterns) }
+    pub(crate) fn builtin(trie: &mut TrieBuilder) -> Self {
+        Self { patterns: LabelledPhrases::load(trie, LexiconList::Patterns) }
     }
 
     /// Each pattern once, with the sentence that first shows it.
-    pub(crate) fn find(&self, scene: &Scene<'_>) -> Vec<Hypothesis> {
+    pub(crate) fn find(&self, doc: &AnalyzedDocument<'_>) -> Vec<Hypothesis> {
         let mut out: Vec<Hypothesis> = Vec::new();
         let own = |speaker| !matches!(speaker, Speaker::Clinician | Speaker::Family);
-        for (_, sentence) in scene.sentences().filter(|(_, sentence)| own(sentence.speaker)) {
-            for (words, pattern) in self.patterns.find(scene.reading, sentence.words.clone()) {
-                if scene.contexts.of(scene.reading, &words).negated {
+        for (_, sentence) in doc.sentences().filter(|(_, sentence)| own(sentence.speaker)) {
+            for (words, pattern) in self.patterns.find(doc.reading, sentence.words.clone()) {
+                if doc.scopes.of(doc.reading, &words).negated {
                     continue;
                 }
                 let text = format!("possible {pattern}");

@@ -38,7 +38,7 @@ const BEFORE_GERUND_OF_OTHERS: [&str; 4] = ["esta", "estaba", "anda", "sigue"];
 const OBJECTS: [&str; 6] = ["lo", "la", "le", "los", "las", "les"];
 
 /// The forms of a Spanish verb by who acts.
-struct Spanish {
+struct SpanishForms {
     infinitive: String,
     gerund: String,
     participle: String,
@@ -76,7 +76,7 @@ pub(crate) fn forms(inner: &str) -> Option<Vec<String>> {
     Some(out)
 }
 
-impl Spanish {
+impl SpanishForms {
     fn every(&self) -> Vec<String> {
         let fixed = [&self.infinitive, &self.gerund, &self.participle];
         fixed.into_iter().chain(&self.first).chain(&self.third).chain(&self.other).cloned().collect()
@@ -113,7 +113,7 @@ impl Spanish {
 }
 
 /// Stem and endings. Spelling follows sound: "colgar" – "cuelgue", "coger" – "cojo".
-fn spanish(verb: &str) -> Option<Spanish> {
+fn spanish(verb: &str) -> Option<SpanishForms> {
     let (infinitive, change) = match verb.split_once('(') {
         Some((infinitive, change)) => (infinitive, change.trim_end_matches(')')),
         None => (verb, ""),
@@ -159,7 +159,7 @@ fn spanish(verb: &str) -> Option<Spanish> {
     } else {
         (format!("{stem}i"), [format!("{weak}io"), format!("{weak}ieron")])
     };
-    Some(Spanish { infinitive: infinitive.to_owned(), gerund, participle, first, third, other, did, they_did })
+    Some(SpanishForms { infinitive: infinitive.to_owned(), gerund, participle, first, third, other, did, they_did })
 }
 
 /// The stem where the stress falls on it.

@@ -6,49 +6,49 @@
 //! input and versions, same result. The shapes below are those of contract.md (`extract`), with byte spans.
 
 mod allergies;
-mod careful;
-mod certainty;
+mod analysis;
+mod assertion;
 mod clinical;
-mod context;
+mod confidence;
+mod current_values;
 pub mod dates;
 mod dialogue;
 pub mod evaluation;
+mod events;
 mod extractor;
 mod facts;
-mod happenings;
+mod fusion;
 mod hypotheses;
 mod inflection;
 mod input;
-#[cfg(test)]
-mod kinds_tests;
 pub mod lexicon;
+pub mod llm;
 mod matcher;
 mod measurements;
 mod medication;
-pub mod model;
-mod phrasebook;
+mod mention_resolution;
+#[cfg(test)]
+mod misreading_tests;
+mod negative_statements;
+mod past_dates;
+mod phrase_trie;
 mod questions;
 pub mod reader;
-mod reading;
-mod reasons;
+mod reason_clauses;
 mod risk;
-mod scene;
-mod settled;
+mod sentiment;
 mod spelling;
-mod statements;
 mod structure;
 mod substances;
-mod tone;
-mod values;
-mod when;
+mod tokenized;
 
-pub use careful::{Surety, View};
+pub use current_values::CurrentValues;
 pub use extractor::Extractor;
+pub use fusion::{ConfidenceInputs, ReaderEvidence};
 pub use input::ExtractionInput;
-pub use settled::settled;
-pub use values::CurrentValues;
+pub use mention_resolution::resolve_mentions;
 
-use anamnesis_core::code::codes;
+use anamnesis_core::coded_enum::codes;
 pub use anamnesis_core::document::DocumentType;
 use anamnesis_core::fact_date::FactDate;
 pub use anamnesis_core::finding::{EntityType, Epistemic, Experiencer, RiskLevel, Temporality};
@@ -58,8 +58,8 @@ use anamnesis_text::Span;
 /// What the training of the risk classifier reads (`tools/train`). No promise of stability: use [`Extractor`].
 #[doc(hidden)]
 pub mod internals {
-    pub use crate::extractor::HeardSentence;
-    pub use crate::risk::learned;
+    pub use crate::extractor::TrainingSentence;
+    pub use crate::risk::classifier;
 }
 
 codes!(
@@ -70,7 +70,7 @@ codes!(
 );
 codes!(Sentiment { Positive = "positive", Neutral = "neutral", Negative = "negative", Mixed = "mixed" });
 
-/// That of a text that nobody read.
+/// That of a text that no one read.
 #[allow(clippy::derivable_impls)] // the codes' own macro makes the type
 impl Default for Sentiment {
     fn default() -> Self {
@@ -81,14 +81,14 @@ codes!(StatementKind { NoKnownAllergies = "no_known_allergies", NoMedications = 
 
 /// What surrounds a mention and changes what it means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Context {
+pub struct MentionContext {
     pub negated: bool,
     pub uncertain: bool,
     pub temporality: Temporality,
     pub experiencer: Experiencer,
 }
 
-impl Default for Context {
+impl Default for MentionContext {
     fn default() -> Self {
         Self { negated: false, uncertain: false, temporality: Temporality::Recent, experiencer: Experiencer::Patient }
     }
@@ -106,7 +106,7 @@ pub struct Entity {
     pub value: String,
     /// ICD-10-CM or another code where the lexicon has one.
     pub code: Option<&'static str>,
-    pub context: Context,
+    pub context: MentionContext,
     pub epistemic: Epistemic,
     /// How surely it was read: 0.0–1.0.
     pub confidence: f64,
@@ -132,7 +132,7 @@ pub struct Entity {
     /// Of events, procedures and appointments: the part of the list that named it.
     pub(crate) group: Option<&'static str>,
     /// What the learned reader thinks of it, where one reads.
-    pub view: Option<View>,
+    pub view: Option<ReaderEvidence>,
 }
 
 /// What a substance does to the patient, and where the text says so.
@@ -163,11 +163,11 @@ pub struct Risk {
     /// The speaker denies it ("no he pensado en hacerme daño"): stored as a denial, never as the risk.
     pub denied: bool,
     pub experiencer: Experiencer,
-    /// Probability in hundredths (0.01–0.99) where the learned ear heard it; `None` where a rule found it.
+    /// Probability in hundredths (0.01–0.99) where the classifier found it; `None` where a rule found it.
     pub learned: Option<f64>,
-    /// What the ear gives for what a phrase found: it confirms, or the finding is of a low level.
+    /// The classifier's probability of what a phrase found: it confirms, or the finding is of a low level.
     pub confirmed: Option<f64>,
-    /// How soon somebody must look (docs/risk.md).
+    /// How soon someone must look (docs/risk.md).
     pub level: RiskLevel,
     /// Historical where it is over: a past attempt, self-harm of school days.
     pub temporality: Temporality,
@@ -177,7 +177,7 @@ pub struct Risk {
     pub relation: Option<&'static str>,
 }
 
-/// A cognitive pattern or need that somebody reads into the words: always an inference (seed 000, principle 4).
+/// A cognitive pattern or need that someone reads into the words: always an inference (seed 000, principle 4).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Hypothesis {
     pub text: String,
@@ -195,7 +195,7 @@ pub struct Extraction {
     pub sentiment: Sentiment,
     pub hypotheses: Vec<Hypothesis>,
     /// Context of the targets that the caller asked about, in their order.
-    pub targets: Vec<Context>,
+    pub targets: Vec<MentionContext>,
 }
 
 impl Extraction {
@@ -210,8 +210,8 @@ impl Extraction {
 }
 
 impl Risk {
-    /// As it is heard, before it is graded.
-    fn heard(class: RiskClass, span: Span, denied: bool, experiencer: Experiencer) -> Self {
+    /// A finding before it is graded.
+    fn ungraded(class: RiskClass, span: Span, denied: bool, experiencer: Experiencer) -> Self {
         let (level, temporality) = (RiskLevel::None, Temporality::Recent);
         Self {
             class,
@@ -237,9 +237,9 @@ impl Entity {
     /// Whether it is read surely enough to be remembered at all. An allergy that a rule found always is: to leave one out
     /// would harm.
     pub fn is_worth_remembering(&self, min_confidence: f64) -> bool {
-        let ruled = self.view.is_none_or(|view| !view.alone);
+        let by_rule = self.view.is_none_or(|view| !view.alone);
         let allergy = matches!(self.kind, EntityType::Allergy | EntityType::Intolerance);
-        self.confidence >= min_confidence || (allergy && ruled)
+        self.confidence >= min_confidence || (allergy && by_rule)
     }
 
     /// Whether mention and evidence are literally there, on character boundaries, one inside the other.

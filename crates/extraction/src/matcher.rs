@@ -3,66 +3,66 @@
 use std::ops::Range;
 
 use super::inflection;
-use super::phrasebook::{Builder, ListId};
-use super::reading::{Reading, layout};
+use super::phrase_trie::{ListId, TrieBuilder};
+use super::tokenized::{TokenizedText, layout};
 
 /// One list of phrases; what each stands for is an index that the caller gave.
-pub(crate) struct Matcher {
+pub(crate) struct PhraseMatcher {
     list: ListId,
 }
 
 /// A phrase found: which words, and what it stands for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Hit {
+pub(crate) struct PhraseMatch {
     pub(crate) words: Range<usize>,
     pub(crate) meaning: u32,
 }
 
-impl Matcher {
-    /// Puts phrases into the book. `{a,b}` in a phrase stands for either; the first meaning of a phrase counts.
-    pub(crate) fn new<'a>(book: &mut Builder, phrases: impl IntoIterator<Item = (&'a str, u32)>) -> Self {
-        let list = book.list();
+impl PhraseMatcher {
+    /// Puts phrases into the trie. `{a,b}` in a phrase stands for either; the first meaning of a phrase counts.
+    pub(crate) fn new<'a>(trie: &mut TrieBuilder, phrases: impl IntoIterator<Item = (&'a str, u32)>) -> Self {
+        let list = trie.list();
         for (phrase, meaning) in phrases {
-            book.note(phrase, meaning);
-            if book.is_printed() {
+            trie.note(phrase, meaning);
+            if trie.is_serialized() {
                 continue;
             }
             for variant in expand(phrase) {
-                book.add(list, &layout(&variant), meaning);
+                trie.add(list, &layout(&variant), meaning);
             }
         }
         Self { list }
     }
 
     /// Adds phrases of a deployment's own to the list. Where one is as long as a built-in one at its place, it counts.
-    pub(crate) fn extend<'a>(&self, book: &mut Builder, phrases: impl IntoIterator<Item = (&'a str, u32)>) {
+    pub(crate) fn extend<'a>(&self, trie: &mut TrieBuilder, phrases: impl IntoIterator<Item = (&'a str, u32)>) {
         for (phrase, meaning) in phrases {
             for variant in expand(phrase) {
-                book.add_own(self.list, &layout(&variant), meaning);
+                trie.add_custom(self.list, &layout(&variant), meaning);
             }
         }
     }
 
-    /// Puts phrases into the book that are written out, by somebody who noted what they were made of.
-    pub(crate) fn written_out(book: &mut Builder, phrases: impl IntoIterator<Item = (String, u32)>) -> Self {
-        let list = book.list();
-        phrases.into_iter().for_each(|(phrase, meaning)| book.add(list, &layout(&phrase), meaning));
+    /// Puts written-out phrases into the trie; the caller noted what they were made of.
+    pub(crate) fn written_out(trie: &mut TrieBuilder, phrases: impl IntoIterator<Item = (String, u32)>) -> Self {
+        let list = trie.list();
+        phrases.into_iter().for_each(|(phrase, meaning)| trie.add(list, &layout(&phrase), meaning));
         Self { list }
     }
 
     /// Whether a phrase may stand in a sentence: false is sure.
-    pub(crate) fn may_stand(&self, reading: &Reading<'_>, sentence: usize) -> bool {
+    pub(crate) fn may_stand(&self, reading: &TokenizedText<'_>, sentence: usize) -> bool {
         reading.places.may_hold(self.list, sentence)
     }
 
     /// The longest phrase that starts at a word.
-    pub(crate) fn at(&self, reading: &Reading<'_>, word: usize) -> Option<Hit> {
+    pub(crate) fn at(&self, reading: &TokenizedText<'_>, word: usize) -> Option<PhraseMatch> {
         let (len, meaning) = reading.places.at(self.list, word)?;
-        Some(Hit { words: word..word + len, meaning })
+        Some(PhraseMatch { words: word..word + len, meaning })
     }
 
     /// All phrases within a range of words, from left to right, longest first, without overlap.
-    pub(crate) fn find(&self, reading: &Reading<'_>, within: Range<usize>) -> Vec<Hit> {
+    pub(crate) fn find(&self, reading: &TokenizedText<'_>, within: Range<usize>) -> Vec<PhraseMatch> {
         let mut out = Vec::new();
         let mut word = within.start;
         if within.is_empty() || !reading.places.may_hold(self.list, reading.sentence_of(word)) {
@@ -81,7 +81,7 @@ impl Matcher {
     }
 
     /// The first phrase within a range of words.
-    pub(crate) fn first(&self, reading: &Reading<'_>, within: Range<usize>) -> Option<Hit> {
+    pub(crate) fn first(&self, reading: &TokenizedText<'_>, within: Range<usize>) -> Option<PhraseMatch> {
         if within.is_empty() || !reading.places.may_hold(self.list, reading.sentence_of(within.start)) {
             return None;
         }
@@ -178,10 +178,10 @@ mod tests {
 
     #[test]
     fn the_longest_phrase_wins_and_words_are_never_torn() {
-        let mut book = Builder::default();
-        let matcher = Matcher::new(&mut book, [("no", 1), ("no hay", 2), ("dolor de cabeza", 3)]);
+        let mut trie = TrieBuilder::default();
+        let matcher = PhraseMatcher::new(&mut trie, [("no", 1), ("no hay", 2), ("dolor de cabeza", 3)]);
         let document = Document::plain("No haya nada, no hay dolor  de\ncabeza ni casino", Language::Spanish);
-        let reading = Reading::new(&document, &book.build());
+        let reading = TokenizedText::new(&document, &trie.build());
         let hits: Vec<_> = matcher.find(&reading, 0..reading.words.len()).into_iter().map(|hit| hit.meaning).collect();
         assert_eq!(hits, [1, 2, 3]);
     }

@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use super::dialogue::Polarity;
-use super::reading::{Reading, Sentence};
+use super::tokenized::{TextSentence, TokenizedText};
 
 /// Words between a determiner or an exception and what it speaks of.
 const NEAR: usize = 3;
@@ -12,7 +12,7 @@ const NEAR: usize = 3;
 const SHORT: usize = 9;
 
 /// Whether a question keeps a mention apart from what it asks: "any other symptoms besides the cough?".
-pub(crate) fn is_excepted(reading: &Reading<'_>, question: &Sentence, words: &Range<usize>) -> bool {
+pub(crate) fn is_excepted(reading: &TokenizedText<'_>, question: &TextSentence, words: &Range<usize>) -> bool {
     let from = question.words.start.max(words.start.saturating_sub(NEAR + 2));
     (from..words.start).any(|word| {
         let (first, second) = (reading.word(word), reading.word(word + 1));
@@ -25,7 +25,7 @@ pub(crate) fn is_excepted(reading: &Reading<'_>, question: &Sentence, words: &Ra
 }
 
 /// Whether a question takes a mention for given: "and the insomnia?", "¿qué tal la ansiedad?", "asthma behaving?".
-pub(crate) fn presupposes(reading: &Reading<'_>, question: &Sentence, words: &Range<usize>) -> bool {
+pub(crate) fn presupposes(reading: &TokenizedText<'_>, question: &TextSentence, words: &Range<usize>) -> bool {
     let plain = |word: &usize| !reading.words[*word].punctuation;
     let mut said = question.words.clone().filter(plain).map(|word| reading.word(word));
     let first = said.next().unwrap_or("");
@@ -70,7 +70,7 @@ pub(crate) fn presupposes(reading: &Reading<'_>, question: &Sentence, words: &Ra
 }
 
 /// What became of something that a question took for given: it is there unless the answer says that it is gone.
-pub(crate) fn course(reading: &Reading<'_>, answer: &Sentence, polarity: Polarity) -> Option<Polarity> {
+pub(crate) fn course(reading: &TokenizedText<'_>, answer: &TextSentence, polarity: Polarity) -> Option<Polarity> {
     let holds = |list: &[&str]| answer.words.clone().any(|word| list.contains(&reading.word(word)));
     let gone = holds(&[
         "gone",
@@ -97,7 +97,7 @@ pub(crate) fn course(reading: &Reading<'_>, answer: &Sentence, polarity: Polarit
 }
 
 /// Whether a sentence of a note asks, and is no doubtful diagnosis ("sepsis?").
-pub(crate) fn interrogates(reading: &Reading<'_>, sentence: &Sentence) -> bool {
+pub(crate) fn interrogates(reading: &TokenizedText<'_>, sentence: &TextSentence) -> bool {
     let first =
         sentence.words.clone().find(|word| !reading.words[*word].punctuation).map_or("", |word| reading.word(word));
     sentence.question

@@ -2,26 +2,28 @@
 //! ("copas", "ice", "weed") count where habits are spoken of: in their section, after a question about them, with a verb
 //! of using, or with an amount.
 
+mod abstinence;
 mod amounts;
-mod counted;
-mod days;
 mod homonyms;
+mod readings;
+mod unit_words;
 
 use std::ops::Range;
 
+use self::abstinence::{counts_days_without, has_not_quit, is_abstinence, spans, tests};
 use self::amounts::{amount, amount_at, amount_before};
-use self::counted::{DRUNK, is_dose};
-pub(crate) use self::counted::{counts_drinks, is_packs};
-use self::days::{counts_days_without, has_not_quit, is_abstinence, spans, tests};
 use self::homonyms::{is_given_name, is_of_another_thing, is_verb_by_accent};
+use self::unit_words::{DRUNK, is_dose};
+pub(crate) use self::unit_words::{counts_drinks, is_packs};
+use super::analysis::{AnalyzedDocument, AssertionStatus};
 use super::dialogue::Polarity;
 use super::lexicon::label;
-use super::matcher::Matcher;
-use super::phrasebook::Builder;
-use super::reading::{Reading, Sentence};
-use super::scene::{Scene, Stance};
+use super::matcher::PhraseMatcher;
+use super::phrase_trie::TrieBuilder;
 use super::structure::Section;
+use super::tokenized::{TextSentence, TokenizedText};
 use super::{Entity, EntityType, Experiencer, Temporality};
+use readings::{is_ambiguous, is_verb, takes_a_medicine};
 
 pub(super) const FILE: &str = include_str!("lexicon/substances.tsv");
 /// Words between a substance and what says that it was given up.
@@ -62,35 +64,35 @@ const LABELS: &[&str] = &["tox", "toxicos", "sustancias", "substances", "drugs",
 /// Drinks that everybody has: a use only with an amount.
 const EVERYDAY: &str = "caffeine use";
 
-struct Substance {
+struct SubstanceEntry {
     name: &'static str,
     code: &'static str,
     sure: bool,
 }
 
 pub(crate) struct SubstanceRules {
-    substances: Vec<Substance>,
-    names: Matcher,
+    substances: Vec<SubstanceEntry>,
+    names: PhraseMatcher,
     /// What is said to be free of a substance, or to have been given up, by the place of its substance.
-    free: Matcher,
-    former: Matcher,
-    quit: Matcher,
-    habit: Matcher,
-    not_substance: Matcher,
+    free: PhraseMatcher,
+    former: PhraseMatcher,
+    quit: PhraseMatcher,
+    habit: PhraseMatcher,
+    not_substance: PhraseMatcher,
 }
 
 /// What words say of a substance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Says {
+enum SubstanceUse {
     Named,
     Free,
     Former,
 }
 
-struct Found {
+struct SubstanceMention {
     words: Range<usize>,
     substance: usize,
-    says: Says,
+    says: SubstanceUse,
 }
 
 const FREE: [(&str, &str); 3] =
@@ -99,7 +101,7 @@ const FORMER: [(&str, &str); 3] =
     [("ex_alcohol", "alcohol use"), ("ex_tobacco", "tobacco use"), ("ex_drugs", "drug use")];
 
 impl SubstanceRules {
-    pub(crate) fn builtin(book: &mut Builder) -> Self {
+    pub(crate) fn builtin(trie: &mut TrieBuilder) -> Self {
         let mut substances = Vec::new();
         let mut phrases: Vec<(&'static str, u32)> = Vec::new();
         for (head, words) in FILE.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split_once('\t'))
@@ -108,9 +110,9 @@ impl SubstanceRules {
             let (Some(kind), Some(name), Some(code)) = (parts.next(), parts.next(), parts.next()) else { continue };
             let index = u32::try_from(substances.len()).unwrap_or(u32::MAX);
             phrases.extend(words.split('|').map(|phrase| (phrase.trim(), index)));
-            substances.push(Substance { name, code, sure: kind == "sure" });
+            substances.push(SubstanceEntry { name, code, sure: kind == "sure" });
         }
-        let names = Matcher::new(book, phrases);
+        let names = PhraseMatcher::new(trie, phrases);
         let place = |name: &str| substances.iter().position(|one| one.name == name);
         let mut of = |rows: &[(&str, &str)]| {
             let lines = rows.iter().flat_map(|(row, name)| {
@@ -118,25 +120,25 @@ impl SubstanceRules {
                 let lines = FILE.lines().filter_map(|line| line.split_once('\t')).filter(move |(head, _)| head == row);
                 lines.flat_map(move |(_, words)| words.split('|').map(move |phrase| (phrase.trim(), index)))
             });
-            Matcher::new(book, lines.collect::<Vec<_>>())
+            PhraseMatcher::new(trie, lines.collect::<Vec<_>>())
         };
         let (free, former) = (of(&FREE), of(&FORMER));
-        let mut list = |name| label(book, FILE, name);
+        let mut list = |name| label(trie, FILE, name);
         let (quit, habit, not_substance) = (list("quit"), list("habit"), list("not_substance"));
         Self { substances, names, free, former, quit, habit, not_substance }
     }
 
     /// Where the name of a substance ends that begins at a word.
-    pub(crate) fn name_at(&self, reading: &Reading<'_>, word: usize) -> Option<usize> {
+    pub(crate) fn name_at(&self, reading: &TokenizedText<'_>, word: usize) -> Option<usize> {
         self.names.at(reading, word).map(|hit| hit.words.end)
     }
 
-    pub(crate) fn find(&self, scene: &Scene<'_>, out: &mut Vec<Entity>) {
+    pub(crate) fn find(&self, doc: &AnalyzedDocument<'_>, out: &mut Vec<Entity>) {
         let mut entities: Vec<Entity> = Vec::new();
-        for (index, sentence) in scene.sentences() {
-            for found in self.in_sentence(scene, index, sentence) {
-                let Some(entity) = self.entity(scene, index, &found) else { continue };
-                if takes_a_medicine(scene, &found.words, out) {
+        for (index, sentence) in doc.sentences() {
+            for found in self.in_sentence(doc, index, sentence) {
+                let Some(entity) = self.entity(doc, index, &found) else { continue };
+                if takes_a_medicine(doc, &found.words, out) {
                     continue;
                 }
                 let same = |other: &&mut Entity| {
@@ -146,7 +148,7 @@ impl SubstanceRules {
                         && other.status == entity.status
                 };
                 match entities.iter_mut().find(same) {
-                    // Said again: the telling that says how much is kept.
+                    // Said again: the mention that says how much is kept.
                     Some(other) if other.frequency.is_none() && entity.frequency.is_some() => *other = entity,
                     Some(_) => {}
                     None => entities.push(entity),
@@ -156,21 +158,23 @@ impl SubstanceRules {
         out.append(&mut entities);
     }
 
-    fn in_sentence(&self, scene: &Scene<'_>, index: usize, sentence: &Sentence) -> Vec<Found> {
-        let reading = scene.reading;
-        let mut found: Vec<Found> = Vec::new();
-        for (matcher, says) in [(&self.former, Says::Former), (&self.free, Says::Free), (&self.names, Says::Named)] {
+    fn in_sentence(&self, doc: &AnalyzedDocument<'_>, index: usize, sentence: &TextSentence) -> Vec<SubstanceMention> {
+        let reading = doc.reading;
+        let mut found: Vec<SubstanceMention> = Vec::new();
+        for (matcher, says) in
+            [(&self.former, SubstanceUse::Former), (&self.free, SubstanceUse::Free), (&self.names, SubstanceUse::Named)]
+        {
             for hit in matcher.find(reading, sentence.words.clone()) {
                 let taken = found.iter().any(|one| one.words.start < hit.words.end && hit.words.start < one.words.end);
                 if !taken {
-                    found.push(Found { words: hit.words, substance: hit.meaning as usize, says });
+                    found.push(SubstanceMention { words: hit.words, substance: hit.meaning as usize, says });
                 }
             }
         }
         found.sort_by_key(|one| one.words.start);
-        let sure = found.iter().any(|one| one.says == Says::Named && self.substances[one.substance].sure);
-        let habits = scene.structure.place(index).is_some_and(|place| place.section == Section::Social)
-            || self.was_asked(scene, index);
+        let sure = found.iter().any(|one| one.says == SubstanceUse::Named && self.substances[one.substance].sure);
+        let habits = doc.structure.place(index).is_some_and(|place| place.section == Section::Social)
+            || self.was_asked(doc, index);
         let topic = sure || self.habit.first(reading, sentence.words.clone()).is_some() || habits;
         let keep = |at: usize| {
             let one = &found[at];
@@ -184,9 +188,9 @@ impl SubstanceRules {
                 });
             let of_another = vaped
                 || is_verb(reading.word(one.words.start))
-                    && next.is_some_and(|n| n.substance != one.substance && n.says == Says::Named);
-            one.says != Says::Named && (topic || !is_ambiguous(reading, &one.words))
-                || one.says == Says::Named
+                    && next.is_some_and(|n| n.substance != one.substance && n.says == SubstanceUse::Named);
+            one.says != SubstanceUse::Named && (topic || !is_ambiguous(reading, &one.words))
+                || one.says == SubstanceUse::Named
                     && ((substance.sure || topic && substance.name != EVERYDAY || amount())
                         && !of_another
                         && !self.is_none(reading, one, sentence)
@@ -197,9 +201,9 @@ impl SubstanceRules {
     }
 
     /// "Drinks plenty of water", "no smoking area".
-    fn is_none(&self, reading: &Reading<'_>, one: &Found, sentence: &Sentence) -> bool {
+    fn is_none(&self, reading: &TokenizedText<'_>, one: &SubstanceMention, sentence: &TextSentence) -> bool {
         let (start, end) = (one.words.start, one.words.end);
-        // "Vino el sábado": somebody came.
+        // "Vino el sábado": someone came.
         let before = start.checked_sub(1).map_or("", |word| reading.word(word));
         let came = reading.word(start) == "vino"
             && (start == sentence.words.start
@@ -225,11 +229,11 @@ impl SubstanceRules {
             || self.is_drink_without(reading, start, end..sentence.words.end)
     }
 
-    /// "Drinks two glasses of water": a drink that is none is named behind, before any sign or real one.
-    fn is_drink_without(&self, reading: &Reading<'_>, verb: usize, behind: Range<usize>) -> bool {
+    /// "Drinks two glasses of water": a drink that is none is named after, before any sign or real one.
+    fn is_drink_without(&self, reading: &TokenizedText<'_>, verb: usize, following: Range<usize>) -> bool {
         let drinks = is_verb(reading.word(verb)) && !reading.word(verb).starts_with("smok");
         let reach = if drinks { DRUNK } else { 3 };
-        (behind.start..behind.end.min(behind.start + reach))
+        (following.start..following.end.min(following.start + reach))
             .enumerate()
             .take_while(|(nth, word)| {
                 *nth < 3 || !reading.words[*word].punctuation && self.names.at(reading, *word).is_none()
@@ -238,13 +242,18 @@ impl SubstanceRules {
     }
 
     /// "No fumador, bebedor ocasional", "tabaco no, alcohol los findes": each denial is spent on the substance before.
-    fn is_denied_by_another(&self, scene: &Scene<'_>, found: &Found, within: &Range<usize>) -> bool {
-        let reading = scene.reading;
+    fn is_denied_by_another(
+        &self,
+        doc: &AnalyzedDocument<'_>,
+        found: &SubstanceMention,
+        within: &Range<usize>,
+    ) -> bool {
+        let reading = doc.reading;
         let start = found.words.start;
         let stem = |stem: &&str| reading.word(start).starts_with(*stem);
         let stated =
             ["beb", "fum", "drink", "smok"].iter().any(stem) || amount(reading, found.words.end, within.end).is_some();
-        let denials = scene.contexts.denials(reading, &found.words);
+        let denials = doc.scopes.denials(reading, &found.words);
         let spent = |cue: &Range<usize>| {
             let sign = |at: usize| at < start && reading.words[at].punctuation;
             // "Tabaco no,": the value of the name before it.
@@ -258,9 +267,9 @@ impl SubstanceRules {
         stated && !denials.is_empty() && denials.iter().all(spent)
     }
 
-    /// Whether somebody else asked about habits shortly before.
-    fn was_asked(&self, scene: &Scene<'_>, index: usize) -> bool {
-        let reading = scene.reading;
+    /// Whether another person asked about habits shortly before.
+    fn was_asked(&self, doc: &AnalyzedDocument<'_>, index: usize) -> bool {
+        let reading = doc.reading;
         let here = &reading.sentences[index];
         let Some(turn) = here.turn else { return false };
         let before = reading.sentences[..index].iter().rev();
@@ -271,58 +280,59 @@ impl SubstanceRules {
         })
     }
 
-    fn entity(&self, scene: &Scene<'_>, index: usize, found: &Found) -> Option<Entity> {
-        let reading = scene.reading;
+    fn entity(&self, doc: &AnalyzedDocument<'_>, index: usize, found: &SubstanceMention) -> Option<Entity> {
+        let reading = doc.reading;
         let substance = &self.substances[found.substance];
         let words = &reading.sentences[index].words;
-        let mut stance = scene.stance(index, &found.words).or_else(|| self.answered(scene, index, found))?;
-        if found.says == Says::Named && stance.context.negated {
-            stance.context.negated = !self.is_denied_by_another(scene, found, words);
+        let mut assertion = doc.assertion(index, &found.words).or_else(|| self.answered(doc, index, found))?;
+        if found.says == SubstanceUse::Named && assertion.context.negated {
+            assertion.context.negated = !self.is_denied_by_another(doc, found, words);
         }
         let mut status = None;
         match found.says {
             // "Sober since May", "82 días sin cristal": it was there, and is over.
-            Says::Free if is_abstinence(reading, &found.words) && spans(reading, words) => status = Some("resolved"),
-            Says::Named if counts_days_without(reading, &found.words, words) => status = Some("resolved"),
-            Says::Free => {
-                stance.context.negated = true;
-                stance.context.temporality = Temporality::Recent;
+            SubstanceUse::Free if is_abstinence(reading, &found.words) && spans(reading, words) => {
+                status = Some("resolved")
             }
-            Says::Former => status = Some("resolved"),
-            Says::Named
+            SubstanceUse::Named if counts_days_without(reading, &found.words, words) => status = Some("resolved"),
+            SubstanceUse::Free => {
+                assertion.context.negated = true;
+                assertion.context.temporality = Temporality::Recent;
+            }
+            SubstanceUse::Former => status = Some("resolved"),
+            SubstanceUse::Named
                 if self.wants_to_quit(reading, found, words) || has_not_quit(reading, found.words.start, words) =>
             {
-                stance.context.negated = false;
+                assertion.context.negated = false;
             }
-            Says::Named if self.has_quit(reading, found, words) => status = Some("resolved"),
-            Says::Named => {}
+            SubstanceUse::Named if self.has_quit(reading, found, words) => status = Some("resolved"),
+            SubstanceUse::Named => {}
         }
         if status.is_some() {
-            stance.context.negated = false;
-            stance.context.temporality = Temporality::Historical;
+            assertion.context.negated = false;
+            assertion.context.temporality = Temporality::Historical;
         }
-        let mut entity = scene.entity(EntityType::Condition, &found.words, substance.name.into(), &stance)?;
+        let mut entity = doc.entity(EntityType::Condition, &found.words, substance.name.into(), &assertion)?;
         entity.code = Some(substance.code);
         entity.status = status.map(str::to_owned);
         // A test of the urine shows what was taken once, not a habit.
         if tests(reading, words.clone()) {
             entity.confidence = entity.confidence.min(0.5);
         }
-        let told = !stance.context.negated && stance.context.experiencer == Experiencer::Patient;
+        let said_so = !assertion.context.negated && assertion.context.experiencer == Experiencer::Patient;
         let said = amount(reading, found.words.end, words.end)
             .or_else(|| amount_before(reading, found.words.start, words.start));
-        let said = said
-            .filter(|amount| amount.len() > 1)
-            .map(|amount| reading.source(&amount).of(scene.text()).to_lowercase());
-        entity.frequency = said.filter(|_| told && found.says == Says::Named);
+        let said =
+            said.filter(|amount| amount.len() > 1).map(|amount| reading.source(&amount).of(doc.text()).to_lowercase());
+        entity.frequency = said.filter(|_| said_so && found.says == SubstanceUse::Named);
         Some(entity)
     }
 
     /// A question about habits that an amount answers, or that a person goes on without: "still not smoking?".
-    fn answered(&self, scene: &Scene<'_>, index: usize, found: &Found) -> Option<Stance> {
-        let reading = scene.reading;
+    fn answered(&self, doc: &AnalyzedDocument<'_>, index: usize, found: &SubstanceMention) -> Option<AssertionStatus> {
+        let reading = doc.reading;
         let question = &reading.sentences[index];
-        let answer = scene.exchanges.answer(index).filter(|_| scene.exchanges.asks(index))?;
+        let answer = doc.question_answers.answer(index).filter(|_| doc.question_answers.asks(index))?;
         let given = &reading.sentences[answer.sentence];
         let turn = reading.sentences[answer.sentence..].iter().take_while(|sentence| sentence.turn == given.turn);
         let named = turn.clone().any(|sentence| {
@@ -332,18 +342,18 @@ impl SubstanceRules {
         if named || answer.polarity != Polarity::Other {
             return None;
         }
-        let mut stance = scene.answered(index, answer.sentence, &found.words);
+        let mut assertion = doc.answered(index, answer.sentence, &found.words);
         let goes_on = |word: usize| matches!(reading.word(word), "still" | "sigue" | "sigues" | "llevas" | "lleva");
-        if found.says == Says::Free && question.words.clone().any(goes_on) {
-            return Some(stance);
+        if found.says == SubstanceUse::Free && question.words.clone().any(goes_on) {
+            return Some(assertion);
         }
         let only = self.names.find(reading, question.words.clone()).len() == 1;
-        stance.confidence = 0.7;
-        (found.says == Says::Named && only && amount_at(reading, given.words.start, given.words.end).is_some())
-            .then_some(stance)
+        assertion.confidence = 0.7;
+        (found.says == SubstanceUse::Named && only && amount_at(reading, given.words.start, given.words.end).is_some())
+            .then_some(assertion)
     }
 
-    fn has_quit(&self, reading: &Reading<'_>, found: &Found, within: &Range<usize>) -> bool {
+    fn has_quit(&self, reading: &TokenizedText<'_>, found: &SubstanceMention, within: &Range<usize>) -> bool {
         let parted = |range: Range<usize>| {
             range.into_iter().any(|word| matches!(reading.word(word), ";" | "." | ":" | "but" | "pero"))
         };
@@ -392,7 +402,7 @@ impl SubstanceRules {
     }
 
     /// "Wants to stop smoking", "intenta dejar el tabaco": it goes on.
-    fn wants_to_quit(&self, reading: &Reading<'_>, found: &Found, within: &Range<usize>) -> bool {
+    fn wants_to_quit(&self, reading: &TokenizedText<'_>, found: &SubstanceMention, within: &Range<usize>) -> bool {
         let from = within.start.max(found.words.start.saturating_sub(QUIT_BEFORE + 2));
         let holds = |list: &[&str]| (from..found.words.start).any(|word| list.contains(&reading.word(word)));
         let wish = [
@@ -420,29 +430,6 @@ impl SubstanceRules {
         ];
         holds(&wish) && holds(&["stop", "quit", "quitting", "stopping", "dejar", "down", "reducir", "give", "cut"])
     }
-}
-
-/// "Dry cough", "TT aplicado": words that mean abstinence only where habits are spoken of.
-fn is_ambiguous(reading: &Reading<'_>, words: &Range<usize>) -> bool {
-    words.len() == 1 && matches!(reading.word(words.start), "dry" | "tt" | "clean" | "limpio" | "limpia")
-}
-
-/// A verb that says what is smoked or drunk only where nothing follows.
-fn is_verb(word: &str) -> bool {
-    // "Smoker", "fumador" name a person.
-    let noun = ["er", "ers", "dor", "dora", "dores", "doras"].iter().any(|ending| word.ends_with(ending));
-    !noun && ["drink", "drank", "smok", "beb", "fum", "tom"].iter().any(|stem| word.starts_with(stem))
-}
-
-/// "No tomar anticonceptivos": a verb that by itself speaks of drinking, with a medicine behind it.
-fn takes_a_medicine(scene: &Scene<'_>, words: &Range<usize>, found: &[Entity]) -> bool {
-    let verb = words.clone().next_back().map_or("", |word| scene.reading.word(word));
-    let near = words.end..(words.end + 3).min(scene.reading.words.len());
-    verb.starts_with("tom")
-        && found.iter().filter(|entity| entity.kind == EntityType::Medication).any(|medicine| {
-            let start = scene.reading.words_at(medicine.span).start;
-            near.contains(&start) && (words.end..start).all(|word| !scene.reading.words[word].punctuation)
-        })
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
-//! Cohort patterns: what the patients of an organisation have in common in a month that is over, from columns in the clear
-//! alone, with rare values left out (seed 003, phase 3; `domain::cohort`), of those who permit research. A month is announced once and never again; one of which
-//! nothing may be told is reckoned once.
+//! Cohort patterns: what the patients of an organisation have in common in a month that is over, from columns in the
+//! clear alone, with rare values left out (seed 003, phase 3; `core::cohort`), of those who permit research. A month is
+//! announced once and never again; one of which nothing may be published is computed once.
 
 use std::sync::Arc;
 
@@ -9,17 +9,17 @@ use chrono::{DateTime, Datelike, Months, NaiveDate, NaiveTime, TimeDelta, Utc};
 use serde::Deserialize;
 use uuid::Uuid;
 
-use super::driver::{Desk, Job, JobError, Means, Page, Window};
-use super::ledger::Cursor;
+use super::driver::{Job, JobContext, JobDependencies, JobError, JobPage, JobWindow};
+use super::ledger::RunCursor;
 use super::policy::Thresholds;
 use super::registry::JobName;
 use super::status::status;
-use anamnesis_core::cohort::told;
+use anamnesis_core::cohort::publishable_counts;
 use anamnesis_crypto::KeyStore;
 use anamnesis_sql::Transaction;
-use anamnesis_store::cohorts::{self, Pattern};
+use anamnesis_store::cohorts::{self, CohortCount};
 use anamnesis_store::consents;
-use anamnesis_store::fading;
+use anamnesis_store::decay_index;
 
 /// The job.
 pub(crate) struct CohortPatterns {
@@ -30,7 +30,7 @@ pub(crate) struct CohortPatterns {
 }
 
 /// Thresholds of `jobs/cohort_patterns.toml`. How many patients must share a value is no matter of policy
-/// (`domain::cohort::K`).
+/// (`core::cohort::K`).
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CohortThresholds {
@@ -44,22 +44,22 @@ impl Thresholds for CohortThresholds {
 }
 
 status!(
-    /// What a night of cohort patterns did.
+    /// What a run of cohort patterns did.
     CohortPatternsStatus {
         /// Counts of the month.
         examined,
-        /// Those that may be told.
+        /// Those that may be published.
         told,
     }
     changed: told
 );
 
-/// A month that was reckoned.
+/// A month that was computed.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Month {
+pub(crate) struct CohortMonth {
     /// The instant of its beginning, as a mark: a later month has a higher one.
     mark: Uuid,
-    told: Vec<Pattern>,
+    counts: Vec<CohortCount>,
 }
 
 /// The last month that was over so many days ago.
@@ -73,55 +73,60 @@ fn month(cutoff: DateTime<Utc>, settled_days: u32) -> (DateTime<Utc>, DateTime<U
 #[async_trait]
 impl Job for CohortPatterns {
     const NAME: JobName = JobName::CohortPatterns;
-    type Change = Month;
+    type Change = CohortMonth;
     type Status = CohortPatternsStatus;
 
-    fn of(Means { policies, keys, now, .. }: &Means<'_>) -> Self {
+    fn of(JobDependencies { policies, keys, now, .. }: &JobDependencies<'_>) -> Self {
         Self { policy: policies.cohort_patterns.thresholds.clone(), keys: Arc::clone(keys), now: *now }
     }
 
-    async fn plan(&self, tx: &mut Transaction, window: &Window, _: Option<&Cursor>) -> Result<Page<Month>, JobError> {
+    async fn plan(
+        &self,
+        tx: &mut Transaction,
+        window: &JobWindow,
+        _: Option<&RunCursor>,
+    ) -> Result<JobPage<CohortMonth>, JobError> {
         let (from, until) = month(window.cutoff, self.policy.settled_days);
         let name = from.format("%Y-%m").to_string();
         let mark = mark(from);
-        if reckoned(tx, window).await? == Some(mark) || cohorts::is_told(tx, window.org, &name).await? {
-            return Ok(Page::end());
+        if last_computed_month(tx, window).await? == Some(mark) || cohorts::is_published(tx, window.org, &name).await? {
+            return Ok(JobPage::end());
         }
         let left_out = consents::left_out_of_research(tx, window.org, self.keys.as_ref(), self.now).await?;
         let counts = cohorts::counts(tx, window.org, &(from..until), &left_out).await?;
         let examined = counts.values().map(|values| values.len() as u64).sum();
-        let told = counts.iter().flat_map(|(dimension, values)| {
+        let published = counts.iter().flat_map(|(dimension, values)| {
             let (name, dimension) = (name.clone(), dimension.clone());
-            told(values).into_iter().map(move |(value, patients)| Pattern {
+            publishable_counts(values).into_iter().map(move |(value, patients)| CohortCount {
                 month: name.clone(),
                 dimension: dimension.clone(),
                 value,
                 patients,
             })
         });
-        let month = Month { mark, told: told.collect() };
-        Ok(Page { changes: vec![month], examined, next: None })
+        let month = CohortMonth { mark, counts: published.collect() };
+        Ok(JobPage { changes: vec![month], examined, next: None })
     }
 
     async fn apply(
         &self,
         tx: &mut Transaction,
-        desk: &Desk<'_>,
-        window: &Window,
-        changes: &[Month],
+        desk: &JobContext<'_>,
+        window: &JobWindow,
+        changes: &[CohortMonth],
     ) -> Result<(), JobError> {
         for month in changes {
-            cohorts::keep(tx, window.org, &month.told, desk.now).await?;
+            cohorts::keep(tx, window.org, &month.counts, desk.now).await?;
             // An earlier month, asked for by a person, does not hide a later one.
-            if reckoned(tx, window).await?.is_none_or(|before| before < month.mark) {
-                fading::set_mark(tx, window.org, Self::NAME.code(), month.mark, desk.now).await?;
+            if last_computed_month(tx, window).await?.is_none_or(|before| before < month.mark) {
+                decay_index::set_mark(tx, window.org, Self::NAME.code(), month.mark, desk.now).await?;
             }
         }
         Ok(())
     }
 
-    fn tally(&self, page: &Page<Month>) -> CohortPatternsStatus {
-        let told = page.changes.iter().map(|month| month.told.len() as u64).sum();
+    fn tally(&self, page: &JobPage<CohortMonth>) -> CohortPatternsStatus {
+        let told = page.changes.iter().map(|month| month.counts.len() as u64).sum();
         CohortPatternsStatus { examined: page.examined, told }
     }
 }
@@ -131,9 +136,9 @@ fn mark(from: DateTime<Utc>) -> Uuid {
     Uuid::from_u128(u128::from(from.timestamp().unsigned_abs()))
 }
 
-/// The latest month that was reckoned.
-async fn reckoned(tx: &mut Transaction, window: &Window) -> Result<Option<Uuid>, JobError> {
-    Ok(fading::mark(tx, window.org, JobName::CohortPatterns.code()).await?)
+/// The latest month that was computed.
+async fn last_computed_month(tx: &mut Transaction, window: &JobWindow) -> Result<Option<Uuid>, JobError> {
+    Ok(decay_index::mark(tx, window.org, JobName::CohortPatterns.code()).await?)
 }
 
 #[cfg(test)]

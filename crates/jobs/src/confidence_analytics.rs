@@ -1,5 +1,6 @@
 //! Confidence analytics: how sure a patient's statements were over time, against the patient's own usual (seed 004,
-//! "Cognitive Decline Analytics"; `domain::course`). Somebody is told once when it falls, and again only after it recovered.
+//! "Cognitive Decline Analytics"; `core::confidence_trend`). An alert is raised once when it falls, and again only
+//! after it recovered.
 
 use std::collections::BTreeMap;
 
@@ -7,32 +8,32 @@ use async_trait::async_trait;
 use chrono::{DateTime, Offset as _, TimeDelta, TimeZone as _, Utc};
 use uuid::Uuid;
 
-use super::driver::{Desk, Job, JobError, Means, Page, Window};
-use super::lanes::next_after;
-use super::ledger::Cursor;
+use super::driver::{Job, JobContext, JobDependencies, JobError, JobPage, JobWindow};
+use super::keyset_pages::next_after;
+use super::ledger::RunCursor;
 use super::permits::Permits;
 use super::policy::Thresholds;
 use super::registry::JobName;
 use super::status::status;
 use anamnesis_core::clock::micros;
-pub(crate) use anamnesis_core::course::CoursePolicy;
-use anamnesis_core::course::{Course, Said, course};
+pub(crate) use anamnesis_core::confidence_trend::TrendPolicy;
+use anamnesis_core::confidence_trend::{ConfidenceTrend, TrendStatement, course};
 use anamnesis_core::event::ConfidenceAlert;
 use anamnesis_core::ids::{PatientId, derive};
 use anamnesis_core::scope::Scope;
 use anamnesis_sql::Transaction;
-use anamnesis_store::condensing;
-use anamnesis_store::consents::Use;
-use anamnesis_store::courses::{self, Readings, Reckoned};
-use anamnesis_store::outbox::{self, Event};
+use anamnesis_store::confidence_trends::{self, ComputedTrend, DailyReadings};
+use anamnesis_store::consents::MemoryUse;
+use anamnesis_store::outbox::{self, NewOutboxEvent};
+use anamnesis_store::summary_inputs;
 
 /// The job.
 pub(crate) struct ConfidenceAnalytics {
-    pub(crate) policy: CoursePolicy,
+    pub(crate) policy: TrendPolicy,
     permits: Permits,
 }
 
-impl Thresholds for CoursePolicy {
+impl Thresholds for TrendPolicy {
     fn check(&self) -> Result<(), &'static str> {
         let days = 1..=3_650;
         if !days.contains(&self.recent_days) || !days.contains(&self.baseline_days) {
@@ -50,13 +51,13 @@ impl Thresholds for CoursePolicy {
 }
 
 status!(
-    /// What a night of confidence analytics did.
+    /// What a run of confidence analytics did.
     ConfidenceAnalyticsStatus {
         /// Patients of whom something came in.
         examined,
         /// Courses that are other than before.
         reckoned,
-        /// Patients whose course fell: somebody is told.
+        /// Patients whose course fell: an alert is raised.
         alerts,
     }
     changed: reckoned
@@ -64,37 +65,37 @@ status!(
 
 /// A course that is other than before.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Change {
+pub struct TrendChange {
     scope: Scope,
-    said: Vec<Said>,
+    said: Vec<TrendStatement>,
     input: Uuid,
-    /// Somebody is to be told.
+    /// An alert is to be raised.
     falls: bool,
     /// Without readings, which are sealed.
-    course: Course,
+    course: ConfidenceTrend,
 }
 
 impl ConfidenceAnalytics {
     fn change(
         &self,
         scope: Scope,
-        said: Vec<Said>,
+        said: Vec<TrendStatement>,
         known: Option<&(Uuid, bool)>,
         cutoff: DateTime<Utc>,
         offset: TimeDelta,
-    ) -> Option<Change> {
-        let course = course(&said, &Readings::new(), cutoff, offset, &self.policy);
+    ) -> Option<TrendChange> {
+        let course = course(&said, &DailyReadings::new(), cutoff, offset, &self.policy);
         let text = serde_json::to_string(&course).ok()?;
         let input = derive("confidence_course", &[text.as_bytes()]);
-        let was_told = known.is_some_and(|(_, told)| *told);
-        let falls = course.alert.is_some() && !was_told;
-        known.is_none_or(|(before, _)| *before != input).then_some(Change { scope, said, input, falls, course })
+        let was_alerted = known.is_some_and(|(_, told)| *told);
+        let falls = course.alert.is_some() && !was_alerted;
+        known.is_none_or(|(before, _)| *before != input).then_some(TrendChange { scope, said, input, falls, course })
     }
 }
 
 /// How far the organisation's clock is from UTC then; an unknown zone is UTC.
-async fn offset(tx: &mut Transaction, window: &Window) -> Result<TimeDelta, JobError> {
-    let zone = courses::zone(tx, window.org).await?;
+async fn offset(tx: &mut Transaction, window: &JobWindow) -> Result<TimeDelta, JobError> {
+    let zone = confidence_trends::zone(tx, window.org).await?;
     let zone: chrono_tz::Tz = zone.and_then(|name| name.parse().ok()).unwrap_or(chrono_tz::Tz::UTC);
     let local = zone.offset_from_utc_datetime(&window.cutoff.naive_utc());
     Ok(TimeDelta::seconds(i64::from(local.fix().local_minus_utc())))
@@ -103,64 +104,64 @@ async fn offset(tx: &mut Transaction, window: &Window) -> Result<TimeDelta, JobE
 #[async_trait]
 impl Job for ConfidenceAnalytics {
     const NAME: JobName = JobName::ConfidenceAnalytics;
-    type Change = Change;
+    type Change = TrendChange;
     type Status = ConfidenceAnalyticsStatus;
 
-    fn of(means: &Means<'_>) -> Self {
+    fn of(means: &JobDependencies<'_>) -> Self {
         Self { policy: means.policies.confidence_analytics.thresholds, permits: Permits::of(means) }
     }
 
     async fn plan(
         &self,
         tx: &mut Transaction,
-        window: &Window,
-        from: Option<&Cursor>,
-    ) -> Result<Page<Change>, JobError> {
-        let after = Cursor::after(from, Uuid::nil())?;
-        let settled = condensing::settled(tx, window.org, Self::NAME.code(), window.cutoff).await?;
-        // What is recent moves on by itself: whoever said something within it is looked at again.
+        window: &JobWindow,
+        from: Option<&RunCursor>,
+    ) -> Result<JobPage<TrendChange>, JobError> {
+        let after = RunCursor::after(from, Uuid::nil())?;
+        let settled = summary_inputs::settled(tx, window.org, Self::NAME.code(), window.cutoff).await?;
+        // What is recent moves on by itself: anyone who said something within it is looked at again.
         let recent = TimeDelta::days(i64::from(self.policy.recent_days) + 1);
         let since = settled.map_or(DateTime::UNIX_EPOCH, |settled| settled - recent);
-        let patients = condensing::patients(tx, window.org, &(since..window.cutoff), window.after(after)).await?;
+        let patients = summary_inputs::patients(tx, window.org, &(since..window.cutoff), window.after(after)).await?;
         let next = next_after(&patients, window, |patient| patient.0);
         if patients.is_empty() {
-            return Ok(Page::end());
+            return Ok(JobPage::end());
         }
         let offset = offset(tx, window).await?;
-        let mut said = courses::said(tx, window.org, &patients, window.cutoff).await?;
-        let known = courses::known(tx, window.org, &patients).await?;
-        let permits = self.permits.permitting(tx, window.org, Use::Work, patients.iter().copied()).await?;
+        let mut said = confidence_trends::said(tx, window.org, &patients, window.cutoff).await?;
+        let known = confidence_trends::known(tx, window.org, &patients).await?;
+        let permits = self.permits.permitting(tx, window.org, MemoryUse::Work, patients.iter().copied()).await?;
         let changes = patients.iter().filter(|patient| permits.contains(patient)).filter_map(|patient| {
             let scope = Scope::new(window.org, *patient).ok()?;
             self.change(scope, said.remove(patient)?, known.get(patient), window.cutoff, offset)
         });
-        Ok(Page { changes: changes.collect(), examined: patients.len() as u64, next })
+        Ok(JobPage { changes: changes.collect(), examined: patients.len() as u64, next })
     }
 
     async fn apply(
         &self,
         tx: &mut Transaction,
-        desk: &Desk<'_>,
-        window: &Window,
-        changes: &[Change],
+        desk: &JobContext<'_>,
+        window: &JobWindow,
+        changes: &[TrendChange],
     ) -> Result<(), JobError> {
         let patients: Vec<PatientId> = changes.iter().map(|change| change.scope.patient()).collect();
         let keys = desk.keys_by_scope(window.org, patients.iter().copied()).await?;
         let offset = offset(tx, window).await?;
-        let mut readings: BTreeMap<PatientId, Readings> =
-            courses::readings(tx, window.org, &keys, &patients, window.cutoff).await?;
+        let mut readings: BTreeMap<PatientId, DailyReadings> =
+            confidence_trends::readings(tx, window.org, &keys, &patients, window.cutoff).await?;
         let days = i64::from(self.policy.recent_days) + i64::from(self.policy.baseline_days);
         let within = (window.cutoff - TimeDelta::days(days)).date_naive()..=window.cutoff.date_naive();
-        for (patient, regimens) in courses::regimens(tx, window.org, &keys, &patients, &within).await? {
+        for (patient, regimens) in confidence_trends::regimens(tx, window.org, &keys, &patients, &within).await? {
             readings.entry(patient).or_default().extend(regimens);
         }
-        let reckoned = changes.iter().map(|change| {
+        let trends = changes.iter().map(|change| {
             let own = readings.remove(&change.scope.patient()).unwrap_or_default();
             let course = course(&change.said, &own, window.cutoff, offset, &self.policy);
-            Reckoned { scope: change.scope, input: change.input, course }
+            ComputedTrend { scope: change.scope, input: change.input, course }
         });
-        let reckoned: Vec<Reckoned> = reckoned.collect();
-        courses::keep(tx, &keys, &reckoned, window.cutoff, desk.now, desk.entropy).await?;
+        let trends: Vec<ComputedTrend> = trends.collect();
+        confidence_trends::keep(tx, &keys, &trends, window.cutoff, desk.now, desk.entropy).await?;
         let events: Vec<_> = changes
             .iter()
             .filter(|change| change.falls)
@@ -168,14 +169,14 @@ impl Job for ConfidenceAnalytics {
                 let keys = keys.get(&change.scope)?;
                 let key = micros(window.cutoff).to_be_bytes();
                 let alert = ConfidenceAlert { cause: change.course.alert, as_of: window.cutoff };
-                Some(Event::new(keys, &[&key], &alert))
+                Some(NewOutboxEvent::new(keys, &[&key], &alert))
             })
             .collect();
         outbox::enqueue(tx, &events, desk.now, desk.entropy).await?;
         Ok(())
     }
 
-    fn tally(&self, page: &Page<Change>) -> ConfidenceAnalyticsStatus {
+    fn tally(&self, page: &JobPage<TrendChange>) -> ConfidenceAnalyticsStatus {
         ConfidenceAnalyticsStatus {
             examined: page.examined,
             reckoned: page.changes.len() as u64,

@@ -1,8 +1,8 @@
-//! Consolidation: what recurs in several documents becomes a belief, a person who recurs a relationship, what lasts over half
-//! a year a value or a drive, and what a patient said of how to be spoken with and treated one preference a topic
-//! (`preferences`), deterministically and without any model (seed 001, section 7; model.md, "Nightly work").
-//! What is formed names the captures that it was formed from, is never trusted more than the worst of them, and is a
-//! hypothesis until a person verifies it. Each further telling reinforces it, once.
+//! Consolidation: what recurs in several documents becomes a belief, a person who recurs a relationship, what lasts
+//! over half a year a value or a drive, and what a patient said of how to be spoken with and treated one preference a
+//! topic (`preferences`), deterministically and without any model (seed 001, section 7; model.md, "Job runs"). What is
+//! formed names the captures that it was formed from, is never trusted more than the worst of them, and is a hypothesis
+//! until a person verifies it. Each further mention reinforces it, once.
 
 mod preferences;
 mod support;
@@ -14,10 +14,10 @@ use chrono::{DateTime, TimeDelta, Utc};
 use serde::Deserialize;
 use uuid::Uuid;
 
-use super::driver::{Desk, Job, JobError, Means, Page, Window};
-use super::formed::Formed;
-use super::lanes::next_after;
-use super::ledger::Cursor;
+use super::derived_finding::DerivedFinding;
+use super::driver::{Job, JobContext, JobDependencies, JobError, JobPage, JobWindow};
+use super::keyset_pages::next_after;
+use super::ledger::RunCursor;
 use super::permits::Permits;
 use super::policy::Thresholds;
 use super::registry::JobName;
@@ -30,12 +30,12 @@ use anamnesis_core::provenance::Trust;
 use anamnesis_core::scope::Scope;
 use anamnesis_crypto::{KeyStore, PatientKeys};
 use anamnesis_sql::Transaction;
-use anamnesis_store::condensing;
-use anamnesis_store::consents::Use;
-use anamnesis_store::nightly::{Rules, raw_id};
+use anamnesis_store::consents::MemoryUse;
+use anamnesis_store::maintenance::{ProjectionRules, raw_id};
 use anamnesis_store::records::{Evidence, FindingWords, NewFinding, finding_id};
-use anamnesis_store::recurring::{self, Telling};
-use preferences::Preferred;
+use anamnesis_store::recurrence::{self, Mention};
+use anamnesis_store::summary_inputs;
+use preferences::PreferenceMention;
 
 /// Who formed it, in the log.
 const AUTHOR: &str = "consolidation";
@@ -43,12 +43,12 @@ const AUTHOR: &str = "consolidation";
 /// The job.
 pub(crate) struct Consolidation {
     pub(crate) policy: ConsolidationThresholds,
-    pub(crate) rules: Rules,
+    pub(crate) rules: ProjectionRules,
     keys: Arc<dyn KeyStore>,
     permits: Permits,
 }
 
-/// Thresholds of `jobs/consolidation.toml` (model.md, "Nightly work").
+/// Thresholds of `jobs/consolidation.toml` (model.md, "Job runs").
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ConsolidationThresholds {
@@ -73,7 +73,7 @@ impl Thresholds for ConsolidationThresholds {
 }
 
 status!(
-    /// What a night of consolidation did.
+    /// What a run of consolidation did.
     ConsolidationStatus {
         /// Patients of whom something came in.
         examined,
@@ -85,7 +85,7 @@ status!(
         values,
         /// What was aimed at over half a year.
         drives,
-        /// What another telling made surer.
+        /// What another mention made surer.
         reinforced,
         /// Statements of how to be spoken with and treated that came to their topic.
         preferences,
@@ -95,54 +95,54 @@ status!(
     changed: beliefs | relationships | values | drives | reinforced | preferences | withdrawn
 );
 
-/// What a night adds to the log.
+/// What a run adds to the log.
 #[derive(Debug)]
-pub enum Change {
-    Recurs(Recurrence),
-    Prefers(Preferred),
+pub enum ConsolidationChange {
+    AddRecurrence(Recurrence),
+    AddPreference(PreferenceMention),
     /// What it was formed of went, or is there again: whether it counts.
-    Counts(Scope, FindingId, bool),
+    SetLive(Scope, FindingId, bool),
 }
 
-/// A telling from which on an attribute counts as recurring.
+/// A mention from which on an attribute counts as recurring.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Recurrence {
     scope: Scope,
     /// The finding to be added to the log.
     id: FindingId,
     source: Uuid,
-    /// This telling and those before it, oldest first, one a document.
-    tellings: Vec<Telling>,
-    /// Effective confidence of the weakest of them at the night.
+    /// This mention and those before it, oldest first, one a document.
+    mentions: Vec<Mention>,
+    /// Effective confidence of the weakest of them at the time of the run.
     weakest: f64,
     /// The first that meets the rule: it forms the memory.
     forms: bool,
-    rule: Rule,
+    rule: RecurrenceRule,
 }
 
-/// When tellings of one attribute become a memory, and of which kind.
+/// When mentions of one attribute become a memory, and of which kind.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Rule {
+pub struct RecurrenceRule {
     kind: Kind,
     /// Keeps the memory apart from what it was formed of.
     domain: &'static str,
     documents: usize,
     days: usize,
-    /// From the first telling to the last.
+    /// From the first mention to the last.
     lasting: TimeDelta,
 }
 
 impl Consolidation {
-    /// model.md, "Nightly work": a belief of three episodes of two days; a value of five sources over 180 days.
-    fn rule_of(&self, entity: EntityType) -> Rule {
-        let recurring = |kind| Rule {
+    /// model.md, "Job runs": a belief of three episodes of two days; a value of five sources over 180 days.
+    fn rule_of(&self, entity: EntityType) -> RecurrenceRule {
+        let recurring = |kind| RecurrenceRule {
             kind,
             domain: "pattern",
             documents: self.policy.episodes as usize,
             days: self.policy.days as usize,
             lasting: TimeDelta::zero(),
         };
-        let lasting = |kind| Rule {
+        let lasting = |kind| RecurrenceRule {
             documents: self.policy.lasting_sources as usize,
             lasting: TimeDelta::days(i64::from(self.policy.lasting_days)),
             ..recurring(kind)
@@ -155,37 +155,37 @@ impl Consolidation {
         }
     }
 
-    /// The recurrences of one attribute of one patient: from the telling on at which there are enough documents of enough
-    /// days, sure enough on average (model.md: 3 episodes, 2 days, 0.6).
-    fn of_attribute(&self, scope: Scope, tellings: &[Telling], cutoff: DateTime<Utc>) -> Vec<Recurrence> {
+    /// The recurrences of one attribute of one patient: from the mention on at which there are enough documents of
+    /// enough days, sure enough on average (model.md: 3 episodes, 2 days, 0.6).
+    fn of_attribute(&self, scope: Scope, mentions: &[Mention], cutoff: DateTime<Utc>) -> Vec<Recurrence> {
         let mut found: Vec<Recurrence> = Vec::new();
-        for (rule, tellings) in self.enough(tellings) {
-            let sure: Vec<f64> = tellings.iter().map(|t| self.effective(t, cutoff)).collect();
+        for (rule, mentions) in self.enough(mentions) {
+            let sure: Vec<f64> = mentions.iter().map(|t| self.effective(t, cutoff)).collect();
             let mean = sure.iter().sum::<f64>() / sure.len() as f64;
             if mean < self.policy.mean_confidence {
                 continue;
             }
-            let (source, id) = named(scope, &tellings);
+            let (source, id) = named(scope, &mentions);
             let weakest = sure.iter().copied().fold(1.0, f64::min);
             let forms = found.is_empty();
-            found.push(Recurrence { scope, id, source, tellings, weakest, forms, rule });
+            found.push(Recurrence { scope, id, source, mentions, weakest, forms, rule });
         }
         found
     }
 
     /// Tellings of one attribute, as far as each at which there are enough: one a document, oldest first.
-    fn enough(&self, tellings: &[Telling]) -> Vec<(Rule, Vec<Telling>)> {
-        let Some(rule) = tellings.first().map(|first| self.rule_of(first.entity)) else { return Vec::new() };
-        let mut seen: Vec<Telling> = Vec::new();
+    fn enough(&self, mentions: &[Mention]) -> Vec<(RecurrenceRule, Vec<Mention>)> {
+        let Some(rule) = mentions.first().map(|first| self.rule_of(first.entity)) else { return Vec::new() };
+        let mut seen: Vec<Mention> = Vec::new();
         let mut found = Vec::new();
-        for telling in tellings {
-            if telling.negated || seen.iter().any(|t| t.is_same_evidence(telling)) {
+        for mention in mentions {
+            if mention.negated || seen.iter().any(|t| t.is_same_evidence(mention)) {
                 continue;
             }
-            seen.push(*telling);
+            seen.push(*mention);
             let mut days: Vec<_> = seen.iter().map(|t| t.asserted_at.date_naive()).collect();
             days.dedup();
-            let lasted = telling.asserted_at - seen[0].asserted_at;
+            let lasted = mention.asserted_at - seen[0].asserted_at;
             if seen.len() >= rule.documents && days.len() >= rule.days && lasted >= rule.lasting {
                 found.push((rule, seen.clone()));
             }
@@ -193,20 +193,20 @@ impl Consolidation {
         found
     }
 
-    fn effective(&self, telling: &Telling, cutoff: DateTime<Utc>) -> f64 {
-        let days = confidence::age_days(telling.recorded_at, None, cutoff) as f64;
-        confidence::effective(&self.rules.decay, Kind::Episode, telling.confidence, days, false)
+    fn effective(&self, mention: &Mention, cutoff: DateTime<Utc>) -> f64 {
+        let days = confidence::age_days(mention.recorded_at, None, cutoff) as f64;
+        confidence::effective(&self.rules.decay, Kind::Episode, mention.confidence, days, false)
     }
 }
 
 #[async_trait]
 impl Job for Consolidation {
     const NAME: JobName = JobName::Consolidation;
-    type Change = Change;
+    type Change = ConsolidationChange;
     type Status = ConsolidationStatus;
 
-    fn of(means: &Means<'_>) -> Self {
-        let Means { policies, keys, .. } = means;
+    fn of(means: &JobDependencies<'_>) -> Self {
+        let JobDependencies { policies, keys, .. } = means;
         let policy = policies.consolidation.thresholds.clone();
         Self { policy, rules: policies.rules(), keys: Arc::clone(keys), permits: Permits::of(means) }
     }
@@ -214,70 +214,75 @@ impl Job for Consolidation {
     async fn plan(
         &self,
         tx: &mut Transaction,
-        window: &Window,
-        from: Option<&Cursor>,
-    ) -> Result<Page<Change>, JobError> {
-        let after = Cursor::after(from, Uuid::nil())?;
-        let settled = condensing::settled(tx, window.org, Self::NAME.code(), window.cutoff).await?;
-        // A document that was still being written at the last night has an hour.
+        window: &JobWindow,
+        from: Option<&RunCursor>,
+    ) -> Result<JobPage<ConsolidationChange>, JobError> {
+        let after = RunCursor::after(from, Uuid::nil())?;
+        let settled = summary_inputs::settled(tx, window.org, Self::NAME.code(), window.cutoff).await?;
+        // A document that was still being written at the last run has an hour.
         let since = settled.map_or(DateTime::UNIX_EPOCH, |settled| settled - TimeDelta::hours(1));
         let between = since..window.cutoff;
-        let patients = condensing::patients(tx, window.org, &between, window.after(after)).await?;
+        let patients = summary_inputs::patients(tx, window.org, &between, window.after(after)).await?;
         let next = next_after(&patients, window, |patient| patient.0);
-        let told = recurring::tellings(tx, window.org, &patients, window.cutoff).await?;
-        let tellings: Vec<Telling> = told.iter().copied().filter(|telling| telling.is_worded).collect();
+        let all_mentions = recurrence::mentions(tx, window.org, &patients, window.cutoff).await?;
+        let mentions: Vec<Mention> = all_mentions.iter().copied().filter(|mention| mention.is_worded).collect();
         let mut changes = Vec::new();
-        for (scope, group) in by_attribute(window, &tellings) {
-            changes.extend(self.of_attribute(scope, group, window.cutoff).into_iter().map(Change::Recurs));
+        for (scope, group) in by_attribute(window, &mentions) {
+            changes.extend(
+                self.of_attribute(scope, group, window.cutoff).into_iter().map(ConsolidationChange::AddRecurrence),
+            );
         }
-        let preferred = self.preferred(tx, window, &tellings).await?;
-        changes.extend(preferred.into_iter().map(Change::Prefers));
+        let preferred = self.preferred(tx, window, &mentions).await?;
+        changes.extend(preferred.into_iter().map(ConsolidationChange::AddPreference));
         let ids: Vec<_> = changes.iter().map(|change| (change.scope().patient(), change.id())).collect();
-        let known = recurring::known(tx, window.org, &ids).await?;
-        changes.extend(self.counted(tx, window, &patients, &told, &changes).await?);
+        let known = recurrence::known(tx, window.org, &ids).await?;
+        changes.extend(self.counted(tx, window, &patients, &all_mentions, &changes).await?);
         // Of a patient who denies it nothing is formed; what was formed of what went is withdrawn all the same.
-        let permits = self.permits.permitting(tx, window.org, Use::Work, patients.iter().copied()).await?;
+        let permits = self.permits.permitting(tx, window.org, MemoryUse::Work, patients.iter().copied()).await?;
         changes.retain(|change| match change.counts() {
             Some((.., counts)) => !counts || permits.contains(&change.scope().patient()),
             None => !known.contains(&change.id()) && permits.contains(&change.scope().patient()),
         });
-        Ok(Page { changes, examined: patients.len() as u64, next })
+        Ok(JobPage { changes, examined: patients.len() as u64, next })
     }
 
     async fn apply(
         &self,
         tx: &mut Transaction,
-        desk: &Desk<'_>,
-        window: &Window,
-        changes: &[Change],
+        desk: &JobContext<'_>,
+        window: &JobWindow,
+        changes: &[ConsolidationChange],
     ) -> Result<(), JobError> {
         let keys = desk.keys_by_scope(window.org, changes.iter().map(|change| change.scope().patient())).await?;
-        let last = |recurrence: &Recurrence| recurrence.tellings.last().map(|t| (t.patient, t.finding));
-        let wanted: Vec<_> = changes.iter().filter_map(Change::recurrence).filter_map(last).collect();
-        let words = recurring::words(tx, window.org, &keys, &wanted).await?;
+        let last = |recurrence: &Recurrence| recurrence.mentions.last().map(|t| (t.patient, t.finding));
+        let wanted: Vec<_> = changes.iter().filter_map(ConsolidationChange::recurrence).filter_map(last).collect();
+        let words = recurrence::words(tx, window.org, &keys, &wanted).await?;
         let mut findings = Vec::new();
         for change in changes {
             let Some(keys) = keys.get(&change.scope()) else { continue };
             match change {
-                Change::Counts(..) => {}
-                Change::Prefers(preferred) => findings.extend(self.preference(preferred, keys, window.cutoff)),
-                Change::Recurs(recurrence) => {
-                    let Some(telling) = recurrence.tellings.last() else { continue };
-                    let told = words.iter().find(|(id, _, _)| *id == telling.finding);
-                    let told = told.map(|(_, words, evidence)| Told { words, evidence });
-                    findings.extend(told.and_then(|told| finding(recurrence, telling, keys, told, window.cutoff)));
+                ConsolidationChange::SetLive(..) => {}
+                ConsolidationChange::AddPreference(preferred) => {
+                    findings.extend(self.preference(preferred, keys, window.cutoff))
+                }
+                ConsolidationChange::AddRecurrence(recurrence) => {
+                    let Some(mention) = recurrence.mentions.last() else { continue };
+                    let text = words.iter().find(|(id, _, _)| *id == mention.finding);
+                    let text = text.map(|(_, words, evidence)| MentionText { words, evidence });
+                    findings.extend(text.and_then(|text| finding(recurrence, mention, keys, text, window.cutoff)));
                 }
             }
         }
         let shift = desk.shift(window, &keys, &self.rules);
-        let counts: Vec<_> = changes.iter().filter_map(Change::counts).filter(|(s, ..)| keys.contains_key(s)).collect();
+        let counts: Vec<_> =
+            changes.iter().filter_map(ConsolidationChange::counts).filter(|(s, ..)| keys.contains_key(s)).collect();
         shift.count(tx, &counts).await?;
         shift.append(tx, findings).await?;
         Ok(())
     }
 
-    fn tally(&self, page: &Page<Change>) -> ConsolidationStatus {
-        let recurs: Vec<&Recurrence> = page.changes.iter().filter_map(Change::recurrence).collect();
+    fn tally(&self, page: &JobPage<ConsolidationChange>) -> ConsolidationStatus {
+        let recurs: Vec<&Recurrence> = page.changes.iter().filter_map(ConsolidationChange::recurrence).collect();
         let formed = |kind| recurs.iter().filter(|one| one.forms && one.rule.kind == kind).count() as u64;
         ConsolidationStatus {
             examined: page.examined,
@@ -286,96 +291,104 @@ impl Job for Consolidation {
             values: formed(Kind::Value),
             drives: formed(Kind::Drive),
             reinforced: recurs.iter().filter(|one| !one.forms).count() as u64,
-            preferences: page.changes.iter().filter(|change| matches!(change, Change::Prefers(_))).count() as u64,
-            withdrawn: page.changes.iter().filter(|change| matches!(change, Change::Counts(.., false))).count() as u64,
+            preferences: page
+                .changes
+                .iter()
+                .filter(|change| matches!(change, ConsolidationChange::AddPreference(_)))
+                .count() as u64,
+            withdrawn: page
+                .changes
+                .iter()
+                .filter(|change| matches!(change, ConsolidationChange::SetLive(.., false)))
+                .count() as u64,
         }
     }
 }
 
-impl Change {
+impl ConsolidationChange {
     fn scope(&self) -> Scope {
         match self {
-            Self::Recurs(recurrence) => recurrence.scope,
-            Self::Prefers(preferred) => preferred.scope,
-            Self::Counts(scope, ..) => *scope,
+            Self::AddRecurrence(recurrence) => recurrence.scope,
+            Self::AddPreference(preferred) => preferred.scope,
+            Self::SetLive(scope, ..) => *scope,
         }
     }
 
     fn id(&self) -> FindingId {
         match self {
-            Self::Recurs(recurrence) => recurrence.id,
-            Self::Prefers(preferred) => preferred.id,
-            Self::Counts(_, id, _) => *id,
+            Self::AddRecurrence(recurrence) => recurrence.id,
+            Self::AddPreference(preferred) => preferred.id,
+            Self::SetLive(_, id, _) => *id,
         }
     }
 
     fn recurrence(&self) -> Option<&Recurrence> {
         match self {
-            Self::Recurs(recurrence) => Some(recurrence),
-            Self::Prefers(_) | Self::Counts(..) => None,
+            Self::AddRecurrence(recurrence) => Some(recurrence),
+            Self::AddPreference(_) | Self::SetLive(..) => None,
         }
     }
 
     fn counts(&self) -> Option<(Scope, FindingId, bool)> {
         match self {
-            Self::Counts(scope, id, counts) => Some((*scope, *id, *counts)),
-            Self::Recurs(_) | Self::Prefers(_) => None,
+            Self::SetLive(scope, id, counts) => Some((*scope, *id, *counts)),
+            Self::AddRecurrence(_) | Self::AddPreference(_) => None,
         }
     }
 }
 
-/// The tellings of one attribute of one patient after the other.
-fn by_attribute<'t>(window: &Window, tellings: &'t [Telling]) -> impl Iterator<Item = (Scope, &'t [Telling])> {
+/// The mentions of one attribute of one patient after the other.
+fn by_attribute<'t>(window: &JobWindow, mentions: &'t [Mention]) -> impl Iterator<Item = (Scope, &'t [Mention])> {
     let org = window.org;
-    let groups = tellings.chunk_by(|a, b| a.patient == b.patient && a.attribute == b.attribute);
+    let groups = mentions.chunk_by(|a, b| a.patient == b.patient && a.attribute == b.attribute);
     groups.filter_map(move |group| Some((Scope::new(org, group[0].patient).ok()?, group)))
 }
 
-/// What the recurrence that the last of these tellings makes is known by: its source, and its finding.
-fn named(scope: Scope, tellings: &[Telling]) -> (Uuid, FindingId) {
-    let last = tellings.last().map(|t| (t.attribute, t.document)).unwrap_or_default();
+/// What the recurrence that the last of these mentions makes is known by: its source, and its finding.
+fn named(scope: Scope, mentions: &[Mention]) -> (Uuid, FindingId) {
+    let last = mentions.last().map(|t| (t.attribute, t.document)).unwrap_or_default();
     let source = derive("consolidation", &[&last.0, last.1.as_bytes()]);
     (source, finding_id(scope, source, 1, &last.0))
 }
 
-/// What stands in a telling.
+/// What stands in a mention.
 #[derive(Clone, Copy)]
-struct Told<'w> {
+struct MentionText<'w> {
     words: &'w FindingWords,
     evidence: &'w Option<Evidence>,
 }
 
-/// What the log is told.
+/// What is added to the log.
 fn finding(
     change: &Recurrence,
-    telling: &Telling,
+    mention: &Mention,
     keys: &PatientKeys,
-    Told { words, evidence }: Told<'_>,
+    MentionText { words, evidence }: MentionText<'_>,
     recorded_at: DateTime<Utc>,
 ) -> Option<NewFinding> {
-    let parents: Vec<Trust> = change.tellings.iter().map(|t| t.trust).collect();
-    let first = change.tellings.first().map_or(telling.asserted_at, |first| first.asserted_at);
+    let parents: Vec<Trust> = change.mentions.iter().map(|t| t.trust).collect();
+    let first = change.mentions.first().map_or(mention.asserted_at, |first| first.asserted_at);
     let words = FindingWords {
         concept: words.concept.clone(),
         code: words.code.clone(),
         person: words.person.clone(),
         status: Some("recurrent".to_owned()),
         mention: words.mention.clone(),
-        formed_from: change.tellings.iter().map(|t| raw_id(change.scope, t.document, t.revision)).collect(),
+        formed_from: change.mentions.iter().map(|t| raw_id(change.scope, t.document, t.revision)).collect(),
         ..FindingWords::default()
     };
-    let formed = Formed {
+    let formed = DerivedFinding {
         scope: change.scope,
         id: change.id,
         source: change.source,
         text: None,
-        attribute: keys.hash(change.rule.domain, &telling.attribute),
+        attribute: keys.hash(change.rule.domain, &mention.attribute),
         kind: change.rule.kind,
         document_type: None,
         parents: &parents,
         weakest: change.weakest,
-        extraction_confidence: change.tellings.iter().map(|t| t.extraction_confidence).fold(1.0, f64::min),
-        span: (first, telling.asserted_at),
+        extraction_confidence: change.mentions.iter().map(|t| t.extraction_confidence).fold(1.0, f64::min),
+        span: (first, mention.asserted_at),
         recorded_at,
         words,
         evidence: evidence.clone(),

@@ -1,15 +1,15 @@
-//! Decay: confidence fades by itself (seed 001, section 6) and is computed on read, so that nothing is rewritten each night.
-//! What a night does is what a reader cannot: it notices that a memory fell below its threshold, asks once that a person
-//! look at it, and counts it. When the policy changed since the last night, what it would not have asked is taken back;
-//! memories themselves stay as they are, since no instant of a policy is stored with them (`store::fading`).
+//! Decay: confidence fades by itself (seed 001, section 6) and is computed on read, so that no run rewrites anything.
+//! What a run does is what a reader cannot: it notices that a memory fell below its threshold, asks once that a person
+//! look at it, and counts it. When the policy changed since the last run, what it would not have asked is taken back;
+//! memories themselves stay as they are, since no instant of a policy is stored with them (`store::decay_index`).
 
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::driver::{Desk, Job, JobError, Means, Page, Window};
-use super::ledger::Cursor;
+use super::driver::{Job, JobContext, JobDependencies, JobError, JobPage, JobWindow};
+use super::ledger::RunCursor;
 use super::policy::Thresholds;
 use super::registry::JobName;
 use super::status::status;
@@ -19,8 +19,8 @@ pub(crate) use anamnesis_core::confidence::DecayPolicy;
 use anamnesis_core::event::{DueCause, ReconfirmationDue};
 use anamnesis_core::memory::Kind;
 use anamnesis_sql::Transaction;
-use anamnesis_store::fading::{self, Fading, Reached};
-use anamnesis_store::outbox::{self, Event};
+use anamnesis_store::decay_index::{self, DecayPosition, DecayingMemory};
+use anamnesis_store::outbox::{self, NewOutboxEvent};
 
 /// The job.
 #[derive(Debug, Clone, Copy)]
@@ -33,7 +33,7 @@ impl Thresholds for DecayPolicy {
     fn check(&self) -> Result<(), &'static str> {
         let unit = |value: f64| (0.0..=1.0).contains(&value);
         let is_sound =
-            |d: &confidence::Decay| unit(d.rate) && unit(d.floor) && (1.0..=36_500.0).contains(&d.period_days);
+            |d: &confidence::DecayRate| unit(d.rate) && unit(d.floor) && (1.0..=36_500.0).contains(&d.period_days);
         let kinds = [&self.episode, &self.note, &self.belief, &self.value, &self.goal, &self.drive, &self.relationship];
         if !kinds.into_iter().all(is_sound) {
             return Err("rate and floor are 0 to 1, period_days is 1 to 36500");
@@ -43,7 +43,7 @@ impl Thresholds for DecayPolicy {
 }
 
 status!(
-    /// What a night of decay did: memories that fell below their threshold, by kind.
+    /// What a run of decay did: memories that fell below their threshold, by kind.
     DecayStatus {
         examined,
         episode,
@@ -61,105 +61,116 @@ status!(
 
 /// What is to be done.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Change {
+pub enum DecayChange {
     /// It fell at this instant.
-    Fell(Fading, DateTime<Utc>),
+    BelowThreshold(DecayingMemory, DateTime<Utc>),
     /// It was asked about, and under this policy would not have been yet.
-    Asked(Fading),
+    WithdrawRequest(DecayingMemory),
     /// All questions are in line with this policy.
-    Settled(Uuid),
+    PolicyApplied(Uuid),
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
-enum At {
-    /// Among open questions, in the order of patients: behind this one.
+enum DecayCursor {
+    /// Among open questions, in the order of patients: after this one.
     Asked(Uuid),
     /// Among what fell.
-    Fallen(Reached),
+    Fallen(DecayPosition),
 }
 
 impl Decay {
-    async fn asked(&self, tx: &mut Transaction, window: &Window, behind: Uuid) -> Result<Page<Change>, JobError> {
-        let patients = fading::asked(tx, window.org, window.after(behind)).await?;
+    async fn asked(
+        &self,
+        tx: &mut Transaction,
+        window: &JobWindow,
+        behind: Uuid,
+    ) -> Result<JobPage<DecayChange>, JobError> {
+        let patients = decay_index::patients_with_questions(tx, window.org, window.after(behind)).await?;
         if !window.preview {
-            fading::hold(tx, window.org, &patients).await?;
+            decay_index::hold(tx, window.org, &patients).await?;
         }
-        let questions = fading::questions(tx, window.org, &patients).await?;
+        let questions = decay_index::questions(tx, window.org, &patients).await?;
         let examined = questions.len() as u64;
-        let is_early = |row: &Fading| row.uncertain_under(&self.policy).is_none_or(|at| at > window.cutoff);
-        let mut changes: Vec<Change> = questions.into_iter().filter(is_early).map(Change::Asked).collect();
+        let is_early = |row: &DecayingMemory| row.uncertain_under(&self.policy).is_none_or(|at| at > window.cutoff);
+        let mut changes: Vec<DecayChange> =
+            questions.into_iter().filter(is_early).map(DecayChange::WithdrawRequest).collect();
         let next = match patients.last().filter(|_| patients.len() >= window.limit as usize) {
-            Some(last) => At::Asked(*last),
+            Some(last) => DecayCursor::Asked(*last),
             None => {
-                changes.push(Change::Settled(self.policy.fingerprint()));
-                At::Fallen(Reached::nothing())
+                changes.push(DecayChange::PolicyApplied(self.policy.fingerprint()));
+                DecayCursor::Fallen(DecayPosition::nothing())
             }
         };
-        Ok(Page { changes, examined, next: Some(Cursor::write(&next)) })
+        Ok(JobPage { changes, examined, next: Some(RunCursor::write(&next)) })
     }
 
-    async fn fallen(&self, tx: &mut Transaction, window: &Window, after: &Reached) -> Result<Page<Change>, JobError> {
+    async fn fallen(
+        &self,
+        tx: &mut Transaction,
+        window: &JobWindow,
+        after: &DecayPosition,
+    ) -> Result<JobPage<DecayChange>, JobError> {
         let next = window.after(after);
-        let (rows, reached) = fading::fallen(tx, window.org, &self.policy, window.cutoff, next).await?;
+        let (rows, reached) = decay_index::fallen(tx, window.org, &self.policy, window.cutoff, next).await?;
         let examined = rows.len() as u64;
-        let fell = |row: Fading| {
+        let fell = |row: DecayingMemory| {
             let at = row.uncertain_under(&self.policy).filter(|at| *at <= window.cutoff)?;
-            Some(Change::Fell(row, at))
+            Some(DecayChange::BelowThreshold(row, at))
         };
         let changes = rows.into_iter().filter_map(fell).collect();
-        Ok(Page { changes, examined, next: reached.map(|reached| Cursor::write(&At::Fallen(reached))) })
+        Ok(JobPage { changes, examined, next: reached.map(|reached| RunCursor::write(&DecayCursor::Fallen(reached))) })
     }
 }
 
 #[async_trait]
 impl Job for Decay {
     const NAME: JobName = JobName::Decay;
-    type Change = Change;
+    type Change = DecayChange;
     type Status = DecayStatus;
 
-    fn of(Means { policies, .. }: &Means<'_>) -> Self {
+    fn of(JobDependencies { policies, .. }: &JobDependencies<'_>) -> Self {
         Self { policy: policies.decay.thresholds }
     }
 
     async fn plan(
         &self,
         tx: &mut Transaction,
-        window: &Window,
-        from: Option<&Cursor>,
-    ) -> Result<Page<Change>, JobError> {
+        window: &JobWindow,
+        from: Option<&RunCursor>,
+    ) -> Result<JobPage<DecayChange>, JobError> {
         // What another version wrote is not understood: begins again, and finds done what is done.
         let at = match from.and_then(|cursor| cursor.read().ok()) {
             Some(at) => at,
-            None if fading::mark(tx, window.org, Self::NAME.code()).await? == Some(self.policy.fingerprint()) => {
-                At::Fallen(Reached::nothing())
+            None if decay_index::mark(tx, window.org, Self::NAME.code()).await? == Some(self.policy.fingerprint()) => {
+                DecayCursor::Fallen(DecayPosition::nothing())
             }
-            None => At::Asked(Uuid::nil()),
+            None => DecayCursor::Asked(Uuid::nil()),
         };
         match at {
-            At::Asked(patient) => self.asked(tx, window, patient).await,
-            At::Fallen(after) => self.fallen(tx, window, &after).await,
+            DecayCursor::Asked(patient) => self.asked(tx, window, patient).await,
+            DecayCursor::Fallen(after) => self.fallen(tx, window, &after).await,
         }
     }
 
     async fn apply(
         &self,
         tx: &mut Transaction,
-        desk: &Desk<'_>,
-        window: &Window,
-        changes: &[Change],
+        desk: &JobContext<'_>,
+        window: &JobWindow,
+        changes: &[DecayChange],
     ) -> Result<(), JobError> {
         let (mut fell, mut asked) = (Vec::new(), Vec::new());
         for change in changes {
             match change {
-                Change::Fell(row, at) => fell.push((*row, *at)),
-                Change::Asked(row) => asked.push(*row),
-                Change::Settled(mark) => {
-                    fading::set_mark(tx, window.org, Self::NAME.code(), *mark, desk.now).await?;
+                DecayChange::BelowThreshold(row, at) => fell.push((*row, *at)),
+                DecayChange::WithdrawRequest(row) => asked.push(*row),
+                DecayChange::PolicyApplied(mark) => {
+                    decay_index::set_mark(tx, window.org, Self::NAME.code(), *mark, desk.now).await?;
                 }
             }
         }
-        fading::take_back(tx, window.org, &asked, desk.now).await?;
-        fading::ask(tx, window.org, &fell, desk.now).await?;
+        decay_index::take_back(tx, window.org, &asked, desk.now).await?;
+        decay_index::ask(tx, window.org, &fell, desk.now).await?;
         let keys = desk.keys_of(window.org, fell.iter().map(|(row, _)| row.patient)).await?;
         let events: Vec<_> = fell
             .iter()
@@ -174,16 +185,18 @@ impl Job for Decay {
                     cycle: None,
                     contradiction_id: None,
                 };
-                Some(Event::new(keys, &key, &due))
+                Some(NewOutboxEvent::new(keys, &key, &due))
             })
             .collect();
         outbox::enqueue(tx, &events, desk.now, desk.entropy).await?;
         Ok(())
     }
 
-    fn tally(&self, page: &Page<Change>) -> DecayStatus {
-        let fell = |kind| page.changes.iter().filter(|c| matches!(c, Change::Fell(row, _) if row.kind == kind)).count();
-        let taken_back = page.changes.iter().filter(|change| matches!(change, Change::Asked(_))).count();
+    fn tally(&self, page: &JobPage<DecayChange>) -> DecayStatus {
+        let fell = |kind| {
+            page.changes.iter().filter(|c| matches!(c, DecayChange::BelowThreshold(row, _) if row.kind == kind)).count()
+        };
+        let taken_back = page.changes.iter().filter(|change| matches!(change, DecayChange::WithdrawRequest(_))).count();
         DecayStatus {
             examined: page.examined,
             episode: fell(Kind::Episode) as u64,

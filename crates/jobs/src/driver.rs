@@ -13,28 +13,28 @@ use tokio_util::sync::CancellationToken;
 
 use super::JobName;
 pub use super::error::JobError;
-use super::ledger::{self, Asked, Claim, Cursor, Ending, Offer, Run, rows};
-use super::observe::Observer;
-use super::planner::{Due, RunKey};
+use super::ledger::{self, JobRun, RunClaim, RunCursor, RunEnding, RunOffer, Trigger, rows};
+use super::metrics::JobObserver;
+use super::planner::{DueRun, RunKey};
 use super::policy::{Policies, RunPolicy};
 use super::report::report;
-pub use super::report::{Outcome, Report};
-use super::status::Status;
+pub use super::report::{JobOutcome, JobReport};
+use super::status::JobStatus;
 use super::traced;
 use anamnesis_core::clock::{Clock, Entropy};
 use anamnesis_core::failpoints;
 use anamnesis_core::ids::{OrgId, PatientId};
 use anamnesis_core::scope::Scope;
 use anamnesis_crypto::{KeyStore, PatientKeys};
-use anamnesis_embedding::{Models, Offered};
-use anamnesis_extraction::model::Writer;
-use anamnesis_observability::traces::{self, Context, Count, Group, Kind, Name, Traces};
+use anamnesis_embedding::{ModelGenerations, Models};
+use anamnesis_extraction::llm::SummaryParaphraser;
+use anamnesis_observability::traces::{self, Count, Kind, Name, SpanGroup, TraceContext, Traces};
 use anamnesis_pipeline::Redactors;
 use anamnesis_sql::{Access, Database, Transaction};
-use anamnesis_store::nightly::{Rules, Shift};
-use anamnesis_store::{Keys, Next, auditing};
+use anamnesis_store::maintenance::{MaintenanceWriter, ProjectionRules};
+use anamnesis_store::{Keys, PageRequest, audit_trail};
 
-impl Cursor {
+impl RunCursor {
     pub(crate) fn write(value: &impl Serialize) -> Self {
         Self(serde_json::to_string(value).expect("a place is JSON"))
     }
@@ -45,7 +45,7 @@ impl Cursor {
         serde_json::from_str(&self.0).map_err(|_| JobError::Cursor)
     }
 
-    /// Where a page begins: behind the last one, or at the start.
+    /// Where a page begins: after the last one, or at the start.
     ///
     /// # Errors
     /// As [`Self::read`].
@@ -56,36 +56,36 @@ impl Cursor {
 
 /// What a batch is about.
 #[derive(Debug, Clone, Copy)]
-pub struct Window {
+pub struct JobWindow {
     pub(crate) org: OrgId,
     /// What was due up to this instant, inclusive.
     pub(crate) cutoff: DateTime<Utc>,
     /// Rows of one page.
     pub(crate) limit: u32,
     /// Of the embedding models at hand; `None` where there is none.
-    pub(crate) offered: Option<Offered>,
+    pub(crate) generations: Option<ModelGenerations>,
     /// Nothing is written: what was read is all there will be.
     pub(crate) preview: bool,
 }
 
-impl Window {
-    /// A page of rows behind this one.
-    pub(crate) fn after<K>(&self, after: K) -> Next<K> {
-        Next { after, limit: self.limit }
+impl JobWindow {
+    /// A page of rows after this one.
+    pub(crate) fn after<K>(&self, after: K) -> PageRequest<K> {
+        PageRequest { after, limit: self.limit }
     }
 }
 
 /// One bounded piece of work.
 #[derive(Debug)]
-pub struct Page<C> {
+pub struct JobPage<C> {
     pub(crate) changes: Vec<C>,
     /// Rows read, changed or not.
     pub(crate) examined: u64,
     /// Where the next page begins; `None` after the last.
-    pub(crate) next: Option<Cursor>,
+    pub(crate) next: Option<RunCursor>,
 }
 
-impl<C> Page<C> {
+impl<C> JobPage<C> {
     /// Nothing left.
     pub(crate) fn end() -> Self {
         Self { changes: Vec::new(), examined: 0, next: None }
@@ -93,15 +93,15 @@ impl<C> Page<C> {
 }
 
 /// What a job is lent while it writes.
-pub(crate) struct Desk<'a> {
+pub(crate) struct JobContext<'a> {
     pub(crate) now: DateTime<Utc>,
     pub(crate) entropy: &'a dyn Entropy,
     pub(crate) keys: &'a dyn KeyStore,
     pub(crate) models: Option<&'a Models>,
 }
 
-impl Desk<'_> {
-    /// Keys of the patients of a batch. An erased patient has none: the event that nobody may read is not written.
+impl JobContext<'_> {
+    /// Keys of the patients of a batch. An erased patient has none: the event that no one may read is not written.
     ///
     /// # Errors
     /// When the key store is out of reach.
@@ -117,7 +117,7 @@ impl Desk<'_> {
     /// The same as the store takes them.
     ///
     /// # Errors
-    /// As [`Desk::keys_of`].
+    /// As [`JobContext::keys_of`].
     pub(crate) async fn keys_by_scope(
         &self,
         org: OrgId,
@@ -133,20 +133,25 @@ impl Desk<'_> {
     }
 
     /// What writing to the log and folding it takes.
-    pub(crate) fn shift<'s>(&'s self, window: &Window, keys: &'s Keys, rules: &'s Rules) -> Shift<'s> {
+    pub(crate) fn shift<'s>(
+        &'s self,
+        window: &JobWindow,
+        keys: &'s Keys,
+        rules: &'s ProjectionRules,
+    ) -> MaintenanceWriter<'s> {
         let platform = self.keys.platform();
-        Shift { org: window.org, now: self.now, keys, platform, entropy: self.entropy, rules }
+        MaintenanceWriter { org: window.org, now: self.now, keys, platform, entropy: self.entropy, rules }
     }
 }
 
 /// What jobs are made with.
-pub(crate) struct Means<'a> {
+pub(crate) struct JobDependencies<'a> {
     pub(crate) policies: &'a Policies,
     pub(crate) redactors: &'a Redactors,
     pub(crate) keys: &'a Arc<dyn KeyStore>,
     pub(crate) entropy: &'a Arc<dyn Entropy>,
-    /// Who words what the nights tell; without one, fixed sentences do.
-    pub(crate) writer: Option<&'a Writer>,
+    /// Who words what the jobs tell; without one, fixed sentences do.
+    pub(crate) writer: Option<&'a SummaryParaphraser>,
     pub(crate) now: DateTime<Utc>,
 }
 
@@ -156,15 +161,15 @@ pub(crate) struct Means<'a> {
 pub(crate) trait Job: Send + Sync {
     const NAME: JobName;
     type Change: Send + Sync;
-    type Status: Status;
+    type Status: JobStatus;
 
     /// The job as it is configured.
-    fn of(means: &Means<'_>) -> Self
+    fn of(means: &JobDependencies<'_>) -> Self
     where
         Self: Sized;
 
-    /// It does something between reading and writing that takes long and needs no rows (`prepare`): what is read and what is
-    /// written are two transactions then, and no row is held while somebody else is asked.
+    /// It does something between reading and writing that takes long and needs no rows (`prepare`): what is read and
+    /// what is written are two transactions then, and no row is held while another service is asked.
     fn prepares(&self) -> bool {
         false
     }
@@ -179,12 +184,12 @@ pub(crate) trait Job: Send + Sync {
     async fn plan(
         &self,
         tx: &mut Transaction,
-        window: &Window,
-        from: Option<&Cursor>,
-    ) -> Result<Page<Self::Change>, JobError>;
+        window: &JobWindow,
+        from: Option<&RunCursor>,
+    ) -> Result<JobPage<Self::Change>, JobError>;
 
     /// What is done between reading and writing, outside of any transaction, where the job has something to do there.
-    async fn prepare(&self, _: &Desk<'_>, _: &Window, _: &mut [Self::Change]) -> Result<(), JobError> {
+    async fn prepare(&self, _: &JobContext<'_>, _: &JobWindow, _: &mut [Self::Change]) -> Result<(), JobError> {
         Ok(())
     }
 
@@ -192,23 +197,23 @@ pub(crate) trait Job: Send + Sync {
     async fn apply(
         &self,
         tx: &mut Transaction,
-        desk: &Desk<'_>,
-        window: &Window,
+        desk: &JobContext<'_>,
+        window: &JobWindow,
         changes: &[Self::Change],
     ) -> Result<(), JobError>;
 
-    fn tally(&self, page: &Page<Self::Change>) -> Self::Status;
+    fn tally(&self, page: &JobPage<Self::Change>) -> Self::Status;
 }
 
 /// Everything that running needs, once per process.
-pub struct Driver {
+pub struct JobDriver {
     pub database: Database,
     pub keys: Arc<dyn KeyStore>,
     pub clock: Arc<dyn Clock>,
     pub entropy: Arc<dyn Entropy>,
     /// Names this process in the ledger.
     pub owner: String,
-    pub observer: Arc<dyn Observer>,
+    pub observer: Arc<dyn JobObserver>,
     /// Cancelled: stop between two batches.
     pub shutdown: CancellationToken,
     /// For jobs that embed; without it they find nothing to do.
@@ -217,13 +222,13 @@ pub struct Driver {
 }
 
 /// What one attempt has done so far.
-struct Progress<S> {
+struct RunProgress<S> {
     attempt: S,
     total: S,
     batches: u64,
 }
 
-impl Driver {
+impl JobDriver {
     /// Claims a run and carries it out as far as it gets. Failures are an outcome: the ledger knows them, and other runs
     /// go on.
     ///
@@ -233,30 +238,32 @@ impl Driver {
         &self,
         job: &J,
         policy: &RunPolicy,
-        due: Due,
-        asked: Asked,
-    ) -> Result<Report, JobError> {
+        due: DueRun,
+        asked: Trigger,
+    ) -> Result<JobReport, JobError> {
         let none = J::Status::default();
         if due.cutoff > self.clock.now() {
-            return Ok(report(&due, Outcome::Ahead, &none, 0));
+            return Ok(report(&due, JobOutcome::NotDue, &none, 0));
         }
         let claim = self.claim(policy, due, asked).await?;
         let run = match claim {
-            Claim::Granted(run) => *run,
-            Claim::Held { until } => return Ok(report(&due, Outcome::Held { until }, &none, 0)),
-            Claim::Resting { until } => return Ok(report(&due, Outcome::Resting { until }, &none, 0)),
-            Claim::Settled => return Ok(report(&due, Outcome::Settled, &none, 0)),
-            Claim::Exhausted => return Ok(report(&due, Outcome::Exhausted, &none, 0)),
+            RunClaim::Granted(run) => *run,
+            RunClaim::LeasedElsewhere { until } => {
+                return Ok(report(&due, JobOutcome::LeasedElsewhere { until }, &none, 0));
+            }
+            RunClaim::BackingOff { until } => return Ok(report(&due, JobOutcome::BackingOff { until }, &none, 0)),
+            RunClaim::AlreadyDone => return Ok(report(&due, JobOutcome::AlreadyDone, &none, 0)),
+            RunClaim::Exhausted => return Ok(report(&due, JobOutcome::Exhausted, &none, 0)),
         };
         self.observer.began(J::NAME);
         let span = self.run_span(&run.key);
         let began = self.clock.now();
         let total = J::Status::from_json(run.status.as_deref());
-        let mut progress = Progress { attempt: J::Status::default(), total, batches: 0 };
+        let mut progress = RunProgress { attempt: J::Status::default(), total, batches: 0 };
         let within = span.context();
         let outcome = match self.batches(job, policy, run.clone(), &mut progress, &within).await {
             Ok(outcome) => outcome,
-            Err(JobError::FenceLost) => Outcome::Held { until: self.clock.now() + policy.lease },
+            Err(JobError::FenceLost) => JobOutcome::LeasedElsewhere { until: self.clock.now() + policy.lease },
             Err(error) => self.note_failure(policy, &run.key, run.fence, &error).await,
         };
         let report = report(&due, outcome, &progress.attempt, progress.batches);
@@ -269,8 +276,13 @@ impl Driver {
     ///
     /// # Errors
     /// Of the database.
-    pub(crate) async fn preview<J: Job>(&self, job: &J, policy: &RunPolicy, due: Due) -> Result<Report, JobError> {
-        let window = Window { preview: true, ..self.window(due.key.org, due.cutoff, policy) };
+    pub(crate) async fn preview<J: Job>(
+        &self,
+        job: &J,
+        policy: &RunPolicy,
+        due: DueRun,
+    ) -> Result<JobReport, JobError> {
+        let window = JobWindow { preview: true, ..self.window(due.key.org, due.cutoff, policy) };
         let (mut status, mut batches, mut cursor) = (J::Status::default(), 0, None);
         loop {
             let mut tx = self.reading(job, &window).await?;
@@ -280,18 +292,18 @@ impl Driver {
             batches += 1;
             cursor = page.next;
             if cursor.is_none() || self.shutdown.is_cancelled() {
-                return Ok(report(&due, Outcome::Preview, &status, batches));
+                return Ok(report(&due, JobOutcome::Preview, &status, batches));
             }
         }
     }
 
     /// The transaction in which a page is read.
-    async fn reading<J: Job>(&self, job: &J, window: &Window) -> Result<Transaction, JobError> {
+    async fn reading<J: Job>(&self, job: &J, window: &JobWindow) -> Result<Transaction, JobError> {
         let access = Access::Organization(window.org);
         Ok(if job.compares() { self.database.read(access).await? } else { self.database.begin(access).await? })
     }
 
-    async fn claim(&self, policy: &RunPolicy, due: Due, asked: Asked) -> Result<Claim, JobError> {
+    async fn claim(&self, policy: &RunPolicy, due: DueRun, asked: Trigger) -> Result<RunClaim, JobError> {
         let mut tx = self.database.begin(Access::Organization(due.key.org)).await?;
         let now = self.clock.now();
         let found = rows::find(&mut tx, &due.key, self.keys.platform()).await?;
@@ -299,16 +311,16 @@ impl Driver {
             let (job, as_of) = (due.key.job.code(), due.key.as_of.to_string());
             tracing::error!(job, org = %due.key.org, as_of, code = "run_forged", "a job run was changed outside the program; it is begun anew");
             self.observer.forged();
-            auditing::run_forged(&mut tx, self.keys.platform(), due.key.org, (job, &as_of), now).await?;
+            audit_trail::run_forged(&mut tx, self.keys.platform(), due.key.org, (job, &as_of), now).await?;
         }
         let found = found.map(|run| run.believed(&due, now));
         let offer =
-            Offer { due, asked, owner: &self.owner, now, lease: policy.lease, max_attempts: policy.max_attempts };
+            RunOffer { due, asked, owner: &self.owner, now, lease: policy.lease, max_attempts: policy.max_attempts };
         let claim = ledger::claim(found.as_ref(), &offer);
-        if let Claim::Granted(run) = &claim
+        if let RunClaim::Granted(run) = &claim
             && !rows::hold(&mut tx, run, self.keys.platform()).await?
         {
-            return Ok(Claim::Held { until: offer.now + policy.lease });
+            return Ok(RunClaim::LeasedElsewhere { until: offer.now + policy.lease });
         }
         tx.commit().await?;
         Ok(claim)
@@ -318,10 +330,10 @@ impl Driver {
         &self,
         job: &J,
         policy: &RunPolicy,
-        mut run: Run,
-        progress: &mut Progress<J::Status>,
-        span: &Context,
-    ) -> Result<Outcome, JobError> {
+        mut run: JobRun,
+        progress: &mut RunProgress<J::Status>,
+        span: &TraceContext,
+    ) -> Result<JobOutcome, JobError> {
         loop {
             if self.shutdown.is_cancelled() {
                 return self.interrupt(&run).await;
@@ -329,13 +341,13 @@ impl Driver {
             let examined = progress.attempt.examined();
             let mut batch = self.traces.child(Name::JobBatch, Kind::Internal, span);
             let working = Box::pin(self.batch(job, policy, run, progress));
-            let worked = traces::within(Group::alone(batch.context()), working).await;
+            let worked = traces::within(SpanGroup::alone(batch.context()), working).await;
             batch.count(Count::Examined, progress.attempt.examined() - examined);
             run = worked.inspect_err(|error| batch.fail(error.code()))?;
             batch.end();
             self.observer.batch(&run.key, progress.attempt.examined(), progress.attempt.changed());
-            if run.state == ledger::State::Done {
-                return Ok(Outcome::Done);
+            if run.state == ledger::RunState::Done {
+                return Ok(JobOutcome::Done);
             }
             tokio::select! {
                 () = tokio::time::sleep(policy.pause) => {}
@@ -344,9 +356,9 @@ impl Driver {
         }
     }
 
-    fn window(&self, org: OrgId, cutoff: DateTime<Utc>, policy: &RunPolicy) -> Window {
-        let offered = self.models.as_ref().map(Models::offered);
-        Window { org, cutoff, limit: policy.batch_size, offered, preview: false }
+    fn window(&self, org: OrgId, cutoff: DateTime<Utc>, policy: &RunPolicy) -> JobWindow {
+        let generations = self.models.as_ref().map(Models::generations);
+        JobWindow { org, cutoff, limit: policy.batch_size, generations, preview: false }
     }
 
     /// One transaction: read, effects, checkpoint or ending; two for a job that prepares or compares.
@@ -354,13 +366,13 @@ impl Driver {
         &self,
         job: &J,
         policy: &RunPolicy,
-        run: Run,
-        progress: &mut Progress<J::Status>,
-    ) -> Result<Run, JobError> {
+        run: JobRun,
+        progress: &mut RunProgress<J::Status>,
+    ) -> Result<JobRun, JobError> {
         let now = self.clock.now();
         let window = self.window(run.key.org, run.cutoff, policy);
         let models = self.models.as_ref();
-        let desk = Desk { now, entropy: self.entropy.as_ref(), keys: self.keys.as_ref(), models };
+        let desk = JobContext { now, entropy: self.entropy.as_ref(), keys: self.keys.as_ref(), models };
         // Without the right key store a job would change states and lose what it has to tell.
         self.keys.known(&[]).await?;
         let mut tx = self.reading(job, &window).await?;
@@ -384,7 +396,7 @@ impl Driver {
             .checkpoint(run.fence, page.next, total.to_json(), now + policy.lease)
             .map_err(|_| JobError::FenceLost)?;
         if is_last {
-            run = run.finish(run.fence, Ending::Done, now).map_err(|_| JobError::FenceLost)?;
+            run = run.finish(run.fence, RunEnding::Done, now).map_err(|_| JobError::FenceLost)?;
         }
         if !rows::write(&mut tx, &run, self.keys.platform(), now).await? && !failpoints::is("fence_ignored") {
             tx.rollback().await?;
@@ -392,7 +404,7 @@ impl Driver {
         }
         if is_last && total.changed() > 0 {
             let (job, as_of) = (run.key.job.code(), run.key.as_of.to_string());
-            auditing::job_ran(&mut tx, self.keys.platform(), window.org, (job, &as_of), now).await?;
+            audit_trail::job_ran(&mut tx, self.keys.platform(), window.org, (job, &as_of), now).await?;
         }
         tx.commit().await?;
         progress.attempt.add(&done);
@@ -401,23 +413,23 @@ impl Driver {
         Ok(run)
     }
 
-    async fn interrupt(&self, run: &Run) -> Result<Outcome, JobError> {
-        self.end(&run.key, run.fence, |_| Ending::Interrupted).await?;
-        Ok(Outcome::Partial)
+    async fn interrupt(&self, run: &JobRun) -> Result<JobOutcome, JobError> {
+        self.end(&run.key, run.fence, |_| RunEnding::Interrupted).await?;
+        Ok(JobOutcome::Partial)
     }
 
     /// A failure that cannot be noted leaves a lease that runs out: the run is offered again then.
-    async fn note_failure(&self, policy: &RunPolicy, key: &RunKey, fence: i64, error: &JobError) -> Outcome {
+    async fn note_failure(&self, policy: &RunPolicy, key: &RunKey, fence: i64, error: &JobError) -> JobOutcome {
         let code = error.code();
         tracing::warn!(job = key.job.code(), org = %key.org, as_of = %key.as_of, code, "a run failed");
-        let ending = |run: &Run| Ending::Failed { code: code.to_owned(), rest: policy.rest_after(run.attempts) };
+        let ending = |run: &JobRun| RunEnding::Failed { code: code.to_owned(), rest: policy.rest_after(run.attempts) };
         if self.end(key, fence, ending).await.is_err() {
             tracing::warn!(job = key.job.code(), org = %key.org, code = "ledger_unavailable", "not noted");
         }
-        Outcome::Failed { error: code }
+        JobOutcome::Failed { error: code }
     }
 
-    async fn end(&self, key: &RunKey, fence: i64, ending: impl FnOnce(&Run) -> Ending) -> Result<(), JobError> {
+    async fn end(&self, key: &RunKey, fence: i64, ending: impl FnOnce(&JobRun) -> RunEnding) -> Result<(), JobError> {
         let now = self.clock.now();
         let mut tx = self.database.begin(Access::Organization(key.org)).await?;
         // What is not as this program wrote it is not signed.

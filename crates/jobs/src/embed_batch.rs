@@ -1,13 +1,13 @@
-//! Batch embedding: passages that wait for the night get their vectors (seed 003, "Mitigaciones": nightly batch). The calls
+//! Batch embedding: pending passages get their vectors (seed 003, "Mitigaciones": nightly batch). The calls
 //! are made between two transactions, never within one; real-time documents do not wait for it.
 
 use async_trait::async_trait;
 use serde::Deserialize;
 use uuid::Uuid;
 
-use super::driver::{Desk, Job, JobError, Means, Page, Window};
-use super::lanes::next_after;
-use super::ledger::Cursor;
+use super::driver::{Job, JobContext, JobDependencies, JobError, JobPage, JobWindow};
+use super::keyset_pages::next_after;
+use super::ledger::RunCursor;
 use super::permits::Permits;
 use super::policy::Thresholds;
 use super::registry::JobName;
@@ -16,9 +16,9 @@ use anamnesis_core::ids::OrgId;
 use anamnesis_core::scope::Scope;
 use anamnesis_embedding::{Embedder, Purpose, embed_each};
 use anamnesis_sql::Transaction;
-use anamnesis_store::consents::Use;
-use anamnesis_store::generations;
-use anamnesis_store::waiting::{self, Vectored, Waiting};
+use anamnesis_store::consents::MemoryUse;
+use anamnesis_store::pending_embeddings::{self, EmbeddedPassage, PendingPassage};
+use anamnesis_store::vectors::generation;
 
 /// The job.
 pub(crate) struct EmbedBatch {
@@ -40,7 +40,7 @@ impl Thresholds for EmbedBatchThresholds {
 }
 
 status!(
-    /// What a night of batch embedding did.
+    /// What a run of batch embedding did.
     EmbedBatchStatus {
         /// Passages that waited.
         examined,
@@ -52,8 +52,8 @@ status!(
 
 /// A passage and what came of it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Change {
-    waiting: Waiting,
+pub struct EmbeddedChange {
+    waiting: PendingPassage,
     generation: i64,
     vector: Option<Vec<f32>>,
     /// The provider refuses it, or its patient was erased: found by its words alone.
@@ -61,10 +61,10 @@ pub struct Change {
 }
 
 /// The active generation of the window's organisation, where a model at hand makes it.
-async fn generation(tx: &mut Transaction, window: &Window) -> Result<Option<i64>, JobError> {
-    let Some(offered) = window.offered else { return Ok(None) };
-    let active = offered.active(generations::read(tx, window.org).await?.active);
-    Ok(Some(active).filter(|active| offered.has(*active)))
+async fn generation(tx: &mut Transaction, window: &JobWindow) -> Result<Option<i64>, JobError> {
+    let Some(generations) = window.generations else { return Ok(None) };
+    let active = generations.active(generation::read(tx, window.org).await?.active);
+    Ok(Some(active).filter(|active| generations.has(*active)))
 }
 
 /// Vectors of passages by one model, in their order; `None` for what is too long, what the provider refuses, and for patients
@@ -73,11 +73,11 @@ async fn generation(tx: &mut Transaction, window: &Window) -> Result<Option<i64>
 /// # Errors
 /// When the provider fails for everybody, or a document does not open.
 pub(super) async fn vectors_of<'w>(
-    desk: &Desk<'_>,
+    desk: &JobContext<'_>,
     org: OrgId,
     model: &dyn Embedder,
     longest: u32,
-    passages: impl Iterator<Item = &'w Waiting> + Clone + Send,
+    passages: impl Iterator<Item = &'w PendingPassage> + Clone + Send,
 ) -> Result<Vec<Option<Vec<f32>>>, JobError> {
     let keys = desk.keys_by_scope(org, passages.clone().map(|waiting| waiting.patient)).await?;
     let mut texts: Vec<String> = Vec::new();
@@ -106,10 +106,10 @@ pub(super) async fn vectors_of<'w>(
 #[async_trait]
 impl Job for EmbedBatch {
     const NAME: JobName = JobName::EmbedBatch;
-    type Change = Change;
+    type Change = EmbeddedChange;
     type Status = EmbedBatchStatus;
 
-    fn of(means: &Means<'_>) -> Self {
+    fn of(means: &JobDependencies<'_>) -> Self {
         Self { policy: means.policies.embed_batch.thresholds.clone(), permits: Permits::of(means) }
     }
 
@@ -120,21 +120,27 @@ impl Job for EmbedBatch {
     async fn plan(
         &self,
         tx: &mut Transaction,
-        window: &Window,
-        from: Option<&Cursor>,
-    ) -> Result<Page<Change>, JobError> {
-        let Some(generation) = generation(tx, window).await? else { return Ok(Page::end()) };
-        let after = Cursor::after(from, (Uuid::nil(), Uuid::nil()))?;
-        let rows = waiting::waiting(tx, window.org, window.after(after)).await?;
+        window: &JobWindow,
+        from: Option<&RunCursor>,
+    ) -> Result<JobPage<EmbeddedChange>, JobError> {
+        let Some(generation) = generation(tx, window).await? else { return Ok(JobPage::end()) };
+        let after = RunCursor::after(from, (Uuid::nil(), Uuid::nil()))?;
+        let rows = pending_embeddings::pending(tx, window.org, window.after(after)).await?;
         let next = next_after(&rows, window, |row| (row.patient.0, row.passage));
         let examined = rows.len() as u64;
-        let permits = self.permits.permitting(tx, window.org, Use::Work, rows.iter().map(|row| row.patient)).await?;
+        let permits =
+            self.permits.permitting(tx, window.org, MemoryUse::Work, rows.iter().map(|row| row.patient)).await?;
         let rows = rows.into_iter().filter(|row| permits.contains(&row.patient));
-        let changes = rows.map(|waiting| Change { waiting, generation, vector: None, refused: false });
-        Ok(Page { changes: changes.collect(), examined, next })
+        let changes = rows.map(|waiting| EmbeddedChange { waiting, generation, vector: None, refused: false });
+        Ok(JobPage { changes: changes.collect(), examined, next })
     }
 
-    async fn prepare(&self, desk: &Desk<'_>, window: &Window, changes: &mut [Change]) -> Result<(), JobError> {
+    async fn prepare(
+        &self,
+        desk: &JobContext<'_>,
+        window: &JobWindow,
+        changes: &mut [EmbeddedChange],
+    ) -> Result<(), JobError> {
         let Some(model) = desk.models.zip(changes.first()).and_then(|(models, first)| models.of(first.generation))
         else {
             return Ok(());
@@ -151,24 +157,24 @@ impl Job for EmbedBatch {
     async fn apply(
         &self,
         tx: &mut Transaction,
-        desk: &Desk<'_>,
-        window: &Window,
-        changes: &[Change],
+        desk: &JobContext<'_>,
+        window: &JobWindow,
+        changes: &[EmbeddedChange],
     ) -> Result<(), JobError> {
         let made = changes.iter().filter_map(|change| Some((&change.waiting, change.vector.as_deref()?)));
-        let made: Vec<Vectored<'_>> = made.collect();
-        let generations = generations::hold(tx, window.org).await?;
+        let made: Vec<EmbeddedPassage<'_>> = made.collect();
+        let generations = generation::hold(tx, window.org).await?;
         let Some(generation) = changes.first().map(|change| change.generation) else { return Ok(()) };
         // Swapped while the provider was asked: they go on waiting, for vectors of the other model.
         if generations.active.is_some_and(|active| active != generation) {
             return Ok(());
         }
-        waiting::keep(tx, window.org, generation, &made, desk.now).await?;
+        pending_embeddings::keep(tx, window.org, generation, &made, desk.now).await?;
         let behind = generations.building.is_some();
-        Ok(waiting::wait_no_longer(tx, window.org, &made, behind, desk.now).await?)
+        Ok(pending_embeddings::clear_pending(tx, window.org, &made, behind, desk.now).await?)
     }
 
-    fn tally(&self, page: &Page<Change>) -> EmbedBatchStatus {
+    fn tally(&self, page: &JobPage<EmbeddedChange>) -> EmbedBatchStatus {
         let embedded = page.changes.iter().filter(|change| !change.refused).count() as u64;
         EmbedBatchStatus { examined: page.examined, embedded }
     }

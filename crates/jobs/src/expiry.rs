@@ -6,20 +6,20 @@ use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::Deserialize;
 
-use super::driver::{Desk, Job, JobError, Means, Page, Window};
-use super::lanes::{self, Lanes};
-use super::ledger::Cursor;
+use super::driver::{Job, JobContext, JobDependencies, JobError, JobPage, JobWindow};
+use super::keyset_pages::{self, DueQueues};
+use super::ledger::RunCursor;
 use super::policy::Thresholds;
 use super::registry::JobName;
 use super::status::status;
 use anamnesis_core::clock::micros;
 use anamnesis_core::event::MemoryChanged;
-use anamnesis_core::lifecycle::{LifecyclePolicy, moment};
+use anamnesis_core::lifecycle::{LifecyclePolicy, status_at};
 use anamnesis_core::memory::{Class, State};
 use anamnesis_crypto::PatientKeys;
 use anamnesis_sql::Transaction;
-use anamnesis_store::aging::{self, Aging, Lane, Moved, Place};
-use anamnesis_store::outbox::{self, Event};
+use anamnesis_store::due_transitions::{self, DueMemory, MemoryTransition, TransitionKey, TransitionQueue};
+use anamnesis_store::outbox::{self, NewOutboxEvent};
 
 /// The job.
 #[derive(Debug, Clone, Copy)]
@@ -28,10 +28,10 @@ pub(crate) struct Expiry {
 }
 
 status!(
-    /// What a night of expiry did.
+    /// What a run of expiry did.
     ExpiryStatus {
         examined,
-        /// Time-bound states that nobody confirmed.
+        /// Time-bound states that no one confirmed.
         resolved_unconfirmed,
         /// Inferences and memories past their own end.
         expired,
@@ -74,87 +74,88 @@ impl Thresholds for ExpiryThresholds {
 }
 
 impl Expiry {
-    /// Rows of a lane can be due only if their instant is at or before this one.
-    fn until(&self, lane: Lane, cutoff: DateTime<Utc>) -> DateTime<Utc> {
+    /// Rows of a queue can be due only if their instant is at or before this one.
+    fn until(&self, queue: TransitionQueue, cutoff: DateTime<Utc>) -> DateTime<Utc> {
         let days = |days: u32| TimeDelta::days(i64::from(days));
-        match lane {
-            Lane::TimeBound | Lane::Unasked => cutoff - days(self.policy.unconfirmed_days),
-            Lane::Signals => cutoff - days(self.policy.stale_days),
-            Lane::Expiring => cutoff,
+        match queue {
+            TransitionQueue::TimeBound | TransitionQueue::Unasked => cutoff - days(self.policy.unconfirmed_days),
+            TransitionQueue::Signals => cutoff - days(self.policy.stale_days),
+            TransitionQueue::Expiring => cutoff,
         }
     }
 
-    /// Time-bound states are in two lanes. What the first one took is gone when the second comes, except in a preview.
-    fn was_seen(&self, row: &Aging, cutoff: DateTime<Utc>) -> bool {
+    /// Time-bound states are in two queues. What the first one took is gone when the second comes, except in a preview.
+    fn was_seen(&self, row: &DueMemory, cutoff: DateTime<Utc>) -> bool {
         row.life.class == Class::TimeBoundState
-            && row.life.last_confirmed_at.is_some_and(|at| at <= self.until(Lane::TimeBound, cutoff))
+            && row.life.last_confirmed_at.is_some_and(|at| at <= self.until(TransitionQueue::TimeBound, cutoff))
     }
 }
 
 #[async_trait]
-impl Lanes for Expiry {
-    type Lane = Lane;
-    type Place = Place;
-    type Row = (Lane, Aging);
-    const LANES: &'static [Lane] = &[Lane::TimeBound, Lane::Expiring, Lane::Signals];
+impl DueQueues for Expiry {
+    type Queue = TransitionQueue;
+    type Position = TransitionKey;
+    type Row = (TransitionQueue, DueMemory);
+    const QUEUES: &'static [TransitionQueue] =
+        &[TransitionQueue::TimeBound, TransitionQueue::Expiring, TransitionQueue::Signals];
 
-    fn start(_: Lane) -> Place {
-        Place::START
+    fn start(_: TransitionQueue) -> TransitionKey {
+        TransitionKey::START
     }
 
-    fn place(row: &(Lane, Aging)) -> Place {
+    fn place(row: &(TransitionQueue, DueMemory)) -> TransitionKey {
         row.1.place
     }
 
     async fn read(
         &self,
         tx: &mut Transaction,
-        window: &Window,
-        lane: Lane,
-        after: &Place,
-    ) -> Result<Vec<(Lane, Aging)>, JobError> {
-        let until = self.until(lane, window.cutoff);
-        let rows = aging::page(tx, window.org, lane, until, window.after(*after)).await?;
-        Ok(rows.into_iter().map(|row| (lane, row)).collect())
+        window: &JobWindow,
+        queue: TransitionQueue,
+        after: &TransitionKey,
+    ) -> Result<Vec<(TransitionQueue, DueMemory)>, JobError> {
+        let until = self.until(queue, window.cutoff);
+        let rows = due_transitions::page(tx, window.org, queue, until, window.after(*after)).await?;
+        Ok(rows.into_iter().map(|row| (queue, row)).collect())
     }
 }
 
 #[async_trait]
 impl Job for Expiry {
     const NAME: JobName = JobName::Expiry;
-    type Change = Moved;
+    type Change = MemoryTransition;
     type Status = ExpiryStatus;
 
-    fn of(Means { policies, .. }: &Means<'_>) -> Self {
+    fn of(JobDependencies { policies, .. }: &JobDependencies<'_>) -> Self {
         Self { policy: policies.lifecycle() }
     }
 
     async fn plan(
         &self,
         tx: &mut Transaction,
-        window: &Window,
-        from: Option<&Cursor>,
-    ) -> Result<Page<Moved>, JobError> {
-        let page = lanes::page(self, tx, window, from).await?;
+        window: &JobWindow,
+        from: Option<&RunCursor>,
+    ) -> Result<JobPage<MemoryTransition>, JobError> {
+        let page = keyset_pages::page(self, tx, window, from).await?;
         let mut rows = page.changes;
-        rows.retain(|(lane, row)| *lane != Lane::Expiring || !self.was_seen(row, window.cutoff));
+        rows.retain(|(queue, row)| *queue != TransitionQueue::Expiring || !self.was_seen(row, window.cutoff));
         let examined = rows.len() as u64;
         let changes = rows.into_iter().filter_map(|(_, row)| {
-            let moment = moment(&row.life, window.cutoff, &self.policy);
+            let moment = status_at(&row.life, window.cutoff, &self.policy);
             let since = moment.since?;
-            (moment.state != row.life.state).then_some(Moved { row, to: moment.state, since })
+            (moment.state != row.life.state).then_some(MemoryTransition { row, to: moment.state, since })
         });
-        Ok(Page { changes: changes.collect(), examined, next: page.next })
+        Ok(JobPage { changes: changes.collect(), examined, next: page.next })
     }
 
     async fn apply(
         &self,
         tx: &mut Transaction,
-        desk: &Desk<'_>,
-        window: &Window,
-        changes: &[Moved],
+        desk: &JobContext<'_>,
+        window: &JobWindow,
+        changes: &[MemoryTransition],
     ) -> Result<(), JobError> {
-        aging::move_all(tx, window.org, changes, desk.now).await?;
+        due_transitions::apply_transitions(tx, window.org, changes, desk.now).await?;
         let keys = desk.keys_of(window.org, changes.iter().map(|moved| moved.row.patient)).await?;
         let events: Vec<_> = changes
             .iter()
@@ -167,7 +168,7 @@ impl Job for Expiry {
         Ok(())
     }
 
-    fn tally(&self, page: &Page<Moved>) -> ExpiryStatus {
+    fn tally(&self, page: &JobPage<MemoryTransition>) -> ExpiryStatus {
         let count = |state| page.changes.iter().filter(|moved| moved.to == state).count() as u64;
         ExpiryStatus {
             examined: page.examined,
@@ -178,14 +179,14 @@ impl Job for Expiry {
     }
 }
 
-/// The same event that a document would have told, had one touched the memory at that time.
-fn changed<'a>(keys: &'a PatientKeys, moved: &Moved) -> Event<'a> {
+/// The same event that a document would have announced, had one touched the memory at that time.
+fn changed<'a>(keys: &'a PatientKeys, moved: &MemoryTransition) -> NewOutboxEvent<'a> {
     let (row, state) = (&moved.row, moved.to.code());
     let (since, cycle) = (micros(moved.since).to_be_bytes(), row.cycle.to_be_bytes());
     let key: [&[u8]; 4] = [row.memory.0.as_bytes(), state.as_bytes(), &since, &cycle];
     let (kind, class) = (row.kind, row.life.class);
     let data = MemoryChanged { memory_id: row.memory, kind, class, change: state, state: moved.to };
-    Event::new(keys, &key, &data)
+    NewOutboxEvent::new(keys, &key, &data)
 }
 
 #[cfg(test)]
@@ -199,15 +200,15 @@ mod tests {
         (policy.unconfirmed_days, policy.stale_days) = (7, 3);
         let job = Expiry { policy };
         let cutoff: DateTime<Utc> = "2026-03-10T02:10:00Z".parse().unwrap();
-        for (lane, until) in [
-            (Lane::TimeBound, "2026-03-03T02:10:00Z"),
-            (Lane::Unasked, "2026-03-03T02:10:00Z"),
-            (Lane::Signals, "2026-03-07T02:10:00Z"),
-            (Lane::Expiring, "2026-03-10T02:10:00Z"),
+        for (queue, until) in [
+            (TransitionQueue::TimeBound, "2026-03-03T02:10:00Z"),
+            (TransitionQueue::Unasked, "2026-03-03T02:10:00Z"),
+            (TransitionQueue::Signals, "2026-03-07T02:10:00Z"),
+            (TransitionQueue::Expiring, "2026-03-10T02:10:00Z"),
         ] {
-            assert_eq!(job.until(lane, cutoff), until.parse::<DateTime<Utc>>().unwrap(), "{lane:?}");
+            assert_eq!(job.until(queue, cutoff), until.parse::<DateTime<Utc>>().unwrap(), "{queue:?}");
         }
-        assert!(Expiry::LANES.iter().all(|lane| Expiry::start(*lane) == Place::START));
-        assert!(!Expiry::LANES.contains(&Lane::Unasked), "that one is reconfirmation's");
+        assert!(Expiry::QUEUES.iter().all(|queue| Expiry::start(*queue) == TransitionKey::START));
+        assert!(!Expiry::QUEUES.contains(&TransitionQueue::Unasked), "that one is reconfirmation's");
     }
 }

@@ -1,19 +1,18 @@
-//! Nightly work. A one-minute tick asks the planner what is due, the ledger decides who runs it, the driver runs it in
+//! Job runs. A one-minute tick asks the planner what is due, the ledger decides who runs it, the driver runs it in
 //! small transactions. A job takes no input but its date and its policy; running it twice changes nothing.
 
 pub mod cohort_patterns;
 pub mod confidence_analytics;
 pub mod consolidation;
 pub mod decay;
+mod derived_finding;
 pub mod driver;
 pub mod embed_batch;
 mod error;
 pub mod expiry;
-mod formed;
-pub mod lanes;
+pub mod keyset_pages;
 pub mod ledger;
-pub mod night;
-pub mod observe;
+pub mod metrics;
 mod permits;
 pub mod planner;
 pub mod policy;
@@ -27,16 +26,17 @@ pub mod registry;
 pub mod report;
 pub mod retention;
 pub mod schedule;
+pub mod scheduler;
 mod statements;
 pub mod status;
 pub mod summaries;
-pub mod tick;
+pub mod ticker;
 mod traced;
 pub mod upkeep;
 
 pub use registry::JobName;
 
 /// Every statement of the folder `sql`, for the test that prepares them.
-pub fn statements() -> Vec<anamnesis_store::Named> {
+pub fn statements() -> Vec<anamnesis_store::NamedStatement> {
     statements::all()
 }

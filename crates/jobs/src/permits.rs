@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 
-use super::driver::{JobError, Means};
+use super::driver::{JobDependencies, JobError};
 use anamnesis_core::ids::{OrgId, PatientId};
 use anamnesis_crypto::KeyStore;
 use anamnesis_sql::Transaction;
-use anamnesis_store::consents::{self, Use};
+use anamnesis_store::consents::{self, MemoryUse};
 
 /// Who permits what, at the instant at which a job runs.
 pub(crate) struct Permits {
@@ -19,7 +19,7 @@ pub(crate) struct Permits {
 }
 
 impl Permits {
-    pub(crate) fn of(Means { keys, now, .. }: &Means<'_>) -> Self {
+    pub(crate) fn of(JobDependencies { keys, now, .. }: &JobDependencies<'_>) -> Self {
         Self::new(Arc::clone(keys), *now)
     }
 
@@ -35,7 +35,7 @@ impl Permits {
         &self,
         tx: &mut Transaction,
         org: OrgId,
-        of: Use,
+        of: MemoryUse,
         patients: impl Iterator<Item = PatientId> + Send,
     ) -> Result<BTreeSet<PatientId>, JobError> {
         let patients: BTreeSet<PatientId> = patients.collect();

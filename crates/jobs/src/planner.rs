@@ -1,6 +1,6 @@
 //! What is due: a pure function of the instant, the policies, the organisations and what the ledger has settled.
-//! A run belongs to one local date of one organisation, so no change of clocks can double or hide it, and a night that
-//! nobody ran is offered until it is settled or too old.
+//! A run belongs to one local date of one organisation, so no change of clocks can double or hide it, and a missed run
+//! is offered until it is settled or too old.
 
 use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 use chrono_tz::Tz;
@@ -11,10 +11,10 @@ use anamnesis_core::ids::OrgId;
 
 /// An organisation, as far as planning needs it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Organization {
+pub struct PlannedOrganization {
     pub org: OrgId,
     pub zone: Tz,
-    /// Nights before it existed are not owed.
+    /// Runs before it existed are not owed.
     pub since: DateTime<Utc>,
 }
 
@@ -29,7 +29,7 @@ pub struct RunKey {
 
 /// A run that is due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Due {
+pub struct DueRun {
     pub key: RunKey,
     /// What was due up to this instant (inclusive) is the run's work, whenever it happens to run: that is what makes a
     /// late run equal to a punctual one.
@@ -38,14 +38,24 @@ pub struct Due {
 
 /// The run of one date, whether or not the schedule fires on it (a person may ask for any date). `None` for a date
 /// that the zone skipped.
-pub fn run_of(job: JobName, policy: &RunPolicy, organization: &Organization, as_of: NaiveDate) -> Option<Due> {
+pub fn run_of(
+    job: JobName,
+    policy: &RunPolicy,
+    organization: &PlannedOrganization,
+    as_of: NaiveDate,
+) -> Option<DueRun> {
     let zone = policy.time_zone.zone(organization.zone);
     let cutoff = policy.schedule.instant(as_of, zone)?;
-    Some(Due { key: RunKey { job, org: organization.org, as_of }, cutoff })
+    Some(DueRun { key: RunKey { job, org: organization.org, as_of }, cutoff })
 }
 
 /// The latest run whose time has come, settled or not.
-pub fn latest(job: JobName, policy: &RunPolicy, organization: &Organization, now: DateTime<Utc>) -> Option<Due> {
+pub fn latest(
+    job: JobName,
+    policy: &RunPolicy,
+    organization: &PlannedOrganization,
+    now: DateTime<Utc>,
+) -> Option<DueRun> {
     let today = now.with_timezone(&policy.time_zone.zone(organization.zone)).date_naive();
     // A schedule fires at least once in any eight years (29 February), or never.
     (0..8 * 366)
@@ -56,7 +66,12 @@ pub fn latest(job: JobName, policy: &RunPolicy, organization: &Organization, now
 }
 
 /// The first run whose time is still to come.
-pub fn next(job: JobName, policy: &RunPolicy, organization: &Organization, now: DateTime<Utc>) -> Option<Due> {
+pub fn next(
+    job: JobName,
+    policy: &RunPolicy,
+    organization: &PlannedOrganization,
+    now: DateTime<Utc>,
+) -> Option<DueRun> {
     let today = now.with_timezone(&policy.time_zone.zone(organization.zone)).date_naive();
     today
         .iter_days()
@@ -70,10 +85,10 @@ pub fn next(job: JobName, policy: &RunPolicy, organization: &Organization, now: 
 pub(crate) fn due_runs(
     job: JobName,
     policy: &RunPolicy,
-    organization: &Organization,
+    organization: &PlannedOrganization,
     now: DateTime<Utc>,
     settled: &dyn Fn(&RunKey) -> bool,
-) -> Vec<Due> {
+) -> Vec<DueRun> {
     let today = now.with_timezone(&policy.time_zone.zone(organization.zone)).date_naive();
     (0..=i64::from(policy.catch_up_days))
         .rev()
@@ -85,15 +100,15 @@ pub(crate) fn due_runs(
         .collect()
 }
 
-/// Everything that is due at `now`, in the order of its instants, so that a series of missed nights is made up in the
+/// Everything that is due at `now`, in the order of its instants, so that a series of missed runs is made up in the
 /// order in which it would have happened.
 pub(crate) fn plan(
     policies: &Policies,
-    organizations: &[Organization],
+    organizations: &[PlannedOrganization],
     now: DateTime<Utc>,
     settled: &dyn Fn(&RunKey) -> bool,
-) -> Vec<Due> {
-    let mut due: Vec<Due> = Vec::new();
+) -> Vec<DueRun> {
+    let mut due: Vec<DueRun> = Vec::new();
     for job in JobName::ALL.iter().copied() {
         let policy = policies.of(job);
         for organization in organizations {

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use uuid::Uuid;
 
 use super::*;
-use crate::ledger::{Asked, Claim, Ending, Offer, Run, claim};
+use crate::ledger::{JobRun, RunClaim, RunEnding, RunOffer, Trigger, claim};
 
 const ZONES: [Tz; 8] = [
     Tz::America__Santiago,
@@ -24,9 +24,9 @@ fn utc(text: &str) -> DateTime<Utc> {
     text.parse().unwrap()
 }
 
-fn organizations(since: DateTime<Utc>) -> Vec<Organization> {
+fn organizations(since: DateTime<Utc>) -> Vec<PlannedOrganization> {
     let org = |n: usize| OrgId(Uuid::from_u128(n as u128 + 1));
-    ZONES.iter().enumerate().map(|(n, zone)| Organization { org: org(n), zone: *zone, since }).collect()
+    ZONES.iter().enumerate().map(|(n, zone)| PlannedOrganization { org: org(n), zone: *zone, since }).collect()
 }
 
 fn policies(schedule: &str) -> Policies {
@@ -41,25 +41,25 @@ fn policies(schedule: &str) -> Policies {
 
 /// The ledger, the runs in the order in which they were granted, and how many were granted for the same key.
 #[derive(Default)]
-struct Book {
-    rows: BTreeMap<RunKey, Run>,
+struct TestLedger {
+    rows: BTreeMap<RunKey, JobRun>,
     granted: BTreeMap<RunKey, u32>,
     order: Vec<RunKey>,
 }
 
-impl Book {
+impl TestLedger {
     fn is_settled(&self, key: &RunKey, now: DateTime<Utc>) -> bool {
         self.rows.get(key).is_some_and(|run| run.is_settled(3, now))
     }
 
     /// One tick of one worker; `survives` says whether the worker lives through the run.
-    fn tick(&mut self, policies: &Policies, organizations: &[Organization], now: DateTime<Utc>, survives: bool) {
+    fn tick(&mut self, policies: &Policies, organizations: &[PlannedOrganization], now: DateTime<Utc>, survives: bool) {
         for due in plan(policies, organizations, now, &|key| self.is_settled(key, now)) {
             assert!(due.cutoff <= now, "offered before its time");
             let lease = TimeDelta::seconds(120);
-            let offer = Offer { due, asked: Asked::BySchedule, owner: "w", now, lease, max_attempts: 3 };
-            let Claim::Granted(run) = claim(self.rows.get(&due.key), &offer) else { continue };
-            let run = if survives { run.finish(run.fence, Ending::Done, now).unwrap() } else { *run };
+            let offer = RunOffer { due, asked: Trigger::Scheduled, owner: "w", now, lease, max_attempts: 3 };
+            let RunClaim::Granted(run) = claim(self.rows.get(&due.key), &offer) else { continue };
+            let run = if survives { run.finish(run.fence, RunEnding::Done, now).unwrap() } else { *run };
             if survives {
                 *self.granted.entry(due.key).or_default() += 1;
                 self.order.push(due.key);
@@ -89,7 +89,7 @@ fn owed(time: NaiveTime, zone: Tz, from: DateTime<Utc>, until: DateTime<Utc>) ->
     first_seen.into_iter().filter(|(_, at)| *at >= from).map(|(date, _)| date).collect()
 }
 
-fn assert_each_date_once(book: &Book, policies: &Policies, from: DateTime<Utc>, until: DateTime<Utc>) {
+fn assert_each_date_once(book: &TestLedger, policies: &Policies, from: DateTime<Utc>, until: DateTime<Utc>) {
     for organization in organizations(from) {
         for job in JobName::ALL.iter().copied() {
             let time = NaiveTime::parse_from_str(
@@ -125,7 +125,7 @@ fn in_366_days_of_ticks_each_local_date_of_eight_zones_runs_exactly_once() {
             run.catch_up_days = 2;
         }
         let organizations = organizations(from);
-        let mut book = Book::default();
+        let mut book = TestLedger::default();
         let (mut now, mut last) = (from, from);
         while now < until {
             book.tick(&policies, &organizations, now, true);
@@ -143,7 +143,7 @@ fn in_366_days_of_ticks_each_local_date_of_eight_zones_runs_exactly_once() {
 fn after_an_outage_the_missed_nights_come_in_the_order_of_their_instants() {
     let policies = policies("30 2 * * *");
     let from = utc("2026-03-20T00:00:00Z");
-    let mut book = Book::default();
+    let mut book = TestLedger::default();
     let organizations = organizations(from);
     book.tick(&policies, &organizations, from + TimeDelta::hours(20), true);
     let before = book.order.len();
@@ -159,8 +159,9 @@ fn after_an_outage_the_missed_nights_come_in_the_order_of_their_instants() {
 fn nights_before_the_organisation_existed_or_beyond_the_limit_are_not_owed() {
     let policies = policies("30 2 * * *");
     let now = utc("2026-06-30T12:00:00Z");
-    let young = Organization { org: OrgId(Uuid::from_u128(1)), zone: Tz::UTC, since: utc("2026-06-28T10:00:00Z") };
-    let dates = |organization: &Organization| -> Vec<String> {
+    let young =
+        PlannedOrganization { org: OrgId(Uuid::from_u128(1)), zone: Tz::UTC, since: utc("2026-06-28T10:00:00Z") };
+    let dates = |organization: &PlannedOrganization| -> Vec<String> {
         let policy = policies.of(JobName::Expiry);
         due_runs(JobName::Expiry, policy, organization, now, &|_| false)
             .iter()
@@ -168,7 +169,7 @@ fn nights_before_the_organisation_existed_or_beyond_the_limit_are_not_owed() {
             .collect()
     };
     assert_eq!(dates(&young), ["2026-06-29", "2026-06-30"]);
-    let old = Organization { since: utc("2020-01-01T00:00:00Z"), ..young };
+    let old = PlannedOrganization { since: utc("2020-01-01T00:00:00Z"), ..young };
     assert_eq!(dates(&old).len(), usize::from(policies.expiry.run.catch_up_days) + 1);
     assert!(dates(&old)[0].parse::<NaiveDate>().unwrap() >= horizon(&policies, now));
 }
@@ -190,7 +191,7 @@ fn the_latest_run_is_the_last_whose_time_has_come() {
     let policies = policies("30 2 * * MON");
     let policy = policies.of(JobName::Expiry);
     let organization =
-        Organization { org: OrgId(Uuid::from_u128(1)), zone: Tz::UTC, since: utc("2026-01-01T00:00:00Z") };
+        PlannedOrganization { org: OrgId(Uuid::from_u128(1)), zone: Tz::UTC, since: utc("2026-01-01T00:00:00Z") };
     let date = |now: &str| latest(JobName::Expiry, policy, &organization, utc(now)).unwrap().key.as_of.to_string();
     assert_eq!(date("2026-03-09T02:29:59Z"), "2026-03-02");
     assert_eq!(date("2026-03-09T02:30:00Z"), "2026-03-09");
@@ -218,7 +219,7 @@ proptest! {
         let policies = policies(&format!("{} {hour} * * *", quarter * 15));
         let from = utc("2026-01-01T00:00:00Z") + TimeDelta::days(start);
         let organizations = organizations(from);
-        let mut book = Book::default();
+        let mut book = TestLedger::default();
         let mut now = from;
         for (gap, fate) in ticks {
             now += TimeDelta::minutes(gap);

@@ -1,5 +1,5 @@
 //! The declarative policy of each job: `jobs/NAME.toml`, embedded, replaceable by a directory of the same files.
-//! Unknown keys, out-of-range numbers and ambiguous schedules stop the start instead of surprising at night.
+//! Unknown keys, out-of-range numbers and ambiguous schedules stop the start instead of failing at run time.
 
 use std::path::Path;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use super::expiry::ExpiryThresholds;
 use super::registry::jobs;
 use super::schedule::Schedule;
 use anamnesis_core::lifecycle::LifecyclePolicy;
-use anamnesis_store::nightly::Rules;
+use anamnesis_store::maintenance::ProjectionRules;
 
 /// No statement touches more rows than this (unbounded maintenance triples the latency of readers).
 pub(crate) const MAX_BATCH: u32 = 2_000;
@@ -73,7 +73,7 @@ impl<'de> Deserialize<'de> for ZoneRule {
 pub struct RunPolicy {
     pub schedule: Schedule,
     pub time_zone: ZoneRule,
-    /// How many days back a missed night is made up.
+    /// How many days back a missed run is made up.
     pub catch_up_days: u16,
     /// Rows of one transaction, 1 to [`MAX_BATCH`].
     pub batch_size: u32,
@@ -96,7 +96,7 @@ impl RunPolicy {
 
 /// The policy of one job: what it shares with all others and the thresholds of its own.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Policy<T> {
+pub struct JobPolicy<T> {
     pub run: RunPolicy,
     pub thresholds: T,
 }
@@ -104,7 +104,7 @@ pub struct Policy<T> {
 /// The file as it is written.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Written<T> {
+struct PolicyFile<T> {
     schedule: Schedule,
     time_zone: ZoneRule,
     catch_up_days: u16,
@@ -116,8 +116,8 @@ struct Written<T> {
     thresholds: T,
 }
 
-impl<T: Thresholds> Written<T> {
-    fn checked(self) -> Result<Policy<T>, &'static str> {
+impl<T: Thresholds> PolicyFile<T> {
+    fn checked(self) -> Result<JobPolicy<T>, &'static str> {
         let within = |ok: bool, message| if ok { Ok(()) } else { Err(message) };
         within((1..=MAX_BATCH).contains(&self.batch_size), "batch_size is 1 to 2000")?;
         within(self.pause_ms <= 60_000, "pause_ms is at most 60000")?;
@@ -136,7 +136,7 @@ impl<T: Thresholds> Written<T> {
             max_attempts: self.max_attempts,
             retry_seconds: self.retry_seconds,
         };
-        Ok(Policy { run, thresholds: self.thresholds })
+        Ok(JobPolicy { run, thresholds: self.thresholds })
     }
 }
 
@@ -153,7 +153,7 @@ macro_rules! policies {
         /// The policies of all jobs.
         #[derive(Debug, Clone, PartialEq)]
         pub struct Policies {
-            $(pub $field: Policy<crate::$field::$thresholds>),+
+            $(pub $field: JobPolicy<crate::$field::$thresholds>),+
         }
 
         impl Policies {
@@ -228,7 +228,7 @@ impl Policies {
         directory.map_or_else(Self::embedded, Self::from_directory)
     }
 
-    /// The intervals as the pure rules take them, so that reading lazily and the nights agree.
+    /// The intervals as the pure rules take them, so that reading lazily and the jobs agree.
     pub fn lifecycle(&self) -> LifecyclePolicy {
         let ExpiryThresholds { unconfirmed_days, stale_days, inference_hours, min_extraction_confidence } =
             self.expiry.thresholds;
@@ -243,15 +243,15 @@ impl Policies {
         }
     }
 
-    /// What folding takes, for whoever writes to the log.
-    pub(crate) fn rules(&self) -> Rules {
-        Rules { lifecycle: self.lifecycle(), decay: self.decay.thresholds }
+    /// What folding takes, for anyone who writes to the log.
+    pub(crate) fn rules(&self) -> ProjectionRules {
+        ProjectionRules { lifecycle: self.lifecycle(), decay: self.decay.thresholds }
     }
 }
 
-fn parse<T: Thresholds>(job: JobName, text: &str) -> Result<Policy<T>, PolicyError> {
+fn parse<T: Thresholds>(job: JobName, text: &str) -> Result<JobPolicy<T>, PolicyError> {
     let invalid = |message: String| PolicyError::Invalid { job, message };
-    let written: Written<T> = toml::from_str(text).map_err(|error| invalid(error.to_string()))?;
+    let written: PolicyFile<T> = toml::from_str(text).map_err(|error| invalid(error.to_string()))?;
     written.checked().map_err(|message| invalid(message.into()))
 }
 

@@ -5,7 +5,7 @@ use super::*;
 /// A job, the line of its embedded file, values that are taken, and values that are refused.
 type Bound = (JobName, &'static str, &'static [&'static str], &'static [&'static str]);
 
-/// The embedded file with another value behind the key of `line`.
+/// The embedded file with another value after the key of `line`.
 fn changed(job: JobName, line: &str, value: &str) -> String {
     let text = embedded(job);
     assert!(text.contains(&format!("{line}\n")), "the test is out of date: {line} of {job}");

@@ -5,23 +5,23 @@ use async_trait::async_trait;
 use chrono::TimeDelta;
 use serde::Deserialize;
 
-use super::driver::{Desk, Job, JobError, Means, Page, Window};
-use super::lanes::{self, Lanes};
-use super::ledger::Cursor;
+use super::driver::{Job, JobContext, JobDependencies, JobError, JobPage, JobWindow};
+use super::keyset_pages::{self, DueQueues};
+use super::ledger::RunCursor;
 use super::policy::Thresholds;
 use super::registry::JobName;
 use super::status::status;
 use anamnesis_core::memory::State;
 use anamnesis_core::scope::Scope;
 use anamnesis_sql::Transaction;
-use anamnesis_store::aging::Place;
-use anamnesis_store::nightly::Rules;
-use anamnesis_store::purging::{self, Kept};
+use anamnesis_store::due_transitions::TransitionKey;
+use anamnesis_store::maintenance::ProjectionRules;
+use anamnesis_store::purge::{self, PurgeableMemory};
 
 /// The job.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Purge {
-    pub(crate) rules: Rules,
+    pub(crate) rules: ProjectionRules,
 }
 
 /// Thresholds of `jobs/purge.toml` (model.md, "States").
@@ -44,7 +44,7 @@ impl Thresholds for PurgeThresholds {
 }
 
 status!(
-    /// What a night of purging did: memories whose content is gone.
+    /// What a run of purging did: memories whose content is gone.
     PurgeStatus {
         examined,
         /// Forgotten, and past the time of grace.
@@ -56,56 +56,61 @@ status!(
 );
 
 #[async_trait]
-impl Lanes for Purge {
-    type Lane = State;
-    type Place = Place;
-    type Row = Kept;
-    const LANES: &'static [State] = &[State::Inactive, State::Expired];
+impl DueQueues for Purge {
+    type Queue = State;
+    type Position = TransitionKey;
+    type Row = PurgeableMemory;
+    const QUEUES: &'static [State] = &[State::Inactive, State::Expired];
 
-    fn start(_: State) -> Place {
-        Place::START
+    fn start(_: State) -> TransitionKey {
+        TransitionKey::START
     }
 
-    fn place(row: &Kept) -> Place {
+    fn place(row: &PurgeableMemory) -> TransitionKey {
         row.place
     }
 
     async fn read(
         &self,
         tx: &mut Transaction,
-        window: &Window,
+        window: &JobWindow,
         state: State,
-        after: &Place,
-    ) -> Result<Vec<Kept>, JobError> {
+        after: &TransitionKey,
+    ) -> Result<Vec<PurgeableMemory>, JobError> {
         let days = match state {
             State::Inactive => self.rules.lifecycle.recoverable_days,
             _ => self.rules.lifecycle.expired_kept_days,
         };
         let until = window.cutoff - TimeDelta::days(i64::from(days));
-        Ok(purging::kept(tx, window.org, state, until, window.after(*after)).await?)
+        Ok(purge::purgeable(tx, window.org, state, until, window.after(*after)).await?)
     }
 }
 
 #[async_trait]
 impl Job for Purge {
     const NAME: JobName = JobName::Purge;
-    type Change = Kept;
+    type Change = PurgeableMemory;
     type Status = PurgeStatus;
 
-    fn of(Means { policies, .. }: &Means<'_>) -> Self {
+    fn of(JobDependencies { policies, .. }: &JobDependencies<'_>) -> Self {
         Self { rules: policies.rules() }
     }
 
-    async fn plan(&self, tx: &mut Transaction, window: &Window, from: Option<&Cursor>) -> Result<Page<Kept>, JobError> {
-        lanes::page(self, tx, window, from).await
+    async fn plan(
+        &self,
+        tx: &mut Transaction,
+        window: &JobWindow,
+        from: Option<&RunCursor>,
+    ) -> Result<JobPage<PurgeableMemory>, JobError> {
+        keyset_pages::page(self, tx, window, from).await
     }
 
     async fn apply(
         &self,
         tx: &mut Transaction,
-        desk: &Desk<'_>,
-        window: &Window,
-        changes: &[Kept],
+        desk: &JobContext<'_>,
+        window: &JobWindow,
+        changes: &[PurgeableMemory],
     ) -> Result<(), JobError> {
         let keys = desk.keys_by_scope(window.org, changes.iter().map(|kept| kept.patient)).await?;
         // Of a patient whose key is destroyed nothing can be read any more: erasure takes the rows.
@@ -117,7 +122,7 @@ impl Job for Purge {
         Ok(desk.shift(window, &keys, &self.rules).purge(tx, &memories).await?)
     }
 
-    fn tally(&self, page: &Page<Kept>) -> PurgeStatus {
+    fn tally(&self, page: &JobPage<PurgeableMemory>) -> PurgeStatus {
         let count = |state| page.changes.iter().filter(|kept| kept.state == state).count() as u64;
         PurgeStatus { examined: page.examined, inactive: count(State::Inactive), expired: count(State::Expired) }
     }

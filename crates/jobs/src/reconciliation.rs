@@ -1,6 +1,6 @@
-//! Reconciliation (model.md, "Nightly work"; seed 002, §2): the clinical store against the log that it is folded from, the
-//! passages against documents and vectors. What can be derived is made right, what cannot is counted. Each run compares all
-//! patients of the organisation, a page at a time: what was changed behind the program is found by the next one.
+//! Reconciliation (model.md, "Job runs"; seed 002, §2): the clinical store against the log that it is folded from, the
+//! passages against documents and vectors. What can be derived is made right, what cannot is counted. Each run compares
+//! all patients of the organisation, a page at a time: what was changed outside the program is found by the next one.
 
 use std::sync::Arc;
 
@@ -9,8 +9,8 @@ use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::driver::{Desk, Job, JobError, Means, Page, Window};
-use super::ledger::Cursor;
+use super::driver::{Job, JobContext, JobDependencies, JobError, JobPage, JobWindow};
+use super::ledger::RunCursor;
 use super::policy::Thresholds;
 use super::registry::JobName;
 use super::retention::Retention;
@@ -21,14 +21,15 @@ use anamnesis_core::ids::{DocumentId, OrgId, PatientId};
 use anamnesis_core::scope::Scope;
 use anamnesis_crypto::KeyStore;
 use anamnesis_sql::{DbError, Transaction};
-use anamnesis_store::auditing::Coverage;
-use anamnesis_store::auditing::acts::{self, Since, Unfounded};
+use anamnesis_store::audit_trail::RowCoverage;
+use anamnesis_store::audit_trail::acts::{self, ComparedSince, TrailDifferences};
 use anamnesis_store::covered::{self, Authenticity};
-use anamnesis_store::nightly::{Rules, Shift};
-use anamnesis_store::projections::Differences;
-use anamnesis_store::reconciling::{self, Astray, InUse};
+use anamnesis_store::maintenance::{MaintenanceWriter, ProjectionRules};
+use anamnesis_store::projections::ProjectionDifferences;
+use anamnesis_store::reconciliation::{self, GenerationsInUse, PassageDifferences};
 use anamnesis_store::retention::date_anew;
-use anamnesis_store::{Keys, StoreError, auditing, condensing, generations, upkeep};
+use anamnesis_store::vectors::generation;
+use anamnesis_store::{Keys, StoreError, audit_trail, summary_inputs, upkeep};
 
 /// Thresholds of `jobs/reconciliation.toml`: none, a run compares everything.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -43,12 +44,12 @@ impl Thresholds for ReconciliationThresholds {
 
 /// The job.
 pub(crate) struct Reconciliation {
-    pub(crate) rules: Rules,
+    pub(crate) rules: ProjectionRules,
     /// By which sources go: what it noted is compared with what it says.
     retention: Retention,
     keys: Arc<dyn KeyStore>,
     entropy: Arc<dyn Entropy>,
-    /// The log is folded as of now: whatever night is run, an old one must not bring back what has lapsed since.
+    /// The log is folded as of now: whichever run it is, an old one must not bring back what has lapsed since.
     now: DateTime<Utc>,
     /// For so long the receipt of an erasure is kept: before that an erasure may have none.
     receipt_days: i64,
@@ -59,23 +60,24 @@ status!(
     ReconciliationStatus {
         /// Patients whose rows were compared with their hashes and with what their log amounts to: all of the organisation.
         examined,
-        /// Memories that stood otherwise than their log says: folded again.
+        /// Memories that differed from their log: folded again.
         memories,
         /// Clinical rows that were missing, differed or should not have been: written again.
         clinical_rows,
         /// Documents whose noted day to go was not the one of the policy: it is found anew.
         due_days,
-        /// Passages without a vector of the active generation: they wait for the night's batch now.
+        /// Passages without a vector of the active generation: they wait for the embedding batch now.
         passages_without_vector,
         /// Passages of documents that were replaced: removed.
         stale_passages,
-        /// Vectors of generations that nobody uses: removed.
+        /// Vectors of generations that no one uses: removed.
         stray_vectors,
         /// Memories without a finding in the log: as they were.
         unfounded_memories,
         /// Current documents that no search can find: as they were.
         unsearchable_documents,
-        /// Rows that were changed behind the program, or written without the patient's key: as they were, for a person to see.
+        /// Rows that were changed outside the program, or written without the patient's key: as they were, for a person
+        /// to see.
         forged_rows,
         /// Rows of versions before rows were covered by a keyed hash: they have one now. Once.
         uncovered_rows,
@@ -88,15 +90,15 @@ status!(
 /// Where a run goes on. One of a version that divided the work otherwise is not read, and the run begins anew.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct At {
+struct ReconciliationCursor {
     after: Uuid,
 }
 
 /// What some patients' rows say of each other.
 #[derive(Debug, Default)]
-pub(crate) struct Found {
-    astray: Astray,
-    differences: Differences,
+pub(crate) struct ReconciliationFindings {
+    astray: PassageDifferences,
+    differences: ProjectionDifferences,
     unreadable: u64,
     authenticity: Authenticity,
     /// Documents whose noted day to go is not the one of the policy.
@@ -105,7 +107,7 @@ pub(crate) struct Found {
     covers: bool,
 }
 
-impl Found {
+impl ReconciliationFindings {
     /// What was found of other patients as well.
     fn merge(&mut self, other: Self) {
         self.astray.merge(other.astray);
@@ -128,12 +130,17 @@ fn is_of_rows(error: &JobError) -> bool {
 
 impl Reconciliation {
     /// Compares patients together; where rows of one do not open, each alone: it counts as forged, and the others are compared.
-    async fn compare(&self, tx: &mut Transaction, window: &Window, patients: &[PatientId]) -> Result<Found, JobError> {
+    async fn compare(
+        &self,
+        tx: &mut Transaction,
+        window: &JobWindow,
+        patients: &[PatientId],
+    ) -> Result<ReconciliationFindings, JobError> {
         match self.compare_all(tx, window, patients).await {
             Err(error) if is_of_rows(&error) => {}
             compared => return compared,
         }
-        let mut all = Found::default();
+        let mut all = ReconciliationFindings::default();
         for patient in patients {
             match self.compare_all(tx, window, &[*patient]).await {
                 Ok(found) => all.merge(found),
@@ -148,36 +155,39 @@ impl Reconciliation {
     async fn compare_all(
         &self,
         tx: &mut Transaction,
-        window: &Window,
+        window: &JobWindow,
         patients: &[PatientId],
-    ) -> Result<Found, JobError> {
-        let row = generations::read(tx, window.org).await?;
-        let active = window.offered.map(|offered| offered.active(row.active)).or(row.active);
+    ) -> Result<ReconciliationFindings, JobError> {
+        let row = generation::read(tx, window.org).await?;
+        let active = window.generations.map(|generations| generations.active(row.active)).or(row.active);
         // Where the row names no generation, the configuration does: what another process may have made is left alone.
-        let in_use = InUse { active, building: row.building, others_are_kept: row.left || row.active.is_none() };
-        let astray = reconciling::astray(tx, window.org, patients, in_use).await?;
+        let in_use =
+            GenerationsInUse { active, building: row.building, others_are_kept: row.left || row.active.is_none() };
+        let astray = reconciliation::passage_differences(tx, window.org, patients, in_use).await?;
         let scopes: Vec<Scope> = patients.iter().filter_map(|patient| Scope::new(window.org, *patient).ok()).collect();
         let keys: Keys = self.keys.known(&scopes).await?;
         let ids: Vec<Uuid> = patients.iter().map(|patient| patient.0).collect();
-        let coverage = auditing::rows_are_covered(tx, window.org, self.now).await?;
+        let coverage = audit_trail::rows_are_covered(tx, window.org, self.now).await?;
         let mut authenticity = covered::authenticity(tx, window.org, (&ids, coverage.since), &keys).await?;
         judge(coverage.version, &mut authenticity);
         let misdated = self.retention.misdated(tx, window.org, &ids).await?;
         let unreadable = patients.len().saturating_sub(keys.len()) as u64;
         let (platform, entropy) = (self.keys.platform(), self.entropy.as_ref());
-        let shift = Shift { org: window.org, now: self.now, keys: &keys, platform, entropy, rules: &self.rules };
-        let moved_until = condensing::settled(tx, window.org, JobName::Expiry.code(), self.now).await?;
+        let shift =
+            MaintenanceWriter { org: window.org, now: self.now, keys: &keys, platform, entropy, rules: &self.rules };
+        let moved_until = summary_inputs::settled(tx, window.org, JobName::Expiry.code(), self.now).await?;
         let differences = shift.differences(tx, moved_until).await?;
-        Ok(Found { astray, differences, unreadable, authenticity, misdated, covers: false })
+        Ok(ReconciliationFindings { astray, differences, unreadable, authenticity, misdated, covers: false })
     }
 
-    /// Compares with the trail what acts of people made: of the whole organisation, behind its last patient.
+    /// Compares with the trail what acts of people made: of the whole organisation, after its last patient.
     async fn compare_acts(&self, tx: &mut Transaction, org: OrgId) -> Result<Authenticity, JobError> {
-        let Coverage { since, version } = auditing::rows_are_covered(tx, org, self.now).await?;
+        let RowCoverage { since, version } = audit_trail::rows_are_covered(tx, org, self.now).await?;
         let ended = upkeep::receipts_ended(tx, org, self.keys.platform()).await?;
         let receipts = self.now - TimeDelta::days(self.receipt_days);
-        let since = Since { receipts: ended.map_or(receipts, |ended| ended.max(receipts)), covered: since };
-        let Unfounded { forged, uncovered } = acts::unfounded(tx, org, (self.keys.platform(), self.now), since).await?;
+        let since = ComparedSince { receipts: ended.map_or(receipts, |ended| ended.max(receipts)), covered: since };
+        let TrailDifferences { forged, uncovered } =
+            acts::unfounded(tx, org, (self.keys.platform(), self.now), since).await?;
         let mut authenticity = Authenticity { forged, uncovered, ..Authenticity::default() };
         judge(version, &mut authenticity);
         Ok(authenticity)
@@ -201,11 +211,11 @@ fn judge(version: u8, found: &mut Authenticity) {
 #[async_trait]
 impl Job for Reconciliation {
     const NAME: JobName = JobName::Reconciliation;
-    type Change = Found;
+    type Change = ReconciliationFindings;
     type Status = ReconciliationStatus;
 
-    fn of(means: &Means<'_>) -> Self {
-        let Means { policies, keys, entropy, now, .. } = means;
+    fn of(means: &JobDependencies<'_>) -> Self {
+        let JobDependencies { policies, keys, entropy, now, .. } = means;
         let (keys, entropy) = (Arc::clone(keys), Arc::clone(entropy));
         let receipt_days = i64::from(policies.upkeep.thresholds.receipt_days);
         let retention = Retention::of(means);
@@ -219,12 +229,12 @@ impl Job for Reconciliation {
     async fn plan(
         &self,
         tx: &mut Transaction,
-        window: &Window,
-        from: Option<&Cursor>,
-    ) -> Result<Page<Found>, JobError> {
-        let at = from.and_then(|cursor| cursor.read::<At>().ok());
+        window: &JobWindow,
+        from: Option<&RunCursor>,
+    ) -> Result<JobPage<ReconciliationFindings>, JobError> {
+        let at = from.and_then(|cursor| cursor.read::<ReconciliationCursor>().ok());
         let after = at.map_or(Uuid::nil(), |at| at.after);
-        let patients = reconciling::patients(tx, window.org, window.after(after)).await?;
+        let patients = reconciliation::patients(tx, window.org, window.after(after)).await?;
         let mut found = self.compare(tx, window, &patients).await?;
         let next = patients.last().filter(|_| patients.len() >= window.limit as usize);
         if next.is_none() {
@@ -233,23 +243,23 @@ impl Job for Reconciliation {
             found.authenticity.uncovered.extend(of_acts.uncovered);
             found.covers = true;
         }
-        let next = next.map(|last| Cursor::write(&At { after: last.0 }));
-        Ok(Page { changes: vec![found], examined: patients.len() as u64, next })
+        let next = next.map(|last| RunCursor::write(&ReconciliationCursor { after: last.0 }));
+        Ok(JobPage { changes: vec![found], examined: patients.len() as u64, next })
     }
 
     async fn apply(
         &self,
         tx: &mut Transaction,
-        desk: &Desk<'_>,
-        window: &Window,
-        changes: &[Found],
+        desk: &JobContext<'_>,
+        window: &JobWindow,
+        changes: &[ReconciliationFindings],
     ) -> Result<(), JobError> {
         for found in changes {
             if found.differences.is_repairable() {
                 let keys = desk.keys_by_scope(window.org, found.differences.patients()).await?;
                 desk.shift(window, &keys, &self.rules).fold_again(tx, &found.differences).await?;
             }
-            reconciling::repair(tx, window.org, &found.astray, desk.now).await?;
+            reconciliation::repair(tx, window.org, &found.astray, desk.now).await?;
             if !found.misdated.is_empty() {
                 date_anew(tx, window.org, &found.misdated, desk.now).await?;
             }
@@ -261,13 +271,13 @@ impl Job for Reconciliation {
             }
             acts::adopt(tx, window.org, (desk.keys.platform(), desk.now), &found.authenticity.uncovered).await?;
             if found.covers {
-                auditing::rows_covered(tx, desk.keys.platform(), window.org, desk.now).await?;
+                audit_trail::rows_covered(tx, desk.keys.platform(), window.org, desk.now).await?;
             }
         }
         Ok(())
     }
 
-    fn tally(&self, page: &Page<Found>) -> ReconciliationStatus {
+    fn tally(&self, page: &JobPage<ReconciliationFindings>) -> ReconciliationStatus {
         let mut status = ReconciliationStatus { examined: page.examined, ..ReconciliationStatus::default() };
         for found in &page.changes {
             status.memories += found.differences.memories.len() as u64;

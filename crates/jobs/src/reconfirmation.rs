@@ -6,19 +6,19 @@ use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::Deserialize;
 
-use super::driver::{Desk, Job, JobError, Means, Page, Window};
-use super::lanes::next_after;
-use super::ledger::Cursor;
+use super::driver::{Job, JobContext, JobDependencies, JobError, JobPage, JobWindow};
+use super::keyset_pages::next_after;
+use super::ledger::RunCursor;
 use super::permits::Permits;
 use super::policy::Thresholds;
 use super::registry::JobName;
 use super::status::status;
 use anamnesis_core::event::{DueCause, ReconfirmationDue};
-use anamnesis_core::lifecycle::{LifecyclePolicy, moment};
+use anamnesis_core::lifecycle::{LifecyclePolicy, status_at};
 use anamnesis_sql::Transaction;
-use anamnesis_store::aging::{self, Aging, Lane, Place};
-use anamnesis_store::consents::Use;
-use anamnesis_store::outbox::{self, Event};
+use anamnesis_store::consents::MemoryUse;
+use anamnesis_store::due_transitions::{self, DueMemory, TransitionKey, TransitionQueue};
+use anamnesis_store::outbox::{self, NewOutboxEvent};
 
 /// The job.
 pub(crate) struct Reconfirmation {
@@ -40,7 +40,7 @@ impl Thresholds for ReconfirmationThresholds {
 }
 
 status!(
-    /// What a night of reconfirmation did.
+    /// What a run of reconfirmation did.
     ReconfirmationStatus {
         examined,
         /// Questions put into the outbox.
@@ -50,44 +50,49 @@ status!(
 );
 
 /// A row and since when its confirmation is due.
-type Ask = (Aging, DateTime<Utc>);
+type ReconfirmationRequest = (DueMemory, DateTime<Utc>);
 
 #[async_trait]
 impl Job for Reconfirmation {
     const NAME: JobName = JobName::Reconfirmation;
-    type Change = Ask;
+    type Change = ReconfirmationRequest;
     type Status = ReconfirmationStatus;
 
-    fn of(means: &Means<'_>) -> Self {
+    fn of(means: &JobDependencies<'_>) -> Self {
         Self { policy: means.policies.lifecycle(), permits: Permits::of(means) }
     }
 
-    async fn plan(&self, tx: &mut Transaction, window: &Window, from: Option<&Cursor>) -> Result<Page<Ask>, JobError> {
-        let after = Cursor::after(from, Place::START)?;
+    async fn plan(
+        &self,
+        tx: &mut Transaction,
+        window: &JobWindow,
+        from: Option<&RunCursor>,
+    ) -> Result<JobPage<ReconfirmationRequest>, JobError> {
+        let after = RunCursor::after(from, TransitionKey::START)?;
         let until = window.cutoff - TimeDelta::hours(i64::from(self.policy.reconfirm_hours));
-        let rows = aging::page(tx, window.org, Lane::Unasked, until, window.after(after)).await?;
+        let rows = due_transitions::page(tx, window.org, TransitionQueue::Unasked, until, window.after(after)).await?;
         let next = next_after(&rows, window, |row| row.place);
         let examined = rows.len() as u64;
         // Who is past the whole interval is not asked any more: expiry has the word.
         let changes = rows.into_iter().filter_map(|row| {
-            let moment = moment(&row.life, window.cutoff, &self.policy);
+            let moment = status_at(&row.life, window.cutoff, &self.policy);
             moment.reconfirm_due.then_some(row).zip(moment.reconfirm_due_at)
         });
-        let mut changes: Vec<Ask> = changes.collect();
+        let mut changes: Vec<ReconfirmationRequest> = changes.collect();
         let patients = changes.iter().map(|(row, _)| row.patient);
-        let permits = self.permits.permitting(tx, window.org, Use::Work, patients).await?;
+        let permits = self.permits.permitting(tx, window.org, MemoryUse::Work, patients).await?;
         changes.retain(|(row, _)| permits.contains(&row.patient));
-        Ok(Page { changes, examined, next })
+        Ok(JobPage { changes, examined, next })
     }
 
     async fn apply(
         &self,
         tx: &mut Transaction,
-        desk: &Desk<'_>,
-        window: &Window,
-        changes: &[Ask],
+        desk: &JobContext<'_>,
+        window: &JobWindow,
+        changes: &[ReconfirmationRequest],
     ) -> Result<(), JobError> {
-        aging::mark_asked(tx, window.org, changes, desk.now).await?;
+        due_transitions::mark_asked(tx, window.org, changes, desk.now).await?;
         let keys = desk.keys_of(window.org, changes.iter().map(|(row, _)| row.patient)).await?;
         let events: Vec<_> = changes
             .iter()
@@ -101,14 +106,14 @@ impl Job for Reconfirmation {
                     cycle: Some(row.cycle),
                     contradiction_id: None,
                 };
-                Some(Event::new(keys, &key, &due))
+                Some(NewOutboxEvent::new(keys, &key, &due))
             })
             .collect();
         outbox::enqueue(tx, &events, desk.now, desk.entropy).await?;
         Ok(())
     }
 
-    fn tally(&self, page: &Page<Ask>) -> ReconfirmationStatus {
+    fn tally(&self, page: &JobPage<ReconfirmationRequest>) -> ReconfirmationStatus {
         ReconfirmationStatus { examined: page.examined, asked: page.changes.len() as u64 }
     }
 }

@@ -7,9 +7,9 @@ use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use tokio::runtime::{Handle, RuntimeFlavor};
 
-use super::driver::{Desk, Job, JobError, Means, Page, Window};
-use super::lanes::next_after;
-use super::ledger::Cursor;
+use super::driver::{Job, JobContext, JobDependencies, JobError, JobPage, JobWindow};
+use super::keyset_pages::next_after;
+use super::ledger::RunCursor;
 use super::policy::Thresholds;
 use super::registry::JobName;
 use super::status::status;
@@ -18,10 +18,10 @@ use anamnesis_core::scope::Scope;
 use anamnesis_pipeline::Redactors;
 use anamnesis_redaction::{Redacted, RedactionError, Redactor, SurrogateKey};
 use anamnesis_sql::Transaction;
-use anamnesis_store::nightly::Rules;
-use anamnesis_store::records::{DocumentContent, Taken};
-use anamnesis_store::redacting::{self, Behind, Due};
-use anamnesis_store::reviewing::{Change, Facts, Reviewed, facts_due, facts_of};
+use anamnesis_store::maintenance::ProjectionRules;
+use anamnesis_store::re_redaction::{self, DocumentKey, OutdatedDocument};
+use anamnesis_store::records::{DocumentContent, StoredReplacement};
+use anamnesis_store::redaction_changes::{PatientFacts, ReRedactedDocument, TextChange, facts_due, facts_of};
 use anamnesis_store::{Keys, StoreError};
 use anamnesis_text::{Document, Language, Span};
 use uuid::Uuid;
@@ -44,11 +44,11 @@ impl Thresholds for RedactionThresholds {
 pub(crate) struct Redaction {
     pub(crate) redactors: Redactors,
     pub(crate) thresholds: RedactionThresholds,
-    pub(crate) rules: Rules,
+    pub(crate) rules: ProjectionRules,
 }
 
 status!(
-    /// What a night of redaction did: documents.
+    /// What a run of redaction did: documents.
     RedactionStatus {
         examined,
         /// Nothing more was taken: they carry the version of today.
@@ -67,35 +67,35 @@ status!(
 
 /// How it ended for one document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Ended {
+enum RedactionEnd {
     Stamped,
     Redacted,
     Failed,
 }
 
 /// What is redacted again.
-enum Of {
-    Document(Due),
+enum RedactionTarget {
+    Document(OutdatedDocument),
     /// What is known of a patient apart from documents.
     Facts(PatientId),
 }
 
 /// One document to redact again, or the facts of one patient.
-pub(crate) struct Again {
-    of: Of,
+pub(crate) struct RepeatedRedaction {
+    of: RedactionTarget,
     /// Known when it is done; never in a preview.
-    ended: OnceLock<Ended>,
+    ended: OnceLock<RedactionEnd>,
 }
 
-impl Again {
-    fn new(of: Of) -> Self {
+impl RepeatedRedaction {
+    fn new(of: RedactionTarget) -> Self {
         Self { of, ended: OnceLock::new() }
     }
 
     fn patient(&self) -> PatientId {
         match &self.of {
-            Of::Document(due) => due.patient,
-            Of::Facts(patient) => *patient,
+            RedactionTarget::Document(due) => due.patient,
+            RedactionTarget::Facts(patient) => *patient,
         }
     }
 }
@@ -103,8 +103,8 @@ impl Again {
 /// Documents first, then patients. Told apart by their shape: older versions wrote the first alone.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 #[serde(untagged)]
-enum At {
-    Document(Behind),
+enum RedactionCursor {
+    Document(DocumentKey),
     Patient(Uuid),
 }
 
@@ -112,7 +112,7 @@ impl Redaction {
     /// # Errors
     /// Of the database. `None` for an organisation whose policy is not known: nothing of it is touched.
     async fn redactor(&self, tx: &mut Transaction, org: OrgId) -> Result<Option<std::sync::Arc<Redactor>>, JobError> {
-        let policy = redacting::policy(tx, org).await?.unwrap_or_else(|| "safe_harbor".to_owned());
+        let policy = re_redaction::policy(tx, org).await?.unwrap_or_else(|| "safe_harbor".to_owned());
         Ok(self.redactors.of(org, &policy).cloned())
     }
 }
@@ -120,10 +120,10 @@ impl Redaction {
 #[async_trait]
 impl Job for Redaction {
     const NAME: JobName = JobName::Redaction;
-    type Change = Again;
+    type Change = RepeatedRedaction;
     type Status = RedactionStatus;
 
-    fn of(Means { policies, redactors, .. }: &Means<'_>) -> Self {
+    fn of(JobDependencies { policies, redactors, .. }: &JobDependencies<'_>) -> Self {
         let redactors = (*redactors).clone();
         Self { redactors, thresholds: policies.redaction.thresholds.clone(), rules: policies.rules() }
     }
@@ -131,22 +131,29 @@ impl Job for Redaction {
     async fn plan(
         &self,
         tx: &mut Transaction,
-        window: &Window,
-        from: Option<&Cursor>,
-    ) -> Result<Page<Again>, JobError> {
+        window: &JobWindow,
+        from: Option<&RunCursor>,
+    ) -> Result<JobPage<RepeatedRedaction>, JobError> {
         let redactor = self.redactor(tx, window.org).await?.filter(|_| self.thresholds.again);
-        let Some(redactor) = redactor else { return Ok(Page::end()) };
+        let Some(redactor) = redactor else { return Ok(JobPage::end()) };
         let version = redactor.revision();
-        let after = match from.map(Cursor::read::<At>).transpose()?.unwrap_or(At::Document(Behind::START)) {
-            At::Patient(after) => after,
-            At::Document(after) => {
-                let due = redacting::due(tx, window.org, &version, window.after(after)).await?;
+        let after = match from
+            .map(RunCursor::read::<RedactionCursor>)
+            .transpose()?
+            .unwrap_or(RedactionCursor::Document(DocumentKey::START))
+        {
+            RedactionCursor::Patient(after) => after,
+            RedactionCursor::Document(after) => {
+                let due = re_redaction::due(tx, window.org, &version, window.after(after)).await?;
                 if !due.is_empty() {
-                    let next = next_after(&due, window, |last| At::Document(last.place()));
-                    let next = next.or_else(|| Some(Cursor::write(&At::Patient(Uuid::nil()))));
+                    let next = next_after(&due, window, |last| RedactionCursor::Document(last.place()));
+                    let next = next.or_else(|| Some(RunCursor::write(&RedactionCursor::Patient(Uuid::nil()))));
                     let examined = due.len() as u64;
-                    return Ok(Page {
-                        changes: due.into_iter().map(|due| Again::new(Of::Document(due))).collect(),
+                    return Ok(JobPage {
+                        changes: due
+                            .into_iter()
+                            .map(|due| RepeatedRedaction::new(RedactionTarget::Document(due)))
+                            .collect(),
                         examined,
                         next,
                     });
@@ -155,54 +162,58 @@ impl Job for Redaction {
             }
         };
         let due = facts_due(tx, window.org, &version, window.after(after)).await?;
-        let next = next_after(&due, window, |last| At::Patient(last.0));
-        Ok(Page { changes: due.into_iter().map(|patient| Again::new(Of::Facts(patient))).collect(), examined: 0, next })
+        let next = next_after(&due, window, |last| RedactionCursor::Patient(last.0));
+        Ok(JobPage {
+            changes: due.into_iter().map(|patient| RepeatedRedaction::new(RedactionTarget::Facts(patient))).collect(),
+            examined: 0,
+            next,
+        })
     }
 
     async fn apply(
         &self,
         tx: &mut Transaction,
-        desk: &Desk<'_>,
-        window: &Window,
-        changes: &[Again],
+        desk: &JobContext<'_>,
+        window: &JobWindow,
+        changes: &[RepeatedRedaction],
     ) -> Result<(), JobError> {
         let Some(redactor) = self.redactor(tx, window.org).await? else { return Ok(()) };
-        let keys = desk.keys_by_scope(window.org, changes.iter().map(Again::patient)).await?;
+        let keys = desk.keys_by_scope(window.org, changes.iter().map(RepeatedRedaction::patient)).await?;
         let all = || changes.iter().map(|again| reviewed(again, window.org, &redactor, &keys));
-        let reviewed: Vec<Option<Reviewed>> = apart(|| all().collect::<Result<_, JobError>>())?;
-        let reviewed: Vec<Reviewed> = reviewed.into_iter().flatten().collect();
+        let reviewed: Vec<Option<ReRedactedDocument>> = run_blocking(|| all().collect::<Result<_, JobError>>())?;
+        let reviewed: Vec<ReRedactedDocument> = reviewed.into_iter().flatten().collect();
         let shift = desk.shift(window, &keys, &self.rules);
         if !reviewed.is_empty() {
             shift.redact_again(tx, &reviewed).await?;
         }
         let mut facts = Vec::new();
         for again in changes {
-            let Of::Facts(patient) = again.of else { continue };
+            let RedactionTarget::Facts(patient) = again.of else { continue };
             facts.extend(facts_again(tx, (again, patient), window.org, (&redactor, &keys)).await?);
         }
         Ok(shift.redact_facts(tx, &redactor.revision(), &facts).await?)
     }
 
-    fn tally(&self, page: &Page<Again>) -> RedactionStatus {
-        let counted = |documents: bool, wanted: &[Option<Ended>]| {
-            let of = page.changes.iter().filter(|again| matches!(again.of, Of::Document(_)) == documents);
+    fn tally(&self, page: &JobPage<RepeatedRedaction>) -> RedactionStatus {
+        let counted = |documents: bool, wanted: &[Option<RedactionEnd>]| {
+            let of = page.changes.iter().filter(|again| matches!(again.of, RedactionTarget::Document(_)) == documents);
             of.filter(|again| wanted.contains(&again.ended.get().copied())).count() as u64
         };
-        let count = |wanted: &[Option<Ended>]| counted(true, wanted);
+        let count = |wanted: &[Option<RedactionEnd>]| counted(true, wanted);
         RedactionStatus {
             examined: page.examined,
-            // A preview redacts nothing: what is due is told as a whole.
-            stamped: count(&[Some(Ended::Stamped), None]),
-            redacted: count(&[Some(Ended::Redacted)]),
-            patients: counted(false, &[Some(Ended::Stamped), Some(Ended::Redacted), None]),
-            patients_redacted: counted(false, &[Some(Ended::Redacted)]),
-            failed: count(&[Some(Ended::Failed)]) + counted(false, &[Some(Ended::Failed)]),
+            // A preview redacts nothing: what is due is reported as a whole.
+            stamped: count(&[Some(RedactionEnd::Stamped), None]),
+            redacted: count(&[Some(RedactionEnd::Redacted)]),
+            patients: counted(false, &[Some(RedactionEnd::Stamped), Some(RedactionEnd::Redacted), None]),
+            patients_redacted: counted(false, &[Some(RedactionEnd::Redacted)]),
+            failed: count(&[Some(RedactionEnd::Failed)]) + counted(false, &[Some(RedactionEnd::Failed)]),
         }
     }
 }
 
-/// Reckoning, and waiting for additional services, beside the tasks of the runtime where it has other threads.
-fn apart<T>(work: impl FnOnce() -> T) -> T {
+/// Computation, and waiting for additional services, outside the tasks of the runtime where it has other threads.
+fn run_blocking<T>(work: impl FnOnce() -> T) -> T {
     match Handle::try_current().map(|handle| handle.runtime_flavor()) {
         Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(work),
         _ => work(),
@@ -213,16 +224,21 @@ fn apart<T>(work: impl FnOnce() -> T) -> T {
 ///
 /// # Errors
 /// When an additional service cannot be asked now: the run rests and goes on from here.
-fn reviewed(again: &Again, org: OrgId, redactor: &Redactor, keys: &Keys) -> Result<Option<Reviewed>, JobError> {
-    let Of::Document(due) = &again.of else { return Ok(None) };
+fn reviewed(
+    again: &RepeatedRedaction,
+    org: OrgId,
+    redactor: &Redactor,
+    keys: &Keys,
+) -> Result<Option<ReRedactedDocument>, JobError> {
+    let RedactionTarget::Document(due) = &again.of else { return Ok(None) };
     let ended = match review(due, org, redactor, keys) {
         Ok(reviewed) => {
-            let ended = if reviewed.change.is_some() { Ended::Redacted } else { Ended::Stamped };
+            let ended = if reviewed.change.is_some() { RedactionEnd::Redacted } else { RedactionEnd::Stamped };
             let _ = again.ended.set(ended);
             return Ok(Some(reviewed));
         }
-        Err(Failure::Away) => return Err(JobError::Service),
-        Err(Failure::Refused) => Ended::Failed,
+        Err(RedactionFailure::ServiceUnavailable) => return Err(JobError::Service),
+        Err(RedactionFailure::Refused) => RedactionEnd::Failed,
     };
     let _ = again.ended.set(ended);
     Ok(None)
@@ -234,59 +250,64 @@ fn reviewed(again: &Again, org: OrgId, redactor: &Redactor, keys: &Keys) -> Resu
 /// As [`reviewed`].
 async fn facts_again(
     tx: &mut Transaction,
-    (again, patient): (&Again, PatientId),
+    (again, patient): (&RepeatedRedaction, PatientId),
     org: OrgId,
     (redactor, keys): (&Redactor, &Keys),
-) -> Result<Option<(Scope, Facts)>, JobError> {
+) -> Result<Option<(Scope, PatientFacts)>, JobError> {
     let scope = Scope::new(org, patient).ok();
     let Some((scope, keys)) = scope.and_then(|scope| Some((scope, keys.get(&scope)?))) else {
-        let _ = again.ended.set(Ended::Failed);
+        let _ = again.ended.set(RedactionEnd::Failed);
         return Ok(None);
     };
     let facts = facts_of(tx, keys).await?;
     let surrogate = SurrogateKey::new(*keys.surrogate());
-    let clean = |text: &str| -> Result<String, Failure> {
+    let clean = |text: &str| -> Result<String, RedactionFailure> {
         let document = Document::plain(text, Language::Unknown);
         Ok(redactor.redact_again(&document, &surrogate)?.document().text.clone())
     };
-    match apart(|| facts.changed(&clean)) {
+    match run_blocking(|| facts.changed(&clean)) {
         Ok(changed) => {
-            let _ = again.ended.set(if changed.is_empty() { Ended::Stamped } else { Ended::Redacted });
+            let _ = again.ended.set(if changed.is_empty() { RedactionEnd::Stamped } else { RedactionEnd::Redacted });
             Ok(Some((scope, changed)))
         }
-        Err(Failure::Away) => Err(JobError::Service),
-        Err(Failure::Refused) => {
-            let _ = again.ended.set(Ended::Failed);
+        Err(RedactionFailure::ServiceUnavailable) => Err(JobError::Service),
+        Err(RedactionFailure::Refused) => {
+            let _ = again.ended.set(RedactionEnd::Failed);
             Ok(None)
         }
     }
 }
 
 /// Why one document stays as it was.
-enum Failure {
+enum RedactionFailure {
     /// It may pass later tonight.
-    Away,
+    ServiceUnavailable,
     Refused,
 }
 
-impl From<RedactionError> for Failure {
+impl From<RedactionError> for RedactionFailure {
     fn from(error: RedactionError) -> Self {
-        if matches!(error, RedactionError::ServiceAway(_)) { Self::Away } else { Self::Refused }
+        if matches!(error, RedactionError::ServiceAway(_)) { Self::ServiceUnavailable } else { Self::Refused }
     }
 }
 
-impl From<StoreError> for Failure {
+impl From<StoreError> for RedactionFailure {
     fn from(_: StoreError) -> Self {
         Self::Refused
     }
 }
 
-fn review(due: &Due, org: OrgId, redactor: &Redactor, keys: &Keys) -> Result<Reviewed, Failure> {
-    let scope = Scope::new(org, due.patient).map_err(|_| Failure::Refused)?;
-    let surrogate = SurrogateKey::new(*keys.get(&scope).ok_or(Failure::Refused)?.surrogate());
+fn review(
+    due: &OutdatedDocument,
+    org: OrgId,
+    redactor: &Redactor,
+    keys: &Keys,
+) -> Result<ReRedactedDocument, RedactionFailure> {
+    let scope = Scope::new(org, due.patient).map_err(|_| RedactionFailure::Refused)?;
+    let surrogate = SurrogateKey::new(*keys.get(&scope).ok_or(RedactionFailure::Refused)?.surrogate());
     let (content, document) = due.open(scope, keys)?;
     let redacted = redactor.redact_again(&document, &surrogate)?;
-    let short = |text: &String| -> Result<String, Failure> {
+    let short = |text: &String| -> Result<String, RedactionFailure> {
         let document = Document::plain(text.clone(), Language::Unknown);
         Ok(redactor.redact_again(&document, &surrogate)?.document().text.clone())
     };
@@ -294,13 +315,13 @@ fn review(due: &Due, org: OrgId, redactor: &Redactor, keys: &Keys) -> Result<Rev
     let changed = renewed != content;
     let moves = redacted.redactions().iter().map(|one| (one.source, one.redacted)).collect();
     let change =
-        changed.then_some(Change { before: document.text, content: renewed, language: document.language, moves });
+        changed.then_some(TextChange { before: document.text, content: renewed, language: document.language, moves });
     let (version, archived) = (redacted.policy().to_owned(), due.archived);
-    Ok(Reviewed { scope, document: due.id.0, revision: due.revision, version, archived, change })
+    Ok(ReRedactedDocument { scope, document: due.id.0, revision: due.revision, version, archived, change })
 }
 
 /// What was taken before, at its place of today, and what was taken now, at its place in the text as it came.
-fn retold(before: &[Taken], redacted: &Redacted) -> Vec<Taken> {
+fn merged_replacements(before: &[StoredReplacement], redacted: &Redacted) -> Vec<StoredReplacement> {
     let on = |place: usize| redacted.place_of(place);
     let back = |place: usize| {
         let last = before[..before.partition_point(|taken| taken.redacted.end <= place)].last();
@@ -308,13 +329,13 @@ fn retold(before: &[Taken], redacted: &Redacted) -> Vec<Taken> {
     };
     let earlier = before.iter().map(|taken| {
         let redacted = Span::new(on(taken.redacted.start), on(taken.redacted.end));
-        Taken { redacted, ..taken.clone() }
+        StoredReplacement { redacted, ..taken.clone() }
     });
     let later = redacted.redactions().iter().map(|one| {
         let source = Span::new(back(one.source.start), back(one.source.end));
-        Taken { source, ..anamnesis_pipeline::stored_replacement(one) }
+        StoredReplacement { source, ..anamnesis_pipeline::stored_replacement(one) }
     });
-    let mut all: Vec<Taken> = earlier.chain(later).collect();
+    let mut all: Vec<StoredReplacement> = earlier.chain(later).collect();
     all.sort_by_key(|taken| (taken.redacted.start, taken.redacted.end));
     all
 }
@@ -323,8 +344,8 @@ fn retold(before: &[Taken], redacted: &Redacted) -> Vec<Taken> {
 fn renewed(
     content: &DocumentContent,
     redacted: &Redacted,
-    short: &dyn Fn(&String) -> Result<String, Failure>,
-) -> Result<DocumentContent, Failure> {
+    short: &dyn Fn(&String) -> Result<String, RedactionFailure>,
+) -> Result<DocumentContent, RedactionFailure> {
     let maybe = |text: &Option<String>| text.as_ref().map(short).transpose();
     let mut file = content.file.clone();
     if let Some(file) = &mut file {
@@ -338,7 +359,7 @@ fn renewed(
         producer_themes: content.producer_themes.iter().map(short).collect::<Result<_, _>>()?,
         proxy_agent: maybe(&content.proxy_agent)?,
         file,
-        redactions: retold(&content.redactions, redacted),
+        redactions: merged_replacements(&content.redactions, redacted),
         ..content.clone()
     })
 }

@@ -28,7 +28,7 @@ pub fn page() -> String {
         page += &format!("| [{job}](#{job}) | {at} | {} |\n", job.about());
     }
     page += "\n## Keys of every job\n\n| key | default | range | meaning |\n|---|---|---|---|\n";
-    let shared = Written::of(JobName::Expiry);
+    let shared = PolicyPage::of(JobName::Expiry);
     for line in shared.lines.iter().filter(|line| line.section.is_empty()) {
         page += &row(JobName::Expiry, line);
     }
@@ -48,9 +48,10 @@ fn hour(schedule: &str) -> String {
 }
 
 fn section(job: JobName) -> String {
-    let written = Written::of(job);
+    let written = PolicyPage::of(job);
     let mut text = format!("\n## {job}\n\n{}\n", written.about);
-    let shared = |line: &&Line| line.section.is_empty() && ["schedule", "batch_size"].contains(&line.key.as_str());
+    let shared =
+        |line: &&PolicyLine| line.section.is_empty() && ["schedule", "batch_size"].contains(&line.key.as_str());
     let run: Vec<String> =
         written.lines.iter().filter(shared).map(|line| format!("`{} = {}`", line.key, line.value)).collect();
     text += &format!("\n{}.\n", run.join(", "));
@@ -71,13 +72,13 @@ fn section(job: JobName) -> String {
     text
 }
 
-fn row(job: JobName, line: &Line) -> String {
+fn row(job: JobName, line: &PolicyLine) -> String {
     let meaning = if line.about.is_empty() { "" } else { &line.about };
     format!("| `{}` | `{}` | {} | {meaning} |\n", line.key, line.value, range(job, line))
 }
 
 /// A key as it is written.
-struct Line {
+struct PolicyLine {
     /// The table that it is in; empty at the top.
     section: String,
     key: String,
@@ -88,12 +89,12 @@ struct Line {
 }
 
 /// A file as a person reads it.
-struct Written {
+struct PolicyPage {
     about: String,
-    lines: Vec<Line>,
+    lines: Vec<PolicyLine>,
 }
 
-impl Written {
+impl PolicyPage {
     fn of(job: JobName) -> Self {
         let (mut section, mut before, mut comment) = (String::new(), String::new(), Vec::<String>::new());
         let (mut about, mut lines) = (None, Vec::new());
@@ -112,7 +113,7 @@ impl Written {
             } else if let Some((key, value)) = line.split_once(" = ") {
                 let about = std::mem::take(&mut comment).join(" ");
                 let (key, value) = (key.to_owned(), value.to_owned());
-                lines.push(Line { section: section.clone(), key, value, about, before: before.clone() });
+                lines.push(PolicyLine { section: section.clone(), key, value, about, before: before.clone() });
             }
         }
         Self { about: plain(&about.unwrap_or_default()), lines }
@@ -147,7 +148,7 @@ fn plain(about: &str) -> String {
 }
 
 /// The range of a number, found by asking: the least and the greatest value that the policy takes while the others stay.
-fn range(job: JobName, line: &Line) -> String {
+fn range(job: JobName, line: &PolicyLine) -> String {
     let policy: Table = toml::from_str(embedded(job)).expect("the embedded policies are read by a test");
     let Ok(value) = toml::from_str::<Table>(&format!("value = {}", line.value)).map(|mut table| table.remove("value"))
     else {
@@ -216,7 +217,7 @@ mod tests {
     #[test]
     fn a_range_is_the_one_that_the_policy_checks() {
         let of = |job, key: &str| {
-            let written = Written::of(job);
+            let written = PolicyPage::of(job);
             range(job, written.lines.iter().find(|line| line.key == key).expect("the policy has the key"))
         };
         assert_eq!(of(JobName::Expiry, "batch_size"), "1 to 2000");

@@ -20,7 +20,7 @@ macro_rules! jobs {
             upkeep::Upkeep(UpkeepThresholds): "deletes old message ids, published events, abandoned attempts and old quarantined messages";
             redaction::Redaction(RedactionThresholds): "redacts again what an older policy or older recognisers redacted: documents, profiles, imported records";
             embed_batch::EmbedBatch(EmbedBatchThresholds): "embeds the passages that were deferred";
-            confidence_analytics::ConfidenceAnalytics(CoursePolicy): "computes the trend of each patient's confidence and reports a drop";
+            confidence_analytics::ConfidenceAnalytics(TrendPolicy): "computes the trend of each patient's confidence and reports a drop";
             cohort_patterns::CohortPatterns(CohortThresholds): "counts what patients have in common in a month, without rare values";
             reembedding::Reembedding(ReembeddingThresholds): "builds the vectors of a new model next to the active ones, compares them and swaps them in";
             reconciliation::Reconciliation(ReconciliationThresholds): "compares memories with their log and passages with their vectors, and repairs differences";

@@ -4,14 +4,14 @@ use chrono::{DateTime, Utc};
 use serde::Serialize;
 
 use super::JobName;
-use super::planner::Due;
-use super::status::Status;
+use super::planner::DueRun;
+use super::status::JobStatus;
 use anamnesis_core::ids::OrgId;
 
 /// How an offer ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "outcome")]
-pub enum Outcome {
+pub enum JobOutcome {
     Done,
     /// Stopped between two batches; the next offer goes on from there.
     Partial,
@@ -19,49 +19,53 @@ pub enum Outcome {
         error: &'static str,
     },
     /// Another owner has it.
-    Held {
+    #[serde(rename = "held")]
+    LeasedElsewhere {
         until: DateTime<Utc>,
     },
     /// It failed before and rests.
-    Resting {
+    #[serde(rename = "resting")]
+    BackingOff {
         until: DateTime<Utc>,
     },
     /// Done before.
-    Settled,
+    #[serde(rename = "settled")]
+    AlreadyDone,
     /// Failed too often: a person must look.
     Exhausted,
-    /// Its instant has not come: a memory must not expire early, and the night itself must not be skipped.
-    Ahead,
+    /// Its instant has not come: a memory must not expire early, and the run itself must not be skipped.
+    #[serde(rename = "ahead")]
+    NotDue,
     /// Nothing was written.
     Preview,
 }
 
-impl Outcome {
+impl JobOutcome {
     pub fn code(&self) -> &'static str {
         match self {
-            Outcome::Done => "done",
-            Outcome::Partial => "partial",
-            Outcome::Failed { .. } => "failed",
-            Outcome::Held { .. } => "held",
-            Outcome::Resting { .. } => "resting",
-            Outcome::Settled => "settled",
-            Outcome::Exhausted => "exhausted",
-            Outcome::Ahead => "ahead",
-            Outcome::Preview => "preview",
+            JobOutcome::Done => "done",
+            JobOutcome::Partial => "partial",
+            JobOutcome::Failed { .. } => "failed",
+            JobOutcome::LeasedElsewhere { .. } => "held",
+            JobOutcome::BackingOff { .. } => "resting",
+            JobOutcome::AlreadyDone => "settled",
+            JobOutcome::Exhausted => "exhausted",
+            JobOutcome::NotDue => "ahead",
+            JobOutcome::Preview => "preview",
         }
     }
 }
 
 /// What became of an offer.
 #[derive(Debug, Clone, Serialize)]
-pub struct Report {
+pub struct JobReport {
     pub job: JobName,
     #[serde(rename = "organization_id")]
     pub org: OrgId,
     pub as_of: chrono::NaiveDate,
     pub cutoff: DateTime<Utc>,
     #[serde(flatten)]
-    pub outcome: Outcome,
+    pub outcome: JobOutcome,
     pub examined: u64,
     pub changed: u64,
     pub batches: u64,
@@ -70,8 +74,8 @@ pub struct Report {
 }
 
 /// The report of an attempt that did this much.
-pub(super) fn report<S: Status>(due: &Due, outcome: Outcome, status: &S, batches: u64) -> Report {
-    Report {
+pub(super) fn report<S: JobStatus>(due: &DueRun, outcome: JobOutcome, status: &S, batches: u64) -> JobReport {
+    JobReport {
         job: due.key.job,
         org: due.key.org,
         as_of: due.key.as_of,

@@ -1,5 +1,5 @@
 //! Retention: the source of what is remembered goes after its time, by type of document and privacy tier, the patient's word
-//! before the organisation's and that before the country's (features 87 and 108; `domain::retention`). A legal hold keeps
+//! before the organisation's and that before the country's (features 87 and 108; `core::retention`). A legal hold keeps
 //! everything. What was understood stays, with its lineage.
 
 use std::collections::HashMap;
@@ -10,28 +10,28 @@ use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::driver::{Desk, Job, JobError, Means, Page, Window};
-use super::lanes::next_after;
-use super::ledger::Cursor;
+use super::driver::{Job, JobContext, JobDependencies, JobError, JobPage, JobWindow};
+use super::keyset_pages::next_after;
+use super::ledger::RunCursor;
 use super::policy::Thresholds;
 use super::registry::JobName;
 use super::status::status;
 use anamnesis_core::failpoints;
 use anamnesis_core::ids::{DocumentId, OrgId, PatientId, derive};
 pub(crate) use anamnesis_core::retention::RetentionPolicy;
-use anamnesis_core::retention::{Fate, PrivacyTier, Said};
+use anamnesis_core::retention::{Fate, PrivacyTier, StatedTiers};
 use anamnesis_core::scope::Scope;
 use anamnesis_crypto::KeyStore;
 use anamnesis_sql::Transaction;
-use anamnesis_store::auditing::acts;
-use anamnesis_store::nightly::Rules;
-use anamnesis_store::retention::{self, Dormant, Lane, Place, Source};
-use anamnesis_store::{covered, fading};
+use anamnesis_store::audit_trail::acts;
+use anamnesis_store::maintenance::ProjectionRules;
+use anamnesis_store::retention::{self, DormantPatient, RetainedSource, RetentionKey, RetentionQueue};
+use anamnesis_store::{covered, decay_index};
 
 /// The job.
 pub(crate) struct Retention {
     pub(crate) policy: RetentionPolicy,
-    pub(crate) rules: Rules,
+    pub(crate) rules: ProjectionRules,
     keys: Arc<dyn KeyStore>,
     now: DateTime<Utc>,
 }
@@ -67,7 +67,8 @@ status!(
         reckoned,
         /// Documents that are due and that a legal hold keeps.
         held,
-        /// Documents that seem to be due by a row that was changed behind the program: as they were, for a person to see.
+        /// Documents that seem to be due by a row that was changed outside the program: as they were, for a person to
+        /// see.
         forged,
         /// Patients whose withdrawal of consent came into force since memories were last forgotten for one, and whose memories are
         /// forgotten now.
@@ -82,36 +83,37 @@ status!(
 
 /// What is to be done with a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Change {
+pub enum RetentionChange {
     /// Its time has come.
-    Goes(Source, Fate),
+    Drop(RetainedSource, Fate),
     /// Its time has come, and a hold keeps it.
-    Held(Source),
-    /// Its time seems to have come, by a row that was changed behind the program.
-    Forged(Source),
+    OnHold(RetainedSource),
+    /// Its time seems to have come, by a row that was changed outside the program.
+    Forged(RetainedSource),
     /// It is due at this instant, or never.
-    Waits(Source, Option<DateTime<Utc>>),
-    /// All documents are reckoned by this policy.
-    Settled(Uuid),
+    SetDueDate(RetainedSource, Option<DateTime<Utc>>),
+    /// All documents are computed by this policy.
+    PolicyApplied(Uuid),
     /// This patient's denial of memory is in force, and nothing was forgotten for it.
-    Withdrawn(PatientId),
+    ForgetWithdrawn(PatientId),
     /// Nothing came of this patient for the whole term.
-    Ends(Dormant),
+    EndRecord(DormantPatient),
 }
 
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-struct At {
-    lane: Lane,
-    after: Place,
+struct RetentionCursor {
+    #[serde(rename = "lane")]
+    queue: RetentionQueue,
+    after: RetentionKey,
 }
 
 /// The organisation's own tier and country.
-type Organization = (Option<PrivacyTier>, Option<String>);
+type OrganizationTier = (Option<PrivacyTier>, Option<String>);
 
 impl Retention {
-    fn due(&self, source: &Source, organization: &Organization) -> Option<(DateTime<Utc>, Fate)> {
+    fn due(&self, source: &RetainedSource, organization: &OrganizationTier) -> Option<(DateTime<Utc>, Fate)> {
         let (tier, country) = organization;
-        let said = Said {
+        let said = StatedTiers {
             patient: source.patient_tier,
             organization: *tier,
             country: source.country.as_deref().or(country.as_deref()),
@@ -119,14 +121,19 @@ impl Retention {
         self.policy.due(&said, source.document_type, source.recorded_at)
     }
 
-    fn change(&self, source: Source, organization: &Organization, cutoff: DateTime<Utc>) -> Option<Change> {
+    fn change(
+        &self,
+        source: RetainedSource,
+        organization: &OrganizationTier,
+        cutoff: DateTime<Utc>,
+    ) -> Option<RetentionChange> {
         let due = self.due(&source, organization);
         match due {
-            Some((at, _)) if at <= cutoff && source.held => Some(Change::Held(source)),
-            Some((at, fate)) if at <= cutoff => Some(Change::Goes(source, fate)),
+            Some((at, _)) if at <= cutoff && source.held => Some(RetentionChange::OnHold(source)),
+            Some((at, fate)) if at <= cutoff => Some(RetentionChange::Drop(source, fate)),
             due => {
                 let at = due.map(|(at, _)| at);
-                (!source.reckoned || source.due_at != at).then_some(Change::Waits(source, at))
+                (!source.is_evaluated || source.due_at != at).then_some(RetentionChange::SetDueDate(source, at))
             }
         }
     }
@@ -140,7 +147,7 @@ impl Retention {
         patients: &[Uuid],
     ) -> Result<Vec<(PatientId, DocumentId)>, JobError> {
         let organization = retention::organization(tx, org).await?;
-        if fading::mark(tx, org, Self::NAME.code()).await? != Some(self.fingerprint(&organization)) {
+        if decay_index::mark(tx, org, Self::NAME.code()).await? != Some(self.fingerprint(&organization)) {
             return Ok(Vec::new());
         }
         let rows = retention::sources_of(tx, org, patients).await?;
@@ -153,26 +160,41 @@ impl Retention {
         cutoff - TimeDelta::days(i64::from(self.policy.patient_days))
     }
 
-    async fn records(&self, tx: &mut Transaction, window: &Window, after: Place) -> Result<Page<Change>, JobError> {
+    async fn records(
+        &self,
+        tx: &mut Transaction,
+        window: &JobWindow,
+        after: RetentionKey,
+    ) -> Result<JobPage<RetentionChange>, JobError> {
         if failpoints::is("records_for_ever") {
-            return Ok(Page::end());
+            return Ok(JobPage::end());
         }
         let until = self.record_term(window.cutoff);
         let mut rows = retention::dormant(tx, window.org, until, window.after(after)).await?;
         let patients = rows.iter().map(|row| row.patient.0).collect();
         let doubtful = acts::doubtful_holds(tx, window.org, patients).await?;
         rows.iter_mut().for_each(|row| row.held |= doubtful.contains(&row.patient.0));
-        let next = next_after(&rows, window, |row| At { lane: Lane::Records, after: row.place });
-        Ok(Page { examined: rows.len() as u64, changes: rows.into_iter().map(Change::Ends).collect(), next })
+        let next =
+            next_after(&rows, window, |row| RetentionCursor { queue: RetentionQueue::Records, after: row.place });
+        Ok(JobPage {
+            examined: rows.len() as u64,
+            changes: rows.into_iter().map(RetentionChange::EndRecord).collect(),
+            next,
+        })
     }
 
-    /// A date, a tier or a policy that was changed behind the program takes no source away: reconciliation counts it, and a person
-    /// looks.
-    async fn keep_forged(&self, tx: &mut Transaction, window: &Window, changes: &mut [Change]) -> Result<(), JobError> {
+    /// A date, a tier or a policy that was changed outside the program takes no source away: reconciliation counts it,
+    /// and a person looks.
+    async fn keep_forged(
+        &self,
+        tx: &mut Transaction,
+        window: &JobWindow,
+        changes: &mut [RetentionChange],
+    ) -> Result<(), JobError> {
         let mut pairs = Vec::new();
         let mut scopes = Vec::new();
         for change in changes.iter() {
-            if let Change::Goes(source, _) = change {
+            if let RetentionChange::Drop(source, _) = change {
                 pairs.push((source.patient.0, source.document.0));
                 scopes.extend(Scope::new(window.org, source.patient).ok());
             }
@@ -184,27 +206,39 @@ impl Retention {
         let by = (&keys, self.keys.platform());
         let distrusted = covered::distrusted(tx, window.org, pairs, by, self.now).await?;
         for change in changes {
-            if let Change::Goes(source, _) = change
+            if let RetentionChange::Drop(source, _) = change
                 && distrusted.has(source.patient.0, source.document.0, source.revision)
             {
-                *change = Change::Forged(source.clone());
+                *change = RetentionChange::Forged(source.clone());
             }
         }
         Ok(())
     }
 
-    async fn withdrawn(&self, tx: &mut Transaction, window: &Window, after: Place) -> Result<Page<Change>, JobError> {
+    async fn withdrawn(
+        &self,
+        tx: &mut Transaction,
+        window: &JobWindow,
+        after: RetentionKey,
+    ) -> Result<JobPage<RetentionChange>, JobError> {
         let scope = (window.org, self.keys.as_ref());
         let rows = retention::withdrawn(tx, scope, window.cutoff, window.after(after)).await?;
-        let next = next_after(&rows, window, |row| At { lane: Lane::Withdrawn, after: row.place });
-        let next = next.or_else(|| Some(Cursor::write(&At { lane: Lane::Records, after: Place::START })));
+        let next =
+            next_after(&rows, window, |row| RetentionCursor { queue: RetentionQueue::Withdrawn, after: row.place });
+        let next = next.or_else(|| {
+            Some(RunCursor::write(&RetentionCursor { queue: RetentionQueue::Records, after: RetentionKey::START }))
+        });
         let examined = rows.len() as u64;
         let denied = rows.into_iter().filter(|row| row.forgets);
-        Ok(Page { examined, changes: denied.map(|row| Change::Withdrawn(row.patient)).collect(), next })
+        Ok(JobPage {
+            examined,
+            changes: denied.map(|row| RetentionChange::ForgetWithdrawn(row.patient)).collect(),
+            next,
+        })
     }
 
-    /// What the reckoning depends on: the policy, and what the organisation says.
-    fn fingerprint(&self, organization: &Organization) -> Uuid {
+    /// What the computation depends on: the policy, and what the organisation says.
+    fn fingerprint(&self, organization: &OrganizationTier) -> Uuid {
         derive("retention.policy", &[format!("{:?} {organization:?}", self.policy).as_bytes()])
     }
 }
@@ -212,10 +246,10 @@ impl Retention {
 #[async_trait]
 impl Job for Retention {
     const NAME: JobName = JobName::Retention;
-    type Change = Change;
+    type Change = RetentionChange;
     type Status = RetentionStatus;
 
-    fn of(Means { policies, keys, now, .. }: &Means<'_>) -> Self {
+    fn of(JobDependencies { policies, keys, now, .. }: &JobDependencies<'_>) -> Self {
         let (policy, rules) = (policies.retention.thresholds.clone(), policies.rules());
         Self { policy, rules, keys: Arc::clone(keys), now: *now }
     }
@@ -223,67 +257,68 @@ impl Job for Retention {
     async fn plan(
         &self,
         tx: &mut Transaction,
-        window: &Window,
-        from: Option<&Cursor>,
-    ) -> Result<Page<Change>, JobError> {
+        window: &JobWindow,
+        from: Option<&RunCursor>,
+    ) -> Result<JobPage<RetentionChange>, JobError> {
         let organization = retention::organization(tx, window.org).await?;
         let mark = self.fingerprint(&organization);
-        let At { lane, after } = match from {
+        let RetentionCursor { queue, after } = match from {
             Some(cursor) => cursor.read()?,
-            None if fading::mark(tx, window.org, Self::NAME.code()).await? == Some(mark) => {
-                At { lane: Lane::Unreckoned, after: Place::START }
+            None if decay_index::mark(tx, window.org, Self::NAME.code()).await? == Some(mark) => {
+                RetentionCursor { queue: RetentionQueue::Unreckoned, after: RetentionKey::START }
             }
-            None => At { lane: Lane::All, after: Place::START },
+            None => RetentionCursor { queue: RetentionQueue::All, after: RetentionKey::START },
         };
-        match lane {
-            Lane::Withdrawn => return self.withdrawn(tx, window, after).await,
-            Lane::Records => return self.records(tx, window, after).await,
-            Lane::All | Lane::Unreckoned | Lane::Due => {}
+        match queue {
+            RetentionQueue::Withdrawn => return self.withdrawn(tx, window, after).await,
+            RetentionQueue::Records => return self.records(tx, window, after).await,
+            RetentionQueue::All | RetentionQueue::Unreckoned | RetentionQueue::Due => {}
         }
-        let rows = retention::sources(tx, window.org, lane, window.cutoff, window.after(after)).await?;
+        let rows = retention::sources(tx, window.org, queue, window.cutoff, window.after(after)).await?;
         let examined = rows.len() as u64;
-        let mut next = next_after(&rows, window, |row| At { lane, after: row.place });
+        let mut next = next_after(&rows, window, |row| RetentionCursor { queue, after: row.place });
         let changes = rows.into_iter().filter_map(|row| self.change(row, &organization, window.cutoff));
-        let mut changes: Vec<Change> = changes.collect();
+        let mut changes: Vec<RetentionChange> = changes.collect();
         self.keep_forged(tx, window, &mut changes).await?;
-        if next.is_none() && lane == Lane::All {
-            changes.push(Change::Settled(mark));
+        if next.is_none() && queue == RetentionQueue::All {
+            changes.push(RetentionChange::PolicyApplied(mark));
         }
         if next.is_none() {
-            let lane = if lane == Lane::Unreckoned { Lane::Due } else { Lane::Withdrawn };
-            next = Some(Cursor::write(&At { lane, after: Place::START }));
+            let queue =
+                if queue == RetentionQueue::Unreckoned { RetentionQueue::Due } else { RetentionQueue::Withdrawn };
+            next = Some(RunCursor::write(&RetentionCursor { queue, after: RetentionKey::START }));
         }
-        Ok(Page { changes, examined, next })
+        Ok(JobPage { changes, examined, next })
     }
 
     async fn apply(
         &self,
         tx: &mut Transaction,
-        desk: &Desk<'_>,
-        window: &Window,
-        changes: &[Change],
+        desk: &JobContext<'_>,
+        window: &JobWindow,
+        changes: &[RetentionChange],
     ) -> Result<(), JobError> {
         let organization = retention::organization(tx, window.org).await?;
-        let (mut going, mut reckoned, mut ended) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut going, mut due_dates, mut ended) = (Vec::new(), Vec::new(), Vec::new());
         let mut withdrawn = Vec::new();
         for change in changes {
             match change {
-                Change::Goes(source, fate) => going.push((source, *fate)),
+                RetentionChange::Drop(source, fate) => going.push((source, *fate)),
                 // Written once; each run looks at it again until the hold is lifted, or what was changed is put right.
-                Change::Held(source) | Change::Forged(source) => {
+                RetentionChange::OnHold(source) | RetentionChange::Forged(source) => {
                     let at = self.due(source, &organization).map(|(at, _)| at);
-                    reckoned.extend((!source.reckoned || source.due_at != at).then_some((source, at)));
+                    due_dates.extend((!source.is_evaluated || source.due_at != at).then_some((source, at)));
                 }
-                Change::Waits(source, at) => reckoned.push((source, *at)),
-                Change::Withdrawn(patient) => withdrawn.push(*patient),
-                Change::Ends(one) if one.held => {}
-                Change::Ends(one) => ended.push(one.patient),
-                Change::Settled(mark) => {
-                    fading::set_mark(tx, window.org, Self::NAME.code(), *mark, desk.now).await?;
+                RetentionChange::SetDueDate(source, at) => due_dates.push((source, *at)),
+                RetentionChange::ForgetWithdrawn(patient) => withdrawn.push(*patient),
+                RetentionChange::EndRecord(one) if one.held => {}
+                RetentionChange::EndRecord(one) => ended.push(one.patient),
+                RetentionChange::PolicyApplied(mark) => {
+                    decay_index::set_mark(tx, window.org, Self::NAME.code(), *mark, desk.now).await?;
                 }
             }
         }
-        retention::reckon(tx, window.org, &reckoned, desk.now).await?;
+        retention::set_due_dates(tx, window.org, &due_dates, desk.now).await?;
         let nobody = HashMap::new();
         let until = self.record_term(window.cutoff);
         desk.shift(window, &nobody, &self.rules).end_records(tx, &ended, until).await?;
@@ -305,20 +340,21 @@ impl Job for Retention {
         Ok(desk.shift(window, &keys, &self.rules).let_go(tx, &going).await?)
     }
 
-    fn tally(&self, page: &Page<Change>) -> RetentionStatus {
-        let count = |matches: &dyn Fn(&Change) -> bool| page.changes.iter().filter(|c| matches(c)).count() as u64;
-        let went = |fate: Fate| count(&|change| matches!(change, Change::Goes(_, known) if *known == fate));
+    fn tally(&self, page: &JobPage<RetentionChange>) -> RetentionStatus {
+        let count =
+            |matches: &dyn Fn(&RetentionChange) -> bool| page.changes.iter().filter(|c| matches(c)).count() as u64;
+        let went = |fate: Fate| count(&|change| matches!(change, RetentionChange::Drop(_, known) if *known == fate));
         RetentionStatus {
             examined: page.examined,
             summary_only: went(Fate::SummaryOnly),
             source_dropped: went(Fate::SourceDropped),
             archived: went(Fate::Archived),
-            reckoned: count(&|change| matches!(change, Change::Waits(..))),
-            held: count(&|change| matches!(change, Change::Held(_))),
-            forged: count(&|change| matches!(change, Change::Forged(_))),
-            withdrawn: count(&|change| matches!(change, Change::Withdrawn(_))),
-            records_ended: count(&|change| matches!(change, Change::Ends(one) if !one.held)),
-            records_held: count(&|change| matches!(change, Change::Ends(one) if one.held)),
+            reckoned: count(&|change| matches!(change, RetentionChange::SetDueDate(..))),
+            held: count(&|change| matches!(change, RetentionChange::OnHold(_))),
+            forged: count(&|change| matches!(change, RetentionChange::Forged(_))),
+            withdrawn: count(&|change| matches!(change, RetentionChange::ForgetWithdrawn(_))),
+            records_ended: count(&|change| matches!(change, RetentionChange::EndRecord(one) if !one.held)),
+            records_held: count(&|change| matches!(change, RetentionChange::EndRecord(one) if one.held)),
         }
     }
 }

@@ -1,5 +1,5 @@
 //! The statements of the jobs: those of the folder `sql`, which is their registry.
 
-use anamnesis_store::Named;
+use anamnesis_store::NamedStatement;
 
 include!(concat!(env!("OUT_DIR"), "/statements.rs"));

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 /// The counters of one job. Fields that an older version did not know read as zero.
-pub trait Status: Default + Clone + Serialize + DeserializeOwned + Send + Sync {
+pub trait JobStatus: Default + Clone + Serialize + DeserializeOwned + Send + Sync {
     fn add(&mut self, other: &Self);
     /// Rows looked at.
     fn examined(&self) -> u64;
@@ -28,7 +28,7 @@ macro_rules! status {
         #[serde(default)]
         pub struct $name { $($(#[$field_doc])* pub $field: u64),+ }
 
-        impl $crate::status::Status for $name {
+        impl $crate::status::JobStatus for $name {
             fn add(&mut self, other: &Self) { $(self.$field += other.$field;)+ }
             fn examined(&self) -> u64 { self.examined }
             fn changed(&self) -> u64 { 0 $(+ self.$changed)+ }

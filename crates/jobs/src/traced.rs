@@ -1,13 +1,13 @@
 //! Runs of jobs in traces: one trace for each run, with its batches. Codes and counts; the organisation as the log's keyed hash.
 
-use super::driver::{Driver, Outcome, Report};
+use super::driver::{JobDriver, JobOutcome, JobReport};
 use super::planner::RunKey;
-use anamnesis_observability::traces::{Code, Context, Count, Kind, Name, Named, Span};
+use anamnesis_observability::traces::{Code, Count, Kind, Name, Named, Span, TraceContext};
 
-impl Driver {
+impl JobDriver {
     /// The span of a run that was granted.
     pub(crate) fn run_span(&self, run: &RunKey) -> Span {
-        let mut span = self.traces.begin(Name::Job(run.job.code()), Kind::Internal, &Context::default());
+        let mut span = self.traces.begin(Name::Job(run.job.code()), Kind::Internal, &TraceContext::default());
         if span.is_recorded() {
             span.code(Code::Job, run.job.code());
             span.name(Named::Organization, &self.keys.platform().pseudonym(run.org.0.as_bytes()));
@@ -17,18 +17,22 @@ impl Driver {
 }
 
 /// Ends it as the report says.
-pub(crate) fn end_run(mut span: Span, report: &Report) {
+pub(crate) fn end_run(mut span: Span, report: &JobReport) {
     span.count(Count::Examined, report.examined);
     span.count(Count::Changed, report.changed);
     let outcome = match &report.outcome {
-        Outcome::Done => "succeeded",
-        Outcome::Partial => "partial",
-        Outcome::Failed { error } => {
+        JobOutcome::Done => "succeeded",
+        JobOutcome::Partial => "partial",
+        JobOutcome::Failed { error } => {
             span.fail(error);
             "failed"
         }
-        Outcome::Held { .. } => "held",
-        Outcome::Resting { .. } | Outcome::Settled | Outcome::Exhausted | Outcome::Ahead | Outcome::Preview => return,
+        JobOutcome::LeasedElsewhere { .. } => "held",
+        JobOutcome::BackingOff { .. }
+        | JobOutcome::AlreadyDone
+        | JobOutcome::Exhausted
+        | JobOutcome::NotDue
+        | JobOutcome::Preview => return,
     };
     span.code(Code::Outcome, outcome);
 }

@@ -1,19 +1,19 @@
 //! Upkeep: rows that served their purpose go, so that the store grows with what is remembered and not with what passed
-//! through it: ids of messages, published events, attempts that nobody goes on with, and what was set aside.
+//! through it: ids of messages, published events, attempts that no one goes on with, and what was set aside.
 
 use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::Deserialize;
 
-use super::driver::{Desk, Job, JobError, Means, Page, Window};
-use super::lanes::{self, Lanes};
-use super::ledger::Cursor;
+use super::driver::{Job, JobContext, JobDependencies, JobError, JobPage, JobWindow};
+use super::keyset_pages::{self, DueQueues};
+use super::ledger::RunCursor;
 use super::policy::Thresholds;
 use super::registry::JobName;
 use super::status::status;
 use anamnesis_core::failpoints;
 use anamnesis_sql::Transaction;
-use anamnesis_store::upkeep::{self, After, Lane, Spent};
+use anamnesis_store::upkeep::{self, ExpiredRow, UpkeepKey, UpkeepQueue};
 
 /// The job.
 #[derive(Debug, Clone)]
@@ -115,127 +115,127 @@ status!(
 );
 
 impl Upkeep {
-    fn until(&self, lane: Lane, cutoff: DateTime<Utc>) -> DateTime<Utc> {
-        let days = match lane {
-            Lane::Messages => self.policy.message_days,
-            Lane::Events => self.policy.event_days,
-            Lane::Attempts | Lane::Batches => self.policy.attempt_days,
-            Lane::Audit => self.policy.audit_days,
-            Lane::AsideBodies => self.policy.quarantine_body_days,
-            Lane::Asides => self.policy.quarantine_row_days,
-            Lane::Answers => self.policy.answer_days,
-            Lane::Archives => self.policy.archive_days,
-            Lane::Runs => self.policy.run_days,
-            Lane::Holds => self.policy.hold_days,
-            Lane::Receipts => self.policy.receipt_days,
-            Lane::Patterns => self.policy.pattern_days,
+    fn until(&self, queue: UpkeepQueue, cutoff: DateTime<Utc>) -> DateTime<Utc> {
+        let days = match queue {
+            UpkeepQueue::Messages => self.policy.message_days,
+            UpkeepQueue::Events => self.policy.event_days,
+            UpkeepQueue::Attempts | UpkeepQueue::Batches => self.policy.attempt_days,
+            UpkeepQueue::Audit => self.policy.audit_days,
+            UpkeepQueue::AsideBodies => self.policy.quarantine_body_days,
+            UpkeepQueue::Asides => self.policy.quarantine_row_days,
+            UpkeepQueue::Answers => self.policy.answer_days,
+            UpkeepQueue::Archives => self.policy.archive_days,
+            UpkeepQueue::Runs => self.policy.run_days,
+            UpkeepQueue::Holds => self.policy.hold_days,
+            UpkeepQueue::Receipts => self.policy.receipt_days,
+            UpkeepQueue::Patterns => self.policy.pattern_days,
         };
         cutoff - TimeDelta::days(i64::from(days))
     }
 }
 
 #[async_trait]
-impl Lanes for Upkeep {
-    type Lane = Lane;
-    type Place = After;
-    type Row = Spent;
-    const LANES: &'static [Lane] = &[
-        Lane::Messages,
-        Lane::Events,
-        Lane::Attempts,
-        Lane::Batches,
-        Lane::AsideBodies,
-        Lane::Asides,
-        Lane::Answers,
-        Lane::Audit,
-        Lane::Archives,
-        Lane::Runs,
-        Lane::Holds,
-        Lane::Receipts,
-        Lane::Patterns,
+impl DueQueues for Upkeep {
+    type Queue = UpkeepQueue;
+    type Position = UpkeepKey;
+    type Row = ExpiredRow;
+    const QUEUES: &'static [UpkeepQueue] = &[
+        UpkeepQueue::Messages,
+        UpkeepQueue::Events,
+        UpkeepQueue::Attempts,
+        UpkeepQueue::Batches,
+        UpkeepQueue::AsideBodies,
+        UpkeepQueue::Asides,
+        UpkeepQueue::Answers,
+        UpkeepQueue::Audit,
+        UpkeepQueue::Archives,
+        UpkeepQueue::Runs,
+        UpkeepQueue::Holds,
+        UpkeepQueue::Receipts,
+        UpkeepQueue::Patterns,
     ];
 
-    fn start(lane: Lane) -> After {
-        After::start(lane)
+    fn start(queue: UpkeepQueue) -> UpkeepKey {
+        UpkeepKey::start(queue)
     }
 
-    fn place(row: &Spent) -> After {
+    fn place(row: &ExpiredRow) -> UpkeepKey {
         row.place.clone()
     }
 
     async fn read(
         &self,
         tx: &mut Transaction,
-        window: &Window,
-        lane: Lane,
-        after: &After,
-    ) -> Result<Vec<Spent>, JobError> {
-        let until = self.until(lane, window.cutoff);
-        let for_ever = match lane {
-            Lane::AsideBodies => failpoints::is("aside_for_ever"),
-            Lane::Answers => failpoints::is("answers_for_ever"),
+        window: &JobWindow,
+        queue: UpkeepQueue,
+        after: &UpkeepKey,
+    ) -> Result<Vec<ExpiredRow>, JobError> {
+        let until = self.until(queue, window.cutoff);
+        let for_ever = match queue {
+            UpkeepQueue::AsideBodies => failpoints::is("aside_for_ever"),
+            UpkeepQueue::Answers => failpoints::is("answers_for_ever"),
             _ => false,
         };
         if for_ever {
             return Ok(Vec::new());
         }
-        Ok(upkeep::spent(tx, window.org, lane, until, window.after(after)).await?)
+        Ok(upkeep::expired_rows(tx, window.org, queue, until, window.after(after)).await?)
     }
 }
 
 #[async_trait]
 impl Job for Upkeep {
     const NAME: JobName = JobName::Upkeep;
-    type Change = Spent;
+    type Change = ExpiredRow;
     type Status = UpkeepStatus;
 
-    fn of(Means { policies, .. }: &Means<'_>) -> Self {
+    fn of(JobDependencies { policies, .. }: &JobDependencies<'_>) -> Self {
         Self { policy: policies.upkeep.thresholds.clone() }
     }
 
     async fn plan(
         &self,
         tx: &mut Transaction,
-        window: &Window,
-        from: Option<&Cursor>,
-    ) -> Result<Page<Spent>, JobError> {
-        lanes::page(self, tx, window, from).await
+        window: &JobWindow,
+        from: Option<&RunCursor>,
+    ) -> Result<JobPage<ExpiredRow>, JobError> {
+        keyset_pages::page(self, tx, window, from).await
     }
 
     async fn apply(
         &self,
         tx: &mut Transaction,
-        desk: &Desk<'_>,
-        window: &Window,
-        changes: &[Spent],
+        desk: &JobContext<'_>,
+        window: &JobWindow,
+        changes: &[ExpiredRow],
     ) -> Result<(), JobError> {
-        for lane in Self::LANES.iter().copied() {
-            let rows: Vec<&Spent> = changes.iter().filter(|spent| spent.lane == lane).collect();
-            let instants = (self.until(lane, window.cutoff), desk.now);
-            if lane == Lane::Receipts && !rows.is_empty() {
+        for queue in Self::QUEUES.iter().copied() {
+            let rows: Vec<&ExpiredRow> = changes.iter().filter(|spent| spent.queue == queue).collect();
+            let instants = (self.until(queue, window.cutoff), desk.now);
+            if queue == UpkeepQueue::Receipts && !rows.is_empty() {
                 upkeep::end_receipts(tx, window.org, desk.keys.platform(), instants).await?;
             }
-            upkeep::forget(tx, window.org, lane, instants, &rows).await?;
+            upkeep::forget(tx, window.org, queue, instants, &rows).await?;
         }
         Ok(())
     }
 
-    fn tally(&self, page: &Page<Spent>) -> UpkeepStatus {
-        let count = |lane| page.changes.iter().filter(|spent| spent.lane == lane).count() as u64;
+    fn tally(&self, page: &JobPage<ExpiredRow>) -> UpkeepStatus {
+        let count = |queue| page.changes.iter().filter(|spent| spent.queue == queue).count() as u64;
         UpkeepStatus {
             examined: page.examined,
-            messages: count(Lane::Messages),
-            events: count(Lane::Events),
-            attempts: count(Lane::Attempts) + count(Lane::Batches),
-            audit_blocks: count(Lane::Audit),
-            quarantined_bodies: count(Lane::AsideBodies),
-            quarantined_rows: count(Lane::Asides),
-            answers: count(Lane::Answers),
-            archives: count(Lane::Archives),
-            runs: count(Lane::Runs),
-            holds: count(Lane::Holds),
-            receipts: count(Lane::Receipts),
-            patterns: count(Lane::Patterns),
+            messages: count(UpkeepQueue::Messages),
+            events: count(UpkeepQueue::Events),
+            attempts: count(UpkeepQueue::Attempts) + count(UpkeepQueue::Batches),
+            audit_blocks: count(UpkeepQueue::Audit),
+            quarantined_bodies: count(UpkeepQueue::AsideBodies),
+            quarantined_rows: count(UpkeepQueue::Asides),
+            answers: count(UpkeepQueue::Answers),
+            archives: count(UpkeepQueue::Archives),
+            runs: count(UpkeepQueue::Runs),
+            holds: count(UpkeepQueue::Holds),
+            receipts: count(UpkeepQueue::Receipts),
+            patterns: count(UpkeepQueue::Patterns),
         }
     }
 }
@@ -262,21 +262,31 @@ mod tests {
         };
         let job = Upkeep { policy };
         let cutoff: DateTime<Utc> = "2026-05-01T04:30:00Z".parse().unwrap();
-        let asides = [(Lane::AsideBodies, 30), (Lane::Asides, 365), (Lane::Answers, 31), (Lane::Audit, 2_192)];
-        let records = [
-            (Lane::Archives, 9_497),
-            (Lane::Runs, 366),
-            (Lane::Holds, 2_193),
-            (Lane::Receipts, 9_498),
-            (Lane::Patterns, 9_499),
+        let asides = [
+            (UpkeepQueue::AsideBodies, 30),
+            (UpkeepQueue::Asides, 365),
+            (UpkeepQueue::Answers, 31),
+            (UpkeepQueue::Audit, 2_192),
         ];
-        for (lane, days) in [(Lane::Messages, 90), (Lane::Events, 30), (Lane::Attempts, 7), (Lane::Batches, 7)]
-            .into_iter()
-            .chain(asides)
-            .chain(records)
+        let records = [
+            (UpkeepQueue::Archives, 9_497),
+            (UpkeepQueue::Runs, 366),
+            (UpkeepQueue::Holds, 2_193),
+            (UpkeepQueue::Receipts, 9_498),
+            (UpkeepQueue::Patterns, 9_499),
+        ];
+        for (queue, days) in [
+            (UpkeepQueue::Messages, 90),
+            (UpkeepQueue::Events, 30),
+            (UpkeepQueue::Attempts, 7),
+            (UpkeepQueue::Batches, 7),
+        ]
+        .into_iter()
+        .chain(asides)
+        .chain(records)
         {
-            assert_eq!(cutoff - job.until(lane, cutoff), TimeDelta::days(days), "{lane:?}");
+            assert_eq!(cutoff - job.until(queue, cutoff), TimeDelta::days(days), "{queue:?}");
         }
-        assert_eq!(Upkeep::LANES.len(), 13, "each lane is gone through");
+        assert_eq!(Upkeep::QUEUES.len(), 13, "each queue is gone through");
     }
 }

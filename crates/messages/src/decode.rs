@@ -7,11 +7,11 @@ use chrono::Datelike;
 use serde::de::DeserializeOwned;
 
 use super::Limits;
+use super::canonical_json::{CanonicalJson, canonicalize};
 use super::contract::MessageType;
-use super::envelope::{Attributes, BARE_SOURCE, Envelope, Form, bare_id, body_hash, traceparent};
-use super::guard::{Guarded, guard};
-use super::origin::Origin;
-use super::refusal::{Problem, Refusal};
+use super::envelope::{Attributes, BARE_SOURCE, Envelope, EventForm, bare_id, body_hash, traceparent};
+use super::origin::MessageOrigin;
+use super::rejection::{Problem, Rejection};
 use super::signature::Signature;
 use anamnesis_core::reason::Reason;
 
@@ -33,8 +33,8 @@ impl Decoder {
     ///
     /// # Errors
     /// The first thing that breaks the contract.
-    pub fn decode(&self, body: &[u8]) -> Result<Envelope, Refusal> {
-        let outer = self.structure(body).map_err(Refusal::inside_data)?;
+    pub fn decode(&self, body: &[u8]) -> Result<Envelope, Rejection> {
+        let outer = self.structure(body).map_err(Rejection::inside_data)?;
         if !["specversion", "data", "data_base64"].iter().any(|name| outer.has(name)) {
             return self.bare(&outer);
         }
@@ -56,11 +56,11 @@ impl Decoder {
         let encoded: Option<String> = attribute(&outer, "data_base64")?;
         match (outer.value("data"), encoded) {
             (Some(data), None) => self.event(attributes, data),
-            (Some(_), Some(_)) => Err(Refusal::malformed(Problem::Conflict, "data_base64")),
-            (None, None) => Err(Refusal::malformed(Problem::Missing, "data")),
+            (Some(_), Some(_)) => Err(Rejection::malformed(Problem::Conflict, "data_base64")),
+            (None, None) => Err(Rejection::malformed(Problem::Missing, "data")),
             (None, Some(encoded)) => {
                 let data =
-                    STANDARD.decode(encoded).map_err(|_| Refusal::malformed(Problem::Mistyped, "data_base64"))?;
+                    STANDARD.decode(encoded).map_err(|_| Rejection::malformed(Problem::Mistyped, "data_base64"))?;
                 self.event(attributes, self.structure(&data)?.canonical())
             }
         }
@@ -70,41 +70,41 @@ impl Decoder {
     ///
     /// # Errors
     /// The first thing that breaks the contract.
-    pub fn decode_with(&self, attributes: Attributes, body: &[u8]) -> Result<Envelope, Refusal> {
+    pub fn decode_with(&self, attributes: Attributes, body: &[u8]) -> Result<Envelope, Rejection> {
         self.event(attributes, self.structure(body)?.canonical())
     }
 
     /// Size, encoding and structure: everything that can be said without knowing the type.
-    fn structure(&self, body: &[u8]) -> Result<Guarded, Refusal> {
+    fn structure(&self, body: &[u8]) -> Result<CanonicalJson, Rejection> {
         if body.len() > self.limits.max_body_bytes {
-            return Err(Refusal::new(Reason::TooLarge, Problem::Size));
+            return Err(Rejection::new(Reason::TooLarge, Problem::Size));
         }
-        let text = std::str::from_utf8(body).map_err(|_| Refusal::new(Reason::Malformed, Problem::Encoding))?;
-        guard(text, self.limits.max_depth)
+        let text = std::str::from_utf8(body).map_err(|_| Rejection::new(Reason::Malformed, Problem::Encoding))?;
+        canonicalize(text, self.limits.max_depth)
     }
 
-    fn event(&self, attributes: Attributes, data: &[u8]) -> Result<Envelope, Refusal> {
+    fn event(&self, attributes: Attributes, data: &[u8]) -> Result<Envelope, Rejection> {
         let version = required(attributes.specversion, "specversion")?;
         if version != "1.0" {
-            return Err(Refusal::malformed(Problem::OutOfRange, "specversion"));
+            return Err(Rejection::malformed(Problem::OutOfRange, "specversion"));
         }
         let id = required(attributes.id, "id")?;
         let source = required(attributes.source, "source")?;
         let name = required(attributes.kind, "type")?;
         if attributes.content_type.is_some_and(|media| !is_json(&media)) {
-            return Err(Refusal::malformed(Problem::Mistyped, "datacontenttype"));
+            return Err(Rejection::malformed(Problem::Mistyped, "datacontenttype"));
         }
         if attributes.time.is_some_and(|time| !(1900..=2200).contains(&time.year())) {
-            return Err(Refusal::malformed(Problem::OutOfRange, "time"));
+            return Err(Rejection::malformed(Problem::OutOfRange, "time"));
         }
         let Some(kind) = MessageType::from_name(&name) else {
             let field = Some("type".to_string());
-            return Err(Refusal { reason: Reason::SchemaUnknown, problem: Problem::UnknownType, field });
+            return Err(Rejection { reason: Reason::SchemaUnknown, problem: Problem::UnknownType, field });
         };
         let mut envelope = self.message(kind, data)?;
         envelope.id = id;
         envelope.source = source;
-        envelope.form = Form::Event;
+        envelope.form = EventForm::Event;
         envelope.time = attributes.time;
         envelope.partition_key = attributes.partition_key;
         envelope.traceparent = traceparent(attributes.traceparent);
@@ -112,17 +112,17 @@ impl Decoder {
         Ok(envelope)
     }
 
-    fn bare(&self, data: &Guarded) -> Result<Envelope, Refusal> {
+    fn bare(&self, data: &CanonicalJson) -> Result<Envelope, Rejection> {
         let Some(kind) = MessageType::of_fields(|name| data.has(name)) else {
-            return Err(Refusal::new(Reason::SchemaUnknown, Problem::UnknownType));
+            return Err(Rejection::new(Reason::SchemaUnknown, Problem::UnknownType));
         };
         self.message(kind, data.canonical())
     }
 
     /// Data of a known type, as if it had come bare.
-    fn message(&self, kind: MessageType, data: &[u8]) -> Result<Envelope, Refusal> {
+    fn message(&self, kind: MessageType, data: &[u8]) -> Result<Envelope, Rejection> {
         if data.first() != Some(&b'{') {
-            return Err(Refusal::malformed(Problem::Mistyped, "data"));
+            return Err(Rejection::malformed(Problem::Mistyped, "data"));
         }
         let (message, unknown_fields) = kind.read(data)?;
         message.check(&self.limits)?;
@@ -134,9 +134,9 @@ impl Decoder {
             partition_key: None,
             traceparent: None,
             body_hash,
-            form: Form::Bare,
+            form: EventForm::Bare,
             signature: None,
-            origin: Origin::default(),
+            origin: MessageOrigin::default(),
             message,
             unknown_fields,
         })
@@ -144,19 +144,19 @@ impl Decoder {
 }
 
 /// An attribute of a structured event; null counts as absent.
-fn attribute<T: DeserializeOwned>(outer: &Guarded, name: &str) -> Result<Option<T>, Refusal> {
+fn attribute<T: DeserializeOwned>(outer: &CanonicalJson, name: &str) -> Result<Option<T>, Rejection> {
     let Some(json) = outer.value(name) else { return Ok(None) };
-    serde_json::from_slice(json).map_err(|_| Refusal::malformed(Problem::Mistyped, name))
+    serde_json::from_slice(json).map_err(|_| Rejection::malformed(Problem::Mistyped, name))
 }
 
 /// A required attribute: there, not blank, not longer than a key may be.
-fn required(value: Option<String>, name: &str) -> Result<String, Refusal> {
-    let value = value.ok_or_else(|| Refusal::malformed(Problem::Missing, name))?;
+fn required(value: Option<String>, name: &str) -> Result<String, Rejection> {
+    let value = value.ok_or_else(|| Rejection::malformed(Problem::Missing, name))?;
     if value.trim().is_empty() {
-        return Err(Refusal::malformed(Problem::Empty, name));
+        return Err(Rejection::malformed(Problem::Empty, name));
     }
     if value.len() > MAX_ATTRIBUTE_BYTES {
-        return Err(Refusal::malformed(Problem::OutOfRange, name));
+        return Err(Rejection::malformed(Problem::OutOfRange, name));
     }
     Ok(value)
 }

@@ -32,7 +32,7 @@ fn event(data: Value) -> Value {
         "datacontenttype": "application/json", "data": data})
 }
 
-fn decode(message: &Value) -> Result<Envelope, Refusal> {
+fn decode(message: &Value) -> Result<Envelope, Rejection> {
     Decoder::default().decode(message.to_string().as_bytes())
 }
 
@@ -70,7 +70,7 @@ fn an_event_and_its_bare_data_give_the_same_message_and_hash() {
     let event = decode(&event(document())).expect("an event");
     assert_eq!(bare.message, event.message);
     assert_eq!(bare.body_hash, event.body_hash);
-    assert_eq!((bare.form, event.form), (Form::Bare, Form::Event));
+    assert_eq!((bare.form, event.form), (EventForm::Bare, EventForm::Event));
     assert_eq!(bare.source, BARE_SOURCE);
     assert_eq!(bare.id, "a3b1c5d7-0001-4000-8000-000000000001:1");
     assert_eq!((event.source.as_str(), event.id.as_str()), ("urn:clinic:scribe", "e-1"));
@@ -327,7 +327,7 @@ fn blank_turns_are_left_out_of_the_text() {
 }
 
 /// All that a refusal shows.
-fn both(refusal: &Refusal) -> String {
+fn both(refusal: &Rejection) -> String {
     format!("{refusal} {refusal:?}")
 }
 

@@ -7,7 +7,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use super::contract::{Message, MessageType};
-use super::origin::Origin;
+use super::origin::MessageOrigin;
 use super::signature::Signature;
 use anamnesis_core::ids::{OrgId, PatientId};
 
@@ -40,7 +40,7 @@ impl fmt::Debug for Attributes {
 
 /// How a message was wrapped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
+pub enum EventForm {
     /// A CloudEvent.
     Event,
     /// Data alone: id and source are derived.
@@ -59,10 +59,10 @@ pub struct Envelope {
     pub traceparent: Option<String>,
     /// SHA-256 over the message type and the canonical data: equal for equal content, however it was serialised.
     pub body_hash: [u8; 32],
-    pub form: Form,
+    pub form: EventForm,
     pub signature: Option<Signature>,
     /// The door that it came through.
-    pub origin: Origin,
+    pub origin: MessageOrigin,
     pub message: Message,
     /// Paths of fields that the contract does not have (`metadata.mood`, `turns[].words`), for `doctor`.
     pub unknown_fields: Vec<String>,

@@ -2,28 +2,28 @@
 //!
 //! # Inside
 //!
-//! What producers send: bytes become an [`Envelope`] with a typed, checked message, or a [`Refusal`] that names the field
+//! What producers send: bytes become an [`Envelope`] with a typed, checked message, or a [`Rejection`] that names the field
 //! and never the value.
 //!
 //! [`contract`] holds the types of the wire and their JSON schemas, [`decode`] reads bytes, [`signature`] checks who sent
 //! them.
 
+mod canonical_json;
 pub mod contract;
-mod convert;
 pub mod decode;
+mod deserialize;
+mod document_conversion;
 pub mod envelope;
-mod guard;
+mod labelled_turns;
 pub mod origin;
-pub mod refusal;
+pub mod rejection;
 pub mod signature;
-mod speakers;
-mod typed;
 
 pub use contract::{Message, MessageType};
 pub use decode::Decoder;
-pub use envelope::{Attributes, Envelope, Form};
-pub use origin::Origin;
-pub use refusal::{Problem, Refusal};
+pub use envelope::{Attributes, Envelope, EventForm};
+pub use origin::MessageOrigin;
+pub use rejection::{Problem, Rejection};
 pub use signature::Signature;
 
 /// How much one message may hold. What is beyond is refused at the first delivery: no retry makes it smaller.

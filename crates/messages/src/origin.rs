@@ -1,14 +1,14 @@
-//! Through which door a message came: what may be said depends on it, and never on what the message calls itself.
+//! The intake endpoint of a message: permissions depend on it, never on what the message says about itself.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-/// The door, with what it shows of who came through.
+/// The intake endpoint of a message, with the sender's identity as far as the endpoint proves it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "door", rename_all = "snake_case")]
-pub enum Origin {
-    /// Somebody who has opened the store with its keys: the verbs of the command line. No binding holds them back, since
-    /// they could write to the store without this program.
+pub enum MessageOrigin {
+    /// A process that has opened the store with its keys: the verbs of the command line. Not subject to bindings, since
+    /// it could write to the store without this program.
     #[default]
     Operator,
     /// A file, under the producer that `intake.files.source` names.

@@ -9,7 +9,7 @@ use anamnesis_core::ids::{OrgId, derive};
 use anamnesis_observability::metrics::Label as _;
 use anamnesis_observability::metrics::labels::EventType;
 use anamnesis_store::outbox::TRACEPARENT;
-use anamnesis_store::relay::{Notice, Pending};
+use anamnesis_store::outbox_claims::{ClaimedEvent, QuarantineNotice};
 
 /// Who says it.
 pub(crate) const SOURCE: &str = "urn:anamnesis";
@@ -21,7 +21,7 @@ pub(super) const NOTICE: &str = MessageQuarantined::TYPE;
 
 /// What is told to the outside. Telling it again is telling the same: its id is stable.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Event {
+pub struct OutboxEvent {
     pub id: Uuid,
     /// `anamnesis.memory.changed.v1`; the routing key too.
     pub(crate) kind: String,
@@ -33,9 +33,9 @@ pub struct Event {
     pub(crate) traceparent: Option<String>,
 }
 
-impl Event {
+impl OutboxEvent {
     /// An event of the outbox; `None` when its body cannot be read, which is a defect.
-    pub(super) fn of(org: OrgId, pending: &Pending) -> Option<Self> {
+    pub(super) fn of(org: OrgId, pending: &ClaimedEvent) -> Option<Self> {
         let mut data: Value = serde_json::from_slice(pending.body.as_deref()?).unwrap_or_else(|_| json!({"org": org}));
         let trace = data.as_object_mut().and_then(|fields| fields.remove(TRACEPARENT));
         let traceparent = trace.and_then(|trace| trace.as_str().map(str::to_owned));
@@ -44,7 +44,7 @@ impl Event {
     }
 
     /// What was set aside: its id and the reason's code, nothing else.
-    pub(super) fn of_notice(notice: &Notice) -> Self {
+    pub(super) fn of_notice(notice: &QuarantineNotice) -> Self {
         let (quarantine_id, reason, organization_id) = (notice.id, notice.reason, notice.org);
         let data = json!(MessageQuarantined { quarantine_id, reason, organization_id });
         let id =

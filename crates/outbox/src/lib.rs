@@ -2,11 +2,11 @@
 //! and under stable ids; nothing is marked that was not confirmed. An event is kept until it is delivered, refused with 410,
 //! dropped by a person, or its patient is erased; who has taken it already is stored with it.
 
+mod delivery_progress;
 mod event;
-mod exchange;
-mod traced;
+mod exchange_destination;
+mod spans;
 mod webhook;
-mod window;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,19 +17,19 @@ use chrono::TimeDelta;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-pub use event::Event;
-pub use exchange::{EXCHANGE, Exchange};
-pub use webhook::{Hook, HookError, hook_name, signature};
+pub use event::OutboxEvent;
+pub use exchange_destination::{EXCHANGE, ExchangeDestination};
+pub use webhook::{WebhookDestination, WebhookError, signature, webhook_name};
 
+use self::delivery_progress::DeliveryProgress;
 use self::event::NOTICE;
-use self::window::Progress;
 use anamnesis_core::clock::{Clock, Entropy};
 use anamnesis_core::failpoints;
 use anamnesis_core::ids::OrgId;
 use anamnesis_observability::metrics::Metrics;
 use anamnesis_observability::metrics::labels::Delivery;
 use anamnesis_rabbitmq::Backoff;
-use anamnesis_store::relay::{Ended, Pending};
+use anamnesis_store::outbox_claims::{ClaimedEvent, DeliveryEnd};
 use anamnesis_store::{Store, StoreError};
 
 /// Events of one claim.
@@ -45,14 +45,14 @@ const FINISH: Duration = Duration::from_secs(3);
 
 /// What became of an event at a destination.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Taken {
-    Yes,
+pub enum DeliveryOutcome {
+    Accepted,
     /// The receiver says that it never wants it (410). Nothing waits for it.
     Refused,
     /// An attempt failed: it is tried again.
     Failed,
     /// Nothing was tried: the destination failed before and is left alone for so long.
-    Resting(Duration),
+    Paused(Duration),
 }
 
 /// Where events go.
@@ -62,24 +62,24 @@ pub trait Destination: Send + Sync {
     fn name(&self) -> &str;
 
     /// Where an event goes, for its span.
-    fn address(&self, _: &Event) -> String {
+    fn address(&self, _: &OutboxEvent) -> String {
         self.name().to_owned()
     }
 
     /// Whether an event would be sent now, and not merely be waved through or put off.
-    fn tries(&self, _: &Event) -> bool {
+    fn tries(&self, _: &OutboxEvent) -> bool {
         true
     }
 
     /// One answer per event, in order.
-    async fn deliver(&self, events: &[Event]) -> Vec<Taken>;
+    async fn deliver(&self, events: &[OutboxEvent]) -> Vec<DeliveryOutcome>;
 
     /// Says goodbye.
     async fn close(&self) {}
 }
 
 /// The relay of one process.
-pub struct Relay {
+pub struct OutboxRelay {
     store: Store,
     destinations: Vec<Arc<dyn Destination>>,
     metrics: Arc<Metrics>,
@@ -90,7 +90,7 @@ pub struct Relay {
     newest: std::sync::atomic::AtomicI64,
 }
 
-impl Relay {
+impl OutboxRelay {
     pub fn new(
         store: Store,
         destinations: Vec<Arc<dyn Destination>>,
@@ -133,7 +133,7 @@ impl Relay {
                 () = tokio::time::sleep(pause) => {}
                 () = draining.cancelled() => break,
                 // What was just committed goes out at once.
-                () = self.store.bell().rings(), if passed_well(looks) => {}
+                () = self.store.outbox_notifier().notified_of_events(), if passed_well(looks) => {}
             }
         }
         for destination in &self.destinations {
@@ -146,7 +146,7 @@ impl Relay {
     /// # Errors
     /// Of the store.
     pub async fn pass(&self, sweep: bool) -> Result<(), StoreError> {
-        let rung = self.store.bell().taken();
+        let rung = self.store.outbox_notifier().take_organizations();
         let orgs: Vec<OrgId> = if sweep { self.store.every_organization().await? } else { rung.into_iter().collect() };
         let (mut waiting, mut oldest) = (0, None);
         for org in &orgs {
@@ -176,20 +176,21 @@ impl Relay {
         let full = pending.len() as i64 == WINDOW;
         let (events, gone): (Vec<_>, Vec<_>) =
             pending.into_iter().partition(|pending| pending.body.is_some() && !self.behind(pending));
-        let told: Vec<Event> = events.iter().filter_map(|pending| Event::of(org, pending)).collect();
+        let told: Vec<OutboxEvent> = events.iter().filter_map(|pending| OutboxEvent::of(org, pending)).collect();
         anamnesis_core::failpoints::crash_at("events_claimed");
-        let before = events.iter().map(|pending| (Progress::after(&pending.taken), pending.attempts)).collect();
+        let before = events.iter().map(|pending| (DeliveryProgress::after(&pending.taken), pending.attempts)).collect();
         let after = self.deliver(&told, before).await;
         anamnesis_core::failpoints::crash_at("events_published");
         // Of an erased patient there is nothing to tell any more.
-        let mut ended = BTreeMap::from([(Ended::Gone, gone.iter().map(|pending| pending.id).collect::<Vec<Uuid>>())]);
+        let mut ended =
+            BTreeMap::from([(DeliveryEnd::Gone, gone.iter().map(|pending| pending.id).collect::<Vec<Uuid>>())]);
         let mut resting: BTreeMap<(Duration, String), Vec<Uuid>> = BTreeMap::new();
         for (pending, progress) in events.iter().zip(&after) {
             self.count(&pending.event_type, progress);
             match progress.rest() {
                 Some(rest) => resting.entry((rest, progress.taken())).or_default().push(pending.id),
-                None if progress.is_refused() => ended.entry(Ended::Refused).or_default().push(pending.id),
-                None => ended.entry(Ended::Delivered).or_default().push(pending.id),
+                None if progress.is_refused() => ended.entry(DeliveryEnd::Refused).or_default().push(pending.id),
+                None => ended.entry(DeliveryEnd::Delivered).or_default().push(pending.id),
             }
         }
         for (how, ids) in ended.into_iter().filter(|(_, ids)| !ids.is_empty()) {
@@ -202,7 +203,7 @@ impl Relay {
         Ok(full && !after.iter().any(|progress| progress.failed))
     }
 
-    fn count(&self, event_type: &str, progress: &Progress) {
+    fn count(&self, event_type: &str, progress: &DeliveryProgress) {
         let Some(kind) = event::label(event_type) else { return };
         let outcome = match progress.rest() {
             _ if progress.failed => Delivery::Error,
@@ -214,14 +215,14 @@ impl Relay {
     }
 
     /// The seeded bug of a watermark: whatever is older than the newest event that went out counts as gone out.
-    fn behind(&self, pending: &Pending) -> bool {
+    fn behind(&self, pending: &ClaimedEvent) -> bool {
         let at = pending.created_at.timestamp_micros();
         failpoints::is("outbox_watermark") && self.newest.fetch_max(at, std::sync::atomic::Ordering::SeqCst) > at
     }
 
     /// Offers each event to the destinations that have not taken it yet. With each event's progress comes the number of
     /// the attempt.
-    async fn deliver(&self, events: &[Event], before: Vec<(Progress, i64)>) -> Vec<Progress> {
+    async fn deliver(&self, events: &[OutboxEvent], before: Vec<(DeliveryProgress, i64)>) -> Vec<DeliveryProgress> {
         let mut all = before;
         for destination in &self.destinations {
             let name = destination.name();
@@ -229,12 +230,12 @@ impl Relay {
             if open.is_empty() {
                 continue;
             }
-            let mut offered: Vec<Event> = open.iter().map(|at| events[*at].clone()).collect();
-            let spans = traced::begin(&self.metrics.traces, destination.as_ref(), &mut offered);
+            let mut offered: Vec<OutboxEvent> = open.iter().map(|at| events[*at].clone()).collect();
+            let spans = spans::begin(&self.metrics.traces, destination.as_ref(), &mut offered);
             let answers = destination.deliver(&offered).await;
-            traced::end(spans, &answers);
+            spans::end(spans, &answers);
             for (at, taken) in open.into_iter().zip(answers) {
-                let taken = if failpoints::is("publish_unconfirmed") { Taken::Yes } else { taken };
+                let taken = if failpoints::is("publish_unconfirmed") { DeliveryOutcome::Accepted } else { taken };
                 let (progress, attempts) = &mut all[at];
                 progress.note(name, taken, *attempts);
             }
@@ -245,11 +246,11 @@ impl Relay {
     /// Tells of what was set aside; whether there may be more.
     async fn notices(&self) -> Result<bool, StoreError> {
         let notices = self.store.unnoticed(self.clock.now(), WINDOW).await?;
-        let told: Vec<Event> = notices.iter().map(Event::of_notice).collect();
+        let told: Vec<OutboxEvent> = notices.iter().map(OutboxEvent::of_notice).collect();
         if told.is_empty() {
             return Ok(false);
         }
-        let before = notices.iter().map(|notice| (Progress::after(&notice.taken), NOTICE_ATTEMPT)).collect();
+        let before = notices.iter().map(|notice| (DeliveryProgress::after(&notice.taken), NOTICE_ATTEMPT)).collect();
         let after = self.deliver(&told, before).await;
         let mut done = Vec::new();
         let mut resting: BTreeMap<(Duration, String), Vec<Uuid>> = BTreeMap::new();

@@ -13,7 +13,7 @@ use base64::engine::general_purpose::STANDARD;
 use reqwest::StatusCode;
 use secrecy::ExposeSecret as _;
 
-use super::{Destination, Event, Taken};
+use super::{DeliveryOutcome, Destination, OutboxEvent};
 use anamnesis_config::broker::Webhook;
 use anamnesis_core::clock::Clock;
 use anamnesis_core::failpoints;
@@ -27,7 +27,7 @@ const SHORTEST_SECRET: usize = 16;
 
 /// What is wrong with a configured callback. Never quotes it: a URL may hold a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum HookError {
+pub enum WebhookError {
     #[error("broker.webhooks: a url {0}")]
     Url(AddressError),
     #[error("broker.webhooks: a secret has fewer than {SHORTEST_SECRET} characters")]
@@ -37,20 +37,20 @@ pub enum HookError {
 }
 
 /// One receiver.
-pub struct Hook {
+pub struct WebhookDestination {
     name: String,
     secret: hmac::Key,
     /// Types wanted; empty: all.
     events: Vec<String>,
     client: Client,
     clock: Arc<dyn Clock>,
-    trouble: Mutex<Trouble>,
+    backoff: Mutex<FailureBackoff>,
 }
 
 /// How the receiver has been of late. One that fails is left alone for longer and longer, so that it holds up neither the
 /// exchange nor other callbacks.
 #[derive(Debug, Default)]
-struct Trouble {
+struct FailureBackoff {
     /// Failed attempts since the last event that it took.
     in_a_row: u32,
     /// How long it is left alone next time.
@@ -59,13 +59,13 @@ struct Trouble {
 }
 
 /// Refusals in a row after which the receiver is left alone: one event that it cannot take keeps nothing from the others.
-const REFUSALS: u32 = 3;
-const SHORTEST_REST: Duration = Duration::from_secs(1);
-const LONGEST_REST: Duration = Duration::from_secs(300);
+const FAILURES_BEFORE_PAUSE: u32 = 3;
+const MIN_PAUSE: Duration = Duration::from_secs(1);
+const MAX_PAUSE: Duration = Duration::from_secs(300);
 
 /// The name of a callback among the destinations: told from its address and the events that it wants, without showing
 /// either.
-pub fn hook_name(config: &Webhook) -> String {
+pub fn webhook_name(config: &Webhook) -> String {
     let text = format!("{} {}", config.url, config.events.join(" "));
     format!("webhook-{}", hex::encode(&digest(&SHA256, text.as_bytes()).as_ref()[..4]))
 }
@@ -78,29 +78,29 @@ pub fn signature(secret: &hmac::Key, id: &str, timestamp: i64, body: &[u8]) -> S
     format!("v1,{}", STANDARD.encode(context.sign().as_ref()))
 }
 
-impl Hook {
+impl WebhookDestination {
     /// # Errors
     /// When the URL is not encrypted beyond this machine, or the secret is too short.
-    pub fn new(config: &Webhook, clock: Arc<dyn Clock>) -> Result<Self, HookError> {
-        let endpoint = Endpoint::parse(&config.url).map_err(HookError::Url)?;
+    pub fn new(config: &Webhook, clock: Arc<dyn Clock>) -> Result<Self, WebhookError> {
+        let endpoint = Endpoint::parse(&config.url).map_err(WebhookError::Url)?;
         let secret = config.secret.expose_secret().as_bytes();
         if secret.len() < SHORTEST_SECRET {
-            return Err(HookError::Secret);
+            return Err(WebhookError::Secret);
         }
         let trusted = authority(&config.ca_file)?;
         let client = Client::new(endpoint, &Options { authority: trusted.as_deref(), ..Options::within(TOTAL) })?;
         let events = config.events.clone();
-        let name = hook_name(config);
-        let trouble = Mutex::default();
-        Ok(Self { name, trouble, secret: hmac::Key::new(hmac::HMAC_SHA256, secret), events, client, clock })
+        let name = webhook_name(config);
+        let backoff = Mutex::default();
+        Ok(Self { name, backoff, secret: hmac::Key::new(hmac::HMAC_SHA256, secret), events, client, clock })
     }
 
-    fn wants(&self, event: &Event) -> bool {
+    fn wants(&self, event: &OutboxEvent) -> bool {
         let short = event.kind.strip_prefix("anamnesis.").unwrap_or(&event.kind);
         self.events.is_empty() || self.events.iter().any(|wanted| wanted == &event.kind || wanted == short)
     }
 
-    async fn send(&self, event: &Event) -> Taken {
+    async fn send(&self, event: &OutboxEvent) -> DeliveryOutcome {
         let (id, timestamp) = (event.id.to_string(), self.clock.now().timestamp());
         let body = event.structured().to_string().into_bytes();
         let request = self
@@ -112,22 +112,22 @@ impl Hook {
             .header("webhook-signature", signature(&self.secret, &id, timestamp, &body))
             .body(body);
         match self.client.send(request, &Token::None, LARGEST).await.map(|answer| answer.status) {
-            Ok(status) => self.judged(verdict(status)),
+            Ok(status) => self.record(outcome_of(status)),
             // Nobody is there: the next event would meet the same.
             Err(error) => {
-                self.failed(REFUSALS, "unreachable");
+                self.failed(FAILURES_BEFORE_PAUSE, "unreachable");
                 tracing::debug!(%error, webhook = self.name, "a callback gave no answer");
-                Taken::Failed
+                DeliveryOutcome::Failed
             }
         }
     }
 
-    fn judged(&self, taken: Taken) -> Taken {
+    fn record(&self, taken: DeliveryOutcome) -> DeliveryOutcome {
         match taken {
-            Taken::Failed => self.failed(1, "refused"),
-            _ => *self.lock() = Trouble::default(),
+            DeliveryOutcome::Failed => self.failed(1, "refused"),
+            _ => *self.lock() = FailureBackoff::default(),
         }
-        if taken == Taken::Refused {
+        if taken == DeliveryOutcome::Refused {
             tracing::warn!(code = "webhook_refused", webhook = self.name, "a callback refuses an event for good (410)");
         }
         taken
@@ -135,12 +135,12 @@ impl Hook {
 
     /// Counts a failure; from the third in a row on the receiver rests.
     fn failed(&self, weight: u32, why: &'static str) {
-        let mut trouble = self.lock();
-        trouble.in_a_row = trouble.in_a_row.saturating_add(weight);
-        if trouble.in_a_row >= REFUSALS {
-            trouble.rest = (trouble.rest * 2).clamp(SHORTEST_REST, LONGEST_REST);
-            trouble.until = Some(Instant::now() + trouble.rest);
-            let seconds = trouble.rest.as_secs();
+        let mut backoff = self.lock();
+        backoff.in_a_row = backoff.in_a_row.saturating_add(weight);
+        if backoff.in_a_row >= FAILURES_BEFORE_PAUSE {
+            backoff.rest = (backoff.rest * 2).clamp(MIN_PAUSE, MAX_PAUSE);
+            backoff.until = Some(Instant::now() + backoff.rest);
+            let seconds = backoff.rest.as_secs();
             tracing::warn!(code = "webhook_failing", webhook = self.name, why, seconds, "a callback is left alone");
         }
     }
@@ -151,38 +151,38 @@ impl Hook {
         (!left.is_zero()).then_some(left)
     }
 
-    fn lock(&self) -> MutexGuard<'_, Trouble> {
-        self.trouble.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    fn lock(&self) -> MutexGuard<'_, FailureBackoff> {
+        self.backoff.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }
 
 /// Only 410 is the receiver's last word: "gone, and it will not be back". A 404 is a wrong path, a 401 a wrong key, a 400 a
 /// receiver that is not ready for this event; each is for a person to mend, and the event waits for that.
-fn verdict(status: StatusCode) -> Taken {
+fn outcome_of(status: StatusCode) -> DeliveryOutcome {
     match status {
-        StatusCode::GONE => Taken::Refused,
-        status if status.is_success() => Taken::Yes,
-        status if status.is_client_error() && failpoints::is("refused_is_ok") => Taken::Yes,
-        _ => Taken::Failed,
+        StatusCode::GONE => DeliveryOutcome::Refused,
+        status if status.is_success() => DeliveryOutcome::Accepted,
+        status if status.is_client_error() && failpoints::is("refused_is_ok") => DeliveryOutcome::Accepted,
+        _ => DeliveryOutcome::Failed,
     }
 }
 
 #[async_trait]
-impl Destination for Hook {
+impl Destination for WebhookDestination {
     fn name(&self) -> &str {
         &self.name
     }
 
-    fn tries(&self, event: &Event) -> bool {
+    fn tries(&self, event: &OutboxEvent) -> bool {
         self.wants(event) && self.resting().is_none()
     }
 
-    async fn deliver(&self, events: &[Event]) -> Vec<Taken> {
+    async fn deliver(&self, events: &[OutboxEvent]) -> Vec<DeliveryOutcome> {
         let mut answers = Vec::with_capacity(events.len());
         for event in events {
             answers.push(match self.resting() {
-                _ if !self.wants(event) => Taken::Yes,
-                Some(left) => Taken::Resting(left),
+                _ if !self.wants(event) => DeliveryOutcome::Accepted,
+                Some(left) => DeliveryOutcome::Paused(left),
                 None => self.send(event).await,
             });
         }
@@ -195,7 +195,7 @@ mod tests {
     use super::*;
     use anamnesis_core::clock::SystemClock;
 
-    fn hook(url: &str, secret: &str) -> Result<Hook, HookError> {
+    fn hook(url: &str, secret: &str) -> Result<WebhookDestination, WebhookError> {
         let config = Webhook {
             url: url.to_owned(),
             secret: secret.into(),
@@ -203,7 +203,7 @@ mod tests {
             ca_file: Default::default(),
             secret_file: Default::default(),
         };
-        Hook::new(&config, Arc::new(SystemClock))
+        WebhookDestination::new(&config, Arc::new(SystemClock))
     }
 
     #[test]
@@ -213,13 +213,13 @@ mod tests {
         assert!(hook("http://[::1]:9/hook", "0123456789abcdef").is_ok());
         assert_eq!(
             hook("http://clinic.example/hook", "0123456789abcdef").err(),
-            Some(HookError::Url(AddressError::NotEncrypted))
+            Some(WebhookError::Url(AddressError::NotEncrypted))
         );
         assert_eq!(
             hook("ftp://clinic.example", "0123456789abcdef").err(),
-            Some(HookError::Url(AddressError::NotEncrypted))
+            Some(WebhookError::Url(AddressError::NotEncrypted))
         );
-        assert_eq!(hook("https://clinic.example", "short").err(), Some(HookError::Secret));
+        assert_eq!(hook("https://clinic.example", "short").err(), Some(WebhookError::Secret));
     }
 
     #[test]
@@ -233,29 +233,29 @@ mod tests {
 
     #[test]
     fn only_410_is_a_receivers_last_word() {
-        assert_eq!(verdict(StatusCode::GONE), Taken::Refused);
+        assert_eq!(outcome_of(StatusCode::GONE), DeliveryOutcome::Refused);
         for status in [200, 201, 202, 204] {
-            assert_eq!(verdict(StatusCode::from_u16(status).unwrap()), Taken::Yes, "{status}");
+            assert_eq!(outcome_of(StatusCode::from_u16(status).unwrap()), DeliveryOutcome::Accepted, "{status}");
         }
         for status in [301, 307, 400, 401, 403, 404, 405, 409, 413, 422, 429, 500, 501, 502, 503] {
-            assert_eq!(verdict(StatusCode::from_u16(status).unwrap()), Taken::Failed, "{status}");
+            assert_eq!(outcome_of(StatusCode::from_u16(status).unwrap()), DeliveryOutcome::Failed, "{status}");
         }
     }
 
     #[test]
     fn a_receiver_that_fails_again_and_again_is_left_alone_for_longer_and_longer() {
         let hook = hook("https://clinic.example/hook", "0123456789abcdef").unwrap();
-        for refusal in 1..REFUSALS {
-            hook.judged(Taken::Failed);
+        for refusal in 1..FAILURES_BEFORE_PAUSE {
+            hook.record(DeliveryOutcome::Failed);
             assert_eq!(hook.resting(), None, "{refusal}");
         }
-        hook.judged(Taken::Failed);
-        assert!(hook.resting().is_some_and(|left| left <= SHORTEST_REST));
+        hook.record(DeliveryOutcome::Failed);
+        assert!(hook.resting().is_some_and(|left| left <= MIN_PAUSE));
         for _ in 0..20 {
-            hook.judged(Taken::Failed);
+            hook.record(DeliveryOutcome::Failed);
         }
-        assert!(hook.resting().is_some_and(|left| left > LONGEST_REST / 2 && left <= LONGEST_REST));
-        hook.judged(Taken::Yes);
+        assert!(hook.resting().is_some_and(|left| left > MAX_PAUSE / 2 && left <= MAX_PAUSE));
+        hook.record(DeliveryOutcome::Accepted);
         assert_eq!(hook.resting(), None);
     }
 
@@ -263,7 +263,7 @@ mod tests {
     fn the_name_of_a_callback_tells_callbacks_apart_and_shows_nothing() {
         let named = |url: &str, events: &[&str]| {
             let events = events.iter().map(|event| (*event).to_owned()).collect();
-            hook_name(&Webhook {
+            webhook_name(&Webhook {
                 url: url.to_owned(),
                 secret: "".into(),
                 events,

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use chrono::{DateTime, TimeDelta, Utc};
 use uuid::Uuid;
 
-use super::command_text::{Reply, reply};
-use super::consenting::{consent, consent_id};
-use super::erasing::is_erasure;
-use super::made::Grounds;
-use super::{Admitted, Disposition, Entry, Outcome, Pipeline, PipelineError, Shared};
-use crate::intake::binding::Admission as OrganizationAdmission;
+use super::command_text::{CommandIntent, intent_of};
+use super::consent::{consent, consent_id};
+use super::erasure::is_erasure;
+use super::manual_memory::CommandReferences;
+use super::{AdmittedMessage, BatchContext, DecodedMessage, Disposition, MessageOutcome, Pipeline, PipelineError};
 use crate::intake::grant::Grant;
+use crate::intake::producer_policy::OrganizationAdmission;
 use anamnesis_core::consent::{Consent, Consents, Provision, Withdrawal};
 use anamnesis_core::failpoints;
 use anamnesis_core::ids::{DocumentId, OrgId, PatientId, derive};
@@ -20,22 +20,22 @@ use anamnesis_core::memory::SetBy;
 use anamnesis_core::reason::Reason;
 use anamnesis_core::scope::Scope;
 use anamnesis_messages::contract::{Command, DocumentSubmitted, MemoryCommand};
-use anamnesis_messages::{Envelope, Message, Refusal};
+use anamnesis_messages::{Envelope, Message, Rejection};
 use anamnesis_store::Keys;
-use anamnesis_store::admission::{Begun, Known, Organization, Wanted};
+use anamnesis_store::admission::{AdmissionQuery, AdmissionState, AttemptBatch, OrganizationRules};
 
 /// The messages of one organisation after admission.
 pub(super) struct Admission {
-    pub(crate) admitted: Vec<Admitted>,
-    pub(crate) done: Vec<Outcome>,
+    pub(crate) admitted: Vec<AdmittedMessage>,
+    pub(crate) done: Vec<MessageOutcome>,
     /// Places of those of which nothing may be kept, not even in quarantine.
     pub(crate) unkept: BTreeSet<usize>,
-    pub(crate) shared: Shared,
+    pub(crate) shared: BatchContext,
 }
 
 /// What binds an organisation that nothing is known of.
-fn unregistered() -> Organization {
-    Organization {
+fn unregistered() -> OrganizationRules {
+    OrganizationRules {
         redaction_policy: "safe_harbor".into(),
         consent_required: false,
         withdrawal: Withdrawal::default(),
@@ -45,15 +45,16 @@ fn unregistered() -> Organization {
 
 impl Pipeline {
     /// Which messages go on, and what becomes of the others.
-    pub(super) async fn admit(&self, org: OrgId, entries: Vec<Entry>) -> Result<Admission, PipelineError> {
+    pub(super) async fn admit(&self, org: OrgId, entries: Vec<DecodedMessage>) -> Result<Admission, PipelineError> {
         let wanted = self.wanted(&entries);
         let mut known = self.store.known(org, &wanted).await?;
         let rules = known.rules.take();
-        let Bound { entries, grants, refused, mut done } = self.bound(org, rules.is_some(), entries).await?;
+        let PolicyCheckedBatch { entries, grants, refused, mut done } =
+            self.bound(org, rules.is_some(), entries).await?;
         let mut unkept = self.unkept(org, &refused).await?;
         let rules = rules.unwrap_or_else(unregistered);
         let keys = if entries.is_empty() { Keys::default() } else { self.keys_of(&entries).await? };
-        let mut batch = Batch::new(known, &keys, grants);
+        let mut batch = AdmissionBatch::new(known, &keys, grants);
         let now = self.store.clock().now();
         batch.modes(&entries, now);
         self.look_ahead(&mut batch, &entries, now);
@@ -65,10 +66,10 @@ impl Pipeline {
             if ephemeral || !permitted {
                 unkept.insert(entry.place);
             }
-            match self.verdict(entry, permitted, &rules, &keys, &mut batch) {
+            match self.decide(entry, permitted, &rules, &keys, &mut batch) {
                 Ok(entry) => {
                     batch.note(&entry, now);
-                    admitted.push(Admitted { ephemeral, ..entry });
+                    admitted.push(AdmittedMessage { ephemeral, ..entry });
                 }
                 Err(outcome) => {
                     // Of what was erased, a late message is not kept either.
@@ -80,17 +81,23 @@ impl Pipeline {
             }
         }
         // What this batch itself switches or denies holds for what its bindings refuse too.
-        let barred = |entry: &&Entry| batch.ephemeral(&entry.envelope, now) || batch.denies(&entry.envelope, now);
+        let barred =
+            |entry: &&DecodedMessage| batch.ephemeral(&entry.envelope, now) || batch.denies(&entry.envelope, now);
         unkept.extend(refused.iter().filter(barred).map(|entry| entry.place));
         let looked = Arc::new(batch.known.looked);
-        let shared = Shared { keys, generation: rules.generation, looked, begun: Begun::default() };
+        let shared = BatchContext { keys, generation: rules.generation, looked, begun: AttemptBatch::default() };
         Ok(Admission { admitted, done, unkept, shared })
     }
 
     /// Messages of producers that may speak for this organisation, and the others; a new organisation is registered where
     /// that is allowed.
-    async fn bound(&self, org: OrgId, registered: bool, entries: Vec<Entry>) -> Result<Bound, PipelineError> {
-        let mut bound = Bound::default();
+    async fn bound(
+        &self,
+        org: OrgId,
+        registered: bool,
+        entries: Vec<DecodedMessage>,
+    ) -> Result<PolicyCheckedBatch, PipelineError> {
+        let mut bound = PolicyCheckedBatch::default();
         let mut register = false;
         let now = self.store.clock().now();
         for entry in entries {
@@ -103,7 +110,7 @@ impl Pipeline {
                     bound.entries.push(entry);
                 }
                 Err(refusal) => {
-                    bound.done.push(Outcome::quarantined(entry.place, refusal.reason, refusal.field));
+                    bound.done.push(MessageOutcome::quarantined(entry.place, refusal.reason, refusal.field));
                     bound.refused.push(entry);
                 }
             }
@@ -115,9 +122,9 @@ impl Pipeline {
     }
 
     /// What each patient permits and denies once this batch is stored.
-    fn look_ahead(&self, batch: &mut Batch, entries: &[Entry], now: DateTime<Utc>) {
+    fn look_ahead(&self, batch: &mut AdmissionBatch, entries: &[DecodedMessage], now: DateTime<Utc>) {
         let mut ids = HashSet::new();
-        for Entry { envelope, .. } in entries {
+        for DecodedMessage { envelope, .. } in entries {
             let id = self.message_key(envelope);
             // Of another message with the id of one that is known nothing is stored.
             let (is_first, is_known) = (ids.insert(id), batch.known.seen.contains_key(&id));
@@ -131,9 +138,9 @@ impl Pipeline {
         }
     }
 
-    fn wanted(&self, entries: &[Entry]) -> Wanted {
-        let mut wanted = Wanted::default();
-        for Entry { envelope, .. } in entries {
+    fn wanted(&self, entries: &[DecodedMessage]) -> AdmissionQuery {
+        let mut wanted = AdmissionQuery::default();
+        for DecodedMessage { envelope, .. } in entries {
             wanted.messages.push(self.message_key(envelope));
             wanted.patients.push(envelope.patient());
             if let Message::DocumentSubmitted(document) = &envelope.message {
@@ -150,7 +157,7 @@ impl Pipeline {
     }
 
     /// Keys of the patients whose key was not destroyed, made for those who are new.
-    async fn keys_of(&self, entries: &[Entry]) -> Result<Keys, PipelineError> {
+    async fn keys_of(&self, entries: &[DecodedMessage]) -> Result<Keys, PipelineError> {
         let scopes: HashSet<Scope> =
             entries.iter().filter_map(|e| Scope::new(e.envelope.organization(), e.envelope.patient()).ok()).collect();
         let scopes: Vec<Scope> = scopes.into_iter().collect();
@@ -166,15 +173,16 @@ impl Pipeline {
             .hash("message", &[org.as_bytes(), envelope.source.as_bytes(), envelope.id.as_bytes()])
     }
 
-    fn verdict(
+    fn decide(
         &self,
-        Entry { place, span, envelope }: Entry,
+        DecodedMessage { place, span, envelope }: DecodedMessage,
         permitted: bool,
-        rules: &Organization,
+        rules: &OrganizationRules,
         alive: &Keys,
-        batch: &mut Batch,
-    ) -> Result<Admitted, Outcome> {
-        let quarantine = |reason, field: Option<&str>| Outcome::quarantined(place, reason, field.map(str::to_owned));
+        batch: &mut AdmissionBatch,
+    ) -> Result<AdmittedMessage, MessageOutcome> {
+        let quarantine =
+            |reason, field: Option<&str>| MessageOutcome::quarantined(place, reason, field.map(str::to_owned));
         let scope =
             Scope::new(envelope.organization(), envelope.patient()).map_err(|_| quarantine(Reason::Malformed, None))?;
         let message = self.message_key(&envelope);
@@ -182,7 +190,7 @@ impl Pipeline {
         if let Some(seen) = batch.known.seen.get(&message).or_else(|| batch.seen.get(&message)) {
             let same = *seen == body_hash || failpoints::is("no_body_check");
             return Err(if same {
-                Outcome::new(place, Disposition::Duplicate)
+                MessageOutcome::new(place, Disposition::Duplicate)
             } else {
                 quarantine(Reason::IdReused, Some("id"))
             });
@@ -191,7 +199,7 @@ impl Pipeline {
             // Who asks again for what was done has it.
             let again = matches!(&envelope.message, Message::MemoryCommand(command) if is_erasure(command));
             return Err(if again {
-                Outcome::new(place, Disposition::Duplicate)
+                MessageOutcome::new(place, Disposition::Duplicate)
             } else {
                 quarantine(Reason::ErasedSubject, Some("patient_id"))
             });
@@ -219,7 +227,7 @@ impl Pipeline {
             types.push(document.document_type);
         }
         batch.seen.insert(message, body_hash);
-        Ok(Admitted {
+        Ok(AdmittedMessage {
             place,
             scope,
             message,
@@ -230,7 +238,7 @@ impl Pipeline {
             withdrawal: rules.withdrawal,
             ephemeral: false,
             words: None,
-            grounds: Grounds::default(),
+            references: CommandReferences::default(),
             span,
         })
     }
@@ -270,7 +278,7 @@ pub(super) fn said_at(envelope: &Envelope, now: DateTime<Utc>) -> Option<DateTim
         Message::ProfileUpdated(profile) => Some(profile.recorded_at),
         // Who promotes a capture without words means the capture's own.
         Message::MemoryCommand(command)
-            if command.command == Command::Promote || matches!(reply(command), Some(Reply::Words(_))) =>
+            if command.command == Command::Promote || matches!(intent_of(command), Some(CommandIntent::Words(_))) =>
         {
             Some(issued_at(command, envelope, now))
         }
@@ -294,19 +302,19 @@ pub(super) fn ephemeral_switch(command: Command) -> Option<bool> {
 
 /// What the bindings of producers said of a batch.
 #[derive(Default)]
-struct Bound {
-    entries: Vec<Entry>,
+struct PolicyCheckedBatch {
+    entries: Vec<DecodedMessage>,
     /// What the producer of each message may say, by place.
     grants: HashMap<usize, Grant>,
     /// Messages of producers that may not speak for this organisation.
-    refused: Vec<Entry>,
+    refused: Vec<DecodedMessage>,
     /// What became of those.
-    done: Vec<Outcome>,
+    done: Vec<MessageOutcome>,
 }
 
 /// What is known, stored or earlier in this batch.
-struct Batch {
-    known: Known,
+struct AdmissionBatch {
+    known: AdmissionState,
     /// What the producer of each message may say, by place.
     grants: HashMap<usize, Grant>,
     /// What each patient permits and denies, this far into the batch.
@@ -317,8 +325,8 @@ struct Batch {
     revisions: HashMap<(PatientId, DocumentId, u32), [u8; 32]>,
 }
 
-impl Batch {
-    fn new(known: Known, keys: &Keys, grants: HashMap<usize, Grant>) -> Self {
+impl AdmissionBatch {
+    fn new(known: AdmissionState, keys: &Keys, grants: HashMap<usize, Grant>) -> Self {
         let consents = keys.keys().map(|scope| (scope.patient(), known.consents_of(*scope, keys))).collect();
         Self {
             known,
@@ -350,7 +358,7 @@ impl Batch {
     }
 
     /// Takes in what an admitted message decides for those after it. Their rows are then this batch's own.
-    fn note(&mut self, entry: &Admitted, now: DateTime<Utc>) {
+    fn note(&mut self, entry: &AdmittedMessage, now: DateTime<Utc>) {
         let patient = entry.scope.patient();
         if let Some(consent) = consent(&entry.envelope, now) {
             self.consents.entry(patient).or_default().add(consent);
@@ -364,8 +372,8 @@ impl Batch {
     }
 
     /// Commands of this very batch that switch the ephemeral mode: a document beside them must not slip through.
-    fn modes(&mut self, entries: &[Entry], now: DateTime<Utc>) {
-        for Entry { envelope, .. } in entries {
+    fn modes(&mut self, entries: &[DecodedMessage], now: DateTime<Utc>) {
+        for DecodedMessage { envelope, .. } in entries {
             let Message::MemoryCommand(command) = &envelope.message else { continue };
             if not_yet(envelope, now).is_some() {
                 continue;
@@ -385,7 +393,7 @@ impl Batch {
     }
 
     /// Whether the revisions that are there already are of types that this producer may replace.
-    fn same_type(&self, document: &DocumentSubmitted, grant: &Grant) -> Result<(), Refusal> {
+    fn same_type(&self, document: &DocumentSubmitted, grant: &Grant) -> Result<(), Rejection> {
         let known = self.known.types.get(&(document.patient_id, document.document_id));
         known.into_iter().flatten().try_for_each(|old| grant.replaces(*old, document.document_type))
     }
@@ -398,11 +406,11 @@ impl Batch {
         id: DocumentId,
         revision: u32,
         body: [u8; 32],
-    ) -> Result<(), Outcome> {
+    ) -> Result<(), MessageOutcome> {
         let key = (patient, id, revision);
         match self.known.revisions.get(&key).or_else(|| self.revisions.get(&key)) {
-            Some(known) if *known == body => Err(Outcome::new(place, Disposition::Duplicate)),
-            Some(_) => Err(Outcome::quarantined(place, Reason::IdReused, Some("revision".to_owned()))),
+            Some(known) if *known == body => Err(MessageOutcome::new(place, Disposition::Duplicate)),
+            Some(_) => Err(MessageOutcome::quarantined(place, Reason::IdReused, Some("revision".to_owned()))),
             None => {
                 self.revisions.insert(key, body);
                 Ok(())

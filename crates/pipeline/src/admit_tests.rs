@@ -25,8 +25,8 @@ fn consent(provision: &str, scope: &str, from: &str) -> Envelope {
     envelope("consent.recorded.v1", &fields)
 }
 
-fn batch() -> Batch {
-    Batch::new(Known::default(), &Keys::default(), HashMap::new())
+fn batch() -> AdmissionBatch {
+    AdmissionBatch::new(AdmissionState::default(), &Keys::default(), HashMap::new())
 }
 
 fn patient() -> PatientId {
@@ -98,11 +98,11 @@ fn only_two_commands_switch_the_mode_and_rows_of_a_message_differ() {
 #[test]
 fn a_mode_of_the_same_batch_holds_from_its_own_time_on() {
     let now = instant(NOW);
-    let place = |(place, envelope)| Entry { place, span: Default::default(), envelope: Box::new(envelope) };
+    let place = |(place, envelope)| DecodedMessage { place, span: Default::default(), envelope: Box::new(envelope) };
     let on = commanded("ephemeral_on", json!({"issued_at": "2026-03-01T10:00:00Z"}));
     let off = commanded("ephemeral_off", json!({"issued_at": "2026-03-01T11:00:00Z"}));
     let tomorrow = commanded("ephemeral_on", json!({"issued_at": "2026-03-09T10:00:00Z"}));
-    let entries: Vec<Entry> = [off, on, tomorrow].into_iter().enumerate().map(place).collect();
+    let entries: Vec<DecodedMessage> = [off, on, tomorrow].into_iter().enumerate().map(place).collect();
     let mut batch = batch();
     assert!(!batch.ephemeral(&note("2026-03-01T10:30:00Z"), now), "nobody switched anything");
     batch.modes(&entries, now);
@@ -150,8 +150,8 @@ fn a_revision_under_another_message_is_a_repetition_or_a_reused_id() {
     let (mut batch, id) = (batch(), DOCUMENT.parse().unwrap());
     let mut take = |place, revision, body| batch.revision(place, patient(), id, revision, [body; 32]);
     assert_eq!(take(0, 1, 7), Ok(()));
-    assert_eq!(take(1, 1, 7), Err(Outcome::new(1, Disposition::Duplicate)));
-    let reused = Outcome::quarantined(2, Reason::IdReused, Some("revision".to_owned()));
+    assert_eq!(take(1, 1, 7), Err(MessageOutcome::new(1, Disposition::Duplicate)));
+    let reused = MessageOutcome::quarantined(2, Reason::IdReused, Some("revision".to_owned()));
     assert_eq!(take(2, 1, 8), Err(reused));
     assert_eq!(take(3, 2, 8), Ok(()));
     batch.known.revisions.insert((patient(), id, 3), [9; 32]);

@@ -5,37 +5,37 @@ use std::time::Instant;
 
 use futures::FutureExt as _;
 
-use super::canonical;
-use super::message::{Message, Outcome, Raw};
+use super::batch_log;
+use super::message::{BatchMessage, MessageOutcome, RawMessage};
 use super::{Disposition, Pipeline, PipelineError};
 use anamnesis_core::failpoints;
-use anamnesis_messages::Refusal;
+use anamnesis_messages::Rejection;
 use anamnesis_observability::metrics::labels::Queue;
 use anamnesis_sql::Fault;
 use anamnesis_store::StoreError;
-use anamnesis_store::quarantine::Rejected;
+use anamnesis_store::quarantine::RejectedMessage;
 
 impl Pipeline {
     /// Works a batch, counted as coming from this queue; the caller counts what is in flight.
-    pub async fn run_from(&self, queue: Queue, bodies: Vec<Raw>) -> Vec<Disposition> {
+    pub async fn run_from(&self, queue: Queue, bodies: Vec<RawMessage>) -> Vec<Disposition> {
         let started = Instant::now();
         // On the heap and without its type, which is as deep as the pipeline.
-        let ((mut batch, open), spent) = canonical::timed(self.worked(queue, bodies).boxed()).await;
+        let ((mut batch, open), spent) = batch_log::measured(self.process_batch(queue, bodies).boxed()).await;
         self.end_spans(&mut batch, open);
         let done = || batch.iter().map(|message| message.disposition(open));
         self.count_dispositions(queue, batch.iter().map(|message| message.kind).zip(done()));
         self.count_lag(queue, batch.iter().map(|message| message.sent_at).zip(done()));
-        self.tell(queue, &batch, open, (spent, started));
+        self.log_batch(queue, &batch, open, (spent, started));
         done().collect()
     }
 
     /// A batch with its outcomes, and what a message without one is.
-    async fn worked(&self, queue: Queue, bodies: Vec<Raw>) -> (Vec<Message>, Disposition) {
+    async fn process_batch(&self, queue: Queue, bodies: Vec<RawMessage>) -> (Vec<BatchMessage>, Disposition) {
         let (mut batch, by_organization) = self.decode(queue, bodies);
         let mut failed = false;
         for (org, entries) in by_organization {
             let places: Vec<usize> = entries.iter().map(|entry| entry.place).collect();
-            let outcomes = match self.organization(org, entries).await {
+            let outcomes = match self.process_organization(org, entries).await {
                 Ok(outcomes) => {
                     self.outage.ended();
                     outcomes
@@ -50,7 +50,7 @@ impl Pipeline {
                         self.outage.began(cause);
                     }
                     tracing::warn!(%error, code = "batch_failed", "a batch could not be worked and will be tried again");
-                    places.iter().map(|place| Outcome::new(*place, error.again())).collect()
+                    places.iter().map(|place| MessageOutcome::new(*place, error.again())).collect()
                 }
             };
             for outcome in outcomes {
@@ -61,30 +61,32 @@ impl Pipeline {
         // After the others: a command of this batch may say that nothing is kept.
         if !self.quarantine(&mut batch).await && !failpoints::is("quarantine_unwritten") {
             failed = true;
-            let open = |outcome: &mut Outcome| outcome.disposition = Disposition::Waits;
-            let quarantined = |outcome: &&mut Outcome| matches!(outcome.disposition, Disposition::Quarantined(_));
+            let open = |outcome: &mut MessageOutcome| outcome.disposition = Disposition::Waits;
+            let quarantined =
+                |outcome: &&mut MessageOutcome| matches!(outcome.disposition, Disposition::Quarantined(_));
             batch.iter_mut().filter_map(|message| message.outcome.as_mut()).filter(quarantined).for_each(open);
         }
         (batch, if failed { Disposition::Waits } else { Disposition::Stored })
     }
 
     /// Writes what was set aside. Whether that could be written: what could not is no one's yet, and comes again.
-    async fn quarantine(&self, batch: &mut [Message]) -> bool {
+    async fn quarantine(&self, batch: &mut [BatchMessage]) -> bool {
         let mut rejected = Vec::new();
         let mut unread = Vec::new();
         for message in batch {
-            let Some(Outcome { disposition: Disposition::Quarantined(reason), field, unkept, .. }) = &message.outcome
+            let Some(MessageOutcome { disposition: Disposition::Quarantined(reason), field, unkept, .. }) =
+                &message.outcome
             else {
                 continue;
             };
             // Bodies are moved: nothing after this reads them.
             let raw = std::mem::take(&mut message.raw);
             let problem = anamnesis_messages::Problem::Conflict;
-            let refusal = Refusal { reason: *reason, problem, field: field.clone() };
+            let refusal = Rejection { reason: *reason, problem, field: field.clone() };
             match message.organization {
                 Some(_) => {
                     let entry = self.rejected(message.organization, raw, &refusal);
-                    let entry = Rejected { patient: message.patient, ..entry };
+                    let entry = RejectedMessage { patient: message.patient, ..entry };
                     rejected.push(if *unkept { entry.without_content() } else { entry });
                 }
                 // Nobody could read of whom it speaks.

@@ -4,17 +4,17 @@
 
 use chrono::{DateTime, Utc};
 
-use super::made::{HandMade, trust_in};
-use super::{Admitted, Pipeline, PipelineError};
+use super::manual_memory::{ManualMemory, trust_of_memory};
+use super::{AdmittedMessage, Pipeline, PipelineError};
 use anamnesis_core::document::DocumentType;
-use anamnesis_core::fold::Deed;
 use anamnesis_core::ids::{DocumentId, derive};
 use anamnesis_core::memory::{Class, Kind, SetBy};
+use anamnesis_core::projection::MemoryAction;
 use anamnesis_core::provenance::Trust;
 use anamnesis_core::scope::Scope;
 use anamnesis_messages::Message;
 use anamnesis_messages::contract::{ActorRole, Command, DocumentSubmitted, MemoryCommand};
-use anamnesis_store::read::When;
+use anamnesis_store::read::ReadInstant;
 use anamnesis_text::fold;
 
 /// Answers that are nothing but a yes, folded.
@@ -64,42 +64,46 @@ pub(crate) struct CommandText {
     /// Of what it speaks, where the words alone do not say it ("100 mg").
     pub(crate) subject: Option<String>,
     /// Of what is made by hand of the words.
-    pub(crate) made: Option<HandMade>,
+    pub(crate) made: Option<ManualMemory>,
 }
 
 /// What a command comes to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Reply<'a> {
-    Act(Deed),
+pub(super) enum CommandIntent<'a> {
+    Act(MemoryAction),
     /// Something else holds.
     Words(&'a str),
 }
 
 /// `None` for commands that neither act on single memories nor say anything.
-pub(super) fn reply(command: &MemoryCommand) -> Option<Reply<'_>> {
+pub(super) fn intent_of(command: &MemoryCommand) -> Option<CommandIntent<'_>> {
     let text = command.text.as_ref().map(|text| text.as_str().trim()).filter(|text| !text.is_empty());
     let deed = match command.command {
-        Command::Verify => Deed::Verified,
-        Command::Confirm => Deed::Confirmed,
-        Command::End => Deed::Ended,
-        Command::Protect => Deed::Protected,
-        Command::Forget => Deed::Forgotten,
-        Command::Recover => Deed::Recovered,
-        Command::Reinforce => Deed::Reinforced,
+        Command::Verify => MemoryAction::Verified,
+        Command::Confirm => MemoryAction::Confirmed,
+        Command::End => MemoryAction::Ended,
+        Command::Protect => MemoryAction::Protected,
+        Command::Forget => MemoryAction::Forgotten,
+        Command::Recover => MemoryAction::Recovered,
+        Command::Reinforce => MemoryAction::Reinforced,
         // Without words of its own, what an episode taught speaks for the belief.
-        Command::Revise => return Some(text.map_or(Reply::Act(Deed::Reinforced), Reply::Words)),
-        Command::Correct | Command::Add | Command::Promote | Command::Supersede => return text.map(Reply::Words),
+        Command::Revise => {
+            return Some(text.map_or(CommandIntent::Act(MemoryAction::Reinforced), CommandIntent::Words));
+        }
+        Command::Correct | Command::Add | Command::Promote | Command::Supersede => {
+            return text.map(CommandIntent::Words);
+        }
         Command::Answer => match text {
-            None => Deed::Confirmed,
+            None => MemoryAction::Confirmed,
             Some(text) => match plain(text) {
-                word if YES.contains(&word.as_str()) => Deed::Confirmed,
-                word if NO.contains(&word.as_str()) => Deed::Denied,
-                _ => return Some(Reply::Words(text)),
+                word if YES.contains(&word.as_str()) => MemoryAction::Confirmed,
+                word if NO.contains(&word.as_str()) => MemoryAction::Denied,
+                _ => return Some(CommandIntent::Words(text)),
             },
         },
         _ => return None,
     };
-    Some(Reply::Act(deed))
+    Some(CommandIntent::Act(deed))
 }
 
 /// Folded, without punctuation at its ends.
@@ -150,21 +154,21 @@ impl Pipeline {
     ///
     /// # Errors
     /// When the store cannot say of what they speak.
-    pub(super) async fn resolve_commands(&self, admitted: &mut [Admitted]) -> Result<(), PipelineError> {
+    pub(super) async fn resolve_commands(&self, admitted: &mut [AdmittedMessage]) -> Result<(), PipelineError> {
         for entry in admitted {
             let Message::MemoryCommand(command) = &mut entry.envelope.message else { continue };
             let repeated = self.promoted(entry.scope, command).await?;
             let Message::MemoryCommand(command) = &entry.envelope.message else { continue };
-            entry.grounds = self.grounds(entry.scope, command).await?;
-            let Some(Reply::Words(text)) = reply(command) else { continue };
-            let mut made = self.hand_made(entry.scope, command).await?;
+            entry.references = self.references(entry.scope, command).await?;
+            let Some(CommandIntent::Words(text)) = intent_of(command) else { continue };
+            let mut made = self.resolve_manual_memory(entry.scope, command).await?;
             if let (Some((class, until)), Some(made)) = (repeated, &mut made) {
-                (made.repeats, entry.grounds.until) = (Some(class), until);
+                (made.repeats, entry.references.until) = (Some(class), until);
             }
             let at = super::admit::issued_at(command, &entry.envelope, self.store.clock().now());
             let document = document(command, &entry.message, at, text);
             let known = match command.memory_ids.as_deref() {
-                Some([id, ..]) => self.store.memory(entry.scope, *id, When::Now).await?,
+                Some([id, ..]) => self.store.memory(entry.scope, *id, ReadInstant::Now).await?,
                 _ => None,
             };
             let subject = known.and_then(|memory| memory.words).map(|words| words.concept);
@@ -183,9 +187,10 @@ impl Pipeline {
         let (Command::Promote, true, Some([id, ..])) = (command.command, silent, command.memory_ids.as_deref()) else {
             return Ok(None);
         };
-        let Some(memory) = self.store.memory(scope, *id, When::Now).await? else { return Ok(None) };
+        let Some(memory) = self.store.memory(scope, *id, ReadInstant::Now).await? else { return Ok(None) };
         command.text = self.own_words(scope, &memory).await?.map(Into::into);
-        let of_model = memory.class == Class::Inference || (memory.kind == Kind::Raw && trust_in(&memory) >= Trust::T4);
+        let of_model =
+            memory.class == Class::Inference || (memory.kind == Kind::Raw && trust_of_memory(&memory) >= Trust::T4);
         let class = if of_model { Class::Inference } else { memory.class };
         let said = memory.recorded_at.min(memory.said_at);
         let ends = memory.expires_at.or_else(|| self.store.policy().expires_at(class, said, None));
@@ -209,17 +214,21 @@ mod tests {
     #[test]
     fn a_yes_and_a_no_are_acts_in_both_languages_and_anything_else_is_words() {
         for yes in [None, Some("Sí."), Some("yes"), Some("¡Así es!"), Some("  ")] {
-            assert_eq!(reply(&command("answer", yes)), Some(Reply::Act(Deed::Confirmed)), "{yes:?}");
+            assert_eq!(
+                intent_of(&command("answer", yes)),
+                Some(CommandIntent::Act(MemoryAction::Confirmed)),
+                "{yes:?}"
+            );
         }
         for no in ["No.", "ya no", "Not any more"] {
-            assert_eq!(reply(&command("answer", Some(no))), Some(Reply::Act(Deed::Denied)), "{no}");
+            assert_eq!(intent_of(&command("answer", Some(no))), Some(CommandIntent::Act(MemoryAction::Denied)), "{no}");
         }
         for words in ["no, ahora 100 mg", "sí, pero menos", "100 mg"] {
-            assert_eq!(reply(&command("answer", Some(words))), Some(Reply::Words(words)));
+            assert_eq!(intent_of(&command("answer", Some(words))), Some(CommandIntent::Words(words)));
         }
         assert_eq!(
-            reply(&command("correct", Some("no"))),
-            Some(Reply::Words("no")),
+            intent_of(&command("correct", Some("no"))),
+            Some(CommandIntent::Words("no")),
             "a correction always says something"
         );
     }

@@ -54,9 +54,9 @@ impl Disposition {
 
 /// Counts by disposition.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Tally(BTreeMap<Disposition, u64>);
+pub struct DispositionCounts(BTreeMap<Disposition, u64>);
 
-impl Tally {
+impl DispositionCounts {
     pub fn add(&mut self, disposition: Disposition) {
         *self.0.entry(disposition).or_default() += 1;
     }

@@ -26,7 +26,7 @@ fn a_wait_and_a_retry_share_one_word_and_all_others_have_their_own() {
 
 #[test]
 fn a_tally_adds_up_by_word_whatever_the_reason() {
-    let mut tally = Tally::default();
+    let mut tally = DispositionCounts::default();
     for one in ALL {
         tally.add(one);
     }

@@ -4,50 +4,50 @@ use std::sync::Arc;
 
 use anamnesis_config::embedding::Provider;
 use anamnesis_config::traces::Propagation;
-use anamnesis_embedding::{EmbedObserver, ModelProfile, Outcome, Purpose, RequestSeen, Underway};
+use anamnesis_embedding::{EmbedObserver, EmbedRequest, InFlightRequest, ModelProfile, Purpose, RequestOutcome};
 use anamnesis_observability::metrics::labels::{EmbeddingOutcome, EmbeddingPurpose};
 use anamnesis_observability::metrics::{Label as _, Metrics};
 use anamnesis_observability::traces::{Code, Count, Kind, Name, Named, Span, current};
 
 /// Counts requests, texts, tokens and money.
-pub struct Metered {
+pub struct EmbeddingMetrics {
     metrics: Arc<Metrics>,
     price_per_token: f64,
 }
 
-impl Metered {
+impl EmbeddingMetrics {
     /// `price_per_million_tokens` in the currency of the metrics' identity.
     pub fn new(metrics: Arc<Metrics>, price_per_million_tokens: f64) -> Self {
         Self { metrics, price_per_token: price_per_million_tokens / 1e6 }
     }
 }
 
-fn label(outcome: Outcome) -> EmbeddingOutcome {
+fn label(outcome: RequestOutcome) -> EmbeddingOutcome {
     match outcome {
-        Outcome::Ok => EmbeddingOutcome::Ok,
-        Outcome::Transient => EmbeddingOutcome::Transient,
-        Outcome::RateLimited => EmbeddingOutcome::RateLimited,
-        Outcome::CircuitOpen => EmbeddingOutcome::CircuitOpen,
-        Outcome::TooMuch => EmbeddingOutcome::TooMuch,
-        Outcome::Rejected => EmbeddingOutcome::Rejected,
-        Outcome::Misconfigured => EmbeddingOutcome::Misconfigured,
-        Outcome::BadAnswer => EmbeddingOutcome::BadAnswer,
+        RequestOutcome::Ok => EmbeddingOutcome::Ok,
+        RequestOutcome::Transient => EmbeddingOutcome::Transient,
+        RequestOutcome::RateLimited => EmbeddingOutcome::RateLimited,
+        RequestOutcome::CircuitOpen => EmbeddingOutcome::CircuitOpen,
+        RequestOutcome::TooMuch => EmbeddingOutcome::TooMuch,
+        RequestOutcome::Rejected => EmbeddingOutcome::Rejected,
+        RequestOutcome::Misconfigured => EmbeddingOutcome::Misconfigured,
+        RequestOutcome::BadAnswer => EmbeddingOutcome::BadAnswer,
     }
 }
 
 /// A call of the model as a span: the provider's answer ends it.
-struct Call {
+struct EmbedCallSpan {
     span: Span,
     /// The provider is to know of the trace.
     propagated: bool,
 }
 
-impl Underway for Call {
+impl InFlightRequest for EmbedCallSpan {
     fn traceparent(&self) -> Option<String> {
         self.span.context().traceparent().filter(|_| self.propagated)
     }
 
-    fn ended(mut self: Box<Self>, seen: &RequestSeen<'_>) {
+    fn ended(mut self: Box<Self>, seen: &EmbedRequest<'_>) {
         let purpose = match seen.purpose {
             Purpose::Document => EmbeddingPurpose::Document,
             Purpose::Query => EmbeddingPurpose::Query,
@@ -55,14 +55,14 @@ impl Underway for Call {
         self.span.code(Code::Purpose, purpose.code());
         self.span.count(Count::Texts, seen.texts as u64);
         self.span.count(Count::Tokens, seen.tokens);
-        if seen.outcome != Outcome::Ok {
+        if seen.outcome != RequestOutcome::Ok {
             self.span.fail(seen.outcome.code());
         }
     }
 }
 
-impl EmbedObserver for Metered {
-    fn begins(&self, provider: Provider, profile: &ModelProfile) -> Option<Box<dyn Underway>> {
+impl EmbedObserver for EmbeddingMetrics {
+    fn begins(&self, provider: Provider, profile: &ModelProfile) -> Option<Box<dyn InFlightRequest>> {
         let traces = &self.metrics.traces;
         let kind = if provider == Provider::Builtin { Kind::Internal } else { Kind::Client };
         let mut span = traces.operation(Name::Embeddings(&profile.model), kind, &current());
@@ -73,17 +73,17 @@ impl EmbedObserver for Metered {
         span.code(Code::GenAiProvider, provider.gen_ai());
         span.name(Named::Model, &profile.model);
         span.count(Count::Dimension, profile.dimension as u64);
-        Some(Box::new(Call { span, propagated: traces.propagates(Propagation::Embedding) }))
+        Some(Box::new(EmbedCallSpan { span, propagated: traces.propagates(Propagation::Embedding) }))
     }
 
-    fn request(&self, seen: &RequestSeen<'_>) {
+    fn request(&self, seen: &EmbedRequest<'_>) {
         let metrics = &self.metrics.embedding;
         metrics.requests.of(label(seen.outcome)).inc();
         metrics.truncated.inc_by(seen.truncated as u64);
-        if seen.outcome != Outcome::CircuitOpen {
+        if seen.outcome != RequestOutcome::CircuitOpen {
             metrics.seconds.observe(seen.duration.as_secs_f64());
         }
-        if seen.outcome == Outcome::Ok {
+        if seen.outcome == RequestOutcome::Ok {
             let purpose = match seen.purpose {
                 Purpose::Document => EmbeddingPurpose::Document,
                 Purpose::Query => EmbeddingPurpose::Query,
@@ -113,9 +113,9 @@ mod tests {
     #[test]
     fn each_request_is_counted_and_only_an_answered_one_is_paid() {
         let metrics = Arc::new(Metrics::new(&Identity::default()).unwrap());
-        let metered = Metered::new(Arc::clone(&metrics), 0.02);
-        for outcome in Outcome::ALL {
-            metered.request(&RequestSeen {
+        let metered = EmbeddingMetrics::new(Arc::clone(&metrics), 0.02);
+        for outcome in RequestOutcome::ALL {
+            metered.request(&EmbedRequest {
                 provider: Provider::OpenAi,
                 model: "m",
                 purpose: Purpose::Query,
@@ -131,9 +131,9 @@ mod tests {
         metered.circuit(true);
         let embedding = &metrics.embedding;
         assert_eq!(embedding.texts.of(EmbeddingPurpose::Query).get(), 3);
-        assert_eq!((embedding.tokens.get(), embedding.truncated.get()), (500_000, Outcome::ALL.len() as u64));
+        assert_eq!((embedding.tokens.get(), embedding.truncated.get()), (500_000, RequestOutcome::ALL.len() as u64));
         assert!((metrics.spending.cost.get() - 0.01).abs() < 1e-12);
-        assert_eq!(embedding.seconds.get_sample_count(), Outcome::ALL.len() as u64 - 1);
+        assert_eq!(embedding.seconds.get_sample_count(), RequestOutcome::ALL.len() as u64 - 1);
         assert_eq!((embedding.limited.get_sample_count(), embedding.circuit_open.get()), (1, 1));
     }
 }

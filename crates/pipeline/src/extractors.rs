@@ -8,8 +8,8 @@ use std::sync::Arc;
 use anamnesis_config::extraction::{ExtractionConfig, ReadingProfile};
 use anamnesis_core::ids::OrgId;
 use anamnesis_extraction::Extractor;
-use anamnesis_extraction::lexicon::{Extension, LexiconError};
-use anamnesis_extraction::reader::{Reader, ReaderError};
+use anamnesis_extraction::lexicon::{LexiconError, LexiconExtension};
+use anamnesis_extraction::reader::{ClinicalReader, ReaderError};
 
 /// What is wrong with the lexicons of the configuration: the key, then file, line and column; never what stands there.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -39,8 +39,8 @@ impl Extractors {
     pub(crate) fn load(config: &ExtractionConfig) -> Result<Self, ExtractorsError> {
         let reader = match config.profile {
             ReadingProfile::Fast => None,
-            ReadingProfile::Careful if config.reader_file.as_os_str().is_empty() => Some(Reader::builtin()),
-            ReadingProfile::Careful => Some(Reader::open(&config.reader_file)),
+            ReadingProfile::Careful if config.reader_file.as_os_str().is_empty() => Some(ClinicalReader::builtin()),
+            ReadingProfile::Careful => Some(ClinicalReader::open(&config.reader_file)),
         };
         // A small program has no reader, and reads as well as it can.
         let reader = reader.filter(|reader| !matches!(reader, Err(ReaderError::Absent)));
@@ -59,7 +59,7 @@ impl Extractors {
         Self::with(config, None)
     }
 
-    fn with(config: &ExtractionConfig, reader: Option<&Reader>) -> Result<Self, ExtractorsError> {
+    fn with(config: &ExtractionConfig, reader: Option<&ClinicalReader>) -> Result<Self, ExtractorsError> {
         let extractor = |files: &[PathBuf]| extractor(files, reader);
         let usual = extractor(&config.lexicons).map_err(ExtractorsError::Deployment)?;
         let mut own = BTreeMap::new();
@@ -81,8 +81,8 @@ impl Extractors {
 }
 
 /// `None`: the program's own rules, without a reader.
-fn extractor(files: &[PathBuf], reader: Option<&Reader>) -> Result<Option<Arc<Extractor>>, LexiconError> {
-    let extension = Extension::load(files)?;
+fn extractor(files: &[PathBuf], reader: Option<&ClinicalReader>) -> Result<Option<Arc<Extractor>>, LexiconError> {
+    let extension = LexiconExtension::load(files)?;
     if extension.is_empty() && reader.is_none() {
         return Ok(None);
     }

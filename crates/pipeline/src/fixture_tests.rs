@@ -4,8 +4,8 @@ use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
 use crate::intake::grant::Grant;
-use crate::made::Grounds;
-use crate::message::Admitted;
+use crate::manual_memory::CommandReferences;
+use crate::message::AdmittedMessage;
 use anamnesis_core::consent::Withdrawal;
 use anamnesis_core::scope::Scope;
 use anamnesis_crypto::PatientKeys;
@@ -66,8 +66,8 @@ pub(crate) fn keys() -> PatientKeys {
     PatientKeys::derive(scope(), &[7; 32])
 }
 
-pub(crate) fn admitted(envelope: Envelope) -> Admitted {
-    Admitted {
+pub(crate) fn admitted(envelope: Envelope) -> AdmittedMessage {
+    AdmittedMessage {
         place: 0,
         scope: scope(),
         message: [1; 32],
@@ -78,7 +78,7 @@ pub(crate) fn admitted(envelope: Envelope) -> Admitted {
         withdrawal: Withdrawal::default(),
         ephemeral: false,
         words: None,
-        grounds: Grounds::default(),
+        references: CommandReferences::default(),
         span: Default::default(),
     }
 }

@@ -1,43 +1,43 @@
-//! The one screen: Raw → Redacted → Extracted → Embedded → Stored.
+//! The pipeline of a message: Raw → Redacted → Extracted → Embedded → Stored.
 //!
-//! A batch of messages is admitted (seen before? allowed? erased?), redacted and read on all cores, embedded by one
-//! round of calls, and written by one transaction per organisation. Each hand-off is a type; whoever fails leaves the
-//! batch with a [`Disposition`] of its own and never takes a neighbour along.
+//! A batch of messages is admitted (seen before? allowed? erased?), redacted and analyzed on all cores, embedded by one
+//! round of calls, and written by one transaction per organisation. Each hand-off is a type; a message that fails leaves
+//! the batch with a [`Disposition`] of its own and does not affect its neighbours.
 
-mod acted;
 mod admit;
-mod aside;
+mod analyze;
+mod audit_action;
 mod batch;
-mod canonical;
+mod batch_log;
 mod command_text;
-mod consenting;
-mod counting;
+mod consent;
 mod disposition;
 mod embed;
 pub mod embedding_metrics;
-pub mod erasing;
+pub mod erasure;
 mod extractors;
-mod facts;
+mod findings;
+mod forget_by_topic;
 pub mod intake;
 pub mod isolation;
-mod legacy;
-mod lifelong;
-mod made;
+mod kinship;
+mod legacy_import;
+mod lifelong_conditions;
+mod llm;
+mod manual_memory;
 mod message;
-mod model;
+mod metrics;
 mod origin;
-mod pages;
+mod page_index;
 mod profile;
-mod read;
+mod quarantine;
 mod redacted_view;
 mod redactors;
-mod relation;
 pub mod rights;
+mod search_terms;
+mod spans;
 mod store;
-mod terms;
-mod topics;
-mod traced;
-mod unkept;
+mod unkept_content;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -45,30 +45,30 @@ use std::time::Instant;
 
 use futures::FutureExt as _;
 
-pub use canonical::Outage;
-use canonical::{Step, Trace, spend};
-pub use disposition::{Disposition, Tally};
+pub use batch_log::StoreOutage;
+use batch_log::{BatchStep, TraceIds, add_duration};
+pub use disposition::{Disposition, DispositionCounts};
 pub use extractors::{Extractors, ExtractorsError};
-pub use legacy::{Imported, Importer};
-pub use message::Raw;
-use message::{Admitted, Entry, Message, Outcome, Shared};
-pub use model::writer;
+pub use legacy_import::{ImportOutcome, Importer};
+pub use llm::writer;
+pub use message::RawMessage;
+use message::{AdmittedMessage, BatchContext, BatchMessage, DecodedMessage, MessageOutcome};
 pub use redactors::{Redactors, RedactorsError, stored_replacement};
-use traced::ADMIT;
+use spans::ADMIT;
 
-use crate::intake::binding::{Bindings, KeyDefect};
+use crate::intake::producer_policy::{KeyDefect, ProducerPolicy};
 use anamnesis_config::PipelineConfig;
 use anamnesis_core::failpoints::{self, crash_at};
-use anamnesis_core::fold::KeyHash;
 use anamnesis_core::ids::OrgId;
+use anamnesis_core::projection::KeyHash;
 use anamnesis_core::reason::Reason;
 use anamnesis_embedding::{EmbedError, Models};
 use anamnesis_extraction::Extractor;
-use anamnesis_extraction::model::{ModelDefect, ModelReader};
+use anamnesis_extraction::llm::{LlmExtractor, LlmOptionDefect};
 use anamnesis_messages::{Decoder, Limits};
 use anamnesis_observability::metrics::labels::{MessageType, Queue, Stage};
 use anamnesis_observability::metrics::{Label as _, Metrics};
-use anamnesis_observability::traces::Context;
+use anamnesis_observability::traces::TraceContext;
 use anamnesis_redaction::{RedactionError, Redactor};
 use anamnesis_sql::Fault;
 use anamnesis_store::{Store, StoreError};
@@ -80,10 +80,10 @@ pub struct Pipeline {
     /// Off where nothing is extracted: measurements only.
     extracts: bool,
     extractors: Extractors,
-    /// A language model beside the rules, and how many questions may be under way.
-    model: Option<(ModelReader, usize)>,
+    /// A language model next to the rules, and how many of its requests may be in flight.
+    model: Option<(LlmExtractor, usize)>,
     redactors: Redactors,
-    bindings: Bindings,
+    bindings: ProducerPolicy,
     decoder: Decoder,
     config: PipelineConfig,
     /// Findings read with less confidence are not remembered.
@@ -92,11 +92,11 @@ pub struct Pipeline {
     /// First word of the broker's names.
     prefix: String,
     queue: Queue,
-    outage: Arc<Outage>,
-    /// The threads of redaction and extraction: as many as are configured, whatever the number of batches in work.
-    readers: Arc<rayon::ThreadPool>,
+    outage: Arc<StoreOutage>,
+    /// The threads of redaction and extraction: as many as are configured, whatever the number of batches in progress.
+    analysis_threads: Arc<rayon::ThreadPool>,
     /// The same for batches of short texts: a chat does not wait for the letters of a bulk batch, which are read at length.
-    brief: Arc<rayon::ThreadPool>,
+    short_text_threads: Arc<rayon::ThreadPool>,
 }
 
 /// Why a pipeline cannot be made. A person must look at the configuration or the machine.
@@ -109,7 +109,7 @@ pub enum SetupError {
     #[error("no threads can be started for redaction and extraction (pipeline.threads)")]
     Threads(#[from] rayon::ThreadPoolBuildError),
     #[error(transparent)]
-    Model(#[from] ModelDefect),
+    Model(#[from] LlmOptionDefect),
     #[error(transparent)]
     Key(#[from] KeyDefect),
 }
@@ -124,7 +124,7 @@ pub(crate) enum PipelineError {
 }
 
 impl PipelineError {
-    /// What becomes of the messages of a batch that failed with it: a store that refuses everybody blames nobody.
+    /// The disposition of the messages of a failed batch: an outage of the store counts against no message.
     fn again(&self) -> Disposition {
         match self {
             Self::Store(error) if error.fault() == Fault::Store && !failpoints::is("waits_counted") => {
@@ -155,9 +155,9 @@ impl Pipeline {
             models: models.into(),
             extracts: true,
             extractors: Extractors::load(&settings.extraction)?,
-            model: model::reader(&settings.extraction.model, clock)?,
+            model: llm::reader(&settings.extraction.model, clock)?,
             redactors: Redactors::load(&settings.redaction)?,
-            bindings: Bindings::new(&settings.intake)?,
+            bindings: ProducerPolicy::new(&settings.intake)?,
             decoder: Decoder::new(Limits::with_body(settings.intake.max_body_bytes)),
             config: settings.pipeline.clone(),
             min_confidence: settings.extraction.min_confidence,
@@ -165,18 +165,18 @@ impl Pipeline {
             prefix: settings.broker.prefix.clone(),
             queue: Queue::File,
             outage: Arc::default(),
-            readers: threads("read")?,
-            brief: threads("brief")?,
+            analysis_threads: threads("read")?,
+            short_text_threads: threads("brief")?,
         })
     }
 
-    /// Counts what comes in as of this queue.
+    /// Counts incoming messages under this queue.
     #[must_use]
-    pub fn fed_by(self, queue: Queue) -> Self {
+    pub fn with_source(self, queue: Queue) -> Self {
         Self { queue, ..self }
     }
 
-    /// Finds patterns and the people of the message only, and extracts nothing: for measurements beside programs that do
+    /// Finds patterns and the people of the message only, and extracts nothing: for comparisons with programs that do
     /// no more. Not for patients.
     ///
     /// # Errors
@@ -193,8 +193,8 @@ impl Pipeline {
         &self.metrics
     }
 
-    /// Shows that this program counted so many retries and refusals of the store of a body; keyed, so that no producer can
-    /// say it. Without refusals it is what older versions wrote.
+    /// A keyed hash over the counts of retries and store refusals of a body, which no producer can forge. Without refusals
+    /// it is what older versions wrote.
     pub fn retry_proof(&self, retries: u32, waits: u32, body: &[u8]) -> [u8; 32] {
         let platform = self.store.keys().platform();
         match waits {
@@ -204,11 +204,11 @@ impl Pipeline {
     }
 
     /// Whether the store is away, for others that ask it.
-    pub fn outage(&self) -> &Outage {
+    pub fn outage(&self) -> &StoreOutage {
         &self.outage
     }
 
-    /// As whose messages are counted what [`Pipeline::run`] is given.
+    /// The queue under which [`Pipeline::run`] counts messages.
     pub fn queue(&self) -> Queue {
         self.queue
     }
@@ -226,7 +226,7 @@ impl Pipeline {
 
     /// Works a batch. One disposition per body, in order. Transient failures come back as [`Disposition::Retry`], those
     /// of the store as [`Disposition::Waits`].
-    pub async fn run(&self, bodies: Vec<Raw>) -> Vec<Disposition> {
+    pub async fn run(&self, bodies: Vec<RawMessage>) -> Vec<Disposition> {
         let held = bodies.len() as i64;
         self.metrics.ingest.in_flight.add(held);
         let done = self.run_from(self.queue, bodies).await;
@@ -235,22 +235,26 @@ impl Pipeline {
     }
 
     /// Bytes to typed messages: the batch in its order, and what of it is worked, by organisation.
-    fn decode(&self, queue: Queue, bodies: Vec<Raw>) -> (Vec<Message>, BTreeMap<OrgId, Vec<Entry>>) {
+    fn decode(
+        &self,
+        queue: Queue,
+        bodies: Vec<RawMessage>,
+    ) -> (Vec<BatchMessage>, BTreeMap<OrgId, Vec<DecodedMessage>>) {
         let started = Instant::now();
         let mut batch = Vec::with_capacity(bodies.len());
-        let mut by_organization: BTreeMap<OrgId, Vec<Entry>> = BTreeMap::new();
+        let mut by_organization: BTreeMap<OrgId, Vec<DecodedMessage>> = BTreeMap::new();
         for (place, raw) in bodies.into_iter().enumerate() {
             let began = self.traces().now();
             let decoded = self.read_envelope(&raw);
             let kind = decoded.as_ref().map_or(MessageType::Unknown, |envelope| disposition::label(envelope.kind()));
             let span = self.begin_span((queue, kind), &raw, decoded.as_ref(), began);
-            let mut message = Message {
+            let mut message = BatchMessage {
                 raw,
                 kind,
                 sent_at: None,
                 organization: None,
                 patient: None,
-                trace: Trace::default(),
+                trace: TraceIds::default(),
                 span,
                 outcome: None,
             };
@@ -258,10 +262,10 @@ impl Pipeline {
                 Ok(envelope) => {
                     self.count_unknown(&envelope);
                     message.sent_at = envelope.time;
-                    message.trace = Trace::of(&envelope);
+                    message.trace = TraceIds::of(&envelope);
                     message.organization = Some(envelope.organization());
-                    message.patient = aside::patient_of(&envelope);
-                    let entry = Entry { place, span: message.span.context(), envelope: Box::new(envelope) };
+                    message.patient = quarantine::patient_of(&envelope);
+                    let entry = DecodedMessage { place, span: message.span.context(), envelope: Box::new(envelope) };
                     by_organization.entry(entry.envelope.organization()).or_default().push(entry);
                 }
                 Err(refusal) => {
@@ -272,22 +276,26 @@ impl Pipeline {
                             String::from_utf8_lossy(&message.raw.body)
                         );
                     }
-                    message.outcome = Some(Outcome::quarantined(place, refusal.reason, refusal.field));
+                    message.outcome = Some(MessageOutcome::quarantined(place, refusal.reason, refusal.field));
                 }
             }
             batch.push(message);
         }
         self.observe(Stage::Decode, started);
-        spend(Step::Decode, started);
+        add_duration(BatchStep::Decode, started);
         (batch, by_organization)
     }
 
     /// The messages of one organisation, from admission to commit.
-    async fn organization(&self, org: OrgId, entries: Vec<Entry>) -> Result<Vec<Outcome>, PipelineError> {
+    async fn process_organization(
+        &self,
+        org: OrgId,
+        entries: Vec<DecodedMessage>,
+    ) -> Result<Vec<MessageOutcome>, PipelineError> {
         let started = Instant::now();
-        let spans: Vec<Context> = entries.iter().map(|entry| entry.span).collect();
+        let spans: Vec<TraceContext> = entries.iter().map(|entry| entry.span).collect();
         let admitted = self.staged(ADMIT, &spans, self.admit(org, entries).boxed()).await;
-        spend(Step::Admit, started);
+        add_duration(BatchStep::Admit, started);
         let admit::Admission { mut admitted, mut done, unkept, mut shared } = admitted?;
         if !admitted.is_empty() {
             self.resolve_commands(&mut admitted).await?;
@@ -296,12 +304,14 @@ impl Pipeline {
                 shared.begun = self.store.begin_attempts(&messages.values().copied().collect::<Vec<_>>()).await?;
             }
             crash_at("attempt_recorded");
-            // Behind all that the batch brings: what it says is answered, and what it says of the erased goes too.
-            let (erasing, admitted): (Vec<Admitted>, Vec<Admitted>) = admitted.into_iter().partition(Admitted::erases);
-            let (asking, admitted): (Vec<Admitted>, Vec<Admitted>) = admitted.into_iter().partition(Admitted::asks);
-            let (by_topic, admitted) = admitted.into_iter().partition(Admitted::speaks_of_a_topic);
-            let outcome = self.attempts(org, admitted, by_topic, &shared).await;
-            // Whatever the end, it is one: only a death leaves an attempt behind. Those of stored messages ended in the
+            // After the rest of the batch: answers include its effects, and erasures remove them.
+            let (erasing, admitted): (Vec<AdmittedMessage>, Vec<AdmittedMessage>) =
+                admitted.into_iter().partition(AdmittedMessage::erases);
+            let (asking, admitted): (Vec<AdmittedMessage>, Vec<AdmittedMessage>) =
+                admitted.into_iter().partition(AdmittedMessage::asks);
+            let (by_topic, admitted) = admitted.into_iter().partition(AdmittedMessage::speaks_of_a_topic);
+            let outcome = self.process_in_order(org, admitted, by_topic, &shared).await;
+            // Every outcome ends an attempt: only a crash leaves one open. Those of stored messages ended in the
             // transaction of their effects. An end that cannot be written now is written with the next beginning, or when
             // the message is worked again.
             let still = still_begun(messages, outcome.as_deref().unwrap_or_default());
@@ -323,70 +333,73 @@ impl Pipeline {
     }
 
     /// What a command asks to erase. A hold that keeps it sets the command aside, to be offered again.
-    async fn erase(&self, admitted: Admitted) -> Result<Outcome, PipelineError> {
+    async fn erase(&self, admitted: AdmittedMessage) -> Result<MessageOutcome, PipelineError> {
         let now = self.store.clock().now();
         let anamnesis_messages::Message::MemoryCommand(command) = &admitted.envelope.message else {
-            return Ok(Outcome::new(admitted.place, Disposition::Stored));
+            return Ok(MessageOutcome::new(admitted.place, Disposition::Stored));
         };
         let at = admit::issued_at(command, &admitted.envelope, now);
         let mut disposition = Disposition::Duplicate;
-        for request in erasing::requests(command, admitted.scope, &admitted.message, at) {
-            match erasing::erase(&self.store, &request).await {
-                Ok(erasing::Ended::Erased(_)) => disposition = Disposition::Stored,
-                Ok(erasing::Ended::Before(_) | erasing::Ended::Unknown) => {}
-                Ok(erasing::Ended::Derived) => {
+        for request in erasure::requests(command, admitted.scope, &admitted.message, at) {
+            match erasure::erase(&self.store, &request).await {
+                Ok(erasure::ErasureOutcome::Erased(_)) => disposition = Disposition::Stored,
+                Ok(erasure::ErasureOutcome::Before(_) | erasure::ErasureOutcome::Unknown) => {}
+                Ok(erasure::ErasureOutcome::Derived) => {
                     let field = Some("document_ids".to_owned());
-                    return Ok(Outcome::quarantined(admitted.place, Reason::ConstraintViolation, field));
+                    return Ok(MessageOutcome::quarantined(admitted.place, Reason::ConstraintViolation, field));
                 }
-                Ok(erasing::Ended::Held) => return Ok(Outcome::quarantined(admitted.place, Reason::LegalHold, None)),
-                Err(erasing::ErasureError::Store(error)) => return Err(error.into()),
-                Err(error @ erasing::ErasureError::Left(_)) => {
+                Ok(erasure::ErasureOutcome::Held) => {
+                    return Ok(MessageOutcome::quarantined(admitted.place, Reason::LegalHold, None));
+                }
+                Err(erasure::ErasureError::Store(error)) => return Err(error.into()),
+                Err(error @ erasure::ErasureError::Left(_)) => {
                     tracing::warn!(%error, code = "erasure_left", "an erasure is not complete and will be tried again");
                     disposition = Disposition::Retry;
                 }
             }
         }
-        Ok(Outcome::new(admitted.place, disposition))
+        Ok(MessageOutcome::new(admitted.place, disposition))
     }
 
     /// The work on admitted messages: Raw → Redacted → Extracted → Embedded → Stored.
-    async fn attempt(
+    async fn process(
         &self,
         org: OrgId,
-        admitted: Vec<Admitted>,
-        shared: &Shared,
-    ) -> Result<Vec<Outcome>, PipelineError> {
+        admitted: Vec<AdmittedMessage>,
+        shared: &BatchContext,
+    ) -> Result<Vec<MessageOutcome>, PipelineError> {
         let mut done = Vec::new();
         self.metrics.ingest.batch.observe(admitted.len() as f64);
-        let mut read = Vec::new();
+        let mut analyzed = Vec::new();
         let started = Instant::now();
-        for outcome in run_blocking(|| self.read_all(admitted, &shared.keys)) {
+        for outcome in run_blocking(|| self.analyze_all(admitted, &shared.keys)) {
             match outcome {
-                Ok(work) => read.push(work),
+                Ok(work) => analyzed.push(work),
                 Err(outcome) => done.push(outcome),
             }
         }
-        self.ask_model(&mut read).await;
-        spend(Step::Read, started);
+        self.ask_model(&mut analyzed).await;
+        add_duration(BatchStep::Read, started);
         crash_at("redacted_and_extracted");
         let started = Instant::now();
-        let spans: Vec<Context> = read.iter().map(|read| read.admitted.span).collect();
-        let embedded = self.staged(Stage::Embed.code(), &spans, self.embed_all(read, shared, &mut done).boxed()).await;
-        spend(Step::Embed, started);
+        let spans: Vec<TraceContext> = analyzed.iter().map(|one| one.admitted.span).collect();
+        let embedded =
+            self.staged(Stage::Embed.code(), &spans, self.embed_all(analyzed, shared, &mut done).boxed()).await;
+        add_duration(BatchStep::Embed, started);
         let embedded = embedded?;
         crash_at("embedded");
         let started = Instant::now();
-        let spans: Vec<Context> = embedded.iter().map(|one| one.read.admitted.span).collect();
+        let spans: Vec<TraceContext> = embedded.iter().map(|one| one.analyzed.admitted.span).collect();
         let stored =
             self.staged(Stage::Store.code(), &spans, self.store_all(org, embedded, shared, &mut done).boxed()).await;
-        spend(Step::Store, started);
+        add_duration(BatchStep::Store, started);
         stored?;
         Ok(done)
     }
 }
 
 /// Messages whose attempt did not end with their effects.
-fn still_begun(mut messages: BTreeMap<usize, KeyHash>, done: &[Outcome]) -> Vec<KeyHash> {
+fn still_begun(mut messages: BTreeMap<usize, KeyHash>, done: &[MessageOutcome]) -> Vec<KeyHash> {
     for outcome in done.iter().filter(|outcome| outcome.disposition == Disposition::Stored) {
         messages.remove(&outcome.place);
     }
@@ -399,7 +412,7 @@ pub fn warm() {
     Extractor::shared();
 }
 
-/// Runs what computes for long without holding up those who wait: heartbeats, probes, other batches.
+/// Runs long computations without blocking the runtime's other tasks: heartbeats, probes, other batches.
 fn run_blocking<T>(work: impl FnOnce() -> T) -> T {
     match tokio::runtime::Handle::try_current() {
         Ok(handle) if handle.runtime_flavor() == tokio::runtime::RuntimeFlavor::MultiThread => {

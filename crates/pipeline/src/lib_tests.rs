@@ -8,12 +8,12 @@ use anamnesis_sql::DbError;
 fn an_attempt_ends_with_the_effects_of_its_message_and_with_nothing_else() {
     let messages: BTreeMap<usize, KeyHash> = (0..6).map(|place| (place, [place as u8; 32])).collect();
     let done = [
-        Outcome::new(0, Disposition::Stored),
-        Outcome::new(1, Disposition::Retry),
-        Outcome::quarantined(2, Reason::RedactionFailed, None),
-        Outcome::new(3, Disposition::Ephemeral),
-        Outcome::new(4, Disposition::Duplicate),
-        Outcome::new(9, Disposition::Stored),
+        MessageOutcome::new(0, Disposition::Stored),
+        MessageOutcome::new(1, Disposition::Retry),
+        MessageOutcome::quarantined(2, Reason::RedactionFailed, None),
+        MessageOutcome::new(3, Disposition::Ephemeral),
+        MessageOutcome::new(4, Disposition::Duplicate),
+        MessageOutcome::new(9, Disposition::Stored),
     ];
     assert_eq!(still_begun(messages.clone(), &done), [[1; 32], [2; 32], [3; 32], [4; 32], [5; 32]]);
     assert_eq!(still_begun(messages, &[]).len(), 6, "a batch that failed leaves all");

@@ -5,39 +5,39 @@ use std::sync::Arc;
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
 
-use crate::canonical::Trace;
+use crate::batch_log::TraceIds;
 use crate::command_text::CommandText;
 use crate::disposition::Disposition;
-use crate::erasing::is_erasure;
+use crate::erasure::is_erasure;
 use crate::intake::grant::Grant;
-use crate::made::Grounds;
-use crate::{rights, topics};
+use crate::manual_memory::CommandReferences;
+use crate::{forget_by_topic, rights};
 use anamnesis_core::consent::Withdrawal;
-use anamnesis_core::fold::KeyHash;
 use anamnesis_core::ids::OrgId;
+use anamnesis_core::projection::KeyHash;
 use anamnesis_core::reason::Reason;
 use anamnesis_core::scope::Scope;
 use anamnesis_messages::contract::DocumentSubmitted;
-use anamnesis_messages::{Attributes, Envelope, Origin, Refusal};
+use anamnesis_messages::{Attributes, Envelope, MessageOrigin, Rejection};
 use anamnesis_observability::metrics::labels::MessageType;
-use anamnesis_observability::traces::{Context, Span};
+use anamnesis_observability::traces::{Span, TraceContext};
 use anamnesis_store::Keys;
-use anamnesis_store::admission::Begun;
-use anamnesis_store::consents::Looked;
+use anamnesis_store::admission::AttemptBatch;
+use anamnesis_store::consents::CheckedConsents;
 
 /// A message as it came in. Its body is shared: no copy of it is made on its way.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Raw {
+pub struct RawMessage {
     pub body: Bytes,
     /// CloudEvents attributes that travelled with the body; `None` where the body tells them.
     pub attributes: Option<Attributes>,
     /// What the door already knows to be wrong (a line beyond the limit).
-    pub refused: Option<Refusal>,
+    pub refused: Option<Rejection>,
     /// The door that it came through.
-    pub origin: Origin,
+    pub origin: MessageOrigin,
 }
 
-impl Raw {
+impl RawMessage {
     /// A body that describes itself, from somebody who has opened the store with its keys.
     pub fn of(body: Vec<u8>) -> Self {
         Self { body: body.into(), ..Self::default() }
@@ -45,12 +45,12 @@ impl Raw {
 
     /// A body that describes itself, from a file.
     pub fn of_file(body: Vec<u8>) -> Self {
-        Self { body: body.into(), origin: Origin::Files, ..Self::default() }
+        Self { body: body.into(), origin: MessageOrigin::Files, ..Self::default() }
     }
 }
 
 /// An envelope on its way, with its place in the batch.
-pub(crate) struct Admitted {
+pub(crate) struct AdmittedMessage {
     pub(crate) place: usize,
     pub(crate) scope: Scope,
     pub(crate) message: KeyHash,
@@ -67,12 +67,12 @@ pub(crate) struct Admitted {
     /// The words of a correction, an answer or a memory made by hand.
     pub(crate) words: Option<CommandText>,
     /// What a command names as what it comes from.
-    pub(crate) grounds: Grounds,
+    pub(crate) references: CommandReferences,
     /// The span of its work.
-    pub(crate) span: Context,
+    pub(crate) span: TraceContext,
 }
 
-impl Admitted {
+impl AdmittedMessage {
     /// Whether it asks for erasure, which has its own transaction after the rest of its batch.
     pub(crate) fn erases(&self) -> bool {
         matches!(&self.envelope.message, anamnesis_messages::Message::MemoryCommand(command) if is_erasure(command))
@@ -85,7 +85,7 @@ impl Admitted {
 
     /// Whether it names by their words what it acts on.
     pub(crate) fn speaks_of_a_topic(&self) -> bool {
-        matches!(&self.envelope.message, anamnesis_messages::Message::MemoryCommand(command) if topics::speaks_of_a_topic(command))
+        matches!(&self.envelope.message, anamnesis_messages::Message::MemoryCommand(command) if forget_by_topic::speaks_of_a_topic(command))
     }
 
     /// The document that is read: the message's own, or the words of a command, which pass redaction and are quoted like
@@ -99,18 +99,18 @@ impl Admitted {
     }
 }
 
-/// What is read of a message of a batch: goes from stage to stage until it has an [`Outcome`].
-pub(crate) struct Entry {
+/// What is read of a message of a batch: goes from stage to stage until it has an [`MessageOutcome`].
+pub(crate) struct DecodedMessage {
     /// Of its message in the batch.
     pub(crate) place: usize,
     /// The span of its work.
-    pub(crate) span: Context,
+    pub(crate) span: TraceContext,
     pub(crate) envelope: Box<Envelope>,
 }
 
 /// How the way of one message ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Outcome {
+pub(crate) struct MessageOutcome {
     /// Of its message in the batch.
     pub(crate) place: usize,
     pub(crate) disposition: Disposition,
@@ -120,7 +120,7 @@ pub(crate) struct Outcome {
     pub(crate) unkept: bool,
 }
 
-impl Outcome {
+impl MessageOutcome {
     pub(crate) fn new(place: usize, disposition: Disposition) -> Self {
         Self { place, disposition, field: None, unkept: false }
     }
@@ -131,8 +131,8 @@ impl Outcome {
 }
 
 /// One message of a batch, with what became of it.
-pub(crate) struct Message {
-    pub(crate) raw: Raw,
+pub(crate) struct BatchMessage {
+    pub(crate) raw: RawMessage,
     pub(crate) kind: MessageType,
     /// The `time` of its event, where the producer set one.
     pub(crate) sent_at: Option<DateTime<Utc>>,
@@ -140,13 +140,13 @@ pub(crate) struct Message {
     /// Of whom it speaks, where it is readable.
     pub(crate) patient: Option<Scope>,
     /// What the log says of it.
-    pub(crate) trace: Trace,
+    pub(crate) trace: TraceIds,
     /// Of the work on it, from its arrival to its outcome.
     pub(crate) span: Span,
-    pub(crate) outcome: Option<Outcome>,
+    pub(crate) outcome: Option<MessageOutcome>,
 }
 
-impl Message {
+impl BatchMessage {
     /// Its outcome's disposition; `open` while it has none.
     pub(crate) fn disposition(&self, open: Disposition) -> Disposition {
         self.outcome.as_ref().map_or(open, |outcome| outcome.disposition)
@@ -154,15 +154,15 @@ impl Message {
 }
 
 /// What all messages of one organisation in a batch share.
-pub(crate) struct Shared {
+pub(crate) struct BatchContext {
     /// Of the patients that were not erased.
     pub(crate) keys: Keys,
     /// The generation of vectors that the organisation is searched by; `None`: the configured one.
     pub(crate) generation: Option<i64>,
     /// What decided of whom something may be kept.
-    pub(crate) looked: Arc<Looked>,
+    pub(crate) looked: Arc<CheckedConsents>,
     /// The attempts that were recorded before the work.
-    pub(crate) begun: Begun,
+    pub(crate) begun: AttemptBatch,
 }
 
 #[cfg(test)]

@@ -7,10 +7,13 @@ use crate::fixture::{admitted, command, document, document_message, envelope};
 
 #[test]
 fn a_body_comes_from_an_operator_unless_a_file_held_it() {
-    assert_eq!(Raw::of(vec![1]).origin, Origin::Operator);
-    assert_eq!(Raw::of_file(vec![1]).origin, Origin::Files);
-    assert_eq!((Raw::of(vec![1]).body, Raw::of_file(vec![1]).body), (Bytes::from(vec![1]), Bytes::from(vec![1])));
-    assert!(Raw::of_file(vec![1]).attributes.is_none() && Raw::of(vec![1]).refused.is_none());
+    assert_eq!(RawMessage::of(vec![1]).origin, MessageOrigin::Operator);
+    assert_eq!(RawMessage::of_file(vec![1]).origin, MessageOrigin::Files);
+    assert_eq!(
+        (RawMessage::of(vec![1]).body, RawMessage::of_file(vec![1]).body),
+        (Bytes::from(vec![1]), Bytes::from(vec![1]))
+    );
+    assert!(RawMessage::of_file(vec![1]).attributes.is_none() && RawMessage::of(vec![1]).refused.is_none());
 }
 
 #[test]
@@ -29,21 +32,21 @@ fn the_document_that_is_read_is_the_messages_own_or_the_words_of_a_command() {
 fn a_message_without_an_outcome_is_what_the_batch_says_of_it() {
     let of = |outcome| {
         let kind = MessageType::Document;
-        Message {
-            raw: Raw::default(),
+        BatchMessage {
+            raw: RawMessage::default(),
             kind,
             sent_at: None,
             organization: None,
             patient: None,
-            trace: Trace::default(),
+            trace: TraceIds::default(),
             span: anamnesis_observability::traces::Span::none(),
             outcome,
         }
         .disposition(Disposition::Waits)
     };
     assert_eq!(of(None), Disposition::Waits);
-    assert_eq!(of(Some(Outcome::new(3, Disposition::Stored))), Disposition::Stored);
-    let aside = Outcome::quarantined(3, Reason::IdReused, Some("id".to_owned()));
+    assert_eq!(of(Some(MessageOutcome::new(3, Disposition::Stored))), Disposition::Stored);
+    let aside = MessageOutcome::quarantined(3, Reason::IdReused, Some("id".to_owned()));
     assert_eq!((aside.place, aside.field.as_deref(), aside.unkept), (3, Some("id"), false));
     assert_eq!(of(Some(aside)), Disposition::Quarantined(Reason::IdReused));
 }

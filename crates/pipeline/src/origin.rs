@@ -1,17 +1,17 @@
 //! Where a document's statements come from: who says each, how it came to be known and so how far it is trusted (model.md,
 //! "Provenance"). Every door by which words become memories passes here.
 
-use anamnesis_core::confidence::{Creation, Initial, initial};
+use anamnesis_core::confidence::{CreationFacts, InitialConfidence, initial};
 use anamnesis_core::document::DocumentType;
-use anamnesis_core::fold::speaks_for_themselves;
 use anamnesis_core::memory::{Class, SetBy};
+use anamnesis_core::projection::speaks_for_themselves;
 use anamnesis_core::provenance::{SourceType, Teller, Trust, TrustBasis, replacing, trust_of};
 use anamnesis_core::source;
 use anamnesis_messages::contract::DocumentSubmitted;
 use anamnesis_text::{Speaker, Turn};
 
 /// What is the same for all statements of a document.
-pub(crate) struct Origin<'a> {
+pub(crate) struct StatementOrigin<'a> {
     document: &'a DocumentSubmitted,
     /// As its producer says, in a code or in words.
     stated: Option<SourceType>,
@@ -23,7 +23,7 @@ pub(crate) struct Origin<'a> {
     replaced: Option<Trust>,
 }
 
-impl<'a> Origin<'a> {
+impl<'a> StatementOrigin<'a> {
     pub(crate) fn of(document: &'a DocumentSubmitted, parents: Vec<Trust>, replaced: Option<Trust>) -> Self {
         let provenance = document.provenance.as_ref();
         let reading = provenance.and_then(|p| p.source.as_ref()).map(|text| source::read(text));
@@ -132,10 +132,15 @@ impl<'a> Origin<'a> {
 
     /// The first confidence of a statement; `None` where a number is out of range. The patient's state weighs the patient's
     /// own words and no others.
-    pub(crate) fn confidence(&self, source_type: SourceType, teller: Teller, trust: Trust) -> Option<Initial> {
+    pub(crate) fn confidence(
+        &self,
+        source_type: SourceType,
+        teller: Teller,
+        trust: Trust,
+    ) -> Option<InitialConfidence> {
         let provenance = self.document.provenance.as_ref();
         let own = speaks_for_themselves(source_type, self.set_by(teller), Some(self.document.document_type));
-        let creation = Creation {
+        let creation = CreationFacts {
             is_proxy: self.is_proxy(),
             given: provenance.and_then(|p| p.confidence),
             cognitive_state: provenance.and_then(|p| p.cognitive_state).filter(|_| own),

@@ -3,14 +3,14 @@
 use chrono::{DateTime, NaiveTime, Utc};
 use uuid::Uuid;
 
-use super::facts::attribute_hashes;
-use super::read::Guard;
-use super::{Admitted, Disposition};
+use super::analyze::FieldRedactor;
+use super::findings::attribute_hashes;
+use super::{AdmittedMessage, Disposition};
 use anamnesis_core::confidence::ConfidenceBasis;
 use anamnesis_core::finding::{EntityType, Experiencer, Polarity, Temporality};
-use anamnesis_core::fold::{Assertion, Details};
 use anamnesis_core::memory::{Class, Kind, SetBy};
 use anamnesis_core::profile::ProfileStatement;
+use anamnesis_core::projection::{Assertion, Details};
 use anamnesis_core::provenance::{SourceType, Teller, Trust, TrustBasis, trust_of};
 use anamnesis_crypto::PatientKeys;
 use anamnesis_messages::contract::{
@@ -67,16 +67,16 @@ const ROUTES: [&str; 44] = [
 ];
 
 /// Turns a non-document message into findings.
-pub(crate) struct Stating<'a> {
-    pub(crate) admitted: &'a Admitted,
-    pub(crate) guard: &'a Guard,
+pub(crate) struct ProfileFindings<'a> {
+    pub(crate) admitted: &'a AdmittedMessage,
+    pub(crate) redactor: &'a FieldRedactor,
     pub(crate) keys: &'a PatientKeys,
     pub(crate) now: DateTime<Utc>,
     /// The lexicon's preferred name of what a word says, so that a profile and a conversation speak of the same thing.
     pub(crate) concept: &'a dyn Fn(&str) -> Option<String>,
 }
 
-struct Said {
+struct StatedFact {
     pub kind: EntityType,
     class: Class,
     words: FindingWords,
@@ -88,7 +88,7 @@ struct Said {
     valid_from: DateTime<Utc>,
 }
 
-impl Stating<'_> {
+impl ProfileFindings<'_> {
     /// The message's own id in lineage.
     fn source(&self) -> Uuid {
         anamnesis_core::ids::derive("message", &[&self.admitted.message])
@@ -111,7 +111,7 @@ impl Stating<'_> {
             p.emergency_contacts.as_ref().map(|all| all.iter().map(|c| c.reference.as_str().to_owned()).collect());
         let mut preferences = Vec::new();
         for (key, value) in p.preferences.iter().flatten() {
-            preferences.push((self.guard.clean(key)?, self.guard.clean(value)?));
+            preferences.push((self.redactor.clean(key)?, self.redactor.clean(value)?));
         }
         let statement = ProfileStatement {
             stamp: (p.recorded_at, self.source()),
@@ -133,15 +133,19 @@ impl Stating<'_> {
         let words = FindingWords { code: fact.code.as_deref().map(str::to_owned), ..self.words(&fact.name)? };
         let since = fact.since.map(|since| since.first_day().and_time(NaiveTime::MIN).and_utc());
         let valid_from = since.unwrap_or(p.recorded_at);
-        Ok(self.finding(Said { ending: ended, valid_from, ..explicit(EntityType::Condition, words, p.recorded_at) }))
+        Ok(self.finding(StatedFact {
+            ending: ended,
+            valid_from,
+            ..stated_fact(EntityType::Condition, words, p.recorded_at)
+        }))
     }
 
     fn allergy(&self, p: &ProfileUpdated, fact: &AllergyFact) -> Result<NewFinding, Disposition> {
         let words = FindingWords {
-            reaction: self.guard.clean_option(fact.reaction.as_deref())?,
+            reaction: self.redactor.clean_option(fact.reaction.as_deref())?,
             ..self.words(&fact.substance)?
         };
-        Ok(self.finding(explicit(EntityType::Allergy, words, p.recorded_at)))
+        Ok(self.finding(stated_fact(EntityType::Allergy, words, p.recorded_at)))
     }
 
     /// What was entered in error or is only intended states nothing.
@@ -151,16 +155,20 @@ impl Stating<'_> {
             return Ok(None);
         }
         let words = FindingWords {
-            dose: self.guard.clean_option(fact.dose.as_deref())?,
+            dose: self.redactor.clean_option(fact.dose.as_deref())?,
             route: self.route(fact.route.as_deref())?,
-            frequency: self.guard.clean_option(fact.frequency.as_deref())?,
+            frequency: self.redactor.clean_option(fact.frequency.as_deref())?,
             status: Some(status.code().to_owned()),
             ..self.words(&fact.name)?
         };
         let ending =
             matches!(status, MedicationStatus::Stopped | MedicationStatus::Completed | MedicationStatus::OnHold);
         let polarity = Polarity::of(status == MedicationStatus::NotTaken);
-        Ok(Some(self.finding(Said { ending, polarity, ..explicit(EntityType::Medication, words, p.recorded_at) })))
+        Ok(Some(self.finding(StatedFact {
+            ending,
+            polarity,
+            ..stated_fact(EntityType::Medication, words, p.recorded_at)
+        })))
     }
 
     /// A route by itself is a code, and a word alone gives redaction nothing to judge it by.
@@ -169,37 +177,37 @@ impl Stating<'_> {
             Some(route) if ROUTES.contains(&anamnesis_text::fold(route.trim()).as_str()) => {
                 Ok(Some(route.trim().to_owned()))
             }
-            other => self.guard.clean_option(other),
+            other => self.redactor.clean_option(other),
         }
     }
 
     /// # Errors
     /// When a text of the signal cannot be redacted.
     pub(crate) fn signal(&self, s: &HealthSignalRecorded) -> Result<NewFinding, Disposition> {
-        let unit = self.guard.clean_option(s.unit.as_deref())?;
+        let unit = self.redactor.clean_option(s.unit.as_deref())?;
         let number = s.value.map(|v| format!("{v}{}", unit.as_deref().map(|u| format!(" {u}")).unwrap_or_default()));
-        let trend = self.guard.clean_option(s.trend.as_deref())?;
+        let trend = self.redactor.clean_option(s.trend.as_deref())?;
         let value = [number, trend].into_iter().flatten().collect::<Vec<_>>().join(", ");
         let words = FindingWords {
             value: Some(value),
-            source_entity: self.guard.clean_option(s.device.as_deref())?,
+            source_entity: self.redactor.clean_option(s.device.as_deref())?,
             ..self.words(&s.metric)?
         };
-        Ok(self.finding(Said {
+        Ok(self.finding(StatedFact {
             class: Class::HealthSignal,
             set_by: SetBy::Device,
             trust: trust_of(&TrustBasis::stated(SourceType::Observation, Teller::Device)),
-            ..explicit(EntityType::HealthSignal, words, s.synced_at)
+            ..stated_fact(EntityType::HealthSignal, words, s.synced_at)
         }))
     }
 
     fn words(&self, name: &str) -> Result<FindingWords, Disposition> {
-        let clean = self.guard.clean(name)?;
+        let clean = self.redactor.clean(name)?;
         let concept = (self.concept)(&clean).unwrap_or_else(|| clean.to_lowercase());
         Ok(FindingWords { concept, mention: clean, ..FindingWords::default() })
     }
 
-    fn finding(&self, said: Said) -> NewFinding {
+    fn finding(&self, said: StatedFact) -> NewFinding {
         let scope = self.admitted.scope;
         let (attribute, group) = attribute_hashes(self.keys, said.kind, &said.words, Experiencer::Patient);
         let source_type = if said.trust == Trust::T2 { SourceType::Observation } else { SourceType::DirectExperience };
@@ -252,8 +260,8 @@ impl Stating<'_> {
     }
 }
 
-fn explicit(kind: EntityType, words: FindingWords, at: DateTime<Utc>) -> Said {
-    Said {
+fn stated_fact(kind: EntityType, words: FindingWords, at: DateTime<Utc>) -> StatedFact {
+    StatedFact {
         kind,
         class: Class::of_finding(kind),
         words,

@@ -3,25 +3,34 @@
 use serde_json::{Value, json};
 
 use super::*;
+use crate::analyze::tests::field_redactor;
 use crate::fixture::{ACTOR, admitted, envelope, instant, keys};
-use crate::read::tests::guard;
 use anamnesis_core::reason::Reason;
 use anamnesis_messages::Message;
 
 const RECORDED: &str = "2026-03-02T10:00:00Z";
 const NOW: &str = "2026-03-02T12:00:00Z";
 
-fn with<T>(kind: &str, fields: &Value, look: impl FnOnce(&Stating<'_>, &Message) -> T) -> T {
-    let (admitted, guard, keys) = (admitted(envelope(kind, fields)), guard(), keys());
+fn with<T>(kind: &str, fields: &Value, look: impl FnOnce(&ProfileFindings<'_>, &Message) -> T) -> T {
+    let (admitted, field_redactor, keys) = (admitted(envelope(kind, fields)), field_redactor(), keys());
     let message = admitted.envelope.message.clone();
     let concept = |name: &str| (name == "Prozac").then(|| "fluoxetine".to_owned());
-    look(&Stating { admitted: &admitted, guard: &guard, keys: &keys, now: instant(NOW), concept: &concept }, &message)
+    look(
+        &ProfileFindings {
+            admitted: &admitted,
+            redactor: &field_redactor,
+            keys: &keys,
+            now: instant(NOW),
+            concept: &concept,
+        },
+        &message,
+    )
 }
 
 fn stated(mut fields: Value) -> Result<(ProfileChange, Vec<NewFinding>), Disposition> {
     (fields["actor"], fields["recorded_at"]) = (json!(ACTOR), json!(RECORDED));
-    with("profile.updated.v1", &fields, |stating, message| match message {
-        Message::ProfileUpdated(profile) => stating.profile(profile),
+    with("profile.updated.v1", &fields, |profile_findings, message| match message {
+        Message::ProfileUpdated(profile) => profile_findings.profile(profile),
         other => panic!("{:?}", other.kind()),
     })
 }
@@ -34,8 +43,8 @@ fn only(fields: Value) -> NewFinding {
 
 fn signal(mut fields: Value) -> NewFinding {
     fields["synced_at"] = json!(RECORDED);
-    with("health_signal.recorded.v1", &fields, |stating, message| match message {
-        Message::HealthSignalRecorded(signal) => stating.signal(signal).unwrap(),
+    with("health_signal.recorded.v1", &fields, |profile_findings, message| match message {
+        Message::HealthSignalRecorded(signal) => profile_findings.signal(signal).unwrap(),
         other => panic!("{:?}", other.kind()),
     })
 }

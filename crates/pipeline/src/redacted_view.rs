@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use super::Pipeline;
 use anamnesis_core::ids::OrgId;
 use anamnesis_core::legacy::is_typed;
-use anamnesis_redaction::{KnownIdentity, People, Redactor, SurrogateKey};
+use anamnesis_redaction::{KnownIdentity, KnownPeople, Redactor, SurrogateKey};
 use anamnesis_store::StoreError;
 use anamnesis_text::{Document, Language};
 
@@ -43,11 +43,11 @@ fn viewed(body: &[u8], redactor: &Redactor, key: &SurrogateKey) -> Option<Value>
     if let Ok(value) = &parsed {
         collect(value, false, &mut identity);
     }
-    let people = People::of(vec![identity]);
+    let people = KnownPeople::of(vec![identity]);
     let clean = |text: &str| -> Option<String> {
         let document = Document::plain(text, Language::Unknown);
-        let redacted = redactor.redact_asking(&document, &people, key).ok()?;
-        (redactor.left_over(redacted.document(), &people) == 0).then(|| redacted.document().text.clone())
+        let redacted = redactor.redact_with_services(&document, &people, key).ok()?;
+        (redactor.count_residual_pii(redacted.document(), &people) == 0).then(|| redacted.document().text.clone())
     };
     match parsed {
         Ok(value) => cleaned(&value, &clean),
@@ -123,10 +123,10 @@ fn is_name(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use anamnesis_redaction::Policy;
+    use anamnesis_redaction::RedactionPolicy;
 
     fn view(body: &str) -> String {
-        let redactor = Redactor::builtin(Policy::named("safe_harbor").unwrap());
+        let redactor = Redactor::builtin(RedactionPolicy::named("safe_harbor").unwrap());
         viewed(body.as_bytes(), &redactor, &SurrogateKey::new([7; 32])).unwrap().to_string()
     }
 

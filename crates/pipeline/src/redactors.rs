@@ -9,8 +9,8 @@ use std::time::Duration;
 use anamnesis_config::redaction::{OrganizationRedaction, RedactionConfig};
 use anamnesis_core::ids::OrgId;
 use anamnesis_redaction::remote::{Google, Presidio, Remote, RemoteError, Services};
-use anamnesis_redaction::{Custom, Policy, Redaction, RedactionError, Redactor, TokenKey};
-use anamnesis_store::records::Taken;
+use anamnesis_redaction::{CustomRecognisers, Redaction, RedactionError, RedactionPolicy, Redactor, TokenKey};
+use anamnesis_store::records::StoredReplacement;
 use anamnesis_transport::{ClientError, Token};
 
 type ByPolicy = BTreeMap<String, Arc<Redactor>>;
@@ -18,8 +18,8 @@ type ByPolicy = BTreeMap<String, Arc<Redactor>>;
 /// The redactors of the built-in policies: made once per process, shared by all.
 static BUILT_IN: LazyLock<Result<ByPolicy, RedactionError>> = LazyLock::new(|| of_each_policy(Redactor::builtin));
 
-fn of_each_policy(redactor: fn(Policy) -> Redactor) -> Result<ByPolicy, RedactionError> {
-    let made = |name: &str| Ok((name.to_owned(), Arc::new(redactor(Policy::named(name)?))));
+fn of_each_policy(redactor: fn(RedactionPolicy) -> Redactor) -> Result<ByPolicy, RedactionError> {
+    let made = |name: &str| Ok((name.to_owned(), Arc::new(redactor(RedactionPolicy::named(name)?))));
     ["safe_harbor", "gdpr_pseudonymise", "strict"].into_iter().map(made).collect()
 }
 
@@ -64,7 +64,7 @@ impl Redactors {
     /// Those of the built-in policies that look for patterns and the people of the message alone.
     ///
     /// # Errors
-    /// As [`Policy::named`].
+    /// As [`RedactionPolicy::named`].
     pub(crate) fn patterns_only() -> Result<Self, RedactionError> {
         Ok(Self { built_in: of_each_policy(Redactor::patterns_only)?, own: BTreeMap::new() })
     }
@@ -75,14 +75,14 @@ impl Redactors {
     }
 }
 
-type Wrong = (&'static str, String);
+type KeyProblem = (&'static str, String);
 
-fn made(rules: &OrganizationRedaction) -> Result<Redactor, Wrong> {
+fn made(rules: &OrganizationRedaction) -> Result<Redactor, KeyProblem> {
     let policy = policy(&rules.policy).map_err(|problem| ("policy", problem))?;
     let sealed = policy.is_reversible();
     let mut redactor = Redactor::builtin(policy);
     if let Some(text) = file(&rules.custom, "custom")? {
-        redactor = redactor.custom(Custom::from_toml(&text).map_err(|error| ("custom", error.to_string()))?);
+        redactor = redactor.custom(CustomRecognisers::from_toml(&text).map_err(|error| ("custom", error.to_string()))?);
     }
     match file(&rules.token_key, "token_key")? {
         Some(text) => {
@@ -100,22 +100,22 @@ fn made(rules: &OrganizationRedaction) -> Result<Redactor, Wrong> {
     Ok(redactor.services(services))
 }
 
-fn policy(name: &str) -> Result<Policy, String> {
+fn policy(name: &str) -> Result<RedactionPolicy, String> {
     if name.ends_with(".toml") {
         let text = std::fs::read_to_string(name).map_err(|_| "the file cannot be read".to_owned())?;
-        return Policy::from_toml(&text).map_err(|error| error.to_string());
+        return RedactionPolicy::from_toml(&text).map_err(|error| error.to_string());
     }
-    Policy::named(name).map_err(|error| error.to_string())
+    RedactionPolicy::named(name).map_err(|error| error.to_string())
 }
 
-fn file(path: &Path, key: &'static str) -> Result<Option<String>, Wrong> {
+fn file(path: &Path, key: &'static str) -> Result<Option<String>, KeyProblem> {
     if path.as_os_str().is_empty() {
         return Ok(None);
     }
     std::fs::read_to_string(path).map(Some).map_err(|_| (key, "the file cannot be read".to_owned()))
 }
 
-fn services(rules: &OrganizationRedaction) -> Result<Vec<Arc<dyn Remote>>, Wrong> {
+fn services(rules: &OrganizationRedaction) -> Result<Vec<Arc<dyn Remote>>, KeyProblem> {
     if !(1..=60_000).contains(&rules.timeout_ms) {
         return Err(("timeout_ms", "must lie between 1 and 60000".to_owned()));
     }
@@ -138,7 +138,7 @@ fn services(rules: &OrganizationRedaction) -> Result<Vec<Arc<dyn Remote>>, Wrong
 }
 
 /// The key to blame where a service cannot be made.
-fn defect(address: &'static str, error: RemoteError) -> Wrong {
+fn defect(address: &'static str, error: RemoteError) -> KeyProblem {
     match error {
         RemoteError::Client(ClientError::Authority) => ("ca_file", ClientError::Authority.to_string()),
         error => (address, error.to_string()),
@@ -146,8 +146,8 @@ fn defect(address: &'static str, error: RemoteError) -> Wrong {
 }
 
 /// What the store keeps of a replacement: everything but the value, which nothing holds.
-pub fn stored_replacement(one: &Redaction) -> Taken {
-    Taken {
+pub fn stored_replacement(one: &Redaction) -> StoredReplacement {
+    StoredReplacement {
         label: one.label.to_owned(),
         recognizer: one.recognizer.to_owned(),
         // A hundredth is as fine as a score is meant.

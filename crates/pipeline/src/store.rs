@@ -5,22 +5,22 @@ use std::time::Instant;
 
 use chrono::{DateTime, Utc};
 
-use super::acted::{acted_on, acting};
 use super::admit::{ephemeral_switch, issued_at, mode_id};
-use super::command_text::{CommandText, Reply, actor, reply};
-use super::consenting::given;
-use super::embed::Embedded;
-use super::facts::Teaching;
-use super::made::taught;
-use super::pages::Pages;
-use super::profile::Stating;
-use super::{Admitted, Disposition, Outcome, Pipeline, PipelineError, Shared, crash_at, rights};
+use super::audit_action::{acted_on, acting};
+use super::command_text::{CommandIntent, CommandText, actor, intent_of};
+use super::consent::new_consent;
+use super::embed::EmbeddedMessage;
+use super::findings::FindingBuilder;
+use super::manual_memory::evidence_action_id;
+use super::page_index::PageIndex;
+use super::profile::ProfileFindings;
+use super::{AdmittedMessage, BatchContext, Disposition, MessageOutcome, Pipeline, PipelineError, crash_at, rights};
 use crate::intake::grant::Grant;
 use anamnesis_core::failpoints;
 use anamnesis_core::finding::{EntityType, RiskLevel};
-use anamnesis_core::fold::{Act, Deed};
 use anamnesis_core::ids::{MemoryEventId, MemoryId, OrgId, derive};
 use anamnesis_core::memory::{Kind, SetBy};
+use anamnesis_core::projection::{MemoryAction, PersonAct};
 use anamnesis_core::provenance::{SourceType, Trust};
 use anamnesis_core::reason::Reason;
 use anamnesis_crypto::PatientKeys;
@@ -30,14 +30,14 @@ use anamnesis_messages::contract::{ActorRole, Command, DocumentSubmitted, Memory
 use anamnesis_observability::metrics::labels::Stage;
 use anamnesis_sql::Fault;
 use anamnesis_store::records::{
-    Alarm, Brought, DocumentContent, EphemeralChange, InboxEntry, NewAct, NewDocument, NewFinding, NewPassage, NewRisk,
-    OrgBatch, RiskDetail, StoredFile, TraceOf,
+    BatchMark, DocumentContent, EphemeralChange, EventTrace, InboxEntry, NewDocument, NewFinding, NewMemoryAct,
+    NewPassage, NewRisk, OrgBatch, RiskAlarm, RiskDetail, StoredFile,
 };
 use anamnesis_store::{Keys, StoreError};
 use anamnesis_text::Turn;
 
 /// Why a message has no effects, and the field that is to blame where that is known.
-type Refused = (Disposition, Option<String>);
+type EffectError = (Disposition, Option<String>);
 
 impl Pipeline {
     /// Commits the batch; when the database refuses a row, each message is committed alone, so that only the bad one
@@ -45,31 +45,33 @@ impl Pipeline {
     pub(super) async fn store_all(
         &self,
         org: OrgId,
-        work: Vec<Embedded>,
-        Shared { keys, looked, begun, .. }: &Shared,
-        done: &mut Vec<Outcome>,
+        work: Vec<EmbeddedMessage>,
+        BatchContext { keys, looked, begun, .. }: &BatchContext,
+        done: &mut Vec<MessageOutcome>,
     ) -> Result<(), PipelineError> {
         let started = Instant::now();
         let looked = Arc::clone(looked);
         let mut whole = OrgBatch { begun: Some(begun.clone()), looked, ..OrgBatch::default() };
-        let mut good: Vec<(usize, bool, Brought)> = Vec::new();
+        let mut good: Vec<(usize, bool, BatchMark)> = Vec::new();
         for entry in work {
-            let (place, ephemeral) = (entry.read.admitted.place, entry.read.admitted.ephemeral);
+            let (place, ephemeral) = (entry.analyzed.admitted.place, entry.analyzed.admitted.ephemeral);
             match self.effects(entry, keys) {
                 Ok(batch) => good.push((place, ephemeral, whole.append(batch))),
-                Err((disposition, field)) => done.push(Outcome { field, ..Outcome::new(place, disposition) }),
+                Err((disposition, field)) => {
+                    done.push(MessageOutcome { field, ..MessageOutcome::new(place, disposition) })
+                }
             }
         }
         crash_at("before_commit");
         match self.commit(org, &whole, keys).await {
             Ok(()) => {
-                done.extend(good.iter().map(|(place, ephemeral, _)| Outcome::new(*place, stored(*ephemeral))));
+                done.extend(good.iter().map(|(place, ephemeral, _)| MessageOutcome::new(*place, stored(*ephemeral))));
             }
             Err(error) if error.fault() == Fault::Store => return Err(error.into()),
-            Err(error) if good.len() == 1 => done.push(Outcome::new(good[0].0, uncounted(refused(&error)))),
+            Err(error) if good.len() == 1 => done.push(MessageOutcome::new(good[0].0, uncounted(refused(&error)))),
             Err(_) => {
                 // What was begun as one does not end as one.
-                self.store.part_attempts(begun).await?;
+                self.store.split_attempt_batch(begun).await?;
                 let mut each = Vec::with_capacity(good.len());
                 for (place, ephemeral, brought) in good.into_iter().rev() {
                     each.push((place, ephemeral, whole.cut_last(brought)));
@@ -81,7 +83,7 @@ impl Pipeline {
                 // A refusal counts against a message only where the store took others at the same time.
                 let takes = alone.iter().any(|(_, one)| matches!(one, Disposition::Stored | Disposition::Ephemeral));
                 let counted = |one| if takes { one } else { uncounted(one) };
-                done.extend(alone.into_iter().map(|(place, one)| Outcome::new(place, counted(one))));
+                done.extend(alone.into_iter().map(|(place, one)| MessageOutcome::new(place, counted(one))));
             }
         }
         crash_at("committed");
@@ -104,10 +106,10 @@ impl Pipeline {
     }
 
     /// What one message does to the store.
-    fn effects(&self, mut entry: Embedded, keys: &Keys) -> Result<OrgBatch, Refused> {
+    fn effects(&self, mut entry: EmbeddedMessage, keys: &Keys) -> Result<OrgBatch, EffectError> {
         let mut batch = OrgBatch { generation: entry.generation, ..OrgBatch::default() };
         let passages = std::mem::take(&mut entry.passages);
-        let admitted = &entry.read.admitted;
+        let admitted = &entry.analyzed.admitted;
         batch.traces.extend(trace_of(admitted));
         if admitted.ephemeral {
             return Ok(OrgBatch { generation: batch.generation, traces: batch.traces, ..self.ephemeral(&entry) });
@@ -121,12 +123,13 @@ impl Pipeline {
             done: acted_on(&admitted.envelope, admitted.grant.source(), &admitted.message),
         });
         let patient = keys.get(&scope).ok_or((Disposition::Quarantined(Reason::ErasedSubject), None))?;
-        if let Some(field) = admitted.grounds.lost {
+        if let Some(field) = admitted.references.lost {
             return Err((Disposition::Quarantined(Reason::Malformed), Some(field.to_owned())));
         }
         let now = self.store.clock().now();
         let plain = |disposition| (disposition, None);
         let concept = |name: &str| self.concept_of(scope.org(), name);
+        let redactor = &entry.analyzed.field_redactor;
         if let Some(document) = admitted.document() {
             self.document_effects(document, &entry, passages, patient, &mut batch)?;
         }
@@ -134,22 +137,22 @@ impl Pipeline {
             Message::DocumentSubmitted(_) => {}
             // Its words had their effects; what they speak of ends with them.
             Message::MemoryCommand(command) if let Some(words) = &admitted.words => {
-                instead(words, command, admitted, &mut batch);
+                apply_replacement(words, command, admitted, &mut batch);
             }
             Message::ProfileUpdated(profile) => {
-                let stating = Stating { admitted, guard: &entry.read.guard, keys: patient, now, concept: &concept };
-                let (change, findings) = stating.profile(profile).map_err(plain)?;
+                let facts = ProfileFindings { admitted, redactor, keys: patient, now, concept: &concept };
+                let (change, findings) = facts.profile(profile).map_err(plain)?;
                 batch.profiles.push(change);
                 batch.findings = findings;
             }
             Message::HealthSignalRecorded(signal) => {
-                let stating = Stating { admitted, guard: &entry.read.guard, keys: patient, now, concept: &concept };
-                batch.findings.push(stating.signal(signal).map_err(plain)?);
+                let facts = ProfileFindings { admitted, redactor, keys: patient, now, concept: &concept };
+                batch.findings.push(facts.signal(signal).map_err(plain)?);
             }
-            Message::ConsentRecorded(consent) => batch.consents.push(given(consent, &entry, now)),
+            Message::ConsentRecorded(consent) => batch.consents.push(new_consent(consent, &entry, now)),
             Message::MemoryCommand(command) => self.command(command, &entry, &mut batch)?,
         }
-        batch.answers.extend(rights::carried_out(admitted, now));
+        batch.answers.extend(rights::completion_answer(admitted, now));
         Ok(batch)
     }
 
@@ -157,17 +160,17 @@ impl Pipeline {
     fn document_effects(
         &self,
         document: &DocumentSubmitted,
-        entry: &Embedded,
+        entry: &EmbeddedMessage,
         passages: Vec<NewPassage>,
         keys: &PatientKeys,
         batch: &mut OrgBatch,
-    ) -> Result<(), Refused> {
-        let admitted = &entry.read.admitted;
+    ) -> Result<(), EffectError> {
+        let admitted = &entry.analyzed.admitted;
         let version = self.extractor_version(admitted.scope.org());
-        let teaching = Teaching::new(document, entry, keys, self.store.clock().now(), &version);
-        batch.findings = teaching.findings();
+        let builder = FindingBuilder::new(document, entry, keys, self.store.clock().now(), &version);
+        batch.findings = builder.findings();
         if let Some(made) = admitted.words.as_ref().and_then(|words| words.made.as_ref()) {
-            let by_hand = teaching.hand_made(made);
+            let by_hand = builder.manual_memory(made);
             // The goal that a person puts down is that goal, and not one that was also read from its words.
             batch.findings.retain(|read| made.kind != Kind::Goal || read.assertion.entity != EntityType::Goal);
             batch.findings.extend(by_hand);
@@ -179,21 +182,26 @@ impl Pipeline {
     }
 
     /// Seed 000, `/efimero`: nothing is kept; danger is still raised, without content.
-    fn ephemeral(&self, entry: &Embedded) -> OrgBatch {
-        let admitted = &entry.read.admitted;
-        let risks = entry.read.text.iter().flat_map(|text| &text.1.risk);
+    fn ephemeral(&self, entry: &EmbeddedMessage) -> OrgBatch {
+        let admitted = &entry.analyzed.admitted;
+        let risks = entry.analyzed.text.iter().flat_map(|text| &text.1.risk);
         let risks = risks.filter(|risk| !risk.denied && risk.level.calls());
         let alarms = risks.map(|risk| {
             self.count_risk(risk.class);
             let (class, experiencer) = (risk.class.code(), risk.experiencer);
             let (learned, level) = (risk.learned, risk.level);
-            Alarm { scope: admitted.scope, message: admitted.message, class, experiencer, learned, level }
+            RiskAlarm { scope: admitted.scope, message: admitted.message, class, experiencer, learned, level }
         });
         OrgBatch { alarms: alarms.collect(), ..OrgBatch::default() }
     }
 
-    fn command(&self, command: &MemoryCommand, entry: &Embedded, batch: &mut OrgBatch) -> Result<(), Refused> {
-        let admitted = &entry.read.admitted;
+    fn command(
+        &self,
+        command: &MemoryCommand,
+        entry: &EmbeddedMessage,
+        batch: &mut OrgBatch,
+    ) -> Result<(), EffectError> {
+        let admitted = &entry.analyzed.admitted;
         let at = issued_at(command, &admitted.envelope, self.store.clock().now());
         if let Some(on) = ephemeral_switch(command.command) {
             let stamp = (at, mode_id(&admitted.message));
@@ -205,11 +213,11 @@ impl Pipeline {
             return Ok(());
         }
         // Understood and not yet carried out: set aside rather than lost.
-        let Some(Reply::Act(deed)) = reply(command) else {
+        let Some(CommandIntent::Act(deed)) = intent_of(command) else {
             return Err((Disposition::Quarantined(Reason::SchemaUnknown), Some("command".to_owned())));
         };
         // What a model inferred is no evidence.
-        if deed == Deed::Reinforced && admitted.grounds.are_weak() {
+        if deed == MemoryAction::Reinforced && admitted.references.are_weak() {
             return Err((Disposition::Quarantined(Reason::Malformed), Some("derived_from".to_owned())));
         }
         // A preview counts and changes nothing.
@@ -222,41 +230,41 @@ impl Pipeline {
     fn document(
         &self,
         document: &DocumentSubmitted,
-        entry: &Embedded,
+        entry: &EmbeddedMessage,
         passages: Vec<NewPassage>,
         version: &str,
     ) -> Result<NewDocument, Disposition> {
         let unread = Disposition::Quarantined(Reason::RedactionFailed);
-        let (redacted, extraction) = entry.read.text.as_deref().ok_or(unread)?;
+        let (redacted, extraction) = entry.analyzed.text.as_deref().ok_or(unread)?;
         let text = &redacted.document().text;
-        let guard = &entry.read.guard;
+        let redactor = &entry.analyzed.field_redactor;
         let metadata = document.metadata.clone().unwrap_or_default();
         let mut producer_themes = Vec::new();
         for theme in metadata.themes.iter().flatten() {
-            producer_themes.push(guard.clean(theme)?);
+            producer_themes.push(redactor.clean(theme)?);
         }
-        let pages = Pages::of(document, redacted);
+        let pages = PageIndex::of(document, redacted);
         let file = document.file.as_ref().zip(pages.as_ref()).map(|(f, pages)| -> Result<StoredFile, Disposition> {
             Ok(StoredFile {
-                name: guard.clean(&f.name)?,
-                media_type: guard.clean(&f.media_type)?,
+                name: redactor.clean(&f.name)?,
+                media_type: redactor.clean(&f.media_type)?,
                 sha256: pages.sha256().to_owned(),
-                uri: guard.clean_option(f.uri.as_deref())?,
+                uri: redactor.clean_option(f.uri.as_deref())?,
                 pages: f.pages.clone().unwrap_or_default(),
                 starts: pages.starts().to_vec(),
             })
         });
         let mut content = DocumentContent {
             text: text.clone(),
-            unread: entry.read.unread.clone(),
+            unread: entry.analyzed.unread.clone(),
             turns: redacted.document().turns.iter().map(|t| (t.speaker, t.span.start, t.span.end)).collect(),
             themes: extraction.themes.iter().map(|t| (*t).to_owned()).collect(),
             producer_themes,
-            producer_sentiment: guard.clean_option(metadata.sentiment.as_deref())?,
-            producer_risk_level: guard.clean_option(metadata.risk_level.as_deref())?,
+            producer_sentiment: redactor.clean_option(metadata.sentiment.as_deref())?,
+            producer_risk_level: redactor.clean_option(metadata.risk_level.as_deref())?,
             session_key: document.session_key.as_deref().map(str::to_owned),
             source_entity: None,
-            proxy_agent: guard.clean_option(document.provenance.as_ref().and_then(|p| p.proxy_agent.as_deref()))?,
+            proxy_agent: redactor.clean_option(document.provenance.as_ref().and_then(|p| p.proxy_agent.as_deref()))?,
             file: file.transpose()?,
             read_risk_level: None,
             redactions: redacted.redactions().iter().map(crate::stored_replacement).collect(),
@@ -279,7 +287,7 @@ impl Pipeline {
         }
         // What a producer says is kept and shown next to ours. It is all there is of a text that nobody read: calm
         // and safety of that are not known.
-        let is_read = entry.read.unread.is_none();
+        let is_read = entry.analyzed.unread.is_none();
         let given = metadata.sentiment.as_deref().and_then(Sentiment::from_code);
         let sentiment = if is_read { Some(extraction.sentiment) } else { given }.map(Sentiment::code);
         // A relative's attempt is heard and is no danger of the patient's.
@@ -290,7 +298,7 @@ impl Pipeline {
         let given = metadata.risk_level.as_deref().and_then(RiskLevel::from_code);
         let risk_level = own.max(given).map(RiskLevel::code);
         Ok(NewDocument {
-            scope: entry.read.admitted.scope,
+            scope: entry.analyzed.admitted.scope,
             id: document.document_id,
             revision: document.revision,
             document_type: document.document_type,
@@ -299,10 +307,10 @@ impl Pipeline {
             therapist_id: document.therapist_id,
             signed_by: document.signed_by(),
             ends_at: document.ends_at(),
-            trust: captured(&entry.read.admitted, document, &redacted.document().turns),
+            trust: captured(&entry.analyzed.admitted, document, &redacted.document().turns),
             sentiment,
             risk_level,
-            body_hash: entry.read.admitted.body_hash,
+            body_hash: entry.analyzed.admitted.body_hash,
             content,
             redaction_policy: redacted.policy().to_owned(),
             extractor_version: version.to_owned(),
@@ -314,7 +322,7 @@ impl Pipeline {
 
 /// Trust of the capture: what is said in a role that the producer may not bring is nobody's there too, or who promotes it
 /// would make it somebody's.
-fn captured(admitted: &Admitted, document: &DocumentSubmitted, turns: &[Turn]) -> Trust {
+fn captured(admitted: &AdmittedMessage, document: &DocumentSubmitted, turns: &[Turn]) -> Trust {
     let origin = admitted.origin(document);
     let lent = origin.tellers(turns).into_iter().all(|teller| admitted.grant.lends(teller));
     if lent { origin.capture(turns) } else { Trust::T5 }
@@ -332,31 +340,36 @@ fn lend(grant: &Grant, findings: &mut [NewFinding]) {
 }
 
 /// The same act on each memory that a command names.
-fn acts(command: &MemoryCommand, admitted: &Admitted, at: DateTime<Utc>, deed: Deed) -> Vec<NewAct> {
+fn acts(
+    command: &MemoryCommand,
+    admitted: &AdmittedMessage,
+    at: DateTime<Utc>,
+    deed: MemoryAction,
+) -> Vec<NewMemoryAct> {
     let (by, role) = actor(command);
     let who = acting(command);
     let act = |memory: &MemoryId| {
         let id = MemoryEventId(derive("act", &[&admitted.message, memory.0.as_bytes()]));
-        NewAct {
+        NewMemoryAct {
             scope: admitted.scope,
-            act: Act { id, memory: *memory, at, deed, by, evidence: None },
+            act: PersonAct { id, memory: *memory, at, deed, by, evidence: None },
             by: role,
             actor: who.clone(),
         }
     };
-    let named: Vec<NewAct> = command.memory_ids.iter().flatten().map(act).collect();
+    let named: Vec<NewMemoryAct> = command.memory_ids.iter().flatten().map(act).collect();
     let evidence: Vec<uuid::Uuid> = command.derived_from.iter().flatten().map(|id| id.0).collect();
-    if deed != Deed::Reinforced || evidence.is_empty() {
+    if deed != MemoryAction::Reinforced || evidence.is_empty() {
         return named;
     }
     // What an episode taught speaks for the belief, or against it where it tells of something that did not work.
-    let failed = &admitted.grounds.failed;
+    let failed = &admitted.references.failed;
     let fails = |id: &uuid::Uuid| command.command == Command::Revise && failed.iter().any(|failed| failed.0 == *id);
-    let each = |act: &NewAct| -> Vec<NewAct> {
+    let each = |act: &NewMemoryAct| -> Vec<NewMemoryAct> {
         let with = |evidence: &uuid::Uuid| {
-            let deed = if fails(evidence) { Deed::Weakened } else { deed };
-            let id = taught(deed, act.act.memory, *evidence, role);
-            NewAct { act: Act { id, deed, evidence: Some(*evidence), ..act.act.clone() }, ..act.clone() }
+            let deed = if fails(evidence) { MemoryAction::Weakened } else { deed };
+            let id = evidence_action_id(deed, act.act.memory, *evidence, role);
+            NewMemoryAct { act: PersonAct { id, deed, evidence: Some(*evidence), ..act.act.clone() }, ..act.clone() }
         };
         evidence.iter().filter(|evidence| **evidence != act.act.memory.0).map(with).collect()
     };
@@ -366,9 +379,9 @@ fn acts(command: &MemoryCommand, admitted: &Admitted, at: DateTime<Utc>, deed: D
 /// A person said what holds instead: the words' findings stand for it, and what they speak of ends unless they replace
 /// it. An answer is an answered task. A patient's is one for what was asked alone, and never for an allergy: other words
 /// of the same answer are what the patient says, or any text could be sent with a clinician's standing.
-fn instead(words: &CommandText, command: &MemoryCommand, admitted: &Admitted, batch: &mut OrgBatch) {
+fn apply_replacement(words: &CommandText, command: &MemoryCommand, admitted: &AdmittedMessage, batch: &mut OrgBatch) {
     // What is made by hand replaces by what it says, where it may; it ends nothing, and neither does what comes from a model.
-    if words.made.is_some() || admitted.grounds.are_weak() {
+    if words.made.is_some() || admitted.references.are_weak() {
         return;
     }
     let is_answer = command.command == Command::Answer;
@@ -383,7 +396,7 @@ fn instead(words: &CommandText, command: &MemoryCommand, admitted: &Admitted, ba
     for finding in batch.findings.iter_mut().filter(|finding| is_answer && answers(finding)) {
         finding.assertion.set_by = SetBy::Task;
     }
-    let deed = if is_answer { Deed::Answered } else { Deed::Corrected };
+    let deed = if is_answer { MemoryAction::Answered } else { MemoryAction::Corrected };
     let at = words.document.occurred_at.to_utc();
     batch.acts.extend(acts(command, admitted, at, deed));
 }
@@ -413,9 +426,9 @@ fn uncounted(disposition: Disposition) -> Disposition {
 }
 
 /// The trace that events of a message go on with.
-fn trace_of(admitted: &Admitted) -> Option<TraceOf> {
+fn trace_of(admitted: &AdmittedMessage) -> Option<EventTrace> {
     let document = admitted.document().map(|document| document.document_id);
-    admitted.span.traceparent().map(|traceparent| TraceOf { scope: admitted.scope, document, traceparent })
+    admitted.span.traceparent().map(|traceparent| EventTrace { scope: admitted.scope, document, traceparent })
 }
 
 fn stored(ephemeral: bool) -> Disposition {

@@ -5,7 +5,7 @@ use uuid::Uuid;
 
 use super::*;
 use crate::fixture::{DOCUMENT, admitted, command, document, document_message, instant, scope};
-use crate::made::{HandMade, Named};
+use crate::manual_memory::{ManualMemory, ReferencedMemory};
 use anamnesis_core::memory::Kind;
 use anamnesis_sql::DbError;
 use anamnesis_store::records::FindingWords;
@@ -13,7 +13,7 @@ use anamnesis_store::records::FindingWords;
 const OTHER: &str = "7c1f0a52-11d0-4c43-9a55-0a4f6c1d2e02";
 const AT: &str = "2026-03-02T10:00:00Z";
 
-fn entry() -> Admitted {
+fn entry() -> AdmittedMessage {
     admitted(document_message("chat_message", &json!({"text": "Duerme mal."})))
 }
 
@@ -21,37 +21,43 @@ fn entry() -> Admitted {
 fn finding(entity: EntityType, concept: &str, set_by: SetBy) -> NewFinding {
     let fields = json!({"actor": OTHER, "recorded_at": AT, "allergies": [{"substance": concept}]});
     let admitted = admitted(crate::fixture::envelope("profile.updated.v1", &fields));
-    let (guard, keys) = (crate::read::tests::guard(), crate::fixture::keys());
+    let (field_redactor, keys) = (crate::analyze::tests::field_redactor(), crate::fixture::keys());
     let concept_of = |_: &str| None;
-    let stating = Stating { admitted: &admitted, guard: &guard, keys: &keys, now: instant(AT), concept: &concept_of };
+    let profile_findings = ProfileFindings {
+        admitted: &admitted,
+        redactor: &field_redactor,
+        keys: &keys,
+        now: instant(AT),
+        concept: &concept_of,
+    };
     let Message::ProfileUpdated(profile) = &admitted.envelope.message else { panic!("a profile") };
-    let mut finding = stating.profile(profile).unwrap().1.remove(0);
+    let mut finding = profile_findings.profile(profile).unwrap().1.remove(0);
     finding.words = FindingWords { concept: concept.to_owned(), ..finding.words };
     (finding.assertion.entity, finding.assertion.set_by) = (entity, set_by);
     finding
 }
 
-fn made(name: &str, role: &str, fields: &Value, deed: Deed) -> Vec<NewAct> {
+fn made(name: &str, role: &str, fields: &Value, deed: MemoryAction) -> Vec<NewMemoryAct> {
     acts(&command(name, role, fields), &entry(), instant(AT), deed)
 }
 
 #[test]
 fn a_command_acts_once_on_each_memory_that_it_names() {
-    let acts = made("verify", "clinician", &json!({"memory_ids": [DOCUMENT, OTHER]}), Deed::Verified);
+    let acts = made("verify", "clinician", &json!({"memory_ids": [DOCUMENT, OTHER]}), MemoryAction::Verified);
     let memories: Vec<String> = acts.iter().map(|act| act.act.memory.0.to_string()).collect();
     assert_eq!(memories, [DOCUMENT, OTHER]);
     assert_ne!(acts[0].act.id, acts[1].act.id);
     for act in &acts {
-        assert_eq!((act.act.deed, act.act.at, act.act.evidence), (Deed::Verified, instant(AT), None));
+        assert_eq!((act.act.deed, act.act.at, act.act.evidence), (MemoryAction::Verified, instant(AT), None));
         assert_eq!((act.act.by, act.by, act.scope), (SetBy::Clinician, "clinician", scope()));
     }
-    assert!(made("verify", "clinician", &json!({}), Deed::Verified).is_empty());
+    assert!(made("verify", "clinician", &json!({}), MemoryAction::Verified).is_empty());
 }
 
 #[test]
 fn each_role_stands_behind_its_own_acts() {
     for (role, by) in [("patient", SetBy::Patient), ("clinician", SetBy::Clinician), ("system", SetBy::Unknown)] {
-        let acts = made("confirm", role, &json!({"memory_ids": [OTHER]}), Deed::Confirmed);
+        let acts = made("confirm", role, &json!({"memory_ids": [OTHER]}), MemoryAction::Confirmed);
         assert_eq!((acts[0].act.by, acts[0].by), (by, role));
     }
 }
@@ -59,16 +65,16 @@ fn each_role_stands_behind_its_own_acts() {
 #[test]
 fn evidence_speaks_once_for_a_memory_and_never_for_itself() {
     let both = json!({"memory_ids": [DOCUMENT], "derived_from": [OTHER, DOCUMENT]});
-    let acts = made("reinforce", "patient", &both, Deed::Reinforced);
+    let acts = made("reinforce", "patient", &both, MemoryAction::Reinforced);
     let evidence: Vec<_> = acts.iter().map(|act| act.act.evidence.map(|id| id.to_string())).collect();
     assert_eq!(evidence, [Some(OTHER.to_owned())]);
     let mut another = entry();
     another.message = [9; 32];
-    let again = super::acts(&command("reinforce", "patient", &both), &another, instant(AT), Deed::Reinforced);
+    let again = super::acts(&command("reinforce", "patient", &both), &another, instant(AT), MemoryAction::Reinforced);
     assert_eq!(again[0].act.id, acts[0].act.id, "whichever message says so");
-    let plain = made("reinforce", "patient", &json!({"memory_ids": [DOCUMENT]}), Deed::Reinforced);
+    let plain = made("reinforce", "patient", &json!({"memory_ids": [DOCUMENT]}), MemoryAction::Reinforced);
     assert_eq!((plain.len(), plain[0].act.evidence), (1, None));
-    let other_deed = made("confirm", "patient", &both, Deed::Confirmed);
+    let other_deed = made("confirm", "patient", &both, MemoryAction::Confirmed);
     assert_eq!((other_deed.len(), other_deed[0].act.evidence), (1, None));
 }
 
@@ -76,7 +82,7 @@ fn answered(
     name: &str,
     role: &str,
     subject: Option<&str>,
-    change: impl FnOnce(&mut Admitted, &mut CommandText),
+    change: impl FnOnce(&mut AdmittedMessage, &mut CommandText),
 ) -> OrgBatch {
     let mut batch = OrgBatch {
         findings: vec![
@@ -90,7 +96,7 @@ fn answered(
     let mut words = CommandText { document, subject: subject.map(str::to_owned), made: None };
     let mut entry = entry();
     change(&mut entry, &mut words);
-    instead(&words, &command(name, role, &json!({"memory_ids": [DOCUMENT]})), &entry, &mut batch);
+    apply_replacement(&words, &command(name, role, &json!({"memory_ids": [DOCUMENT]})), &entry, &mut batch);
     batch
 }
 
@@ -103,7 +109,7 @@ fn tasks(batch: &OrgBatch) -> Vec<&str> {
 fn a_patients_answer_settles_what_was_asked_alone_and_never_an_allergy() {
     let batch = answered("answer", "patient", Some("sertraline"), |_, _| {});
     assert_eq!(tasks(&batch), ["sertraline"]);
-    assert_eq!((batch.acts.len(), batch.acts[0].act.deed), (1, Deed::Answered));
+    assert_eq!((batch.acts.len(), batch.acts[0].act.deed), (1, MemoryAction::Answered));
     assert!(tasks(&answered("answer", "patient", Some("penicillin"), |_, _| {})).is_empty());
     assert!(tasks(&answered("answer", "patient", None, |_, _| {})).is_empty());
     assert!(tasks(&answered("answer", "system", Some("sertraline"), |_, _| {})).is_empty());
@@ -115,17 +121,18 @@ fn a_patients_answer_settles_what_was_asked_alone_and_never_an_allergy() {
 fn a_correction_is_no_answer() {
     let batch = answered("correct", "clinician", Some("sertraline"), |_, _| {});
     assert!(tasks(&batch).is_empty());
-    assert_eq!(batch.acts[0].act.deed, Deed::Corrected);
+    assert_eq!(batch.acts[0].act.deed, MemoryAction::Corrected);
     assert_eq!(batch.acts[0].act.at, instant(AT), "it acts when its words were said");
 }
 
 #[test]
 fn what_is_made_by_hand_or_comes_from_a_model_ends_nothing() {
     let by_hand = answered("answer", "clinician", None, |_, words| {
-        words.made = Some(HandMade { kind: Kind::Note, place: None, repeats: None });
+        words.made = Some(ManualMemory { kind: Kind::Note, place: None, repeats: None });
     });
     let of_model = answered("answer", "clinician", None, |entry, _| {
-        entry.grounds.named = vec![Named { kind: Kind::Belief, id: MemoryId(Uuid::from_u128(4)), trust: Trust::T4 }];
+        entry.references.named =
+            vec![ReferencedMemory { kind: Kind::Belief, id: MemoryId(Uuid::from_u128(4)), trust: Trust::T4 }];
     });
     for batch in [by_hand, of_model] {
         assert!(batch.acts.is_empty() && tasks(&batch).is_empty());

@@ -6,21 +6,21 @@ use serde::Deserialize;
 use serde_json::{Map, Value as Json, json};
 
 use super::names::Names;
-use super::topology::{APPLY, Difference, RECREATE, Topology, Value, former};
+use super::topology::{APPLY, ArgumentValue, RECREATE, Topology, TopologyDifference, former};
 
 /// A policy: limits that an operator may change.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Policy {
+pub struct PolicySpec {
     pub(crate) name: String,
     pub(crate) pattern: String,
     pub(crate) definition: Map<String, Json>,
 }
 
 /// The shipped limits of an installation.
-pub(crate) fn policies(names: &Names) -> Vec<Policy> {
+pub(crate) fn policies(names: &Names) -> Vec<PolicySpec> {
     let prefix = names.prefix();
     let escaped = prefix.replace('.', "\\.");
-    let policy = |name: &str, pattern: String, definition: Json| Policy {
+    let policy = |name: &str, pattern: String, definition: Json| PolicySpec {
         name: format!("{prefix}-{name}"),
         pattern,
         definition: definition.as_object().cloned().unwrap_or_default(),
@@ -42,7 +42,7 @@ pub(crate) fn policies(names: &Names) -> Vec<Policy> {
 pub fn shipped(names: &Names) -> Json {
     let topology = Topology::new(names);
     let vhost = "/";
-    let arguments = |list: &[(&'static str, Value)]| -> Map<String, Json> {
+    let arguments = |list: &[(&'static str, ArgumentValue)]| -> Map<String, Json> {
         list.iter().map(|(name, value)| ((*name).to_owned(), json!(value))).collect()
     };
     json!({
@@ -90,15 +90,15 @@ pub fn users(names: &Names) -> Json {
 /// What a broker exports: `rabbitmqctl export_definitions -`, or `GET /api/definitions/VHOST`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Exported {
-    exchanges: Vec<Named>,
-    queues: Vec<Named>,
-    bindings: Vec<Bound>,
-    policies: Vec<Set>,
+struct BrokerExport {
+    exchanges: Vec<ExportedEntity>,
+    queues: Vec<ExportedEntity>,
+    bindings: Vec<ExportedBinding>,
+    policies: Vec<ExportedPolicy>,
 }
 
 #[derive(Debug, Deserialize)]
-struct Named {
+struct ExportedEntity {
     name: String,
     vhost: Option<String>,
     #[serde(rename = "type")]
@@ -108,7 +108,7 @@ struct Named {
 }
 
 #[derive(Debug, Deserialize)]
-struct Bound {
+struct ExportedBinding {
     source: String,
     vhost: Option<String>,
     destination: String,
@@ -117,7 +117,7 @@ struct Bound {
 }
 
 #[derive(Debug, Deserialize)]
-struct Set {
+struct ExportedPolicy {
     name: String,
     vhost: Option<String>,
     pattern: String,
@@ -129,7 +129,7 @@ struct Set {
     definition: Map<String, Json>,
 }
 
-impl Set {
+impl ExportedPolicy {
     /// Whether it applies to a quorum queue of this name. A pattern that cannot be read here may.
     fn applies_to(&self, queue: &str) -> bool {
         let kind = self.apply_to.as_deref().is_none_or(|kind| matches!(kind, "queues" | "quorum_queues" | "all"));
@@ -141,8 +141,8 @@ impl Set {
 ///
 /// # Errors
 /// When the export is not RabbitMQ's definitions format.
-pub fn compare(names: &Names, vhost: &str, exported: &[u8]) -> Result<Vec<Difference>, serde_json::Error> {
-    let mut there: Exported = serde_json::from_slice(exported)?;
+pub fn compare(names: &Names, vhost: &str, exported: &[u8]) -> Result<Vec<TopologyDifference>, serde_json::Error> {
+    let mut there: BrokerExport = serde_json::from_slice(exported)?;
     // An export of one virtual host leaves its name out.
     let ours = |of: &Option<String>| of.as_deref().is_none_or(|name| name == vhost);
     there.exchanges.retain(|one| ours(&one.vhost));
@@ -161,11 +161,11 @@ pub fn compare(names: &Names, vhost: &str, exported: &[u8]) -> Result<Vec<Differ
     Ok(found)
 }
 
-fn difference(kind: &'static str, name: &str, problem: impl Into<String>, remedy: &'static str) -> Difference {
-    Difference { kind, name: name.to_owned(), problem: problem.into(), remedy }
+fn difference(kind: &'static str, name: &str, problem: impl Into<String>, remedy: &'static str) -> TopologyDifference {
+    TopologyDifference { kind, name: name.to_owned(), problem: problem.into(), remedy }
 }
 
-fn exchanges(topology: &Topology, there: &Exported, found: &mut Vec<Difference>) {
+fn exchanges(topology: &Topology, there: &BrokerExport, found: &mut Vec<TopologyDifference>) {
     for exchange in &topology.exchanges {
         match there.exchanges.iter().find(|one| one.name == exchange.name) {
             None => found.push(difference("exchange", &exchange.name, "is not there", APPLY)),
@@ -177,7 +177,7 @@ fn exchanges(topology: &Topology, there: &Exported, found: &mut Vec<Difference>)
     }
 }
 
-fn queues(topology: &Topology, there: &Exported, found: &mut Vec<Difference>) {
+fn queues(topology: &Topology, there: &BrokerExport, found: &mut Vec<TopologyDifference>) {
     for queue in &topology.queues {
         let Some(one) = there.queues.iter().find(|one| one.name == queue.name) else {
             found.push(difference("queue", &queue.name, "is not there", APPLY));
@@ -196,7 +196,7 @@ fn queues(topology: &Topology, there: &Exported, found: &mut Vec<Difference>) {
 
 const UNBIND: &str = "nobody of this program asks for it: remove it, unless another subscriber does";
 
-fn bindings(names: &Names, topology: &Topology, there: &Exported, found: &mut Vec<Difference>) {
+fn bindings(names: &Names, topology: &Topology, there: &BrokerExport, found: &mut Vec<TopologyDifference>) {
     let name = |exchange: &str, queue: &str, key: &str| format!("{exchange} → {queue} ({key})");
     for wanted in &topology.bindings {
         let bound = there.bindings.iter().any(|one| {
@@ -224,7 +224,7 @@ const IMPORT: &str = "rabbitmqctl import_definitions deploy/rabbitmq/definitions
 
 const OUTRANKED: &str = "a queue has one policy: lower the other's priority, or narrow its pattern";
 
-fn limits(names: &Names, topology: &Topology, there: &Exported, found: &mut Vec<Difference>) {
+fn limits(names: &Names, topology: &Topology, there: &BrokerExport, found: &mut Vec<TopologyDifference>) {
     for wanted in policies(names) {
         let Some(one) = there.policies.iter().find(|one| one.name == wanted.name) else {
             found.push(difference("policy", &wanted.name, "is not there: its queues have the broker's limits", IMPORT));

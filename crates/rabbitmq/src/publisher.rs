@@ -11,22 +11,22 @@ use lapin::{BasicProperties, Channel, Confirmation, PublisherConfirm};
 use tokio::sync::Mutex;
 
 use super::backoff::Backoff;
+use super::connection::{BrokerConnection, ConnectionRole};
 use super::error::BrokerError;
-use super::link::{Link, Role};
 use anamnesis_config::BrokerConfig;
 use anamnesis_core::clock::Entropy;
 use anamnesis_core::failpoints;
 
 /// A message to publish.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Letter {
+pub struct OutboundMessage {
     pub exchange: String,
     pub routing_key: String,
     pub properties: BasicProperties,
     pub body: Vec<u8>,
 }
 
-impl Letter {
+impl OutboundMessage {
     /// With the user who sends it, whom the broker compares with the connection. A name too long for the protocol is left
     /// out.
     #[must_use]
@@ -42,7 +42,12 @@ impl Letter {
 pub const CE_PREFIX: &str = "cloudEvents_";
 
 /// A CloudEvent in binary mode: JSON with its attributes as headers, its id as `message_id`.
-pub fn event_letter(exchange: String, routing_key: &str, attributes: &[(&str, &str)], body: Vec<u8>) -> Letter {
+pub fn event_message(
+    exchange: String,
+    routing_key: &str,
+    attributes: &[(&str, &str)],
+    body: Vec<u8>,
+) -> OutboundMessage {
     let mut headers = FieldTable::default();
     let mut properties = BasicProperties::default().with_content_type("application/json".into());
     for (name, value) in attributes {
@@ -55,41 +60,46 @@ pub fn event_letter(exchange: String, routing_key: &str, attributes: &[(&str, &s
             properties = properties.with_message_id((*value).into());
         }
     }
-    Letter { exchange, routing_key: routing_key.to_owned(), properties: properties.with_headers(headers), body }
+    OutboundMessage {
+        exchange,
+        routing_key: routing_key.to_owned(),
+        properties: properties.with_headers(headers),
+        body,
+    }
 }
 
-/// Where letters go: a broker, or a model of one.
+/// Where messages are published: a broker, or a model of one.
 #[async_trait]
-pub trait Outlet: Send + Sync {
-    /// One result per letter, in order.
-    async fn publish(&self, letters: &[Letter]) -> Vec<Result<(), BrokerError>>;
+pub trait MessagePublisher: Send + Sync {
+    /// One result per message, in order.
+    async fn publish(&self, messages: &[OutboundMessage]) -> Vec<Result<(), BrokerError>>;
 }
 
 /// Publishes over a connection of its own, which is opened when it is needed and again when it broke.
 pub struct Publisher {
     config: BrokerConfig,
-    role: Role,
-    state: Mutex<State>,
+    role: ConnectionRole,
+    state: Mutex<PublisherState>,
 }
 
-pub struct State {
-    open: Option<Arc<Open>>,
+struct PublisherState {
+    open: Option<Arc<OpenChannel>>,
     backoff: Backoff,
     /// Before this no further attempt to connect.
-    resting_until: Option<Instant>,
+    retry_not_before: Option<Instant>,
 }
 
-struct Open {
-    link: Link,
+struct OpenChannel {
+    connection: BrokerConnection,
     channel: Channel,
 }
 
 const PERSISTENT: u8 = 2;
 
 impl Publisher {
-    pub fn new(config: &BrokerConfig, role: Role, entropy: Arc<dyn Entropy>) -> Self {
+    pub fn new(config: &BrokerConfig, role: ConnectionRole, entropy: Arc<dyn Entropy>) -> Self {
         let backoff = Backoff::new(Duration::from_millis(100), Duration::from_secs(2), entropy);
-        let state = State { open: None, backoff, resting_until: None };
+        let state = PublisherState { open: None, backoff, retry_not_before: None };
         Self { config: config.clone(), role, state: Mutex::new(state) }
     }
 
@@ -97,82 +107,83 @@ impl Publisher {
     ///
     /// # Errors
     /// When the broker cannot be reached, or has not been for a moment ago.
-    async fn open(&self) -> Result<Arc<Open>, BrokerError> {
+    async fn open(&self) -> Result<Arc<OpenChannel>, BrokerError> {
         let mut state = self.state.lock().await;
-        if let Some(open) = state.open.as_ref().filter(|open| open.link.is_open() && open.channel.status().connected())
+        if let Some(open) =
+            state.open.as_ref().filter(|open| open.connection.is_open() && open.channel.status().connected())
         {
             return Ok(Arc::clone(open));
         }
         state.open = None;
-        if state.resting_until.is_some_and(|until| Instant::now() < until) {
+        if state.retry_not_before.is_some_and(|until| Instant::now() < until) {
             return Err(BrokerError::lost("resting"));
         }
         match self.connect().await {
             Ok(open) => {
                 state.backoff.reset();
-                state.resting_until = None;
+                state.retry_not_before = None;
                 let open = Arc::new(open);
                 state.open = Some(Arc::clone(&open));
                 Ok(open)
             }
             Err(error) => {
-                state.resting_until = Some(Instant::now() + state.backoff.pause());
+                state.retry_not_before = Some(Instant::now() + state.backoff.pause());
                 Err(error)
             }
         }
     }
 
-    async fn connect(&self) -> Result<Open, BrokerError> {
-        let link = Link::open(&self.config, self.role).await?;
-        let channel = link.channel().await?;
-        link.within("confirm_select", channel.confirm_select(ConfirmSelectOptions::default())).await?;
-        Ok(Open { link, channel })
+    async fn connect(&self) -> Result<OpenChannel, BrokerError> {
+        let connection = BrokerConnection::open(&self.config, self.role).await?;
+        let channel = connection.channel().await?;
+        connection.within("confirm_select", channel.confirm_select(ConfirmSelectOptions::default())).await?;
+        Ok(OpenChannel { connection, channel })
     }
 
     /// Forgets a connection that let us down, so that the next call opens another.
-    async fn drop_open(&self, broken: &Arc<Open>) {
+    async fn drop_open(&self, broken: &Arc<OpenChannel>) {
         let mut state = self.state.lock().await;
         if state.open.as_ref().is_some_and(|open| Arc::ptr_eq(open, broken)) {
             state.open = None;
         }
     }
 
-    async fn send(&self, open: &Open, letter: &Letter) -> Result<PublisherConfirm, BrokerError> {
-        if open.link.is_blocked() {
+    async fn send(&self, open: &OpenChannel, message: &OutboundMessage) -> Result<PublisherConfirm, BrokerError> {
+        if open.connection.is_blocked() {
             return Err(BrokerError::Blocked);
         }
         let options = BasicPublishOptions { mandatory: !failpoints::is("no_mandatory"), immediate: false };
         let sending = open.channel.basic_publish(
-            letter.exchange.as_str().into(),
-            letter.routing_key.as_str().into(),
+            message.exchange.as_str().into(),
+            message.routing_key.as_str().into(),
             options,
-            &letter.body,
-            letter.properties.clone().with_delivery_mode(PERSISTENT),
+            &message.body,
+            message.properties.clone().with_delivery_mode(PERSISTENT),
         );
-        open.link.within("publish", sending).await
+        open.connection.within("publish", sending).await
     }
 
     /// Says goodbye to the broker.
     pub async fn close(&self) {
         let open = self.state.lock().await.open.take();
         if let Some(open) = open.and_then(Arc::into_inner) {
-            open.link.close().await;
+            open.connection.close().await;
         }
     }
 }
 
 #[async_trait]
-impl Outlet for Publisher {
-    async fn publish(&self, letters: &[Letter]) -> Vec<Result<(), BrokerError>> {
-        if letters.is_empty() {
+impl MessagePublisher for Publisher {
+    async fn publish(&self, messages: &[OutboundMessage]) -> Vec<Result<(), BrokerError>> {
+        if messages.is_empty() {
             return Vec::new();
         }
         let open = match self.open().await {
             Ok(open) => open,
-            Err(error) => return letters.iter().map(|_| Err(error.clone())).collect(),
+            Err(error) => return messages.iter().map(|_| Err(error.clone())).collect(),
         };
-        let mut sent = Vec::with_capacity(letters.len());
-        for letter in letters {
+        let mut sent = Vec::with_capacity(messages.len());
+        for message in messages {
             // After the first failure nothing more is sent: the connection is over or blocked.
             let previous = match sent.last() {
                 Some(Err(error)) => Some(BrokerError::clone(error)),
@@ -180,7 +191,7 @@ impl Outlet for Publisher {
             };
             sent.push(match previous {
                 Some(error) => Err(error),
-                None => self.send(&open, letter).await,
+                None => self.send(&open, message).await,
             });
         }
         let mut results = Vec::with_capacity(sent.len());
@@ -199,14 +210,18 @@ impl Outlet for Publisher {
     }
 }
 
-async fn confirmed(open: &Open, confirm: PublisherConfirm, deadline: tokio::time::Instant) -> Result<(), BrokerError> {
+async fn confirmed(
+    open: &OpenChannel,
+    confirm: PublisherConfirm,
+    deadline: tokio::time::Instant,
+) -> Result<(), BrokerError> {
     match tokio::time::timeout_at(deadline, confirm).await {
         Ok(Ok(Confirmation::Ack(None))) => Ok(()),
         Ok(Ok(Confirmation::Ack(Some(_)) | Confirmation::Nack(Some(_)))) => Err(BrokerError::Unroutable),
         Ok(Ok(Confirmation::Nack(None) | Confirmation::NotRequested)) => Err(BrokerError::Nacked),
-        Ok(Err(error)) => Err(open.link.error(&error)),
+        Ok(Err(error)) => Err(open.connection.error(&error)),
         // A broker in alarm says so to whom publishes, and answers no more.
-        Err(_) if open.link.is_blocked() => Err(BrokerError::Blocked),
+        Err(_) if open.connection.is_blocked() => Err(BrokerError::Blocked),
         Err(_) => Err(BrokerError::Late { step: "confirm" }),
     }
 }

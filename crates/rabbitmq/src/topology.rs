@@ -10,20 +10,20 @@ use lapin::types::{AMQPValue, FieldTable};
 use lapin::{BasicProperties, Channel, ExchangeKind};
 use serde::Serialize;
 
+use super::connection::{BrokerConnection, ConnectionRole};
 use super::error::BrokerError;
-use super::link::{Link, Role};
 use super::names::{Names, Queue, Tier, retry_key};
 use anamnesis_config::BrokerConfig;
 
 /// A value of a queue's argument or of a policy.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
-pub(crate) enum Value {
+pub(crate) enum ArgumentValue {
     Text(String),
     Number(i64),
 }
 
-impl Value {
+impl ArgumentValue {
     fn text(text: impl Into<String>) -> Self {
         Self::Text(text.into())
     }
@@ -31,7 +31,7 @@ impl Value {
 
 /// A topic exchange.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Exchange {
+pub struct ExchangeSpec {
     pub name: String,
 }
 
@@ -39,12 +39,12 @@ pub struct Exchange {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QueueSpec {
     pub name: String,
-    pub(crate) arguments: Vec<(&'static str, Value)>,
+    pub(crate) arguments: Vec<(&'static str, ArgumentValue)>,
 }
 
 /// A queue bound to an exchange.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Binding {
+pub(crate) struct BindingSpec {
     pub(crate) exchange: String,
     pub(crate) queue: String,
     pub(crate) routing_key: String,
@@ -53,9 +53,9 @@ pub(crate) struct Binding {
 /// All of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Topology {
-    pub exchanges: Vec<Exchange>,
+    pub exchanges: Vec<ExchangeSpec>,
     pub queues: Vec<QueueSpec>,
-    pub(crate) bindings: Vec<Binding>,
+    pub(crate) bindings: Vec<BindingSpec>,
     /// The catch-all queue of earlier versions, which must not be there any more.
     former: String,
 }
@@ -66,36 +66,37 @@ const CATCH_ALL_BYTES: i64 = 256 << 20;
 
 /// A queue with a limit of its own, without any policy. When it is full it refuses what comes: nothing that is in it is
 /// dropped, and what it refuses stays with the publisher.
-fn bounded() -> Vec<(&'static str, Value)> {
+fn bounded() -> Vec<(&'static str, ArgumentValue)> {
     vec![
-        ("x-queue-type", Value::text("quorum")),
-        ("x-max-length", Value::Number(CATCH_ALL_MESSAGES)),
-        ("x-max-length-bytes", Value::Number(CATCH_ALL_BYTES)),
-        ("x-overflow", Value::text("reject-publish")),
+        ("x-queue-type", ArgumentValue::text("quorum")),
+        ("x-max-length", ArgumentValue::Number(CATCH_ALL_MESSAGES)),
+        ("x-max-length-bytes", ArgumentValue::Number(CATCH_ALL_BYTES)),
+        ("x-overflow", ArgumentValue::text("reject-publish")),
     ]
 }
 
 /// Nothing leaves a queue before it is safe in the next one.
-fn safely_to(exchange: &str, routing_key: Option<String>) -> Vec<(&'static str, Value)> {
+fn safely_to(exchange: &str, routing_key: Option<String>) -> Vec<(&'static str, ArgumentValue)> {
     let mut arguments = vec![
-        ("x-queue-type", Value::text("quorum")),
-        ("x-dead-letter-exchange", Value::text(exchange)),
-        ("x-dead-letter-strategy", Value::text("at-least-once")),
+        ("x-queue-type", ArgumentValue::text("quorum")),
+        ("x-dead-letter-exchange", ArgumentValue::text(exchange)),
+        ("x-dead-letter-strategy", ArgumentValue::text("at-least-once")),
         // At-least-once dead-lettering needs it: a full queue refuses new messages instead of dropping old ones.
-        ("x-overflow", Value::text("reject-publish")),
+        ("x-overflow", ArgumentValue::text("reject-publish")),
     ];
     if let Some(key) = routing_key {
-        arguments.push(("x-dead-letter-routing-key", Value::Text(key)));
+        arguments.push(("x-dead-letter-routing-key", ArgumentValue::Text(key)));
     }
     arguments
 }
 
 impl Topology {
     pub fn new(names: &Names) -> Self {
-        let quorum = || vec![("x-queue-type", Value::text("quorum"))];
-        let bind = |exchange: String, queue: String, routing_key: String| Binding { exchange, queue, routing_key };
-        let exchanges =
-            [names.ingest(), names.retry(), names.events(), names.unrouted()].map(|name| Exchange { name }).to_vec();
+        let quorum = || vec![("x-queue-type", ArgumentValue::text("quorum"))];
+        let bind = |exchange: String, queue: String, routing_key: String| BindingSpec { exchange, queue, routing_key };
+        let exchanges = [names.ingest(), names.retry(), names.events(), names.unrouted()]
+            .map(|name| ExchangeSpec { name })
+            .to_vec();
         let mut queues = Vec::new();
         let mut bindings = Vec::new();
         for queue in [Queue::Realtime, Queue::Bulk] {
@@ -112,7 +113,7 @@ impl Topology {
         for tier in Tier::ALL {
             let mut arguments = safely_to(&names.ingest(), None);
             let wait = i64::try_from(tier.wait().as_millis()).unwrap_or(i64::MAX);
-            arguments.push(("x-message-ttl", Value::Number(wait)));
+            arguments.push(("x-message-ttl", ArgumentValue::Number(wait)));
             queues.push(QueueSpec { name: names.tier(tier), arguments });
             bindings.push(bind(names.retry(), names.tier(tier), format!("{}.#", tier.word())));
         }
@@ -127,23 +128,25 @@ impl Topology {
     ///
     /// # Errors
     /// When something of the same name is different there, or the user may not.
-    pub async fn declare(&self, link: &Link) -> Result<(), BrokerError> {
-        let channel = link.channel().await?;
-        // One after the other on the channel, but nobody waits for an answer before the next question: a start and a
+    pub async fn declare(&self, connection: &BrokerConnection) -> Result<(), BrokerError> {
+        let channel = connection.channel().await?;
+        // One after the other on the channel, but pipelined, without waiting for each answer: a start and a
         // reconnection pay for three answers and not for thirty.
-        try_join_all(self.exchanges.iter().map(|exchange| declare_exchange(link, &channel, exchange, false))).await?;
+        try_join_all(self.exchanges.iter().map(|exchange| declare_exchange(connection, &channel, exchange, false)))
+            .await?;
         let queues = self.queues.iter().map(|queue| {
             let options = QueueDeclareOptions::durable();
-            link.within("declare", channel.queue_declare(queue.name.as_str().into(), options, table(&queue.arguments)))
+            connection
+                .within("declare", channel.queue_declare(queue.name.as_str().into(), options, table(&queue.arguments)))
         });
         try_join_all(queues).await?;
         let bindings = self.bindings.iter().map(|binding| {
             let (queue, exchange) = (binding.queue.as_str().into(), binding.exchange.as_str().into());
             let (key, options) = (binding.routing_key.as_str().into(), QueueBindOptions::default());
-            link.within("bind", channel.queue_bind(queue, exchange, key, options, FieldTable::default()))
+            connection.within("bind", channel.queue_bind(queue, exchange, key, options, FieldTable::default()))
         });
         try_join_all(bindings).await?;
-        link.within("close", channel.close(200, "OK".into())).await
+        connection.within("close", channel.close(200, "OK".into())).await
     }
 
     /// What is missing or different on the broker, as far as AMQP tells: existence, types and arguments. A refused
@@ -151,33 +154,33 @@ impl Topology {
     ///
     /// # Errors
     /// When the broker cannot be asked.
-    pub async fn differences(&self, link: &Link) -> Result<Vec<Difference>, BrokerError> {
+    pub async fn differences(&self, connection: &BrokerConnection) -> Result<Vec<TopologyDifference>, BrokerError> {
         let mut found = Vec::new();
         for exchange in &self.exchanges {
-            let channel = link.channel().await?;
-            let there = declare_exchange(link, &channel, exchange, true).await;
+            let channel = connection.channel().await?;
+            let there = declare_exchange(connection, &channel, exchange, true).await;
             let same = match there {
-                Ok(()) => declare_exchange(link, &channel, exchange, false).await,
+                Ok(()) => declare_exchange(connection, &channel, exchange, false).await,
                 missing => missing,
             };
             note(&mut found, "exchange", &exchange.name, same)?;
         }
         for queue in &self.queues {
-            let channel = link.channel().await?;
+            let channel = connection.channel().await?;
             let ask = |passive: bool| {
                 let options = QueueDeclareOptions { passive, ..QueueDeclareOptions::durable() };
                 channel.queue_declare(queue.name.as_str().into(), options, table(&queue.arguments))
             };
-            let same = match link.within("passive", ask(true)).await {
-                Ok(_) => link.within("declare", ask(false)).await.map(drop),
+            let same = match connection.within("passive", ask(true)).await {
+                Ok(_) => connection.within("declare", ask(false)).await.map(drop),
                 Err(missing) => Err(missing),
             };
             note(&mut found, "queue", &queue.name, same)?;
         }
-        let channel = link.channel().await?;
+        let channel = connection.channel().await?;
         let passive = QueueDeclareOptions { passive: true, ..QueueDeclareOptions::durable() };
         let asked = channel.queue_declare(self.former.as_str().into(), passive, FieldTable::default());
-        match link.within("passive", asked).await {
+        match connection.within("passive", asked).await {
             Ok(_) => found.push(former(&self.former)),
             Err(BrokerError::Missing) => {}
             // It is there with other properties.
@@ -192,10 +195,10 @@ impl Topology {
 ///
 /// # Errors
 /// When the broker cannot be asked.
-pub async fn counts(link: &Link, queue: &str) -> Result<Option<(u32, u32)>, BrokerError> {
-    let channel = link.channel().await?;
+pub async fn counts(connection: &BrokerConnection, queue: &str) -> Result<Option<(u32, u32)>, BrokerError> {
+    let channel = connection.channel().await?;
     let passive = QueueDeclareOptions { passive: true, ..QueueDeclareOptions::durable() };
-    match link.within("passive", channel.queue_declare(queue.into(), passive, FieldTable::default())).await {
+    match connection.within("passive", channel.queue_declare(queue.into(), passive, FieldTable::default())).await {
         Ok(found) => Ok(Some((found.message_count(), found.consumer_count()))),
         Err(BrokerError::Missing) => Ok(None),
         Err(error) => Err(error),
@@ -207,14 +210,18 @@ pub async fn counts(link: &Link, queue: &str) -> Result<Option<(u32, u32)>, Brok
 ///
 /// # Errors
 /// When the broker cannot be asked.
-pub async fn may_publish(link: &Link, exchange: &str, routing_key: &str) -> Result<bool, BrokerError> {
-    let channel = link.channel().await?;
-    link.within("confirm_select", channel.confirm_select(ConfirmSelectOptions::default())).await?;
+pub async fn may_publish(
+    connection: &BrokerConnection,
+    exchange: &str,
+    routing_key: &str,
+) -> Result<bool, BrokerError> {
+    let channel = connection.channel().await?;
+    connection.within("confirm_select", channel.confirm_select(ConfirmSelectOptions::default())).await?;
     let properties = BasicProperties::default().with_user_id("nobody, asked by anamnesis doctor".into());
     let options = BasicPublishOptions { mandatory: true, immediate: false };
     let asked =
         async { channel.basic_publish(exchange.into(), routing_key.into(), options, &[], properties).await?.await };
-    match link.within("publish", asked).await {
+    match connection.within("publish", asked).await {
         Ok(_) | Err(BrokerError::Mismatch { .. }) => Ok(true),
         Err(BrokerError::Forbidden { .. }) => Ok(false),
         Err(error) => Err(error),
@@ -231,15 +238,15 @@ pub fn retry_key_of_a_worker() -> String {
 /// # Errors
 /// As [`Topology::declare`].
 pub async fn apply(config: &BrokerConfig) -> Result<(), BrokerError> {
-    let link = Link::open(config, Role::Topology).await?;
-    let declared = Topology::new(&Names::new(&config.prefix)).declare(&link).await;
-    link.close().await;
+    let connection = BrokerConnection::open(config, ConnectionRole::Topology).await?;
+    let declared = Topology::new(&Names::new(&config.prefix)).declare(&connection).await;
+    connection.close().await;
     declared
 }
 
 /// One thing that is not as it should be.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Difference {
+pub struct TopologyDifference {
     /// exchange, queue, binding or policy.
     pub kind: &'static str,
     pub name: String,
@@ -254,8 +261,8 @@ pub(super) const RECREATE: &str =
     "it cannot be changed in place: drain it, delete it, then run `anamnesis topology apply`";
 
 /// The catch-all queue of an earlier version is still there.
-pub(super) fn former(name: &str) -> Difference {
-    Difference {
+pub(super) fn former(name: &str) -> TopologyDifference {
+    TopologyDifference {
         kind: "queue",
         name: name.to_owned(),
         problem: "is of an earlier version: it takes every event, without a limit of its own".to_owned(),
@@ -264,7 +271,7 @@ pub(super) fn former(name: &str) -> Difference {
 }
 
 fn note(
-    found: &mut Vec<Difference>,
+    found: &mut Vec<TopologyDifference>,
     kind: &'static str,
     name: &str,
     asked: Result<(), BrokerError>,
@@ -275,28 +282,28 @@ fn note(
         Err(BrokerError::Mismatch { what }) => (what, RECREATE),
         Err(error) => return Err(error),
     };
-    found.push(Difference { kind, name: name.to_owned(), problem, remedy });
+    found.push(TopologyDifference { kind, name: name.to_owned(), problem, remedy });
     Ok(())
 }
 
 async fn declare_exchange(
-    link: &Link,
+    connection: &BrokerConnection,
     channel: &Channel,
-    exchange: &Exchange,
+    exchange: &ExchangeSpec,
     passive: bool,
 ) -> Result<(), BrokerError> {
     let options = ExchangeDeclareOptions { durable: true, passive, ..ExchangeDeclareOptions::default() };
     let declaring =
         channel.exchange_declare(exchange.name.as_str().into(), ExchangeKind::Topic, options, FieldTable::default());
-    link.within("exchange", declaring).await
+    connection.within("exchange", declaring).await
 }
 
-fn table(arguments: &[(&'static str, Value)]) -> FieldTable {
+fn table(arguments: &[(&'static str, ArgumentValue)]) -> FieldTable {
     let mut table = FieldTable::default();
     for (name, value) in arguments {
         let value = match value {
-            Value::Text(text) => AMQPValue::LongString(text.as_str().into()),
-            Value::Number(number) => AMQPValue::LongLongInt(*number),
+            ArgumentValue::Text(text) => AMQPValue::LongString(text.as_str().into()),
+            ArgumentValue::Number(number) => AMQPValue::LongLongInt(*number),
         };
         table.insert((*name).into(), value);
     }

@@ -1,4 +1,4 @@
-//! The lane that works messages, against a model of the broker and of the store on one thread: steps take the place of
+//! The queue worker, against a model of the broker and of the store on one thread: steps take the place of
 //! time, everything fails before or after it took effect, as a seed decides, and thousands of seeds are tried. In the end every message must have had
 //! its effect once, and none may be gone that had none.
 
@@ -10,9 +10,11 @@ use std::time::Duration;
 
 use anamnesis_core::clock::{Entropy, SeededEntropy};
 use anamnesis_observability::metrics::{Identity, Metrics};
-use anamnesis_rabbitmq::consumer::settle::{Acks, Gone, Settler};
-use anamnesis_rabbitmq::consumer::{Lane, Limits, Message, Offers, Verdict, Work};
-use anamnesis_rabbitmq::{Backoff, BrokerError, Letter, Names, Outlet, Queue};
+use anamnesis_rabbitmq::consumer::acker::{AckChannel, Acker, ChannelClosed};
+use anamnesis_rabbitmq::consumer::{
+    AckDecision, InboundMessage, MessageHandler, OfferCounts, QueueLimits, QueueWorker,
+};
+use anamnesis_rabbitmq::{Backoff, BrokerError, MessagePublisher, Names, OutboundMessage, Queue};
 use async_trait::async_trait;
 use futures::stream;
 use lapin::BasicProperties;
@@ -53,9 +55,9 @@ struct World {
 #[derive(Default)]
 pub struct State {
     /// Ready to be delivered: number of the message and how often it was offered again.
-    ready: VecDeque<(u64, Offers)>,
+    ready: VecDeque<(u64, OfferCounts)>,
     /// Delivered by the channel that lives now, by tag.
-    unacked: BTreeMap<u64, (u64, Offers)>,
+    unacked: BTreeMap<u64, (u64, OfferCounts)>,
     generation: u64,
     /// The inbox, and how often each effect took place.
     inbox: BTreeSet<u64>,
@@ -70,8 +72,8 @@ struct Channel {
 }
 
 #[async_trait]
-impl Acks for Channel {
-    async fn ack(&self, tag: u64, multiple: bool) -> Result<bool, Gone> {
+impl AckChannel for Channel {
+    async fn ack(&self, tag: u64, multiple: bool) -> Result<bool, ChannelClosed> {
         steps(self.world.fate.draw(3)).await;
         let mut state = self.world.state.lock().unwrap();
         if state.generation != self.generation {
@@ -80,7 +82,7 @@ impl Acks for Channel {
         match self.world.fate.draw(40) {
             // Lost on its way: the channel is over and the broker never knew.
             0 => return Ok(false),
-            1 => return Err(Gone),
+            1 => return Err(ChannelClosed),
             _ => {}
         }
         if multiple {
@@ -96,16 +98,17 @@ impl Acks for Channel {
 pub struct Exchange(Arc<World>);
 
 #[async_trait]
-impl Outlet for Exchange {
-    async fn publish(&self, letters: &[Letter]) -> Vec<Result<(), BrokerError>> {
+impl MessagePublisher for Exchange {
+    async fn publish(&self, letters: &[OutboundMessage]) -> Vec<Result<(), BrokerError>> {
         steps(self.0.fate.draw(5)).await;
-        let one = |letter: &Letter| {
+        let one = |outbound: &OutboundMessage| {
             let drawn = self.0.fate.draw(6);
             if drawn == 0 {
                 return Err(BrokerError::Unroutable);
             }
-            let number = u64::from_be_bytes(letter.body.as_slice().try_into().unwrap());
-            let mut message = Message::new(0, false, "", letter.properties.clone(), letter.body.clone(), 1 << 20);
+            let number = u64::from_be_bytes(outbound.body.as_slice().try_into().unwrap());
+            let mut message =
+                InboundMessage::new(0, false, "", outbound.properties.clone(), outbound.body.clone(), 1 << 20);
             message.believe(proof);
             self.0.state.lock().unwrap().ready.push_back((number, message.offers));
             if drawn == 1 { Err(BrokerError::Late { step: "confirm" }) } else { Ok(()) }
@@ -118,48 +121,48 @@ impl Outlet for Exchange {
 struct Pipeline(Arc<World>);
 
 impl Pipeline {
-    fn commit(&self, number: u64) -> Verdict {
+    fn commit(&self, number: u64) -> AckDecision {
         let mut state = self.0.state.lock().unwrap();
         match self.0.fate.draw(16) {
-            0 => return Verdict::Later,
-            1 => return Verdict::Waits,
+            0 => return AckDecision::Retry,
+            1 => return AckDecision::RetryUncounted,
             _ => {}
         }
         if state.inbox.insert(number) {
             *state.effects.entry(number).or_default() += 1;
         }
         // The commit took place and its answer was lost.
-        if self.0.fate.one_in(12) { Verdict::Later } else { Verdict::Settled }
+        if self.0.fate.one_in(12) { AckDecision::Retry } else { AckDecision::Ack }
     }
 }
 
-fn number(message: &Message) -> u64 {
+fn number(message: &InboundMessage) -> u64 {
     u64::from_be_bytes(message.body.as_ref().try_into().unwrap())
 }
 
 #[async_trait]
-impl Work for Pipeline {
-    fn retry_proof(&self, offers: Offers, body: &[u8]) -> [u8; 32] {
+impl MessageHandler for Pipeline {
+    fn retry_proof(&self, offers: OfferCounts, body: &[u8]) -> [u8; 32] {
         proof(offers, body)
     }
 
-    async fn together(&self, _: Queue, messages: &[Message]) -> Vec<Verdict> {
+    async fn handle_batch(&self, _: Queue, messages: &[InboundMessage]) -> Vec<AckDecision> {
         steps(self.0.fate.draw(30)).await;
-        let alone = |message: &Message| message.redelivered && self.0.fate.one_in(10);
-        messages.iter().map(|m| if alone(m) { Verdict::Alone } else { self.commit(number(m)) }).collect()
+        let alone = |message: &InboundMessage| message.redelivered && self.0.fate.one_in(10);
+        messages.iter().map(|m| if alone(m) { AckDecision::Isolate } else { self.commit(number(m)) }).collect()
     }
 
-    async fn alone(&self, _: Queue, message: &Message) -> Verdict {
+    async fn handle_isolated(&self, _: Queue, message: &InboundMessage) -> AckDecision {
         steps(self.0.fate.draw(200)).await;
         self.commit(number(message))
     }
 
-    async fn give_up(&self, _: Queue, message: &Message) -> Verdict {
+    async fn exhausted(&self, _: Queue, message: &InboundMessage) -> AckDecision {
         if self.0.fate.one_in(4) {
-            return Verdict::Later;
+            return AckDecision::Retry;
         }
         self.0.state.lock().unwrap().set_aside.insert(number(message));
-        Verdict::Settled
+        AckDecision::Ack
     }
 }
 
@@ -168,13 +171,13 @@ async fn generation(world: &Arc<World>, tags: &mut u64) {
     let (number, killed_after) = {
         let mut state = world.state.lock().unwrap();
         state.generation += 1;
-        let back: Vec<(u64, Offers)> = std::mem::take(&mut state.unacked).into_values().collect();
+        let back: Vec<(u64, OfferCounts)> = std::mem::take(&mut state.unacked).into_values().collect();
         for message in back {
             state.ready.push_front(message);
         }
         (state.generation, world.fate.draw(120))
     };
-    let over = CancellationToken::new();
+    let stop = CancellationToken::new();
     let first = number == 1;
     let prefetch = 8;
     let (from, source) = (*tags, Arc::clone(world));
@@ -202,19 +205,19 @@ async fn generation(world: &Arc<World>, tags: &mut u64) {
             }
         }
     });
-    let lane = Arc::new(lane(world, number, &over));
-    let running = tokio::spawn(lane.run(Box::pin(arrivals)));
+    let worker = Arc::new(worker(world, number, &stop));
+    let running = tokio::spawn(worker.run(Box::pin(arrivals)));
     steps(5 + killed_after * 4).await;
     match world.fate.draw(3) {
-        // Drained: what is in hand is finished.
+        // Drained: what is in progress is finished.
         0 => {
-            over.cancel();
+            stop.cancel();
             let _ = running.await;
         }
         // The line broke: the work goes on, its acknowledgements reach nobody.
         1 => {
             world.state.lock().unwrap().generation += 1;
-            over.cancel();
+            stop.cancel();
             let _ = running.await;
         }
         // Killed between any two steps.
@@ -226,8 +229,8 @@ async fn generation(world: &Arc<World>, tags: &mut u64) {
     *tags += 1_000;
 }
 
-/// What shows here that the counts are the lane's.
-fn proof(offers: Offers, body: &[u8]) -> [u8; 32] {
+/// What shows here that the counts are the worker's.
+fn proof(offers: OfferCounts, body: &[u8]) -> [u8; 32] {
     let mut proof = [0; 32];
     proof[..4].copy_from_slice(&offers.retries.to_be_bytes());
     proof[8..12].copy_from_slice(&offers.waits.to_be_bytes());
@@ -235,29 +238,30 @@ fn proof(offers: Offers, body: &[u8]) -> [u8; 32] {
     proof
 }
 
-fn message(tag: u64, number: u64, offers: Offers, redelivered: bool) -> Message {
-    let fresh = Message::new(tag, redelivered, "bulk.x", BasicProperties::default(), number.to_be_bytes().to_vec(), 64);
+fn message(tag: u64, number: u64, offers: OfferCounts, redelivered: bool) -> InboundMessage {
+    let fresh =
+        InboundMessage::new(tag, redelivered, "bulk.x", BasicProperties::default(), number.to_be_bytes().to_vec(), 64);
     let tries = (0..offers.total()).map(|n| n < offers.retries);
     tries.fold(fresh, |message, counts| {
-        let letter = message.again(String::new(), String::new(), counts, None, proof);
-        let mut again = Message::new(tag, redelivered, "bulk.x", letter.properties, letter.body, 64);
+        let outbound = message.retry_message(String::new(), String::new(), counts, None, proof);
+        let mut again = InboundMessage::new(tag, redelivered, "bulk.x", outbound.properties, outbound.body, 64);
         again.believe(proof);
         again
     })
 }
 
-fn lane(world: &Arc<World>, generation: u64, over: &CancellationToken) -> Lane<Channel> {
+fn worker(world: &Arc<World>, generation: u64, stop: &CancellationToken) -> QueueWorker<Channel> {
     let entropy: Arc<dyn Entropy> = Arc::new(SeededEntropy::new(generation));
-    Lane {
+    QueueWorker {
         queue: Queue::Bulk,
         names: Names::new("t"),
-        limits: Limits { slots: 2, batch: 4, bytes: 1 << 20, linger: Duration::ZERO, retries: 30 },
-        work: Arc::new(Pipeline(Arc::clone(world))),
-        outlet: Arc::new(Exchange(Arc::clone(world))),
-        settler: Settler::new(Channel { world: Arc::clone(world), generation }),
+        limits: QueueLimits { slots: 2, batch: 4, bytes: 1 << 20, linger: Duration::ZERO, retries: 30 },
+        handler: Arc::new(Pipeline(Arc::clone(world))),
+        publisher: Arc::new(Exchange(Arc::clone(world))),
+        acker: Acker::new(Channel { world: Arc::clone(world), generation }),
         status: Arc::default(),
         metrics: metrics(),
-        over: over.clone(),
+        stop: stop.clone(),
         brake: Mutex::new(Backoff::new(Duration::ZERO, Duration::ZERO, Arc::clone(&entropy))),
         resend: Backoff::new(Duration::ZERO, Duration::ZERO, entropy),
         in_progress: tokio_util::task::TaskTracker::new(),
@@ -272,7 +276,8 @@ fn metrics() -> Arc<Metrics> {
 
 /// Runs one seed to its end; what is wrong with the end.
 async fn run(seed: u64) -> Result<(), String> {
-    let state = State { ready: (0..MESSAGES).map(|number| (number, Offers::default())).collect(), ..State::default() };
+    let state =
+        State { ready: (0..MESSAGES).map(|number| (number, OfferCounts::default())).collect(), ..State::default() };
     let world = Arc::new(World { fate: Fate(SeededEntropy::new(seed)), state: Mutex::new(state) });
     let mut tags = 0;
     for _ in 0..400 {

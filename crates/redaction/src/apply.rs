@@ -1,27 +1,27 @@
 //! Puts replacements into the text: from findings to [`Redacted`], with offsets both ways, turns and side values.
 
-use super::context::Context;
+use super::document::DocumentContext;
 use super::error::RedactionError;
-use super::finding::Finding;
+use super::finding::PiiFinding;
 use super::label;
-use super::operator::Value;
+use super::operator::MatchedValue;
 use super::redacted::{Redacted, Redaction};
 use super::replace::replacement;
-use super::reversible::TokenKey;
-use super::subject::normal;
-use super::surrogate::{Sealer, SurrogateKey};
+use super::surrogate::{Fingerprinter, SurrogateKey};
+use super::tokenization::TokenKey;
+use super::value_normalization::normalized_value;
 use anamnesis_core::side_value::PlacedValue;
 use anamnesis_text::{Document, Span, Turn};
 
 /// Builds the redacted text from merged findings (sorted, without overlaps, spans of the view).
 pub(crate) fn apply(
     document: &Document,
-    context: &Context<'_>,
-    findings: Vec<Finding>,
+    context: &DocumentContext<'_>,
+    findings: Vec<PiiFinding>,
     key: &SurrogateKey,
     token_key: Option<&TokenKey>,
 ) -> Result<Redacted, RedactionError> {
-    let sealer = Sealer::new(key);
+    let fingerprinter = Fingerprinter::new(key);
     let mut text = String::with_capacity(document.text.len());
     let (mut redactions, mut values): (Vec<Redaction>, Vec<PlacedValue>) = (Vec::new(), Vec::new());
     let mut read = 0;
@@ -32,8 +32,8 @@ pub(crate) fn apply(
             continue;
         }
         text.push_str(document.text.get(read..source.start).ok_or(RedactionError::Offsets)?);
-        let value = value(&found, source.of(&document.text), context, &sealer);
-        let replacement = replacement(context.policy.operator(value.label), &found, &value, &sealer, token_key);
+        let value = value(&found, source.of(&document.text), context, &fingerprinter);
+        let replacement = replacement(context.policy.operator(value.label), &found, &value, &fingerprinter, token_key);
         let redacted = Span::new(text.len(), text.len() + replacement.len());
         let (label, fingerprint) = (value.label, value.fingerprint);
         let redaction = Redaction {
@@ -56,13 +56,18 @@ pub(crate) fn apply(
     Ok(Redacted { document, redactions, values, policy: context.policy.revision() })
 }
 
-fn value<'a>(found: &Finding, text: &'a str, context: &Context<'_>, sealer: &Sealer) -> Value<'a> {
+fn value<'a>(
+    found: &PiiFinding,
+    text: &'a str,
+    context: &DocumentContext<'_>,
+    fingerprinter: &Fingerprinter,
+) -> MatchedValue<'a> {
     let label = label::public(found.label);
-    let subject = found.subject.clone().unwrap_or_else(|| normal(label, found.span.of(&context.view.lower)));
-    Value { label, text, fingerprint: sealer.fingerprint(label, &subject), language: context.language }
+    let subject = found.subject.clone().unwrap_or_else(|| normalized_value(label, found.span.of(&context.view.lower)));
+    MatchedValue { label, text, fingerprint: fingerprinter.fingerprint(label, &subject), language: context.language }
 }
 
-/// The turn's place in the redacted text. No replacement crosses a border of turns: walls saw to that.
+/// The turn's place in the redacted text. No replacement crosses a border of turns: boundaries saw to that.
 fn moved(turn: &Turn, redactions: &[Redaction]) -> Turn {
     let place = |at: usize| {
         let before = redactions.partition_point(|redaction| redaction.source.end <= at);

@@ -4,9 +4,9 @@
 use regex::{Regex, RegexBuilder};
 use serde::Deserialize;
 
-use super::context::Context;
-use super::entities::words::{fold, stands_alone};
-use super::finding::{Finding, Layer};
+use super::document::DocumentContext;
+use super::entities::words::{fold, is_whole_word};
+use super::finding::{DetectionLayer, PiiFinding};
 use super::identifiers::has_keyword_before;
 use super::label;
 use anamnesis_linear_model::hash;
@@ -25,17 +25,17 @@ pub enum CustomError {
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct File {
+#[serde(deny_unknown_fields, expecting = "struct File")]
+struct CustomFile {
     #[serde(default)]
-    recogniser: Vec<Written>,
+    recogniser: Vec<CustomEntry>,
     #[serde(default)]
-    allow: Allow,
+    allow: AllowList,
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Written {
+#[serde(deny_unknown_fields, expecting = "struct Written")]
+struct CustomEntry {
     label: String,
     pattern: Option<String>,
     #[serde(default)]
@@ -47,8 +47,8 @@ struct Written {
 }
 
 #[derive(Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Allow {
+#[serde(deny_unknown_fields, expecting = "struct Allow")]
+struct AllowList {
     #[serde(default)]
     words: Vec<String>,
     #[serde(default)]
@@ -59,7 +59,7 @@ fn sure() -> f64 {
     0.9
 }
 
-struct Recogniser {
+struct CustomRecogniser {
     label: &'static str,
     regex: Regex,
     keywords: Vec<String>,
@@ -68,19 +68,19 @@ struct Recogniser {
 
 /// The compiled file.
 #[derive(Default)]
-pub struct Custom {
-    recognisers: Vec<Recogniser>,
+pub struct CustomRecognisers {
+    recognisers: Vec<CustomRecogniser>,
     allowed: Vec<Regex>,
     version: u32,
 }
 
-impl Custom {
+impl CustomRecognisers {
     /// Reads a file of recognisers and allowed words.
     ///
     /// # Errors
     /// When the text has another form, a label does not exist, a pattern is none, matches nothing or is too large.
     pub fn from_toml(text: &str) -> Result<Self, CustomError> {
-        let file: File = toml::from_str(text)
+        let file: CustomFile = toml::from_str(text)
             .map_err(|error| CustomError::Form(error.message().lines().next().unwrap_or_default().to_owned()))?;
         let version = hash::of(text.as_bytes()) as u32;
         let mut custom = Self { version, ..Self::default() };
@@ -102,39 +102,46 @@ impl Custom {
     }
 
     /// Adds what the organisation's recognisers find.
-    pub(super) fn find(&self, context: &Context<'_>, found: &mut Vec<Finding>) {
+    pub(super) fn find(&self, context: &DocumentContext<'_>, found: &mut Vec<PiiFinding>) {
         let lower = &context.view.lower;
         for recogniser in &self.recognisers {
             for hit in recogniser.regex.find_iter(lower) {
                 let span = Span::new(hit.start(), hit.end());
                 let keywords: Vec<&str> = recogniser.keywords.iter().map(String::as_str).collect();
                 let told = keywords.is_empty() || has_keyword_before(lower, span, &keywords);
-                if told && stands_alone(lower, span) {
-                    found.push(Finding::new(span, recogniser.label, "custom", recogniser.score, Layer::Identifier));
+                if told && is_whole_word(lower, span) {
+                    found.push(PiiFinding::new(
+                        span,
+                        recogniser.label,
+                        "custom",
+                        recogniser.score,
+                        DetectionLayer::Identifier,
+                    ));
                 }
             }
         }
     }
 
     /// Drops what lies within an allowed stretch. People named in the message and check digits are not allowed away.
-    pub(super) fn allow(&self, context: &Context<'_>, found: &mut Vec<Finding>) {
+    pub(super) fn allow(&self, context: &DocumentContext<'_>, found: &mut Vec<PiiFinding>) {
         let lower = &context.view.lower;
         let allowed: Vec<Span> = self
             .allowed
             .iter()
             .flat_map(|regex| regex.find_iter(lower).map(|hit| Span::new(hit.start(), hit.end())))
-            .filter(|span| stands_alone(lower, *span))
+            .filter(|span| is_whole_word(lower, *span))
             .collect();
         if allowed.is_empty() {
             return;
         }
-        let firm =
-            |one: &Finding| one.layer == Layer::Identity || one.layer == Layer::Identifier && one.score >= sure();
+        let firm = |one: &PiiFinding| {
+            one.layer == DetectionLayer::Identity || one.layer == DetectionLayer::Identifier && one.score >= sure()
+        };
         found.retain(|one| firm(one) || !allowed.iter().any(|span| span.contains(&one.span)));
     }
 }
 
-fn compile(written: Written, place: &str) -> Result<Recogniser, CustomError> {
+fn compile(written: CustomEntry, place: &str) -> Result<CustomRecogniser, CustomError> {
     let wrong = |field: &str, problem| CustomError::At { place: format!("{place}.{field}"), problem };
     let label = label::ALL.iter().find(|known| **known == written.label).copied();
     let label = label.ok_or_else(|| wrong("label", "names no label of the contract"))?;
@@ -150,7 +157,7 @@ fn compile(written: Written, place: &str) -> Result<Recogniser, CustomError> {
     if keywords.iter().any(|word| word.trim().is_empty()) {
         return Err(wrong("keywords", "has an empty word"));
     }
-    Ok(Recogniser { label, regex, keywords, score: written.score })
+    Ok(CustomRecogniser { label, regex, keywords, score: written.score })
 }
 
 fn regex(pattern: &str, place: &str) -> Result<Regex, CustomError> {
@@ -176,7 +183,7 @@ mod tests {
     use super::*;
 
     fn wrong(text: &str) -> String {
-        Custom::from_toml(text).err().map(|error| error.to_string()).unwrap_or_default()
+        CustomRecognisers::from_toml(text).err().map(|error| error.to_string()).unwrap_or_default()
     }
 
     #[test]
@@ -195,8 +202,8 @@ mod tests {
 
     /// What a file finds in a text, and what it lets stand of one finding over all of the text.
     fn of(file: &str, text: &str) -> Vec<String> {
-        let custom = Custom::from_toml(file).unwrap();
-        let found = crate::in_tests::labelled(text, anamnesis_text::Language::Spanish, |context, found| {
+        let custom = CustomRecognisers::from_toml(file).unwrap();
+        let found = crate::test_support::labelled(text, anamnesis_text::Language::Spanish, |context, found| {
             custom.find(context, found)
         });
         found.into_iter().map(|(label, text)| format!("{label} {text}")).collect()
@@ -221,27 +228,34 @@ mod tests {
 
     #[test]
     fn an_allowed_stretch_drops_what_lies_in_it_but_people_and_check_digits() {
-        let custom = Custom::from_toml("[allow]\nwords = [\"Hospital Norte\"]\npatterns = [\"sala [0-9]+\"]").unwrap();
+        let custom =
+            CustomRecognisers::from_toml("[allow]\nwords = [\"Hospital Norte\"]\npatterns = [\"sala [0-9]+\"]")
+                .unwrap();
         let text = "hospital norte, sala 12, hospital norteno";
-        crate::in_tests::read(text, anamnesis_text::Language::Spanish, |context| {
+        crate::test_support::read(text, anamnesis_text::Language::Spanish, |context| {
             let one = |start, end, score, layer| {
-                Finding::new(Span::new(start, end), label::ORGANIZATION, "test", score, layer)
+                PiiFinding::new(Span::new(start, end), label::ORGANIZATION, "test", score, layer)
             };
             let mut found = vec![
-                one(0, 14, 0.8, Layer::Entity),
-                one(9, 14, 0.8, Layer::Entity),
-                one(0, 14, 1.0, Layer::Identity),
-                one(0, 14, 0.9, Layer::Identifier),
-                one(0, 14, 0.89, Layer::Identifier),
-                one(0, 20, 0.8, Layer::Entity),
-                one(16, 23, 0.8, Layer::Sweep),
-                one(25, 41, 0.8, Layer::Entity),
+                one(0, 14, 0.8, DetectionLayer::Entity),
+                one(9, 14, 0.8, DetectionLayer::Entity),
+                one(0, 14, 1.0, DetectionLayer::Identity),
+                one(0, 14, 0.9, DetectionLayer::Identifier),
+                one(0, 14, 0.89, DetectionLayer::Identifier),
+                one(0, 20, 0.8, DetectionLayer::Entity),
+                one(16, 23, 0.8, DetectionLayer::Residual),
+                one(25, 41, 0.8, DetectionLayer::Entity),
             ];
             custom.allow(context, &mut found);
             let kept: Vec<_> = found.iter().map(|one| (one.span.start, one.span.end, one.layer)).collect();
             assert_eq!(
                 kept,
-                [(0, 14, Layer::Identity), (0, 14, Layer::Identifier), (0, 20, Layer::Entity), (25, 41, Layer::Entity)]
+                [
+                    (0, 14, DetectionLayer::Identity),
+                    (0, 14, DetectionLayer::Identifier),
+                    (0, 20, DetectionLayer::Entity),
+                    (25, 41, DetectionLayer::Entity)
+                ]
             );
         });
     }
@@ -262,9 +276,9 @@ mod tests {
             wrong("[allow]\npatterns = [\"a\", \"(\"]"),
             "allow.patterns[1]: is no pattern, or one that is too large"
         );
-        assert!(Custom::from_toml("").is_ok() && !wrong("recogniser = 3").is_empty());
-        let (one, two) = (Custom::from_toml("").unwrap(), Custom::from_toml("# other").unwrap());
+        assert!(CustomRecognisers::from_toml("").is_ok() && !wrong("recogniser = 3").is_empty());
+        let (one, two) = (CustomRecognisers::from_toml("").unwrap(), CustomRecognisers::from_toml("# other").unwrap());
         assert_ne!(one.version(), two.version());
-        assert_eq!(one.version(), Custom::from_toml("").unwrap().version());
+        assert_eq!(one.version(), CustomRecognisers::from_toml("").unwrap().version());
     }
 }

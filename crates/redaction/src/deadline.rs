@@ -10,12 +10,12 @@ use std::time::{Duration, Instant};
 use rustix::time::{ClockId, clock_gettime};
 
 thread_local! {
-    static END: Cell<Option<End>> = const { Cell::new(None) };
+    static END: Cell<Option<Deadline>> = const { Cell::new(None) };
 }
 
 /// When a limit is over: by both clocks. The first is looked at alone until it says so, since it costs no call of the system.
 #[derive(Debug, Clone, Copy)]
-struct End {
+struct Deadline {
     clock: Instant,
     worked: Duration,
 }
@@ -30,19 +30,19 @@ fn worked() -> Duration {
 const EVERY: usize = 64;
 
 /// Thrown when the limit is over; never seen outside of this module's crate.
-struct Over;
+struct DeadlineExceeded;
 
 /// Does work under a limit; the limit of an outer call is there again afterwards.
 pub fn within<T>(limit: Duration, work: impl FnOnce() -> T) -> T {
     /// Puts the outer limit back, whatever the end of the work.
-    struct Outer(Option<End>);
-    impl Drop for Outer {
+    struct RestoreOuter(Option<Deadline>);
+    impl Drop for RestoreOuter {
         fn drop(&mut self) {
             END.set(self.0);
         }
     }
-    let end = |clock| End { clock, worked: worked().saturating_add(limit) };
-    let _outer = Outer(END.replace(Instant::now().checked_add(limit).map(end)));
+    let end = |clock| Deadline { clock, worked: worked().saturating_add(limit) };
+    let _outer = RestoreOuter(END.replace(Instant::now().checked_add(limit).map(end)));
     work()
 }
 
@@ -55,7 +55,7 @@ pub fn is_over() -> bool {
 pub(super) fn check() {
     if is_over() {
         // Without the panic hook: this is no defect.
-        resume_unwind(Box::new(Over));
+        resume_unwind(Box::new(DeadlineExceeded));
     }
 }
 
@@ -89,7 +89,7 @@ mod tests {
                 check_at(EVERY);
             });
         });
-        assert!(ended.is_err_and(|thrown| thrown.is::<Over>()));
+        assert!(ended.is_err_and(|thrown| thrown.is::<DeadlineExceeded>()));
         assert!(!is_over());
     }
 }

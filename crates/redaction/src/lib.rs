@@ -6,21 +6,19 @@
 //! Integration"). [`Redacted`] is the only text that later stages accept, and only this module can build it.
 
 mod apply;
-mod context;
 mod custom;
 pub mod deadline;
+mod document;
 mod entities;
 mod error;
-mod fakes;
-mod fast;
 mod finding;
-mod further;
+mod fixpoint;
+mod form_fields;
 mod identifiers;
 mod identities;
-#[cfg(test)]
-mod in_tests;
+mod incremental;
 pub mod label;
-mod opening;
+mod normalized;
 mod operator;
 mod pattern;
 mod policy;
@@ -28,33 +26,35 @@ mod redacted;
 mod redactor;
 pub mod remote;
 mod replace;
-mod reversible;
-mod rounds;
-mod speech;
-mod subject;
+mod residual;
+mod spoken_values;
 mod surrogate;
-mod sweep;
+mod synthetic;
 mod tagger;
+#[cfg(test)]
+mod test_support;
 mod token;
-mod view;
+mod tokenization;
+mod value_normalization;
+mod word_tables;
 
-pub use custom::{Custom, CustomError};
+pub use custom::{CustomError, CustomRecognisers};
 pub use error::RedactionError;
-pub use identities::{KnownIdentity, People};
+pub use identities::{KnownIdentity, KnownPeople};
 pub use operator::Operator;
-pub use policy::{Policy, PolicyError, RECOGNISERS};
+pub use policy::{RECOGNISERS, RedactionPolicy, RedactionPolicyError};
 pub use redacted::{Redacted, Redaction};
-pub use redactor::{Part, Redactor, warm};
-pub use reversible::TokenKey;
+pub use redactor::{Redactor, Stage, warm};
 pub use surrogate::SurrogateKey;
+pub use tokenization::TokenKey;
 
 /// What the training of the learned recogniser reads (`tools/train`). No promise of stability: use [`Redactor`].
 #[doc(hidden)]
 pub mod internals {
     pub use crate::entities::is_country;
-    pub use crate::entities::{gazetteer, lexicon, traits};
-    pub mod context {
-        pub use crate::context::*;
+    pub use crate::entities::{gazetteer, lexicon, word_classes};
+    pub mod document {
+        pub use crate::document::*;
     }
     pub mod finding {
         pub use crate::finding::*;

@@ -34,7 +34,7 @@ impl Operator {
 }
 
 /// What replacing needs to know of the value.
-pub(crate) struct Value<'a> {
+pub(crate) struct MatchedValue<'a> {
     pub(crate) label: &'static str,
     /// As it stands in the source.
     pub(crate) text: &'a str,

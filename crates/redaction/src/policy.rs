@@ -14,8 +14,8 @@ pub const RECOGNISERS: &str = "10";
 
 /// A redaction policy.
 #[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Policy {
+#[serde(deny_unknown_fields, expecting = "struct Policy")]
+pub struct RedactionPolicy {
     name: String,
     version: u32,
     /// Labels that stay in the text.
@@ -38,7 +38,7 @@ pub struct Policy {
 
 /// What is wrong with a policy of an organisation's own. Names the field, never its value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum PolicyError {
+pub enum RedactionPolicyError {
     #[error("the policy is not TOML of the form of the built-in ones: {0}")]
     Form(String),
     #[error("`{field}` names a label that does not exist")]
@@ -60,12 +60,12 @@ const BUILT_IN: [&str; 3] = [
     include_str!("policies/strict.toml"),
 ];
 
-impl Policy {
+impl RedactionPolicy {
     /// A built-in policy by its name: `safe_harbor` (the default), `gdpr_pseudonymise`, `strict`.
     pub fn named(name: &str) -> Result<Self, RedactionError> {
         BUILT_IN
             .iter()
-            .filter_map(|text| toml::from_str::<Policy>(text).ok())
+            .filter_map(|text| toml::from_str::<RedactionPolicy>(text).ok())
             .find(|policy| policy.name == name)
             .ok_or(RedactionError::UnknownPolicy)
     }
@@ -88,13 +88,13 @@ impl Policy {
     ///
     /// # Errors
     /// When the text is no such policy; the field at fault is named.
-    pub fn from_toml(text: &str) -> Result<Self, PolicyError> {
+    pub fn from_toml(text: &str) -> Result<Self, RedactionPolicyError> {
         let policy: Self = toml::from_str(text).map_err(|error| {
             // The message of the parser's first line names the field; its excerpt would quote values.
-            PolicyError::Form(error.message().lines().next().unwrap_or_default().to_owned())
+            RedactionPolicyError::Form(error.message().lines().next().unwrap_or_default().to_owned())
         })?;
         if policy.name.trim().is_empty() {
-            return Err(PolicyError::Empty { field: "name" });
+            return Err(RedactionPolicyError::Empty { field: "name" });
         }
         let known = |label: &String| label::ALL.contains(&label.as_str()) || label == label::COUNTRY;
         for (field, fine) in [
@@ -103,11 +103,11 @@ impl Policy {
             ("operators", policy.operators.keys().all(known)),
         ] {
             if !fine {
-                return Err(PolicyError::Label { field });
+                return Err(RedactionPolicyError::Label { field });
             }
         }
         if policy.operators.keys().any(|label| policy.keep.contains(label) && label != label::AGE) {
-            return Err(PolicyError::Both);
+            return Err(RedactionPolicyError::Both);
         }
         Ok(policy)
     }
@@ -148,7 +148,7 @@ impl Policy {
     }
 }
 
-impl Default for Policy {
+impl Default for RedactionPolicy {
     fn default() -> Self {
         Self::named("safe_harbor").expect("the built-in policies parse, a test holds it")
     }
@@ -161,15 +161,15 @@ mod tests {
     #[test]
     fn the_built_in_policies_are_known_and_others_are_refused() {
         for name in ["safe_harbor", "gdpr_pseudonymise", "strict"] {
-            assert_eq!(Policy::named(name).unwrap().name, name);
+            assert_eq!(RedactionPolicy::named(name).unwrap().name, name);
         }
-        assert_eq!(Policy::named("lenient").unwrap_err(), RedactionError::UnknownPolicy);
-        assert_eq!(Policy::default().name, "safe_harbor");
+        assert_eq!(RedactionPolicy::named("lenient").unwrap_err(), RedactionError::UnknownPolicy);
+        assert_eq!(RedactionPolicy::default().name, "safe_harbor");
     }
 
     #[test]
     fn the_default_keeps_ages_up_to_89_and_strict_keeps_nothing() {
-        let (usual, strict) = (Policy::default(), Policy::named("strict").unwrap());
+        let (usual, strict) = (RedactionPolicy::default(), RedactionPolicy::named("strict").unwrap());
         assert!(!usual.takes(usual.age_label(89)) && usual.takes(usual.age_label(90)));
         for label in [label::AGE, label::SEX, label::FAMILY, label::PROFESSION, label::COUNTRY, label::PERSON] {
             assert!(strict.takes(label));
@@ -178,7 +178,7 @@ mod tests {
 
     #[test]
     fn years_stay_under_safe_harbor_unless_they_may_tell_an_age_over_89() {
-        let (usual, strict) = (Policy::default(), Policy::named("strict").unwrap());
+        let (usual, strict) = (RedactionPolicy::default(), RedactionPolicy::named("strict").unwrap());
         for text in ["2019", "1984", "2018-2021", "2018/2019"] {
             assert!(usual.keeps_years(text) && !strict.keeps_years(text), "{text}");
         }
@@ -190,24 +190,27 @@ mod tests {
     #[test]
     fn a_policy_of_ones_own_is_read_or_the_field_at_fault_is_named() {
         let own = "name = \"own\"\nversion = 3\nkeep = [\"AGE\"]\n[operators]\nDATE = \"shift\"\nPHONE = \"mask\"\n";
-        let policy = Policy::from_toml(own).unwrap();
+        let policy = RedactionPolicy::from_toml(own).unwrap();
         assert_eq!((policy.operator("DATE"), policy.operator("PERSON")), (Operator::Shift, Operator::Tag));
         assert_eq!(policy.revision(), format!("own/3+{RECOGNISERS}"));
-        let wrong = |text: &str| Policy::from_toml(text).unwrap_err();
-        assert_eq!(wrong("name = \"\"\nversion = 1"), PolicyError::Empty { field: "name" });
+        let wrong = |text: &str| RedactionPolicy::from_toml(text).unwrap_err();
+        assert_eq!(wrong("name = \"\"\nversion = 1"), RedactionPolicyError::Empty { field: "name" });
         let label = wrong("name = \"x\"\nversion = 1\nkeep = [\"SECRET\"]");
-        assert_eq!(label, PolicyError::Label { field: "keep" });
+        assert_eq!(label, RedactionPolicyError::Label { field: "keep" });
         assert!(!label.to_string().contains("SECRET"));
-        assert_eq!(wrong("name=\"x\"\nversion=1\nkeep=[\"DATE\"]\n[operators]\nDATE=\"mask\""), PolicyError::Both);
+        assert_eq!(
+            wrong("name=\"x\"\nversion=1\nkeep=[\"DATE\"]\n[operators]\nDATE=\"mask\""),
+            RedactionPolicyError::Both
+        );
         assert!(
-            matches!(wrong("name = \"x\"\nversion = 1\nkeeps = []"), PolicyError::Form(text) if text.contains("keeps"))
+            matches!(wrong("name = \"x\"\nversion = 1\nkeeps = []"), RedactionPolicyError::Form(text) if text.contains("keeps"))
         );
     }
 
     #[test]
     fn each_built_in_policy_keeps_and_replaces_what_its_file_says() {
         let [harbor, gdpr, strict] =
-            ["safe_harbor", "gdpr_pseudonymise", "strict"].map(|name| Policy::named(name).unwrap());
+            ["safe_harbor", "gdpr_pseudonymise", "strict"].map(|name| RedactionPolicy::named(name).unwrap());
         for (label, kept) in [
             (label::AGE, [true, true, false]),
             (label::SEX, [true, true, false]),
@@ -229,12 +232,12 @@ mod tests {
         ] {
             assert_eq!([&harbor, &gdpr, &strict].map(|policy| policy.operator(label)), operators, "{label}");
         }
-        assert!(![harbor, gdpr, strict].iter().any(Policy::is_reversible));
+        assert!(![harbor, gdpr, strict].iter().any(RedactionPolicy::is_reversible));
     }
 
     #[test]
     fn the_strictest_policy_keeps_nothing_and_no_age_stays() {
-        let all = Policy::strictest();
+        let all = RedactionPolicy::strictest();
         assert!(label::ALL.iter().all(|label| all.takes(label)));
         assert_eq!((all.age_label(0), all.age_label(1)), (label::AGE, label::GREAT_AGE));
         assert!(!all.keeps_years("2019") && all.revision().starts_with("strictest/1+"));
@@ -242,7 +245,7 @@ mod tests {
 
     #[test]
     fn years_stay_from_the_first_that_the_policy_names_to_the_end_of_the_century() {
-        let usual = Policy::default();
+        let usual = RedactionPolicy::default();
         for (text, kept) in [
             ("1940", true),
             ("1939", false),
@@ -257,7 +260,7 @@ mod tests {
 
     #[test]
     fn what_is_wrong_with_a_file_is_said_by_its_field() {
-        let wrong = |body: &str| Policy::from_toml(body).unwrap_err();
+        let wrong = |body: &str| RedactionPolicy::from_toml(body).unwrap_err();
         let head = "name = \"x\"\nversion = 1\n";
         for (body, field) in [
             ("keep = [\"PERSN\"]", "keep"),
@@ -267,7 +270,7 @@ mod tests {
             let error = wrong(&format!("{head}{body}"));
             assert_eq!(
                 error,
-                PolicyError::Label {
+                RedactionPolicyError::Label {
                     field: match field {
                         "keep" => "keep",
                         "stable" => "stable",
@@ -285,17 +288,20 @@ mod tests {
             "=",
             "name = \"x\"\nversion = 1\n[operators]\nDATE = \"drop\"",
         ] {
-            assert!(matches!(wrong(body), PolicyError::Form(_)), "{body}");
+            assert!(matches!(wrong(body), RedactionPolicyError::Form(_)), "{body}");
         }
-        assert_eq!(wrong("name = \"  \"\nversion = 1"), PolicyError::Empty { field: "name" });
+        assert_eq!(wrong("name = \"  \"\nversion = 1"), RedactionPolicyError::Empty { field: "name" });
         let age = format!("{head}keep = [\"AGE\", \"COUNTRY\"]\n[operators]\nAGE = \"generalise\"");
-        assert!(Policy::from_toml(&age).is_ok(), "an age that leaves for its years has an operator of its own");
+        assert!(
+            RedactionPolicy::from_toml(&age).is_ok(),
+            "an age that leaves for its years has an operator of its own"
+        );
     }
 
     #[test]
     fn a_policy_with_tokens_is_reversible_and_an_operator_outweighs_the_list_of_stable_labels() {
         let text = "name = \"x\"\nversion = 1\nstable = [\"PHONE\", \"EMAIL\"]\n[operators]\nPHONE = \"token\"";
-        let policy = Policy::from_toml(text).unwrap();
+        let policy = RedactionPolicy::from_toml(text).unwrap();
         assert!(policy.is_reversible());
         assert_eq!((policy.operator("PHONE"), policy.operator("EMAIL")), (Operator::Token, Operator::Surrogate));
     }

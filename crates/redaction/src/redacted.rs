@@ -50,7 +50,7 @@ impl Redacted {
         moved(source, &self.redactions, |one| (one.source, one.redacted))
     }
 
-    /// Where a border of the source stands in the redacted text: behind the replacement of what it cuts in two.
+    /// Where a border of the source stands in the redacted text: after the replacement of what it cuts in two.
     pub fn border_of(&self, source: usize) -> usize {
         let cut = self.redactions.iter().find(|one| one.source.start < source && source < one.source.end);
         cut.map_or_else(|| self.place_of(source), |one| one.redacted.end)

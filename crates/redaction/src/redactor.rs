@@ -3,25 +3,25 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, LazyLock};
 
-use super::context::{Context, Manner};
-use super::custom::Custom;
+use super::custom::CustomRecognisers;
 use super::deadline;
+use super::document::{DocumentContext, TextProfile};
 use super::error::RedactionError;
-use super::finding::{Finding, cut, merge};
-use super::identities::People;
+use super::finding::{PiiFinding, cut, merge};
+use super::identities::KnownPeople;
 use super::operator::Operator;
-use super::policy::Policy;
+use super::policy::RedactionPolicy;
 use super::redacted::Redacted;
 use super::remote::{RemoteError, RemoteFinding, Services};
-use super::reversible::TokenKey;
 use super::surrogate::SurrogateKey;
-use super::tagger::{Known, Tagger};
-use super::{apply, entities, further, identifiers, label, rounds, speech, sweep};
+use super::tagger::{ScoreCache, Tagger};
+use super::tokenization::TokenKey;
+use super::{apply, entities, fixpoint, identifiers, incremental, label, residual, spoken_values};
 use anamnesis_text::{Document, Span};
 
-/// A part of the redactor that can be measured alone; each reads the text anew.
+/// A stage of the redactor that can be measured alone; each reads the text anew.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
+pub enum Stage {
     /// Folding and cutting into tokens: what every other part needs.
     Reading,
     /// Identifiers, telephones, mail and network addresses.
@@ -33,13 +33,13 @@ pub enum Part {
 }
 
 /// What every redactor shares: the compiled rules and lists.
-struct Rules {
+struct BuiltinRecognisers {
     identifiers: identifiers::Identifiers,
     entities: entities::Entities,
 }
 
 /// Compiled once for all policies.
-static RULES: LazyLock<Rules> = LazyLock::new(|| Rules {
+static RULES: LazyLock<BuiltinRecognisers> = LazyLock::new(|| BuiltinRecognisers {
     identifiers: identifiers::Identifiers::builtin(),
     entities: entities::Entities::builtin(),
 });
@@ -47,21 +47,21 @@ static TAGGER: LazyLock<Arc<Tagger>> = LazyLock::new(|| {
     Arc::new(Tagger::builtin().expect("the model is part of the program, every test of redaction reads it"))
 });
 
-/// Compiles what every redactor shares, where that was not done yet: a process that starts does it beside other work.
+/// Compiles what every redactor shares, where that was not done yet: a process that starts does it next to other work.
 pub fn warm() {
     LazyLock::force(&RULES);
     LazyLock::force(&TAGGER);
 }
 
-/// Which model reads beside the rules.
-enum Model {
+/// Which model reads next to the rules.
+enum TaggerSource {
     None,
     /// Loaded when it is first asked.
     Builtin,
     Own(Arc<Tagger>),
 }
 
-impl Model {
+impl TaggerSource {
     fn tagger(&self) -> Option<&Tagger> {
         match self {
             Self::None => None,
@@ -73,9 +73,9 @@ impl Model {
 
 /// A redactor under one policy: cheap to make, shared by all threads.
 pub struct Redactor {
-    policy: Policy,
-    model: Model,
-    custom: Option<Custom>,
+    policy: RedactionPolicy,
+    model: TaggerSource,
+    custom: Option<CustomRecognisers>,
     token_key: Option<TokenKey>,
     /// Whether anything but identifiers and the people of the message is looked for.
     patterns_only: bool,
@@ -84,29 +84,29 @@ pub struct Redactor {
 
 impl Redactor {
     /// The built-in recognisers under a policy. The first document compiles them, unless [`warm`] has.
-    pub fn builtin(policy: Policy) -> Self {
-        Self { model: Model::Builtin, ..Self::rules_only(policy) }
+    pub fn builtin(policy: RedactionPolicy) -> Self {
+        Self { model: TaggerSource::Builtin, ..Self::rules_only(policy) }
     }
 
     /// The built-in rules with another model: what training is judged by.
-    pub fn with_tagger(policy: Policy, tagger: Tagger) -> Self {
-        Self { model: Model::Own(Arc::new(tagger)), ..Self::rules_only(policy) }
+    pub fn with_tagger(policy: RedactionPolicy, tagger: Tagger) -> Self {
+        Self { model: TaggerSource::Own(Arc::new(tagger)), ..Self::rules_only(policy) }
     }
 
     /// Rules and lists alone: what training reads.
-    pub fn rules_only(policy: Policy) -> Self {
-        Self { policy, model: Model::None, custom: None, token_key: None, services: None, patterns_only: false }
+    pub fn rules_only(policy: RedactionPolicy) -> Self {
+        Self { policy, model: TaggerSource::None, custom: None, token_key: None, services: None, patterns_only: false }
     }
 
-    /// Identifiers and the people of the message alone: for measurements beside programs that look for patterns. Names
+    /// Identifiers and the people of the message alone: for measurements next to programs that look for patterns. Names
     /// that no message names stay in the text.
-    pub fn patterns_only(policy: Policy) -> Self {
+    pub fn patterns_only(policy: RedactionPolicy) -> Self {
         Self { patterns_only: true, ..Self::rules_only(policy) }
     }
 
     /// Adds recognisers and an allow list of the organisation's own.
     #[must_use]
-    pub fn custom(self, custom: Custom) -> Self {
+    pub fn custom(self, custom: CustomRecognisers) -> Self {
         Self { custom: Some(custom), ..self }
     }
 
@@ -128,7 +128,7 @@ impl Redactor {
         self.policy.revision() + &own
     }
 
-    pub fn policy(&self) -> &Policy {
+    pub fn policy(&self) -> &RedactionPolicy {
         &self.policy
     }
 
@@ -136,36 +136,36 @@ impl Redactor {
     ///
     /// # Errors
     /// As [`Self::redact`]; [`RedactionError::ServiceAway`] when a service may answer later, [`RedactionError::Service`]
-    /// when somebody must look. Nothing that a service has not seen passes.
-    pub fn redact_asking(
+    /// when a person must look. Nothing that a service has not seen passes.
+    pub fn redact_with_services(
         &self,
         document: &Document,
-        people: &People,
+        people: &KnownPeople,
         keys: &SurrogateKey,
     ) -> Result<Redacted, RedactionError> {
-        self.redact_with(document, people, keys, &self.ask(document)?)
+        self.redact_with(document, people, keys, &self.query_services(document)?)
     }
 
     /// What the organisation's additional services find; nothing where there are none. Waits for them.
     ///
     /// # Errors
-    /// As [`Self::redact_asking`].
-    pub fn ask(&self, document: &Document) -> Result<Vec<RemoteFinding>, RedactionError> {
+    /// As [`Self::redact_with_services`].
+    pub fn query_services(&self, document: &Document) -> Result<Vec<RemoteFinding>, RedactionError> {
         self.services.as_ref().map_or(Ok(Vec::new()), |services| services.find(document).map_err(failed))
     }
 
     /// Redacts a text that was redacted before, by another policy or other recognisers, asking additional services too. What
     /// stands in it as a replacement stays. So do values of labels that the policy replaces by invented values or moved
-    /// dates: they cannot be told from real ones.
+    /// dates: they cannot be distinguished from real ones.
     ///
     /// # Errors
-    /// As [`Self::redact_asking`].
+    /// As [`Self::redact_with_services`].
     pub fn redact_again(&self, document: &Document, keys: &SurrogateKey) -> Result<Redacted, RedactionError> {
         let remote = match &self.services {
             Some(services) => services.find(document).map_err(failed)?,
             None => Vec::new(),
         };
-        catch_unwind(AssertUnwindSafe(|| self.run(document, &People::default(), keys, (&remote, true))))
+        catch_unwind(AssertUnwindSafe(|| self.run(document, &KnownPeople::default(), keys, (&remote, true))))
             .unwrap_or_else(|_| Err(ended()))
     }
 
@@ -174,7 +174,7 @@ impl Redactor {
     pub fn redact(
         &self,
         document: &Document,
-        people: &People,
+        people: &KnownPeople,
         keys: &SurrogateKey,
     ) -> Result<Redacted, RedactionError> {
         self.redact_with(document, people, keys, &[])
@@ -187,7 +187,7 @@ impl Redactor {
     pub fn redact_with(
         &self,
         document: &Document,
-        people: &People,
+        people: &KnownPeople,
         keys: &SurrogateKey,
         remote: &[RemoteFinding],
     ) -> Result<Redacted, RedactionError> {
@@ -199,7 +199,7 @@ impl Redactor {
     fn run(
         &self,
         document: &Document,
-        people: &People,
+        people: &KnownPeople,
         keys: &SurrogateKey,
         (remote, again): (&[RemoteFinding], bool),
     ) -> Result<Redacted, RedactionError> {
@@ -207,79 +207,79 @@ impl Redactor {
         if self.policy.is_reversible() && self.token_key.is_none() {
             return Err(RedactionError::NoTokenKey);
         }
-        let mut known = Known::default();
-        let context = Context::new(document, &self.policy);
-        let mut redacted = self.look((document, &context), people, keys, (remote, again), &mut known)?;
+        let mut cache = ScoreCache::default();
+        let context = DocumentContext::new(document, &self.policy);
+        let mut redacted = self.pass((document, &context), people, keys, (remote, again), &mut cache)?;
         if self.patterns_only {
-            // Patterns take all that they know at once: the last look before storage sees that they did.
+            // Patterns take all that they know at once: the last pass before storage sees that they did.
             return Ok(redacted);
         }
-        let mut manner = context.manner();
+        let mut profile = context.profile();
         let places = |redacted: &Redacted| redacted.redactions.iter().map(|one| one.redacted).collect::<Vec<Span>>();
         let mut new = places(&redacted);
-        for _ in 1..rounds::MOST {
+        for _ in 1..fixpoint::MAX_PASSES {
             if new.is_empty() {
                 break;
             }
-            let context = Context::behind(&redacted.document, &self.policy, &places(&redacted));
-            if !again && self.sees_nothing_new(&context, manner, &new, people, &mut known) {
+            let context = DocumentContext::with_replacements(&redacted.document, &self.policy, &places(&redacted));
+            if !again && self.is_fixpoint(&context, profile, &new, people, &mut cache) {
                 break;
             }
-            manner = context.manner();
-            let next = self.look((&redacted.document, &context), people, keys, (&[], again), &mut known)?;
+            profile = context.profile();
+            let next = self.pass((&redacted.document, &context), people, keys, (&[], again), &mut cache)?;
             new = places(&next);
             if !new.is_empty() {
-                redacted = rounds::joined(redacted, next);
+                redacted = fixpoint::compose(redacted, next);
             }
         }
         Ok(redacted)
     }
 
-    /// Whether a look at a text would find nothing, told from the surroundings of what the last look replaced. An
+    /// Whether another pass over a text would find nothing, judged by the surroundings of what the last pass replaced. An
     /// organisation's own recognisers and allowed words may reach as far as they like.
-    fn sees_nothing_new(
+    fn is_fixpoint(
         &self,
-        context: &Context<'_>,
-        before: Manner,
+        context: &DocumentContext<'_>,
+        before: TextProfile,
         new: &[Span],
-        people: &People,
-        known: &mut Known,
+        people: &KnownPeople,
+        cache: &mut ScoreCache,
     ) -> bool {
         if self.custom.is_some() {
             return false;
         }
         let place = |span: &Span| Span::new(context.view.from_source(span.start), context.view.from_source(span.end));
         let new: Vec<Span> = new.iter().map(place).collect();
-        let Some(parts) = further::surroundings(context, before, &new) else { return false };
+        let Some(parts) = incremental::surroundings(context, before, &new) else { return false };
         parts.iter().all(|part| {
             let mut found = self.rule_findings(part, people);
             if let Some(tagger) = self.model.tagger() {
-                found = tagger.find(part, found, known);
+                found = tagger.find(part, found, cache);
             }
             if !self.patterns_only {
-                entities::trade::tidy(part, &mut found);
+                entities::post_filter::drop_false_positives(part, &mut found);
             }
-            !entities::propagate::reaches_out(part, &found) && self.settle(part, found).is_empty()
+            !entities::propagate::reaches_out(part, &found) && self.resolve(part, found).is_empty()
         })
     }
 
-    /// One look. `known` is what an earlier one reckoned.
-    fn look(
+    /// One pass. `cache` caches the scores that an earlier one computed.
+    fn pass(
         &self,
-        (document, context): (&Document, &Context<'_>),
-        people: &People,
+        (document, context): (&Document, &DocumentContext<'_>),
+        people: &KnownPeople,
         keys: &SurrogateKey,
         (remote, again): (&[RemoteFinding], bool),
-        known: &mut Known,
+        cache: &mut ScoreCache,
     ) -> Result<Redacted, RedactionError> {
         deadline::check();
         let mut found = self.rule_findings(context, people);
         if let Some(tagger) = self.model.tagger() {
-            found = tagger.find(context, found, known);
+            found = tagger.find(context, found, cache);
         }
         deadline::check();
         if !self.patterns_only {
-            entities::trade::tidy(context, &mut found);
+            entities::post_filter::drop_false_positives(context, &mut found);
         }
         for one in remote {
             found.push(one.in_view(document, context).ok_or(RedactionError::Offsets)?);
@@ -296,40 +296,40 @@ impl Redactor {
         if again {
             found.retain(|one| !self.policy.operator(label::public(one.label)).is_lifelike());
         }
-        let taken = self.settle(context, found);
+        let taken = self.resolve(context, found);
         deadline::check();
         let redacted = apply::apply(document, context, taken, keys, self.token_key.as_ref())?;
         Ok(Redacted { policy: self.revision(), ..redacted })
     }
 
-    /// How much one part of the redactor finds: what `anamnesis-bench redact` measures.
-    pub fn count(&self, document: &Document, part: Part) -> usize {
-        let context = Context::new(document, &self.policy);
+    /// How much one stage of the redactor finds: what `anamnesis-bench redact` measures.
+    pub fn count(&self, document: &Document, stage: Stage) -> usize {
+        let context = DocumentContext::new(document, &self.policy);
         let mut found = Vec::new();
-        match part {
-            Part::Reading => return context.tokens.len(),
-            Part::Patterns => RULES.identifiers.find(&context, &mut found),
-            Part::Lists => RULES.entities.find(&context, &mut found),
-            Part::Speech => {
-                speech::find(&context, &mut found);
-                sweep::find(&context, &mut found);
+        match stage {
+            Stage::Reading => return context.tokens.len(),
+            Stage::Patterns => RULES.identifiers.find(&context, &mut found),
+            Stage::Lists => RULES.entities.find(&context, &mut found),
+            Stage::Speech => {
+                spoken_values::find(&context, &mut found);
+                residual::find(&context, &mut found);
             }
-            Part::Learned => {
+            Stage::Learned => {
                 let model = self.model.tagger();
-                found = model.map(|tagger| tagger.find(&context, found, &mut Known::default())).unwrap_or_default()
+                found = model.map(|tagger| tagger.find(&context, found, &mut ScoreCache::default())).unwrap_or_default()
             }
         }
         found.len()
     }
 
     /// What rules and lists find, before the tagger reads it.
-    pub fn rule_findings(&self, context: &Context<'_>, people: &People) -> Vec<Finding> {
+    pub fn rule_findings(&self, context: &DocumentContext<'_>, people: &KnownPeople) -> Vec<PiiFinding> {
         let mut found = people.find(context);
         RULES.identifiers.find(context, &mut found);
         if !self.patterns_only {
             RULES.entities.find(context, &mut found);
-            speech::find(context, &mut found);
-            sweep::find(context, &mut found);
+            spoken_values::find(context, &mut found);
+            residual::find(context, &mut found);
         }
         if !context.prose {
             let numbers = ["identifier", "phone"];
@@ -343,33 +343,34 @@ impl Redactor {
         found
     }
 
-    /// The last look before storage: how many stretches of a text that should be clean still read as one of the people
+    /// The last check before storage: how many stretches of a text that should be clean still read as one of the people
     /// of the message or as an identifier. Anything but 0 means that redaction failed, and the text must not be stored.
-    pub fn left_over(&self, document: &Document, people: &People) -> usize {
+    pub fn count_residual_pii(&self, document: &Document, people: &KnownPeople) -> usize {
         let look = || {
-            let context = Context::new(document, &self.policy);
+            let context = DocumentContext::new(document, &self.policy);
             let mut found = people.find(&context);
             RULES.identifiers.find(&context, &mut found);
             if !self.patterns_only {
-                sweep::find(&context, &mut found);
+                residual::find(&context, &mut found);
             }
             // An invented telephone reads as a telephone: that is what it is for.
             found.retain(|one| self.policy.operator(label::public(one.label)) != Operator::Fake);
-            // The tagger took four digits behind a word such as "chart" for a year, and they stay. A badge's or a card's do not.
+            // The tagger took four digits after a word such as "chart" for a year, and they stay. A badge's or a card's do not.
             let is_year = |text: &str| text.len() == 4 && self.policy.keeps_years(text);
-            let stays = |one: &Finding| one.label == label::MEDICAL_RECORD && is_year(one.span.of(&context.view.plain));
+            let stays =
+                |one: &PiiFinding| one.label == label::MEDICAL_RECORD && is_year(one.span.of(&context.view.plain));
             found.retain(|one| one.recognizer != "keyword_value" || !stays(one));
-            // What was looked at and left because it names nobody is nothing that redaction left behind.
+            // What was looked at and left because it names no person is nothing that redaction left behind.
             if !self.patterns_only {
-                entities::trade::tidy(&context, &mut found);
+                entities::post_filter::drop_false_positives(&context, &mut found);
             }
-            self.settle(&context, found).len()
+            self.resolve(&context, found).len()
         };
         catch_unwind(AssertUnwindSafe(look)).unwrap_or(1)
     }
 
-    /// Cuts at walls, merges, and leaves what the policy keeps.
-    fn settle(&self, context: &Context<'_>, mut found: Vec<Finding>) -> Vec<Finding> {
+    /// Cuts at boundaries, merges, and leaves what the policy keeps.
+    fn resolve(&self, context: &DocumentContext<'_>, mut found: Vec<PiiFinding>) -> Vec<PiiFinding> {
         countries_of_addresses(context, &mut found);
         let plain = &context.view.plain;
         // "mkeita2009" holds no year.
@@ -378,12 +379,12 @@ impl Redactor {
             let after = plain.get(span.end..).and_then(|text| text.chars().next());
             ![before, after].into_iter().flatten().any(char::is_alphanumeric)
         };
-        let stays = |one: &Finding| {
+        let stays = |one: &PiiFinding| {
             !self.policy.takes(one.label)
                 || one.label == label::DATE && self.policy.keeps_years(one.span.of(plain)) && apart(one.span)
         };
         let taken = found.into_iter().filter(|finding| !stays(finding)).collect();
-        merge(cut(taken, &context.walls, &context.view.plain))
+        merge(cut(taken, &context.boundaries, &context.view.plain))
     }
 }
 
@@ -393,7 +394,7 @@ const CARD: usize = 15;
 const CELL: usize = 64;
 
 /// In a text of bare values, a value is what stands between commas, bars, tabs and lines: a part of one is none.
-fn fills_its_cell(context: &Context<'_>, span: Span) -> bool {
+fn fills_its_cell(context: &DocumentContext<'_>, span: Span) -> bool {
     let bytes = context.view.plain.as_bytes();
     let border = |byte: &&u8| !matches!(byte, b',' | b';' | b'|' | b'\t' | b'\n');
     let before = bytes[span.start.saturating_sub(CELL)..span.start].iter().rev().take_while(border);
@@ -401,7 +402,7 @@ fn fills_its_cell(context: &Context<'_>, span: Span) -> bool {
     !before.chain(behind).any(u8::is_ascii_digit)
 }
 
-/// Why a look was left half-way.
+/// Why a pass was left half-way.
 fn ended() -> RedactionError {
     if deadline::is_over() { RedactionError::Timeout } else { RedactionError::Failed }
 }
@@ -410,9 +411,9 @@ fn failed(error: RemoteError) -> RedactionError {
     if error.is_retryable() { RedactionError::ServiceAway(error) } else { RedactionError::Service(error) }
 }
 
-/// A country beside a street or a postal code is a line of the address, which leaves as a whole.
-fn countries_of_addresses(context: &Context<'_>, found: &mut [Finding]) {
-    let of_address = |finding: &Finding| matches!(finding.label, label::ADDRESS | label::POSTAL_CODE);
+/// A country next to a street or a postal code is a line of the address, which leaves as a whole.
+fn countries_of_addresses(context: &DocumentContext<'_>, found: &mut [PiiFinding]) {
+    let of_address = |finding: &PiiFinding| matches!(finding.label, label::ADDRESS | label::POSTAL_CODE);
     let mut edges: Vec<(usize, usize)> =
         found.iter().filter(|one| of_address(one)).map(|one| (one.span.start, one.span.end)).collect();
     edges.sort_unstable();

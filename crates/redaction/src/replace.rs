@@ -3,11 +3,11 @@
 
 use chrono::{Datelike, Days, NaiveDate};
 
-use super::finding::Finding;
-use super::operator::{Operator, Value};
-use super::reversible::TokenKey;
-use super::surrogate::{Sealer, plain_tag, stable_tag};
-use super::{fakes, label};
+use super::finding::PiiFinding;
+use super::operator::{MatchedValue, Operator};
+use super::surrogate::{Fingerprinter, plain_tag, stable_tag};
+use super::tokenization::TokenKey;
+use super::{label, synthetic};
 use anamnesis_core::side_value::{Precision, SideValue};
 use anamnesis_text::Language;
 
@@ -22,9 +22,9 @@ const SMALL_AREAS: [&str; 17] = [
 /// The text that replaces a value.
 pub(crate) fn replacement(
     operator: Operator,
-    found: &Finding,
-    value: &Value<'_>,
-    sealer: &Sealer,
+    found: &PiiFinding,
+    value: &MatchedValue<'_>,
+    fingerprinter: &Fingerprinter,
     token_key: Option<&TokenKey>,
 ) -> String {
     let tag = || plain_tag(value.label);
@@ -32,8 +32,8 @@ pub(crate) fn replacement(
         Operator::Tag => tag(),
         Operator::Surrogate => stable_tag(value.label, value.fingerprint),
         Operator::Mask => value.text.chars().map(|c| if c.is_alphanumeric() { '*' } else { c }).collect(),
-        Operator::Fake => fakes::fake(value).unwrap_or_else(tag),
-        Operator::Shift => shifted(found, sealer).unwrap_or_else(tag),
+        Operator::Fake => synthetic::synthetic_value(value).unwrap_or_else(tag),
+        Operator::Shift => shifted(found, fingerprinter).unwrap_or_else(tag),
         Operator::Generalise => generalised(found).unwrap_or_else(tag),
         Operator::Cut => cut(value).unwrap_or_else(tag),
         // Redactor::run refuses a policy with tokens where there is no key.
@@ -42,9 +42,9 @@ pub(crate) fn replacement(
 }
 
 /// `2019-03-07` moved; a month or a year is moved by its middle. `None` for what is no date with a value.
-fn shifted(found: &Finding, sealer: &Sealer) -> Option<String> {
+fn shifted(found: &PiiFinding, fingerprinter: &Fingerprinter) -> Option<String> {
     let Some(SideValue::Date { date, precision }) = found.value else { return None };
-    let draw = sealer.fingerprint("SHIFT", "days");
+    let draw = fingerprinter.fingerprint("SHIFT", "days");
     let days = Days::new(1 + draw % FARTHEST);
     let middle = match precision {
         Precision::Day => date,
@@ -60,13 +60,13 @@ fn shifted(found: &Finding, sealer: &Sealer) -> Option<String> {
 }
 
 /// `[AGE_40-49]`, `[AGE_90+]`: a form that no later run takes for an age.
-fn generalised(found: &Finding) -> Option<String> {
+fn generalised(found: &PiiFinding) -> Option<String> {
     let Some(SideValue::Age(years)) = found.value else { return None };
     let decade = years / 10 * 10;
     Some(if years >= 90 { "[AGE_90+]".to_owned() } else { format!("[AGE_{decade}-{}]", decade + 9) })
 }
 
-fn cut(value: &Value<'_>) -> Option<String> {
+fn cut(value: &MatchedValue<'_>) -> Option<String> {
     if value.label != label::POSTAL_CODE {
         return None;
     }
@@ -85,12 +85,12 @@ fn cut(value: &Value<'_>) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::finding::Layer;
+    use crate::finding::DetectionLayer;
     use crate::surrogate::SurrogateKey;
     use anamnesis_text::Span;
 
-    fn found(value: SideValue) -> Finding {
-        let mut found = Finding::new(Span::new(0, 1), label::DATE, "test", 1.0, Layer::Entity);
+    fn found(value: SideValue) -> PiiFinding {
+        let mut found = PiiFinding::new(Span::new(0, 1), label::DATE, "test", 1.0, DetectionLayer::Entity);
         found.value = Some(value);
         found
     }
@@ -102,8 +102,8 @@ mod tests {
     #[test]
     fn shifted_dates_of_one_patient_keep_their_distance_and_differ_between_patients() {
         let moved = |key: u8, text: &str| -> NaiveDate {
-            let sealer = Sealer::new(&SurrogateKey::new([key; 32]));
-            shifted(&found(day(text)), &sealer).unwrap().parse().unwrap()
+            let fingerprinter = Fingerprinter::new(&SurrogateKey::new([key; 32]));
+            shifted(&found(day(text)), &fingerprinter).unwrap().parse().unwrap()
         };
         let (a, b) = (moved(1, "2020-02-20"), moved(1, "2020-03-05"));
         assert_eq!((b - a).num_days(), 14);
@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn postal_codes_keep_the_area_unless_it_is_small() {
-        let cut_of = |text, language| cut(&Value { label: label::POSTAL_CODE, text, fingerprint: 0, language });
+        let cut_of = |text, language| cut(&MatchedValue { label: label::POSTAL_CODE, text, fingerprint: 0, language });
         assert_eq!(cut_of("28035", Language::Spanish).unwrap(), "[POSTAL_CODE_28]");
         assert_eq!(cut_of("90210-1234", Language::English).unwrap(), "[POSTAL_CODE_902]");
         assert_eq!(cut_of("03601", Language::English).unwrap(), "[POSTAL_CODE_000]");
@@ -128,15 +128,15 @@ mod tests {
 
     #[test]
     fn every_operator_leaves_what_it_says() {
-        let sealer = Sealer::new(&SurrogateKey::new([1; 32]));
+        let fingerprinter = Fingerprinter::new(&SurrogateKey::new([1; 32]));
         let value =
-            |label, text| Value { label, text, fingerprint: 0x7F3A_0000_0000_0001, language: Language::Spanish };
+            |label, text| MatchedValue { label, text, fingerprint: 0x7F3A_0000_0000_0001, language: Language::Spanish };
         let key = TokenKey::new([3; 64]);
         let (mut date, mut age) = (found(day("2020-02-20")), found(SideValue::Age(47)));
         (date.label, age.label) = (label::DATE, label::AGE);
-        let name = Finding::new(Span::new(0, 1), label::PERSON, "test", 1.0, Layer::Entity);
-        let made = |operator, found: &Finding, label, text| {
-            replacement(operator, found, &value(label, text), &sealer, Some(&key))
+        let name = PiiFinding::new(Span::new(0, 1), label::PERSON, "test", 1.0, DetectionLayer::Entity);
+        let made = |operator, found: &PiiFinding, label, text| {
+            replacement(operator, found, &value(label, text), &fingerprinter, Some(&key))
         };
         assert_eq!(made(Operator::Tag, &name, label::PERSON, "Ana"), "[PERSON]");
         assert_eq!(made(Operator::Surrogate, &name, label::PERSON, "Ana"), "[PERSON_7F3A]");
@@ -149,8 +149,8 @@ mod tests {
         assert_eq!(made(Operator::Shift, &date, label::DATE, "20/2/2020").len(), "2020-02-20".len());
         assert_eq!(made(Operator::Fake, &date, label::DATE, "20/2/2020"), "[DATE]", "nothing is invented for dates");
         let token = made(Operator::Token, &name, label::PERSON, "Ana");
-        assert_eq!(key.reveal(&token), "Ana");
-        let keyless = replacement(Operator::Token, &name, &value(label::PERSON, "Ana"), &sealer, None);
+        assert_eq!(key.detokenize(&token), "Ana");
+        let keyless = replacement(Operator::Token, &name, &value(label::PERSON, "Ana"), &fingerprinter, None);
         assert_eq!(keyless, "[PERSON]");
         for operator in
             [Operator::Tag, Operator::Surrogate, Operator::Mask, Operator::Generalise, Operator::Cut, Operator::Token]
@@ -162,10 +162,10 @@ mod tests {
 
     #[test]
     fn a_month_or_a_year_moves_by_its_middle_and_keeps_its_form() {
-        let sealer = Sealer::new(&SurrogateKey::new([5; 32]));
+        let fingerprinter = Fingerprinter::new(&SurrogateKey::new([5; 32]));
         let of = |text: &str, precision| {
             let date = text.parse().unwrap();
-            shifted(&found(SideValue::Date { date, precision }), &sealer).unwrap()
+            shifted(&found(SideValue::Date { date, precision }), &fingerprinter).unwrap()
         };
         let (whole, month, year) =
             (of("2020-06-15", Precision::Day), of("2020-06-01", Precision::Month), of("2020-01-01", Precision::Year));
@@ -182,8 +182,8 @@ mod tests {
     fn patients_move_both_ways_and_never_by_nothing() {
         let (mut forth, mut back) = (0, 0);
         for key in 0..40u8 {
-            let sealer = Sealer::new(&SurrogateKey::new([key; 32]));
-            let moved: NaiveDate = shifted(&found(day("2020-02-20")), &sealer).unwrap().parse().unwrap();
+            let fingerprinter = Fingerprinter::new(&SurrogateKey::new([key; 32]));
+            let moved: NaiveDate = shifted(&found(day("2020-02-20")), &fingerprinter).unwrap().parse().unwrap();
             let by = (moved - "2020-02-20".parse::<NaiveDate>().unwrap()).num_days();
             assert!(by.abs() <= 364, "no farther than a year: {by}");
             match moved.cmp(&"2020-02-20".parse().unwrap()) {
@@ -204,7 +204,7 @@ mod tests {
         }
         assert_eq!(generalised(&found(day("2020-02-20"))), None);
         fn cut_of(label: &'static str, text: &str, language: Language) -> Option<String> {
-            cut(&Value { label, text, fingerprint: 0, language })
+            cut(&MatchedValue { label, text, fingerprint: 0, language })
         }
         for area in SMALL_AREAS {
             let code = format!("{area}99");

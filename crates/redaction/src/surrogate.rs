@@ -21,9 +21,9 @@ impl std::fmt::Debug for SurrogateKey {
 }
 
 /// A key made ready for the many values of one document.
-pub(crate) struct Sealer(hmac::Key);
+pub(crate) struct Fingerprinter(hmac::Key);
 
-impl Sealer {
+impl Fingerprinter {
     pub(crate) fn new(key: &SurrogateKey) -> Self {
         Self(hmac::Key::new(hmac::HMAC_SHA256, &key.0))
     }
@@ -58,7 +58,8 @@ mod tests {
 
     #[test]
     fn one_value_is_one_tag_for_a_patient_and_another_for_the_next() {
-        let (one, two) = (Sealer::new(&SurrogateKey::new([1; 32])), Sealer::new(&SurrogateKey::new([2; 32])));
+        let (one, two) =
+            (Fingerprinter::new(&SurrogateKey::new([1; 32])), Fingerprinter::new(&SurrogateKey::new([2; 32])));
         assert_eq!(one.fingerprint("PERSON", "ana"), one.fingerprint("PERSON", "ana"));
         assert_ne!(one.fingerprint("PERSON", "ana"), two.fingerprint("PERSON", "ana"));
         assert_ne!(one.fingerprint("PERSON", "ana"), one.fingerprint("LOCATION", "ana"));
@@ -77,8 +78,8 @@ mod tests {
 
     #[test]
     fn parts_of_a_value_are_kept_apart() {
-        let sealer = Sealer::new(&SurrogateKey::new([1; 32]));
-        assert_ne!(sealer.fingerprint("AB", "C"), sealer.fingerprint("A", "BC"));
-        assert_ne!(sealer.fingerprint("A", ""), sealer.fingerprint("", "A"));
+        let fingerprinter = Fingerprinter::new(&SurrogateKey::new([1; 32]));
+        assert_ne!(fingerprinter.fingerprint("AB", "C"), fingerprinter.fingerprint("A", "BC"));
+        assert_ne!(fingerprinter.fingerprint("A", ""), fingerprinter.fingerprint("", "A"));
     }
 }

@@ -1,9 +1,9 @@
 use super::*;
-use crate::{KnownIdentity, People};
+use crate::{KnownIdentity, KnownPeople};
 use anamnesis_text::{Language, Speaker};
 
 fn redactor() -> Redactor {
-    Redactor::builtin(Policy::default())
+    Redactor::builtin(RedactionPolicy::default())
 }
 
 fn key() -> SurrogateKey {
@@ -12,7 +12,7 @@ fn key() -> SurrogateKey {
 
 fn redact(text: &str, identities: &[KnownIdentity]) -> String {
     let document = Document::plain(text, Language::Unknown);
-    redactor().redact(&document, &People::of(identities.to_vec()), &key()).unwrap().document().text.clone()
+    redactor().redact(&document, &KnownPeople::of(identities.to_vec()), &key()).unwrap().document().text.clone()
 }
 
 fn person(name: &str) -> KnownIdentity {
@@ -99,7 +99,7 @@ fn offsets_lead_both_ways_and_turns_keep_their_words() {
     let turns =
         [(Speaker::Clinician, "¿Cómo está, Ramón?", None), (Speaker::Patient, "Soy Ramón Gómez, bien.", Some(7))];
     let document = Document::dialogue(turns, Language::Spanish);
-    let redacted = redactor().redact(&document, &People::of(vec![person("Ramón Gómez")]), &key()).unwrap();
+    let redacted = redactor().redact(&document, &KnownPeople::of(vec![person("Ramón Gómez")]), &key()).unwrap();
     let after = redacted.document();
     for redaction in redacted.redactions() {
         assert_eq!(redaction.redacted.of(&after.text), redaction.replacement);
@@ -114,7 +114,7 @@ fn offsets_lead_both_ways_and_turns_keep_their_words() {
 fn a_turn_outside_the_text_is_refused() {
     let mut document = Document::dialogue([(Speaker::Patient, "ñ", None)], Language::Spanish);
     document.turns[0].span = anamnesis_text::Span::new(0, 1);
-    assert_eq!(redactor().redact(&document, &People::default(), &key()).unwrap_err(), RedactionError::Offsets);
+    assert_eq!(redactor().redact(&document, &KnownPeople::default(), &key()).unwrap_err(), RedactionError::Offsets);
 }
 
 #[test]
@@ -180,20 +180,20 @@ fn notes() -> Vec<Document> {
 /// Where the quick reading of surroundings passes a text, a look at the whole of it finds nothing.
 #[test]
 fn what_the_surroundings_of_replacements_do_not_show_the_whole_text_does_not_show() {
-    let redactors = ["safe_harbor", "strict"].map(|name| Redactor::builtin(Policy::named(name).unwrap()));
-    let (key, nobody) = (key(), People::default());
+    let redactors = ["safe_harbor", "strict"].map(|name| Redactor::builtin(RedactionPolicy::named(name).unwrap()));
+    let (key, no_person) = (key(), KnownPeople::default());
     let notes = notes();
     let mut passed = 0;
     for (number, note) in notes.iter().enumerate() {
         let redactor = &redactors[number % redactors.len()];
-        let mut known = Known::default();
-        let before = Context::new(note, &redactor.policy);
-        let first = redactor.look((note, &before), &nobody, &key, (&[], false), &mut known).unwrap();
+        let mut known = ScoreCache::default();
+        let before = DocumentContext::new(note, &redactor.policy);
+        let first = redactor.pass((note, &before), &no_person, &key, (&[], false), &mut known).unwrap();
         let taken: Vec<Span> = first.redactions.iter().map(|one| one.redacted).collect();
-        let context = Context::behind(&first.document, &redactor.policy, &taken);
-        if redactor.sees_nothing_new(&context, before.manner(), &taken, &nobody, &mut known) {
+        let context = DocumentContext::with_replacements(&first.document, &redactor.policy, &taken);
+        if redactor.is_fixpoint(&context, before.profile(), &taken, &no_person, &mut known) {
             let again = (&first.document, &context);
-            let next = redactor.look(again, &nobody, &key, (&[], false), &mut Known::default()).unwrap();
+            let next = redactor.pass(again, &no_person, &key, (&[], false), &mut ScoreCache::default()).unwrap();
             assert!(next.redactions.is_empty(), "note {number}: {:?}", next.redactions);
             passed += 1;
         }
@@ -205,8 +205,11 @@ fn what_the_surroundings_of_replacements_do_not_show_the_whole_text_does_not_sho
 /// What stands in a text after redaction under the usual policy.
 fn usual(text: &str) -> String {
     let document = Document::plain(text, Language::Unknown);
-    let redacted =
-        Redactor::builtin(Policy::default()).redact(&document, &People::default(), &SurrogateKey::new([7; 32]));
+    let redacted = Redactor::builtin(RedactionPolicy::default()).redact(
+        &document,
+        &KnownPeople::default(),
+        &SurrogateKey::new([7; 32]),
+    );
     redacted.unwrap().document().text.clone()
 }
 
@@ -251,13 +254,13 @@ fn a_year_behind_the_word_chart_stays_and_is_no_leak() {
         "(chart 2011): tolerated since",
     ] {
         let document = Document::plain(text, Language::Unknown);
-        let redacted = redactor().redact(&document, &People::of(Vec::new()), &key()).unwrap();
+        let redacted = redactor().redact(&document, &KnownPeople::of(Vec::new()), &key()).unwrap();
         assert_eq!(redacted.document().text, text);
-        assert_eq!(redactor().left_over(redacted.document(), &People::of(Vec::new())), 0, "{text}");
+        assert_eq!(redactor().count_residual_pii(redacted.document(), &KnownPeople::of(Vec::new())), 0, "{text}");
     }
     for text in ["badge 2041", "ssn ending in 1987", "extension 2015", "expediente 1998/2045", "MRN 19971"] {
         let document = Document::plain(text, Language::English);
-        assert!(redactor().left_over(&document, &People::of(Vec::new())) > 0, "{text}");
+        assert!(redactor().count_residual_pii(&document, &KnownPeople::of(Vec::new())) > 0, "{text}");
     }
     // A number that is no year is the record's.
     assert_eq!(redact("(chart 88123): rash", &[]), "(chart [MEDICAL_RECORD]): rash");

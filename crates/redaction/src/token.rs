@@ -1,10 +1,10 @@
-//! Words, numbers and signs of a [`View`](super::view::View), with their case: what structural rules read.
+//! Words, numbers and signs of a [`NormalizedText`](super::normalized::NormalizedText), with their case: what structural rules read.
 
 use anamnesis_text::Span;
 
 /// What a token is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum TokenKind {
     Word,
     Number,
     Sign,
@@ -14,7 +14,7 @@ pub enum Kind {
 
 /// How a word is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Case {
+pub(crate) enum LetterCase {
     Lower,
     /// First letter large.
     Title,
@@ -26,20 +26,20 @@ pub(crate) enum Case {
 
 /// One token; the span is of the view.
 #[derive(Debug, Clone, Copy)]
-pub struct Token {
+pub struct TextToken {
     pub span: Span,
-    pub kind: Kind,
-    pub(crate) case: Case,
+    pub kind: TokenKind,
+    pub(crate) case: LetterCase,
 }
 
-impl Token {
+impl TextToken {
     pub fn is_word(&self) -> bool {
-        self.kind == Kind::Word
+        self.kind == TokenKind::Word
     }
 
-    /// A word that begins with a large letter.
-    pub(crate) fn is_large(&self) -> bool {
-        matches!(self.case, Case::Title | Case::Upper)
+    /// A word that begins with a capital letter.
+    pub(crate) fn is_capitalized(&self) -> bool {
+        matches!(self.case, LetterCase::Title | LetterCase::Upper)
     }
 }
 
@@ -51,7 +51,7 @@ const RUN: usize = 8;
 
 /// What a byte of ASCII begins; bytes of other characters are looked at as characters.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Class {
+enum CharClass {
     Space,
     Break,
     Digit,
@@ -61,17 +61,17 @@ enum Class {
     Wide,
 }
 
-static CLASSES: [Class; 256] = {
-    let mut classes = [Class::Wide; 256];
+static CLASSES: [CharClass; 256] = {
+    let mut classes = [CharClass::Wide; 256];
     let mut byte = 0;
     while byte < 128u8 {
         classes[byte as usize] = match byte {
-            b' ' | b'\t' | b'\x0B'..=b'\r' => Class::Space,
-            b'\n' => Class::Break,
-            b'0'..=b'9' => Class::Digit,
-            b'a'..=b'z' => Class::Small,
-            b'A'..=b'Z' => Class::Large,
-            _ => Class::Sign,
+            b' ' | b'\t' | b'\x0B'..=b'\r' => CharClass::Space,
+            b'\n' => CharClass::Break,
+            b'0'..=b'9' => CharClass::Digit,
+            b'a'..=b'z' => CharClass::Small,
+            b'A'..=b'Z' => CharClass::Large,
+            _ => CharClass::Sign,
         };
         byte += 1;
     }
@@ -79,43 +79,43 @@ static CLASSES: [Class; 256] = {
 };
 
 /// Cuts a folded text into tokens. White space other than line feeds makes none.
-pub(crate) fn tokens(plain: &str) -> Vec<Token> {
+pub(crate) fn tokens(plain: &str) -> Vec<TextToken> {
     let bytes = plain.as_bytes();
     let crowded = bytes.iter().filter(|byte| **byte == b'@').count() > MANY_AT;
     let mut found = Vec::with_capacity(plain.len() / 4);
     let (mut at, mut stretch) = (0, 0);
     while let Some(&byte) = bytes.get(at) {
         let class = CLASSES[usize::from(byte)];
-        if class == Class::Space {
+        if class == CharClass::Space {
             at += 1;
             continue;
         }
-        if crowded && at >= stretch && class != Class::Break {
+        if crowded && at >= stretch && class != CharClass::Break {
             stretch = at + bytes[at..].iter().position(u8::is_ascii_whitespace).unwrap_or(bytes.len() - at);
             if is_no_text(&bytes[at..stretch]) {
-                found.push(plain_token(at, stretch, Kind::Sign));
+                found.push(plain_token(at, stretch, TokenKind::Sign));
                 at = stretch;
                 continue;
             }
         }
         let token = match class {
-            Class::Break => plain_token(at, at + 1, Kind::Break),
-            Class::Digit => {
+            CharClass::Break => plain_token(at, at + 1, TokenKind::Break),
+            CharClass::Digit => {
                 let digits = bytes[at..].iter().take_while(|byte| byte.is_ascii_digit()).count();
-                plain_token(at, at + digits, Kind::Number)
+                plain_token(at, at + digits, TokenKind::Number)
             }
-            Class::Small | Class::Large => word(plain, at),
-            Class::Space | Class::Sign => {
+            CharClass::Small | CharClass::Large => word(plain, at),
+            CharClass::Space | CharClass::Sign => {
                 let run = bytes[at..].iter().take_while(|next| **next == byte).count();
-                plain_token(at, at + if run >= RUN { run } else { 1 }, Kind::Sign)
+                plain_token(at, at + if run >= RUN { run } else { 1 }, TokenKind::Sign)
             }
-            Class::Wide => match plain[at..].chars().next() {
+            CharClass::Wide => match plain[at..].chars().next() {
                 Some(c) if is_letter(c) => word(plain, at),
                 Some(c) if c.is_whitespace() => {
                     at += c.len_utf8();
                     continue;
                 }
-                sign => plain_token(at, at + sign.map_or(1, char::len_utf8), Kind::Sign),
+                sign => plain_token(at, at + sign.map_or(1, char::len_utf8), TokenKind::Sign),
             },
         };
         at = token.span.end;
@@ -128,8 +128,8 @@ fn is_no_text(stretch: &[u8]) -> bool {
     stretch.len() > LONG_STRETCH && stretch.iter().filter(|byte| **byte == b'@').count() > MANY_AT
 }
 
-fn plain_token(start: usize, end: usize, kind: Kind) -> Token {
-    Token { span: Span::new(start, end), kind, case: Case::Other }
+fn plain_token(start: usize, end: usize, kind: TokenKind) -> TextToken {
+    TextToken { span: Span::new(start, end), kind, case: LetterCase::Other }
 }
 
 /// The ordinal signs count as letters in Unicode, but end "4º" and "Mª".
@@ -138,7 +138,7 @@ fn is_letter(c: char) -> bool {
 }
 
 /// Letters with apostrophes between them, from one on.
-fn word(plain: &str, start: usize) -> Token {
+fn word(plain: &str, start: usize) -> TextToken {
     let bytes = plain.as_bytes();
     let (mut end, mut large, mut letters) = (start, 0usize, 0usize);
     let mut first_large = bytes[start].is_ascii_uppercase();
@@ -146,8 +146,8 @@ fn word(plain: &str, start: usize) -> Token {
         let run = end;
         while let Some(byte) = bytes.get(end) {
             match CLASSES[usize::from(*byte)] {
-                Class::Small => {}
-                Class::Large => large += 1,
+                CharClass::Small => {}
+                CharClass::Large => large += 1,
                 _ => break,
             }
             end += 1;
@@ -165,17 +165,17 @@ fn word(plain: &str, start: usize) -> Token {
             _ => break,
         }
     }
-    Token { span: Span::new(start, end), kind: Kind::Word, case: case(large, letters, first_large) }
+    TextToken { span: Span::new(start, end), kind: TokenKind::Word, case: case(large, letters, first_large) }
 }
 
-fn case(large: usize, letters: usize, first: bool) -> Case {
+fn case(large: usize, letters: usize, first: bool) -> LetterCase {
     match (large, first) {
-        (0, _) => Case::Lower,
-        (n, _) if n == letters && letters > 1 => Case::Upper,
-        (1, true) => Case::Title,
+        (0, _) => LetterCase::Lower,
+        (n, _) if n == letters && letters > 1 => LetterCase::Upper,
+        (1, true) => LetterCase::Title,
         // "McDonald", "JImenez"; "IgG" and "pH" are no names.
-        (2 | 3, true) if letters >= 5 => Case::Title,
-        _ => Case::Other,
+        (2 | 3, true) if letters >= 5 => LetterCase::Title,
+        _ => LetterCase::Other,
     }
 }
 
@@ -189,32 +189,32 @@ mod tests {
         let found = tokens(text);
         let parts: Vec<_> = found.iter().map(|t| t.span.of(text)).collect();
         assert_eq!(parts, ["Dr", ".", "O'Neil", ",", "50", "mg", "\n", "pH"]);
-        assert_eq!(found[2].case, Case::Title);
-        assert_eq!(found[7].case, Case::Other);
+        assert_eq!(found[2].case, LetterCase::Title);
+        assert_eq!(found[7].case, LetterCase::Other);
     }
 
     #[test]
     fn the_case_of_a_word_is_told_by_its_letters() {
         for (text, case) in [
-            ("ana", Case::Lower),
-            ("Ana", Case::Title),
-            ("ANA", Case::Upper),
-            ("A", Case::Title),
-            ("Ñ", Case::Title),
-            ("ÑA", Case::Upper),
-            ("McDonald", Case::Title),
-            ("JImenez", Case::Title),
-            ("IgG", Case::Other),
-            ("pH", Case::Other),
-            ("DNAs", Case::Other),
-            ("aNA", Case::Other),
-            ("O'Neil", Case::Title),
-            ("o'neil", Case::Lower),
-            ("McDOnALd", Case::Other),
+            ("ana", LetterCase::Lower),
+            ("Ana", LetterCase::Title),
+            ("ANA", LetterCase::Upper),
+            ("A", LetterCase::Title),
+            ("Ñ", LetterCase::Title),
+            ("ÑA", LetterCase::Upper),
+            ("McDonald", LetterCase::Title),
+            ("JImenez", LetterCase::Title),
+            ("IgG", LetterCase::Other),
+            ("pH", LetterCase::Other),
+            ("DNAs", LetterCase::Other),
+            ("aNA", LetterCase::Other),
+            ("O'Neil", LetterCase::Title),
+            ("o'neil", LetterCase::Lower),
+            ("McDOnALd", LetterCase::Other),
         ] {
             let found = tokens(text);
             assert_eq!((found.len(), found[0].case), (1, case), "{text}");
-            assert_eq!(found[0].is_large(), matches!(case, Case::Title | Case::Upper));
+            assert_eq!(found[0].is_capitalized(), matches!(case, LetterCase::Title | LetterCase::Upper));
         }
     }
 
@@ -240,7 +240,7 @@ mod tests {
         let crowd = "a@".repeat(LONG_STRETCH);
         let found = tokens(&format!("uno {crowd} dos"));
         assert_eq!(found.len(), 3);
-        assert_eq!((found[1].kind, found[1].span.len()), (Kind::Sign, crowd.len()));
+        assert_eq!((found[1].kind, found[1].span.len()), (TokenKind::Sign, crowd.len()));
         let few = format!("a@b {}", "c".repeat(LONG_STRETCH + 1));
         assert_eq!(tokens(&few).len(), 4, "a long word is one");
     }
@@ -248,11 +248,11 @@ mod tests {
     #[test]
     fn the_ordinal_signs_and_quotes_end_a_word() {
         let kinds = |text: &str| tokens(text).iter().map(|token| token.kind).collect::<Vec<_>>();
-        assert_eq!(kinds("4º"), [Kind::Number, Kind::Sign]);
-        assert_eq!(kinds("Mª"), [Kind::Word, Kind::Sign]);
-        assert_eq!(kinds("a'"), [Kind::Word, Kind::Sign]);
-        assert_eq!(kinds("a'b"), [Kind::Word]);
-        assert_eq!(kinds("a4"), [Kind::Word, Kind::Number]);
-        assert_eq!(kinds("\n"), [Kind::Break]);
+        assert_eq!(kinds("4º"), [TokenKind::Number, TokenKind::Sign]);
+        assert_eq!(kinds("Mª"), [TokenKind::Word, TokenKind::Sign]);
+        assert_eq!(kinds("a'"), [TokenKind::Word, TokenKind::Sign]);
+        assert_eq!(kinds("a'b"), [TokenKind::Word]);
+        assert_eq!(kinds("a4"), [TokenKind::Word, TokenKind::Number]);
+        assert_eq!(kinds("\n"), [TokenKind::Break]);
     }
 }

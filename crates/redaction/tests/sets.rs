@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used)] // a test may
 
-use anamnesis_redaction::{KnownIdentity, People, Policy, Redactor, SurrogateKey};
+use anamnesis_redaction::{KnownIdentity, KnownPeople, RedactionPolicy, Redactor, SurrogateKey};
 use anamnesis_text::{Document, Language, Span};
 use proptest::prelude::*;
 
@@ -96,16 +96,16 @@ impl Figures {
 }
 
 fn measure(name: &str, language: Language) -> Figures {
-    let redactor = Redactor::builtin(Policy::default());
+    let redactor = Redactor::builtin(RedactionPolicy::default());
     let mut figures = Figures::default();
     for mut marked in set(name) {
         let document = Document::plain(marked.text.clone(), language);
-        let redacted = redactor.redact(&document, &People::default(), &SurrogateKey::new([9; 32])).unwrap();
+        let redacted = redactor.redact(&document, &KnownPeople::default(), &SurrogateKey::new([9; 32])).unwrap();
         // The policy lets years stay: what it keeps is no leak.
         let of_year = |text: &str| {
             ["late ", "early ", "mid ", "mid-"].iter().fold(text.to_owned(), |text, word| text.replace(word, ""))
         };
-        marked.gold.retain(|gold| !Policy::default().keeps_years(&of_year(gold.of(&marked.text))));
+        marked.gold.retain(|gold| !RedactionPolicy::default().keeps_years(&of_year(gold.of(&marked.text))));
         let found: Vec<Span> = redacted.redactions().iter().map(|redaction| redaction.source).collect();
         figures.add(&marked, &found);
     }
@@ -162,9 +162,9 @@ fn clinical_text_of_many_hands_is_held_to_the_limits_of_breadth() {
 
 /// What was taken out of a text, in order.
 fn taken(text: &str, language: Language) -> Vec<String> {
-    let redactor = Redactor::builtin(Policy::default());
+    let redactor = Redactor::builtin(RedactionPolicy::default());
     let redacted = redactor
-        .redact(&Document::plain(text.to_owned(), language), &People::default(), &SurrogateKey::new([9; 32]))
+        .redact(&Document::plain(text.to_owned(), language), &KnownPeople::default(), &SurrogateKey::new([9; 32]))
         .unwrap();
     redacted.redactions().iter().map(|one| one.source.of(text).to_owned()).collect()
 }
@@ -308,14 +308,14 @@ fn a_possessive_a_family_a_pair_or_a_preposition_makes_a_name_of_an_ordinary_wor
 
 #[test]
 fn a_mexican_telephone_is_no_card_of_costa_rica() {
-    let redactor = Redactor::builtin(Policy::default());
+    let redactor = Redactor::builtin(RedactionPolicy::default());
     for (text, label) in [
         ("Su celular es el 33 1845 2290 y no contesta.", "PHONE"),
         ("33 1845 2290", "PHONE"),
         ("01 0234 0567", "CR_CEDULA"),
     ] {
         let document = Document::plain(text.to_owned(), Language::Spanish);
-        let redacted = redactor.redact(&document, &People::default(), &SurrogateKey::new([9; 32])).unwrap();
+        let redacted = redactor.redact(&document, &KnownPeople::default(), &SurrogateKey::new([9; 32])).unwrap();
         assert_eq!(redacted.redactions().iter().map(|one| one.label).collect::<Vec<_>>(), [label], "{text}");
     }
 }
@@ -374,17 +374,17 @@ fn what_the_policy_keeps_hides_nothing_that_a_rule_took() {
 
 #[test]
 fn a_word_alone_is_no_place_because_it_stands_alone() {
-    let redactor = Redactor::builtin(Policy::default());
+    let redactor = Redactor::builtin(RedactionPolicy::default());
     for text in
         ["Oral", "oral", "Vía oral", "Solución oral", "By mouth", "Sublingual", "Remission", "Rehab", "Mediodía"]
     {
         let document = Document::plain(text.to_owned(), Language::Unknown);
-        let redacted = redactor.redact(&document, &People::default(), &SurrogateKey::new([9; 32])).unwrap();
+        let redacted = redactor.redact(&document, &KnownPeople::default(), &SurrogateKey::new([9; 32])).unwrap();
         assert_eq!(redacted.document().text, text);
     }
     for text in ["Zaragoza", "Guadalupe Hernández", "María"] {
         let document = Document::plain(text.to_owned(), Language::Spanish);
-        let redacted = redactor.redact(&document, &People::default(), &SurrogateKey::new([9; 32])).unwrap();
+        let redacted = redactor.redact(&document, &KnownPeople::default(), &SurrogateKey::new([9; 32])).unwrap();
         assert_eq!(redacted.redactions().len(), 1, "{text}");
     }
 }
@@ -409,13 +409,13 @@ fn identifiers_of_all_countries_leave_and_mistyped_ones_beside_their_keyword_too
 #[test]
 fn people_named_in_the_message_never_leak() {
     let path = format!("{}/../../tests/data/redaction/identities.jsonl", env!("CARGO_MANIFEST_DIR"));
-    let redactor = Redactor::builtin(Policy::default());
+    let redactor = Redactor::builtin(RedactionPolicy::default());
     let mut figures = Figures::default();
     for line in std::fs::read_to_string(path).unwrap().lines() {
         let row: serde_json::Value = serde_json::from_str(line).unwrap();
         let marked = unmarked(row["marked"].as_str().unwrap());
         let document = Document::plain(marked.text.clone(), Language::Unknown);
-        let known = People::of(row["known_identities"].as_array().unwrap().iter().map(identity).collect());
+        let known = KnownPeople::of(row["known_identities"].as_array().unwrap().iter().map(identity).collect());
         let redacted = redactor.redact(&document, &known, &SurrogateKey::new([9; 32])).unwrap();
         figures.add(&marked, &redacted.redactions().iter().map(|r| r.source).collect::<Vec<_>>());
     }
@@ -437,13 +437,14 @@ fn identity(row: &serde_json::Value) -> KnownIdentity {
 
 #[test]
 fn a_second_pass_over_the_sets_changes_nothing() {
-    let redactor = Redactor::builtin(Policy::named("strict").unwrap());
+    let redactor = Redactor::builtin(RedactionPolicy::named("strict").unwrap());
     let key = SurrogateKey::new([9; 32]);
     for name in ["speech.es.txt", "speech.en.txt", "notes.es.txt", "notes.en.txt"] {
         for marked in set(name) {
-            let once =
-                redactor.redact(&Document::plain(marked.text, Language::Unknown), &People::default(), &key).unwrap();
-            let twice = redactor.redact(once.document(), &People::default(), &key).unwrap();
+            let once = redactor
+                .redact(&Document::plain(marked.text, Language::Unknown), &KnownPeople::default(), &key)
+                .unwrap();
+            let twice = redactor.redact(once.document(), &KnownPeople::default(), &key).unwrap();
             assert_eq!(once.document().text, twice.document().text);
         }
     }
@@ -451,11 +452,11 @@ fn a_second_pass_over_the_sets_changes_nothing() {
 
 #[test]
 fn hostile_input_is_answered() {
-    let redactor = Redactor::builtin(Policy::default());
+    let redactor = Redactor::builtin(RedactionPolicy::default());
     for seed in ["7", "a@", "(((", "a.", "Ana ", "c/ ", "1-", "uno ", "@", "[PERSON_7F3A]", "dni ", "á\u{301}", "2001-"]
     {
         let document = Document::plain(seed.repeat(40_000 / seed.len()), Language::Unknown);
-        let redacted = redactor.redact(&document, &People::default(), &SurrogateKey::new([9; 32])).unwrap();
+        let redacted = redactor.redact(&document, &KnownPeople::default(), &SurrogateKey::new([9; 32])).unwrap();
         assert!(!redacted.document().text.is_empty(), "{seed}");
     }
 }
@@ -465,9 +466,9 @@ proptest! {
 
     #[test]
     fn any_text_is_redacted_with_true_offsets(text in "(?s)[ -~áéñüß€ªº\u{200B}\u{301}Ａ１\n]{0,160}") {
-        let redactor = Redactor::builtin(Policy::default());
+        let redactor = Redactor::builtin(RedactionPolicy::default());
         let document = Document::plain(text.clone(), Language::Unknown);
-        let redacted = redactor.redact(&document, &People::default(), &SurrogateKey::new([9; 32])).unwrap();
+        let redacted = redactor.redact(&document, &KnownPeople::default(), &SurrogateKey::new([9; 32])).unwrap();
         let after = &redacted.document().text;
         let mut read = 0;
         for redaction in redacted.redactions() {

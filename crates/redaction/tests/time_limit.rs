@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use anamnesis_redaction::{People, Policy, RedactionError, Redactor, SurrogateKey, deadline};
+use anamnesis_redaction::{KnownPeople, RedactionError, RedactionPolicy, Redactor, SurrogateKey, deadline};
 use anamnesis_text::{Document, Language};
 use rustix::time::{ClockId, clock_gettime};
 
@@ -16,9 +16,9 @@ fn used() -> Duration {
 
 #[test]
 fn a_text_that_takes_longer_than_the_limit_ends_at_the_limit_and_frees_its_thread() {
-    let redactor = Redactor::builtin(Policy::default());
+    let redactor = Redactor::builtin(RedactionPolicy::default());
     let key = SurrogateKey::new([9; 32]);
-    let people = People::default();
+    let people = KnownPeople::default();
     let read = |text: &str| redactor.redact(&Document::plain(text, Language::Spanish), &people, &key);
     // Rules and model are compiled by the first text.
     read("Vino Ana Ruiz el 3 de mayo.").unwrap();
@@ -39,8 +39,8 @@ fn a_text_that_takes_longer_than_the_limit_ends_at_the_limit_and_frees_its_threa
 
 #[test]
 fn a_thread_that_waits_or_is_kept_from_working_uses_up_no_limit() {
-    let redactor = Redactor::builtin(Policy::default());
-    let (key, people) = (SurrogateKey::new([9; 32]), People::default());
+    let redactor = Redactor::builtin(RedactionPolicy::default());
+    let (key, people) = (SurrogateKey::new([9; 32]), KnownPeople::default());
     let text = "Vino Ana Ruiz el 3 de mayo. Toma litio.";
     let read = || redactor.redact(&Document::plain(text, Language::Spanish), &people, &key);
     read().unwrap();

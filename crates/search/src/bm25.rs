@@ -11,14 +11,14 @@ const B: f64 = 0.75;
 
 /// A text as it is ranked.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Text<'a> {
+pub(crate) struct IndexedText<'a> {
     /// All its terms, or at least those of any query it is ranked by; with repetitions.
     pub(crate) terms: &'a [i64],
     /// How many terms it has in all.
     pub(crate) length: usize,
 }
 
-impl<'a> From<&'a [i64]> for Text<'a> {
+impl<'a> From<&'a [i64]> for IndexedText<'a> {
     fn from(terms: &'a [i64]) -> Self {
         Self { terms, length: terms.len() }
     }
@@ -26,7 +26,7 @@ impl<'a> From<&'a [i64]> for Text<'a> {
 
 /// One way of saying a word of a query.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Alternative {
+pub(crate) struct TermAlternative {
     /// A text says it that holds all of these.
     pub(crate) terms: Vec<i64>,
     /// 1.0 for the query's own word, less for another word of the same meaning.
@@ -35,28 +35,28 @@ pub(crate) struct Alternative {
 
 /// A word of a query with all the ways of saying it.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct Word(pub(crate) Vec<Alternative>);
+pub(crate) struct QueryTerm(pub(crate) Vec<TermAlternative>);
 
-impl Word {
+impl QueryTerm {
     /// A word that is said in these ways alone.
     pub(crate) fn of(terms: impl IntoIterator<Item = i64>) -> Self {
-        Self(terms.into_iter().map(|term| Alternative { terms: vec![term], weight: 1.0 }).collect())
+        Self(terms.into_iter().map(|term| TermAlternative { terms: vec![term], weight: 1.0 }).collect())
     }
 }
 
 /// All terms that a query looks for.
-pub(crate) fn terms(query: &[Word]) -> impl Iterator<Item = i64> {
+pub(crate) fn terms(query: &[QueryTerm]) -> impl Iterator<Item = i64> {
     query.iter().flat_map(|word| &word.0).flat_map(|alternative| alternative.terms.iter().copied())
 }
 
 /// How much of the query each text says, in the order of the texts: 0.0 for nothing, about 1.0 for every word once in a text
 /// of mean length. Of each word the way that counts most counts.
-pub(crate) fn shares(query: &[Word], texts: &[Text<'_>]) -> Vec<f64> {
+pub(crate) fn shares(query: &[QueryTerm], texts: &[IndexedText<'_>]) -> Vec<f64> {
     let lengths: usize = texts.iter().map(|text| text.length).sum();
     let mean = (lengths as f64 / texts.len().max(1) as f64).max(1.0);
     let wanted = TermFilter::new(terms(query));
     let counts: Vec<HashMap<i64, u32>> = texts.iter().map(|text| counts(&wanted, text.terms)).collect();
-    let said = |counts: &HashMap<i64, u32>, way: &Alternative| -> u32 {
+    let said = |counts: &HashMap<i64, u32>, way: &TermAlternative| -> u32 {
         way.terms.iter().map(|term| counts.get(term).copied().unwrap_or(0)).min().unwrap_or(0)
     };
     let total = texts.len() as f64;
@@ -98,12 +98,12 @@ fn counts(wanted: &TermFilter, terms: &[i64]) -> HashMap<i64, u32> {
 mod tests {
     use super::*;
 
-    fn query(terms: &[i64]) -> Vec<Word> {
-        terms.iter().map(|term| Word::of([*term])).collect()
+    fn query(terms: &[i64]) -> Vec<QueryTerm> {
+        terms.iter().map(|term| QueryTerm::of([*term])).collect()
     }
 
-    fn all(query: &[Word], texts: &[&[i64]]) -> Vec<f64> {
-        shares(query, &texts.iter().map(|terms| Text::from(*terms)).collect::<Vec<_>>())
+    fn all(query: &[QueryTerm], texts: &[&[i64]]) -> Vec<f64> {
+        shares(query, &texts.iter().map(|terms| IndexedText::from(*terms)).collect::<Vec<_>>())
     }
 
     /// Places of the texts that say something of the query, best first.
@@ -150,8 +150,8 @@ mod tests {
 
     #[test]
     fn another_word_of_the_same_meaning_counts_less_and_never_besides_the_own_one() {
-        let way = |terms: &[i64], weight| Alternative { terms: terms.to_vec(), weight };
-        let word = |ways: &[Alternative]| vec![Word(ways.to_vec())];
+        let way = |terms: &[i64], weight| TermAlternative { terms: terms.to_vec(), weight };
+        let word = |ways: &[TermAlternative]| vec![QueryTerm(ways.to_vec())];
         let texts: [&[i64]; 3] = [&[1, 9], &[2, 9], &[1, 2]];
         let shares = all(&word(&[way(&[1], 1.0), way(&[2], 0.5)]), &texts);
         assert!(shares[0] > shares[1] && shares[1] > 0.0);
@@ -166,8 +166,8 @@ mod tests {
         let query = query(&[1, 2]);
         let kept: Vec<Vec<i64>> =
             whole.iter().map(|terms| terms.iter().copied().filter(|term| [1, 2].contains(term)).collect()).collect();
-        let lean: Vec<Text<'_>> =
-            kept.iter().zip(&whole).map(|(terms, all)| Text { terms, length: all.len() }).collect();
+        let lean: Vec<IndexedText<'_>> =
+            kept.iter().zip(&whole).map(|(terms, all)| IndexedText { terms, length: all.len() }).collect();
         assert_eq!(shares(&query, &lean), all(&query, &whole));
     }
 }

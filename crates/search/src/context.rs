@@ -7,19 +7,21 @@ use chrono::{DateTime, Utc};
 use serde::Serialize;
 use uuid::Uuid;
 
-use super::bm25::Word;
+use super::bm25::QueryTerm;
+use super::memory_item::{MemoryItem, absence, is_preference};
 use super::query::words;
-use super::recent::RecentDocument;
-use super::search::{Found, Hit, SearchRequest, TOP_K};
-use super::wording::{Item, absence, is_preference};
+use super::recent_documents::RecentDocument;
+use super::search::{SearchHit, SearchRequest, SearchResult, TOP_K};
 use super::{Recall, RecallError, bm25};
 use anamnesis_core::finding::{EntityType, Experiencer};
 use anamnesis_core::ids::{ContradictionId, MemoryId, OrgId, PatientId};
-use anamnesis_core::memory::{Class, Kind, State, Use};
+use anamnesis_core::memory::{Class, Kind, PermittedUse, State};
 use anamnesis_core::scope::Scope;
 use anamnesis_observability::metrics::Label as _;
-use anamnesis_observability::traces::{self, Code, Count, Group, Name};
-use anamnesis_store::read::{Clinical, Filter, Memory, Preference, Profile, RiskFlag, Sources, When};
+use anamnesis_observability::traces::{self, Code, Count, Name, SpanGroup};
+use anamnesis_store::read::{
+    ClinicalRow, DocumentFilter, Memory, MemoryFilter, PatientProfile, PreferenceRow, ReadInstant, RiskFlag,
+};
 use anamnesis_store::{Store, StoreError};
 
 /// Most memories of one section; the best ranked are kept.
@@ -32,13 +34,13 @@ pub struct ContextRequest {
     pub top_k: Option<usize>,
     pub min_score: Option<f64>,
     /// Which documents answer the query; its window is also that of the recent ones.
-    pub sources: Sources,
+    pub sources: DocumentFilter,
     pub as_of: Option<DateTime<Utc>>,
 }
 
 impl ContextRequest {
-    pub(super) fn when(&self) -> When {
-        self.as_of.map_or(When::Now, When::AsOf)
+    pub(super) fn when(&self) -> ReadInstant {
+        self.as_of.map_or(ReadInstant::Now, ReadInstant::AsOf)
     }
 }
 
@@ -46,48 +48,48 @@ impl ContextRequest {
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct PatientSummary {
     /// What profile events set beside clinical facts.
-    pub patient: Option<Profile>,
-    pub allergies: Vec<Item>,
-    pub medications: Vec<Item>,
-    pub conditions: Vec<Item>,
+    pub patient: Option<PatientProfile>,
+    pub allergies: Vec<MemoryItem>,
+    pub medications: Vec<MemoryItem>,
+    pub conditions: Vec<MemoryItem>,
     /// "No known allergies", "takes no medication": said, which an empty list is not.
-    pub absences: Vec<Item>,
+    pub absences: Vec<MemoryItem>,
     /// Denied or refuted, each by itself: kept apart, so that no list of what is holds what is not.
-    pub denied: Vec<Item>,
+    pub denied: Vec<MemoryItem>,
     /// Conditions of relatives: never the patient's own.
-    pub family_history: Vec<Item>,
+    pub family_history: Vec<MemoryItem>,
     /// Ended, refuted long ago, replaced or not confirmed: history only.
-    pub past: Vec<Item>,
+    pub past: Vec<MemoryItem>,
     /// In force, of the patient, not outdated.
-    pub symptoms: Vec<Item>,
+    pub symptoms: Vec<MemoryItem>,
     /// Appointments and events, newest first.
-    pub events: Vec<Item>,
+    pub events: Vec<MemoryItem>,
     /// Laboratory values, vital signs and scores, newest first.
-    pub measurements: Vec<Item>,
+    pub measurements: Vec<MemoryItem>,
     /// Readings and trends of devices; outdated ones are marked.
-    pub signals: Vec<Item>,
-    pub preferences: Vec<Preference>,
+    pub signals: Vec<MemoryItem>,
+    pub preferences: Vec<PreferenceRow>,
     /// How the patient said they want to be spoken with and treated, one line a topic, the latest statement: from documents,
     /// put together by the nights.
-    pub stated_preferences: Vec<Item>,
+    pub stated_preferences: Vec<MemoryItem>,
     pub risks: Vec<RiskFlag>,
 }
 
 /// Two statements that cannot both be so, until a person answers.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Opposed {
+pub struct ContradictionView {
     pub(crate) id: ContradictionId,
     #[serde(rename = "type")]
     pub type_: String,
     pub state: String,
     pub found_at: DateTime<Utc>,
-    pub kept: Option<Item>,
-    pub claim: Option<Item>,
+    pub kept: Option<MemoryItem>,
+    pub claim: Option<MemoryItem>,
 }
 
 /// Everything, in the order of precedence.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Context {
+pub struct PatientContext {
     pub(crate) organization_id: OrgId,
     pub patient_id: PatientId,
     /// The instant at which it holds.
@@ -96,15 +98,15 @@ pub struct Context {
     pub known: bool,
     pub profile: PatientSummary,
     /// Statements beside the clinical store that are in force: preferences, goals, relationships.
-    pub statements: Vec<Item>,
+    pub statements: Vec<MemoryItem>,
     /// To be asked about, never acted on.
-    pub hypotheses: Vec<Item>,
-    pub contradictions: Vec<Opposed>,
+    pub hypotheses: Vec<MemoryItem>,
+    pub contradictions: Vec<ContradictionView>,
     pub recent_documents: Vec<RecentDocument>,
     /// The query as it was searched: redacted.
     pub query: Option<String>,
     /// Passages for the query, best first.
-    pub passages: Vec<Hit>,
+    pub passages: Vec<SearchHit>,
     /// Codes of what was left out: `by_words_alone` when the embedding provider gave no vector.
     pub notes: Vec<&'static str>,
 }
@@ -114,10 +116,11 @@ impl Recall {
     ///
     /// # Errors
     /// See [`RecallError`].
-    pub async fn context(&self, scope: Scope, request: &ContextRequest) -> Result<Context, RecallError> {
+    pub async fn context(&self, scope: Scope, request: &ContextRequest) -> Result<PatientContext, RecallError> {
         let traces = &self.metrics.traces;
         let mut span = traces.begin(Name::Context, traces::Kind::Internal, &Default::default());
-        let assembled = traces::within(Group::alone(span.context()), Box::pin(self.assembled(scope, request))).await;
+        let assembled =
+            traces::within(SpanGroup::alone(span.context()), Box::pin(self.assembled(scope, request))).await;
         let outcome = self.count_read(&assembled);
         span.code(Code::Outcome, outcome.code());
         match &assembled {
@@ -127,7 +130,7 @@ impl Recall {
         assembled
     }
 
-    async fn assembled(&self, scope: Scope, request: &ContextRequest) -> Result<Context, RecallError> {
+    async fn assembled(&self, scope: Scope, request: &ContextRequest) -> Result<PatientContext, RecallError> {
         if let Some(query) = &request.query {
             self.guard(query)?;
         }
@@ -152,9 +155,9 @@ impl Recall {
         let profile = patient_summary(&self.store, scope, clinical, when).await?;
         let told: BTreeSet<Uuid> = profile.memory_ids();
         let rest = rest.into_iter().filter(|item| !told.contains(&item.memory_id.0)).map(against_the_profile);
-        let (hypotheses, statements) = rest.partition(|item| item.use_ == Use::Hypothesis);
+        let (hypotheses, statements) = rest.partition(|item| item.use_ == PermittedUse::Hypothesis);
         let without_vector = found.as_ref().is_some_and(|f| !f.query.is_empty() && !f.by_meaning);
-        Ok(Context {
+        Ok(PatientContext {
             organization_id: scope.org(),
             patient_id: scope.patient(),
             at: self.store.instant(when),
@@ -162,7 +165,7 @@ impl Recall {
             profile,
             statements: first(statements),
             hypotheses: first(hypotheses),
-            contradictions: opposed(&self.store, scope, when).await?,
+            contradictions: contradictions(&self.store, scope, when).await?,
             recent_documents: self.recent(scope, request).await?,
             query: found.as_ref().map(|f| f.query.clone()),
             passages: found.map(|f| f.hits).unwrap_or_default(),
@@ -174,50 +177,51 @@ impl Recall {
     async fn rest(
         &self,
         scope: Scope,
-        clinical: &[Clinical],
-        found: Option<&Found>,
-        when: When,
-    ) -> Result<Vec<Item>, RecallError> {
-        let in_profile = |row: &&Clinical| !is_open_hypothesis(row);
+        clinical: &[ClinicalRow],
+        found: Option<&SearchResult>,
+        when: ReadInstant,
+    ) -> Result<Vec<MemoryItem>, RecallError> {
+        let in_profile = |row: &&ClinicalRow| !is_open_hypothesis(row);
         let standing: HashSet<MemoryId> = clinical.iter().filter(in_profile).map(|c| c.memory.id).collect();
         let states = vec![State::Active, State::Stale];
-        let mut memories = self.store.memories(scope, &Filter { states, ..Filter::default() }, when).await?;
-        memories.retain(|m| m.kind != Kind::Raw && m.standing.use_ != Use::History && !standing.contains(&m.id));
+        let mut memories =
+            self.store.memories(scope, &MemoryFilter { states, ..MemoryFilter::default() }, when).await?;
+        memories.retain(|m| m.kind != Kind::Raw && m.status.use_ != PermittedUse::History && !standing.contains(&m.id));
         for m in &memories {
-            self.metrics.recall.confidence.of(m.kind).observe(m.standing.effective_confidence);
+            self.metrics.recall.confidence.of(m.kind).observe(m.status.effective_confidence);
         }
-        let mut asked: Vec<Word> = Vec::new();
+        let mut asked: Vec<QueryTerm> = Vec::new();
         if let (Some(found), Some(keys)) = (found, self.store.keys_of(scope).await?) {
             asked = words(&keys, &found.query);
-            asked.extend(self.concept_terms(&keys, &found.query).into_iter().map(|term| Word::of([term])));
+            asked.extend(self.concept_terms(&keys, &found.query).into_iter().map(|term| QueryTerm::of([term])));
         }
         Ok(ranked(&memories, &asked))
     }
 }
 
 /// By the words of the query first, then by trust, confidence and age of the signal; newest first among equals.
-fn ranked(memories: &[Memory], asked: &[Word]) -> Vec<Item> {
-    let texts: Vec<bm25::Text<'_>> = memories.iter().map(|m| m.terms.as_slice().into()).collect();
+fn ranked(memories: &[Memory], asked: &[QueryTerm]) -> Vec<MemoryItem> {
+    let texts: Vec<bm25::IndexedText<'_>> = memories.iter().map(|m| m.terms.as_slice().into()).collect();
     let words = bm25::shares(asked, &texts);
-    let weight = |m: &Memory| m.trust.rank_weight() * m.standing.effective_confidence * m.standing.rank_factor;
+    let weight = |m: &Memory| m.trust.rank_weight() * m.status.effective_confidence * m.status.rank_factor;
     let mut order: Vec<usize> = (0..memories.len()).collect();
     order.sort_by(|a, b| {
         let score = |n: usize| (words[n] + 0.1) * weight(&memories[n]);
         score(*b).total_cmp(&score(*a)).then(memories[*b].said_at.cmp(&memories[*a].said_at))
     });
-    order.into_iter().map(|n| Item::conversational(&memories[n])).collect()
+    order.into_iter().map(|n| MemoryItem::conversational(&memories[n])).collect()
 }
 
 /// A statement of absence that the profile does not bear out is to be asked about (seed 002, section 6).
-fn against_the_profile(mut item: Item) -> Item {
+fn against_the_profile(mut item: MemoryItem) -> MemoryItem {
     if item.absence {
-        item.use_ = Use::Hypothesis;
+        item.use_ = PermittedUse::Hypothesis;
         item.contested = true;
     }
     item
 }
 
-fn first(mut items: Vec<Item>) -> Vec<Item> {
+fn first(mut items: Vec<MemoryItem>) -> Vec<MemoryItem> {
     items.truncate(SECTION);
     items
 }
@@ -226,7 +230,7 @@ fn first(mut items: Vec<Item>) -> Vec<Item> {
 ///
 /// # Errors
 /// When the store cannot be read or a cell does not open; [`StoreError::NoConsent`].
-pub async fn clinical_profile(store: &Store, scope: Scope, when: When) -> Result<PatientSummary, StoreError> {
+pub async fn clinical_profile(store: &Store, scope: Scope, when: ReadInstant) -> Result<PatientSummary, StoreError> {
     store.may_recall(scope).await?;
     let clinical = store.clinical(scope, when).await?;
     patient_summary(store, scope, clinical, when).await
@@ -235,8 +239,8 @@ pub async fn clinical_profile(store: &Store, scope: Scope, when: When) -> Result
 async fn patient_summary(
     store: &Store,
     scope: Scope,
-    clinical: Vec<Clinical>,
-    when: When,
+    clinical: Vec<ClinicalRow>,
+    when: ReadInstant,
 ) -> Result<PatientSummary, StoreError> {
     let mut summary = PatientSummary {
         patient: store.profile(scope).await?,
@@ -247,7 +251,7 @@ async fn patient_summary(
     };
     let allergens = allergens_of(&clinical);
     for row in clinical.iter().filter(|row| !is_open_hypothesis(row)) {
-        let mut item = Item::clinical(row);
+        let mut item = MemoryItem::clinical(row);
         if is_taken_despite(row, &allergens) {
             // Never silently both: a person has to say which of the two holds.
             (item.contested, item.allergy_on_record) = (true, true);
@@ -255,7 +259,7 @@ async fn patient_summary(
         summary.section(row).push(item);
     }
     summary.absences = absences(store, scope, &summary, when).await?;
-    let when_of = |item: &Item| item.at.or(item.last_confirmed_at).unwrap_or(item.valid_from);
+    let when_of = |item: &MemoryItem| item.at.or(item.last_confirmed_at).unwrap_or(item.valid_from);
     for section in [&mut summary.events, &mut summary.measurements, &mut summary.signals] {
         section.sort_by_key(|item| std::cmp::Reverse((when_of(item), item.memory_id)));
         section.truncate(SECTION);
@@ -263,39 +267,49 @@ async fn patient_summary(
     Ok(summary)
 }
 
-async fn stated_preferences(store: &Store, scope: Scope, when: When) -> Result<Vec<Item>, StoreError> {
+async fn stated_preferences(store: &Store, scope: Scope, when: ReadInstant) -> Result<Vec<MemoryItem>, StoreError> {
     let classes = vec![Class::Pattern];
-    let filter = Filter { classes, states: vec![State::Active], ..Filter::default() };
+    let filter = MemoryFilter { classes, states: vec![State::Active], ..MemoryFilter::default() };
     let stated = store.memories(scope, &filter, when).await?;
-    let mut items: Vec<Item> = stated.iter().filter(|m| is_preference(m)).map(Item::conversational).collect();
+    let mut items: Vec<MemoryItem> =
+        stated.iter().filter(|m| is_preference(m)).map(MemoryItem::conversational).collect();
     items.sort_by_key(|item| std::cmp::Reverse((item.valid_from, item.memory_id)));
     Ok(items)
 }
 
 /// What is said of every allergy or medicine, unless something in force speaks against it: the clinical store wins.
-async fn absences(store: &Store, scope: Scope, summary: &PatientSummary, when: When) -> Result<Vec<Item>, StoreError> {
+async fn absences(
+    store: &Store,
+    scope: Scope,
+    summary: &PatientSummary,
+    when: ReadInstant,
+) -> Result<Vec<MemoryItem>, StoreError> {
     let entities = vec![EntityType::Allergy, EntityType::Medication];
-    let filter = Filter { entities, states: vec![State::Active], ..Filter::default() };
+    let filter = MemoryFilter { entities, states: vec![State::Active], ..MemoryFilter::default() };
     let stated = store.memories(scope, &filter, when).await?;
-    let in_force = |m: &&Memory| m.standing.use_ == Use::Decision && absence(m).is_some() && !summary.refutes(m);
-    Ok(stated.iter().filter(in_force).map(Item::conversational).collect())
+    let in_force = |m: &&Memory| m.status.use_ == PermittedUse::Decision && absence(m).is_some() && !summary.refutes(m);
+    Ok(stated.iter().filter(in_force).map(MemoryItem::conversational).collect())
 }
 
 /// Contradictions with what both sides say.
 ///
 /// # Errors
 /// When the store cannot be read or a cell does not open.
-pub async fn opposed(store: &Store, scope: Scope, when: When) -> Result<Vec<Opposed>, StoreError> {
+pub async fn contradictions(
+    store: &Store,
+    scope: Scope,
+    when: ReadInstant,
+) -> Result<Vec<ContradictionView>, StoreError> {
     let mut pairs = store.contradictions(scope).await?;
     pairs.retain(|c| when.limit().is_none_or(|limit| c.found_at <= limit));
     if pairs.is_empty() {
         return Ok(Vec::new());
     }
     let ids: BTreeSet<MemoryId> = pairs.iter().flat_map(|c| [c.kept, c.claim]).collect();
-    let filter = Filter { ids: ids.into_iter().collect(), ..Filter::default() };
+    let filter = MemoryFilter { ids: ids.into_iter().collect(), ..MemoryFilter::default() };
     let memories = store.memories(scope, &filter, when).await?;
-    let side = |id: MemoryId| memories.iter().find(|m| m.id == id).map(Item::conversational);
-    let opposed = pairs.into_iter().map(|c| Opposed {
+    let side = |id: MemoryId| memories.iter().find(|m| m.id == id).map(MemoryItem::conversational);
+    let opposed = pairs.into_iter().map(|c| ContradictionView {
         kept: side(c.kept),
         claim: side(c.claim),
         id: c.id,
@@ -307,29 +321,29 @@ pub async fn opposed(store: &Store, scope: Scope, when: When) -> Result<Vec<Oppo
 }
 
 /// The substances of which the patient has an allergy or intolerance in force.
-pub(crate) fn allergens_of(clinical: &[Clinical]) -> HashSet<&str> {
+pub(crate) fn allergens_of(clinical: &[ClinicalRow]) -> HashSet<&str> {
     let in_force = clinical.iter().filter(|row| {
         matches!(row.entity, EntityType::Allergy | EntityType::Intolerance)
             && !row.memory.negated
-            && row.memory.standing.state == State::Active
+            && row.memory.status.state == State::Active
     });
     in_force.filter_map(|row| row.memory.words.as_ref()).map(|words| words.concept.as_str()).collect()
 }
 
 /// A medicine in force that stands among the allergens.
-pub(crate) fn is_taken_despite(row: &Clinical, allergens: &HashSet<&str>) -> bool {
+pub(crate) fn is_taken_despite(row: &ClinicalRow, allergens: &HashSet<&str>) -> bool {
     row.entity == EntityType::Medication
         && !row.memory.negated
-        && row.memory.standing.state == State::Active
+        && row.memory.status.state == State::Active
         && row.memory.words.as_ref().is_some_and(|words| allergens.contains(words.concept.as_str()))
 }
 
 /// In force and read too doubtfully for the profile: shown among the hypotheses. Allergies stay in the profile.
-fn is_open_hypothesis(row: &Clinical) -> bool {
+fn is_open_hypothesis(row: &ClinicalRow) -> bool {
     let timeless = matches!(row.entity, EntityType::HealthSignal | EntityType::Appointment | EntityType::Event);
     !timeless
-        && row.memory.standing.read_doubtfully
-        && row.memory.standing.use_ == Use::Hypothesis
+        && row.memory.status.read_doubtfully
+        && row.memory.status.use_ == PermittedUse::Hypothesis
         && !is_possible_allergy(&row.memory)
 }
 
@@ -338,9 +352,9 @@ fn is_possible_allergy(memory: &Memory) -> bool {
     matches!(memory.entity, Some(EntityType::Allergy | EntityType::Intolerance))
         && !memory.negated
         && memory.experiencer == Experiencer::Patient
-        && memory.standing.state == State::Active
-        && memory.standing.read_doubtfully
-        && memory.standing.use_ == Use::Hypothesis
+        && memory.status.state == State::Active
+        && memory.status.read_doubtfully
+        && memory.status.use_ == PermittedUse::Hypothesis
 }
 
 impl PatientSummary {
@@ -353,8 +367,8 @@ impl PatientSummary {
         }
     }
 
-    fn section(&mut self, row: &Clinical) -> &mut Vec<Item> {
-        let decision = row.memory.standing.use_ == Use::Decision;
+    fn section(&mut self, row: &ClinicalRow) -> &mut Vec<MemoryItem> {
+        let decision = row.memory.status.use_ == PermittedUse::Decision;
         match row.entity {
             EntityType::HealthSignal => &mut self.signals,
             _ if row.memory.entity == Some(EntityType::Measurement) => &mut self.measurements,
@@ -376,7 +390,7 @@ impl PatientSummary {
     }
 
     /// Every item, for a caller that counts or looks one up.
-    pub fn items(&self) -> impl Iterator<Item = &Item> {
+    pub fn items(&self) -> impl Iterator<Item = &MemoryItem> {
         [
             &self.allergies,
             &self.medications,

@@ -5,10 +5,10 @@ use crate::fixture::{about, at, id, row};
 use anamnesis_core::provenance::Trust;
 
 /// The names of the sections that hold something after these rows were sorted in.
-fn sections(rows: &[Clinical]) -> Vec<&'static str> {
+fn sections(rows: &[ClinicalRow]) -> Vec<&'static str> {
     let mut summary = PatientSummary::default();
     for row in rows {
-        let item = Item::clinical(row);
+        let item = MemoryItem::clinical(row);
         summary.section(row).push(item);
     }
     let s = &summary;
@@ -34,11 +34,11 @@ fn placed(entity: EntityType, change: impl FnOnce(&mut Memory)) -> &'static str 
 }
 
 fn history(m: &mut Memory) {
-    m.standing.use_ = Use::History;
+    m.status.use_ = PermittedUse::History;
 }
 
 fn doubtful(m: &mut Memory) {
-    (m.standing.use_, m.standing.read_doubtfully) = (Use::Hypothesis, true);
+    (m.status.use_, m.status.read_doubtfully) = (PermittedUse::Hypothesis, true);
 }
 
 #[test]
@@ -86,15 +86,15 @@ fn an_allergy_that_was_read_doubtfully_is_shown_and_another_illness_is_asked_abo
     }
     let open = |entity, change: fn(&mut Memory)| is_open_hypothesis(&row(entity, "látex", change));
     assert!(open(EntityType::Condition, doubtful) && open(EntityType::Medication, doubtful));
-    assert!(!open(EntityType::Condition, |m| m.standing.use_ = Use::Hypothesis), "read well");
-    assert!(!open(EntityType::Condition, |m| m.standing.read_doubtfully = true), "decided");
+    assert!(!open(EntityType::Condition, |m| m.status.use_ = PermittedUse::Hypothesis), "read well");
+    assert!(!open(EntityType::Condition, |m| m.status.read_doubtfully = true), "decided");
     for timeless in [EntityType::HealthSignal, EntityType::Appointment, EntityType::Event] {
         assert!(!open(timeless, doubtful), "{timeless}");
     }
     let refused: [fn(&mut Memory); 4] = [
         |m| m.negated = true,
         |m| m.experiencer = Experiencer::Family,
-        |m| m.standing.state = State::Resolved,
+        |m| m.status.state = State::Resolved,
         |m| m.entity = Some(EntityType::Condition),
     ];
     for change in refused {
@@ -110,7 +110,7 @@ fn an_allergy_that_was_read_doubtfully_is_shown_and_another_illness_is_asked_abo
 fn a_medicine_is_taken_despite_an_allergy_only_while_both_are_in_force() {
     let allergy = |change: fn(&mut Memory)| row(EntityType::Allergy, "penicillin", change);
     let medicine = |change: fn(&mut Memory)| row(EntityType::Medication, "penicillin", change);
-    let taken = |allergy: Clinical, medicine: &Clinical| {
+    let taken = |allergy: ClinicalRow, medicine: &ClinicalRow| {
         let all = [allergy];
         is_taken_despite(medicine, &allergens_of(&all))
     };
@@ -118,21 +118,21 @@ fn a_medicine_is_taken_despite_an_allergy_only_while_both_are_in_force() {
     assert!(taken(allergy(|_| ()), &plain));
     assert!(taken(row(EntityType::Intolerance, "penicillin", |_| ()), &plain));
     assert!(!taken(allergy(|m| m.negated = true), &plain));
-    assert!(!taken(allergy(|m| m.standing.state = State::Superseded), &plain));
+    assert!(!taken(allergy(|m| m.status.state = State::Superseded), &plain));
     assert!(!taken(row(EntityType::Condition, "penicillin", |_| ()), &plain));
     assert!(!taken(row(EntityType::Allergy, "latex", |_| ()), &plain));
     assert!(!taken(allergy(|_| ()), &medicine(|m| m.negated = true)));
-    assert!(!taken(allergy(|_| ()), &medicine(|m| m.standing.state = State::Resolved)));
+    assert!(!taken(allergy(|_| ()), &medicine(|m| m.status.state = State::Resolved)));
     assert!(!taken(allergy(|_| ()), &row(EntityType::Condition, "penicillin", |_| ())));
 }
 
 #[test]
 fn something_in_force_speaks_against_a_statement_about_all_of_its_type() {
     let none = |entity| about(entity, "*", |m| m.negated = true);
-    let with = |rows: &[Clinical]| {
+    let with = |rows: &[ClinicalRow]| {
         let mut summary = PatientSummary::default();
         for row in rows {
-            summary.section(row).push(Item::clinical(row));
+            summary.section(row).push(MemoryItem::clinical(row));
         }
         (summary.refutes(&none(EntityType::Allergy)), summary.refutes(&none(EntityType::Medication)))
     };
@@ -145,10 +145,10 @@ fn something_in_force_speaks_against_a_statement_about_all_of_its_type() {
 
 #[test]
 fn an_absence_that_the_profile_does_not_bear_out_is_asked_about() {
-    let absent = Item::conversational(&about(EntityType::Allergy, "*", |m| m.negated = true));
+    let absent = MemoryItem::conversational(&about(EntityType::Allergy, "*", |m| m.negated = true));
     let item = against_the_profile(absent);
-    assert_eq!((item.use_, item.contested), (Use::Hypothesis, true));
-    let goal = Item::conversational(&about(EntityType::Goal, "correr", |_| ()));
+    assert_eq!((item.use_, item.contested), (PermittedUse::Hypothesis, true));
+    let goal = MemoryItem::conversational(&about(EntityType::Goal, "correr", |_| ()));
     assert_eq!(against_the_profile(goal.clone()), goal);
 }
 
@@ -165,11 +165,11 @@ fn the_words_of_the_query_come_first_then_trust_then_age() {
         statement(2, &[1], |m| m.said_at = at("2026-01-01T00:00:00Z")),
         statement(3, &[1], |m| m.said_at = at("2026-02-01T00:00:00Z")),
         statement(4, &[9], |m| m.trust = Trust::T4),
-        statement(5, &[1], |m| m.standing.effective_confidence = 0.2),
-        statement(6, &[1], |m| m.standing.rank_factor = 0.1),
+        statement(5, &[1], |m| m.status.effective_confidence = 0.2),
+        statement(6, &[1], |m| m.status.rank_factor = 0.1),
     ];
     let order = |terms: &[i64]| -> Vec<u128> {
-        ranked(&all, &terms.iter().map(|term| Word::of([*term])).collect::<Vec<_>>())
+        ranked(&all, &terms.iter().map(|term| QueryTerm::of([*term])).collect::<Vec<_>>())
             .iter()
             .map(|item| item.memory_id.0.as_u128())
             .collect()
@@ -180,13 +180,13 @@ fn the_words_of_the_query_come_first_then_trust_then_age() {
 
 #[test]
 fn a_section_keeps_its_best_and_every_item_of_a_profile_can_be_found() {
-    let item = Item::conversational(&about(EntityType::Goal, "correr", |_| ()));
+    let item = MemoryItem::conversational(&about(EntityType::Goal, "correr", |_| ()));
     let many = vec![item.clone(); SECTION + 3];
     assert_eq!((first(many).len(), first(vec![item.clone()]).len()), (SECTION, 1));
     let mut n = 0;
     let mut next = || {
         n += 1;
-        vec![Item { memory_id: id(n), ..item.clone() }]
+        vec![MemoryItem { memory_id: id(n), ..item.clone() }]
     };
     let summary = PatientSummary {
         allergies: next(),
@@ -209,8 +209,8 @@ fn a_section_keeps_its_best_and_every_item_of_a_profile_can_be_found() {
 
 #[test]
 fn a_request_reads_now_unless_it_names_an_instant() {
-    assert_eq!(ContextRequest::default().when(), When::Now);
+    assert_eq!(ContextRequest::default().when(), ReadInstant::Now);
     let as_of = at("2026-02-01T00:00:00Z");
     let asked = ContextRequest { as_of: Some(as_of), ..ContextRequest::default() };
-    assert_eq!(asked.when(), When::AsOf(as_of));
+    assert_eq!(asked.when(), ReadInstant::AsOf(as_of));
 }

@@ -6,16 +6,16 @@ use chrono::{DateTime, Utc};
 use serde::Serialize;
 
 use super::context::{allergens_of, is_taken_despite};
-use super::wording::Item;
+use super::memory_item::MemoryItem;
 use anamnesis_core::document::DocumentType;
 use anamnesis_core::emergency::{DISCLAIMER, texts};
 use anamnesis_core::failpoints;
 use anamnesis_core::finding::{EntityType, Experiencer};
-use anamnesis_core::memory::{State, Use};
+use anamnesis_core::memory::{PermittedUse, State};
 use anamnesis_core::provenance::Trust;
 use anamnesis_core::retention::country;
 use anamnesis_core::scope::Scope;
-use anamnesis_store::read::{Clinical, Memory, RiskFlag, When};
+use anamnesis_store::read::{ClinicalRow, Memory, ReadInstant, RiskFlag};
 use anamnesis_store::{Store, StoreError};
 
 /// A danger that the classifier alone heard counts from this probability on, as a fact that a model read does.
@@ -35,9 +35,9 @@ pub struct Emergency {
     /// When the patient accepted the disclaimer; `None`: not on record.
     pub disclaimer_accepted_at: Option<DateTime<Utc>>,
     /// Allergies and intolerances in force.
-    pub allergies: Vec<Item>,
-    pub medications: Vec<Item>,
-    pub conditions: Vec<Item>,
+    pub allergies: Vec<MemoryItem>,
+    pub medications: Vec<MemoryItem>,
+    pub conditions: Vec<MemoryItem>,
     pub risks: Vec<RiskFlag>,
     /// Allergies that another person reported, or that were read doubtfully: how many, since nothing may act on them before a
     /// person confirms them.
@@ -73,7 +73,7 @@ pub async fn emergency_text(store: &Store, scope: Scope, region: Option<&str>) -
 /// # Errors
 /// When the store cannot be read or a cell does not open; [`StoreError::NoConsent`] and [`StoreError::Erased`], for which
 /// [`emergency_text`] is there all the same.
-pub async fn emergency(store: &Store, scope: Scope, when: When) -> Result<Emergency, StoreError> {
+pub async fn emergency(store: &Store, scope: Scope, when: ReadInstant) -> Result<Emergency, StoreError> {
     store.recall_is_not_denied(scope).await?;
     let clinical = store.clinical(scope, when).await?;
     let profile = store.profile(scope).await?;
@@ -109,8 +109,8 @@ pub async fn emergency(store: &Store, scope: Scope, when: When) -> Result<Emerge
     Ok(all)
 }
 
-fn item(row: &Clinical, allergens: &std::collections::HashSet<&str>) -> Item {
-    let mut item = Item::clinical(row);
+fn item(row: &ClinicalRow, allergens: &std::collections::HashSet<&str>) -> MemoryItem {
+    let mut item = MemoryItem::clinical(row);
     if is_taken_despite(row, allergens) {
         (item.contested, item.allergy_on_record) = (true, true);
     }
@@ -121,11 +121,11 @@ fn item(row: &Clinical, allergens: &std::collections::HashSet<&str>) -> Item {
 /// registered device, read surely and still sure. One that is contested is, and says so.
 fn may_use(memory: &Memory) -> bool {
     if failpoints::is("emergency_reads_hypotheses") {
-        return memory.standing.state == State::Active;
+        return memory.status.state == State::Active;
     }
-    let standing = &memory.standing;
+    let standing = &memory.status;
     standing.state == State::Active
-        && standing.use_ == Use::Decision
+        && standing.use_ == PermittedUse::Decision
         && matches!(memory.trust, Trust::T1 | Trust::T2)
         && memory.experiencer == Experiencer::Patient
         && !memory.negated
@@ -136,7 +136,7 @@ fn may_use(memory: &Memory) -> bool {
 
 /// Said of the patient and not settled by anybody.
 fn is_open(memory: &Memory) -> bool {
-    memory.standing.state == State::Active && memory.experiencer == Experiencer::Patient && !memory.negated
+    memory.status.state == State::Active && memory.experiencer == Experiencer::Patient && !memory.negated
 }
 
 /// What a rule or a clinician says, or the classifier with enough certainty.

@@ -1,4 +1,4 @@
-//! How good a ranking is: figures over many questions, each with the places at which its answers stand.
+//! Retrieval metrics over many questions, each with the ranks of its answers.
 
 use serde::Serialize;
 
@@ -7,7 +7,7 @@ pub const DEPTH: usize = 10;
 
 /// One question that was answered: for each hit, best first, which of the right answers it holds.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Answered {
+pub struct JudgedQuery {
     /// One for each hit, at most [`DEPTH`]; `None` for a hit that holds no answer.
     pub hits: Vec<Option<usize>>,
     /// How many right answers there are.
@@ -16,7 +16,7 @@ pub struct Answered {
     pub micros: u64,
 }
 
-impl Answered {
+impl JudgedQuery {
     /// Rank of the first answer, from 1.
     fn first(&self) -> Option<usize> {
         self.hits.iter().take(DEPTH).position(Option::is_some).map(|place| place + 1)
@@ -40,7 +40,7 @@ impl Answered {
 
 /// Figures of a set of questions, shares of 0.0–1.0.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct Figures {
+pub struct RetrievalMetrics {
     pub questions: usize,
     pub hit_at_1: f64,
     pub hit_at_3: f64,
@@ -54,11 +54,11 @@ pub struct Figures {
     pub p95_ms: f64,
 }
 
-impl Figures {
+impl RetrievalMetrics {
     /// All noughts for no questions.
-    pub fn of<'a>(answered: impl IntoIterator<Item = &'a Answered>) -> Self {
-        let all: Vec<&Answered> = answered.into_iter().collect();
-        let mean = |value: &dyn Fn(&Answered) -> f64| match all.len() {
+    pub fn of<'a>(answered: impl IntoIterator<Item = &'a JudgedQuery>) -> Self {
+        let all: Vec<&JudgedQuery> = answered.into_iter().collect();
+        let mean = |value: &dyn Fn(&JudgedQuery) -> f64| match all.len() {
             0 => 0.0,
             count => all.iter().map(|one| value(one)).sum::<f64>() / count as f64,
         };
@@ -76,7 +76,7 @@ impl Figures {
             hit_at_5: within(5),
             hit_at_10: within(10),
             mrr: mean(&|one| one.first().map_or(0.0, |rank| 1.0 / rank as f64)),
-            ndcg: mean(&Answered::ndcg),
+            ndcg: mean(&JudgedQuery::ndcg),
             p50_ms: at(0.5),
             p95_ms: at(0.95),
         }
@@ -87,31 +87,31 @@ impl Figures {
 mod tests {
     use super::*;
 
-    fn answered(hits: &[Option<usize>], answers: usize) -> Answered {
-        Answered { hits: hits.to_vec(), answers, micros: 1_000 }
+    fn answered(hits: &[Option<usize>], answers: usize) -> JudgedQuery {
+        JudgedQuery { hits: hits.to_vec(), answers, micros: 1_000 }
     }
 
     #[test]
     fn the_rank_of_the_first_answer_decides_hits_and_reciprocal_rank() {
         let all = [answered(&[None, Some(0)], 1), answered(&[None; 4], 1)];
-        let figures = Figures::of(&all);
+        let figures = RetrievalMetrics::of(&all);
         assert_eq!((figures.questions, figures.hit_at_1, figures.hit_at_3, figures.mrr), (2, 0.0, 0.5, 0.25));
     }
 
     #[test]
     fn the_gain_is_whole_only_where_all_answers_come_first() {
-        assert!((Figures::of(&[answered(&[Some(1), Some(0)], 2)]).ndcg - 1.0).abs() < 1e-12);
-        assert!(Figures::of(&[answered(&[Some(1), None, Some(0)], 2)]).ndcg < 0.95);
+        assert!((RetrievalMetrics::of(&[answered(&[Some(1), Some(0)], 2)]).ndcg - 1.0).abs() < 1e-12);
+        assert!(RetrievalMetrics::of(&[answered(&[Some(1), None, Some(0)], 2)]).ndcg < 0.95);
         // The same answer twice is one.
-        let twice = Figures::of(&[answered(&[Some(0), Some(0)], 2)]).ndcg;
+        let twice = RetrievalMetrics::of(&[answered(&[Some(0), Some(0)], 2)]).ndcg;
         assert!((0.5..0.7).contains(&twice), "{twice}");
     }
 
     #[test]
     fn no_questions_are_no_figures_and_nothing_counts_beyond_the_depth() {
-        assert_eq!(Figures::of(&[]), Figures::default());
+        assert_eq!(RetrievalMetrics::of(&[]), RetrievalMetrics::default());
         let mut late = vec![None; DEPTH];
         late.push(Some(0));
-        assert_eq!(Figures::of(&[answered(&late, 1)]).hit_at_10, 0.0);
+        assert_eq!(RetrievalMetrics::of(&[answered(&late, 1)]).hit_at_10, 0.0);
     }
 }

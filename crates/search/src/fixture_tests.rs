@@ -9,17 +9,17 @@ use anamnesis_core::clock::{Clock, Entropy, ManualClock, SeededEntropy};
 use anamnesis_core::confidence::ConfidenceBasis;
 use anamnesis_core::document::DocumentType;
 use anamnesis_core::finding::{EntityType, Epistemic, Experiencer, Polarity, Temporality};
-use anamnesis_core::fold::{Assertion, Details};
 use anamnesis_core::ids::{DocumentId, MemoryId, OrgId, PatientId};
 use anamnesis_core::memory::{Class, Kind, SetBy};
+use anamnesis_core::projection::{Assertion, Details};
 use anamnesis_core::provenance::{SourceType, Trust};
 use anamnesis_core::scope::Scope;
 use anamnesis_crypto::{Keyring, PatientKeys};
 use anamnesis_sql::{Database, Location};
 use anamnesis_store::Store;
-use anamnesis_store::read::{Clinical, Filter, Memory, StoredDocument, When};
+use anamnesis_store::read::{ClinicalRow, Memory, MemoryFilter, ReadInstant, StoredDocument};
 use anamnesis_store::records::{
-    Acted, DocumentContent, Evidence, FindingWords, InboxEntry, NewDocument, NewFinding, OrgBatch, finding_id,
+    DocumentContent, Evidence, FindingWords, InboxEntry, MessageAct, NewDocument, NewFinding, OrgBatch, finding_id,
 };
 use anamnesis_text::{Language, Span};
 
@@ -27,7 +27,7 @@ pub(crate) const TEXT: &str = "Toma sertralina 50 mg cada mañana. Duerme mejor.
 pub(crate) const DOCUMENT: DocumentId = DocumentId(Uuid::from_u128(3));
 
 /// All that is read once.
-pub(crate) struct World {
+pub(crate) struct SearchFixture {
     pub(crate) runtime: tokio::runtime::Runtime,
     pub(crate) store: Store,
     memory: Memory,
@@ -35,7 +35,7 @@ pub(crate) struct World {
     pub(crate) document: StoredDocument,
 }
 
-pub(crate) static WORLD: LazyLock<World> = LazyLock::new(|| {
+pub(crate) static WORLD: LazyLock<SearchFixture> = LazyLock::new(|| {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     let (store, all, mut documents) = runtime.block_on(async {
         let store = store().await;
@@ -48,19 +48,19 @@ pub(crate) static WORLD: LazyLock<World> = LazyLock::new(|| {
                 body: [1; 32],
                 scope: scope(),
                 message_type,
-                done: Acted::default(),
+                done: MessageAct::default(),
             }],
             documents: vec![note()],
             findings: vec![finding()],
             ..OrgBatch::default()
         };
         store.commit(scope().org(), &batch, &keys).await.unwrap();
-        let all = store.memories(scope(), &Filter::default(), When::Now).await.unwrap();
+        let all = store.memories(scope(), &MemoryFilter::default(), ReadInstant::Now).await.unwrap();
         let documents = store.revisions(scope(), &[DOCUMENT]).await.unwrap();
         (store, all, documents)
     });
     let (mut raw, mut rest): (Vec<Memory>, Vec<Memory>) = all.into_iter().partition(|m| m.kind == Kind::Raw);
-    World { runtime, store, memory: rest.remove(0), raw: raw.remove(0), document: documents.remove(0) }
+    SearchFixture { runtime, store, memory: rest.remove(0), raw: raw.remove(0), document: documents.remove(0) }
 });
 
 pub(crate) fn at(text: &str) -> DateTime<Utc> {
@@ -173,8 +173,8 @@ pub(crate) fn about(entity: EntityType, concept: &str, change: impl FnOnce(&mut 
 }
 
 /// A row of the clinical store.
-pub(crate) fn row(entity: EntityType, concept: &str, change: impl FnOnce(&mut Memory)) -> Clinical {
-    Clinical { entity, memory: about(entity, concept, change), status: "active", at: None }
+pub(crate) fn row(entity: EntityType, concept: &str, change: impl FnOnce(&mut Memory)) -> ClinicalRow {
+    ClinicalRow { entity, memory: about(entity, concept, change), status: "active", at: None }
 }
 
 pub(crate) fn id(n: u128) -> MemoryId {

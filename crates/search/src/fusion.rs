@@ -22,7 +22,7 @@ const AFTER: f64 = 0.15;
 
 /// What is known of a passage for one query, in the order of time.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(crate) struct Parts {
+pub(crate) struct ScoreParts {
     /// Cosine, −1.0–1.0; `None` where the passage has no vector, or the query.
     pub(crate) meaning: Option<f64>,
     /// Share of the query's words, 0.0 for none, about 1.0 for all.
@@ -33,7 +33,7 @@ pub(crate) struct Parts {
     pub(crate) goes_on: bool,
 }
 
-impl Parts {
+impl ScoreParts {
     /// Shares no word and no concept with the query, and is less near in meaning than asked for.
     pub(crate) fn is_apart(&self, least: f64) -> bool {
         self.words <= 0.0 && self.concepts <= 0.0 && self.meaning.is_none_or(|cosine| cosine < least)
@@ -42,14 +42,14 @@ impl Parts {
 
 /// A passage and how well it answers.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Fused {
+pub(crate) struct FusedScore {
     pub(crate) place: usize,
     /// Any number; the more the better.
     pub(crate) weight: f64,
-    pub(crate) parts: Parts,
+    pub(crate) parts: ScoreParts,
 }
 
-impl Fused {
+impl FusedScore {
     /// The weight on a scale of 0.0–1.0.
     pub(crate) fn score(&self) -> f64 {
         1.0 / (1.0 + (-self.weight / 2.0).exp())
@@ -57,11 +57,11 @@ impl Fused {
 }
 
 /// All passages that have anything to do with the query, best first; equal ones in the order of time.
-pub(crate) fn fuse(passages: &[Parts], ranking: Ranking) -> Vec<Fused> {
+pub(crate) fn fuse(passages: &[ScoreParts], ranking: Ranking) -> Vec<FusedScore> {
     let asked = |of: Ranking| ranking == of || ranking == Ranking::Together;
-    let used: Vec<Parts> = passages
+    let used: Vec<ScoreParts> = passages
         .iter()
-        .map(|parts| Parts {
+        .map(|parts| ScoreParts {
             meaning: parts.meaning.filter(|_| asked(Ranking::Meaning)),
             words: if asked(Ranking::Words) { parts.words } else { 0.0 },
             concepts: if asked(Ranking::Concepts) { parts.concepts } else { 0.0 },
@@ -76,25 +76,25 @@ pub(crate) fn fuse(passages: &[Parts], ranking: Ranking) -> Vec<Fused> {
         own[at] + before + after
     };
     let found = |at: &usize| used[*at].meaning.is_some() || used[*at].words > 0.0 || used[*at].concepts > 0.0;
-    let fused = |at: usize| Fused { place: at, weight: weight(at), parts: passages[at] };
-    let mut all: Vec<Fused> = (0..used.len()).filter(found).map(fused).collect();
+    let fused = |at: usize| FusedScore { place: at, weight: weight(at), parts: passages[at] };
+    let mut all: Vec<FusedScore> = (0..used.len()).filter(found).map(fused).collect();
     all.sort_by(best_first);
     all
 }
 
-pub(crate) fn best_first(a: &Fused, b: &Fused) -> Ordering {
+pub(crate) fn best_first(a: &FusedScore, b: &FusedScore) -> Ordering {
     b.weight.total_cmp(&a.weight).then(a.place.cmp(&b.place))
 }
 
 /// The weight of each passage by itself. One without a vector has the least similarity of all.
-fn alone(passages: &[Parts]) -> Vec<f64> {
+fn alone(passages: &[ScoreParts]) -> Vec<f64> {
     let known: Vec<f64> = passages.iter().filter_map(|parts| parts.meaning).collect();
     let count = known.len().max(1) as f64;
     let mean = known.iter().sum::<f64>() / count;
     let spread = (known.iter().map(|cosine| (cosine - mean).powi(2)).sum::<f64>() / count).sqrt();
     let standing = |cosine: f64| if spread > f64::EPSILON { (cosine - mean) / spread } else { 0.0 };
     let least = known.iter().copied().fold(f64::INFINITY, f64::min);
-    let of = |parts: &Parts| {
+    let of = |parts: &ScoreParts| {
         let cosine = parts.meaning.unwrap_or(least);
         let meaning = if cosine.is_finite() { standing(cosine) } else { 0.0 };
         meaning + WORDS * parts.words + ALL_WORDS * parts.words.powi(2) + CONCEPTS * parts.concepts
@@ -108,11 +108,11 @@ mod tests {
 
     use super::*;
 
-    fn parts(meaning: f64, words: f64, concepts: f64) -> Parts {
-        Parts { meaning: Some(meaning), words, concepts, goes_on: false }
+    fn parts(meaning: f64, words: f64, concepts: f64) -> ScoreParts {
+        ScoreParts { meaning: Some(meaning), words, concepts, goes_on: false }
     }
 
-    fn order(passages: &[Parts]) -> Vec<usize> {
+    fn order(passages: &[ScoreParts]) -> Vec<usize> {
         fuse(passages, Ranking::Together).iter().map(|fused| fused.place).collect()
     }
 
@@ -135,7 +135,7 @@ mod tests {
 
     #[test]
     fn the_answer_behind_the_question_that_is_asked_passes_what_stands_alone() {
-        let answer = Parts { goes_on: true, ..parts(0.1, 0.0, 0.0) };
+        let answer = ScoreParts { goes_on: true, ..parts(0.1, 0.0, 0.0) };
         let passages = [parts(0.9, 0.0, 0.0), answer, parts(0.1, 0.0, 0.0), parts(0.1, 0.0, 0.0)];
         assert_eq!(order(&passages)[..2], [0, 1]);
         // Of another document it is a neighbour of nothing.
@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     fn without_a_vector_only_what_shares_a_word_or_a_concept_is_found() {
-        let without = |words, concepts| Parts { words, concepts, ..Parts::default() };
+        let without = |words, concepts| ScoreParts { words, concepts, ..ScoreParts::default() };
         assert_eq!(order(&[without(0.0, 0.0), without(0.3, 0.0), without(0.0, 0.9)]), [2, 1]);
     }
 
@@ -163,8 +163,8 @@ mod tests {
         fn every_passage_with_a_vector_is_ranked_once_and_scores_are_within_bounds(
             all in proptest::collection::vec((prop::option::of(-1.0f64..1.0), 0.0f64..2.0, 0.0f64..2.0, any::<bool>()), 1..30),
         ) {
-            let mut passages: Vec<Parts> = all.iter()
-                .map(|(meaning, words, concepts, goes_on)| Parts {
+            let mut passages: Vec<ScoreParts> = all.iter()
+                .map(|(meaning, words, concepts, goes_on)| ScoreParts {
                     meaning: *meaning, words: *words, concepts: *concepts, goes_on: *goes_on,
                 })
                 .collect();

@@ -2,28 +2,28 @@
 //! use and its confidence (seed 002, sections 6 and 7; seed 003, "Explainability").
 
 mod bm25;
+mod bulk_request_check;
 pub mod context;
 pub mod emergency;
 pub mod evaluation;
 mod fusion;
-mod guard;
+mod lineage;
+mod memory_item;
 mod query;
-mod recent;
+mod recent_documents;
 mod search;
 mod thesaurus;
-mod trace;
-mod wording;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-pub use context::{Context, ContextRequest, Opposed, PatientSummary};
+pub use context::{ContextRequest, ContradictionView, PatientContext, PatientSummary};
 pub use emergency::{Emergency, EmergencyText};
-pub use recent::{ProducersView, RecentDocument};
-pub use search::{Found, Hit, Ranking, SearchRequest};
-pub use trace::{Node, trace};
-pub use wording::{Item, Source};
+pub use lineage::{LineageNode, trace};
+pub use memory_item::{ItemSource, MemoryItem};
+pub use recent_documents::{ProducerAnnotations, RecentDocument};
+pub use search::{Ranking, SearchHit, SearchRequest, SearchResult};
 
 use anamnesis_core::ids::OrgId;
 use anamnesis_embedding::Models;
@@ -95,7 +95,7 @@ impl Recall {
 
     /// With the rules that the organisation's documents are read with.
     #[must_use]
-    pub fn reading_with(self, extractor: Arc<Extractor>) -> Self {
+    pub fn with_extractor(self, extractor: Arc<Extractor>) -> Self {
         Self { extractor, ..self }
     }
 
@@ -106,11 +106,11 @@ impl Recall {
     /// # Errors
     /// When the query asks for everything; counted.
     fn guard(&self, query: &str) -> Result<(), RecallError> {
-        guard::check(query).inspect_err(|_| self.metrics.recall.dumps_refused.inc())
+        bulk_request_check::check(query).inspect_err(|_| self.metrics.recall.dumps_refused.inc())
     }
 
     /// Counts a read; what the reader got.
-    fn count_read(&self, read: &Result<Context, RecallError>) -> ReadOutcome {
+    fn count_read(&self, read: &Result<PatientContext, RecallError>) -> ReadOutcome {
         let outcome = match read {
             Ok(context) if context.known => ReadOutcome::Hit,
             Ok(_) => ReadOutcome::Empty,

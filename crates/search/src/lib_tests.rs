@@ -12,12 +12,12 @@ use anamnesis_core::scope::Scope;
 use anamnesis_crypto::KeyError;
 use anamnesis_embedding::{EmbedError, Embedder, ModelProfile, Purpose};
 use anamnesis_observability::metrics::Identity;
-use anamnesis_redaction::Policy;
+use anamnesis_redaction::RedactionPolicy;
 
 /// A provider that is never there.
-struct Away(ModelProfile);
+struct UnavailableEmbedder(ModelProfile);
 
-impl Embedder for Away {
+impl Embedder for UnavailableEmbedder {
     fn profile(&self) -> &ModelProfile {
         &self.0
     }
@@ -38,7 +38,7 @@ impl Embedder for Away {
 
 fn recall() -> Recall {
     let metrics = Arc::new(Metrics::new(&Identity::default()).unwrap());
-    let redactor = Arc::new(Redactor::builtin(Policy::named("safe_harbor").unwrap()));
+    let redactor = Arc::new(Redactor::builtin(RedactionPolicy::named("safe_harbor").unwrap()));
     let profile = ModelProfile {
         model: "away".to_owned(),
         dimension: 8,
@@ -49,10 +49,10 @@ fn recall() -> Recall {
         document_task: None,
         query_task: None,
     };
-    Recall::new(WORLD.store.clone(), Arc::new(Away(profile)), redactor, metrics)
+    Recall::new(WORLD.store.clone(), Arc::new(UnavailableEmbedder(profile)), redactor, metrics)
 }
 
-fn context(recall: &Recall, scope: Scope, query: Option<&str>) -> Result<Context, RecallError> {
+fn context(recall: &Recall, scope: Scope, query: Option<&str>) -> Result<PatientContext, RecallError> {
     let request = ContextRequest { query: query.map(str::to_owned), ..ContextRequest::default() };
     WORLD.runtime.block_on(recall.context(scope, &request))
 }
@@ -64,7 +64,7 @@ fn reads(recall: &Recall, outcome: ReadOutcome) -> u64 {
 #[test]
 fn a_context_shows_what_is_in_force_and_where_it_comes_from() {
     let found = context(&recall(), scope(), None).unwrap();
-    let lines: Vec<String> = found.profile.medications.iter().map(Item::line).collect();
+    let lines: Vec<String> = found.profile.medications.iter().map(MemoryItem::line).collect();
     assert_eq!(
         lines,
         ["Medication: sertraline 50 mg (clinician, clinical_note, 2026-03-02) — decision, confidence 1.00"]
@@ -106,7 +106,7 @@ fn a_stranger_has_an_empty_context_and_no_hits() {
 #[test]
 fn a_read_that_failed_is_counted_by_what_failed() {
     let (recall, known) = (recall(), context(&recall(), scope(), None).unwrap());
-    recall.count_read(&Ok(Context { known: true, ..known }));
+    recall.count_read(&Ok(PatientContext { known: true, ..known }));
     assert_eq!(reads(&recall, ReadOutcome::Hit), 1);
     recall.count_read(&Err(RecallError::Store(StoreError::NoConsent)));
     assert_eq!(reads(&recall, ReadOutcome::Refused), 1);

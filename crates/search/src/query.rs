@@ -1,42 +1,45 @@
-//! A query made ready: guarded, redacted under the patient's keys, turned into keyed terms, and a vector of it by the
-//! model of the generation that is searched. The text as it was typed goes no further than this file.
+//! Query preparation: checked, redacted under the patient's keys, turned into keyed terms and into a vector by the
+//! model of the generation that is searched. The raw text of the query does not leave this file.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::bm25::{Alternative, Word};
+use super::bm25::{QueryTerm, TermAlternative};
 use super::thesaurus::{self, QueryWord};
 use super::{Recall, RecallError};
 use anamnesis_crypto::PatientKeys;
 use anamnesis_embedding::{Embedder, Purpose};
 use anamnesis_extraction::ExtractionInput;
-use anamnesis_redaction::{People, SurrogateKey};
+use anamnesis_redaction::{KnownPeople, SurrogateKey};
 use anamnesis_text::{Document, Language, Span};
 
 /// What the two legs search by.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct Prepared {
+pub(crate) struct PreparedQuery {
     /// As it may be shown, logged or sent.
     pub(crate) redacted: String,
-    pub(crate) words: Vec<Word>,
+    pub(crate) words: Vec<QueryTerm>,
     /// Of the concepts that the query names.
-    pub(crate) concepts: Vec<Word>,
+    pub(crate) concepts: Vec<QueryTerm>,
 }
 
 impl Recall {
     /// # Errors
     /// When the query cannot be redacted.
-    pub(super) fn prepare(&self, keys: &PatientKeys, query: &str) -> Result<Prepared, RecallError> {
+    pub(super) fn prepare(&self, keys: &PatientKeys, query: &str) -> Result<PreparedQuery, RecallError> {
         let document = Document::plain(beginning(query), Language::Unknown);
-        let redacted =
-            self.redactor.redact_asking(&document, &People::default(), &SurrogateKey::new(*keys.surrogate()))?;
+        let redacted = self.redactor.redact_with_services(
+            &document,
+            &KnownPeople::default(),
+            &SurrogateKey::new(*keys.surrogate()),
+        )?;
         let text = redacted.document().text.trim().to_owned();
         if text.is_empty() {
-            return Ok(Prepared::default());
+            return Ok(PreparedQuery::default());
         }
         let words = words(keys, &text);
-        let concepts = self.concept_terms(keys, &text).into_iter().map(|term| Word::of([term])).collect();
-        Ok(Prepared { redacted: text, words, concepts })
+        let concepts = self.concept_terms(keys, &text).into_iter().map(|term| QueryTerm::of([term])).collect();
+        Ok(PreparedQuery { redacted: text, words, concepts })
     }
 
     /// The redacted query as the model of a generation sees it. `None` when there is no such model at hand or its provider
@@ -87,15 +90,15 @@ const SYNONYM: f64 = 0.6;
 
 /// The words of a query, each with its stems by the rules of both languages, since a question is too short to tell its
 /// language by, and with what means the same in either.
-pub(super) fn words(keys: &PatientKeys, text: &str) -> Vec<Word> {
+pub(super) fn words(keys: &PatientKeys, text: &str) -> Vec<QueryTerm> {
     let keyed = |stems: &[String], weight| {
         let terms: Vec<i64> = stems.iter().map(|stem| keys.term(stem)).collect();
-        Alternative { terms, weight }
+        TermAlternative { terms, weight }
     };
     let word = |QueryWord { own, others }: QueryWord| {
         let share = 1.0 / own.len().max(1) as f64;
         let own = own.iter().flatten().map(|stem| keyed(std::slice::from_ref(stem), share));
-        Word(own.chain(others.iter().map(|stems| keyed(stems, SYNONYM))).collect())
+        QueryTerm(own.chain(others.iter().map(|stems| keyed(stems, SYNONYM))).collect())
     };
     thesaurus::builtin().read(text).into_iter().map(word).collect()
 }

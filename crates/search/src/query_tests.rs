@@ -43,7 +43,7 @@ fn of_a_question_longer_than_a_page_the_first_page_is_looked_at() {
 
 #[test]
 fn a_prepared_query_of_nothing_searches_by_nothing() {
-    let nothing = Prepared::default();
+    let nothing = PreparedQuery::default();
     assert!(nothing.redacted.is_empty() && nothing.words.is_empty() && nothing.concepts.is_empty());
 }
 

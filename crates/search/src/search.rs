@@ -6,18 +6,18 @@ use std::time::Instant;
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 
-use super::fusion::{Fused, Parts, best_first, fuse};
-use super::query::Prepared;
+use super::fusion::{FusedScore, ScoreParts, best_first, fuse};
+use super::query::PreparedQuery;
 use super::{Recall, RecallError, bm25};
 use anamnesis_core::document::DocumentType;
 use anamnesis_core::ids::{DocumentId, MemoryId, PassageId};
-use anamnesis_core::memory::Use;
+use anamnesis_core::memory::PermittedUse;
 use anamnesis_core::scope::Scope;
 use anamnesis_crypto::PatientKeys;
 use anamnesis_observability::metrics::labels::Leg;
-use anamnesis_observability::traces::{self, Code, Count, Group, Kind, Name};
+use anamnesis_observability::traces::{self, Code, Count, Kind, Name, SpanGroup};
 use anamnesis_store::StoreError;
-use anamnesis_store::read::{Candidate, Memory, Snapshot, Sources, StoredDocument, When};
+use anamnesis_store::read::{DocumentFilter, Memory, PassageCandidate, PatientSnapshot, ReadInstant, StoredDocument};
 use anamnesis_store::records::FilePlace;
 use anamnesis_text::{Span, Speaker};
 
@@ -34,11 +34,11 @@ const DOUBT: f64 = 0.6;
 /// How often the generation may change while one question is answered.
 const SWAPS: usize = 3;
 
-/// Passages beside a query.
-struct Compared<'a> {
+/// The candidates of a query.
+struct ScoredCandidates<'a> {
     /// That they were read from.
-    snapshot: Snapshot<'a>,
-    candidates: Vec<Candidate>,
+    snapshot: PatientSnapshot<'a>,
+    candidates: Vec<PassageCandidate>,
     by_meaning: bool,
     /// The cosine from which the model's profile takes two texts for related.
     related: f64,
@@ -64,14 +64,14 @@ pub struct SearchRequest {
     /// few passages, and a question is often far from its answer.
     pub min_score: Option<f64>,
     /// Which documents are searched: filters before any limit.
-    pub sources: Sources,
-    pub when: When,
+    pub sources: DocumentFilter,
+    pub when: ReadInstant,
     pub ranking: Ranking,
 }
 
 /// One passage, with all that a reader needs to weigh it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Hit {
+pub struct SearchHit {
     pub(crate) passage_id: PassageId,
     pub document_id: DocumentId,
     pub(crate) revision: u32,
@@ -104,7 +104,7 @@ pub struct Hit {
     pub file: Option<FilePlace>,
     /// A passage is cited, never acted upon: `history`, or `hypothesis` where a model wrote it.
     #[serde(rename = "use")]
-    pub use_: Use,
+    pub use_: PermittedUse,
     /// Of the least certain memory that rests on the passage; 1.0 where none does.
     pub effective_confidence: f64,
     pub low_confidence: bool,
@@ -116,10 +116,10 @@ pub struct Hit {
 
 /// What a search found.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct Found {
+pub struct SearchResult {
     /// The query as it was searched: redacted.
     pub query: String,
-    pub hits: Vec<Hit>,
+    pub hits: Vec<SearchHit>,
     /// False when there was no vector to compare with: hits are by words alone.
     pub by_meaning: bool,
 }
@@ -129,10 +129,10 @@ impl Recall {
     ///
     /// # Errors
     /// See [`RecallError`].
-    pub async fn search(&self, scope: Scope, request: &SearchRequest) -> Result<Found, RecallError> {
+    pub async fn search(&self, scope: Scope, request: &SearchRequest) -> Result<SearchResult, RecallError> {
         let mut span = self.metrics.traces.operation(Name::Search, Kind::Internal, &traces::current());
         span.code(Code::GenAiOperation, "search_memory");
-        let found = traces::within(Group::alone(span.context()), Box::pin(self.searched(scope, request))).await;
+        let found = traces::within(SpanGroup::alone(span.context()), Box::pin(self.searched(scope, request))).await;
         match &found {
             Ok(found) => span.count(Count::Passages, found.hits.len() as u64),
             Err(error) => span.fail(error.code()),
@@ -140,13 +140,13 @@ impl Recall {
         found
     }
 
-    async fn searched(&self, scope: Scope, request: &SearchRequest) -> Result<Found, RecallError> {
+    async fn searched(&self, scope: Scope, request: &SearchRequest) -> Result<SearchResult, RecallError> {
         // The guard comes first: whether a patient is known must not be told by how a refusal reads.
         self.guard(&request.query)?;
         self.store.may_recall(scope).await?;
-        let Some(keys) = self.store.keys_of(scope).await? else { return Ok(Found::default()) };
+        let Some(keys) = self.store.keys_of(scope).await? else { return Ok(SearchResult::default()) };
         let prepared = self.prepare(&keys, &request.query)?;
-        let Compared { mut snapshot, candidates, by_meaning, related } =
+        let ScoredCandidates { mut snapshot, candidates, by_meaning, related } =
             self.compare(scope, &prepared, request).await?;
         let least = request.min_score.unwrap_or(f64::NEG_INFINITY);
         let mut best = fuse(&self.parts(&prepared, &candidates), request.ranking);
@@ -162,7 +162,7 @@ impl Recall {
         best.truncate(top_k);
         let hits = best.iter().map(|one| opened.hit(one, &candidates, related)).collect::<Result<_, _>>()?;
         self.observe(Leg::Assembly, started);
-        Ok(Found { by_meaning, query: prepared.redacted, hits })
+        Ok(SearchResult { by_meaning, query: prepared.redacted, hits })
     }
 
     /// The patient's passages, compared with the query by the one generation that the store says is active when they are
@@ -170,22 +170,22 @@ impl Recall {
     async fn compare(
         &self,
         scope: Scope,
-        prepared: &Prepared,
+        prepared: &PreparedQuery,
         request: &SearchRequest,
-    ) -> Result<Compared<'_>, RecallError> {
+    ) -> Result<ScoredCandidates<'_>, RecallError> {
         let mut active = self.last_seen(scope.org());
         let terms: BTreeSet<i64> = bm25::terms(&prepared.words).chain(bm25::terms(&prepared.concepts)).collect();
         for _ in 0..SWAPS {
             let model = self.models.active(active);
             let vector = self.vector(&prepared.redacted, model).await;
-            let generation = self.models.offered().active(active);
+            let generation = self.models.generations().active(active);
             let mut snapshot = self.store.snapshot(scope).await?;
             let (found, candidates) = snapshot
                 .candidates(generation, vector.as_deref(), Some(&terms), &request.sources, request.when)
                 .await?;
-            if vector.is_none() || self.models.offered().active(found) == generation {
+            if vector.is_none() || self.models.generations().active(found) == generation {
                 let related = model.unwrap_or(self.models.configured()).profile().min_score;
-                return Ok(Compared { snapshot, candidates, by_meaning: vector.is_some(), related });
+                return Ok(ScoredCandidates { snapshot, candidates, by_meaning: vector.is_some(), related });
             }
             self.see(scope.org(), found);
             active = found;
@@ -193,14 +193,14 @@ impl Recall {
         Err(StoreError::Race.into())
     }
 
-    fn parts(&self, prepared: &Prepared, candidates: &[Candidate]) -> Vec<Parts> {
+    fn parts(&self, prepared: &PreparedQuery, candidates: &[PassageCandidate]) -> Vec<ScoreParts> {
         let started = Instant::now();
-        let texts: Vec<bm25::Text<'_>> =
-            candidates.iter().map(|c| bm25::Text { terms: &c.terms, length: c.length }).collect();
+        let texts: Vec<bm25::IndexedText<'_>> =
+            candidates.iter().map(|c| bm25::IndexedText { terms: &c.terms, length: c.length }).collect();
         let (words, concepts) = (bm25::shares(&prepared.words, &texts), bm25::shares(&prepared.concepts, &texts));
         self.observe(Leg::Text, started);
         let goes_on = |at: usize| at > 0 && follows(&candidates[at - 1], &candidates[at]);
-        let parts = |at: usize| Parts {
+        let parts = |at: usize| ScoreParts {
             meaning: candidates[at].similarity,
             words: words[at],
             concepts: concepts[at],
@@ -210,57 +210,57 @@ impl Recall {
     }
 }
 
-/// The documents of the best passages, and what rests on them.
-struct Opened {
+/// The documents of the best passages, and the memories based on them.
+struct CitedDocuments {
     documents: HashMap<(DocumentId, u32), StoredDocument>,
     memories: Vec<Memory>,
 }
 
 /// Opens only the documents that may be shown.
 async fn open(
-    snapshot: &mut Snapshot<'_>,
+    snapshot: &mut PatientSnapshot<'_>,
     keys: &PatientKeys,
-    best: &[Fused],
-    candidates: &[Candidate],
-    when: When,
-) -> Result<Opened, RecallError> {
+    best: &[FusedScore],
+    candidates: &[PassageCandidate],
+    when: ReadInstant,
+) -> Result<CitedDocuments, RecallError> {
     let wanted: HashSet<DocumentId> = best.iter().map(|f| candidates[f.place].document).collect();
     let ids: Vec<DocumentId> = wanted.into_iter().collect();
     let (documents, memories) =
         if ids.is_empty() { Default::default() } else { snapshot.cited(keys, &ids, when).await? };
     let documents = documents.into_iter().map(|d| ((d.id, d.revision), d)).collect();
-    Ok(Opened { documents, memories })
+    Ok(CitedDocuments { documents, memories })
 }
 
-impl Opened {
-    fn document(&self, c: &Candidate) -> Option<&StoredDocument> {
+impl CitedDocuments {
+    fn document(&self, c: &PassageCandidate) -> Option<&StoredDocument> {
         self.documents.get(&(c.document, c.revision))
     }
 
-    fn resting<'a>(&'a self, c: &'a Candidate) -> impl Iterator<Item = &'a Memory> {
+    fn resting<'a>(&'a self, c: &'a PassageCandidate) -> impl Iterator<Item = &'a Memory> {
         self.memories.iter().filter(|m| rests_on(m, c))
     }
 
     /// What a passage loses that is a question itself or on which nothing certain rests.
-    fn against(&self, candidates: &[Candidate], place: usize) -> f64 {
+    fn against(&self, candidates: &[PassageCandidate], place: usize) -> f64 {
         let c = &candidates[place];
         let asks = self.document(c).is_some_and(|document| asks(c.span.of(&document.content.text)));
-        let confidence = self.resting(c).map(|m| m.standing.effective_confidence).fold(1.0, f64::min);
+        let confidence = self.resting(c).map(|m| m.status.effective_confidence).fold(1.0, f64::min);
         DOUBT * (1.0 - confidence) + if asks { ASKS } else { 0.0 }
     }
 
-    fn hit(&self, fused: &Fused, candidates: &[Candidate], related: f64) -> Result<Hit, RecallError> {
+    fn hit(&self, fused: &FusedScore, candidates: &[PassageCandidate], related: f64) -> Result<SearchHit, RecallError> {
         let candidate = &candidates[fused.place];
         let document = self.document(candidate).ok_or(StoreError::Race)?;
         let resting: Vec<&Memory> = self.resting(candidate).collect();
         let before = fused.place.checked_sub(1).map(|before| &candidates[before]).filter(|_| fused.parts.goes_on);
         let before = before.map(|c| c.span.of(&document.content.text)).filter(|text| asks(text));
-        Ok(Hit { asked: before.map(str::to_owned), ..hit(fused, candidate, document, &resting, related) })
+        Ok(SearchHit { asked: before.map(str::to_owned), ..hit(fused, candidate, document, &resting, related) })
     }
 }
 
 /// Whether the second is the next passage of the same document. One between them may be missing: it holds what was forgotten.
-fn follows(before: &Candidate, next: &Candidate) -> bool {
+fn follows(before: &PassageCandidate, next: &PassageCandidate) -> bool {
     // Between two neighbours is white space alone.
     const MOST: usize = 16;
     let gap = next.span.start.checked_sub(before.span.end);
@@ -271,14 +271,20 @@ fn asks(text: &str) -> bool {
     text.trim_end().ends_with('?')
 }
 
-fn rests_on(m: &Memory, c: &Candidate) -> bool {
+fn rests_on(m: &Memory, c: &PassageCandidate) -> bool {
     m.document_id == Some(c.document)
         && m.revision == Some(c.revision)
         && m.evidence.as_ref().is_some_and(|e| Span { start: e.start, end: e.end }.overlaps(&c.span))
 }
 
-fn hit(fused: &Fused, c: &Candidate, document: &StoredDocument, resting: &[&Memory], related: f64) -> Hit {
-    let Parts { meaning, words, concepts, .. } = fused.parts;
+fn hit(
+    fused: &FusedScore,
+    c: &PassageCandidate,
+    document: &StoredDocument,
+    resting: &[&Memory],
+    related: f64,
+) -> SearchHit {
+    let ScoreParts { meaning, words, concepts, .. } = fused.parts;
     let (named, near) = (words > 0.0 || concepts > 0.0, meaning.is_some_and(|cosine| cosine >= related));
     let mut speakers: Vec<Speaker> = document
         .content
@@ -289,10 +295,10 @@ fn hit(fused: &Fused, c: &Candidate, document: &StoredDocument, resting: &[&Memo
         .collect();
     speakers.sort_unstable();
     speakers.dedup();
-    let effective = resting.iter().map(|m| m.standing.effective_confidence).fold(1.0, f64::min);
+    let effective = resting.iter().map(|m| m.status.effective_confidence).fold(1.0, f64::min);
     let file = document.content.file.as_ref().map(|file| file.place(c.span.start));
-    let source = super::wording::document_label(c.document_type, c.occurred_at, &speakers);
-    Hit {
+    let source = super::memory_item::document_label(c.document_type, c.occurred_at, &speakers);
+    SearchHit {
         passage_id: c.id,
         document_id: c.document,
         revision: c.revision,
@@ -309,14 +315,14 @@ fn hit(fused: &Fused, c: &Candidate, document: &StoredDocument, resting: &[&Memo
         start: c.span.start,
         end: c.span.end,
         use_: if c.document_type == DocumentType::Analysis && document.signed_by.is_none() {
-            Use::Hypothesis
+            PermittedUse::Hypothesis
         } else {
-            Use::History
+            PermittedUse::History
         },
         effective_confidence: effective,
-        low_confidence: resting.iter().any(|m| m.standing.low_confidence),
+        low_confidence: resting.iter().any(|m| m.status.low_confidence),
         memories: resting.iter().map(|m| m.id).collect(),
-        source: source + &super::wording::page_of(file.as_ref()),
+        source: source + &super::memory_item::page_of(file.as_ref()),
         file,
         speakers,
     }

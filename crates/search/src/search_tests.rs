@@ -6,9 +6,9 @@ use anamnesis_store::records::StoredFile;
 use uuid::Uuid;
 
 /// "Duerme mejor."
-fn candidate() -> Candidate {
+fn candidate() -> PassageCandidate {
     let start = TEXT.find("Duerme").unwrap();
-    Candidate {
+    PassageCandidate {
         id: PassageId(Uuid::from_u128(7)),
         document: DOCUMENT,
         revision: 1,
@@ -21,14 +21,14 @@ fn candidate() -> Candidate {
     }
 }
 
-const PARTS: Parts = Parts { meaning: Some(0.8), words: 0.0, concepts: 0.5, goes_on: false };
-const FUSED: Fused = Fused { place: 0, weight: 0.0, parts: PARTS };
+const PARTS: ScoreParts = ScoreParts { meaning: Some(0.8), words: 0.0, concepts: 0.5, goes_on: false };
+const FUSED: FusedScore = FusedScore { place: 0, weight: 0.0, parts: PARTS };
 /// From which cosine on two texts are related.
 const RELATED: f64 = 0.3;
 
 /// As it is shown with all these memories at hand.
-fn shown(fused: &Fused, c: &Candidate, document: &StoredDocument, memories: &[Memory]) -> Hit {
-    let opened = Opened {
+fn shown(fused: &FusedScore, c: &PassageCandidate, document: &StoredDocument, memories: &[Memory]) -> SearchHit {
+    let opened = CitedDocuments {
         documents: [((document.id, document.revision), document.clone())].into(),
         memories: memories.to_vec(),
     };
@@ -40,7 +40,7 @@ fn resting(n: u128, start: usize, end: usize, confidence: f64) -> Memory {
         m.id = id(n);
         let quote = m.evidence.as_mut().unwrap();
         (quote.start, quote.end) = (start, end);
-        m.standing.effective_confidence = confidence;
+        m.status.effective_confidence = confidence;
     })
 }
 
@@ -50,14 +50,14 @@ fn a_hit_quotes_its_passage_and_carries_its_scores() {
     let found = shown(&FUSED, &c, &WORLD.document, &[]);
     assert_eq!((found.fragment.as_str(), found.start, found.end), ("Duerme mejor.", c.span.start, c.span.end));
     assert_eq!((found.score, found.similarity, found.keyword, found.concept), (0.5, Some(0.8), None, Some(0.5)));
-    assert_eq!((found.use_, found.keyword_only, found.low_confidence), (Use::History, false, false));
+    assert_eq!((found.use_, found.keyword_only, found.low_confidence), (PermittedUse::History, false, false));
     assert_eq!((found.effective_confidence, found.memories.len()), (1.0, 0), "nothing rests on it");
     assert_eq!(found.source, "document: clinical_note, 2026-03-02");
     assert_eq!((found.passage_id, found.document_id, found.revision), (c.id, DOCUMENT, 1));
-    let by_concept = Fused { parts: Parts { meaning: Some(0.1), ..PARTS }, ..FUSED };
+    let by_concept = FusedScore { parts: ScoreParts { meaning: Some(0.1), ..PARTS }, ..FUSED };
     let by_concept = shown(&by_concept, &c, &WORLD.document, &[]);
     assert!(by_concept.keyword_only && !by_concept.weak);
-    let by_nothing = Fused { parts: Parts { meaning: Some(0.1), concepts: 0.0, ..PARTS }, ..FUSED };
+    let by_nothing = FusedScore { parts: ScoreParts { meaning: Some(0.1), concepts: 0.0, ..PARTS }, ..FUSED };
     let by_nothing = shown(&by_nothing, &c, &WORLD.document, &[]);
     assert!(by_nothing.weak && !by_nothing.keyword_only);
 }
@@ -66,13 +66,14 @@ fn a_hit_quotes_its_passage_and_carries_its_scores() {
 fn an_answer_brings_the_question_before_it_and_what_is_asked_or_doubted_loses_weight() {
     let mut document = WORLD.document.clone();
     document.content.text = "¿Duerme? Duerme mejor.".into();
-    let question = Candidate { span: Span::new(0, "¿Duerme?".len()), ..candidate() };
-    let answer = Candidate { span: Span::new("¿Duerme? ".len(), document.content.text.len()), ..candidate() };
+    let question = PassageCandidate { span: Span::new(0, "¿Duerme?".len()), ..candidate() };
+    let answer = PassageCandidate { span: Span::new("¿Duerme? ".len(), document.content.text.len()), ..candidate() };
     let held = [question, answer];
     let doubt = resting(1, held[1].span.start, held[1].span.end, 0.5);
-    let opened = Opened { documents: [((document.id, document.revision), document)].into(), memories: vec![doubt] };
+    let opened =
+        CitedDocuments { documents: [((document.id, document.revision), document)].into(), memories: vec![doubt] };
     let found = |at, goes_on| {
-        let fused = Fused { place: at, parts: Parts { goes_on, ..PARTS }, ..FUSED };
+        let fused = FusedScore { place: at, parts: ScoreParts { goes_on, ..PARTS }, ..FUSED };
         opened.hit(&fused, &held, RELATED).unwrap().asked
     };
     assert_eq!(found(1, true).as_deref(), Some("¿Duerme?"));
@@ -83,8 +84,8 @@ fn an_answer_brings_the_question_before_it_and_what_is_asked_or_doubted_loses_we
 
 #[test]
 fn only_the_next_passage_of_the_same_document_follows() {
-    let first = Candidate { span: Span::new(0, 10), ..candidate() };
-    let next = |start, revision| Candidate { span: Span::new(start, 30), revision, ..candidate() };
+    let first = PassageCandidate { span: Span::new(0, 10), ..candidate() };
+    let next = |start, revision| PassageCandidate { span: Span::new(start, 30), revision, ..candidate() };
     assert!(follows(&first, &next(11, 1)));
     assert!(!follows(&first, &next(11, 2)), "another revision");
     assert!(!follows(&first, &next(29, 1)), "one between them was forgotten");
@@ -113,7 +114,7 @@ fn a_hit_is_as_sure_as_the_least_certain_memory_that_rests_on_it() {
     assert_eq!(found.memories, [id(1), id(2)]);
     assert!((found.effective_confidence - 0.6).abs() < 1e-9 && !found.low_confidence);
     let mut doubtful = resting(1, start, end, 0.9);
-    doubtful.standing.low_confidence = true;
+    doubtful.status.low_confidence = true;
     assert!(shown(&FUSED, &c, &WORLD.document, &[doubtful]).low_confidence);
 }
 
@@ -135,11 +136,11 @@ fn each_speaker_of_a_passage_is_named_once_and_others_are_not() {
 
 #[test]
 fn what_a_model_wrote_is_a_hypothesis_until_somebody_signs_it() {
-    let c = Candidate { document_type: DocumentType::Analysis, ..candidate() };
+    let c = PassageCandidate { document_type: DocumentType::Analysis, ..candidate() };
     let mut document = WORLD.document.clone();
-    assert_eq!(shown(&FUSED, &c, &document, &[]).use_, Use::Hypothesis);
+    assert_eq!(shown(&FUSED, &c, &document, &[]).use_, PermittedUse::Hypothesis);
     document.signed_by = Some(Uuid::from_u128(5));
-    assert_eq!(shown(&FUSED, &c, &document, &[]).use_, Use::History);
+    assert_eq!(shown(&FUSED, &c, &document, &[]).use_, PermittedUse::History);
 }
 
 #[test]

@@ -31,12 +31,12 @@ pub(crate) struct QueryWord {
 }
 
 /// An expression with which words begin, and its group.
-struct Known<'a> {
+struct ThesaurusEntry<'a> {
     expression: &'a str,
     group: &'a str,
 }
 
-impl Known<'_> {
+impl ThesaurusEntry<'_> {
     fn words(&self) -> usize {
         self.expression.split(' ').count()
     }
@@ -55,7 +55,7 @@ impl<'a> Thesaurus<'a> {
         let mut at = 0;
         while at < words.len() {
             let known = self.known(&words[at..]);
-            let long = known.iter().map(Known::words).max().unwrap_or(1);
+            let long = known.iter().map(ThesaurusEntry::words).max().unwrap_or(1);
             let mut others = BTreeSet::new();
             for one in known.iter().filter(|one| one.words() == long) {
                 let other = |expression: &&str| !expression.is_empty() && *expression != one.expression;
@@ -69,7 +69,7 @@ impl<'a> Thesaurus<'a> {
     }
 
     /// The expressions with which these words begin.
-    fn known(&self, words: &[BTreeSet<String>]) -> Vec<Known<'a>> {
+    fn known(&self, words: &[BTreeSet<String>]) -> Vec<ThesaurusEntry<'a>> {
         let mut known = Vec::new();
         for stem in words.first().into_iter().flatten() {
             let begun = self.index[self.from(stem)..].lines().take_while(|line| line.starts_with(stem.as_str()));
@@ -78,7 +78,7 @@ impl<'a> Thesaurus<'a> {
                 let group = place.parse().ok().and_then(|place: usize| self.groups.get(place..)?.lines().next());
                 let mut held = expression.split(' ').zip(words);
                 if fits && held.all(|(stem, word)| word.contains(stem)) {
-                    known.extend(group.map(|group| Known { expression, group }));
+                    known.extend(group.map(|group| ThesaurusEntry { expression, group }));
                 }
             }
         }

@@ -40,14 +40,14 @@ pub(crate) fn module(files: &[File], tables: &Tables) -> Result<String, Error> {
 
 /// What the check of the folder goes through: each statement with its name and the columns of its answer.
 fn list(out: &mut String, all: &[(String, String, &Statement)]) {
-    out.push_str("/// Every statement of the folder.\n#[allow(clippy::too_many_lines)]\npub(crate) fn all() -> Vec<Named> {\n    vec![\n");
+    out.push_str("/// Every statement of the folder.\n#[allow(clippy::too_many_lines)]\npub(crate) fn all() -> Vec<NamedStatement> {\n    vec![\n");
     for (file, module, statement) in all {
         let constant = statement.name.to_uppercase();
         let access = if matches!(statement.form, Form::Rows(..)) { ".sql()" } else { "" };
         let columns = outputs::of(&statement.text).unwrap_or_default();
         let _ = writeln!(
             out,
-            "        Named {{ name: {:?}, sql: {}{module}::{constant}{access}, columns: &{columns:?} }},",
+            "        NamedStatement {{ name: {:?}, sql: {}{module}::{constant}{access}, columns: &{columns:?} }},",
             format!("{file}/{}", statement.name),
             if access.is_empty() { "&" } else { "" },
         );
@@ -64,7 +64,7 @@ fn item(statement: &Statement, tables: &Tables) -> Result<String, String> {
     let text = &statement.text;
     let (kind, made) = match &statement.form {
         Form::Plain | Form::Fragment => ("Sql", format!("Sql::new({text:?})")),
-        Form::Keys(keys, list) => ("Sql", format!("Sql::for_each({text:?}, &{keys:?}, {list:?})")),
+        Form::Keys(keys, list) => ("Sql", format!("Sql::per_key_lookup({text:?}, &{keys:?}, {list:?})")),
         Form::Row(columns) => {
             let (table, ending) = insert(text, "{row}", columns)?;
             ("Sql", format!("Bulk::single({table:?}, &{}::COLUMNS, {ending:?})", statement.name))

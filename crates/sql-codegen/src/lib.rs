@@ -21,7 +21,7 @@
 //! | `-- rows: table (column, …)` | a statement over many rows, which takes the place of `{rows}`; `{updated}` behind `DO UPDATE SET` is every column but those of the key and `created_at` |
 //! | `-- shared: column, …` | columns of which all rows have the same, before those of `rows` |
 //! | `-- row: table (column, …)` | an insert of one row, which takes the place of `{row}` |
-//! | `-- keys: column, … in {pairs $2}` | a look-up of rows by keys (`anamnesis_sql::Sql::for_each`) |
+//! | `-- keys: column, … in {pairs $2}` | a look-up of rows by keys (`anamnesis_sql::Sql::per_key_lookup`) |
 //! | `-- fragment: name` | in place of `-- name:`, text that others of the folder take in by `{fragment file/name}` |
 //! | `-- …` | the comment that the item gets |
 //!

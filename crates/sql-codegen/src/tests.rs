@@ -76,7 +76,7 @@ fn fragments_are_taken_in_wherever_they_are_named() {
     .unwrap();
     assert!(code.contains("Sql::new(\"SELECT id FROM consent WHERE org_id = $1\")"), "{code}");
     assert!(
-        code.contains("Sql::for_each(\"SELECT id FROM consent WHERE org_id = $1\", &[\"id\"], \"{uuids $2}\")"),
+        code.contains("Sql::per_key_lookup(\"SELECT id FROM consent WHERE org_id = $1\", &[\"id\"], \"{uuids $2}\")"),
         "{code}"
     );
     assert!(refused("-- name: one\nSELECT id FROM consent WHERE {fragment other}").contains("no fragment `other`"));

@@ -1,29 +1,29 @@
-//! The seam between the store's statements and the two engines. A statement is written once ([`Sql`]); what really
-//! differs between the engines is a placeholder in braces, and only this folder knows what it means on which engine.
+//! The database abstraction below the store. A statement is written once ([`Sql`]) for both engines; a placeholder in
+//! braces stands for what differs, and only this crate knows what it expands to on each engine.
 
-mod catalogue;
 pub mod copies;
-mod gathered;
-mod gathering;
+mod engine_stats;
 mod migrate;
 mod options;
+mod packed_rows;
 mod postgres;
-mod similarity;
 mod sqlite;
-mod sqlite_reading;
+mod sqlite_aggregates;
+mod sqlite_read_only;
 mod sqlite_schema;
+mod sqlite_similarity;
 mod statement;
 mod value;
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
-pub use gathered::Gathered;
 pub use migrate::{ROLES, SchemaState, approximate, found_schema, holds_rows, migrate, migrate_by, schema_state};
 pub use options::{PostgresOptions, Statements};
-pub use postgres::{Facts, Scratch, Tried};
+pub use packed_rows::PackedRows;
+pub use postgres::{LayoutResult, ServerInfo, TempDatabase};
 pub use statement::{Bulk, Column, ColumnType, Sql};
-pub use value::{Arg, Cell, Row};
+pub use value::{Arg, Row, SqlValue};
 
 use anamnesis_core::ids::OrgId;
 
@@ -188,7 +188,7 @@ impl Database {
     /// As [`Database::open`]; [`DbError::Transient`] for a file that is not there.
     pub async fn open_for_reading(location: &Location) -> Result<Self, DbError> {
         match location {
-            Location::File(path) => Ok(Self { inner: Inner::Sqlite(sqlite_reading::open(path).await?) }),
+            Location::File(path) => Ok(Self { inner: Inner::Sqlite(sqlite_read_only::open(path).await?) }),
             Location::Postgres(_) | Location::Memory => Self::open(location).await,
         }
     }
@@ -197,10 +197,10 @@ impl Database {
     ///
     /// # Errors
     /// When the server cannot be asked.
-    pub async fn facts(&self) -> Result<Option<Facts>, DbError> {
+    pub async fn server_info(&self) -> Result<Option<ServerInfo>, DbError> {
         match &self.inner {
             Inner::Sqlite(_) => Ok(None),
-            Inner::Postgres(db) => db.facts().await.map(Some),
+            Inner::Postgres(db) => db.server_info().await.map(Some),
         }
     }
 
@@ -361,8 +361,8 @@ impl Transaction {
     }
 
     /// A statement of `{all …}` columns: all its rows as one.
-    pub async fn gather(&mut self, sql: &Sql, args: Vec<Arg>) -> Result<Gathered, DbError> {
-        Ok(Gathered(self.fetch_optional(sql, args).await?))
+    pub async fn fetch_packed(&mut self, sql: &Sql, args: Vec<Arg>) -> Result<PackedRows, DbError> {
+        Ok(PackedRows(self.fetch_optional(sql, args).await?))
     }
 
     /// Inserts or changes all rows by one statement. Rows are in the order of the statement's columns.
@@ -431,6 +431,6 @@ impl Transaction {
 }
 
 #[cfg(test)]
-mod refusal_tests;
+mod fake_error_tests;
 #[cfg(test)]
 mod tests;

@@ -1,7 +1,7 @@
 //! The schema of a store, looked at and brought up to date apart from any work.
 
 use super::postgres::{self, Applied};
-use super::{Database, DbError, Location, sqlite_reading};
+use super::{Database, DbError, Location, sqlite_read_only};
 
 /// What must run once, by the administrator of the database, before the first migration.
 pub const ROLES: &str = include_str!("../../../migrations/postgres/roles.sql");
@@ -75,7 +75,7 @@ pub async fn approximate(location: &Location, dimension: usize, make: bool) -> R
 pub async fn found_schema(location: &Location) -> Result<SchemaState, DbError> {
     match location {
         Location::Postgres(options) => postgres::state(options).await,
-        Location::File(path) => sqlite_reading::state(path).await,
+        Location::File(path) => sqlite_read_only::state(path).await,
         Location::Memory => Ok(SchemaState::Current),
     }
 }

@@ -14,7 +14,7 @@ use sqlx::{
 
 use super::sqlite_schema::{self, SchemaLock};
 use super::value::{list_as_json, pairs_as_json};
-use super::{Arg, Cell, DbError, Row, gathering, similarity};
+use super::{Arg, DbError, Row, SqlValue, sqlite_aggregates, sqlite_similarity};
 use anamnesis_core::failpoints;
 
 const READERS: u32 = 4;
@@ -149,8 +149,8 @@ async fn connected(pool: &SqlitePoolOptions, to: &SqliteConnectOptions) -> Resul
 pub(super) fn with_functions(pool: SqlitePoolOptions) -> SqlitePoolOptions {
     pool.after_connect(|connection, _| {
         Box::pin(async move {
-            similarity::teach(connection).await?;
-            gathering::teach(connection).await
+            sqlite_similarity::register(connection).await?;
+            sqlite_aggregates::register_aggregates(connection).await
         })
     })
 }
@@ -210,13 +210,13 @@ fn row(row: &SqliteRow) -> Result<Row, DbError> {
         let decode = |_| DbError::Decode { index };
         let raw = row.try_get_raw(index).map_err(decode)?;
         let cell = if raw.is_null() {
-            Cell::Null
+            SqlValue::Null
         } else {
             match raw.type_info().name() {
-                "INTEGER" | "BOOLEAN" => Cell::I64(row.try_get_unchecked(index).map_err(decode)?),
-                "REAL" => Cell::F64(row.try_get_unchecked(index).map_err(decode)?),
-                "BLOB" => Cell::Blob(row.try_get_unchecked(index).map_err(decode)?),
-                _ => Cell::Text(row.try_get_unchecked(index).map_err(decode)?),
+                "INTEGER" | "BOOLEAN" => SqlValue::I64(row.try_get_unchecked(index).map_err(decode)?),
+                "REAL" => SqlValue::F64(row.try_get_unchecked(index).map_err(decode)?),
+                "BLOB" => SqlValue::Blob(row.try_get_unchecked(index).map_err(decode)?),
+                _ => SqlValue::Text(row.try_get_unchecked(index).map_err(decode)?),
             }
         };
         cells.push(cell);
@@ -227,8 +227,8 @@ fn row(row: &SqliteRow) -> Result<Row, DbError> {
 /// A connection to a file as it is: nothing is migrated, and functions of ours are known to it.
 pub(super) async fn opened_for_copy(options: SqliteConnectOptions) -> Result<SqliteConnection, DbError> {
     let mut connection = options.connect().await.map_err(|e| error(&e))?;
-    similarity::teach(&mut connection).await.map_err(|e| error(&e))?;
-    gathering::teach(&mut connection).await.map_err(|e| error(&e))?;
+    sqlite_similarity::register(&mut connection).await.map_err(|e| error(&e))?;
+    sqlite_aggregates::register_aggregates(&mut connection).await.map_err(|e| error(&e))?;
     Ok(connection)
 }
 

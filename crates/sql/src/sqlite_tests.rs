@@ -2,10 +2,14 @@
 
 use super::super::{Access, Database, Fault, Location, Sql};
 use super::*;
-use crate::refusal_tests::Refusal;
+use crate::fake_error_tests::FakeDatabaseError;
 
 fn of(code: &'static str, message: &'static str) -> DbError {
-    error(&sqlx::Error::Database(Box::new(Refusal { code: Some(code), message, ..Refusal::default() })))
+    error(&sqlx::Error::Database(Box::new(FakeDatabaseError {
+        code: Some(code),
+        message,
+        ..FakeDatabaseError::default()
+    })))
 }
 
 #[test]
@@ -57,18 +61,18 @@ async fn each_argument_comes_back_as_the_engine_keeps_it() {
     let db = Database::open(&Location::Memory).await.unwrap();
     let mut tx = db.read(Access::Platform).await.unwrap();
     let id = uuid::Uuid::from_u128(7);
-    let text = |text: &str| Cell::Text(text.to_owned());
+    let text = |text: &str| SqlValue::Text(text.to_owned());
     let hex = "00000000000000000000000000000007";
     for (arg, cell) in [
-        (Arg::Null, Cell::Null),
-        (Arg::I64(i64::MIN), Cell::I64(i64::MIN)),
-        (Arg::F64(0.1), Cell::F64(0.1)),
-        (Arg::Bool(true), Cell::I64(1)),
-        (Arg::Bool(false), Cell::I64(0)),
+        (Arg::Null, SqlValue::Null),
+        (Arg::I64(i64::MIN), SqlValue::I64(i64::MIN)),
+        (Arg::F64(0.1), SqlValue::F64(0.1)),
+        (Arg::Bool(true), SqlValue::I64(1)),
+        (Arg::Bool(false), SqlValue::I64(0)),
         (Arg::Text("ñ\u{1}\"".to_owned()), text("ñ\u{1}\"")),
-        (Arg::Blob(vec![0, 255]), Cell::Blob(vec![0, 255])),
-        (Arg::Vector(vec![0, 0x3C]), Cell::Blob(vec![0, 0x3C])),
-        (Arg::Uuid(id), Cell::Blob(id.as_bytes().to_vec())),
+        (Arg::Blob(vec![0, 255]), SqlValue::Blob(vec![0, 255])),
+        (Arg::Vector(vec![0, 0x3C]), SqlValue::Blob(vec![0, 0x3C])),
+        (Arg::Uuid(id), SqlValue::Blob(id.as_bytes().to_vec())),
         (Arg::Uuids(vec![id]), text(&format!("[\"{hex}\"]"))),
         (Arg::Ints(vec![1, -2]), text("[1,-2]")),
         (Arg::Blobs(vec![vec![0xFE], Vec::new()]), text("[\"fe\",\"\"]")),

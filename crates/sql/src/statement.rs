@@ -19,7 +19,7 @@
 //! | `{rows}` (bulk statements) | `(SELECT … FROM json_each($1))` | `(SELECT … FROM unnest($1, …))` |
 //!
 //! `{all …}` gathers a column of all rows into one, in the same order for every column of a statement: a patient's
-//! thousand passages travel as one row ([`super::Gathered`]), where a row each costs more than all that is done with
+//! thousand passages travel as one row ([`super::PackedRows`]), where a row each costs more than all that is done with
 //! them.
 
 /// A statement as each engine reads it. Made once, from literals only: never from input.
@@ -44,7 +44,7 @@ impl Sql {
     /// A look-up of rows by keys: `select` (which ends in its other conditions) for each key of `list`, a placeholder
     /// such as `{pairs $2}`, in these columns of an index. PostgreSQL is made to go through the index key by key: without
     /// statistics, as after an installation, it reads all rows of the organisation instead.
-    pub fn for_each(select: &'static str, columns: &[&str], list: &'static str) -> Self {
+    pub fn per_key_lookup(select: &'static str, columns: &[&str], list: &'static str) -> Self {
         let keys: Vec<String> = (1..=columns.len()).map(|n| format!("key_{n}")).collect();
         let same = columns.iter().zip(&keys).map(|(column, key)| format!("{column} = wanted.{key}"));
         let same = same.collect::<Vec<_>>().join(" AND ");

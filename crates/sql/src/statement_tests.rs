@@ -87,7 +87,7 @@ fn a_brace_that_is_not_closed_is_no_statement() {
 
 #[test]
 fn a_look_up_goes_key_by_key_through_the_index_of_postgres() {
-    let sql = Sql::for_each("SELECT * FROM memory WHERE org_id = $1", &["patient_id", "id"], "{pairs $2}");
+    let sql = Sql::per_key_lookup("SELECT * FROM memory WHERE org_id = $1", &["patient_id", "id"], "{pairs $2}");
     assert_eq!(
         sql.sqlite(),
         "SELECT * FROM memory WHERE org_id = $1 AND (patient_id, id) IN \

@@ -90,9 +90,9 @@ async fn gathered_bytes_are_those_that_lie_in_the_rows_whatever_they_are() {
     tx.bulk(&INSERT, vec![row(org, 0), row(org, 0xFF), row(org, b',')]).await.unwrap();
     let sql =
         Sql::new("SELECT {all held message_hash NULL}, {all ints length(message_hash)} FROM inbox WHERE org_id = $1");
-    let all = tx.gather(&sql, vec![org.into()]).await.unwrap();
+    let all = tx.fetch_packed(&sql, vec![org.into()]).await.unwrap();
     assert_eq!(all.ints(1).unwrap(), [32, 32, 32]);
-    let mut found = all.held(0, None).unwrap();
+    let mut found = all.terms(0, None).unwrap();
     found.sort_unstable();
     let of = |byte: u8| vec![i64::from_be_bytes([byte; 8]); 4];
     assert_eq!(found, [of(0xFF), of(0), of(b',')]);
@@ -106,6 +106,6 @@ async fn vectors_are_compared_inside_the_engine_and_what_cannot_be_compared_is_n
         "SELECT {all similarities column1 $1} FROM (VALUES (x'003C0000'), (x'00380038'), (x'003C'), (NULL), ('texts'))",
     );
     // 1.0 and 0.0 as 16-bit floats.
-    let all = tx.gather(&sql, vec![Arg::Vector(vec![0x00, 0x3C, 0x00, 0x00])]).await.unwrap();
+    let all = tx.fetch_packed(&sql, vec![Arg::Vector(vec![0x00, 0x3C, 0x00, 0x00])]).await.unwrap();
     assert_eq!(all.similarities(0).unwrap(), [Some(1.0), Some(0.5), None, None, None]);
 }

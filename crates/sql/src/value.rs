@@ -52,7 +52,7 @@ impl<T: Into<Arg>> From<Option<T>> for Arg {
 
 /// The value of a column.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Cell {
+pub enum SqlValue {
     Null,
     I64(i64),
     F64(f64),
@@ -62,7 +62,7 @@ pub enum Cell {
 
 /// One row, read by position.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Row(pub Vec<Cell>);
+pub struct Row(pub Vec<SqlValue>);
 
 macro_rules! getter {
     ($name:ident, $optional:ident, $type:ty, $($pattern:pat => $value:expr),+) => {
@@ -72,7 +72,7 @@ macro_rules! getter {
 
         pub fn $optional(&self, index: usize) -> Result<Option<$type>, DbError> {
             match self.0.get(index) {
-                Some(Cell::Null) => Ok(None),
+                Some(SqlValue::Null) => Ok(None),
                 $(Some($pattern) => Ok(Some($value)),)+
                 _ => Err(DbError::Decode { index }),
             }
@@ -81,10 +81,10 @@ macro_rules! getter {
 }
 
 impl Row {
-    getter!(i64, opt_i64, i64, Cell::I64(v) => *v);
-    getter!(f64, opt_f64, f64, Cell::F64(v) => *v, Cell::I64(v) => *v as f64);
-    getter!(text, opt_text, String, Cell::Text(v) => v.clone());
-    getter!(blob, opt_blob, Vec<u8>, Cell::Blob(v) => v.clone());
+    getter!(i64, opt_i64, i64, SqlValue::I64(v) => *v);
+    getter!(f64, opt_f64, f64, SqlValue::F64(v) => *v, SqlValue::I64(v) => *v as f64);
+    getter!(text, opt_text, String, SqlValue::Text(v) => v.clone());
+    getter!(blob, opt_blob, Vec<u8>, SqlValue::Blob(v) => v.clone());
 
     pub fn bool(&self, index: usize) -> Result<bool, DbError> {
         Ok(self.i64(index)? != 0)
@@ -117,7 +117,7 @@ impl Row {
 
     /// A list of integers, as `terms` columns hold them.
     pub fn ints(&self, index: usize) -> Result<Vec<i64>, DbError> {
-        let Some(Cell::Blob(packed)) = self.0.get(index) else { return Err(DbError::Decode { index }) };
+        let Some(SqlValue::Blob(packed)) = self.0.get(index) else { return Err(DbError::Decode { index }) };
         let (words, rest) = packed.as_chunks::<8>();
         if rest.is_empty() {
             Ok(words.iter().map(|w| i64::from_be_bytes(*w)).collect())
@@ -130,9 +130,9 @@ impl Row {
     /// vectors; `None` without a query, a vector, or where their dimensions differ.
     pub fn similarity(&self, index: usize, query: Option<&[f32]>) -> Result<Option<f64>, DbError> {
         match self.0.get(index) {
-            Some(Cell::Null) => Ok(None),
-            Some(Cell::F64(found)) => Ok(Some(found.clamp(-1.0, 1.0))),
-            Some(Cell::Blob(stored)) => Ok(query.and_then(|query| anamnesis_core::vector::cosine(query, stored))),
+            Some(SqlValue::Null) => Ok(None),
+            Some(SqlValue::F64(found)) => Ok(Some(found.clamp(-1.0, 1.0))),
+            Some(SqlValue::Blob(stored)) => Ok(query.and_then(|query| anamnesis_core::vector::cosine(query, stored))),
             _ => Err(DbError::Decode { index }),
         }
     }

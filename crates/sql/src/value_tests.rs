@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 
 use super::*;
 
-fn row(cells: Vec<Cell>) -> Row {
+fn row(cells: Vec<SqlValue>) -> Row {
     Row(cells)
 }
 
@@ -33,7 +33,7 @@ fn values_of_the_program_become_arguments() {
 
 #[test]
 fn each_reader_takes_its_own_kind_of_cell_and_refuses_every_other() {
-    let cells = [Cell::I64(7), Cell::F64(0.5), Cell::Text("t".to_owned()), Cell::Blob(vec![9; 16])];
+    let cells = [SqlValue::I64(7), SqlValue::F64(0.5), SqlValue::Text("t".to_owned()), SqlValue::Blob(vec![9; 16])];
     // Which of the cells a reader takes: integer, float, text, bytes.
     let takes = |read: &dyn Fn(&Row) -> bool| cells.clone().map(|cell| read(&row(vec![cell])));
     assert_eq!(takes(&|row| row.i64(0).is_ok()), [true, false, false, false]);
@@ -52,11 +52,11 @@ fn each_reader_takes_its_own_kind_of_cell_and_refuses_every_other() {
 fn what_was_stored_is_what_is_read() {
     let id = Uuid::from_u128(0x0102_0304);
     let mixed = row(vec![
-        Cell::I64(-3),
-        Cell::I64(0),
-        Cell::Text("ñ".to_owned()),
-        Cell::Blob(id.as_bytes().to_vec()),
-        Cell::F64(0.25),
+        SqlValue::I64(-3),
+        SqlValue::I64(0),
+        SqlValue::Text("ñ".to_owned()),
+        SqlValue::Blob(id.as_bytes().to_vec()),
+        SqlValue::F64(0.25),
     ]);
     assert_eq!(mixed.i64(0), Ok(-3));
     assert_eq!(mixed.f64(0), Ok(-3.0));
@@ -71,7 +71,7 @@ fn what_was_stored_is_what_is_read() {
 
 #[test]
 fn nothing_is_an_answer_only_where_it_may_be_one() {
-    let none = row(vec![Cell::Null]);
+    let none = row(vec![SqlValue::Null]);
     assert_eq!(none.opt_i64(0), Ok(None));
     assert_eq!(none.opt_f64(0), Ok(None));
     assert_eq!(none.opt_text(0), Ok(None));
@@ -89,7 +89,7 @@ fn nothing_is_an_answer_only_where_it_may_be_one() {
 
 #[test]
 fn a_column_that_is_not_there_is_an_error_that_names_it() {
-    let two = row(vec![Cell::Null, Cell::Null]);
+    let two = row(vec![SqlValue::Null, SqlValue::Null]);
     assert_eq!(two.opt_i64(2), Err(DbError::Decode { index: 2 }));
     assert_eq!(two.opt_uuid(3), Err(DbError::Decode { index: 3 }));
     assert_eq!(two.ints(4), Err(DbError::Decode { index: 4 }));
@@ -99,13 +99,13 @@ fn a_column_that_is_not_there_is_an_error_that_names_it() {
 #[test]
 fn bytes_of_another_length_are_no_id_no_hash_and_no_list() {
     for length in [0usize, 15, 17] {
-        let wrong = row(vec![Cell::Blob(vec![1; length])]);
+        let wrong = row(vec![SqlValue::Blob(vec![1; length])]);
         assert_eq!(wrong.uuid(0), Err(WRONG), "{length}");
         assert_eq!(wrong.opt_uuid(0), Err(WRONG), "{length}");
         assert_eq!(wrong.bytes::<16>(0), Err(WRONG), "{length}");
     }
-    assert_eq!(row(vec![Cell::Blob(vec![0; 9])]).ints(0), Err(WRONG));
-    assert_eq!(row(vec![Cell::Blob(Vec::new())]).ints(0), Ok(Vec::new()));
+    assert_eq!(row(vec![SqlValue::Blob(vec![0; 9])]).ints(0), Err(WRONG));
+    assert_eq!(row(vec![SqlValue::Blob(Vec::new())]).ints(0), Ok(Vec::new()));
 }
 
 #[test]
@@ -113,7 +113,7 @@ fn a_list_of_integers_reads_back_from_what_it_was_packed_to() {
     for list in [vec![], vec![0], vec![i64::MIN, -1, 0, 1, i64::MAX]] {
         let bytes = packed(&list);
         assert_eq!(bytes.len(), 8 * list.len());
-        assert_eq!(row(vec![Cell::Blob(bytes)]).ints(0), Ok(list));
+        assert_eq!(row(vec![SqlValue::Blob(bytes)]).ints(0), Ok(list));
     }
     assert_eq!(packed(&[1, -1]), [0, 0, 0, 0, 0, 0, 0, 1, 255, 255, 255, 255, 255, 255, 255, 255]);
 }
@@ -121,16 +121,16 @@ fn a_list_of_integers_reads_back_from_what_it_was_packed_to() {
 #[test]
 fn a_similarity_is_kept_within_its_bounds_and_needs_a_query_of_the_same_length() {
     for (found, expected) in [(0.5, 0.5), (1.000_1, 1.0), (-1.2, -1.0)] {
-        assert_eq!(row(vec![Cell::F64(found)]).similarity(0, None), Ok(Some(expected)));
+        assert_eq!(row(vec![SqlValue::F64(found)]).similarity(0, None), Ok(Some(expected)));
     }
     // 1.0 and 0.0 as 16-bit floats, little endian.
-    let stored = row(vec![Cell::Blob(vec![0x00, 0x3C, 0x00, 0x00])]);
+    let stored = row(vec![SqlValue::Blob(vec![0x00, 0x3C, 0x00, 0x00])]);
     assert_eq!(stored.similarity(0, Some(&[1.0, 0.0])), Ok(Some(1.0)));
     assert_eq!(stored.similarity(0, Some(&[0.0, 1.0])), Ok(Some(0.0)));
     assert_eq!(stored.similarity(0, Some(&[1.0])), Ok(None), "another dimension");
     assert_eq!(stored.similarity(0, None), Ok(None), "nothing was asked");
-    assert_eq!(row(vec![Cell::Null]).similarity(0, Some(&[1.0])), Ok(None));
-    assert_eq!(row(vec![Cell::Text("1".to_owned())]).similarity(0, None), Err(WRONG));
+    assert_eq!(row(vec![SqlValue::Null]).similarity(0, Some(&[1.0])), Ok(None));
+    assert_eq!(row(vec![SqlValue::Text("1".to_owned())]).similarity(0, None), Err(WRONG));
 }
 
 #[test]

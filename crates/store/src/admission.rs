@@ -5,23 +5,23 @@ use std::sync::{MutexGuard, PoisonError};
 
 use uuid::Uuid;
 
-use super::consents::{self, Looked, Recorded};
-use super::erasing::{self, Erased};
+use super::consents::{self, CheckedConsents, RecordedConsent};
+use super::erasure::{self, ErasedIds};
 use super::write::profile;
 use super::{Store, StoreError, organizations};
 use crate::statements::admission as sql;
 use crate::statements::write::profile::modes_of as modes;
 use anamnesis_core::consent::Withdrawal;
 use anamnesis_core::document::DocumentType;
-use anamnesis_core::fold::KeyHash;
 use anamnesis_core::ids::{DocumentId, OrgId, PatientId};
-use anamnesis_core::profile::EphemeralCourse;
+use anamnesis_core::profile::EphemeralHistory;
+use anamnesis_core::projection::KeyHash;
 use anamnesis_core::vector::CacheKey;
 use anamnesis_sql::{Access, Arg, Row, Transaction};
 
 /// An organisation's rules that bind the pipeline.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Organization {
+pub struct OrganizationRules {
     pub redaction_policy: String,
     pub consent_required: bool,
     pub withdrawal: Withdrawal,
@@ -31,9 +31,9 @@ pub struct Organization {
 
 /// What is known of the messages of one organisation before work begins.
 #[derive(Debug, Clone, Default)]
-pub struct Known {
+pub struct AdmissionState {
     /// `None` for an organisation that is not registered.
-    pub rules: Option<Organization>,
+    pub rules: Option<OrganizationRules>,
     /// Body hash by message hash.
     pub seen: HashMap<KeyHash, KeyHash>,
     /// Body hash by revision.
@@ -41,18 +41,18 @@ pub struct Known {
     /// Types of the revisions of a document; one that this version does not know is left out.
     pub types: HashMap<(PatientId, DocumentId), Vec<DocumentType>>,
     /// When nothing was to be kept, by patient.
-    pub ephemeral: HashMap<PatientId, EphemeralCourse>,
+    pub ephemeral: HashMap<PatientId, EphemeralHistory>,
     /// What was permitted and denied, by patient.
-    pub(crate) consents: HashMap<PatientId, Vec<Recorded>>,
+    pub(crate) consents: HashMap<PatientId, Vec<RecordedConsent>>,
     /// What was erased of these patients.
-    pub erased: Erased,
+    pub erased: ErasedIds,
     /// The rows that the three above were read from.
-    pub looked: Looked,
+    pub looked: CheckedConsents,
 }
 
 /// Messages on which work began.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Begun {
+pub struct AttemptBatch {
     /// The row that says so of all of them; `None` where each has its own.
     pub batch: Option<Uuid>,
     /// In order.
@@ -61,14 +61,14 @@ pub struct Begun {
 
 /// What to look up.
 #[derive(Debug, Clone, Default)]
-pub struct Wanted {
+pub struct AdmissionQuery {
     pub messages: Vec<KeyHash>,
     pub documents: Vec<(PatientId, DocumentId)>,
     pub patients: Vec<PatientId>,
 }
 
-fn organization(row: &Row) -> Result<Organization, StoreError> {
-    Ok(Organization {
+fn organization(row: &Row) -> Result<OrganizationRules, StoreError> {
+    Ok(OrganizationRules {
         redaction_policy: row.text(sql::organizations::REDACTION_POLICY)?,
         consent_required: row.bool(sql::organizations::CONSENT_REQUIRED)?,
         withdrawal: Withdrawal::from_code(&row.text(sql::organizations::WITHDRAWAL)?).unwrap_or_default(),
@@ -78,7 +78,7 @@ fn organization(row: &Row) -> Result<Organization, StoreError> {
 
 impl Store {
     /// The organisations that are registered.
-    pub async fn organizations(&self, orgs: &[OrgId]) -> Result<HashMap<OrgId, Organization>, StoreError> {
+    pub async fn organizations(&self, orgs: &[OrgId]) -> Result<HashMap<OrgId, OrganizationRules>, StoreError> {
         let mut tx = self.db.read(Access::Platform).await?;
         let rows = tx.fetch_all(&sql::ORGANIZATIONS, vec![Arg::Uuids(orgs.iter().map(|o| o.0).collect())]).await?;
         rows.iter().map(|row| Ok((OrgId(row.uuid(sql::organizations::ORG_ID)?), organization(row)?))).collect()
@@ -94,10 +94,11 @@ impl Store {
     }
 
     /// Six look-ups in one transaction, for any number of messages.
-    pub async fn known(&self, org: OrgId, wanted: &Wanted) -> Result<Known, StoreError> {
+    pub async fn known(&self, org: OrgId, wanted: &AdmissionQuery) -> Result<AdmissionState, StoreError> {
         let mut tx = self.db.read(Access::Organization(org)).await?;
         let rules = tx.fetch_optional(&sql::ORGANIZATIONS, vec![Arg::Uuids(vec![org.0])]).await?;
-        let mut known = Known { rules: rules.as_ref().map(organization).transpose()?, ..Known::default() };
+        let mut known =
+            AdmissionState { rules: rules.as_ref().map(organization).transpose()?, ..AdmissionState::default() };
         let messages = Arg::Blobs(wanted.messages.iter().map(|m| m.to_vec()).collect());
         for row in tx.fetch_all(&sql::SEEN, vec![org.0.into(), messages]).await? {
             known.seen.insert(row.bytes(sql::seen::MESSAGE_HASH)?, row.bytes(sql::seen::BODY_HASH)?);
@@ -120,7 +121,7 @@ impl Store {
         }
         known.ephemeral = courses.into_iter().map(|(patient, course)| (PatientId(patient), course)).collect();
         known.erased =
-            erasing::erased(&mut tx, org, (self.keys.platform(), self.clock.now()), patients(), &mut known.looked)
+            erasure::erased(&mut tx, org, (self.keys.platform(), self.clock.now()), patients(), &mut known.looked)
                 .await?;
         known.consents = consents::rows_of(&mut tx, org, patients()).await?;
         for (patient, rows) in &known.consents {
@@ -161,7 +162,7 @@ impl Store {
     ///
     /// # Errors
     /// Of the database; [`StoreError::Key`] when the right key store is not at its place.
-    pub async fn begin_attempts(&self, messages: &[KeyHash]) -> Result<Begun, StoreError> {
+    pub async fn begin_attempts(&self, messages: &[KeyHash]) -> Result<AttemptBatch, StoreError> {
         // In one order everywhere, as in the inbox.
         let mut messages = messages.to_vec();
         messages.sort_unstable();
@@ -178,13 +179,13 @@ impl Store {
         begun
     }
 
-    async fn begin(&self, id: Uuid, messages: Vec<KeyHash>, left: &[Uuid]) -> Result<Begun, StoreError> {
+    async fn begin(&self, id: Uuid, messages: Vec<KeyHash>, left: &[Uuid]) -> Result<AttemptBatch, StoreError> {
         let now = Arg::from(self.clock.now());
         let mut tx = self.begin_with_keys().await?;
         for id in left {
             tx.execute(&sql::END, vec![(*id).into()]).await?;
         }
-        let mut begun = Begun { batch: None, messages };
+        let mut begun = AttemptBatch { batch: None, messages };
         if begun.messages.len() > 1 && tx.fetch_optional(&sql::ANY, Vec::new()).await?.is_none() {
             begun.batch = Some(id);
             tx.execute(&sql::BEGIN, vec![id.into(), begun.messages.as_flattened().into(), now]).await?;
@@ -205,7 +206,7 @@ impl Store {
         self.entropy.fill(&mut id);
         let id = Uuid::from_bytes(id);
         let mut tx = self.db.begin(Access::Platform).await?;
-        // A batch of two messages that do not exist, which nobody sees: the transaction deletes it.
+        // A batch of two messages that do not exist, which no one sees: the transaction deletes it.
         let messages: &[u8] = &[0; 64];
         tx.execute(&sql::BEGIN, vec![id.into(), messages.into(), self.clock.now().into()]).await?;
         tx.execute(&sql::END, vec![id.into()]).await?;
@@ -245,7 +246,7 @@ impl Store {
     async fn break_up(&self, tx: &mut Transaction) -> Result<(), StoreError> {
         let mut counts: BTreeMap<KeyHash, u32> = BTreeMap::new();
         for row in tx.fetch_all(&sql::OPEN, Vec::new()).await? {
-            // Whoever deletes the row has it: two that ask at once must not count twice.
+            // The process that deletes the row has it: two that ask at once must not count twice.
             if tx.execute(&sql::END, vec![row.uuid(sql::open::ID)?.into()]).await? == 1 {
                 let packed = row.blob(sql::open::MESSAGES)?;
                 packed.as_chunks().0.iter().for_each(|message| *counts.entry(*message).or_default() += 1);
@@ -267,7 +268,7 @@ impl Store {
     ///
     /// # Errors
     /// Of the database.
-    pub async fn part_attempts(&self, begun: &Begun) -> Result<(), StoreError> {
+    pub async fn split_attempt_batch(&self, begun: &AttemptBatch) -> Result<(), StoreError> {
         let Some(batch) = begun.batch else { return Ok(()) };
         let mut tx = self.db.begin(Access::Platform).await?;
         if tx.execute(&sql::END, vec![batch.into()]).await? == 1 {

@@ -8,11 +8,11 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::auditing::{self, Done};
-use super::outbox::{Event, enqueue};
-use super::seal::{Sealer, open_record};
-use super::write::{Writer, patients, profile};
-use super::{Store, StoreError, consents, erasing};
+use super::audit_trail::{self, AuditedAction};
+use super::encrypted_columns::{Sealer, open_record};
+use super::outbox::{NewOutboxEvent, enqueue};
+use super::write::{BatchWriter, patients, profile};
+use super::{Store, StoreError, consents, erasure};
 use crate::statements::answers as sql;
 use anamnesis_core::answer::AnswerKind;
 use anamnesis_core::audit::Actor;
@@ -23,24 +23,24 @@ use anamnesis_core::failpoints;
 use anamnesis_core::finding::EntityType;
 use anamnesis_core::ids::{MemoryId, PatientId};
 use anamnesis_core::memory::State;
-use anamnesis_core::profile::EphemeralCourse;
+use anamnesis_core::profile::EphemeralHistory;
 use anamnesis_core::scope::Scope;
-use anamnesis_crypto::{Cell, PatientKeys};
+use anamnesis_crypto::{ColumnRef, PatientKeys};
 use anamnesis_sql::{Access, Arg, Row};
 
 /// An answer that is made with the effects of what it answers: its words say what was done, not what was asked for.
 #[derive(Debug, Clone)]
 pub struct NewAnswer {
     pub scope: Scope,
-    pub answered: Answered,
-    pub on: On,
+    pub answered: AnswerHeader,
+    pub on: AnswerSubject,
     /// Lines of text in each language for what came of it.
-    pub words: fn(AnswerKind, &Came) -> Value,
+    pub words: fn(AnswerKind, &AnswerOutcome) -> Value,
 }
 
 /// What was asked for is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum On {
+pub enum AnswerSubject {
     /// Memories that are to be forgotten or taken back.
     Memories(Vec<MemoryId>),
     /// What is kept from now on.
@@ -50,7 +50,7 @@ pub enum On {
 
 /// What came of what was asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Came {
+pub struct AnswerOutcome {
     /// Memories that were forgotten, or taken back.
     pub done: usize,
     /// Allergies, which are kept until a clinician decides: a patient alone ends none.
@@ -69,7 +69,7 @@ pub struct Came {
 
 /// An answer without its content.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Answered {
+pub struct AnswerHeader {
     #[serde(rename = "answer_id")]
     pub id: Uuid,
     pub kind: AnswerKind,
@@ -78,8 +78,8 @@ pub struct Answered {
 }
 
 /// A row of `LIST`, or of `SHOW`, which has the same columns in front.
-fn answered(row: &Row) -> Result<Answered, StoreError> {
-    Ok(Answered {
+fn answered(row: &Row) -> Result<AnswerHeader, StoreError> {
+    Ok(AnswerHeader {
         id: row.uuid(sql::list::ID)?,
         kind: AnswerKind::from_code(&row.text(sql::list::KIND)?).ok_or(StoreError::Shape)?,
         asked_by: row.uuid(sql::list::ASKED_BY)?,
@@ -87,14 +87,14 @@ fn answered(row: &Row) -> Result<Answered, StoreError> {
     })
 }
 
-fn cell(id: Uuid) -> Cell {
-    Cell { table: "rights_answer", row: id, column: "body" }
+fn cell(id: Uuid) -> ColumnRef {
+    ColumnRef { table: "rights_answer", row: id, column: "body" }
 }
 
 /// The columns of an answer.
 fn kept(
     scope: Scope,
-    answer: &Answered,
+    answer: &AnswerHeader,
     body: &Value,
     sealer: Sealer<'_>,
     now: DateTime<Utc>,
@@ -113,25 +113,25 @@ fn kept(
 }
 
 /// What the event says: where the answer is, and which command it answers.
-fn reference(answer: &Answered) -> RightsAnswered {
+fn reference(answer: &AnswerHeader) -> RightsAnswered {
     RightsAnswered { answer_id: answer.id, command: answer.kind }
 }
 
 /// A memory as far as an answer speaks of it.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Standing {
+pub(super) struct AnsweredMemory {
     is_forgotten: bool,
     /// An allergy or an intolerance that holds.
     is_allergy: bool,
 }
 
 /// Memories before and after the acts of a batch, and those that it is to forget.
-type Around<'a> = (&'a States, &'a States, &'a HashSet<(Scope, Uuid)>);
+type StatesAround<'a> = (&'a MemoryStates, &'a MemoryStates, &'a HashSet<(Scope, Uuid)>);
 
 /// The memories that a request is to forget.
 fn forgotten_by(answer: &NewAnswer) -> Vec<(Scope, Uuid)> {
     match &answer.on {
-        On::Memories(ids) if answer.answered.kind == AnswerKind::Forget => {
+        AnswerSubject::Memories(ids) if answer.answered.kind == AnswerKind::Forget => {
             ids.iter().map(|id| (answer.scope, id.0)).collect()
         }
         _ => Vec::new(),
@@ -139,18 +139,20 @@ fn forgotten_by(answer: &NewAnswer) -> Vec<(Scope, Uuid)> {
 }
 
 /// Memories by patient and id.
-pub(super) type States = HashMap<(Uuid, Uuid), Standing>;
+pub(super) type MemoryStates = HashMap<(Uuid, Uuid), AnsweredMemory>;
 
-impl Writer<'_> {
+impl BatchWriter<'_> {
     /// The states of the memories that these answers are about.
-    pub(super) async fn states_of(&mut self, answers: &[NewAnswer]) -> Result<States, StoreError> {
+    pub(super) async fn states_of(&mut self, answers: &[NewAnswer]) -> Result<MemoryStates, StoreError> {
         let meant = answers.iter().filter_map(|one| match &one.on {
-            On::Memories(ids) => Some(ids.iter().map(|id| (one.scope.patient().0, id.0.as_bytes().to_vec()))),
-            On::Everything | On::Consent(_) => None,
+            AnswerSubject::Memories(ids) => {
+                Some(ids.iter().map(|id| (one.scope.patient().0, id.0.as_bytes().to_vec())))
+            }
+            AnswerSubject::Everything | AnswerSubject::Consent(_) => None,
         });
         let pairs: Vec<(Uuid, Vec<u8>)> = meant.flatten().collect();
         if pairs.is_empty() {
-            return Ok(States::new());
+            return Ok(MemoryStates::new());
         }
         let rows = self.tx.fetch_all(&sql::STATES, vec![self.org().0.into(), Arg::Pairs(pairs)]).await?;
         let state = |row: &Row| {
@@ -160,7 +162,7 @@ impl Writer<'_> {
             let is_allergy = kind && state == State::Active && !row.bool(sql::states::NEGATED)?;
             Ok((
                 (row.uuid(sql::states::PATIENT_ID)?, row.uuid(sql::states::ID)?),
-                Standing { is_forgotten: state == State::Inactive, is_allergy },
+                AnsweredMemory { is_forgotten: state == State::Inactive, is_allergy },
             ))
         };
         rows.iter().map(state).collect()
@@ -168,16 +170,16 @@ impl Writer<'_> {
 
     /// Keeps the answers to what a batch carries out, and announces them; `before` are the states before its acts. What was
     /// done is in the audit trail already.
-    pub(super) async fn answers(&mut self, answers: &[NewAnswer], before: &States) -> Result<(), StoreError> {
+    pub(super) async fn answers(&mut self, answers: &[NewAnswer], before: &MemoryStates) -> Result<(), StoreError> {
         let after = self.states_of(answers).await?;
         let rights = self.rights(answers).await?;
         let forgets: HashSet<(Scope, Uuid)> = answers.iter().flat_map(forgotten_by).collect();
         let mut rows = Vec::with_capacity(answers.len());
         for NewAnswer { scope, answered, on, words } in answers {
             let came = match on {
-                On::Memories(ids) => self.came((*scope, ids), answered.kind, (before, &after, &forgets)),
-                On::Everything | On::Consent(_) => {
-                    let of = if let On::Consent(of) = on { *of } else { ConsentScope::Memory };
+                AnswerSubject::Memories(ids) => self.came((*scope, ids), answered.kind, (before, &after, &forgets)),
+                AnswerSubject::Everything | AnswerSubject::Consent(_) => {
+                    let of = if let AnswerSubject::Consent(of) = on { *of } else { ConsentScope::Memory };
                     rights.came(*scope, of, self.keys_of(*scope)?, self.target.now)
                 }
             };
@@ -191,13 +193,18 @@ impl Writer<'_> {
     }
 
     /// What became of these memories.
-    fn came(&self, (scope, ids): (Scope, &[MemoryId]), kind: AnswerKind, (before, after, forgets): Around<'_>) -> Came {
+    fn came(
+        &self,
+        (scope, ids): (Scope, &[MemoryId]),
+        kind: AnswerKind,
+        (before, after, forgets): StatesAround<'_>,
+    ) -> AnswerOutcome {
         let ids: BTreeSet<Uuid> = ids.iter().map(|id| id.0).collect();
-        let of = |states: &States, id: &Uuid| states.get(&(scope.patient().0, *id)).copied();
+        let of = |states: &MemoryStates, id: &Uuid| states.get(&(scope.patient().0, *id)).copied();
         let was_forgotten = |id: &Uuid| of(before, id).is_some_and(|one| one.is_forgotten);
-        let mut came = Came { days: self.policy.recoverable_days, ..Came::default() };
+        let mut came = AnswerOutcome { days: self.policy.recoverable_days, ..AnswerOutcome::default() };
         if failpoints::is("answer_counts_asked") {
-            return Came { done: ids.len(), ..came };
+            return AnswerOutcome { done: ids.len(), ..came };
         }
         for id in &ids {
             let Some(now) = of(after, id) else { continue };
@@ -214,10 +221,10 @@ impl Writer<'_> {
     }
 
     /// What the patients of these answers permit, and whether they are remembered.
-    async fn rights(&mut self, answers: &[NewAnswer]) -> Result<Rights, StoreError> {
-        let asked = answers.iter().filter(|one| !matches!(one.on, On::Memories(_)));
+    async fn rights(&mut self, answers: &[NewAnswer]) -> Result<ConsentAndMode, StoreError> {
+        let asked = answers.iter().filter(|one| !matches!(one.on, AnswerSubject::Memories(_)));
         let patients: BTreeSet<Uuid> = asked.map(|one| one.scope.patient().0).collect();
-        let mut rights = Rights::default();
+        let mut rights = ConsentAndMode::default();
         if patients.is_empty() {
             return Ok(rights);
         }
@@ -233,22 +240,22 @@ impl Writer<'_> {
 
 /// Consents and switches of some patients.
 #[derive(Default)]
-struct Rights {
+struct ConsentAndMode {
     /// The organisation keeps nothing without a permit.
     required: bool,
-    consents: HashMap<PatientId, Vec<consents::Recorded>>,
-    modes: HashMap<Uuid, EphemeralCourse>,
+    consents: HashMap<PatientId, Vec<consents::RecordedConsent>>,
+    modes: HashMap<Uuid, EphemeralHistory>,
 }
 
-impl Rights {
-    fn came(&self, scope: Scope, of: ConsentScope, keys: &PatientKeys, now: DateTime<Utc>) -> Came {
+impl ConsentAndMode {
+    fn came(&self, scope: Scope, of: ConsentScope, keys: &PatientKeys, now: DateTime<Utc>) -> AnswerOutcome {
         let all = self.consents.get(&scope.patient()).map(Vec::as_slice).unwrap_or_default();
         let consents = consents::consents(all, keys);
         let in_force = consents.in_force(of, now);
         let is_permitted = consents.may_remember(self.required, now, now);
         let course = self.modes.get(&scope.patient().0);
-        let is_ephemeral = course.and_then(EphemeralCourse::latest).unwrap_or(false);
-        Came { in_force: Some((of, in_force)), is_ephemeral, is_permitted, ..Came::default() }
+        let is_ephemeral = course.and_then(EphemeralHistory::latest).unwrap_or(false);
+        AnswerOutcome { in_force: Some((of, in_force)), is_ephemeral, is_permitted, ..AnswerOutcome::default() }
     }
 }
 
@@ -267,26 +274,26 @@ impl Store {
     ///
     /// # Errors
     /// Of the database; [`StoreError::Race`] when the patient was erased meanwhile.
-    pub async fn keep_answer(&self, scope: Scope, answer: &Answered, body: &Value) -> Result<bool, StoreError> {
+    pub async fn keep_answer(&self, scope: Scope, answer: &AnswerHeader, body: &Value) -> Result<bool, StoreError> {
         let keys = self.keys_of(scope).await?.ok_or(StoreError::Race)?;
         let sealer = Sealer { keys: &keys, entropy: self.entropy.as_ref() };
         let patient = scope.patient().0;
         let mut tx = self.db.begin(Access::Organization(scope.org())).await?;
         patients::hold(&mut tx, scope.org(), vec![patient]).await?;
         let by = (self.keys.platform(), self.clock.now());
-        erasing::none_is_gone(&mut tx, scope.org(), by, vec![patient]).await?;
+        erasure::none_is_gone(&mut tx, scope.org(), by, vec![patient]).await?;
         let row = kept(scope, answer, body, sealer, answer.answered_at)?;
         if tx.bulk(&sql::KEEP, vec![row.into()]).await? == 0 {
             return Ok(false);
         }
-        let event = Event::new(&keys, &[answer.id.as_bytes()], &reference(answer));
+        let event = NewOutboxEvent::new(&keys, &[answer.id.as_bytes()], &reference(answer));
         enqueue(&mut tx, &[event], answer.answered_at, self.entropy.as_ref()).await?;
         let id = anamnesis_core::ids::derive("audit", &[answer.id.as_bytes(), b"answered"]);
         let actor = Actor { id: answer.asked_by.to_string(), ..Actor::default() };
-        let entry = Done::to(scope, "answered").on(answer.id).entry(id, answer.answered_at, &actor);
-        auditing::write(&mut tx, self.keys.platform(), &[entry]).await?;
+        let entry = AuditedAction::to(scope, "answered").on(answer.id).entry(id, answer.answered_at, &actor);
+        audit_trail::write(&mut tx, self.keys.platform(), &[entry]).await?;
         tx.commit().await?;
-        self.bell.ring(scope.org());
+        self.outbox_notifier.notify_org(scope.org());
         Ok(true)
     }
 
@@ -294,7 +301,7 @@ impl Store {
     ///
     /// # Errors
     /// Of the database; [`StoreError::Erased`].
-    pub async fn answers(&self, scope: Scope) -> Result<Vec<Answered>, StoreError> {
+    pub async fn answers(&self, scope: Scope) -> Result<Vec<AnswerHeader>, StoreError> {
         if self.keys_of(scope).await?.is_none() {
             return Ok(Vec::new());
         }
@@ -315,7 +322,7 @@ impl Store {
         scope: Scope,
         id: Uuid,
         read_by: Uuid,
-    ) -> Result<Option<(Answered, Value)>, StoreError> {
+    ) -> Result<Option<(AnswerHeader, Value)>, StoreError> {
         let Some(keys) = self.keys_of(scope).await? else { return Ok(None) };
         let (org, patient) = (scope.org().0, scope.patient().0);
         let mut tx = self.db.begin(Access::Organization(scope.org())).await?;
@@ -324,8 +331,8 @@ impl Store {
         let now = self.clock.now();
         let own = ordered_id(now, self.entropy.as_ref());
         let actor = Actor { id: read_by.to_string(), ..Actor::default() };
-        let entry = Done::to(scope, "answer_shown").on(id).entry(own, now, &actor);
-        auditing::write(&mut tx, self.keys.platform(), &[entry]).await?;
+        let entry = AuditedAction::to(scope, "answer_shown").on(id).entry(own, now, &actor);
+        audit_trail::write(&mut tx, self.keys.platform(), &[entry]).await?;
         tx.commit().await?;
         let body = open_record(&keys, cell(id), &row.blob(sql::show::BODY_SEALED)?)?;
         Ok(Some((answered(&row)?, body)))

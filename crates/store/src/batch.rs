@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use super::admission::Begun;
+use super::admission::AttemptBatch;
 use super::answers::NewAnswer;
-use super::consents::{Looked, NewConsent};
-use super::records::{Alarm, EphemeralChange, InboxEntry, NewAct, NewDocument, NewFinding, ProfileChange};
+use super::consents::{CheckedConsents, NewConsent};
+use super::records::{EphemeralChange, InboxEntry, NewDocument, NewFinding, NewMemoryAct, ProfileChange, RiskAlarm};
 use anamnesis_core::ids::DocumentId;
 use anamnesis_core::scope::Scope;
 
@@ -13,27 +13,27 @@ use anamnesis_core::scope::Scope;
 #[derive(Debug, Default)]
 pub struct OrgBatch {
     /// The attempt that ends with these effects, where it is one of several messages.
-    pub begun: Option<Begun>,
+    pub begun: Option<AttemptBatch>,
     /// What decided of whom something may be kept, when it was decided.
-    pub looked: Arc<Looked>,
+    pub looked: Arc<CheckedConsents>,
     pub inbox: Vec<InboxEntry>,
     pub documents: Vec<NewDocument>,
     pub findings: Vec<NewFinding>,
     pub profiles: Vec<ProfileChange>,
     pub consents: Vec<NewConsent>,
-    pub acts: Vec<NewAct>,
+    pub acts: Vec<NewMemoryAct>,
     pub ephemeral: Vec<EphemeralChange>,
-    pub alarms: Vec<Alarm>,
+    pub alarms: Vec<RiskAlarm>,
     /// Answers to what the messages ask for and these effects carry out.
     pub answers: Vec<NewAnswer>,
     /// The traces that events of this batch go on with.
-    pub traces: Vec<TraceOf>,
+    pub traces: Vec<EventTrace>,
     pub generation: i64,
 }
 
 /// The trace of one message of a batch: events of its document, or else of its patient, go on with it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TraceOf {
+pub struct EventTrace {
     pub scope: Scope,
     pub document: Option<DocumentId>,
     /// W3C trace context of the work on the message.
@@ -42,13 +42,13 @@ pub struct TraceOf {
 
 /// How much of each kind a part of a batch brought: where the batch may be cut again.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Brought([usize; 10]);
+pub struct BatchMark([usize; 10]);
 
 impl OrgBatch {
     /// Takes in what another message does, and tells how much that was.
-    pub fn append(&mut self, mut one: Self) -> Brought {
+    pub fn append(&mut self, mut one: Self) -> BatchMark {
         self.generation = one.generation;
-        Brought([
+        BatchMark([
             moved(&mut one.inbox, &mut self.inbox),
             moved(&mut one.documents, &mut self.documents),
             moved(&mut one.findings, &mut self.findings),
@@ -63,7 +63,7 @@ impl OrgBatch {
     }
 
     /// Cuts off what the message that was appended last brought.
-    pub fn cut_last(&mut self, Brought(of): Brought) -> Self {
+    pub fn cut_last(&mut self, BatchMark(of): BatchMark) -> Self {
         Self {
             begun: None,
             looked: Arc::clone(&self.looked),

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 
 use uuid::Uuid;
 
-use super::seal::open_record;
+use super::encrypted_columns::open_record;
 use super::write::documents::content_cell;
 use super::{Store, StoreError};
 use crate::statements::binding as sql;
@@ -14,7 +14,7 @@ use anamnesis_core::clock::micros;
 use anamnesis_core::failpoints;
 use anamnesis_core::ids::{OrgId, PatientId};
 use anamnesis_core::scope::Scope;
-use anamnesis_crypto::{Found, KeyError, KeyStore, Lookup, Stamp};
+use anamnesis_crypto::{FoundKeys, KeyError, KeyLookup, KeyStore, KeyStoreStamp};
 use anamnesis_sql::{Access, Arg, Database, DbError, Transaction};
 
 /// Patients whose keys are asked for at once when a store is bound.
@@ -52,7 +52,7 @@ impl KeyBinding {
     /// # Errors
     /// [`KeyError::Foreign`], [`KeyError::RolledBack`].
     pub(crate) fn check(&self, keys: &dyn KeyStore) -> Result<(), KeyError> {
-        let Stamp { id, generation } = keys.stamp();
+        let KeyStoreStamp { id, generation } = keys.stamp();
         if id != self.key_store || keys.check_value() != self.check {
             return Err(KeyError::Foreign { place: keys.place() });
         }
@@ -116,7 +116,7 @@ impl Store {
         } else if !new {
             return Err(KeyError::Unbound { place: self.keys.place() }.into());
         }
-        let Stamp { id, generation } = self.keys.stamp();
+        let KeyStoreStamp { id, generation } = self.keys.stamp();
         let mut tx = self.db.begin(Access::Platform).await?;
         let check = Arg::Blob(self.keys.check_value().to_vec());
         let args = vec![id.into(), check, generation.cast_signed().into(), self.clock.now().into()];
@@ -144,7 +144,7 @@ impl Store {
             let mut tx = self.db.read(Access::Organization(org)).await?;
             if let Some(row) = tx.fetch_optional(&sql::DOCUMENT, vec![org.0.into()]).await? {
                 let patient = scope(org, row.uuid(sql::document::PATIENT_ID)?)?;
-                let Lookup::Known(keys) = self.keys.find(&[patient]).await?.of(patient) else { continue };
+                let KeyLookup::Known(keys) = self.keys.find(&[patient]).await?.of(patient) else { continue };
                 let revision = u32::try_from(row.i64(sql::document::REVISION)?).map_err(|_| StoreError::Shape)?;
                 let cell = content_cell(row.uuid(sql::document::DOCUMENT_ID)?, revision);
                 let content = row.blob(sql::document::CONTENT_SEALED)?;
@@ -231,7 +231,7 @@ impl Store {
     /// # Errors
     /// [`KeyError::Lost`] when the store knows a patient whom the key store does not know: a new key would make what is
     /// stored unreadable for good.
-    pub async fn ensure_keys(&self, scopes: &[Scope]) -> Result<Found, StoreError> {
+    pub async fn ensure_keys(&self, scopes: &[Scope]) -> Result<FoundKeys, StoreError> {
         let found = self.keys.find(scopes).await?;
         let unknown = found.unknown(scopes);
         if unknown.is_empty() {
@@ -250,9 +250,9 @@ impl Store {
     ///
     /// # Errors
     /// [`KeyError::Lost`] when only the store knows the patient; of the key store.
-    pub async fn lookup(&self, scope: Scope) -> Result<Lookup, StoreError> {
+    pub async fn lookup(&self, scope: Scope) -> Result<KeyLookup, StoreError> {
         let lookup = self.keys.find(&[scope]).await?.of(scope);
-        if matches!(lookup, Lookup::Unknown)
+        if matches!(lookup, KeyLookup::Unknown)
             && !failpoints::is("absent_is_erased")
             && !self.knows(&[scope]).await?.is_empty()
         {

@@ -11,9 +11,9 @@ use crate::statements::cohorts as sql;
 use anamnesis_core::ids::{OrgId, PatientId};
 use anamnesis_sql::{Access, Arg, DbError, Row, Transaction};
 
-/// One count that may be told.
+/// One count that may be published.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Pattern {
+pub struct CohortCount {
     /// `2026-06`.
     pub month: String,
     /// sentiment, risk, about, outcome.
@@ -46,21 +46,26 @@ pub async fn counts(
     Ok(found)
 }
 
-/// Whether a month was told before.
+/// Whether a month was published before.
 ///
 /// # Errors
 /// Of the database.
-pub async fn is_told(tx: &mut Transaction, org: OrgId, month: &str) -> Result<bool, DbError> {
+pub async fn is_published(tx: &mut Transaction, org: OrgId, month: &str) -> Result<bool, DbError> {
     let row = tx.fetch_optional(&sql::COUNT_OF_MONTH, vec![org.0.into(), Arg::from(month)]).await?;
     row.map_or(Ok(false), |row| Ok(row.i64(sql::count_of_month::PATTERNS)? > 0))
 }
 
-/// Keeps what may be told.
+/// Keeps what may be published.
 ///
 /// # Errors
 /// Of the database.
-pub async fn keep(tx: &mut Transaction, org: OrgId, patterns: &[Pattern], now: DateTime<Utc>) -> Result<u64, DbError> {
-    let row = |one: &Pattern| sql::insert::Row {
+pub async fn keep(
+    tx: &mut Transaction,
+    org: OrgId,
+    patterns: &[CohortCount],
+    now: DateTime<Utc>,
+) -> Result<u64, DbError> {
+    let row = |one: &CohortCount| sql::insert::Row {
         org_id: org.0.into(),
         month: one.month.clone().into(),
         dimension: one.dimension.clone().into(),
@@ -73,16 +78,16 @@ pub async fn keep(tx: &mut Transaction, org: OrgId, patterns: &[Pattern], now: D
 }
 
 impl Store {
-    /// What was told of an organisation's patients, month by month.
+    /// What was published of an organisation's patients, month by month.
     ///
     /// # Errors
     /// When the store cannot be read.
-    pub async fn cohort_patterns(&self, org: OrgId) -> Result<Vec<Pattern>, StoreError> {
+    pub async fn cohort_patterns(&self, org: OrgId) -> Result<Vec<CohortCount>, StoreError> {
         let mut tx = self.db.read(Access::Organization(org)).await?;
         let rows = tx.fetch_all(&sql::OF_ORGANIZATION, vec![org.0.into()]).await?;
         let read = |row: &Row| {
             let patients = u64::try_from(row.i64(sql::of_organization::PATIENTS)?).unwrap_or(0);
-            Ok(Pattern {
+            Ok(CohortCount {
                 month: row.text(sql::of_organization::MONTH)?,
                 dimension: row.text(sql::of_organization::DIMENSION)?,
                 value: row.text(sql::of_organization::VALUE)?,

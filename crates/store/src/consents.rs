@@ -6,22 +6,22 @@ use chrono::{DateTime, Utc};
 use serde::Serialize;
 use uuid::Uuid;
 
-use super::admission::{Known, Wanted};
-use super::seal::open_text;
+use super::admission::{AdmissionQuery, AdmissionState};
+use super::encrypted_columns::open_text;
 use super::{Keys, Store, StoreError};
 use crate::statements::consents as sql;
 use anamnesis_core::consent::{Consent, ConsentScope, Consents, Provision};
 use anamnesis_core::ids::{OrgId, PatientId};
 use anamnesis_core::scope::Scope;
-use anamnesis_crypto::{Cell, KeyStore, PatientKeys};
+use anamnesis_crypto::{ColumnRef, KeyStore, PatientKeys};
 use anamnesis_sql::{Access, Arg, Row, Transaction};
 
 /// The rows that decide whether anything of a patient may be kept, by patient: what an admission looked at.
-pub type Looked = HashMap<PatientId, BTreeSet<Uuid>>;
+pub type CheckedConsents = HashMap<PatientId, BTreeSet<Uuid>>;
 
 /// A consent whose scope is only known by its keyed hash.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Recorded {
+pub(crate) struct RecordedConsent {
     pub(crate) id: Uuid,
     pub(crate) scope_hash: [u8; 32],
     pub(crate) provision: Provision,
@@ -75,12 +75,12 @@ pub(super) fn scope_hash(keys: &PatientKeys, scope: &str) -> [u8; 32] {
 }
 
 /// Cells of a consent.
-pub(super) fn consent_cell(id: Uuid, column: &'static str) -> Cell {
-    Cell { table: "consent", row: id, column }
+pub(super) fn consent_cell(id: Uuid, column: &'static str) -> ColumnRef {
+    ColumnRef { table: "consent", row: id, column }
 }
 
 /// What these rows permit and deny. A scope that has no meaning here opens and closes nothing.
-pub(crate) fn consents(rows: &[Recorded], keys: &PatientKeys) -> Consents {
+pub(crate) fn consents(rows: &[RecordedConsent], keys: &PatientKeys) -> Consents {
     if rows.is_empty() {
         return Consents::default();
     }
@@ -98,23 +98,23 @@ pub(crate) struct Denial {
 }
 
 /// The consent by which memory is denied at an instant; `None` where it is not.
-pub(crate) fn denying(rows: &[Recorded], keys: &PatientKeys, at: DateTime<Utc>) -> Option<Denial> {
+pub(crate) fn denying(rows: &[RecordedConsent], keys: &PatientKeys, at: DateTime<Utc>) -> Option<Denial> {
     let all = consents(rows, keys);
     let since = all.denied_since(ConsentScope::Memory, at)?;
     let memory = scope_hash(keys, ConsentScope::Memory.code());
-    let denies = |row: &&Recorded| row.scope_hash == memory && all.decides(&row.of(ConsentScope::Memory), at);
+    let denies = |row: &&RecordedConsent| row.scope_hash == memory && all.decides(&row.of(ConsentScope::Memory), at);
     rows.iter().filter(denies).max_by_key(|row| row.id).map(|row| Denial { id: row.id, since })
 }
 
-impl Recorded {
+impl RecordedConsent {
     fn of(&self, scope: ConsentScope) -> Consent {
         Consent { scope, provision: self.provision, from: self.from, until: self.until, stated_at: self.stated_at }
     }
 }
 
 /// A row of `of_patients` or `of_patient`: what they have in common stands at the same places.
-fn recorded(row: &Row) -> Result<Recorded, StoreError> {
-    Ok(Recorded {
+fn recorded(row: &Row) -> Result<RecordedConsent, StoreError> {
+    Ok(RecordedConsent {
         id: row.uuid(sql::of_patients::ID)?,
         scope_hash: row.bytes(sql::of_patients::SCOPE_HASH)?,
         provision: Provision::from_code(&row.text(sql::of_patients::PROVISION)?).ok_or(StoreError::Shape)?,
@@ -129,8 +129,8 @@ pub(super) async fn rows_of(
     tx: &mut Transaction,
     org: OrgId,
     patients: Arg,
-) -> Result<HashMap<PatientId, Vec<Recorded>>, StoreError> {
-    let mut found: HashMap<PatientId, Vec<Recorded>> = HashMap::new();
+) -> Result<HashMap<PatientId, Vec<RecordedConsent>>, StoreError> {
+    let mut found: HashMap<PatientId, Vec<RecordedConsent>> = HashMap::new();
     for row in tx.fetch_all(&sql::OF_PATIENTS, vec![org.0.into(), patients]).await? {
         found.entry(PatientId(row.uuid(sql::of_patients::PATIENT_ID)?)).or_default().push(recorded(&row)?);
     }
@@ -145,7 +145,7 @@ pub(super) async fn still(
     tx: &mut Transaction,
     org: OrgId,
     patients: Vec<Uuid>,
-    looked: &Looked,
+    looked: &CheckedConsents,
 ) -> Result<(), StoreError> {
     for row in tx.fetch_all(&sql::DECIDING, vec![org.0.into(), Arg::Uuids(patients)]).await? {
         let (patient, id) = (PatientId(row.uuid(sql::deciding::PATIENT_ID)?), row.uuid(sql::deciding::ID)?);
@@ -206,7 +206,7 @@ pub async fn left_out_of_research(
 
 /// What memory is used for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Use {
+pub enum MemoryUse {
     /// It is worked on: something is formed of it, asked about it or sent to a model.
     Work,
     /// It is worked on for those who are shown it.
@@ -221,7 +221,7 @@ pub async fn permitting(
     tx: &mut Transaction,
     org: OrgId,
     (keys, now): (&dyn KeyStore, DateTime<Utc>),
-    of: Use,
+    of: MemoryUse,
     mut patients: BTreeSet<PatientId>,
 ) -> Result<BTreeSet<PatientId>, StoreError> {
     if patients.is_empty() {
@@ -234,14 +234,14 @@ pub async fn permitting(
     patients.retain(|patient| {
         let own = consents.get(patient).unwrap_or(&nothing);
         match of {
-            Use::Work => own.may_remember(required, now, now),
-            Use::Show => own.may_recall(required, now),
+            MemoryUse::Work => own.may_remember(required, now, now),
+            MemoryUse::Show => own.may_recall(required, now),
         }
     });
     Ok(patients)
 }
 
-impl Known {
+impl AdmissionState {
     /// What a patient permits and denies, as far as the patient can be read.
     pub fn consents_of(&self, scope: Scope, keys: &Keys) -> Consents {
         let rows = self.consents.get(&scope.patient()).zip(keys.get(&scope));
@@ -250,8 +250,8 @@ impl Known {
 }
 
 impl Store {
-    /// Of which of these messages nothing may be kept, in order: the patient was in ephemeral mode when they were said, or
-    /// does not permit it. Where nobody can say when something was said, ephemeral mode at any time counts.
+    /// Of which of these messages nothing may be kept, in order: the patient was in ephemeral mode when they were said,
+    /// or does not permit it. Where no one can say when something was said, ephemeral mode at any time counts.
     ///
     /// # Errors
     /// When the store or the keys cannot be read.
@@ -265,7 +265,7 @@ impl Store {
         patients.sort();
         patients.dedup();
         let scopes: Vec<Scope> = patients.iter().filter_map(|patient| Scope::new(org, *patient).ok()).collect();
-        let known = self.known(org, &Wanted { patients, ..Wanted::default() }).await?;
+        let known = self.known(org, &AdmissionQuery { patients, ..AdmissionQuery::default() }).await?;
         let required = known.rules.as_ref().is_some_and(|rules| rules.consent_required);
         let keys = self.keys.find(&scopes).await?.known;
         let barred = |(patient, at): &(PatientId, Option<DateTime<Utc>>)| {

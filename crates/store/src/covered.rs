@@ -1,6 +1,6 @@
 //! Rows that nothing else can show to be right: what people and documents said, of which memory is made. The columns that are not
 //! sealed are covered by a keyed hash, so that a writer of the database who lacks the key changes none of them unnoticed.
-//! What is derived from these rows is compared with them by its own fold (`write::reconciling`).
+//! What is derived from these rows is compared with them by its own fold (`write::projections`).
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -8,14 +8,14 @@ use std::sync::LazyLock;
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
-use crate::organizations::{self, Policy};
+use crate::organizations::{self, PolicyAuthenticity};
 use crate::statements::covered as sql;
 use crate::write::{covered_bulks, documents};
-use crate::{StoreError, auditing, missing, stated};
+use crate::{StoreError, audit_trail, missing_rows, profile_check};
 use anamnesis_core::ids::OrgId;
 use anamnesis_core::scope::Scope;
 use anamnesis_crypto::{PatientKeys, PlatformKey};
-use anamnesis_sql::{Arg, Bulk, Cell, Column, ColumnType, DbError, Row, Sql, Transaction};
+use anamnesis_sql::{Arg, Bulk, Column, ColumnType, DbError, Row, Sql, SqlValue, Transaction};
 
 /// The version of the tables whose rows are covered with which legal holds, receipts of erasures, quarantined messages, documents,
 /// profiles and organisations came.
@@ -27,8 +27,8 @@ pub const WITH_RUNS: u8 = 3;
 /// The newest version.
 pub const VERSION: u8 = WITH_RUNS;
 
-/// Places in a row that [`Covered::sql`] reads: the patient, the hash, and the covered columns behind them, the first of which is
-/// the id and the second the revision where the table has revisions.
+/// Places in a row that [`CoveredTable::sql`] reads: the patient, the hash, and the covered columns after them, the
+/// first of which is the id and the second the revision where the table has revisions.
 const PATIENT: usize = 0;
 const MAC: usize = 1;
 const COVERED: usize = 2;
@@ -36,7 +36,7 @@ const ID: usize = COVERED;
 const REVISION: usize = COVERED + 1;
 
 /// A table whose rows are covered.
-pub(crate) struct Covered {
+pub(crate) struct CoveredTable {
     table: &'static str,
     /// The [`VERSION`] of the tables that it came with.
     since: u8,
@@ -54,7 +54,7 @@ pub(crate) struct Covered {
     adopt: Bulk,
 }
 
-impl Covered {
+impl CoveredTable {
     /// `columns` are covered, `id` the first of them; `inserted` are the columns of the insert; `further` narrows what is read.
     pub(crate) fn new(
         table: &'static str,
@@ -120,7 +120,7 @@ impl Covered {
         &self.read
     }
 
-    /// The row with its hash behind it.
+    /// The row followed by its hash.
     pub(crate) fn seal(&self, keys: &PatientKeys, mut row: Vec<Arg>) -> Vec<Arg> {
         let mut content = Vec::with_capacity(256);
         let later =
@@ -140,12 +140,12 @@ impl Covered {
         self.seal(keys, row)
     }
 
-    /// What is hashed of a row that was read: all covered columns alike, behind patient and hash.
+    /// What is hashed of a row that was read: all covered columns alike, after patient and hash.
     fn content(&self, row: &Row) -> Vec<u8> {
         let cells = row.0.get(COVERED..).unwrap_or_default();
         let (own, later) = cells.split_at(cells.len().saturating_sub(self.later_read));
         match later.first() {
-            None | Some(Cell::Null) => content(own),
+            None | Some(SqlValue::Null) => content(own),
             Some(_) => content(cells),
         }
     }
@@ -175,18 +175,18 @@ fn of_arg(arg: &Arg, content: &mut Vec<u8>) {
     }
 }
 
-fn of_cell(cell: &Cell, content: &mut Vec<u8>) {
+fn of_cell(cell: &SqlValue, content: &mut Vec<u8>) {
     match cell {
-        Cell::Null => value(0, &[], content),
-        Cell::I64(v) => value(1, &v.to_be_bytes(), content),
-        Cell::F64(v) => value(2, &v.to_bits().to_be_bytes(), content),
-        Cell::Text(v) => value(3, v.as_bytes(), content),
-        Cell::Blob(v) => value(4, v, content),
+        SqlValue::Null => value(0, &[], content),
+        SqlValue::I64(v) => value(1, &v.to_be_bytes(), content),
+        SqlValue::F64(v) => value(2, &v.to_bits().to_be_bytes(), content),
+        SqlValue::Text(v) => value(3, v.as_bytes(), content),
+        SqlValue::Blob(v) => value(4, v, content),
     }
 }
 
 /// Cells in the form in which they are hashed.
-pub(crate) fn content(cells: &[Cell]) -> Vec<u8> {
+pub(crate) fn content(cells: &[SqlValue]) -> Vec<u8> {
     let mut content = Vec::with_capacity(256);
     cells.iter().for_each(|cell| of_cell(cell, &mut content));
     content
@@ -206,7 +206,7 @@ pub struct Authenticity {
     /// their documents say.
     pub forged: u64,
     /// Rows without a hash, each with the one that it gets: of versions before rows were covered.
-    pub uncovered: Vec<Uncovered>,
+    pub uncovered: Vec<UncoveredRow>,
     /// Patients whose own row differs from what was stated.
     pub differing: Vec<Uuid>,
 }
@@ -222,7 +222,7 @@ impl Authenticity {
 
 /// A row without a hash.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Uncovered {
+pub struct UncoveredRow {
     pub(crate) table: &'static str,
     /// The version of covered tables that its table came with.
     pub since: u8,
@@ -233,7 +233,7 @@ pub struct Uncovered {
     pub(crate) mac: [u8; 16],
 }
 
-impl Uncovered {
+impl UncoveredRow {
     /// Of a table whose rows have the id alone.
     pub(crate) fn new(table: &'static str, since: u8, (patient, id): (Uuid, Uuid), mac: [u8; 16]) -> Self {
         Self { table, since, patient, id, revision: None, mac }
@@ -253,7 +253,7 @@ pub async fn authenticity(
 ) -> Result<Authenticity, StoreError> {
     let mut found = Authenticity::default();
     let of = || vec![org.0.into(), Arg::Uuids(patients.to_vec())];
-    found.forged += missing::count(tx, org, patients, since).await?;
+    found.forged += missing_rows::count(tx, org, patients, since).await?;
     for counted in [&sql::SWITCHED, &sql::REVISIONS, &sql::PURGED, &sql::TURNED, &sql::RISKS, &sql::RAW] {
         let row = tx.fetch_optional(counted, of()).await?;
         found.forged += row.map(|row| row.i64(sql::switched::FAULTS)).transpose()?.map_or(0, i64::unsigned_abs);
@@ -268,8 +268,8 @@ pub async fn authenticity(
             let Some(mac) = row.opt_blob(MAC)? else {
                 let mac = covered.hash(keys, &content);
                 let revision = covered.has_revisions.then(|| row.i64(REVISION)).transpose()?;
-                let own = Uncovered::new(covered.table, covered.since, (row.uuid(PATIENT)?, row.uuid(ID)?), mac);
-                found.uncovered.push(Uncovered { revision, ..own });
+                let own = UncoveredRow::new(covered.table, covered.since, (row.uuid(PATIENT)?, row.uuid(ID)?), mac);
+                found.uncovered.push(UncoveredRow { revision, ..own });
                 continue;
             };
             if mac != covered.hash(keys, &content) {
@@ -277,13 +277,13 @@ pub async fn authenticity(
             }
         }
     }
-    found.differing = stated::differing(tx, org, patients, keys).await?;
+    found.differing = profile_check::differing(tx, org, patients, keys).await?;
     Ok(found)
 }
 
-/// What was changed behind the program of what decides when a source goes.
+/// What was changed outside the program of what decides when a source goes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Distrusted {
+pub struct DistrustedRows {
     /// The policy of the organisation: nothing goes by it.
     pub everything: bool,
     /// Patients whose tier or country is not what was stated, or of whom a legal hold may have been taken away.
@@ -292,7 +292,7 @@ pub struct Distrusted {
     documents: BTreeSet<(Uuid, Uuid, i64)>,
 }
 
-impl Distrusted {
+impl DistrustedRows {
     /// Whether nothing may go by what is there of this revision.
     pub fn has(&self, patient: Uuid, document: Uuid, revision: u32) -> bool {
         let own = (patient, document, i64::from(revision));
@@ -310,18 +310,19 @@ pub async fn distrusted(
     pairs: Vec<(Uuid, Uuid)>,
     (keys, platform): (&crate::Keys, &PlatformKey),
     now: DateTime<Utc>,
-) -> Result<Distrusted, StoreError> {
-    let is_covered = auditing::rows_are_covered(tx, org, now).await?.version >= WITH_ACTS;
+) -> Result<DistrustedRows, StoreError> {
+    let is_covered = audit_trail::rows_are_covered(tx, org, now).await?.version >= WITH_ACTS;
     let everything = match organizations::policy(tx, org, platform).await? {
-        Policy::Authentic => false,
-        Policy::Forged => true,
-        Policy::Uncovered => is_covered,
+        PolicyAuthenticity::Authentic => false,
+        PolicyAuthenticity::Forged => true,
+        PolicyAuthenticity::Uncovered => is_covered,
     };
     let patients: BTreeSet<Uuid> = pairs.iter().map(|(patient, _)| *patient).collect();
     let patients: Vec<Uuid> = patients.into_iter().collect();
-    let differing = if is_covered { stated::differing(tx, org, &patients, keys).await? } else { Vec::new() };
-    let mut found = Distrusted { everything, patients: differing.into_iter().collect(), ..Distrusted::default() };
-    found.patients.extend(auditing::acts::doubtful_holds(tx, org, patients).await?);
+    let differing = if is_covered { profile_check::differing(tx, org, &patients, keys).await? } else { Vec::new() };
+    let mut found =
+        DistrustedRows { everything, patients: differing.into_iter().collect(), ..DistrustedRows::default() };
+    found.patients.extend(audit_trail::acts::doubtful_holds(tx, org, patients).await?);
     let covered = documents();
     let pairs = pairs.into_iter().map(|(patient, document)| (patient, document.as_bytes().to_vec())).collect();
     let Some(sql) = &covered.read_some else { return Ok(found) };
@@ -340,14 +341,14 @@ pub async fn distrusted(
 }
 
 /// Gives rows of versions before rows were covered their hash. Once: afterwards a row without one is forged
-/// (`auditing::rows_are_covered`).
+/// (`audit_trail::rows_are_covered`).
 ///
 /// # Errors
 /// Of the database.
-pub async fn adopt(tx: &mut Transaction, org: OrgId, uncovered: &[Uncovered]) -> Result<(), DbError> {
+pub async fn adopt(tx: &mut Transaction, org: OrgId, uncovered: &[UncoveredRow]) -> Result<(), DbError> {
     for covered in covered_bulks() {
         let own = uncovered.iter().filter(|row| row.table == covered.table);
-        let row = |row: &Uncovered| -> Vec<Arg> {
+        let row = |row: &UncoveredRow| -> Vec<Arg> {
             let key = [org.0.into(), row.patient.into(), row.id.into()];
             let revision = row.revision.map(Arg::from);
             key.into_iter().chain(revision).chain([row.mac.to_vec().into()]).collect()
@@ -360,9 +361,10 @@ pub async fn adopt(tx: &mut Transaction, org: OrgId, uncovered: &[Uncovered]) ->
 
 /// The statements that are made of the covered tables; all others are in the folder.
 pub fn statements() -> Vec<&'static Sql> {
-    let of = |covered: &&'static Covered| [Some(covered.sql()), covered.read_some.as_ref(), Some(covered.adopt.sql())];
+    let of =
+        |covered: &&'static CoveredTable| [Some(covered.sql()), covered.read_some.as_ref(), Some(covered.adopt.sql())];
     covered_bulks().iter().flat_map(of).flatten().collect()
 }
 
 /// One that is made when it is first asked for.
-pub(crate) type Lazy = LazyLock<Covered>;
+pub(crate) type LazyCoveredTable = LazyLock<CoveredTable>;

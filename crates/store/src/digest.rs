@@ -8,17 +8,17 @@ use std::sync::{Arc, LazyLock};
 use aws_lc_rs::digest::{Context, SHA256, digest};
 use uuid::Uuid;
 
-use super::seal::{document_row, hash_row};
+use super::encrypted_columns::{document_row, hash_row};
 use super::{Store, StoreError};
-use crate::statements::{self, Named, digest as sql};
+use crate::statements::{self, NamedStatement, digest as sql};
 use anamnesis_core::ids::{OrgId, PatientId};
 use anamnesis_core::scope::Scope;
-use anamnesis_crypto::{Cell as SealedCell, PatientKeys};
-use anamnesis_sql::{Access, Arg, Cell, Row, Sql};
+use anamnesis_crypto::{ColumnRef as SealedCell, PatientKeys};
+use anamnesis_sql::{Access, Arg, Row, Sql, SqlValue};
 
 /// How a row names itself to the cells that are sealed for it.
 #[derive(Clone, Copy)]
-enum RowId {
+enum SealedRowId {
     /// The id in this column.
     Column(usize),
     /// Document and revision, in these columns.
@@ -29,56 +29,56 @@ enum RowId {
     Open,
 }
 
-struct Table {
+struct DigestedTable {
     name: &'static str,
     columns: &'static [&'static str],
     /// The place of the patient, where the table has one.
     patient: Option<usize>,
-    row: RowId,
+    row: SealedRowId,
     sql: &'static Sql,
 }
 
 /// The tables of the tenants. The statement of each has its name, and reads the columns that say what is remembered.
-static ROWS: [(&str, RowId); 31] = [
-    ("organization", RowId::Open),
-    ("patient_profile", RowId::Column(sql::patient_profile::PATIENT_ID)),
-    ("profile_statement", RowId::Column(sql::profile_statement::ID)),
-    ("ephemeral_mode", RowId::Open),
-    ("inbox", RowId::Open),
-    ("quarantine", RowId::Open),
-    ("documents", RowId::Document(sql::documents::DOCUMENT_ID, sql::documents::REVISION)),
-    ("document_archive", RowId::Document(sql::document_archive::DOCUMENT_ID, sql::document_archive::REVISION)),
-    ("legal_hold", RowId::Column(sql::legal_hold::ID)),
-    ("passage", RowId::Open),
-    ("embedding", RowId::Open),
-    ("extracted_findings", RowId::Column(sql::extracted_findings::ID)),
-    ("memory", RowId::Column(sql::memory::ID)),
-    ("legacy_record", RowId::Column(sql::legacy_record::ID)),
-    ("confidence_course", RowId::Column(sql::confidence_course::PATIENT_ID)),
-    ("cohort_pattern", RowId::Open),
-    ("summary", RowId::Open),
-    ("memory_link", RowId::Open),
-    ("memory_event", RowId::Open),
-    ("contradiction", RowId::Open),
-    ("conditions", RowId::Column(sql::conditions::MEMORY_ID)),
-    ("allergies", RowId::Column(sql::allergies::MEMORY_ID)),
-    ("medications", RowId::Column(sql::medications::MEMORY_ID)),
-    ("symptom_states", RowId::Column(sql::symptom_states::MEMORY_ID)),
-    ("appointments", RowId::Column(sql::appointments::MEMORY_ID)),
-    ("health_signals", RowId::Column(sql::health_signals::MEMORY_ID)),
-    ("conversation_preferences", RowId::Hash(sql::conversation_preferences::KEY_HASH)),
-    ("consent", RowId::Column(sql::consent::ID)),
-    ("action_audit", RowId::Open),
-    ("risk_flag", RowId::Column(sql::risk_flag::ID)),
-    ("outbox", RowId::Column(sql::outbox::ID)),
+static ROWS: [(&str, SealedRowId); 31] = [
+    ("organization", SealedRowId::Open),
+    ("patient_profile", SealedRowId::Column(sql::patient_profile::PATIENT_ID)),
+    ("profile_statement", SealedRowId::Column(sql::profile_statement::ID)),
+    ("ephemeral_mode", SealedRowId::Open),
+    ("inbox", SealedRowId::Open),
+    ("quarantine", SealedRowId::Open),
+    ("documents", SealedRowId::Document(sql::documents::DOCUMENT_ID, sql::documents::REVISION)),
+    ("document_archive", SealedRowId::Document(sql::document_archive::DOCUMENT_ID, sql::document_archive::REVISION)),
+    ("legal_hold", SealedRowId::Column(sql::legal_hold::ID)),
+    ("passage", SealedRowId::Open),
+    ("embedding", SealedRowId::Open),
+    ("extracted_findings", SealedRowId::Column(sql::extracted_findings::ID)),
+    ("memory", SealedRowId::Column(sql::memory::ID)),
+    ("legacy_record", SealedRowId::Column(sql::legacy_record::ID)),
+    ("confidence_course", SealedRowId::Column(sql::confidence_course::PATIENT_ID)),
+    ("cohort_pattern", SealedRowId::Open),
+    ("summary", SealedRowId::Open),
+    ("memory_link", SealedRowId::Open),
+    ("memory_event", SealedRowId::Open),
+    ("contradiction", SealedRowId::Open),
+    ("conditions", SealedRowId::Column(sql::conditions::MEMORY_ID)),
+    ("allergies", SealedRowId::Column(sql::allergies::MEMORY_ID)),
+    ("medications", SealedRowId::Column(sql::medications::MEMORY_ID)),
+    ("symptom_states", SealedRowId::Column(sql::symptom_states::MEMORY_ID)),
+    ("appointments", SealedRowId::Column(sql::appointments::MEMORY_ID)),
+    ("health_signals", SealedRowId::Column(sql::health_signals::MEMORY_ID)),
+    ("conversation_preferences", SealedRowId::Hash(sql::conversation_preferences::KEY_HASH)),
+    ("consent", SealedRowId::Column(sql::consent::ID)),
+    ("action_audit", SealedRowId::Open),
+    ("risk_flag", SealedRowId::Column(sql::risk_flag::ID)),
+    ("outbox", SealedRowId::Column(sql::outbox::ID)),
 ];
 
-static TABLES: LazyLock<Vec<Table>> = LazyLock::new(|| {
-    let all: HashMap<&str, Named> = statements::all().into_iter().map(|one| (one.name, one)).collect();
-    let table = |(name, row): &(&'static str, RowId)| {
-        let Named { sql, columns, .. } = all[format!("digest/{name}").as_str()];
+static TABLES: LazyLock<Vec<DigestedTable>> = LazyLock::new(|| {
+    let all: HashMap<&str, NamedStatement> = statements::all().into_iter().map(|one| (one.name, one)).collect();
+    let table = |(name, row): &(&'static str, SealedRowId)| {
+        let NamedStatement { sql, columns, .. } = all[format!("digest/{name}").as_str()];
         let patient = columns.iter().position(|column| *column == "patient_id");
-        Table { name, columns, patient, row: *row, sql }
+        DigestedTable { name, columns, patient, row: *row, sql }
     };
     ROWS.iter().map(table).collect()
 });
@@ -93,11 +93,11 @@ pub struct TableDigest {
 
 /// What a store holds. Comparable between stores that share their keys: hashes and ids of patients' words are keyed.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
-pub struct Digest {
+pub struct StoreDigest {
     pub tables: BTreeMap<&'static str, TableDigest>,
 }
 
-impl Digest {
+impl StoreDigest {
     /// The same without some tables: what is announced (`outbox`) tells by which steps memory came to be, and depends
     /// on the order in which messages came, as memory must not.
     pub fn without(&self, left_out: &[&str]) -> String {
@@ -119,7 +119,7 @@ impl Store {
     ///
     /// # Errors
     /// When the store cannot be read, or a cell does not open with its patient's key.
-    pub async fn digest(&self, orgs: Option<&[OrgId]>) -> Result<Digest, StoreError> {
+    pub async fn digest(&self, orgs: Option<&[OrgId]>) -> Result<StoreDigest, StoreError> {
         let orgs = match orgs {
             Some(orgs) => orgs.to_vec(),
             None => self.every_organization().await?,
@@ -135,7 +135,7 @@ impl Store {
             }
         }
         let tables = rows.into_iter().map(|(name, rows)| (name, summed(rows))).collect();
-        Ok(Digest { tables })
+        Ok(StoreDigest { tables })
     }
 
     async fn keys_of_all(&self, org: OrgId) -> Result<HashMap<Uuid, Arc<PatientKeys>>, StoreError> {
@@ -155,11 +155,11 @@ fn summed(mut rows: Vec<[u8; 32]>) -> TableDigest {
 }
 
 /// A row as its cells, each with its length, so that no two rows read alike.
-fn hash(table: &Table, row: &Row, keys: &HashMap<Uuid, Arc<PatientKeys>>) -> Result<[u8; 32], StoreError> {
+fn hash(table: &DigestedTable, row: &Row, keys: &HashMap<Uuid, Arc<PatientKeys>>) -> Result<[u8; 32], StoreError> {
     let mut context = Context::new(&SHA256);
     for (at, column) in table.columns.iter().enumerate() {
         let bytes = match (column.strip_suffix("_sealed"), &row.0[at]) {
-            (Some(column), Cell::Blob(sealed)) => opened(table, row, column, sealed, keys)?,
+            (Some(column), SqlValue::Blob(sealed)) => opened(table, row, column, sealed, keys)?,
             (_, cell) => plain(cell),
         };
         context.update(&(bytes.len() as u64).to_be_bytes());
@@ -170,9 +170,9 @@ fn hash(table: &Table, row: &Row, keys: &HashMap<Uuid, Arc<PatientKeys>>) -> Res
     Ok(out)
 }
 
-/// A cell without its nonce. Of a patient whose key is destroyed nobody can say more than that there is something.
+/// A cell without its nonce. Of a patient whose key is destroyed no one can say more than that there is something.
 fn opened(
-    table: &Table,
+    table: &DigestedTable,
     row: &Row,
     column: &'static str,
     sealed: &[u8],
@@ -181,12 +181,12 @@ fn opened(
     let patient = row.uuid(table.patient.ok_or(StoreError::Shape)?)?;
     let Some(keys) = keys.get(&patient) else { return Ok(b"destroyed".to_vec()) };
     let id = match table.row {
-        RowId::Column(at) => row.uuid(at)?,
-        RowId::Document(id, revision) => {
+        SealedRowId::Column(at) => row.uuid(at)?,
+        SealedRowId::Document(id, revision) => {
             document_row(row.uuid(id)?, u32::try_from(row.i64(revision)?).map_err(|_| StoreError::Shape)?)
         }
-        RowId::Hash(at) => hash_row(&row.bytes(at)?),
-        RowId::Open => return Err(StoreError::Shape),
+        SealedRowId::Hash(at) => hash_row(&row.bytes(at)?),
+        SealedRowId::Open => return Err(StoreError::Shape),
     };
     if sealed.is_empty() {
         return Ok(b"purged".to_vec());
@@ -197,13 +197,13 @@ fn opened(
 }
 
 /// A value with its type.
-fn plain(cell: &Cell) -> Vec<u8> {
+fn plain(cell: &SqlValue) -> Vec<u8> {
     let (kind, value) = match cell {
-        Cell::Null => (0u8, Vec::new()),
-        Cell::I64(v) => (1, v.to_be_bytes().to_vec()),
-        Cell::F64(v) => (2, v.to_bits().to_be_bytes().to_vec()),
-        Cell::Text(v) => (3, v.as_bytes().to_vec()),
-        Cell::Blob(v) => (4, v.clone()),
+        SqlValue::Null => (0u8, Vec::new()),
+        SqlValue::I64(v) => (1, v.to_be_bytes().to_vec()),
+        SqlValue::F64(v) => (2, v.to_bits().to_be_bytes().to_vec()),
+        SqlValue::Text(v) => (3, v.as_bytes().to_vec()),
+        SqlValue::Blob(v) => (4, v.clone()),
     };
     [&[kind], value.as_slice()].concat()
 }
@@ -281,7 +281,7 @@ mod tests {
         "erasure.files_at",
         "erasure.counts",
         "erasure.said_in",
-        // When an act was written down, and what shows that nobody changed it since.
+        // When an act was written down, and what shows that no one changed it since.
         // Covers what is digested.
         "mac",
         "action_audit.at",
@@ -325,6 +325,6 @@ mod tests {
         let (a, b) = ([1; 32], [2; 32]);
         assert_eq!(summed(vec![a, b]), summed(vec![b, a]));
         assert_ne!(summed(vec![a, b]), summed(vec![a, b, b]));
-        assert_ne!(plain(&Cell::Text("1".to_owned())), plain(&Cell::I64(1)));
+        assert_ne!(plain(&SqlValue::Text("1".to_owned())), plain(&SqlValue::I64(1)));
     }
 }

@@ -5,13 +5,13 @@ use std::collections::HashMap;
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::seal::{Sealer, open_record};
+use super::encrypted_columns::{Sealer, open_record};
 use super::{Store, StoreError};
 use crate::statements::legacy as sql;
 use anamnesis_core::ids::derive;
 use anamnesis_core::legacy::LegacyFormat;
 use anamnesis_core::scope::Scope;
-use anamnesis_crypto::Cell;
+use anamnesis_crypto::ColumnRef;
 use anamnesis_sql::Access;
 
 /// The id under which a record is kept: of its own id, or of all it says.
@@ -20,8 +20,8 @@ pub fn record_id(scope: Scope, format: LegacyFormat, own: &str) -> Uuid {
     derive("legacy", &[org.as_bytes(), patient.as_bytes(), format.code().as_bytes(), own.as_bytes()])
 }
 
-pub(crate) fn record_cell(id: Uuid) -> Cell {
-    Cell { table: "legacy_record", row: id, column: "record" }
+pub(crate) fn record_cell(id: Uuid) -> ColumnRef {
+    ColumnRef { table: "legacy_record", row: id, column: "record" }
 }
 
 /// A record as it is kept.

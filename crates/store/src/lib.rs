@@ -1,57 +1,55 @@
-//! The store: rows, vectors and keys of patients behind one door. Statements are written once, engines differ in
+//! The store: rows, vectors and keys of patients with one interface. Statements are written once, engines differ in
 //! `engine/` only; sealing and opening happen here and nowhere else.
 
 pub mod admission;
-pub mod aging;
 pub mod answers;
-pub mod auditing;
+pub mod audit_trail;
 mod batch;
-mod bell;
 pub mod binding;
-pub mod building;
-pub mod census;
 pub mod cohorts;
 pub mod command_metrics;
-pub mod comparing;
-pub mod condensing;
+pub mod confidence_trends;
 pub mod consents;
-pub mod courses;
 pub mod covered;
+pub mod decay_index;
 pub mod digest;
-pub mod erasing;
-pub mod events;
-pub mod fading;
-pub mod generations;
-mod history;
-pub mod holds;
+pub mod due_transitions;
+mod encrypted_columns;
+pub mod erasure;
 pub mod legacy;
-mod missing;
-mod next;
+pub mod legal_holds;
+mod memory_history;
+mod missing_rows;
 pub mod organizations;
 pub mod outbox;
+pub mod outbox_admin;
+pub mod outbox_claims;
+mod outbox_notify;
+mod paging;
+pub mod pending_embeddings;
 pub mod privacy;
-pub mod purging;
+mod profile_check;
+pub mod purge;
 pub mod quarantine;
+pub mod re_redaction;
 pub mod read;
-pub mod reconciling;
+pub mod reconciliation;
 pub mod records;
-pub mod recurring;
-pub mod redacting;
-pub mod relay;
+pub mod recurrence;
 pub mod retention;
-mod seal;
-mod stated;
 mod statements;
+pub mod stats;
+pub mod summary_inputs;
 pub mod upkeep;
-pub mod waiting;
+pub mod vectors;
 mod write;
 
-pub use next::Next;
-pub use seal::document_row;
-pub use statements::Named;
-pub use write::nightly;
-pub use write::reconciling as projections;
-pub use write::redacting as reviewing;
+pub use encrypted_columns::document_row;
+pub use paging::PageRequest;
+pub use statements::NamedStatement;
+pub use write::maintenance;
+pub use write::projections;
+pub use write::redaction_changes;
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -65,7 +63,7 @@ use anamnesis_core::lifecycle::LifecyclePolicy;
 use anamnesis_core::scope::Scope;
 use anamnesis_crypto::{KeyError, KeyStore, OpenError, PatientKeys};
 use anamnesis_sql::{Database, DbError, Fault};
-pub use bell::Bell;
+pub use outbox_notify::OutboxNotifier;
 
 /// Keys of the patients of a batch.
 pub type Keys = HashMap<Scope, Arc<PatientKeys>>;
@@ -129,7 +127,7 @@ pub struct Store {
     entropy: Arc<dyn Entropy>,
     policy: LifecyclePolicy,
     decay: DecayPolicy,
-    bell: Arc<Bell>,
+    outbox_notifier: Arc<OutboxNotifier>,
     /// Batches that this process committed.
     commits: Arc<AtomicU64>,
     /// The newest generation of the key store that the binding is known to have.
@@ -154,7 +152,7 @@ impl Store {
             entropy,
             policy,
             decay,
-            bell: Arc::default(),
+            outbox_notifier: Arc::default(),
             commits: Arc::default(),
             noted: Arc::default(),
             unended: Arc::default(),
@@ -162,7 +160,7 @@ impl Store {
     }
 
     /// With the intervals of the configured policies (`jobs::policy::Policies::lifecycle`), so that what is folded on
-    /// writing and what the nights do agree.
+    /// writing and what the jobs do agree.
     #[must_use]
     pub fn with_policy(self, policy: LifecyclePolicy) -> Self {
         Self { policy, ..self }
@@ -190,14 +188,15 @@ impl Store {
         &self.entropy
     }
 
-    /// Rings when there is something new in the outbox.
-    pub fn bell(&self) -> &Bell {
-        &self.bell
+    /// Notifies when there is something new in the outbox.
+    pub fn outbox_notifier(&self) -> &OutboxNotifier {
+        &self.outbox_notifier
     }
 
-    /// Counts a committed batch. The server's planner must know early what its tables hold, and seldom again: statistics
-    /// are asked for after the 1st, 8th, 64th … batch of a process, beside the work. The server itself reckons with how
-    /// many pages a table has by now; asked at each doubling, statistics took a twentieth of the first 25,000 documents.
+    /// Counts a committed batch. The server's planner must know early what its tables hold, and seldom again:
+    /// statistics are asked for after the 1st, 8th, 64th … batch of a process, next to the work. The server itself
+    /// takes into account how many pages a table has by now; asked at each doubling, statistics took a twentieth of the
+    /// first 25,000 documents.
     fn count_commit(&self) {
         let count = self.commits.fetch_add(1, Ordering::Relaxed) + 1;
         if count.is_power_of_two() && count.trailing_zeros().is_multiple_of(3) {
@@ -224,6 +223,6 @@ impl Store {
 }
 
 /// Every statement of the folder `sql`: what the engine is asked to prepare, in place of compile-time checking.
-pub fn statements() -> Vec<Named> {
+pub fn statements() -> Vec<NamedStatement> {
     statements::all()
 }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Store, StoreError, auditing, covered};
+use super::{Store, StoreError, audit_trail, covered};
 use crate::statements::organizations as sql;
 use anamnesis_core::consent::Withdrawal;
 use anamnesis_core::ids::OrgId;
@@ -12,7 +12,7 @@ use anamnesis_sql::{Access, DbError, Row, Transaction};
 
 /// Whether an organisation's policy is as this program set it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Policy {
+pub enum PolicyAuthenticity {
     Authentic,
     /// It was changed without the key of the store.
     Forged,
@@ -24,12 +24,14 @@ pub enum Policy {
 ///
 /// # Errors
 /// Of the database.
-pub async fn policy(tx: &mut Transaction, org: OrgId, key: &PlatformKey) -> Result<Policy, DbError> {
-    let Some(row) = tx.fetch_optional(&sql::POLICY, vec![org.0.into()]).await? else { return Ok(Policy::Authentic) };
+pub async fn policy(tx: &mut Transaction, org: OrgId, key: &PlatformKey) -> Result<PolicyAuthenticity, DbError> {
+    let Some(row) = tx.fetch_optional(&sql::POLICY, vec![org.0.into()]).await? else {
+        return Ok(PolicyAuthenticity::Authentic);
+    };
     Ok(match row.opt_blob(sql::policy::MAC)? {
-        None => Policy::Uncovered,
-        Some(own) if own == mac(org, &row, key) => Policy::Authentic,
-        Some(_) => Policy::Forged,
+        None => PolicyAuthenticity::Uncovered,
+        Some(own) if own == mac(org, &row, key) => PolicyAuthenticity::Authentic,
+        Some(_) => PolicyAuthenticity::Forged,
     })
 }
 
@@ -44,7 +46,7 @@ pub async fn cover_policy(tx: &mut Transaction, org: OrgId, key: &PlatformKey) -
     Ok(())
 }
 
-/// Of a row of [`sql::POLICY`]: all that comes behind the hash is hashed alike.
+/// Of a row of [`sql::POLICY`]: all that comes after the hash is hashed alike.
 fn mac(org: OrgId, row: &Row, key: &PlatformKey) -> [u8; 16] {
     let content = covered::content(row.0.get(sql::policy::MAC + 1..).unwrap_or_default());
     first_half(key.hash("organization", &[org.0.as_bytes(), &content]))
@@ -88,8 +90,8 @@ pub struct OrganizationChange {
 
 /// What became of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Set {
-    Done,
+pub enum OrganizationUpdate {
+    Applied,
     /// The store does not know the organisation.
     Unknown,
     /// The policy was changed without the key of the store, and nothing was changed now.
@@ -120,23 +122,27 @@ impl Store {
         rows.iter().map(read).collect()
     }
 
-    /// Changes what is given. A policy that was changed behind the program is changed only by a person who has seen it: it would
-    /// become the program's own.
+    /// Changes what is given. A policy that was changed outside the program is changed only by a person who has seen
+    /// it: it would become the program's own.
     ///
     /// # Errors
     /// When the store cannot be written.
-    pub async fn set_organization(&self, org: OrgId, set: &OrganizationChange) -> Result<Set, StoreError> {
+    pub async fn set_organization(
+        &self,
+        org: OrgId,
+        set: &OrganizationChange,
+    ) -> Result<OrganizationUpdate, StoreError> {
         let mut tx = self.db.begin(Access::Organization(org)).await?;
         let is_own = match policy(&mut tx, org, self.keys.platform()).await? {
-            Policy::Authentic => true,
-            Policy::Forged => false,
-            Policy::Uncovered => {
-                let coverage = auditing::rows_are_covered(&mut tx, org, self.clock.now()).await?;
+            PolicyAuthenticity::Authentic => true,
+            PolicyAuthenticity::Forged => false,
+            PolicyAuthenticity::Uncovered => {
+                let coverage = audit_trail::rows_are_covered(&mut tx, org, self.clock.now()).await?;
                 coverage.version < covered::WITH_ACTS
             }
         };
         if !set.seen && !is_own {
-            return Ok(Set::Forged);
+            return Ok(OrganizationUpdate::Forged);
         }
         let args = vec![
             org.0.into(),
@@ -152,6 +158,6 @@ impl Store {
         let set = tx.execute(&sql::UPDATE, args).await? > 0;
         cover_policy(&mut tx, org, self.keys.platform()).await?;
         tx.commit().await?;
-        Ok(if set { Set::Done } else { Set::Unknown })
+        Ok(if set { OrganizationUpdate::Applied } else { OrganizationUpdate::Unknown })
     }
 }

@@ -10,16 +10,16 @@ use anamnesis_core::clock::Entropy;
 use anamnesis_core::event::EventData;
 use anamnesis_core::ids::derive;
 use anamnesis_core::scope::Scope;
-use anamnesis_crypto::{Cell, PatientKeys};
+use anamnesis_crypto::{ColumnRef, PatientKeys};
 use anamnesis_sql::{Arg, DbError, Transaction};
 
-/// The field of a sealed body that holds the trace context of the message behind the event. It is taken out before the event
-/// leaves, and goes with the patient's key.
+/// The field of a sealed body that holds the trace context of the message that caused the event. It is taken out before
+/// the event leaves, and goes with the patient's key.
 pub const TRACEPARENT: &str = "traceparent";
 
 /// The cell that an event's body is sealed for.
-pub fn body_cell(id: Uuid) -> Cell {
-    Cell { table: "outbox", row: id, column: "body" }
+pub fn body_cell(id: Uuid) -> ColumnRef {
+    ColumnRef { table: "outbox", row: id, column: "body" }
 }
 
 /// The data of an event with the patient whom it is about.
@@ -33,14 +33,14 @@ pub(crate) fn scoped(scope: Scope, mut body: Value) -> Value {
 
 /// What is said, of whom: ids and codes only.
 #[derive(Debug)]
-pub(crate) struct Told {
+pub(crate) struct EventRecord {
     scope: Scope,
     id: Uuid,
     event_type: &'static str,
     body: Value,
 }
 
-impl Told {
+impl EventRecord {
     /// `key` tells this event from any other of its type and patient, so that telling it again is the same event;
     /// `body` is an object of ids and codes.
     pub(crate) fn new(scope: Scope, event_type: &'static str, key: &[&[u8]], body: Value) -> Self {
@@ -55,22 +55,22 @@ impl Told {
     }
 
     /// With the keys of its patient, ready to be written.
-    pub(crate) fn under(self, keys: &PatientKeys) -> Event<'_> {
-        Event { keys, told: self }
+    pub(crate) fn under(self, keys: &PatientKeys) -> NewOutboxEvent<'_> {
+        NewOutboxEvent { keys, record: self }
     }
 }
 
 /// An event to publish.
 #[derive(Debug)]
-pub struct Event<'a> {
+pub struct NewOutboxEvent<'a> {
     keys: &'a PatientKeys,
-    told: Told,
+    record: EventRecord,
 }
 
-impl<'a> Event<'a> {
-    /// As [`Told::new`], of the patient whose keys these are.
+impl<'a> NewOutboxEvent<'a> {
+    /// As [`EventRecord::new`], of the patient whose keys these are.
     pub fn new<D: EventData>(keys: &'a PatientKeys, key: &[&[u8]], data: &D) -> Self {
-        Told::new(keys.scope(), D::TYPE, key, json!(data)).under(keys)
+        EventRecord::new(keys.scope(), D::TYPE, key, json!(data)).under(keys)
     }
 }
 
@@ -80,17 +80,17 @@ impl<'a> Event<'a> {
 /// Of the database.
 pub async fn enqueue(
     tx: &mut Transaction,
-    events: &[Event<'_>],
+    events: &[NewOutboxEvent<'_>],
     now: DateTime<Utc>,
     entropy: &dyn Entropy,
 ) -> Result<u64, DbError> {
-    let row = |Event { keys, told }: &Event<'_>| -> Vec<Arg> {
+    let row = |NewOutboxEvent { keys, record }: &NewOutboxEvent<'_>| -> Vec<Arg> {
         sql::insert::Row {
-            org_id: told.scope.org().0.into(),
-            id: told.id.into(),
-            patient_id: told.scope.patient().0.into(),
-            event_type: told.event_type.into(),
-            body_sealed: keys.seal(body_cell(told.id), told.body.to_string().as_bytes(), entropy).into(),
+            org_id: record.scope.org().0.into(),
+            id: record.id.into(),
+            patient_id: record.scope.patient().0.into(),
+            event_type: record.event_type.into(),
+            body_sealed: keys.seal(body_cell(record.id), record.body.to_string().as_bytes(), entropy).into(),
         }
         .into()
     };

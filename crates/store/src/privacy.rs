@@ -5,7 +5,7 @@ use chrono::{DateTime, Utc};
 use serde::Serialize;
 use uuid::Uuid;
 
-use super::auditing::{self, Done};
+use super::audit_trail::{self, AuditedAction};
 use super::{Store, StoreError};
 use crate::statements::privacy as sql;
 use anamnesis_core::audit::Actor;
@@ -14,12 +14,12 @@ use anamnesis_core::ids::derive;
 use anamnesis_core::memory::{Class, SetBy, State};
 use anamnesis_core::provenance::SourceType;
 use anamnesis_core::scope::Scope;
-use anamnesis_crypto::Lookup;
+use anamnesis_crypto::KeyLookup;
 use anamnesis_sql::{Access, Arg};
 
 /// Memories of one class, source and state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct HeldMemories {
+pub struct MemoryCounts {
     pub class: Class,
     /// Who said it.
     pub said_by: SetBy,
@@ -32,7 +32,7 @@ pub struct HeldMemories {
 
 /// Documents of one type, in their current revisions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct HeldDocuments {
+pub struct DocumentCounts {
     pub document_type: DocumentType,
     pub count: u64,
     pub oldest: DateTime<Utc>,
@@ -41,9 +41,9 @@ pub struct HeldDocuments {
 
 /// All of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Held {
-    pub memories: Vec<HeldMemories>,
-    pub documents: Vec<HeldDocuments>,
+pub struct PrivacyReport {
+    pub memories: Vec<MemoryCounts>,
+    pub documents: Vec<DocumentCounts>,
 }
 
 impl Store {
@@ -52,15 +52,15 @@ impl Store {
     ///
     /// # Errors
     /// Of the database; [`StoreError::Erased`] when the patient was erased.
-    pub async fn privacy_report(&self, scope: Scope, asked_by: Uuid) -> Result<Held, StoreError> {
-        if matches!(self.keys.find(&[scope]).await?.of(scope), Lookup::Erased) {
+    pub async fn privacy_report(&self, scope: Scope, asked_by: Uuid) -> Result<PrivacyReport, StoreError> {
+        if matches!(self.keys.find(&[scope]).await?.of(scope), KeyLookup::Erased) {
             return Err(StoreError::Erased);
         }
         let (of, now) = (vec![Arg::from(scope.org().0), scope.patient().0.into()], self.clock.now());
         let mut tx = self.db.begin(Access::Organization(scope.org())).await?;
-        let mut held = Held { memories: Vec::new(), documents: Vec::new() };
+        let mut held = PrivacyReport { memories: Vec::new(), documents: Vec::new() };
         for row in tx.fetch_all(&sql::MEMORIES, of.clone()).await? {
-            held.memories.push(HeldMemories {
+            held.memories.push(MemoryCounts {
                 class: Class::from_code(&row.text(sql::memories::CLASS)?).ok_or(StoreError::Shape)?,
                 said_by: SetBy::from_code(&row.text(sql::memories::SET_BY)?).ok_or(StoreError::Shape)?,
                 source_type: SourceType::from_code(&row.text(sql::memories::SOURCE_TYPE)?).ok_or(StoreError::Shape)?,
@@ -71,7 +71,7 @@ impl Store {
             });
         }
         for row in tx.fetch_all(&sql::DOCUMENTS, of.clone()).await? {
-            held.documents.push(HeldDocuments {
+            held.documents.push(DocumentCounts {
                 document_type: DocumentType::from_code(&row.text(sql::documents::DOCUMENT_TYPE)?)
                     .ok_or(StoreError::Shape)?,
                 count: row.i64(sql::documents::DOCUMENTS)?.unsigned_abs(),
@@ -81,8 +81,8 @@ impl Store {
         }
         let id = derive("privacy", &[asked_by.as_bytes(), &now.timestamp_micros().to_be_bytes()]);
         let actor = Actor { id: asked_by.to_string(), ..Actor::default() };
-        let entry = Done::to(scope, "privacy_report").entry(id, now, &actor);
-        auditing::write(&mut tx, self.keys.platform(), &[entry]).await?;
+        let entry = AuditedAction::to(scope, "privacy_report").entry(id, now, &actor);
+        audit_trail::write(&mut tx, self.keys.platform(), &[entry]).await?;
         tx.commit().await?;
         Ok(held)
     }

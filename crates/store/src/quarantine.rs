@@ -6,19 +6,19 @@ use std::collections::BTreeSet;
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
-use super::auditing::{Done, PLATFORM};
-use super::seal::sealed_for;
+use super::audit_trail::{AuditedAction, PLATFORM};
+use super::encrypted_columns::sealed_for;
 use super::{Keys, Store, StoreError};
 use crate::statements::admission;
 use crate::statements::quarantine as sql;
 use anamnesis_core::audit::Actor;
 use anamnesis_core::clock::{micros, ordered_id};
 use anamnesis_core::failpoints;
-use anamnesis_core::fold::KeyHash;
 use anamnesis_core::ids::{OrgId, derive};
+use anamnesis_core::projection::KeyHash;
 use anamnesis_core::reason::Reason;
 use anamnesis_core::scope::Scope;
-use anamnesis_crypto::{Cell, PatientKeys, PlatformKey, first_half};
+use anamnesis_crypto::{ColumnRef, PatientKeys, PlatformKey, first_half};
 use anamnesis_sql::{Access, Arg, Row};
 
 /// Bytes of a body that is bound as it is, one row a statement: a bulk statement may hold several copies of its rows.
@@ -26,7 +26,7 @@ const LARGE_BODY: usize = 64 << 10;
 
 /// A message that was set aside, without its content.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
-pub struct Aside {
+pub struct QuarantinedMessage {
     pub id: Uuid,
     pub organization_id: Option<Uuid>,
     pub reason: String,
@@ -47,7 +47,7 @@ pub struct Aside {
 
 /// Its content, as it came.
 #[derive(Clone, PartialEq)]
-pub struct Content {
+pub struct QuarantinedContent {
     pub body: Vec<u8>,
     /// CloudEvents attributes that travelled with it, as JSON.
     pub attributes: Option<Vec<u8>>,
@@ -55,7 +55,7 @@ pub struct Content {
 
 /// How much of a content was shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum View {
+pub enum ContentView {
     /// Its size alone.
     Nothing,
     Redacted,
@@ -65,13 +65,13 @@ pub enum View {
 
 /// What a person did to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Deed {
-    Shown(View),
+pub enum QuarantineAction {
+    Shown(ContentView),
     Retried,
     Dropped,
 }
 
-impl Deed {
+impl QuarantineAction {
     fn code(self) -> &'static str {
         match self {
             Self::Shown(_) => "shown",
@@ -83,9 +83,9 @@ impl Deed {
     /// In the audit trail.
     fn entry(self) -> &'static str {
         match self {
-            Self::Shown(View::Nothing) => "quarantined_shown",
-            Self::Shown(View::Redacted) => "quarantined_shown_redacted",
-            Self::Shown(View::Raw) => "quarantined_shown_raw",
+            Self::Shown(ContentView::Nothing) => "quarantined_shown",
+            Self::Shown(ContentView::Redacted) => "quarantined_shown_redacted",
+            Self::Shown(ContentView::Raw) => "quarantined_shown_raw",
             Self::Retried => "quarantined_retried",
             Self::Dropped => "quarantined_dropped",
         }
@@ -93,9 +93,9 @@ impl Deed {
 
     fn content(self) -> Option<&'static str> {
         match self {
-            Self::Shown(View::Nothing) => Some("none"),
-            Self::Shown(View::Redacted) => Some("redacted"),
-            Self::Shown(View::Raw) => Some("raw"),
+            Self::Shown(ContentView::Nothing) => Some("none"),
+            Self::Shown(ContentView::Redacted) => Some("redacted"),
+            Self::Shown(ContentView::Raw) => Some("raw"),
             Self::Retried | Self::Dropped => None,
         }
     }
@@ -103,7 +103,7 @@ impl Deed {
 
 /// An entry of the trace.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
-pub struct Trace {
+pub struct QuarantineTrace {
     pub(crate) at: DateTime<Utc>,
     pub(crate) actor: String,
     pub(crate) action: String,
@@ -114,7 +114,7 @@ pub struct Trace {
 
 /// A message that cannot be stored.
 #[derive(Debug, Clone)]
-pub struct Rejected {
+pub struct RejectedMessage {
     /// Known for readable messages only.
     pub org: Option<OrgId>,
     /// The one patient of whom it speaks, as far as that can be read: where that patient has a key, it seals the body.
@@ -128,7 +128,7 @@ pub struct Rejected {
     pub attributes: Option<Vec<u8>>,
 }
 
-impl Rejected {
+impl RejectedMessage {
     /// Ids and codes alone: of a patient of whom nothing may be kept.
     #[must_use]
     pub fn without_content(self) -> Self {
@@ -144,8 +144,8 @@ pub(crate) fn mac(key: &PlatformKey, id: Uuid, org: Option<Uuid>, reason: &str, 
 }
 
 /// Of a row of [`sql::LIST`] or [`sql::SHOW`].
-fn aside(row: &Row) -> Result<Aside, StoreError> {
-    Ok(Aside {
+fn aside(row: &Row) -> Result<QuarantinedMessage, StoreError> {
+    Ok(QuarantinedMessage {
         id: row.uuid(sql::list::ID)?,
         organization_id: row.opt_uuid(sql::list::ORG_ID)?,
         reason: row.text(sql::list::REASON)?,
@@ -169,7 +169,7 @@ impl Store {
     ///
     /// # Errors
     /// Of the database.
-    pub async fn aside(&self, id: Uuid) -> Result<Option<Aside>, StoreError> {
+    pub async fn aside(&self, id: Uuid) -> Result<Option<QuarantinedMessage>, StoreError> {
         let mut tx = self.db.read(Access::Platform).await?;
         tx.fetch_optional(&sql::SHOW, vec![id.into()]).await?.as_ref().map(aside).transpose()
     }
@@ -178,7 +178,7 @@ impl Store {
     ///
     /// # Errors
     /// Of the database.
-    pub async fn set_aside(&self, state: &str, reason: &str, most: i64) -> Result<Vec<Aside>, StoreError> {
+    pub async fn set_aside(&self, state: &str, reason: &str, most: i64) -> Result<Vec<QuarantinedMessage>, StoreError> {
         let mut tx = self.db.read(Access::Platform).await?;
         let rows = tx.fetch_all(&sql::LIST, vec![state.into(), reason.into(), most.into()]).await?;
         rows.iter().map(aside).collect()
@@ -193,8 +193,8 @@ impl Store {
         &self,
         id: Uuid,
         actor: &str,
-        deed: Deed,
-    ) -> Result<Option<(Aside, Option<Content>, Vec<Trace>)>, StoreError> {
+        deed: QuarantineAction,
+    ) -> Result<Option<(QuarantinedMessage, Option<QuarantinedContent>, Vec<QuarantineTrace>)>, StoreError> {
         let mut tx = self.db.begin(Access::Platform).await?;
         let Some(row) = tx.fetch_optional(&sql::SHOW, vec![id.into()]).await? else { return Ok(None) };
         self.note(&mut tx, id, actor, deed).await?;
@@ -205,7 +205,7 @@ impl Store {
         let content = match row.opt_blob(sql::show::BODY_SEALED)? {
             None => None,
             Some(body) => {
-                let sealed = Sealed { id, key: key_of(&row)?, body };
+                let sealed = SealedBody { id, key: key_of(&row)?, body };
                 let keys = match sealed.key {
                     Some(scope) => self.keys.known(&[scope]).await?,
                     None => Keys::default(),
@@ -214,7 +214,7 @@ impl Store {
             }
         };
         let trace = acts.iter().map(|row| {
-            Ok(Trace {
+            Ok(QuarantineTrace {
                 at: row.time(sql::acts_of_message::AT)?,
                 actor: row.text(sql::acts_of_message::ACTOR)?,
                 action: row.text(sql::acts_of_message::ACTION)?,
@@ -257,28 +257,28 @@ impl Store {
             return Ok(false);
         }
         let row = tx.fetch_optional(&sql::SHOW, vec![id.into()]).await?.ok_or(StoreError::Shape)?;
-        self.note(&mut tx, id, actor, Deed::Dropped).await?;
+        self.note(&mut tx, id, actor, QuarantineAction::Dropped).await?;
         tx.commit().await?;
-        self.audit_aside(&row, id, actor, Deed::Dropped).await?;
+        self.audit_aside(&row, id, actor, QuarantineAction::Dropped).await?;
         Ok(true)
     }
 
     /// In the trail of the patient or the organisation of a message, else of the platform. `row` is one of [`sql::SHOW`].
-    async fn audit_aside(&self, row: &Row, id: Uuid, actor: &str, deed: Deed) -> Result<(), StoreError> {
+    async fn audit_aside(&self, row: &Row, id: Uuid, actor: &str, deed: QuarantineAction) -> Result<(), StoreError> {
         let key = key_of(row)?;
         let org = aside(row)?.organization_id.map_or(PLATFORM, OrgId);
         let patient = key.filter(|key| key.org() == org).map(|key| key.patient());
-        let done = Done { org, patient, action: deed.entry(), subject: Some(id), outcome: "done" };
+        let done = AuditedAction { org, patient, action: deed.entry(), subject: Some(id), outcome: "done" };
         self.audit(&Actor { id: actor.to_owned(), ..Actor::default() }, done).await
     }
 
     /// A content under the key that seals it; `None` where that key is destroyed.
     pub(super) fn open_sealed(
         &self,
-        sealed: &Sealed,
+        sealed: &SealedBody,
         attributes: Option<&[u8]>,
         keys: &Keys,
-    ) -> Result<Option<Content>, StoreError> {
+    ) -> Result<Option<QuarantinedContent>, StoreError> {
         let id = sealed.id;
         let open = |keys: &PatientKeys, cell, sealed: &[u8]| keys.open(cell, sealed);
         let (body, attributes) = match sealed.key {
@@ -293,7 +293,7 @@ impl Store {
                 (platform.open(id, &sealed.body)?, attributes)
             }
         };
-        Ok(Some(Content { body, attributes }))
+        Ok(Some(QuarantinedContent { body, attributes }))
     }
 
     /// Keeps messages that cannot be stored, as ciphertext: under the key of the patient of whom they speak, so that it goes
@@ -302,20 +302,20 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::begin_attempts`].
-    pub async fn quarantine(&self, rejected: &[Rejected]) -> Result<(), StoreError> {
+    pub async fn quarantine(&self, rejected: &[RejectedMessage]) -> Result<(), StoreError> {
         if rejected.is_empty() {
             return Ok(());
         }
-        let kept = |one: &&Rejected| one.body.is_some() && !failpoints::is("aside_under_platform");
+        let kept = |one: &&RejectedMessage| one.body.is_some() && !failpoints::is("aside_under_platform");
         let scopes: BTreeSet<Scope> = rejected.iter().filter(kept).filter_map(|one| one.patient).collect();
         let keys = match scopes.is_empty() {
             true => Keys::default(),
             false => self.keys.find(&scopes.into_iter().collect::<Vec<_>>()).await?.known,
         };
         let now = self.clock.now();
-        let row = |one: &Rejected| self.quarantined(one, &keys, now);
-        let is_large = |r: &&Rejected| r.body.as_ref().is_some_and(|body| body.len() > LARGE_BODY);
-        let (large, small): (Vec<&Rejected>, Vec<&Rejected>) = rejected.iter().partition(is_large);
+        let row = |one: &RejectedMessage| self.quarantined(one, &keys, now);
+        let is_large = |r: &&RejectedMessage| r.body.as_ref().is_some_and(|body| body.len() > LARGE_BODY);
+        let (large, small): (Vec<&RejectedMessage>, Vec<&RejectedMessage>) = rejected.iter().partition(is_large);
         let mut tx = self.begin_with_keys().await?;
         tx.bulk(&sql::KEEP, small.into_iter().map(row).collect()).await?;
         for one in large {
@@ -326,10 +326,10 @@ impl Store {
     }
 
     /// The row of one of them: [`sql::KEEP`] and [`sql::KEEP_ONE`] write the same columns.
-    fn quarantined(&self, one: &Rejected, keys: &Keys, now: DateTime<Utc>) -> Vec<Arg> {
+    fn quarantined(&self, one: &RejectedMessage, keys: &Keys, now: DateTime<Utc>) -> Vec<Arg> {
         let id = derive("quarantine", &[&one.message, one.reason.code().as_bytes()]);
         let patient = one.patient.and_then(|scope| keys.get(&scope)).filter(|_| one.body.is_some());
-        let seal = |plain: &Vec<u8>, cell: Cell, row: Uuid| match patient {
+        let seal = |plain: &Vec<u8>, cell: ColumnRef, row: Uuid| match patient {
             Some(keys) => keys.seal(cell, plain, self.entropy.as_ref()),
             None => self.keys.platform().seal(row, plain, self.entropy.as_ref()),
         };
@@ -359,7 +359,7 @@ impl Store {
         tx: &mut anamnesis_sql::Transaction,
         id: Uuid,
         actor: &str,
-        deed: Deed,
+        deed: QuarantineAction,
     ) -> Result<(), StoreError> {
         let now = self.clock.now();
         let own = ordered_id(now, self.entropy.as_ref());
@@ -373,7 +373,7 @@ impl Store {
 }
 
 /// A body as it lies in the store, and whose key seals it.
-pub(super) struct Sealed {
+pub(super) struct SealedBody {
     pub(super) id: Uuid,
     pub(super) key: Option<Scope>,
     pub(super) body: Vec<u8>,
@@ -385,11 +385,11 @@ fn attributes_row(id: Uuid) -> Uuid {
 }
 
 /// The cell of a body under a patient's key.
-fn body_cell(id: Uuid) -> Cell {
-    Cell { table: "quarantine", row: id, column: "body" }
+fn body_cell(id: Uuid) -> ColumnRef {
+    ColumnRef { table: "quarantine", row: id, column: "body" }
 }
 
 /// The cell of attributes under a patient's key.
-fn attributes_cell(id: Uuid) -> Cell {
-    Cell { table: "quarantine", row: id, column: "attributes" }
+fn attributes_cell(id: Uuid) -> ColumnRef {
+    ColumnRef { table: "quarantine", row: id, column: "attributes" }
 }

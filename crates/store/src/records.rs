@@ -4,19 +4,19 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-pub use crate::batch::{Brought, OrgBatch, TraceOf};
-use anamnesis_core::account::Account;
+pub use crate::batch::{BatchMark, EventTrace, OrgBatch};
 use anamnesis_core::audit::Actor;
 use anamnesis_core::document::DocumentType;
 use anamnesis_core::fact_date::FactDate;
 use anamnesis_core::finding::{Experiencer, RiskLevel, Temporality};
-use anamnesis_core::fold::{Act, Assertion, KeyHash};
 use anamnesis_core::ids::{DocumentId, FindingId, OrgId, PassageId};
 use anamnesis_core::measured::Measured;
 use anamnesis_core::memory::{Kind, State};
-use anamnesis_core::profile::{ProfileStatement, Stamp};
+use anamnesis_core::profile::{ProfileStatement, StatementStamp};
+use anamnesis_core::projection::{Assertion, KeyHash, PersonAct};
 use anamnesis_core::provenance::Trust;
 use anamnesis_core::scope::Scope;
+use anamnesis_core::summary::Summary;
 use anamnesis_text::{Language, Span, Speaker};
 
 /// The redacted text of a document with all that may hold words, as one sealed cell.
@@ -42,7 +42,7 @@ pub struct DocumentContent {
     pub unread: Option<String>,
     /// What redaction took out, in order; empty for documents stored before it was kept.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub redactions: Vec<Taken>,
+    pub redactions: Vec<StoredReplacement>,
 }
 
 impl DocumentContent {
@@ -52,11 +52,11 @@ impl DocumentContent {
     }
 }
 
-/// One stretch that redaction took out, without its value. Places are bytes; those of the source are of the text as it came,
-/// which nobody keeps.
+/// One stretch that redaction took out, without its value. Places are bytes; those of the source are of the text as it
+/// came, which no one keeps.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(from = "Packed", into = "Packed")]
-pub struct Taken {
+#[serde(from = "PackedReplacement", into = "PackedReplacement")]
+pub struct StoredReplacement {
     /// PERSON, ES_DNI …
     pub label: String,
     pub recognizer: String,
@@ -69,18 +69,18 @@ pub struct Taken {
 }
 
 /// A list instead of named fields: a note has dozens.
-type Packed = (String, String, f64, [usize; 4], u64);
+type PackedReplacement = (String, String, f64, [usize; 4], u64);
 
-impl From<Packed> for Taken {
-    fn from((label, recognizer, score, [a, b, c, d], fingerprint): Packed) -> Self {
+impl From<PackedReplacement> for StoredReplacement {
+    fn from((label, recognizer, score, [a, b, c, d], fingerprint): PackedReplacement) -> Self {
         let span = |start: usize, end: usize| Span::new(start, end.max(start));
         Self { label, recognizer, score, source: span(a, b), redacted: span(c, d), fingerprint }
     }
 }
 
-impl From<Taken> for Packed {
-    fn from(taken: Taken) -> Self {
-        let Taken { label, recognizer, score, source, redacted, fingerprint } = taken;
+impl From<StoredReplacement> for PackedReplacement {
+    fn from(taken: StoredReplacement) -> Self {
+        let StoredReplacement { label, recognizer, score, source, redacted, fingerprint } = taken;
         (label, recognizer, score, [source.start, source.end, redacted.start, redacted.end], fingerprint)
     }
 }
@@ -110,7 +110,7 @@ impl StoredFile {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FilePlace {
     pub sha256: String,
-    /// Counted from 1; `None` where the producer told no pages.
+    /// Counted from 1; `None` where the producer gave no pages.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub page: Option<u32>,
 }
@@ -167,12 +167,12 @@ pub struct NewPassage {
     pub text_hash: [u8; 16],
     /// Keyed search terms, sorted, with repetitions.
     pub terms: Vec<i64>,
-    /// Unit vector; `None` leaves it to the nightly batch.
+    /// Unit vector; `None` leaves it to the embedding batch.
     pub vector: Option<Vec<f32>>,
 }
 
-/// `learned` where the learned ear told a probability; `rules` where a rule found the risk.
-pub(crate) const fn heard_by(learned: Option<f64>) -> &'static str {
+/// `learned` where the classifier gave a probability; `rules` where a rule found the risk.
+pub(crate) const fn detected_by(learned: Option<f64>) -> &'static str {
     match learned {
         Some(_) => "learned",
         None => "rules",
@@ -185,9 +185,9 @@ pub struct NewRisk {
     pub class: &'static str,
     pub denied: bool,
     pub experiencer: Experiencer,
-    /// Probability (0.01–0.99) where the learned ear heard it; `None` where a rule found it.
+    /// Probability (0.01–0.99) where the classifier found it; `None` where a rule found it.
     pub learned: Option<f64>,
-    /// How soon somebody must look.
+    /// How soon a person must look.
     pub level: RiskLevel,
     pub temporality: Temporality,
     /// When it happened, and which relative is meant, where it was said.
@@ -207,7 +207,7 @@ pub struct RiskDetail {
 
 impl RiskDetail {
     /// `None` where nothing of it was said.
-    pub(crate) fn told(&self) -> Option<&Self> {
+    pub(crate) fn non_empty(&self) -> Option<&Self> {
         (self.at.is_some() || self.relation.is_some()).then_some(self)
     }
 }
@@ -259,7 +259,7 @@ pub struct FindingWords {
     pub derived_from: Vec<String>,
     /// Of what tells a stretch of history: its parts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub account: Option<Account>,
+    pub account: Option<Summary>,
 }
 
 /// One finding of the log.
@@ -277,7 +277,7 @@ pub struct NewFinding {
     pub extractor_version: String,
 }
 
-/// What a profile event sets beside its findings.
+/// What a profile event sets in addition to its findings.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProfileChange {
     pub scope: Scope,
@@ -290,13 +290,13 @@ pub struct ProfileChange {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EphemeralChange {
     pub scope: Scope,
-    pub stamp: Stamp,
+    pub stamp: StatementStamp,
     pub on: bool,
 }
 
-/// Danger in a text of which nothing is kept: told at once, without content.
+/// Danger in a text of which nothing is kept: announced at once, without content.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Alarm {
+pub struct RiskAlarm {
     pub scope: Scope,
     /// Keyed hash of the message.
     pub message: KeyHash,
@@ -309,9 +309,9 @@ pub struct Alarm {
 
 /// An act of a person on a memory.
 #[derive(Debug, Clone, PartialEq)]
-pub struct NewAct {
+pub struct NewMemoryAct {
     pub scope: Scope,
-    pub act: Act,
+    pub act: PersonAct,
     /// Role code of who did it.
     pub by: &'static str,
     /// Who did it.
@@ -325,12 +325,12 @@ pub struct InboxEntry {
     pub body: KeyHash,
     pub scope: Scope,
     pub message_type: &'static str,
-    pub done: Acted,
+    pub done: MessageAct,
 }
 
 /// What a message did, for the audit trail.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Acted {
+pub struct MessageAct {
     /// The person who acts, or the producer who brings what others said.
     pub actor: Actor,
     pub action: &'static str,
@@ -339,14 +339,14 @@ pub struct Acted {
 
 /// Where a batch is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Target {
+pub(crate) struct WriteTarget {
     pub(crate) org: OrgId,
     pub(crate) now: DateTime<Utc>,
 }
 
 /// What a commit did, for metrics.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Committed {
+pub struct CommitCounts {
     pub documents: usize,
     pub findings: usize,
     pub vectors: usize,

@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use crate::consents;
 use crate::statements::retention as sql;
-use crate::{Next, StoreError};
+use crate::{PageRequest, StoreError};
 use anamnesis_core::document::DocumentType;
 use anamnesis_core::ids::{DocumentId, OrgId, PatientId};
 use anamnesis_core::retention::PrivacyTier;
@@ -20,7 +20,7 @@ use anamnesis_sql::{Arg, DbError, Row, Sql, Transaction};
 /// Which documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Lane {
+pub enum RetentionQueue {
     /// All that still have their source, in the order of their keys.
     All,
     /// Those of which it is not noted yet when they are due.
@@ -35,17 +35,17 @@ pub enum Lane {
 
 /// The last row of the page before: when it was due in microseconds, and its key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Place(pub i64, pub Uuid, pub Uuid, pub u32);
+pub struct RetentionKey(pub i64, pub Uuid, pub Uuid, pub u32);
 
-impl Place {
+impl RetentionKey {
     /// Before every row.
-    pub const START: Place = Place(i64::MIN, Uuid::nil(), Uuid::nil(), 0);
+    pub const START: RetentionKey = RetentionKey(i64::MIN, Uuid::nil(), Uuid::nil(), 0);
 }
 
 /// A document as far as keeping it matters.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Source {
-    pub place: Place,
+pub struct RetainedSource {
+    pub place: RetentionKey,
     pub patient: PatientId,
     pub document: DocumentId,
     pub revision: u32,
@@ -53,30 +53,30 @@ pub struct Source {
     pub recorded_at: DateTime<Utc>,
     /// As noted before.
     pub due_at: Option<DateTime<Utc>>,
-    pub reckoned: bool,
+    pub is_evaluated: bool,
     pub patient_tier: Option<PrivacyTier>,
     pub country: Option<String>,
     /// A legal hold keeps it.
     pub held: bool,
 }
 
-/// Documents of a lane after `after`, at most `limit`; `until` matters to those that are due.
+/// Documents of a queue after `after`, at most `limit`; `until` matters to those that are due.
 ///
 /// # Errors
 /// Of the database.
 pub async fn sources(
     tx: &mut Transaction,
     org: OrgId,
-    lane: Lane,
+    queue: RetentionQueue,
     until: DateTime<Utc>,
-    Next { after, limit }: Next<Place>,
-) -> Result<Vec<Source>, DbError> {
+    PageRequest { after, limit }: PageRequest<RetentionKey>,
+) -> Result<Vec<RetainedSource>, DbError> {
     let mut args: Vec<Arg> = vec![org.0.into(), after.1.into(), after.2.into(), after.3.into(), limit.into()];
-    let sql: &Sql = match lane {
-        Lane::Withdrawn | Lane::Records => return Ok(Vec::new()),
-        Lane::All => &sql::ALL_SOURCES,
-        Lane::Unreckoned => &sql::UNEVALUATED_SOURCES,
-        Lane::Due => {
+    let sql: &Sql = match queue {
+        RetentionQueue::Withdrawn | RetentionQueue::Records => return Ok(Vec::new()),
+        RetentionQueue::All => &sql::ALL_SOURCES,
+        RetentionQueue::Unreckoned => &sql::UNEVALUATED_SOURCES,
+        RetentionQueue::Due => {
             args.extend([until.into(), after.0.into()]);
             &sql::DUE_SOURCES
         }
@@ -88,7 +88,7 @@ pub async fn sources(
 ///
 /// # Errors
 /// Of the database.
-pub async fn sources_of(tx: &mut Transaction, org: OrgId, patients: &[Uuid]) -> Result<Vec<Source>, DbError> {
+pub async fn sources_of(tx: &mut Transaction, org: OrgId, patients: &[Uuid]) -> Result<Vec<RetainedSource>, DbError> {
     let args = vec![org.0.into(), Arg::Uuids(patients.to_vec())];
     let rows = tx.fetch_all(&sql::EVALUATED_SOURCES_OF_PATIENTS, args).await?;
     rows.iter().map(source).collect()
@@ -109,15 +109,15 @@ pub async fn date_anew(
 }
 
 /// Of a row of [`sql::ALL_SOURCES`] or of those with the same columns.
-fn source(row: &Row) -> Result<Source, DbError> {
+fn source(row: &Row) -> Result<RetainedSource, DbError> {
     let decode = |index| DbError::Decode { index };
     let patient = row.uuid(sql::all_sources::PATIENT_ID)?;
     let document = row.uuid(sql::all_sources::DOCUMENT_ID)?;
     let revision = row.i64(sql::all_sources::REVISION)?;
     let revision = u32::try_from(revision).map_err(|_| decode(sql::all_sources::REVISION))?;
     let due_at = row.opt_i64(sql::all_sources::RETENTION_DUE_AT)?;
-    Ok(Source {
-        place: Place(due_at.unwrap_or(i64::MIN), patient, document, revision),
+    Ok(RetainedSource {
+        place: RetentionKey(due_at.unwrap_or(i64::MIN), patient, document, revision),
         patient: PatientId(patient),
         document: DocumentId(document),
         revision,
@@ -125,7 +125,7 @@ fn source(row: &Row) -> Result<Source, DbError> {
             .ok_or(decode(sql::all_sources::DOCUMENT_TYPE))?,
         recorded_at: row.time(sql::all_sources::RECORDED_AT)?,
         due_at: row.opt_time(sql::all_sources::RETENTION_DUE_AT)?,
-        reckoned: row.bool(sql::all_sources::RECKONED)?,
+        is_evaluated: row.bool(sql::all_sources::RECKONED)?,
         patient_tier: row.opt_text(sql::all_sources::PRIVACY_TIER)?.as_deref().and_then(PrivacyTier::from_code),
         country: row.opt_text(sql::all_sources::COUNTRY)?,
         held: row.i64(sql::all_sources::HOLDS)? > 0,
@@ -134,18 +134,18 @@ fn source(row: &Row) -> Result<Source, DbError> {
 
 /// A patient of whom nothing came since a term began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Dormant {
-    pub place: Place,
+pub struct DormantPatient {
+    pub place: RetentionKey,
     pub patient: PatientId,
     /// A legal hold keeps the patient, or a document of theirs.
     pub held: bool,
 }
 
 /// Of a row of [`sql::DORMANT`] or [`sql::STILL_DORMANT`].
-fn dormant_row(row: &Row) -> Result<Dormant, DbError> {
+fn dormant_row(row: &Row) -> Result<DormantPatient, DbError> {
     let patient = row.uuid(sql::dormant::PATIENT_ID)?;
-    Ok(Dormant {
-        place: Place(row.i64(sql::dormant::CREATED_AT)?, patient, Uuid::nil(), 0),
+    Ok(DormantPatient {
+        place: RetentionKey(row.i64(sql::dormant::CREATED_AT)?, patient, Uuid::nil(), 0),
         patient: PatientId(patient),
         held: row.i64(sql::dormant::HOLDS)? > 0,
     })
@@ -153,8 +153,8 @@ fn dormant_row(row: &Row) -> Result<Dormant, DbError> {
 
 /// A patient with a denial, and memories.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Withdrawn {
-    pub place: Place,
+pub struct WithdrawnPatient {
+    pub place: RetentionKey,
     pub patient: PatientId,
     /// It is the one by which memory is denied now, and nothing was forgotten since it is in force: it began after it was recorded,
     /// came back when a permit ended, or the organisation asks for it only now.
@@ -169,8 +169,8 @@ pub async fn withdrawn(
     tx: &mut Transaction,
     (org, keys): (OrgId, &dyn KeyStore),
     until: DateTime<Utc>,
-    Next { after, limit }: Next<Place>,
-) -> Result<Vec<Withdrawn>, StoreError> {
+    PageRequest { after, limit }: PageRequest<RetentionKey>,
+) -> Result<Vec<WithdrawnPatient>, StoreError> {
     let args = vec![org.0.into(), until.into(), after.0.into(), after.1.into(), after.2.into(), limit.into()];
     let rows = tx.fetch_all(&sql::WITHDRAWN, args).await?;
     let patients = rows.iter().map(|row| row.uuid(sql::withdrawn::PATIENT_ID)).collect::<Result<Vec<_>, DbError>>()?;
@@ -180,7 +180,7 @@ pub async fn withdrawn(
     }
     let keys = keys.find(&scopes).await?.known;
     let said = consents::rows_of(tx, org, Arg::Uuids(patients.clone())).await?;
-    let denying_of = |(patient, all): (&PatientId, &Vec<consents::Recorded>)| {
+    let denying_of = |(patient, all): (&PatientId, &Vec<consents::RecordedConsent>)| {
         let keys = keys.get(&Scope::new(org, *patient).ok()?)?;
         Some((*patient, consents::denying(all, keys, until)?))
     };
@@ -190,8 +190,8 @@ pub async fn withdrawn(
         let denying = denying.get(&patient).copied();
         let forgotten = row.opt_time(sql::withdrawn::FORGOTTEN_AT)?;
         let forgets = |denial: consents::Denial| denial.id == consent && forgotten.is_none_or(|at| at < denial.since);
-        let place = Place(row.i64(sql::withdrawn::FROM_AT)?, patient.0, consent, 0);
-        Ok(Withdrawn { place, patient, forgets: denying.is_some_and(forgets) })
+        let place = RetentionKey(row.i64(sql::withdrawn::FROM_AT)?, patient.0, consent, 0);
+        Ok(WithdrawnPatient { place, patient, forgets: denying.is_some_and(forgets) })
     };
     rows.iter().zip(patients).map(of).collect()
 }
@@ -204,8 +204,8 @@ pub async fn dormant(
     tx: &mut Transaction,
     org: OrgId,
     until: DateTime<Utc>,
-    Next { after, limit }: Next<Place>,
-) -> Result<Vec<Dormant>, DbError> {
+    PageRequest { after, limit }: PageRequest<RetentionKey>,
+) -> Result<Vec<DormantPatient>, DbError> {
     let args = vec![org.0.into(), until.into(), after.0.into(), after.1.into(), limit.into()];
     tx.fetch_all(&sql::DORMANT, args).await?.iter().map(dormant_row).collect()
 }
@@ -239,13 +239,13 @@ pub async fn organization(tx: &mut Transaction, org: OrgId) -> Result<(Option<Pr
 ///
 /// # Errors
 /// Of the database.
-pub async fn reckon(
+pub async fn set_due_dates(
     tx: &mut Transaction,
     org: OrgId,
-    reckoned: &[(&Source, Option<DateTime<Utc>>)],
+    due_dates: &[(&RetainedSource, Option<DateTime<Utc>>)],
     now: DateTime<Utc>,
 ) -> Result<u64, DbError> {
-    let row = |(source, due): &(&Source, Option<DateTime<Utc>>)| -> Vec<Arg> {
+    let row = |(source, due): &(&RetainedSource, Option<DateTime<Utc>>)| -> Vec<Arg> {
         sql::set_due::Row {
             org_id: org.0.into(),
             patient_id: source.patient.0.into(),
@@ -256,7 +256,7 @@ pub async fn reckon(
         }
         .into()
     };
-    tx.bulk(&sql::SET_DUE, reckoned.iter().map(row).collect()).await
+    tx.bulk(&sql::SET_DUE, due_dates.iter().map(row).collect()).await
 }
 
 #[cfg(test)]

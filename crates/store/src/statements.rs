@@ -6,7 +6,7 @@ include!(concat!(env!("OUT_DIR"), "/statements.rs"));
 
 /// A statement of the folder.
 #[derive(Debug, Clone, Copy)]
-pub struct Named {
+pub struct NamedStatement {
     /// File and name, such as `read/memories/of_documents`.
     pub name: &'static str,
     pub sql: &'static Sql,

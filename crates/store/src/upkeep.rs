@@ -5,13 +5,13 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use crate::statements::upkeep as sql;
-use crate::{Next, auditing, fading};
+use crate::{PageRequest, audit_trail, decay_index};
 use anamnesis_core::clock::micros;
 use anamnesis_core::ids::OrgId;
 use anamnesis_crypto::{PlatformKey, first_half};
 use anamnesis_sql::{Arg, DbError, Row, Sql, Transaction};
 
-/// The mark of [`fading::mark`] that says up to when receipts of erasures have ended.
+/// The mark of [`decay_index::mark`] that says up to when receipts of erasures have ended.
 const RECEIPTS_ENDED: &str = "receipts_ended";
 
 /// Up to when receipts of erasures have ended, whatever their term was then: of erasures before it there may be none. A mark that
@@ -24,7 +24,7 @@ pub async fn receipts_ended(
     org: OrgId,
     key: &PlatformKey,
 ) -> Result<Option<DateTime<Utc>>, DbError> {
-    let Some(mark) = fading::mark(tx, org, RECEIPTS_ENDED).await? else { return Ok(None) };
+    let Some(mark) = decay_index::mark(tx, org, RECEIPTS_ENDED).await? else { return Ok(None) };
     let (at, _) = mark.as_u64_pair();
     let ended = DateTime::from_timestamp_micros(at.cast_signed());
     Ok(ended.filter(|ended| ended_mark(org, key, *ended) == mark))
@@ -43,7 +43,7 @@ pub async fn end_receipts(
     if receipts_ended(tx, org, key).await?.is_some_and(|ended| ended >= until) {
         return Ok(());
     }
-    fading::set_mark(tx, org, RECEIPTS_ENDED, ended_mark(org, key, until), now).await
+    decay_index::set_mark(tx, org, RECEIPTS_ENDED, ended_mark(org, key, until), now).await
 }
 
 /// The instant, and half of a keyed hash of it.
@@ -57,7 +57,7 @@ fn ended_mark(org: OrgId, key: &PlatformKey, at: DateTime<Utc>) -> uuid::Uuid {
 /// Which rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Lane {
+pub enum UpkeepQueue {
     Messages,
     Events,
     Attempts,
@@ -83,9 +83,9 @@ pub enum Lane {
     Patterns,
 }
 
-/// How a row of a lane is named.
+/// How a row of a queue is named.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Named {
+enum UpkeepKeyKind {
     /// By an id, which has its sixteen bytes and is compared as an id.
     Id,
     /// By a hash.
@@ -94,94 +94,97 @@ enum Named {
     Text,
 }
 
-impl Lane {
-    fn named(self) -> Named {
+impl UpkeepQueue {
+    fn named(self) -> UpkeepKeyKind {
         match self {
-            Self::Messages | Self::Attempts => Named::Hash,
-            Self::Runs | Self::Patterns => Named::Text,
-            _ => Named::Id,
+            Self::Messages | Self::Attempts => UpkeepKeyKind::Hash,
+            Self::Runs | Self::Patterns => UpkeepKeyKind::Text,
+            _ => UpkeepKeyKind::Id,
         }
     }
 }
 
 /// The last row of the page before: its instant in microseconds and its key.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct After(pub i64, pub Vec<u8>);
+pub struct UpkeepKey(pub i64, pub Vec<u8>);
 
-impl After {
+impl UpkeepKey {
     /// Before every row.
-    pub fn start(lane: Lane) -> Self {
-        Self(i64::MIN, if lane.named() == Named::Id { vec![0; 16] } else { Vec::new() })
+    pub fn start(queue: UpkeepQueue) -> Self {
+        Self(i64::MIN, if queue.named() == UpkeepKeyKind::Id { vec![0; 16] } else { Vec::new() })
     }
 }
 
 /// A row that may go.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Spent {
-    pub lane: Lane,
-    pub place: After,
+pub struct ExpiredRow {
+    pub queue: UpkeepQueue,
+    pub place: UpkeepKey,
 }
 
-/// Rows of a lane that are as old as `until` or older, after `after`, at most `limit`.
+/// Rows of a queue that are as old as `until` or older, after `after`, at most `limit`.
 ///
 /// # Errors
 /// Of the database.
-pub async fn spent(
+pub async fn expired_rows(
     tx: &mut Transaction,
     org: OrgId,
-    lane: Lane,
+    queue: UpkeepQueue,
     until: DateTime<Utc>,
-    Next { after, limit }: Next<&After>,
-) -> Result<Vec<Spent>, DbError> {
-    if lane == Lane::Audit {
-        let next = Next { after: after.0, limit };
-        let blocks = auditing::purgeable(tx, org, until, next).await?;
-        return Ok(blocks.into_iter().map(|number| Spent { lane, place: After(number, Vec::new()) }).collect());
+    PageRequest { after, limit }: PageRequest<&UpkeepKey>,
+) -> Result<Vec<ExpiredRow>, DbError> {
+    if queue == UpkeepQueue::Audit {
+        let next = PageRequest { after: after.0, limit };
+        let blocks = audit_trail::purgeable(tx, org, until, next).await?;
+        return Ok(blocks
+            .into_iter()
+            .map(|number| ExpiredRow { queue, place: UpkeepKey(number, Vec::new()) })
+            .collect());
     }
-    let mut args = vec![until.into(), after.0.into(), key(lane, &after.1)?, limit.into()];
+    let mut args = vec![until.into(), after.0.into(), key(queue, &after.1)?, limit.into()];
     // An attempt belongs to no organisation.
-    if !matches!(lane, Lane::Attempts | Lane::Batches) {
+    if !matches!(queue, UpkeepQueue::Attempts | UpkeepQueue::Batches) {
         args.insert(0, org.0.into());
     }
-    let rows = tx.fetch_all(found_by(lane), args).await?;
+    let rows = tx.fetch_all(found_by(queue), args).await?;
     let place = |row: &Row| {
-        let name = match lane.named() {
-            Named::Text => row.text(sql::messages::KEY)?.into_bytes(),
-            Named::Id | Named::Hash => row.blob(sql::messages::KEY)?,
+        let name = match queue.named() {
+            UpkeepKeyKind::Text => row.text(sql::messages::KEY)?.into_bytes(),
+            UpkeepKeyKind::Id | UpkeepKeyKind::Hash => row.blob(sql::messages::KEY)?,
         };
-        Ok(Spent { lane, place: After(row.i64(sql::messages::SINCE)?, name) })
+        Ok(ExpiredRow { queue, place: UpkeepKey(row.i64(sql::messages::SINCE)?, name) })
     };
     rows.iter().map(place).collect()
 }
 
-/// What finds the rows of a lane, all in the columns of [`sql::MESSAGES`]; entries of the audit trail are found by their block.
-fn found_by(lane: Lane) -> &'static Sql {
-    match lane {
-        Lane::Messages => &sql::MESSAGES,
-        Lane::Events => &sql::EVENTS,
-        Lane::Attempts => &sql::ATTEMPTS,
-        Lane::Batches => &sql::BATCHES,
-        Lane::AsideBodies => &sql::ASIDE_BODIES,
-        Lane::Asides | Lane::Audit => &sql::ASIDES,
-        Lane::Answers => &sql::ANSWERS,
-        Lane::Archives => &sql::ARCHIVES,
-        Lane::Runs => &sql::RUNS,
-        Lane::Holds => &sql::HOLDS,
-        Lane::Receipts => &sql::RECEIPTS,
-        Lane::Patterns => &sql::PATTERNS,
+/// What finds the rows of a queue, all in the columns of [`sql::MESSAGES`]; entries of the audit trail are found by their block.
+fn found_by(queue: UpkeepQueue) -> &'static Sql {
+    match queue {
+        UpkeepQueue::Messages => &sql::MESSAGES,
+        UpkeepQueue::Events => &sql::EVENTS,
+        UpkeepQueue::Attempts => &sql::ATTEMPTS,
+        UpkeepQueue::Batches => &sql::BATCHES,
+        UpkeepQueue::AsideBodies => &sql::ASIDE_BODIES,
+        UpkeepQueue::Asides | UpkeepQueue::Audit => &sql::ASIDES,
+        UpkeepQueue::Answers => &sql::ANSWERS,
+        UpkeepQueue::Archives => &sql::ARCHIVES,
+        UpkeepQueue::Runs => &sql::RUNS,
+        UpkeepQueue::Holds => &sql::HOLDS,
+        UpkeepQueue::Receipts => &sql::RECEIPTS,
+        UpkeepQueue::Patterns => &sql::PATTERNS,
     }
 }
 
-fn key(lane: Lane, bytes: &[u8]) -> Result<Arg, DbError> {
+fn key(queue: UpkeepQueue, bytes: &[u8]) -> Result<Arg, DbError> {
     let wrong = DbError::Decode { index: sql::messages::KEY };
-    match lane.named() {
-        Named::Hash => Ok(bytes.into()),
-        Named::Text => Ok(std::str::from_utf8(bytes).map_err(|_| wrong)?.into()),
-        Named::Id => Ok(uuid::Uuid::from_slice(bytes).map_err(|_| wrong)?.into()),
+    match queue.named() {
+        UpkeepKeyKind::Hash => Ok(bytes.into()),
+        UpkeepKeyKind::Text => Ok(std::str::from_utf8(bytes).map_err(|_| wrong)?.into()),
+        UpkeepKeyKind::Id => Ok(uuid::Uuid::from_slice(bytes).map_err(|_| wrong)?.into()),
     }
 }
 
-/// Deletes rows of one lane, or the contents of quarantined messages, by one statement. An attempt that was taken up
+/// Deletes rows of one queue, or the contents of quarantined messages, by one statement. An attempt that was taken up
 /// again since stays.
 ///
 /// # Errors
@@ -189,9 +192,9 @@ fn key(lane: Lane, bytes: &[u8]) -> Result<Arg, DbError> {
 pub async fn forget(
     tx: &mut Transaction,
     org: OrgId,
-    lane: Lane,
+    queue: UpkeepQueue,
     (until, now): (DateTime<Utc>, DateTime<Utc>),
-    spent: &[&Spent],
+    spent: &[&ExpiredRow],
 ) -> Result<u64, DbError> {
     if spent.is_empty() {
         return Ok(0);
@@ -199,31 +202,31 @@ pub async fn forget(
     let blobs = || Arg::Blobs(spent.iter().map(|row| row.place.1.clone()).collect());
     let ids = || Arg::Uuids(spent.iter().filter_map(|row| uuid::Uuid::from_slice(&row.place.1).ok()).collect());
     let texts = || Arg::Texts(spent.iter().filter_map(|row| String::from_utf8(row.place.1.clone()).ok()).collect());
-    match lane {
-        Lane::Messages => tx.execute(&sql::DELETE_MESSAGES, vec![org.0.into(), blobs()]).await,
-        Lane::Attempts => tx.execute(&sql::DELETE_ATTEMPTS, vec![until.into(), blobs()]).await,
-        Lane::Events => tx.execute(&sql::DELETE_EVENTS, vec![org.0.into(), ids()]).await,
-        Lane::AsideBodies => {
+    match queue {
+        UpkeepQueue::Messages => tx.execute(&sql::DELETE_MESSAGES, vec![org.0.into(), blobs()]).await,
+        UpkeepQueue::Attempts => tx.execute(&sql::DELETE_ATTEMPTS, vec![until.into(), blobs()]).await,
+        UpkeepQueue::Events => tx.execute(&sql::DELETE_EVENTS, vec![org.0.into(), ids()]).await,
+        UpkeepQueue::AsideBodies => {
             tx.execute(&sql::TRACE_ASIDE_BODIES, vec![ids(), now.into()]).await?;
             tx.execute(&sql::DROP_ASIDE_BODIES, vec![ids(), now.into()]).await
         }
-        Lane::Asides => {
+        UpkeepQueue::Asides => {
             tx.execute(&sql::DELETE_ASIDE_ACTS, vec![ids()]).await?;
             tx.execute(&sql::DELETE_ASIDES, vec![ids()]).await
         }
-        Lane::Archives => {
+        UpkeepQueue::Archives => {
             tx.execute(&sql::DROP_ARCHIVED, vec![org.0.into(), ids(), until.into(), now.into()]).await?;
             tx.execute(&sql::DELETE_ARCHIVES, vec![org.0.into(), ids(), until.into()]).await
         }
-        Lane::Runs => tx.execute(&sql::DELETE_RUNS, vec![org.0.into(), texts(), until.into()]).await,
-        Lane::Holds => tx.execute(&sql::DELETE_HOLDS, vec![org.0.into(), ids(), until.into()]).await,
-        Lane::Receipts => tx.execute(&sql::DELETE_RECEIPTS, vec![org.0.into(), ids(), until.into()]).await,
-        Lane::Patterns => tx.execute(&sql::DELETE_PATTERNS, vec![org.0.into(), texts(), until.into()]).await,
-        Lane::Answers => tx.execute(&sql::DELETE_ANSWERS, vec![org.0.into(), ids(), until.into()]).await,
-        Lane::Batches => tx.execute(&sql::DELETE_BATCHES, vec![until.into(), ids()]).await,
-        Lane::Audit => {
+        UpkeepQueue::Runs => tx.execute(&sql::DELETE_RUNS, vec![org.0.into(), texts(), until.into()]).await,
+        UpkeepQueue::Holds => tx.execute(&sql::DELETE_HOLDS, vec![org.0.into(), ids(), until.into()]).await,
+        UpkeepQueue::Receipts => tx.execute(&sql::DELETE_RECEIPTS, vec![org.0.into(), ids(), until.into()]).await,
+        UpkeepQueue::Patterns => tx.execute(&sql::DELETE_PATTERNS, vec![org.0.into(), texts(), until.into()]).await,
+        UpkeepQueue::Answers => tx.execute(&sql::DELETE_ANSWERS, vec![org.0.into(), ids(), until.into()]).await,
+        UpkeepQueue::Batches => tx.execute(&sql::DELETE_BATCHES, vec![until.into(), ids()]).await,
+        UpkeepQueue::Audit => {
             let blocks: Vec<i64> = spent.iter().map(|row| row.place.0).collect();
-            auditing::purge(tx, org, &blocks, until).await
+            audit_trail::purge(tx, org, &blocks, until).await
         }
     }
 }

@@ -71,7 +71,7 @@ pub enum SendError {
 
 /// An answer.
 #[derive(Debug)]
-pub struct Reply {
+pub struct HttpResponse {
     pub status: StatusCode,
     pub headers: HeaderMap,
     /// Whole for a success, else its first 16 KiB.
@@ -141,7 +141,12 @@ impl Client {
     ///
     /// # Errors
     /// See [`SendError`]; an answer that is no success is no error here.
-    pub async fn send(&self, request: RequestBuilder, token: &Token, largest: usize) -> Result<Reply, SendError> {
+    pub async fn send(
+        &self,
+        request: RequestBuilder,
+        token: &Token,
+        largest: usize,
+    ) -> Result<HttpResponse, SendError> {
         let request = request.build().map_err(|_| SendError::Request)?;
         if request.url().origin() != self.endpoint.url().origin() {
             return Err(SendError::Elsewhere);
@@ -166,7 +171,7 @@ impl Client {
         mut request: Request,
         key: Option<&HeaderValue>,
         largest: usize,
-    ) -> Result<Reply, SendError> {
+    ) -> Result<HttpResponse, SendError> {
         if let Some(key) = key {
             request.headers_mut().insert(AUTHORIZATION, key.clone());
         }
@@ -176,7 +181,7 @@ impl Client {
             true => whole(response, &headers, largest).await?,
             false => beginning(response).await,
         };
-        Ok(Reply { status, headers, body })
+        Ok(HttpResponse { status, headers, body })
     }
 }
 
@@ -247,7 +252,7 @@ mod tests {
         (server, client)
     }
 
-    async fn asked(client: &Client, token: &Token) -> Result<Reply, SendError> {
+    async fn asked(client: &Client, token: &Token) -> Result<HttpResponse, SendError> {
         client.send(client.get(client.endpoint().url()), token, 100).await
     }
 

@@ -8,5 +8,5 @@ mod client;
 mod token;
 
 pub use address::{AddressError, Endpoint, apart, is_local_host, is_protected};
-pub use client::{Client, ClientError, Options, Reply, SendError, authority};
+pub use client::{Client, ClientError, HttpResponse, Options, SendError, authority};
 pub use token::{NoToken, Token};

@@ -23,16 +23,16 @@ pub struct NoToken;
 /// A file with a token, as it was when last read.
 pub struct TokenFile {
     path: PathBuf,
-    known: Mutex<Option<Known>>,
+    known: Mutex<Option<CachedToken>>,
 }
 
 /// The token that was read, and by what an unchanged file is known; `None` where it must be read again in any case.
-struct Known {
-    mark: Option<Mark>,
+struct CachedToken {
+    mark: Option<FileStamp>,
     secret: SecretString,
 }
 
-type Mark = (Option<SystemTime>, u64);
+type FileStamp = (Option<SystemTime>, u64);
 
 impl Token {
     pub fn file(path: PathBuf) -> Self {
@@ -90,7 +90,7 @@ impl TokenFile {
         match text.as_ref().map(|text| text.trim()) {
             Ok(token) if !token.is_empty() => {
                 let secret = SecretString::from(token);
-                *self.known() = Some(Known { mark: Some(mark), secret: secret.clone() });
+                *self.known() = Some(CachedToken { mark: Some(mark), secret: secret.clone() });
                 Some(secret)
             }
             _ => self.before(),
@@ -101,7 +101,7 @@ impl TokenFile {
         self.known().as_ref().map(|known| known.secret.clone())
     }
 
-    fn known(&self) -> MutexGuard<'_, Option<Known>> {
+    fn known(&self) -> MutexGuard<'_, Option<CachedToken>> {
         self.known.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }

@@ -11,8 +11,8 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::cli::Failure;
-use anamnesis_crypto::copies::Known;
+use crate::cli::CliError;
+use anamnesis_crypto::copies::KeyFileSummary;
 use anamnesis_sql::copies::{Snapshot, newest_schema};
 
 pub(crate) const MANIFEST: &str = "manifest.json";
@@ -52,7 +52,7 @@ pub(crate) struct FileMark {
 }
 
 impl KeysMark {
-    pub(crate) fn of(known: &Known) -> Self {
+    pub(crate) fn of(known: &KeyFileSummary) -> Self {
         let erased = known.erased();
         let (id, generation) = known.stamp.unzip();
         Self { id, generation, patients: known.patients.len() - erased, erased }
@@ -84,7 +84,7 @@ impl Manifest {
         instant: DateTime<Utc>,
         store: Option<Snapshot>,
         keys: Option<KeysMark>,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, CliError> {
         let names = store.iter().flat_map(Snapshot::files).chain(keys.iter().map(|_| KEYS.to_owned()));
         let files = names.map(|name| Ok((name.clone(), FileMark::of(&folder.join(&name))?)));
         let files = files.collect::<std::io::Result<_>>()?;
@@ -93,8 +93,8 @@ impl Manifest {
 
     /// # Errors
     /// When it cannot be written.
-    pub(crate) fn write(&self, folder: &Path) -> Result<(), Failure> {
-        let text = serde_json::to_vec_pretty(self).map_err(|_| Failure::failed("the manifest cannot be written"))?;
+    pub(crate) fn write(&self, folder: &Path) -> Result<(), CliError> {
+        let text = serde_json::to_vec_pretty(self).map_err(|_| CliError::failed("the manifest cannot be written"))?;
         let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(folder.join(MANIFEST))?;
         file.write_all(&text)?;
         file.sync_all()?;
@@ -106,18 +106,18 @@ impl Manifest {
     ///
     /// # Errors
     /// Names the file that is missing, torn or changed; a newer format or schema.
-    pub(crate) fn read(folder: &Path) -> Result<Self, Failure> {
-        let none = || Failure::usage(format!("{} is no backup: it has no {MANIFEST}", folder.display()));
+    pub(crate) fn read(folder: &Path) -> Result<Self, CliError> {
+        let none = || CliError::usage(format!("{} is no backup: it has no {MANIFEST}", folder.display()));
         let text = std::fs::read(folder.join(MANIFEST)).map_err(|_| none())?;
         let manifest: Self = serde_json::from_slice(&text)
-            .map_err(|_| Failure::failed(format!("{MANIFEST} is damaged, or of another version")))?;
+            .map_err(|_| CliError::failed(format!("{MANIFEST} is damaged, or of another version")))?;
         if manifest.format > FORMAT {
-            return Err(Failure::failed("the backup was made by a newer version of this program: use that one"));
+            return Err(CliError::failed("the backup was made by a newer version of this program: use that one"));
         }
         if let Some(store) = &manifest.store
             && store.schema > newest_schema()
         {
-            return Err(Failure::failed(format!(
+            return Err(CliError::failed(format!(
                 "the backup has migration {}, which this version does not know: use version {} or a newer one",
                 store.schema, manifest.version
             )));
@@ -127,7 +127,7 @@ impl Manifest {
         for name in named {
             let found = FileMark::of(&folder.join(&name)).ok();
             if found.is_none() || found.as_ref() != manifest.files.get(&name) {
-                return Err(Failure::failed(format!(
+                return Err(CliError::failed(format!(
                     "{name} of the backup is missing, torn or changed: its checksum is not the manifest's; use another backup"
                 )));
             }

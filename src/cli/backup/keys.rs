@@ -7,14 +7,14 @@ use tempfile::TempDir;
 
 use super::files::{copied, private_folder, set_aside, sync_parent};
 use super::{KEYS, key_file, key_place};
-use crate::cli::{Failure, keyring};
+use crate::cli::{CliError, keyring};
 use anamnesis_config::Settings;
-use anamnesis_crypto::copies::{self, Known};
+use anamnesis_crypto::copies::{self, KeyFileSummary};
 use anamnesis_crypto::{KeyError, KeyTable as _, PostgresTable, TableState};
 
 /// The configured place of keys.
 #[expect(clippy::large_enum_variant, reason = "one of them exists in a process")]
-pub(crate) enum KeysPlace {
+pub(crate) enum KeysLocation {
     File(PathBuf),
     Database(PostgresTable),
 }
@@ -25,12 +25,12 @@ pub(crate) struct KeysFile {
     _copy: Option<TempDir>,
 }
 
-impl KeysPlace {
+impl KeysLocation {
     /// Nothing is opened yet.
     ///
     /// # Errors
     /// For a database that is no place for keys.
-    pub(crate) fn of(settings: &Settings) -> Result<Self, Failure> {
+    pub(crate) fn of(settings: &Settings) -> Result<Self, CliError> {
         match settings.store.keys_url.expose_secret() {
             "" => Ok(Self::File(settings.store.keys.clone())),
             _ => Ok(Self::Database(keyring::database(settings).map_err(refused)?)),
@@ -57,7 +57,7 @@ impl KeysPlace {
     ///
     /// # Errors
     /// When a database does not answer.
-    pub(crate) async fn exists(&self) -> Result<bool, Failure> {
+    pub(crate) async fn exists(&self) -> Result<bool, CliError> {
         match self {
             Self::File(path) => Ok(path.exists()),
             Self::Database(table) => match table.state().await {
@@ -72,7 +72,7 @@ impl KeysPlace {
     ///
     /// # Errors
     /// Where there are none, or they cannot be read.
-    pub(crate) async fn copy_to(&self, to: &Path) -> Result<Known, Failure> {
+    pub(crate) async fn copy_to(&self, to: &Path) -> Result<KeyFileSummary, CliError> {
         match self {
             Self::File(path) => copies::copy(path, to).await.map_err(|_| key_file(path))?,
             Self::Database(table) => table.copy_out(to).await.map_err(refused)?,
@@ -84,7 +84,7 @@ impl KeysPlace {
     ///
     /// # Errors
     /// When a database cannot be read.
-    pub(crate) async fn look(&self) -> Result<KeysFile, Failure> {
+    pub(crate) async fn look(&self) -> Result<KeysFile, CliError> {
         match self {
             Self::File(path) => Ok(KeysFile { path: path.clone(), _copy: None }),
             Self::Database(table) => {
@@ -100,7 +100,7 @@ impl KeysPlace {
     ///
     /// # Errors
     /// When it cannot be made.
-    pub(crate) fn stage(&self) -> Result<KeysFile, Failure> {
+    pub(crate) fn stage(&self) -> Result<KeysFile, CliError> {
         match self {
             Self::File(present) => {
                 let path = super::files::suffixed(present, ".restoring");
@@ -123,7 +123,7 @@ impl KeysPlace {
     ///
     /// # Errors
     /// When they cannot be written: what was there is unchanged.
-    pub(crate) async fn put(&self, staged: &KeysFile) -> Result<(), Failure> {
+    pub(crate) async fn put(&self, staged: &KeysFile) -> Result<(), CliError> {
         match self {
             Self::File(present) => {
                 set_aside(present)?;
@@ -143,7 +143,7 @@ impl KeysFile {
     ///
     /// # Errors
     /// When they cannot be copied.
-    pub(crate) fn fill(&self, from: &Path) -> Result<(), Failure> {
+    pub(crate) fn fill(&self, from: &Path) -> Result<(), CliError> {
         Ok(copied(from, &self.path)?)
     }
 
@@ -151,11 +151,11 @@ impl KeysFile {
     ///
     /// # Errors
     /// When it cannot be removed.
-    pub(crate) fn remove(&self) -> Result<(), Failure> {
+    pub(crate) fn remove(&self) -> Result<(), CliError> {
         Ok(std::fs::remove_file(&self.path)?)
     }
 }
 
-fn refused(error: KeyError) -> Failure {
+fn refused(error: KeyError) -> CliError {
     keyring::failure(&error.into())
 }

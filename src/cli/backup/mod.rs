@@ -16,29 +16,29 @@ use std::time::Instant;
 use clap::Subcommand;
 use serde_json::json;
 
-use super::output::Format;
-use super::{Context, Exit, Failure, output};
+use super::output::OutputFormat;
+use super::{CliError, Context, Exit, output};
 use anamnesis_config::{self as config, Settings};
 use anamnesis_core::clock::{Clock as _, SystemClock};
 use anamnesis_sql::copies;
 use anamnesis_sql::{DbError, Location};
 pub(crate) use files::Manifest;
 use files::{KEYS, KeysMark};
-use keys::KeysPlace;
+use keys::KeysLocation;
 
 #[derive(Debug, clap::Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub struct Args {
     #[command(subcommand)]
-    what: Option<What>,
+    what: Option<BackupSubcommand>,
     /// Folder to make; it must not be there yet. A copy that was not finished has the ending `.partial`.
     path: Option<PathBuf>,
     #[command(flatten)]
-    part: Part,
+    part: BackupPartArgs,
 }
 
 #[derive(Debug, Subcommand)]
-enum What {
+enum BackupSubcommand {
     /// Say whether a backup is whole, belongs together and opens with the configured root key
     Verify {
         path: PathBuf,
@@ -51,7 +51,7 @@ enum What {
 /// Which of the two.
 #[derive(Debug, Clone, Copy, clap::Args)]
 #[group(multiple = false)]
-pub(crate) struct Part {
+pub(crate) struct BackupPartArgs {
     /// The store without its keys.
     #[arg(long)]
     store_only: bool,
@@ -60,7 +60,7 @@ pub(crate) struct Part {
     keys_only: bool,
 }
 
-impl Part {
+impl BackupPartArgs {
     /// Store and keys.
     pub(crate) const BOTH: Self = Self { store_only: false, keys_only: false };
 
@@ -75,17 +75,19 @@ impl Part {
 
 /// # Errors
 /// When the store or the keys are not there or cannot be copied, or a backup is not whole.
-pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
-    let settings = config::load(context.config.as_deref()).map_err(|error| Failure::usage(error.to_string()))?;
-    let format = context.format_or(Format::Table);
+pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, CliError> {
+    let settings = config::load(context.config.as_deref()).map_err(|error| CliError::usage(error.to_string()))?;
+    let format = context.format_or(OutputFormat::Table);
     match (args.what, args.path) {
-        (Some(What::Verify { path, every }), _) => context.block_on(verify(&settings, &path, every, format)),
+        (Some(BackupSubcommand::Verify { path, every }), _) => {
+            context.block_on(verify(&settings, &path, every, format))
+        }
         (None, Some(path)) => context.block_on(async {
             let done = make(&settings, &path, args.part, format).await?;
             context.read.note(&settings).await;
             Ok(done)
         }),
-        (None, None) => Err(Failure::usage("a folder for the backup is missing")),
+        (None, None) => Err(CliError::usage("a folder for the backup is missing")),
     }
 }
 
@@ -93,20 +95,20 @@ pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
 ///
 /// # Errors
 /// Where the folder is there already, or there is nothing to copy, or it cannot be copied.
-pub(crate) async fn made(settings: &Settings, path: &Path, part: Part) -> Result<Manifest, Failure> {
+pub(crate) async fn made(settings: &Settings, path: &Path, part: BackupPartArgs) -> Result<Manifest, CliError> {
     if path.exists() {
-        return Err(Failure::usage(format!("{} is there already: name a new folder", path.display())));
+        return Err(CliError::usage(format!("{} is there already: name a new folder", path.display())));
     }
     let location = Location::of(&settings.store).map_err(|error| database(&error))?;
     if part.store()
         && let Location::File(store) = &location
         && !store.is_file()
     {
-        return Err(Failure::usage(format!("store.path: there is no store at {}", store.display())));
+        return Err(CliError::usage(format!("store.path: there is no store at {}", store.display())));
     }
-    let keys = KeysPlace::of(settings)?;
+    let keys = KeysLocation::of(settings)?;
     if part.keys() && !keys.exists().await? {
-        return Err(Failure::usage(format!("{}: there is no key store at {}", keys.setting(), keys.name())));
+        return Err(CliError::usage(format!("{}: there is no key store at {}", keys.setting(), keys.name())));
     }
     let partial = files::partial(path);
     if partial.exists() {
@@ -124,13 +126,15 @@ pub(crate) async fn made(settings: &Settings, path: &Path, part: Part) -> Result
     Ok(manifest)
 }
 
-async fn make(settings: &Settings, path: &Path, part: Part, format: Format) -> Result<Exit, Failure> {
+async fn make(settings: &Settings, path: &Path, part: BackupPartArgs, format: OutputFormat) -> Result<Exit, CliError> {
     let began = Instant::now();
     let manifest = made(settings, path, part).await?;
     let took = began.elapsed();
     match format {
-        Format::Json => output::json(&json!({"path": path, "seconds": took.as_secs_f64(), "manifest": manifest}))?,
-        Format::Table => {
+        OutputFormat::Json => {
+            output::json(&json!({"path": path, "seconds": took.as_secs_f64(), "manifest": manifest}))?
+        }
+        OutputFormat::Table => {
             output::line(&format!(
                 "{}: {} files, {} bytes, {} patients, {:.1} s.",
                 path.display(),
@@ -145,15 +149,15 @@ async fn make(settings: &Settings, path: &Path, part: Part, format: Format) -> R
     Ok(Exit::Done)
 }
 
-async fn verify(settings: &Settings, path: &Path, every: usize, format: Format) -> Result<Exit, Failure> {
+async fn verify(settings: &Settings, path: &Path, every: usize, format: OutputFormat) -> Result<Exit, CliError> {
     let manifest = Manifest::read(path)?;
     let checked = pair::check(settings, path, &manifest, every).await?;
     match format {
-        Format::Json => {
+        OutputFormat::Json => {
             output::json(&json!({"path": path, "whole": true, "patients": checked.patients, "erased": checked.erased,
             "opened": checked.opened, "manifest": manifest}))?;
         }
-        Format::Table => output::line(&format!(
+        OutputFormat::Table => output::line(&format!(
             "{}: whole; {} patients, of whom {} were erased; {} documents opened.",
             path.display(),
             checked.patients,
@@ -164,22 +168,22 @@ async fn verify(settings: &Settings, path: &Path, every: usize, format: Format) 
     Ok(Exit::Done)
 }
 
-fn copy(error: copies::CopyError) -> Failure {
+fn copy(error: copies::CopyError) -> CliError {
     match error {
         copies::CopyError::Database(error) => database(&error),
-        copies::CopyError::InUse => Failure::new(Exit::Held, error.to_string()),
-        error => Failure::failed(error.to_string()),
+        copies::CopyError::InUse => CliError::new(Exit::Held, error.to_string()),
+        error => CliError::failed(error.to_string()),
     }
 }
 
-fn database(error: &DbError) -> Failure {
-    Failure::failed(format!("the store: {error}"))
+fn database(error: &DbError) -> CliError {
+    CliError::failed(format!("the store: {error}"))
 }
 
-fn key_file(path: &Path) -> Failure {
+fn key_file(path: &Path) -> CliError {
     key_place(&format!("{}: the key store cannot be read or copied, or is damaged", path.display()))
 }
 
-fn key_place(text: &str) -> Failure {
-    Failure::failed(text.to_owned())
+fn key_place(text: &str) -> CliError {
+    CliError::failed(text.to_owned())
 }

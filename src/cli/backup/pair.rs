@@ -6,18 +6,18 @@ use std::sync::Arc;
 
 use super::files::{KEYS, Manifest};
 use super::{copy, key_file};
-use crate::cli::{Failure, keyring};
+use crate::cli::{CliError, keyring};
 use anamnesis_config::Settings;
 use anamnesis_core::clock::{Clock, Entropy, SystemClock, SystemEntropy};
 use anamnesis_core::failpoints;
-use anamnesis_crypto::copies::{self as key_copies, Known};
-use anamnesis_crypto::{Cell, KeyError, KeyStore as _, KeyTable as _, Keyring, SqliteTable, TableState};
+use anamnesis_crypto::copies::{self as key_copies, KeyFileSummary};
+use anamnesis_crypto::{ColumnRef, KeyError, KeyStore as _, KeyTable as _, Keyring, SqliteTable, TableState};
 use anamnesis_sql::copies::{self, Patients};
 use anamnesis_store::document_row;
 
 /// What was found.
 #[derive(Debug, Default)]
-pub(crate) struct Checked {
+pub(crate) struct PairCheck {
     pub(crate) patients: usize,
     pub(crate) erased: usize,
     /// Documents that were opened.
@@ -33,9 +33,9 @@ pub(crate) async fn check(
     folder: &Path,
     manifest: &Manifest,
     every: usize,
-) -> Result<Checked, Failure> {
+) -> Result<PairCheck, CliError> {
     let patients = match &manifest.store {
-        Some(snapshot) => Some(copies::look(snapshot, folder, every).await.map_err(copy)?),
+        Some(snapshot) => Some(copies::verify(snapshot, folder, every).await.map_err(copy)?),
         None => None,
     };
     let known = match &manifest.keys {
@@ -44,11 +44,11 @@ pub(crate) async fn check(
     };
     match (patients, known) {
         (Some(patients), Some(known)) => together(settings, &patients, &known, &folder.join(KEYS)).await,
-        (Some(patients), None) => Ok(Checked { patients: patients.all.len(), ..Checked::default() }),
+        (Some(patients), None) => Ok(PairCheck { patients: patients.all.len(), ..PairCheck::default() }),
         (None, Some(known)) => {
-            Ok(Checked { patients: known.patients.len(), erased: known.erased(), ..Checked::default() })
+            Ok(PairCheck { patients: known.patients.len(), erased: known.erased(), ..PairCheck::default() })
         }
-        (None, None) => Err(Failure::failed("the backup holds neither a store nor keys")),
+        (None, None) => Err(CliError::failed("the backup holds neither a store nor keys")),
     }
 }
 
@@ -57,18 +57,18 @@ pub(crate) async fn check(
 pub(crate) async fn together(
     settings: &Settings,
     patients: &Patients,
-    known: &Known,
+    known: &KeyFileSummary,
     keys: &Path,
-) -> Result<Checked, Failure> {
+) -> Result<PairCheck, CliError> {
     let erased = |scope| matches!(known.patients.get(scope), Some(Some(_)));
-    let mut checked = Checked { patients: patients.all.len(), ..Checked::default() };
+    let mut checked = PairCheck { patients: patients.all.len(), ..PairCheck::default() };
     checked.erased = patients.all.iter().filter(|scope| erased(scope)).count();
     if failpoints::is("restore_foreign_keys") {
         return Ok(checked);
     }
     let missing = patients.all.iter().filter(|scope| !known.patients.contains_key(scope)).count();
     if missing > 0 {
-        return Err(Failure::failed(format!(
+        return Err(CliError::failed(format!(
             "the keys are older than the store, or another store's: {missing} of {} patients have no key in them; \
              use keys that were copied with this store or later",
             patients.all.len()
@@ -79,7 +79,7 @@ pub(crate) async fn together(
             return Err(foreign());
         }
         if generation < seen {
-            return Err(Failure::failed(format!(
+            return Err(CliError::failed(format!(
                 "the keys are older than the store: they are at generation {generation}, the store has seen {seen}; \
                  use keys that were copied with this store or later"
             )));
@@ -91,7 +91,8 @@ pub(crate) async fn together(
             continue;
         }
         let found = opened.find(&[sample.scope]).await.map_err(|error| keyring::failure(&error.into()))?;
-        let cell = Cell { table: "documents", row: document_row(sample.document, sample.revision), column: "content" };
+        let cell =
+            ColumnRef { table: "documents", row: document_row(sample.document, sample.revision), column: "content" };
         let opens = found.known.get(&sample.scope).is_some_and(|keys| keys.open(cell, &sample.sealed).is_ok());
         if !opens {
             return Err(foreign());
@@ -101,15 +102,15 @@ pub(crate) async fn together(
     Ok(checked)
 }
 
-fn foreign() -> Failure {
-    Failure::failed(
+fn foreign() -> CliError {
+    CliError::failed(
         "the keys are another store's: they do not open what is in this one; use keys that were copied with this store or \
          later",
     )
 }
 
 /// Opens a copy of a key file, so that nothing of the backup is changed. The folder of the copy goes when it is dropped.
-async fn open(settings: &Settings, keys: &Path) -> Result<(tempfile::TempDir, Keyring), Failure> {
+async fn open(settings: &Settings, keys: &Path) -> Result<(tempfile::TempDir, Keyring), CliError> {
     let (clock, entropy): (Arc<dyn Clock>, Arc<dyn Entropy>) = (Arc::new(SystemClock), Arc::new(SystemEntropy));
     let folder = tempfile::tempdir()?;
     let path = folder.path().join(KEYS);

@@ -11,12 +11,12 @@ use serde_json::json;
 use uuid::Uuid;
 
 use super::files::{KEYS, Manifest, copied, set_aside, suffixed, sync_parent};
-use super::keys::{KeysFile, KeysPlace};
-use super::{Part, copy, database, key_file, pair};
-use crate::cli::erase::Applied;
-use crate::cli::output::Format;
-use crate::cli::world::World;
-use crate::cli::{Context, Exit, Failure, erase, output};
+use super::keys::{KeysFile, KeysLocation};
+use super::{BackupPartArgs, copy, database, key_file, pair};
+use crate::cli::app::App;
+use crate::cli::erase::AppliedErasures;
+use crate::cli::output::OutputFormat;
+use crate::cli::{CliError, Context, Exit, erase, output};
 use anamnesis_config::{self as config, Settings};
 use anamnesis_core::clock::{Clock as _, SystemClock};
 use anamnesis_core::ids::{OrgId, PatientId};
@@ -24,7 +24,7 @@ use anamnesis_core::scope::Scope;
 use anamnesis_crypto::copies as key_copies;
 use anamnesis_sql::Location;
 use anamnesis_sql::copies::{self, STORE_FILE};
-use anamnesis_store::erasing::{Request, Subject};
+use anamnesis_store::erasure::{ErasureRequest, ErasureSubject};
 
 /// A document of every so many patients is opened before anything is put in place.
 const EVERY: usize = 100;
@@ -34,7 +34,7 @@ pub struct Args {
     /// Folder that `backup` made.
     path: PathBuf,
     #[command(flatten)]
-    part: Part,
+    part: BackupPartArgs,
     /// Put it in place of a store or of keys that are there. Files that are replaced stay next to it, with the ending
     /// `.replaced`; rows of a server's database are gone.
     #[arg(long)]
@@ -47,11 +47,11 @@ pub struct Args {
 
 /// # Errors
 /// When the backup is not whole, the two do not belong together, or something is there and `--replace` was not given.
-pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
-    let settings = config::load(context.config.as_deref()).map_err(|error| Failure::usage(error.to_string()))?;
+pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, CliError> {
+    let settings = config::load(context.config.as_deref()).map_err(|error| CliError::usage(error.to_string()))?;
     let receipts = args.receipts.as_deref().map(read_receipts).transpose()?.unwrap_or_default();
     context.block_on(async {
-        let done = restore(&settings, &args, receipts, context.format_or(Format::Table)).await?;
+        let done = restore(&settings, &args, receipts, context.format_or(OutputFormat::Table)).await?;
         context.read.note(&settings).await;
         Ok(done)
     })
@@ -60,28 +60,27 @@ pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
 async fn restore(
     settings: &Settings,
     args: &Args,
-    mut receipts: Vec<Request>,
-    format: Format,
-) -> Result<Exit, Failure> {
+    mut receipts: Vec<ErasureRequest>,
+    format: OutputFormat,
+) -> Result<Exit, CliError> {
     let began = Instant::now();
     let manifest = Manifest::read(&args.path)?;
     let location = Location::of(&settings.store).map_err(|error| database(&error))?;
     let store = manifest.store.as_ref().filter(|_| args.part.store());
     let keys = manifest.keys.as_ref().filter(|_| args.part.keys());
     if (args.part.store_only && store.is_none()) || (args.part.keys_only && keys.is_none()) {
-        return Err(Failure::usage("the backup does not hold that part"));
+        return Err(CliError::usage("the backup does not hold that part"));
     }
     let engine = if matches!(location, Location::Postgres(_)) { "postgres" } else { "sqlite" };
     if let Some(snapshot) = store
         && snapshot.engine != engine
     {
-        return Err(Failure::usage(format!("the backup is of {} and store.url of {engine}", snapshot.engine)));
+        return Err(CliError::usage(format!("the backup is of {} and store.url of {engine}", snapshot.engine)));
     }
-    let present = KeysPlace::of(settings)?;
+    let present = KeysLocation::of(settings)?;
     let there = keys.is_some() && present.exists().await?;
     if there && !args.replace {
-        let name = present.name();
-        return Err(Failure::failed(format!("{name} is there already: give --replace to put the backup in its place")));
+        return Err(keys_are_there(&present));
     }
     if let (Some(_), Location::File(path)) = (store, &location)
         && copies::holds_anything(path).await.map_err(copy)?
@@ -107,7 +106,7 @@ async fn restore(
     };
     let gathered = match store {
         Some(_) => gather(settings, args.replace && replaced, replaced, &mut receipts).await,
-        None => Gathered { are_known: true, ..Gathered::default() },
+        None => ReplacedStore { are_known: true, ..ReplacedStore::default() },
     };
     if let Some(snapshot) = store {
         match &location {
@@ -128,16 +127,16 @@ async fn restore(
     let applied = if store.is_some() {
         erase_again(settings, &receipts, gathered.decisions.as_ref()).await
     } else {
-        Some(Applied::default())
+        Some(AppliedErasures::default())
     };
     let took = began.elapsed().as_secs_f64();
     match format {
-        Format::Json => output::json(&json!({"path": args.path, "seconds": took, "instant": manifest.instant,
+        OutputFormat::Json => output::json(&json!({"path": args.path, "seconds": took, "instant": manifest.instant,
             "patients": checked.patients, "erased": checked.erased, "opened": checked.opened, "kept_erased": erased,
             "erased_again": applied.map(|applied| applied.erased), "held": applied.map(|applied| applied.held),
             "decisions_lost": applied.and_then(|applied| applied.decisions_lost), "receipts_known": gathered.are_known,
             "receipts_forged": gathered.forged}))?,
-        Format::Table => output::line(&format!(
+        OutputFormat::Table => output::line(&format!(
             "Restored the state of {}: {} patients, {} of them erased ({erased} since the backup), {took:.1} s.",
             manifest.instant, checked.patients, checked.erased
         ))?,
@@ -145,10 +144,14 @@ async fn restore(
     Ok(exit(&gathered, applied))
 }
 
+fn keys_are_there(present: &KeysLocation) -> CliError {
+    CliError::failed(format!("{} is there already: give --replace to put the backup in its place", present.name()))
+}
+
 /// Whether anything is left for a person: an erasure that a hold keeps, a decision that is lost, or what nobody can tell.
-fn exit(gathered: &Gathered, applied: Option<Applied>) -> Exit {
+fn exit(gathered: &ReplacedStore, applied: Option<AppliedErasures>) -> Exit {
     let is_open = applied.is_none_or(|applied| applied.held > 0 || applied.decisions_lost.is_some_and(|lost| lost > 0));
-    // Of a store that could not be read nobody knows what was decided there.
+    // Of a store that could not be read no one knows what was decided there.
     let is_compared = applied.is_some_and(|applied| applied.decisions_lost.is_some());
     let is_unknown = !gathered.are_known
         || (gathered.was_asked && gathered.decisions.is_none())
@@ -158,7 +161,7 @@ fn exit(gathered: &Gathered, applied: Option<Applied>) -> Exit {
 
 /// What the store that is replaced says.
 #[derive(Default)]
-struct Gathered {
+struct ReplacedStore {
     /// It was there, and was asked.
     was_asked: bool,
     /// False where nobody knows what was erased since the backup: it would come back unsaid.
@@ -170,26 +173,31 @@ struct Gathered {
 }
 
 /// Adds the receipts of the store that is replaced.
-async fn gather(settings: &Settings, readable: bool, replaced: bool, receipts: &mut Vec<Request>) -> Gathered {
+async fn gather(
+    settings: &Settings,
+    readable: bool,
+    replaced: bool,
+    receipts: &mut Vec<ErasureRequest>,
+) -> ReplacedStore {
     if !replaced && receipts.is_empty() {
         output::note("what was erased since the backup is known from --receipts alone");
     }
     if !readable {
-        return Gathered { are_known: true, ..Gathered::default() };
+        return ReplacedStore { are_known: true, ..ReplacedStore::default() };
     }
     let was_asked = true;
     match newer_receipts(settings).await {
         Some((newer, forged, decided)) => {
             receipts.extend(newer);
-            Gathered { was_asked, are_known: true, forged, decisions: Some(decided) }
+            ReplacedStore { was_asked, are_known: true, forged, decisions: Some(decided) }
         }
-        None => Gathered { was_asked, are_known: !receipts.is_empty(), ..Gathered::default() },
+        None => ReplacedStore { was_asked, are_known: !receipts.is_empty(), ..ReplacedStore::default() },
     }
 }
 
 /// A receipt as `report erasures` or an event `erasure.completed` has it.
 #[derive(serde::Deserialize)]
-struct Line {
+struct ReceiptLine {
     organization_id: Uuid,
     patient_id: Uuid,
     erasure_id: Uuid,
@@ -199,26 +207,26 @@ struct Line {
     requested_at: Option<DateTime<Utc>>,
 }
 
-impl Line {
-    fn request(self) -> Option<Request> {
-        Some(Request {
+impl ReceiptLine {
+    fn request(self) -> Option<ErasureRequest> {
+        Some(ErasureRequest {
             scope: Scope::new(OrgId(self.organization_id), PatientId(self.patient_id)).ok()?,
             id: self.erasure_id,
-            subject: Subject::read(&self.what, self.subject_id)?,
+            subject: ErasureSubject::read(&self.what, self.subject_id)?,
             requested_by: self.requested_by.unwrap_or_default(),
             requested_at: self.requested_at.unwrap_or_else(|| SystemClock.now()),
         })
     }
 }
 
-fn read_receipts(path: &Path) -> Result<Vec<Request>, Failure> {
+fn read_receipts(path: &Path) -> Result<Vec<ErasureRequest>, CliError> {
     let text = std::fs::read_to_string(path)
-        .map_err(|_| Failure::usage(format!("--receipts: {} cannot be read", path.display())))?;
+        .map_err(|_| CliError::usage(format!("--receipts: {} cannot be read", path.display())))?;
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     let requests = lines.map(|(at, line)| {
-        let request = serde_json::from_str::<Line>(line).ok().and_then(Line::request);
+        let request = serde_json::from_str::<ReceiptLine>(line).ok().and_then(ReceiptLine::request);
         request.ok_or_else(|| {
-            Failure::usage(format!(
+            CliError::usage(format!(
                 "--receipts: line {} is no receipt: organization_id, patient_id, erasure_id, what (patient, document, memory) \
                  and subject_id as JSON",
                 at + 1
@@ -229,12 +237,12 @@ fn read_receipts(path: &Path) -> Result<Vec<Request>, Failure> {
 }
 
 /// What was erased in the store that is replaced. One that cannot be opened is said to be: its receipts may be needed.
-async fn newer_receipts(settings: &Settings) -> Option<(Vec<Request>, usize, BTreeSet<Uuid>)> {
-    let receipts = match World::with(settings.clone()).await {
-        Ok(world) => {
-            let receipts = erase::receipts(&world).await.ok();
-            let decisions = world.store.decisions().await.ok();
-            world.store.close().await;
+async fn newer_receipts(settings: &Settings) -> Option<(Vec<ErasureRequest>, usize, BTreeSet<Uuid>)> {
+    let receipts = match App::with(settings.clone()).await {
+        Ok(app) => {
+            let receipts = erase::receipts(&app).await.ok();
+            let decisions = app.store.decisions().await.ok();
+            app.store.close().await;
             receipts.zip(decisions)
         }
         Err(_) => None,
@@ -246,7 +254,8 @@ async fn newer_receipts(settings: &Settings) -> Option<(Vec<Request>, usize, BTr
     }
     let (receipts, decisions) = receipts?;
     let all = receipts.len();
-    let genuine: Vec<Request> = receipts.into_iter().filter(|one| one.is_genuine).map(|one| one.request).collect();
+    let genuine: Vec<ErasureRequest> =
+        receipts.into_iter().filter(|one| one.is_genuine).map(|one| one.request).collect();
     let forged = all - genuine.len();
     if forged > 0 {
         output::note(&format!(
@@ -258,17 +267,21 @@ async fn newer_receipts(settings: &Settings) -> Option<(Vec<Request>, usize, BTr
 }
 
 /// Brings what was restored up to the erasures since: before anybody is served from it.
-async fn erase_again(settings: &Settings, receipts: &[Request], decisions: Option<&BTreeSet<Uuid>>) -> Option<Applied> {
-    let applied = match World::with(settings.clone()).await {
-        Ok(world) => {
-            let applied = erase::apply(&world, receipts).await.ok();
+async fn erase_again(
+    settings: &Settings,
+    receipts: &[ErasureRequest],
+    decisions: Option<&BTreeSet<Uuid>>,
+) -> Option<AppliedErasures> {
+    let applied = match App::with(settings.clone()).await {
+        Ok(app) => {
+            let applied = erase::apply(&app, receipts).await.ok();
             // A store that was restored is no local trial any more.
-            let marked = world.store.note_served().await.ok();
-            let kept = world.store.decisions().await.ok();
-            world.store.close().await;
+            let marked = app.store.note_served().await.ok();
+            let kept = app.store.decisions().await.ok();
+            app.store.close().await;
             let decisions_lost =
                 decisions.zip(kept).map(|(decisions, kept)| decisions.difference(&kept).count() as u64);
-            applied.zip(marked).map(|(applied, ())| Applied { decisions_lost, ..applied })
+            applied.zip(marked).map(|(applied, ())| AppliedErasures { decisions_lost, ..applied })
         }
         Err(_) => None,
     };
@@ -285,7 +298,7 @@ async fn erase_again(settings: &Settings, receipts: &[Request], decisions: Optio
     }
     // A store of an older version, which its own program opens: nothing was erased since that would be lost.
     if receipts.is_empty() {
-        return applied.or(Some(Applied::default()));
+        return applied.or(Some(AppliedErasures::default()));
     }
     if applied.is_none() {
         output::note("erasures since the backup are not applied yet: a worker completes them, or restore again");
@@ -294,7 +307,7 @@ async fn erase_again(settings: &Settings, receipts: &[Request], decisions: Optio
 }
 
 /// The keys of the backup, without those that the present key store destroyed since; how many these are.
-async fn stage_keys(args: &Args, present: &KeysPlace, staged: &KeysFile, there: bool) -> Result<u64, Failure> {
+async fn stage_keys(args: &Args, present: &KeysLocation, staged: &KeysFile, there: bool) -> Result<u64, CliError> {
     let whole = args.path.join(KEYS);
     key_copies::known(&whole).await.map_err(|_| key_file(&whole))?;
     staged.fill(&whole)?;
@@ -321,11 +334,11 @@ async fn check(
     args: &Args,
     manifest: &Manifest,
     location: &Location,
-    present: &KeysPlace,
+    present: &KeysLocation,
     staged: Option<&KeysFile>,
-) -> Result<pair::Checked, Failure> {
+) -> Result<pair::PairCheck, CliError> {
     let patients = match manifest.store.as_ref().filter(|_| args.part.store()) {
-        Some(snapshot) => copies::look(snapshot, &args.path, EVERY).await.map_err(copy)?,
+        Some(snapshot) => copies::verify(snapshot, &args.path, EVERY).await.map_err(copy)?,
         None => match location {
             // Keys alone, before any store.
             Location::File(path) if !path.exists() => copies::Patients::default(),
@@ -336,7 +349,7 @@ async fn check(
     let keys = match staged {
         Some(staged) => &staged.path,
         None if !present.exists().await? => {
-            return Err(Failure::failed(format!(
+            return Err(CliError::failed(format!(
                 "{}: there is no key store at {}: restore the keys first (--keys-only)",
                 present.setting(),
                 present.name()
@@ -352,7 +365,7 @@ async fn check(
 }
 
 /// Puts a store's file in place. What was there is kept under another name.
-fn put(from: &Path, to: &Path) -> Result<(), Failure> {
+fn put(from: &Path, to: &Path) -> Result<(), CliError> {
     let staged = suffixed(to, ".restoring");
     if staged.exists() {
         std::fs::remove_file(&staged)?;
@@ -368,7 +381,7 @@ fn put(from: &Path, to: &Path) -> Result<(), Failure> {
 }
 
 /// As whoever may change the schema.
-fn owner(settings: &Settings) -> Result<Location, Failure> {
+fn owner(settings: &Settings) -> Result<Location, CliError> {
     let mut store = settings.store.clone();
     if !store.migrate_url.expose_secret().is_empty() {
         store.url = store.migrate_url.clone();

@@ -8,19 +8,19 @@ use std::path::{Path, PathBuf};
 use clap::Subcommand;
 use serde_json::{Map, Value};
 
-use super::output::{self, Format};
-use super::{Context, Exit, Failure};
+use super::output::{self, OutputFormat};
+use super::{CliError, Context, Exit};
 use anamnesis_core::event::EventKind;
 use anamnesis_messages::contract::{MessageType, schema};
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(subcommand)]
-    what: What,
+    what: ContractSubcommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum What {
+enum ContractSubcommand {
     /// JSON Schemas (draft 2020-12) of all messages and events
     Schemas {
         /// Write one file per message into this folder instead of printing.
@@ -37,16 +37,16 @@ enum What {
 
 /// # Errors
 /// When a file or standard output cannot be written.
-pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, CliError> {
     match args.what {
-        What::Asyncapi { prefix } => output::line(asyncapi::text(&prefix).trim_end())?,
-        What::Schemas { out: Some(folder) } => write_all(&folder)?,
-        What::Schemas { out: None } if context.format_or(Format::Table) == Format::Json => {
+        ContractSubcommand::Asyncapi { prefix } => output::line(asyncapi::text(&prefix).trim_end())?,
+        ContractSubcommand::Schemas { out: Some(folder) } => write_all(&folder)?,
+        ContractSubcommand::Schemas { out: None } if context.format_or(OutputFormat::Table) == OutputFormat::Json => {
             let schemas: Map<String, Value> =
                 all().into_iter().map(|(name, schema)| (name.to_owned(), schema)).collect();
             output::json(&schemas)?;
         }
-        What::Schemas { out: None } => {
+        ContractSubcommand::Schemas { out: None } => {
             let rows = all()
                 .into_iter()
                 .map(|(name, schema)| [name.to_owned(), fields(&schema, true), fields(&schema, false)]);
@@ -70,7 +70,7 @@ pub fn files() -> Vec<(String, String)> {
     messages.chain(events).collect()
 }
 
-fn write_all(folder: &Path) -> Result<(), Failure> {
+fn write_all(folder: &Path) -> Result<(), CliError> {
     std::fs::create_dir_all(folder)?;
     for (name, text) in files() {
         let path = folder.join(name);

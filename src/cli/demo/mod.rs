@@ -1,6 +1,6 @@
-//! `demo`: the main job on shipped sample patients, without a server and without a key, then thirty simulated nights.
+//! `demo`: the main job on shipped sample patients, without a server and without a key, then thirty simulated runs.
 
-mod told;
+mod report;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -11,16 +11,16 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-use super::keyring::First;
-use super::output::{self, Format};
-use super::world::World;
-use super::{Context, Exit, Failure, worker};
+use super::app::App;
+use super::keyring::KeyStoreSetup;
+use super::output::{self, OutputFormat};
+use super::{CliError, Context, Exit, worker};
 use anamnesis_config::Settings;
 use anamnesis_core::clock::ManualClock;
 use anamnesis_core::ids::{OrgId, PatientId};
 use anamnesis_core::scope::Scope;
 use anamnesis_messages::{Decoder, Limits};
-use anamnesis_pipeline::{Disposition, Pipeline, Raw, Tally};
+use anamnesis_pipeline::{Disposition, DispositionCounts, Pipeline, RawMessage};
 use anamnesis_search::Recall;
 
 /// Shipped with the program: four fictional patients, in Spanish and English.
@@ -40,11 +40,11 @@ pub struct Args {
 }
 
 /// A sample and when it happened.
-type Message = (DateTime<Utc>, Vec<u8>);
+type SampleMessage = (DateTime<Utc>, Vec<u8>);
 
 /// One simulated night that changed something.
 #[derive(Debug, serde::Serialize)]
-pub(super) struct Night {
+pub(super) struct DemoJobRun {
     date: NaiveDate,
     job: &'static str,
     examined: u64,
@@ -53,49 +53,55 @@ pub(super) struct Night {
 
 /// # Errors
 /// When the temporary store cannot be made.
-pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
-    let format = context.format_or(Format::Table);
+pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, CliError> {
+    let format = context.format_or(OutputFormat::Table);
     context.block_on(async {
         let started = Instant::now();
         let folder = folder(args.keep)?;
-        let settings = World::scratch_settings(context, &folder)?;
+        let settings = App::scratch_settings(context, &folder)?;
         let messages = messages(&settings)?;
-        let last = messages.iter().map(|(at, _)| *at).max().ok_or_else(|| Failure::failed("the samples are empty"))?;
+        let last = messages.iter().map(|(at, _)| *at).max().ok_or_else(|| CliError::failed("the samples are empty"))?;
         let clock = Arc::new(ManualClock::at(messages[0].0));
-        let world = World::at(settings, Arc::clone(&clock) as _, First::Makes).await?;
-        let pipeline = world.pipeline()?;
+        let app = App::at(settings, Arc::clone(&clock) as _, KeyStoreSetup::Create).await?;
+        let pipeline = app.pipeline()?;
         let tally = feed(&pipeline, &clock, messages).await;
         clock.set(last);
-        let nights = nights(&world, &clock).await?;
-        let recall = recall(&world, &pipeline)?;
+        let job_runs = simulate_jobs(&app, &clock).await?;
+        let recall = recall(&app, &pipeline)?;
         let people = people()?;
-        let told = told::Told { recall: &recall, people: &people, tally: &tally, nights: &nights, folder: &folder };
+        let demo_report = report::DemoReport {
+            recall: &recall,
+            people: &people,
+            tally: &tally,
+            job_runs: &job_runs,
+            folder: &folder,
+        };
         match format {
-            Format::Json => output::json(&told.json().await?)?,
-            Format::Table => told.print().await?,
+            OutputFormat::Json => output::json(&demo_report.json().await?)?,
+            OutputFormat::Table => demo_report.print().await?,
         }
         output::note(&format!("Finished in {:.1} s. Nothing left this machine.", started.elapsed().as_secs_f64()));
-        world.store.close().await;
+        app.store.close().await;
         Ok(if tally.of("stored") == tally.total() { Exit::Done } else { Exit::Partial })
     })
 }
 
-fn folder(keep: Option<PathBuf>) -> Result<PathBuf, Failure> {
+fn folder(keep: Option<PathBuf>) -> Result<PathBuf, CliError> {
     let folder = keep.unwrap_or_else(|| std::env::temp_dir().join(format!("anamnesis-demo-{}", std::process::id())));
     if folder.join("store.db").exists() {
-        return Err(Failure::usage("--keep: this folder already holds a store; name a new one"));
+        return Err(CliError::usage("--keep: this folder already holds a store; name a new one"));
     }
     std::fs::create_dir_all(&folder)?;
     Ok(folder)
 }
 
 /// All samples in the order in which they happened.
-fn messages(settings: &Settings) -> Result<Vec<Message>, Failure> {
+fn messages(settings: &Settings) -> Result<Vec<SampleMessage>, CliError> {
     let decoder = Decoder::new(Limits::with_body(settings.intake.max_body_bytes));
     let mut messages = Vec::new();
     for line in SAMPLES.iter().flat_map(|(_, lines)| lines.lines()).filter(|line| !line.trim().is_empty()) {
-        let envelope = decoder.decode(line.as_bytes()).map_err(|refusal| Failure::failed(refusal.to_string()))?;
-        let at = envelope.message.happened_at().ok_or_else(|| Failure::failed("a sample has no time"))?;
+        let envelope = decoder.decode(line.as_bytes()).map_err(|refusal| CliError::failed(refusal.to_string()))?;
+        let at = envelope.message.happened_at().ok_or_else(|| CliError::failed("a sample has no time"))?;
         messages.push((at, line.as_bytes().to_vec()));
     }
     messages.sort();
@@ -103,14 +109,14 @@ fn messages(settings: &Settings) -> Result<Vec<Message>, Failure> {
 }
 
 /// Day by day, with the clock standing where the day ends.
-async fn feed(pipeline: &Pipeline, clock: &ManualClock, messages: Vec<Message>) -> Tally {
+async fn feed(pipeline: &Pipeline, clock: &ManualClock, messages: Vec<SampleMessage>) -> DispositionCounts {
     let progress = output::progress_count(Some(messages.len() as u64));
-    let mut tally = Tally::default();
+    let mut tally = DispositionCounts::default();
     for day in messages.chunk_by(|a, b| a.0.date_naive() == b.0.date_naive()) {
         if let Some((at, _)) = day.last() {
             clock.set(*at);
         }
-        let bodies = day.iter().map(|(_, body)| Raw::of(body.clone())).collect();
+        let bodies = day.iter().map(|(_, body)| RawMessage::of(body.clone())).collect();
         for disposition in pipeline.run(bodies).await {
             tally.add(disposition);
             progress.inc(1);
@@ -120,22 +126,22 @@ async fn feed(pipeline: &Pipeline, clock: &ManualClock, messages: Vec<Message>) 
     tally
 }
 
-/// Thirty nights of every job, one day after the other, as the worker's bell would ring them.
-async fn nights(world: &World, clock: &ManualClock) -> Result<Vec<Night>, Failure> {
-    let night = worker::night(world, CancellationToken::new()).await?;
+/// Thirty daily runs of every job, one day after the other, as the ticker of a worker would start them.
+async fn simulate_jobs(app: &App, clock: &ManualClock) -> Result<Vec<DemoJobRun>, CliError> {
+    let scheduler = worker::scheduler(app, CancellationToken::new()).await?;
     let progress = output::progress_count(Some(NIGHTS as u64));
-    let mut told: Vec<Night> = Vec::new();
+    let mut runs: Vec<DemoJobRun> = Vec::new();
     for _ in 0..NIGHTS {
         clock.advance(Duration::days(1));
-        let reports = night.round().await.map_err(|error| Failure::failed(error.to_string()))?;
+        let reports = scheduler.round().await.map_err(|error| CliError::failed(error.to_string()))?;
         for report in reports.iter().filter(|r| r.changed > 0) {
-            let same = |n: &&mut Night| n.date == report.as_of && n.job == report.job.code();
-            if let Some(night) = told.iter_mut().find(same) {
-                night.examined += report.examined;
-                night.changed += report.changed;
+            let same = |n: &&mut DemoJobRun| n.date == report.as_of && n.job == report.job.code();
+            if let Some(run) = runs.iter_mut().find(same) {
+                run.examined += report.examined;
+                run.changed += report.changed;
                 continue;
             }
-            told.push(Night {
+            runs.push(DemoJobRun {
                 date: report.as_of,
                 job: report.job.code(),
                 examined: report.examined,
@@ -145,20 +151,21 @@ async fn nights(world: &World, clock: &ManualClock) -> Result<Vec<Night>, Failur
         progress.inc(1);
     }
     progress.finish_and_clear();
-    Ok(told)
+    Ok(runs)
 }
 
-fn recall(world: &World, pipeline: &Pipeline) -> Result<Recall, Failure> {
+fn recall(app: &App, pipeline: &Pipeline) -> Result<Recall, CliError> {
     let people = people()?;
-    let org = people.first().map(|(_, scope)| scope.org()).ok_or_else(|| Failure::failed("the samples name nobody"))?;
+    let org =
+        people.first().map(|(_, scope)| scope.org()).ok_or_else(|| CliError::failed("the samples name nobody"))?;
     let redactor = pipeline.redactor(org, "safe_harbor");
-    let redactor = redactor.ok_or_else(|| Failure::failed("the default policy is missing"))?;
-    let recall = Recall::new(world.store.clone(), world.models()?, Arc::clone(redactor), Arc::clone(&world.metrics));
-    Ok(recall.reading_with(pipeline.extractor_of(org)))
+    let redactor = redactor.ok_or_else(|| CliError::failed("the default policy is missing"))?;
+    let recall = Recall::new(app.store.clone(), app.models()?, Arc::clone(redactor), Arc::clone(&app.metrics));
+    Ok(recall.with_extractor(pipeline.extractor_of(org)))
 }
 
 /// Name and scope of each sample patient. The names are ours: the store does not know them.
-fn people() -> Result<Vec<(&'static str, Scope)>, Failure> {
+fn people() -> Result<Vec<(&'static str, Scope)>, CliError> {
     SAMPLES
         .iter()
         .map(|(name, lines)| {
@@ -166,13 +173,13 @@ fn people() -> Result<Vec<(&'static str, Scope)>, Failure> {
                 lines.lines().next().and_then(|l| serde_json::from_str(l).ok()).unwrap_or(json!({}));
             let id = |key: &str| first[key].as_str().and_then(|t| t.parse::<Uuid>().ok()).unwrap_or_default();
             let scope = Scope::new(OrgId(id("organization_id")), PatientId(id("patient_id")));
-            scope.map(|scope| (*name, scope)).map_err(|error| Failure::failed(error.to_string()))
+            scope.map(|scope| (*name, scope)).map_err(|error| CliError::failed(error.to_string()))
         })
         .collect()
 }
 
 /// Counts by disposition, for programs.
-pub(super) fn counts(tally: &Tally) -> serde_json::Value {
+pub(super) fn counts(tally: &DispositionCounts) -> serde_json::Value {
     let of: serde_json::Map<String, serde_json::Value> =
         tally.iter().map(|(d, n): (Disposition, u64)| (d.code().to_owned(), json!(n))).collect();
     json!(of)

@@ -4,8 +4,8 @@ use secrecy::ExposeSecret as _;
 
 use super::Doctor;
 use crate::cli::topology::fetched;
-use anamnesis_rabbitmq::topology::{Difference, Topology, counts, may_publish, retry_key_of_a_worker};
-use anamnesis_rabbitmq::{BrokerError, Link, Names, Queue, Role, definitions};
+use anamnesis_rabbitmq::topology::{Topology, TopologyDifference, counts, may_publish, retry_key_of_a_worker};
+use anamnesis_rabbitmq::{BrokerConnection, BrokerError, ConnectionRole, Names, Queue, definitions};
 
 /// Messages of the catch-all queue from which it is nearly full.
 const NEARLY_FULL: u32 = 90_000;
@@ -14,7 +14,7 @@ pub(super) async fn look(doctor: &mut Doctor) {
     if !doctor.settings.broker.is_set() {
         return doctor.skip("broker", "broker.url is not set: there is none");
     }
-    let link = match Link::open(&doctor.settings.broker, Role::Topology).await {
+    let link = match BrokerConnection::open(&doctor.settings.broker, ConnectionRole::Topology).await {
         Ok(link) => link,
         Err(error) => return refused(doctor, &error),
     };
@@ -29,11 +29,13 @@ pub(super) async fn look(doctor: &mut Doctor) {
     }
 }
 
-async fn asked(doctor: &mut Doctor, link: &Link, names: &Names) -> Result<(), BrokerError> {
+async fn asked(doctor: &mut Doctor, link: &BrokerConnection, names: &Names) -> Result<(), BrokerError> {
     let mut found = Topology::new(names).differences(link).await?;
     let exported = exported(doctor, names).await;
     // The export says the same of exchanges and queues.
-    let known = |found: &[Difference], one: &Difference| found.iter().any(|f| f.kind == one.kind && f.name == one.name);
+    let known = |found: &[TopologyDifference], one: &TopologyDifference| {
+        found.iter().any(|f| f.kind == one.kind && f.name == one.name)
+    };
     for one in exported {
         if !known(&found, &one) {
             found.push(one);
@@ -61,7 +63,7 @@ async fn asked(doctor: &mut Doctor, link: &Link, names: &Names) -> Result<(), Br
 }
 
 /// Bindings and policies, where the management API is configured.
-async fn exported(doctor: &mut Doctor, names: &Names) -> Vec<Difference> {
+async fn exported(doctor: &mut Doctor, names: &Names) -> Vec<TopologyDifference> {
     let config = doctor.settings.broker.clone();
     if config.management_url.expose_secret().is_empty() {
         doctor.skip("topology", "bindings and policies are not seen: broker.management_url is not set");
@@ -87,7 +89,7 @@ fn vhost(url: &str) -> String {
     if path.is_empty() { "/".to_owned() } else { path.replace("%2f", "/").replace("%2F", "/") }
 }
 
-async fn queues(doctor: &mut Doctor, link: &Link, names: &Names) -> Result<(), BrokerError> {
+async fn queues(doctor: &mut Doctor, link: &BrokerConnection, names: &Names) -> Result<(), BrokerError> {
     for queue in [Queue::Realtime, Queue::Bulk] {
         let name = names.queue(queue);
         if let Some((waiting @ 1.., 0)) = counts(link, &name).await? {

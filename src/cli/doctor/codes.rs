@@ -3,34 +3,34 @@
 
 use std::sync::LazyLock;
 
-use super::State;
+use super::FindingState;
 
 /// One kind of finding.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Code {
+pub(crate) struct FindingCode {
     pub(crate) check: &'static str,
     pub(crate) code: &'static str,
-    pub(crate) state: State,
+    pub(crate) state: FindingState,
     pub(crate) meaning: &'static str,
     pub(crate) remedy: &'static str,
 }
 
 /// Every code, by check.
-pub(crate) static CODES: LazyLock<Vec<Code>> = LazyLock::new(|| {
+pub(crate) static CODES: LazyLock<Vec<FindingCode>> = LazyLock::new(|| {
     let lines = include_str!("codes.tsv").lines().filter(|line| !line.starts_with('#'));
     lines.filter_map(read).collect()
 });
 
-fn read(line: &'static str) -> Option<Code> {
+fn read(line: &'static str) -> Option<FindingCode> {
     let mut cells = line.split('\t');
     let mut next = || cells.next();
     let (check, code, state, meaning, remedy) = (next()?, next()?, next()?, next()?, next()?);
-    let state = if state == State::Warning.name() { State::Warning } else { State::Fault };
-    Some(Code { check, code, state, meaning, remedy })
+    let state = if state == FindingState::Warning.name() { FindingState::Warning } else { FindingState::Fault };
+    Some(FindingCode { check, code, state, meaning, remedy })
 }
 
 /// The row of a code.
-pub(crate) fn of(code: &str) -> Option<&'static Code> {
+pub(crate) fn of(code: &str) -> Option<&'static FindingCode> {
     CODES.iter().find(|row| row.code == code)
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{Doctor, Finding, of};
+use super::{Doctor, DoctorFinding, of};
 use crate::cli::config::{BUILT, sentence};
 use crate::cli::producers;
 use anamnesis_config::check::{ProblemKind as Kind, check};
@@ -10,7 +10,7 @@ use anamnesis_config::intake::UnboundProducers;
 use anamnesis_jobs::policy::Policies;
 
 /// Every problem of the configuration.
-pub(super) fn findings(file: Option<&Path>) -> Vec<Finding> {
+pub(super) fn findings(file: Option<&Path>) -> Vec<DoctorFinding> {
     let problems = check(file, BUILT).into_iter();
     problems
         .map(|problem| {

@@ -1,10 +1,10 @@
-//! The embedding provider: asked for one vector of a word that is nobody's. And the models that stored vectors need.
+//! The embedding provider: asked for one vector of a word that is no one's. And the models that stored vectors need.
 
 use std::sync::Arc;
 
 use super::Doctor;
 use anamnesis_config::embedding::Provider;
-use anamnesis_embedding::{self as embed, BuildError, EmbedError, Models, Purpose, Unobserved};
+use anamnesis_embedding::{self as embed, BuildError, EmbedError, Models, NoopObserver, Purpose};
 
 /// What is embedded: no text of a patient.
 const WORD: &str = "doctor";
@@ -16,7 +16,7 @@ pub(super) async fn look(doctor: &mut Doctor) {
     if let Some(next) = &mut settings.next {
         next.retry.attempts = 1;
     }
-    let observer = Arc::new(Unobserved) as _;
+    let observer = Arc::new(NoopObserver) as _;
     match embed::build_models(&settings, &doctor.clock, &doctor.entropy, &observer) {
         Ok(models) => {
             ask(doctor, &models).await;

@@ -10,7 +10,7 @@ use rustix::fs::{Access, access};
 use super::Doctor;
 use crate::cli::disks;
 use anamnesis_config::extraction::ReadingProfile;
-use anamnesis_extraction::reader::Reader;
+use anamnesis_extraction::reader::ClinicalReader;
 use anamnesis_pipeline::Redactors;
 use anamnesis_pipeline::{Extractors, ExtractorsError};
 
@@ -48,7 +48,7 @@ fn models(doctor: &mut Doctor) {
     let extraction = &doctor.settings.extraction;
     let path = extraction.reader_file.clone();
     if extraction.profile == ReadingProfile::Careful && !path.as_os_str().is_empty() {
-        match Reader::open(&path) {
+        match ClinicalReader::open(&path) {
             Ok(_) => released(doctor, "extraction.reader_file", &path),
             Err(error) => doctor.found("model_file", format!("extraction.reader_file: {error}")),
         }
@@ -98,7 +98,7 @@ fn usable(doctor: &mut Doctor, path: &Path, about: &Metadata) {
     if access(path, Access::WRITE_OK).is_err() {
         return doctor.found("spool_not_writable", format!("{} may not be written to by this user", path.display()));
     }
-    // Claims and files that nobody could read are renamed within the spool.
+    // Claims and files that no one could read are renamed within the spool.
     for name in [".claimed", ".unreadable"] {
         let below = path.join(name);
         let Ok(own) = std::fs::symlink_metadata(&below) else { continue };

@@ -4,7 +4,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::sync::Arc;
 
 use super::Doctor;
-use crate::cli::keyring::{self, First};
+use crate::cli::keyring::{self, KeyStoreSetup};
 use anamnesis_crypto::{KeyError, KeyStore};
 use anamnesis_sql::Database;
 use anamnesis_store::binding::KeyBinding;
@@ -12,7 +12,7 @@ use anamnesis_store::{Store, StoreError};
 
 /// Opens the keys without making any. With a database, the store that both make is kept for later checks.
 pub(super) async fn look(doctor: &mut Doctor, db: Option<Database>) {
-    let first = First::of(&doctor.settings);
+    let first = KeyStoreSetup::of(&doctor.settings);
     let (settings, clock, entropy) = (doctor.settings.clone(), doctor.clock.clone(), doctor.entropy.clone());
     exposed(doctor);
     let keys = match keyring::existing(&settings, db.as_ref(), first, &clock, &entropy).await {
@@ -28,7 +28,7 @@ pub(super) async fn look(doctor: &mut Doctor, db: Option<Database>) {
     let bound = KeyBinding::read(&db).await;
     let store = Store::new(db, keys, clock, entropy);
     match (bound, store.check_keys().await) {
-        (Ok(None), _) if first == First::Waits => {
+        (Ok(None), _) if first == KeyStoreSetup::Wait => {
             doctor.found("keys_unbound", KeyError::Unbound { place: store.keys().place() }.to_string());
         }
         (_, Err(error)) => return refused(doctor, &error),

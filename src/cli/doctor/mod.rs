@@ -18,8 +18,8 @@ use chrono::{DateTime, Utc};
 use serde::Serialize;
 use serde_json::json;
 
-use super::output::{self, Format};
-use super::{Context, Exit, Failure};
+use super::output::{self, OutputFormat};
+use super::{CliError, Context, Exit};
 use anamnesis_config::{self as config, Settings};
 use anamnesis_core::clock::{Clock, Entropy, ManualClock, SystemClock, SystemEntropy};
 use anamnesis_store::Store;
@@ -49,14 +49,14 @@ pub struct Args {
 /// How bad a finding is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum State {
+pub enum FindingState {
     Fault,
     Warning,
     Skipped,
     Ok,
 }
 
-impl State {
+impl FindingState {
     /// The word in tables and on the generated page.
     pub(crate) fn name(self) -> &'static str {
         match self {
@@ -70,11 +70,11 @@ impl State {
 
 /// One thing that was looked at.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(crate) struct Finding {
+pub(crate) struct DoctorFinding {
     check: &'static str,
     /// `None` where nothing was found.
     code: Option<&'static str>,
-    state: State,
+    state: FindingState,
     cause: String,
     remedy: Option<&'static str>,
 }
@@ -87,7 +87,7 @@ pub(crate) struct Doctor {
     /// The store with its keys, where both can be used.
     pub(crate) store: Option<Store>,
     pub(crate) limits: Args,
-    pub(crate) findings: Vec<Finding>,
+    pub(crate) findings: Vec<DoctorFinding>,
 }
 
 impl Doctor {
@@ -101,13 +101,25 @@ impl Doctor {
 
     /// Notes that a check was not possible, or has nothing to look at.
     pub(crate) fn skip(&mut self, check: &'static str, cause: &str) {
-        self.findings.push(Finding { check, code: None, state: State::Skipped, cause: cause.to_owned(), remedy: None });
+        self.findings.push(DoctorFinding {
+            check,
+            code: None,
+            state: FindingState::Skipped,
+            cause: cause.to_owned(),
+            remedy: None,
+        });
     }
 
     /// Notes that a check found nothing, unless it found something.
     pub(crate) fn done(&mut self, check: &'static str) {
         if !self.findings.iter().any(|known| known.check == check) {
-            self.findings.push(Finding { check, code: None, state: State::Ok, cause: String::new(), remedy: None });
+            self.findings.push(DoctorFinding {
+                check,
+                code: None,
+                state: FindingState::Ok,
+                cause: String::new(),
+                remedy: None,
+            });
         }
     }
 
@@ -117,12 +129,12 @@ impl Doctor {
 }
 
 /// A finding of the table of codes.
-fn of(code: &'static str, cause: impl Into<String>) -> Finding {
+fn of(code: &'static str, cause: impl Into<String>) -> DoctorFinding {
     let row = codes::of(code);
-    Finding {
+    DoctorFinding {
         check: row.map_or("doctor", |row| row.check),
         code: Some(code),
-        state: row.map_or(State::Fault, |row| row.state),
+        state: row.map_or(FindingState::Fault, |row| row.state),
         cause: cause.into(),
         remedy: row.map(|row| row.remedy),
     }
@@ -130,13 +142,13 @@ fn of(code: &'static str, cause: impl Into<String>) -> Finding {
 
 /// # Errors
 /// When standard output cannot be written. What is found is in the exit code.
-pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, CliError> {
     let all = args.all;
     let findings = context.block_on(async { Ok(looked(args, context).await) })?;
-    report(&findings, all, context.format_or(Format::Table))
+    report(&findings, all, context.format_or(OutputFormat::Table))
 }
 
-async fn looked(args: Args, context: &Context) -> Vec<Finding> {
+async fn looked(args: Args, context: &Context) -> Vec<DoctorFinding> {
     let file = context.config.as_deref();
     let mut findings = configuration::findings(file);
     let settings = match config::load(file) {
@@ -156,8 +168,13 @@ async fn looked(args: Args, context: &Context) -> Vec<Finding> {
                 "time",
             ];
             let cause = "the configuration cannot be used";
-            let skipped =
-                |check| Finding { check, code: None, state: State::Skipped, cause: cause.to_owned(), remedy: None };
+            let skipped = |check| DoctorFinding {
+                check,
+                code: None,
+                state: FindingState::Skipped,
+                cause: cause.to_owned(),
+                remedy: None,
+            };
             findings.extend(rest.map(skipped));
             return findings;
         }
@@ -182,13 +199,15 @@ async fn looked(args: Args, context: &Context) -> Vec<Finding> {
     doctor.findings
 }
 
-fn report(findings: &[Finding], all: bool, format: Format) -> Result<Exit, Failure> {
-    let healthy = findings.iter().all(|finding| finding.state != State::Fault);
-    if format == Format::Json {
+fn report(findings: &[DoctorFinding], all: bool, format: OutputFormat) -> Result<Exit, CliError> {
+    let healthy = findings.iter().all(|finding| finding.state != FindingState::Fault);
+    if format == OutputFormat::Json {
         output::json(&json!({"healthy": healthy, "findings": findings}))?;
     } else {
-        let mut shown: Vec<&Finding> =
-            findings.iter().filter(|finding| all || matches!(finding.state, State::Fault | State::Warning)).collect();
+        let mut shown: Vec<&DoctorFinding> = findings
+            .iter()
+            .filter(|finding| all || matches!(finding.state, FindingState::Fault | FindingState::Warning))
+            .collect();
         shown.sort_by_key(|finding| finding.state);
         if !shown.is_empty() {
             let rows = shown.iter().map(|finding| {
@@ -201,10 +220,10 @@ fn report(findings: &[Finding], all: bool, format: Format) -> Result<Exit, Failu
         let count = |state| findings.iter().filter(|finding| finding.state == state).count();
         output::line(&format!(
             "{} faults, {} warnings; {} checks found nothing, {} were skipped (--all shows them).",
-            count(State::Fault),
-            count(State::Warning),
-            count(State::Ok),
-            count(State::Skipped)
+            count(FindingState::Fault),
+            count(FindingState::Warning),
+            count(FindingState::Ok),
+            count(FindingState::Skipped)
         ))?;
     }
     Ok(if healthy { Exit::Done } else { Exit::Failed })

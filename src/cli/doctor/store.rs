@@ -83,7 +83,7 @@ async fn schema(doctor: &mut Doctor, location: &Location) -> bool {
 }
 
 async fn server(doctor: &mut Doctor, db: &Database) {
-    match db.facts().await {
+    match db.server_info().await {
         Ok(None) => {}
         Ok(Some(facts)) => {
             if facts.read_only {

@@ -8,11 +8,11 @@ use tokio_util::sync::CancellationToken;
 use super::Doctor;
 use anamnesis_core::ids::OrgId;
 use anamnesis_jobs::JobName;
-use anamnesis_jobs::ledger::{Run, State, rows};
-use anamnesis_jobs::night::Night;
+use anamnesis_jobs::ledger::{JobRun, RunState, rows};
 use anamnesis_jobs::planner;
 use anamnesis_jobs::policy::Policies;
-use anamnesis_store::events::Which;
+use anamnesis_jobs::scheduler::JobScheduler;
+use anamnesis_store::outbox_admin::OutboxFilter;
 use anamnesis_store::{Store, StoreError};
 
 /// A run is overdue so long after its time; the alerts wait as long.
@@ -100,7 +100,7 @@ async fn outbox(doctor: &mut Doctor, store: &Store) -> Result<(), StoreError> {
 }
 
 async fn refused(store: &Store, org: OrgId, now: DateTime<Utc>) -> Result<usize, StoreError> {
-    let which = Which { state: "refused", event_type: "", since: now - REFUSED, until: now, most: MOST };
+    let which = OutboxFilter { state: "refused", event_type: "", since: now - REFUSED, until: now, most: MOST };
     Ok(store.events(org, &which).await?.len())
 }
 
@@ -109,7 +109,7 @@ async fn clock(doctor: &mut Doctor, store: &Store) -> Result<(), StoreError> {
     let now = doctor.now();
     for org in store.every_organization().await? {
         let which =
-            Which { state: "all", event_type: "", since: now + APART, until: DateTime::<Utc>::MAX_UTC, most: 1 };
+            OutboxFilter { state: "all", event_type: "", since: now + APART, until: DateTime::<Utc>::MAX_UTC, most: 1 };
         if let Some(event) = store.events(org, &which).await?.first() {
             doctor.found(
                 "clock_back",
@@ -124,9 +124,10 @@ async fn jobs(doctor: &mut Doctor, store: &Store) -> Result<(), StoreError> {
     // A policy that cannot be used has its own finding.
     let Ok(policies) = Policies::load(doctor.settings.jobs.directory()) else { return Ok(()) };
     let now = doctor.now();
-    let night = Night::over(store, policies, Arc::new(()), CancellationToken::new());
-    let filter = rows::Filter { from: Some(planner::horizon(&night.policies, now)), ..rows::Filter::default() };
-    let (Ok(runs), Ok(due)) = (night.history(&filter, u32::MAX).await, night.due().await) else {
+    let scheduler = JobScheduler::over(store, policies, Arc::new(()), CancellationToken::new());
+    let filter =
+        rows::RunFilter { from: Some(planner::horizon(&scheduler.policies, now)), ..rows::RunFilter::default() };
+    let (Ok(runs), Ok(due)) = (scheduler.history(&filter, u32::MAX).await, scheduler.due().await) else {
         return Err(StoreError::Shape);
     };
     let newest = |job: JobName, org: OrgId| runs.iter().find(|run| run.key.job == job && run.key.org == org);
@@ -138,7 +139,7 @@ async fn jobs(doctor: &mut Doctor, store: &Store) -> Result<(), StoreError> {
         match newest(*job, *org) {
             None => doctor.found("job_never_ran", format!("{job} in organisation {}", org.0)),
             // What failed or is stuck is said below.
-            Some(run) if run.state == State::Failed || is_stuck(run, now) => {}
+            Some(run) if run.state == RunState::Failed || is_stuck(run, now) => {}
             Some(run) => {
                 doctor.found("job_overdue", format!("{job} in organisation {}: last for {}", org.0, run.key.as_of))
             }
@@ -147,7 +148,7 @@ async fn jobs(doctor: &mut Doctor, store: &Store) -> Result<(), StoreError> {
     let mut seen = std::collections::BTreeSet::new();
     for run in runs.iter().filter(|run| seen.insert((run.key.job, run.key.org))) {
         let place = format!("{} in organisation {}, for {}", run.key.job, run.key.org.0, run.key.as_of);
-        if run.state == State::Failed {
+        if run.state == RunState::Failed {
             doctor.found("job_failed", format!("{place}: {}", run.error.as_deref().unwrap_or("no code")));
         } else if is_stuck(run, now) {
             doctor.found("job_stuck", place);
@@ -156,6 +157,6 @@ async fn jobs(doctor: &mut Doctor, store: &Store) -> Result<(), StoreError> {
     Ok(())
 }
 
-fn is_stuck(run: &Run, now: DateTime<Utc>) -> bool {
-    run.state == State::Running && run.started_at.is_some_and(|at| at < now - STUCK)
+fn is_stuck(run: &JobRun, now: DateTime<Utc>) -> bool {
+    run.state == RunState::Running && run.started_at.is_some_and(|at| at < now - STUCK)
 }

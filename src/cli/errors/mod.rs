@@ -3,7 +3,7 @@
 
 /// One code.
 #[derive(Debug, Clone, Copy)]
-struct Row {
+struct ErrorCodeRow {
     section: &'static str,
     code: &'static str,
     retry: &'static str,
@@ -27,11 +27,11 @@ const SECTIONS: [(&str, &str, &str); 8] = [
     ("ready", "Readiness", "`code` of a failed check of `/readyz`."),
 ];
 
-fn rows() -> impl Iterator<Item = Row> {
+fn rows() -> impl Iterator<Item = ErrorCodeRow> {
     include_str!("codes.tsv").lines().filter(|line| !line.starts_with('#')).filter_map(|line| {
         let mut cells = line.split('\t');
         let mut next = || cells.next();
-        Some(Row { section: next()?, code: next()?, retry: next()?, meaning: next()?, remedy: next()? })
+        Some(ErrorCodeRow { section: next()?, code: next()?, retry: next()?, meaning: next()?, remedy: next()? })
     })
 }
 

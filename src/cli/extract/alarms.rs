@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use serde_json::json;
 
-use super::super::output::{self, Format};
-use super::super::{Context, Exit, Failure};
+use super::super::output::{self, OutputFormat};
+use super::super::{CliError, Context, Exit};
 use anamnesis_extraction::evaluation::read_documents;
 use anamnesis_extraction::{ExtractionInput, Extractor, Risk};
 use anamnesis_text::sentences;
@@ -22,13 +22,13 @@ pub(crate) struct Args {
 
 /// # Errors
 /// When a file cannot be read or standard output not written.
-pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     let extractor = Extractor::shared();
     let mut rows: Vec<[String; 6]> = Vec::new();
     for path in &args.files {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let documents = read_documents(&std::fs::read_to_string(path)?)
-            .map_err(|line| Failure::usage(format!("{name}: line {line} cannot be read")))?;
+            .map_err(|line| CliError::usage(format!("{name}: line {line} cannot be read")))?;
         let (skip, step) = if args.held_out { (1, 2) } else { (0, 1) };
         let (mut read, mut said, mut ruled, mut learned) = (0usize, 0usize, 0usize, 0usize);
         for document in documents.iter().skip(skip).step_by(step) {
@@ -40,12 +40,12 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
         }
         #[allow(clippy::cast_precision_loss)] // counts of sentences of a file
         let thousand = learned as f64 * 1000.0 / said.max(1) as f64;
-        match context.format_or(Format::Table) {
-            Format::Json => {
+        match context.format_or(OutputFormat::Table) {
+            OutputFormat::Json => {
                 output::json(&json!({"file": name, "documents": read, "sentences": said, "by_rules": ruled,
                                                  "learned": learned, "learned_per_1000": thousand}))?
             }
-            Format::Table => rows.push([
+            OutputFormat::Table => rows.push([
                 name,
                 read.to_string(),
                 said.to_string(),

@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 use serde_json::json;
 
-use super::super::output::{self, Format};
-use super::super::{Context, Exit, Failure};
+use super::super::output::{self, OutputFormat};
+use super::super::{CliError, Context, Exit};
 use anamnesis_extraction::Extractor;
-use anamnesis_extraction::evaluation::{Half, Measure, Others, Report};
+use anamnesis_extraction::evaluation::{DataSplit, EvaluationReport, ExternalPredictions, TaskScore};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -19,8 +19,8 @@ pub(crate) struct Args {
     #[arg(required = true)]
     gold: Vec<PathBuf>,
     /// Which rows count: rules are tuned on one half and believed on the other.
-    #[arg(long, value_enum, default_value_t = Rows::All)]
-    half: Rows,
+    #[arg(long, value_enum, default_value_t = EvaluatedRows::All)]
+    half: EvaluatedRows,
     /// Also print the rows that were answered wrongly: ids and labels, never texts.
     #[arg(long)]
     misses: bool,
@@ -29,11 +29,11 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE")]
     found: Vec<PathBuf>,
     #[command(flatten)]
-    own: super::Own,
+    own: super::LexiconArgs,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Rows {
+enum EvaluatedRows {
     All,
     Tuning,
     HeldOut,
@@ -41,33 +41,34 @@ enum Rows {
 
 /// # Errors
 /// When a file cannot be read or standard output not written.
-pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, CliError> {
     let half = match args.half {
-        Rows::All => Half::All,
-        Rows::Tuning => Half::Tuning,
-        Rows::HeldOut => Half::HeldOut,
+        EvaluatedRows::All => DataSplit::All,
+        EvaluatedRows::Tuning => DataSplit::Tuning,
+        EvaluatedRows::HeldOut => DataSplit::HeldOut,
     };
     let extractor = args.own.extractor()?;
-    let others = args.found.iter().map(|path| Ok((stem(path), Others::read(BufReader::new(File::open(path)?))?)));
-    let others: Vec<(String, Others)> = others.collect::<Result<_, Failure>>()?;
+    let others =
+        args.found.iter().map(|path| Ok((stem(path), ExternalPredictions::read(BufReader::new(File::open(path)?))?)));
+    let others: Vec<(String, ExternalPredictions)> = others.collect::<Result<_, CliError>>()?;
     let mut exit = Exit::Done;
     for path in &args.gold {
-        let report = Report::of(BufReader::new(File::open(path)?), &extractor, half)?;
+        let report = EvaluationReport::of(BufReader::new(File::open(path)?), &extractor, half)?;
         exit = if report.unread > 0 { Exit::Partial } else { exit };
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        match context.format_or(Format::Table) {
-            Format::Json => output::json(&shown(&name, &extractor, &report, args.misses))?,
-            Format::Table => tables(&name, &report, args.misses)?,
+        match context.format_or(OutputFormat::Table) {
+            OutputFormat::Json => output::json(&shown(&name, &extractor, &report, args.misses))?,
+            OutputFormat::Table => tables(&name, &report, args.misses)?,
         }
         for (by, others) in &others {
-            let report = Report::of_others(BufReader::new(File::open(path)?), others, half)?;
+            let report = EvaluationReport::of_others(BufReader::new(File::open(path)?), others, half)?;
             exit = if report.unread > 0 { Exit::Partial } else { exit };
-            match context.format_or(Format::Table) {
-                Format::Json => output::json(&json!({
+            match context.format_or(OutputFormat::Table) {
+                OutputFormat::Json => output::json(&json!({
                     "gold": name, "found_by": by, "rows": report.rows, "unread": report.unread,
                     "measures": report.measures(),
                 }))?,
-                Format::Table => tables(&format!("{name}, as {by} has it"), &report, args.misses)?,
+                OutputFormat::Table => tables(&format!("{name}, as {by} has it"), &report, args.misses)?,
             }
         }
     }
@@ -79,7 +80,7 @@ fn stem(path: &Path) -> String {
     path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-fn shown(name: &str, extractor: &Extractor, report: &Report, misses: bool) -> serde_json::Value {
+fn shown(name: &str, extractor: &Extractor, report: &EvaluationReport, misses: bool) -> serde_json::Value {
     let mut value = json!({
         "gold": name, "version": extractor.version(), "rows": report.rows, "unread": report.unread,
         "ungrounded": report.ungrounded, "measures": report.measures(),
@@ -90,7 +91,7 @@ fn shown(name: &str, extractor: &Extractor, report: &Report, misses: bool) -> se
     value
 }
 
-fn tables(name: &str, report: &Report, misses: bool) -> Result<(), Failure> {
+fn tables(name: &str, report: &EvaluationReport, misses: bool) -> Result<(), CliError> {
     let (rows, unread, ungrounded) = (report.rows, report.unread, report.ungrounded);
     output::line(&format!("{name}: {rows} rows, {unread} unread, {ungrounded} findings not literally there"))?;
     let measures = report.measures().into_iter().map(row);
@@ -104,7 +105,7 @@ fn tables(name: &str, report: &Report, misses: bool) -> Result<(), Failure> {
     Ok(())
 }
 
-fn row(measure: Measure) -> [String; 8] {
+fn row(measure: TaskScore) -> [String; 8] {
     [
         measure.task,
         measure.language,

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use super::super::output::{self, Format};
-use super::super::{Context, Exit, Failure};
+use super::super::output::{self, OutputFormat};
+use super::super::{CliError, Context, Exit};
 use anamnesis_extraction::Extractor;
-use anamnesis_extraction::lexicon::{Extension, Size, sizes};
+use anamnesis_extraction::lexicon::{LexiconExtension, ListSize, sizes};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -16,7 +16,7 @@ pub(crate) struct Args {
 }
 
 #[derive(Serialize)]
-struct Counted {
+struct CountedList {
     list: &'static str,
     /// `built in`, or the file.
     from: String,
@@ -24,26 +24,26 @@ struct Counted {
     #[serde(skip_serializing_if = "Option::is_none")]
     version: Option<String>,
     #[serde(flatten)]
-    size: Size,
+    size: ListSize,
 }
 
 /// # Errors
 /// When a file cannot be used (named by line and column), or standard output not written.
-pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
-    let extension = Extension::load(&args.files).map_err(|error| Failure::usage(error.to_string()))?;
+pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
+    let extension = LexiconExtension::load(&args.files).map_err(|error| CliError::usage(error.to_string()))?;
     let built_in =
-        sizes().into_iter().map(|(list, size)| Counted { list, from: "built in".to_owned(), version: None, size });
-    let own = extension.files().iter().map(|file| Counted {
+        sizes().into_iter().map(|(list, size)| CountedList { list, from: "built in".to_owned(), version: None, size });
+    let own = extension.files().iter().map(|file| CountedList {
         list: file.list.code(),
         from: file.name.clone(),
         version: Some(format!("{}.{}", file.version, file.hash)),
         size: file.size(),
     });
-    let counted: Vec<Counted> = built_in.chain(own).collect();
+    let counted: Vec<CountedList> = built_in.chain(own).collect();
     let version = Extractor::extended(&extension).version().to_owned();
-    match context.format_or(Format::Table) {
-        Format::Json => output::json(&serde_json::json!({"version": version, "lists": counted}))?,
-        Format::Table => {
+    match context.format_or(OutputFormat::Table) {
+        OutputFormat::Json => output::json(&serde_json::json!({"version": version, "lists": counted}))?,
+        OutputFormat::Table => {
             output::table(&["list", "from", "version", "rows", "names", "phrases"], counted.iter().map(row))?;
             output::line(&format!("version of rules and lexicons: {version}"))?;
         }
@@ -51,8 +51,8 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-fn row(one: &Counted) -> [String; 6] {
-    let Size { rows, names, phrases } = one.size;
+fn row(one: &CountedList) -> [String; 6] {
+    let ListSize { rows, names, phrases } = one.size;
     let version = one.version.clone().unwrap_or_default();
     [one.list.to_owned(), one.from.clone(), version, rows.to_string(), names.to_string(), phrases.to_string()]
 }

@@ -6,7 +6,7 @@
 mod alarms;
 mod eval;
 mod lexicon;
-mod shown;
+mod rendering;
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
@@ -15,10 +15,10 @@ use std::path::PathBuf;
 use clap::Subcommand;
 use serde_json::{Map, Value, json};
 
-use super::lines::{self, Line};
-use super::{Context, Exit, Failure, output};
-use anamnesis_extraction::lexicon::Extension;
-use anamnesis_extraction::reader::Reader;
+use super::ndjson::{self, NdjsonLine};
+use super::{CliError, Context, Exit, output};
+use anamnesis_extraction::lexicon::LexiconExtension;
+use anamnesis_extraction::reader::ClinicalReader;
 use anamnesis_extraction::{DocumentType, ExtractionInput, Extractor, dates};
 use anamnesis_text::{CodePoints, Document, Language, Span, Speaker};
 
@@ -26,7 +26,7 @@ use anamnesis_text::{CodePoints, Document, Language, Span, Speaker};
 #[command(args_conflicts_with_subcommands = true)]
 pub struct Args {
     #[command(subcommand)]
-    what: Option<What>,
+    what: Option<ExtractSubcommand>,
     /// Add to every finding the cues that reach it, and to every answer the version of rules and lexicons.
     #[arg(long)]
     explain: bool,
@@ -37,30 +37,30 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     reader_file: Option<PathBuf>,
     #[command(flatten)]
-    own: Own,
+    own: LexiconArgs,
     /// NDJSON file; standard input without it or with `-`.
     path: Option<PathBuf>,
 }
 
 /// Lexicons beside the built-in ones.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Own {
+pub(crate) struct LexiconArgs {
     /// Your lexicon file, read with the built-in lists; may be repeated (docs/extraction.md).
     #[arg(long = "lexicon", value_name = "FILE")]
     lexicons: Vec<PathBuf>,
 }
 
-impl Own {
+impl LexiconArgs {
     /// # Errors
     /// When a file cannot be used: with its line and column.
-    fn extractor(&self) -> Result<Extractor, Failure> {
-        let extension = Extension::load(&self.lexicons).map_err(|error| Failure::usage(error.to_string()))?;
+    fn extractor(&self) -> Result<Extractor, CliError> {
+        let extension = LexiconExtension::load(&self.lexicons).map_err(|error| CliError::usage(error.to_string()))?;
         Ok(Extractor::extended(&extension))
     }
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum What {
+pub(crate) enum ExtractSubcommand {
     /// Compare what is found with gold data and print the figures
     Eval(eval::Args),
     /// How large the lists are; with files, check them and count theirs too
@@ -72,18 +72,20 @@ pub(crate) enum What {
 /// # Errors
 /// When the file cannot be read or standard output not written. Bad lines are answered in place and end in exit
 /// code 3.
-pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, CliError> {
     match args.what {
-        Some(What::Eval(args)) => return eval::run(args, context),
-        Some(What::Lexicon(args)) => return lexicon::run(&args, context),
-        Some(What::Alarms(args)) => return alarms::run(&args, context),
+        Some(ExtractSubcommand::Eval(args)) => return eval::run(args, context),
+        Some(ExtractSubcommand::Lexicon(args)) => return lexicon::run(&args, context),
+        Some(ExtractSubcommand::Alarms(args)) => return alarms::run(&args, context),
         None => {}
     }
     let mut extractor = args.own.extractor()?;
     let reader = match &args.reader_file {
-        Some(path) => Some(Reader::open(path).map_err(|error| Failure::usage(format!("--reader-file: {error}")))?),
+        Some(path) => {
+            Some(ClinicalReader::open(path).map_err(|error| CliError::usage(format!("--reader-file: {error}")))?)
+        }
         None if args.profile == "careful" => {
-            Some(Reader::builtin().map_err(|error| Failure::usage(format!("--profile: {error}")))?)
+            Some(ClinicalReader::builtin().map_err(|error| CliError::usage(format!("--profile: {error}")))?)
         }
         None => None,
     };
@@ -106,12 +108,12 @@ pub(crate) fn stream(
     mut output: impl Write,
     extractor: &Extractor,
     explain: bool,
-) -> Result<Exit, Failure> {
+) -> Result<Exit, CliError> {
     let mut exit = Exit::Done;
-    lines::each(input, |line| {
+    ndjson::each(input, |line| {
         let answer = match line {
-            Line::Whole(line) => answer(line, extractor, explain),
-            Line::TooLarge => Err(refusal(None, "too_large", "")),
+            NdjsonLine::Whole(line) => answer(line, extractor, explain),
+            NdjsonLine::TooLarge => Err(refusal(None, "too_large", "")),
         };
         exit = if answer.is_err() { Exit::Partial } else { exit };
         output::json_to(&mut output, &answer.unwrap_or_else(|refusal| refusal))
@@ -135,7 +137,7 @@ fn answer(line: &[u8], extractor: &Extractor, explain: bool) -> Result<Value, Va
         _ => return Err(refusal(None, "malformed", "")),
     };
     let id = fields.get("id").filter(|id| id.is_string() || id.is_number());
-    let wrong = |field: Wrong| refusal(id, "malformed", &field.0);
+    let wrong = |field: UnreadableField| refusal(id, "malformed", &field.0);
     let document = document(&fields).map_err(wrong)?;
     let document_type = document_type(fields.get("document_type")).map_err(wrong)?;
     let places = CodePoints::new(&document.text);
@@ -146,12 +148,12 @@ fn answer(line: &[u8], extractor: &Extractor, explain: bool) -> Result<Value, Va
     let input =
         ExtractionInput { document_type, targets: &targets, dates: &dates, today, ..ExtractionInput::of(&document) };
     let found = extractor.extract(&input);
-    let mut answer = shown::answer(&document, &places, &found, &targets);
+    let mut answer = rendering::answer(&document, &places, &found, &targets);
     if explain {
-        shown::explain(&mut answer, &places, &document.text, &extractor.explain(&input, &found));
-        shown::marks(&mut answer, &extractor.marks(&input, &found));
+        rendering::explain(&mut answer, &places, &document.text, &extractor.explain(&input, &found));
+        rendering::marks(&mut answer, &extractor.confidence_features(&input, &found));
         answer["version"] = json!(extractor.version());
-        shown::views(&mut answer, &found);
+        rendering::views(&mut answer, &found);
     }
     if let (Some(id), Some(fields)) = (id, answer.as_object_mut()) {
         fields.insert("id".into(), id.clone());
@@ -160,13 +162,13 @@ fn answer(line: &[u8], extractor: &Extractor, explain: bool) -> Result<Value, Va
 }
 
 /// The path of a field that cannot be read.
-struct Wrong(String);
+struct UnreadableField(String);
 
-fn wrong<T>(field: impl Into<String>) -> Result<T, Wrong> {
-    Err(Wrong(field.into()))
+fn wrong<T>(field: impl Into<String>) -> Result<T, UnreadableField> {
+    Err(UnreadableField(field.into()))
 }
 
-fn document(fields: &Map<String, Value>) -> Result<Document, Wrong> {
+fn document(fields: &Map<String, Value>) -> Result<Document, UnreadableField> {
     let language = match fields.get("language") {
         None | Some(Value::Null) => Language::Unknown,
         Some(Value::String(code)) => match code.split(['-', '_']).next().unwrap_or_default() {
@@ -187,7 +189,7 @@ fn document(fields: &Map<String, Value>) -> Result<Document, Wrong> {
     }
 }
 
-fn turn(at: usize, value: &Value) -> Result<(Speaker, &str, Option<u64>), Wrong> {
+fn turn(at: usize, value: &Value) -> Result<(Speaker, &str, Option<u64>), UnreadableField> {
     let Some(text) = value.get("text").and_then(Value::as_str) else { return wrong(format!("turns[{at}].text")) };
     let speaker = match value.get("speaker") {
         None | Some(Value::Null) => Speaker::Unknown,
@@ -196,7 +198,7 @@ fn turn(at: usize, value: &Value) -> Result<(Speaker, &str, Option<u64>), Wrong>
     Ok((speaker, text, value.get("at_ms").and_then(Value::as_u64)))
 }
 
-fn document_type(value: Option<&Value>) -> Result<Option<DocumentType>, Wrong> {
+fn document_type(value: Option<&Value>) -> Result<Option<DocumentType>, UnreadableField> {
     match value {
         None | Some(Value::Null) => Ok(None),
         Some(value) => match value.as_str().and_then(DocumentType::from_code) {
@@ -206,7 +208,7 @@ fn document_type(value: Option<&Value>) -> Result<Option<DocumentType>, Wrong> {
     }
 }
 
-fn targets(value: Option<&Value>, places: &CodePoints<'_>) -> Result<Vec<Span>, Wrong> {
+fn targets(value: Option<&Value>, places: &CodePoints<'_>) -> Result<Vec<Span>, UnreadableField> {
     let Some(targets) = value.filter(|value| !value.is_null()) else { return Ok(Vec::new()) };
     let Some(targets) = targets.as_array() else { return wrong("targets") };
     let offset =

@@ -7,13 +7,13 @@ use chrono::{DateTime, Utc};
 use serde::Serialize;
 
 use super::{JobName, job_failure, open, policies, settings};
-use crate::cli::output::{self, Format};
-use crate::cli::{Context, Exit, Failure};
-use anamnesis_jobs::ledger::{Run, rows};
+use crate::cli::output::{self, OutputFormat};
+use crate::cli::{CliError, Context, Exit};
+use anamnesis_jobs::ledger::{JobRun, rows};
 use anamnesis_sql::Location;
 
 #[derive(Serialize)]
-struct Listed<'a> {
+struct JobListing<'a> {
     job: JobName,
     about: &'static str,
     schedule: &'a str,
@@ -26,11 +26,11 @@ struct Listed<'a> {
 
 /// # Errors
 /// When the configuration or a policy is refused.
-pub(crate) fn run(context: &Context) -> Result<Exit, Failure> {
+pub(crate) fn run(context: &Context) -> Result<Exit, CliError> {
     let policies = policies(&settings(context)?)?;
     let listed = JobName::ALL.iter().map(|job| {
         let policy = policies.of(*job);
-        Listed {
+        JobListing {
             job: *job,
             about: job.about(),
             schedule: policy.schedule.as_str(),
@@ -41,7 +41,7 @@ pub(crate) fn run(context: &Context) -> Result<Exit, Failure> {
             max_attempts: policy.max_attempts,
         }
     });
-    if context.format_or(Format::Table) == Format::Json {
+    if context.format_or(OutputFormat::Table) == OutputFormat::Json {
         for job in listed {
             output::json(&job)?;
         }
@@ -56,7 +56,7 @@ pub(crate) fn run(context: &Context) -> Result<Exit, Failure> {
 }
 
 #[derive(Serialize)]
-struct LastRun {
+struct LastJobRun {
     job: JobName,
     about: &'static str,
     /// `null`: it never ran, or longer ago than the ledger goes back.
@@ -68,30 +68,30 @@ struct LastRun {
 ///
 /// # Errors
 /// Always: a job must be named.
-pub(crate) async fn last_runs(context: &Context) -> Result<Exit, Failure> {
+pub(crate) async fn last_runs(context: &Context) -> Result<Exit, CliError> {
     let none_yet = matches!(Location::of(&settings(context)?.store), Ok(Location::File(path)) if !path.exists());
     let runs = match none_yet {
         true => Vec::new(),
         false => open(context, false, |_| Arc::new(()))
             .await?
-            .history(&rows::Filter::default(), u32::MAX)
+            .history(&rows::RunFilter::default(), u32::MAX)
             .await
             .map_err(job_failure)?,
     };
-    let mut newest: HashMap<JobName, &Run> = HashMap::new();
+    let mut newest: HashMap<JobName, &JobRun> = HashMap::new();
     for run in &runs {
         let known = newest.entry(run.key.job).or_insert(run);
         if run.finished_at > known.finished_at {
             *known = run;
         }
     }
-    let all = JobName::ALL.iter().map(|job| LastRun {
+    let all = JobName::ALL.iter().map(|job| LastJobRun {
         job: *job,
         about: job.about(),
         ended_at: newest.get(job).and_then(|run| run.finished_at),
         state: newest.get(job).map(|run| run.state.code()),
     });
-    if context.format_or(Format::Table) == Format::Json {
+    if context.format_or(OutputFormat::Table) == OutputFormat::Json {
         for last in all {
             output::json(&last)?;
         }
@@ -102,5 +102,5 @@ pub(crate) async fn last_runs(context: &Context) -> Result<Exit, Failure> {
         });
         output::table(&["job", "last ended", "state", "what it does"], rows)?;
     }
-    Err(Failure::usage("name one of these jobs: `anamnesis job run NAME`"))
+    Err(CliError::usage("name one of these jobs: `anamnesis job run NAME`"))
 }

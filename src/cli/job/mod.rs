@@ -1,4 +1,4 @@
-//! `job list|run|status|history|simulate`: the nights as a person, a script or a CronJob sees them.
+//! `job list|run|status|history|simulate`: the jobs as a person, a script or a CronJob sees them.
 
 mod list;
 mod run;
@@ -11,28 +11,28 @@ use chrono::NaiveDate;
 use clap::Subcommand;
 use uuid::Uuid;
 
-use super::world::World;
-use super::{Context, Exit, Failure};
+use super::app::App;
+use super::{CliError, Context, Exit};
 use crate::shutdown::Shutdown;
 use anamnesis_config::{self as config, Settings};
 use anamnesis_core::ids::OrgId;
 use anamnesis_jobs::JobName;
 use anamnesis_jobs::driver::JobError;
-use anamnesis_jobs::night::Night;
-use anamnesis_jobs::observe::Observer;
-use anamnesis_jobs::planner::Organization;
+use anamnesis_jobs::metrics::JobObserver;
+use anamnesis_jobs::planner::PlannedOrganization;
 use anamnesis_jobs::policy::Policies;
+use anamnesis_jobs::scheduler::JobScheduler;
 use anamnesis_observability::metrics::Metrics;
 use anamnesis_pipeline::{self as pipeline, Redactors};
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(subcommand)]
-    what: What,
+    what: JobSubcommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum What {
+enum JobSubcommand {
     /// The jobs there are, with their policies
     List,
     /// Run a job: what is due now, one date, or a range of dates
@@ -47,19 +47,19 @@ enum What {
 
 /// # Errors
 /// When the configuration, a policy or the store cannot be read.
-pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, CliError> {
     match args.what {
-        What::List => list::run(context),
-        What::Run(args) => context.block_on(run::run(args, context)),
-        What::Status(args) => context.block_on(show::status(args, context)),
-        What::History(args) => context.block_on(show::history(args, context)),
-        What::Simulate(args) => context.block_on(simulate::run(args, context)),
+        JobSubcommand::List => list::run(context),
+        JobSubcommand::Run(args) => context.block_on(run::run(args, context)),
+        JobSubcommand::Status(args) => context.block_on(show::status(args, context)),
+        JobSubcommand::History(args) => context.block_on(show::history(args, context)),
+        JobSubcommand::Simulate(args) => context.block_on(simulate::run(args, context)),
     }
 }
 
 /// Which runs are meant.
 #[derive(Debug, Clone, Default, clap::Args)]
-struct Selection {
+struct RunSelectionArgs {
     /// Only this organisation.
     #[arg(long, value_name = "UUID")]
     org: Option<Uuid>,
@@ -71,12 +71,12 @@ struct Selection {
     to: Option<NaiveDate>,
 }
 
-fn settings(context: &Context) -> Result<Settings, Failure> {
-    config::load(context.config.as_deref()).map_err(|error| Failure::usage(error.to_string()))
+fn settings(context: &Context) -> Result<Settings, CliError> {
+    config::load(context.config.as_deref()).map_err(|error| CliError::usage(error.to_string()))
 }
 
-fn policies(settings: &Settings) -> Result<Policies, Failure> {
-    Policies::load(settings.jobs.directory()).map_err(|error| Failure::usage(error.to_string()))
+fn policies(settings: &Settings) -> Result<Policies, CliError> {
+    Policies::load(settings.jobs.directory()).map_err(|error| CliError::usage(error.to_string()))
 }
 
 /// Opens the store for jobs; a signal lets the run in hand end between two batches. With the configured models where a job
@@ -84,46 +84,46 @@ fn policies(settings: &Settings) -> Result<Policies, Failure> {
 async fn open(
     context: &Context,
     models: bool,
-    observer: impl FnOnce(&Arc<Metrics>) -> Arc<dyn Observer>,
-) -> Result<Night, Failure> {
-    let world = World::open(context).await?;
-    let observer = observer(&world.metrics);
-    let models = models.then(|| world.models()).transpose()?;
-    let store = world.jobs_store().await?;
-    let traces = world.metrics.traces.clone();
-    let settings = world.settings;
+    observer: impl FnOnce(&Arc<Metrics>) -> Arc<dyn JobObserver>,
+) -> Result<JobScheduler, CliError> {
+    let app = App::open(context).await?;
+    let observer = observer(&app.metrics);
+    let models = models.then(|| app.models()).transpose()?;
+    let store = app.jobs_store().await?;
+    let traces = app.metrics.traces.clone();
+    let settings = app.settings;
     let policies = policies(&settings)?;
-    let redactors = Redactors::load(&settings.redaction).map_err(|error| Failure::usage(error.to_string()))?;
+    let redactors = Redactors::load(&settings.redaction).map_err(|error| CliError::usage(error.to_string()))?;
     let clock = store.clock().clone();
     let writer =
-        pipeline::writer(&settings.extraction.model, clock).map_err(|error| Failure::usage(error.to_string()))?;
-    let night = Night::over(&store, policies, observer, Shutdown::on_signals()?.draining());
-    let night = night.redacting(redactors).with_writer(writer).with_traces(traces);
+        pipeline::writer(&settings.extraction.model, clock).map_err(|error| CliError::usage(error.to_string()))?;
+    let scheduler = JobScheduler::over(&store, policies, observer, Shutdown::on_signals()?.draining());
+    let scheduler = scheduler.redacting(redactors).with_writer(writer).with_traces(traces);
     Ok(match models {
-        Some(models) => night.with_models(models),
-        None => night,
+        Some(models) => scheduler.with_models(models),
+        None => scheduler,
     })
 }
 
 /// The organisations that are meant.
-async fn organizations(night: &Night, wanted: Option<Uuid>) -> Result<Vec<Organization>, Failure> {
-    let mut organizations = night.organizations().await.map_err(job_failure)?;
+async fn organizations(scheduler: &JobScheduler, wanted: Option<Uuid>) -> Result<Vec<PlannedOrganization>, CliError> {
+    let mut organizations = scheduler.organizations().await.map_err(job_failure)?;
     if let Some(wanted) = wanted {
         organizations.retain(|organization| organization.org == OrgId(wanted));
         if organizations.is_empty() {
-            return Err(Failure::usage("the store knows no such organisation"));
+            return Err(CliError::usage("the store knows no such organisation"));
         }
     }
     Ok(organizations)
 }
 
-fn job_failure(error: JobError) -> Failure {
-    Failure::failed(error.to_string())
+fn job_failure(error: JobError) -> CliError {
+    CliError::failed(error.to_string())
 }
 
 /// The parts of a status that are not zero, for a table.
 fn counters(status: &serde_json::Value) -> String {
     let fields = status.as_object().into_iter().flatten();
-    let told = fields.filter(|(_, count)| count.as_u64() != Some(0)).map(|(name, count)| format!("{name} {count}"));
-    told.collect::<Vec<_>>().join(", ")
+    let nonzero = fields.filter(|(_, count)| count.as_u64() != Some(0)).map(|(name, count)| format!("{name} {count}"));
+    nonzero.collect::<Vec<_>>().join(", ")
 }

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use chrono::{NaiveDate, TimeDelta};
 use indicatif::ProgressBar;
 
-use super::{JobName, Selection, counters, job_failure, list, open, organizations};
-use crate::cli::output::{self, Format};
-use crate::cli::{Context, Exit, Failure};
-use anamnesis_jobs::driver::{Outcome, Report};
-use anamnesis_jobs::ledger::Asked;
-use anamnesis_jobs::night::Night;
-use anamnesis_jobs::observe::Observer;
-use anamnesis_jobs::planner::{self, Due, Organization, RunKey};
+use super::{JobName, RunSelectionArgs, counters, job_failure, list, open, organizations};
+use crate::cli::output::{self, OutputFormat};
+use crate::cli::{CliError, Context, Exit};
+use anamnesis_jobs::driver::{JobOutcome, JobReport};
+use anamnesis_jobs::ledger::Trigger;
+use anamnesis_jobs::metrics::JobObserver;
+use anamnesis_jobs::planner::{self, DueRun, PlannedOrganization, RunKey};
+use anamnesis_jobs::scheduler::JobScheduler;
 use anamnesis_observability::metrics::Metrics;
 
 /// More nights than this at once are a mistyped year.
@@ -26,19 +26,19 @@ pub(crate) struct Args {
     #[arg(long, value_name = "DATE", conflicts_with_all = ["from", "to"])]
     as_of: Option<NaiveDate>,
     #[command(flatten)]
-    selection: Selection,
+    selection: RunSelectionArgs,
     /// Show what would be done and write nothing; may look ahead of now.
     #[arg(long)]
     dry_run: bool,
 }
 
 /// Rows looked at, on a terminal; and what is counted of the runs, as in a worker.
-struct Watched {
+struct RunProgressBar {
     bar: ProgressBar,
     metrics: Arc<Metrics>,
 }
 
-impl Observer for Watched {
+impl JobObserver for RunProgressBar {
     fn began(&self, job: JobName) {
         self.metrics.began(job);
     }
@@ -49,7 +49,7 @@ impl Observer for Watched {
     fn forged(&self) {
         self.metrics.forged();
     }
-    fn ended(&self, report: &Report, took: TimeDelta) {
+    fn ended(&self, report: &JobReport, took: TimeDelta) {
         self.metrics.ended(report, took);
     }
     fn ticked(&self, _: chrono::DateTime<chrono::Utc>, _: &[(JobName, chrono::DateTime<chrono::Utc>)]) {}
@@ -57,38 +57,38 @@ impl Observer for Watched {
 
 /// # Errors
 /// When the store cannot be opened or the selection makes no sense. What becomes of the runs is in the exit code.
-pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, CliError> {
     match args.name {
         Some(job) => run_one(job, &args, context).await,
         None => list::last_runs(context).await,
     }
 }
 
-async fn run_one(job: JobName, args: &Args, context: &Context) -> Result<Exit, Failure> {
+async fn run_one(job: JobName, args: &Args, context: &Context) -> Result<Exit, CliError> {
     let progress = output::progress_count(None);
     // Jobs that embed or look at vectors.
     let models = matches!(job, JobName::EmbedBatch | JobName::Reembedding | JobName::Reconciliation);
     let watched = |metrics: &Arc<Metrics>| {
-        Arc::new(Watched { bar: progress.clone(), metrics: Arc::clone(metrics) }) as Arc<dyn Observer>
+        Arc::new(RunProgressBar { bar: progress.clone(), metrics: Arc::clone(metrics) }) as Arc<dyn JobObserver>
     };
-    let night = open(context, models, watched).await?;
+    let scheduler = open(context, models, watched).await?;
     let mut reports = Vec::new();
-    for (due, asked) in selected(&night, job, args).await? {
-        if night.driver.shutdown.is_cancelled() {
+    for (due, asked) in selected(&scheduler, job, args).await? {
+        if scheduler.driver.shutdown.is_cancelled() {
             break;
         }
-        let report = if args.dry_run { night.preview(due).await } else { night.offer(due, asked).await };
+        let report = if args.dry_run { scheduler.preview(due).await } else { scheduler.offer(due, asked).await };
         reports.push(report.map_err(job_failure)?);
     }
     progress.finish_and_clear();
     print(&reports, context)?;
     let exit = exit_of(reports.iter().map(|report| &report.outcome));
-    if night.driver.shutdown.is_cancelled() { Ok(Exit::Partial) } else { Ok(exit) }
+    if scheduler.driver.shutdown.is_cancelled() { Ok(Exit::Partial) } else { Ok(exit) }
 }
 
 /// The runs that are meant, oldest first, and how they are asked for.
-async fn selected(night: &Night, job: JobName, args: &Args) -> Result<Vec<(Due, Asked)>, Failure> {
-    let organizations = organizations(night, args.selection.org).await?;
+async fn selected(scheduler: &JobScheduler, job: JobName, args: &Args) -> Result<Vec<(DueRun, Trigger)>, CliError> {
+    let organizations = organizations(scheduler, args.selection.org).await?;
     let dates = match (args.as_of, args.selection.from) {
         (Some(date), _) => Some((date, Some(date))),
         (None, Some(from)) => Some((from, args.selection.to)),
@@ -98,12 +98,12 @@ async fn selected(night: &Night, job: JobName, args: &Args) -> Result<Vec<(Due, 
         Some((from, to)) => {
             let mut runs = Vec::new();
             for organization in &organizations {
-                let due = range(night, job, organization, (from, to))?;
-                runs.extend(due.into_iter().map(|due| (due, Asked::ByPerson)));
+                let due = range(scheduler, job, organization, (from, to))?;
+                runs.extend(due.into_iter().map(|due| (due, Trigger::Manual)));
             }
             runs
         }
-        None => what_is_due(night, job, &organizations).await?,
+        None => what_is_due(scheduler, job, &organizations).await?,
     };
     runs.sort_by_key(|(due, _)| (due.cutoff, due.key));
     Ok(runs)
@@ -112,31 +112,31 @@ async fn selected(night: &Night, job: JobName, args: &Args) -> Result<Vec<(Due, 
 /// Every night that is owed and, where none is, the latest one: a store that was filled today owes nothing yet, and
 /// who asks for a run means it.
 async fn what_is_due(
-    night: &Night,
+    scheduler: &JobScheduler,
     job: JobName,
-    organizations: &[Organization],
-) -> Result<Vec<(Due, Asked)>, Failure> {
-    let now = night.driver.clock.now();
-    let mut due = night.due().await.map_err(job_failure)?;
+    organizations: &[PlannedOrganization],
+) -> Result<Vec<(DueRun, Trigger)>, CliError> {
+    let now = scheduler.driver.clock.now();
+    let mut due = scheduler.due().await.map_err(job_failure)?;
     due.retain(|due| due.key.job == job && organizations.iter().any(|known| known.org == due.key.org));
     for organization in organizations {
-        let latest = planner::latest(job, night.policies.of(job), organization, now);
+        let latest = planner::latest(job, scheduler.policies.of(job), organization, now);
         due.extend(latest.filter(|latest| !due.iter().any(|due| due.key.org == latest.key.org)));
     }
-    Ok(due.into_iter().map(|due| (due, Asked::BySchedule)).collect())
+    Ok(due.into_iter().map(|due| (due, Trigger::Scheduled)).collect())
 }
 
 fn range(
-    night: &Night,
+    scheduler: &JobScheduler,
     job: JobName,
-    organization: &Organization,
+    organization: &PlannedOrganization,
     (from, to): (NaiveDate, Option<NaiveDate>),
-) -> Result<Vec<Due>, Failure> {
-    let policy = night.policies.of(job);
-    let latest = || planner::latest(job, policy, organization, night.driver.clock.now());
+) -> Result<Vec<DueRun>, CliError> {
+    let policy = scheduler.policies.of(job);
+    let latest = || planner::latest(job, policy, organization, scheduler.driver.clock.now());
     let Some(to) = to.or_else(|| latest().map(|due| due.key.as_of)) else { return Ok(Vec::new()) };
     if to < from || (to - from).num_days() > LONGEST_RANGE {
-        return Err(Failure::usage("the range of dates is empty or longer than ten years"));
+        return Err(CliError::usage("the range of dates is empty or longer than ten years"));
     }
     // One date is run whether or not the schedule names it; of a range, those that it names.
     let meant = |date: &NaiveDate| from == to || policy.schedule.fires_on(*date);
@@ -144,8 +144,8 @@ fn range(
     Ok(dates.filter_map(|date| planner::run_of(job, policy, organization, date)).collect())
 }
 
-fn print(reports: &[Report], context: &Context) -> Result<(), Failure> {
-    if context.format_or(Format::Table) == Format::Json {
+fn print(reports: &[JobReport], context: &Context) -> Result<(), CliError> {
+    if context.format_or(OutputFormat::Table) == OutputFormat::Json {
         return reports.iter().try_for_each(output::json);
     }
     if reports.is_empty() {
@@ -156,7 +156,7 @@ fn print(reports: &[Report], context: &Context) -> Result<(), Failure> {
             report.job.to_string(),
             report.org.to_string(),
             report.as_of.to_string(),
-            told(report),
+            outcome_text(report),
             report.changed.to_string(),
             counters(&report.status),
         ]
@@ -164,30 +164,30 @@ fn print(reports: &[Report], context: &Context) -> Result<(), Failure> {
     output::table(&["job", "organisation", "date", "outcome", "changed", "counts"], rows)
 }
 
-fn told(report: &Report) -> String {
+fn outcome_text(report: &JobReport) -> String {
     let code = report.outcome.code();
     match &report.outcome {
-        Outcome::Failed { error } => format!("{code}: {error}"),
-        Outcome::Held { until } => format!("{code} by another owner until {until}"),
-        Outcome::Resting { until } => format!("{code} after a failure until {until}"),
-        Outcome::Settled => "done before".to_owned(),
-        Outcome::Exhausted => "failed too often; run it with --as-of".to_owned(),
-        Outcome::Ahead => format!("not before {}; --dry-run looks ahead", report.cutoff),
-        Outcome::Done | Outcome::Partial | Outcome::Preview => code.to_owned(),
+        JobOutcome::Failed { error } => format!("{code}: {error}"),
+        JobOutcome::LeasedElsewhere { until } => format!("{code} by another owner until {until}"),
+        JobOutcome::BackingOff { until } => format!("{code} after a failure until {until}"),
+        JobOutcome::AlreadyDone => "done before".to_owned(),
+        JobOutcome::Exhausted => "failed too often; run it with --as-of".to_owned(),
+        JobOutcome::NotDue => format!("not before {}; --dry-run looks ahead", report.cutoff),
+        JobOutcome::Done | JobOutcome::Partial | JobOutcome::Preview => code.to_owned(),
     }
 }
 
 /// The exit code of several runs (contract.md): 0 all are done; 1 all failed; 2 all lie ahead; 4 nothing went wrong but
 /// that another owner holds some; else 3.
-fn exit_of<'a>(outcomes: impl Iterator<Item = &'a Outcome>) -> Exit {
+fn exit_of<'a>(outcomes: impl Iterator<Item = &'a JobOutcome>) -> Exit {
     let (mut well, mut failed, mut held, mut ahead, mut open) = (0, 0, 0, 0, 0);
     for outcome in outcomes {
         match outcome {
-            Outcome::Done | Outcome::Settled | Outcome::Preview => well += 1,
-            Outcome::Failed { .. } => failed += 1,
-            Outcome::Held { .. } => held += 1,
-            Outcome::Ahead => ahead += 1,
-            Outcome::Partial | Outcome::Resting { .. } | Outcome::Exhausted => open += 1,
+            JobOutcome::Done | JobOutcome::AlreadyDone | JobOutcome::Preview => well += 1,
+            JobOutcome::Failed { .. } => failed += 1,
+            JobOutcome::LeasedElsewhere { .. } => held += 1,
+            JobOutcome::NotDue => ahead += 1,
+            JobOutcome::Partial | JobOutcome::BackingOff { .. } | JobOutcome::Exhausted => open += 1,
         }
     }
     match (well, failed, held, ahead, open) {
@@ -206,20 +206,20 @@ mod tests {
     #[test]
     fn exit_codes_tell_done_failed_ahead_held_and_partial_apart() {
         let until = chrono::DateTime::UNIX_EPOCH;
-        let held = Outcome::Held { until };
-        let failed = Outcome::Failed { error: "schema" };
+        let held = JobOutcome::LeasedElsewhere { until };
+        let failed = JobOutcome::Failed { error: "schema" };
         for (outcomes, exit) in [
             (vec![], Exit::Done),
-            (vec![Outcome::Done, Outcome::Settled], Exit::Done),
+            (vec![JobOutcome::Done, JobOutcome::AlreadyDone], Exit::Done),
             (vec![failed.clone(), failed.clone()], Exit::Failed),
-            (vec![Outcome::Done, failed.clone()], Exit::Partial),
+            (vec![JobOutcome::Done, failed.clone()], Exit::Partial),
             (vec![failed, held.clone()], Exit::Partial),
             (vec![held.clone()], Exit::Held),
-            (vec![Outcome::Done, held], Exit::Held),
-            (vec![Outcome::Ahead], Exit::Usage),
-            (vec![Outcome::Done, Outcome::Ahead], Exit::Partial),
-            (vec![Outcome::Partial], Exit::Partial),
-            (vec![Outcome::Exhausted], Exit::Partial),
+            (vec![JobOutcome::Done, held], Exit::Held),
+            (vec![JobOutcome::NotDue], Exit::Usage),
+            (vec![JobOutcome::Done, JobOutcome::NotDue], Exit::Partial),
+            (vec![JobOutcome::Partial], Exit::Partial),
+            (vec![JobOutcome::Exhausted], Exit::Partial),
         ] {
             assert_eq!(exit_of(outcomes.iter()), exit, "{outcomes:?}");
         }

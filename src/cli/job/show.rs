@@ -7,12 +7,12 @@ use chrono::{DateTime, NaiveDate, Utc};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{JobName, Selection, counters, job_failure, open, organizations};
-use crate::cli::output::{self, Format};
-use crate::cli::{Context, Exit, Failure};
+use super::{JobName, RunSelectionArgs, counters, job_failure, open, organizations};
+use crate::cli::output::{self, OutputFormat};
+use crate::cli::{CliError, Context, Exit};
 use anamnesis_core::ids::OrgId;
-use anamnesis_jobs::ledger::{Run, rows};
-use anamnesis_jobs::planner::{self, Organization};
+use anamnesis_jobs::ledger::{JobRun, rows};
+use anamnesis_jobs::planner::{self, PlannedOrganization};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct StatusArgs {
@@ -28,7 +28,7 @@ pub(crate) struct HistoryArgs {
     /// Only this job.
     name: Option<JobName>,
     #[command(flatten)]
-    selection: Selection,
+    selection: RunSelectionArgs,
     /// At most so many runs.
     #[arg(long, default_value_t = 50)]
     limit: u32,
@@ -36,12 +36,12 @@ pub(crate) struct HistoryArgs {
 
 /// How one job stands in one organisation.
 #[derive(Serialize)]
-struct Standing {
+struct JobStatusRow {
     job: JobName,
     organization_id: OrgId,
     time_zone: String,
     /// The last night in the ledger within the time that is made up; without one, the job never ran there.
-    last: Option<Night>,
+    last: Option<JobHistoryRow>,
     /// Nights that are due and not settled.
     waiting: usize,
     next_at: Option<DateTime<Utc>>,
@@ -49,7 +49,7 @@ struct Standing {
 
 /// A row of the ledger.
 #[derive(Serialize)]
-struct Night {
+struct JobHistoryRow {
     job: JobName,
     organization_id: OrgId,
     as_of: NaiveDate,
@@ -62,8 +62,8 @@ struct Night {
     status: Value,
 }
 
-impl From<&Run> for Night {
-    fn from(run: &Run) -> Self {
+impl From<&JobRun> for JobHistoryRow {
+    fn from(run: &JobRun) -> Self {
         Self {
             job: run.key.job,
             organization_id: run.key.org,
@@ -81,72 +81,73 @@ impl From<&Run> for Night {
 
 /// # Errors
 /// When the store cannot be read.
-pub(crate) async fn status(args: StatusArgs, context: &Context) -> Result<Exit, Failure> {
-    let night = open(context, false, |_| Arc::new(())).await?;
-    let now = night.driver.clock.now();
-    let organizations = organizations(&night, args.org).await?;
-    let due = night.due().await.map_err(job_failure)?;
-    let filter = rows::Filter { from: Some(planner::horizon(&night.policies, now)), ..rows::Filter::default() };
-    let runs = night.history(&filter, u32::MAX).await.map_err(job_failure)?;
-    let mut last: HashMap<(JobName, OrgId), &Run> = HashMap::new();
+pub(crate) async fn status(args: StatusArgs, context: &Context) -> Result<Exit, CliError> {
+    let scheduler = open(context, false, |_| Arc::new(())).await?;
+    let now = scheduler.driver.clock.now();
+    let organizations = organizations(&scheduler, args.org).await?;
+    let due = scheduler.due().await.map_err(job_failure)?;
+    let filter =
+        rows::RunFilter { from: Some(planner::horizon(&scheduler.policies, now)), ..rows::RunFilter::default() };
+    let runs = scheduler.history(&filter, u32::MAX).await.map_err(job_failure)?;
+    let mut last: HashMap<(JobName, OrgId), &JobRun> = HashMap::new();
     for run in &runs {
         last.entry((run.key.job, run.key.org)).or_insert(run);
     }
-    let standing = |organization: &Organization, job: JobName| Standing {
+    let status_of = |organization: &PlannedOrganization, job: JobName| JobStatusRow {
         job,
         organization_id: organization.org,
-        time_zone: night.policies.of(job).time_zone.zone(organization.zone).name().to_owned(),
-        last: last.get(&(job, organization.org)).map(|run| Night::from(*run)),
+        time_zone: scheduler.policies.of(job).time_zone.zone(organization.zone).name().to_owned(),
+        last: last.get(&(job, organization.org)).map(|run| JobHistoryRow::from(*run)),
         waiting: due.iter().filter(|due| due.key.job == job && due.key.org == organization.org).count(),
-        next_at: planner::next(job, night.policies.of(job), organization, now).map(|due| due.cutoff),
+        next_at: planner::next(job, scheduler.policies.of(job), organization, now).map(|due| due.cutoff),
     };
     let jobs = || JobName::ALL.iter().copied().filter(|job| args.name.is_none_or(|name| name == *job));
     let all = organizations.iter().flat_map(|organization| jobs().map(move |job| (organization, job)));
-    let all = all.map(|(organization, job)| standing(organization, job));
-    if context.format_or(Format::Table) == Format::Json {
-        for standing in all {
-            output::json(&standing)?;
+    let all = all.map(|(organization, job)| status_of(organization, job));
+    if context.format_or(OutputFormat::Table) == OutputFormat::Json {
+        for row in all {
+            output::json(&row)?;
         }
     } else {
         let header = ["job", "organisation", "last run", "state", "counts", "waiting", "next"];
-        output::table(&header, all.map(|standing| standing_row(&standing)))?;
+        output::table(&header, all.map(|row| status_row(&row)))?;
     }
     Ok(Exit::Done)
 }
 
-fn standing_row(standing: &Standing) -> [String; 7] {
-    let (night, state, counts) = match &standing.last {
-        Some(night) => (night.as_of.to_string(), told(night), counters(&night.status)),
+fn status_row(status: &JobStatusRow) -> [String; 7] {
+    let (date, state, counts) = match &status.last {
+        Some(run) => (run.as_of.to_string(), state_text(run), counters(&run.status)),
         None => ("–".to_owned(), "never ran".to_owned(), String::new()),
     };
-    let next = standing.next_at.map_or_else(|| "never".to_owned(), |at| at.to_string());
-    let waiting = standing.waiting.to_string();
-    [standing.job.to_string(), standing.organization_id.to_string(), night, state, counts, waiting, next]
+    let next = status.next_at.map_or_else(|| "never".to_owned(), |at| at.to_string());
+    let waiting = status.waiting.to_string();
+    [status.job.to_string(), status.organization_id.to_string(), date, state, counts, waiting, next]
 }
 
 /// # Errors
 /// When the store cannot be read.
-pub(crate) async fn history(args: HistoryArgs, context: &Context) -> Result<Exit, Failure> {
-    let night = open(context, false, |_| Arc::new(())).await?;
-    let Selection { org, from, to } = args.selection;
-    let filter = rows::Filter { job: args.name, org: org.map(OrgId), from, to };
-    let runs = night.history(&filter, args.limit).await.map_err(job_failure)?;
-    let nights = runs.iter().map(Night::from);
-    if context.format_or(Format::Table) == Format::Json {
-        for night in nights {
-            output::json(&night)?;
+pub(crate) async fn history(args: HistoryArgs, context: &Context) -> Result<Exit, CliError> {
+    let scheduler = open(context, false, |_| Arc::new(())).await?;
+    let RunSelectionArgs { org, from, to } = args.selection;
+    let filter = rows::RunFilter { job: args.name, org: org.map(OrgId), from, to };
+    let runs = scheduler.history(&filter, args.limit).await.map_err(job_failure)?;
+    let rows = runs.iter().map(JobHistoryRow::from);
+    if context.format_or(OutputFormat::Table) == OutputFormat::Json {
+        for row in rows {
+            output::json(&row)?;
         }
     } else {
-        let rows = nights.map(|night| {
-            let finished = night.finished_at.map_or_else(|| "–".to_owned(), |at| at.to_string());
-            let (state, counts) = (told(&night), counters(&night.status));
-            [night.as_of.to_string(), night.job.to_string(), night.organization_id.to_string(), state, counts, finished]
+        let rows = rows.map(|row| {
+            let finished = row.finished_at.map_or_else(|| "–".to_owned(), |at| at.to_string());
+            let (state, counts) = (state_text(&row), counters(&row.status));
+            [row.as_of.to_string(), row.job.to_string(), row.organization_id.to_string(), state, counts, finished]
         });
         output::table(&["date", "job", "organisation", "state", "counts", "finished"], rows)?;
     }
     Ok(Exit::Done)
 }
 
-fn told(night: &Night) -> String {
-    night.error.as_ref().map_or_else(|| night.state.to_owned(), |error| format!("{}: {error}", night.state))
+fn state_text(row: &JobHistoryRow) -> String {
+    row.error.as_ref().map_or_else(|| row.state.to_owned(), |error| format!("{}: {error}", row.state))
 }

@@ -1,4 +1,4 @@
-//! `job simulate`: what the coming nights will do, on a copy of the store that is thrown away (row 6 of the nights: users
+//! `job simulate`: what the coming runs will do, on a copy of the store that is thrown away (row 6 of the jobs: users
 //! see the life of a memory before it happens).
 
 use std::collections::BTreeMap;
@@ -11,20 +11,20 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use super::{counters, job_failure, policies};
+use crate::cli::app::App;
 use crate::cli::leftovers::{self, SIMULATION};
-use crate::cli::output::{self, Format};
-use crate::cli::world::World;
-use crate::cli::{Context, Exit, Failure};
+use crate::cli::output::{self, OutputFormat};
+use crate::cli::{CliError, Context, Exit};
 use anamnesis_core::clock::{Clock as _, ManualClock};
 use anamnesis_core::ids::{MemoryId, OrgId, PatientId};
 use anamnesis_core::memory::State;
 use anamnesis_core::scope::Scope;
 use anamnesis_jobs::JobName;
-use anamnesis_jobs::driver::Report;
-use anamnesis_jobs::night::Night;
+use anamnesis_jobs::driver::JobReport;
+use anamnesis_jobs::scheduler::JobScheduler;
 use anamnesis_sql::{Database, Location};
 use anamnesis_store::Store;
-use anamnesis_store::read::{Filter, Memory, When};
+use anamnesis_store::read::{Memory, MemoryFilter, ReadInstant};
 
 /// More days than this are a mistyped year.
 const LONGEST: i64 = 3_660;
@@ -49,7 +49,7 @@ pub(crate) struct Args {
 
 /// A night that would change something.
 #[derive(Serialize)]
-struct Simulated {
+struct SimulatedRun {
     as_of: NaiveDate,
     job: JobName,
     organization_id: OrgId,
@@ -59,7 +59,7 @@ struct Simulated {
 
 /// What would become of one memory.
 #[derive(Serialize)]
-struct Becomes {
+struct SimulatedTransition {
     memory_id: MemoryId,
     from: State,
     to: State,
@@ -71,60 +71,60 @@ struct Becomes {
 
 /// # Errors
 /// When the store cannot be copied: a server's cannot, an embedded one can.
-pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
-    let world = World::open(context).await?;
-    let start = args.from.map_or(world.clock.now(), |date| date.and_time(chrono::NaiveTime::MIN).and_utc());
+pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, CliError> {
+    let app = App::open(context).await?;
+    let start = args.from.map_or(app.clock.now(), |date| date.and_time(chrono::NaiveTime::MIN).and_utc());
     let end = args.to.and_time(chrono::NaiveTime::MIN).and_utc() + TimeDelta::days(1);
     if end <= start || (end - start).num_days() > LONGEST {
-        return Err(Failure::usage("the range of dates is empty or longer than ten years"));
+        return Err(CliError::usage("the range of dates is empty or longer than ten years"));
     }
-    if world.store.db().engine() != "sqlite" {
-        return Err(Failure::usage(
+    if app.store.db().engine() != "sqlite" {
+        return Err(CliError::usage(
             "only an embedded store can be copied: restore a dump of the server's elsewhere, and run there",
         ));
     }
     // Next to the store, under a name that is known, so that an erasure finds what a process that died left.
-    let folder = tempfile::Builder::new().prefix(SIMULATION).tempdir_in(leftovers::folder(&world.settings))?;
+    let folder = tempfile::Builder::new().prefix(SIMULATION).tempdir_in(leftovers::folder(&app.settings))?;
     let copy = folder.path().join("store.db");
-    world.store.db().copy_to(&copy).await.map_err(|error| Failure::failed(error.to_string()))?;
-    let database = Database::open(&Location::File(copy)).await.map_err(|error| Failure::failed(error.to_string()))?;
+    app.store.db().copy_to(&copy).await.map_err(|error| CliError::failed(error.to_string()))?;
+    let database = Database::open(&Location::File(copy)).await.map_err(|error| CliError::failed(error.to_string()))?;
     let clock = Arc::new(ManualClock::at(start));
-    let policies = policies(&world.settings)?;
-    let store = Store::new(database, Arc::clone(world.store.keys()), clock.clone(), Arc::clone(&world.entropy))
+    let policies = policies(&app.settings)?;
+    let store = Store::new(database, Arc::clone(app.store.keys()), clock.clone(), Arc::clone(&app.entropy))
         .with_policy(policies.lifecycle())
         .with_decay(policies.decay.thresholds);
     let before = memories(&store, &args).await?;
-    let night = Night::over(&store, policies, Arc::new(()), CancellationToken::new());
-    let mut nights = Vec::new();
+    let scheduler = JobScheduler::over(&store, policies, Arc::new(()), CancellationToken::new());
+    let mut simulated_runs = Vec::new();
     let progress = output::progress_count(Some((end - start).num_days().unsigned_abs()));
     while clock.now() < end {
-        let reports = rounds(&night, &args).await?;
-        // Nights that are owed come first: they too will happen.
-        nights.extend(reports.into_iter().filter(|report| report.changed > 0).map(simulated));
+        let reports = rounds(&scheduler, &args).await?;
+        // Runs that are due come first: they too will happen.
+        simulated_runs.extend(reports.into_iter().filter(|report| report.changed > 0).map(simulated));
         clock.set((clock.now() + TimeDelta::hours(6)).min(end));
         progress.inc(1);
     }
     progress.finish_and_clear();
     let after = memories(&store, &args).await?;
     store.close().await;
-    print(&nights, &changed(&before, &after), context)
+    print(&simulated_runs, &changed(&before, &after), context)
 }
 
 /// Offers what is due at the simulated instant.
-async fn rounds(night: &Night, args: &Args) -> Result<Vec<Report>, Failure> {
+async fn rounds(scheduler: &JobScheduler, args: &Args) -> Result<Vec<JobReport>, CliError> {
     let mut reports = Vec::new();
-    for due in night.due().await.map_err(job_failure)? {
+    for due in scheduler.due().await.map_err(job_failure)? {
         let wanted =
             args.name.is_none_or(|name| name == due.key.job) && args.org.is_none_or(|org| org == due.key.org.0);
         if wanted {
-            reports.push(night.offer(due, anamnesis_jobs::ledger::Asked::BySchedule).await.map_err(job_failure)?);
+            reports.push(scheduler.offer(due, anamnesis_jobs::ledger::Trigger::Scheduled).await.map_err(job_failure)?);
         }
     }
     Ok(reports)
 }
 
-fn simulated(report: Report) -> Simulated {
-    Simulated {
+fn simulated(report: JobReport) -> SimulatedRun {
+    SimulatedRun {
         as_of: report.as_of,
         job: report.job,
         organization_id: report.org,
@@ -133,45 +133,48 @@ fn simulated(report: Report) -> Simulated {
     }
 }
 
-async fn memories(store: &Store, args: &Args) -> Result<BTreeMap<MemoryId, Memory>, Failure> {
+async fn memories(store: &Store, args: &Args) -> Result<BTreeMap<MemoryId, Memory>, CliError> {
     let (Some(org), Some(patient)) = (args.org, args.patient) else { return Ok(BTreeMap::new()) };
-    let scope = Scope::new(OrgId(org), PatientId(patient)).map_err(|error| Failure::usage(error.to_string()))?;
-    let filter = Filter { states: State::ALL.to_vec(), ..Filter::default() };
-    let all = store.memories(scope, &filter, When::Now).await?;
+    let scope = Scope::new(OrgId(org), PatientId(patient)).map_err(|error| CliError::usage(error.to_string()))?;
+    let filter = MemoryFilter { states: State::ALL.to_vec(), ..MemoryFilter::default() };
+    let all = store.memories(scope, &filter, ReadInstant::Now).await?;
     Ok(all.into_iter().map(|memory| (memory.id, memory)).collect())
 }
 
-fn changed(before: &BTreeMap<MemoryId, Memory>, after: &BTreeMap<MemoryId, Memory>) -> Vec<Becomes> {
+fn changed(before: &BTreeMap<MemoryId, Memory>, after: &BTreeMap<MemoryId, Memory>) -> Vec<SimulatedTransition> {
     let becomes = |now: &Memory| {
         let was = before.get(&now.id);
-        let (from, sure) = was.map_or((now.standing.state, now.confidence), |was| {
-            (was.standing.state, was.standing.effective_confidence)
-        });
-        let fell = now.standing.low_confidence && !was.is_some_and(|was| was.standing.low_confidence);
-        let is_news = was.is_none() || from != now.standing.state || fell;
-        is_news.then_some(Becomes {
+        let (from, sure) =
+            was.map_or((now.status.state, now.confidence), |was| (was.status.state, was.status.effective_confidence));
+        let fell = now.status.low_confidence && !was.is_some_and(|was| was.status.low_confidence);
+        let is_news = was.is_none() || from != now.status.state || fell;
+        is_news.then_some(SimulatedTransition {
             memory_id: now.id,
             from,
-            to: now.standing.state,
-            at: now.standing.since,
+            to: now.status.state,
+            at: now.status.since,
             confidence_before: sure,
-            confidence_after: now.standing.effective_confidence,
-            uncertain: now.standing.low_confidence,
+            confidence_after: now.status.effective_confidence,
+            uncertain: now.status.low_confidence,
         })
     };
     after.values().filter_map(becomes).collect()
 }
 
-fn print(nights: &[Simulated], memories: &[Becomes], context: &Context) -> Result<Exit, Failure> {
-    if context.format_or(Format::Table) == Format::Json {
-        output::json(&serde_json::json!({"nights": nights, "memories": memories}))?;
+fn print(
+    simulated_runs: &[SimulatedRun],
+    memories: &[SimulatedTransition],
+    context: &Context,
+) -> Result<Exit, CliError> {
+    if context.format_or(OutputFormat::Table) == OutputFormat::Json {
+        output::json(&serde_json::json!({"nights": simulated_runs, "memories": memories}))?;
         return Ok(Exit::Done);
     }
-    if nights.is_empty() {
+    if simulated_runs.is_empty() {
         output::line("No job run would change anything.")?;
         return Ok(Exit::Done);
     }
-    let rows = nights
+    let rows = simulated_runs
         .iter()
         .map(|n| [n.as_of.to_string(), n.job.to_string(), n.organization_id.to_string(), counters(&n.status)]);
     output::table(&["date", "job", "organisation", "would do"], rows)?;

@@ -1,22 +1,22 @@
 //! `memory list` and `memory contradictions`.
 
-use super::Pairs;
-use crate::cli::output::{self, Format};
-use crate::cli::patient::{Of, Point, known, note_unknown, when};
-use crate::cli::world::World;
-use crate::cli::{Context, Exit, Failure, sections};
+use super::ContradictionArgs;
+use crate::cli::app::App;
+use crate::cli::output::{self, OutputFormat};
+use crate::cli::patient::{PatientArgs, TimePoint, known, note_unknown, when};
+use crate::cli::{CliError, Context, Exit, render};
 use anamnesis_core::finding::EntityType;
 use anamnesis_core::ids::MemoryId;
 use anamnesis_core::memory::{Class, Kind, State};
 use anamnesis_core::provenance::{SourceType, Trust};
-use anamnesis_search::Item;
-use anamnesis_store::read::Filter;
+use anamnesis_search::MemoryItem;
+use anamnesis_store::read::MemoryFilter;
 
 /// Which memories. Conditions add up; each may be given several times.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
-    of: Of,
+    of: PatientArgs,
     /// active, resolved, resolved_unconfirmed, expired, stale, superseded, inactive, quarantined. Without it: all but
     /// the forgotten and the quarantined.
     #[arg(long, value_parser = |text: &str| known(text, State::ALL, State::code))]
@@ -41,13 +41,13 @@ pub(crate) struct Args {
     limit: Option<usize>,
     /// As they stood at the end of this date, or at this instant.
     #[arg(long, value_name = "DATE")]
-    as_of: Option<Point>,
+    as_of: Option<TimePoint>,
 }
 
-pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, CliError> {
     let scope = args.of.scope()?;
-    let world = World::open(context).await?;
-    let filter = Filter {
+    let app = App::open(context).await?;
+    let filter = MemoryFilter {
         states: args.state,
         classes: args.class,
         kinds: args.kind,
@@ -58,21 +58,21 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Failure> 
         limit: args.limit,
     };
     let when = when(args.as_of);
-    let memories = world.store.memories(scope, &filter, when).await?;
-    let charted = world.store.clinical(scope, when).await?;
+    let memories = app.store.memories(scope, &filter, when).await?;
+    let charted = app.store.clinical(scope, when).await?;
     let chart = |id: MemoryId| charted.iter().find(|row| row.memory.id == id);
-    let items: Vec<Item> = memories
+    let items: Vec<MemoryItem> = memories
         .iter()
-        .map(|memory| chart(memory.id).map_or_else(|| Item::conversational(memory), Item::clinical))
+        .map(|memory| chart(memory.id).map_or_else(|| MemoryItem::conversational(memory), MemoryItem::clinical))
         .collect();
     context.read.finds(items.is_empty());
-    note_unknown(&world, scope, items.is_empty()).await?;
-    match context.format_or(Format::Table) {
-        Format::Json => output::json(&items)?,
-        Format::Table if items.is_empty() => output::line("No such memories.")?,
-        Format::Table => {
+    note_unknown(&app, scope, items.is_empty()).await?;
+    match context.format_or(OutputFormat::Table) {
+        OutputFormat::Json => output::json(&items)?,
+        OutputFormat::Table if items.is_empty() => output::line("No such memories.")?,
+        OutputFormat::Table => {
             let rows = items.iter().map(|item| {
-                let [statement, source, use_, confidence, notes] = sections::row(item);
+                let [statement, source, use_, confidence, notes] = render::row(item);
                 [item.memory_id.to_string(), statement, source, item.state.to_string(), use_, confidence, notes]
             });
             output::table(&["id", "statement", "source", "state", "use", "confidence", "notes"], rows)?;
@@ -81,15 +81,15 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Failure> 
     Ok(Exit::Done)
 }
 
-pub(crate) async fn contradictions(args: Pairs, context: &Context) -> Result<Exit, Failure> {
+pub(crate) async fn contradictions(args: ContradictionArgs, context: &Context) -> Result<Exit, CliError> {
     let scope = args.of.scope()?;
-    let world = World::open(context).await?;
-    let pairs = anamnesis_search::context::opposed(&world.store, scope, when(args.as_of)).await?;
-    note_unknown(&world, scope, pairs.is_empty()).await?;
-    match context.format_or(Format::Table) {
-        Format::Json => output::json(&pairs)?,
-        Format::Table if pairs.is_empty() => output::line("No contradictions.")?,
-        Format::Table => sections::contradictions(&pairs)?,
+    let app = App::open(context).await?;
+    let pairs = anamnesis_search::context::contradictions(&app.store, scope, when(args.as_of)).await?;
+    note_unknown(&app, scope, pairs.is_empty()).await?;
+    match context.format_or(OutputFormat::Table) {
+        OutputFormat::Json => output::json(&pairs)?,
+        OutputFormat::Table if pairs.is_empty() => output::line("No contradictions.")?,
+        OutputFormat::Table => render::contradictions(&pairs)?,
     }
     Ok(Exit::Done)
 }

@@ -5,27 +5,27 @@ use std::collections::HashMap;
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 
-use crate::cli::output::{self, Format};
-use crate::cli::patient::{Of, Point, when};
-use crate::cli::world::World;
-use crate::cli::{Context, Exit, Failure, sections};
+use crate::cli::app::App;
+use crate::cli::output::{self, OutputFormat};
+use crate::cli::patient::{PatientArgs, TimePoint, when};
+use crate::cli::{CliError, Context, Exit, render};
 use anamnesis_core::confidence::{ConfidenceBasis, DecayPolicy, uncertain, uncertain_at};
 use anamnesis_core::ids::MemoryId;
 use anamnesis_core::memory::{Kind, State};
-use anamnesis_search::Item;
-use anamnesis_store::read::{Filter, Memory};
+use anamnesis_search::MemoryItem;
+use anamnesis_store::read::{Memory, MemoryFilter};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
-    of: Of,
+    of: PatientArgs,
     /// As it stood at the end of this date, or at this instant.
     #[arg(long, value_name = "DATE")]
-    as_of: Option<Point>,
+    as_of: Option<TimePoint>,
 }
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct Uncertain {
+pub(crate) struct UncertainArgs {
     #[command(flatten)]
     args: Args,
     /// Below this confidence, or at it where decay brought it there [default: the policy's].
@@ -39,96 +39,94 @@ fn unit(text: &str) -> Result<f64, String> {
 
 /// A memory with why it is shown.
 #[derive(Serialize)]
-struct Listed {
+struct ReviewItem {
     /// decay, evidence_against, given_by_the_source, cognitive_state, inferred, as_recorded, age, contradiction, sources_gone, quarantined,
     /// no_source, read_doubtfully.
     cause: &'static str,
     since: Option<DateTime<Utc>>,
     #[serde(flatten)]
-    item: Item,
+    item: MemoryItem,
 }
 
-impl Listed {
+impl ReviewItem {
     fn of(memory: &Memory, cause: &'static str, since: Option<DateTime<Utc>>) -> Self {
-        Self { cause, since, item: Item::conversational(memory) }
+        Self { cause, since, item: MemoryItem::conversational(memory) }
     }
 }
 
-async fn memories(args: &Args, states: Vec<State>, world: &World) -> Result<Vec<Memory>, Failure> {
-    let filter = Filter { states, ..Filter::default() };
-    let mut all = world.store.memories(args.of.scope()?, &filter, when(args.as_of)).await?;
-    // Raw captures are never used for decisions: nobody is asked about them.
+async fn memories(args: &Args, states: Vec<State>, app: &App) -> Result<Vec<Memory>, CliError> {
+    let filter = MemoryFilter { states, ..MemoryFilter::default() };
+    let mut all = app.store.memories(args.of.scope()?, &filter, when(args.as_of)).await?;
+    // Raw captures are never used for decisions: no one is asked about them.
     all.retain(|memory| memory.kind != Kind::Raw);
     Ok(all)
 }
 
 /// Memories in force whose effective confidence is below the threshold, least sure first.
-pub(crate) async fn uncertain_ones(asked: Uncertain, context: &Context) -> Result<Exit, Failure> {
-    let world = World::open(context).await?;
-    let threshold = asked.threshold.unwrap_or(world.store.decay().uncertain_below);
-    let mut found = memories(&asked.args, vec![State::Active], &world).await?;
-    found.retain(|m| uncertain(m.standing.effective_confidence, m.confidence, threshold));
-    found.sort_by(|a, b| {
-        a.standing.effective_confidence.total_cmp(&b.standing.effective_confidence).then(a.id.cmp(&b.id))
-    });
+pub(crate) async fn uncertain_ones(asked: UncertainArgs, context: &Context) -> Result<Exit, CliError> {
+    let app = App::open(context).await?;
+    let threshold = asked.threshold.unwrap_or(app.store.decay().uncertain_below);
+    let mut found = memories(&asked.args, vec![State::Active], &app).await?;
+    found.retain(|m| uncertain(m.status.effective_confidence, m.confidence, threshold));
+    found.sort_by(|a, b| a.status.effective_confidence.total_cmp(&b.status.effective_confidence).then(a.id.cmp(&b.id)));
     let listed = found.iter().map(|m| {
-        let (cause, since) = doubt(&world, m, threshold);
-        Listed::of(m, cause, since)
+        let (cause, since) = doubt(&app, m, threshold);
+        ReviewItem::of(m, cause, since)
     });
     print(listed.collect(), "No uncertain memories.", context)
 }
 
 /// Memories without any provenance: no known source, nothing they were made from, no evidence.
-pub(crate) async fn orphans(args: Args, context: &Context) -> Result<Exit, Failure> {
-    let world = World::open(context).await?;
-    let all = memories(&args, Vec::new(), &world).await?;
+pub(crate) async fn orphans(args: Args, context: &Context) -> Result<Exit, CliError> {
+    let app = App::open(context).await?;
+    let all = memories(&args, Vec::new(), &app).await?;
     let ids: Vec<_> = all.iter().map(|m| m.id).collect();
-    let origins = world.store.origins(args.of.scope()?, &ids).await?;
+    let origins = app.store.origins(args.of.scope()?, &ids).await?;
     let is_orphan = |m: &&Memory| origins.get(&m.id).is_none_or(|origins| origins.is_orphan());
-    let listed = all.iter().filter(is_orphan).map(|m| Listed::of(m, "no_source", Some(m.recorded_at)));
+    let listed = all.iter().filter(is_orphan).map(|m| ReviewItem::of(m, "no_source", Some(m.recorded_at)));
     print(listed.collect(), "No orphans.", context)
 }
 
 /// Everything that waits for a person, the longest waiting first.
-pub(crate) async fn review(args: Args, context: &Context) -> Result<Exit, Failure> {
-    let world = World::open(context).await?;
-    let all = memories(&args, vec![State::Active, State::Stale, State::Quarantined], &world).await?;
-    // Who may not end it said that it is over: it holds, and waits for somebody who may say.
-    let known = world.store.contradictions(args.of.scope()?).await?;
+pub(crate) async fn review(args: Args, context: &Context) -> Result<Exit, CliError> {
+    let app = App::open(context).await?;
+    let all = memories(&args, vec![State::Active, State::Stale, State::Quarantined], &app).await?;
+    // Who may not end it said that it is over: it holds, and waits for a person who may say.
+    let known = app.store.contradictions(args.of.scope()?).await?;
     let disputed: HashMap<MemoryId, DateTime<Utc>> = known
         .iter()
         .filter(|one| one.kept == one.claim && one.state == "open")
         .map(|one| (one.kept, one.found_at))
         .collect();
-    let mut listed: Vec<Listed> = all.iter().filter_map(|m| waiting(&world, m, disputed.get(&m.id))).collect();
+    let mut listed: Vec<ReviewItem> = all.iter().filter_map(|m| waiting(&app, m, disputed.get(&m.id))).collect();
     listed.sort_by_key(|l| (l.since, l.item.memory_id));
     print(listed, "Nothing waits for review.", context)
 }
 
-fn waiting(world: &World, m: &Memory, disputed: Option<&DateTime<Utc>>) -> Option<Listed> {
-    let (cause, since) = if m.standing.state == State::Quarantined {
-        ("quarantined", m.standing.since)
+fn waiting(app: &App, m: &Memory, disputed: Option<&DateTime<Utc>>) -> Option<ReviewItem> {
+    let (cause, since) = if m.status.state == State::Quarantined {
+        ("quarantined", m.status.since)
     } else if m.contested {
         ("contradiction", Some(m.said_at))
     } else if let Some(at) = disputed {
         ("contradiction", Some(*at))
-    } else if m.standing.reconfirm_due {
+    } else if m.status.reconfirm_due {
         ("age", m.reconfirm_due_at.or(m.last_confirmed_at))
     } else if m.ungrounded {
-        ("sources_gone", m.standing.since)
-    } else if m.standing.read_doubtfully && m.standing.state == State::Active {
+        ("sources_gone", m.status.since)
+    } else if m.status.read_doubtfully && m.status.state == State::Active {
         ("read_doubtfully", Some(m.recorded_at))
-    } else if m.standing.low_confidence && m.standing.state == State::Active {
-        doubt(world, m, world.store.decay().uncertain_below)
+    } else if m.status.low_confidence && m.status.state == State::Active {
+        doubt(app, m, app.store.decay().uncertain_below)
     } else {
         return None;
     };
-    Some(Listed::of(m, cause, since))
+    Some(ReviewItem::of(m, cause, since))
 }
 
 /// Why a memory is not certain enough, and since when: as it was said, or because of the time since. A threshold of the
 /// caller's is looked at like the policy's.
-fn doubt(world: &World, m: &Memory, threshold: f64) -> (&'static str, Option<DateTime<Utc>>) {
+fn doubt(app: &App, m: &Memory, threshold: f64) -> (&'static str, Option<DateTime<Utc>>) {
     if m.confidence < threshold && m.confidence < m.initial_confidence {
         return ("evidence_against", Some(m.recorded_at));
     }
@@ -143,18 +141,18 @@ fn doubt(world: &World, m: &Memory, threshold: f64) -> (&'static str, Option<Dat
     }
     let since = m.last_verified.unwrap_or(m.recorded_at);
     let protected = anamnesis_core::confidence::is_protected(m.is_protected, m.class);
-    let policy = DecayPolicy { uncertain_below: threshold, ..*world.store.decay() };
+    let policy = DecayPolicy { uncertain_below: threshold, ..*app.store.decay() };
     let fell = uncertain_at(&policy, m.kind, m.confidence, protected, since);
-    ("decay", fell.filter(|at| *at <= world.clock.now()))
+    ("decay", fell.filter(|at| *at <= app.clock.now()))
 }
 
-fn print(listed: Vec<Listed>, none: &str, context: &Context) -> Result<Exit, Failure> {
-    match context.format_or(Format::Table) {
-        Format::Json => output::json(&listed)?,
-        Format::Table if listed.is_empty() => output::line(none)?,
-        Format::Table => {
+fn print(listed: Vec<ReviewItem>, none: &str, context: &Context) -> Result<Exit, CliError> {
+    match context.format_or(OutputFormat::Table) {
+        OutputFormat::Json => output::json(&listed)?,
+        OutputFormat::Table if listed.is_empty() => output::line(none)?,
+        OutputFormat::Table => {
             let rows = listed.iter().map(|l| {
-                let [statement, source, use_, confidence, _] = sections::row(&l.item);
+                let [statement, source, use_, confidence, _] = render::row(&l.item);
                 let since = l.since.map(|at| at.date_naive().to_string()).unwrap_or_default();
                 [l.item.memory_id.to_string(), statement, source, use_, confidence, l.cause.to_owned(), since]
             });

@@ -2,14 +2,14 @@
 
 use serde::Serialize;
 
-use super::{One, tree, unknown};
-use crate::cli::output::{self, Format};
-use crate::cli::patient::{Of, when};
-use crate::cli::world::World;
-use crate::cli::{Context, Exit, Failure, sections};
+use super::{OneMemoryArgs, tree, unknown};
+use crate::cli::app::App;
+use crate::cli::output::{self, OutputFormat};
+use crate::cli::patient::{PatientArgs, when};
+use crate::cli::{CliError, Context, Exit, render};
 use anamnesis_core::ids::MemoryId;
-use anamnesis_search::{self as recall, Item};
-use anamnesis_store::read::{Direction, Memory};
+use anamnesis_search::{self as recall, MemoryItem};
+use anamnesis_store::read::{LineageDirection, Memory};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct TraceArgs {
@@ -17,7 +17,7 @@ pub(crate) struct TraceArgs {
     #[arg(value_name = "ID")]
     id: MemoryId,
     #[command(flatten)]
-    of: Of,
+    of: PatientArgs,
     /// What was made of it, instead of what it was made from.
     #[arg(long)]
     down: bool,
@@ -25,36 +25,36 @@ pub(crate) struct TraceArgs {
 
 /// A memory as a program sees it: how it reads, and all its fields.
 #[derive(Serialize)]
-struct Shown<'m> {
+struct MemoryView<'m> {
     statement: &'m str,
-    source: &'m recall::Source,
+    source: &'m recall::ItemSource,
     memory: &'m Memory,
 }
 
-pub(crate) async fn show(args: One, context: &Context) -> Result<Exit, Failure> {
+pub(crate) async fn show(args: OneMemoryArgs, context: &Context) -> Result<Exit, CliError> {
     let scope = args.of.scope()?;
-    let world = World::open(context).await?;
-    let memory = world.store.memory(scope, args.id, when(args.as_of)).await?;
+    let app = App::open(context).await?;
+    let memory = app.store.memory(scope, args.id, when(args.as_of)).await?;
     context.read.finds(memory.is_none());
     let memory = memory.ok_or_else(unknown)?;
-    let item = Item::conversational(&memory);
-    match context.format_or(Format::Table) {
-        Format::Json => {
-            output::json(&Shown { statement: &item.statement, source: &item.source, memory: &memory })?;
+    let item = MemoryItem::conversational(&memory);
+    match context.format_or(OutputFormat::Table) {
+        OutputFormat::Json => {
+            output::json(&MemoryView { statement: &item.statement, source: &item.source, memory: &memory })?;
         }
-        Format::Table => output::table(&["", &item.line()], fields(&memory, &item))?,
+        OutputFormat::Table => output::table(&["", &item.line()], fields(&memory, &item))?,
     }
     Ok(Exit::Done)
 }
 
-fn fields(m: &Memory, item: &Item) -> Vec<[String; 2]> {
+fn fields(m: &Memory, item: &MemoryItem) -> Vec<[String; 2]> {
     let row = |name: &str, value: String| [name.to_owned(), value];
     let stored = format!("{:.2} stored, {:.2} now ({})", m.confidence, item.confidence, m.confidence_basis);
     let mut rows = vec![
         row("id", m.id.to_string()),
         row("kind, class", format!("{}, {}", m.kind, m.class)),
-        row("state", m.standing.state.to_string()),
-        row("use", m.standing.use_.to_string()),
+        row("state", m.status.state.to_string()),
+        row("use", m.status.use_.to_string()),
         row("confidence", stored),
         row("read rightly", format!("{:.2}", m.extraction_confidence)),
         row("source type", format!("{}, {}, {}", m.source_type, m.epistemic, m.trust)),
@@ -76,35 +76,35 @@ fn fields(m: &Memory, item: &Item) -> Vec<[String; 2]> {
     rows.extend(m.signed_by.map(|clinician| row("signed by", clinician.to_string())));
     rows.extend(m.file.as_ref().map(|file| row("file", file.to_string())));
     rows.extend(item.fragment.clone().map(|quote| row("evidence", quote)));
-    let notes = sections::row(item)[4].clone();
+    let notes = render::row(item)[4].clone();
     rows.extend((!notes.is_empty()).then(|| row("notes", notes)));
     rows
 }
 
-pub(crate) async fn trace(args: TraceArgs, context: &Context) -> Result<Exit, Failure> {
+pub(crate) async fn trace(args: TraceArgs, context: &Context) -> Result<Exit, CliError> {
     let scope = args.of.scope()?;
-    let world = World::open(context).await?;
-    let direction = if args.down { Direction::Down } else { Direction::Up };
-    let node = recall::trace(&world.store, scope, args.id, direction).await?;
+    let app = App::open(context).await?;
+    let direction = if args.down { LineageDirection::Down } else { LineageDirection::Up };
+    let node = recall::trace(&app.store, scope, args.id, direction).await?;
     context.read.finds(node.is_none());
     let node = node.ok_or_else(unknown)?;
-    match context.format_or(Format::Table) {
-        Format::Json => output::json(&node)?,
-        Format::Table => output::line(&tree::drawn(&node))?,
+    match context.format_or(OutputFormat::Table) {
+        OutputFormat::Json => output::json(&node)?,
+        OutputFormat::Table => output::line(&tree::drawn(&node))?,
     }
     Ok(Exit::Done)
 }
 
-pub(crate) async fn history(args: One, context: &Context) -> Result<Exit, Failure> {
+pub(crate) async fn history(args: OneMemoryArgs, context: &Context) -> Result<Exit, CliError> {
     let scope = args.of.scope()?;
-    let world = World::open(context).await?;
+    let app = App::open(context).await?;
     let when = when(args.as_of);
-    world.store.memory(scope, args.id, when).await?.ok_or_else(unknown)?;
-    let mut entries = world.store.history(scope, args.id).await?;
+    app.store.memory(scope, args.id, when).await?.ok_or_else(unknown)?;
+    let mut entries = app.store.history(scope, args.id).await?;
     entries.retain(|entry| when.limit().is_none_or(|limit| entry.at <= limit));
-    match context.format_or(Format::Table) {
-        Format::Json => output::json(&entries)?,
-        Format::Table => {
+    match context.format_or(OutputFormat::Table) {
+        OutputFormat::Json => output::json(&entries)?,
+        OutputFormat::Table => {
             let number = |value: Option<f64>| value.map(|v| format!("{v:.2}")).unwrap_or_default();
             let rows = entries.iter().map(|e| {
                 let evidence = e.evidence_id.map(|id| id.to_string()).unwrap_or_default();

@@ -1,17 +1,17 @@
 //! Lineage drawn for people.
 
 use crate::cli::output::printable;
-use anamnesis_search::Node;
+use anamnesis_search::LineageNode;
 
 /// The tree, one node a line.
-pub(crate) fn drawn(node: &Node) -> String {
+pub(crate) fn drawn(node: &LineageNode) -> String {
     let mut lines = Vec::new();
     draw(node, "", "", &mut lines);
     lines.join("\n")
 }
 
 /// `lead` stands before this node's line, `below` before its children's.
-fn draw(node: &Node, lead: &str, below: &str, lines: &mut Vec<String>) {
+fn draw(node: &LineageNode, lead: &str, below: &str, lines: &mut Vec<String>) {
     let relation = node.relation.as_ref().map(|relation| format!("{relation}: ")).unwrap_or_default();
     let repeated = if node.repeated { " (shown above)" } else { "" };
     let label = printable(&node.label).replace('\n', " ");
@@ -28,8 +28,8 @@ mod tests {
 
     use super::*;
 
-    fn node(n: u128, label: &str, children: Vec<Node>) -> Node {
-        Node {
+    fn node(n: u128, label: &str, children: Vec<LineageNode>) -> LineageNode {
+        LineageNode {
             kind: "note".into(),
             id: Uuid::from_u128(n),
             relation: (n > 1).then(|| "derived_from".to_owned()),

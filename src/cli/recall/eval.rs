@@ -9,17 +9,17 @@ use std::time::Instant;
 use chrono::Duration;
 use serde_json::json;
 
-use super::super::keyring::First;
-use super::super::output::{self, Format};
-use super::super::world::World;
-use super::super::{Context, Exit, Failure};
-use super::gold::{Patient, Question};
+use super::super::app::App;
+use super::super::keyring::KeyStoreSetup;
+use super::super::output::{self, OutputFormat};
+use super::super::{CliError, Context, Exit};
+use super::gold::{GoldPatient, GoldQuestion};
 use anamnesis_config::Settings;
 use anamnesis_core::clock::ManualClock;
 use anamnesis_observability::metrics::labels::Measure;
-use anamnesis_pipeline::Raw;
-use anamnesis_search::evaluation::{Answered, DEPTH, Figures};
-use anamnesis_search::{Hit, Ranking, Recall, SearchRequest};
+use anamnesis_pipeline::RawMessage;
+use anamnesis_search::evaluation::{DEPTH, JudgedQuery, RetrievalMetrics};
+use anamnesis_search::{Ranking, Recall, SearchHit, SearchRequest};
 
 const RANKINGS: [(&str, Ranking); 4] = [
     ("by meaning", Ranking::Meaning),
@@ -43,25 +43,25 @@ pub(crate) struct Args {
 
 /// Questions of one language about records of the same or the other one.
 #[derive(Default)]
-struct Column {
-    same: Vec<Answered>,
-    across: Vec<Answered>,
+struct RecallColumn {
+    same: Vec<JudgedQuery>,
+    across: Vec<JudgedQuery>,
 }
 
 /// # Errors
 /// When the file cannot be read, a line is no patient (the line is named), or a document is not taken in.
-pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, CliError> {
     let patients = read(&args.gold)?;
     let mut ranks = args.ranks.map(File::create).transpose()?.map(BufWriter::new);
-    let format = context.format_or(Format::Table);
+    let format = context.format_or(OutputFormat::Table);
     context.block_on(async {
         // Opened first: half an hour later is too late to hear that it cannot be.
-        let record = if args.record { Some(World::open(context).await?) } else { None };
-        let mut columns: [Column; RANKINGS.len()] = Default::default();
+        let record = if args.record { Some(App::open(context).await?) } else { None };
+        let mut columns: [RecallColumn; RANKINGS.len()] = Default::default();
         let progress = output::progress_count(Some(patients.iter().map(|p| p.questions.len() as u64).sum()));
         for patient in &patients {
             let folder = tempfile::tempdir()?;
-            let recall = filled(World::scratch_settings(context, folder.path())?, patient).await?;
+            let recall = filled(App::scratch_settings(context, folder.path())?, patient).await?;
             for question in &patient.questions {
                 for ((_, ranking), column) in RANKINGS.iter().zip(&mut columns) {
                     let asked = SearchRequest { ranking: *ranking, ..request(question) };
@@ -79,11 +79,11 @@ pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
             recall.store().close().await;
         }
         progress.finish_and_clear();
-        if let Some(world) = record {
+        if let Some(app) = record {
             // The ranking that readers get is the last one.
             let together = columns.last().into_iter().flat_map(|column| column.same.iter().chain(&column.across));
-            let figures = Figures::of(together);
-            let quality = &world.metrics.recall.quality;
+            let figures = RetrievalMetrics::of(together);
+            let quality = &app.metrics.recall.quality;
             for (measure, share) in [
                 (Measure::HitAt1, figures.hit_at_1),
                 (Measure::HitAt5, figures.hit_at_5),
@@ -96,7 +96,7 @@ pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     })
 }
 
-fn read(path: &std::path::Path) -> Result<Vec<Patient>, Failure> {
+fn read(path: &std::path::Path) -> Result<Vec<GoldPatient>, CliError> {
     let lines = BufReader::new(File::open(path)?).lines().enumerate();
     let mut patients = Vec::new();
     for (at, line) in lines {
@@ -105,7 +105,7 @@ fn read(path: &std::path::Path) -> Result<Vec<Patient>, Failure> {
             continue;
         }
         let patient = serde_json::from_str(&line).map_err(|error| {
-            Failure::usage(format!(
+            CliError::usage(format!(
                 "{}: line {}, column {}: no patient of a set",
                 path.display(),
                 at + 1,
@@ -117,46 +117,51 @@ fn read(path: &std::path::Path) -> Result<Vec<Patient>, Failure> {
     Ok(patients)
 }
 
-async fn filled(settings: Settings, patient: &Patient) -> Result<Recall, Failure> {
+async fn filled(settings: Settings, patient: &GoldPatient) -> Result<Recall, CliError> {
     let messages = patient.messages();
-    let wrong = || Failure::usage(format!("patient {}: no documents", patient.id));
+    let wrong = || CliError::usage(format!("patient {}: no documents", patient.id));
     let (first, last) = messages.first().zip(messages.last()).ok_or_else(wrong)?;
     let (first, last) = (first.0, last.0);
     let clock = Arc::new(ManualClock::at(first));
-    let world = World::at(settings, Arc::clone(&clock) as _, First::Makes).await?;
-    let pipeline = world.pipeline()?;
+    let app = App::at(settings, Arc::clone(&clock) as _, KeyStoreSetup::Create).await?;
+    let pipeline = app.pipeline()?;
     clock.set(last + Duration::hours(1));
-    let bodies = messages.into_iter().map(|(_, body)| Raw::of(body)).collect();
+    let bodies = messages.into_iter().map(|(_, body)| RawMessage::of(body)).collect();
     let refused = pipeline.run(bodies).await.into_iter().find(|done| done.code() != "stored");
     if let Some(disposition) = refused {
         let code = disposition.code();
-        return Err(Failure::failed(format!("patient {}: a document was not taken in ({code})", patient.id)));
+        return Err(CliError::failed(format!("patient {}: a document was not taken in ({code})", patient.id)));
     }
     let scope = patient.scope().ok_or_else(wrong)?;
-    super::super::context::recall(&world, scope.org()).await
+    super::super::context::recall(&app, scope.org()).await
 }
 
-fn request(question: &Question) -> SearchRequest {
+fn request(question: &GoldQuestion) -> SearchRequest {
     SearchRequest { query: question.text.clone(), top_k: Some(DEPTH), ..SearchRequest::default() }
 }
 
 async fn ask(
     recall: &Recall,
-    patient: &Patient,
-    question: &Question,
+    patient: &GoldPatient,
+    question: &GoldQuestion,
     request: &SearchRequest,
-) -> Result<(Answered, Vec<Hit>), Failure> {
-    let scope = patient.scope().ok_or_else(|| Failure::usage(format!("patient {}: no id", patient.id)))?;
+) -> Result<(JudgedQuery, Vec<SearchHit>), CliError> {
+    let scope = patient.scope().ok_or_else(|| CliError::usage(format!("patient {}: no id", patient.id)))?;
     let started = Instant::now();
     let found = recall.search(scope, request).await?;
     let micros = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
     let hits = found.hits.iter().map(|hit| patient.answer_in(question, hit)).collect();
-    Ok((Answered { hits, answers: question.answers.len(), micros }, found.hits))
+    Ok((JudgedQuery { hits, answers: question.answers.len(), micros }, found.hits))
 }
 
 /// All passages of a question, best first, by the parts of their scores.
-fn parts(patient: &Patient, question: &Question, answered: &Answered, hits: &[Hit]) -> serde_json::Value {
-    let part = |(hit, answer): (&Hit, &Option<usize>)| {
+fn parts(
+    patient: &GoldPatient,
+    question: &GoldQuestion,
+    answered: &JudgedQuery,
+    hits: &[SearchHit],
+) -> serde_json::Value {
+    let part = |(hit, answer): (&SearchHit, &Option<usize>)| {
         json!({
             "document": hit.document_id, "start": hit.start, "end": hit.end, "date": hit.date, "score": hit.score,
             "meaning": hit.similarity, "words": hit.keyword, "concepts": hit.concept,
@@ -168,17 +173,17 @@ fn parts(patient: &Patient, question: &Question, answered: &Answered, hits: &[Hi
     json!({"patient": patient.id, "question": question.id, "same_language": question.lang == patient.lang, "passages": passages})
 }
 
-fn print(columns: &[Column; RANKINGS.len()], format: Format) -> Result<Exit, Failure> {
+fn print(columns: &[RecallColumn; RANKINGS.len()], format: OutputFormat) -> Result<Exit, CliError> {
     let rows = RANKINGS.iter().zip(columns).flat_map(|((name, _), column)| {
         let all = column.same.iter().chain(&column.across);
         [
-            (*name, "same language", Figures::of(&column.same)),
-            (*name, "across languages", Figures::of(&column.across)),
-            (*name, "all", Figures::of(all)),
+            (*name, "same language", RetrievalMetrics::of(&column.same)),
+            (*name, "across languages", RetrievalMetrics::of(&column.across)),
+            (*name, "all", RetrievalMetrics::of(all)),
         ]
     });
     match format {
-        Format::Json => {
+        OutputFormat::Json => {
             let rows: Vec<_> = rows
                 .map(
                     |(ranking, questions, figures)| json!({"ranking": ranking, "asked": questions, "figures": figures}),
@@ -186,7 +191,7 @@ fn print(columns: &[Column; RANKINGS.len()], format: Format) -> Result<Exit, Fai
                 .collect();
             output::json(&json!({"rankings": rows}))?;
         }
-        Format::Table => {
+        OutputFormat::Table => {
             let share = |value: f64| format!("{:.1}", 100.0 * value);
             let rows = rows.map(|(ranking, questions, f)| {
                 let hits = [f.hit_at_1, f.hit_at_3, f.hit_at_5, f.hit_at_10, f.mrr, f.ndcg].map(share);

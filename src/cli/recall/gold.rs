@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use anamnesis_core::ids::{DocumentId, OrgId, PatientId};
 use anamnesis_core::scope::Scope;
-use anamnesis_search::Hit;
+use anamnesis_search::SearchHit;
 use anamnesis_text::fold;
 
 /// Share of the words of an answer that a passage has to hold: an answer may begin in one passage and end in the next.
@@ -20,16 +20,16 @@ const SHORTEST: usize = 4;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Patient {
+pub(super) struct GoldPatient {
     pub(super) id: String,
     pub(super) lang: String,
-    pub(super) documents: Vec<Document>,
-    pub(super) questions: Vec<Question>,
+    pub(super) documents: Vec<GoldRecord>,
+    pub(super) questions: Vec<GoldQuestion>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Document {
+pub(super) struct GoldRecord {
     id: String,
     #[serde(rename = "type")]
     document_type: String,
@@ -41,22 +41,22 @@ pub(super) struct Document {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Question {
+pub(super) struct GoldQuestion {
     pub(super) id: String,
     pub(super) lang: String,
     pub(super) text: String,
-    pub(super) answers: Vec<Quote>,
+    pub(super) answers: Vec<GoldQuote>,
 }
 
 /// Words of a document that answer a question.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Quote {
+pub(super) struct GoldQuote {
     document: String,
     quote: String,
 }
 
-impl Patient {
+impl GoldPatient {
     fn named(&self, what: &str, name: &str) -> Uuid {
         Uuid::new_v5(&Uuid::NAMESPACE_URL, format!("anamnesis:recall:{what}:{}:{name}", self.id).as_bytes())
     }
@@ -67,7 +67,7 @@ impl Patient {
 
     /// The documents as messages, each with its time.
     pub(super) fn messages(&self) -> Vec<(DateTime<Utc>, Vec<u8>)> {
-        let message = |document: &Document| {
+        let message = |document: &GoldRecord| {
             let mut body = json!({
                 "organization_id": self.named("organization", ""), "patient_id": self.named("patient", ""),
                 "document_id": self.named("document", &document.id), "revision": 1,
@@ -85,7 +85,7 @@ impl Patient {
     }
 
     /// Which of a question's answers a passage holds.
-    pub(super) fn answer_in(&self, question: &Question, hit: &Hit) -> Option<usize> {
+    pub(super) fn answer_in(&self, question: &GoldQuestion, hit: &SearchHit) -> Option<usize> {
         let said = words(&hit.fragment);
         question.answers.iter().position(|answer| {
             let wanted = words(&answer.quote);

@@ -5,24 +5,24 @@ mod gold;
 
 use clap::Subcommand;
 
-use super::{Context, Exit, Failure};
+use super::{CliError, Context, Exit};
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(subcommand)]
-    what: What,
+    what: RecallSubcommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum What {
+enum RecallSubcommand {
     /// Holds the search against questions with known answers: each ranking alone and all together
     Eval(eval::Args),
 }
 
 /// # Errors
 /// See [`eval::run`].
-pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, CliError> {
     match args.what {
-        What::Eval(args) => eval::run(args, context),
+        RecallSubcommand::Eval(args) => eval::run(args, context),
     }
 }

@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::super::output::{self, Format};
-use super::super::{Context, Exit, Failure};
-use super::score::{Marked, Report, Score};
+use super::super::output::{self, OutputFormat};
+use super::super::{CliError, Context, Exit};
+use super::score::{LabeledSpan, RedactionScores, Score};
 use super::{input, stream};
 use anamnesis_redaction::label;
-use anamnesis_redaction::{People, Redacted, Redaction, Redactor, SurrogateKey};
+use anamnesis_redaction::{KnownPeople, Redacted, Redaction, Redactor, SurrogateKey};
 use anamnesis_text::CodePoints;
 
 #[derive(Debug, clap::Args)]
@@ -35,14 +35,14 @@ pub(crate) struct Args {
     templates: Option<u64>,
 }
 
-struct Gold {
+struct GoldDocument {
     id: String,
     fields: serde_json::Map<String, Value>,
-    spans: Vec<Marked>,
+    spans: Vec<LabeledSpan>,
 }
 
 #[derive(Deserialize)]
-struct Span {
+struct GoldEntity {
     start: usize,
     end: usize,
     label: String,
@@ -50,7 +50,7 @@ struct Span {
 
 /// # Errors
 /// When the policy is unknown, the file cannot be read or a line is no gold line; the line is named.
-pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     let policy = super::policy(&args.policy)?;
     let redactor = Redactor::builtin(policy.clone());
     let ignored: HashSet<&str> = args.ignore.iter().map(String::as_str).filter(|label| !label.is_empty()).collect();
@@ -60,7 +60,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     let others = args.found.as_deref().map(found).transpose()?;
     let mut score = Score::default();
     for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty() && !line.starts_with('#')) {
-        let wrong = || Failure::usage(format!("line {}: no gold line", at + 1));
+        let wrong = || CliError::usage(format!("line {}: no gold line", at + 1));
         let gold = if line.starts_with('{') { read(line) } else { unmarked(line, at, &language) }.ok_or_else(wrong)?;
         let template = gold.fields.get("template_id").and_then(Value::as_u64);
         if args.templates.is_some_and(|every| template.is_none_or(|template| template % every != 0)) {
@@ -70,24 +70,24 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
         let found = match &others {
             Some(others) => others.get(&gold.id).cloned().unwrap_or_default(),
             None => redactor
-                .redact(&document, &People::of(identities), &key)
+                .redact(&document, &KnownPeople::of(identities), &key)
                 .map(|redacted| taken(&document.text, &redacted))
-                .map_err(|error| Failure::failed(format!("line {}: {error}", at + 1)))?,
+                .map_err(|error| CliError::failed(format!("line {}: {error}", at + 1)))?,
         };
         let characters: Vec<char> = document.text.chars().collect();
         // A year that the policy keeps is neither a leak nor, where it was taken with a date, too much.
-        let stays = |span: &Marked| {
+        let stays = |span: &LabeledSpan| {
             let text = characters.get(span.start..span.end).unwrap_or_default().iter().collect::<String>();
             family(&span.label) == label::DATE && policy.keeps_years(&text)
         };
-        let (aside, kept): (Vec<Marked>, Vec<Marked>) =
+        let (aside, kept): (Vec<LabeledSpan>, Vec<LabeledSpan>) =
             gold.spans.into_iter().partition(|span| ignored.contains(span.label.as_str()) || stays(span));
-        let kept: Vec<Marked> =
-            kept.into_iter().map(|span| Marked { label: family(&span.label).to_owned(), ..span }).collect();
+        let kept: Vec<LabeledSpan> =
+            kept.into_iter().map(|span| LabeledSpan { label: family(&span.label).to_owned(), ..span }).collect();
         score.add(&gold.id, &document.text, &kept, &aside, &found);
     }
     let report = score.report(args.misses);
-    if context.format_or(Format::Table) == Format::Table {
+    if context.format_or(OutputFormat::Table) == OutputFormat::Table {
         tables(&report)?;
     } else {
         output::json(&report)?;
@@ -96,46 +96,48 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
 }
 
 /// What a redactor took, in code points.
-fn taken(text: &str, redacted: &Redacted) -> Vec<Marked> {
+fn taken(text: &str, redacted: &Redacted) -> Vec<LabeledSpan> {
     let places = CodePoints::new(text);
     let marked = |one: &Redaction| {
         let span = places.span_from_bytes(one.source);
-        Marked { start: span.start, end: span.end, label: family(one.label).to_owned() }
+        LabeledSpan { start: span.start, end: span.end, label: family(one.label).to_owned() }
     };
     redacted.redactions().iter().map(marked).collect()
 }
 
 #[derive(Deserialize)]
-struct Found {
+struct PredictedSpans {
     id: String,
-    spans: Vec<Span>,
+    spans: Vec<GoldEntity>,
 }
 
 /// Spans of another program by document.
-fn found(path: &Path) -> Result<HashMap<String, Vec<Marked>>, Failure> {
+fn found(path: &Path) -> Result<HashMap<String, Vec<LabeledSpan>>, CliError> {
     let mut all = HashMap::new();
     for (at, line) in std::fs::read_to_string(path)?.lines().enumerate() {
-        let found: Found = serde_json::from_str(line)
-            .map_err(|_| Failure::usage(format!("line {} of what was found: no such line", at + 1)))?;
-        let marked = |span: Span| Marked { start: span.start, end: span.end, label: family(&span.label).to_owned() };
+        let found: PredictedSpans = serde_json::from_str(line)
+            .map_err(|_| CliError::usage(format!("line {} of what was found: no such line", at + 1)))?;
+        let marked =
+            |span: GoldEntity| LabeledSpan { start: span.start, end: span.end, label: family(&span.label).to_owned() };
         all.insert(found.id, found.spans.into_iter().map(marked).collect());
     }
     Ok(all)
 }
 
-fn read(line: &str) -> Option<Gold> {
+fn read(line: &str) -> Option<GoldDocument> {
     let Value::Object(mut fields) = serde_json::from_str::<Value>(line).ok()? else { return None };
-    let spans: Vec<Span> = serde_json::from_value(fields.get("spans")?.clone()).ok()?;
+    let spans: Vec<GoldEntity> = serde_json::from_value(fields.get("spans")?.clone()).ok()?;
     let id = fields.get("id").map(|id| id.as_str().map_or_else(|| id.to_string(), str::to_owned))?;
     if let Some(language) = fields.get("lang").cloned().filter(|_| !fields.contains_key("language")) {
         fields.insert("language".into(), language);
     }
-    let spans = spans.into_iter().map(|span| Marked { start: span.start, end: span.end, label: span.label }).collect();
-    Some(Gold { id, fields, spans })
+    let spans =
+        spans.into_iter().map(|span| LabeledSpan { start: span.start, end: span.end, label: span.label }).collect();
+    Some(GoldDocument { id, fields, spans })
 }
 
 /// "Soy [[PERSON|Ana]]."; the file's name tells the language (`notes.es.txt`).
-fn unmarked(line: &str, at: usize, file: &str) -> Option<Gold> {
+fn unmarked(line: &str, at: usize, file: &str) -> Option<GoldDocument> {
     let (mut text, mut spans, mut rest) = (String::new(), Vec::new(), line);
     while let Some((before, marked)) = rest.split_once("[[") {
         let (inside, behind) = marked.split_once("]]")?;
@@ -143,7 +145,7 @@ fn unmarked(line: &str, at: usize, file: &str) -> Option<Gold> {
         text.push_str(before);
         let start = text.chars().count();
         text.push_str(value);
-        spans.push(Marked { start, end: start + value.chars().count(), label: label.to_owned() });
+        spans.push(LabeledSpan { start, end: start + value.chars().count(), label: label.to_owned() });
         rest = behind;
     }
     text.push_str(rest);
@@ -152,7 +154,7 @@ fn unmarked(line: &str, at: usize, file: &str) -> Option<Gold> {
     if let Some(language) = ["es", "en"].into_iter().find(|code| file.contains(&format!(".{code}."))) {
         fields.insert("language".into(), Value::String(language.into()));
     }
-    Some(Gold { id: (at + 1).to_string(), fields, spans })
+    Some(GoldDocument { id: (at + 1).to_string(), fields, spans })
 }
 
 /// Labels of public sets and of the contract, brought together where they mean the same kind of data.
@@ -198,7 +200,7 @@ fn family(label: &str) -> &str {
     }
 }
 
-fn tables(report: &Report) -> Result<(), Failure> {
+fn tables(report: &RedactionScores) -> Result<(), CliError> {
     let percent = |share: f64| format!("{:.2} %", 100.0 * share);
     let with = |share: f64, [from, to]: [f64; 2]| format!("{} ({:.2}–{:.2})", percent(share), 100.0 * from, 100.0 * to);
     let rows = [

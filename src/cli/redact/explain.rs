@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::stream::Answer;
+use super::stream::RedactedLine;
 use crate::cli::output::printable;
 use anamnesis_text::codepoints::CodePoints;
 
@@ -45,7 +45,7 @@ pub(super) fn why(recognizer: &str) -> &'static str {
 }
 
 /// The source with what was taken out marked, and a line for each.
-pub(super) fn coloured(source: &str, answer: &Answer) -> String {
+pub(super) fn coloured(source: &str, answer: &RedactedLine) -> String {
     let places = CodePoints::new(source);
     let (mut text, mut read) = (String::new(), 0);
     let byte = |point: usize| places.to_byte(point).unwrap_or(source.len());
@@ -70,12 +70,12 @@ pub(super) fn coloured(source: &str, answer: &Answer) -> String {
 mod tests {
     use serde_json::json;
 
-    use super::super::stream::Found;
+    use super::super::stream::RedactedSpan;
     use super::*;
 
     #[test]
     fn a_person_sees_what_was_taken_and_why_and_nothing_steers_the_terminal() {
-        let found = Found {
+        let found = RedactedSpan {
             start: 2,
             end: 5,
             label: "PERSON",
@@ -84,7 +84,7 @@ mod tests {
             replacement: "[PERSON]".into(),
             why: Some(why("name")),
         };
-        let answer = Answer { id: json!(1), text: String::new(), spans: vec![found] };
+        let answer = RedactedLine { id: json!(1), text: String::new(), spans: vec![found] };
         let text = coloured("ñ Ana\u{1b}[2J", &answer);
         assert!(text.contains(&format!("{TAKEN}Ana{PLAIN}")) && text.contains("lists of names"));
         assert!(!text.contains("\u{1b}[2J"));

@@ -9,37 +9,37 @@ use anamnesis_text::{Document, Language};
 
 /// Why a line was not redacted: a code and the field at fault, never a value.
 #[derive(Serialize)]
-pub(super) struct Refusal {
+pub(super) struct LineRefusal {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) id: Option<Value>,
-    pub(crate) error: Fault,
+    pub(crate) error: LineFault,
 }
 
 #[derive(Serialize)]
-pub(super) struct Fault {
+pub(super) struct LineFault {
     code: &'static str,
     field: String,
 }
 
-impl Refusal {
+impl LineRefusal {
     pub(crate) fn of(code: &'static str, field: impl Into<String>) -> Self {
-        Self { id: None, error: Fault { code, field: field.into() } }
+        Self { id: None, error: LineFault { code, field: field.into() } }
     }
 }
 
 /// The document of a line and the people it names.
-pub(super) fn document(fields: &Map<String, Value>) -> Result<(Document, Vec<KnownIdentity>), Refusal> {
+pub(super) fn document(fields: &Map<String, Value>) -> Result<(Document, Vec<KnownIdentity>), LineRefusal> {
     let text = fields.get("text").and_then(Value::as_str).ok_or_else(|| wrong("text"))?;
     let document = Document::plain(text, language(fields.get("language"))?);
     Ok((document, identities(fields.get("known_identities"))?))
 }
 
-pub(super) fn wrong(field: &str) -> Refusal {
-    Refusal::of("malformed", field)
+pub(super) fn wrong(field: &str) -> LineRefusal {
+    LineRefusal::of("malformed", field)
 }
 
 /// Spanish and English are read by their rules, every other language by both.
-fn language(value: Option<&Value>) -> Result<Language, Refusal> {
+fn language(value: Option<&Value>) -> Result<Language, LineRefusal> {
     match value {
         None | Some(Value::Null) => Ok(Language::Unknown),
         Some(Value::String(code)) => Ok(match code.split(['-', '_']).next().unwrap_or_default() {
@@ -51,7 +51,7 @@ fn language(value: Option<&Value>) -> Result<Language, Refusal> {
     }
 }
 
-fn identities(value: Option<&Value>) -> Result<Vec<KnownIdentity>, Refusal> {
+fn identities(value: Option<&Value>) -> Result<Vec<KnownIdentity>, LineRefusal> {
     let people = match value {
         None | Some(Value::Null) => return Ok(Vec::new()),
         Some(Value::Array(people)) => people,
@@ -60,7 +60,7 @@ fn identities(value: Option<&Value>) -> Result<Vec<KnownIdentity>, Refusal> {
     people.iter().enumerate().map(|(at, person)| identity(person, &format!("known_identities[{at}]"))).collect()
 }
 
-fn identity(value: &Value, path: &str) -> Result<KnownIdentity, Refusal> {
+fn identity(value: &Value, path: &str) -> Result<KnownIdentity, LineRefusal> {
     let Value::Object(fields) = value else { return Err(wrong(path)) };
     let list = |name: &str| match fields.get(name) {
         None | Some(Value::Null) => Ok(Vec::new()),

@@ -18,22 +18,22 @@ use std::path::PathBuf;
 
 use clap::Subcommand;
 
-use super::output::Format;
-use super::{Context, Exit, Failure};
-use anamnesis_redaction::{Custom, Policy, Redactor};
-use stream::Shape;
+use super::output::OutputFormat;
+use super::{CliError, Context, Exit};
+use anamnesis_redaction::{CustomRecognisers, RedactionPolicy, Redactor};
+use stream::AnswerShape;
 
 #[derive(Debug, clap::Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub struct Args {
     #[command(subcommand)]
-    what: Option<What>,
+    what: Option<RedactSubcommand>,
     #[command(flatten)]
     stream: StreamArgs,
 }
 
 #[derive(Debug, Subcommand)]
-enum What {
+enum RedactSubcommand {
     /// Holds the redactor against marked texts: leak, over-redaction, figures per type, the worst misses
     Eval(eval::Args),
     /// Opens the sealed values of a text again, with the key that sealed them
@@ -65,20 +65,20 @@ struct StreamArgs {
 /// # Errors
 /// When the policy is unknown, a file cannot be read or standard output not written. Bad lines are answered in
 /// place and end in exit code 3.
-pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, CliError> {
     match args.what {
         None => stream_of(args.stream, context),
-        Some(What::Eval(args)) => eval::run(&args, context),
-        Some(What::Reveal(args)) => reveal::run(&args),
-        Some(What::Receipts(args)) => receipts::run(&args, context),
+        Some(RedactSubcommand::Eval(args)) => eval::run(&args, context),
+        Some(RedactSubcommand::Reveal(args)) => reveal::run(&args),
+        Some(RedactSubcommand::Receipts(args)) => receipts::run(&args, context),
     }
 }
 
-fn stream_of(args: StreamArgs, context: &Context) -> Result<Exit, Failure> {
+fn stream_of(args: StreamArgs, context: &Context) -> Result<Exit, CliError> {
     let mut redactor = Redactor::builtin(policy(&args.policy)?);
     if let Some(path) = &args.custom {
-        let custom = Custom::from_toml(&std::fs::read_to_string(path)?);
-        redactor = redactor.custom(custom.map_err(|error| Failure::usage(error.to_string()))?);
+        let custom = CustomRecognisers::from_toml(&std::fs::read_to_string(path)?);
+        redactor = redactor.custom(custom.map_err(|error| CliError::usage(error.to_string()))?);
     }
     if let Some(path) = &args.token_key {
         redactor = redactor.token_key(reveal::key(path)?);
@@ -86,10 +86,10 @@ fn stream_of(args: StreamArgs, context: &Context) -> Result<Exit, Failure> {
     let services = args.remote.services()?;
     let terminal = io::stdout().is_terminal();
     let shape = match (args.explain, context.output) {
-        (false, _) => Shape::Plain,
-        (true, Some(Format::Table)) => Shape::Coloured,
-        (true, None) if terminal => Shape::Coloured,
-        (true, _) => Shape::Explained,
+        (false, _) => AnswerShape::Plain,
+        (true, Some(OutputFormat::Table)) => AnswerShape::Coloured,
+        (true, None) if terminal => AnswerShape::Coloured,
+        (true, _) => AnswerShape::Explained,
     };
     let stream = stream::Stream { redactor, services, shape };
     let out = BufWriter::new(io::stdout().lock());
@@ -103,9 +103,10 @@ fn stream_of(args: StreamArgs, context: &Context) -> Result<Exit, Failure> {
 ///
 /// # Errors
 /// When there is no such policy or the file holds none.
-pub fn policy(name: &str) -> Result<Policy, Failure> {
+pub fn policy(name: &str) -> Result<RedactionPolicy, CliError> {
     if name.ends_with(".toml") {
-        return Policy::from_toml(&std::fs::read_to_string(name)?).map_err(|error| Failure::usage(error.to_string()));
+        return RedactionPolicy::from_toml(&std::fs::read_to_string(name)?)
+            .map_err(|error| CliError::usage(error.to_string()));
     }
-    Policy::named(name).map_err(|error| Failure::usage(error.to_string()))
+    RedactionPolicy::named(name).map_err(|error| CliError::usage(error.to_string()))
 }

@@ -1,24 +1,24 @@
 //! `redact receipts`: what was taken out of a patient's documents, by which policy and which recognisers: counts, never values.
 
-use crate::cli::output::{self, Format};
-use crate::cli::patient::{Of, note_unknown};
-use crate::cli::world::World;
-use crate::cli::{Context, Exit, Failure};
+use crate::cli::app::App;
+use crate::cli::output::{self, OutputFormat};
+use crate::cli::patient::{PatientArgs, note_unknown};
+use crate::cli::{CliError, Context, Exit};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  anamnesis redact receipts --org $ORG --patient $PATIENT --output json")]
 pub(super) struct Args {
     #[command(flatten)]
-    of: Of,
+    of: PatientArgs,
 }
 
-pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
+pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     context.block_on(async {
-        let (world, scope) = (World::open(context).await?, args.of.scope()?);
-        let receipts = world.store.redaction_receipts(scope).await?;
-        match context.format_or(Format::Table) {
-            Format::Json => output::json(&receipts)?,
-            Format::Table => {
+        let (app, scope) = (App::open(context).await?, args.of.scope()?);
+        let receipts = app.store.redaction_receipts(scope).await?;
+        match context.format_or(OutputFormat::Table) {
+            OutputFormat::Json => output::json(&receipts)?,
+            OutputFormat::Table => {
                 let counts = |counts: &std::collections::BTreeMap<String, u64>| {
                     counts.iter().map(|(what, count)| format!("{what} {count}")).collect::<Vec<_>>().join(", ")
                 };
@@ -36,7 +36,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
                 output::table(&["document", "revision", "date", "redacted by", "taken out", "recognisers"], rows)?;
             }
         }
-        note_unknown(&world, scope, receipts.is_empty()).await?;
+        note_unknown(&app, scope, receipts.is_empty()).await?;
         Ok(Exit::Done)
     })
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::super::Failure;
+use super::super::CliError;
 use anamnesis_redaction::remote::{Google, Presidio, Remote, RemoteError, Services};
 use anamnesis_transport::Token;
 
@@ -37,17 +37,17 @@ impl RemoteArgs {
     ///
     /// # Errors
     /// When Google's token is missing or a client cannot be made.
-    pub(crate) fn services(&self) -> Result<Services, Failure> {
+    pub(crate) fn services(&self) -> Result<Services, CliError> {
         let timeout = Duration::from_millis(self.remote_timeout_ms);
         let authority = self.remote_ca.clone().unwrap_or_default();
-        let wrong = |option: &str, error: RemoteError| Failure::usage(format!("{option}: {error}"));
+        let wrong = |option: &str, error: RemoteError| CliError::usage(format!("{option}: {error}"));
         let mut services: Vec<Arc<dyn Remote>> = Vec::new();
         if let Some(url) = &self.presidio {
             services
                 .push(Arc::new(Presidio::new(url, timeout, &authority).map_err(|error| wrong("--presidio", error))?));
         }
         if let Some(parent) = &self.google {
-            let token = std::env::var(TOKEN).map_err(|_| Failure::usage(format!("{TOKEN} is not set")))?;
+            let token = std::env::var(TOKEN).map_err(|_| CliError::usage(format!("{TOKEN} is not set")))?;
             let google = Google::new(&self.google_url, parent, Token::Fixed(token.into()), timeout, &authority);
             services.push(Arc::new(google.map_err(|error| wrong("--google-url", error))?));
         }

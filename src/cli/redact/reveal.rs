@@ -3,7 +3,7 @@
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
-use super::super::{Exit, Failure, output};
+use super::super::{CliError, Exit, output};
 use anamnesis_redaction::TokenKey;
 
 #[derive(Debug, clap::Args)]
@@ -17,7 +17,7 @@ pub(crate) struct Args {
 
 /// # Errors
 /// When the key is none or the text cannot be read.
-pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &Args) -> Result<Exit, CliError> {
     let key = key(&args.token_key)?;
     let mut text = String::new();
     match args.path.as_ref().filter(|path| path.as_os_str() != "-") {
@@ -26,12 +26,12 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
             io::stdin().lock().read_to_string(&mut text)?;
         }
     }
-    output::bytes(key.reveal(&text).as_bytes())?;
+    output::bytes(key.detokenize(&text).as_bytes())?;
     Ok(Exit::Done)
 }
 
 /// The key of a file.
-pub(super) fn key(path: &Path) -> Result<TokenKey, Failure> {
+pub(super) fn key(path: &Path) -> Result<TokenKey, CliError> {
     TokenKey::from_hex(&std::fs::read_to_string(path)?)
-        .ok_or_else(|| Failure::usage("the token key is not a file with 128 hexadecimal digits"))
+        .ok_or_else(|| CliError::usage("the token key is not a file with 128 hexadecimal digits"))
 }

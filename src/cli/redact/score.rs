@@ -12,7 +12,7 @@ const SAMPLES: usize = 1_000;
 
 /// A stretch of text with its label.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Marked {
+pub(crate) struct LabeledSpan {
     pub(crate) start: usize,
     pub(crate) end: usize,
     pub(crate) label: String,
@@ -20,7 +20,7 @@ pub(crate) struct Marked {
 
 /// Counts of one document.
 #[derive(Debug, Clone, Copy, Default)]
-struct Tally {
+struct DocumentTally {
     gold: usize,
     leaked: usize,
     clean: usize,
@@ -29,7 +29,7 @@ struct Tally {
 
 /// Figures of one label.
 #[derive(Debug, Clone, Default, Serialize)]
-pub(crate) struct OfLabel {
+pub(crate) struct LabelScore {
     pub(crate) gold: usize,
     pub(crate) predicted: usize,
     /// Share of gold characters left in clear.
@@ -46,7 +46,7 @@ pub(crate) struct OfLabel {
 
 /// A gold span of which something was left.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct Miss {
+pub(crate) struct MissedSpan {
     pub(crate) id: String,
     pub(crate) label: String,
     pub(crate) start: usize,
@@ -57,7 +57,7 @@ pub(crate) struct Miss {
 
 /// All figures. Shares are 0–1; an interval is the middle 95 % of a bootstrap over documents.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct Report {
+pub(crate) struct RedactionScores {
     pub(crate) documents: usize,
     pub(crate) spans: usize,
     pub(crate) leak: f64,
@@ -71,16 +71,16 @@ pub(crate) struct Report {
     pub(crate) clean_documents: usize,
     /// Exact, typed, over all labels.
     pub(crate) f1: f64,
-    pub(crate) labels: BTreeMap<String, OfLabel>,
-    pub(crate) misses: Vec<Miss>,
+    pub(crate) labels: BTreeMap<String, LabelScore>,
+    pub(crate) misses: Vec<MissedSpan>,
 }
 
 /// Collects documents.
 #[derive(Default)]
 pub(crate) struct Score {
-    tallies: Vec<Tally>,
-    labels: BTreeMap<String, OfLabel>,
-    misses: Vec<Miss>,
+    tallies: Vec<DocumentTally>,
+    labels: BTreeMap<String, LabelScore>,
+    misses: Vec<MissedSpan>,
     spans: usize,
     missed: usize,
     leaking: usize,
@@ -91,9 +91,16 @@ pub(crate) struct Score {
 
 impl Score {
     /// Adds a document. `ignored` spans are neither gold nor clean.
-    pub(crate) fn add(&mut self, id: &str, text: &str, gold: &[Marked], ignored: &[Marked], found: &[Marked]) {
+    pub(crate) fn add(
+        &mut self,
+        id: &str,
+        text: &str,
+        gold: &[LabeledSpan],
+        ignored: &[LabeledSpan],
+        found: &[LabeledSpan],
+    ) {
         let inked: Vec<bool> = text.chars().map(|c| !c.is_whitespace()).collect();
-        let cover = |spans: &[Marked]| {
+        let cover = |spans: &[LabeledSpan]| {
             let mut cover = vec![false; inked.len()];
             spans.iter().for_each(|span| {
                 cover[span.start.min(inked.len())..span.end.min(inked.len())].fill(true);
@@ -101,7 +108,7 @@ impl Score {
             cover
         };
         let (is_gold, is_ignored, is_found) = (cover(gold), cover(ignored), cover(found));
-        let mut tally = Tally::default();
+        let mut tally = DocumentTally::default();
         for at in (0..inked.len()).filter(|at| inked[*at]) {
             tally.gold += usize::from(is_gold[at]);
             tally.leaked += usize::from(is_gold[at] && !is_found[at]);
@@ -112,7 +119,8 @@ impl Score {
             self.add_gold(id, span, &inked, &is_found, found);
         }
         for span in found {
-            let meets = |others: &[Marked]| others.iter().any(|other| span.start < other.end && other.start < span.end);
+            let meets =
+                |others: &[LabeledSpan]| others.iter().any(|other| span.start < other.end && other.start < span.end);
             if !meets(ignored) || meets(gold) {
                 self.labels.entry(span.label.clone()).or_default().predicted += 1;
             }
@@ -127,7 +135,7 @@ impl Score {
         self.tallies.push(tally);
     }
 
-    fn add_gold(&mut self, id: &str, span: &Marked, inked: &[bool], is_found: &[bool], found: &[Marked]) {
+    fn add_gold(&mut self, id: &str, span: &LabeledSpan, inked: &[bool], is_found: &[bool], found: &[LabeledSpan]) {
         let places = (span.start..span.end.min(inked.len())).filter(|at| inked[*at]);
         let (mut all, mut left) = (0, 0);
         places.for_each(|at| {
@@ -141,13 +149,19 @@ impl Score {
         self.spans += 1;
         self.missed += usize::from(all > 0 && left == all);
         if left > 0 {
-            self.misses.push(Miss { id: id.into(), label: span.label.clone(), start: span.start, end: span.end, left });
+            self.misses.push(MissedSpan {
+                id: id.into(),
+                label: span.label.clone(),
+                start: span.start,
+                end: span.end,
+                left,
+            });
         }
     }
 
     /// The figures, with so many of the worst misses.
-    pub(crate) fn report(mut self, worst: usize) -> Report {
-        let total = |part: fn(&Tally) -> usize| self.tallies.iter().map(part).sum::<usize>();
+    pub(crate) fn report(mut self, worst: usize) -> RedactionScores {
+        let total = |part: fn(&DocumentTally) -> usize| self.tallies.iter().map(part).sum::<usize>();
         let (gold, leaked) = (total(|t| t.gold), total(|t| t.leaked));
         let (clean, over) = (total(|t| t.clean), total(|t| t.over));
         let (leak_interval, over_interval) = self.intervals();
@@ -162,7 +176,7 @@ impl Score {
         }
         self.misses.sort_by(|a, b| b.left.cmp(&a.left).then_with(|| a.id.cmp(&b.id)));
         self.misses.truncate(worst);
-        Report {
+        RedactionScores {
             documents: self.tallies.len(),
             spans: self.spans,
             leak: share(leaked, gold),
@@ -185,7 +199,7 @@ impl Score {
         let mut bytes = vec![0u8; 4 * self.tallies.len()];
         for _ in 0..SAMPLES {
             entropy.fill(&mut bytes);
-            let mut sum = Tally::default();
+            let mut sum = DocumentTally::default();
             for pick in bytes.chunks_exact(4) {
                 let pick = u32::from_le_bytes([pick[0], pick[1], pick[2], pick[3]]) as usize % self.tallies.len();
                 let one = self.tallies[pick];
@@ -215,8 +229,8 @@ fn middle(mut samples: Vec<f64>) -> [f64; 2] {
 mod tests {
     use super::*;
 
-    fn span(start: usize, end: usize, label: &str) -> Marked {
-        Marked { start, end, label: label.into() }
+    fn span(start: usize, end: usize, label: &str) -> LabeledSpan {
+        LabeledSpan { start, end, label: label.into() }
     }
 
     #[test]

@@ -5,12 +5,12 @@ use std::io::{BufRead, Write};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::super::lines::{self, Line};
-use super::super::{Exit, Failure, output};
+use super::super::ndjson::{self, NdjsonLine};
+use super::super::{CliError, Exit, output};
 use super::explain;
-use super::input::{self, Refusal};
+use super::input::{self, LineRefusal};
 use anamnesis_redaction::remote::Services;
-use anamnesis_redaction::{People, Redacted, Redactor, SurrogateKey};
+use anamnesis_redaction::{KnownPeople, Redacted, Redactor, SurrogateKey};
 use anamnesis_text::codepoints::CodePoints;
 
 /// The key of the command line: published with the source, so its surrogates hide nothing from who knows the value.
@@ -18,7 +18,7 @@ pub(super) const COMMAND_LINE_KEY: [u8; 32] = *b"anamnesis redact command line v
 
 /// How answers are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Shape {
+pub(crate) enum AnswerShape {
     /// The contract's lines.
     Plain,
     /// The contract's lines, each span with `why`.
@@ -31,7 +31,7 @@ pub(crate) enum Shape {
 pub(crate) struct Stream {
     pub(crate) redactor: Redactor,
     pub(crate) services: Services,
-    pub(crate) shape: Shape,
+    pub(crate) shape: AnswerShape,
 }
 
 impl Stream {
@@ -39,19 +39,19 @@ impl Stream {
     ///
     /// # Errors
     /// When the input cannot be read or the output not written.
-    pub(crate) fn run(&self, input: impl BufRead, mut output: impl Write) -> Result<Exit, Failure> {
+    pub(crate) fn run(&self, input: impl BufRead, mut output: impl Write) -> Result<Exit, CliError> {
         let key = SurrogateKey::new(COMMAND_LINE_KEY);
         let mut exit = Exit::Done;
-        lines::each(input, |line| {
+        ndjson::each(input, |line| {
             let answer = match line {
-                Line::Whole(line) => self.answer(line, &key),
-                Line::TooLarge => Err(Refusal::of("too_large", "")),
+                NdjsonLine::Whole(line) => self.answer(line, &key),
+                NdjsonLine::TooLarge => Err(LineRefusal::of("too_large", "")),
             };
             match answer {
-                Ok(Said { answer, source }) if self.shape == Shape::Coloured => {
+                Ok(AnsweredLine { answer, source }) if self.shape == AnswerShape::Coloured => {
                     Ok(output.write_all(explain::coloured(&source, &answer).as_bytes())?)
                 }
-                Ok(Said { answer, .. }) => output::json_to(&mut output, &answer),
+                Ok(AnsweredLine { answer, .. }) => output::json_to(&mut output, &answer),
                 Err(refusal) => {
                     exit = Exit::Partial;
                     output::json_to(&mut output, &refusal)
@@ -62,35 +62,35 @@ impl Stream {
         Ok(exit)
     }
 
-    fn answer(&self, line: &[u8], key: &SurrogateKey) -> Result<Said, Refusal> {
-        let value: Value = serde_json::from_slice(line).map_err(|_| Refusal::of("malformed", ""))?;
-        let Value::Object(fields) = value else { return Err(Refusal::of("malformed", "")) };
+    fn answer(&self, line: &[u8], key: &SurrogateKey) -> Result<AnsweredLine, LineRefusal> {
+        let value: Value = serde_json::from_slice(line).map_err(|_| LineRefusal::of("malformed", ""))?;
+        let Value::Object(fields) = value else { return Err(LineRefusal::of("malformed", "")) };
         let id = fields.get("id").filter(|id| id.is_string() || id.is_number()).cloned();
-        self.redact_one(&fields, key).map_err(|refusal| Refusal { id, ..refusal })
+        self.redact_one(&fields, key).map_err(|refusal| LineRefusal { id, ..refusal })
     }
 
-    fn redact_one(&self, fields: &Map<String, Value>, key: &SurrogateKey) -> Result<Said, Refusal> {
+    fn redact_one(&self, fields: &Map<String, Value>, key: &SurrogateKey) -> Result<AnsweredLine, LineRefusal> {
         let id = fields.get("id").filter(|id| id.is_string() || id.is_number()).ok_or_else(|| input::wrong("id"))?;
         let (document, identities) = input::document(fields)?;
-        let failed = || Refusal::of("redaction_failed", "text");
+        let failed = || LineRefusal::of("redaction_failed", "text");
         let remote = self.services.find(&document).map_err(|_| failed())?;
         let redacted =
-            self.redactor.redact_with(&document, &People::of(identities), key, &remote).map_err(|_| failed())?;
+            self.redactor.redact_with(&document, &KnownPeople::of(identities), key, &remote).map_err(|_| failed())?;
         let spans = spans(&document.text, &redacted, self.shape);
-        let answer = Answer { id: id.clone(), spans, text: redacted.document().text.clone() };
-        Ok(Said { answer, source: document.text })
+        let answer = RedactedLine { id: id.clone(), spans, text: redacted.document().text.clone() };
+        Ok(AnsweredLine { answer, source: document.text })
     }
 }
 
 #[derive(Serialize)]
-pub(crate) struct Answer {
+pub(crate) struct RedactedLine {
     pub(crate) id: Value,
     pub(crate) text: String,
-    pub(crate) spans: Vec<Found>,
+    pub(crate) spans: Vec<RedactedSpan>,
 }
 
 #[derive(Serialize)]
-pub(super) struct Found {
+pub(super) struct RedactedSpan {
     pub(crate) start: usize,
     pub(crate) end: usize,
     pub(crate) label: &'static str,
@@ -102,24 +102,24 @@ pub(super) struct Found {
 }
 
 /// An answer and the text it is about.
-struct Said {
-    answer: Answer,
+struct AnsweredLine {
+    answer: RedactedLine,
     source: String,
 }
 
-fn spans(text: &str, redacted: &Redacted, shape: Shape) -> Vec<Found> {
+fn spans(text: &str, redacted: &Redacted, shape: AnswerShape) -> Vec<RedactedSpan> {
     let places = CodePoints::new(text);
     redacted
         .redactions()
         .iter()
-        .map(|redaction| Found {
+        .map(|redaction| RedactedSpan {
             start: places.from_byte(redaction.source.start),
             end: places.from_byte(redaction.source.end),
             label: redaction.label,
             recognizer: redaction.recognizer,
             score: redaction.score,
             replacement: redaction.replacement.clone(),
-            why: (shape != Shape::Plain).then(|| explain::why(redaction.recognizer)),
+            why: (shape != AnswerShape::Plain).then(|| explain::why(redaction.recognizer)),
         })
         .collect()
 }
@@ -127,12 +127,12 @@ fn spans(text: &str, redacted: &Redacted, shape: Shape) -> Vec<Found> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use anamnesis_redaction::Policy;
+    use anamnesis_redaction::RedactionPolicy;
 
     fn streamed(input: &str) -> (String, Exit) {
         let mut out = Vec::new();
-        let redactor = Redactor::builtin(Policy::default());
-        let stream = Stream { redactor, services: Services::new(Vec::new()).unwrap(), shape: Shape::Plain };
+        let redactor = Redactor::builtin(RedactionPolicy::default());
+        let stream = Stream { redactor, services: Services::new(Vec::new()).unwrap(), shape: AnswerShape::Plain };
         let exit = stream.run(input.as_bytes(), &mut out).unwrap();
         (String::from_utf8(out).unwrap(), exit)
     }

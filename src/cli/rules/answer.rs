@@ -4,22 +4,22 @@ use chrono::{DateTime, Duration, Utc};
 use serde_json::{Map, Value, json};
 
 use super::concepts::in_concepts;
-use super::fields::{Fields, Refusal};
-use anamnesis_core::confidence::{self, Creation, DecayPolicy};
-use anamnesis_core::contradiction::{Claim, ContradictionPolicy, contradiction};
-use anamnesis_core::dump::is_dump_request;
+use super::fields::{QuestionFields, RuleRefusal};
+use anamnesis_core::bulk_request_guard::is_dump_request;
+use anamnesis_core::confidence::{self, CreationFacts, DecayPolicy};
+use anamnesis_core::contradiction::{ContradictionClaim, ContradictionPolicy, contradiction};
+use anamnesis_core::equivalence::same_fact;
 use anamnesis_core::finding::{EntityType, Experiencer};
-use anamnesis_core::lifecycle::{Life, LifecyclePolicy, Standing, moment, use_of};
+use anamnesis_core::lifecycle::{LifecyclePolicy, LifecycleTimes, UseConditions, status_at, use_of};
 use anamnesis_core::memory::{Class, DocumentType, Kind, SetBy, State};
 use anamnesis_core::provenance::{SourceType, Teller, Trust, TrustBasis, trust_of};
-use anamnesis_core::sameness::same_fact;
 use anamnesis_core::source;
-use anamnesis_core::supersede::{Arriving, Current, outcome};
+use anamnesis_core::supersede::{ArrivingValue, CurrentValue, outcome};
 
-type Answer = Result<Map<String, Value>, Refusal>;
+type RuleAnswer = Result<Map<String, Value>, RuleRefusal>;
 
 /// Asks the rule that the question names.
-pub(super) fn answer(fields: &mut Fields<'_>) -> Answer {
+pub(super) fn answer(fields: &mut QuestionFields<'_>) -> RuleAnswer {
     let rule = fields.text("rule")?;
     match rule {
         "effective_confidence" => effective_confidence(fields),
@@ -33,7 +33,7 @@ pub(super) fn answer(fields: &mut Fields<'_>) -> Answer {
         "trust" => trust(fields),
         "supersede" => supersede(fields),
         "dump_request" => Ok(object(json!({ "refused": is_dump_request(fields.text("text")?) }))),
-        _ => Err(Refusal::of("unknown_rule", "rule")),
+        _ => Err(RuleRefusal::of("unknown_rule", "rule")),
     }
 }
 
@@ -54,12 +54,12 @@ fn rounded(number: f64) -> f64 {
     (number * 1e9).round() / 1e9
 }
 
-fn unit(fields: &Fields<'_>, field: &str) -> Result<f64, Refusal> {
+fn unit(fields: &QuestionFields<'_>, field: &str) -> Result<f64, RuleRefusal> {
     let value = fields.within(field, 0.0, 1.0)?;
     fields.must(field, value)
 }
 
-fn effective_confidence(fields: &Fields<'_>) -> Answer {
+fn effective_confidence(fields: &QuestionFields<'_>) -> RuleAnswer {
     let kind = fields.code("kind", Kind::from_code)?;
     let kind = fields.must("kind", kind)?;
     let stored = unit(fields, "stored")?;
@@ -74,8 +74,8 @@ fn effective_confidence(fields: &Fields<'_>) -> Answer {
     Ok(object(json!({ "effective": rounded(effective), "uncertain": uncertain })))
 }
 
-fn initial_confidence(fields: &Fields<'_>) -> Answer {
-    let creation = Creation {
+fn initial_confidence(fields: &QuestionFields<'_>) -> RuleAnswer {
+    let creation = CreationFacts {
         is_proxy: fields.flag("is_proxy")?,
         given: fields.number_or_none("confidence")?,
         cognitive_state: fields.number_or_none("cognitive_state")?,
@@ -86,7 +86,7 @@ fn initial_confidence(fields: &Fields<'_>) -> Answer {
 }
 
 /// `"formed": true` with an optional `weakest_parent`.
-fn formed_from(fields: &Fields<'_>) -> Result<Option<f64>, Refusal> {
+fn formed_from(fields: &QuestionFields<'_>) -> Result<Option<f64>, RuleRefusal> {
     let weakest = fields.within("weakest_parent", 0.0, 1.0)?;
     Ok(if fields.flag("formed")? { Some(weakest.unwrap_or(1.0)) } else { weakest })
 }
@@ -94,7 +94,7 @@ fn formed_from(fields: &Fields<'_>) -> Result<Option<f64>, Refusal> {
 /// More repetitions than a life has days are a mistake.
 const MOST_REINFORCEMENTS: u32 = 1_000_000;
 
-fn reinforce(fields: &Fields<'_>) -> Answer {
+fn reinforce(fields: &QuestionFields<'_>) -> RuleAnswer {
     let stored = unit(fields, "stored")?;
     let before = fields.count("times_reinforced", MOST_REINFORCEMENTS)?.unwrap_or(0);
     let after = before + fields.count("count", MOST_REINFORCEMENTS)?.unwrap_or(1);
@@ -102,18 +102,18 @@ fn reinforce(fields: &Fields<'_>) -> Answer {
     Ok(object(json!({ "confidence": rounded(confidence), "times_reinforced": after })))
 }
 
-fn verify(fields: &Fields<'_>) -> Answer {
+fn verify(fields: &QuestionFields<'_>) -> RuleAnswer {
     Ok(object(json!({ "confidence": rounded(confidence::verified(unit(fields, "stored")?)) })))
 }
 
-fn source_type(fields: &Fields<'_>) -> Answer {
+fn source_type(fields: &QuestionFields<'_>) -> RuleAnswer {
     let reading = source::read(fields.text_or_none("source")?.unwrap_or(""));
     let mut answer = object(json!({ "source_type": reading.source_type, "source_entity": reading.entity }));
     answer.extend(reading.entity_ref.map(|entity| ("source_entity_ref".to_owned(), Value::from(entity))));
     Ok(answer)
 }
 
-fn contradicts(fields: &Fields<'_>) -> Answer {
+fn contradicts(fields: &QuestionFields<'_>) -> RuleAnswer {
     let policy = ContradictionPolicy::default();
     let min_similarity = fields.within("threshold", -1.0, 1.0)?.unwrap_or(policy.min_similarity);
     let similarity = fields.within("similarity", -1.0, 1.0)?;
@@ -123,9 +123,9 @@ fn contradicts(fields: &Fields<'_>) -> Answer {
 }
 
 /// The text in `a`, with `experiencer_a`, `valid_from_a` and `valid_to_a` (or `a_experiencer` …) where they are given.
-fn claim<'a>(fields: &Fields<'a>, side: &str) -> Result<Claim<'a>, Refusal> {
+fn claim<'a>(fields: &QuestionFields<'a>, side: &str) -> Result<ContradictionClaim<'a>, RuleRefusal> {
     let experiencer = |field: &str| fields.code(field, Experiencer::from_code);
-    Ok(Claim {
+    Ok(ContradictionClaim {
         text: fields.text(side)?,
         experiencer: either(experiencer, "experiencer", side)?,
         valid_from: either(|field| fields.instant(field), "valid_from", side)?,
@@ -133,7 +133,11 @@ fn claim<'a>(fields: &Fields<'a>, side: &str) -> Result<Claim<'a>, Refusal> {
     })
 }
 
-fn either<T>(read: impl Fn(&str) -> Result<Option<T>, Refusal>, field: &str, side: &str) -> Result<Option<T>, Refusal> {
+fn either<T>(
+    read: impl Fn(&str) -> Result<Option<T>, RuleRefusal>,
+    field: &str,
+    side: &str,
+) -> Result<Option<T>, RuleRefusal> {
     Ok(match read(&format!("{field}_{side}"))? {
         Some(value) => Some(value),
         None => read(&format!("{side}_{field}"))?,
@@ -145,7 +149,7 @@ fn origin() -> DateTime<Utc> {
     DateTime::<Utc>::UNIX_EPOCH + Duration::days(36_525)
 }
 
-fn lifecycle(fields: &Fields<'_>) -> Answer {
+fn lifecycle(fields: &QuestionFields<'_>) -> RuleAnswer {
     let class = fields.code("class", Class::from_code)?;
     let class = fields.must("class", class)?;
     let state = fields.code("state", State::from_code)?.unwrap_or(State::Active);
@@ -159,7 +163,7 @@ fn lifecycle(fields: &Fields<'_>) -> Answer {
         Class::HealthSignal => fields.must("seconds_since_synced", synced.or(created)),
         _ => Ok(now),
     }?;
-    let life = Life {
+    let life = LifecycleTimes {
         class,
         state,
         state_since: None,
@@ -169,8 +173,8 @@ fn lifecycle(fields: &Fields<'_>) -> Answer {
         expires_at: ahead(fields, "seconds_until_expiry", now)?,
         ends_at: None,
     };
-    let here = moment(&life, now, &LifecyclePolicy::default());
-    let standing = Standing {
+    let here = status_at(&life, now, &LifecyclePolicy::default());
+    let conditions = UseConditions {
         kind: fields.code("kind", Kind::from_code)?.unwrap_or(Kind::Note),
         trust: fields.code("trust", Trust::from_code)?.unwrap_or(Trust::T1),
         ungrounded: fields.flag("ungrounded")?,
@@ -179,18 +183,18 @@ fn lifecycle(fields: &Fields<'_>) -> Answer {
             .within("extraction_confidence", 0.0, 1.0)?
             .is_some_and(|sure| sure < LifecyclePolicy::default().min_extraction_confidence),
     };
-    let usage = use_of(class, here.state, &standing);
+    let usage = use_of(class, here.state, &conditions);
     Ok(object(json!({ "state": here.state, "reconfirm_due": here.reconfirm_due, "use": usage })))
 }
 
 /// A thousand years, in seconds.
 const FAR: f64 = 3.2e10;
 
-fn ago(fields: &Fields<'_>, field: &str, now: DateTime<Utc>) -> Result<Option<DateTime<Utc>>, Refusal> {
+fn ago(fields: &QuestionFields<'_>, field: &str, now: DateTime<Utc>) -> Result<Option<DateTime<Utc>>, RuleRefusal> {
     Ok(fields.within(field, -FAR, FAR)?.and_then(|seconds| now.checked_sub_signed(micros(seconds))))
 }
 
-fn ahead(fields: &Fields<'_>, field: &str, now: DateTime<Utc>) -> Result<Option<DateTime<Utc>>, Refusal> {
+fn ahead(fields: &QuestionFields<'_>, field: &str, now: DateTime<Utc>) -> Result<Option<DateTime<Utc>>, RuleRefusal> {
     Ok(fields.within(field, -FAR, FAR)?.and_then(|seconds| now.checked_add_signed(micros(seconds))))
 }
 
@@ -199,7 +203,7 @@ fn micros(seconds: f64) -> Duration {
     Duration::microseconds((seconds * 1e6).round() as i64)
 }
 
-fn trust(fields: &Fields<'_>) -> Answer {
+fn trust(fields: &QuestionFields<'_>) -> RuleAnswer {
     let source_type = fields.code("source_type", SourceType::from_code)?;
     let source_type = fields.must("source_type", source_type)?;
     let device = fields.flag("registered_device")?;
@@ -216,18 +220,18 @@ fn trust(fields: &Fields<'_>) -> Answer {
     Ok(object(json!({ "trust": trust, "epistemic": source_type.epistemic() })))
 }
 
-fn supersede(fields: &Fields<'_>) -> Answer {
+fn supersede(fields: &QuestionFields<'_>) -> RuleAnswer {
     let old = fields.object("old")?;
     let (old, new) = (fields.must("old", old)?, fields.object("new")?);
     let new = fields.must("new", new)?;
-    let current = Current {
+    let current = CurrentValue {
         trust: required_trust(&old)?,
         set_by: old.code("set_by", SetBy::from_code)?.unwrap_or(SetBy::Unknown),
         entity: entity(&old)?,
         class: old.code("class", Class::from_code)?.or(class_of_kind(&old)?),
         valid_from: old.instant("valid_from")?,
     };
-    let arriving = Arriving {
+    let arriving = ArrivingValue {
         trust: required_trust(&new)?,
         set_by: new.code("set_by", SetBy::from_code)?.unwrap_or(SetBy::Unknown),
         document_type: new.code("document_type", DocumentType::from_code)?,
@@ -237,26 +241,30 @@ fn supersede(fields: &Fields<'_>) -> Answer {
     Ok(object(json!({ "outcome": outcome(&current, &arriving) })))
 }
 
-fn required_trust(fields: &Fields<'_>) -> Result<Trust, Refusal> {
+fn required_trust(fields: &QuestionFields<'_>) -> Result<Trust, RuleRefusal> {
     let trust = fields.code("trust", Trust::from_code)?;
     fields.must("trust", trust)
 }
 
 /// `kind` names an entity type (allergy …) or a class that stands for one (pattern).
-fn entity(old: &Fields<'_>) -> Result<Option<EntityType>, Refusal> {
+fn entity(old: &QuestionFields<'_>) -> Result<Option<EntityType>, RuleRefusal> {
     if class_of_kind(old)?.is_some() {
         return Ok(None);
     }
     old.code("kind", EntityType::from_code)
 }
 
-fn class_of_kind(old: &Fields<'_>) -> Result<Option<Class>, Refusal> {
+fn class_of_kind(old: &QuestionFields<'_>) -> Result<Option<Class>, RuleRefusal> {
     let class = old.text_or_none("kind")?.and_then(Class::from_code);
     Ok(class.filter(|class| !matches!(class, Class::Event | Class::HealthSignal | Class::Preference)))
 }
 
 /// `"same_fact": true`, or equal facts in `old.value` and `new.value`.
-fn is_same(fields: &Fields<'_>, old: &Fields<'_>, new: &Fields<'_>) -> Result<bool, Refusal> {
+fn is_same(
+    fields: &QuestionFields<'_>,
+    old: &QuestionFields<'_>,
+    new: &QuestionFields<'_>,
+) -> Result<bool, RuleRefusal> {
     let values = (old.text_or_none("value")?, new.text_or_none("value")?);
     let same = matches!(values, (Some(old), Some(new)) if is_same_fact(old, new));
     Ok(same || fields.flag("same_fact")? || new.flag("same_fact")?)

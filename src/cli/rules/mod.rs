@@ -9,8 +9,8 @@ use std::io::{self, BufRead, Write};
 
 use serde_json::{Map, Value, json};
 
-use super::{Context, Exit, Failure};
-use fields::{Fields, Refusal};
+use super::{CliError, Context, Exit};
+use fields::{QuestionFields, RuleRefusal};
 
 /// Questions come on standard input, answers go to standard output.
 #[derive(Debug, clap::Args)]
@@ -23,7 +23,7 @@ pub struct Args {
 /// # Errors
 /// When input cannot be read or output cannot be written. A question that no rule can answer is no error of the verb: it
 /// is answered with its code, and the verb ends with exit code 3.
-pub(crate) fn run(args: Args, _context: &Context) -> Result<Exit, Failure> {
+pub(crate) fn run(args: Args, _context: &Context) -> Result<Exit, CliError> {
     let mut out = io::BufWriter::new(io::stdout().lock());
     match args.file.filter(|file| file.as_os_str() != "-") {
         Some(file) => answer_all(io::BufReader::new(std::fs::File::open(file)?), &mut out),
@@ -35,7 +35,7 @@ pub(crate) fn run(args: Args, _context: &Context) -> Result<Exit, Failure> {
 ///
 /// # Errors
 /// As [`run`].
-pub fn answer_all(mut input: impl BufRead, out: &mut impl Write) -> Result<Exit, Failure> {
+pub fn answer_all(mut input: impl BufRead, out: &mut impl Write) -> Result<Exit, CliError> {
     let mut exit = Exit::Done;
     let mut line = Vec::new();
     while input.read_until(b'\n', &mut line)? > 0 {
@@ -57,10 +57,10 @@ fn answer_line(line: &[u8]) -> Map<String, Value> {
     // A byte order mark at the start of a file is no part of the question.
     let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
     let Ok(Value::Object(question)) = serde_json::from_slice(line) else {
-        return error(None, &Refusal { code: "malformed", field: None });
+        return error(None, &RuleRefusal { code: "malformed", field: None });
     };
     let id = question.get("id").cloned();
-    let mut fields = Fields::new(&question);
+    let mut fields = QuestionFields::new(&question);
     match answer::answer(&mut fields) {
         Ok(answer) => id.map(|id| ("id".to_owned(), id)).into_iter().chain(answer).collect(),
         Err(refusal) => error(id, &refusal),
@@ -68,7 +68,7 @@ fn answer_line(line: &[u8]) -> Map<String, Value> {
 }
 
 /// Codes and field names, never a value.
-fn error(id: Option<Value>, refusal: &Refusal) -> Map<String, Value> {
+fn error(id: Option<Value>, refusal: &RuleRefusal) -> Map<String, Value> {
     let error = ("error".to_owned(), json!({ "code": refusal.code, "field": refusal.field }));
     id.map(|id| ("id".to_owned(), id)).into_iter().chain([error]).collect()
 }

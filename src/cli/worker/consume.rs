@@ -6,53 +6,53 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 
-use super::gate::Gate;
+use super::gate::KeyGate;
 use anamnesis_core::reason::Reason;
-use anamnesis_messages::Origin;
+use anamnesis_messages::MessageOrigin;
 use anamnesis_pipeline::isolation::Isolation;
-use anamnesis_pipeline::{Disposition, Pipeline, Raw};
+use anamnesis_pipeline::{Disposition, Pipeline, RawMessage};
 use anamnesis_rabbitmq::Queue;
-use anamnesis_rabbitmq::consumer::{Message, Offers, Verdict, Work, label};
+use anamnesis_rabbitmq::consumer::{AckDecision, InboundMessage, MessageHandler, OfferCounts, label};
 
 /// The pipeline as the consumer sees it.
-pub(crate) struct Through {
+pub(crate) struct PipelineHandler {
     pub(crate) pipeline: Arc<Pipeline>,
     pub(crate) isolation: Isolation,
-    pub(crate) gate: Arc<Gate>,
+    pub(crate) gate: Arc<KeyGate>,
 }
 
-impl Through {
-    async fn aside(&self, message: &Message, reason: Reason) -> Verdict {
+impl PipelineHandler {
+    async fn set_aside(&self, message: &InboundMessage, reason: Reason) -> AckDecision {
         match self.pipeline.set_aside(&raw(message), reason).await {
-            Ok(()) => Verdict::Settled,
-            Err(_) => Verdict::Waits,
+            Ok(()) => AckDecision::Ack,
+            Err(_) => AckDecision::RetryUncounted,
         }
     }
 }
 
 #[async_trait]
-impl Work for Through {
-    async fn together(&self, queue: Queue, messages: &[Message]) -> Vec<Verdict> {
+impl MessageHandler for PipelineHandler {
+    async fn handle_batch(&self, queue: Queue, messages: &[InboundMessage]) -> Vec<AckDecision> {
         loop {
             if !self.gate.opens().await {
-                return vec![Verdict::Waits; messages.len()];
+                return vec![AckDecision::RetryUncounted; messages.len()];
             }
-            let verdicts = self.worked(queue, messages).await;
+            let decisions = self.run_batch(queue, messages).await;
             // What failed for want of keys waits here, and not in a tier. What was stored is known then.
-            if !verdicts.contains(&Verdict::Waits) || !self.gate.is_shut().await {
-                return verdicts;
+            if !decisions.contains(&AckDecision::RetryUncounted) || !self.gate.keys_unavailable().await {
+                return decisions;
             }
         }
     }
 
-    async fn alone(&self, queue: Queue, message: &Message) -> Verdict {
+    async fn handle_isolated(&self, queue: Queue, message: &InboundMessage) -> AckDecision {
         if !self.gate.opens().await {
-            return Verdict::Waits;
+            return AckDecision::RetryUncounted;
         }
-        verdict(self.pipeline.run_isolated(&self.isolation, label(queue), &raw(message)).await)
+        decision(self.pipeline.run_isolated(&self.isolation, label(queue), &raw(message)).await)
     }
 
-    fn retry_proof(&self, offers: Offers, body: &[u8]) -> [u8; 32] {
+    fn retry_proof(&self, offers: OfferCounts, body: &[u8]) -> [u8; 32] {
         self.pipeline.retry_proof(offers.retries, offers.waits, body)
     }
 
@@ -60,47 +60,49 @@ impl Work for Through {
         Some(self.pipeline.store().clock().now())
     }
 
-    async fn give_up(&self, _: Queue, message: &Message) -> Verdict {
+    async fn exhausted(&self, _: Queue, message: &InboundMessage) -> AckDecision {
         // However often: a message is not to blame for a key that is away.
-        if self.gate.is_shut().await || self.pipeline.lacks_keys(&raw(message)).await {
-            return Verdict::Waits;
+        if self.gate.keys_unavailable().await || self.pipeline.lacks_keys(&raw(message)).await {
+            return AckDecision::RetryUncounted;
         }
-        self.aside(message, Reason::TransientExhausted).await
+        self.set_aside(message, Reason::TransientExhausted).await
     }
 }
 
-impl Through {
-    async fn worked(&self, queue: Queue, messages: &[Message]) -> Vec<Verdict> {
-        let raws: Vec<Raw> = messages.iter().map(raw).collect();
-        // Asked of those only that came again: a first delivery killed nobody.
+impl PipelineHandler {
+    async fn run_batch(&self, queue: Queue, messages: &[InboundMessage]) -> Vec<AckDecision> {
+        let raws: Vec<RawMessage> = messages.iter().map(raw).collect();
+        // Asked of those only that came again: a first delivery killed no one.
         let again: Vec<usize> = (0..messages.len()).filter(|at| messages[*at].redelivered).collect();
-        let asked: Vec<Raw> = again.iter().map(|at| raws[*at].clone()).collect();
-        let Ok(parted) = self.pipeline.part(&asked).await else { return vec![Verdict::Waits; messages.len()] };
-        let suspects: Vec<usize> = parted.suspects.iter().map(|at| again[*at]).collect();
-        let mut verdicts = vec![Verdict::Alone; messages.len()];
+        let asked: Vec<RawMessage> = again.iter().map(|at| raws[*at].clone()).collect();
+        let Ok(split) = self.pipeline.split_suspects(&asked).await else {
+            return vec![AckDecision::RetryUncounted; messages.len()];
+        };
+        let suspects: Vec<usize> = split.suspects.iter().map(|at| again[*at]).collect();
+        let mut decisions = vec![AckDecision::Isolate; messages.len()];
         let together: Vec<usize> = (0..messages.len()).filter(|at| !suspects.contains(at)).collect();
         let batch = together.iter().map(|at| raws[*at].clone()).collect();
         let done = self.pipeline.run_from(label(queue), batch).await;
         for (at, disposition) in together.into_iter().zip(done) {
-            verdicts[at] = verdict(disposition);
+            decisions[at] = decision(disposition);
         }
-        verdicts
+        decisions
     }
 }
 
 /// The one table from what became of a message to what the broker is told.
-fn verdict(disposition: Disposition) -> Verdict {
+fn decision(disposition: Disposition) -> AckDecision {
     match disposition {
         Disposition::Stored | Disposition::Duplicate | Disposition::Ephemeral | Disposition::Quarantined(_) => {
-            Verdict::Settled
+            AckDecision::Ack
         }
-        Disposition::Retry => Verdict::Later,
-        Disposition::Waits => Verdict::Waits,
+        Disposition::Retry => AckDecision::Retry,
+        Disposition::Waits => AckDecision::RetryUncounted,
     }
 }
 
-fn raw(message: &Message) -> Raw {
+fn raw(message: &InboundMessage) -> RawMessage {
     let (attributes, refused) = (message.attributes.clone(), message.refused.clone());
-    let origin = Origin::Broker { user: message.user.clone(), received: message.received };
-    Raw { body: message.body.clone(), attributes, refused, origin }
+    let origin = MessageOrigin::Broker { user: message.user.clone(), received: message.received };
+    RawMessage { body: message.body.clone(), attributes, refused, origin }
 }

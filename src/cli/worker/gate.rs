@@ -19,21 +19,21 @@ const LONGEST: u32 = 300;
 
 /// Lets work through while the key store answers.
 #[derive(Debug)]
-pub(crate) struct Gate {
+pub(crate) struct KeyGate {
     store: Store,
     metrics: Arc<Metrics>,
     draining: CancellationToken,
     shut: AtomicBool,
 }
 
-impl Gate {
+impl KeyGate {
     pub(crate) fn new(store: Store, metrics: Arc<Metrics>, draining: CancellationToken) -> Self {
         Self { store, metrics, draining, shut: AtomicBool::new(false) }
     }
 
     /// Whether the right key store is away at this moment, which the gauge shows from now on. A database that is away is for
     /// others to notice.
-    pub(crate) async fn is_shut(&self) -> bool {
+    pub(crate) async fn keys_unavailable(&self) -> bool {
         self.look().await.unwrap_or(false)
     }
 

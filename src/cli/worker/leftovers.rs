@@ -5,21 +5,21 @@ use std::time::Duration;
 use chrono::TimeDelta;
 use tokio_util::sync::CancellationToken;
 
+use crate::cli::app::App;
 use crate::cli::erase;
 use crate::cli::leftovers;
-use crate::cli::world::World;
 
 /// Between two looks.
 const PAUSE: Duration = Duration::from_secs(3_600);
 
 /// Looks until the process drains.
-pub(super) async fn end_terms(world: &World, draining: CancellationToken) {
+pub(super) async fn end_terms(app: &App, draining: CancellationToken) {
     // An original is kept no longer than this: what was erased before it was sealed was never in it.
-    let days = i64::from(world.settings.spool.archive_days.clamp(1, 36_500));
-    let mut swept = world.clock.now() - TimeDelta::days(days);
+    let days = i64::from(app.settings.spool.archive_days.clamp(1, 36_500));
+    let mut swept = app.clock.now() - TimeDelta::days(days);
     loop {
-        let (settings, now) = (world.settings.clone(), world.clock.now());
-        match erase::sweep_all(world, swept).await {
+        let (settings, now) = (app.settings.clone(), app.clock.now());
+        match erase::sweep_all(app, swept).await {
             // What is completed meanwhile is looked at again.
             Ok(()) => swept = now - TimeDelta::minutes(10),
             Err(error) => tracing::warn!(code = "erasure", %error, "the archive of originals may hold what was erased"),

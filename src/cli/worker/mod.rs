@@ -1,10 +1,10 @@
 //! `worker`: the long-running role: consumes from the broker where one is configured, watches a spool folder, ticks the
-//! nights, serves probes and metrics, and drains when asked to end.
+//! runs, serves probes and metrics, and drains when asked to end.
 
-mod census;
 mod consume;
-mod erasing;
+mod erasure;
 mod gate;
+mod gauges;
 mod leftovers;
 mod probes;
 mod sealing;
@@ -16,25 +16,25 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use self::consume::Through;
-use self::gate::Gate;
-use self::probes::Ready;
+use self::consume::PipelineHandler;
+use self::gate::KeyGate;
+use self::probes::WorkerReadiness;
 use self::spool::SpoolStatus;
+use super::app::App;
 use super::producers;
-use super::world::World;
-use super::{Context, Exit, Failure};
+use super::{CliError, Context, Exit};
 use crate::http::{self, Probes};
 use crate::shutdown::{DRAIN, Shutdown};
 use anamnesis_core::clock::{Clock, SystemClock};
-use anamnesis_jobs::night::Night;
 use anamnesis_jobs::policy::Policies;
+use anamnesis_jobs::scheduler::JobScheduler;
 use anamnesis_observability::log;
 use anamnesis_observability::metrics::labels::Queue;
-use anamnesis_outbox::{Destination, Exchange, Hook, Relay};
+use anamnesis_outbox::{Destination, ExchangeDestination, OutboxRelay, WebhookDestination};
 use anamnesis_pipeline::isolation::Isolation;
 use anamnesis_pipeline::{self as pipeline, Redactors};
 use anamnesis_rabbitmq::consumer::Consumer;
-use anamnesis_rabbitmq::{BrokerError, Names, Publisher, Role};
+use anamnesis_rabbitmq::{BrokerError, ConnectionRole, Names, Publisher};
 use anamnesis_sql::Location;
 
 #[derive(Debug, clap::Args)]
@@ -47,20 +47,20 @@ const GOODBYES: Duration = Duration::from_millis(1_500);
 
 /// # Errors
 /// When the configuration, the store or the listening address cannot be used.
-pub(crate) fn run(_: Args, context: &Context) -> Result<Exit, Failure> {
+pub(crate) fn run(_: Args, context: &Context) -> Result<Exit, CliError> {
     let isolation = Isolation::of_this_program(context.config.clone())?;
     // Connecting takes as long: the first message waits for both, not for one after the other.
     std::thread::spawn(pipeline::warm);
     context.block_on(async {
-        let world = World::open(context).await?;
-        let metrics = Arc::clone(&world.metrics);
+        let app = App::open(context).await?;
+        let metrics = Arc::clone(&app.metrics);
         log::on_panic(move || metrics.panics.inc());
         // What commands counted before is there from the first scrape on: a later jump would look like reads.
-        if let Ok(sums) = world.store.samples().await {
-            world.metrics.show(sums);
+        if let Ok(sums) = app.store.samples().await {
+            app.metrics.show(sums);
         }
         let shutdown = Shutdown::on_signals()?;
-        work(world, isolation, &shutdown).await
+        work(app, isolation, &shutdown).await
     })
 }
 
@@ -68,60 +68,59 @@ pub(crate) fn run(_: Args, context: &Context) -> Result<Exit, Failure> {
 ///
 /// # Errors
 /// As [`run`], and what the broker says that only a person can put right.
-async fn work(world: World, isolation: Isolation, shutdown: &Shutdown) -> Result<Exit, Failure> {
-    let pipeline = Arc::new(world.pipeline()?.fed_by(Queue::Spool));
+async fn work(app: App, isolation: Isolation, shutdown: &Shutdown) -> Result<Exit, CliError> {
+    let pipeline = Arc::new(app.pipeline()?.with_source(Queue::Spool));
     let draining = shutdown.draining();
-    let gate = Arc::new(Gate::new(world.store.clone(), Arc::clone(&world.metrics), draining.clone()));
-    if world.settings.broker.is_set() {
-        producers::must_be_bound(&world.settings.intake)?;
+    let gate = Arc::new(KeyGate::new(app.store.clone(), Arc::clone(&app.metrics), draining.clone()));
+    if app.settings.broker.is_set() {
+        producers::must_be_bound(&app.settings.intake)?;
     }
-    let broker = world.settings.broker.is_set().then(|| broker(&world, &pipeline, isolation.clone(), &gate));
-    let listener = TcpListener::bind(world.settings.http.bind)
+    let broker = app.settings.broker.is_set().then(|| broker(&app, &pipeline, isolation.clone(), &gate));
+    let listener = TcpListener::bind(app.settings.http.bind)
         .await
-        .map_err(|_| Failure::usage("http.bind: the address is in use or not ours"))?;
+        .map_err(|_| CliError::usage("http.bind: the address is in use or not ours"))?;
     let address = listener.local_addr()?;
     let consumer = broker.as_ref().map(|broker| broker.consumer.status());
     let spool = Arc::new(SpoolStatus::default());
-    let (has_spool, watches) = spool_of(&world);
-    let readiness = Arc::new(Ready {
+    let (has_spool, watches) = spool_of(&app);
+    let readiness = Arc::new(WorkerReadiness {
         spool: has_spool.then(|| Arc::clone(&spool)),
-        store: world.store.clone(),
+        store: app.store.clone(),
         gate: Arc::clone(&gate),
-        location: Location::of(&world.settings.store).map_err(|error| Failure::usage(format!("store.url: {error}")))?,
+        location: Location::of(&app.settings.store).map_err(|error| CliError::usage(format!("store.url: {error}")))?,
         consumer,
         written: Mutex::default(),
     });
-    let probes = Probes { metrics: Arc::clone(&world.metrics), readiness, draining: draining.clone() };
+    let probes = Probes { metrics: Arc::clone(&app.metrics), readiness, draining: draining.clone() };
     // Probes are answered until the very end: a draining process still lives.
     let over = CancellationToken::new();
-    let serving =
-        tokio::spawn(http::serve(listener, http::router(probes, world.settings.http.timeout()), over.clone()));
-    let relay = relay(&world)?;
+    let serving = tokio::spawn(http::serve(listener, http::router(probes, app.settings.http.timeout()), over.clone()));
+    let relay = relay(&app)?;
     let relaying = async {
         match &relay {
             Some(relay) => relay.run(&draining).await,
             None => draining.cancelled().await,
         }
     };
-    let night = night(&world, draining.clone()).await?;
-    if let Err(error) = world.store.drop_without_consent().await {
+    let scheduler = scheduler(&app, draining.clone()).await?;
+    if let Err(error) = app.store.drop_without_consent().await {
         tracing::warn!(%error, code = "quarantine", "what came without consent is still in quarantine");
     }
     // From now on others send to it as well: no file speaks for the holder of the store any more.
-    if (world.settings.broker.is_set() || watches)
-        && let Err(error) = world.store.note_served().await
+    if (app.settings.broker.is_set() || watches)
+        && let Err(error) = app.store.note_served().await
     {
         tracing::warn!(%error, code = "served", "it is not noted yet that a worker serves this store");
     }
-    tracing::info!(code = "started", %address, tick = world.settings.jobs.tick, "the worker takes work");
-    let nights = async {
-        if world.settings.jobs.tick {
-            night.watch().await;
+    tracing::info!(code = "started", %address, tick = app.settings.jobs.tick, "the worker takes work");
+    let running_jobs = async {
+        if app.settings.jobs.tick {
+            scheduler.watch().await;
         } else {
-            report_successes(&world, &night, &draining).await;
+            report_successes(&app, &scheduler, &draining).await;
         }
     };
-    let watching = spool::watch(&world, (&pipeline, &isolation, &gate), spool, draining.clone());
+    let watching = spool::watch(&app, (&pipeline, &isolation, &gate), spool, draining.clone());
     let consuming = async {
         let consumed = match &broker {
             Some(broker) => broker.run(&draining).await,
@@ -133,23 +132,23 @@ async fn work(world: World, isolation: Isolation, shutdown: &Shutdown) -> Result
         }
         consumed
     };
-    let counting = census::count(&world, &gate, pipeline.outage(), draining.clone());
-    let erasing = erasing::complete(&world, &gate, draining.clone());
-    let sealing = sealing::seal(&world, &gate, draining.clone());
-    let tidying = leftovers::end_terms(&world, draining.clone());
-    let all = async { tokio::join!(nights, watching, relaying, counting, erasing, sealing, tidying, consuming) };
+    let counting = gauges::count(&app, &gate, pipeline.outage(), draining.clone());
+    let erasing = erasure::complete(&app, &gate, draining.clone());
+    let sealing = sealing::seal(&app, &gate, draining.clone());
+    let tidying = leftovers::end_terms(&app, draining.clone());
+    let all = async { tokio::join!(running_jobs, watching, relaying, counting, erasing, sealing, tidying, consuming) };
     let drained = shutdown.drain(DRAIN - GOODBYES, all).await;
     over.cancel();
     let _ = serving.await;
-    let closing = tokio::time::timeout(CLOSE, world.close());
-    let _ = tokio::join!(closing, world.metrics.traces.close(CLOSE));
+    let closing = tokio::time::timeout(CLOSE, app.close());
+    let _ = tokio::join!(closing, app.metrics.traces.close(CLOSE));
     ended(drained.map(|((), (), (), (), (), (), (), consumed)| consumed))
 }
 
 /// Whether a spool is configured, and whether its files may be taken.
-fn spool_of(world: &World) -> (bool, bool) {
-    let has_spool = !world.settings.worker.spool.as_os_str().is_empty();
-    let watches = has_spool && world.settings.intake.lets_files_in();
+fn spool_of(app: &App) -> (bool, bool) {
+    let has_spool = !app.settings.worker.spool.as_os_str().is_empty();
+    let watches = has_spool && app.settings.intake.lets_files_in();
     if has_spool && !watches {
         tracing::warn!(
             code = "spool_unbound",
@@ -161,10 +160,10 @@ fn spool_of(world: &World) -> (bool, bool) {
 }
 
 /// Where CronJobs run the jobs, a worker exports what the ledger says of them.
-async fn report_successes(world: &World, night: &Night, draining: &CancellationToken) {
-    let pause = Duration::from_secs(world.settings.worker.census_seconds.clamp(1, 86_400));
+async fn report_successes(app: &App, scheduler: &JobScheduler, draining: &CancellationToken) {
+    let pause = Duration::from_secs(app.settings.worker.census_seconds.clamp(1, 86_400));
     while !draining.is_cancelled() {
-        if let Err(error) = night.observe().await {
+        if let Err(error) = scheduler.observe().await {
             tracing::warn!(code = "ledger_unavailable", %error, "the ledger of job runs cannot be read");
         }
         tokio::select! {
@@ -174,7 +173,7 @@ async fn report_successes(world: &World, night: &Night, draining: &CancellationT
     }
 }
 
-fn ended(drained: Result<Result<(), BrokerError>, crate::shutdown::Overdue>) -> Result<Exit, Failure> {
+fn ended(drained: Result<Result<(), BrokerError>, crate::shutdown::DrainOverdue>) -> Result<Exit, CliError> {
     match drained {
         Ok(Ok(())) => {
             tracing::info!(code = "ended", "everything in hand is finished");
@@ -182,7 +181,7 @@ fn ended(drained: Result<Result<(), BrokerError>, crate::shutdown::Overdue>) -> 
         }
         Ok(Err(error)) => {
             tracing::error!(code = error.code(), "the broker cannot be used; the worker ends");
-            Err(Failure::usage(error.to_string()))
+            Err(CliError::usage(error.to_string()))
         }
         Err(_) => {
             tracing::warn!(code = "overdue", "work in hand was given up; it will be offered again");
@@ -192,46 +191,47 @@ fn ended(drained: Result<Result<(), BrokerError>, crate::shutdown::Overdue>) -> 
 }
 
 /// The relay of the outbox, where there is anybody to tell.
-fn relay(world: &World) -> Result<Option<Relay>, Failure> {
-    let config = &world.settings.broker;
+fn relay(app: &App) -> Result<Option<OutboxRelay>, CliError> {
+    let config = &app.settings.broker;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let mut destinations: Vec<Arc<dyn Destination>> = Vec::new();
     if config.is_set() {
-        let publisher = Publisher::new(config, Role::Relay, Arc::clone(&world.entropy));
-        destinations.push(Arc::new(Exchange::new(publisher, Names::new(&config.prefix))));
+        let publisher = Publisher::new(config, ConnectionRole::Relay, Arc::clone(&app.entropy));
+        destinations.push(Arc::new(ExchangeDestination::new(publisher, Names::new(&config.prefix))));
     }
     for webhook in &config.webhooks {
-        let hook = Hook::new(webhook, Arc::clone(&clock)).map_err(|error| Failure::usage(error.to_string()))?;
+        let hook =
+            WebhookDestination::new(webhook, Arc::clone(&clock)).map_err(|error| CliError::usage(error.to_string()))?;
         destinations.push(Arc::new(hook));
     }
     if destinations.is_empty() {
         return Ok(None);
     }
-    let (store, metrics) = (world.store.clone(), Arc::clone(&world.metrics));
-    let entropy = Arc::clone(&world.entropy);
-    Ok(Some(Relay::new(store, destinations, metrics, clock, entropy, config.relay_pause())))
+    let (store, metrics) = (app.store.clone(), Arc::clone(&app.metrics));
+    let entropy = Arc::clone(&app.entropy);
+    Ok(Some(OutboxRelay::new(store, destinations, metrics, clock, entropy, config.relay_pause())))
 }
 
 /// What the worker has of the broker.
-struct Broker {
+struct BrokerRole {
     consumer: Consumer,
     retries: Arc<Publisher>,
 }
 
 fn broker(
-    world: &World,
+    app: &App,
     pipeline: &Arc<anamnesis_pipeline::Pipeline>,
     isolation: Isolation,
-    gate: &Arc<Gate>,
-) -> Broker {
-    let retries = Arc::new(Publisher::new(&world.settings.broker, Role::Publish, Arc::clone(&world.entropy)));
-    let work = Arc::new(Through { pipeline: Arc::clone(pipeline), isolation, gate: Arc::clone(gate) });
-    let (metrics, entropy) = (Arc::clone(&world.metrics), Arc::clone(&world.entropy));
-    let consumer = Consumer::new(&world.settings, work, Arc::clone(&retries) as _, metrics, entropy);
-    Broker { consumer, retries }
+    gate: &Arc<KeyGate>,
+) -> BrokerRole {
+    let retries = Arc::new(Publisher::new(&app.settings.broker, ConnectionRole::Publish, Arc::clone(&app.entropy)));
+    let work = Arc::new(PipelineHandler { pipeline: Arc::clone(pipeline), isolation, gate: Arc::clone(gate) });
+    let (metrics, entropy) = (Arc::clone(&app.metrics), Arc::clone(&app.entropy));
+    let consumer = Consumer::new(&app.settings, work, Arc::clone(&retries) as _, metrics, entropy);
+    BrokerRole { consumer, retries }
 }
 
-impl Broker {
+impl BrokerRole {
     async fn run(&self, draining: &CancellationToken) -> Result<(), BrokerError> {
         let consumed = self.consumer.run(draining).await;
         self.retries.close().await;
@@ -243,15 +243,15 @@ impl Broker {
 ///
 /// # Errors
 /// When a policy cannot be read.
-pub(crate) async fn night(world: &World, shutdown: CancellationToken) -> Result<Arc<Night>, Failure> {
-    let policies =
-        Policies::load(world.settings.jobs.directory()).map_err(|error| Failure::usage(error.to_string()))?;
-    let observer = Arc::clone(&world.metrics) as _;
-    let redactors = Redactors::load(&world.settings.redaction).map_err(|error| Failure::usage(error.to_string()))?;
-    let clock = world.store.clock().clone();
-    let writer = pipeline::writer(&world.settings.extraction.model, clock);
-    let writer = writer.map_err(|error| Failure::usage(error.to_string()))?;
-    let night =
-        Night::over(&world.jobs_store().await?, policies, observer, shutdown).redacting(redactors).with_writer(writer);
-    Ok(Arc::new(night.with_models(world.models()?).with_traces(world.metrics.traces.clone())))
+pub(crate) async fn scheduler(app: &App, shutdown: CancellationToken) -> Result<Arc<JobScheduler>, CliError> {
+    let policies = Policies::load(app.settings.jobs.directory()).map_err(|error| CliError::usage(error.to_string()))?;
+    let observer = Arc::clone(&app.metrics) as _;
+    let redactors = Redactors::load(&app.settings.redaction).map_err(|error| CliError::usage(error.to_string()))?;
+    let clock = app.store.clock().clone();
+    let writer = pipeline::writer(&app.settings.extraction.model, clock);
+    let writer = writer.map_err(|error| CliError::usage(error.to_string()))?;
+    let scheduler = JobScheduler::over(&app.jobs_store().await?, policies, observer, shutdown)
+        .redacting(redactors)
+        .with_writer(writer);
+    Ok(Arc::new(scheduler.with_models(app.models()?).with_traces(app.metrics.traces.clone())))
 }

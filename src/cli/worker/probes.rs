@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 
-use super::gate::Gate;
+use super::gate::KeyGate;
 use super::spool::SpoolStatus;
 use crate::http::{Check, Readiness};
-use anamnesis_rabbitmq::consumer::Status;
+use anamnesis_rabbitmq::consumer::ConsumerStatus;
 use anamnesis_sql::{Access, DbError, Location, SchemaState, schema_state};
 use anamnesis_store::Store;
 
@@ -21,18 +21,18 @@ const BUSY: Duration = Duration::from_secs(30);
 
 /// Ready while the store is there, has the schema that this program knows and takes writes, the right key store answers and, where a
 /// broker is configured, its messages are consumed. Dead when messages wait and nothing is done about them.
-pub(crate) struct Ready {
+pub(crate) struct WorkerReadiness {
     pub(crate) store: Store,
-    pub(crate) gate: Arc<Gate>,
+    pub(crate) gate: Arc<KeyGate>,
     pub(crate) location: Location,
     /// Of a worker that watches a spool.
     pub(crate) spool: Option<Arc<SpoolStatus>>,
-    pub(crate) consumer: Option<Arc<Status>>,
+    pub(crate) consumer: Option<Arc<ConsumerStatus>>,
     /// When a write last succeeded.
     pub(crate) written: Mutex<Option<Instant>>,
 }
 
-impl Ready {
+impl WorkerReadiness {
     async fn read(&self) -> Check {
         let asked = async {
             drop(self.store.db().read(Access::Platform).await?);
@@ -67,7 +67,7 @@ impl Ready {
     }
 
     async fn keys(&self) -> Check {
-        match tokio::time::timeout(EACH, self.gate.is_shut()).await {
+        match tokio::time::timeout(EACH, self.gate.keys_unavailable()).await {
             Ok(true) => Check::failed("keys", "keys_unavailable"),
             // A store that does not answer says nothing of its keys, and has its own check.
             Ok(false) => Check::ready("keys"),
@@ -92,7 +92,7 @@ impl Ready {
 }
 
 #[async_trait]
-impl Readiness for Ready {
+impl Readiness for WorkerReadiness {
     async fn check(&self) -> Vec<Check> {
         let (store, write, schema, keys) = tokio::join!(self.read(), self.write(), self.schema(), self.keys());
         let broker = self.consumer.as_ref().map(|status| match status.trouble() {

@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 
 use tokio_util::sync::CancellationToken;
 
-use super::gate::Gate;
+use super::gate::KeyGate;
+use crate::cli::app::App;
 use crate::cli::audit::{read_heads, term_began};
-use crate::cli::world::World;
-use anamnesis_core::audit::{Head, Verdict, gauge};
+use anamnesis_core::audit::{ChainVerdict, Head, gauge};
 use anamnesis_core::ids::OrgId;
 use anamnesis_store::StoreError;
 
@@ -21,8 +21,8 @@ use anamnesis_store::StoreError;
 const CHECKED_EVERY: Duration = Duration::from_secs(86_400);
 
 /// Seals until the process drains, and once more then.
-pub(super) async fn seal(world: &World, gate: &Gate, draining: CancellationToken) {
-    let pause = Duration::from_secs(world.settings.audit.seal_seconds.clamp(5, 86_400));
+pub(super) async fn seal(app: &App, gate: &KeyGate, draining: CancellationToken) {
+    let pause = Duration::from_secs(app.settings.audit.seal_seconds.clamp(5, 86_400));
     // The block of each chain whose head is in the file: what could not be appended is appended later.
     let mut kept = BTreeMap::new();
     let mut checked: Option<Instant> = None;
@@ -30,33 +30,33 @@ pub(super) async fn seal(world: &World, gate: &Gate, draining: CancellationToken
         tokio::select! {
             () = tokio::time::sleep(pause) => {}
             () = draining.cancelled() => {
-                look(world, &mut kept).await;
+                look(app, &mut kept).await;
                 return;
             }
         }
-        if gate.is_shut().await {
+        if gate.keys_unavailable().await {
             continue;
         }
-        look(world, &mut kept).await;
-        if checked.is_none_or(|at| at.elapsed() >= CHECKED_EVERY) && check(world).await {
+        look(app, &mut kept).await;
+        if checked.is_none_or(|at| at.elapsed() >= CHECKED_EVERY) && check(app).await {
             checked = Some(Instant::now());
         }
     }
 }
 
 /// Every chain from its first block to its last; `false` where one could not be looked at.
-async fn check(world: &World) -> bool {
-    let file = &world.settings.audit.head_file;
+async fn check(app: &App) -> bool {
+    let file = &app.settings.audit.head_file;
     let heads = if file.exists() { read_heads(file) } else { Ok(Vec::new()) };
-    let (Ok(heads), Ok(began)) = (heads, term_began(world, world.clock.now())) else {
+    let (Ok(heads), Ok(began)) = (heads, term_began(app, app.clock.now())) else {
         tracing::warn!(code = "audit_heads", "the file of heads cannot be read: the audit trail is not checked");
         return false;
     };
-    let Ok(orgs) = world.store.audited_organizations().await else { return false };
+    let Ok(orgs) = app.store.audited_organizations().await else { return false };
     let mut faults = 0;
     for org in orgs {
-        match world.store.check_audit(org, &heads, began).await {
-            Ok(report) if matches!(report.verdict, Verdict::Invalid | Verdict::Diverged) => {
+        match app.store.check_audit(org, &heads, began).await {
+            Ok(report) if matches!(report.verdict, ChainVerdict::Invalid | ChainVerdict::Diverged) => {
                 faults += report.faults.max(1);
                 tracing::error!(code = "audit_broken", %org, verdict = %report.verdict, "the audit trail was changed");
             }
@@ -67,13 +67,13 @@ async fn check(world: &World) -> bool {
             }
         }
     }
-    world.metrics.store.audit_faults.set(i64::try_from(faults).unwrap_or(i64::MAX));
+    app.metrics.store.audit_faults.set(i64::try_from(faults).unwrap_or(i64::MAX));
     true
 }
 
 /// One chain that cannot be sealed stops no other.
-async fn look(world: &World, kept: &mut BTreeMap<OrgId, u64>) {
-    let (store, metrics) = (&world.store, &world.metrics.store);
+async fn look(app: &App, kept: &mut BTreeMap<OrgId, u64>) {
+    let (store, metrics) = (&app.store, &app.metrics.store);
     let unsealed =
         |error: StoreError| tracing::warn!(code = "audit", %error, "a chain of the audit trail is not sealed");
     let orgs = match store.audited_organizations().await {
@@ -101,7 +101,7 @@ async fn look(world: &World, kept: &mut BTreeMap<OrgId, u64>) {
             }
         }
     }
-    let now = world.clock.now();
+    let now = app.clock.now();
     let heads = match store.audit_heads(&orgs, now).await {
         Ok(heads) => heads,
         Err(error) => return unsealed(error),
@@ -111,13 +111,13 @@ async fn look(world: &World, kept: &mut BTreeMap<OrgId, u64>) {
         metrics.audit_sealed_at.set(now.timestamp());
     }
     let new: Vec<&Head> = heads.iter().filter(|head| kept.get(&head.org) != Some(&head.block)).collect();
-    match append(&world.settings.audit.head_file, &new) {
+    match append(&app.settings.audit.head_file, &new) {
         Ok(()) => kept.extend(heads.iter().map(|head| (head.org, head.block))),
         Err(error) => {
             tracing::warn!(code = "audit_heads", kind = ?error.kind(), "heads of the audit trail are not in audit.head_file");
         }
     }
-    if let Ok(before) = term_began(world, now)
+    if let Ok(before) = term_began(app, now)
         && let Err(error) = store.purge_platform_audit(before).await
     {
         unsealed(error);

@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-use super::gate::Gate;
-use crate::cli::ingest::{self, Exhausted, Fed, Feeding};
+use super::gate::KeyGate;
+use crate::cli::app::App;
+use crate::cli::ingest::{self, FeedOptions, FeedResult, LastOffer};
 use crate::cli::spool::{archive_folder, seal, sealed_name};
-use crate::cli::world::World;
 use crate::http::Check;
 use anamnesis_config::spool::After;
 use anamnesis_core::clock::ordered_id;
@@ -22,7 +22,7 @@ use anamnesis_core::reason::Reason;
 use anamnesis_pipeline::intake::spool::Spool;
 use anamnesis_pipeline::intake::spool_folder::{Claim, SpoolFolder};
 use anamnesis_pipeline::isolation::Isolation;
-use anamnesis_pipeline::{Pipeline, Raw, Tally};
+use anamnesis_pipeline::{DispositionCounts, Pipeline, RawMessage};
 
 /// What probes say of the spool.
 #[derive(Debug, Default)]
@@ -56,23 +56,23 @@ impl SpoolStatus {
 
 /// Takes every finished file of the spool, oldest name first, until the process drains.
 pub(crate) async fn watch(
-    world: &World,
-    by: (&Pipeline, &Isolation, &Gate),
+    app: &App,
+    by: (&Pipeline, &Isolation, &KeyGate),
     status: Arc<SpoolStatus>,
     draining: CancellationToken,
 ) {
-    let path = &world.settings.worker.spool;
+    let path = &app.settings.worker.spool;
     if path.as_os_str().is_empty() {
         draining.cancelled().await;
         return;
     }
-    let pause = Duration::from_millis(world.settings.worker.poll_ms.clamp(10, 60_000));
+    let pause = Duration::from_millis(app.settings.worker.poll_ms.clamp(10, 60_000));
     let mut watcher = None;
     while !draining.is_cancelled() {
         if watcher.is_none() {
-            let id = ordered_id(world.clock.now(), world.entropy.as_ref());
+            let id = ordered_id(app.clock.now(), app.entropy.as_ref());
             let folder = status.note(SpoolFolder::open(path, id));
-            watcher = folder.map(|folder| Watcher { folder, world, by, status: &status, due: HashMap::new() });
+            watcher = folder.map(|folder| SpoolWatcher { folder, app, by, status: &status, due: HashMap::new() });
         }
         if let Some(watcher) = &mut watcher {
             watcher.look(&draining).await;
@@ -84,20 +84,20 @@ pub(crate) async fn watch(
     }
 }
 
-struct Watcher<'a> {
+struct SpoolWatcher<'a> {
     folder: SpoolFolder,
-    world: &'a World,
-    by: (&'a Pipeline, &'a Isolation, &'a Gate),
+    app: &'a App,
+    by: (&'a Pipeline, &'a Isolation, &'a KeyGate),
     status: &'a SpoolStatus,
     /// When files that came back unfinished are worked again, and how often they were worked.
     due: HashMap<Uuid, (Instant, u32)>,
 }
 
-impl Watcher<'_> {
+impl SpoolWatcher<'_> {
     /// One look at the folder: files of dead workers, files that wait, files that are due again.
     async fn look(&mut self, draining: &CancellationToken) {
-        // Nobody bound them: they lie where they are, with those of dead workers, and are counted.
-        if !self.world.settings.intake.lets_files_in() {
+        // No one bound them: they lie where they are, with those of dead workers, and are counted.
+        if !self.app.settings.intake.lets_files_in() {
             let Some(listing) = self.status.note(self.folder.listing()) else { return };
             let claimed = self.status.note(self.folder.claimed()).unwrap_or(0);
             self.report_unknown((listing.unknown.len() + listing.waiting.len() + claimed) as u64);
@@ -119,7 +119,7 @@ impl Watcher<'_> {
                 self.take_by_path(name).await;
                 continue;
             }
-            let id = ordered_id(self.world.clock.now(), self.world.entropy.as_ref());
+            let id = ordered_id(self.app.clock.now(), self.app.entropy.as_ref());
             match self.status.note(self.folder.claim(name, id)) {
                 Some(Some(claim)) => {
                     crash_at("spool_claimed");
@@ -155,9 +155,9 @@ impl Watcher<'_> {
     /// One claimed file: read, worked, and removed or sealed once everything in it is stored or set aside. A kill in
     /// between leaves it claimed; what was stored already is known.
     async fn take(&mut self, claim: Claim) {
-        let exhausted = match self.attempts(&claim) >= self.world.settings.spool.retries {
-            true => Exhausted::Yes,
-            false => Exhausted::No,
+        let exhausted = match self.attempts(&claim) >= self.app.settings.spool.retries {
+            true => LastOffer::Yes,
+            false => LastOffer::No,
         };
         match self.feed(&claim, exhausted).await {
             Some(fed) if fed.tally.of("retry") == 0 => {
@@ -166,8 +166,8 @@ impl Watcher<'_> {
                 self.finish(&claim, &fed);
             }
             // However often: a file is not to blame for keys that are away, and goes on when they are back.
-            _ if self.by.2.is_shut().await => {}
-            None if exhausted == Exhausted::Yes => self.give_up(&claim).await,
+            _ if self.by.2.keys_unavailable().await => {}
+            None if exhausted == LastOffer::Yes => self.give_up(&claim).await,
             fed => self.put_off(&claim, fed.is_none()),
         }
     }
@@ -181,7 +181,7 @@ impl Watcher<'_> {
     /// killed in between, the file is found again and the row is the same.
     async fn give_up(&mut self, claim: &Claim) {
         let kept = SpoolFolder::unreadable_name(claim);
-        let place = Raw::of_file(ingest::place(&claim.name, None, Some(&kept)));
+        let place = RawMessage::of_file(ingest::place(&claim.name, None, Some(&kept)));
         if self.by.0.set_aside(&place, Reason::TransientExhausted).await.is_err() {
             return self.put_off(claim, true);
         }
@@ -196,11 +196,11 @@ impl Watcher<'_> {
     }
 
     /// `None` when the file cannot be read.
-    async fn feed(&self, claim: &Claim, exhausted: Exhausted) -> Option<Fed> {
-        let settings = &self.world.settings;
+    async fn feed(&self, claim: &Claim, exhausted: LastOffer) -> Option<FeedResult> {
+        let settings = &self.app.settings;
         let max = settings.intake.max_body_bytes;
         let spool = self.folder.read(claim).and_then(|file| Spool::of(file, &claim.name, max)).ok()?;
-        let feeding = Feeding::of(&settings.pipeline, exhausted).sealed_as(sealed_name(claim.id));
+        let feeding = FeedOptions::of(&settings.pipeline, exhausted).sealed_as(sealed_name(claim.id));
         ingest::feed(self.by.0, self.by.1, spool, &feeding).await.ok()
     }
 
@@ -209,19 +209,19 @@ impl Watcher<'_> {
         let counted = self.folder.count_attempt(claim);
         crash_at("spool_counted");
         let attempts = self.attempts(claim).saturating_add(1);
-        let pause = self.world.settings.spool.pause(attempts);
+        let pause = self.app.settings.spool.pause(attempts);
         self.due.insert(claim.id, (Instant::now() + pause, attempts));
         let code = if unreadable || counted.is_err() { "spool_unreadable" } else { "spool_retry" };
         tracing::warn!(code, attempts, seconds = pause.as_secs_f64(), "a spool file will be offered again");
     }
 
     /// Seals the original where the policy says so, and removes it.
-    fn finish(&self, claim: &Claim, fed: &Fed) {
-        let config = &self.world.settings.spool;
+    fn finish(&self, claim: &Claim, fed: &FeedResult) {
+        let config = &self.app.settings.spool;
         if config.after == After::Archive || fed.beyond {
             let sealed = self.folder.read(claim).and_then(|mut file| {
-                let key = self.world.store.keys().platform();
-                seal(&mut file, claim.id, &self.archive(), key, self.world.entropy.as_ref())
+                let key = self.app.store.keys().platform();
+                seal(&mut file, claim.id, &self.archive(), key, self.app.entropy.as_ref())
             });
             crash_at("spool_sealed");
             if self.status.note(sealed).is_none() {
@@ -230,21 +230,21 @@ impl Watcher<'_> {
         }
         if self.status.note(self.folder.remove(claim)).is_some() {
             crash_at("spool_removed");
-            tell(&fed.tally);
+            log_counts(&fed.tally);
         }
     }
 
     fn archive(&self) -> PathBuf {
-        archive_folder(&self.world.settings)
+        archive_folder(&self.app.settings)
     }
 
     /// The seeded bug: what was claimed by nothing is removed by its path.
     async fn take_by_path(&self, name: &OsStr) {
-        let path = self.world.settings.worker.spool.join(name);
-        let settings = &self.world.settings;
+        let path = self.app.settings.worker.spool.join(name);
+        let settings = &self.app.settings;
         let max = settings.intake.max_body_bytes;
         let Ok(spool) = Spool::find(std::slice::from_ref(&path), max) else { return };
-        let feeding = Feeding::of(&settings.pipeline, Exhausted::No);
+        let feeding = FeedOptions::of(&settings.pipeline, LastOffer::No);
         if let Ok(fed) = ingest::feed(self.by.0, self.by.1, spool, &feeding).await
             && fed.tally.of("retry") == 0
         {
@@ -253,7 +253,7 @@ impl Watcher<'_> {
     }
 }
 
-fn tell(tally: &Tally) {
+fn log_counts(tally: &DispositionCounts) {
     tracing::info!(
         code = "spool_file_done",
         messages = tally.total(),

@@ -2,24 +2,24 @@
 
 use std::process::{Command, Output, Stdio};
 
-use anamnesis_rabbitmq::{Queue, event_letter};
+use anamnesis_rabbitmq::{Queue, event_message};
 use lapin::options::{QueueDeclareOptions, QueueDeleteOptions, QueuePurgeOptions};
 use lapin::types::FieldTable;
 use secrecy::ExposeSecret as _;
 
-use super::{Change, codes, finds, finds_nothing, run};
-use crate::broker::{Corner, PrivateBroker};
-use crate::support::{Engine, Program, bodies, document, free_port};
+use super::{DoctorCase, codes, finds, finds_nothing, run};
+use crate::broker::{PrivateBroker, TestBroker};
+use crate::support::{Program, TestEngine, bodies, document, free_port};
 
 /// A program whose broker is a corner, with a producer that is bound.
-struct Bound {
+struct ProducerSetup {
     program: Program,
     environment: Vec<(String, String)>,
 }
 
-impl Bound {
-    async fn to(corner: &Corner) -> Self {
-        let program = Program::on(Engine::File).await;
+impl ProducerSetup {
+    async fn to(corner: &TestBroker) -> Self {
+        let program = Program::on(TestEngine::File).await;
         let file = program.folder.path().join("clinic.toml");
         let producer = "[[intake.producers]]\nsource = \"urn:test\"\norganizations = \"any\"\nbroker_user = \"guest\"\n\
             types = [\"anamnesis.document.submitted.v1\"]\ndocument_types = [\"clinical_note\"]\nroles = [\"clinician\"]\n";
@@ -38,15 +38,15 @@ impl Bound {
 
     /// Certificates of tests live for days only.
     fn doctor(&self, change: &[(&str, &str)]) -> Output {
-        let change = Change { arguments: vec!["--certificate-days", "0"], ..Change::with(change) };
+        let change = DoctorCase { arguments: vec!["--certificate-days", "0"], ..DoctorCase::with(change) };
         run(self.program.folder.path(), &self.environment, &change)
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_healthy_broker_has_no_finding_and_each_address_and_binding_that_is_wrong_has_its_code() {
-    let corner = Corner::new().await;
-    let bound = Bound::to(&corner).await;
+    let corner = TestBroker::new().await;
+    let bound = ProducerSetup::to(&corner).await;
     finds_nothing(&bound.doctor(&[]));
     let url = corner.config.url.expose_secret();
     let place = url.split_once('@').unwrap().1;
@@ -68,8 +68,8 @@ async fn a_healthy_broker_has_no_finding_and_each_address_and_binding_that_is_wr
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_topology_that_is_missing_or_other_has_its_code_and_is_not_declared() {
-    let corner = Corner::new().await;
-    let bound = Bound::to(&corner).await;
+    let corner = TestBroker::new().await;
+    let bound = ProducerSetup::to(&corner).await;
     let (link, name) = (corner.link().await, corner.names.quarantine());
     let channel = link.channel().await.unwrap();
     channel.queue_delete(name.as_str().into(), QueueDeleteOptions::default()).await.unwrap();
@@ -85,18 +85,19 @@ async fn a_topology_that_is_missing_or_other_has_its_code_and_is_not_declared() 
 
 #[tokio::test(flavor = "multi_thread")]
 async fn messages_that_wait_for_nobody_have_their_codes_and_stay_where_they_are() {
-    let corner = Corner::new().await;
-    let bound = Bound::to(&corner).await;
+    let corner = TestBroker::new().await;
+    let bound = ProducerSetup::to(&corner).await;
     let bulk = corner.names.queue(Queue::Bulk);
     corner.publish(&bodies(&[document(1, 1, "2026-05-02T10:00:00Z", "Toma sertralina 50 mg al día.")])).await;
     finds(&bound.doctor(&[]), "no_consumer");
     assert_eq!(corner.ready(&bulk).await, 1);
     corner.taken(&bulk).await;
-    corner.send(&[event_letter(corner.names.unrouted(), "any", &[], b"{}".to_vec())]).await;
+    corner.send(&[event_message(corner.names.unrouted(), "any", &[], b"{}".to_vec())]).await;
     finds(&bound.doctor(&[]), "catch_all_waiting");
     corner.taken(&corner.names.catch_all()).await;
     // As many as the policy of limits keeps, but for a tenth.
-    let many: Vec<_> = (0..90_000).map(|_| event_letter(corner.names.unrouted(), "any", &[], b"{}".to_vec())).collect();
+    let many: Vec<_> =
+        (0..90_000).map(|_| event_message(corner.names.unrouted(), "any", &[], b"{}".to_vec())).collect();
     corner.send(&many).await;
     finds(&bound.doctor(&[]), "catch_all_full");
     let link = corner.link().await;
@@ -104,7 +105,7 @@ async fn messages_that_wait_for_nobody_have_their_codes_and_stay_where_they_are(
     channel.queue_purge(corner.names.catch_all().as_str().into(), QueuePurgeOptions::default()).await.unwrap();
     link.close().await;
     // The default exchange leads to the queue of that name.
-    corner.send(&[event_letter(String::new(), &corner.names.queue(Queue::Parked), &[], b"{}".to_vec())]).await;
+    corner.send(&[event_message(String::new(), &corner.names.queue(Queue::Parked), &[], b"{}".to_vec())]).await;
     finds(&bound.doctor(&[]), "messages_parked");
     corner.taken(&corner.names.queue(Queue::Parked)).await;
     finds_nothing(&bound.doctor(&[]));
@@ -116,9 +117,9 @@ async fn messages_that_wait_for_nobody_have_their_codes_and_stay_where_they_are(
 #[tokio::test(flavor = "multi_thread")]
 async fn limits_that_are_not_those_shipped_and_a_user_who_may_not_publish_have_their_codes() {
     let broker = PrivateBroker::start("rabbitmq_management");
-    let corner = Corner::at(&broker.url);
+    let corner = TestBroker::at(&broker.url);
     anamnesis_rabbitmq::topology::apply(&corner.config).await.unwrap();
-    let bound = Bound::to(&corner).await;
+    let bound = ProducerSetup::to(&corner).await;
     let management = broker.script(&["management"]);
     let seen = [("BROKER__MANAGEMENT_URL", management.as_str())];
     finds(&bound.doctor(&seen), "topology_policy");
@@ -156,10 +157,10 @@ async fn a_broker_whose_certificate_proves_nothing_has_its_code() {
         Command::new(script).arg(folder.path()).arg("localhost").stderr(Stdio::inherit()).status().unwrap().success()
     );
     let broker = PrivateBroker::start_with_tls("", folder.path(), false);
-    let mut corner = Corner::at(&broker.script(&["tls"]));
+    let mut corner = TestBroker::at(&broker.script(&["tls"]));
     corner.config.ca_file = folder.path().join("ca.pem");
     anamnesis_rabbitmq::topology::apply(&corner.config).await.unwrap();
-    let bound = Bound::to(&corner).await;
+    let bound = ProducerSetup::to(&corner).await;
     finds_nothing(&bound.doctor(&[("BROKER__CA_FILE", &folder.path().join("ca.pem").display().to_string())]));
     finds(&bound.doctor(&[]), "broker_untrusted");
 }

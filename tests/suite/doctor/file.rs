@@ -10,19 +10,19 @@ use sqlx::{AssertSqlSafe, Connection as _, Executor as _};
 use wiremock::matchers::any;
 use wiremock::{Mock, MockServer, ResponseTemplate};
 
-use super::{Change, finds, finds_nothing, run};
-use crate::support::{Engine, Program, bodies, counts, document, free_port};
+use super::{DoctorCase, finds, finds_nothing, run};
+use crate::support::{Program, TestEngine, bodies, counts, document, free_port};
 
 /// A store that was filled today.
-struct Healthy {
+struct HealthyStore {
     program: Program,
 }
 
 const DAY: i64 = 86_400_000_000;
 
-impl Healthy {
+impl HealthyStore {
     async fn new() -> Self {
-        let program = Program::on(Engine::File).await;
+        let program = Program::on(TestEngine::File).await;
         let first = document(1, 1, "2026-05-02T10:00:00Z", "Toma sertralina 50 mg al día.");
         let mut second = document(2, 1, "2026-05-02T10:00:00Z", "Toma sertralina 50 mg al día.");
         let now = [("ANAMNESIS__PIPELINE__NOW", "")];
@@ -38,7 +38,7 @@ impl Healthy {
     }
 
     /// A copy for one fault.
-    fn copy(&self) -> Place {
+    fn copy(&self) -> DoctorFolder {
         let folder = tempfile::tempdir().unwrap();
         for entry in fs::read_dir(self.program.folder.path()).unwrap() {
             let path = entry.unwrap().path();
@@ -57,16 +57,16 @@ impl Healthy {
             ("ANAMNESIS__WORKER__SPOOL".to_owned(), own("spool")),
             ("ANAMNESIS__PIPELINE__NOW".to_owned(), String::new()),
         ]);
-        Place { folder, environment }
+        DoctorFolder { folder, environment }
     }
 }
 
-struct Place {
+struct DoctorFolder {
     folder: tempfile::TempDir,
     environment: Vec<(String, String)>,
 }
 
-impl Place {
+impl DoctorFolder {
     fn at(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
@@ -101,20 +101,20 @@ impl Place {
         assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
     }
 
-    fn run(&self, change: &Change) -> std::process::Output {
+    fn run(&self, change: &DoctorCase) -> std::process::Output {
         run(self.folder.path(), &self.environment, change)
     }
 }
 
-fn toml(place: &Place, text: &str) -> Change {
+fn toml(place: &DoctorFolder, text: &str) -> DoctorCase {
     let path = place.file("clinic.toml", text);
-    Change { variables: vec![("ANAMNESIS_CONFIG".to_owned(), path)], ..Change::none() }
+    DoctorCase { variables: vec![("ANAMNESIS_CONFIG".to_owned(), path)], ..DoctorCase::none() }
 }
 
 /// What goes wrong, by the code that names it.
-type Fault = (&'static str, fn(&Place) -> Change);
+type DoctorFault = (&'static str, fn(&DoctorFolder) -> DoctorCase);
 
-fn each(healthy: &Healthy, faults: &[Fault]) {
+fn each(healthy: &HealthyStore, faults: &[DoctorFault]) {
     for (code, inject) in faults {
         let place = healthy.copy();
         let change = inject(&place);
@@ -125,16 +125,16 @@ fn each(healthy: &Healthy, faults: &[Fault]) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_healthy_embedded_store_has_no_finding_and_doctor_leaves_it_as_it_was() {
-    let healthy = Healthy::new().await;
+    let healthy = HealthyStore::new().await;
     let place = healthy.copy();
-    finds_nothing(&place.run(&Change::none()));
+    finds_nothing(&place.run(&DoctorCase::none()));
     // Nor does it make a store where there is none.
     let empty = tempfile::tempdir().unwrap();
     let none = [("STORE__PATH", "new/store.db"), ("STORE__KEYS", "new/keys"), ("WORKER__SPOOL", "")];
     finds_nothing(&run(
         empty.path(),
         &healthy.program.environment(),
-        &Change::with(&[none.as_slice(), &[("PIPELINE__NOW", "")]].concat()),
+        &DoctorCase::with(&[none.as_slice(), &[("PIPELINE__NOW", "")]].concat()),
     ));
     assert_eq!(fs::read_dir(empty.path()).unwrap().count(), 0);
     let mut table = Command::new(env!("CARGO_BIN_EXE_anamnesis"));
@@ -145,19 +145,19 @@ async fn a_healthy_embedded_store_has_no_finding_and_doctor_leaves_it_as_it_was(
 
 #[tokio::test(flavor = "multi_thread")]
 async fn each_fault_of_the_configuration_has_its_code() {
-    let healthy = Healthy::new().await;
+    let healthy = HealthyStore::new().await;
     each(
         &healthy,
         &[
-            ("config_file", |_| Change {
+            ("config_file", |_| DoctorCase {
                 variables: vec![("ANAMNESIS_CONFIG".into(), "no-such.toml".into())],
-                ..Change::none()
+                ..DoctorCase::none()
             }),
             ("config_syntax", |place| toml(place, "[store\n")),
-            ("config_key", |_| Change::with(&[("WORKER__POLL", "5")])),
-            ("config_value", |_| Change::with(&[("LOG__FORMAT", super::SECRET)])),
-            ("config_range", |_| Change::with(&[("HTTP__TIMEOUT_SECONDS", "90")])),
-            ("config_rule", |_| Change::with(&[("BROKER__CERTIFICATE_FILE", "own.pem")])),
+            ("config_key", |_| DoctorCase::with(&[("WORKER__POLL", "5")])),
+            ("config_value", |_| DoctorCase::with(&[("LOG__FORMAT", super::SECRET)])),
+            ("config_range", |_| DoctorCase::with(&[("HTTP__TIMEOUT_SECONDS", "90")])),
+            ("config_rule", |_| DoctorCase::with(&[("BROKER__CERTIFICATE_FILE", "own.pem")])),
             ("config_secret", |place| {
                 place.file("secret", super::SECRET);
                 place.mode("secret", 0o644);
@@ -166,11 +166,11 @@ async fn each_fault_of_the_configuration_has_its_code() {
             ("job_policy", |place| {
                 fs::create_dir(place.at("jobs")).unwrap();
                 place.file("jobs/expiry.toml", "schedule = 5\n");
-                Change::with(&[("JOBS__DIRECTORY", &place.at("jobs").display().to_string())])
+                DoctorCase::with(&[("JOBS__DIRECTORY", &place.at("jobs").display().to_string())])
             }),
             ("clock_fixed", |_| {
                 use anamnesis_core::clock::{Clock as _, SystemClock};
-                Change::with(&[("PIPELINE__NOW", &SystemClock.now().to_rfc3339())])
+                DoctorCase::with(&[("PIPELINE__NOW", &SystemClock.now().to_rfc3339())])
             }),
         ],
     );
@@ -178,63 +178,63 @@ async fn each_fault_of_the_configuration_has_its_code() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn each_fault_of_the_key_store_has_its_code() {
-    let healthy = Healthy::new().await;
-    let other = Healthy::new().await;
+    let healthy = HealthyStore::new().await;
+    let other = HealthyStore::new().await;
     let foreign = |name: &str| fs::read(other.program.folder.path().join(name)).unwrap();
     let place = healthy.copy();
     fs::write(place.at("keys"), foreign("keys")).unwrap();
     fs::write(place.at("keys.master"), foreign("keys.master")).unwrap();
-    finds(&place.run(&Change::none()), "keys_foreign");
+    finds(&place.run(&DoctorCase::none()), "keys_foreign");
     each(
         &healthy,
         &[
             ("keys_missing", |place| {
                 fs::remove_file(place.at("keys")).unwrap();
-                Change::none()
+                DoctorCase::none()
             }),
             ("keys_damaged", |place| {
                 fs::write(place.at("keys"), "").unwrap();
-                Change::none()
+                DoctorCase::none()
             }),
             ("keys_damaged", |place| {
                 let whole = fs::read(place.at("keys")).unwrap();
                 fs::write(place.at("keys"), &whole[..whole.len() / 2]).unwrap();
-                Change::none()
+                DoctorCase::none()
             }),
             ("keys_rolled_back", |place| {
                 fs::rename(place.at("keys.older"), place.at("keys")).unwrap();
                 place.mode("keys", 0o600);
-                Change::none()
+                DoctorCase::none()
             }),
             ("keys_exposed", |place| {
                 place.mode("keys", 0o644);
-                Change::none()
+                DoctorCase::none()
             }),
             ("root_key_missing", |place| {
                 fs::remove_file(place.at("keys.master")).unwrap();
-                Change::none()
+                DoctorCase::none()
             }),
             ("root_key_exposed", |place| {
                 place.mode("keys.master", 0o644);
-                Change::none()
+                DoctorCase::none()
             }),
             ("root_key_malformed", |place| {
                 place.file("keys.master", "zz");
-                Change::none()
+                DoctorCase::none()
             }),
-            ("root_key_wrong", |_| Change::with(&[("STORE__MASTER_KEY", &"00".repeat(32))])),
+            ("root_key_wrong", |_| DoctorCase::with(&[("STORE__MASTER_KEY", &"00".repeat(32))])),
             ("keys_file", |place| {
                 fs::create_dir(place.at("folder")).unwrap();
-                Change::with(&[("STORE__KEYS", &place.at("folder").display().to_string())])
+                DoctorCase::with(&[("STORE__KEYS", &place.at("folder").display().to_string())])
             }),
-            ("root_key_denied", |_| Change::with(&[("KEYS__ROOT", "aws"), ("KEYS__AWS__KEY", "alias/store")])),
+            ("root_key_denied", |_| DoctorCase::with(&[("KEYS__ROOT", "aws"), ("KEYS__AWS__KEY", "alias/store")])),
         ],
     );
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_key_service_that_does_not_answer_has_its_code() {
-    let healthy = Healthy::new().await;
+    let healthy = HealthyStore::new().await;
     let place = healthy.copy();
     let options = SqliteConnectOptions::new().filename(place.at("keys"));
     let mut keys = SqliteConnection::connect_with(&options).await.unwrap();
@@ -251,19 +251,19 @@ async fn a_key_service_that_does_not_answer_has_its_code() {
         ("KEYS__VAULT__TOKEN_FILE", &token),
         ("KEYS__LIMITS__ATTEMPTS", "1"),
     ];
-    let output = place.run(&Change::with(&vault));
+    let output = place.run(&DoctorCase::with(&vault));
     finds(&output, "keys_unanswered");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn each_fault_of_the_stores_file_has_its_code() {
-    let healthy = Healthy::new().await;
+    let healthy = HealthyStore::new().await;
     each(
         &healthy,
         &[
             ("store_folder", |place| {
                 let below = place.file("plain", "");
-                Change::with(&[("STORE__PATH", &format!("{below}/store.db"))])
+                DoctorCase::with(&[("STORE__PATH", &format!("{below}/store.db"))])
             }),
             ("store_not_writable", |place| {
                 let everything = [place.folder.path().to_owned()];
@@ -273,14 +273,14 @@ async fn each_fault_of_the_stores_file_has_its_code() {
                 }
                 place.mode("store.db", 0o400);
                 let is_root = Command::new("id").arg("-u").output().unwrap().stdout == b"0\n";
-                Change { as_another: is_root, ..Change::none() }
+                DoctorCase { as_another: is_root, ..DoctorCase::none() }
             }),
             ("store_damaged", |place| {
                 place.file("store.db", &"no store".repeat(1_000));
-                Change::none()
+                DoctorCase::none()
             }),
-            ("disk_low", |_| Change::asking(&["--disk-free", "100"])),
-            ("disk_full", |_| Change::asking(&["--disk-full", "1000000000"])),
+            ("disk_low", |_| DoctorCase::asking(&["--disk-free", "100"])),
+            ("disk_full", |_| DoctorCase::asking(&["--disk-full", "1000000000"])),
         ],
     );
     let last = "WHERE version = (SELECT max(version) FROM _sqlx_migrations)";
@@ -291,24 +291,24 @@ async fn each_fault_of_the_stores_file_has_its_code() {
     ] {
         let place = healthy.copy();
         place.sql(&[&change]).await;
-        finds(&place.run(&Change::none()), code);
+        finds(&place.run(&DoctorCase::none()), code);
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn each_fault_of_the_embedding_provider_has_its_code() {
-    let healthy = Healthy::new().await;
+    let healthy = HealthyStore::new().await;
     each(
         &healthy,
         &[
             ("embedding_unreachable", |_| {
-                Change::with(&[("EMBEDDING__URL", &format!("http://127.0.0.1:{}/v1", free_port()))])
+                DoctorCase::with(&[("EMBEDDING__URL", &format!("http://127.0.0.1:{}/v1", free_port()))])
             }),
-            ("embedding_dimension", |_| Change::with(&[("EMBEDDING__PROFILE__DIMENSION", "8")])),
-            ("embedding_setting", |_| Change::with(&[("EMBEDDING__PROVIDER", "builtin")])),
+            ("embedding_dimension", |_| DoctorCase::with(&[("EMBEDDING__PROFILE__DIMENSION", "8")])),
+            ("embedding_setting", |_| DoctorCase::with(&[("EMBEDDING__PROVIDER", "builtin")])),
             ("model_file", |place| {
                 let file = place.file("model", "no model");
-                Change::with(&[("EMBEDDING__PROVIDER", "builtin"), ("EMBEDDING__MODEL_FILE", &file)])
+                DoctorCase::with(&[("EMBEDDING__PROVIDER", "builtin"), ("EMBEDDING__MODEL_FILE", &file)])
             }),
         ],
     );
@@ -320,7 +320,7 @@ async fn each_fault_of_the_embedding_provider_has_its_code() {
         Mock::given(any()).respond_with(answer).mount(&provider).await;
         let place = healthy.copy();
         finds(
-            &place.run(&Change::with(&[
+            &place.run(&DoctorCase::with(&[
                 ("EMBEDDING__URL", &format!("{}/v1", provider.uri())),
                 ("EMBEDDING__API_KEY", super::SECRET),
             ])),
@@ -329,7 +329,7 @@ async fn each_fault_of_the_embedding_provider_has_its_code() {
     }
     let place = healthy.copy();
     place.sql(&["UPDATE organization SET vector_generation = 7, vector_model = 'another'"]).await;
-    finds(&place.run(&Change::none()), "generation_without_model");
+    finds(&place.run(&DoctorCase::none()), "generation_without_model");
     // Its last number is another one than in the file of the release.
     let place = healthy.copy();
     let models = Path::new(env!("CARGO_MANIFEST_DIR")).join("models");
@@ -341,23 +341,23 @@ async fn each_fault_of_the_embedding_provider_has_its_code() {
     };
     let reader = changed("reader.safetensors");
     finds(
-        &place.run(&Change::with(&[("EXTRACTION__PROFILE", "careful"), ("EXTRACTION__READER_FILE", &reader)])),
+        &place.run(&DoctorCase::with(&[("EXTRACTION__PROFILE", "careful"), ("EXTRACTION__READER_FILE", &reader)])),
         "model_other",
     );
     let encoder = changed("use-multilingual-3-pruned.safetensors");
     finds(
-        &place.run(&Change::with(&[("EMBEDDING__PROVIDER", "builtin"), ("EMBEDDING__MODEL_FILE", &encoder)])),
+        &place.run(&DoctorCase::with(&[("EMBEDDING__PROVIDER", "builtin"), ("EMBEDDING__MODEL_FILE", &encoder)])),
         "model_file",
     );
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn each_fault_of_traces_has_its_code() {
-    let healthy = Healthy::new().await;
+    let healthy = HealthyStore::new().await;
     let away = format!("http://127.0.0.1:{}", free_port());
     let place = healthy.copy();
     let found =
-        |more: &[(&str, &str)]| place.run(&Change::with(&[&[("TRACES__ENDPOINT", away.as_str())], more].concat()));
+        |more: &[(&str, &str)]| place.run(&DoctorCase::with(&[&[("TRACES__ENDPOINT", away.as_str())], more].concat()));
     if !anamnesis_observability::traces::BUILT {
         return finds(&found(&[]), "config_unbuilt");
     }
@@ -366,36 +366,36 @@ async fn each_fault_of_traces_has_its_code() {
     // It takes an empty request for one.
     let collector = MockServer::start().await;
     Mock::given(any()).respond_with(ResponseTemplate::new(200)).mount(&collector).await;
-    finds_nothing(&place.run(&Change::with(&[("TRACES__ENDPOINT", &collector.uri())])));
+    finds_nothing(&place.run(&DoctorCase::with(&[("TRACES__ENDPOINT", &collector.uri())])));
     let asked = collector.received_requests().await.unwrap();
     assert_eq!((asked.len(), asked[0].url.path(), asked[0].body.len()), (1, "/v1/traces", 0));
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn each_fault_of_a_file_that_settings_name_has_its_code() {
-    let healthy = Healthy::new().await;
+    let healthy = HealthyStore::new().await;
     each(
         &healthy,
         &[
             ("lexicon", |place| {
                 let file = place.file("drugs.tsv", "no lexicon\n");
-                Change::with(&[("EXTRACTION__LEXICONS", &format!("[{file:?}]"))])
+                DoctorCase::with(&[("EXTRACTION__LEXICONS", &format!("[{file:?}]"))])
             }),
             ("redaction_rules", |place| {
                 let org = "[[redaction.organizations]]\norganization = \"5f3b1c52-6d0e-4c43-9a55-0a4f6c1d2e3f\"\n";
                 toml(place, &format!("{org}custom = \"no-such.toml\"\n"))
             }),
-            ("spool_missing", |place| Change::with(&[("WORKER__SPOOL", &place.at("none").display().to_string())])),
-            ("spool_unbound", |_| Change::with(&[("INTAKE__UNBOUND_PRODUCERS", "refuse")])),
-            ("spool_not_writable", |place| Change::with(&[("WORKER__SPOOL", &place.file("plain", ""))])),
+            ("spool_missing", |place| DoctorCase::with(&[("WORKER__SPOOL", &place.at("none").display().to_string())])),
+            ("spool_unbound", |_| DoctorCase::with(&[("INTAKE__UNBOUND_PRODUCERS", "refuse")])),
+            ("spool_not_writable", |place| DoctorCase::with(&[("WORKER__SPOOL", &place.file("plain", ""))])),
             ("spool_elsewhere", |place| {
                 std::os::unix::fs::symlink(place.folder.path(), place.at("spool/.claimed")).unwrap();
-                Change::none()
+                DoctorCase::none()
             }),
-            ("certificate_unreadable", |_| Change::with(&[("BROKER__CA_FILE", "no-such.pem")])),
+            ("certificate_unreadable", |_| DoctorCase::with(&[("BROKER__CA_FILE", "no-such.pem")])),
             ("certificate_expired", |_| {
                 let expired = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/certificates/short.pem");
-                Change::with(&[("BROKER__CA_FILE", expired)])
+                DoctorCase::with(&[("BROKER__CA_FILE", expired)])
             }),
             ("certificate_expiring", |place| {
                 let file = place.at("soon.pem").display().to_string();
@@ -414,7 +414,7 @@ async fn each_fault_of_a_file_that_settings_name_has_its_code() {
                     .args(["-subj", "/CN=soon.example", "-keyout", "/dev/null", "-out", &file])
                     .output();
                 assert!(made.unwrap().status.success());
-                Change::with(&[("EMBEDDING__CA_FILE", &file)])
+                DoctorCase::with(&[("EMBEDDING__CA_FILE", &file)])
             }),
         ],
     );
@@ -422,22 +422,22 @@ async fn each_fault_of_a_file_that_settings_name_has_its_code() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn each_fault_of_what_was_done_over_time_has_its_code() {
-    let healthy = Healthy::new().await;
+    let healthy = HealthyStore::new().await;
     let webhook = format!("[{{url=\"http://127.0.0.1:{}/hook\", secret=\"{}\"}}]", free_port(), super::SECRET);
     let callbacks = [("BROKER__WEBHOOKS", webhook.as_str())];
     let ago = |column: &str, days: i64| format!("{column} = {column} - {}", days * DAY);
     let cases = [
-        ("time_zone", vec!["UPDATE organization SET time_zone = 'Mars/Olympus'".to_owned()], Change::none()),
-        ("clock_back", vec![format!("UPDATE outbox SET {}", ago("created_at", -2))], Change::none()),
-        ("quarantine_old", vec![format!("UPDATE quarantine SET {}", ago("created_at", 10))], Change::none()),
-        ("quarantine_growing", vec![], Change::asking(&["--quarantine-growth", "1"])),
-        ("outbox_stuck", vec![format!("UPDATE outbox SET {}", ago("created_at", 1))], Change::with(&callbacks)),
+        ("time_zone", vec!["UPDATE organization SET time_zone = 'Mars/Olympus'".to_owned()], DoctorCase::none()),
+        ("clock_back", vec![format!("UPDATE outbox SET {}", ago("created_at", -2))], DoctorCase::none()),
+        ("quarantine_old", vec![format!("UPDATE quarantine SET {}", ago("created_at", 10))], DoctorCase::none()),
+        ("quarantine_growing", vec![], DoctorCase::asking(&["--quarantine-growth", "1"])),
+        ("outbox_stuck", vec![format!("UPDATE outbox SET {}", ago("created_at", 1))], DoctorCase::with(&callbacks)),
         (
             "event_refused",
             vec!["UPDATE outbox SET published_at = created_at, ended = 'refused'".to_owned()],
-            Change::with(&callbacks),
+            DoctorCase::with(&callbacks),
         ),
-        ("job_never_ran", vec![format!("UPDATE organization SET {}", ago("created_at", 5))], Change::none()),
+        ("job_never_ran", vec![format!("UPDATE organization SET {}", ago("created_at", 5))], DoctorCase::none()),
     ];
     for (code, statements, change) in cases {
         let place = healthy.copy();
@@ -446,26 +446,26 @@ async fn each_fault_of_what_was_done_over_time_has_its_code() {
     }
     let place = healthy.copy();
     place.verb(&["job", "run", "expiry"], &[]);
-    finds_nothing(&place.run(&Change::none()));
+    finds_nothing(&place.run(&DoctorCase::none()));
     let began = format!(
         "UPDATE job_run SET state = 'running', finished_at = NULL, wake_at = started_at, {}",
         ago("started_at", 1)
     );
     place.sql(&[&began]).await;
-    finds(&place.run(&Change::none()), "job_stuck");
+    finds(&place.run(&DoctorCase::none()), "job_stuck");
     place.sql(&["UPDATE job_run SET state = 'failed', error = 'store'"]).await;
-    finds(&place.run(&Change::none()), "job_failed");
+    finds(&place.run(&DoctorCase::none()), "job_failed");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_job_that_ran_once_and_then_no_more_is_overdue() {
     use anamnesis_core::clock::{Clock as _, SystemClock};
-    let healthy = Healthy::new().await;
+    let healthy = HealthyStore::new().await;
     let place = healthy.copy();
     place.sql(&[&format!("UPDATE organization SET created_at = created_at - {}", 5 * DAY)]).await;
     let day = (SystemClock.now() - chrono::TimeDelta::days(4)).date_naive().to_string();
     for job in anamnesis_jobs::JobName::ALL {
         place.verb(&["job", "run", job.code(), "--as-of", &day], &[]);
     }
-    finds(&place.run(&Change::none()), "job_overdue");
+    finds(&place.run(&DoctorCase::none()), "job_overdue");
 }

@@ -18,14 +18,14 @@ pub(crate) const SAID: &str = "sertralina";
 
 /// What is different from a healthy set-up: variables, and arguments of `doctor`.
 #[derive(Debug, Default)]
-pub(crate) struct Change {
+pub(crate) struct DoctorCase {
     variables: Vec<(String, String)>,
     arguments: Vec<&'static str>,
     /// The program runs as a user who owns nothing but its folder.
     as_another: bool,
 }
 
-impl Change {
+impl DoctorCase {
     pub(crate) fn none() -> Self {
         Self::default()
     }
@@ -41,7 +41,7 @@ impl Change {
 }
 
 /// Runs doctor in a folder. What lies there is the same afterwards.
-pub(crate) fn run(folder: &Path, environment: &[(String, String)], change: &Change) -> Output {
+pub(crate) fn run(folder: &Path, environment: &[(String, String)], change: &DoctorCase) -> Output {
     let before = contents(folder);
     let mut command = Command::new(env!("CARGO_BIN_EXE_anamnesis"));
     command.args(["doctor", "--output", "json"]).args(&change.arguments).current_dir(folder);

@@ -2,14 +2,14 @@
 
 use sqlx::{AssertSqlSafe, Executor as _};
 
-use super::{Change, finds, finds_nothing, run};
+use super::{DoctorCase, finds, finds_nothing, run};
 use crate::store::pooler::{self, Pooler};
-use crate::support::{Engine, Program, bodies, counts, document, free_port};
+use crate::support::{Program, TestEngine, bodies, counts, document, free_port};
 
 const NOW: [(&str, &str); 1] = [("ANAMNESIS__PIPELINE__NOW", "")];
 
 async fn healthy() -> Program {
-    let program = Program::on(Engine::Postgres).await;
+    let program = Program::on(TestEngine::Postgres).await;
     let tally =
         program.ingest(&bodies(&[document(1, 1, "2026-05-02T10:00:00Z", "Toma sertralina 50 mg al día.")]), &NOW);
     assert_eq!(counts(&tally)["stored"], 1);
@@ -18,7 +18,7 @@ async fn healthy() -> Program {
 
 fn doctor(program: &Program, change: &[(&str, &str)]) -> std::process::Output {
     let usual = [("PIPELINE__NOW", ""), ("WORKER__SPOOL", "")];
-    run(program.folder.path(), &program.environment(), &Change::with(&[&usual[..], change].concat()))
+    run(program.folder.path(), &program.environment(), &DoctorCase::with(&[&usual[..], change].concat()))
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -94,7 +94,7 @@ async fn each_fault_of_the_schema_and_the_rights_on_a_server_has_its_code() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_store_on_a_server_without_keys_is_named_and_none_are_made() {
-    let program = Program::without_keys(Engine::Postgres, Program::provider_options()).await;
+    let program = Program::without_keys(TestEngine::Postgres, Program::provider_options()).await;
     finds(&doctor(&program, &[]), "keys_missing");
     assert_eq!(std::fs::read_dir(program.folder.path()).unwrap().count(), 0, "no keys were made");
     std::fs::write(program.folder.path().join("keys"), "").unwrap();
@@ -103,7 +103,7 @@ async fn a_store_on_a_server_without_keys_is_named_and_none_are_made() {
     finds(&doctor(&program, &[]), "keys_uninitialised");
     std::fs::remove_file(program.folder.path().join("keys")).unwrap();
     // Keys that nobody has declared to be this store's.
-    let other = Program::on(Engine::File).await;
+    let other = Program::on(TestEngine::File).await;
     let tally = other.ingest(&bodies(&[document(1, 1, "2026-05-02T10:00:00Z", "Toma sertralina 50 mg al día.")]), &NOW);
     assert_eq!(counts(&tally)["stored"], 1);
     for name in ["keys", "keys.master"] {

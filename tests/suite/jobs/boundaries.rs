@@ -4,20 +4,20 @@ use anamnesis_core::clock::{Clock as _, micros};
 use anamnesis_core::scope::Scope;
 use anamnesis_crypto::KeyStore as _;
 use anamnesis_jobs::JobName;
-use anamnesis_jobs::driver::Outcome;
-use anamnesis_jobs::ledger::Asked;
+use anamnesis_jobs::driver::JobOutcome;
+use anamnesis_jobs::ledger::Trigger;
 use anamnesis_sql::Sql;
 use anamnesis_store::outbox;
 use chrono::TimeDelta;
 
-use super::world::{ORG, World, count, patient, run, undisturbed, utc};
+use super::app::{JobFixture, ORG, count, patient, run, undisturbed, utc};
 
 #[tokio::test]
 async fn every_time_driven_row_of_the_state_table_moves_at_its_boundary_and_no_other() {
-    let world = World::new().await;
-    world.seed(3).await;
-    let report = run(&world.night("a").build(), world.due(JobName::Expiry, "2026-03-10")).await;
-    assert_eq!(report.outcome, Outcome::Done);
+    let fixture = JobFixture::new().await;
+    fixture.seed(3).await;
+    let report = run(&fixture.scheduler("a").build(), fixture.due(JobName::Expiry, "2026-03-10")).await;
+    assert_eq!(report.outcome, JobOutcome::Done);
     assert_eq!(count(&report, "resolved_unconfirmed"), 6);
     assert_eq!(count(&report, "expired"), 6);
     assert_eq!(count(&report, "stale"), 3);
@@ -34,14 +34,14 @@ async fn every_time_driven_row_of_the_state_table_moves_at_its_boundary_and_no_o
         ("time_bound_state active", 9),
         ("time_bound_state resolved_unconfirmed", 6),
     ];
-    let states = world.states().await;
+    let states = fixture.states().await;
     assert_eq!(states, expected.iter().map(|(state, n)| ((*state).to_owned(), *n)).collect());
     // The state holds since its boundary, not since the job ran; log, clinical rows and events agree.
-    assert_eq!(world.rows("SELECT 'x' FROM memory WHERE state <> 'active' AND state_at = valid_to").await.len(), 15);
-    assert_eq!(world.rows("SELECT 'x' FROM memory_event e JOIN memory m ON m.id = e.memory_id AND m.patient_id = e.patient_id WHERE e.at = m.state_at AND e.action = m.state").await.len(), 15);
-    assert_eq!(world.rows("SELECT 'x' FROM outbox WHERE event_type = 'anamnesis.memory.changed.v1'").await.len(), 15);
-    assert_eq!(world.rows("SELECT 'x' FROM symptom_states s JOIN memory m ON m.id = s.memory_id AND m.patient_id = s.patient_id WHERE m.state <> s.status").await.len(), 0);
-    assert_eq!(world.rows("SELECT 'x' FROM health_signals s JOIN memory m ON m.id = s.memory_id AND m.patient_id = s.patient_id WHERE m.state <> s.status").await.len(), 0);
+    assert_eq!(fixture.rows("SELECT 'x' FROM memory WHERE state <> 'active' AND state_at = valid_to").await.len(), 15);
+    assert_eq!(fixture.rows("SELECT 'x' FROM memory_event e JOIN memory m ON m.id = e.memory_id AND m.patient_id = e.patient_id WHERE e.at = m.state_at AND e.action = m.state").await.len(), 15);
+    assert_eq!(fixture.rows("SELECT 'x' FROM outbox WHERE event_type = 'anamnesis.memory.changed.v1'").await.len(), 15);
+    assert_eq!(fixture.rows("SELECT 'x' FROM symptom_states s JOIN memory m ON m.id = s.memory_id AND m.patient_id = s.patient_id WHERE m.state <> s.status").await.len(), 0);
+    assert_eq!(fixture.rows("SELECT 'x' FROM health_signals s JOIN memory m ON m.id = s.memory_id AND m.patient_id = s.patient_id WHERE m.state <> s.status").await.len(), 0);
 }
 
 /// Nobody of this world told anything: nothing is to be told, recurs or embedded, and there is no source to let go of.
@@ -58,69 +58,69 @@ const IDLE: [JobName; 8] = [
 
 #[tokio::test]
 async fn a_second_run_changes_nothing_whoever_asks_for_it() {
-    let world = World::new().await;
-    world.seed(3).await;
-    let night = world.night("a").build();
+    let fixture = JobFixture::new().await;
+    fixture.seed(3).await;
+    let scheduler = fixture.scheduler("a").build();
     for job in JobName::ALL {
-        let due = world.due(*job, "2026-03-10");
-        world.clock.set(due.cutoff);
-        let changed = run(&night, due).await.changed;
+        let due = fixture.due(*job, "2026-03-10");
+        fixture.clock.set(due.cutoff);
+        let changed = run(&scheduler, due).await.changed;
         assert_eq!(changed > 0, !IDLE.contains(job));
-        let digest = world.digest().await;
-        assert_eq!(run(&night, due).await.outcome, Outcome::Settled);
-        let again = night.offer(due, Asked::ByPerson).await.unwrap();
-        assert_eq!((again.outcome, again.changed), (Outcome::Done, 0));
-        assert_eq!(world.digest().await, digest);
+        let digest = fixture.digest().await;
+        assert_eq!(run(&scheduler, due).await.outcome, JobOutcome::AlreadyDone);
+        let again = scheduler.offer(due, Trigger::Manual).await.unwrap();
+        assert_eq!((again.outcome, again.changed), (JobOutcome::Done, 0));
+        assert_eq!(fixture.digest().await, digest);
     }
-    let kept = world.ledger().await.iter().any(|run| run.contains("\"resolved_unconfirmed\":6"));
+    let kept = fixture.ledger().await.iter().any(|run| run.contains("\"resolved_unconfirmed\":6"));
     assert!(kept, "the night's totals survive a repetition");
 }
 
 #[tokio::test]
 async fn a_question_is_asked_once_per_cycle() {
-    let world = World::new().await;
-    world.seed(2).await;
-    let night = world.night("a").build();
-    let due = world.due(JobName::Reconfirmation, "2026-03-10");
-    world.clock.set(due.cutoff);
+    let fixture = JobFixture::new().await;
+    fixture.seed(2).await;
+    let scheduler = fixture.scheduler("a").build();
+    let due = fixture.due(JobName::Reconfirmation, "2026-03-10");
+    fixture.clock.set(due.cutoff);
     // Per patient: the two of 48 hours (the run is twenty minutes after the boundary) and the two of seven days, of
     // which one ended before the night and one is still open at the cutoff of the expiry run only.
-    let first = run(&night, due).await;
+    let first = run(&scheduler, due).await;
     assert_eq!(count(&first, "asked"), 4);
     for date in ["2026-03-11", "2026-03-12"] {
-        let due = world.due(JobName::Reconfirmation, date);
-        world.clock.set(due.cutoff);
-        assert_eq!(count(&run(&night, due).await, "asked"), 0, "{date}");
+        let due = fixture.due(JobName::Reconfirmation, date);
+        fixture.clock.set(due.cutoff);
+        assert_eq!(count(&run(&scheduler, due).await, "asked"), 0, "{date}");
     }
     let asked = "SELECT 'x' FROM outbox WHERE event_type = 'anamnesis.reconfirmation.due.v1'";
-    assert_eq!(world.rows(asked).await.len(), 4);
+    assert_eq!(fixture.rows(asked).await.len(), 4);
     assert_eq!(
-        world.rows("SELECT 'x' FROM memory WHERE reconfirm_due_at = last_confirmed_at + 172800000000").await.len(),
+        fixture.rows("SELECT 'x' FROM memory WHERE reconfirm_due_at = last_confirmed_at + 172800000000").await.len(),
         4
     );
 
     // A confirmation begins another cycle, and two days later another question.
-    let mut tx = world.begin().await;
+    let mut tx = fixture.begin().await;
     let confirmed = utc("2026-03-12T12:00:00Z");
     let confirm = Sql::new(
         "UPDATE memory SET cycle = cycle + 1, last_confirmed_at = $1, expires_at = $1 + 604800000000, reconfirm_due_at = NULL WHERE reconfirm_due_at IS NOT NULL",
     );
     tx.execute(&confirm, vec![confirmed.into()]).await.unwrap();
     tx.commit().await.unwrap();
-    let due = world.due(JobName::Reconfirmation, "2026-03-15");
-    world.clock.set(due.cutoff);
-    assert_eq!(count(&run(&night, due).await, "asked"), 4);
-    assert_eq!(world.rows(asked).await.len(), 8);
+    let due = fixture.due(JobName::Reconfirmation, "2026-03-15");
+    fixture.clock.set(due.cutoff);
+    assert_eq!(count(&run(&scheduler, due).await, "asked"), 4);
+    assert_eq!(fixture.rows(asked).await.len(), 8);
 }
 
 #[tokio::test]
 async fn events_hold_ids_and_codes_and_open_under_the_patients_key_only() {
-    let world = World::new().await;
-    world.seed(1).await;
-    run(&world.night("a").build(), world.due(JobName::Expiry, "2026-03-10")).await;
-    let keys = world.keys.known(&[Scope::new(ORG, patient(0)).unwrap()]).await.unwrap();
+    let fixture = JobFixture::new().await;
+    fixture.seed(1).await;
+    run(&fixture.scheduler("a").build(), fixture.due(JobName::Expiry, "2026-03-10")).await;
+    let keys = fixture.keys.known(&[Scope::new(ORG, patient(0)).unwrap()]).await.unwrap();
     let keys = keys.values().next().unwrap();
-    let mut tx = world.begin().await;
+    let mut tx = fixture.begin().await;
     let rows = tx
         .fetch_all(&Sql::new("SELECT id, body_sealed FROM outbox WHERE published_at IS NULL"), Vec::new())
         .await
@@ -137,58 +137,58 @@ async fn events_hold_ids_and_codes_and_open_under_the_patients_key_only() {
 
 #[tokio::test]
 async fn a_preview_tells_what_a_run_will_do_and_writes_nothing() {
-    let world = World::new().await;
-    world.seed(3).await;
-    let night = world.night("a").build();
-    let before = world.digest().await;
-    let due = world.due(JobName::Expiry, "2026-03-10");
-    let preview = night.preview(due).await.unwrap();
-    assert_eq!(world.digest().await, before);
-    assert!(world.ledger().await.is_empty());
-    let report = run(&night, due).await;
-    assert_eq!(preview.outcome, Outcome::Preview);
+    let fixture = JobFixture::new().await;
+    fixture.seed(3).await;
+    let scheduler = fixture.scheduler("a").build();
+    let before = fixture.digest().await;
+    let due = fixture.due(JobName::Expiry, "2026-03-10");
+    let preview = scheduler.preview(due).await.unwrap();
+    assert_eq!(fixture.digest().await, before);
+    assert!(fixture.ledger().await.is_empty());
+    let report = run(&scheduler, due).await;
+    assert_eq!(preview.outcome, JobOutcome::Preview);
     assert_eq!(preview.status, report.status);
 }
 
 #[tokio::test]
 async fn a_late_run_leaves_what_a_punctual_one_would_have_left() {
     let punctual = undisturbed(4).await;
-    let world = World::new().await;
-    world.seed(4).await;
-    world.clock.set(utc("2026-03-19T21:00:00Z"));
-    let night = world.night("late").build();
+    let fixture = JobFixture::new().await;
+    fixture.seed(4).await;
+    fixture.clock.set(utc("2026-03-19T21:00:00Z"));
+    let scheduler = fixture.scheduler("late").build();
     for job in JobName::ALL {
-        let report = night.offer(world.due(*job, "2026-03-10"), Asked::ByPerson).await.unwrap();
-        assert_eq!(report.outcome, Outcome::Done);
+        let report = scheduler.offer(fixture.due(*job, "2026-03-10"), Trigger::Manual).await.unwrap();
+        assert_eq!(report.outcome, JobOutcome::Done);
     }
-    assert_eq!(world.digest().await, punctual);
+    assert_eq!(fixture.digest().await, punctual);
 }
 
 #[tokio::test]
 async fn nights_that_were_missed_are_made_up_one_by_one_and_end_like_nights_that_were_not() {
-    let (punctual, late) = (World::new().await, World::new().await);
+    let (punctual, late) = (JobFixture::new().await, JobFixture::new().await);
     punctual.seed(2).await;
     late.seed(2).await;
     let mut now = utc("2026-03-08T00:00:00Z");
-    let night = punctual.night("punctual").build();
+    let scheduler = punctual.scheduler("punctual").build();
     while now <= utc("2026-03-18T00:00:00Z") {
         punctual.clock.set(now);
-        night.round().await.unwrap();
+        scheduler.round().await.unwrap();
         now += TimeDelta::minutes(97);
     }
     late.clock.set(utc("2026-03-17T23:59:00Z"));
-    let reports = late.night("late").build().round().await.unwrap();
+    let reports = late.scheduler("late").build().round().await.unwrap();
     assert!(reports.is_sorted_by_key(|report| report.cutoff));
     assert!(reports.len() >= 20, "ten nights of two jobs");
     assert_eq!(late.digest().await, punctual.digest().await);
-    assert!(late.night("again").build().round().await.unwrap().is_empty(), "all settled, known from the ledger");
+    assert!(late.scheduler("again").build().round().await.unwrap().is_empty(), "all settled, known from the ledger");
 }
 
 #[tokio::test]
 async fn another_organisations_rows_stay_as_they_are() {
-    let world = World::new().await;
-    world.seed(1).await;
-    let mut tx = world.begin().await;
+    let fixture = JobFixture::new().await;
+    fixture.seed(1).await;
+    let mut tx = fixture.begin().await;
     let copy = [
         "INSERT INTO organization (org_id, time_zone, redaction_policy, consent_required, created_at, updated_at, privacy_tier, country) SELECT x'0000000000000000000000000000000B', time_zone, redaction_policy, consent_required, created_at, updated_at, privacy_tier, country FROM organization",
         "CREATE TEMP TABLE twin AS SELECT * FROM patient_profile",
@@ -202,8 +202,8 @@ async fn another_organisations_rows_stay_as_they_are() {
         tx.execute(&Sql::new(statement), Vec::new()).await.unwrap();
     }
     tx.commit().await.unwrap();
-    run(&world.night("a").build(), world.due(JobName::Expiry, "2026-03-10")).await;
+    run(&fixture.scheduler("a").build(), fixture.due(JobName::Expiry, "2026-03-10")).await;
     let moved = "SELECT hex(org_id) FROM memory WHERE state NOT IN ('active', 'inactive') GROUP BY org_id";
-    assert_eq!(world.rows(moved).await, [hex::encode_upper(ORG.0.as_bytes())]);
-    assert!(micros(world.clock.now()) > 0);
+    assert_eq!(fixture.rows(moved).await, [hex::encode_upper(ORG.0.as_bytes())]);
+    assert!(micros(fixture.clock.now()) > 0);
 }

@@ -1,7 +1,7 @@
 //! Nightly jobs against a real store: the same end whatever is killed, repeated, late or raced.
 
+mod app;
 mod boundaries;
-mod fading;
+mod decay;
 mod kills;
 mod verbs;
-mod world;

@@ -12,7 +12,7 @@ use serde_json::json;
 use wiremock::{MockServer, Request, ResponseTemplate};
 
 use super::contract::{configured, holds};
-use super::fake::{Call, Dialect, Fake, State, answer, body, bytes, demand, header};
+use super::fake::{Dialect, FakeKeyService, KeyCall, ServiceState, answer, body, bytes, demand, header};
 use crate::support::free_port;
 
 const SECRET: &str = "the-secret-of-the-tests";
@@ -49,7 +49,7 @@ fn signature_is_right(request: &Request) -> Result<(), String> {
 }
 
 impl Dialect for Aws {
-    fn read(&self, request: &Request, state: &mut State) -> Result<Call, String> {
+    fn read(&self, request: &Request, state: &mut ServiceState) -> Result<KeyCall, String> {
         let path = request.url.path();
         let credentials = |token: String, id: &str| {
             json!({"Code": "Success", "Type": "AWS-HMAC", "LastUpdated": "2026-01-01T00:00:00Z", id: format!("AKID-{token}"),
@@ -58,27 +58,27 @@ impl Dialect for Aws {
         match (request.method.as_str(), path) {
             ("GET", "/container") => {
                 let token = state.login();
-                return Ok(Call::Other(answer(200, &credentials(token, "AccessKeyId"))));
+                return Ok(KeyCall::Other(answer(200, &credentials(token, "AccessKeyId"))));
             }
             ("PUT", "/latest/api/token") => {
                 let token = ResponseTemplate::new(200).set_body_string("metadata");
-                return Ok(Call::Other(token.insert_header("x-aws-ec2-metadata-token-ttl-seconds", "21600")));
+                return Ok(KeyCall::Other(token.insert_header("x-aws-ec2-metadata-token-ttl-seconds", "21600")));
             }
             ("GET", path) if path.starts_with("/latest/meta-data/iam/security-credentials") => {
                 demand(header(request, "x-aws-ec2-metadata-token") == "metadata", "a token of version 2")?;
                 if path.trim_end_matches('/').ends_with("security-credentials") {
-                    return Ok(Call::Other(ResponseTemplate::new(200).set_body_string("role")));
+                    return Ok(KeyCall::Other(ResponseTemplate::new(200).set_body_string("role")));
                 }
                 let token = state.login();
-                return Ok(Call::Other(answer(200, &credentials(token, "AccessKeyId"))));
+                return Ok(KeyCall::Other(answer(200, &credentials(token, "AccessKeyId"))));
             }
-            ("GET", _) => return Ok(Call::Other(ResponseTemplate::new(404))),
+            ("GET", _) => return Ok(KeyCall::Other(ResponseTemplate::new(404))),
             _ => {}
         }
         if String::from_utf8_lossy(&request.body).contains("AssumeRoleWithWebIdentity") {
             demand(String::from_utf8_lossy(&request.body).contains("WebIdentityToken=service-account"), "the token")?;
             let token = state.login();
-            return Ok(Call::Other(ResponseTemplate::new(200).set_body_raw(
+            return Ok(KeyCall::Other(ResponseTemplate::new(200).set_body_raw(
                 format!(
                     "<AssumeRoleWithWebIdentityResponse xmlns=\"https://sts.amazonaws.com/doc/2011-06-15/\">\
                      <AssumeRoleWithWebIdentityResult><Credentials><AccessKeyId>AKID-{token}</AccessKeyId>\
@@ -95,8 +95,10 @@ impl Dialect for Aws {
         let context = body["EncryptionContext"]["anamnesis-key-store"].as_str().ok_or("the encryption context")?;
         let context = hex::decode(context).map_err(|_| "the encryption context is no id")?;
         match header(request, "x-amz-target") {
-            "TrentService.Encrypt" => Ok(Call::Wrap { plain: bytes(&body, "Plaintext", &STANDARD)?, context }),
-            "TrentService.Decrypt" => Ok(Call::Unwrap { sealed: bytes(&body, "CiphertextBlob", &STANDARD)?, context }),
+            "TrentService.Encrypt" => Ok(KeyCall::Wrap { plain: bytes(&body, "Plaintext", &STANDARD)?, context }),
+            "TrentService.Decrypt" => {
+                Ok(KeyCall::Unwrap { sealed: bytes(&body, "CiphertextBlob", &STANDARD)?, context })
+            }
             _ => Err("x-amz-target".to_owned()),
         }
     }
@@ -122,7 +124,7 @@ impl Dialect for Aws {
         refusal("DisabledException")
     }
 
-    fn is_authorised(&self, request: &Request, state: &State) -> bool {
+    fn is_authorised(&self, request: &Request, state: &ServiceState) -> bool {
         // Fixed credentials cannot be lost: there is no place to ask for others.
         let current = format!("Credential=AKID-token-{}/", state.token);
         ["Credential=AKIDFIXED/", current.as_str()].iter().any(|id| header(request, "authorization").contains(id))
@@ -166,7 +168,7 @@ fn in_a_process(case: &str, environment: &[(&str, String)]) {
 async fn the_contract_in_its_environment() {
     let Ok(port) = std::env::var(PORT) else { return };
     let listener = TcpListener::bind(format!("127.0.0.1:{port}")).unwrap();
-    let fake = Fake::on(MockServer::builder().listener(listener).start().await, Aws).await;
+    let fake = FakeKeyService::on(MockServer::builder().listener(listener).start().await, Aws).await;
     let section = format!("root = \"aws\"\n[aws]\nkey = \"{KEY}\"\nendpoint = \"{}\"\n", fake.server.uri());
     holds(&fake, configured(&section, &[]).unwrap().as_ref()).await;
     let logged_in = fake.state().logins > 0;

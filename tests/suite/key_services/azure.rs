@@ -5,7 +5,7 @@ use serde_json::json;
 use wiremock::{Request, ResponseTemplate};
 
 use super::contract::{configured, holds};
-use super::fake::{Call, Dialect, Fake, State, access, answer, body, bytes, demand, header};
+use super::fake::{Dialect, FakeKeyService, KeyCall, ServiceState, access, answer, body, bytes, demand, header};
 
 struct Azure {
     /// Of the workload identity.
@@ -21,7 +21,7 @@ fn version(version: u32) -> String {
 }
 
 impl Dialect for Azure {
-    fn read(&self, request: &Request, state: &mut State) -> Result<Call, String> {
+    fn read(&self, request: &Request, state: &mut ServiceState) -> Result<KeyCall, String> {
         let path = request.url.path();
         if path == "/metadata/identity/oauth2/token" {
             demand(header(request, "metadata") == "true", "metadata: true")?;
@@ -29,13 +29,13 @@ impl Dialect for Azure {
             demand(query(request, "resource") == "https://vault.azure.net", "resource")?;
             demand(query(request, "client_id") == "client-1", "client_id")?;
             let token = state.login();
-            return Ok(Call::Other(access(&token)));
+            return Ok(KeyCall::Other(access(&token)));
         }
         if path == "/msi/token" {
             demand(header(request, "x-identity-header") == "secret", "x-identity-header")?;
             demand(query(request, "api-version") == "2019-08-01", "api-version")?;
             let token = state.login();
-            return Ok(Call::Other(answer(200, &json!({"access_token": token, "expires_on": "4070908800"}))));
+            return Ok(KeyCall::Other(answer(200, &json!({"access_token": token, "expires_on": "4070908800"}))));
         }
         if path == "/tenant-1/oauth2/v2.0/token" {
             let text = String::from_utf8_lossy(&request.body).into_owned();
@@ -43,7 +43,7 @@ impl Dialect for Azure {
             demand(text.contains("scope=https%3A%2F%2Fvault.azure.net%2F.default"), "scope")?;
             demand(text.contains("grant_type=client_credentials") && text.contains("client_id=client-1"), "grant")?;
             let token = state.login();
-            return Ok(Call::Other(access(&token)));
+            return Ok(KeyCall::Other(access(&token)));
         }
         demand(query(request, "api-version") == "7.4", "api-version")?;
         let body = body(request)?;
@@ -51,11 +51,11 @@ impl Dialect for Azure {
         let value = bytes(&body, "value", &URL_SAFE_NO_PAD)?;
         if path == "/keys/anamnesis/wrapkey" {
             demand(value.len() == 64, "the key and the context's hash")?;
-            return Ok(Call::Wrap { plain: value, context: Vec::new() });
+            return Ok(KeyCall::Wrap { plain: value, context: Vec::new() });
         }
         let of = String::from_utf8_lossy(&value).split('-').nth(1).and_then(|text| text.parse().ok()).unwrap_or(1);
         demand(path == format!("/keys/anamnesis/{}/unwrapkey", version(of)), "the version that wrapped")?;
-        Ok(Call::Unwrap { sealed: value, context: Vec::new() })
+        Ok(KeyCall::Unwrap { sealed: value, context: Vec::new() })
     }
 
     fn wrapped(&self, sealed: &[u8], of: u32) -> ResponseTemplate {
@@ -82,7 +82,7 @@ impl Dialect for Azure {
         answer(404, &json!({"error": {"code": "KeyNotFound", "message": "canary"}}))
     }
 
-    fn is_authorised(&self, request: &Request, state: &State) -> bool {
+    fn is_authorised(&self, request: &Request, state: &ServiceState) -> bool {
         header(request, "authorization") == format!("Bearer token-{}", state.token)
     }
 
@@ -91,13 +91,13 @@ impl Dialect for Azure {
     }
 }
 
-fn section(fake: &Fake, rest: &str) -> String {
+fn section(fake: &FakeKeyService, rest: &str) -> String {
     format!("root = \"azure\"\n[azure]\nvault_url = \"{}\"\nkey = \"anamnesis\"\n{rest}", fake.server.uri())
 }
 
 #[tokio::test]
 async fn azure_holds_the_contract_with_the_identity_of_a_machine() {
-    let fake = Fake::start(Azure { assertion: "" }).await;
+    let fake = FakeKeyService::start(Azure { assertion: "" }).await;
     let endpoint = format!("identity_endpoint = \"{}/metadata/identity/oauth2/token\"\n", fake.server.uri());
     let root = configured(&section(&fake, &endpoint), &[("AZURE_CLIENT_ID", "client-1")]).unwrap();
     holds(&fake, root.as_ref()).await;
@@ -105,7 +105,7 @@ async fn azure_holds_the_contract_with_the_identity_of_a_machine() {
 
 #[tokio::test]
 async fn azure_holds_the_contract_with_the_identity_of_an_app_service() {
-    let fake = Fake::start(Azure { assertion: "" }).await;
+    let fake = FakeKeyService::start(Azure { assertion: "" }).await;
     let endpoint = format!("{}/msi/token", fake.server.uri());
     let variables = [("IDENTITY_ENDPOINT", endpoint.as_str()), ("IDENTITY_HEADER", "secret")];
     holds(&fake, configured(&section(&fake, ""), &variables).unwrap().as_ref()).await;
@@ -113,7 +113,8 @@ async fn azure_holds_the_contract_with_the_identity_of_an_app_service() {
 
 #[tokio::test]
 async fn azure_holds_the_contract_with_workload_identity() {
-    let (fake, folder) = (Fake::start(Azure { assertion: "service-account" }).await, tempfile::tempdir().unwrap());
+    let (fake, folder) =
+        (FakeKeyService::start(Azure { assertion: "service-account" }).await, tempfile::tempdir().unwrap());
     let token = folder.path().join("token");
     std::fs::write(&token, "service-account\n").unwrap();
     let uri = fake.server.uri();

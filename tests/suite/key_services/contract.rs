@@ -8,7 +8,7 @@ use anamnesis_core::clock::{Clock, Entropy, SeededEntropy, SystemClock};
 use anamnesis_crypto::{KeyError, LocalRoot, RootKey, service_root};
 use zeroize::Zeroizing;
 
-use super::fake::{Fake, Fault};
+use super::fake::{FakeKeyService, ServiceFault};
 
 const STORE: &[u8] = b"0123456789abcdef";
 const KEY: [u8; 32] = *b"the store key of the tests, here";
@@ -58,7 +58,7 @@ pub(crate) async fn wraps_for_its_context_alone(root: &dyn RootKey) -> Vec<u8> {
 }
 
 /// The whole contract.
-pub(crate) async fn holds(fake: &Fake, root: &dyn RootKey) {
+pub(crate) async fn holds(fake: &FakeKeyService, root: &dyn RootKey) {
     let old = wraps_for_its_context_alone(root).await;
     no_problem(fake);
     rotates(fake, root, &old).await;
@@ -68,11 +68,11 @@ pub(crate) async fn holds(fake: &Fake, root: &dyn RootKey) {
     no_problem(fake);
 }
 
-fn no_problem(fake: &Fake) {
+fn no_problem(fake: &FakeKeyService) {
     assert_eq!(fake.state().problems, Vec::<String>::new());
 }
 
-async fn rotates(fake: &Fake, root: &dyn RootKey, old: &[u8]) {
+async fn rotates(fake: &FakeKeyService, root: &dyn RootKey, old: &[u8]) {
     fake.state().version = 2;
     assert_eq!(opened(root, old).await.unwrap(), KEY, "what an older version wrapped still opens");
     let new = root.wrap(STORE, &KEY).await.unwrap();
@@ -80,7 +80,7 @@ async fn rotates(fake: &Fake, root: &dyn RootKey, old: &[u8]) {
     assert_eq!(opened(root, &new).await.unwrap(), KEY);
 }
 
-async fn loses_its_token(fake: &Fake, root: &dyn RootKey, wrapped: &[u8]) {
+async fn loses_its_token(fake: &FakeKeyService, root: &dyn RootKey, wrapped: &[u8]) {
     let before = fake.state().logins;
     assert_eq!(opened(root, wrapped).await.unwrap(), KEY);
     assert_eq!(fake.state().logins, before, "a token that works is used again");
@@ -88,8 +88,8 @@ async fn loses_its_token(fake: &Fake, root: &dyn RootKey, wrapped: &[u8]) {
     assert_eq!(opened(root, wrapped).await.unwrap(), KEY, "asks for another token");
 }
 
-async fn is_refused(fake: &Fake, root: &dyn RootKey, wrapped: &[u8]) {
-    for fault in [Fault::Forbidden, Fault::NoKey] {
+async fn is_refused(fake: &FakeKeyService, root: &dyn RootKey, wrapped: &[u8]) {
+    for fault in [ServiceFault::Forbidden, ServiceFault::NoKey] {
         fake.fails(fault);
         for error in [root.wrap(STORE, &KEY).await.unwrap_err(), opened(root, wrapped).await.unwrap_err()] {
             let KeyError::Denied { place, reason } = &error else { panic!("{fault:?}: {error:?}") };
@@ -99,25 +99,25 @@ async fn is_refused(fake: &Fake, root: &dyn RootKey, wrapped: &[u8]) {
         // A refusal is no reason to try again, but for another token.
         assert!(fake.state().calls <= 4, "{fault:?}: {}", fake.state().calls);
     }
-    fake.fails(Fault::None);
+    fake.fails(ServiceFault::None);
 }
 
-async fn is_away(fake: &Fake, root: &dyn RootKey, wrapped: &[u8]) {
+async fn is_away(fake: &FakeKeyService, root: &dyn RootKey, wrapped: &[u8]) {
     for status in [429, 500, 503] {
-        fake.fails(Fault::Status(status, u32::MAX));
+        fake.fails(ServiceFault::Status(status, u32::MAX));
         assert_eq!(opened(root, wrapped).await.unwrap_err(), KeyError::Transient, "{status}");
         assert_eq!(fake.state().calls, 3, "{status}: as many attempts as configured");
-        fake.fails(Fault::Status(status, 2));
+        fake.fails(ServiceFault::Status(status, 2));
         assert_eq!(opened(root, wrapped).await.unwrap(), KEY, "{status}: the third attempt is answered");
     }
-    for fault in [Fault::Slow, Fault::Garbage] {
+    for fault in [ServiceFault::Slow, ServiceFault::Garbage] {
         fake.fails(fault);
         let begun = Instant::now();
         assert_eq!(opened(root, wrapped).await.unwrap_err(), KeyError::Transient, "{fault:?}");
         assert_eq!(root.wrap(STORE, &KEY).await.unwrap_err(), KeyError::Transient, "{fault:?}");
         assert!(begun.elapsed() < Duration::from_secs(8), "{fault:?}: {:?}", begun.elapsed());
     }
-    fake.fails(Fault::None);
+    fake.fails(ServiceFault::None);
     assert_eq!(opened(root, wrapped).await.unwrap(), KEY, "back again");
 }
 

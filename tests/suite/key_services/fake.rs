@@ -11,7 +11,7 @@ use wiremock::{Mock, MockServer, Request, Respond, ResponseTemplate};
 
 /// What the service does instead of its work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Fault {
+pub(crate) enum ServiceFault {
     None,
     /// Answers this status to every call of the key, as often as said.
     Status(u16, u32),
@@ -28,7 +28,7 @@ pub(crate) enum Fault {
 }
 
 /// A call of the key, taken apart.
-pub(crate) enum Call {
+pub(crate) enum KeyCall {
     Wrap {
         plain: Vec<u8>,
         context: Vec<u8>,
@@ -43,14 +43,14 @@ pub(crate) enum Call {
 
 /// How one service is spoken to. `Err` is what the request lacks.
 pub(crate) trait Dialect: Send + Sync + 'static {
-    fn read(&self, request: &Request, state: &mut State) -> Result<Call, String>;
+    fn read(&self, request: &Request, state: &mut ServiceState) -> Result<KeyCall, String>;
     fn wrapped(&self, sealed: &[u8], version: u32) -> ResponseTemplate;
     fn unwrapped(&self, plain: &[u8]) -> ResponseTemplate;
     fn not_ours(&self) -> ResponseTemplate;
     fn forbidden(&self) -> ResponseTemplate;
     fn no_key(&self) -> ResponseTemplate;
     /// Whether the request carries the token that is valid now.
-    fn is_authorised(&self, request: &Request, state: &State) -> bool;
+    fn is_authorised(&self, request: &Request, state: &ServiceState) -> bool;
     fn unauthorised(&self) -> ResponseTemplate;
     /// A failure of the service, or its wish to be asked less often (429).
     fn failing(&self, status: u16) -> ResponseTemplate {
@@ -59,9 +59,9 @@ pub(crate) trait Dialect: Send + Sync + 'static {
 }
 
 /// What the service knows.
-pub(crate) struct State {
+pub(crate) struct ServiceState {
     pub version: u32,
-    pub fault: Fault,
+    pub fault: ServiceFault,
     /// The token that is valid now; each login makes the next.
     pub token: u32,
     pub logins: u32,
@@ -72,7 +72,7 @@ pub(crate) struct State {
     kept: HashMap<Vec<u8>, (Vec<u8>, Vec<u8>)>,
 }
 
-impl State {
+impl ServiceState {
     /// A login: the token that is valid from now on.
     pub(crate) fn login(&mut self) -> String {
         self.logins += 1;
@@ -80,24 +80,24 @@ impl State {
     }
 }
 
-pub(crate) struct Fake {
+pub(crate) struct FakeKeyService {
     pub server: MockServer,
-    state: Arc<Mutex<State>>,
+    state: Arc<Mutex<ServiceState>>,
 }
 
-struct Answering<D>(D, Arc<Mutex<State>>);
+struct Answering<D>(D, Arc<Mutex<ServiceState>>);
 
 pub(crate) const LATE: Duration = Duration::from_millis(900);
 
-impl Fake {
+impl FakeKeyService {
     pub(crate) async fn start(dialect: impl Dialect) -> Self {
         Self::on(MockServer::start().await, dialect).await
     }
 
     pub(crate) async fn on(server: MockServer, dialect: impl Dialect) -> Self {
-        let state = State {
+        let state = ServiceState {
             version: 1,
-            fault: Fault::None,
+            fault: ServiceFault::None,
             token: 1,
             logins: 0,
             calls: 0,
@@ -109,11 +109,11 @@ impl Fake {
         Self { server, state }
     }
 
-    pub(crate) fn state(&self) -> MutexGuard<'_, State> {
+    pub(crate) fn state(&self) -> MutexGuard<'_, ServiceState> {
         self.state.lock().unwrap()
     }
 
-    pub(crate) fn fails(&self, fault: Fault) {
+    pub(crate) fn fails(&self, fault: ServiceFault) {
         let mut state = self.state();
         state.fault = fault;
         state.calls = 0;
@@ -135,7 +135,7 @@ impl<D: Dialect> Respond for Answering<D> {
                 return ResponseTemplate::new(400);
             }
         };
-        if let Call::Other(answer) = call {
+        if let KeyCall::Other(answer) = call {
             return answer;
         }
         state.calls += 1;
@@ -143,34 +143,34 @@ impl<D: Dialect> Respond for Answering<D> {
             return self.0.unauthorised();
         }
         match state.fault {
-            Fault::Status(status, times) if times > 0 => {
-                state.fault = Fault::Status(status, times - 1);
+            ServiceFault::Status(status, times) if times > 0 => {
+                state.fault = ServiceFault::Status(status, times - 1);
                 return self.0.failing(status);
             }
-            Fault::Forbidden => return self.0.forbidden(),
-            Fault::NoKey => return self.0.no_key(),
-            Fault::Garbage => return ResponseTemplate::new(200).set_body_string("<html>Please log in</html>"),
+            ServiceFault::Forbidden => return self.0.forbidden(),
+            ServiceFault::NoKey => return self.0.no_key(),
+            ServiceFault::Garbage => return ResponseTemplate::new(200).set_body_string("<html>Please log in</html>"),
             _ => {}
         }
         let answer = match call {
-            Call::Wrap { plain, context } => {
+            KeyCall::Wrap { plain, context } => {
                 let sealed = format!("sealed-{}-{}", state.version, state.kept.len()).into_bytes();
                 state.kept.insert(sealed.clone(), (plain, context));
                 self.0.wrapped(&sealed, state.version)
             }
-            Call::Unwrap { sealed, context } => match state.kept.get(&sealed) {
+            KeyCall::Unwrap { sealed, context } => match state.kept.get(&sealed) {
                 Some((plain, bound)) if *bound == context => {
                     let mut plain = plain.clone();
-                    if state.fault == Fault::Flipped {
+                    if state.fault == ServiceFault::Flipped {
                         plain[0] ^= 1;
                     }
                     self.0.unwrapped(&plain)
                 }
                 _ => self.0.not_ours(),
             },
-            Call::Other(answer) => answer,
+            KeyCall::Other(answer) => answer,
         };
-        if state.fault == Fault::Slow { answer.set_delay(LATE) } else { answer }
+        if state.fault == ServiceFault::Slow { answer.set_delay(LATE) } else { answer }
     }
 }
 

@@ -8,7 +8,9 @@ use serde_json::{Value, json};
 use wiremock::{Request, ResponseTemplate};
 
 use super::contract::{configured, holds};
-use super::fake::{Call, Dialect, Fake, Fault, State, access, answer, body, bytes, demand, header};
+use super::fake::{
+    Dialect, FakeKeyService, KeyCall, ServiceFault, ServiceState, access, answer, body, bytes, demand, header,
+};
 use anamnesis_crypto::{KeyError, RootKey};
 
 const KEY: &str = "projects/p/locations/europe-west1/keyRings/r/cryptoKeys/k";
@@ -36,12 +38,12 @@ fn summed(body: &Value, field: &str) -> Result<Vec<u8>, String> {
 }
 
 impl Dialect for Google {
-    fn read(&self, request: &Request, state: &mut State) -> Result<Call, String> {
+    fn read(&self, request: &Request, state: &mut ServiceState) -> Result<KeyCall, String> {
         let path = request.url.path();
         if path == TOKEN {
             demand(header(request, "metadata-flavor") == "Google", "metadata-flavor")?;
             let token = state.login();
-            return Ok(Call::Other(access(&token).insert_header("metadata-flavor", "Google")));
+            return Ok(KeyCall::Other(access(&token).insert_header("metadata-flavor", "Google")));
         }
         if path == "/sts/v1/token" {
             let form: Vec<(String, String)> =
@@ -55,7 +57,7 @@ impl Dialect for Google {
             demand(has("grant_type", "urn:ietf:params:oauth:grant-type:token-exchange"), "grant_type")?;
             demand(has("audience", "//iam.googleapis.com/pool"), "audience")?;
             demand(has("subject_token_type", "urn:ietf:params:oauth:token-type:jwt"), "subject_token_type")?;
-            return Ok(Call::Other(access("federated")));
+            return Ok(KeyCall::Other(access("federated")));
         }
         let body = body(request)?;
         if path == "/v1/projects/-/serviceAccounts/a@p:generateAccessToken" {
@@ -63,15 +65,15 @@ impl Dialect for Google {
             demand(body["scope"] == json!(["https://www.googleapis.com/auth/cloudkms"]), "scope")?;
             let token = state.login();
             let body = json!({"accessToken": token, "expireTime": "2099-01-01T00:00:00Z"});
-            return Ok(Call::Other(answer(200, &body)));
+            return Ok(KeyCall::Other(answer(200, &body)));
         }
         demand(header(request, "x-goog-request-params") == format!("name={KEY}"), "x-goog-request-params")?;
         let context = summed(&body, "additionalAuthenticatedData")?;
         if path == format!("/v1/{KEY}:encrypt") {
-            return Ok(Call::Wrap { plain: summed(&body, "plaintext")?, context });
+            return Ok(KeyCall::Wrap { plain: summed(&body, "plaintext")?, context });
         }
         demand(path == format!("/v1/{KEY}:decrypt"), "no such path")?;
-        Ok(Call::Unwrap { sealed: summed(&body, "ciphertext")?, context })
+        Ok(KeyCall::Unwrap { sealed: summed(&body, "ciphertext")?, context })
     }
 
     fn wrapped(&self, sealed: &[u8], version: u32) -> ResponseTemplate {
@@ -108,7 +110,7 @@ impl Dialect for Google {
         answer(400, &json!({"error": {"code": 400, "status": "FAILED_PRECONDITION", "message": "is DISABLED"}}))
     }
 
-    fn is_authorised(&self, request: &Request, state: &State) -> bool {
+    fn is_authorised(&self, request: &Request, state: &ServiceState) -> bool {
         header(request, "authorization") == format!("Bearer token-{}", state.token)
     }
 
@@ -117,25 +119,25 @@ impl Dialect for Google {
     }
 }
 
-fn section(fake: &Fake, rest: &str) -> String {
+fn section(fake: &FakeKeyService, rest: &str) -> String {
     format!("root = \"google\"\n[google]\nkey = \"{KEY}\"\nendpoint = \"{}\"\n{rest}", fake.server.uri())
 }
 
-fn host(fake: &Fake) -> String {
+fn host(fake: &FakeKeyService) -> String {
     fake.server.address().to_string()
 }
 
-fn metadata(fake: &Fake) -> std::sync::Arc<dyn RootKey> {
+fn metadata(fake: &FakeKeyService) -> std::sync::Arc<dyn RootKey> {
     configured(&section(fake, ""), &[("GCE_METADATA_HOST", &host(fake))]).unwrap()
 }
 
 #[tokio::test]
 async fn google_holds_the_contract_with_the_metadata_server() {
-    let fake = Fake::start(Google).await;
+    let fake = FakeKeyService::start(Google).await;
     holds(&fake, metadata(&fake).as_ref()).await;
 }
 
-fn account(folder: &Path, fake: &Fake, subject: &Path) -> std::path::PathBuf {
+fn account(folder: &Path, fake: &FakeKeyService, subject: &Path) -> std::path::PathBuf {
     let uri = fake.server.uri();
     let account = json!({
         "type": "external_account", "audience": "//iam.googleapis.com/pool",
@@ -150,7 +152,7 @@ fn account(folder: &Path, fake: &Fake, subject: &Path) -> std::path::PathBuf {
 
 #[tokio::test]
 async fn google_holds_the_contract_with_workload_identity() {
-    let (fake, folder) = (Fake::start(Google).await, tempfile::tempdir().unwrap());
+    let (fake, folder) = (FakeKeyService::start(Google).await, tempfile::tempdir().unwrap());
     let subject = folder.path().join("subject");
     std::fs::write(&subject, json!({"id_token": "subject &1"}).to_string()).unwrap();
     let account = account(folder.path(), &fake, &subject);
@@ -166,16 +168,16 @@ async fn google_holds_the_contract_with_workload_identity() {
 
 #[tokio::test]
 async fn a_changed_byte_in_googles_answer_is_noticed() {
-    let fake = Fake::start(Google).await;
+    let fake = FakeKeyService::start(Google).await;
     let root = metadata(&fake);
     let wrapped = root.wrap(b"c", b"the store key of the tests, here").await.unwrap();
-    fake.fails(Fault::Flipped);
+    fake.fails(ServiceFault::Flipped);
     assert_eq!(root.unwrap(b"c", &wrapped).await.map(|_| ()), Err(KeyError::Transient));
 }
 
 #[tokio::test]
 async fn credentials_of_another_kind_and_servers_elsewhere_are_refused_at_the_start() {
-    let (fake, folder) = (Fake::start(Google).await, tempfile::tempdir().unwrap());
+    let (fake, folder) = (FakeKeyService::start(Google).await, tempfile::tempdir().unwrap());
     let key = folder.path().join("key.json");
     std::fs::write(&key, json!({"type": "service_account", "private_key": "canary"}).to_string()).unwrap();
     let section_of =

@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 use sqlx::{AssertSqlSafe, Connection as _, Executor as _, PgConnection};
 use uuid::Uuid;
 
-use super::fake::{Fake, Fault};
+use super::fake::{FakeKeyService, ServiceFault};
 use super::tables::database;
 use super::vault::{Vault, by_environment};
-use crate::server::Server;
-use crate::support::{Engine, ORG, PATIENT, Program, bodies, counts, document, free_port, get, on_every_program};
+use crate::server::TestDatabase;
+use crate::support::{ORG, PATIENT, Program, TestEngine, bodies, counts, document, free_port, get, on_every_program};
 
 on_every_program!(
     keys_in_a_database_and_a_root_in_a_service_serve_every_host,
@@ -22,16 +22,16 @@ on_every_program!(
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A key service, a key table, and what tells the program of them.
-struct Place {
-    fake: Fake,
-    server: Server,
+struct KeyServiceHost {
+    fake: FakeKeyService,
+    server: TestDatabase,
     _folder: tempfile::TempDir,
     environment: Vec<(String, String)>,
 }
 
-impl Place {
+impl KeyServiceHost {
     async fn new() -> Self {
-        let (fake, folder) = (Fake::start(Vault::with_a_fixed_token()).await, tempfile::tempdir().unwrap());
+        let (fake, folder) = (FakeKeyService::start(Vault::with_a_fixed_token()).await, tempfile::tempdir().unwrap());
         let token = folder.path().join("token");
         std::fs::write(&token, "token-1").unwrap();
         let (server, url) = database().await;
@@ -63,7 +63,7 @@ impl Place {
     }
 }
 
-fn ingest(program: &Program, id: u128, patient: u128, place: &Place) -> Output {
+fn ingest(program: &Program, id: u128, patient: u128, place: &KeyServiceHost) -> Output {
     let mut note = document(id, 1, "2026-05-02T10:00:00Z", "Toma sertralina 50 mg al día. Alergia a penicilina.");
     note["patient_id"] = serde_json::json!(Uuid::from_u128(PATIENT.as_u128() + patient));
     program.ingest(&bodies(&[note]), &place.more())
@@ -73,26 +73,26 @@ fn stored(output: &Output) -> bool {
     output.status.code() == Some(0) && counts(output)["stored"] == 1
 }
 
-fn known(program: &Program, patient: u128, place: &Place) -> Output {
+fn known(program: &Program, patient: u128, place: &KeyServiceHost) -> Output {
     let (org, patient) = (ORG.to_string(), Uuid::from_u128(PATIENT.as_u128() + patient).to_string());
     let verb = ["context", "--output", "json", "--org", org.as_str(), "--patient", patient.as_str()];
     program.command(&place.more()).args(verb).output().unwrap()
 }
 
 /// A store whose keys `keys init` has made: no host makes them by itself.
-async fn initialised(engine: Engine) -> (Program, Place) {
-    let place = Place::new().await;
+async fn initialised(engine: TestEngine) -> (Program, KeyServiceHost) {
+    let place = KeyServiceHost::new().await;
     let program = Program::without_keys(engine, Program::provider_options()).await;
     let early = ingest(&program, 1, 0, &place);
-    let told = String::from_utf8_lossy(&early.stderr).into_owned();
-    assert_eq!(early.status.code(), Some(2), "{told}");
-    assert!(told.contains("keys init"), "{told}");
+    let reported = String::from_utf8_lossy(&early.stderr).into_owned();
+    assert_eq!(early.status.code(), Some(2), "{reported}");
+    assert!(reported.contains("keys init"), "{reported}");
     let made = program.command(&place.more()).args(["keys", "init"]).output().unwrap();
     assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
     (program, place)
 }
 
-async fn keys_in_a_database_and_a_root_in_a_service_serve_every_host(engine: Engine) {
+async fn keys_in_a_database_and_a_root_in_a_service_serve_every_host(engine: TestEngine) {
     let (program, place) = initialised(engine).await;
     let first = ingest(&program, 1, 0, &place);
     assert!(stored(&first), "{}", String::from_utf8_lossy(&first.stderr));
@@ -112,20 +112,23 @@ async fn keys_in_a_database_and_a_root_in_a_service_serve_every_host(engine: Eng
     assert!(!program.folder.path().join("keys").exists());
 }
 
-async fn a_service_that_is_away_stops_a_start_and_makes_nothing(engine: Engine) {
+async fn a_service_that_is_away_stops_a_start_and_makes_nothing(engine: TestEngine) {
     let (program, place) = initialised(engine).await;
     assert!(stored(&ingest(&program, 1, 0, &place)));
-    for (fault, code) in
-        [(Fault::Status(503, u32::MAX), 1), (Fault::Slow, 1), (Fault::Garbage, 1), (Fault::Forbidden, 2)]
-    {
+    for (fault, code) in [
+        (ServiceFault::Status(503, u32::MAX), 1),
+        (ServiceFault::Slow, 1),
+        (ServiceFault::Garbage, 1),
+        (ServiceFault::Forbidden, 2),
+    ] {
         place.fake.fails(fault);
         let output = ingest(&program, 2, 1, &place);
         let text = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(code), "{fault:?}: {text}");
         assert!(!text.contains("canary"), "{text}");
-        assert!(fault != Fault::Forbidden || text.contains("does not permit"), "{text}");
+        assert!(fault != ServiceFault::Forbidden || text.contains("does not permit"), "{text}");
     }
-    place.fake.fails(Fault::None);
+    place.fake.fails(ServiceFault::None);
     assert!(stored(&ingest(&program, 2, 1, &place)), "back again: stored, not known as a repetition");
     place.is_reachable(false).await;
     assert_ne!(ingest(&program, 3, 2, &place).status.code(), Some(0));
@@ -133,19 +136,19 @@ async fn a_service_that_is_away_stops_a_start_and_makes_nothing(engine: Engine) 
     assert!(stored(&ingest(&program, 3, 2, &place)));
 }
 
-struct Worker {
+struct KeyServiceWorker {
     child: Child,
     port: u16,
 }
 
-impl Drop for Worker {
+impl Drop for KeyServiceWorker {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-impl Worker {
+impl KeyServiceWorker {
     async fn is_ready(&self) -> bool {
         get(&format!("http://127.0.0.1:{}/readyz", self.port)).await.is_some_and(|(status, _)| status == 200)
     }
@@ -159,7 +162,7 @@ async fn until(what: &str, mut holds: impl AsyncFnMut() -> bool) {
     }
 }
 
-async fn a_worker_waits_for_its_key_table_and_goes_on(engine: Engine) {
+async fn a_worker_waits_for_its_key_table_and_goes_on(engine: TestEngine) {
     let (program, place) = initialised(engine).await;
     let spool = program.folder.path().join("spool");
     std::fs::create_dir_all(&spool).unwrap();
@@ -174,7 +177,7 @@ async fn a_worker_waits_for_its_key_table_and_goes_on(engine: Engine) {
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    let worker = Worker { child, port };
+    let worker = KeyServiceWorker { child, port };
     until("the worker is ready", async || worker.is_ready().await).await;
     place.is_reachable(false).await;
     until("the worker is not ready", async || !worker.is_ready().await).await;

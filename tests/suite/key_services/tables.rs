@@ -7,19 +7,20 @@ use anamnesis_config as config;
 use anamnesis_core::ids::{OrgId, PatientId};
 use anamnesis_core::scope::Scope;
 use anamnesis_crypto::{
-    DataKey, Entry, FORMAT, Header, KeyDatabase, KeyError, KeyTable, PostgresTable, SqliteTable, Stamp, TableState,
+    DataKey, FORMAT, KeyDatabase, KeyEntry, KeyError, KeyStoreHeader, KeyStoreStamp, KeyTable, PostgresTable,
+    SqliteTable, TableState,
 };
 use sqlx::{AssertSqlSafe, Connection as _, Executor as _, PgConnection};
 use uuid::Uuid;
 
-use crate::server::Server;
+use crate::server::TestDatabase;
 
 const ID: Uuid = Uuid::from_u128(7);
-const SEEN: Stamp = Stamp { id: ID, generation: 0 };
+const SEEN: KeyStoreStamp = KeyStoreStamp { id: ID, generation: 0 };
 const LOGIN: &str = "test_keys";
 
-fn header() -> Header {
-    Header {
+fn header() -> KeyStoreHeader {
+    KeyStoreHeader {
         id: ID,
         format: FORMAT,
         root: "local:test".to_owned(),
@@ -38,8 +39,8 @@ fn key(version: u32, kek: u32, byte: u8) -> DataKey {
 }
 
 /// An empty database of a test, and the URL of a role for keys alone.
-pub(crate) async fn database() -> (Server, String) {
-    let server = Server::unmigrated().await;
+pub(crate) async fn database() -> (TestDatabase, String) {
+    let server = TestDatabase::unmigrated().await;
     let mut admin = server.administrator().await;
     let sql = format!(
         "DROP SCHEMA IF EXISTS anamnesis CASCADE; \
@@ -77,12 +78,12 @@ async fn holds(table: &dyn KeyTable) {
     let (stamp, found) = table.find(&[scope(1), scope(2), scope(4)]).await.unwrap();
     assert_eq!(stamp.generation, 2);
     let expected =
-        [(scope(1), Entry::Keys(vec![key(1, 1, 1), key(2, 1, 12)])), (scope(2), Entry::Keys(vec![key(1, 1, 2)]))];
+        [(scope(1), KeyEntry::Keys(vec![key(1, 1, 1), key(2, 1, 12)])), (scope(2), KeyEntry::Keys(vec![key(1, 1, 2)]))];
     assert_eq!(found, HashMap::from(expected), "no further key without a first one");
 
     // An older copy, or another key store, that was put in place between a look and a change.
-    let newer = Stamp { generation: stamp.generation + 1, ..stamp };
-    let foreign = Stamp { id: Uuid::from_u128(8), generation: 0 };
+    let newer = KeyStoreStamp { generation: stamp.generation + 1, ..stamp };
+    let foreign = KeyStoreStamp { id: Uuid::from_u128(8), generation: 0 };
     let fifth = [(scope(5), key(1, 1, 5))];
     let refused = table.insert(newer, &fifth, 12).await;
     assert!(matches!(refused, Err(KeyError::RolledBack { has: 2, seen: 3, .. })), "{refused:?}");
@@ -92,9 +93,9 @@ async fn holds(table: &dyn KeyTable) {
     assert_eq!((after, none.len()), (stamp, 0), "nothing was written");
     table.destroy(SEEN, scope(1), 20).await.unwrap();
     table.insert(SEEN, &[(scope(1), key(1, 1, 1)), (scope(1), key(2, 1, 1))], 21).await.unwrap();
-    assert_eq!(table.find(&[scope(1)]).await.unwrap().1[&scope(1)], Entry::Destroyed, "for good");
+    assert_eq!(table.find(&[scope(1)]).await.unwrap().1[&scope(1)], KeyEntry::Destroyed, "for good");
     table.destroy(SEEN, scope(9), 22).await.unwrap();
-    assert_eq!(table.find(&[scope(9)]).await.unwrap().1[&scope(9)], Entry::Destroyed, "without a key too");
+    assert_eq!(table.find(&[scope(9)]).await.unwrap().1[&scope(9)], KeyEntry::Destroyed, "without a key too");
 
     table.add_kek(SEEN, 2, b"kek two", 30).await.unwrap();
     table.add_kek(SEEN, 2, b"another host's", 31).await.unwrap();
@@ -103,7 +104,7 @@ async fn holds(table: &dyn KeyTable) {
     table.rewrap(SEEN, &[(scope(2), key(1, 2, 22)), (scope(1), key(1, 2, 11))]).await.unwrap();
     let counts = table.counts(2).await.unwrap();
     assert_eq!((counts.patients, counts.erased, counts.outdated), (2, 2, 1), "{counts:?}");
-    assert_eq!(table.find(&[scope(1)]).await.unwrap().1[&scope(1)], Entry::Destroyed, "not brought back");
+    assert_eq!(table.find(&[scope(1)]).await.unwrap().1[&scope(1)], KeyEntry::Destroyed, "not brought back");
 
     let page = |after| async move {
         let page = table.page(after, 2).await.unwrap();
@@ -115,7 +116,7 @@ async fn holds(table: &dyn KeyTable) {
 
     let before = table.set_root(SEEN, "vault:t/k", b"again").await.unwrap().generation;
     let other = Uuid::from_u128(8);
-    let foreign = table.insert(Stamp { id: other, ..SEEN }, &[(scope(5), key(1, 1, 5))], 40).await;
+    let foreign = table.insert(KeyStoreStamp { id: other, ..SEEN }, &[(scope(5), key(1, 1, 5))], 40).await;
     assert!(matches!(foreign, Err(KeyError::Foreign { .. })), "{foreign:?}");
     let TableState::Ready(now) = table.state().await.unwrap() else { panic!("no header") };
     assert_eq!((now.root.as_str(), now.wrapped.as_slice(), now.generation), ("vault:t/k", &b"again"[..], before));
@@ -156,7 +157,7 @@ async fn one_key_each(tables: Vec<Arc<dyn KeyTable>>) {
         assert_eq!(table.find(&all).await.unwrap().1, found, "every host has the same keys");
     }
     for entry in found.values() {
-        assert!(matches!(entry, Entry::Keys(keys) if keys.len() == 1), "{entry:?}");
+        assert!(matches!(entry, KeyEntry::Keys(keys) if keys.len() == 1), "{entry:?}");
     }
 }
 

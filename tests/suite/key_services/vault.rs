@@ -7,7 +7,7 @@ use serde_json::json;
 use wiremock::{Request, ResponseTemplate};
 
 use super::contract::{configured, holds};
-use super::fake::{Call, Dialect, Fake, Fault, State, answer, body, bytes, demand, header};
+use super::fake::{Dialect, FakeKeyService, KeyCall, ServiceFault, ServiceState, answer, body, bytes, demand, header};
 use anamnesis_crypto::KeyError;
 
 pub(crate) struct Vault {
@@ -25,7 +25,7 @@ impl Vault {
 }
 
 /// The settings of a program that asks this service.
-pub(crate) fn by_environment(fake: &Fake, token: &Path) -> Vec<(String, String)> {
+pub(crate) fn by_environment(fake: &FakeKeyService, token: &Path) -> Vec<(String, String)> {
     let settings = [
         ("ROOT", "vault".to_owned()),
         ("VAULT__URL", fake.server.uri()),
@@ -38,34 +38,37 @@ pub(crate) fn by_environment(fake: &Fake, token: &Path) -> Vec<(String, String)>
 }
 
 impl Dialect for Vault {
-    fn read(&self, request: &Request, state: &mut State) -> Result<Call, String> {
+    fn read(&self, request: &Request, state: &mut ServiceState) -> Result<KeyCall, String> {
         demand(header(request, "x-vault-request") == "true", "x-vault-request")?;
         demand(header(request, "x-vault-namespace") == "clinic/a", "the namespace")?;
         let path = request.url.path();
         if path == "/v1/auth/token/lookup-self" {
-            return Ok(Call::Other(answer(200, &json!({"data": {"ttl": 10, "creation_ttl": 60, "renewable": true}}))));
+            return Ok(KeyCall::Other(answer(
+                200,
+                &json!({"data": {"ttl": 10, "creation_ttl": 60, "renewable": true}}),
+            )));
         }
         if path == "/v1/auth/token/renew-self" {
             state.logins += 100;
-            return Ok(Call::Other(answer(200, &json!({"auth": {"client_token": "x", "lease_duration": 60}}))));
+            return Ok(KeyCall::Other(answer(200, &json!({"auth": {"client_token": "x", "lease_duration": 60}}))));
         }
         let body = body(request)?;
         if path == "/v1/auth/pods/login" {
             demand(body == json!({"role": "anamnesis", "jwt": "service-account"}), "role and jwt")?;
             let token = state.login();
-            return Ok(Call::Other(answer(200, &json!({"auth": {"client_token": token, "lease_duration": 3600}}))));
+            return Ok(KeyCall::Other(answer(200, &json!({"auth": {"client_token": token, "lease_duration": 3600}}))));
         }
         demand(request.method.as_str() == "POST", "POST")?;
         let context = bytes(&body, "associated_data", &STANDARD)?;
         demand(self.derived == (body["context"] == body["associated_data"]), "context only for a derived key")?;
         match path {
             "/v1/transit/clinics/encrypt/anamnesis" => {
-                Ok(Call::Wrap { plain: bytes(&body, "plaintext", &STANDARD)?, context })
+                Ok(KeyCall::Wrap { plain: bytes(&body, "plaintext", &STANDARD)?, context })
             }
             "/v1/transit/clinics/decrypt/anamnesis" => {
                 let text = body["ciphertext"].as_str().ok_or("ciphertext is missing")?;
                 let sealed = text.splitn(3, ':').nth(2).unwrap_or_default().as_bytes().to_vec();
-                Ok(Call::Unwrap { sealed, context })
+                Ok(KeyCall::Unwrap { sealed, context })
             }
             _ => Err("no such path".to_owned()),
         }
@@ -92,7 +95,7 @@ impl Dialect for Vault {
         answer(400, &json!({"errors": ["encryption key not found"]}))
     }
 
-    fn is_authorised(&self, request: &Request, state: &State) -> bool {
+    fn is_authorised(&self, request: &Request, state: &ServiceState) -> bool {
         if let Some(path) = &self.agent {
             std::fs::write(path, format!("token-{}\n", state.token)).unwrap();
         }
@@ -104,7 +107,7 @@ impl Dialect for Vault {
     }
 }
 
-fn section(fake: &Fake, rest: &str) -> String {
+fn section(fake: &FakeKeyService, rest: &str) -> String {
     format!(
         "root = \"vault\"\n[vault]\nurl = \"{}\"\nmount = \"transit/clinics\"\nkey = \"anamnesis\"\n\
          namespace = \"clinic/a\"\n{rest}",
@@ -112,7 +115,7 @@ fn section(fake: &Fake, rest: &str) -> String {
     )
 }
 
-fn by_file(fake: &Fake, token: &Path) -> String {
+fn by_file(fake: &FakeKeyService, token: &Path) -> String {
     section(fake, &format!("token_file = {token:?}\n"))
 }
 
@@ -121,7 +124,7 @@ async fn vault_holds_the_contract_with_a_token_that_an_agent_replaces() {
     let folder = tempfile::tempdir().unwrap();
     let token = folder.path().join("token");
     std::fs::write(&token, "token-1\n").unwrap();
-    let fake = Fake::start(Vault { derived: false, agent: Some(token.clone()) }).await;
+    let fake = FakeKeyService::start(Vault { derived: false, agent: Some(token.clone()) }).await;
     let section = by_file(&fake, &token);
     // A renewal counts as a hundred logins: here none is wanted in between.
     let config: anamnesis_config::keys::KeysConfig = toml::from_str(&section).unwrap();
@@ -136,7 +139,7 @@ async fn vault_holds_the_contract_with_kubernetes_and_a_derived_key() {
     let folder = tempfile::tempdir().unwrap();
     let jwt = folder.path().join("jwt");
     std::fs::write(&jwt, "service-account").unwrap();
-    let fake = Fake::start(Vault { derived: true, agent: None }).await;
+    let fake = FakeKeyService::start(Vault { derived: true, agent: None }).await;
     let login = format!(
         "auth = \"kubernetes\"\nderived = true\n[vault.kubernetes]\nmount = \"pods\"\nrole = \"anamnesis\"\n\
          token_file = {jwt:?}\n"
@@ -155,7 +158,7 @@ async fn a_token_with_a_term_is_renewed_while_the_root_lives() {
     let folder = tempfile::tempdir().unwrap();
     let token = folder.path().join("token");
     std::fs::write(&token, "token-1").unwrap();
-    let fake = Fake::start(Vault { derived: false, agent: None }).await;
+    let fake = FakeKeyService::start(Vault { derived: false, agent: None }).await;
     let root = configured(&by_file(&fake, &token), &[]).unwrap();
     for _ in 0..200 {
         if fake.state().logins == 100 {
@@ -171,7 +174,7 @@ async fn a_token_with_a_term_is_renewed_while_the_root_lives() {
 async fn a_missing_or_empty_token_file_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let token = folder.path().join("token");
-    let fake = Fake::start(Vault { derived: false, agent: None }).await;
+    let fake = FakeKeyService::start(Vault { derived: false, agent: None }).await;
     let root = configured(&by_file(&fake, &token), &[]).unwrap();
     let expected = KeyError::File { place: token.display().to_string() };
     assert_eq!(root.wrap(b"c", &[1; 32]).await.unwrap_err(), expected);
@@ -179,5 +182,5 @@ async fn a_missing_or_empty_token_file_is_named() {
     assert_eq!(root.wrap(b"c", &[1; 32]).await.unwrap_err(), expected);
     std::fs::write(&token, "token-1").unwrap();
     assert!(root.wrap(b"c", &[1; 32]).await.is_ok(), "read again at each use");
-    fake.fails(Fault::None);
+    fake.fails(ServiceFault::None);
 }

@@ -1,13 +1,13 @@
 //! Confidence analytics and cohort patterns on each engine, on a server as the role of the nights.
 
-use anamnesis_core::course::Alert;
+use anamnesis_core::confidence_trend::Alert;
 use anamnesis_jobs::JobName;
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::ward::Ward;
-use crate::support::{Engine, NOW, ORG, PATIENT, count, document, event, on_every_engine, scope};
+use super::fixture::StoreFixture;
+use crate::support::{NOW, ORG, PATIENT, TestEngine, count, document, event, on_every_engine, scope};
 
 on_every_engine!(
     a_fall_below_the_patients_own_usual_is_told_once_with_what_goes_along,
@@ -31,68 +31,68 @@ fn slept(days_ago: i64, hours: f64) -> Value {
         "device": "watch", "synced_at": at})
 }
 
-async fn a_fall_below_the_patients_own_usual_is_told_once_with_what_goes_along(engine: Engine) {
-    let ward = Ward::on(engine).await;
+async fn a_fall_below_the_patients_own_usual_is_told_once_with_what_goes_along(engine: TestEngine) {
+    let fixture = StoreFixture::on(engine).await;
     let sure = |day: i64| if day < 6 { 0.4 } else { 0.8 + 0.01 * (day % 3) as f64 };
-    let mut told: Vec<Value> = (1..25).map(|day| said(day, sure(day))).collect();
-    told.extend((1..25).map(|day| slept(day, 10.0 * sure(day))));
-    ward.tell(&told).await;
-    let report = ward.after(1, JobName::ConfidenceAnalytics).await;
+    let mut reported: Vec<Value> = (1..25).map(|day| said(day, sure(day))).collect();
+    reported.extend((1..25).map(|day| slept(day, 10.0 * sure(day))));
+    fixture.ingest(&reported).await;
+    let report = fixture.after(1, JobName::ConfidenceAnalytics).await;
     assert_eq!((report.status["reckoned"].as_u64(), report.status["alerts"].as_u64()), (Some(1), Some(1)));
-    let (_, alerted_at, course) = ward.pipeline.store().confidence_course(scope()).await.unwrap().unwrap();
+    let (_, alerted_at, course) = fixture.pipeline.store().confidence_course(scope()).await.unwrap().unwrap();
     assert_eq!(course.alert, Some(Alert::BelowBaseline));
     assert!(course.baseline.unwrap().mean > 0.79 && course.recent.unwrap().mean < 0.5, "{course:?}");
     let sleep = course.correlations.values().next().expect("a device's readings go along");
     assert!(sleep.r > 0.95 && sleep.low <= sleep.r && sleep.n == 24, "{sleep:?}");
     let alerts = "SELECT count(*) FROM outbox WHERE event_type = 'anamnesis.confidence.alert.v1'";
-    assert_eq!(count(ward.pipeline.store(), alerts).await, 1);
+    assert_eq!(count(fixture.pipeline.store(), alerts).await, 1);
 
     // The next night it is as low: nobody is told again, and since when stays.
-    let again = ward.after(1, JobName::ConfidenceAnalytics).await;
+    let again = fixture.after(1, JobName::ConfidenceAnalytics).await;
     assert_eq!(again.status["alerts"].as_u64(), Some(0));
-    assert_eq!(count(ward.pipeline.store(), alerts).await, 1);
-    let (_, since, _) = ward.pipeline.store().confidence_course(scope()).await.unwrap().unwrap();
+    assert_eq!(count(fixture.pipeline.store(), alerts).await, 1);
+    let (_, since, _) = fixture.pipeline.store().confidence_course(scope()).await.unwrap().unwrap();
     assert_eq!(since, alerted_at);
 }
 
-async fn the_days_on_a_medicine_go_along_with_how_sure_the_patient_was(engine: Engine) {
-    let ward = Ward::on(engine).await;
-    let mut told: Vec<Value> =
+async fn the_days_on_a_medicine_go_along_with_how_sure_the_patient_was(engine: TestEngine) {
+    let fixture = StoreFixture::on(engine).await;
+    let mut reported: Vec<Value> =
         (1..25).map(|day| said(day, if day < 12 { 0.5 } else { 0.8 + 0.01 * (day % 3) as f64 })).collect();
     let now: DateTime<Utc> = NOW.parse().unwrap();
     let at = (now - TimeDelta::days(12)).to_rfc3339();
-    told.push(document(1, 1, &at, "Toma clonazepam 2 mg al día."));
+    reported.push(document(1, 1, &at, "Toma clonazepam 2 mg al día."));
     // Since before all of these days: it tells nothing.
-    told.push(document(2, 1, "2026-01-10T10:00:00Z", "Toma litio 400 mg al día."));
-    ward.tell(&told).await;
-    ward.after(1, JobName::ConfidenceAnalytics).await;
-    let (_, _, course) = ward.pipeline.store().confidence_course(scope()).await.unwrap().unwrap();
+    reported.push(document(2, 1, "2026-01-10T10:00:00Z", "Toma litio 400 mg al día."));
+    fixture.ingest(&reported).await;
+    fixture.after(1, JobName::ConfidenceAnalytics).await;
+    let (_, _, course) = fixture.pipeline.store().confidence_course(scope()).await.unwrap().unwrap();
     let along: Vec<_> = course.correlations.iter().collect();
     let [(name, days)] = along.as_slice() else { panic!("{along:?}") };
     assert!(name.starts_with("days on clonazepam"), "{name}");
     assert!(days.r < -0.9 && days.low <= days.r && days.r <= days.high && days.n >= 24, "{days:?}");
 }
 
-async fn a_month_tells_only_what_ten_patients_share_and_is_told_once(engine: Engine) {
-    let ward = Ward::on(engine).await;
+async fn a_month_tells_only_what_ten_patients_share_and_is_told_once(engine: TestEngine) {
+    let fixture = StoreFixture::on(engine).await;
     let of = |patient: u128, text: &str| {
-        let mut told = document(patient, 1, "2026-06-20T10:00:00Z", text);
-        told["patient_id"] = json!(Uuid::from_u128(0x500 + patient));
-        told
+        let mut reported = document(patient, 1, "2026-06-20T10:00:00Z", text);
+        reported["patient_id"] = json!(Uuid::from_u128(0x500 + patient));
+        reported
     };
-    let mut told: Vec<Value> = (1..=17).map(|patient| of(patient, "Refiere cefalea.")).collect();
-    told.extend((30..=35).map(|patient| of(patient, "Toma litio 400 mg al día.")));
-    ward.tell(&told).await;
-    assert_eq!(ward.after(1, JobName::CohortPatterns).await.changed, 0, "June is not settled");
-    assert!(ward.after(8, JobName::CohortPatterns).await.changed > 0);
-    let patterns = ward.pipeline.store().cohort_patterns(scope().org()).await.unwrap();
+    let mut reported: Vec<Value> = (1..=17).map(|patient| of(patient, "Refiere cefalea.")).collect();
+    reported.extend((30..=35).map(|patient| of(patient, "Toma litio 400 mg al día.")));
+    fixture.ingest(&reported).await;
+    assert_eq!(fixture.after(1, JobName::CohortPatterns).await.changed, 0, "June is not settled");
+    assert!(fixture.after(8, JobName::CohortPatterns).await.changed > 0);
+    let patterns = fixture.pipeline.store().cohort_patterns(scope().org()).await.unwrap();
     assert!(patterns.iter().all(|one| one.patients >= 10 && one.patients % 5 == 0 && one.month == "2026-06"));
     assert!(!patterns.iter().any(|one| one.value == "medication"), "six patients are nobody's business: {patterns:?}");
 
     // One patient more: the month is told, and stays as it was told.
-    ward.tell(&[of(18, "Refiere cefalea.")]).await;
-    assert_eq!(ward.after(1, JobName::CohortPatterns).await.changed, 0);
-    assert_eq!(ward.pipeline.store().cohort_patterns(scope().org()).await.unwrap(), patterns);
+    fixture.ingest(&[of(18, "Refiere cefalea.")]).await;
+    assert_eq!(fixture.after(1, JobName::CohortPatterns).await.changed, 0);
+    assert_eq!(fixture.pipeline.store().cohort_patterns(scope().org()).await.unwrap(), patterns);
     let signal = event("s", "anamnesis.health_signal.recorded.v1", &slept(1, 7.0));
-    ward.tell(&[signal]).await;
+    fixture.ingest(&[signal]).await;
 }

@@ -1,13 +1,13 @@
 //! That work began on messages: one row for a batch, single ones when somebody asks.
 
 use anamnesis_sql::{Access, Sql};
-use anamnesis_store::admission::Begun;
-use anamnesis_store::records::{Acted, InboxEntry, OrgBatch};
-use anamnesis_store::upkeep::{After, Lane, forget, spent};
-use anamnesis_store::{Next, Store};
+use anamnesis_store::admission::AttemptBatch;
+use anamnesis_store::records::{InboxEntry, MessageAct, OrgBatch};
+use anamnesis_store::upkeep::{UpkeepKey, UpkeepQueue, expired_rows, forget};
+use anamnesis_store::{PageRequest, Store};
 use chrono::TimeDelta;
 
-use crate::support::{Clinic, Engine, count, on_every_engine, scope};
+use crate::support::{Clinic, TestEngine, count, on_every_engine, scope};
 
 on_every_engine!(
     a_batch_that_began_counts_for_each_of_its_messages_once_somebody_asks,
@@ -33,7 +33,7 @@ async fn counted(store: &Store) -> [i64; 3] {
 }
 
 /// The first two messages are stored; the third is not.
-async fn store_two(store: &Store, begun: Begun) {
+async fn store_two(store: &Store, begun: AttemptBatch) {
     let scope = scope();
     store.register(scope.org()).await.unwrap();
     let keys = store.keys().ensure(&[scope]).await.unwrap().known;
@@ -42,14 +42,14 @@ async fn store_two(store: &Store, begun: Begun) {
         body: [9; 32],
         scope,
         message_type: "document.submitted",
-        done: Acted::default(),
+        done: MessageAct::default(),
     };
     let inbox = vec![entry(MESSAGES[1]), entry(MESSAGES[0])];
     let batch = OrgBatch { begun: Some(begun), inbox, ..OrgBatch::default() };
     store.commit(scope.org(), &batch, &keys).await.unwrap();
 }
 
-async fn a_batch_that_began_counts_for_each_of_its_messages_once_somebody_asks(engine: Engine) {
+async fn a_batch_that_began_counts_for_each_of_its_messages_once_somebody_asks(engine: TestEngine) {
     let clinic = Clinic::on(engine).await;
     let pipeline = clinic.pipeline().await;
     let store = pipeline.store();
@@ -70,7 +70,7 @@ async fn a_batch_that_began_counts_for_each_of_its_messages_once_somebody_asks(e
     assert!(!store.was_any_begun(1).await.unwrap());
 }
 
-async fn a_batch_ends_with_its_effects_and_what_was_not_stored_goes_on_counting(engine: Engine) {
+async fn a_batch_ends_with_its_effects_and_what_was_not_stored_goes_on_counting(engine: TestEngine) {
     let clinic = Clinic::on(engine).await;
     let pipeline = clinic.pipeline().await;
     let store = pipeline.store();
@@ -82,7 +82,7 @@ async fn a_batch_ends_with_its_effects_and_what_was_not_stored_goes_on_counting(
     assert_eq!(counted(store).await, [0, 0, 0]);
 }
 
-async fn a_batch_that_was_asked_about_in_work_ends_with_its_effects_too(engine: Engine) {
+async fn a_batch_that_was_asked_about_in_work_ends_with_its_effects_too(engine: TestEngine) {
     let clinic = Clinic::on(engine).await;
     let pipeline = clinic.pipeline().await;
     let store = pipeline.store();
@@ -92,22 +92,22 @@ async fn a_batch_that_was_asked_about_in_work_ends_with_its_effects_too(engine: 
     assert_eq!((batches(store).await, counted(store).await), (0, [0, 0, 1]));
 }
 
-async fn a_batch_that_ends_one_by_one_is_counted_one_by_one(engine: Engine) {
+async fn a_batch_that_ends_one_by_one_is_counted_one_by_one(engine: TestEngine) {
     let clinic = Clinic::on(engine).await;
     let pipeline = clinic.pipeline().await;
     let store = pipeline.store();
     let begun = store.begin_attempts(&MESSAGES).await.unwrap();
-    store.part_attempts(&begun).await.unwrap();
+    store.split_attempt_batch(&begun).await.unwrap();
     assert_eq!((batches(store).await, singles(store).await), (0, 3));
     // Somebody who asks in between adds nothing.
     assert_eq!(counted(store).await, [1, 1, 1]);
-    store_two(store, Begun::default()).await;
+    store_two(store, AttemptBatch::default()).await;
     assert_eq!(counted(store).await, [0, 0, 1]);
-    store.part_attempts(&begun).await.unwrap();
+    store.split_attempt_batch(&begun).await.unwrap();
     assert_eq!(counted(store).await, [0, 0, 1], "what was parted is not parted again");
 }
 
-async fn a_batch_that_nobody_asks_about_is_forgotten_like_the_attempts_of_messages(engine: Engine) {
+async fn a_batch_that_nobody_asks_about_is_forgotten_like_the_attempts_of_messages(engine: TestEngine) {
     let clinic = Clinic::on(engine).await;
     let pipeline = clinic.pipeline().await;
     let store = pipeline.store();
@@ -115,9 +115,9 @@ async fn a_batch_that_nobody_asks_about_is_forgotten_like_the_attempts_of_messag
     let begun_at = store.clock().now();
     for (until, left) in [(begun_at - TimeDelta::days(7), 1), (begun_at, 0)] {
         let mut tx = store.db().begin(Access::Platform).await.unwrap();
-        let (org, lane) = (scope().org(), Lane::Batches);
-        let next = Next { after: &After::start(lane), limit: 9 };
-        let spent = spent(&mut tx, org, lane, until, next).await.unwrap();
+        let (org, lane) = (scope().org(), UpkeepQueue::Batches);
+        let next = PageRequest { after: &UpkeepKey::start(lane), limit: 9 };
+        let spent = expired_rows(&mut tx, org, lane, until, next).await.unwrap();
         forget(&mut tx, org, lane, (until, until), &spent.iter().collect::<Vec<_>>()).await.unwrap();
         tx.commit().await.unwrap();
         assert_eq!(batches(store).await, left);
@@ -126,7 +126,7 @@ async fn a_batch_that_nobody_asks_about_is_forgotten_like_the_attempts_of_messag
 
 #[tokio::test]
 async fn an_end_that_could_not_be_written_is_written_with_the_next_beginning() {
-    let clinic = Clinic::on(Engine::Memory).await;
+    let clinic = Clinic::on(TestEngine::Memory).await;
     let pipeline = clinic.pipeline().await;
     let store = pipeline.store();
     let rename = |sql: &'static str| async move {

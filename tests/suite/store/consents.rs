@@ -4,8 +4,8 @@ use anamnesis_jobs::JobName;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::ward::Ward;
-use crate::support::{Engine, ORG, PATIENT, count, document, on_every_engine, scope};
+use super::fixture::StoreFixture;
+use crate::support::{ORG, PATIENT, TestEngine, count, document, on_every_engine, scope};
 
 on_every_engine!(
     a_month_counts_only_those_who_permit_research,
@@ -17,37 +17,37 @@ fn consent(patient: Uuid, scope: &str, provision: &str, from: &str) -> Value {
         "stated_at": from, "recorded_by": Uuid::from_u128(9)})
 }
 
-async fn a_month_counts_only_those_who_permit_research(engine: Engine) {
-    for (scopes, told) in [(&[][..], true), (&["research", "memory", "research"], false), (&["recall"], true)] {
-        let ward = Ward::on(engine).await;
+async fn a_month_counts_only_those_who_permit_research(engine: TestEngine) {
+    for (scopes, reported) in [(&[][..], true), (&["research", "memory", "research"], false), (&["recall"], true)] {
+        let fixture = StoreFixture::on(engine).await;
         let patient = |n: u128| Uuid::from_u128(0x500 + n);
         let of = |n: u128| {
             let mut said = document(n, 1, "2026-06-20T10:00:00Z", "Refiere cefalea.");
             said["patient_id"] = json!(patient(n));
             said
         };
-        ward.tell(&(1..=12).map(of).collect::<Vec<_>>()).await;
+        fixture.ingest(&(1..=12).map(of).collect::<Vec<_>>()).await;
         let denied = (1u128..).zip(scopes.iter());
         let denied: Vec<Value> =
             denied.map(|(n, scope)| consent(patient(n), scope, "deny", "2026-06-25T00:00:00Z")).collect();
-        ward.tell(&denied).await;
-        ward.after(9, JobName::CohortPatterns).await;
-        let patterns = ward.store().cohort_patterns(scope().org()).await.unwrap();
-        assert_eq!(patterns.iter().any(|one| one.value == "symptom"), told, "{scopes:?}: {patterns:?}");
+        fixture.ingest(&denied).await;
+        fixture.after(9, JobName::CohortPatterns).await;
+        let patterns = fixture.store().cohort_patterns(scope().org()).await.unwrap();
+        assert_eq!(patterns.iter().any(|one| one.value == "symptom"), reported, "{scopes:?}: {patterns:?}");
     }
 }
 
-async fn of_a_patient_who_denies_no_summary_is_made_until_a_new_permit(engine: Engine) {
-    let ward = Ward::on(engine).await;
+async fn of_a_patient_who_denies_no_summary_is_made_until_a_new_permit(engine: TestEngine) {
+    let fixture = StoreFixture::on(engine).await;
     let note = |id, text: &str| document(id, 1, "2026-06-30T10:00:00Z", text);
     let said = note(1, "Toma sertralina 50 mg al día. Refiere cefalea. Refiere insomnio. Es alérgica a la penicilina.");
-    ward.tell(&[said]).await;
-    ward.tell(&[consent(PATIENT, "memory", "deny", "2026-07-01T00:00:00Z")]).await;
-    ward.after(1, JobName::Summaries).await;
+    fixture.ingest(&[said]).await;
+    fixture.ingest(&[consent(PATIENT, "memory", "deny", "2026-07-01T00:00:00Z")]).await;
+    fixture.after(1, JobName::Summaries).await;
     let summaries = "SELECT count(*) FROM summary";
-    assert_eq!(count(ward.store(), summaries).await, 0);
-    ward.tell(&[consent(PATIENT, "memory", "permit", "2026-07-01T00:00:01Z")]).await;
-    ward.tell(&[note(2, "Toma litio 400 mg al día. Refiere náuseas. Refiere mareo.")]).await;
-    ward.after(1, JobName::Summaries).await;
-    assert!(count(ward.store(), summaries).await > 0);
+    assert_eq!(count(fixture.store(), summaries).await, 0);
+    fixture.ingest(&[consent(PATIENT, "memory", "permit", "2026-07-01T00:00:01Z")]).await;
+    fixture.ingest(&[note(2, "Toma litio 400 mg al día. Refiere náuseas. Refiere mareo.")]).await;
+    fixture.after(1, JobName::Summaries).await;
+    assert!(count(fixture.store(), summaries).await > 0);
 }

@@ -3,17 +3,17 @@
 use anamnesis_sql::{self as engine, Database, DbError, Location, PostgresOptions};
 use sqlx::{AssertSqlSafe, Connection as _, Executor as _};
 
-use crate::server::{Server, trial};
+use crate::server::{TestDatabase, trial};
 
 /// Where a role finds the store, as a clinic is configured.
-fn strict(server: &Server, role: &str) -> Location {
+fn strict(server: &TestDatabase, role: &str) -> Location {
     let config = anamnesis_config::store::PostgresConfig { allow_not_durable: false, ..trial() };
     Location::Postgres(Box::new(PostgresOptions::new(&server.url(Some(role)), &config).unwrap()))
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_that_may_lose_what_it_confirmed_is_refused_by_name_of_its_setting() {
-    let server = Server::new().await;
+    let server = TestDatabase::new().await;
     let mut administrator = server.administrator().await;
     let fsync: String = sqlx::query_scalar("SHOW fsync").fetch_one(&mut administrator).await.unwrap();
     let name: String = sqlx::query_scalar("SELECT current_database()").fetch_one(&mut administrator).await.unwrap();
@@ -32,7 +32,7 @@ async fn a_server_that_may_lose_what_it_confirmed_is_refused_by_name_of_its_sett
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_transaction_reads_what_was_committed_whatever_the_defaults_of_the_server_are() {
-    let server = Server::new().await;
+    let server = TestDatabase::new().await;
     let mut administrator = server.administrator().await;
     let name: String = sqlx::query_scalar("SELECT current_database()").fetch_one(&mut administrator).await.unwrap();
     let set = format!("ALTER DATABASE {name} SET default_transaction_isolation = 'serializable'");

@@ -33,10 +33,10 @@ fn eight_programs_that_find_a_new_file_at_once_make_it_once_and_all_of_them_work
         let programs: Vec<_> = (1..=8).map(start).collect();
         for program in programs {
             let done = program.wait_with_output().unwrap();
-            let told = String::from_utf8_lossy(&done.stdout);
-            assert!(done.status.success(), "round {round}: {told} {}", String::from_utf8_lossy(&done.stderr));
-            let told: serde_json::Value = serde_json::from_slice(&done.stdout).unwrap();
-            assert_eq!(told["stored"], 1, "round {round}: {told}");
+            let reported = String::from_utf8_lossy(&done.stdout);
+            assert!(done.status.success(), "round {round}: {reported} {}", String::from_utf8_lossy(&done.stderr));
+            let reported: serde_json::Value = serde_json::from_slice(&done.stdout).unwrap();
+            assert_eq!(reported["stored"], 1, "round {round}: {reported}");
         }
     }
 }

@@ -3,15 +3,15 @@
 use std::time::{Duration, Instant};
 
 use anamnesis_core::ids::MemoryId;
-use anamnesis_pipeline::erasing::{Ended, erase};
+use anamnesis_pipeline::erasure::{ErasureOutcome, erase};
 use anamnesis_sql::{Access, Sql};
 use anamnesis_store::Store;
-use anamnesis_store::erasing::{Request, Subject};
+use anamnesis_store::erasure::{ErasureRequest, ErasureSubject};
 use uuid::Uuid;
 
 use super::amount;
-use super::ward::Ward;
-use crate::support::{Engine, count, document, on_every_engine, rows, scope};
+use super::fixture::StoreFixture;
+use crate::support::{TestEngine, count, document, on_every_engine, rows, scope};
 
 on_every_engine!(a_patient_with_very_many_memories_is_erased_in_seconds);
 
@@ -49,8 +49,8 @@ async fn multiply(store: &Store, table: &str, keyed: &[&str], times: usize) {
     tx.commit().await.unwrap();
 }
 
-async fn took(store: &Store, id: u128, subject: Subject) -> (Duration, u64) {
-    let request = Request {
+async fn took(store: &Store, id: u128, subject: ErasureSubject) -> (Duration, u64) {
+    let request = ErasureRequest {
         scope: scope(),
         id: Uuid::from_u128(id),
         subject,
@@ -58,15 +58,15 @@ async fn took(store: &Store, id: u128, subject: Subject) -> (Duration, u64) {
         requested_at: "2026-07-02T12:00:00Z".parse().unwrap(),
     };
     let began = Instant::now();
-    let Ended::Erased(receipt) = erase(store, &request).await.unwrap() else { panic!("not erased") };
+    let ErasureOutcome::Erased(receipt) = erase(store, &request).await.unwrap() else { panic!("not erased") };
     (began.elapsed(), receipt.counts["memory"])
 }
 
-async fn a_patient_with_very_many_memories_is_erased_in_seconds(engine: Engine) {
+async fn a_patient_with_very_many_memories_is_erased_in_seconds(engine: TestEngine) {
     let many = amount(5_000, 100_000);
-    let ward = Ward::on(engine).await;
-    ward.tell(&[document(1, 1, "2026-06-20T10:00:00Z", "Toma sertralina 50 mg al día. Refiere vértigo.")]).await;
-    let store = ward.store();
+    let fixture = StoreFixture::on(engine).await;
+    fixture.ingest(&[document(1, 1, "2026-06-20T10:00:00Z", "Toma sertralina 50 mg al día. Refiere vértigo.")]).await;
+    let store = fixture.store();
     let own =
         rows(store, "SELECT id FROM memory WHERE kind <> 'raw' AND entity_type = 'symptom'").await[0].uuid(0).unwrap();
     for (table, keyed) in [
@@ -77,8 +77,8 @@ async fn a_patient_with_very_many_memories_is_erased_in_seconds(engine: Engine) 
         multiply(store, table, keyed, many).await;
     }
     assert!(count(store, "SELECT count(*) FROM memory").await > many as i64);
-    let (one, _) = took(store, 0xe1, Subject::Memory(MemoryId(own))).await;
-    let (all, memories) = took(store, 0xe2, Subject::Patient).await;
+    let (one, _) = took(store, 0xe1, ErasureSubject::Memory(MemoryId(own))).await;
+    let (all, memories) = took(store, 0xe2, ErasureSubject::Patient).await;
     assert!(memories >= many as u64, "{memories}");
     assert_eq!(store.rows_of_patient(scope()).await.unwrap(), Default::default());
     println!("{many} memories: one of them {one:?}, the patient {all:?}");

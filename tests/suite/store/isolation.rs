@@ -11,7 +11,7 @@ use sqlx::AssertSqlSafe;
 use uuid::Uuid;
 
 use super::amount;
-use crate::server::Server;
+use crate::server::TestDatabase;
 
 const ORGS: u64 = 50;
 const WORKERS: usize = 8;
@@ -23,7 +23,7 @@ fn org(n: u64) -> Uuid {
 }
 
 /// Rows of every organisation, so that there is something to see.
-async fn seed(server: &Server) {
+async fn seed(server: &TestDatabase) {
     let sql = "
         INSERT INTO organization (org_id, created_at, updated_at) SELECT ($1::uuid[])[n], 0, 0 FROM generate_series(1, 50) AS n;
         INSERT INTO patient_profile (org_id, patient_id, created_at, updated_at)
@@ -58,7 +58,7 @@ fn leaked(text: String) -> Sql {
 }
 
 /// Statements that a program without a defect would not run: none of them names its organisation.
-struct Statements {
+struct ForeignStatements {
     all: Vec<Sql>,
     foreign: Vec<Sql>,
     change: Sql,
@@ -67,7 +67,7 @@ struct Statements {
     slow: Sql,
 }
 
-impl Statements {
+impl ForeignStatements {
     fn new() -> Self {
         Self {
             all: TABLES.iter().map(|t| leaked(format!("SELECT org_id FROM {t}"))).collect(),
@@ -87,7 +87,7 @@ impl Statements {
 static DONE: AtomicUsize = AtomicUsize::new(0);
 
 /// Statements of random organisations until so many were run in all; the number of foreign rows seen or touched.
-async fn storm(db: &Database, statements: &Statements, operations: usize, seed: u64) -> u64 {
+async fn storm(db: &Database, statements: &ForeignStatements, operations: usize, seed: u64) -> u64 {
     let (mut dice, mut foreign) = (Dice(seed), 0);
     while DONE.load(Ordering::Relaxed) < operations {
         let own = org(dice.below(ORGS));
@@ -132,9 +132,9 @@ async fn storm(db: &Database, statements: &Statements, operations: usize, seed: 
 
 /// Whether a task ended as it was told to; any other panic is a failure of the test.
 fn panicked(ended: tokio::task::JoinError) -> bool {
-    let told = ended.into_panic();
-    if told.downcast_ref::<String>().is_none_or(|text| text != PANIC) {
-        std::panic::resume_unwind(told);
+    let reported = ended.into_panic();
+    if reported.downcast_ref::<String>().is_none_or(|text| text != PANIC) {
+        std::panic::resume_unwind(reported);
     }
     true
 }
@@ -142,14 +142,14 @@ fn panicked(ended: tokio::task::JoinError) -> bool {
 /// 10⁵ statements with every change, 10⁶ by `make proofs`.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nobody_ever_sees_or_touches_a_row_of_another_organisation() {
-    let server = Server::new().await;
+    let server = TestDatabase::new().await;
     seed(&server).await;
     let mut config = crate::server::trial();
     config.max_connections = 4;
     let url = server.url(Some("test_app"));
     let location = Location::Postgres(Box::new(PostgresOptions::new(&url, &config).unwrap()));
     let db = Database::open(&location).await.unwrap();
-    let statements: &'static Statements = Box::leak(Box::new(Statements::new()));
+    let statements: &'static ForeignStatements = Box::leak(Box::new(ForeignStatements::new()));
     let operations = amount(100_000, 1_000_000);
     let hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {

@@ -2,38 +2,38 @@
 
 mod analytics;
 mod attempts;
+mod checkpoints;
 mod consents;
+mod derived_withdrawal;
 mod durability;
 mod embedded;
 mod erased_many;
 mod erased_parts;
+mod fixture;
 mod isolation;
-mod made;
-mod migrating;
+mod job_runs;
+mod live_migrations;
+mod llm_summaries;
+mod manual_memories;
+mod migration_pairs;
 mod migrations;
 mod nearest;
-mod nights;
+mod network_faults;
 mod order;
-mod pair;
+mod pending_embeddings;
 pub(crate) mod pooler;
 mod preferences;
 mod provenance;
 mod reconciliation;
 mod reembedding;
-mod reembedding_left;
-mod resuming;
+mod reembedding_resume;
 mod retention;
+mod retention_terms;
 mod schema;
 mod summaries;
 mod tenancy;
-mod terms;
 mod topics;
-mod vouched;
-mod waiting;
-mod ward;
-mod weather;
-mod withdrawn;
-mod worded;
+mod verified_hypotheses;
 
 /// How much of a proof is run: `short` with every change, `long` by `make proofs`.
 fn amount(short: usize, long: usize) -> usize {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use anamnesis_bench::recall::{Measured, Size, measure};
+use anamnesis_bench::recall::{RecallMeasurement, RecallSize, measure};
 use anamnesis_core::clock::{Clock, ManualClock, SeededEntropy};
 use anamnesis_crypto::Keyring;
 use anamnesis_observability::metrics::{Identity, Metrics};
@@ -10,11 +10,11 @@ use anamnesis_sql::{Database, DbError, Location, PostgresOptions, approximate};
 use anamnesis_store::Store;
 
 use super::amount;
-use crate::server::Server;
+use crate::server::TestDatabase;
 use crate::support::NOW;
 
-async fn measured(size: Size, with_index: bool) -> Measured {
-    let server = Server::new().await;
+async fn measured(size: RecallSize, with_index: bool) -> RecallMeasurement {
+    let server = TestDatabase::new().await;
     let mut config = crate::server::trial();
     config.approximate_from = u32::from(with_index);
     let at = PostgresOptions::new(&server.url(Some("test_app")), &config).unwrap();
@@ -22,7 +22,7 @@ async fn measured(size: Size, with_index: bool) -> Measured {
     at_location(Location::Postgres(Box::new(at)), size, with_index.then_some(&owner)).await
 }
 
-async fn at_location(location: Location, size: Size, approximate: Option<&Location>) -> Measured {
+async fn at_location(location: Location, size: RecallSize, approximate: Option<&Location>) -> RecallMeasurement {
     let db = Database::open(&location).await.unwrap();
     let clock: Arc<dyn Clock> = Arc::new(ManualClock::at(NOW.parse().unwrap()));
     let entropy = Arc::new(SeededEntropy::new(1));
@@ -35,7 +35,7 @@ async fn at_location(location: Location, size: Size, approximate: Option<&Locati
 /// Three of 100,000 by `make proofs`.
 #[tokio::test(flavor = "multi_thread")]
 async fn three_passages_of_a_patient_are_found_among_everybody_elses() {
-    let size = Size { own: 200, foreign: amount(5_000, 100_000) as u64, dimension: 64, queries: 5 };
+    let size = RecallSize { own: 200, foreign: amount(5_000, 100_000) as u64, dimension: 64, queries: 5 };
     let found = measured(size, false).await;
     assert_eq!((found.narrow_recall, found.exact), (1.0, 1.0));
 }
@@ -44,14 +44,14 @@ async fn three_passages_of_a_patient_are_found_among_everybody_elses() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_file_finds_exactly_the_nearest_over_two_connections() {
     let folder = tempfile::tempdir().unwrap();
-    let size = Size { own: 900, foreign: 2_000, dimension: 100, queries: 5 };
+    let size = RecallSize { own: 900, foreign: 2_000, dimension: 100, queries: 5 };
     let found = at_location(Location::File(folder.path().join("store.db")), size, None).await;
     assert_eq!((found.narrow_recall, found.exact, found.beside_recall), (1.0, 1.0, 1.0));
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_approximate_index_never_hides_the_rows_of_a_patient_with_few() {
-    let size = Size { own: 400, foreign: 2_000, dimension: 256, queries: 5 };
+    let size = RecallSize { own: 400, foreign: 2_000, dimension: 256, queries: 5 };
     let found = measured(size, true).await;
     assert_eq!(found.narrow_recall, 1.0);
     assert!(found.beside_recall >= 0.95, "{found:?}");
@@ -59,7 +59,7 @@ async fn an_approximate_index_never_hides_the_rows_of_a_patient_with_few() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_approximate_index_is_made_and_dropped_by_the_owner_for_dimensions_that_have_one() {
-    let server = Server::new().await;
+    let server = TestDatabase::new().await;
     let owner = server.location("test_owner");
     let count = async || {
         let sql = "SELECT count(*) FROM pg_indexes WHERE indexname LIKE 'embedding_near_%'";

@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use anamnesis_pipeline::{Disposition, Pipeline, Raw};
+use anamnesis_pipeline::{Disposition, Pipeline, RawMessage};
 use anamnesis_sql::{Access, Location, Sql};
 use aws_lc_rs::digest::{SHA256, digest};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::amount;
-use crate::server::Server;
-use crate::support::{Clinic, Engine, ORG, PATIENT, Place, bodies, document, feed, on_every_engine};
+use crate::server::TestDatabase;
+use crate::support::{Clinic, ORG, PATIENT, StorePlace, TestEngine, bodies, document, feed, on_every_engine};
 
 on_every_engine!(any_order_with_any_repetition_ends_in_the_same_memory);
 
@@ -60,8 +60,8 @@ fn permutation(messages: &[Vec<u8>], seed: usize) -> Vec<Vec<u8>> {
 }
 
 /// Takes all rows away, so that making a pipeline (which reads its lexicons) is paid once.
-async fn empty(pipeline: &Pipeline, place: &Place) {
-    if let Place::Postgres(server) = place {
+async fn empty(pipeline: &Pipeline, place: &StorePlace) {
+    if let StorePlace::Postgres(server) = place {
         let sql = "DO $$ DECLARE t text; BEGIN SELECT string_agg(format('anamnesis.%I', tablename), ', ') INTO t \
                    FROM pg_tables WHERE schemaname = 'anamnesis' AND tablename <> '_sqlx_migrations'; \
                    EXECUTE 'TRUNCATE ' || t || ' CASCADE'; END $$";
@@ -84,9 +84,9 @@ async fn empty(pipeline: &Pipeline, place: &Place) {
 }
 
 /// Two thousand in all by `make proofs`.
-async fn any_order_with_any_repetition_ends_in_the_same_memory(engine: Engine) {
+async fn any_order_with_any_repetition_ends_in_the_same_memory(engine: TestEngine) {
     let clinic = Clinic::new().await;
-    let place = Place::on(engine).await;
+    let place = StorePlace::on(engine).await;
     let pipeline = clinic.pipeline_at(&place.location()).await;
     let messages = year();
     assert!(feed(&pipeline, &messages, 64).await.iter().all(|d| *d == Disposition::Stored));
@@ -109,7 +109,7 @@ async fn any_order_with_any_repetition_ends_in_the_same_memory(engine: Engine) {
 async fn work(pipeline: Arc<Pipeline>, messages: Vec<Vec<u8>>) {
     for body in messages {
         for _ in 0..100 {
-            let raw = Raw::of(body.clone());
+            let raw = RawMessage::of(body.clone());
             match pipeline.run(vec![raw]).await[0] {
                 Disposition::Stored | Disposition::Duplicate => break,
                 open if open.is_open() => tokio::task::yield_now().await,
@@ -122,11 +122,11 @@ async fn work(pipeline: Arc<Pipeline>, messages: Vec<Vec<u8>>) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn workers_that_write_one_patient_at_once_end_like_one_that_wrote_alone() {
     let clinic = Clinic::new().await;
-    let server = Server::new().await;
+    let server = TestDatabase::new().await;
     let calm = clinic.pipeline().await;
     feed(&calm, &year(), 1).await;
     let expected = calm.store().digest(None).await.unwrap();
-    let place = Place::Postgres(server);
+    let place = StorePlace::Postgres(server);
     let location: Location = place.location();
     let mut workers = Vec::new();
     for _ in 0..4 {

@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 
 use anamnesis_config::store::{PostgresConfig, Tls};
 use anamnesis_sql::{Access, Database, DbError, Location, PostgresOptions, Sql};
-use anamnesis_test_servers::fault_proxy::TcpRelay;
+use anamnesis_test_servers::fault_proxy::FaultProxy;
 use sqlx::postgres::PgConnectOptions;
 
-use crate::server::Server;
+use crate::server::TestDatabase;
 use crate::support::{Clinic, bodies, document, feed, free_port};
 
 fn script(name: &str) -> Command {
@@ -35,7 +35,7 @@ pub(crate) struct Pooler {
 
 impl Pooler {
     /// In a mode of `pool_mode`, with more lines of configuration.
-    pub(crate) async fn before(server: &Server, mode: &str, folder: tempfile::TempDir, more: &str) -> Self {
+    pub(crate) async fn before(server: &TestDatabase, mode: &str, folder: tempfile::TempDir, more: &str) -> Self {
         let behind: PgConnectOptions = server.url(None).parse().unwrap();
         let (host, port, own) = (behind.get_host(), behind.get_port(), free_port());
         let users = folder.path().join("users");
@@ -103,7 +103,7 @@ async fn the_same_work_is_done(through: &Location) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_pooler_of_sessions_is_as_good_as_the_server() {
-    let server = Server::new().await;
+    let server = TestDatabase::new().await;
     let pooler = Pooler::before(&server, "session", folder(), "").await;
     for prepared in [true, false] {
         pooler.open(&settings(prepared)).await.unwrap();
@@ -113,11 +113,11 @@ async fn a_pooler_of_sessions_is_as_good_as_the_server() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_pooler_of_transactions_that_forgets_statements_is_noticed_at_the_start_and_works_without_them() {
-    let server = Server::new().await;
+    let server = TestDatabase::new().await;
     // From 1.21 on it could know them; it is told not to, as those before cannot.
     let version = Command::new("pgbouncer").arg("--version").output();
-    let knows = version.is_ok_and(|told| {
-        let text = String::from_utf8_lossy(&told.stdout).into_owned();
+    let knows = version.is_ok_and(|reported| {
+        let text = String::from_utf8_lossy(&reported.stdout).into_owned();
         let minor = text.split_whitespace().nth(1).and_then(|v| v.split('.').nth(1)?.parse::<u32>().ok());
         minor.is_some_and(|minor| minor >= 21)
     });
@@ -130,7 +130,7 @@ async fn a_pooler_of_transactions_that_forgets_statements_is_noticed_at_the_star
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_pooler_of_statements_is_refused_at_the_start() {
-    let server = Server::new().await;
+    let server = TestDatabase::new().await;
     let pooler = Pooler::before(&server, "statement", folder(), "").await;
     for prepared in [true, false] {
         assert_eq!(pooler.open(&settings(prepared)).await.unwrap_err(), DbError::Pooler, "prepared: {prepared}");
@@ -144,7 +144,7 @@ fn certificates(folder: &Path, host: &str) -> PathBuf {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_proves_its_name_by_a_certificate_of_an_authority_that_is_trusted() {
-    let server = Server::new().await;
+    let server = TestDatabase::new().await;
     let (own, strange) = (folder(), folder());
     let ca = certificates(own.path(), "localhost");
     let stranger = certificates(strange.path(), "localhost");
@@ -170,16 +170,16 @@ async fn a_server_proves_its_name_by_a_certificate_of_an_authority_that_is_trust
 }
 
 /// A server of one test, that may be killed. It ends with this value.
-struct Mortal {
+struct KillableServer {
     folder: tempfile::TempDir,
 }
 
-impl Mortal {
+impl KillableServer {
     fn start(&self) -> (String, SocketAddr) {
-        let told = self.script("start");
-        let options: PgConnectOptions = told.parse().unwrap();
+        let reported = self.script("start");
+        let options: PgConnectOptions = reported.parse().unwrap();
         let place = format!("{}:{}", options.get_host(), options.get_port()).parse().unwrap();
-        (told, place)
+        (reported, place)
     }
 
     fn script(&self, verb: &str) -> String {
@@ -200,7 +200,7 @@ impl Mortal {
     }
 }
 
-impl Drop for Mortal {
+impl Drop for KillableServer {
     fn drop(&mut self) {
         let folder = self.folder.path().join("pg");
         let _ = script("postgres.sh").arg("stop").env("ANAMNESIS_POSTGRES_DIR", folder).output();
@@ -209,10 +209,10 @@ impl Drop for Mortal {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn five_seconds_after_a_crashed_server_is_back_work_goes_on() {
-    let mortal = Mortal { folder: folder() };
+    let mortal = KillableServer { folder: folder() };
     let (administrator, place) = mortal.start();
     // It comes back at another port: the line in between stays.
-    let line = TcpRelay::start(place).await.unwrap();
+    let line = FaultProxy::start(place).await.unwrap();
     crate::server::prepare_at(&administrator).await;
     let url = format!("postgres://test_app@{}/anamnesis", line.address());
     let at = Location::Postgres(Box::new(PostgresOptions::new(&url, &settings(true)).unwrap()));

@@ -4,22 +4,22 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use anamnesis_core::ids::OrgId;
 use anamnesis_sql::{self as engine, Access, ColumnType, Database, DbError, Location, SchemaState, Sql};
-use anamnesis_store::{self as store, Named};
+use anamnesis_store::{self as store, NamedStatement};
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, Row as _};
 use uuid::Uuid;
 
-use crate::server::Server;
-use crate::support::{Engine, Place, on_every_engine};
+use crate::server::TestDatabase;
+use crate::support::{StorePlace, TestEngine, on_every_engine};
 
 on_every_engine!(every_statement_is_prepared_by_the_engine, the_tables_are_defined_as_the_engine_has_them);
 
 /// What replaces compile-time checking of SQL: each statement is one that the engine knows, and its answer has the columns that the
 /// program reads by name, at the places that were generated for them.
-async fn every_statement_is_prepared_by_the_engine(engine: Engine) {
-    let place = Place::on(engine).await;
+async fn every_statement_is_prepared_by_the_engine(engine: TestEngine) {
+    let place = StorePlace::on(engine).await;
     let db = Database::open(&place.location()).await.unwrap();
     let (mut asked, mut wrong) = (0, Vec::new());
-    for Named { name, sql, columns } in store::statements().into_iter().chain(anamnesis_jobs::statements()) {
+    for NamedStatement { name, sql, columns } in store::statements().into_iter().chain(anamnesis_jobs::statements()) {
         asked += 1;
         match db.prepare(sql).await {
             Ok(found) if found == columns => {}
@@ -38,8 +38,8 @@ async fn every_statement_is_prepared_by_the_engine(engine: Engine) {
 }
 
 /// The one definition of each table is that of the schema, column by column.
-async fn the_tables_are_defined_as_the_engine_has_them(engine: Engine) {
-    let place = Place::on(engine).await;
+async fn the_tables_are_defined_as_the_engine_has_them(engine: TestEngine) {
+    let place = StorePlace::on(engine).await;
     let db = Database::open(&place.location()).await.unwrap();
     let mut defined: BTreeMap<&str, BTreeMap<String, String>> = BTreeMap::new();
     for line in include_str!("../../../crates/store/sql/tables.tsv").lines().filter(|line| !line.starts_with('#')) {
@@ -54,11 +54,11 @@ async fn the_tables_are_defined_as_the_engine_has_them(engine: Engine) {
         for (name, kind) in found {
             // An embedded store knows four types only.
             let known = match (engine, kind) {
-                (Engine::Postgres, ColumnType::Uuid) => &["uuid"][..],
-                (Engine::Postgres, ColumnType::Bytes) => &["bytes", "ints"],
-                (Engine::Postgres, ColumnType::Int) => &["int"],
-                (Engine::Postgres, ColumnType::Bool) => &["bool"],
-                (Engine::Postgres, ColumnType::Vector) => &["vector"],
+                (TestEngine::Postgres, ColumnType::Uuid) => &["uuid"][..],
+                (TestEngine::Postgres, ColumnType::Bytes) => &["bytes", "ints"],
+                (TestEngine::Postgres, ColumnType::Int) => &["int"],
+                (TestEngine::Postgres, ColumnType::Bool) => &["bool"],
+                (TestEngine::Postgres, ColumnType::Vector) => &["vector"],
                 (_, ColumnType::Text) => &["text"],
                 (_, ColumnType::Float) => &["float"],
                 (_, ColumnType::Int) => &["int", "bool"],
@@ -77,7 +77,7 @@ async fn the_tables_are_defined_as_the_engine_has_them(engine: Engine) {
 /// A new installation has no statistics: there a server that is free to choose reads the whole organisation for a batch.
 #[tokio::test]
 async fn look_ups_of_a_batch_go_through_an_index_whatever_the_server_knows_of_its_tables() {
-    let server = Server::new().await;
+    let server = TestDatabase::new().await;
     let mut connection = server.administrator().await;
     let mut look_ups: Vec<&Sql> = store::statements().into_iter().map(|one| one.sql).collect();
     look_ups.retain(|sql| sql.postgres().contains("CROSS JOIN LATERAL"));
@@ -95,7 +95,7 @@ async fn look_ups_of_a_batch_go_through_an_index_whatever_the_server_knows_of_it
 
 #[tokio::test]
 async fn a_server_is_migrated_once_and_a_worker_waits_for_nobody() {
-    let server = Server::unmigrated().await;
+    let server = TestDatabase::unmigrated().await;
     let (owner, app) = (server.location("test_owner"), server.location("test_app"));
     assert!(matches!(engine::schema_state(&app).await.unwrap(), SchemaState::Behind(missing) if missing[0] == 1));
     assert_eq!(Database::open(&app).await.unwrap_err(), DbError::Schema);
@@ -105,7 +105,7 @@ async fn a_server_is_migrated_once_and_a_worker_waits_for_nobody() {
     Database::open(&app).await.unwrap().close().await;
 }
 
-async fn meddle(server: &Server, sql: &'static str) -> (DbError, DbError) {
+async fn meddle(server: &TestDatabase, sql: &'static str) -> (DbError, DbError) {
     sqlx::raw_sql(sql).execute(&mut server.administrator().await).await.unwrap();
     let worker = Database::open(&server.location("test_app")).await.unwrap_err();
     (worker, engine::migrate(&server.location("test_owner")).await.unwrap_err())
@@ -113,7 +113,7 @@ async fn meddle(server: &Server, sql: &'static str) -> (DbError, DbError) {
 
 #[tokio::test]
 async fn a_schema_that_this_program_does_not_know_is_touched_by_nobody() {
-    let server = Server::new().await;
+    let server = TestDatabase::new().await;
     let newer = "INSERT INTO _sqlx_migrations VALUES (9000, 'of a newer program', to_timestamp(0), true, '\\x00', 1)";
     assert_eq!(meddle(&server, newer).await, (DbError::Newer(9000), DbError::Newer(9000)));
     let changed = "DELETE FROM _sqlx_migrations WHERE version = 9000; \
@@ -175,7 +175,7 @@ async fn what_the_first_version_stored_is_there_after_every_migration() {
     let kept = vec![-7, 0, i64::MAX, i64::MIN, 4_711];
     let list = kept.iter().map(i64::to_string).collect::<Vec<_>>().join(",");
 
-    let server = Server::unmigrated().await;
+    let server = TestDatabase::unmigrated().await;
     let mut owner = server.administrator().await;
     sqlx::raw_sql("SET ROLE anamnesis_owner").execute(&mut owner).await.unwrap();
     crate::server::MIGRATIONS.run_to(1, &mut owner).await.unwrap();

@@ -1,16 +1,16 @@
 //! Summaries on each engine, on a server as the role of the nights: told from facts alone, found like any other text, once.
 
-use anamnesis_core::account::Stretch;
-use anamnesis_core::memory::{Class, Kind, Use};
+use anamnesis_core::memory::{Class, Kind, PermittedUse};
 use anamnesis_core::provenance::{SourceType, Trust};
+use anamnesis_core::summary::SummaryPeriod;
 use anamnesis_jobs::JobName;
-use anamnesis_jobs::driver::Report;
+use anamnesis_jobs::driver::JobReport;
 use anamnesis_search as recall;
-use anamnesis_store::read::{Direction, Filter, Memory, Sources, When};
+use anamnesis_store::read::{DocumentFilter, LineageDirection, Memory, MemoryFilter, ReadInstant};
 use serde_json::{Value, json};
 
-use super::ward::Ward;
-use crate::support::{Engine, ORG, PATIENT, count, document, event, on_every_engine, scope};
+use super::fixture::StoreFixture;
+use crate::support::{ORG, PATIENT, TestEngine, count, document, event, on_every_engine, scope};
 
 on_every_engine!(
     what_came_in_is_told_as_episodes_conversations_weeks_and_quarters_that_name_their_captures,
@@ -18,20 +18,20 @@ on_every_engine!(
     what_lasts_half_a_year_becomes_a_value,
 );
 
-impl Ward {
+impl StoreFixture {
     async fn formed(&self) -> Vec<Memory> {
-        let filter = Filter { classes: vec![Class::Pattern], ..Filter::default() };
-        self.store().memories(scope(), &filter, When::Now).await.unwrap()
+        let filter = MemoryFilter { classes: vec![Class::Pattern], ..MemoryFilter::default() };
+        self.store().memories(scope(), &filter, ReadInstant::Now).await.unwrap()
     }
 
-    async fn of(&self, stretch: Stretch) -> Option<Memory> {
+    async fn of(&self, stretch: SummaryPeriod) -> Option<Memory> {
         let of =
-            |m: &Memory| m.words.as_ref().and_then(|w| w.account.as_ref()).is_some_and(|a| a.stretch == Some(stretch));
+            |m: &Memory| m.words.as_ref().and_then(|w| w.account.as_ref()).is_some_and(|a| a.period == Some(stretch));
         self.formed().await.into_iter().find(of)
     }
 }
 
-fn told(report: &Report) -> [u64; 5] {
+fn status_counts(report: &JobReport) -> [u64; 5] {
     ["episodes", "sessions", "weeks", "quarters", "withdrawn"].map(|name| report.status[name].as_u64().unwrap())
 }
 
@@ -56,20 +56,22 @@ fn history() -> Vec<Value> {
     ]
 }
 
-async fn what_came_in_is_told_as_episodes_conversations_weeks_and_quarters_that_name_their_captures(engine: Engine) {
-    let ward = Ward::on(engine).await;
-    ward.tell(&history()).await;
-    let report = ward.after(1, JobName::Summaries).await;
-    let [episodes, sessions, weeks, quarters, withdrawn] = told(&report);
+async fn what_came_in_is_told_as_episodes_conversations_weeks_and_quarters_that_name_their_captures(
+    engine: TestEngine,
+) {
+    let fixture = StoreFixture::on(engine).await;
+    fixture.ingest(&history()).await;
+    let report = fixture.after(1, JobName::Summaries).await;
+    let [episodes, sessions, weeks, quarters, withdrawn] = status_counts(&report);
     assert_eq!((episodes, sessions, quarters, withdrawn), (2, 1, 1, 0), "{report:?}");
     assert_eq!(weeks, 1, "the second week is not over");
 
-    let episode = ward.of(Stretch::Document).await.unwrap();
+    let episode = fixture.of(SummaryPeriod::Document).await.unwrap();
     assert_eq!(
         (episode.kind, episode.source_type, episode.trust),
         (Kind::Episode, SourceType::Consolidation, Trust::T4)
     );
-    assert_eq!(episode.standing.use_, Use::Hypothesis);
+    assert_eq!(episode.status.use_, PermittedUse::Hypothesis);
     let quote = episode.evidence.as_ref().unwrap();
     assert!(
         ["Refiere insomnio y cefalea.", "Refiere insomnio.", "Niega fiebre."]
@@ -78,72 +80,75 @@ async fn what_came_in_is_told_as_episodes_conversations_weeks_and_quarters_that_
         "{quote:?}"
     );
 
-    let week = ward.of(Stretch::Week).await.unwrap();
+    let week = fixture.of(SummaryPeriod::Week).await.unwrap();
     let words = text(&week);
     assert!(words.starts_with("Resumen de la semana.") && words.contains("insomnio (2 veces)"), "{words}");
     assert!(words.contains("Niega: fiebre") && words.contains("sertralina"), "{words}");
-    let lineage = recall::trace(ward.store(), scope(), week.id, Direction::Up).await.unwrap().unwrap();
+    let lineage = recall::trace(fixture.store(), scope(), week.id, LineageDirection::Up).await.unwrap().unwrap();
     let captures = lineage.children.iter().filter(|raw| raw.kind == "raw" && raw.children[0].kind == "document");
     assert_eq!(captures.count(), 2, "it names what it was made from");
 
     // Found like any other text, and never as more than a hypothesis.
-    let mut snapshot = ward.store().snapshot(scope()).await.unwrap();
-    let passages = snapshot.candidates(1, None, None, &Sources::default(), When::Now).await.unwrap().1;
+    let mut snapshot = fixture.store().snapshot(scope()).await.unwrap();
+    let passages = snapshot.candidates(1, None, None, &DocumentFilter::default(), ReadInstant::Now).await.unwrap().1;
     drop(snapshot);
     let own = passages.iter().filter(|passage| Some(passage.document) == week.document_id).count();
     assert!(own > 0, "it is indexed");
-    let held = ward.store().revisions(scope(), &[week.document_id.unwrap()]).await.unwrap();
+    let held = fixture.store().revisions(scope(), &[week.document_id.unwrap()]).await.unwrap();
     assert_eq!((held[0].content.text.as_str(), held[0].document_type.code()), (words.as_str(), "analysis"));
 
     // Nothing came in: nobody is looked at, and nothing is told again of what was told.
-    assert_eq!(told(&ward.after(1, JobName::Summaries).await), [0; 5]);
+    assert_eq!(status_counts(&fixture.after(1, JobName::Summaries).await), [0; 5]);
     // The second week is over.
-    assert_eq!(told(&ward.after(5, JobName::Summaries).await)[2], 1);
+    assert_eq!(status_counts(&fixture.after(5, JobName::Summaries).await)[2], 1);
 }
 
-async fn an_account_grows_with_what_comes_in_and_forgets_what_is_forgotten(engine: Engine) {
-    let ward = Ward::on(engine).await;
-    ward.tell(&history()).await;
-    ward.after(1, JobName::Summaries).await;
-    let before = ward.of(Stretch::Week).await.unwrap();
-    ward.tell(&[document(5, 1, "2026-06-18T10:00:00Z", "Toma litio 400 mg al día. Refiere temblor.")]).await;
-    assert_eq!(told(&ward.after(1, JobName::Summaries).await), [1, 0, 1, 1, 0]);
-    let after = ward.of(Stretch::Week).await.unwrap();
+async fn an_account_grows_with_what_comes_in_and_forgets_what_is_forgotten(engine: TestEngine) {
+    let fixture = StoreFixture::on(engine).await;
+    fixture.ingest(&history()).await;
+    fixture.after(1, JobName::Summaries).await;
+    let before = fixture.of(SummaryPeriod::Week).await.unwrap();
+    fixture.ingest(&[document(5, 1, "2026-06-18T10:00:00Z", "Toma litio 400 mg al día. Refiere temblor.")]).await;
+    assert_eq!(status_counts(&fixture.after(1, JobName::Summaries).await), [1, 0, 1, 1, 0]);
+    let after = fixture.of(SummaryPeriod::Week).await.unwrap();
     assert_eq!(after.id, before.id, "the same memory says more");
     assert!(text(&after).contains("litio 400 mg"), "{}", text(&after));
 
-    let all = ward.store().memories(scope(), &Filter::default(), When::Now).await.unwrap();
+    let all = fixture.store().memories(scope(), &MemoryFilter::default(), ReadInstant::Now).await.unwrap();
     let lithium = all.iter().find(|m| m.words.as_ref().is_some_and(|w| w.mention.contains("litio"))).unwrap();
-    let now = anamnesis_core::clock::Clock::now(ward.clinic.time.as_ref());
+    let now = anamnesis_core::clock::Clock::now(fixture.clinic.time.as_ref());
     let forget = json!({"organization_id": ORG, "patient_id": PATIENT, "command": "forget", "memory_ids": [lithium.id],
         "actor": {"id": PATIENT, "role": "patient"}, "issued_at": now});
-    ward.tell(&[event("f", "anamnesis.memory.command.v1", &forget)]).await;
-    let report = ward.after(1, JobName::Summaries).await;
-    assert_eq!(told(&report)[2], 1, "{report:?}");
-    assert!(!text(&ward.of(Stretch::Week).await.unwrap()).contains("litio"), "what was forgotten is told no more");
-    let held = ward.store().revisions(scope(), &[after.document_id.unwrap()]).await.unwrap();
+    fixture.ingest(&[event("f", "anamnesis.memory.command.v1", &forget)]).await;
+    let report = fixture.after(1, JobName::Summaries).await;
+    assert_eq!(status_counts(&report)[2], 1, "{report:?}");
+    assert!(
+        !text(&fixture.of(SummaryPeriod::Week).await.unwrap()).contains("litio"),
+        "what was forgotten is told no more"
+    );
+    let held = fixture.store().revisions(scope(), &[after.document_id.unwrap()]).await.unwrap();
     assert!(held.iter().all(|revision| !revision.content.text.contains("litio")), "in no revision");
-    let links = count(ward.store(), "SELECT count(*) FROM summary").await;
-    assert_eq!(links, i64::try_from(ward.formed().await.iter().filter(|m| m.kind != Kind::Belief).count()).unwrap());
+    let links = count(fixture.store(), "SELECT count(*) FROM summary").await;
+    assert_eq!(links, i64::try_from(fixture.formed().await.iter().filter(|m| m.kind != Kind::Belief).count()).unwrap());
 }
 
-async fn what_lasts_half_a_year_becomes_a_value(engine: Engine) {
-    let ward = Ward::on(engine).await;
+async fn what_lasts_half_a_year_becomes_a_value(engine: TestEngine) {
+    let fixture = StoreFixture::on(engine).await;
     let more = ["Camina.", "Lee.", "Descansa.", "Trabaja.", "Cocina."];
     let said = |n: usize| format!("Prefiere las sesiones por la tarde. {}", more[n - 1]);
     let dates = ["2025-12-01", "2026-02-01", "2026-03-01", "2026-04-01", "2026-06-20"];
-    let told: Vec<Value> =
+    let reported: Vec<Value> =
         dates.iter().zip(1..).map(|(date, n)| document(n as u128, 1, &format!("{date}T10:00:00Z"), &said(n))).collect();
-    ward.tell(&told[..4]).await;
-    let report = ward.after(1, JobName::Consolidation).await;
+    fixture.ingest(&reported[..4]).await;
+    let report = fixture.after(1, JobName::Consolidation).await;
     assert_eq!((report.changed, report.status["preferences"].as_u64()), (4, Some(4)), "four months are no value");
-    ward.tell(&told[4..]).await;
-    let report = ward.after(1, JobName::Consolidation).await;
+    fixture.ingest(&reported[4..]).await;
+    let report = fixture.after(1, JobName::Consolidation).await;
     assert_eq!((report.status["values"].as_u64(), report.status["beliefs"].as_u64()), (Some(1), Some(0)), "{report:?}");
-    let value = ward.formed().await.into_iter().find(|m| m.kind == Kind::Value).unwrap();
-    assert_eq!(value.standing.use_, Use::Hypothesis);
+    let value = fixture.formed().await.into_iter().find(|m| m.kind == Kind::Value).unwrap();
+    assert_eq!(value.status.use_, PermittedUse::Hypothesis);
     assert!(value.confidence <= 0.8);
     let id = value.id.0;
-    let captures = ward.store().links(scope(), &[id], Direction::Up).await.unwrap();
+    let captures = fixture.store().links(scope(), &[id], LineageDirection::Up).await.unwrap();
     assert_eq!(captures.iter().filter(|edge| edge.relation == "derived_from").count(), 5);
 }

@@ -6,7 +6,7 @@ use anamnesis_sql::{Access, Arg, Database, DbError, Sql};
 use sqlx::{AssertSqlSafe, PgConnection, Row as _};
 use uuid::Uuid;
 
-use crate::server::Server;
+use crate::server::TestDatabase;
 use crate::support::{self, Clinic, ORG, bodies, document, feed};
 
 /// Everything in the schema through which a row of one organisation could reach another.
@@ -45,7 +45,7 @@ async fn escapes(connection: &mut PgConnection) -> Vec<String> {
 
 #[tokio::test]
 async fn nothing_in_the_schema_escapes_row_level_security() {
-    let server = Server::new().await;
+    let server = TestDatabase::new().await;
     let mut connection = server.administrator().await;
     assert_eq!(escapes(&mut connection).await, Vec::<String>::new());
     let holes = [
@@ -63,16 +63,16 @@ async fn nothing_in_the_schema_escapes_row_level_security() {
         ("GRANT SELECT ON memory TO PUBLIC", "everybody may: memory"),
         ("CREATE UNIQUE INDEX leak ON memory (id)", "a key that another organisation can see: leak"),
     ];
-    for (hole, told) in holes {
+    for (hole, reported) in holes {
         sqlx::raw_sql(AssertSqlSafe(format!("BEGIN; {hole}"))).execute(&mut connection).await.unwrap();
-        assert_eq!(escapes(&mut connection).await, [told], "{hole}");
+        assert_eq!(escapes(&mut connection).await, [reported], "{hole}");
         sqlx::raw_sql("ROLLBACK").execute(&mut connection).await.unwrap();
     }
 }
 
 #[tokio::test]
 async fn the_program_works_only_as_a_role_that_row_level_security_binds() {
-    let server = Server::new().await;
+    let server = TestDatabase::new().await;
     let mut connection = server.administrator().await;
     let reserved = "DO $$ BEGIN IF NOT EXISTS (SELECT 1 FROM pg_roles WHERE rolname = 'test_bypass') THEN \
                     CREATE ROLE test_bypass LOGIN BYPASSRLS IN ROLE anamnesis_app; END IF; END $$";
@@ -93,7 +93,7 @@ async fn the_program_works_only_as_a_role_that_row_level_security_binds() {
 }
 
 /// Whether a role may run this in the scope of [`ORG`]. Nothing of it is kept.
-async fn may(server: &Server, role: &str, sql: &'static str) -> bool {
+async fn may(server: &TestDatabase, role: &str, sql: &'static str) -> bool {
     let db = Database::open(&server.location(role)).await.unwrap();
     let mut tx = db.begin(Access::Organization(OrgId(ORG))).await.unwrap();
     let done = tx.execute(&Sql::new(sql), Vec::new()).await;
@@ -108,7 +108,7 @@ async fn may(server: &Server, role: &str, sql: &'static str) -> bool {
 
 #[tokio::test]
 async fn each_role_may_do_its_work_and_no_more() {
-    let server = Server::new().await;
+    let server = TestDatabase::new().await;
     let (read, update) = ("SELECT count(*) FROM memory", "UPDATE memory SET updated_at = 0");
     // A trigger keeps each entry until its block is past its term (`audit::entries_go_after_their_term_and_never_before`).
     let (audit, unaudit) = ("SELECT count(*) FROM action_audit", "DELETE FROM action_audit");
@@ -143,7 +143,7 @@ async fn each_role_may_do_its_work_and_no_more() {
 
 #[tokio::test]
 async fn a_transaction_sees_its_organisation_and_nothing_is_left_for_the_next() {
-    let server = Server::new().await;
+    let server = TestDatabase::new().await;
     let clinic = Clinic::new().await;
     let pipeline = clinic.pipeline_at(&server.location("test_app")).await;
     feed(&pipeline, &bodies(&[document(1, 1, "2026-05-04T10:00:00Z", "Toma litio 400 mg al día.")]), 1).await;

@@ -3,10 +3,10 @@
 use anamnesis_core::finding::EntityType;
 use anamnesis_core::memory::State;
 use anamnesis_pipeline::Pipeline;
-use anamnesis_store::read::{Filter, Memory, When};
+use anamnesis_store::read::{Memory, MemoryFilter, ReadInstant};
 use serde_json::{Value, json};
 
-use crate::support::{Clinic, Engine, ORG, PATIENT, bodies, count, document, event, feed, on_every_engine, scope};
+use crate::support::{Clinic, ORG, PATIENT, TestEngine, bodies, count, document, event, feed, on_every_engine, scope};
 
 on_every_engine!(
     a_topic_forgets_what_speaks_of_it_after_a_preview_that_changes_nothing,
@@ -25,18 +25,18 @@ async fn command(pipeline: &Pipeline, id: &str, more: Value) {
 
 async fn states(pipeline: &Pipeline) -> Vec<(EntityType, State)> {
     let entities = vec![EntityType::Medication, EntityType::Symptom];
-    let filter = Filter { entities, states: State::ALL.to_vec(), ..Filter::default() };
-    let all: Vec<Memory> = pipeline.store().memories(scope(), &filter, When::Now).await.unwrap();
-    let mut states: Vec<_> = all.iter().map(|m| (m.entity.unwrap(), m.standing.state)).collect();
+    let filter = MemoryFilter { entities, states: State::ALL.to_vec(), ..MemoryFilter::default() };
+    let all: Vec<Memory> = pipeline.store().memories(scope(), &filter, ReadInstant::Now).await.unwrap();
+    let mut states: Vec<_> = all.iter().map(|m| (m.entity.unwrap(), m.status.state)).collect();
     states.sort_unstable();
     states
 }
 
-async fn a_topic_forgets_what_speaks_of_it_after_a_preview_that_changes_nothing(engine: Engine) {
+async fn a_topic_forgets_what_speaks_of_it_after_a_preview_that_changes_nothing(engine: TestEngine) {
     let clinic = Clinic::on(engine).await;
     let pipeline = clinic.pipeline().await;
-    let told = document(1, 1, "2026-06-29T10:00:00Z", "Toma litio 400 mg al día. Refiere cefalea.");
-    feed(&pipeline, &bodies(&[told]), 1).await;
+    let reported = document(1, 1, "2026-06-29T10:00:00Z", "Toma litio 400 mg al día. Refiere cefalea.");
+    feed(&pipeline, &bodies(&[reported]), 1).await;
     let before = states(&pipeline).await;
     assert_eq!(before, [(EntityType::Symptom, State::Active), (EntityType::Medication, State::Active)]);
 
@@ -51,13 +51,13 @@ async fn a_topic_forgets_what_speaks_of_it_after_a_preview_that_changes_nothing(
     assert_eq!(states(&pipeline).await, before);
 }
 
-async fn a_patients_end_of_a_clinicians_fact_becomes_a_question(engine: Engine) {
+async fn a_patients_end_of_a_clinicians_fact_becomes_a_question(engine: TestEngine) {
     let clinic = Clinic::on(engine).await;
     let pipeline = clinic.pipeline().await;
-    let told = document(1, 1, "2026-06-29T10:00:00Z", "Toma litio 400 mg al día.");
-    feed(&pipeline, &bodies(&[told]), 1).await;
-    let filter = Filter { entities: vec![EntityType::Medication], ..Filter::default() };
-    let lithium = pipeline.store().memories(scope(), &filter, When::Now).await.unwrap()[0].id;
+    let reported = document(1, 1, "2026-06-29T10:00:00Z", "Toma litio 400 mg al día.");
+    feed(&pipeline, &bodies(&[reported]), 1).await;
+    let filter = MemoryFilter { entities: vec![EntityType::Medication], ..MemoryFilter::default() };
+    let lithium = pipeline.store().memories(scope(), &filter, ReadInstant::Now).await.unwrap()[0].id;
     command(&pipeline, "1", json!({"command": "end", "memory_ids": [lithium]})).await;
     assert_eq!(states(&pipeline).await, [(EntityType::Medication, State::Active)]);
     let open = pipeline.store().contradictions(scope()).await.unwrap();

@@ -9,15 +9,15 @@ use super::corpus;
 use anamnesis_core::audit::Actor;
 use anamnesis_core::ids::{OrgId, PatientId, derive};
 use anamnesis_core::scope::Scope;
-use anamnesis_pipeline::{Disposition, Pipeline, Raw};
+use anamnesis_pipeline::{Disposition, Pipeline, RawMessage};
 use anamnesis_search::context::clinical_profile;
 use anamnesis_store::StoreError;
-use anamnesis_store::auditing::Done;
-use anamnesis_store::read::When;
+use anamnesis_store::audit_trail::AuditedAction;
+use anamnesis_store::read::ReadInstant;
 
 /// Why it could not be measured.
 #[derive(Debug, thiserror::Error)]
-pub enum AuditError {
+pub enum AuditBenchError {
     #[error(transparent)]
     Store(#[from] StoreError),
     #[error("a document was not stored, or a patient cannot be read")]
@@ -26,7 +26,7 @@ pub enum AuditError {
 
 /// Medians in milliseconds.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Measured {
+pub struct AuditMeasurement {
     pub bench: &'static str,
     pub store: &'static str,
     /// `release` or `debug`.
@@ -45,13 +45,13 @@ pub struct Measured {
 
 /// # Errors
 /// When the store refuses something, or a document is not stored.
-pub async fn measure(pipeline: &Pipeline, documents: u64, reads: usize) -> Result<Measured, AuditError> {
+pub async fn measure(pipeline: &Pipeline, documents: u64, reads: usize) -> Result<AuditMeasurement, AuditBenchError> {
     let store = pipeline.store();
     let (org, patient) = (OrgId(derive("bench.org", &[b"audit"])), PatientId(derive("patient", &[b"audit"])));
-    let scope = Scope::new(org, patient).map_err(|_| AuditError::Unreadable)?;
-    let bodies = (0..documents).map(|number| Raw::of(corpus::life(org, patient, number))).collect();
+    let scope = Scope::new(org, patient).map_err(|_| AuditBenchError::Unreadable)?;
+    let bodies = (0..documents).map(|number| RawMessage::of(corpus::life(org, patient, number))).collect();
     if pipeline.run(bodies).await.iter().any(|done| *done != Disposition::Stored) {
-        return Err(AuditError::Unreadable);
+        return Err(AuditBenchError::Unreadable);
     }
     let reader = Actor { id: "bench".to_owned(), ..Actor::default() };
     let (mut alone, mut waits) = (Vec::with_capacity(reads), Vec::with_capacity(reads));
@@ -59,9 +59,9 @@ pub async fn measure(pipeline: &Pipeline, documents: u64, reads: usize) -> Resul
         for (audited, times) in [(false, &mut alone), (true, &mut waits)] {
             let started = Instant::now();
             if audited {
-                store.audit(&reader, Done::to(scope, "read_profile")).await?;
+                store.audit(&reader, AuditedAction::to(scope, "read_profile")).await?;
             }
-            clinical_profile(store, scope, When::Now).await.map_err(|_| AuditError::Unreadable)?;
+            clinical_profile(store, scope, ReadInstant::Now).await.map_err(|_| AuditBenchError::Unreadable)?;
             times.push(started.elapsed());
         }
     }
@@ -70,7 +70,7 @@ pub async fn measure(pipeline: &Pipeline, documents: u64, reads: usize) -> Resul
     let report = store.check_audit(org, &[], chrono::DateTime::UNIX_EPOCH).await?;
     let took = started.elapsed().as_secs_f64().max(1e-9);
     let (read_ms, waits_ms) = (median(&mut alone), median(&mut waits));
-    Ok(Measured {
+    Ok(AuditMeasurement {
         bench: "audit",
         store: store.db().engine(),
         build: if cfg!(debug_assertions) { "debug" } else { "release" },

@@ -17,7 +17,7 @@ const HOSTILE: usize = 200_000;
 
 /// One kind of text.
 #[derive(Debug, Clone, Serialize)]
-pub struct Speed {
+pub struct ExtractionSpeed {
     pub text: String,
     pub bytes: usize,
     /// Megabytes (10⁶ bytes) a second on one core, the whole rule path; the best pass.
@@ -29,7 +29,7 @@ pub struct Speed {
 }
 
 /// Measures the given documents, or invented ones, and the hostile texts.
-pub fn measure(extractor: &Extractor, documents: Option<Vec<Document>>) -> Vec<Speed> {
+pub fn measure(extractor: &Extractor, documents: Option<Vec<Document>>) -> Vec<ExtractionSpeed> {
     let named = if documents.is_some() { "data" } else { "invented documents" };
     let documents = documents.unwrap_or_else(invented);
     let mut out = vec![speed(extractor, named, &documents)];
@@ -54,7 +54,7 @@ const HOSTILE_TEXTS: &[(&str, &str)] = &[
     ("signs", "((((....????"),
 ];
 
-fn speed(extractor: &Extractor, name: &str, documents: &[Document]) -> Speed {
+fn speed(extractor: &Extractor, name: &str, documents: &[Document]) -> ExtractionSpeed {
     let bytes = documents.iter().map(|document| document.text.len()).sum();
     let (begun, mut best) = (Instant::now(), Duration::MAX);
     while begun.elapsed() < LEAST {
@@ -67,7 +67,7 @@ fn speed(extractor: &Extractor, name: &str, documents: &[Document]) -> Speed {
     let seconds = best.as_secs_f64().max(f64::MIN_POSITIVE);
     #[allow(clippy::cast_precision_loss)] // a text's length
     let megabytes = bytes as f64 / 1e6;
-    Speed {
+    ExtractionSpeed {
         text: name.to_owned(),
         bytes,
         megabytes_per_second: megabytes / seconds,

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::corpus;
 use anamnesis_core::ids::{OrgId, PatientId, derive};
-use anamnesis_pipeline::{Disposition, Pipeline, Raw};
+use anamnesis_pipeline::{Disposition, Pipeline, RawMessage};
 use anamnesis_sql::{Access, Arg, DbError, Sql};
 
 /// Documents of one transaction while the record is filled.
@@ -35,7 +35,7 @@ pub enum GrowthError {
 
 /// Medians in milliseconds.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Measured {
+pub struct GrowthMeasurement {
     pub bench: &'static str,
     pub store: &'static str,
     /// `release` or `debug`.
@@ -61,14 +61,14 @@ pub async fn measure(
     pipeline: &Pipeline,
     memories: u64,
     report: &(dyn Fn(u64) + Sync),
-) -> Result<Measured, GrowthError> {
+) -> Result<GrowthMeasurement, GrowthError> {
     let store = pipeline.store();
     let org = OrgId(derive("bench.org", &[b"growth"]));
     let long = PatientId(derive("patient", &[b"growth"]));
     let mut documents = 0;
     let mut held = 0;
     while held < memories {
-        let bodies = (documents..documents + FILL).map(|number| Raw::of(corpus::life(org, long, number)));
+        let bodies = (documents..documents + FILL).map(|number| RawMessage::of(corpus::life(org, long, number)));
         stored(pipeline, bodies.collect()).await?;
         documents += FILL;
         held = count(pipeline, &MEMORIES, org, long).await?;
@@ -77,14 +77,14 @@ pub async fn measure(
     let (mut full, mut empty) = (Vec::new(), Vec::new());
     for n in 0..TIMED {
         let other = PatientId(derive("patient", &[b"growth", &n.to_be_bytes()]));
-        let before = (0..FEW).map(|number| Raw::of(corpus::life(org, other, number)));
+        let before = (0..FEW).map(|number| RawMessage::of(corpus::life(org, other, number)));
         stored(pipeline, before.collect()).await?;
         let number = documents + n;
-        empty.push(stored(pipeline, vec![Raw::of(corpus::life(org, other, number))]).await?);
-        full.push(stored(pipeline, vec![Raw::of(corpus::life(org, long, number))]).await?);
+        empty.push(stored(pipeline, vec![RawMessage::of(corpus::life(org, other, number))]).await?);
+        full.push(stored(pipeline, vec![RawMessage::of(corpus::life(org, long, number))]).await?);
     }
     let (empty_ms, full_ms) = (median(&mut empty), median(&mut full));
-    Ok(Measured {
+    Ok(GrowthMeasurement {
         bench: "growth",
         store: store.db().engine(),
         build: if cfg!(debug_assertions) { "debug" } else { "release" },
@@ -97,7 +97,7 @@ pub async fn measure(
     })
 }
 
-async fn stored(pipeline: &Pipeline, bodies: Vec<Raw>) -> Result<Duration, GrowthError> {
+async fn stored(pipeline: &Pipeline, bodies: Vec<RawMessage>) -> Result<Duration, GrowthError> {
     let started = Instant::now();
     let done = pipeline.run(bodies).await;
     let took = started.elapsed();

@@ -1,5 +1,5 @@
 //! `anamnesis-bench ingest`: how fast documents become memory, where the time goes, and how that compares with inserting the same
-//! rows and nothing else ([`super::bare`]).
+//! rows and nothing else ([`super::baseline_inserts`]).
 //!
 //! What is measured is the pipeline from bytes to commit. Making or reading the messages is not; a fake embedding
 //! server in the same process is, in processor time and memory.
@@ -12,12 +12,12 @@ use std::time::{Duration, Instant};
 use futures::future::try_join_all;
 use serde::Serialize;
 
-use super::bare::{self, Bare};
+use super::baseline_inserts::{self, Baseline};
 use super::{corpus, process};
 use anamnesis_observability::metrics::labels::Stage;
 use anamnesis_observability::metrics::{Label as _, Metrics};
-use anamnesis_pipeline::intake::spool::{Content, Spool, SpoolError};
-use anamnesis_pipeline::{Disposition, Pipeline, Raw, Tally};
+use anamnesis_pipeline::intake::spool::{LineContent, Spool, SpoolError};
+use anamnesis_pipeline::{Disposition, DispositionCounts, Pipeline, RawMessage};
 use anamnesis_sql::{Database, DbError, Location};
 
 /// How often a batch is offered in all while something outside fails.
@@ -43,7 +43,7 @@ pub enum BenchError {
 
 /// Where the messages come from. Read once for each pass, a batch at a time.
 #[derive(Debug, Clone)]
-pub enum Source {
+pub enum DocumentSource {
     /// So many documents of [`corpus`].
     Generated(u64),
     /// NDJSON files or folders of them; at most `limit` messages.
@@ -52,17 +52,17 @@ pub enum Source {
 
 type Bodies = Box<dyn Iterator<Item = Result<Vec<u8>, BenchError>> + Send>;
 
-impl Source {
+impl DocumentSource {
     fn bodies(&self) -> Result<Bodies, BenchError> {
         match self {
             Self::Generated(count) => Ok(Box::new((0..*count).map(|number| Ok(corpus::document(number))))),
             Self::Data { path, limit, max_body_bytes } => {
                 let records = Spool::find(std::slice::from_ref(path), *max_body_bytes)?.records();
-                let body = |record: Result<anamnesis_pipeline::intake::spool::Record, SpoolError>| {
+                let body = |record: Result<anamnesis_pipeline::intake::spool::SpoolRecord, SpoolError>| {
                     let record = record?;
                     match record.content {
-                        Content::Line(body) => Ok(body),
-                        Content::TooLong(_) | Content::Beyond => {
+                        LineContent::Line(body) => Ok(body),
+                        LineContent::TooLong(_) | LineContent::Beyond => {
                             Err(BenchError::TooLong { path: record.source.to_string(), line: record.line })
                         }
                     }
@@ -84,7 +84,7 @@ impl Source {
 
 /// How messages are offered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Load {
+pub struct IngestLoad {
     /// Messages of a batch, at least 1.
     pub batch: usize,
     /// Batches in work at once, as a worker's slots are; at least 1.
@@ -103,7 +103,7 @@ pub struct StageTime {
 
 /// The figures. Rates are messages per second; `null` where the operating system does not tell.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Measured {
+pub struct IngestMeasurement {
     pub bench: &'static str,
     /// `sqlite` or `postgres`.
     pub store: &'static str,
@@ -133,7 +133,7 @@ pub struct Measured {
     /// Mebibytes resident after each tenth of the first pass: flat, or it grows with what was done.
     pub resident_mb: Vec<f64>,
     pub store_bytes_per_document: f64,
-    /// A server's write-ahead log during each pass, whoever wrote it; `null` for an embedded store.
+    /// A server's write-ahead log during each pass, whichever process wrote it; `null` for an embedded store.
     pub log_bytes_per_document: Option<f64>,
     pub log_bytes_per_redelivery: Option<f64>,
     pub stages: BTreeMap<&'static str, StageTime>,
@@ -144,7 +144,7 @@ pub struct Measured {
     pub rounds: Vec<Round>,
 }
 
-/// Rates of one round: the pipeline and, right behind it, the bare upserts of what it left.
+/// Rates of one round: the pipeline and, right after it, the bare upserts of what it left.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Round {
     pub documents_per_second: f64,
@@ -152,7 +152,7 @@ pub struct Round {
     pub ratio_to_bare_upserts: f64,
 }
 
-impl Measured {
+impl IngestMeasurement {
     /// Rounds in stores of their own as one measurement: of each rate and ratio the median, which one round that had to wait
     /// for something else on the machine does not move. What was not stored is summed; all else is the first round's.
     pub fn of_rounds(all: Vec<Self>) -> Option<Self> {
@@ -204,14 +204,14 @@ fn median(mut figures: Vec<f64>) -> f64 {
 /// When messages cannot be read or a store refuses; a message that the pipeline sets aside is a figure, not an error.
 pub async fn measure(
     pipeline: &Arc<Pipeline>,
-    source: &Source,
-    load: Load,
+    source: &DocumentSource,
+    load: IngestLoad,
     empty: &Location,
-    told: &(dyn Fn(u64) + Sync),
-) -> Result<Measured, BenchError> {
+    on_progress: &(dyn Fn(u64) + Sync),
+) -> Result<IngestMeasurement, BenchError> {
     let db = pipeline.store().db();
     let mut log = Log::at(db).await?;
-    let fresh = pass(pipeline, source, load, told).await?;
+    let fresh = pass(pipeline, source, load, on_progress).await?;
     if fresh.tally.total() == 0 {
         return Err(BenchError::Nothing);
     }
@@ -220,10 +220,10 @@ pub async fn measure(
     db.checkpoint().await?;
     let store_bytes = db.bytes().await?;
     let fresh_log = log.grown(db).await?;
-    let again = pass(pipeline, source, load, told).await?;
+    let again = pass(pipeline, source, load, on_progress).await?;
     let again_log = log.grown(db).await?;
     let empty = Database::open(empty).await?;
-    let bare = bare::upserts(db, &empty, load.batch, load.slots).await?;
+    let bare = baseline_inserts::upserts(db, &empty, load.batch, load.slots).await?;
     empty.close().await;
     let mut measured = figures(&fresh, &again, &bare, load, stages, (peak, store_bytes));
     measured.store = db.engine();
@@ -239,8 +239,8 @@ pub async fn measure(
 /// When messages cannot be read or the store refuses.
 pub async fn fill(
     pipeline: &Arc<Pipeline>,
-    source: &Source,
-    load: Load,
+    source: &DocumentSource,
+    load: IngestLoad,
     report: &(dyn Fn(u64) + Sync),
 ) -> Result<u64, BenchError> {
     Ok(pass(pipeline, source, load, report).await?.bytes)
@@ -262,18 +262,18 @@ impl Log {
 }
 
 fn figures(
-    fresh: &Pass,
-    again: &Pass,
-    bare: &Bare,
-    load: Load,
+    fresh: &IngestPass,
+    again: &IngestPass,
+    bare: &Baseline,
+    load: IngestLoad,
     stages: BTreeMap<&'static str, StageTime>,
     (peak, store_bytes): (Option<u64>, u64),
-) -> Measured {
+) -> IngestMeasurement {
     let documents = fresh.tally.total();
     let each = |amount: f64| amount / documents as f64;
     let rate = |took: Duration| documents as f64 / took.as_secs_f64().max(1e-9);
     let (fresh_rate, again_rate, bare_rate) = (rate(fresh.took), rate(again.took), rate(bare.took));
-    Measured {
+    IngestMeasurement {
         bench: "ingest",
         store: "",
         build: if cfg!(debug_assertions) { "debug" } else { "release" },
@@ -316,8 +316,8 @@ fn tenths(series: &[u64]) -> Vec<f64> {
 
 /// All messages once.
 #[derive(Default)]
-struct Pass {
-    tally: Tally,
+struct IngestPass {
+    tally: DispositionCounts,
     /// Inside the pipeline only.
     took: Duration,
     cpu: Option<Duration>,
@@ -328,13 +328,13 @@ struct Pass {
 
 async fn pass(
     pipeline: &Arc<Pipeline>,
-    source: &Source,
-    load: Load,
-    told: &(dyn Fn(u64) + Sync),
-) -> Result<Pass, BenchError> {
+    source: &DocumentSource,
+    load: IngestLoad,
+    on_progress: &(dyn Fn(u64) + Sync),
+) -> Result<IngestPass, BenchError> {
     let (batch, slots) = (load.batch.max(1), load.slots.max(1));
     let mut bodies = source.bodies()?;
-    let mut pass = Pass { cpu: Some(Duration::ZERO), ..Pass::default() };
+    let mut pass = IngestPass { cpu: Some(Duration::ZERO), ..IngestPass::default() };
     loop {
         let next = bodies.by_ref().take(batch * slots * READY).collect::<Result<Vec<_>, _>>()?;
         if next.is_empty() {
@@ -354,7 +354,7 @@ async fn pass(
             slot.done.into_iter().for_each(|disposition| pass.tally.add(disposition));
             pass.resident.extend(slot.resident);
         }
-        told(pass.tally.total());
+        on_progress(pass.tally.total());
     }
 }
 
@@ -379,7 +379,7 @@ async fn slot(pipeline: Arc<Pipeline>, ready: Arc<Mutex<VecDeque<Vec<Vec<u8>>>>>
 
 /// Offers a batch until nothing of it asks for more, with pauses, as a consumer would.
 async fn offer(pipeline: &Pipeline, bodies: Vec<Vec<u8>>) -> Vec<Disposition> {
-    let raw = |body: &Vec<u8>| Raw::of(body.clone());
+    let raw = |body: &Vec<u8>| RawMessage::of(body.clone());
     let mut done = pipeline.run(bodies.iter().map(raw).collect()).await;
     let mut pause = FIRST_PAUSE;
     for _ in 1..OFFERS {

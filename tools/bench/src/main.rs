@@ -16,7 +16,7 @@ mod cli {
     pub(crate) mod stores;
 }
 
-use anamnesis::cli::{Context, Exit, Failure};
+use anamnesis::cli::{CliError, Context, Exit};
 use anamnesis_config::{self as config, Settings, extraction::ReadingProfile};
 use clap::{Parser, Subcommand};
 use cli::{audit, extract, growth, ingest, jobs, messages, peers, recall, redact, restore, storage};
@@ -28,8 +28,8 @@ const PROFILE: &str = "ANAMNESIS__EXTRACTION__PROFILE";
 ///
 /// # Errors
 /// When the configuration cannot be read.
-fn settings_of(context: &Context) -> Result<Settings, Failure> {
-    let mut settings = config::load(context.config.as_deref()).map_err(|error| Failure::usage(error.to_string()))?;
+fn settings_of(context: &Context) -> Result<Settings, CliError> {
+    let mut settings = config::load(context.config.as_deref()).map_err(|error| CliError::usage(error.to_string()))?;
     if std::env::var_os(PROFILE).is_none() {
         settings.extraction.profile = ReadingProfile::Fast;
     }
@@ -81,7 +81,7 @@ fn main() -> std::process::ExitCode {
     anamnesis::cli::ended(run(measurement, &context), false).into()
 }
 
-fn run(measurement: Measurement, context: &Context) -> Result<Exit, Failure> {
+fn run(measurement: Measurement, context: &Context) -> Result<Exit, CliError> {
     match measurement {
         Measurement::Ingest(args) => ingest::run(args, context),
         Measurement::Messages(args) => messages::run(&args, context),

@@ -32,9 +32,9 @@ pub enum PeersError {
 
 /// Where a peer works.
 #[derive(Debug, Clone)]
-pub struct Place<'a> {
+pub struct PeerLocation<'a> {
     pub python: &'a Path,
-    /// For the documents, the script and what a peer keeps beside the database.
+    /// For the documents, the script and what a peer keeps next to the database.
     pub folder: &'a Path,
     /// An administrator's, of a database with pgvector that is the peer's alone.
     pub url: &'a str,
@@ -76,7 +76,7 @@ impl Peer {
 ///
 /// # Errors
 /// When Python cannot be started or the peer fails; a peer that is not installed is told in [`Peer::error`].
-pub async fn run(peer: &'static str, documents: u64, place: &Place<'_>) -> Result<Peer, PeersError> {
+pub async fn run(peer: &'static str, documents: u64, place: &PeerLocation<'_>) -> Result<Peer, PeersError> {
     let file = |error: std::io::Error| PeersError::File(error.kind());
     let (script, lines) = (place.folder.join("peers.py"), place.folder.join("documents.ndjson"));
     std::fs::write(&script, SCRIPT).map_err(file)?;
@@ -93,8 +93,8 @@ pub async fn run(peer: &'static str, documents: u64, place: &Place<'_>) -> Resul
         .output()
         .await
         .map_err(|error| PeersError::Python(error.kind()))?;
-    let told = String::from_utf8_lossy(&output.stdout);
-    let found = told.lines().rev().find_map(|line| serde_json::from_str::<Peer>(line).ok());
+    let printed = String::from_utf8_lossy(&output.stdout);
+    let found = printed.lines().rev().find_map(|line| serde_json::from_str::<Peer>(line).ok());
     found.filter(|_| output.status.success()).ok_or_else(|| {
         let log = std::env::temp_dir().join(format!("anamnesis-bench-{peer}.log"));
         // A log that cannot be written leaves the failure to be told without it.
@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn a_peer_that_is_not_installed_has_no_rate() {
-        let told = r#"{"peer": "mem0", "error": "not installed: mem0"}"#;
-        assert_eq!(serde_json::from_str::<Peer>(told).unwrap().documents_per_second(), None);
+        let printed = r#"{"peer": "mem0", "error": "not installed: mem0"}"#;
+        assert_eq!(serde_json::from_str::<Peer>(printed).unwrap().documents_per_second(), None);
     }
 }

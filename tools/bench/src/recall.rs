@@ -19,10 +19,10 @@ use anamnesis_core::provenance::Trust;
 use anamnesis_core::scope::Scope;
 use anamnesis_embedding::{EmbedError, Embedder, ModelProfile, Purpose};
 use anamnesis_observability::metrics::Metrics;
-use anamnesis_redaction::{Policy, Redactor};
+use anamnesis_redaction::{RedactionPolicy, Redactor};
 use anamnesis_search::{Ranking, Recall, RecallError, SearchRequest};
 use anamnesis_sql::{self as engine, Location};
-use anamnesis_store::records::{Acted, DocumentContent, InboxEntry, NewDocument, NewPassage, OrgBatch};
+use anamnesis_store::records::{DocumentContent, InboxEntry, MessageAct, NewDocument, NewPassage, OrgBatch};
 use anamnesis_store::{Store, StoreError};
 use anamnesis_test_servers::provider::vector_of;
 use anamnesis_text::{Language, Span};
@@ -38,7 +38,7 @@ const BEGIN: i64 = 1_767_225_600_000_000;
 
 /// How much is searched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Size {
+pub struct RecallSize {
     /// The patient's own passages.
     pub own: u64,
     /// Everybody else's: half in the same organisation, half in others.
@@ -49,7 +49,7 @@ pub struct Size {
 
 /// The figures, in milliseconds of one search.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Measured {
+pub struct RecallMeasurement {
     pub bench: &'static str,
     pub store: &'static str,
     /// `release` or `debug`.
@@ -58,7 +58,7 @@ pub struct Measured {
     pub foreign: u64,
     pub dimension: usize,
     pub queries: u32,
-    /// Whether searches beside others asked an approximate index.
+    /// Whether searches next to others asked an approximate index.
     pub approximate: bool,
     pub alone_p50_ms: f64,
     pub alone_p95_ms: f64,
@@ -68,20 +68,20 @@ pub struct Measured {
     pub change: f64,
     /// Share of searches whose five hits were the five nearest by comparing all.
     pub exact: f64,
-    /// Share of the nearest that were found beside others.
+    /// Share of the nearest that were found next to others.
     pub beside_recall: f64,
     /// Passages of a patient with three that were found among the foreign ones, over three.
     pub narrow_recall: f64,
 }
 
 /// Vectors that depend on the text alone, made once: how long a provider takes is no part of the figures.
-struct TextVectors {
+struct BenchVectors {
     profile: ModelProfile,
     known: Mutex<HashMap<String, Vec<f32>>>,
 }
 
 #[async_trait]
-impl Embedder for TextVectors {
+impl Embedder for BenchVectors {
     fn profile(&self) -> &ModelProfile {
         &self.profile
     }
@@ -96,17 +96,17 @@ impl Embedder for TextVectors {
 }
 
 /// Fills an empty store and searches it. Where `approximate` names its owner, an approximate index is made between the
-/// searches alone and beside others.
+/// searches alone and next to others.
 ///
 /// # Errors
 /// When the store refuses.
 pub async fn measure(
     store: &Store,
     metrics: &Arc<Metrics>,
-    size: Size,
+    size: RecallSize,
     approximate: Option<&Location>,
-    told: &(dyn Fn(u64) + Sync),
-) -> Result<Measured, RecallError> {
+    on_progress: &(dyn Fn(u64) + Sync),
+) -> Result<RecallMeasurement, RecallError> {
     let recall = recall(store, metrics, size.dimension);
     let (own, narrow) = (whose(0, 0)?, whose(0, 1)?);
     fill(store, own, size.own, size.dimension).await?;
@@ -119,7 +119,7 @@ pub async fn measure(
         let scope = whose(if stranger % 2 == 0 { 0 } else { 1 + stranger % 20 }, 2 + stranger)?;
         fill(store, scope, count, size.dimension).await?;
         done += count;
-        told(done);
+        on_progress(done);
     }
     if let Some(owner) = approximate {
         engine::approximate(owner, size.dimension, true).await.map_err(StoreError::from)?;
@@ -128,7 +128,7 @@ pub async fn measure(
     let request =
         SearchRequest { query: question(0), top_k: Some(3), min_score: Some(-1.0), ..SearchRequest::default() };
     let found = recall.search(narrow, &request).await?.hits.len();
-    Ok(Measured {
+    Ok(RecallMeasurement {
         bench: "recall",
         store: store.db().engine(),
         build: if cfg!(debug_assertions) { "debug" } else { "release" },
@@ -159,10 +159,10 @@ fn recall(store: &Store, metrics: &Arc<Metrics>, dimension: usize) -> Recall {
         document_task: None,
         query_task: None,
     };
-    let redactor = Arc::new(Redactor::builtin(Policy::default()));
+    let redactor = Arc::new(Redactor::builtin(RedactionPolicy::default()));
     Recall::new(
         store.clone(),
-        Arc::new(TextVectors { profile, known: Mutex::default() }),
+        Arc::new(BenchVectors { profile, known: Mutex::default() }),
         redactor,
         Arc::clone(metrics),
     )
@@ -200,7 +200,7 @@ async fn fill(store: &Store, scope: Scope, passages: u64, dimension: usize) -> R
                 body: document.body_hash,
                 scope,
                 message_type: "document",
-                done: Acted { action: "document_stored", ..Acted::default() },
+                done: MessageAct { action: "document_stored", ..MessageAct::default() },
             });
             batch.documents.push(document);
         }
@@ -280,7 +280,7 @@ impl Searches {
     }
 }
 
-async fn search(recall: &Recall, scope: Scope, size: Size) -> Result<Searches, RecallError> {
+async fn search(recall: &Recall, scope: Scope, size: RecallSize) -> Result<Searches, RecallError> {
     let mut searches = Searches { millis: Vec::new(), exact: 0, wanted: 0, found: 0 };
     let vectors: Vec<Vec<f32>> = (0..size.own).map(|n| vector_of(&passage_text(n), size.dimension)).collect();
     let request = |number| SearchRequest {
@@ -309,7 +309,7 @@ async fn search(recall: &Recall, scope: Scope, size: Size) -> Result<Searches, R
         searches.wanted += u32::try_from(best.len()).unwrap_or_default();
         searches.found += u32::try_from(close.min(best.len())).unwrap_or_default();
         let near =
-            |(hit, best): (&anamnesis_search::Hit, &f64)| hit.similarity.is_some_and(|s| (s - best).abs() < 1e-3);
+            |(hit, best): (&anamnesis_search::SearchHit, &f64)| hit.similarity.is_some_and(|s| (s - best).abs() < 1e-3);
         let all = found.hits.len() == best.len() && found.hits.iter().zip(&best).all(near);
         searches.exact += u32::from(all);
     }

@@ -79,8 +79,9 @@ fn of_several_rounds_each_is_told_and_the_median_is_the_figure() {
     let text = printed(&bench(&["--documents", "6", "--profile", "patterns", "--rounds", "3", "--output", "json"]));
     let found: Value = serde_json::from_str(&text).unwrap();
     assert_eq!((count(&found, "stored"), count(&found, "not_stored")), (6, 0));
-    let told = found["rounds"].as_array().unwrap().iter().map(|round| round["ratio_to_bare_upserts"].as_f64().unwrap());
-    let mut ratios: Vec<f64> = told.collect();
+    let ratios_found =
+        found["rounds"].as_array().unwrap().iter().map(|round| round["ratio_to_bare_upserts"].as_f64().unwrap());
+    let mut ratios: Vec<f64> = ratios_found.collect();
     ratios.sort_unstable_by(f64::total_cmp);
     assert_eq!((ratios.len(), found["ratio_to_bare_upserts"].as_f64()), (3, Some(ratios[1])));
 }

@@ -25,7 +25,7 @@ use tokio::task::AbortHandle;
 
 /// What the collector does with requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Mood {
+pub enum CollectorMode {
     #[default]
     Takes,
     /// Answers after so long.
@@ -38,7 +38,7 @@ pub enum Mood {
 
 /// A span as it came.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Seen {
+pub struct ReceivedSpan {
     pub trace: String,
     pub id: String,
     /// Empty: it has none.
@@ -56,7 +56,7 @@ pub struct Seen {
     pub ended: u64,
 }
 
-impl Seen {
+impl ReceivedSpan {
     /// An attribute, or nothing.
     pub fn get(&self, key: &str) -> &str {
         self.attributes.get(key).map_or("", String::as_str)
@@ -66,13 +66,13 @@ impl Seen {
 /// A running collector; stops when dropped.
 pub struct Collector {
     address: SocketAddr,
-    shared: Arc<Shared>,
+    shared: Arc<CollectorState>,
     task: AbortHandle,
 }
 
 #[derive(Default)]
-struct Shared {
-    mood: Mutex<Mood>,
+struct CollectorState {
+    mood: Mutex<CollectorMode>,
     requests: Mutex<Vec<Vec<u8>>>,
     headers: Mutex<Vec<HeaderMap>>,
 }
@@ -97,7 +97,7 @@ impl Collector {
     pub async fn at(port: u16) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
         let address = listener.local_addr()?;
-        let shared = Arc::new(Shared::default());
+        let shared = Arc::new(CollectorState::default());
         let router = Router::new().fallback(answer).with_state(Arc::clone(&shared));
         let task = tokio::spawn(serve(listener, router).into_future().map(drop)).abort_handle();
         Ok(Self { address, shared, task })
@@ -109,7 +109,7 @@ impl Collector {
     }
 
     /// What it does from now on.
-    pub fn set(&self, mood: Mood) {
+    pub fn set(&self, mood: CollectorMode) {
         *lock(&self.shared.mood) = mood;
     }
 
@@ -125,7 +125,7 @@ impl Collector {
     }
 
     /// Every span that came, in order.
-    pub fn spans(&self) -> Vec<Seen> {
+    pub fn spans(&self) -> Vec<ReceivedSpan> {
         let requests = self.requests().into_iter().flat_map(|request| request.resource_spans);
         let scopes = requests.flat_map(|resource| resource.scope_spans);
         scopes.flat_map(|scope| scope.spans).map(seen).collect()
@@ -148,19 +148,24 @@ impl Drop for Collector {
     }
 }
 
-async fn answer(State(shared): State<Arc<Shared>>, uri: Uri, headers: HeaderMap, body: Bytes) -> (StatusCode, Vec<u8>) {
+async fn answer(
+    State(shared): State<Arc<CollectorState>>,
+    uri: Uri,
+    headers: HeaderMap,
+    body: Bytes,
+) -> (StatusCode, Vec<u8>) {
     let mood = *lock(&shared.mood);
     let mut answer = ExportTraceServiceResponse::default();
     match mood {
         _ if uri.path() != "/v1/traces" => return (StatusCode::NOT_FOUND, Vec::new()),
-        Mood::Refuses(status) => {
+        CollectorMode::Refuses(status) => {
             return (StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR), Vec::new());
         }
-        Mood::Slow(wait) => tokio::time::sleep(wait).await,
-        Mood::Rejects(rejected_spans) => {
+        CollectorMode::Slow(wait) => tokio::time::sleep(wait).await,
+        CollectorMode::Rejects(rejected_spans) => {
             answer.partial_success = Some(ExportTracePartialSuccess { rejected_spans, error_message: String::new() });
         }
-        Mood::Takes => {}
+        CollectorMode::Takes => {}
     }
     if ExportTraceServiceRequest::decode(body.as_ref()).is_err() {
         return (StatusCode::BAD_REQUEST, Vec::new());
@@ -170,9 +175,9 @@ async fn answer(State(shared): State<Arc<Shared>>, uri: Uri, headers: HeaderMap,
     (StatusCode::OK, answer.encode_to_vec())
 }
 
-fn seen(span: opentelemetry_proto::tonic::trace::v1::Span) -> Seen {
+fn seen(span: opentelemetry_proto::tonic::trace::v1::Span) -> ReceivedSpan {
     let status = span.status.unwrap_or_default();
-    Seen {
+    ReceivedSpan {
         trace: hexadecimal(&span.trace_id),
         id: hexadecimal(&span.span_id),
         parent: hexadecimal(&span.parent_span_id),

@@ -13,7 +13,7 @@ use tokio::task::AbortHandle;
 
 /// What happens to bytes on their way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Weather {
+pub enum FaultProfile {
     #[default]
     Clear,
     /// Every chunk comes so much later.
@@ -27,16 +27,16 @@ pub enum Weather {
 }
 
 /// The sky over all connections: the weather, how often they were cut, and where the server is.
-type Sky = (Weather, u64, SocketAddr);
+type SharedFault = (FaultProfile, u64, SocketAddr);
 
 /// A running relay; stops when dropped.
-pub struct TcpRelay {
+pub struct FaultProxy {
     address: SocketAddr,
-    sky: watch::Sender<Sky>,
+    sky: watch::Sender<SharedFault>,
     task: AbortHandle,
 }
 
-impl TcpRelay {
+impl FaultProxy {
     /// Listens on a free port of loopback and relays to `target`.
     ///
     /// # Errors
@@ -44,7 +44,7 @@ impl TcpRelay {
     pub async fn start(target: SocketAddr) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let address = listener.local_addr()?;
-        let (sky, seen) = watch::channel((Weather::Clear, 0, target));
+        let (sky, seen) = watch::channel((FaultProfile::Clear, 0, target));
         let task = tokio::spawn(async move {
             while let Ok((client, _)) = listener.accept().await {
                 tokio::spawn(relay(client, seen.clone()));
@@ -58,7 +58,7 @@ impl TcpRelay {
     }
 
     /// From now on.
-    pub fn set(&self, weather: Weather) {
+    pub fn set(&self, weather: FaultProfile) {
         self.sky.send_modify(|sky| sky.0 = weather);
     }
 
@@ -73,16 +73,16 @@ impl TcpRelay {
     }
 }
 
-impl Drop for TcpRelay {
+impl Drop for FaultProxy {
     fn drop(&mut self) {
         self.task.abort();
         self.cut();
     }
 }
 
-async fn relay(client: TcpStream, mut sky: watch::Receiver<Sky>) {
+async fn relay(client: TcpStream, mut sky: watch::Receiver<SharedFault>) {
     let (weather, cuts, target) = *sky.borrow();
-    if weather == Weather::Refusing {
+    if weather == FaultProfile::Refusing {
         return;
     }
     let Ok(server) = TcpStream::connect(target).await else { return };
@@ -100,26 +100,26 @@ async fn relay(client: TcpStream, mut sky: watch::Receiver<Sky>) {
     }
 }
 
-async fn pump(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, mut sky: watch::Receiver<Sky>) {
+async fn pump(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, mut sky: watch::Receiver<SharedFault>) {
     let mut buffer = vec![0u8; 64 << 10];
     loop {
         let Ok(read @ 1..) = from.read(&mut buffer).await else { return };
         let weather = sky.borrow_and_update().0;
         let passes = match weather {
-            Weather::Clear | Weather::Refusing => read,
-            Weather::Delayed(delay) => {
+            FaultProfile::Clear | FaultProfile::Refusing => read,
+            FaultProfile::Delayed(delay) => {
                 tokio::time::sleep(delay).await;
                 read
             }
-            Weather::Stalled => {
-                if sky.wait_for(|sky| sky.0 != Weather::Stalled).await.is_err() {
+            FaultProfile::Stalled => {
+                if sky.wait_for(|sky| sky.0 != FaultProfile::Stalled).await.is_err() {
                     return;
                 }
                 read
             }
-            Weather::Truncating => read / 2,
+            FaultProfile::Truncating => read / 2,
         };
-        if to.write_all(&buffer[..passes]).await.is_err() || weather == Weather::Truncating {
+        if to.write_all(&buffer[..passes]).await.is_err() || weather == FaultProfile::Truncating {
             return;
         }
     }
@@ -153,20 +153,20 @@ mod tests {
 
     #[tokio::test]
     async fn bytes_pass_in_clear_weather_and_in_no_other() {
-        let relay = TcpRelay::start(echo().await).await.unwrap();
+        let relay = FaultProxy::start(echo().await).await.unwrap();
         let mut stream = TcpStream::connect(relay.address()).await.unwrap();
         assert_eq!(said(&mut stream, b"hello").await.as_deref(), Some(&b"hello"[..]));
-        relay.set(Weather::Stalled);
+        relay.set(FaultProfile::Stalled);
         assert_eq!(said(&mut stream, b"x").await, None);
-        relay.set(Weather::Clear);
+        relay.set(FaultProfile::Clear);
         let mut late = [0u8; 1];
         stream.read_exact(&mut late).await.unwrap();
         relay.cut();
         assert_eq!(stream.read(&mut late).await.unwrap_or(0), 0);
-        relay.set(Weather::Truncating);
+        relay.set(FaultProfile::Truncating);
         let mut stream = TcpStream::connect(relay.address()).await.unwrap();
         assert_eq!(said(&mut stream, b"hello").await, None);
-        relay.set(Weather::Refusing);
+        relay.set(FaultProfile::Refusing);
         let mut stream = TcpStream::connect(relay.address()).await.unwrap();
         assert_eq!(said(&mut stream, b"hello").await, None);
     }

@@ -24,9 +24,9 @@ use futures::{FutureExt as _, StreamExt as _, stream};
 use tokio::net::TcpListener;
 use tokio::task::AbortHandle;
 
-pub use self::fault::{Fault, FaultRates, UnknownFault};
+pub use self::fault::{FaultRates, ProviderFault, UnknownFault};
 pub use self::vector::vector_of;
-use self::wire::Asked;
+use self::wire::EmbeddingCall;
 use anamnesis_core::clock::{Entropy, SeededEntropy};
 
 /// What the server does with `encoding_format: base64`.
@@ -100,7 +100,7 @@ pub fn model_environment(dimension: usize) -> Vec<(String, String)> {
 
 /// What the server has seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Counts {
+pub struct RequestCounts {
     pub requests: u64,
     /// Texts that were answered with a vector.
     pub texts: u64,
@@ -109,16 +109,16 @@ pub struct Counts {
 /// A running server; stops when dropped.
 pub struct FakeProvider {
     address: SocketAddr,
-    shared: Arc<Shared>,
+    shared: Arc<ProviderState>,
     task: AbortHandle,
 }
 
-struct Shared {
+struct ProviderState {
     options: FakeOptions,
     entropy: SeededEntropy,
     requests: AtomicU64,
     texts: AtomicU64,
-    script: Mutex<VecDeque<Option<Fault>>>,
+    script: Mutex<VecDeque<Option<ProviderFault>>>,
     traceparents: Mutex<Vec<Option<String>>>,
 }
 
@@ -130,7 +130,7 @@ impl FakeProvider {
     pub async fn start(options: FakeOptions) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let address = listener.local_addr()?;
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(ProviderState {
             entropy: SeededEntropy::new(options.seed),
             options,
             requests: AtomicU64::new(0),
@@ -159,8 +159,8 @@ impl FakeProvider {
         format!("http://{}/v1/projects/p/locations/l", self.address)
     }
 
-    pub fn counts(&self) -> Counts {
-        Counts {
+    pub fn counts(&self) -> RequestCounts {
+        RequestCounts {
             requests: self.shared.requests.load(Ordering::Relaxed),
             texts: self.shared.texts.load(Ordering::Relaxed),
         }
@@ -172,7 +172,7 @@ impl FakeProvider {
     }
 
     /// What happens to the next requests, one each; after them the rates hold again.
-    pub fn script(&self, faults: impl IntoIterator<Item = Option<Fault>>) {
+    pub fn script(&self, faults: impl IntoIterator<Item = Option<ProviderFault>>) {
         self.shared.lock_script().extend(faults);
     }
 }
@@ -183,12 +183,12 @@ impl Drop for FakeProvider {
     }
 }
 
-impl Shared {
-    fn lock_script(&self) -> MutexGuard<'_, VecDeque<Option<Fault>>> {
+impl ProviderState {
+    fn lock_script(&self) -> MutexGuard<'_, VecDeque<Option<ProviderFault>>> {
         self.script.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    fn next_fault(&self) -> Option<Fault> {
+    fn next_fault(&self) -> Option<ProviderFault> {
         if let Some(scripted) = self.lock_script().pop_front() {
             return scripted;
         }
@@ -201,7 +201,7 @@ impl Shared {
     }
 }
 
-async fn answer(State(shared): State<Arc<Shared>>, uri: Uri, headers: HeaderMap, body: Bytes) -> Response {
+async fn answer(State(shared): State<Arc<ProviderState>>, uri: Uri, headers: HeaderMap, body: Bytes) -> Response {
     let options = &shared.options;
     let traceparent = headers.get("traceparent").and_then(|value| value.to_str().ok()).map(str::to_owned);
     shared.traceparents.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push(traceparent);
@@ -216,10 +216,10 @@ async fn answer(State(shared): State<Arc<Shared>>, uri: Uri, headers: HeaderMap,
         tokio::time::sleep(options.latency).await;
     }
     let fault = shared.next_fault();
-    if let Some(refusal) = fault.and_then(Fault::refusal) {
+    if let Some(refusal) = fault.and_then(ProviderFault::refusal) {
         return refused(fault, refusal);
     }
-    let Ok(asked) = Asked::read(uri.path(), &body, options) else {
+    let Ok(asked) = EmbeddingCall::read(uri.path(), &body, options) else {
         return json(
             StatusCode::BAD_REQUEST,
             br#"{"error":{"message":"invalid","type":"invalid_request_error"}}"#.to_vec(),
@@ -239,14 +239,14 @@ async fn answer(State(shared): State<Arc<Shared>>, uri: Uri, headers: HeaderMap,
 }
 
 /// The body as it should be, or ending badly.
-fn delivered(body: Vec<u8>, fault: Option<Fault>, stall: Duration) -> Response {
+fn delivered(body: Vec<u8>, fault: Option<ProviderFault>, stall: Duration) -> Response {
     let half = body.len() / 2;
     let split = |mut body: Vec<u8>| {
         let rest = body.split_off(half);
         (Bytes::from(body), Bytes::from(rest))
     };
     match fault {
-        Some(Fault::SlowBody) => {
+        Some(ProviderFault::SlowBody) => {
             let (first, second) = split(body);
             let late = async move {
                 tokio::time::sleep(stall).await;
@@ -254,22 +254,22 @@ fn delivered(body: Vec<u8>, fault: Option<Fault>, stall: Duration) -> Response {
             };
             streamed(Body::from_stream(stream::iter([Ok(first)]).chain(stream::once(late))))
         }
-        Some(Fault::Reset) => {
+        Some(ProviderFault::Reset) => {
             let (first, _) = split(body);
             streamed(Body::from_stream(stream::iter([Ok(first), Err(io::Error::from(io::ErrorKind::ConnectionReset))])))
         }
-        Some(Fault::Oversize) => {
+        Some(ProviderFault::Oversize) => {
             let space = Bytes::from_static(&[b' '; 65_536]);
             streamed(Body::from_stream(stream::iter(std::iter::repeat_n(space, 4_096)).map(Ok::<_, Infallible>)))
         }
-        Some(Fault::NotJson) => json(StatusCode::OK, b"<html>Bad gateway</html>".to_vec()),
+        Some(ProviderFault::NotJson) => json(StatusCode::OK, b"<html>Bad gateway</html>".to_vec()),
         _ => json(StatusCode::OK, body),
     }
 }
 
-fn refused(fault: Option<Fault>, refusal: StatusCode) -> Response {
+fn refused(fault: Option<ProviderFault>, refusal: StatusCode) -> Response {
     let mut response = json(refusal, br#"{"error":{"message":"fault","type":"server_error"}}"#.to_vec());
-    if let Some(Fault::TooManyRequests { retry_after: Some(seconds) }) = fault {
+    if let Some(ProviderFault::TooManyRequests { retry_after: Some(seconds) }) = fault {
         response.headers_mut().insert(header::RETRY_AFTER, seconds.into());
     }
     response

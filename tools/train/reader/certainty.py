@@ -1,4 +1,4 @@
-"""Fits how surely the rules read a finding (crates/extraction/src/certainty/weights.tsv), from rows of whole documents that are known to be
+"""Fits how surely the rules read a finding (crates/extraction/src/confidence/weights.tsv), from rows of whole documents that are known to be
 right or wrong.
 
     score_facts.py SET.jsonl… --anamnesis PROGRAM --profile fast --rows rows.jsonl

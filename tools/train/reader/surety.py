@@ -1,9 +1,9 @@
-"""Fits how surely a finding is read (crates/extraction/src/careful/surety.tsv), from rows of whole documents that are known to be right or wrong.
+"""Fits how surely a finding is read (crates/extraction/src/fusion/calibration.tsv), from rows of whole documents that are known to be right or wrong.
 
     score_facts.py SET.jsonl… --anamnesis PROGRAM --profile careful --everything --rows rows.jsonl
     anamnesis extract --reader-file FILE --explain documents.ndjson > findings.ndjson      made of the same sets by --documents
     python3 surety.py --sets SET.jsonl… --documents documents.ndjson     writes the documents for `extract`, and ends
-    python3 surety.py --sets SET.jsonl… --rows rows.jsonl --findings findings.ndjson --out surety.tsv
+    python3 surety.py --sets SET.jsonl… --rows rows.jsonl --findings findings.ndjson --out calibration.tsv
 
 A logistic regression with a weight for each feature, and for each group a bias, a weight for support and one for each mark. Printed: log loss and
 reliability of predictions made for hands that were left out, then of the fit. The same input gives the same bytes.

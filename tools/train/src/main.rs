@@ -6,7 +6,7 @@ mod commands {
     pub(crate) mod risk;
 }
 
-use anamnesis::cli::{Context, Exit, Failure};
+use anamnesis::cli::{CliError, Context, Exit};
 use clap::{Parser, Subcommand};
 
 /// Trains the linear models of redaction and of risk, and measures what redaction does to meaning.
@@ -31,7 +31,7 @@ enum Command {
 
 fn main() -> std::process::ExitCode {
     let cli = Cli::parse();
-    let result: Result<Exit, Failure> = match cli.command {
+    let result: Result<Exit, CliError> = match cli.command {
         Command::Redaction(args) => commands::redaction::run(&args),
         Command::Risk(args) => commands::risk::run(&args),
         Command::Meaning(args) => commands::meaning::run(&args, &cli.context),

@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use anamnesis_extraction::Extractor;
-use anamnesis_redaction::{People, Policy, Redactor, SurrogateKey};
+use anamnesis_redaction::{KnownPeople, RedactionPolicy, Redactor, SurrogateKey};
 use anamnesis_text::{Document, Language};
 use anamnesis_train::meaning::{Frames, Line, Report, compare, read};
 
@@ -57,7 +57,7 @@ fn held(report: &Report) {
 
 #[test]
 fn redaction_of_every_set_and_of_ten_thousand_clean_sentences_turns_no_finding_round_and_loses_few() {
-    let (redactor, extractor) = (Redactor::builtin(Policy::default()), Extractor::shared());
+    let (redactor, extractor) = (Redactor::builtin(RedactionPolicy::default()), Extractor::shared());
     let mut paths = sets("tests/data/redaction");
     paths.extend(sets("models/redaction/training/marked"));
     let marked: Vec<Line> = paths.iter().flat_map(|path| lines_of(path)).collect();
@@ -76,8 +76,8 @@ fn redaction_of_every_set_and_of_ten_thousand_clean_sentences_turns_no_finding_r
 
 fn redacted(language: Language, text: &str) -> String {
     let document = Document::plain(text, language);
-    let redactor = Redactor::builtin(Policy::default());
-    redactor.redact(&document, &People::default(), &SurrogateKey::new([3; 32])).unwrap().document().text.clone()
+    let redactor = Redactor::builtin(RedactionPolicy::default());
+    redactor.redact(&document, &KnownPeople::default(), &SurrogateKey::new([3; 32])).unwrap().document().text.clone()
 }
 
 #[test]

@@ -6,13 +6,13 @@ use chrono::{DateTime, Utc};
 use serde::Serialize;
 use uuid::Uuid;
 
-use super::{Block, Hash, Head, NO_BLOCK, Salter, Stored, hash_of, unhex, unsigned_are_old};
-use crate::code::codes;
+use super::{Block, Hash, Head, NO_BLOCK, Salter, StoredEntry, hash_of, unhex, unsigned_are_old};
+use crate::coded_enum::codes;
 use crate::ids::OrgId;
 
 codes!(
     /// What is wrong with an entry or a block.
-    Fault {
+    ChainFault {
         /// The block's hash is not that of its columns.
         BlockChanged = "block_changed",
         /// The block does not follow the one before.
@@ -36,7 +36,7 @@ codes!(
 
 codes!(
     /// What the check of a chain says.
-    Verdict {
+    ChainVerdict {
         /// Nothing is wrong, and a head that was kept elsewhere is in the chain.
         Witnessed = "witnessed",
         /// Nothing is wrong with what is there; that nothing was cut off or written again, nobody can say without a head.
@@ -50,17 +50,17 @@ codes!(
 
 /// A fault with its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Finding {
-    pub fault: Fault,
+pub struct ChainFinding {
+    pub fault: ChainFault,
     pub block: Option<u64>,
     pub entry: Option<Uuid>,
 }
 
 /// What a check found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Report {
+pub struct ChainReport {
     pub org: OrgId,
-    pub verdict: Verdict,
+    pub verdict: ChainVerdict,
     pub blocks: u64,
     pub entries: u64,
     /// Not yet in a block.
@@ -72,7 +72,7 @@ pub struct Report {
     /// Heads that were given and are in the chain.
     pub witnesses: u64,
     /// At most [`MOST_FINDINGS`].
-    pub findings: Vec<Finding>,
+    pub findings: Vec<ChainFinding>,
     /// All of them.
     pub faults: u64,
 }
@@ -81,7 +81,7 @@ pub struct Report {
 pub const MOST_FINDINGS: usize = 100;
 
 /// Checks the chain of one organisation, block by block, in one pass.
-pub struct Check<'a> {
+pub struct ChainCheck<'a> {
     salter: &'a dyn Salter,
     /// What was sealed since may not have been purged.
     term_began: DateTime<Utc>,
@@ -93,22 +93,22 @@ pub struct Check<'a> {
     diverged: u64,
     /// When the first block was sealed.
     first: Option<DateTime<Utc>>,
-    report: Report,
+    report: ChainReport,
 }
 
 /// The action of the entry that says that others were erased; its outcome is their number.
 pub const ERASED: &str = "audit_erased";
 
-impl<'a> Check<'a> {
+impl<'a> ChainCheck<'a> {
     /// `heads`: those of this organisation that were kept elsewhere. `term_began`: entries sealed since must be there.
     pub fn new(org: OrgId, salter: &'a dyn Salter, heads: &[Head], term_began: DateTime<Utc>) -> Self {
         let mut by_number: BTreeMap<u64, Vec<Hash>> = BTreeMap::new();
         for head in heads.iter().filter(|head| head.org == org) {
             by_number.entry(head.block).or_default().push(unhex(&head.hash).unwrap_or(NO_BLOCK));
         }
-        let report = Report {
+        let report = ChainReport {
             org,
-            verdict: Verdict::Unanchored,
+            verdict: ChainVerdict::Unanchored,
             blocks: 0,
             entries: 0,
             unsealed: 0,
@@ -132,60 +132,60 @@ impl<'a> Check<'a> {
         }
     }
 
-    fn fault(&mut self, fault: Fault, block: Option<u64>, entry: Option<Uuid>) {
+    fn fault(&mut self, fault: ChainFault, block: Option<u64>, entry: Option<Uuid>) {
         self.report.faults += 1;
-        self.diverged += u64::from(fault == Fault::HeadMissing);
+        self.diverged += u64::from(fault == ChainFault::HeadMissing);
         if self.report.findings.len() < MOST_FINDINGS {
-            self.report.findings.push(Finding { fault, block, entry });
+            self.report.findings.push(ChainFinding { fault, block, entry });
         }
     }
 
     /// The next block, with its entries in the order of their ids.
-    pub fn block(&mut self, block: &Block, entries: &[Stored]) {
+    pub fn block(&mut self, block: &Block, entries: &[StoredEntry]) {
         let number = Some(block.number);
         self.first.get_or_insert(block.sealed_at);
         self.report.blocks += 1;
         if block.hash != block.computed() || block.org != self.report.org.0 {
-            self.fault(Fault::BlockChanged, number, None);
+            self.fault(ChainFault::BlockChanged, number, None);
         }
         let (expected, previous) = self.before.map_or((0, NO_BLOCK), |(number, hash)| (number + 1, hash));
         if block.number != expected {
-            self.fault(Fault::BlockMissing, number, None);
+            self.fault(ChainFault::BlockMissing, number, None);
         } else if block.previous != previous {
-            self.fault(Fault::BlockUnlinked, number, None);
+            self.fault(ChainFault::BlockUnlinked, number, None);
         }
         self.before = Some((block.number, block.hash));
         for head in self.heads.remove(&block.number).unwrap_or_default() {
             if head == block.hash {
                 self.report.witnesses += 1;
             } else {
-                self.fault(Fault::HeadMissing, number, None);
+                self.fault(ChainFault::HeadMissing, number, None);
             }
         }
         if block.purged_before.is_some() {
             self.report.purged += block.entries;
             if block.sealed_at >= self.term_began || !entries.is_empty() {
-                self.fault(Fault::PurgedTooEarly, number, None);
+                self.fault(ChainFault::PurgedTooEarly, number, None);
             }
             return;
         }
-        let leaves: Vec<Hash> = entries.iter().map(Stored::leaf).collect();
+        let leaves: Vec<Hash> = entries.iter().map(StoredEntry::leaf).collect();
         if leaves.len() as u64 != block.entries || hash_of(&leaves) != block.leaves {
-            self.fault(Fault::EntriesChanged, number, None);
+            self.fault(ChainFault::EntriesChanged, number, None);
         }
         for stored in entries {
             self.entry(stored, block.sealed_at);
         }
     }
 
-    fn entry(&mut self, stored: &Stored, sealed_at: DateTime<Utc>) {
+    fn entry(&mut self, stored: &StoredEntry, sealed_at: DateTime<Utc>) {
         let (id, block) = (Some(stored.entry.id), stored.block);
         self.report.entries += 1;
         if let Some((_, by)) = stored.erased {
             self.report.erased += 1;
             *self.erasures.entry(by).or_default() += 1;
             if stored.salt != Some(stored.salt_of_erased(self.salter)) {
-                self.fault(Fault::EntryNotAuthentic, block, id);
+                self.fault(ChainFault::EntryNotAuthentic, block, id);
             }
             return;
         }
@@ -193,11 +193,11 @@ impl<'a> Check<'a> {
             None => {
                 self.report.unsigned += 1;
                 if !unsigned_are_old(self.first, sealed_at) {
-                    self.fault(Fault::EntryNotAuthentic, block, id);
+                    self.fault(ChainFault::EntryNotAuthentic, block, id);
                 }
             }
             Some(salt) if *salt != self.salter.salt(&stored.entry.content()) => {
-                self.fault(Fault::EntryNotAuthentic, block, id);
+                self.fault(ChainFault::EntryNotAuthentic, block, id);
             }
             Some(_) if stored.entry.action == ERASED => {
                 self.said.insert(stored.entry.id, stored.entry.outcome.parse().unwrap_or_default());
@@ -207,32 +207,32 @@ impl<'a> Check<'a> {
     }
 
     /// An entry that is in no block: it waits for one, or names one that there is not.
-    pub fn outside(&mut self, stored: &Stored, now: DateTime<Utc>) {
+    pub fn outside(&mut self, stored: &StoredEntry, now: DateTime<Utc>) {
         match stored.block {
             None => self.report.unsealed += 1,
-            Some(_) => self.fault(Fault::EntryAstray, stored.block, Some(stored.entry.id)),
+            Some(_) => self.fault(ChainFault::EntryAstray, stored.block, Some(stored.entry.id)),
         }
         self.entry(stored, now);
     }
 
     /// The verdict.
-    pub fn end(mut self) -> Report {
+    pub fn end(mut self) -> ChainReport {
         for (by, count) in std::mem::take(&mut self.erasures) {
             // Of those that were erased, some may be past their term meanwhile.
             let said = self.said.get(&by).copied().unwrap_or_default();
             if count > said || (count < said && self.report.purged == 0) {
-                self.fault(Fault::EntryErasedUnsaid, None, Some(by));
+                self.fault(ChainFault::EntryErasedUnsaid, None, Some(by));
             }
         }
         for number in std::mem::take(&mut self.heads).into_keys() {
-            self.fault(Fault::HeadMissing, Some(number), None);
+            self.fault(ChainFault::HeadMissing, Some(number), None);
         }
         let changed = self.report.faults > self.diverged;
         self.report.verdict = match (changed, self.diverged > 0, self.report.witnesses > 0) {
-            (true, ..) => Verdict::Invalid,
-            (false, true, _) => Verdict::Diverged,
-            (false, false, true) => Verdict::Witnessed,
-            (false, false, false) => Verdict::Unanchored,
+            (true, ..) => ChainVerdict::Invalid,
+            (false, true, _) => ChainVerdict::Diverged,
+            (false, false, true) => ChainVerdict::Witnessed,
+            (false, false, false) => ChainVerdict::Unanchored,
         };
         self.report
     }

@@ -5,9 +5,9 @@ use proptest::prelude::*;
 use super::*;
 
 /// A key of the store.
-struct Key(u8);
+struct TestKey(u8);
 
-impl Salter for Key {
+impl Salter for TestKey {
     fn salt(&self, content: &[u8]) -> Salt {
         let mut salt = [0; 16];
         salt.copy_from_slice(&hash("key", &[&[self.0], content])[..16]);
@@ -19,8 +19,8 @@ fn at(second: i64) -> DateTime<Utc> {
     DateTime::from_timestamp(1_700_000_000 + second, 0).unwrap()
 }
 
-fn entry(n: u128) -> Stored {
-    let entry = Entry {
+fn entry(n: u128) -> StoredEntry {
+    let entry = AuditEntry {
         org: Uuid::from_u128(1),
         id: Uuid::from_u128(n),
         at: at(n as i64),
@@ -33,17 +33,17 @@ fn entry(n: u128) -> Stored {
         subject: None,
         outcome: "done".to_owned(),
     };
-    let salt = Key(1).salt(&entry.content());
-    Stored { entry, salt: Some(salt), block: None, erased: None }
+    let salt = TestKey(1).salt(&entry.content());
+    StoredEntry { entry, salt: Some(salt), block: None, erased: None }
 }
 
 /// Blocks of these sizes, in one chain.
-fn chain(sizes: &[u64]) -> Vec<(Block, Vec<Stored>)> {
-    let (mut out, mut n) = (Vec::<(Block, Vec<Stored>)>::new(), 0);
+fn chain(sizes: &[u64]) -> Vec<(Block, Vec<StoredEntry>)> {
+    let (mut out, mut n) = (Vec::<(Block, Vec<StoredEntry>)>::new(), 0);
     for size in sizes {
-        let mut entries: Vec<Stored> = (0..*size).map(|i| entry(n + u128::from(i) + 1)).collect();
+        let mut entries: Vec<StoredEntry> = (0..*size).map(|i| entry(n + u128::from(i) + 1)).collect();
         n += u128::from(*size);
-        let leaves: Vec<Hash> = entries.iter().map(Stored::leaf).collect();
+        let leaves: Vec<Hash> = entries.iter().map(StoredEntry::leaf).collect();
         let block = Block::seal(Uuid::from_u128(1), out.last().map(|(block, _)| block), &leaves, at(n as i64));
         entries.iter_mut().for_each(|stored| stored.block = Some(block.number));
         out.push((block, entries));
@@ -51,8 +51,8 @@ fn chain(sizes: &[u64]) -> Vec<(Block, Vec<Stored>)> {
     out
 }
 
-fn checked(chain: &[(Block, Vec<Stored>)], heads: &[Head]) -> Report {
-    let mut check = Check::new(OrgId(Uuid::from_u128(1)), &Key(1), heads, at(-1_000_000));
+fn checked(chain: &[(Block, Vec<StoredEntry>)], heads: &[Head]) -> ChainReport {
+    let mut check = ChainCheck::new(OrgId(Uuid::from_u128(1)), &TestKey(1), heads, at(-1_000_000));
     chain.iter().for_each(|(block, entries)| check.block(block, entries));
     check.end()
 }
@@ -60,10 +60,10 @@ fn checked(chain: &[(Block, Vec<Stored>)], heads: &[Head]) -> Report {
 #[test]
 fn a_whole_chain_is_unanchored_without_a_head_and_witnessed_with_one() {
     let chain = chain(&[3, 1, 5]);
-    assert_eq!(checked(&chain, &[]).verdict, Verdict::Unanchored);
+    assert_eq!(checked(&chain, &[]).verdict, ChainVerdict::Unanchored);
     let heads: Vec<Head> = chain.iter().map(|(block, _)| block.head()).collect();
     let report = checked(&chain, &heads);
-    assert_eq!((report.verdict, report.witnesses, report.entries), (Verdict::Witnessed, 3, 9));
+    assert_eq!((report.verdict, report.witnesses, report.entries), (ChainVerdict::Witnessed, 3, 9));
 }
 
 #[test]
@@ -71,27 +71,27 @@ fn a_chain_that_is_written_again_with_the_key_diverges_from_its_head() {
     let head = chain(&[3, 2])[1].0.head();
     let other = chain(&[2, 3]);
     let report = checked(&other, std::slice::from_ref(&head));
-    assert_eq!((report.verdict, report.findings[0].fault), (Verdict::Diverged, Fault::HeadMissing));
+    assert_eq!((report.verdict, report.findings[0].fault), (ChainVerdict::Diverged, ChainFault::HeadMissing));
     let cut = chain(&[3]);
-    assert_eq!(checked(&cut, &[head]).verdict, Verdict::Diverged);
+    assert_eq!(checked(&cut, &[head]).verdict, ChainVerdict::Diverged);
 }
 
 #[test]
 fn an_entry_without_the_key_of_the_store_is_not_authentic_though_its_chain_is_whole() {
     let mut forged = chain(&[2]);
     forged[0].1[1].entry.actor = "dr-lopez".to_owned();
-    forged[0].1[1].salt = Some(Key(2).salt(&forged[0].1[1].entry.content()));
-    let leaves: Vec<Hash> = forged[0].1.iter().map(Stored::leaf).collect();
+    forged[0].1[1].salt = Some(TestKey(2).salt(&forged[0].1[1].entry.content()));
+    let leaves: Vec<Hash> = forged[0].1.iter().map(StoredEntry::leaf).collect();
     forged[0].0 = Block::seal(Uuid::from_u128(1), None, &leaves, forged[0].0.sealed_at);
     let report = checked(&forged, &[]);
-    assert_eq!((report.verdict, report.findings[0].fault), (Verdict::Invalid, Fault::EntryNotAuthentic));
+    assert_eq!((report.verdict, report.findings[0].fault), (ChainVerdict::Invalid, ChainFault::EntryNotAuthentic));
 }
 
 /// As of a program before the trail was chained, and as of a person who has no key.
 #[test]
 fn an_entry_without_a_salt_is_old_in_the_first_blocks_and_forged_in_later_ones() {
     let old = chain(&[2, 1]);
-    for (block, verdict) in [(0, Verdict::Unanchored), (1, Verdict::Invalid)] {
+    for (block, verdict) in [(0, ChainVerdict::Unanchored), (1, ChainVerdict::Invalid)] {
         let mut changed = old.clone();
         changed[block].1[0].salt = None;
         if block == 1 {
@@ -99,7 +99,7 @@ fn an_entry_without_a_salt_is_old_in_the_first_blocks_and_forged_in_later_ones()
         }
         let mut before: Option<Block> = None;
         for (block, entries) in &mut changed {
-            let leaves: Vec<Hash> = entries.iter().map(Stored::leaf).collect();
+            let leaves: Vec<Hash> = entries.iter().map(StoredEntry::leaf).collect();
             *block = Block::seal(block.org, before.as_ref(), &leaves, block.sealed_at);
             before = Some(block.clone());
         }
@@ -113,10 +113,10 @@ fn what_is_left_of_an_erased_entry_cannot_be_changed_and_nothing_is_erased_unsai
     let by = Uuid::from_u128(500);
     let stored = &chain[0].1[0];
     let mut left = stored.without_persons(stored.leaf(), by);
-    left.salt = Some(left.salt_of_erased(&Key(1)));
+    left.salt = Some(left.salt_of_erased(&TestKey(1)));
     chain[0].1[0] = left.clone();
-    let with = |changed: &Stored, said: Option<&str>| {
-        let mut check = Check::new(OrgId(Uuid::from_u128(1)), &Key(1), &[], at(-1_000_000));
+    let with = |changed: &StoredEntry, said: Option<&str>| {
+        let mut check = ChainCheck::new(OrgId(Uuid::from_u128(1)), &TestKey(1), &[], at(-1_000_000));
         let mut entries = chain[0].1.clone();
         entries[0] = changed.clone();
         check.block(&chain[0].0, &entries);
@@ -124,17 +124,17 @@ fn what_is_left_of_an_erased_entry_cannot_be_changed_and_nothing_is_erased_unsai
             let mut say = entry(500);
             say.entry.action = ERASED.to_owned();
             say.entry.outcome = count.to_owned();
-            say.salt = Some(Key(1).salt(&say.entry.content()));
+            say.salt = Some(TestKey(1).salt(&say.entry.content()));
             check.outside(&say, at(100));
         }
         check.end().verdict
     };
-    assert_eq!(with(&left, Some("1")), Verdict::Unanchored);
-    assert_eq!(with(&left, None), Verdict::Invalid, "nobody says that it was erased");
-    assert_eq!(with(&left, Some("2")), Verdict::Invalid, "two were said to be erased");
+    assert_eq!(with(&left, Some("1")), ChainVerdict::Unanchored);
+    assert_eq!(with(&left, None), ChainVerdict::Invalid, "nobody says that it was erased");
+    assert_eq!(with(&left, Some("2")), ChainVerdict::Invalid, "two were said to be erased");
     let mut changed = left.clone();
     changed.entry.action = "read_profile".to_owned();
-    assert_eq!(with(&changed, Some("1")), Verdict::Invalid);
+    assert_eq!(with(&changed, Some("1")), ChainVerdict::Invalid);
 }
 
 #[test]
@@ -170,6 +170,6 @@ proptest! {
             _ => entry.at += chrono::TimeDelta::microseconds(1),
         }
         prop_assume!(*entry != before);
-        prop_assert_eq!(checked(&changed, &[]).verdict, Verdict::Invalid);
+        prop_assert_eq!(checked(&changed, &[]).verdict, ChainVerdict::Invalid);
     }
 }

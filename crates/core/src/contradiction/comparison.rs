@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use super::vocabulary::{
     AMOUNT, CHANGES, FUNCTION_CUES, MOVING, NO_COMPARATIVE, NO_OPERAND, NO_SECOND_THING, PREFERRING, VALUE,
 };
-use crate::wording::{Word, denies};
+use crate::wording::{FoldedWord, denies};
 use anamnesis_text::{Language, stems};
 
 /// Words before a joint in which its degree stands: "lleva peor los festivos que".
@@ -18,19 +18,19 @@ const SECOND_REACH: usize = 7;
 
 /// What is compared, and which of the two is ahead.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Comparison {
+pub(super) struct ComparativeClause {
     /// Stems before the joint: the first thing and what is said of both.
     before: BTreeSet<String>,
     /// Stems after it: the second thing.
     after: BTreeSet<String>,
     /// The words that these stems are of.
     second: Vec<String>,
-    measure: Measure,
+    measure: ComparisonMeasure,
     more: bool,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-enum Measure {
+enum ComparisonMeasure {
     /// Better or worse, easier or harder, preferred.
     Value,
     /// More or less of something.
@@ -39,13 +39,13 @@ enum Measure {
     Named(String),
 }
 
-impl Comparison {
+impl ComparativeClause {
     /// Every comparison of a text between two things that both are named: no time ("better than last year"), no number.
-    pub(super) fn all(words: &[Word], language: Language) -> Vec<Self> {
+    pub(super) fn all(words: &[FoldedWord], language: Language) -> Vec<Self> {
         (1..words.len()).filter_map(|joint| Self::at(words, joint, language)).collect()
     }
 
-    fn at(words: &[Word], joint: usize, language: Language) -> Option<Self> {
+    fn at(words: &[FoldedWord], joint: usize, language: Language) -> Option<Self> {
         let start = words[..joint].iter().rposition(ends_sentence).map_or(0, |sign| sign + 1);
         let (degree, measure, more) = degree(words, start, joint)?;
         let end = second_end(words, joint + 1);
@@ -83,7 +83,7 @@ impl Comparison {
 }
 
 /// Whether a text compares with a time that moves on: "worse than last week".
-pub(super) fn compares_with_time(words: &[Word]) -> bool {
+pub(super) fn compares_with_time(words: &[FoldedWord]) -> bool {
     (1..words.len()).any(|joint| {
         let end = second_end(words, joint + 1);
         words[joint].is(&["than", "que", "q"])
@@ -93,11 +93,11 @@ pub(super) fn compares_with_time(words: &[Word]) -> bool {
 }
 
 /// The word of degree that a joint belongs to, what it measures, and whether the first thing is ahead.
-fn degree(words: &[Word], start: usize, joint: usize) -> Option<(usize, Measure, bool)> {
+fn degree(words: &[FoldedWord], start: usize, joint: usize) -> Option<(usize, ComparisonMeasure, bool)> {
     let word = &words[joint];
     let from = start.max(joint.saturating_sub(DEGREE_REACH));
     let near = || (from..joint).rev();
-    let preferred = || near().find(|at| words[*at].is(PREFERRING)).map(|at| (at, Measure::Value, true));
+    let preferred = || near().find(|at| words[*at].is(PREFERRING)).map(|at| (at, ComparisonMeasure::Value, true));
     let before = &words[joint - 1];
     if word.is(&["to", "over", "a"]) {
         return preferred().filter(|(at, ..)| joint - at > 1);
@@ -111,27 +111,27 @@ fn degree(words: &[Word], start: usize, joint: usize) -> Option<(usize, Measure,
             (_, true) => Some(false),
             _ => None,
         };
-        let value = VALUE.iter().find_map(of).map(|more| (at, Measure::Value, more));
-        value.or_else(|| AMOUNT.iter().find_map(of).map(|more| (at, Measure::Amount, more)))
+        let value = VALUE.iter().find_map(of).map(|more| (at, ComparisonMeasure::Value, more));
+        value.or_else(|| AMOUNT.iter().find_map(of).map(|more| (at, ComparisonMeasure::Amount, more)))
     };
     let english = word.is(&["than", "then"]);
     let named = || {
         let at = near().find(|at| english && is_comparative(&words[*at]))?;
-        Some((at, Measure::Named(words[at].folded.clone()), true))
+        Some((at, ComparisonMeasure::Named(words[at].folded.clone()), true))
     };
     // "Then" is "than" only right after its degree.
-    let near_enough = |found: &(usize, Measure, bool)| !word.is(&["then"]) || joint - found.0 == 1;
+    let near_enough = |found: &(usize, ComparisonMeasure, bool)| !word.is(&["then"]) || joint - found.0 == 1;
     near().find_map(listed).or_else(named).or_else(preferred).filter(near_enough)
 }
 
 /// "Closer", "louder": a word that ends as an English comparative.
-fn is_comparative(word: &Word) -> bool {
+fn is_comparative(word: &FoldedWord) -> bool {
     word.folded.len() > 4 && word.folded.ends_with("er") && !word.is(NO_COMPARATIVE)
 }
 
-fn second_end(words: &[Word], from: usize) -> usize {
+fn second_end(words: &[FoldedWord], from: usize) -> usize {
     let limit = words.len().min(from + SECOND_REACH);
-    let stops = |word: &Word| {
+    let stops = |word: &FoldedWord| {
         word.is_sign()
             || word.is(&[
                 "per", "because", "porque", "if", "si", "when", "cuando", "but", "pero", "y", "and", "since", "does",
@@ -142,7 +142,7 @@ fn second_end(words: &[Word], from: usize) -> usize {
 }
 
 /// Whether a word may name a thing.
-fn names(word: &Word) -> bool {
+fn names(word: &FoldedWord) -> bool {
     let adverb = word.folded.len() > 5 && (word.folded.ends_with("ly") || word.folded.ends_with("mente"));
     !word.is_sign() && !adverb && !word.is(FUNCTION_CUES) && !word.is(NO_OPERAND) && !denies(&word.folded)
 }
@@ -153,7 +153,7 @@ fn differ_in_gender(one: &str, other: &str) -> bool {
     one != other && one.len() == other.len() && ends(one).is_some_and(|root| ends(other) == Some(root))
 }
 
-fn content(words: &[Word], language: Language) -> BTreeSet<String> {
+fn content(words: &[FoldedWord], language: Language) -> BTreeSet<String> {
     words.iter().filter(|word| names(word)).flat_map(|word| stems(&word.folded, language)).collect()
 }
 
@@ -163,21 +163,21 @@ fn covers(thing: &BTreeSet<String>, among: &BTreeSet<String>) -> bool {
     shared > 0 && shared * 3 >= thing.len() * 2
 }
 
-fn ends_sentence(word: &Word) -> bool {
+fn ends_sentence(word: &FoldedWord) -> bool {
     word.is_sign() && matches!(word.folded.as_str(), "." | ";" | "?" | "!" | "¿" | "¡")
 }
 
-fn starts_with_digit(word: &Word) -> bool {
+fn starts_with_digit(word: &FoldedWord) -> bool {
     word.folded.starts_with(|c: char| c.is_ascii_digit())
 }
 
 /// "Worse since the switch to venlafaxine", "desde el cambio me siento mejor": what else is named with the change, where it
 /// is said how things are since then.
-pub(super) fn since_a_change(words: &[Word], language: Language) -> Option<BTreeSet<String>> {
+pub(super) fn since_a_change(words: &[FoldedWord], language: Language) -> Option<BTreeSet<String>> {
     let since = words.iter().position(|word| word.is(&["since", "desde"]))?;
     let behind = || words[since + 1..].iter().take(CHANGE_REACH).take_while(|word| !word.is_sign());
     let valued = words.iter().any(|word| VALUE.iter().any(|(one, other)| word.is(one) || word.is(other)));
-    let named = |word: &&Word| {
+    let named = |word: &&FoldedWord| {
         !word.is(CHANGES) && !word.is(FUNCTION_CUES) && !word.is(NO_SECOND_THING) && !word.is(NO_OPERAND)
     };
     (valued && behind().any(|word| word.is(CHANGES)))

@@ -7,7 +7,7 @@ use half::slice::HalfFloatSliceExt as _;
 const LANES: usize = 8;
 
 /// Dot product of two stored vectors; `None` when their dimensions differ, or for what is no number. The same number on
-/// every processor: products of 32 bits, summed in eight lanes of 64, whoever does it.
+/// every processor: products of 32 bits, summed in eight lanes of 64.
 pub fn dot(one: &[u8], other: &[u8]) -> Option<f64> {
     if one.len() != other.len() || one.is_empty() {
         return None;

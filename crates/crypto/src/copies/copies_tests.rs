@@ -3,7 +3,7 @@
 use futures::TryStreamExt as _;
 
 use super::*;
-use crate::table::{DataKey, Entry, FORMAT, Header, KeyTable as _, SqliteTable, Stamp};
+use crate::table::{DataKey, FORMAT, KeyEntry, KeyStoreHeader, KeyStoreStamp, KeyTable as _, SqliteTable};
 
 const ID: Uuid = Uuid::from_u128(0xA1);
 
@@ -11,8 +11,8 @@ fn scope(patient: u128) -> Scope {
     Scope::new(OrgId(Uuid::from_u128(1)), PatientId(Uuid::from_u128(patient))).unwrap()
 }
 
-fn header(generation: u64) -> Header {
-    Header { id: ID, format: FORMAT, root: "local:x".to_owned(), wrapped: vec![1], check: [4; 32], generation }
+fn header(generation: u64) -> KeyStoreHeader {
+    KeyStoreHeader { id: ID, format: FORMAT, root: "local:x".to_owned(), wrapped: vec![1], check: [4; 32], generation }
 }
 
 fn key(version: u32, byte: u8) -> DataKey {
@@ -20,11 +20,11 @@ fn key(version: u32, byte: u8) -> DataKey {
 }
 
 /// A key file with patients 1 to 3, the second with a later key, the third erased.
-async fn made(path: &Path) -> Stamp {
+async fn made(path: &Path) -> KeyStoreStamp {
     let table = SqliteTable::at(path);
     table.create(&header(1), false).await.unwrap();
     let keys = [(scope(1), key(1, 1)), (scope(2), key(1, 2)), (scope(2), key(2, 3)), (scope(3), key(1, 4))];
-    let seen = table.insert(Stamp { id: ID, generation: 1 }, &keys, 5).await.unwrap();
+    let seen = table.insert(KeyStoreStamp { id: ID, generation: 1 }, &keys, 5).await.unwrap();
     table.destroy(seen, scope(3), 77).await.unwrap()
 }
 
@@ -56,7 +56,7 @@ async fn a_copy_that_was_cut_or_is_no_database_is_damaged() {
     for bytes in [&whole[..whole.len() / 2], &whole[..whole.len() - 4_096], &whole[..20], b"else", b""] {
         std::fs::write(&path, bytes).unwrap();
         assert_eq!(known(&path).await, Err(damaged(&path)), "{} bytes", bytes.len());
-        let erased = Known { stamp: None, patients: HashMap::from([(scope(1), Some(8))]) };
+        let erased = KeyFileSummary { stamp: None, patients: HashMap::from([(scope(1), Some(8))]) };
         assert_eq!(inherit(&path, &erased).await, Err(damaged(&path)), "{} bytes", bytes.len());
     }
     assert_eq!(known(&dir.path().join("absent")).await.unwrap_err(), damaged(&dir.path().join("absent")));
@@ -68,15 +68,15 @@ async fn erasures_that_another_file_knows_are_made_here_too_and_no_key_comes_bac
     let path = dir.path().join("keys");
     let stamp = made(&path).await;
     let patients = HashMap::from([(scope(1), None), (scope(2), Some(8)), (scope(3), Some(9)), (scope(4), Some(10))]);
-    let other = Known { stamp: Some((ID, 40)), patients };
+    let other = KeyFileSummary { stamp: Some((ID, 40)), patients };
     assert_eq!(inherit(&path, &other).await, Ok(2), "the second patient's, and one who was never here");
     let found = known(&path).await.unwrap();
     let expected = [(scope(1), None), (scope(2), Some(8)), (scope(3), Some(77)), (scope(4), Some(10))];
     assert_eq!(found.patients, HashMap::from(expected));
     assert_eq!(found.stamp, Some((ID, 41)), "newer than both");
     let (_, entries) = SqliteTable::at(&path).find(&[scope(1), scope(2)]).await.unwrap();
-    assert_eq!(entries[&scope(1)], Entry::Keys(vec![key(1, 1)]));
-    assert_eq!(entries[&scope(2)], Entry::Destroyed, "its later key is gone as well");
+    assert_eq!(entries[&scope(1)], KeyEntry::Keys(vec![key(1, 1)]));
+    assert_eq!(entries[&scope(2)], KeyEntry::Destroyed, "its later key is gone as well");
     let bytes = std::fs::read(&path).unwrap();
     assert!(!bytes.windows(4).any(|part| part == [3; 4] || part == [2; 4]), "no destroyed key is left in the file");
     assert_eq!(inherit(&path, &other).await, Ok(0), "once is enough");
@@ -89,7 +89,7 @@ async fn a_newer_file_grows_by_one_over_itself_where_the_other_is_older() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("keys");
     let stamp = made(&path).await;
-    let other = Known { stamp: None, patients: HashMap::from([(scope(1), Some(8))]) };
+    let other = KeyFileSummary { stamp: None, patients: HashMap::from([(scope(1), Some(8))]) };
     assert_eq!(inherit(&path, &other).await, Ok(1));
     assert_eq!(known(&path).await.unwrap().stamp, Some((ID, stamp.generation + 1)));
 }

@@ -30,14 +30,14 @@ const NEXT: &str = "UPDATE key_store SET generation = max(generation, $1) + 1";
 
 /// What a key file knows, without any key.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub struct Known {
+pub struct KeyFileSummary {
     /// Id and generation, where the file has a header.
     pub stamp: Option<(Uuid, u64)>,
     /// When the key was destroyed (microseconds), for patients who were erased.
     pub patients: HashMap<Scope, Option<i64>>,
 }
 
-impl Known {
+impl KeyFileSummary {
     /// Patients who were erased.
     pub fn erased(&self) -> usize {
         self.patients.values().filter(|destroyed| destroyed.is_some()).count()
@@ -68,7 +68,7 @@ async fn opened(path: &Path, write: bool) -> Result<SqliteConnection, KeyError> 
     options.connect().await.map_err(|_| damaged(path))
 }
 
-/// Copies a key file into one that is not there yet, beside readers and writers. Nothing that was deleted is in it.
+/// Copies a key file into one that is not there yet, while others read and write. Nothing that was deleted is in it.
 ///
 /// # Errors
 /// [`KeyError::File`] when one of them cannot be read or made.
@@ -87,7 +87,7 @@ pub async fn copy(from: &Path, to: &Path) -> Result<(), KeyError> {
 ///
 /// # Errors
 /// [`KeyError::Damaged`] for one that is damaged or not there.
-pub async fn known(path: &Path) -> Result<Known, KeyError> {
+pub async fn known(path: &Path) -> Result<KeyFileSummary, KeyError> {
     let failed = |_| damaged(path);
     let mut table = opened(path, false).await?;
     let whole: String = sqlx::query_scalar("PRAGMA integrity_check(1)").fetch_one(&mut table).await.map_err(failed)?;
@@ -108,7 +108,7 @@ pub async fn known(path: &Path) -> Result<Known, KeyError> {
     let patients = rows.iter().map(|(org, patient, destroyed)| Some((scope(org, patient)?, *destroyed)));
     let patients = patients.collect::<Option<_>>().ok_or_else(|| damaged(path))?;
     table.close().await.map_err(failed)?;
-    Ok(Known { stamp, patients })
+    Ok(KeyFileSummary { stamp, patients })
 }
 
 /// Destroys in this file what another one knows to be destroyed; how many keys that were. The generation grows past the
@@ -116,7 +116,7 @@ pub async fn known(path: &Path) -> Result<Known, KeyError> {
 ///
 /// # Errors
 /// [`KeyError::Damaged`] when the file cannot be read or written.
-pub async fn inherit(path: &Path, other: &Known) -> Result<u64, KeyError> {
+pub async fn inherit(path: &Path, other: &KeyFileSummary) -> Result<u64, KeyError> {
     let failed = |_| damaged(path);
     let mut table = opened(path, true).await?;
     let later: i64 = sqlx::query_scalar(LATER).fetch_one(&mut table).await.map_err(failed)?;

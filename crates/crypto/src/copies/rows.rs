@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use super::opened;
 use crate::KeyError;
-use crate::table::{Header, KeyTable as _, SqliteTable, TableState};
+use crate::table::{KeyStoreHeader, KeyTable as _, SqliteTable, TableState};
 
 const FIRST: &str = "INSERT INTO data_key (org_id, patient_id, kek, wrapped, created_at, destroyed_at) \
      VALUES ($1, $2, $3, $4, $5, $6)";
@@ -54,7 +54,7 @@ impl KeyFileWriter {
     ///
     /// # Errors
     /// [`KeyError::Exists`] where there is a key file already, [`KeyError::File`].
-    pub(crate) async fn new(path: &Path, header: &Header, keks: &[KekRow]) -> Result<Self, KeyError> {
+    pub(crate) async fn new(path: &Path, header: &KeyStoreHeader, keks: &[KekRow]) -> Result<Self, KeyError> {
         if path.exists() {
             return Err(KeyError::Exists { place: path.display().to_string() });
         }
@@ -99,7 +99,7 @@ impl KeyFileWriter {
 
 /// A key file that is read from its first to its last row.
 pub(crate) struct KeyFileReader {
-    pub(crate) header: Header,
+    pub(crate) header: KeyStoreHeader,
     pub(crate) keks: Vec<KekRow>,
     connection: SqliteConnection,
     place: String,

@@ -34,7 +34,7 @@ impl std::fmt::Debug for AwsRoot {
 }
 
 /// What a refusal means.
-enum Refusal {
+enum AwsRefusal {
     /// Credentials that were good may have been replaced.
     Credentials(KeyError),
     Final(KeyError),
@@ -59,7 +59,7 @@ impl AwsRoot {
         }
     }
 
-    async fn encrypt(&self, client: &Client, context: &str, plain: &[u8]) -> Result<Vec<u8>, Refusal> {
+    async fn encrypt(&self, client: &Client, context: &str, plain: &[u8]) -> Result<Vec<u8>, AwsRefusal> {
         let answer = client
             .encrypt()
             .key_id(&self.config.key)
@@ -68,10 +68,10 @@ impl AwsRoot {
             .send()
             .await
             .map_err(|error| self.refusal(&error))?;
-        answer.ciphertext_blob.map(Blob::into_inner).ok_or(Refusal::Final(KeyError::Transient))
+        answer.ciphertext_blob.map(Blob::into_inner).ok_or(AwsRefusal::Final(KeyError::Transient))
     }
 
-    async fn decrypt(&self, client: &Client, context: &str, wrapped: &[u8]) -> Result<Zeroizing<Vec<u8>>, Refusal> {
+    async fn decrypt(&self, client: &Client, context: &str, wrapped: &[u8]) -> Result<Zeroizing<Vec<u8>>, AwsRefusal> {
         let answer = client
             .decrypt()
             // Named, so that a ciphertext of another key is not opened because we may use that one too.
@@ -81,10 +81,10 @@ impl AwsRoot {
             .send()
             .await
             .map_err(|error| self.refusal(&error))?;
-        answer.plaintext.map(|blob| Zeroizing::new(blob.into_inner())).ok_or(Refusal::Final(KeyError::Transient))
+        answer.plaintext.map(|blob| Zeroizing::new(blob.into_inner())).ok_or(AwsRefusal::Final(KeyError::Transient))
     }
 
-    fn refusal<E, R>(&self, error: &SdkError<E, R>) -> Refusal
+    fn refusal<E, R>(&self, error: &SdkError<E, R>) -> AwsRefusal
     where
         E: ProvideErrorMetadata + std::error::Error + 'static,
         R: std::fmt::Debug,
@@ -93,44 +93,46 @@ impl AwsRoot {
         let SdkError::ServiceError(answer) = error else { return self.unsent(error) };
         match answer.err().code().unwrap_or_default() {
             "ExpiredTokenException" | "UnrecognizedClientException" | "InvalidClientTokenId" => {
-                Refusal::Credentials(denied("the credentials are not accepted"))
+                AwsRefusal::Credentials(denied("the credentials are not accepted"))
             }
             "AccessDeniedException" => {
-                Refusal::Final(denied("the identity lacks kms:Encrypt or kms:Decrypt on the key"))
+                AwsRefusal::Final(denied("the identity lacks kms:Encrypt or kms:Decrypt on the key"))
             }
             "InvalidSignatureException" | "IncompleteSignature" | "MissingAuthenticationTokenException" => {
-                Refusal::Final(denied("the credentials are not accepted: see the secret key and the machine's clock"))
+                AwsRefusal::Final(denied(
+                    "the credentials are not accepted: see the secret key and the machine's clock",
+                ))
             }
-            "NotFoundException" | "InvalidArnException" => Refusal::Final(denied("there is no such key")),
+            "NotFoundException" | "InvalidArnException" => AwsRefusal::Final(denied("there is no such key")),
             "DisabledException" | "KMSInvalidStateException" => {
-                Refusal::Final(denied("the key is disabled, or is to be deleted"))
+                AwsRefusal::Final(denied("the key is disabled, or is to be deleted"))
             }
-            "InvalidKeyUsageException" => Refusal::Final(denied("the key is not for encryption")),
+            "InvalidKeyUsageException" => AwsRefusal::Final(denied("the key is not for encryption")),
             "InvalidCiphertextException" | "IncorrectKeyException" => {
-                Refusal::Final(KeyError::WrongMaster { place: self.place.clone() })
+                AwsRefusal::Final(KeyError::WrongMaster { place: self.place.clone() })
             }
-            _ => Refusal::Final(KeyError::Transient),
+            _ => AwsRefusal::Final(KeyError::Transient),
         }
     }
 
     /// No answer of the service: the connection, its time limits, or no credentials to sign with.
-    fn unsent<E: std::error::Error + 'static, R: std::fmt::Debug>(&self, error: &SdkError<E, R>) -> Refusal {
+    fn unsent<E: std::error::Error + 'static, R: std::fmt::Debug>(&self, error: &SdkError<E, R>) -> AwsRefusal {
         // The library hides these types; nothing of the text goes further.
         let text = DisplayErrorContext(error).to_string().to_ascii_lowercase();
         let says = |words: &[&str]| words.iter().any(|word| text.contains(word));
         if matches!(error, SdkError::ConstructionFailure(_)) || says(&["missing region", "invalid configuration: "]) {
-            Refusal::Final(denied(&self.place, "no region is configured: set keys.aws.region"))
+            AwsRefusal::Final(denied(&self.place, "no region is configured: set keys.aws.region"))
         } else if says(&["accessdenied", "invalididentitytoken", "idprejectedclaim", "expiredtoken"]) {
-            Refusal::Final(denied(&self.place, "the role of the web identity or container is refused"))
+            AwsRefusal::Final(denied(&self.place, "the role of the web identity or container is refused"))
         } else if says(&["no providers in chain", "not loaded", "not enabled"]) {
-            Refusal::Final(denied(
+            AwsRefusal::Final(denied(
                 &self.place,
                 "no credentials are found: environment, web identity, container, instance",
             ))
         } else if says(&[transport::PLAIN]) {
-            Refusal::Final(denied(&self.place, transport::PLAIN))
+            AwsRefusal::Final(denied(&self.place, transport::PLAIN))
         } else {
-            Refusal::Final(KeyError::Transient)
+            AwsRefusal::Final(KeyError::Transient)
         }
     }
 }
@@ -145,7 +147,7 @@ impl RootKey for AwsRoot {
         let context = hex::encode(context);
         let first = self.encrypt(&self.client(false).await, &context, plain).await;
         let answer = match first {
-            Err(Refusal::Credentials(_)) => self.encrypt(&self.client(true).await, &context, plain).await,
+            Err(AwsRefusal::Credentials(_)) => self.encrypt(&self.client(true).await, &context, plain).await,
             answer => answer,
         };
         answer.map_err(KeyError::from)
@@ -155,17 +157,17 @@ impl RootKey for AwsRoot {
         let context = hex::encode(context);
         let first = self.decrypt(&self.client(false).await, &context, wrapped).await;
         let answer = match first {
-            Err(Refusal::Credentials(_)) => self.decrypt(&self.client(true).await, &context, wrapped).await,
+            Err(AwsRefusal::Credentials(_)) => self.decrypt(&self.client(true).await, &context, wrapped).await,
             answer => answer,
         };
         key_of(&answer.map_err(KeyError::from)?).ok_or(KeyError::Transient)
     }
 }
 
-impl From<Refusal> for KeyError {
-    fn from(refusal: Refusal) -> Self {
+impl From<AwsRefusal> for KeyError {
+    fn from(refusal: AwsRefusal) -> Self {
         match refusal {
-            Refusal::Credentials(error) | Refusal::Final(error) => error,
+            AwsRefusal::Credentials(error) | AwsRefusal::Final(error) => error,
         }
     }
 }

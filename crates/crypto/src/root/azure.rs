@@ -15,8 +15,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use zeroize::Zeroizing;
 
-use super::http::{Reply, Service};
-use super::token::Tokens;
+use super::http::{KeyServiceClient, ServiceReply};
+use super::token::TokenCache;
 use super::{RootKey, Variables, key_of};
 use crate::KeyError;
 use anamnesis_config::keys::{AzureConfig, KeyLimits};
@@ -27,21 +27,21 @@ const API: &str = "7.4";
 
 /// A key of a vault or of a Managed HSM.
 pub(crate) struct AzureRoot {
-    service: Service,
-    tokens: Tokens,
+    service: KeyServiceClient,
+    tokens: TokenCache,
     key: String,
     algorithm: String,
 }
 
 /// What is kept: the version that wrapped, and what it made.
 #[derive(Serialize, Deserialize)]
-struct Wrapped {
+struct AzureWrapped {
     version: String,
     value: String,
 }
 
 #[derive(Deserialize, zeroize::Zeroize, zeroize::ZeroizeOnDrop)]
-pub(crate) struct Answer {
+pub(crate) struct AzureReply {
     kid: String,
     value: String,
 }
@@ -71,12 +71,12 @@ impl AzureRoot {
             known.resource = identity::resource(endpoint.url());
         }
         let source = identity::source(&place, &known, limits, variables, &clock, &entropy)?;
-        let service = Service::new(&place, endpoint, Path::new(""), limits, entropy)?;
-        let tokens = Tokens::new(source, clock);
+        let service = KeyServiceClient::new(&place, endpoint, Path::new(""), limits, entropy)?;
+        let tokens = TokenCache::new(source, clock);
         Ok(Self { service, tokens, key: config.key.clone(), algorithm: config.algorithm.clone() })
     }
 
-    async fn call(&self, version: Option<&str>, act: &str, value: &[u8]) -> Result<Answer, KeyError> {
+    async fn call(&self, version: Option<&str>, act: &str, value: &[u8]) -> Result<AzureReply, KeyError> {
         let path: Vec<&str> = ["keys", &self.key].into_iter().chain(version).chain([act]).collect();
         let mut url = self.service.endpoint().join(&path);
         url.set_query(Some(&format!("api-version={API}")));
@@ -91,7 +91,7 @@ impl AzureRoot {
         if reply.is_success() { reply.json() } else { Err(self.refusal(&reply, act)) }
     }
 
-    fn refusal(&self, reply: &Reply, act: &str) -> KeyError {
+    fn refusal(&self, reply: &ServiceReply, act: &str) -> KeyError {
         match reply.status {
             401 => self.service.denied("the identity's token is not accepted"),
             403 if reply.says(&["keydisabled", "disabled"]) => self.service.denied("the key is disabled"),
@@ -115,13 +115,13 @@ impl RootKey for AzureRoot {
         let answer = self.call(None, "wrapkey", &both).await?;
         let version = answer.kid.rsplit('/').next().filter(|version| is_version(version)).ok_or(KeyError::Transient)?;
         URL_SAFE_NO_PAD.decode(&answer.value).map_err(|_| KeyError::Transient)?;
-        let wrapped = Wrapped { version: version.to_owned(), value: answer.value.clone() };
+        let wrapped = AzureWrapped { version: version.to_owned(), value: answer.value.clone() };
         serde_json::to_vec(&wrapped).map_err(|_| KeyError::Transient)
     }
 
     async fn unwrap(&self, context: &[u8], wrapped: &[u8]) -> Result<Zeroizing<[u8; 32]>, KeyError> {
         let wrong = || KeyError::WrongMaster { place: self.name() };
-        let wrapped: Wrapped = serde_json::from_slice(wrapped).map_err(|_| wrong())?;
+        let wrapped: AzureWrapped = serde_json::from_slice(wrapped).map_err(|_| wrong())?;
         let value = URL_SAFE_NO_PAD.decode(&wrapped.value).map_err(|_| wrong())?;
         // It becomes part of an address.
         let version = Some(wrapped.version.as_str()).filter(|version| is_version(version)).ok_or_else(wrong)?;

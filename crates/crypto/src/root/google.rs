@@ -14,8 +14,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use zeroize::Zeroizing;
 
-use super::http::{Reply, Service};
-use super::token::Tokens;
+use super::http::{KeyServiceClient, ServiceReply};
+use super::token::TokenCache;
 use super::{RootKey, Variables, key_of};
 use crate::KeyError;
 use anamnesis_config::keys::{GoogleConfig, KeyLimits};
@@ -26,14 +26,14 @@ const CRC32C: Crc<u32> = Crc::<u32>::new(&CRC_32_ISCSI);
 
 /// A symmetric key of Cloud KMS.
 pub(crate) struct GoogleRoot {
-    service: Service,
-    tokens: Tokens,
+    service: KeyServiceClient,
+    tokens: TokenCache,
     key: String,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Encrypted {
+struct EncryptReply {
     ciphertext: String,
     ciphertext_crc32c: String,
     #[serde(default)]
@@ -44,7 +44,7 @@ struct Encrypted {
 
 #[derive(Deserialize, zeroize::Zeroize, zeroize::ZeroizeOnDrop)]
 #[serde(rename_all = "camelCase")]
-struct Decrypted {
+struct DecryptReply {
     plaintext: String,
     plaintext_crc32c: String,
 }
@@ -70,11 +70,11 @@ impl GoogleRoot {
         let place = format!("google:{}", config.key);
         let endpoint = super::address(&place, &config.endpoint)?;
         let source = credentials::source(&place, config, limits, variables, &clock, &entropy)?;
-        let service = Service::new(&place, endpoint, Path::new(""), limits, entropy)?;
-        Ok(Self { service, tokens: Tokens::new(source, clock), key: config.key.clone() })
+        let service = KeyServiceClient::new(&place, endpoint, Path::new(""), limits, entropy)?;
+        Ok(Self { service, tokens: TokenCache::new(source, clock), key: config.key.clone() })
     }
 
-    async fn call(&self, act: &str, body: &Value) -> Result<Reply, KeyError> {
+    async fn call(&self, act: &str, body: &Value) -> Result<ServiceReply, KeyError> {
         let resource = format!("v1/{}:{act}", self.key);
         let url = self.service.endpoint().join(&resource.split('/').collect::<Vec<_>>());
         let body = Zeroizing::new(body.to_string());
@@ -88,7 +88,7 @@ impl GoogleRoot {
         if reply.is_success() { Ok(reply) } else { Err(self.refusal(&reply, act)) }
     }
 
-    fn refusal(&self, reply: &Reply, act: &str) -> KeyError {
+    fn refusal(&self, reply: &ServiceReply, act: &str) -> KeyError {
         match reply.status {
             401 => self.service.denied("the credentials are not accepted"),
             403 => self
@@ -118,7 +118,7 @@ impl RootKey for GoogleRoot {
             "additionalAuthenticatedData": STANDARD.encode(context),
             "additionalAuthenticatedDataCrc32c": sum(context),
         });
-        let answer: Encrypted = self.call("encrypt", &body).await?.json()?;
+        let answer: EncryptReply = self.call("encrypt", &body).await?.json()?;
         // Google wrapped something else than was sent, or its answer changed on its way: try again.
         let heard = answer.verified_plaintext_crc32c && answer.verified_additional_authenticated_data_crc32c;
         let wrapped = checked(&answer.ciphertext, &answer.ciphertext_crc32c)?;
@@ -132,7 +132,7 @@ impl RootKey for GoogleRoot {
             "additionalAuthenticatedData": STANDARD.encode(context),
             "additionalAuthenticatedDataCrc32c": sum(context),
         });
-        let answer: Decrypted = self.call("decrypt", &body).await?.json()?;
+        let answer: DecryptReply = self.call("decrypt", &body).await?.json()?;
         key_of(&checked(&answer.plaintext, &answer.plaintext_crc32c)?).ok_or(KeyError::Transient)
     }
 }

@@ -20,7 +20,7 @@ use anamnesis_transport::{Client, Endpoint, Options, SendError, Token};
 const LARGEST_ANSWER: usize = 256 * 1024;
 
 /// Connections to one host of a key service.
-pub(super) struct Service {
+pub(super) struct KeyServiceClient {
     client: Client,
     place: String,
     limits: KeyLimits,
@@ -28,21 +28,21 @@ pub(super) struct Service {
 }
 
 /// An answer that sending again would not change.
-pub(super) struct Reply {
+pub(super) struct ServiceReply {
     pub status: u16,
     pub headers: HeaderMap,
     pub body: Zeroizing<Vec<u8>>,
 }
 
 /// Why there is no such answer.
-enum Unanswered {
+enum RequestFailure {
     /// No answer, or one that asks to come again.
     Again { after: Option<Duration> },
     /// The request cannot be made: a token that is no header, an address of another host.
     Never,
 }
 
-impl Service {
+impl KeyServiceClient {
     /// `place` names the service in errors. `ca_file` may be empty.
     ///
     /// # Errors
@@ -83,7 +83,7 @@ impl Service {
     ///
     /// # Errors
     /// [`KeyError::Transient`] when attempts are spent.
-    pub(crate) async fn send(&self, make: impl Fn(&Client) -> RequestBuilder) -> Result<Reply, KeyError> {
+    pub(crate) async fn send(&self, make: impl Fn(&Client) -> RequestBuilder) -> Result<ServiceReply, KeyError> {
         let longest = Duration::from_millis(self.limits.longest_pause_ms);
         let mut seed = [0u8; 8];
         self.entropy.fill(&mut seed);
@@ -96,34 +96,36 @@ impl Service {
         (|| self.once(make(&self.client)))
             .retry(backoff)
             // A longer wish is served better by the caller's own retry than by a waiting request.
-            .when(|error| matches!(error, Unanswered::Again { after } if after.is_none_or(|after| after <= longest)))
+            .when(
+                |error| matches!(error, RequestFailure::Again { after } if after.is_none_or(|after| after <= longest)),
+            )
             .adjust(|error, planned| match error {
-                Unanswered::Again { after: Some(after) } => planned.map(|planned| planned.max(*after)),
+                RequestFailure::Again { after: Some(after) } => planned.map(|planned| planned.max(*after)),
                 _ => planned,
             })
             .await
             .map_err(|error| match error {
-                Unanswered::Again { .. } => KeyError::Transient,
-                Unanswered::Never => self.denied("the request cannot be made: see address and token"),
+                RequestFailure::Again { .. } => KeyError::Transient,
+                RequestFailure::Never => self.denied("the request cannot be made: see address and token"),
             })
     }
 
-    async fn once(&self, request: RequestBuilder) -> Result<Reply, Unanswered> {
+    async fn once(&self, request: RequestBuilder) -> Result<ServiceReply, RequestFailure> {
         let reply = self.client.send(request, &Token::None, LARGEST_ANSWER).await.map_err(|error| match error {
-            SendError::Request | SendError::Elsewhere => Unanswered::Never,
-            SendError::Timeout | SendError::Unreachable | SendError::TooLarge => Unanswered::Again { after: None },
+            SendError::Request | SendError::Elsewhere => RequestFailure::Never,
+            SendError::Timeout | SendError::Unreachable | SendError::TooLarge => RequestFailure::Again { after: None },
         })?;
         let status = reply.status.as_u16();
         // 412, 472 and 473: a Vault standby that has not caught up, or only stands by.
         if matches!(status, 408 | 412 | 425 | 429 | 472 | 473 | 500..=599) {
             let wish = reply.headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.trim().parse().ok());
-            return Err(Unanswered::Again { after: wish.map(Duration::from_secs) });
+            return Err(RequestFailure::Again { after: wish.map(Duration::from_secs) });
         }
-        Ok(Reply { status, headers: reply.headers, body: Zeroizing::new(reply.body) })
+        Ok(ServiceReply { status, headers: reply.headers, body: Zeroizing::new(reply.body) })
     }
 }
 
-impl Reply {
+impl ServiceReply {
     pub(crate) fn is_success(&self) -> bool {
         (200..300).contains(&self.status)
     }

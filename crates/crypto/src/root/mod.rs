@@ -4,13 +4,13 @@
 mod aws;
 #[cfg(feature = "kms-azure")]
 mod azure;
+#[cfg_attr(not(feature = "kms-vault"), allow(dead_code))]
+mod from_config;
 #[cfg(feature = "kms-google")]
 mod google;
 #[cfg_attr(not(feature = "kms-vault"), allow(dead_code))]
 mod http;
 mod local;
-#[cfg_attr(not(feature = "kms-vault"), allow(dead_code))]
-mod made;
 #[cfg_attr(not(feature = "kms-vault"), allow(dead_code))]
 mod token;
 #[cfg(feature = "kms-vault")]
@@ -24,12 +24,12 @@ use super::KeyError;
 pub(crate) use aws::AwsRoot;
 #[cfg(feature = "kms-azure")]
 pub(crate) use azure::AzureRoot;
+pub use from_config::service_root;
+#[allow(unused_imports, reason = "each is of use to some features")]
+use from_config::{address, key_of, set_or};
 #[cfg(feature = "kms-google")]
 pub(crate) use google::GoogleRoot;
 pub use local::{LocalRoot, parse_root};
-pub use made::service_root;
-#[allow(unused_imports, reason = "each is of use to some features")]
-use made::{address, key_of, set_or};
 #[cfg(feature = "kms-vault")]
 pub use vault::VaultRoot;
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use reqwest::header::HeaderMap;
 use zeroize::Zeroizing;
 
-use super::http::{Reply, Service, denied, form};
+use super::http::{KeyServiceClient, ServiceReply, denied, form};
 use super::*;
 use anamnesis_config::keys::{KeyLimits, KeysConfig, RootKind};
 use anamnesis_core::clock::{Clock, Entropy, SeededEntropy, SystemClock};
@@ -15,8 +15,8 @@ fn parts() -> (Arc<dyn Clock>, Arc<dyn Entropy>) {
     (Arc::new(SystemClock), Arc::new(SeededEntropy::new(1)))
 }
 
-fn reply(status: u16, body: &str) -> Reply {
-    Reply { status, headers: HeaderMap::new(), body: Zeroizing::new(body.as_bytes().to_vec()) }
+fn reply(status: u16, body: &str) -> ServiceReply {
+    ServiceReply { status, headers: HeaderMap::new(), body: Zeroizing::new(body.as_bytes().to_vec()) }
 }
 
 #[test]
@@ -94,8 +94,9 @@ fn a_ca_file_that_cannot_be_used_is_named() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("ca.pem");
     let place = file.display().to_string();
-    let of =
-        |path: &Path| Service::new("vault", endpoint(), path, KeyLimits::default(), Arc::clone(&entropy)).map(|_| ());
+    let of = |path: &Path| {
+        KeyServiceClient::new("vault", endpoint(), path, KeyLimits::default(), Arc::clone(&entropy)).map(|_| ())
+    };
     assert_eq!(of(Path::new("")), Ok(()), "none is asked for");
     assert_eq!(of(&file), Err(KeyError::File { place: place.clone() }), "missing");
     std::fs::write(&file, "no certificate").unwrap();

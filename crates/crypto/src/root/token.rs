@@ -10,7 +10,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 use tokio::sync::Mutex;
 use zeroize::Zeroizing;
 
-use super::http::{Reply, Service};
+use super::http::{KeyServiceClient, ServiceReply};
 use crate::KeyError;
 use anamnesis_core::clock::Clock;
 use anamnesis_transport::Client;
@@ -20,13 +20,13 @@ const EARLY: TimeDelta = TimeDelta::minutes(5);
 
 /// A token and until when it may be used.
 #[derive(Clone)]
-pub(super) struct Bearer {
+pub(super) struct BearerToken {
     secret: SecretString,
     /// `None`: ask again at each use.
     use_until: Option<DateTime<Utc>>,
 }
 
-impl Bearer {
+impl BearerToken {
     /// One that is read again at each use.
     pub(crate) fn once(secret: impl Into<SecretString>) -> Self {
         Self { secret: secret.into(), use_until: None }
@@ -44,17 +44,17 @@ impl Bearer {
 pub(super) trait TokenSource: Send + Sync {
     /// # Errors
     /// [`KeyError::Transient`] where the issuer does not answer, [`KeyError::Denied`] where it gives us none.
-    async fn fetch(&self) -> Result<Bearer, KeyError>;
+    async fn fetch(&self) -> Result<BearerToken, KeyError>;
 }
 
 /// The token of a service, shared by its calls.
-pub(super) struct Tokens {
+pub(super) struct TokenCache {
     source: Box<dyn TokenSource>,
-    held: Mutex<Option<Bearer>>,
+    held: Mutex<Option<BearerToken>>,
     clock: Arc<dyn Clock>,
 }
 
-impl Tokens {
+impl TokenCache {
     pub(crate) fn new(source: Box<dyn TokenSource>, clock: Arc<dyn Clock>) -> Self {
         Self { source, held: Mutex::new(None), clock }
     }
@@ -80,12 +80,12 @@ impl Tokens {
     /// Sends with a token. One that the service does not take (it was revoked, or ended early) is replaced once.
     ///
     /// # Errors
-    /// As [`Service::send`] and [`TokenSource::fetch`]. An answer 401 or 403 to a new token is an answer.
+    /// As [`KeyServiceClient::send`] and [`TokenSource::fetch`]. An answer 401 or 403 to a new token is an answer.
     pub(crate) async fn send(
         &self,
-        service: &Service,
+        service: &KeyServiceClient,
         make: impl Fn(&Client, &str) -> RequestBuilder,
-    ) -> Result<Reply, KeyError> {
+    ) -> Result<ServiceReply, KeyError> {
         let token = self.current(None).await?;
         let reply = service.send(|client| make(client, token.expose_secret())).await?;
         if !matches!(reply.status, 401 | 403) {
@@ -123,10 +123,10 @@ mod tests {
 
     #[async_trait]
     impl TokenSource for Counted {
-        async fn fetch(&self) -> Result<Bearer, KeyError> {
+        async fn fetch(&self) -> Result<BearerToken, KeyError> {
             match self.0.fetch_add(1, Ordering::SeqCst) + 1 {
                 9 => Err(KeyError::Transient),
-                n => Ok(Bearer::lasting(n.to_string(), self.1.now(), TimeDelta::minutes(10))),
+                n => Ok(BearerToken::lasting(n.to_string(), self.1.now(), TimeDelta::minutes(10))),
             }
         }
     }
@@ -135,7 +135,7 @@ mod tests {
     async fn a_token_is_kept_until_shortly_before_its_end_and_replaced_when_refused() {
         let (count, clock) = (Arc::new(AtomicU32::new(0)), Utc.with_ymd_and_hms(2026, 1, 1, 0, 0, 0).unwrap());
         let clock = Arc::new(ManualClock::at(clock));
-        let tokens = Tokens::new(Box::new(Counted(Arc::clone(&count), Arc::clone(&clock))), clock.clone());
+        let tokens = TokenCache::new(Box::new(Counted(Arc::clone(&count), Arc::clone(&clock))), clock.clone());
         let now = async |refused: Option<&str>| {
             let refused = refused.map(SecretString::from);
             tokens.current(refused.as_ref()).await.map(|secret| secret.expose_secret().to_owned())
@@ -156,7 +156,7 @@ mod tests {
     #[test]
     fn a_short_life_is_used_for_half_and_an_absurd_one_for_a_day() {
         let now = Utc.with_ymd_and_hms(2026, 1, 1, 0, 0, 0).unwrap();
-        let until = |life| Bearer::lasting("t", now, life).use_until.unwrap() - now;
+        let until = |life| BearerToken::lasting("t", now, life).use_until.unwrap() - now;
         assert_eq!(until(TimeDelta::seconds(60)), TimeDelta::seconds(30));
         assert_eq!(until(TimeDelta::hours(1)), TimeDelta::minutes(55));
         assert_eq!(until(TimeDelta::seconds(-5)), TimeDelta::zero());

@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 use tokio::task::AbortHandle;
 use zeroize::Zeroizing;
 
-use super::http::{Reply, Service};
-use super::token::Tokens;
+use super::http::{KeyServiceClient, ServiceReply};
+use super::token::TokenCache;
 use super::{RootKey, key_of};
 use crate::KeyError;
 use anamnesis_config::keys::{KeyLimits, VaultAuth, VaultConfig};
@@ -22,24 +22,24 @@ use anamnesis_transport::Client;
 
 /// A key of a Transit engine.
 pub struct VaultRoot {
-    inner: Arc<Inner>,
+    inner: Arc<TransitKey>,
     /// Renews a token that was given with a term. Ends with this value.
     renewal: Option<AbortHandle>,
 }
 
-struct Inner {
-    service: Service,
-    tokens: Tokens,
+struct TransitKey {
+    service: KeyServiceClient,
+    tokens: TokenCache,
     config: VaultConfig,
 }
 
 #[derive(Deserialize)]
-pub(crate) struct Answer {
-    data: Data,
+pub(crate) struct TransitReply {
+    data: TransitData,
 }
 
 #[derive(Deserialize, zeroize::Zeroize, zeroize::ZeroizeOnDrop)]
-struct Data {
+struct TransitData {
     #[serde(default)]
     ciphertext: String,
     #[serde(default)]
@@ -73,9 +73,10 @@ impl VaultRoot {
     ) -> Result<Self, KeyError> {
         let place = format!("vault:{}/{}", config.mount, config.key);
         let endpoint = super::address(&place, &config.url)?;
-        let service = |entropy| Service::new(&place, endpoint.clone(), &config.ca_file, limits, entropy);
+        let service = |entropy| KeyServiceClient::new(&place, endpoint.clone(), &config.ca_file, limits, entropy);
         let source = login::source(service(Arc::clone(&entropy))?, config, Arc::clone(&clock));
-        let inner = Inner { service: service(entropy)?, tokens: Tokens::new(source, clock), config: config.clone() };
+        let inner =
+            TransitKey { service: service(entropy)?, tokens: TokenCache::new(source, clock), config: config.clone() };
         Ok(Self { inner: Arc::new(inner), renewal: None })
     }
 
@@ -90,9 +91,9 @@ impl VaultRoot {
     }
 }
 
-impl Inner {
+impl TransitKey {
     /// Posts to `v1/PATH` and gives the answer, refusals included.
-    async fn post(&self, path: &str, body: &Value) -> Result<Reply, KeyError> {
+    async fn post(&self, path: &str, body: &Value) -> Result<ServiceReply, KeyError> {
         let url = under(&self.service, path);
         let body = Zeroizing::new(body.to_string());
         let make = |client: &Client, token: &str| {
@@ -102,7 +103,7 @@ impl Inner {
         self.tokens.send(&self.service, make).await
     }
 
-    async fn transit(&self, act: &str, context: &[u8], field: &str, value: &str) -> Result<Data, KeyError> {
+    async fn transit(&self, act: &str, context: &[u8], field: &str, value: &str) -> Result<TransitData, KeyError> {
         let context = STANDARD.encode(context);
         let mut body = json!({"associated_data": context});
         body[field] = json!(value);
@@ -110,10 +111,10 @@ impl Inner {
             body["context"] = json!(context);
         }
         let reply = self.post(&format!("{}/{act}/{}", self.config.mount, self.config.key), &body).await?;
-        if reply.is_success() { Ok(reply.json::<Answer>()?.data) } else { Err(self.refusal(&reply, act)) }
+        if reply.is_success() { Ok(reply.json::<TransitReply>()?.data) } else { Err(self.refusal(&reply, act)) }
     }
 
-    fn refusal(&self, reply: &Reply, act: &str) -> KeyError {
+    fn refusal(&self, reply: &ServiceReply, act: &str) -> KeyError {
         match reply.status {
             401 | 403 => self.service.denied("the token is invalid, or its policy does not permit encrypt and decrypt"),
             404 => self.service.denied("there is no Transit engine or key of this name"),
@@ -154,7 +155,7 @@ impl RootKey for VaultRoot {
 }
 
 /// `PATH` of Vault's API.
-fn under(service: &Service, path: &str) -> reqwest::Url {
+fn under(service: &KeyServiceClient, path: &str) -> reqwest::Url {
     service.endpoint().join(&std::iter::once("v1").chain(path.split('/')).collect::<Vec<_>>())
 }
 
@@ -187,7 +188,8 @@ mod tests {
     fn each_refusal_says_what_to_change_and_only_an_unreadable_ciphertext_is_the_wrong_key() {
         let root = root();
         let refused = |status: u16, body: &str, act: &str| {
-            let reply = Reply { status, headers: Default::default(), body: Zeroizing::new(body.as_bytes().to_vec()) };
+            let reply =
+                ServiceReply { status, headers: Default::default(), body: Zeroizing::new(body.as_bytes().to_vec()) };
             root.inner.refusal(&reply, act)
         };
         let wrong = KeyError::WrongMaster { place: "vault:transit/clinic".to_owned() };

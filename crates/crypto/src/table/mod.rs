@@ -18,7 +18,7 @@ pub const FORMAT: u32 = 1;
 
 /// What a key store says of itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Header {
+pub struct KeyStoreHeader {
     /// Made once, at `keys init`; the context that the root key binds.
     pub id: Uuid,
     pub format: u32,
@@ -41,19 +41,19 @@ pub enum TableState {
     Empty,
     /// Keys from before headers: wrapped by the local root itself.
     Legacy,
-    Ready(Header),
+    Ready(KeyStoreHeader),
 }
 
 /// Which key store answered, and how new it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Stamp {
+pub struct KeyStoreStamp {
     pub id: Uuid,
     pub generation: u64,
 }
 
-impl Stamp {
+impl KeyStoreStamp {
     /// Why a place that holds `found` takes no change from a process that has seen this.
-    fn refusing(self, found: Stamp, place: String) -> KeyError {
+    fn refusing(self, found: KeyStoreStamp, place: String) -> KeyError {
         if found.id != self.id {
             return KeyError::Foreign { place };
         }
@@ -73,7 +73,7 @@ pub struct DataKey {
 
 /// What the table holds of one patient.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Entry {
+pub enum KeyEntry {
     /// Oldest first, at least one.
     Keys(Vec<DataKey>),
     /// The patient was erased.
@@ -82,7 +82,7 @@ pub enum Entry {
 
 /// How much a table holds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct KeyCounts {
     /// Patients with keys.
     pub patients: u64,
     /// Patients whose keys were destroyed.
@@ -110,7 +110,7 @@ pub trait KeyTable: Send + Sync {
     ///
     /// # Errors
     /// [`KeyError::Exists`] where there is a header.
-    async fn create(&self, header: &Header, legacy: bool) -> Result<(), KeyError>;
+    async fn create(&self, header: &KeyStoreHeader, legacy: bool) -> Result<(), KeyError>;
 
     /// Some wrapped keys from before headers, with their patients: what shows whether a root key is the right one. None in
     /// a place that was never without a header.
@@ -119,30 +119,36 @@ pub trait KeyTable: Send + Sync {
     }
 
     /// Entries of those patients that have any.
-    async fn find(&self, scopes: &[Scope]) -> Result<(Stamp, HashMap<Scope, Entry>), KeyError>;
+    async fn find(&self, scopes: &[Scope]) -> Result<(KeyStoreStamp, HashMap<Scope, KeyEntry>), KeyError>;
 
     /// Adds keys, all or none, by one commit. A key that is there already (patient and version) stays as it is.
-    async fn insert(&self, seen: Stamp, keys: &[(Scope, DataKey)], at: i64) -> Result<Stamp, KeyError>;
+    async fn insert(&self, seen: KeyStoreStamp, keys: &[(Scope, DataKey)], at: i64) -> Result<KeyStoreStamp, KeyError>;
 
     /// Forgets all keys of a patient for good and remembers that there were some.
-    async fn destroy(&self, seen: Stamp, scope: Scope, at: i64) -> Result<Stamp, KeyError>;
+    async fn destroy(&self, seen: KeyStoreStamp, scope: Scope, at: i64) -> Result<KeyStoreStamp, KeyError>;
 
     /// Wrapped key-encryption keys of versions from 2, by version.
     async fn kek_versions(&self) -> Result<Vec<(u32, Vec<u8>)>, KeyError>;
 
     /// Adds a key-encryption key. Another process's key of the same version stays.
-    async fn add_kek(&self, seen: Stamp, version: u32, wrapped: &[u8], at: i64) -> Result<Stamp, KeyError>;
+    async fn add_kek(
+        &self,
+        seen: KeyStoreStamp,
+        version: u32,
+        wrapped: &[u8],
+        at: i64,
+    ) -> Result<KeyStoreStamp, KeyError>;
 
     /// The store key under another root key.
-    async fn set_root(&self, seen: Stamp, root: &str, wrapped: &[u8]) -> Result<Stamp, KeyError>;
+    async fn set_root(&self, seen: KeyStoreStamp, root: &str, wrapped: &[u8]) -> Result<KeyStoreStamp, KeyError>;
 
     /// Patients after `after`, in order of (organisation, patient), at most `limit`.
-    async fn page(&self, after: Option<Scope>, limit: u32) -> Result<Vec<(Scope, Entry)>, KeyError>;
+    async fn page(&self, after: Option<Scope>, limit: u32) -> Result<Vec<(Scope, KeyEntry)>, KeyError>;
 
     /// Replaces data keys (patient and version) by the same keys under another key-encryption key. Skips what was
     /// destroyed meanwhile.
-    async fn rewrap(&self, seen: Stamp, keys: &[(Scope, DataKey)]) -> Result<Stamp, KeyError>;
+    async fn rewrap(&self, seen: KeyStoreStamp, keys: &[(Scope, DataKey)]) -> Result<KeyStoreStamp, KeyError>;
 
     /// How much there is, `newest` being the newest version of key-encryption keys.
-    async fn counts(&self, newest: u32) -> Result<Counts, KeyError>;
+    async fn counts(&self, newest: u32) -> Result<KeyCounts, KeyError>;
 }

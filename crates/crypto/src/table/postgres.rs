@@ -13,7 +13,7 @@ use sqlx::{Executor as _, Postgres, Row as _, Transaction};
 use tokio::sync::OnceCell;
 use uuid::Uuid;
 
-use super::{Counts, DataKey, Entry, Header, KeyTable, Stamp, TableState};
+use super::{DataKey, KeyCounts, KeyEntry, KeyStoreHeader, KeyStoreStamp, KeyTable, TableState};
 use crate::KeyError;
 use anamnesis_core::ids::{OrgId, PatientId};
 use anamnesis_core::scope::Scope;
@@ -45,7 +45,7 @@ impl PostgresTable {
     }
 
     /// A transaction that changes the table, with the generation that it makes. It holds the header's row until it ends.
-    async fn change(&self, seen: Stamp) -> Result<(Transaction<'static, Postgres>, Stamp), KeyError> {
+    async fn change(&self, seen: KeyStoreStamp) -> Result<(Transaction<'static, Postgres>, KeyStoreStamp), KeyError> {
         let mut tx = self.begin().await?;
         let next = sqlx::query(NEXT).persistent(false).bind(seen.id).bind(seen.generation.cast_signed());
         if let Some(row) = next.fetch_optional(&mut *tx).await.map_err(|error| self.failed(&error))? {
@@ -57,7 +57,11 @@ impl PostgresTable {
         Err(seen.refusing(self.stamp(&row, 0, 1)?, self.place()))
     }
 
-    async fn commit(&self, tx: Transaction<'static, Postgres>, stamp: Stamp) -> Result<Stamp, KeyError> {
+    async fn commit(
+        &self,
+        tx: Transaction<'static, Postgres>,
+        stamp: KeyStoreStamp,
+    ) -> Result<KeyStoreStamp, KeyError> {
         tx.commit().await.map_err(|error| self.failed(&error))?;
         Ok(stamp)
     }
@@ -70,17 +74,17 @@ impl PostgresTable {
         self.database.failed(error)
     }
 
-    fn stamp(&self, row: &PgRow, id: usize, generation: usize) -> Result<Stamp, KeyError> {
+    fn stamp(&self, row: &PgRow, id: usize, generation: usize) -> Result<KeyStoreStamp, KeyError> {
         let generation: i64 = row.try_get(generation).map_err(|error| self.failed(&error))?;
         let id = row.try_get(id).map_err(|error| self.failed(&error))?;
-        Ok(Stamp { id, generation: u64::try_from(generation).map_err(|_| self.damaged())? })
+        Ok(KeyStoreStamp { id, generation: u64::try_from(generation).map_err(|_| self.damaged())? })
     }
 
-    fn header(&self, row: &PgRow) -> Result<Header, KeyError> {
+    fn header(&self, row: &PgRow) -> Result<KeyStoreHeader, KeyError> {
         let read = |error: sqlx::Error| self.failed(&error);
         let stamp = self.stamp(row, 0, 5)?;
         let (format, check): (i32, Vec<u8>) = (row.try_get(1).map_err(read)?, row.try_get(4).map_err(read)?);
-        Ok(Header {
+        Ok(KeyStoreHeader {
             id: stamp.id,
             format: u32::try_from(format).map_err(|_| self.damaged())?,
             root: row.try_get(2).map_err(read)?,
@@ -91,9 +95,9 @@ impl PostgresTable {
     }
 
     /// Rows of (organisation, patient, version, kek, wrapped) from column `at`, in that order, as entries.
-    fn entries(&self, rows: &[PgRow], at: usize) -> Result<Vec<(Scope, Entry)>, KeyError> {
+    fn entries(&self, rows: &[PgRow], at: usize) -> Result<Vec<(Scope, KeyEntry)>, KeyError> {
         let read = |error: sqlx::Error| self.failed(&error);
-        let mut entries: Vec<(Scope, Entry)> = Vec::with_capacity(rows.len());
+        let mut entries: Vec<(Scope, KeyEntry)> = Vec::with_capacity(rows.len());
         for row in rows {
             let (org, patient): (Option<Uuid>, Option<Uuid>) =
                 (row.try_get(at).map_err(read)?, row.try_get(at + 1).map_err(read)?);
@@ -105,10 +109,10 @@ impl PostgresTable {
             let wrapped: Option<Vec<u8>> = row.try_get(at + 4).map_err(read)?;
             let key = wrapped.map(|wrapped| DataKey { version, kek, wrapped });
             match (entries.last_mut(), key) {
-                (Some((last, Entry::Keys(keys))), Some(key)) if *last == scope => keys.push(key),
-                (Some((last, Entry::Destroyed)), _) if *last == scope => {}
-                (_, Some(key)) => entries.push((scope, Entry::Keys(vec![key]))),
-                (_, None) => entries.push((scope, Entry::Destroyed)),
+                (Some((last, KeyEntry::Keys(keys))), Some(key)) if *last == scope => keys.push(key),
+                (Some((last, KeyEntry::Destroyed)), _) if *last == scope => {}
+                (_, Some(key)) => entries.push((scope, KeyEntry::Keys(vec![key]))),
+                (_, None) => entries.push((scope, KeyEntry::Destroyed)),
             }
         }
         Ok(entries)
@@ -117,11 +121,11 @@ impl PostgresTable {
     /// Runs statements over keys as columns, `at` being their sixth argument where there is one.
     async fn write(
         &self,
-        seen: Stamp,
+        seen: KeyStoreStamp,
         statements: &[&'static str],
         keys: &[(Scope, DataKey)],
         at: Option<i64>,
-    ) -> Result<Stamp, KeyError> {
+    ) -> Result<KeyStoreStamp, KeyError> {
         let (mut tx, stamp) = self.change(seen).await?;
         let number = |n: u32| i32::try_from(n).map_err(|_| self.damaged());
         let orgs: Vec<Uuid> = keys.iter().map(|(scope, _)| scope.org().0).collect();
@@ -161,7 +165,7 @@ impl KeyTable for PostgresTable {
         rows.first().map_or(Ok(TableState::Empty), |row| self.header(row).map(TableState::Ready))
     }
 
-    async fn create(&self, header: &Header, _: bool) -> Result<(), KeyError> {
+    async fn create(&self, header: &KeyStoreHeader, _: bool) -> Result<(), KeyError> {
         let failed = |error: sqlx::Error| self.failed(&error);
         let mut tx = self.begin().await?;
         tx.execute(ALONE).await.map_err(failed)?;
@@ -174,7 +178,7 @@ impl KeyTable for PostgresTable {
         if made { Ok(()) } else { Err(KeyError::Exists { place: self.place() }) }
     }
 
-    async fn find(&self, scopes: &[Scope]) -> Result<(Stamp, HashMap<Scope, Entry>), KeyError> {
+    async fn find(&self, scopes: &[Scope]) -> Result<(KeyStoreStamp, HashMap<Scope, KeyEntry>), KeyError> {
         let orgs: Vec<Uuid> = scopes.iter().map(|scope| scope.org().0).collect();
         let patients: Vec<Uuid> = scopes.iter().map(|scope| scope.patient().0).collect();
         let mut tx = self.begin().await?;
@@ -184,11 +188,11 @@ impl KeyTable for PostgresTable {
         Ok((stamp, self.entries(&rows, 2)?.into_iter().collect()))
     }
 
-    async fn insert(&self, seen: Stamp, keys: &[(Scope, DataKey)], at: i64) -> Result<Stamp, KeyError> {
+    async fn insert(&self, seen: KeyStoreStamp, keys: &[(Scope, DataKey)], at: i64) -> Result<KeyStoreStamp, KeyError> {
         self.write(seen, &[FIRST, LATER], keys, Some(at)).await
     }
 
-    async fn destroy(&self, seen: Stamp, scope: Scope, at: i64) -> Result<Stamp, KeyError> {
+    async fn destroy(&self, seen: KeyStoreStamp, scope: Scope, at: i64) -> Result<KeyStoreStamp, KeyError> {
         let (mut tx, stamp) = self.change(seen).await?;
         for (statement, at) in [(DESTROY, Some(at)), (DESTROY_LATER, None)] {
             let query = sqlx::query(statement).persistent(false).bind(scope.org().0).bind(scope.patient().0);
@@ -209,21 +213,27 @@ impl KeyTable for PostgresTable {
         rows.into_iter().map(|(version, key)| Ok((number(version)?, key))).collect()
     }
 
-    async fn add_kek(&self, seen: Stamp, version: u32, wrapped: &[u8], at: i64) -> Result<Stamp, KeyError> {
+    async fn add_kek(
+        &self,
+        seen: KeyStoreStamp,
+        version: u32,
+        wrapped: &[u8],
+        at: i64,
+    ) -> Result<KeyStoreStamp, KeyError> {
         let (mut tx, stamp) = self.change(seen).await?;
         let query = sqlx::query(ADD_KEK).persistent(false).bind(i32::try_from(version).map_err(|_| self.damaged())?);
         query.bind(wrapped).bind(at).execute(&mut *tx).await.map_err(|error| self.failed(&error))?;
         self.commit(tx, stamp).await
     }
 
-    async fn set_root(&self, seen: Stamp, root: &str, wrapped: &[u8]) -> Result<Stamp, KeyError> {
+    async fn set_root(&self, seen: KeyStoreStamp, root: &str, wrapped: &[u8]) -> Result<KeyStoreStamp, KeyError> {
         let (mut tx, stamp) = self.change(seen).await?;
         let query = sqlx::query(SET_ROOT).persistent(false).bind(root).bind(wrapped);
         query.execute(&mut *tx).await.map_err(|error| self.failed(&error))?;
         self.commit(tx, stamp).await
     }
 
-    async fn page(&self, after: Option<Scope>, limit: u32) -> Result<Vec<(Scope, Entry)>, KeyError> {
+    async fn page(&self, after: Option<Scope>, limit: u32) -> Result<Vec<(Scope, KeyEntry)>, KeyError> {
         let (org, patient) = after.map_or((Uuid::nil(), Uuid::nil()), |scope| (scope.org().0, scope.patient().0));
         let mut tx = self.begin().await?;
         let query = sqlx::query(PAGE).persistent(false).bind(org).bind(patient).bind(i64::from(limit));
@@ -231,16 +241,16 @@ impl KeyTable for PostgresTable {
         self.entries(&rows, 0)
     }
 
-    async fn rewrap(&self, seen: Stamp, keys: &[(Scope, DataKey)]) -> Result<Stamp, KeyError> {
+    async fn rewrap(&self, seen: KeyStoreStamp, keys: &[(Scope, DataKey)]) -> Result<KeyStoreStamp, KeyError> {
         self.write(seen, &[REWRAP], keys, None).await
     }
 
-    async fn counts(&self, newest: u32) -> Result<Counts, KeyError> {
+    async fn counts(&self, newest: u32) -> Result<KeyCounts, KeyError> {
         let mut tx = self.begin().await?;
         let newest = i32::try_from(newest).map_err(|_| self.damaged())?;
         let row = sqlx::query_as::<_, (i64, i64, i64)>(COUNTS).persistent(false).bind(newest).fetch_one(&mut *tx).await;
         let (patients, erased, outdated) = row.map_err(|error| self.failed(&error))?;
         let [patients, erased, outdated] = [patients, erased, outdated].map(i64::cast_unsigned);
-        Ok(Counts { patients, erased, outdated })
+        Ok(KeyCounts { patients, erased, outdated })
     }
 }

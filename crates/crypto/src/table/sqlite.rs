@@ -13,7 +13,7 @@ use sqlx::{Row as _, Sqlite, Transaction};
 use tokio::sync::RwLock;
 use uuid::Uuid;
 
-use super::{Counts, DataKey, Entry, Header, KeyTable, Stamp, TableState};
+use super::{DataKey, KeyCounts, KeyEntry, KeyStoreHeader, KeyStoreStamp, KeyTable, TableState};
 use crate::KeyError;
 use crate::files::{identity, private_options};
 use anamnesis_core::ids::{OrgId, PatientId};
@@ -72,11 +72,11 @@ const COUNTS: &str = "SELECT count(*) FILTER (WHERE wrapped IS NOT NULL), count(
 pub struct SqliteTable {
     /// `None`: in memory.
     path: Option<PathBuf>,
-    open: RwLock<Option<Opened>>,
+    open: RwLock<Option<OpenSqliteTable>>,
 }
 
 #[derive(Debug, Clone)]
-struct Opened {
+struct OpenSqliteTable {
     pool: SqlitePool,
     /// Device and inode of the file when it was opened.
     file: Option<(u64, u64)>,
@@ -99,7 +99,7 @@ impl SqliteTable {
         if self.path.is_some() && file.is_none() {
             return Err(KeyError::Missing { place: self.place() });
         }
-        let current = |opened: &Opened| (opened.file == file).then(|| opened.pool.clone());
+        let current = |opened: &OpenSqliteTable| (opened.file == file).then(|| opened.pool.clone());
         if let Some(pool) = self.open.read().await.as_ref().and_then(current) {
             return Ok(pool);
         }
@@ -123,7 +123,7 @@ impl SqliteTable {
         if whole != "ok" {
             return Err(KeyError::Damaged { place: self.place() });
         }
-        *open = Some(Opened { pool: pool.clone(), file });
+        *open = Some(OpenSqliteTable { pool: pool.clone(), file });
         Ok(pool)
     }
 
@@ -144,12 +144,12 @@ impl SqliteTable {
         }
     }
 
-    fn header(&self, row: &SqliteRow) -> Result<Header, KeyError> {
+    fn header(&self, row: &SqliteRow) -> Result<KeyStoreHeader, KeyError> {
         let damaged = || KeyError::Damaged { place: self.place() };
         let read = |error: sqlx::Error| self.failed(&error);
         let check: Vec<u8> = row.try_get(4).map_err(read)?;
         let format: i64 = row.try_get(1).map_err(read)?;
-        Ok(Header {
+        Ok(KeyStoreHeader {
             id: self.stamp(row, 0, 5)?.id,
             format: u32::try_from(format).map_err(|_| damaged())?,
             root: row.try_get(2).map_err(read)?,
@@ -159,21 +159,21 @@ impl SqliteTable {
         })
     }
 
-    fn stamp(&self, row: &SqliteRow, id: usize, generation: usize) -> Result<Stamp, KeyError> {
+    fn stamp(&self, row: &SqliteRow, id: usize, generation: usize) -> Result<KeyStoreStamp, KeyError> {
         let damaged = || KeyError::Damaged { place: self.place() };
         let bytes: Vec<u8> = row.try_get(id).map_err(|error| self.failed(&error))?;
         let generation: i64 = row.try_get(generation).map_err(|error| self.failed(&error))?;
-        Ok(Stamp {
+        Ok(KeyStoreStamp {
             id: Uuid::from_slice(&bytes).map_err(|_| damaged())?,
             generation: u64::try_from(generation).map_err(|_| damaged())?,
         })
     }
 
     /// Rows of (organisation, patient, wrapped, kek, version), in that order, as entries.
-    fn entries(&self, rows: &[SqliteRow]) -> Result<Vec<(Scope, Entry)>, KeyError> {
+    fn entries(&self, rows: &[SqliteRow]) -> Result<Vec<(Scope, KeyEntry)>, KeyError> {
         let damaged = || KeyError::Damaged { place: self.place() };
         let read = |error: sqlx::Error| self.failed(&error);
-        let mut entries: Vec<(Scope, Entry)> = Vec::with_capacity(rows.len());
+        let mut entries: Vec<(Scope, KeyEntry)> = Vec::with_capacity(rows.len());
         for row in rows {
             let id = |at: usize| row.try_get::<Vec<u8>, _>(at).ok().and_then(|b| Uuid::from_slice(&b).ok());
             let (Some(org), Some(patient)) = (id(0), id(1)) else { return Err(damaged()) };
@@ -183,17 +183,17 @@ impl SqliteTable {
             let wrapped: Option<Vec<u8>> = row.try_get(2).map_err(read)?;
             let key = wrapped.map(|wrapped| DataKey { version, kek, wrapped });
             match (entries.last_mut(), key) {
-                (Some((last, Entry::Keys(keys))), Some(key)) if *last == scope => keys.push(key),
-                (Some((last, Entry::Destroyed)), _) if *last == scope => {}
-                (_, Some(key)) => entries.push((scope, Entry::Keys(vec![key]))),
-                (_, None) => entries.push((scope, Entry::Destroyed)),
+                (Some((last, KeyEntry::Keys(keys))), Some(key)) if *last == scope => keys.push(key),
+                (Some((last, KeyEntry::Destroyed)), _) if *last == scope => {}
+                (_, Some(key)) => entries.push((scope, KeyEntry::Keys(vec![key]))),
+                (_, None) => entries.push((scope, KeyEntry::Destroyed)),
             }
         }
         Ok(entries)
     }
 
     /// A transaction that changes the table, with the generation that it makes.
-    async fn change(&self, seen: Stamp) -> Result<(Transaction<'static, Sqlite>, Stamp), KeyError> {
+    async fn change(&self, seen: KeyStoreStamp) -> Result<(Transaction<'static, Sqlite>, KeyStoreStamp), KeyError> {
         let pool = self.pool().await?;
         let mut tx = pool.begin_with("BEGIN IMMEDIATE").await.map_err(|error| self.failed(&error))?;
         let next = sqlx::query(NEXT).bind(seen.id.as_bytes().to_vec()).bind(seen.generation.cast_signed());
@@ -205,7 +205,7 @@ impl SqliteTable {
         Err(seen.refusing(self.stamp(&row, 0, 1)?, self.place()))
     }
 
-    async fn commit(&self, tx: Transaction<'static, Sqlite>, stamp: Stamp) -> Result<Stamp, KeyError> {
+    async fn commit(&self, tx: Transaction<'static, Sqlite>, stamp: KeyStoreStamp) -> Result<KeyStoreStamp, KeyError> {
         tx.commit().await.map_err(|error| self.failed(&error))?;
         Ok(stamp)
     }
@@ -249,7 +249,7 @@ impl KeyTable for SqliteTable {
         Ok(if tables.is_empty() { TableState::Empty } else { TableState::Legacy })
     }
 
-    async fn create(&self, header: &Header, legacy: bool) -> Result<(), KeyError> {
+    async fn create(&self, header: &KeyStoreHeader, legacy: bool) -> Result<(), KeyError> {
         if let Some(path) = &self.path {
             // For its owner only, before SQLite would make it for everybody.
             let made = private_options().create(true).truncate(false).open(path);
@@ -290,7 +290,7 @@ impl KeyTable for SqliteTable {
         rows.iter().map(sample).collect()
     }
 
-    async fn find(&self, scopes: &[Scope]) -> Result<(Stamp, HashMap<Scope, Entry>), KeyError> {
+    async fn find(&self, scopes: &[Scope]) -> Result<(KeyStoreStamp, HashMap<Scope, KeyEntry>), KeyError> {
         let failed = |error: sqlx::Error| self.failed(&error);
         let pool = self.pool().await?;
         let mut tx = pool.begin().await.map_err(failed)?;
@@ -299,7 +299,7 @@ impl KeyTable for SqliteTable {
         Ok((self.stamp(&stamp, 0, 1)?, self.entries(&rows)?.into_iter().collect()))
     }
 
-    async fn insert(&self, seen: Stamp, keys: &[(Scope, DataKey)], at: i64) -> Result<Stamp, KeyError> {
+    async fn insert(&self, seen: KeyStoreStamp, keys: &[(Scope, DataKey)], at: i64) -> Result<KeyStoreStamp, KeyError> {
         let (mut tx, stamp) = self.change(seen).await?;
         for (scope, key) in keys {
             let statement = if key.version == 1 { FIRST } else { LATER };
@@ -311,7 +311,7 @@ impl KeyTable for SqliteTable {
         self.commit(tx, stamp).await
     }
 
-    async fn destroy(&self, seen: Stamp, scope: Scope, at: i64) -> Result<Stamp, KeyError> {
+    async fn destroy(&self, seen: KeyStoreStamp, scope: Scope, at: i64) -> Result<KeyStoreStamp, KeyError> {
         let (mut tx, stamp) = self.change(seen).await?;
         for statement in [DESTROY, DESTROY_LATER] {
             let query = sqlx::query(statement).bind(org(scope)).bind(patient(scope));
@@ -329,21 +329,27 @@ impl KeyTable for SqliteTable {
         rows.into_iter().map(|(version, key)| Ok((u32::try_from(version).map_err(damaged)?, key))).collect()
     }
 
-    async fn add_kek(&self, seen: Stamp, version: u32, wrapped: &[u8], at: i64) -> Result<Stamp, KeyError> {
+    async fn add_kek(
+        &self,
+        seen: KeyStoreStamp,
+        version: u32,
+        wrapped: &[u8],
+        at: i64,
+    ) -> Result<KeyStoreStamp, KeyError> {
         let (mut tx, stamp) = self.change(seen).await?;
         let query = sqlx::query(ADD_KEK).bind(i64::from(version)).bind(wrapped.to_vec()).bind(at);
         query.execute(&mut *tx).await.map_err(|error| self.failed(&error))?;
         self.commit(tx, stamp).await
     }
 
-    async fn set_root(&self, seen: Stamp, root: &str, wrapped: &[u8]) -> Result<Stamp, KeyError> {
+    async fn set_root(&self, seen: KeyStoreStamp, root: &str, wrapped: &[u8]) -> Result<KeyStoreStamp, KeyError> {
         let (mut tx, stamp) = self.change(seen).await?;
         let query = sqlx::query(SET_ROOT).bind(root.to_owned()).bind(wrapped.to_vec());
         query.execute(&mut *tx).await.map_err(|error| self.failed(&error))?;
         self.commit(tx, stamp).await
     }
 
-    async fn page(&self, after: Option<Scope>, limit: u32) -> Result<Vec<(Scope, Entry)>, KeyError> {
+    async fn page(&self, after: Option<Scope>, limit: u32) -> Result<Vec<(Scope, KeyEntry)>, KeyError> {
         let pool = self.pool().await?;
         let query = sqlx::query(PAGE).bind(after.map_or_else(Vec::new, org)).bind(after.map_or_else(Vec::new, patient));
         let rows = query.bind(i64::from(limit)).fetch_all(&pool).await.map_err(|error| self.failed(&error))?;
@@ -352,7 +358,7 @@ impl KeyTable for SqliteTable {
         Ok(order.into_iter().filter_map(|scope| Some((scope, found.remove(&scope)?))).collect())
     }
 
-    async fn rewrap(&self, seen: Stamp, keys: &[(Scope, DataKey)]) -> Result<Stamp, KeyError> {
+    async fn rewrap(&self, seen: KeyStoreStamp, keys: &[(Scope, DataKey)]) -> Result<KeyStoreStamp, KeyError> {
         let (mut tx, stamp) = self.change(seen).await?;
         for (scope, key) in keys {
             let statement = if key.version == 1 { REWRAP_FIRST } else { REWRAP_LATER };
@@ -364,7 +370,7 @@ impl KeyTable for SqliteTable {
         self.commit(tx, stamp).await
     }
 
-    async fn counts(&self, newest: u32) -> Result<Counts, KeyError> {
+    async fn counts(&self, newest: u32) -> Result<KeyCounts, KeyError> {
         let pool = self.pool().await?;
         let (patients, erased, outdated): (i64, i64, i64) = sqlx::query_as(COUNTS)
             .bind(i64::from(newest))
@@ -372,7 +378,7 @@ impl KeyTable for SqliteTable {
             .await
             .map_err(|error| self.failed(&error))?;
         let [patients, erased, outdated] = [patients, erased, outdated].map(i64::cast_unsigned);
-        Ok(Counts { patients, erased, outdated })
+        Ok(KeyCounts { patients, erased, outdated })
     }
 }
 

@@ -6,8 +6,15 @@ use crate::table::FORMAT;
 const ID: Uuid = Uuid::from_u128(0xA1);
 const CHECK: [u8; 32] = [4; 32];
 
-fn header(generation: u64) -> Header {
-    Header { id: ID, format: FORMAT, root: "local:x".to_owned(), wrapped: vec![1, 2, 3], check: CHECK, generation }
+fn header(generation: u64) -> KeyStoreHeader {
+    KeyStoreHeader {
+        id: ID,
+        format: FORMAT,
+        root: "local:x".to_owned(),
+        wrapped: vec![1, 2, 3],
+        check: CHECK,
+        generation,
+    }
 }
 
 fn scope(org: u128, patient: u128) -> Scope {
@@ -18,10 +25,10 @@ fn key(version: u32, kek: u32, byte: u8) -> DataKey {
     DataKey { version, kek, wrapped: vec![byte; 4] }
 }
 
-async fn made() -> (SqliteTable, Stamp) {
+async fn made() -> (SqliteTable, KeyStoreStamp) {
     let table = SqliteTable::in_memory();
     table.create(&header(1), false).await.unwrap();
-    (table, Stamp { id: ID, generation: 1 })
+    (table, KeyStoreStamp { id: ID, generation: 1 })
 }
 
 #[tokio::test]
@@ -57,7 +64,7 @@ async fn a_key_file_is_its_owners_alone_and_has_no_file_next_to_it() {
     let path = dir.path().join("keys");
     let table = SqliteTable::at(&path);
     table.create(&header(1), false).await.unwrap();
-    table.insert(Stamp { id: ID, generation: 1 }, &[(scope(1, 1), key(1, 1, 9))], 5).await.unwrap();
+    table.insert(KeyStoreStamp { id: ID, generation: 1 }, &[(scope(1, 1), key(1, 1, 9))], 5).await.unwrap();
     assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
     assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1, "a second file would keep destroyed keys");
 }
@@ -69,7 +76,7 @@ async fn a_key_file_that_was_cut_changed_or_is_no_database_is_refused() {
     let table = SqliteTable::at(&path);
     table.create(&header(1), false).await.unwrap();
     let keys: Vec<_> = (1..=400).map(|n| (scope(1, n), key(1, 1, 9))).collect();
-    table.insert(Stamp { id: ID, generation: 1 }, &keys, 5).await.unwrap();
+    table.insert(KeyStoreStamp { id: ID, generation: 1 }, &keys, 5).await.unwrap();
     drop(table);
     let whole = std::fs::read(&path).unwrap();
     let mut changed = whole.clone();
@@ -119,12 +126,12 @@ async fn each_change_raises_the_generation_by_one() {
             _ => table.destroy(seen, scope(1, 2), 5).await,
         }
         .unwrap();
-        assert_eq!(seen, Stamp { id: ID, generation });
+        assert_eq!(seen, KeyStoreStamp { id: ID, generation });
     }
     assert_eq!(table.find(&[]).await.unwrap().0, seen);
     let TableState::Ready(now) = table.state().await.unwrap() else { panic!("a header") };
     assert_eq!((now.root.as_str(), now.wrapped.as_slice()), ("vault:a/b", [7].as_slice()));
-    assert_eq!(table.find(&[scope(1, 1)]).await.unwrap().1[&scope(1, 1)], Entry::Keys(vec![key(1, 2, 7)]));
+    assert_eq!(table.find(&[scope(1, 1)]).await.unwrap().1[&scope(1, 1)], KeyEntry::Keys(vec![key(1, 2, 7)]));
 }
 
 #[tokio::test]
@@ -132,14 +139,14 @@ async fn who_has_seen_more_or_another_store_changes_nothing() {
     let (table, seen) = made().await;
     let key = [(scope(1, 1), key(1, 1, 9))];
     let place = || "memory".to_owned();
-    let newer = Stamp { generation: 2, ..seen };
+    let newer = KeyStoreStamp { generation: 2, ..seen };
     let error = table.insert(newer, &key, 5).await.unwrap_err();
     assert_eq!(error, KeyError::RolledBack { place: place(), has: 1, seen: 2 });
-    let other = Stamp { id: Uuid::from_u128(0xB2), generation: 1 };
+    let other = KeyStoreStamp { id: Uuid::from_u128(0xB2), generation: 1 };
     assert_eq!(table.destroy(other, scope(1, 1), 5).await.unwrap_err(), KeyError::Foreign { place: place() });
     assert_eq!(table.set_root(other, "x", &[]).await.unwrap_err(), KeyError::Foreign { place: place() });
     assert_eq!(table.find(&[scope(1, 1)]).await.unwrap(), (seen, HashMap::new()), "nothing was written");
-    table.insert(Stamp { generation: 0, ..seen }, &key, 5).await.expect("who has seen less may write");
+    table.insert(KeyStoreStamp { generation: 0, ..seen }, &key, 5).await.expect("who has seen less may write");
 }
 
 #[tokio::test]
@@ -152,8 +159,8 @@ async fn keys_come_oldest_first_and_one_that_is_there_stays_as_it_is() {
     let lonely = (scope(3, 3), key(2, 1, 9));
     table.insert(seen, &[lonely], 6).await.unwrap();
     let (_, found) = table.find(&[mine, other, scope(3, 3), scope(4, 4)]).await.unwrap();
-    assert_eq!(found[&mine], Entry::Keys(vec![key(1, 1, 1), key(2, 1, 2), key(3, 1, 3)]));
-    assert_eq!(found[&other], Entry::Keys(vec![key(1, 1, 4)]), "another organisation's patient of the same id");
+    assert_eq!(found[&mine], KeyEntry::Keys(vec![key(1, 1, 1), key(2, 1, 2), key(3, 1, 3)]));
+    assert_eq!(found[&other], KeyEntry::Keys(vec![key(1, 1, 4)]), "another organisation's patient of the same id");
     assert_eq!(found.len(), 2, "no later key without a first one");
 }
 
@@ -167,8 +174,8 @@ async fn a_destroyed_patient_gets_no_key_again_whatever_is_written() {
     let seen = table.rewrap(seen, &[(mine, key(1, 2, 9)), (mine, key(2, 2, 9))]).await.unwrap();
     let seen = table.destroy(seen, scope(1, 2), 8).await.unwrap();
     let (_, found) = table.find(&[mine, scope(1, 2)]).await.unwrap();
-    assert_eq!(found, HashMap::from([(mine, Entry::Destroyed), (scope(1, 2), Entry::Destroyed)]));
-    assert_eq!(table.counts(2).await, Ok(Counts { patients: 0, erased: 2, outdated: 0 }));
+    assert_eq!(found, HashMap::from([(mine, KeyEntry::Destroyed), (scope(1, 2), KeyEntry::Destroyed)]));
+    assert_eq!(table.counts(2).await, Ok(KeyCounts { patients: 0, erased: 2, outdated: 0 }));
     table.destroy(seen, mine, 99).await.unwrap();
     let later: i64 =
         sqlx::query_scalar("SELECT count(*) FROM later_key").fetch_one(&table.pool().await.unwrap()).await.unwrap();
@@ -198,7 +205,7 @@ async fn pages_follow_each_other_without_gap_or_repetition() {
         }
         let scopes: Vec<Scope> = found.iter().map(|(scope, _)| *scope).collect();
         assert_eq!(scopes, all, "{limit}");
-        assert_eq!(found[3], (scope(1, 4), Entry::Destroyed));
+        assert_eq!(found[3], (scope(1, 4), KeyEntry::Destroyed));
     }
 }
 
@@ -209,7 +216,7 @@ async fn what_is_under_an_older_key_encryption_key_is_counted_by_key() {
     let keys = [(one, key(1, 1, 1)), (one, key(2, 2, 2)), (two, key(1, 3, 3))];
     let seen = table.insert(seen, &keys, 5).await.unwrap();
     for (newest, outdated) in [(1, 0), (2, 1), (3, 2), (4, 3)] {
-        assert_eq!(table.counts(newest).await, Ok(Counts { patients: 2, erased: 0, outdated }), "{newest}");
+        assert_eq!(table.counts(newest).await, Ok(KeyCounts { patients: 2, erased: 0, outdated }), "{newest}");
     }
     let seen = table.add_kek(seen, 2, &[5], 5).await.unwrap();
     let seen = table.add_kek(seen, 2, &[6], 5).await.unwrap();

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use super::charsmap::Charsmap;
 use super::*;
-use crate::{EmbedObserver, Outcome, RequestSeen, build};
+use crate::{EmbedObserver, EmbedRequest, RequestOutcome, build};
 use anamnesis_config::embedding::{EmbeddingSettings, Provider};
 use anamnesis_core::clock::{SystemClock, SystemEntropy};
 
@@ -275,10 +275,10 @@ async fn a_profile_of_another_dimension_is_refused_and_others_are_taken() {
 
 /// (outcome, texts, tokens) of each request.
 #[derive(Default)]
-struct Seen(Mutex<Vec<(Outcome, usize, u64)>>);
+struct RecordedRequests(Mutex<Vec<(RequestOutcome, usize, u64)>>);
 
-impl EmbedObserver for Seen {
-    fn request(&self, seen: &RequestSeen<'_>) {
+impl EmbedObserver for RecordedRequests {
+    fn request(&self, seen: &EmbedRequest<'_>) {
         assert_eq!((seen.provider, seen.model), (Provider::Builtin, "use-multilingual-3-pruned"));
         self.0.lock().unwrap().push((seen.outcome, seen.texts, seen.tokens));
     }
@@ -287,12 +287,15 @@ impl EmbedObserver for Seen {
 #[tokio::test]
 async fn what_is_embedded_in_the_process_is_observed_like_what_a_provider_embeds() {
     let settings = EmbeddingSettings { model_file: Some(model_path()), ..EmbeddingSettings::default() };
-    let seen = Arc::new(Seen::default());
+    let seen = Arc::new(RecordedRequests::default());
     let made = build(&settings, Arc::new(SystemClock), Arc::new(SystemEntropy), seen.clone()).unwrap();
     assert_eq!(made.embed(Purpose::Document, &["toma sertralina", "duerme mal"]).await.unwrap().len(), 2);
     assert_eq!(made.embed(Purpose::Query, &["x".repeat(MAX_BYTES + 1).as_str()]).await, Err(EmbedError::Rejected));
     let told = seen.0.lock().unwrap().clone();
-    assert_eq!(told.iter().map(|one| (one.0, one.1)).collect::<Vec<_>>(), [(Outcome::Ok, 2), (Outcome::Rejected, 1)]);
+    assert_eq!(
+        told.iter().map(|one| (one.0, one.1)).collect::<Vec<_>>(),
+        [(RequestOutcome::Ok, 2), (RequestOutcome::Rejected, 1)]
+    );
     assert!(told.iter().all(|one| one.2 > 0));
 }
 

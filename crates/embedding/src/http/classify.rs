@@ -6,12 +6,12 @@ use std::time::Duration;
 use reqwest::StatusCode;
 
 use crate::EmbedError;
-use crate::observe::Outcome;
+use crate::observer::RequestOutcome;
 use crate::retry::Retry;
 
 /// Why one request gave no vectors.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Failure {
+pub enum ResponseFailure {
     /// 413, or 400 for too many tokens or texts: halves may pass.
     TooMuch,
     /// 429.
@@ -21,12 +21,12 @@ pub enum Failure {
     Embed(EmbedError),
 }
 
-impl Failure {
-    pub(crate) fn outcome(&self) -> Outcome {
+impl ResponseFailure {
+    pub(crate) fn outcome(&self) -> RequestOutcome {
         match self {
-            Self::TooMuch => Outcome::TooMuch,
-            Self::RateLimited { .. } => Outcome::RateLimited,
-            Self::Embed(error) => Outcome::of(error),
+            Self::TooMuch => RequestOutcome::TooMuch,
+            Self::RateLimited { .. } => RequestOutcome::RateLimited,
+            Self::Embed(error) => RequestOutcome::of(error),
         }
     }
 
@@ -40,37 +40,37 @@ impl Failure {
     }
 }
 
-impl Retry for Failure {
+impl Retry for ResponseFailure {
     fn retry_after(&self) -> Option<Duration> {
         self.ailing().map(Option::unwrap_or_default)
     }
 }
 
-impl From<EmbedError> for Failure {
+impl From<EmbedError> for ResponseFailure {
     fn from(error: EmbedError) -> Self {
         Self::Embed(error)
     }
 }
 
-impl From<Failure> for EmbedError {
-    fn from(failure: Failure) -> Self {
+impl From<ResponseFailure> for EmbedError {
+    fn from(failure: ResponseFailure) -> Self {
         match failure {
-            Failure::TooMuch => Self::Rejected, // a single text that is too long
-            Failure::RateLimited { after } => Self::Transient { after },
-            Failure::Embed(error) => error,
+            ResponseFailure::TooMuch => Self::Rejected, // a single text that is too long
+            ResponseFailure::RateLimited { after } => Self::Transient { after },
+            ResponseFailure::Embed(error) => error,
         }
     }
 }
 
 /// What a status other than success says. `body` may be cut short.
-pub(crate) fn failure(status: StatusCode, after: Option<Duration>, body: &[u8]) -> Failure {
+pub(crate) fn failure(status: StatusCode, after: Option<Duration>, body: &[u8]) -> ResponseFailure {
     match status.as_u16() {
         429 if says(body, &["insufficient_quota"]) => EmbedError::Misconfigured.into(), // no waiting refills an account
-        429 => Failure::RateLimited { after },
+        429 => ResponseFailure::RateLimited { after },
         408 | 424 | 425 | 500..=599 => EmbedError::Transient { after }.into(),
-        413 => Failure::TooMuch,
+        413 => ResponseFailure::TooMuch,
         400 if says(body, &["api_key_invalid"]) => EmbedError::Misconfigured.into(), // Google's 401
-        400 | 422 if says(body, TOO_MUCH) => Failure::TooMuch,
+        400 | 422 if says(body, TOO_MUCH) => ResponseFailure::TooMuch,
         400 | 422 => EmbedError::Rejected.into(),
         // Redirects are not followed; 401, 403, 404 and the rest speak of key, model and address.
         _ => EmbedError::Misconfigured.into(),
@@ -101,24 +101,24 @@ fn says(body: &[u8], phrases: &[&str]) -> bool {
 mod tests {
     use super::*;
 
-    fn of(status: u16, body: &str) -> Failure {
+    fn of(status: u16, body: &str) -> ResponseFailure {
         failure(StatusCode::from_u16(status).unwrap(), None, body.as_bytes())
     }
 
     #[test]
     fn each_status_has_its_class() {
         for status in [408, 424, 500, 502, 503, 504, 529] {
-            assert_eq!(of(status, ""), Failure::Embed(EmbedError::Transient { after: None }), "{status}");
+            assert_eq!(of(status, ""), ResponseFailure::Embed(EmbedError::Transient { after: None }), "{status}");
         }
         for status in [400, 422] {
-            assert_eq!(of(status, "{}"), Failure::Embed(EmbedError::Rejected), "{status}");
+            assert_eq!(of(status, "{}"), ResponseFailure::Embed(EmbedError::Rejected), "{status}");
         }
         for status in [301, 302, 307, 401, 402, 403, 404, 405, 415] {
-            assert_eq!(of(status, ""), Failure::Embed(EmbedError::Misconfigured), "{status}");
+            assert_eq!(of(status, ""), ResponseFailure::Embed(EmbedError::Misconfigured), "{status}");
         }
-        assert_eq!(of(413, ""), Failure::TooMuch);
+        assert_eq!(of(413, ""), ResponseFailure::TooMuch);
         let after = Some(Duration::from_secs(3));
-        assert_eq!(failure(StatusCode::TOO_MANY_REQUESTS, after, b""), Failure::RateLimited { after });
+        assert_eq!(failure(StatusCode::TOO_MANY_REQUESTS, after, b""), ResponseFailure::RateLimited { after });
     }
 
     #[test]
@@ -129,7 +129,7 @@ mod tests {
             r#"{"error":"batch size 64 > maximum allowed batch size 32","error_type":"Validation"}"#,
             r#"{"message":"This model's maximum context length is 512 tokens."}"#,
         ] {
-            assert_eq!(of(400, body), Failure::TooMuch, "{body}");
+            assert_eq!(of(400, body), ResponseFailure::TooMuch, "{body}");
         }
     }
 
@@ -144,6 +144,6 @@ mod tests {
 
     #[test]
     fn a_single_text_that_is_too_much_is_refused() {
-        assert_eq!(EmbedError::from(Failure::TooMuch), EmbedError::Rejected);
+        assert_eq!(EmbedError::from(ResponseFailure::TooMuch), EmbedError::Rejected);
     }
 }

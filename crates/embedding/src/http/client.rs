@@ -24,7 +24,7 @@ pub(crate) struct Client {
 }
 
 /// What came back.
-pub(crate) struct Reply {
+pub(crate) struct HttpReply {
     pub status: StatusCode,
     /// From `Retry-After`, seconds or date.
     pub(crate) after: Option<Duration>,
@@ -65,7 +65,7 @@ impl Client {
         body: Vec<u8>,
         traceparent: Option<&str>,
         cap: usize,
-    ) -> Result<Reply, EmbedError> {
+    ) -> Result<HttpReply, EmbedError> {
         let mut request = self.http.post(url).header(CONTENT_TYPE, "application/json").body(body);
         if let Some(traceparent) = traceparent {
             request = request.header("traceparent", traceparent);
@@ -77,14 +77,14 @@ impl Client {
     ///
     /// # Errors
     /// As [`Client::post`].
-    pub(crate) async fn get(&self, url: &Url, cap: usize) -> Result<Reply, EmbedError> {
+    pub(crate) async fn get(&self, url: &Url, cap: usize) -> Result<HttpReply, EmbedError> {
         self.exchange(self.http.get(url), cap).await
     }
 
-    async fn exchange(&self, request: RequestBuilder, cap: usize) -> Result<Reply, EmbedError> {
+    async fn exchange(&self, request: RequestBuilder, cap: usize) -> Result<HttpReply, EmbedError> {
         let reply = self.http.send(request, &self.token, cap).await.map_err(unsent)?;
         let after = retry_after(&reply.headers, self.clock.now());
-        Ok(Reply { status: reply.status, after, body: reply.body })
+        Ok(HttpReply { status: reply.status, after, body: reply.body })
     }
 }
 

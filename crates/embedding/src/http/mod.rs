@@ -1,12 +1,12 @@
 //! Embedding over HTTP: one way of batching, limiting, retrying and checking for every provider's wire shape.
 
-pub(crate) mod check;
 pub(crate) mod classify;
 pub(crate) mod client;
-pub(crate) mod info;
 pub(crate) mod openai;
-pub(crate) mod shape;
+pub(crate) mod server_limits;
+pub(crate) mod validate;
 pub(crate) mod vertex;
+pub(crate) mod wire_format;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -16,15 +16,15 @@ use async_trait::async_trait;
 use futures::{FutureExt, StreamExt, TryStreamExt, stream};
 use tokio::sync::OnceCell;
 
-use self::classify::Failure;
+use self::classify::ResponseFailure;
 use self::client::Client;
-use self::shape::{Answer, Shape};
+use self::wire_format::{ParsedResponse, WireFormat};
 use super::batching::{BatchLimits, batches, estimated_tokens};
 use super::breaker::Breaker;
-use super::limits::Limits;
-use super::pause::Pause;
+use super::limits::RateLimits;
 use super::retry::retried;
-use super::{EmbedError, EmbedObserver, Embedder, ModelProfile, Outcome, Purpose, RequestSeen};
+use super::sleep::Sleep;
+use super::{EmbedError, EmbedObserver, EmbedRequest, Embedder, ModelProfile, Purpose, RequestOutcome};
 use anamnesis_config::embedding_limits::{BatchSettings, RetrySettings};
 use anamnesis_core::clock::Entropy;
 
@@ -34,18 +34,18 @@ const ASKED_AGAIN: u8 = 2;
 /// An embedder behind an HTTP API. Made by `embed::build`.
 pub(crate) struct HttpEmbedder {
     pub(super) profile: ModelProfile,
-    pub(super) shape: Box<dyn Shape>,
+    pub(super) shape: Box<dyn WireFormat>,
     pub(super) client: Client,
     pub(super) batch: BatchSettings,
     pub(super) ask_server: bool,
-    pub(super) server: OnceCell<info::ServerLimits>,
+    pub(super) server: OnceCell<server_limits::ServerLimits>,
     /// How often the server was asked for its limits without an answer.
     pub(super) unanswered: AtomicU8,
-    pub(super) limits: Limits,
+    pub(super) limits: RateLimits,
     pub(super) concurrency: usize,
     pub(super) breaker: Breaker,
     pub(super) retry: RetrySettings,
-    pub(super) pause: Arc<dyn Pause>,
+    pub(super) sleep: Arc<dyn Sleep>,
     pub(super) entropy: Arc<dyn Entropy>,
     pub(super) observer: Arc<dyn EmbedObserver>,
 }
@@ -96,7 +96,7 @@ impl HttpEmbedder {
         while let Some(part) = pending.pop() {
             match self.persistently(purpose, part).await {
                 Ok(some) => vectors.extend(some),
-                Err(Failure::TooMuch) if part.len() > 1 => {
+                Err(ResponseFailure::TooMuch) if part.len() > 1 => {
                     let (first, second) = part.split_at(part.len() / 2);
                     pending.extend([second, first]);
                 }
@@ -108,27 +108,27 @@ impl HttpEmbedder {
 
     /// Retries what may pass. An answer with wrong numbers may be a glitch of a moment or the text's own: it is asked
     /// for again at once, as often as a retry would be, before it is believed.
-    async fn persistently(&self, purpose: Purpose, texts: &[&str]) -> Result<Vec<Vec<f32>>, Failure> {
+    async fn persistently(&self, purpose: Purpose, texts: &[&str]) -> Result<Vec<Vec<f32>>, ResponseFailure> {
         let mut left = self.retry.attempts;
         loop {
             let attempt = Box::new(move || self.attempt(purpose, texts).boxed());
-            let result = retried(&self.retry, &self.pause, self.entropy.as_ref(), attempt).await;
+            let result = retried(&self.retry, &self.sleep, self.entropy.as_ref(), attempt).await;
             left = left.saturating_sub(1);
             match result {
-                Err(Failure::Embed(EmbedError::NotFinite | EmbedError::Dimension)) if left > 0 => {}
+                Err(ResponseFailure::Embed(EmbedError::NotFinite | EmbedError::Dimension)) if left > 0 => {}
                 result => return result,
             }
         }
     }
 
     /// One request, when breaker and limits let it.
-    async fn attempt(&self, purpose: Purpose, texts: &[&str]) -> Result<Vec<Vec<f32>>, Failure> {
+    async fn attempt(&self, purpose: Purpose, texts: &[&str]) -> Result<Vec<Vec<f32>>, ResponseFailure> {
         let tokens: usize = texts.iter().map(|text| estimated_tokens(text)).sum();
-        let mut seen = RequestSeen {
+        let mut seen = EmbedRequest {
             provider: self.shape.provider(),
             model: &self.profile.model,
             purpose,
-            outcome: Outcome::Ok,
+            outcome: RequestOutcome::Ok,
             texts: texts.len(),
             tokens: tokens as u64,
             truncated: 0,
@@ -153,8 +153,8 @@ impl HttpEmbedder {
         &self,
         purpose: Purpose,
         texts: &[&str],
-        seen: &mut RequestSeen<'_>,
-    ) -> Result<Vec<Vec<f32>>, Failure> {
+        seen: &mut EmbedRequest<'_>,
+    ) -> Result<Vec<Vec<f32>>, ResponseFailure> {
         self.breaker.check()?;
         let admission = self.limits.admit(usize::try_from(seen.tokens).unwrap_or(usize::MAX)).await;
         if !admission.waited.is_zero() {
@@ -167,10 +167,10 @@ impl HttpEmbedder {
         let result = self.exchange(purpose, texts, traceparent.as_deref(), seen).await;
         seen.duration = started.elapsed();
         if let Some(underway) = underway {
-            seen.outcome = result.as_ref().err().map_or(Outcome::Ok, Failure::outcome);
+            seen.outcome = result.as_ref().err().map_or(RequestOutcome::Ok, ResponseFailure::outcome);
             underway.ended(seen);
         }
-        match result.as_ref().err().and_then(Failure::ailing) {
+        match result.as_ref().err().and_then(ResponseFailure::ailing) {
             Some(after) => pass.failed(after),
             None => pass.answered(),
         }
@@ -183,8 +183,8 @@ impl HttpEmbedder {
         purpose: Purpose,
         texts: &[&str],
         traceparent: Option<&str>,
-        seen: &mut RequestSeen<'_>,
-    ) -> Result<Vec<Vec<f32>>, Failure> {
+        seen: &mut EmbedRequest<'_>,
+    ) -> Result<Vec<Vec<f32>>, ResponseFailure> {
         let mut answer = self.send(purpose, texts, false, traceparent).await;
         if answer == Err(EmbedError::Rejected.into()) && self.shape.may_try_plain() {
             answer = self.send(purpose, texts, true, traceparent).await;
@@ -192,13 +192,13 @@ impl HttpEmbedder {
                 self.shape.stay_plain();
             }
         }
-        let Answer { vectors, tokens, truncated } = answer?;
+        let ParsedResponse { vectors, tokens, truncated } = answer?;
         seen.tokens = tokens.unwrap_or(seen.tokens);
         seen.truncated = truncated;
         if truncated > 0 {
             return Err(EmbedError::Rejected.into()); // half a statement has another meaning
         }
-        Ok(check::checked(vectors, texts.len(), self.profile.dimension)?)
+        Ok(validate::checked(vectors, texts.len(), self.profile.dimension)?)
     }
 
     async fn send(
@@ -207,7 +207,7 @@ impl HttpEmbedder {
         texts: &[&str],
         plain: bool,
         traceparent: Option<&str>,
-    ) -> Result<Answer, Failure> {
+    ) -> Result<ParsedResponse, ResponseFailure> {
         let body = self.shape.body(purpose, texts, plain);
         let cap = self.answer_cap(texts.len());
         let reply = self.client.post(self.shape.url(), body, traceparent, cap).await?;
@@ -227,13 +227,13 @@ impl HttpEmbedder {
     async fn batch_limits(&self) -> BatchLimits {
         let url = if self.ask_server { self.shape.info_url() } else { None };
         let Some(url) = url else {
-            return info::limits(&self.batch, info::ServerLimits::default());
+            return server_limits::limits(&self.batch, server_limits::ServerLimits::default());
         };
         let asked = self.server.get_or_try_init(|| async {
             self.breaker.check().map_err(drop)?;
-            let Some(server) = info::ask(&self.client, &url).await else {
+            let Some(server) = server_limits::ask(&self.client, &url).await else {
                 let times = self.unanswered.fetch_add(1, Ordering::Relaxed);
-                return if times < ASKED_AGAIN { Err(()) } else { Ok(info::ServerLimits::default()) };
+                return if times < ASKED_AGAIN { Err(()) } else { Ok(server_limits::ServerLimits::default()) };
             };
             if server.max_input_length.is_some_and(|longest| longest < self.profile.max_tokens) {
                 tracing::warn!(
@@ -244,7 +244,7 @@ impl HttpEmbedder {
             }
             Ok::<_, ()>(server)
         });
-        info::limits(&self.batch, asked.await.copied().unwrap_or_default())
+        server_limits::limits(&self.batch, asked.await.copied().unwrap_or_default())
     }
 }
 

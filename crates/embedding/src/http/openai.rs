@@ -10,7 +10,7 @@ use reqwest::Url;
 use serde::de::{self, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::shape::{Answer, Shape, parsed};
+use super::wire_format::{ParsedResponse, WireFormat, parsed};
 use crate::{EmbedError, Purpose};
 use anamnesis_config::embedding::{EmbeddingSettings, Encoding, ModelProfile, Provider};
 
@@ -34,7 +34,7 @@ const BASE64_KNOWN: u8 = 1;
 const PLAIN: u8 = 2;
 
 #[derive(Serialize)]
-struct Request<'r> {
+struct OpenAiRequest<'r> {
     input: Vec<Cow<'r, str>>,
     model: &'r str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -44,20 +44,20 @@ struct Request<'r> {
 }
 
 #[derive(Deserialize)]
-struct Reply {
-    data: Vec<Item>,
+struct OpenAiReply {
+    data: Vec<OpenAiItem>,
     #[serde(default)]
-    usage: Option<Usage>,
+    usage: Option<OpenAiUsage>,
 }
 
 #[derive(Deserialize)]
-struct Item {
+struct OpenAiItem {
     index: usize,
     embedding: Numbers,
 }
 
 #[derive(Deserialize)]
-struct Usage {
+struct OpenAiUsage {
     #[serde(default)]
     total_tokens: Option<u64>,
     #[serde(default)]
@@ -85,7 +85,7 @@ impl OpenAi {
     }
 }
 
-impl Shape for OpenAi {
+impl WireFormat for OpenAi {
     fn provider(&self) -> Provider {
         Provider::OpenAi
     }
@@ -97,7 +97,7 @@ impl Shape for OpenAi {
     fn body(&self, purpose: Purpose, texts: &[&str], plain: bool) -> Vec<u8> {
         let prefix = self.prefix(purpose);
         let plain = plain || self.encoding.load(Ordering::Relaxed) == PLAIN;
-        let request = Request {
+        let request = OpenAiRequest {
             input: texts.iter().map(|text| prefixed(prefix, text)).collect(),
             model: &self.model,
             encoding_format: (!plain).then_some("base64"),
@@ -106,14 +106,14 @@ impl Shape for OpenAi {
         serde_json::to_vec(&request).expect("strings and numbers are always JSON")
     }
 
-    fn answer(&self, body: &[u8]) -> Result<Answer, EmbedError> {
-        let reply: Reply = parsed(body)?;
+    fn answer(&self, body: &[u8]) -> Result<ParsedResponse, EmbedError> {
+        let reply: OpenAiReply = parsed(body)?;
         if let Some(first) = reply.data.first() {
             let learnt = if first.embedding.packed { BASE64_KNOWN } else { PLAIN };
             self.encoding.store(learnt, Ordering::Relaxed);
         }
         let tokens = reply.usage.and_then(|usage| usage.total_tokens.or(usage.prompt_tokens));
-        Ok(Answer { vectors: in_order(reply.data)?, tokens, truncated: 0 })
+        Ok(ParsedResponse { vectors: in_order(reply.data)?, tokens, truncated: 0 })
     }
 
     fn may_try_plain(&self) -> bool {
@@ -138,7 +138,7 @@ fn prefixed<'t>(prefix: &str, text: &'t str) -> Cow<'t, str> {
 }
 
 /// Puts vectors at their `index`; an index twice, missing or out of range means nobody knows whose vector is whose.
-fn in_order(items: Vec<Item>) -> Result<Vec<Vec<f32>>, EmbedError> {
+fn in_order(items: Vec<OpenAiItem>) -> Result<Vec<Vec<f32>>, EmbedError> {
     let mut vectors: Vec<Option<Vec<f32>>> = vec![None; items.len()];
     for item in items {
         let slot = vectors.get_mut(item.index).ok_or(EmbedError::BadAnswer)?;

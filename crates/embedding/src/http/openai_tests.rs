@@ -10,7 +10,7 @@ fn shape(change: impl FnOnce(&mut EmbeddingSettings)) -> OpenAi {
     OpenAi::new(settings.endpoint().unwrap().url(), settings.profile.as_ref().unwrap(), &settings)
 }
 
-fn answer(body: serde_json::Value) -> Result<Answer, EmbedError> {
+fn answer(body: serde_json::Value) -> Result<ParsedResponse, EmbedError> {
     shape(|_| {}).answer(body.to_string().as_bytes())
 }
 
@@ -46,7 +46,7 @@ fn the_addresses_follow_the_configured_one() {
 fn vectors_are_sorted_by_index() {
     let body = json!({"data": [{"index": 1, "embedding": [0.0, 1.0]}, {"index": 0, "embedding": [1.0, 0.0]}],
         "usage": {"prompt_tokens": 5, "total_tokens": 6}});
-    let wanted = Answer { vectors: vec![vec![1.0, 0.0], vec![0.0, 1.0]], tokens: Some(6), truncated: 0 };
+    let wanted = ParsedResponse { vectors: vec![vec![1.0, 0.0], vec![0.0, 1.0]], tokens: Some(6), truncated: 0 };
     assert_eq!(answer(body), Ok(wanted));
 }
 

@@ -8,12 +8,12 @@ use wiremock::matchers::{header, method, path};
 use wiremock::{Mock, MockServer, ResponseTemplate};
 
 use super::*;
-use crate::build::{World, http};
+use crate::build::{EmbedderDeps, http};
 use crate::embed_each;
-use crate::pause::recorder::Recorder;
+use crate::sleep::recorder::Recorder;
 use anamnesis_config::embedding::{EmbeddingSettings, Encoding, Provider};
 use anamnesis_core::clock::{ManualClock, SeededEntropy};
-use anamnesis_test_servers::provider::{Base64, FakeOptions, FakeProvider, Fault, FaultRates, vector_of};
+use anamnesis_test_servers::provider::{Base64, FakeOptions, FakeProvider, FaultRates, ProviderFault, vector_of};
 
 mod silence;
 
@@ -42,10 +42,10 @@ pub(crate) fn settings(url: &str) -> EmbeddingSettings {
 
 /// What an observer was told.
 #[derive(Default)]
-struct Seen(Mutex<Vec<(Outcome, usize, u64, usize)>>, Mutex<Vec<bool>>);
+struct RecordedRequests(Mutex<Vec<(RequestOutcome, usize, u64, usize)>>, Mutex<Vec<bool>>);
 
-impl EmbedObserver for Seen {
-    fn request(&self, seen: &RequestSeen<'_>) {
+impl EmbedObserver for RecordedRequests {
+    fn request(&self, seen: &EmbedRequest<'_>) {
         self.0.lock().unwrap().push((seen.outcome, seen.texts, seen.tokens, seen.truncated));
     }
 
@@ -54,27 +54,27 @@ impl EmbedObserver for Seen {
     }
 }
 
-struct Bed {
+struct HttpFixture {
     embedder: HttpEmbedder,
     pauses: Recorder,
     clock: Arc<ManualClock>,
-    seen: Arc<Seen>,
+    seen: Arc<RecordedRequests>,
 }
 
 fn noon() -> DateTime<Utc> {
     Utc.with_ymd_and_hms(2026, 11, 21, 12, 0, 0).unwrap()
 }
 
-fn bed(settings: &EmbeddingSettings) -> Bed {
+fn bed(settings: &EmbeddingSettings) -> HttpFixture {
     let (pauses, clock) = (Recorder::default(), Arc::new(ManualClock::at(noon())));
-    let seen = Arc::new(Seen::default());
-    let world = World {
+    let seen = Arc::new(RecordedRequests::default());
+    let world = EmbedderDeps {
         clock: clock.clone(),
         entropy: Arc::new(SeededEntropy::new(3)),
         observer: seen.clone(),
-        pause: Arc::new(pauses.clone()),
+        sleep: Arc::new(pauses.clone()),
     };
-    Bed { embedder: http(settings, world).unwrap(), pauses, clock, seen }
+    HttpFixture { embedder: http(settings, world).unwrap(), pauses, clock, seen }
 }
 
 async fn fake(change: impl FnOnce(&mut FakeOptions)) -> FakeProvider {
@@ -98,7 +98,7 @@ fn close(got: &[Vec<f32>], texts: &[&str]) {
 /// One call with `faults` in store for its requests: result, requests, pauses.
 async fn meeting(
     change: impl FnOnce(&mut EmbeddingSettings),
-    faults: impl IntoIterator<Item = Fault>,
+    faults: impl IntoIterator<Item = ProviderFault>,
 ) -> (Result<Vec<Vec<f32>>, EmbedError>, u64, Vec<Duration>) {
     let server = fake(|_| {}).await;
     server.script(faults.into_iter().map(Some));
@@ -132,7 +132,13 @@ async fn many_texts_come_back_in_order_from_either_shape_and_encoding() {
 
 #[tokio::test]
 async fn what_may_pass_is_tried_again_as_often_as_configured() {
-    for fault in [Fault::Status(500), Fault::Status(503), Fault::Status(408), Fault::Status(424), Fault::Reset] {
+    for fault in [
+        ProviderFault::Status(500),
+        ProviderFault::Status(503),
+        ProviderFault::Status(408),
+        ProviderFault::Status(424),
+        ProviderFault::Reset,
+    ] {
         let (result, requests, pauses) = meeting(|_| {}, [fault]).await;
         assert!(result.is_ok(), "{fault:?}");
         assert_eq!((requests, pauses.len()), (2, 1), "{fault:?}");
@@ -145,20 +151,20 @@ async fn what_may_pass_is_tried_again_as_often_as_configured() {
 #[tokio::test]
 async fn what_cannot_pass_is_sent_once() {
     for status in [400, 422] {
-        let (result, requests, _) = meeting(|_| {}, [Fault::Status(status)]).await;
+        let (result, requests, _) = meeting(|_| {}, [ProviderFault::Status(status)]).await;
         assert_eq!((result, requests), (Err(EmbedError::Rejected), 2), "{status}: it takes another text");
-        let (result, requests, _) = meeting(|_| {}, [Fault::Status(status); 2]).await;
+        let (result, requests, _) = meeting(|_| {}, [ProviderFault::Status(status); 2]).await;
         assert_eq!((result, requests), (Err(EmbedError::Misconfigured), 2), "{status}: it refuses everything");
     }
     for status in [401, 403, 404] {
-        let (result, requests, _) = meeting(|_| {}, [Fault::Status(status)]).await;
+        let (result, requests, _) = meeting(|_| {}, [ProviderFault::Status(status)]).await;
         assert_eq!((result, requests), (Err(EmbedError::Misconfigured), 1), "{status}");
     }
 }
 
 #[tokio::test]
 async fn the_pause_that_the_provider_asks_for_is_kept_or_handed_on() {
-    let asks = |seconds| Fault::TooManyRequests { retry_after: Some(seconds) };
+    let asks = |seconds| ProviderFault::TooManyRequests { retry_after: Some(seconds) };
     let (result, requests, pauses) = meeting(|_| {}, [asks(7), asks(0)]).await;
     assert!(result.is_ok());
     assert_eq!((requests, pauses[0]), (3, Duration::from_secs(7)));
@@ -181,14 +187,14 @@ async fn a_date_as_retry_after_is_counted_from_the_given_clock() {
 #[tokio::test]
 async fn an_answer_against_the_contract_is_asked_again_and_then_told() {
     for (fault, error) in [
-        (Fault::WrongCount, EmbedError::BadAnswer),
-        (Fault::DoubleIndex, EmbedError::BadAnswer),
-        (Fault::NotJson, EmbedError::BadAnswer),
-        (Fault::Oversize, EmbedError::BadAnswer),
-        (Fault::WrongDimension, EmbedError::Dimension),
-        (Fault::NotANumber, EmbedError::NotFinite),
-        (Fault::TooBig, EmbedError::NotFinite),
-        (Fault::Zero, EmbedError::NotFinite),
+        (ProviderFault::WrongCount, EmbedError::BadAnswer),
+        (ProviderFault::DoubleIndex, EmbedError::BadAnswer),
+        (ProviderFault::NotJson, EmbedError::BadAnswer),
+        (ProviderFault::Oversize, EmbedError::BadAnswer),
+        (ProviderFault::WrongDimension, EmbedError::Dimension),
+        (ProviderFault::NotANumber, EmbedError::NotFinite),
+        (ProviderFault::TooBig, EmbedError::NotFinite),
+        (ProviderFault::Zero, EmbedError::NotFinite),
     ] {
         let (result, requests, _) = meeting(|_| {}, [fault]).await;
         assert!(result.is_ok(), "{fault:?} once: {result:?}");
@@ -200,7 +206,7 @@ async fn an_answer_against_the_contract_is_asked_again_and_then_told() {
 
 #[tokio::test]
 async fn another_order_is_put_right() {
-    let (result, requests, _) = meeting(|_| {}, [Fault::WrongOrder]).await;
+    let (result, requests, _) = meeting(|_| {}, [ProviderFault::WrongOrder]).await;
     assert!(result.is_ok());
     assert_eq!(requests, 1);
 }
@@ -211,7 +217,7 @@ async fn a_body_that_stalls_and_a_server_that_is_not_there_are_transient() {
         settings.timeouts.read_ms = 100;
         settings.retry.attempts = 2;
     };
-    let (result, requests, _) = meeting(hasty, [Fault::SlowBody; 2]).await;
+    let (result, requests, _) = meeting(hasty, [ProviderFault::SlowBody; 2]).await;
     assert_eq!((result, requests), (Err(EmbedError::Transient { after: None }), 2));
     let server = fake(|_| {}).await;
     let url = server.openai_url();
@@ -241,7 +247,7 @@ async fn a_batch_that_is_too_much_goes_in_halves_and_a_single_text_is_refused() 
     let server = fake(|options| options.max_texts = 5).await;
     close(&bed(&settings(&server.openai_url())).embedder.embed(Purpose::Document, &texts).await.unwrap(), &texts);
     assert_eq!(server.counts().requests, 1 + 2 + 4);
-    let (result, ..) = meeting(|s| s.batch.max_texts = Some(1), [Fault::Status(413)]).await;
+    let (result, ..) = meeting(|s| s.batch.max_texts = Some(1), [ProviderFault::Status(413)]).await;
     assert_eq!(result, Err(EmbedError::Rejected));
 }
 
@@ -255,7 +261,7 @@ async fn a_server_that_tells_its_limits_is_never_asked_too_much() {
         close(&told.embedder.embed(Purpose::Document, &texts).await.unwrap(), &texts);
     }
     assert_eq!(server.counts().requests, 2 * 4);
-    assert!(told.seen.0.lock().unwrap().iter().all(|seen| seen.0 == Outcome::Ok));
+    assert!(told.seen.0.lock().unwrap().iter().all(|seen| seen.0 == RequestOutcome::Ok));
 }
 
 #[tokio::test]
@@ -313,7 +319,7 @@ async fn a_text_that_the_provider_cut_is_refused() {
     Mock::given(path(place)).respond_with(ResponseTemplate::new(200).set_body_json(answer)).mount(&server).await;
     let bed = bed(&EmbeddingSettings { provider: Provider::Vertex, ..settings(&server.uri()) });
     assert_eq!(bed.embedder.embed(Purpose::Document, &["a"]).await, Err(EmbedError::Rejected));
-    assert_eq!(*bed.seen.0.lock().unwrap(), [(Outcome::Rejected, 1, 2048, 1), (Outcome::Ok, 1, 2, 0)]);
+    assert_eq!(*bed.seen.0.lock().unwrap(), [(RequestOutcome::Rejected, 1, 2048, 1), (RequestOutcome::Ok, 1, 2, 0)]);
 }
 
 #[tokio::test]
@@ -322,7 +328,7 @@ async fn a_failing_provider_is_rested_and_then_probed() {
     let mut settings = settings(&server.openai_url());
     (settings.breaker.failures, settings.retry.attempts) = (3, 2);
     let bed = bed(&settings);
-    server.script([Some(Fault::Status(500)); 3]);
+    server.script([Some(ProviderFault::Status(500)); 3]);
     let embed = || bed.embedder.embed(Purpose::Document, &["a"]);
     assert_eq!(embed().await, Err(EmbedError::Transient { after: None }));
     let rest = Duration::from_millis(settings.breaker.rest_ms);
@@ -369,28 +375,28 @@ async fn a_blank_text_is_refused_unsent_and_nothing_needs_no_server() {
 #[tokio::test]
 async fn the_observer_is_told_of_each_request() {
     let server = fake(|_| {}).await;
-    server.script([Some(Fault::TooManyRequests { retry_after: None }), Some(Fault::Status(500)), None]);
+    server.script([Some(ProviderFault::TooManyRequests { retry_after: None }), Some(ProviderFault::Status(500)), None]);
     let bed = bed(&settings(&server.openai_url()));
     bed.embedder.embed(Purpose::Document, &["abcd", "ef"]).await.unwrap();
     let seen = bed.seen.0.lock().unwrap().clone();
-    assert_eq!(seen[..2], [(Outcome::RateLimited, 2, 7, 0), (Outcome::Transient, 2, 7, 0)]);
-    assert_eq!(seen[2..], [(Outcome::Ok, 2, 2, 0)], "the provider's own count");
+    assert_eq!(seen[..2], [(RequestOutcome::RateLimited, 2, 7, 0), (RequestOutcome::Transient, 2, 7, 0)]);
+    assert_eq!(seen[2..], [(RequestOutcome::Ok, 2, 2, 0)], "the provider's own count");
 }
 
 /// Under a storm of every fault each answer is right or an error, never another text's vector.
 #[tokio::test]
 async fn under_a_storm_of_faults_no_text_gets_another_texts_vector() {
     let kinds = [
-        Fault::TooManyRequests { retry_after: Some(1) },
-        Fault::Status(500),
-        Fault::WrongCount,
-        Fault::WrongDimension,
-        Fault::NotANumber,
-        Fault::TooBig,
-        Fault::WrongOrder,
-        Fault::DoubleIndex,
-        Fault::Reset,
-        Fault::NotJson,
+        ProviderFault::TooManyRequests { retry_after: Some(1) },
+        ProviderFault::Status(500),
+        ProviderFault::WrongCount,
+        ProviderFault::WrongDimension,
+        ProviderFault::NotANumber,
+        ProviderFault::TooBig,
+        ProviderFault::WrongOrder,
+        ProviderFault::DoubleIndex,
+        ProviderFault::Reset,
+        ProviderFault::NotJson,
     ];
     let server = fake(|options| options.faults = FaultRates::new(kinds.map(|kind| (kind, 0.04)))).await;
     let mut settings = settings(&server.openai_url());

@@ -3,7 +3,7 @@
 use reqwest::Url;
 use serde::{Deserialize, Serialize};
 
-use super::shape::{Answer, Shape, numbers, parsed};
+use super::wire_format::{ParsedResponse, WireFormat, numbers, parsed};
 use crate::{EmbedError, Purpose};
 use anamnesis_config::embedding::{EmbeddingSettings, ModelProfile, Provider};
 
@@ -16,32 +16,32 @@ pub(crate) struct Vertex {
 }
 
 #[derive(Serialize)]
-struct Request<'r> {
-    instances: Vec<Instance<'r>>,
-    parameters: Parameters,
+struct VertexRequest<'r> {
+    instances: Vec<VertexInstance<'r>>,
+    parameters: VertexParameters,
 }
 
 #[derive(Serialize)]
-struct Instance<'r> {
+struct VertexInstance<'r> {
     task_type: &'r str,
     content: &'r str,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Parameters {
+struct VertexParameters {
     auto_truncate: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     output_dimensionality: Option<usize>,
 }
 
 #[derive(Deserialize)]
-struct Reply {
-    predictions: Vec<Prediction>,
+struct VertexReply {
+    predictions: Vec<VertexPrediction>,
 }
 
 #[derive(Deserialize)]
-struct Prediction {
+struct VertexPrediction {
     embeddings: Embeddings,
 }
 
@@ -85,7 +85,7 @@ impl Vertex {
     }
 }
 
-impl Shape for Vertex {
+impl WireFormat for Vertex {
     fn provider(&self) -> Provider {
         Provider::Vertex
     }
@@ -99,19 +99,19 @@ impl Shape for Vertex {
             Purpose::Document => self.document_task.as_str(),
             Purpose::Query => self.query_task.as_str(),
         };
-        let request = Request {
-            instances: texts.iter().map(|content| Instance { task_type, content }).collect(),
-            parameters: Parameters { auto_truncate: false, output_dimensionality: self.dimensions },
+        let request = VertexRequest {
+            instances: texts.iter().map(|content| VertexInstance { task_type, content }).collect(),
+            parameters: VertexParameters { auto_truncate: false, output_dimensionality: self.dimensions },
         };
         serde_json::to_vec(&request).expect("strings and numbers are always JSON")
     }
 
-    fn answer(&self, body: &[u8]) -> Result<Answer, EmbedError> {
-        let predictions = parsed::<Reply>(body)?.predictions;
+    fn answer(&self, body: &[u8]) -> Result<ParsedResponse, EmbedError> {
+        let predictions = parsed::<VertexReply>(body)?.predictions;
         let truncated = predictions.iter().filter(|p| p.embeddings.statistics.truncated).count();
         let tokens = predictions.iter().map(|p| p.embeddings.statistics.tokens()).sum();
         let vectors = predictions.into_iter().map(|p| numbers(p.embeddings.values)).collect();
-        Ok(Answer { vectors, tokens, truncated })
+        Ok(ParsedResponse { vectors, tokens, truncated })
     }
 }
 

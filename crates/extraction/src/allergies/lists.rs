@@ -1,7 +1,7 @@
 //! Lists of allergens under a title ("Allergies:", "ALERGIAS" on a line alone), and where they are left.
 
-use super::{AllergyRules, Frame, Substance};
-use crate::scene::Scene;
+use super::{AllergenMention, AllergyFrame, AllergyRules};
+use crate::analysis::AnalyzedDocument;
 use crate::structure::Section;
 
 /// Words between a label inside the list ("Foods:", "Otras:") and what it lists.
@@ -44,50 +44,50 @@ fn is_label(word: &str) -> bool {
 
 /// The list that is open.
 #[derive(Default)]
-pub(super) struct Open {
+pub(super) struct OpenList {
     /// The frame of its title.
-    frame: Option<Frame>,
-    /// A sentence told what is taken: the rest of its line speaks of that.
+    frame: Option<AllergyFrame>,
+    /// A sentence said what is taken: the rest of its line speaks of that.
     pub(super) left: bool,
     /// Where the sentence before ended.
     end: usize,
 }
 
 /// A list of allergens under a title.
-pub(super) struct Listed {
+pub(super) struct AllergenList {
     /// The first word after the title.
     pub(crate) from: usize,
-    pub(crate) frame: Frame,
+    pub(crate) frame: AllergyFrame,
 }
 
 impl AllergyRules {
-    /// Whether a sentence lists allergens under a title, and from which word. A sentence that tells what somebody takes has
+    /// Whether a sentence lists allergens under a title, and from which word. A sentence that says what someone takes has
     /// left the list, and so has the rest of its line. A line that begins with a substance goes on with the list, though
     /// it looks like a title of its own ("Penicillin: rash").
     pub(super) fn listed(
         &self,
-        scene: &Scene<'_>,
+        doc: &AnalyzedDocument<'_>,
         index: usize,
-        substances: &[Substance],
-        open: &mut Open,
-    ) -> Option<Listed> {
-        let sentence = &scene.reading.sentences[index];
-        let feeds = scene.text().get(open.end..sentence.span.start).map_or(0, |gap| gap.matches('\n').count());
+        substances: &[AllergenMention],
+        open: &mut OpenList,
+    ) -> Option<AllergenList> {
+        let sentence = &doc.reading.sentences[index];
+        let feeds = doc.text().get(open.end..sentence.span.start).map_or(0, |gap| gap.matches('\n').count());
         open.end = sentence.span.end;
-        let frame = scene.structure.place(index).and_then(|place| match place.section {
-            Section::Allergies => Some((Frame::Allergy, place.from)),
-            Section::Intolerances => Some((Frame::Intolerance, place.from)),
+        let frame = doc.structure.place(index).and_then(|place| match place.section {
+            Section::Allergies => Some((AllergyFrame::Allergy, place.from)),
+            Section::Intolerances => Some((AllergyFrame::Intolerance, place.from)),
             _ => None,
         });
         let goes_on = || {
             let first = substances.first()?.words.clone();
-            // "Kiwi y melocotón: prurito": the sign stands behind the last of those that are joined.
-            let sign = |end: usize| matches!(scene.reading.word(end), ":" | "-" | "–" | "(" | "→");
-            let joined = |s: &&Substance| s.words.start <= first.end + 1 || s.words.start == first.start;
+            // "Kiwi y melocotón: prurito": the sign comes after the last of those that are joined.
+            let sign = |end: usize| matches!(doc.reading.word(end), ":" | "-" | "–" | "(" | "→");
+            let joined = |s: &&AllergenMention| s.words.start <= first.end + 1 || s.words.start == first.start;
             let leads = first.start <= sentence.words.start + 2
                 && substances.iter().take_while(joined).any(|s| sign(s.words.end));
             let labelled =
-                is_label(scene.reading.word(sentence.words.start)) && first.start <= sentence.words.start + LABELLED;
+                is_label(doc.reading.word(sentence.words.start)) && first.start <= sentence.words.start + LABELLED;
             (feeds <= 1 && (leads || labelled)).then_some((open.frame?, sentence.words.start))
         };
         let titled = frame.is_some();
@@ -97,18 +97,18 @@ impl AllergyRules {
         if feeds > 0 || (titled && from > sentence.words.start) {
             open.left = false;
         }
-        open.left |= self.tells_of_dose(scene, index, from);
+        open.left |= self.speaks_of_dose(doc, index, from);
         let in_list = sentence.turn.is_none() && !open.left && from < sentence.words.end;
-        in_list.then_some(Listed { from, frame })
+        in_list.then_some(AllergenList { from, frame })
     }
 
-    /// A sentence after the title that begins with what somebody takes.
-    fn tells_of_dose(&self, scene: &Scene<'_>, index: usize, from: usize) -> bool {
-        let sentence = &scene.reading.sentences[index];
+    /// A sentence after the title that begins with what someone takes.
+    fn speaks_of_dose(&self, doc: &AnalyzedDocument<'_>, index: usize, from: usize) -> bool {
+        let sentence = &doc.reading.sentences[index];
         let first = from.max(sentence.words.start);
         (first..sentence.words.end.min(first + 3)).any(|word| {
             matches!(
-                scene.reading.word(word),
+                doc.reading.word(word),
                 "takes"
                     | "taking"
                     | "toma"

@@ -2,66 +2,73 @@
 
 use std::ops::Range;
 
-use super::{Allergies, AllergyRules, Frame, Substance};
+use super::{AllergenMention, AllergyFindings, AllergyFrame, AllergyRules};
+use crate::analysis::{AnalyzedDocument, AssertionStatus};
 use crate::medication::SentenceDrugs;
-use crate::reading::Reading;
-use crate::scene::{Scene, Stance};
+use crate::tokenized::TokenizedText;
 use crate::{EntityType, Reaction};
 use anamnesis_text::{Span, Speaker};
 
 impl AllergyRules {
     /// "El ibuprofeno, ¿qué tal?" — "Me salen ronchas con él": the reaction is to what was just named.
-    pub(super) fn reacted_to_it(&self, scene: &Scene<'_>, index: usize, drugs: &[SentenceDrugs], out: &mut Allergies) {
-        let sentence = &scene.reading.sentences[index];
+    pub(super) fn reacted_to_it(
+        &self,
+        doc: &AnalyzedDocument<'_>,
+        index: usize,
+        drugs: &[SentenceDrugs],
+        out: &mut AllergyFindings,
+    ) {
+        let sentence = &doc.reading.sentences[index];
         let (Some(turn), Speaker::Patient | Speaker::Family) = (sentence.turn, sentence.speaker) else { return };
         let words = &sentence.words;
         let refers = words.clone().any(|word| {
             matches!(
-                scene.reading.word(word),
+                doc.reading.word(word),
                 "it" | "them" | "that" | "el" | "ella" | "eso" | "esa" | "ese" | "la" | "lo"
             )
         });
-        let cause = self.first(&self.effects.leads, scene, words).is_some()
-            || self.first(&self.intolerant, scene, words).is_some();
+        let cause =
+            self.first(&self.effects.leads, doc, words).is_some() || self.first(&self.intolerant, doc, words).is_some();
         let slot = drugs.partition_point(|found| found.sentence < index);
         let Some(last) = slot.checked_sub(1).map(|before| &drugs[before]) else { return };
-        let near = scene.reading.sentences[last.sentence].turn.is_some_and(|named| named + 1 == turn);
+        let near = doc.reading.sentences[last.sentence].turn.is_some_and(|named| named + 1 == turn);
         let named_here = drugs.get(slot).is_some_and(|found| found.sentence == index);
-        if !(refers && cause && near) || named_here || last.mentions.len() != 1 || scene.exchanges.asks(index) {
+        if !(refers && cause && near) || named_here || last.mentions.len() != 1 || doc.question_answers.asks(index) {
             return;
         }
-        let Some(reaction) = self.reactions.find(scene.reading, words.clone()).into_iter().next() else { return };
-        if scene.contexts.of(scene.reading, &reaction.words).negated {
+        let Some(reaction) = self.reactions.find(doc.reading, words.clone()).into_iter().next() else { return };
+        if doc.scopes.of(doc.reading, &reaction.words).negated {
             return;
         }
         let mention = &last.mentions[0];
-        let substance = Substance::of(mention, true);
-        let stance = scene.answered(last.sentence, index, &mention.words);
-        let frame = if reaction.concept.group == "allergic" { Frame::Allergy } else { Frame::Intolerance };
-        self.push(scene, &substance, &stance, frame, out);
+        let substance = AllergenMention::of(mention, true);
+        let assertion = doc.answered(last.sentence, index, &mention.words);
+        let frame =
+            if reaction.concept.group == "allergic" { AllergyFrame::Allergy } else { AllergyFrame::Intolerance };
+        self.push(doc, &substance, &assertion, frame, out);
     }
 
     /// Keeps with each substance what it does: "sulfa: hives", "codeine - nausea", "hives with sulfa". What follows a sign
-    /// needs no list of reactions; elsewhere only listed reactions count. What it does tells an allergy from an intolerance.
-    pub(super) fn add_reactions(&self, scene: &Scene<'_>, out: &mut Allergies) {
-        let reading = scene.reading;
+    /// needs no list of reactions; elsewhere only listed reactions count. What it does distinguishes an allergy from an intolerance.
+    pub(super) fn add_reactions(&self, doc: &AnalyzedDocument<'_>, out: &mut AllergyFindings) {
+        let reading = doc.reading;
         out.placed.sort_by_key(|placed| placed.words.start);
         let places: Vec<Range<usize>> = out.placed.iter().map(|placed| placed.words.clone()).collect();
         let mut kept: Vec<Span> = Vec::new();
         for placed in out.placed.iter_mut().filter(|placed| !placed.words.is_empty()) {
-            if let Some(told) = placed.told.take() {
-                kept.push(told.place);
-                placed.entity.reaction = Some(told);
+            if let Some(mentioned) = placed.mentioned.take() {
+                kept.push(mentioned.place);
+                placed.entity.reaction = Some(mentioned);
                 continue;
             }
-            // What is said beside a denied allergy is no reaction: it is found as what it is.
+            // What is said next to a denied allergy is no reaction: it is found as what it is.
             if placed.entity.context.negated {
                 continue;
             }
-            let region = Region::of(scene, &placed.words, &places, reading.words_at(placed.entity.evidence));
-            let mut found = self.reactions_in(scene, &region, (&placed.words, placed.frame));
-            if found.is_empty() && placed.frame == Frame::Allergy {
-                found = self.reactions_elsewhere(scene, &placed.words, &places);
+            let region = ReactionRegion::of(doc, &placed.words, &places, reading.words_at(placed.entity.evidence));
+            let mut found = self.reactions_in(doc, &region, (&placed.words, placed.frame));
+            if found.is_empty() && placed.frame == AllergyFrame::Allergy {
+                found = self.reactions_elsewhere(doc, &placed.words, &places);
             }
             kept.extend(found.iter().map(|(place, _)| reading.source(&with_part(reading, &placed.words, place))));
             let groups: Vec<&str> = found.iter().filter_map(|(_, group)| *group).collect();
@@ -73,48 +80,48 @@ impl AllergyRules {
             let together = place.filter(|place| !place.is_empty() && place.end - place.start <= LONGEST_QUOTE);
             let place = together.or(places.first().copied()).filter(|place| !place.is_empty());
             placed.entity.reaction = place.map(|place| Reaction {
-                name: place.of(scene.text()).split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase(),
+                name: place.of(doc.text()).split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase(),
                 place,
             });
         }
         out.reactions = kept;
     }
 
-    /// The reactions that a region tells of: where, and of which group where the list knows it.
+    /// The reactions that a region speaks of: where, and of which group where the list knows it.
     fn reactions_in(
         &self,
-        scene: &Scene<'_>,
-        region: &Region,
-        (words, frame): (&Range<usize>, Frame),
+        doc: &AnalyzedDocument<'_>,
+        region: &ReactionRegion,
+        (words, frame): (&Range<usize>, AllergyFrame),
     ) -> Vec<(Range<usize>, Option<&'static str>)> {
-        // "They tried me on it but I got a rash": told by its effect, a substance has no list that is left.
-        let listed = frame != Frame::Effect;
-        let left = region.after.clone().find(|word| listed && self.leaves(scene, *word)).unwrap_or(region.after.end);
+        // "They tried me on it but I got a rash": said by its effect, a substance has no list that is left.
+        let listed = frame != AllergyFrame::Effect;
+        let left = region.after.clone().find(|word| listed && self.leaves(doc, *word)).unwrap_or(region.after.end);
         let after = region.after.start..left;
-        let mut told = self.affirmed(scene, after.clone());
-        told.retain(|(place, _)| frame == Frame::Effect || !self.is_complaint(scene, after.start, place));
-        if !told.is_empty() {
-            return told;
+        let mut mentioned = self.affirmed(doc, after.clone());
+        mentioned.retain(|(place, _)| frame == AllergyFrame::Effect || !self.is_complaint(doc, after.start, place));
+        if !mentioned.is_empty() {
+            return mentioned;
         }
-        if let Some(place) = self.listed_after(scene, &after) {
+        if let Some(place) = self.listed_after(doc, &after) {
             return vec![(place, None)];
         }
-        let mut before = self.affirmed(scene, region.before.clone());
-        before.retain(|(place, _)| self.leads_to(scene, place, words));
+        let mut before = self.affirmed(doc, region.before.clone());
+        before.retain(|(place, _)| self.leads_to(doc, place, words));
         if !before.is_empty() {
             return before;
         }
         let mut later = Vec::new();
         for (nth, next) in region.next.iter().enumerate() {
-            later = self.affirmed(scene, next.clone());
+            later = self.affirmed(doc, next.clone());
             // The answer to a question is of what was asked; another sentence must say that it is.
             later.retain(|(place, group)| {
                 nth == 0
-                    || !self.is_complaint(scene, next.start, place)
-                        && group.is_none_or(|group| self.says_so(scene, next.start, place, group))
+                    || !self.is_complaint(doc, next.start, place)
+                        && group.is_none_or(|group| self.says_so(doc, next.start, place, group))
             });
             if later.is_empty() {
-                later.extend(self.titled_reaction(scene, next).map(|place| (place, None)));
+                later.extend(self.titled_reaction(doc, next).map(|place| (place, None)));
             }
             if !later.is_empty() {
                 break;
@@ -126,11 +133,11 @@ impl AllergyRules {
     /// "Allergies: cashews." — "Cashews, yep, full anaphylaxis.": the same substance named again, with what it does.
     fn reactions_elsewhere(
         &self,
-        scene: &Scene<'_>,
+        doc: &AnalyzedDocument<'_>,
         words: &Range<usize>,
         places: &[Range<usize>],
     ) -> Vec<(Range<usize>, Option<&'static str>)> {
-        let reading = scene.reading;
+        let reading = doc.reading;
         let name = reading.word(words.start);
         for sentence in &reading.sentences {
             let mut again = sentence.words.clone().filter(|word| *word != words.start && reading.word(*word) == name);
@@ -140,8 +147,8 @@ impl AllergyRules {
             if after.start >= after.end {
                 continue;
             }
-            let mut found = self.affirmed(scene, after.clone());
-            found.retain(|(place, _)| !self.is_complaint(scene, after.start, place));
+            let mut found = self.affirmed(doc, after.clone());
+            found.retain(|(place, _)| !self.is_complaint(doc, after.start, place));
             if !found.is_empty() {
                 return found;
             }
@@ -149,26 +156,32 @@ impl AllergyRules {
         Vec::new()
     }
 
-    fn affirmed(&self, scene: &Scene<'_>, words: Range<usize>) -> Vec<(Range<usize>, Option<&'static str>)> {
-        let found = self.reactions.find(scene.reading, words).into_iter();
-        let told = found.filter(|r| !self.effects.denied(scene, &r.words) && !is_only_feared(scene, &r.words));
-        told.map(|r| (r.words, Some(r.concept.group))).collect()
+    fn affirmed(&self, doc: &AnalyzedDocument<'_>, words: Range<usize>) -> Vec<(Range<usize>, Option<&'static str>)> {
+        let found = self.reactions.find(doc.reading, words).into_iter();
+        let mentioned = found.filter(|r| !self.effects.denied(doc, &r.words) && !is_only_feared(doc, &r.words));
+        mentioned.map(|r| (r.words, Some(r.concept.group))).collect()
     }
 
     /// "What happened: peeling rash, hospital": what stands in the column of reactions.
-    fn titled_reaction(&self, scene: &Scene<'_>, words: &Range<usize>) -> Option<Range<usize>> {
-        let title = words.clone().find_map(|word| self.reaction_title.at(scene.reading, word))?;
-        let start = (title.words.end..words.end).find(|word| !scene.reading.words[*word].punctuation)?;
-        let end = (start..words.end.min(start + LONGEST_REACTION)).find(|word| scene.reading.words[*word].punctuation);
+    fn titled_reaction(&self, doc: &AnalyzedDocument<'_>, words: &Range<usize>) -> Option<Range<usize>> {
+        let title = words.clone().find_map(|word| self.reaction_title.at(doc.reading, word))?;
+        let start = (title.words.end..words.end).find(|word| !doc.reading.words[*word].punctuation)?;
+        let end = (start..words.end.min(start + LONGEST_REACTION)).find(|word| doc.reading.words[*word].punctuation);
         Some(start..end.unwrap_or(words.end.min(start + LONGEST_REACTION)))
     }
 
     /// A clinician who asks what a substance does to the patient knows of the allergy.
-    pub(super) fn known(&self, scene: &Scene<'_>, index: usize, named: &[Substance], out: &mut Allergies) {
-        let sentence = &scene.reading.sentences[index];
-        let context = crate::Context::default();
-        let epistemic = scene.epistemic(sentence.speaker);
-        let stance = Stance {
+    pub(super) fn find_presupposed(
+        &self,
+        doc: &AnalyzedDocument<'_>,
+        index: usize,
+        named: &[AllergenMention],
+        out: &mut AllergyFindings,
+    ) {
+        let sentence = &doc.reading.sentences[index];
+        let context = crate::MentionContext::default();
+        let epistemic = doc.epistemic(sentence.speaker);
+        let assertion = AssertionStatus {
             context,
             epistemic,
             evidence: sentence.span,
@@ -177,14 +190,14 @@ impl AllergyRules {
             confidence: 0.7,
         };
         for substance in named {
-            self.push(scene, substance, &stance, Frame::Allergy, out);
+            self.push(doc, substance, &assertion, AllergyFrame::Allergy, out);
         }
     }
 
     /// "(swollen lips)", "- nausea and vomiting", ": hives": what follows the sign, up to the next one.
-    fn listed_after(&self, scene: &Scene<'_>, after: &Range<usize>) -> Option<Range<usize>> {
-        let reading = scene.reading;
-        if let Some(titled) = self.titled_reaction(scene, after) {
+    fn listed_after(&self, doc: &AnalyzedDocument<'_>, after: &Range<usize>) -> Option<Range<usize>> {
+        let reading = doc.reading;
+        if let Some(titled) = self.titled_reaction(doc, after) {
             return Some(titled);
         }
         if !matches!(reading.word(after.start), "-" | "–" | "—" | ":" | "(" | "→" | "=" | ">") {
@@ -199,19 +212,19 @@ impl AllergyRules {
         let numbered = (start..end).any(|word| reading.word(word).bytes().any(|byte| byte.is_ascii_digit()));
         let said = !(start..end).any(|word| NO_REACTION[..4].contains(&reading.word(word)))
             && !NO_REACTION.contains(&reading.word(start))
-            && !speaks_of_record(scene, start..end);
+            && !speaks_of_record(doc, start..end);
         (start < end && end - start <= LONGEST_REACTION && !numbered && said).then_some(start..end)
     }
 
     /// "Hives with sulfa", "urticaria por penicilina": only small words stand between.
-    fn leads_to(&self, scene: &Scene<'_>, reaction: &Range<usize>, substance: &Range<usize>) -> bool {
-        let small = |word: usize| self.effects.is_small(scene.reading, word);
+    fn leads_to(&self, doc: &AnalyzedDocument<'_>, reaction: &Range<usize>, substance: &Range<usize>) -> bool {
+        let small = |word: usize| self.effects.is_small(doc.reading, word);
         reaction.end <= substance.start && (reaction.end..substance.start).all(small)
     }
 }
 
-/// Where the reaction of a substance may be told.
-struct Region {
+/// Where the reaction of a substance may be said.
+struct ReactionRegion {
     /// After it, up to the next substance.
     after: Range<usize>,
     /// Before it, from the last substance on.
@@ -220,9 +233,9 @@ struct Region {
     next: Vec<Range<usize>>,
 }
 
-impl Region {
-    fn of(scene: &Scene<'_>, words: &Range<usize>, places: &[Range<usize>], evidence: Range<usize>) -> Self {
-        let reading = scene.reading;
+impl ReactionRegion {
+    fn of(doc: &AnalyzedDocument<'_>, words: &Range<usize>, places: &[Range<usize>], evidence: Range<usize>) -> Self {
+        let reading = doc.reading;
         let index = reading.sentence_of(words.start);
         let sentence = &reading.sentences[index];
         let within = sentence.words.clone();
@@ -236,7 +249,7 @@ impl Region {
             let answer = within.end.max(evidence.start)..evidence.end.max(within.end).min(limit);
             later.push(answer);
             for other in reading.sentences.iter().skip(index + 1).take(2) {
-                let gap = scene.text().get(sentence.span.end..other.span.start).unwrap_or("");
+                let gap = doc.text().get(sentence.span.end..other.span.start).unwrap_or("");
                 if other.turn != sentence.turn || gap.contains('\n') || other.words.start >= limit {
                     break;
                 }
@@ -247,13 +260,13 @@ impl Region {
     }
 }
 
-/// An allergy or an intolerance, by what the substance does; `None` where that does not tell.
-fn kind_of(groups: &[&str], frame: Frame) -> Option<EntityType> {
+/// An allergy or an intolerance, by what the substance does; `None` where that does not decide.
+fn kind_of(groups: &[&str], frame: AllergyFrame) -> Option<EntityType> {
     if groups.contains(&"allergic") {
         Some(EntityType::Allergy)
     } else if groups.contains(&"intolerance") {
         Some(EntityType::Intolerance)
-    } else if groups.contains(&"itch") && frame != Frame::Intolerance {
+    } else if groups.contains(&"itch") && frame != AllergyFrame::Intolerance {
         Some(EntityType::Allergy)
     } else {
         None
@@ -261,7 +274,7 @@ fn kind_of(groups: &[&str], frame: Frame) -> Option<EntityType> {
 }
 
 /// A reaction with the few words before it that say where: "lips & eyes swelled up".
-fn with_part(reading: &Reading<'_>, substance: &Range<usize>, place: &Range<usize>) -> Range<usize> {
+fn with_part(reading: &TokenizedText<'_>, substance: &Range<usize>, place: &Range<usize>) -> Range<usize> {
     let joins = |at: &usize| !reading.words[*at].punctuation || matches!(reading.word(*at), "&" | "/");
     let start = (substance.end.max(place.start.saturating_sub(3))..place.start).rev().take_while(joins).last();
     start.unwrap_or(place.start)..place.end
@@ -269,7 +282,7 @@ fn with_part(reading: &Reading<'_>, substance: &Range<usize>, place: &Range<usiz
 
 /// "Pt says", "consignada como alergia", "de crío", "es higienista dental": who said it, where and when it is written, or what
 /// a person is. None of that is what a substance did.
-fn speaks_of_record(scene: &Scene<'_>, words: Range<usize>) -> bool {
+fn speaks_of_record(doc: &AnalyzedDocument<'_>, words: Range<usize>) -> bool {
     const STEMS: &[&str] = &[
         "consign",
         "anotad",
@@ -293,7 +306,7 @@ fn speaks_of_record(scene: &Scene<'_>, words: Range<usize>) -> bool {
         "says", "said", "pt", "patient", "paciente", "per", "segun", "dice", "refiere", "reports", "crio", "cria",
         "nino", "nina", "pequeno", "pequena", "child", "kid", "baby", "bebe", "es", "son", "is", "who", "quien",
     ];
-    let word = |at: usize| scene.reading.word(at);
+    let word = |at: usize| doc.reading.word(at);
     let first = words.start;
     let opens =
         WORDS.contains(&word(first)) || matches!(word(first), "de" | "as" | "in") && WORDS.contains(&word(first + 1));
@@ -301,7 +314,7 @@ fn speaks_of_record(scene: &Scene<'_>, words: Range<usize>) -> bool {
     opens || verb_alone || words.clone().any(|at| STEMS.iter().any(|stem| word(at).starts_with(stem)))
 }
 
-/// Bytes of a text that tells several reactions at once.
+/// Bytes of a text that says several reactions at once.
 const LONGEST_QUOTE: usize = 60;
 const NO_REACTION: &[&str] = &[
     "none",
@@ -339,8 +352,8 @@ const AGAIN: usize = 12;
 const LONGEST_REACTION: usize = 5;
 
 /// "Avoid SSRIs (bleeding risk)", "por riesgo de hemorragia": what could happen did not.
-fn is_only_feared(scene: &Scene<'_>, words: &Range<usize>) -> bool {
-    let word = |at: Option<usize>| at.map_or("", |at| scene.reading.word(at));
+fn is_only_feared(doc: &AnalyzedDocument<'_>, words: &Range<usize>) -> bool {
+    let word = |at: Option<usize>| at.map_or("", |at| doc.reading.word(at));
     let back = |n: usize| words.start.checked_sub(n);
     matches!(word(Some(words.end)), "risk" | "risks" | "hazard" | "prophylaxis")
         || matches!(word(back(1)), "of" | "de" | "for" | "del")

@@ -3,59 +3,65 @@
 
 use std::ops::Range;
 
-use super::{AllergyRules, Placed};
+use super::{AllergyMention, AllergyRules};
+use crate::analysis::AnalyzedDocument;
 use crate::medication::SentenceDrugs;
-use crate::scene::Scene;
 
 /// Words between "no longer allergic to" and the allergen.
 const OBJECT: usize = 8;
 
 /// A substance named anywhere, as an allergen or not.
-pub(super) struct Named {
+pub(super) struct NamedSubstance {
     words: Range<usize>,
     name: String,
 }
 
-impl Named {
-    pub(crate) fn all(rules: &AllergyRules, scene: &Scene<'_>, drugs: &[SentenceDrugs]) -> Vec<Self> {
-        let found = scene.sentences().flat_map(|(index, _)| rules.substances(scene, index, drugs).0);
+impl NamedSubstance {
+    pub(crate) fn all(rules: &AllergyRules, doc: &AnalyzedDocument<'_>, drugs: &[SentenceDrugs]) -> Vec<Self> {
+        let found = doc.sentences().flat_map(|(index, _)| rules.substances(doc, index, drugs).0);
         found.map(|substance| Self { words: substance.words, name: substance.name }).collect()
     }
 }
 
 /// Whether something else than this allergen, or one of its kind, is named within words.
-pub(super) fn names_another(scene: &Scene<'_>, named: &[Named], placed: &Placed, within: &Range<usize>) -> bool {
-    others(scene, named, placed, within).next().is_some()
+pub(super) fn names_another(
+    doc: &AnalyzedDocument<'_>,
+    named: &[NamedSubstance],
+    placed: &AllergyMention,
+    within: &Range<usize>,
+) -> bool {
+    others(doc, named, placed, within).next().is_some()
 }
 
 fn others<'a>(
-    scene: &'a Scene<'_>,
-    named: &'a [Named],
-    placed: &'a Placed,
+    doc: &'a AnalyzedDocument<'_>,
+    named: &'a [NamedSubstance],
+    placed: &'a AllergyMention,
     within: &'a Range<usize>,
-) -> impl Iterator<Item = &'a Named> {
-    let inside = |one: &&Named| one.words.start >= within.start && one.words.end <= within.end;
-    named.iter().filter(inside).filter(move |one| one.words != placed.words && !is_same_kind(scene, one, placed))
+) -> impl Iterator<Item = &'a NamedSubstance> {
+    let inside = |one: &&NamedSubstance| one.words.start >= within.start && one.words.end <= within.end;
+    named.iter().filter(inside).filter(move |one| one.words != placed.words && !is_same_kind(doc, one, placed))
 }
 
-fn is_same_kind(scene: &Scene<'_>, one: &Named, placed: &Placed) -> bool {
+fn is_same_kind(doc: &AnalyzedDocument<'_>, one: &NamedSubstance, placed: &AllergyMention) -> bool {
     let said = placed.entity.value.as_str();
-    let word = |word: usize| scene.reading.word(word);
-    one.name == said || one.words.clone().any(|at| super::taken_back::is_related(said, word(at)))
+    let word = |word: usize| doc.reading.word(word);
+    one.name == said || one.words.clone().any(|at| super::retracted::is_related(said, word(at)))
 }
 
 /// The clause of words: up to a sign or "but" on both sides.
-fn clause(scene: &Scene<'_>, hit: &Range<usize>) -> Range<usize> {
-    let reading = scene.reading;
+fn clause(doc: &AnalyzedDocument<'_>, hit: &Range<usize>) -> Range<usize> {
+    let reading = doc.reading;
     let sentence = &reading.sentences[reading.sentence_of(hit.start)].words;
-    let start = (sentence.start..hit.start).rev().find(|word| parts(scene, *word)).map_or(sentence.start, |at| at + 1);
-    let end = (hit.end..sentence.end).find(|word| parts(scene, *word)).unwrap_or(sentence.end);
+    let start =
+        (sentence.start..hit.start).rev().find(|word| is_separator(doc, *word)).map_or(sentence.start, |at| at + 1);
+    let end = (hit.end..sentence.end).find(|word| is_separator(doc, *word)).unwrap_or(sentence.end);
     start..end
 }
 
 /// A sign or a word that begins another clause; a hyphen inside a name does not.
-fn parts(scene: &Scene<'_>, word: usize) -> bool {
-    let reading = scene.reading;
+fn is_separator(doc: &AnalyzedDocument<'_>, word: usize) -> bool {
+    let reading = doc.reading;
     match reading.word(word) {
         "," | ";" | "." | ":" | "(" | ")" | "[" | "]" | "–" | "—" | "→" | "->" | "•" | "*" | "=" | "but" | "pero"
         | "aunque" | "although" | "though" | "whereas" | "mientras" => true,
@@ -73,43 +79,49 @@ impl AllergyRules {
     /// clause of their own.
     pub(super) fn is_said_of(
         &self,
-        scene: &Scene<'_>,
+        doc: &AnalyzedDocument<'_>,
         hit: &Range<usize>,
-        placed: &Placed,
-        (named, strict): (&[Named], bool),
+        placed: &AllergyMention,
+        (named, strict): (&[NamedSubstance], bool),
     ) -> bool {
-        let reading = scene.reading;
-        let clause = clause(scene, hit);
+        let reading = doc.reading;
+        let clause = clause(doc, hit);
         let own = &placed.words;
-        let another = |within: Range<usize>| names_another(scene, named, placed, &within);
+        let another = |within: Range<usize>| names_another(doc, named, placed, &within);
         if own.start >= clause.start && own.end <= hit.start {
-            return !another(own.end..hit.start) && !points_on(scene, hit, clause.end);
+            return !another(own.end..hit.start) && !points_on(doc, hit, clause.end);
         }
         if own.start >= hit.end {
-            return self.is_object(scene, hit, placed, named);
+            return self.is_object(doc, hit, placed, named);
         }
         // "Penicillin: rash, withdrawn": it was given no more, and stays an allergy.
         let weak = reading.word(hit.start) == ",";
-        if weak && !self.reactions.find(reading, own.end..hit.start).is_empty() && !is_of_record(scene, hit.end) {
+        if weak && !self.reactions.find(reading, own.end..hit.start).is_empty() && !is_of_record(doc, hit.end) {
             return false;
         }
         let before = clause.start.min(hit.start)..hit.start;
         own.end <= clause.start.max(own.end)
             && own.end <= hit.start
             && !another(own.end..clause.end)
-            && !points_on(scene, hit, clause.end)
-            && !names_unknown(scene, hit, &before)
+            && !points_on(doc, hit, clause.end)
+            && !names_unknown(doc, hit, &before)
             && (!strict
-                || before.clone().all(|word| is_small(reading.word(word)) || self.is_of_kind(scene, word, placed)))
+                || before.clone().all(|word| is_small(reading.word(word)) || self.is_of_kind(doc, word, placed)))
     }
 
-    fn is_of_kind(&self, scene: &Scene<'_>, word: usize, placed: &Placed) -> bool {
-        super::taken_back::is_related(&placed.entity.value, scene.reading.word(word))
+    fn is_of_kind(&self, doc: &AnalyzedDocument<'_>, word: usize, placed: &AllergyMention) -> bool {
+        super::retracted::is_related(&placed.entity.value, doc.reading.word(word))
     }
 
-    /// "No longer allergic to eggs", "se descarta alergia a penicilina y látex": the allergen behind.
-    fn is_object(&self, scene: &Scene<'_>, hit: &Range<usize>, placed: &Placed, named: &[Named]) -> bool {
-        let reading = scene.reading;
+    /// "No longer allergic to eggs", "se descarta alergia a penicilina y látex": the allergen after.
+    fn is_object(
+        &self,
+        doc: &AnalyzedDocument<'_>,
+        hit: &Range<usize>,
+        placed: &AllergyMention,
+        named: &[NamedSubstance],
+    ) -> bool {
+        let reading = doc.reading;
         let between = hit.end..placed.words.start;
         let listed = |word: usize| named.iter().any(|one| one.words.contains(&word));
         let joins = |word: usize| {
@@ -140,34 +152,38 @@ impl AllergyRules {
                         | "allergy"
                 )
         };
-        let told = matches!(reading.word(placed.words.end), ":" | "→" | "->" | "(" | "–");
+        let mentioned = matches!(reading.word(placed.words.end), ":" | "→" | "->" | "(" | "–");
         let parted = between.clone().any(|word| reading.word(word) == ",");
-        // "Penicilina descartada, alergia a ibuprofeno": behind the comma stands another statement.
+        // "Penicilina descartada, alergia a ibuprofeno": after the comma stands another statement.
         let begins = |word: usize| matches!(reading.word(word), "alergia" | "allergy");
         let anew = reading.word(hit.end) == "," || parted && between.clone().skip(1).any(begins);
         between.len() <= OBJECT
             && !anew
             && reading.sentence_of(hit.start) == reading.sentence_of(placed.words.start)
             && between.clone().all(joins)
-            && !(parted && told)
+            && !(parted && mentioned)
     }
 }
 
 /// "Alergia a penicilina descartada, alergia a ibuprofeno confirmada": denied by a word in the clause of another one.
-pub(super) fn is_anothers_denial(scene: &Scene<'_>, placed: &Placed, named: &[Named]) -> bool {
-    let reading = scene.reading;
-    let denials = scene.contexts.denials(reading, &placed.words);
+pub(super) fn is_anothers_denial(
+    doc: &AnalyzedDocument<'_>,
+    placed: &AllergyMention,
+    named: &[NamedSubstance],
+) -> bool {
+    let reading = doc.reading;
+    let denials = doc.scopes.denials(reading, &placed.words);
     let of_another = |cue: &Range<usize>| {
         let apart = cue.end <= placed.words.start
             && (cue.end..placed.words.start).any(|word| matches!(reading.word(word), "," | ";" | "pero" | "but"));
-        apart && names_another(scene, named, placed, &(clause(scene, cue).start..cue.start))
+        apart && names_another(doc, named, placed, &(clause(doc, cue).start..cue.start))
     };
     !denials.is_empty() && denials.iter().all(of_another)
 }
 
 /// "Not allergic to …", "no es alérgica a nada más": said of what follows, unless that is "it" or "that".
-fn points_on(scene: &Scene<'_>, hit: &Range<usize>, end: usize) -> bool {
-    let word = |at: usize| scene.reading.word(at);
+fn points_on(doc: &AnalyzedDocument<'_>, hit: &Range<usize>, end: usize) -> bool {
+    let word = |at: usize| doc.reading.word(at);
     let (first, second) = (hit.end, hit.end + 1);
     first < end
         && matches!(word(first), "to" | "a" | "al")
@@ -178,8 +194,8 @@ fn points_on(scene: &Scene<'_>, hit: &Range<usize>, end: usize) -> bool {
 }
 
 /// "Alergia a zumbaina descartada", "zumba allergy removed": of something that no list knows.
-fn names_unknown(scene: &Scene<'_>, hit: &Range<usize>, before: &Range<usize>) -> bool {
-    let word = |at: usize| scene.reading.word(at);
+fn names_unknown(doc: &AnalyzedDocument<'_>, hit: &Range<usize>, before: &Range<usize>) -> bool {
+    let word = |at: usize| doc.reading.word(at);
     let of = before.clone().any(|at| {
         (word(at).starts_with("alerg") || word(at).starts_with("allerg"))
             && matches!(word(at + 1), "to" | "a" | "al")
@@ -191,10 +207,10 @@ fn names_unknown(scene: &Scene<'_>, hit: &Range<usize>, before: &Range<usize>) -
 }
 
 /// "From the list", "del historial": it is the record that something is taken from.
-fn is_of_record(scene: &Scene<'_>, from: usize) -> bool {
+fn is_of_record(doc: &AnalyzedDocument<'_>, from: usize) -> bool {
     (from..from + 4).any(|at| {
         matches!(
-            scene.reading.word(at),
+            doc.reading.word(at),
             "list"
                 | "chart"
                 | "record"
@@ -211,9 +227,9 @@ fn is_of_record(scene: &Scene<'_>, from: usize) -> bool {
     })
 }
 
-/// Words that name nobody and nothing: the clause goes on about what was named before.
+/// Words that name no one and nothing: the clause goes on about what was named before.
 pub(super) fn is_small(word: &str) -> bool {
-    super::taken_back::takes(word) || word.bytes().all(|byte| !byte.is_ascii_alphabetic()) || SMALL.contains(&word)
+    super::retracted::takes(word) || word.bytes().all(|byte| !byte.is_ascii_alphabetic()) || SMALL.contains(&word)
 }
 
 const SMALL: &[&str] = &[

@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use super::{Allergies, AllergyRules, Frame, Placed, Substance};
+use super::{AllergenMention, AllergyFindings, AllergyFrame, AllergyMention, AllergyRules};
+use crate::analysis::AnalyzedDocument;
 use crate::medication::SentenceDrugs;
-use crate::scene::Scene;
 use crate::{Experiencer, Temporality};
 
 /// Words of a title before its colon.
@@ -12,8 +12,8 @@ const TITLE: usize = 8;
 
 impl AllergyRules {
     /// "Látex (-)", "penicilina, niega", "latex: denied": the value of the one before it.
-    pub(super) fn is_denied_value(&self, scene: &Scene<'_>, placed: &Placed) -> bool {
-        let reading = scene.reading;
+    pub(super) fn is_denied_value(&self, doc: &AnalyzedDocument<'_>, placed: &AllergyMention) -> bool {
+        let reading = doc.reading;
         let word = |at: usize| reading.word(at);
         let quoted = word(placed.words.end) == "\"" && matches!(word(placed.words.end + 1), "-" | "–" | "—" | ":");
         let at = placed.words.end + usize::from(quoted);
@@ -39,20 +39,20 @@ impl AllergyRules {
             return true;
         }
         let sentence = &reading.sentences[reading.sentence_of(placed.words.start)].words;
-        let behind = |at: usize| {
+        let after = |at: usize| {
             let gap = match (reading.words.get(at), reading.words.get(at + 1)) {
-                (Some(here), Some(next)) => scene.text().get(here.source.end..next.source.start).unwrap_or(""),
+                (Some(here), Some(next)) => doc.text().get(here.source.end..next.source.start).unwrap_or(""),
                 _ => "\n",
             };
             at + 1 >= sentence.end || gap.contains('\n') || matches!(word(at + 1), "," | "." | ";" | "/")
         };
         let value = at + 1 + usize::from(matches!(word(at + 1), "also" | "tambien"));
-        let said = value < sentence.end && denies(word(value)) && behind(value);
-        let refuted = at + 1 < sentence.end && is_refuted(word(at + 1)) && behind(at + 1);
+        let said = value < sentence.end && denies(word(value)) && after(value);
+        let refuted = at + 1 < sentence.end && is_refuted(word(at + 1)) && after(at + 1);
         match word(at) {
             ":" | "-" | "–" | "—" | "(" if refuted => true,
             // "Mariscos bien", "bee stings fine".
-            "bien" | "fine" | "ok" | "okay" if behind(at) => true,
+            "bien" | "fine" | "ok" | "okay" if after(at) => true,
             "," => said && word(at + 1).len() > 4,
             ":" | "-" | "–" | "—" | "=" => said,
             _ => false,
@@ -60,23 +60,23 @@ impl AllergyRules {
     }
 
     /// "ALERGIAS DESCARTADAS: penicilina, látex", "De-labelled: penicillin": all that such a title lists is denied.
-    pub(super) fn refuted_lists(&self, scene: &Scene<'_>, drugs: &[SentenceDrugs], out: &mut Allergies) {
-        let sentences = &scene.reading.sentences;
+    pub(super) fn refuted_lists(&self, doc: &AnalyzedDocument<'_>, drugs: &[SentenceDrugs], out: &mut AllergyFindings) {
+        let sentences = &doc.reading.sentences;
         let mut open: Option<usize> = None;
-        for (index, sentence) in scene.sentences() {
+        for (index, sentence) in doc.sentences() {
             if sentence.turn.is_some() {
                 continue;
             }
-            let (substances, _) = self.substances(scene, index, drugs);
-            let title = self.refuting_title(scene, &sentence.words);
+            let (substances, _) = self.substances(doc, index, drugs);
+            let title = self.refuting_title(doc, &sentence.words);
             let from = match (title, open) {
                 (Some(end), _) => end,
                 (None, Some(before)) => {
-                    let gap = scene.text().get(sentences[before].span.end..sentence.span.start).unwrap_or("");
+                    let gap = doc.text().get(sentences[before].span.end..sentence.span.start).unwrap_or("");
                     let first = substances.first().map(|s| s.words.start);
                     let leads = first.is_some_and(|first| first <= sentence.words.start + 2);
                     let titled = (sentence.words.start..sentence.words.end.min(sentence.words.start + TITLE))
-                        .any(|word| scene.reading.word(word) == ":");
+                        .any(|word| doc.reading.word(word) == ":");
                     if gap.matches('\n').count() != 1 || !leads || titled {
                         open = None;
                         continue;
@@ -85,12 +85,12 @@ impl AllergyRules {
                 }
                 (None, None) => continue,
             };
-            let listed: Vec<Substance> = substances.into_iter().filter(|s| s.words.start >= from).collect();
-            // A title with nothing behind it has its list below.
+            let listed: Vec<AllergenMention> = substances.into_iter().filter(|s| s.words.start >= from).collect();
+            // A title with nothing after it has its list below.
             let below = title.is_some() && listed.is_empty() || title.is_none();
             open = below.then_some(index);
             for substance in &listed {
-                self.refute(scene, index, substance, out);
+                self.refute(doc, index, substance, out);
             }
             if title.is_some() {
                 out.statements.retain(|statement| !statement.span.overlaps(&sentence.span));
@@ -98,20 +98,20 @@ impl AllergyRules {
         }
     }
 
-    fn refute(&self, scene: &Scene<'_>, index: usize, substance: &Substance, out: &mut Allergies) {
-        let Some(mut stance) = scene.stance(index, &substance.words) else { return };
-        stance.context.negated = true;
-        stance.context.uncertain = false;
-        stance.context.temporality = Temporality::Recent;
-        stance.context.experiencer = Experiencer::Patient;
+    fn refute(&self, doc: &AnalyzedDocument<'_>, index: usize, substance: &AllergenMention, out: &mut AllergyFindings) {
+        let Some(mut assertion) = doc.assertion(index, &substance.words) else { return };
+        assertion.context.negated = true;
+        assertion.context.uncertain = false;
+        assertion.context.temporality = Temporality::Recent;
+        assertion.context.experiencer = Experiencer::Patient;
         out.taken.retain(|taken| !substance.words.contains(taken));
         out.placed.retain(|placed| placed.words != substance.words);
-        self.push(scene, substance, &stance, Frame::Allergy, out);
+        self.push(doc, substance, &assertion, AllergyFrame::Allergy, out);
     }
 
-    /// The word behind the colon of a title that says that what it lists is no allergy.
-    fn refuting_title(&self, scene: &Scene<'_>, words: &Range<usize>) -> Option<usize> {
-        let reading = scene.reading;
+    /// The word after the colon of a title that says that what it lists is no allergy.
+    fn refuting_title(&self, doc: &AnalyzedDocument<'_>, words: &Range<usize>) -> Option<usize> {
+        let reading = doc.reading;
         let colon = (words.start..words.end.min(words.start + TITLE)).find(|word| reading.word(*word) == ":")?;
         let title = words.start..colon;
         let any = |is: &dyn Fn(&str) -> bool| title.clone().any(|word| is(reading.word(word)));

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::scene::Scene;
+use crate::analysis::AnalyzedDocument;
 
 /// Words between what says that a person was treated and the medicine that was used.
 const TREATED: usize = 4;
@@ -36,7 +36,7 @@ const TREATS: &[&str] = &[
 /// "Anaphylaxis (adrenaline x2)", "managed with hydrocortisone", "premedicated with prednisone/diphenhydramine", "cefazolin was
 /// replaced by clindamycin": what was given against a reaction, or in place of what caused it, caused none. `first` is the first
 /// substance of the sentence.
-pub(super) fn is_treatment(scene: &Scene<'_>, words: &Range<usize>, name: &str, first: bool) -> bool {
+pub(super) fn is_treatment(doc: &AnalyzedDocument<'_>, words: &Range<usize>, name: &str, first: bool) -> bool {
     const RESCUE: &[&str] = &[
         "epinephrine",
         "diphenhydramine",
@@ -53,7 +53,7 @@ pub(super) fn is_treatment(scene: &Scene<'_>, words: &Range<usize>, name: &str, 
         "biperiden",
         "albuterol",
     ];
-    let reading = scene.reading;
+    let reading = doc.reading;
     let start = reading.sentences[reading.sentence_of(words.start)].words.start;
     let before = words.start.saturating_sub(TREATED).max(start)..words.start;
     let treats = |word: &str| TREATS.iter().any(|stem| word.starts_with(stem));
@@ -97,9 +97,9 @@ pub(super) fn is_treatment(scene: &Scene<'_>, words: &Range<usize>, name: &str, 
         return true;
     }
     let joined = matches!(reading.word(words.start.wrapping_sub(1)), "/" | "+" | "and" | "y" | "e");
-    let behind =
+    let after =
         matches!(reading.word(words.end), "x" | "x2" | "x1" | "x3" | "given" | "im" | "iv" | "needed" | "required");
-    RESCUE.contains(&name) && (name == "epinephrine" || joined || behind || within().any(|at| gives(reading.word(at))))
+    RESCUE.contains(&name) && (name == "epinephrine" || joined || after || within().any(|at| gives(reading.word(at))))
 }
 
 /// What is carried against an allergy: "epi pen expired" names no allergen.
@@ -109,7 +109,7 @@ pub(super) fn is_remedy(word: &str) -> bool {
 }
 
 /// Adrenaline in a pen, by its brand or as one: carried for an allergy, whatever the sentence says.
-pub(crate) fn is_pen(scene: &Scene<'_>, words: &Range<usize>) -> bool {
+pub(crate) fn is_pen(doc: &AnalyzedDocument<'_>, words: &Range<usize>) -> bool {
     const BRANDS: &[&str] = &[
         "epipen",
         "anapen",
@@ -128,7 +128,7 @@ pub(crate) fn is_pen(scene: &Scene<'_>, words: &Range<usize>) -> bool {
     let brand = |word: &str| BRANDS.iter().any(|brand| word.starts_with(brand));
     let adrenaline =
         |word: &str| word == "epi" || ["adrenal", "epinefr", "epineph"].iter().any(|stem| word.starts_with(stem));
-    let word = |at: usize| scene.reading.word(at);
+    let word = |at: usize| doc.reading.word(at);
     let named = words.clone().any(|at| brand(word(at)));
     let injected = words.clone().any(|at| adrenaline(word(at)))
         && (words.start.saturating_sub(2)..words.end + 2).any(|at| WORDS.contains(&word(at)));

@@ -198,8 +198,8 @@ fn no_known_allergies_are_none_in_every_common_wording_and_a_single_substance_is
     }
 }
 
-/// Allergies as [`note`] shows them, and behind a stroke the symptoms and conditions that are the patient's own.
-fn beside(text: &str) -> String {
+/// Allergies as [`note`] shows them, and after a stroke the symptoms and conditions that are the patient's own.
+fn nearby(text: &str) -> String {
     let document = Document::plain(text, Language::Unknown);
     let found = Extractor::shared().extract(&ExtractionInput::of(&document)).entities;
     let own = |entity: &&crate::Entity| {
@@ -227,7 +227,7 @@ fn a_complaint_of_now_beside_an_allergy_is_none_of_its_reactions() {
         ("Allergies: penicillin (hives). Reports nausea.", "allergy: penicillin (hives) | nausea"),
         ("Alergias: penicilina (urticaria). Náuseas desde ayer.", "allergy: penicillin (urticaria) | nausea"),
     ] {
-        assert_eq!(beside(text), expected, "{text}");
+        assert_eq!(nearby(text), expected, "{text}");
     }
 }
 
@@ -241,7 +241,7 @@ fn what_stands_beside_a_denied_allergy_is_found_as_what_it_is() {
         ("I am not allergic to aspirin. I have had nausea since Monday.", "no allergy: aspirin | nausea"),
         ("She isn't allergic to latex, has a rash on both arms.", "no allergy: latex | arm rash"),
     ] {
-        assert_eq!(beside(text), expected, "{text}");
+        assert_eq!(nearby(text), expected, "{text}");
     }
 }
 
@@ -262,7 +262,7 @@ fn a_reaction_is_told_in_the_clause_of_the_allergy_or_in_one_that_says_so() {
         ("I'm allergic to ibuprofen. It makes me vomit.", "intolerance: ibuprofen (makes me vomit) | "),
         ("Allergic to latex. Rash all over as a child.", "allergy: latex (rash) | "),
     ] {
-        assert_eq!(beside(text), expected, "{text}");
+        assert_eq!(nearby(text), expected, "{text}");
     }
 }
 

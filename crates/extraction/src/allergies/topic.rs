@@ -1,11 +1,11 @@
-//! What is being asked about: the turn in which somebody last asked about allergies, or in a text without turns the line.
+//! What is being asked about: the turn in which someone last asked about allergies, or in a text without turns the line.
 
 use super::TOPIC_LINES;
-use crate::scene::Scene;
+use crate::analysis::AnalyzedDocument;
 use anamnesis_text::Speaker;
 
 #[derive(Default)]
-pub(super) struct Topic {
+pub(super) struct AllergyTopic {
     /// The turn of the question, and who asked.
     pub(crate) asked: Option<(usize, Speaker)>,
     /// The line of the question, in a text without turns.
@@ -15,11 +15,11 @@ pub(super) struct Topic {
     end: usize,
 }
 
-impl Topic {
+impl AllergyTopic {
     /// Goes on to a sentence. Another question, or a few lines, leave the topic of a text without turns.
-    pub(crate) fn pass(&mut self, scene: &Scene<'_>, index: usize) {
-        let sentence = &scene.reading.sentences[index];
-        let between = scene.text().get(self.end..sentence.span.start).unwrap_or("");
+    pub(crate) fn pass(&mut self, doc: &AnalyzedDocument<'_>, index: usize) {
+        let sentence = &doc.reading.sentences[index];
+        let between = doc.text().get(self.end..sentence.span.start).unwrap_or("");
         self.here += between.matches('\n').count();
         self.end = sentence.span.end;
         let far = self.line.is_some_and(|line| self.here > line + TOPIC_LINES);

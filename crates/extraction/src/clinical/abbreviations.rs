@@ -1,15 +1,15 @@
-//! Abbreviations that mean an illness only where they stand: in capitals, in one language, beside other illnesses or after
+//! Abbreviations that mean an illness only where they stand: in capitals, in one language, next to other illnesses or after
 //! a word that announces one. "HAS" is hypertension in a Spanish note and a verb in an English one; "thyroid" is an illness
 //! in "no thyroid, no diabetes" and an organ elsewhere.
 
 use std::ops::Range;
 
-use super::Named;
-use crate::matcher::{Hit, Matcher};
-use crate::phrasebook::Builder;
-use crate::reading::Reading;
-use crate::scene::Scene;
+use super::NamedCondition;
+use crate::analysis::AnalyzedDocument;
+use crate::matcher::{PhraseMatch, PhraseMatcher};
+use crate::phrase_trie::TrieBuilder;
 use crate::structure::Section;
+use crate::tokenized::TokenizedText;
 use anamnesis_text::Language;
 
 pub(super) const FILE: &str = include_str!("../lexicon/abbreviations.tsv");
@@ -20,16 +20,16 @@ const LONGEST_SHOUT: usize = 40;
 
 /// Where an abbreviation means what it stands for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum AbbreviationSetting {
     Capitals,
     Listed,
-    /// As `Listed`, but what stands beside it is a complaint: "CP" is chest pain among symptoms.
+    /// As `Listed`, but what stands next to it is a complaint: "CP" is chest pain among symptoms.
     Complaint,
     Word,
     Anywhere,
 }
 
-impl Place {
+impl AbbreviationSetting {
     fn takes_any_letters(self) -> bool {
         matches!(self, Self::Word | Self::Anywhere)
     }
@@ -40,19 +40,19 @@ struct Abbreviation {
     name: &'static str,
     code: Option<&'static str>,
     language: Language,
-    place: Place,
+    place: AbbreviationSetting,
 }
 
 pub(crate) struct Abbreviations {
     known: Vec<Abbreviation>,
     /// One list for each language and each place: the same letters mean different things.
-    lists: Vec<Matcher>,
+    lists: Vec<PhraseMatcher>,
 }
 
 impl Abbreviations {
-    pub(crate) fn builtin(book: &mut Builder) -> Self {
+    pub(crate) fn builtin(trie: &mut TrieBuilder) -> Self {
         let mut known = Vec::new();
-        let mut phrases: Vec<(Language, Place, Vec<(&'static str, u32)>)> = Vec::new();
+        let mut phrases: Vec<(Language, AbbreviationSetting, Vec<(&'static str, u32)>)> = Vec::new();
         for line in FILE.lines().filter(|line| !line.starts_with('#')) {
             let fields: Vec<&'static str> = line.split('\t').collect();
             let [group, name, code, language, place, words] = fields[..] else { continue };
@@ -62,11 +62,11 @@ impl Abbreviations {
                 _ => Language::Unknown,
             };
             let place = match place {
-                "caps" => Place::Capitals,
-                "listed" => Place::Listed,
-                "complaint" => Place::Complaint,
-                "free" => Place::Anywhere,
-                _ => Place::Word,
+                "caps" => AbbreviationSetting::Capitals,
+                "listed" => AbbreviationSetting::Listed,
+                "complaint" => AbbreviationSetting::Complaint,
+                "free" => AbbreviationSetting::Anywhere,
+                _ => AbbreviationSetting::Word,
             };
             let number = u32::try_from(known.len()).unwrap_or(u32::MAX);
             let of = words.split('|').map(|phrase| (phrase.trim(), number));
@@ -76,13 +76,13 @@ impl Abbreviations {
             }
             known.push(Abbreviation { group, name, code: Some(code).filter(|c| *c != "-"), language, place });
         }
-        let lists = phrases.into_iter().map(|(_, _, list)| Matcher::new(book, list)).collect();
+        let lists = phrases.into_iter().map(|(_, _, list)| PhraseMatcher::new(trie, list)).collect();
         Self { known, lists }
     }
 
     /// Where an abbreviation ends that is written in capitals at a word: enough for a list of findings, whose items are
     /// weighed afterwards.
-    pub(crate) fn at(&self, reading: &Reading<'_>, word: usize) -> Option<usize> {
+    pub(crate) fn at(&self, reading: &TokenizedText<'_>, word: usize) -> Option<usize> {
         let hits = self.lists.iter().filter_map(|list| list.at(reading, word));
         let end = hits.map(|hit| hit.words.end).max()?;
         let said = reading.source(&(word..end)).of(reading.text);
@@ -93,56 +93,57 @@ impl Abbreviations {
     /// The abbreviations of a sentence that stand where they mean an illness. `found` holds the illnesses known so far.
     pub(crate) fn find(
         &self,
-        scene: &Scene<'_>,
+        doc: &AnalyzedDocument<'_>,
         within: Range<usize>,
         cued: impl Fn(usize) -> bool,
-        found: &[Named],
-    ) -> Vec<Named> {
-        let mut hits: Vec<_> = self.lists.iter().flat_map(|list| list.find(scene.reading, within.clone())).collect();
+        found: &[NamedCondition],
+    ) -> Vec<NamedCondition> {
+        let mut hits: Vec<_> = self.lists.iter().flat_map(|list| list.find(doc.reading, within.clone())).collect();
         hits.sort_by_key(|hit| (hit.words.start, std::cmp::Reverse(hit.words.end)));
-        let language = scene.input.document.language;
+        let language = doc.input.document.language;
         let fits = |known: &Abbreviation| known.language == Language::Unknown || known.language == language;
-        let mut out: Vec<Named> = Vec::new();
-        let is_word = |hit: &&Hit| self.known[hit.meaning as usize].place == Place::Word;
-        let words_denied = hits.iter().filter(is_word).filter(|hit| denies(scene, hit.words.start)).count();
+        let mut out: Vec<NamedCondition> = Vec::new();
+        let is_word = |hit: &&PhraseMatch| self.known[hit.meaning as usize].place == AbbreviationSetting::Word;
+        let words_denied = hits.iter().filter(is_word).filter(|hit| denies(doc, hit.words.start)).count();
         // Twice, since an item may be known by the one after it.
         for _ in 0..2 {
             for hit in &hits {
                 let known = &self.known[hit.meaning as usize];
                 let taken = out.iter().chain(found).any(|other| overlap(&other.words, &hit.words));
-                if taken || !fits(known) || (!known.place.takes_any_letters() && !in_capitals(scene, &hit.words)) {
+                if taken || !fits(known) || (!known.place.takes_any_letters() && !in_capitals(doc, &hit.words)) {
                     continue;
                 }
                 let announced = || {
                     cued(hit.words.start)
-                        || in_a_list_of_illnesses(scene, hit.words.start)
-                        || out.iter().chain(found).any(|other| is_neighbour(scene, &other.words, &hit.words))
+                        || in_a_list_of_illnesses(doc, hit.words.start)
+                        || out.iter().chain(found).any(|other| is_neighbour(doc, &other.words, &hit.words))
                 };
                 // Among complaints, or denied alone: "no CP", "neg CP, SOB".
                 let complained = || {
                     let near = |symptom: bool| {
                         let mut others = out.iter().chain(found).filter(|other| (other.group == "symptom") == symptom);
-                        others.any(|other| is_neighbour(scene, &other.words, &hit.words))
+                        others.any(|other| is_neighbour(doc, &other.words, &hit.words))
                     };
-                    near(true) || !near(false) && complains(scene, hit.words.start)
+                    near(true) || !near(false) && complains(doc, hit.words.start)
                 };
-                let beside = || out.iter().chain(found).any(|other| is_neighbour(scene, &other.words, &hit.words));
-                let heads =
-                    !known.place.takes_any_letters() && known.place != Place::Capitals && is_label(scene, &hit.words);
+                let nearby = || out.iter().chain(found).any(|other| is_neighbour(doc, &other.words, &hit.words));
+                let heads = !known.place.takes_any_letters()
+                    && known.place != AbbreviationSetting::Capitals
+                    && is_label(doc, &hit.words);
                 let holds = match known.place {
                     _ if heads => false,
-                    Place::Capitals | Place::Anywhere => true,
-                    Place::Listed => announced() && !self.is_complaint(&hits, hit, &out, found, scene),
-                    Place::Complaint => complained(),
-                    Place::Word => {
-                        let denied = words_denied > 1 && denies(scene, hit.words.start);
-                        is_bare(scene, &hit.words) && (denied || beside() || has_box(scene, &hit.words))
+                    AbbreviationSetting::Capitals | AbbreviationSetting::Anywhere => true,
+                    AbbreviationSetting::Listed => announced() && !self.is_complaint(&hits, hit, &out, found, doc),
+                    AbbreviationSetting::Complaint => complained(),
+                    AbbreviationSetting::Word => {
+                        let denied = words_denied > 1 && denies(doc, hit.words.start);
+                        is_bare(doc, &hit.words) && (denied || nearby() || has_box(doc, &hit.words))
                     }
                 };
                 if holds {
-                    let sureness = if known.place == Place::Capitals { 1.0 } else { 0.9 };
+                    let sureness = if known.place == AbbreviationSetting::Capitals { 1.0 } else { 0.9 };
                     let (group, name) = (known.group, known.name.to_owned());
-                    out.push(Named { words: hit.words.clone(), group, name, code: known.code, sureness });
+                    out.push(NamedCondition { words: hit.words.clone(), group, name, code: known.code, sureness });
                 }
             }
         }
@@ -152,21 +153,29 @@ impl Abbreviations {
 
 impl Abbreviations {
     /// Whether the same letters name a complaint where complaints stand around them.
-    fn is_complaint(&self, hits: &[Hit], hit: &Hit, out: &[Named], found: &[Named], scene: &Scene<'_>) -> bool {
-        let twin =
-            |other: &&Hit| other.words == hit.words && self.known[other.meaning as usize].place == Place::Complaint;
+    fn is_complaint(
+        &self,
+        hits: &[PhraseMatch],
+        hit: &PhraseMatch,
+        out: &[NamedCondition],
+        found: &[NamedCondition],
+        doc: &AnalyzedDocument<'_>,
+    ) -> bool {
+        let twin = |other: &&PhraseMatch| {
+            other.words == hit.words && self.known[other.meaning as usize].place == AbbreviationSetting::Complaint
+        };
         hits.iter().any(|other| twin(&other))
-            && (complains(scene, hit.words.start)
+            && (complains(doc, hit.words.start)
                 || out
                     .iter()
                     .chain(found)
-                    .any(|other| other.group == "symptom" && is_neighbour(scene, &other.words, &hit.words)))
+                    .any(|other| other.group == "symptom" && is_neighbour(doc, &other.words, &hit.words)))
     }
 }
 
 /// "EM: suspicaz": letters that head their line are its title, unless a value follows ("DM: no").
-fn is_label(scene: &Scene<'_>, words: &Range<usize>) -> bool {
-    let reading = scene.reading;
+fn is_label(doc: &AnalyzedDocument<'_>, words: &Range<usize>) -> bool {
+    let reading = doc.reading;
     let opens = reading.sentences[reading.sentence_of(words.start)].words.start == words.start;
     let value = matches!(
         reading.word(words.end + 1),
@@ -189,10 +198,10 @@ fn is_label(scene: &Scene<'_>, words: &Range<usize>) -> bool {
     opens && reading.word(words.end) == ":" && !value
 }
 
-/// "C/o CP", "denies CP", "neg CP": what is complained of, or denied, stands behind these.
-fn complains(scene: &Scene<'_>, word: usize) -> bool {
+/// "C/o CP", "denies CP", "neg CP": what is complained of, or denied, comes after these.
+fn complains(doc: &AnalyzedDocument<'_>, word: usize) -> bool {
     matches!(
-        word.checked_sub(1).map_or("", |at| scene.reading.word(at)),
+        word.checked_sub(1).map_or("", |at| doc.reading.word(at)),
         "no" | "neg"
             | "denies"
             | "denied"
@@ -212,19 +221,19 @@ fn overlap(one: &Range<usize>, other: &Range<usize>) -> bool {
     one.start < other.end && other.start < one.end
 }
 
-/// "No thyroid, no sugar", "ni presión ni azúcar": the word stands right behind a denial.
-fn denies(scene: &Scene<'_>, word: usize) -> bool {
-    let before = word.checked_sub(1).map(|before| scene.reading.word(before));
+/// "No thyroid, no sugar", "ni presión ni azúcar": the word stands right after a denial.
+fn denies(doc: &AnalyzedDocument<'_>, word: usize) -> bool {
+    let before = word.checked_sub(1).map(|before| doc.reading.word(before));
     matches!(before, Some("no" | "ni" | "nor" | "sin" | "hay" | "niega" | "denies"))
 }
 
 /// Every letter a capital, but for an s of the plural; Roman numbers and digits do not count.
-fn in_capitals(scene: &Scene<'_>, words: &Range<usize>) -> bool {
-    let place = scene.reading.source(words);
-    let said = place.of(scene.text());
+fn in_capitals(doc: &AnalyzedDocument<'_>, words: &Range<usize>) -> bool {
+    let place = doc.reading.source(words);
+    let said = place.of(doc.text());
     // "GAD-7" is a score, and in a line of capitals no letter says more than another.
-    let mut rest = scene.text().get(place.end..).unwrap_or_default().chars();
-    if rest.next() == Some('-') && rest.next().is_some_and(|c| c.is_ascii_digit()) || shouts(scene, words.start) {
+    let mut rest = doc.text().get(place.end..).unwrap_or_default().chars();
+    if rest.next() == Some('-') && rest.next().is_some_and(|c| c.is_ascii_digit()) || shouts(doc, words.start) {
         return false;
     }
     let bare = said.strip_suffix('s').unwrap_or(said);
@@ -235,51 +244,51 @@ fn in_capitals(scene: &Scene<'_>, words: &Range<usize>) -> bool {
 }
 
 /// Whether a sentence of some length is written in capitals throughout.
-fn shouts(scene: &Scene<'_>, word: usize) -> bool {
-    let sentence = &scene.reading.sentences[scene.reading.sentence_of(word)];
-    let letters = || sentence.span.of(scene.text()).chars().filter(|c| c.is_alphabetic());
+fn shouts(doc: &AnalyzedDocument<'_>, word: usize) -> bool {
+    let sentence = &doc.reading.sentences[doc.reading.sentence_of(word)];
+    let letters = || sentence.span.of(doc.text()).chars().filter(|c| c.is_alphabetic());
     let small = letters().filter(|c| c.is_lowercase()).count();
     letters().count() > LONGEST_SHOUT && small * 5 < letters().count()
 }
 
 /// A section of diagnoses or of past illnesses, or the family's.
-fn in_a_list_of_illnesses(scene: &Scene<'_>, word: usize) -> bool {
-    let section = scene.section(word);
+fn in_a_list_of_illnesses(doc: &AnalyzedDocument<'_>, word: usize) -> bool {
+    let section = doc.section(word);
     matches!(section, Some(Section::History | Section::Assessment | Section::Family | Section::Differential))
 }
 
-fn has_box(scene: &Scene<'_>, words: &Range<usize>) -> bool {
-    let sentence = scene.reading.sentence_of(words.start);
-    scene.structure.boxes(sentence).iter().any(|ticked| ticked.label.contains(&words.start))
+fn has_box(doc: &AnalyzedDocument<'_>, words: &Range<usize>) -> bool {
+    let sentence = doc.reading.sentence_of(words.start);
+    doc.structure.boxes(sentence).iter().any(|ticked| ticked.label.contains(&words.start))
 }
 
 /// An item of a list: nothing but signs, denials and joining words around it.
-fn is_bare(scene: &Scene<'_>, words: &Range<usize>) -> bool {
-    let sentence = &scene.reading.sentences[scene.reading.sentence_of(words.start)];
-    let before = words.start == sentence.words.start || parts(scene.reading.word(words.start - 1));
-    let after = words.end >= sentence.words.end || parts(scene.reading.word(words.end)) || has_box(scene, words);
+fn is_bare(doc: &AnalyzedDocument<'_>, words: &Range<usize>) -> bool {
+    let sentence = &doc.reading.sentences[doc.reading.sentence_of(words.start)];
+    let before = words.start == sentence.words.start || is_separator(doc.reading.word(words.start - 1));
+    let after = words.end >= sentence.words.end || is_separator(doc.reading.word(words.end)) || has_box(doc, words);
     before && after
 }
 
 /// Whether two mentions are items of one list.
-fn is_neighbour(scene: &Scene<'_>, one: &Range<usize>, other: &Range<usize>) -> bool {
+fn is_neighbour(doc: &AnalyzedDocument<'_>, one: &Range<usize>, other: &Range<usize>) -> bool {
     let (first, second) = if one.start <= other.start { (one, other) } else { (other, one) };
     let between = first.end..second.start;
     if between.start > between.end || between.len() > LONGEST_STEP || between.is_empty() {
         return false;
     }
-    scene.reading.sentence_of(first.start) == scene.reading.sentence_of(second.start)
-        && between.clone().any(|word| parts(scene.reading.word(word)))
+    doc.reading.sentence_of(first.start) == doc.reading.sentence_of(second.start)
+        && between.clone().any(|word| is_separator(doc.reading.word(word)))
         && between.into_iter().all(|word| {
-            let said = scene.reading.word(word);
-            parts(said)
+            let said = doc.reading.word(word);
+            is_separator(said)
                 || said.starts_with(|c: char| c.is_ascii_digit())
                 || matches!(said, "(" | ")" | "a" | "x" | "type" | "tipo")
         })
 }
 
 /// What stands between the items of a list.
-fn parts(word: &str) -> bool {
+fn is_separator(word: &str) -> bool {
     matches!(
         word,
         "," | ";"

@@ -4,11 +4,11 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::Named;
+use super::NamedCondition;
 use crate::lexicon::label;
-use crate::matcher::{Hit, Matcher};
-use crate::phrasebook::Builder;
-use crate::reading::Reading;
+use crate::matcher::{PhraseMatch, PhraseMatcher};
+use crate::phrase_trie::TrieBuilder;
+use crate::tokenized::TokenizedText;
 
 pub(super) const HEADS: &str = include_str!("../lexicon/composed_heads.tsv");
 pub(super) const SITES: &str = include_str!("../lexicon/body_sites.tsv");
@@ -21,7 +21,7 @@ const LONGEST_LINK: usize = 7;
 const LONGEST_STEP: usize = 4;
 
 /// What can be wrong with a part of the body.
-struct Head {
+struct SymptomHead {
     kind: &'static str,
     /// "{} pain".
     template: &'static str,
@@ -32,30 +32,30 @@ struct Head {
 }
 
 /// A part of the body.
-struct Site {
+struct BodySite {
     name: &'static str,
     classes: &'static str,
 }
 
-pub(crate) struct Composed {
-    heads: Vec<Head>,
-    head_words: [Matcher; 2],
-    sites: Vec<Site>,
-    site_words: Matcher,
-    links: Matcher,
-    sides: Matcher,
-    steps: Matcher,
+pub(crate) struct ComposedNames {
+    heads: Vec<SymptomHead>,
+    head_words: [PhraseMatcher; 2],
+    sites: Vec<BodySite>,
+    site_words: PhraseMatcher,
+    links: PhraseMatcher,
+    sides: PhraseMatcher,
+    steps: PhraseMatcher,
     /// Preferred names of what the parts would be called otherwise.
     names: HashMap<&'static str, &'static str>,
 }
 
-impl Composed {
-    pub(crate) fn builtin(book: &mut Builder) -> Self {
+impl ComposedNames {
+    pub(crate) fn builtin(trie: &mut TrieBuilder) -> Self {
         let (mut heads, mut before, mut after) = (Vec::new(), Vec::new(), Vec::new());
         for fields in rows(HEADS) {
             let [kind, template, classes, side, words] = fields[..] else { continue };
             let place = u32::try_from(heads.len()).unwrap_or(u32::MAX);
-            let head = Head { kind, template, classes, before: side != "back", after: side != "fwd" };
+            let head = SymptomHead { kind, template, classes, before: side != "back", after: side != "fwd" };
             let phrases = words.split('|').map(|phrase| (phrase.trim(), place));
             // The words that stand before their place, and those that stand after it alone: the same words may do both.
             if head.before {
@@ -70,16 +70,16 @@ impl Composed {
             let [name, classes, words] = fields[..] else { continue };
             let place = u32::try_from(sites.len()).unwrap_or(u32::MAX);
             places.extend(words.split('|').map(|phrase| (phrase.trim(), place)));
-            sites.push(Site { name, classes });
+            sites.push(BodySite { name, classes });
         }
         Self {
-            head_words: [Matcher::new(book, before), Matcher::new(book, after)],
+            head_words: [PhraseMatcher::new(trie, before), PhraseMatcher::new(trie, after)],
             heads,
-            site_words: Matcher::new(book, places),
+            site_words: PhraseMatcher::new(trie, places),
             sites,
-            links: label(book, LINKS, "link"),
-            sides: label(book, LINKS, "side"),
-            steps: label(book, LINKS, "and"),
+            links: label(trie, LINKS, "link"),
+            sides: label(trie, LINKS, "side"),
+            steps: label(trie, LINKS, "and"),
             names: NAMES
                 .lines()
                 .filter(|line| !line.starts_with('#'))
@@ -89,7 +89,7 @@ impl Composed {
     }
 
     /// What a sentence names by its place, in the order of its words; one symptom in two places is two.
-    pub(crate) fn find(&self, reading: &Reading<'_>, within: Range<usize>) -> Vec<Named> {
+    pub(crate) fn find(&self, reading: &TokenizedText<'_>, within: Range<usize>) -> Vec<NamedCondition> {
         let sites = self.site_words.find(reading, within.clone());
         let mut out = Vec::new();
         if sites.is_empty() {
@@ -100,7 +100,7 @@ impl Composed {
                 let kind = &self.heads[head.meaning as usize];
                 let ahead = list == 0 && self.ahead(reading, &head, kind, &sites, within.end, &mut out);
                 if !ahead && kind.after {
-                    self.behind(reading, &head, kind, &sites, &mut out);
+                    self.find_sites_after(reading, &head, kind, &sites, &mut out);
                 }
             }
         }
@@ -111,12 +111,12 @@ impl Composed {
     #[expect(clippy::too_many_arguments, reason = "each says another part of one place in the text")]
     fn ahead(
         &self,
-        reading: &Reading<'_>,
-        head: &Hit,
-        kind: &Head,
-        sites: &[Hit],
+        reading: &TokenizedText<'_>,
+        head: &PhraseMatch,
+        kind: &SymptomHead,
+        sites: &[PhraseMatch],
         limit: usize,
-        out: &mut Vec<Named>,
+        out: &mut Vec<NamedCondition>,
     ) -> bool {
         let before = out.len();
         let (mut from, mut start) = (self.past_links(reading, head.words.end, limit, LONGEST_LINK), head.words.start);
@@ -135,15 +135,22 @@ impl Composed {
     }
 
     /// The places before a symptom: "left knee and hip pain", "my hands are shaking".
-    fn behind(&self, reading: &Reading<'_>, head: &Hit, kind: &Head, sites: &[Hit], out: &mut Vec<Named>) {
-        let close = |site: &&Hit| {
+    fn find_sites_after(
+        &self,
+        reading: &TokenizedText<'_>,
+        head: &PhraseMatch,
+        kind: &SymptomHead,
+        sites: &[PhraseMatch],
+        out: &mut Vec<NamedCondition>,
+    ) {
+        let close = |site: &&PhraseMatch| {
             site.words.end <= head.words.start
                 && self.past_links(reading, site.words.end, head.words.start, 2) == head.words.start
                 && self.fits(site, kind)
         };
         let Some(site) = sites.iter().rev().find(close) else { return };
         out.push(self.named(kind, site, self.with_side(reading, site.words.start)..head.words.end));
-        let joined = |other: &&Hit| {
+        let joined = |other: &&PhraseMatch| {
             let step = self.steps.at(reading, other.words.end);
             let from = step.map(|step| self.past_links(reading, step.words.end, site.words.start, LONGEST_STEP));
             from == Some(site.words.start) && self.fits(other, kind)
@@ -153,22 +160,22 @@ impl Composed {
         }
     }
 
-    fn named(&self, kind: &Head, site: &Hit, words: Range<usize>) -> Named {
+    fn named(&self, kind: &SymptomHead, site: &PhraseMatch, words: Range<usize>) -> NamedCondition {
         let composed = kind.template.replace("{}", self.sites[site.meaning as usize].name);
         let name = self.names.get(composed.as_str()).map_or(composed, |name| (*name).to_owned());
-        Named { words, group: kind.kind, name, code: None, sureness: 1.0 }
+        NamedCondition { words, group: kind.kind, name, code: None, sureness: 1.0 }
     }
 
-    fn fits(&self, site: &Hit, kind: &Head) -> bool {
+    fn fits(&self, site: &PhraseMatch, kind: &SymptomHead) -> bool {
         self.sites[site.meaning as usize].classes.contains(|class| kind.classes.contains(class))
     }
 
-    fn site_at<'h>(&self, sites: &'h [Hit], word: usize, kind: &Head) -> Option<&'h Hit> {
+    fn site_at<'h>(&self, sites: &'h [PhraseMatch], word: usize, kind: &SymptomHead) -> Option<&'h PhraseMatch> {
         sites.iter().find(|site| site.words.start == word && self.fits(site, kind))
     }
 
-    /// The first word behind articles, prepositions, sides and grades.
-    fn past_links(&self, reading: &Reading<'_>, from: usize, limit: usize, most: usize) -> usize {
+    /// The first word after articles, prepositions, sides and grades.
+    fn past_links(&self, reading: &TokenizedText<'_>, from: usize, limit: usize, most: usize) -> usize {
         let mut word = from;
         while word < limit.min(from + most) && self.site_words.at(reading, word).is_none() {
             let Some(link) = self.links.at(reading, word) else { break };
@@ -177,11 +184,11 @@ impl Composed {
         word
     }
 
-    fn past_side(&self, reading: &Reading<'_>, from: usize) -> usize {
+    fn past_side(&self, reading: &TokenizedText<'_>, from: usize) -> usize {
         self.sides.at(reading, from).map_or(from, |side| side.words.end)
     }
 
-    fn with_side(&self, reading: &Reading<'_>, start: usize) -> usize {
+    fn with_side(&self, reading: &TokenizedText<'_>, start: usize) -> usize {
         let side = start.checked_sub(1).filter(|word| self.sides.at(reading, *word).is_some());
         side.unwrap_or(start)
     }

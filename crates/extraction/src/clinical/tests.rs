@@ -1,7 +1,7 @@
 use crate::{EntityType, Experiencer, ExtractionInput, Extractor, Temporality};
 use anamnesis_text::{Document, Language, Speaker};
 
-/// Findings and how they are meant: "-" denied, "?" doubtful, "<" past, "@" of somebody else.
+/// Findings and how they are meant: "-" denied, "?" doubtful, "<" past, "@" of another person.
 fn read(document: &Document) -> Vec<String> {
     let found = Extractor::shared().extract(&ExtractionInput::of(document)).entities;
     let findings = found.into_iter().filter(|e| matches!(e.kind, EntityType::Condition | EntityType::Symptom));

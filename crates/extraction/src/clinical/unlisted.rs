@@ -4,11 +4,11 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use super::Named;
+use super::NamedCondition;
 use crate::lexicon::label;
-use crate::matcher::{Matcher, expand};
-use crate::phrasebook::Builder;
-use crate::reading::Reading;
+use crate::matcher::{PhraseMatcher, expand};
+use crate::phrase_trie::TrieBuilder;
+use crate::tokenized::TokenizedText;
 
 pub(super) const FILE: &str = include_str!("../lexicon/named.tsv");
 /// Words of the name of an illness.
@@ -20,18 +20,18 @@ const SHORTEST_STEM: usize = 4;
 const BY_ENDING: f64 = 0.8;
 const BY_CUE: f64 = 0.6;
 
-pub(crate) struct Unlisted {
-    cues: Matcher,
-    stops: Matcher,
-    never: Matcher,
-    openers: Matcher,
+pub(crate) struct UnlistedConditions {
+    cues: PhraseMatcher,
+    stops: PhraseMatcher,
+    never: PhraseMatcher,
+    openers: PhraseMatcher,
     endings: Vec<&'static str>,
     /// Words with such an ending that are no illness.
     plain: HashSet<String>,
 }
 
-impl Unlisted {
-    pub(crate) fn builtin(book: &mut Builder) -> Self {
+impl UnlistedConditions {
+    pub(crate) fn builtin(trie: &mut TrieBuilder) -> Self {
         let words = |name: &str| {
             let rows = FILE.lines().filter_map(|line| line.split_once('\t'));
             rows.filter(|(label, _)| *label == name)
@@ -40,17 +40,17 @@ impl Unlisted {
                 .collect::<Vec<_>>()
         };
         Self {
-            cues: label(book, FILE, "cue"),
-            stops: label(book, FILE, "stop"),
-            never: label(book, FILE, "never"),
-            openers: label(book, FILE, "opener"),
+            cues: label(trie, FILE, "cue"),
+            stops: label(trie, FILE, "stop"),
+            never: label(trie, FILE, "never"),
+            openers: label(trie, FILE, "opener"),
             endings: words("suffix"),
             plain: words("plain").into_iter().flat_map(expand).collect(),
         }
     }
 
     /// Whether what stands at a word is announced as an illness: "h/o", "dx de", "no".
-    pub(crate) fn announces(&self, reading: &Reading<'_>, within: &Range<usize>, word: usize) -> bool {
+    pub(crate) fn announces(&self, reading: &TokenizedText<'_>, within: &Range<usize>, word: usize) -> bool {
         let denied = word > within.start
             && matches!(
                 reading.word(word - 1),
@@ -74,7 +74,7 @@ impl Unlisted {
                     | "r/o"
                     | "?"
             );
-        // "PE descartada", "SNM poco probable", "TAB vs …": judged right behind.
+        // "PE descartada", "SNM poco probable", "TAB vs …": judged right after.
         let judged = (word + 1..within.end.min(word + 3)).any(|after| {
             let said = reading.word(after);
             said.starts_with("descartad")
@@ -86,11 +86,16 @@ impl Unlisted {
     }
 
     /// Names that no list holds. `found` holds what the lists know of the sentence.
-    pub(crate) fn find(&self, reading: &Reading<'_>, within: Range<usize>, found: &[Named]) -> Vec<Named> {
+    pub(crate) fn find(
+        &self,
+        reading: &TokenizedText<'_>,
+        within: Range<usize>,
+        found: &[NamedCondition],
+    ) -> Vec<NamedCondition> {
         let free = |words: &Range<usize>| {
             !found.iter().any(|known| known.words.start < words.end && words.start < known.words.end)
         };
-        let mut out: Vec<Named> = Vec::new();
+        let mut out: Vec<NamedCondition> = Vec::new();
         for cue in self.cues.find(reading, within.clone()) {
             let Some(words) = self.noun_phrase(reading, cue.words.end, within.end) else { continue };
             if free(&words) && !is_proper(reading, &words) {
@@ -110,7 +115,7 @@ impl Unlisted {
     }
 
     /// The words after a cue up to a sign, a joining word or a verb; `None` where they name no illness.
-    fn noun_phrase(&self, reading: &Reading<'_>, from: usize, limit: usize) -> Option<Range<usize>> {
+    fn noun_phrase(&self, reading: &TokenizedText<'_>, from: usize, limit: usize) -> Option<Range<usize>> {
         let mut end = from;
         while end < limit && end - from < LONGEST_NAME {
             let said = reading.word(end);
@@ -155,7 +160,7 @@ fn is_level(word: &str) -> bool {
 }
 
 /// "Digoxinemia 1,1 ng/mL", "paracetamolemia a las 6 h 168 mcg/mL": what was measured in blood. "Hiperpotasemia 6,2 mEq/L" is an illness.
-fn is_measured(reading: &Reading<'_>, word: usize, limit: usize) -> bool {
+fn is_measured(reading: &TokenizedText<'_>, word: usize, limit: usize) -> bool {
     const UNITS: &[&str] =
         &["ng/ml", "mcg/ml", "mg/dl", "mg/l", "mmol/l", "meq/l", "umol/l", "ug/ml", "µg/ml", "nmol/l", "g/l"];
     let name = reading.word(word);
@@ -170,14 +175,14 @@ fn is_measured(reading: &Reading<'_>, word: usize, limit: usize) -> bool {
     level && (word + 1..limit.min(word + 9)).any(|at| number(at) && at + 1 < limit && unit(at + 1))
 }
 
-fn named(reading: &Reading<'_>, words: Range<usize>, sureness: f64) -> Named {
+fn named(reading: &TokenizedText<'_>, words: Range<usize>, sureness: f64) -> NamedCondition {
     let name = reading.source(&words).of(reading.text).to_lowercase();
     let name = name.split_whitespace().collect::<Vec<_>>().join(" ");
-    Named { words, group: "condition", name, code: None, sureness }
+    NamedCondition { words, group: "condition", name, code: None, sureness }
 }
 
 /// A name of its own, unless it says that it is an illness: "Whipple disease".
-fn is_proper(reading: &Reading<'_>, words: &Range<usize>) -> bool {
+fn is_proper(reading: &TokenizedText<'_>, words: &Range<usize>) -> bool {
     let capital = |word: usize| reading.words[word].source.of(reading.text).starts_with(char::is_uppercase);
     let says = |word: usize| {
         matches!(

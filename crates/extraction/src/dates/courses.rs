@@ -5,20 +5,20 @@ use std::ops::Range;
 
 use chrono::{Days, Months, NaiveDate};
 
-use crate::reading::Reading;
-use crate::scene::Scene;
+use crate::analysis::AnalyzedDocument;
+use crate::tokenized::TokenizedText;
 use crate::{Entity, EntityType, Experiencer, Temporality};
 use anamnesis_core::fact_date::{DatePrecision, FactDate};
 
-/// Words behind a medicine in which its length stands.
+/// Words after a medicine in which its length stands.
 const REACH: usize = 16;
-/// Words behind a length in which it is said to end then.
+/// Words after a length in which it is said to end then.
 const THEN: usize = 5;
 /// Days of a course that only the nature of the medicine shows.
 const LONGEST: u64 = 28;
 /// The group of medicines that are given for a time by their nature.
 pub(crate) const COURSE: &str = "antibiotic";
-/// Words before a length that tell of the time since.
+/// Words before a length that speak of the time since.
 const SINCE: &[&str] = &[
     "last",
     "past",
@@ -71,14 +71,14 @@ const NO_COURSE: &[&str] = &[
 const ENDED: &[&str] = &["suspend", "stop", "dej", "abandon", "discontin", "self", "retir", "quit", "cort"];
 
 /// Gives courses without a stated last day the one that their length says, counted from the day of the document.
-pub(super) fn settle(scene: &Scene<'_>, today: NaiveDate, entities: &mut [Entity]) {
-    let reading = scene.reading;
+pub(super) fn set_course_ends(doc: &AnalyzedDocument<'_>, today: NaiveDate, entities: &mut [Entity]) {
+    let reading = doc.reading;
     for entity in entities.iter_mut().filter(|entity| is_going_on(entity)) {
         let mention = reading.words_at(entity.span);
         let sentence = &reading.sentences[reading.sentence_of(mention.start)].words;
         let plain =
             |word: &usize| !reading.words[*word].punctuation || matches!(reading.word(*word), "/" | "-" | "." | "×");
-        // The length of the same clause: behind a comma stands that of a symptom.
+        // The length of the same clause: after a comma stands that of a symptom.
         let end = (mention.end..sentence.end.min(mention.end + REACH))
             .take_while(plain)
             .last()
@@ -111,12 +111,12 @@ fn is_going_on(entity: &Entity) -> bool {
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Length {
+enum CourseLength {
     Days(u64),
     Months(u32),
 }
 
-impl Length {
+impl CourseLength {
     fn after(self, today: NaiveDate) -> Option<NaiveDate> {
         match self {
             Self::Days(days) => today.checked_add_days(Days::new(days)),
@@ -126,41 +126,46 @@ impl Length {
 }
 
 /// The length that is said of a medicine whose words are followed by `within`, and whether it is said to be stopped then.
-fn length(reading: &Reading<'_>, within: &Range<usize>, end: usize, by_nature: bool) -> Option<(Length, bool)> {
+fn length(
+    reading: &TokenizedText<'_>,
+    within: &Range<usize>,
+    end: usize,
+    by_nature: bool,
+) -> Option<(CourseLength, bool)> {
     within.clone().find_map(|word| {
         let (unit, per) = unit(reading.word(word))?;
         let number = number(reading.word(word.checked_sub(1)?))?;
         let before = word.checked_sub(2).filter(|at| *at >= within.start);
-        let told_since = (word.saturating_sub(5).max(within.start)..word).any(|at| SINCE.contains(&reading.word(at)));
+        let since_stated = (word.saturating_sub(5).max(within.start)..word).any(|at| SINCE.contains(&reading.word(at)));
         let bound = before.is_some_and(|at| {
             matches!(reading.word(at), "for" | "x" | "×" | "por" | "durante" | "over" | "/" | "during")
         });
         let stops = bound && (word + 1..end.min(word + 1 + THEN)).any(|at| stops(reading, at));
         let ago = matches!(reading.word(word + 1), "ago" | "atras" | "before" | "antes" | "old" | "now");
-        if told_since || ago || !(stops || bound && by_nature) {
+        if since_stated || ago || !(stops || bound && by_nature) {
             return None;
         }
         let length = match unit {
-            Unit::Day => Length::Days(number * per),
-            Unit::Month => Length::Months(u32::try_from(number).ok()?),
+            CourseUnit::Day => CourseLength::Days(number * per),
+            CourseUnit::Month => CourseLength::Months(u32::try_from(number).ok()?),
         };
         // A month of an antibiotic prevents.
-        let short = matches!(length, Length::Days(days) if days <= LONGEST);
+        let short = matches!(length, CourseLength::Days(days) if days <= LONGEST);
         (stops || short).then_some((length, stops))
     })
 }
 
-enum Unit {
+enum CourseUnit {
     Day,
     Month,
 }
 
 /// A unit of time, with the days that it has.
-fn unit(word: &str) -> Option<(Unit, u64)> {
+fn unit(word: &str) -> Option<(CourseUnit, u64)> {
     match word {
-        "day" | "days" | "d" | "dia" | "dias" => Some((Unit::Day, 1)),
-        "week" | "weeks" | "wk" | "wks" | "sem" | "semana" | "semanas" => Some((Unit::Day, 7)),
-        "month" | "months" | "mes" | "meses" => Some((Unit::Month, 1)),
+        "day" | "days" | "d" | "dia" | "dias" => Some((CourseUnit::Day, 1)),
+        "week" | "weeks" | "wk" | "wks" | "sem" | "semana" | "semanas" => Some((CourseUnit::Day, 7)),
+        "month" | "months" | "mes" | "meses" => Some((CourseUnit::Month, 1)),
         _ => None,
     }
 }
@@ -181,8 +186,8 @@ fn number(word: &str) -> Option<u64> {
     }
 }
 
-/// "Then stop", "y suspender", and nothing behind it: "stop if rash" and "stop smoking" say something else.
-fn stops(reading: &Reading<'_>, word: usize) -> bool {
+/// "Then stop", "y suspender", and nothing after it: "stop if rash" and "stop smoking" say something else.
+fn stops(reading: &TokenizedText<'_>, word: usize) -> bool {
     let joined = word
         .checked_sub(1)
         .is_some_and(|before| matches!(reading.word(before), "then" | "and" | "y" | "luego" | "despues"));

@@ -5,11 +5,11 @@ use std::sync::LazyLock;
 use chrono::{Datelike as _, Days, Months, NaiveDate};
 use regex::{Captures, Regex};
 
+use super::colloquial;
 use super::resolve::{
-    Direction, Said, month_of, moved, number_of, ordinal_of, spoken_year, unit_of, weekday_after, weekday_before,
-    weekday_of,
+    DateDirection, DateExpression, month_of, moved, number_of, ordinal_of, spoken_year, unit_of, weekday_after,
+    weekday_before, weekday_of,
 };
-use super::spoken;
 use anamnesis_core::fact_date::{DatePrecision, FactDate};
 
 const MONTH: &str = "(?:enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|setiembre|octubre|noviembre|diciembre|january|february|march|april|may|june|july|august|september|october|november|december|ene|feb|mar|abr|jun|jul|ago|sept|sep|set|oct|nov|dic|jan|apr|aug|dec)";
@@ -27,7 +27,7 @@ const DAY_SHORT: &str = "mon|tues?|weds?|thurs?|fri|sat|sun|lun|mar|mi[eé]|jue|
 const OF_DAY: &str = "(?:(?:lunes|martes|mi[eé]rcoles|jueves|viernes|s[aá]bado|domingo|monday|tuesday|wednesday|thursday|friday|saturday|sunday|mon|tues?|wed|thurs?|fri|sat|sun|lun|mi[eé]|jue|vie|s[aá]b|dom)\\.?,? (?:the |el |d[ií]a )?)?";
 /// Words before a short date that make it one: "3/4" alone may be a strength.
 const LEAD: &str = "on|el|d[ií]a|since|until|by|from|desde(?: el)?|hasta el|seen|admitted|discharged|started|stopped|dated|due|appt|visit|cita|mon|tues?|wed|thurs?|fri|sat|sun|para el|del|fecha|date|labs?|bloods|anal[ií]tica|laboratorio|echo|ecg|ekg|mri|booked|scheduled|set for|programad[oa] para|agendad[oa] para|citad[oa] para|for|w/c|wef|lun|mi[eé]|jue|vie|control|ctrl|consulta|revisi[oó]n|finished|ended|changed|drained|tested|done|review|recheck|repeat|f/u|again|court|hearing|tribunal|clinic|retinal|scan|ct|x-?ray|cxr|uss|us|eco|tac|rmn|rx|op|surgery|pharmacy|gp|psych|ingreso|ingres[oó]|alta|operad[oa]|disch|dc|d/c|adm|inicia|inicio|begin|start|vacuna|hoy|ayer|mañana|today|yesterday|tomorrow|transfusi[oó]n|dose on|use|[uú]ltim[oa]|[uú]lt|pr[oó]x(?:im[oa])?|citas?|turno|hora|session|meeting|call|round";
-/// What results are listed under: the day behind it is theirs, in any short form.
+/// What results are listed under: the day after it is theirs, in any short form.
 const RESULTS: &str = "labs?|bloods?|blood tests?|paths|results?|resultados?|anal[ií]ticas?|laboratorios?|labo|ex[aá]menes|an[aá]lisis|bioqu[ií]mica|hemograma";
 /// Words that make a number less exact, and say the same.
 const ABOUT: &str = "(?:~ ?|≈ ?|± ?|about |around |approx(?:imately)? |almost |nearly |over |more than |at least |just over |some |roughly |como |casi |unos |unas |aproximadamente |aprox |m[aá]s de |cerca de |al menos |m[aá]s o menos |ya )?";
@@ -38,26 +38,26 @@ const SPOKEN_YEAR: &str = "two thousand(?: and)?(?: (?:one|two|three|four|five|s
 pub(super) const SPOKEN_DAY: &str = "primero|uno|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|once|doce|trece|catorce|quince|veinte|treinta|veinti[a-zéó]+|dieci[a-zé]+";
 
 /// From the parts of a hit, the day of the document, and whether the month is written first.
-pub(super) type Reader = fn(&Captures<'_>, NaiveDate, bool) -> Option<Said>;
+pub(super) type DateParser = fn(&Captures<'_>, NaiveDate, bool) -> Option<DateExpression>;
 
 /// A pattern and what its parts mean.
-pub(super) struct Form {
+pub(super) struct DateForm {
     pub(crate) pattern: Regex,
-    pub(crate) read: Reader,
+    pub(crate) read: DateParser,
 }
 
 /// All forms, in the order in which they are tried.
-pub(super) static FORMS: LazyLock<Vec<Form>> = LazyLock::new(|| {
-    let compiled = |pattern: String, read| Regex::new(&pattern).ok().map(|pattern| Form { pattern, read });
-    let form = |(pattern, read): (String, Reader)| compiled(format!(r"(?i)(?-u:\b)(?:{pattern})(?-u:\b)"), read);
-    let signed = |(pattern, read): (String, Reader)| compiled(format!(r"(?i)(?:{pattern})(?-u:\b)"), read);
-    let first = spoken::longest().into_iter().chain(complete()).filter_map(form);
-    let then = counted().into_iter().chain(spoken::clipped()).chain(partial()).filter_map(form);
-    first.chain(spoken::signed().into_iter().filter_map(signed)).chain(then).collect()
+pub(super) static FORMS: LazyLock<Vec<DateForm>> = LazyLock::new(|| {
+    let compiled = |pattern: String, read| Regex::new(&pattern).ok().map(|pattern| DateForm { pattern, read });
+    let form = |(pattern, read): (String, DateParser)| compiled(format!(r"(?i)(?-u:\b)(?:{pattern})(?-u:\b)"), read);
+    let signed = |(pattern, read): (String, DateParser)| compiled(format!(r"(?i)(?:{pattern})(?-u:\b)"), read);
+    let first = colloquial::longest().into_iter().chain(complete()).filter_map(form);
+    let then = counted().into_iter().chain(colloquial::clipped()).chain(partial()).filter_map(form);
+    first.chain(colloquial::signed().into_iter().filter_map(signed)).chain(then).collect()
 });
 
 /// Dates with a day, a month or a year of their own.
-fn complete() -> Vec<(String, Reader)> {
+fn complete() -> Vec<(String, DateParser)> {
     vec![
         (format!(r"({YEAR})-([01][0-9])-([0-3][0-9])"), |c, _, _| fixed(number(c, 1)?, number(c, 2)?, number(c, 3)?)),
         (format!(r"{OF_DAY}([0-3]?[0-9])[/.-]([0-3]?[0-9])[/.-]((?:19|20)?[0-9]{{2}})"), numeric),
@@ -117,21 +117,21 @@ fn complete() -> Vec<(String, Reader)> {
 }
 
 /// Dates that count from the day of the document.
-fn counted() -> Vec<(String, Reader)> {
+fn counted() -> Vec<(String, DateParser)> {
     vec![
         // British shorthand: days, weeks and months as parts of a week and a year.
         (r"([0-9]{1,2})/(7|52|12) ago".to_owned(), |c, today, _| {
-            moved(today, number(c, 1)?, part_of(&c[2])?, Direction::Back).map(Said::Fixed)
+            moved(today, number(c, 1)?, part_of(&c[2])?, DateDirection::Back).map(DateExpression::Fixed)
         }),
         (r"(?:in|at|f/u|rv|review|review in|follow up|repeat(?: in)?|clinic|opd|see in) ([0-9]{1,2})/(7|52|12)".to_owned(), |c, today, _| {
-            moved(today, number(c, 1)?, part_of(&c[2])?, Direction::Ahead).map(Said::Ahead)
+            moved(today, number(c, 1)?, part_of(&c[2])?, DateDirection::Ahead).map(DateExpression::Ahead)
         }),
         (r"([0-9]{1,2})/(52|12)".to_owned(), |c, today, month_first| {
             let day = number(c, 1)? > 12 && &c[2] == "12";
             if month_first || day {
                 return None;
             }
-            moved(today, number(c, 1)?, part_of(&c[2])?, Direction::Ahead).map(Said::Spell)
+            moved(today, number(c, 1)?, part_of(&c[2])?, DateDirection::Ahead).map(DateExpression::Spell)
         }),
         (format!(r"(?:{RESULTS})\.?:?,? \(?(?:del? |of |from |on )?([0-3]?[0-9])[/-]([0-3]?[0-9])"), short),
         (format!(r"(?:{RESULTS})\.?:?,? \(?(?:del? |of |from |on )?([0-3]?[0-9])\.(1[0-2]|0[1-9])"), short),
@@ -145,7 +145,7 @@ fn counted() -> Vec<(String, Reader)> {
         }),
         (format!(r"({COUNT}) ?({UNIT}) (?:ago|atr[aá]s|antes de hoy|back)"), back),
         (r"(?:a fortnight|una quincena) (?:ago|atr[aá]s)|hace (?:una quincena|quince días)".to_owned(), |_, today, _| {
-            moved(today, 2, DatePrecision::Week, Direction::Back).map(Said::Fixed)
+            moved(today, 2, DatePrecision::Week, DateDirection::Back).map(DateExpression::Fixed)
         }),
         (
             format!(r"(?:hace|hac[ií]a|har[aá]|llev[ao]s?|llevamos|llevaba|llevan|va para|for the (?:past|last)|over the (?:past|last)|(?:en|durante) l[oa]s [uú]ltim[oa]s) {ABOUT}({COUNT}) ({UNIT}|a)"),
@@ -153,30 +153,30 @@ fn counted() -> Vec<(String, Reader)> {
         ),
         (format!(r"(?:x|for|during|durante|por) ?{ABOUT}({COUNT}) ?({UNIT})|({COUNT})[ -]({UNIT})(?: history|'s history| hx| h/o)|(?:de )?({COUNT}) ({UNIT}) (?:de )?evol(?:uci[oó]n)?"), lasting),
         (r"([0-9]{1,2}) a(?:[,.;)\n]|$)".to_owned(), |c, today, _| {
-            moved(today, number(c, 1)?, DatePrecision::Year, Direction::Back).map(Said::Since)
+            moved(today, number(c, 1)?, DatePrecision::Year, DateDirection::Back).map(DateExpression::Since)
         }),
         (
             format!(
                 r"(?:in|within|within the next|in the next|dentro de|en|en los pr[oó]ximos|en las pr[oó]ximas|a los|a las|f/u|follow[ -]?up(?: in| at)?|rtc(?: in)?|review(?: in)?|return in|back in|revisi[oó]n en|control en|volver en) {ABOUT}({COUNT}) ?({UNIT})(?:'s? time| time)?"
             ),
             |c, today, _| {
-                // "A las doce y …": a letter is a unit behind figures only.
+                // "A las doce y …": a letter is a unit after figures only.
                 let spoken = c[2].len() == 1 && !c[1].starts_with(|sign: char| sign.is_ascii_digit());
                 let unit = unit_of(&c[2]).filter(|_| !spoken)?;
-                moved(today, number_of(&c[1])?, unit, Direction::Ahead).map(Said::Ahead)
+                moved(today, number_of(&c[1])?, unit, DateDirection::Ahead).map(DateExpression::Ahead)
             },
         ),
         (r"(?:in|within) a fortnight(?:'s time)?".to_owned(), |_, today, _| {
-            moved(today, 2, DatePrecision::Week, Direction::Ahead).map(Said::Ahead)
+            moved(today, 2, DatePrecision::Week, DateDirection::Ahead).map(DateExpression::Ahead)
         }),
         (format!(r"({DAY_WORD}|{DAY_SHORT})\.?,? (?:the |d[ií]a |el )?([0-3]?[0-9]|{ORDINAL})(?:st|nd|rd|th)?"), |c, _, _| {
             let day = number(c, 2).or_else(|| ordinal_of(&c[2]))?;
-            (1..=31).contains(&day).then_some(Said::DayOfMonth(day))
+            (1..=31).contains(&day).then_some(DateExpression::DayOfMonth(day))
         }),
         (format!(r"(?:el )?({DAY_WORD}) antepasado|(?:the )?({DAY_WORD}) before last"), |c, today, _| {
             let day = weekday_of(c.get(1).or_else(|| c.get(2))?.as_str())?;
             let last = weekday_before(today, day)?.checked_sub_days(Days::new(7))?;
-            Some(Said::Fixed(FactDate::new(last, DatePrecision::Day)))
+            Some(DateExpression::Fixed(FactDate::new(last, DatePrecision::Day)))
         }),
         (
             format!(
@@ -196,7 +196,7 @@ fn counted() -> Vec<(String, Reader)> {
 }
 
 /// Dates without a year, and years alone.
-fn partial() -> Vec<(String, Reader)> {
+fn partial() -> Vec<(String, DateParser)> {
     vec![
         (
             format!(
@@ -210,13 +210,13 @@ fn partial() -> Vec<(String, Reader)> {
         ),
         (
             r"(?:at|since|before|over|around|by|after|en|desde|antes de|por|para|despu[eé]s de|(?:el )?puente de la|en la) ?(christmas|xmas|navidad(?:es)?|new year(?:'?s)?|año nuevo|reyes)".to_owned(),
-            |c, _, _| Some(Said::Month(match c[1].to_lowercase().as_str() {
+            |c, _, _| Some(DateExpression::Month(match c[1].to_lowercase().as_str() {
                 "christmas" | "xmas" | "navidad" | "navidades" => 12,
                 _ => 1,
             })),
         ),
         (r"(?:on the|since the|by the|of the|the|el d[ií]a|d[ií]a|desde el|del|el) ([0-3]?[0-9])(st|nd|rd|th)?".to_owned(), day_alone),
-        (format!(r"(?:on|since|by|set for|for) (?:the )?({ORDINAL})"), |c, _, _| ordinal_of(&c[1]).map(Said::DayOfMonth)),
+        (format!(r"(?:on|since|by|set for|for) (?:the )?({ORDINAL})"), |c, _, _| ordinal_of(&c[1]).map(DateExpression::DayOfMonth)),
         (format!(r"({SPOKEN_YEAR})"), |c, today, _| {
             let said = spoken_year(&c[1])?;
             likely(said, today).then(|| year(said)).flatten()
@@ -225,7 +225,7 @@ fn partial() -> Vec<(String, Reader)> {
         (format!(r"({COUNT}) ({UNIT})"), |c, today, _| {
             // Years are an age.
             let unit = unit_of(&c[2]).filter(|unit| *unit != DatePrecision::Year)?;
-            moved(today, number_of(&c[1])?, unit, Direction::Ahead).map(Said::Spell)
+            moved(today, number_of(&c[1])?, unit, DateDirection::Ahead).map(DateExpression::Spell)
         }),
         (format!(r"({YEAR})"), |c, today, _| {
             let said = number(c, 1)?;
@@ -238,8 +238,8 @@ pub(super) fn likely(year: u32, today: NaiveDate) -> bool {
     i32::try_from(year).is_ok_and(|year| (1930..=today.year() + 2).contains(&year))
 }
 
-pub(super) fn year(year: u32) -> Option<Said> {
-    Some(Said::Fixed(FactDate::new(date(year, 1, 1)?, DatePrecision::Year)))
+pub(super) fn year(year: u32) -> Option<DateExpression> {
+    Some(DateExpression::Fixed(FactDate::new(date(year, 1, 1)?, DatePrecision::Year)))
 }
 
 /// "26" is 2026, "88" is 1988.
@@ -267,13 +267,13 @@ fn year_of(c: &Captures<'_>, group: usize, today: NaiveDate) -> Option<u32> {
 }
 
 /// A complaint that lasts: "for three weeks", "3-day history", "5 días de evolución".
-fn lasting(c: &Captures<'_>, today: NaiveDate, _: bool) -> Option<Said> {
+fn lasting(c: &Captures<'_>, today: NaiveDate, _: bool) -> Option<DateExpression> {
     let (count, unit) = [(1, 2), (3, 4), (5, 6)].into_iter().find_map(|(n, u)| c.get(n).zip(c.get(u)))?;
-    moved(today, number_of(count.as_str())?, unit_of(unit.as_str())?, Direction::Back).map(Said::Since)
+    moved(today, number_of(count.as_str())?, unit_of(unit.as_str())?, DateDirection::Back).map(DateExpression::Since)
 }
 
 /// A season without its year: to the year only, as the halves of the world have it at other times.
-fn season(c: &Captures<'_>, today: NaiveDate, _: bool) -> Option<Said> {
+fn season(c: &Captures<'_>, today: NaiveDate, _: bool) -> Option<DateExpression> {
     let this = u32::try_from(today.year()).ok()?;
     let whole = &c[0];
     let back = whole.starts_with("last") || whole.contains("pasad") || whole.starts_with("this past");
@@ -283,16 +283,16 @@ fn season(c: &Captures<'_>, today: NaiveDate, _: bool) -> Option<Said> {
 }
 
 /// "On the 17th", "el día 3": English needs the ending, Spanish the word for day or the end of the clause.
-fn day_alone(c: &Captures<'_>, _: NaiveDate, month_first: bool) -> Option<Said> {
+fn day_alone(c: &Captures<'_>, _: NaiveDate, month_first: bool) -> Option<DateExpression> {
     let day = number(c, 1).filter(|day| (1..=31).contains(day))?;
     let ending = c.get(2).is_some();
     let spanish = c[0].contains("el") || c[0].contains('d') && !c[0].contains("th");
     let sure = if month_first { ending } else { ending || spanish };
-    sure.then_some(Said::DayOfMonth(day))
+    sure.then_some(DateExpression::DayOfMonth(day))
 }
 
 /// "'24", "en el 98": two figures of a year, where they cannot be a day or an age.
-fn two_figures(c: &Captures<'_>, today: NaiveDate, _: bool) -> Option<Said> {
+fn two_figures(c: &Captures<'_>, today: NaiveDate, _: bool) -> Option<DateExpression> {
     let quoted = c[0].contains('\'');
     let figures = number(c, 1).or_else(|| number(c, 2))?;
     let decade = c[0].starts_with("en el ") || c[0].starts_with("del ") || c[0].starts_with("desde el ");
@@ -312,19 +312,19 @@ fn date(year: u32, month: u32, day: u32) -> Option<NaiveDate> {
     NaiveDate::from_ymd_opt(i32::try_from(year).ok()?, month, day)
 }
 
-fn fixed(year: u32, month: u32, day: u32) -> Option<Said> {
-    Some(Said::Fixed(FactDate::new(date(year, month, day)?, DatePrecision::Day)))
+fn fixed(year: u32, month: u32, day: u32) -> Option<DateExpression> {
+    Some(DateExpression::Fixed(FactDate::new(date(year, month, day)?, DatePrecision::Day)))
 }
 
-fn month(year: u32, month: u32) -> Option<Said> {
-    Some(Said::Fixed(FactDate::new(date(year, month, 1)?, DatePrecision::Month)))
+fn month(year: u32, month: u32) -> Option<DateExpression> {
+    Some(DateExpression::Fixed(FactDate::new(date(year, month, 1)?, DatePrecision::Month)))
 }
 
-fn day_month(day: u32, month: &str, year: Option<u32>) -> Option<Said> {
+fn day_month(day: u32, month: &str, year: Option<u32>) -> Option<DateExpression> {
     let month = month_of(month)?;
     match year {
         Some(year) => fixed(year, month, day),
-        None => NaiveDate::from_ymd_opt(2000, month, day).map(|_| Said::MonthDay { month, day }),
+        None => NaiveDate::from_ymd_opt(2000, month, day).map(|_| DateExpression::MonthDay { month, day }),
     }
 }
 
@@ -334,15 +334,15 @@ fn ordered(first: u32, second: u32, month_first: bool) -> (u32, u32) {
     if month > 12 && day <= 12 { (day, month) } else { (month, day) }
 }
 
-fn numeric(c: &Captures<'_>, today: NaiveDate, month_first: bool) -> Option<Said> {
+fn numeric(c: &Captures<'_>, today: NaiveDate, month_first: bool) -> Option<DateExpression> {
     let (month, day) = ordered(number(c, 1)?, number(c, 2)?, month_first);
     let year = number(c, 3)?;
     fixed(full_year(year, today)?, month, day)
 }
 
-fn short(c: &Captures<'_>, _: NaiveDate, month_first: bool) -> Option<Said> {
+fn short(c: &Captures<'_>, _: NaiveDate, month_first: bool) -> Option<DateExpression> {
     let (month, day) = ordered(number(c, 1)?, number(c, 2)?, month_first);
-    NaiveDate::from_ymd_opt(2000, month, day).map(|_| Said::MonthDay { month, day })
+    NaiveDate::from_ymd_opt(2000, month, day).map(|_| DateExpression::MonthDay { month, day })
 }
 
 fn part_of(whole: &str) -> Option<DatePrecision> {
@@ -354,58 +354,60 @@ fn part_of(whole: &str) -> Option<DatePrecision> {
     })
 }
 
-fn back(c: &Captures<'_>, today: NaiveDate, _: bool) -> Option<Said> {
-    moved(today, number_of(&c[1])?, unit_of(&c[2])?, Direction::Back).map(Said::Fixed)
+fn back(c: &Captures<'_>, today: NaiveDate, _: bool) -> Option<DateExpression> {
+    moved(today, number_of(&c[1])?, unit_of(&c[2])?, DateDirection::Back).map(DateExpression::Fixed)
 }
 
-fn weekday(c: &Captures<'_>, today: NaiveDate, _: bool) -> Option<Said> {
+fn weekday(c: &Captures<'_>, today: NaiveDate, _: bool) -> Option<DateExpression> {
     let at = |group: usize| c.get(group).and_then(|word| weekday_of(word.as_str()));
     let day = |date: NaiveDate| FactDate::new(date, DatePrecision::Day);
     if let Some(past) = at(1).or_else(|| at(2)) {
-        return Some(Said::Fixed(day(weekday_before(today, past)?)));
+        return Some(DateExpression::Fixed(day(weekday_before(today, past)?)));
     }
     if let Some(after) = at(3) {
-        return Some(Said::Ahead(day(weekday_after(today, after)?.checked_add_days(Days::new(7))?)));
+        return Some(DateExpression::Ahead(day(weekday_after(today, after)?.checked_add_days(Days::new(7))?)));
     }
     if let Some(next) = at(4).or_else(|| at(5)) {
-        return Some(Said::Ahead(day(weekday_after(today, next)?)));
+        return Some(DateExpression::Ahead(day(weekday_after(today, next)?)));
     }
-    at(6).or_else(|| at(7)).or_else(|| at(8)).map(Said::Weekday)
+    at(6).or_else(|| at(7)).or_else(|| at(8)).map(DateExpression::Weekday)
 }
 
-fn month_alone(c: &Captures<'_>, today: NaiveDate, _: bool) -> Option<Said> {
+fn month_alone(c: &Captures<'_>, today: NaiveDate, _: bool) -> Option<DateExpression> {
     let at = |group: usize| c.get(group).and_then(|word| month_of(word.as_str()));
-    let resolved = |month: u32, from: NaiveDate, direction| Said::Month(month).resolve(from, direction);
+    let resolved = |month: u32, from: NaiveDate, direction| DateExpression::Month(month).resolve(from, direction);
     if let Some(past) = at(1).or_else(|| at(2)) {
-        return resolved(past, today.checked_sub_months(Months::new(1))?, Direction::Back).map(Said::Fixed);
+        return resolved(past, today.checked_sub_months(Months::new(1))?, DateDirection::Back)
+            .map(DateExpression::Fixed);
     }
     if let Some(next) = at(3) {
-        return resolved(next, today.checked_add_months(Months::new(1))?, Direction::Ahead).map(Said::Ahead);
+        return resolved(next, today.checked_add_months(Months::new(1))?, DateDirection::Ahead)
+            .map(DateExpression::Ahead);
     }
-    at(4).map(Said::Month)
+    at(4).map(DateExpression::Month)
 }
 
-fn period(c: &Captures<'_>, today: NaiveDate, _: bool) -> Option<Said> {
+fn period(c: &Captures<'_>, today: NaiveDate, _: bool) -> Option<DateExpression> {
     let whole = &c[0];
     let unit = unit_of(c.get(1).or_else(|| c.get(3))?.as_str())?;
     if whole.contains("pasad") || whole.starts_with("last") {
-        return moved(today, 1, unit, Direction::Back).map(Said::Fixed);
+        return moved(today, 1, unit, DateDirection::Back).map(DateExpression::Fixed);
     }
     let next = ["next", "the coming", "the following"].iter().any(|word| whole.starts_with(word))
         || ["xim", "que viene", "entrante", "que entra"].iter().any(|word| whole.contains(word));
-    if next { moved(today, 1, unit, Direction::Ahead).map(Said::Ahead) } else { None }
+    if next { moved(today, 1, unit, DateDirection::Ahead).map(DateExpression::Ahead) } else { None }
 }
 
-fn near(c: &Captures<'_>, today: NaiveDate, _: bool) -> Option<Said> {
+fn near(c: &Captures<'_>, today: NaiveDate, _: bool) -> Option<DateExpression> {
     let by = |days: u32, direction| moved(today, days, DatePrecision::Day, direction);
     match &c[1] {
         "today" | "hoy" | "esta mañana" | "esta tarde" | "esta noche" | "this morning" | "this afternoon"
-        | "this evening" | "tonight" => by(0, Direction::Back).map(Said::Today),
+        | "this evening" | "tonight" => by(0, DateDirection::Back).map(DateExpression::Today),
         "anteayer" | "antier" | "antes de ayer" | "antenoche" | "the day before yesterday" => {
-            by(2, Direction::Back).map(Said::Fixed)
+            by(2, DateDirection::Back).map(DateExpression::Fixed)
         }
-        "the day after tomorrow" | "pasado mañana" => by(2, Direction::Ahead).map(Said::Ahead),
-        "yesterday" | "last night" | "ayer" | "anoche" => by(1, Direction::Back).map(Said::Fixed),
-        _ => by(1, Direction::Ahead).map(Said::Ahead),
+        "the day after tomorrow" | "pasado mañana" => by(2, DateDirection::Ahead).map(DateExpression::Ahead),
+        "yesterday" | "last night" | "ayer" | "anoche" => by(1, DateDirection::Back).map(DateExpression::Fixed),
+        _ => by(1, DateDirection::Ahead).map(DateExpression::Ahead),
     }
 }

@@ -4,7 +4,7 @@
 use chrono::{Datelike as _, Days, NaiveDate, Weekday};
 use regex::Captures;
 
-use super::resolve::Said;
+use super::resolve::DateExpression;
 use anamnesis_core::fact_date::{DatePrecision, FactDate};
 
 /// Feasts that are one day of every year, and the pattern of their names.
@@ -61,7 +61,7 @@ pub(super) fn names() -> String {
 }
 
 /// A feast with or without its year. The first group is what stands before it, the second its name, the third its year.
-pub(super) fn feast(c: &Captures<'_>, today: NaiveDate, _: bool) -> Option<Said> {
+pub(super) fn feast(c: &Captures<'_>, today: NaiveDate, _: bool) -> Option<DateExpression> {
     let name = c.get(2)?.as_str();
     // "Lent" is a verb too.
     if matches!(name, "lent" | "pascua") && c.get(1).is_none() && c.get(3).is_none() {
@@ -71,7 +71,7 @@ pub(super) fn feast(c: &Captures<'_>, today: NaiveDate, _: bool) -> Option<Said>
     if let Some((_, month, day)) = FIXED.iter().find(|(names, ..)| is_one_of(names, name)) {
         return match said_year {
             Some(year) => exact(NaiveDate::from_ymd_opt(year, *month, *day)?, false),
-            None => Some(Said::MonthDay { month: *month, day: *day }),
+            None => Some(DateExpression::MonthDay { month: *month, day: *day }),
         };
     }
     if let Some(year) = said_year {
@@ -85,14 +85,14 @@ pub(super) fn feast(c: &Captures<'_>, today: NaiveDate, _: bool) -> Option<Said>
     let (day, loose) = match (ahead, day <= today) {
         (true, true) => return None,
         (_, true) => (day, loose),
-        (true, false) => return Some(Said::Ahead(date(day, loose))),
+        (true, false) => return Some(DateExpression::Ahead(date(day, loose))),
         (false, false) => day_of(name, this - 1)?,
     };
     exact(day, loose)
 }
 
-fn exact(day: NaiveDate, loose: bool) -> Option<Said> {
-    Some(Said::Fixed(date(day, loose)))
+fn exact(day: NaiveDate, loose: bool) -> Option<DateExpression> {
+    Some(DateExpression::Fixed(date(day, loose)))
 }
 
 fn date(day: NaiveDate, loose: bool) -> FactDate {

@@ -1,29 +1,29 @@
 //! Dates in Spanish and English: found in the text before redaction, resolved against the day of the document, and bound
 //! to the finding of the same clause. Only the typed value leaves this module, never the words.
 
-mod bind;
-#[cfg(test)]
-mod bind_tests;
-mod cells;
+mod colloquial;
 mod courses;
-mod ends;
+mod distance;
 #[cfg(test)]
-mod ends_tests;
+mod end_date_tests;
+mod end_dates;
 mod forms;
 mod holidays;
+mod linking;
+#[cfg(test)]
+mod linking_tests;
 mod patterns;
-mod reach;
 mod resolve;
-mod spoken;
-mod starts;
+mod start_dates;
+mod table_rows;
 #[cfg(test)]
 mod tests;
 
-pub(super) use bind::bind;
 pub(super) use courses::COURSE;
-pub(super) use ends::{Tense, tense_before};
+pub(super) use end_dates::{EndTense, tense_before};
+pub(super) use linking::link_dates;
 pub use patterns::find;
-pub use resolve::{Direction, Said};
+pub use resolve::{DateDirection, DateExpression};
 
 use anamnesis_text::Span;
 
@@ -32,5 +32,5 @@ use anamnesis_text::Span;
 pub struct DateMention {
     /// Bytes of the text that extraction reads.
     pub span: Span,
-    pub said: Said,
+    pub said: DateExpression,
 }

@@ -132,7 +132,7 @@ pub fn find(text: &str, language: Language, today: NaiveDate) -> Vec<DateMention
         for hit in form.pattern.captures_iter(text) {
             let Some(whole) = hit.get(0) else { continue };
             let span = Span::new(whole.start(), whole.end());
-            if out.iter().any(|known| known.span.overlaps(&span)) || !stands_alone(text, span) {
+            if out.iter().any(|known| known.span.overlaps(&span)) || !is_standalone(text, span) {
                 continue;
             }
             let lower = whole.as_str().to_lowercase();
@@ -168,7 +168,7 @@ fn is_day_first(text: &str) -> bool {
 }
 
 /// No part of a longer number or word, no amount, no hour and no date of birth.
-fn stands_alone(text: &str, span: Span) -> bool {
+fn is_standalone(text: &str, span: Span) -> bool {
     let (before, after) = (&text[..span.start], &text[span.end..]);
     let joined = |c: char| c.is_alphanumeric() || matches!(c, '/' | '-' | '%' | '$' | '€');
     let ahead = |c: char| c.is_alphanumeric() || matches!(c, '/' | '$' | '€');

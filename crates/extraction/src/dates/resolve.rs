@@ -7,7 +7,7 @@ use anamnesis_text::{Language, number_words};
 
 /// A date as far as its words determine it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Said {
+pub enum DateExpression {
     /// Complete, or counted back from the day of the document.
     Fixed(FactDate),
     /// Counted forward from the day of the document: of what is planned only.
@@ -30,34 +30,34 @@ pub enum Said {
 
 /// Where a date without a year lies, seen from the day of the document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Direction {
+pub enum DateDirection {
     /// What happened.
     Back,
     /// What is planned.
     Ahead,
 }
 
-impl Said {
+impl DateExpression {
     /// The date, for a thing of this direction; `None` where such a thing cannot carry this date.
-    pub(crate) fn resolve(self, today: NaiveDate, direction: Direction) -> Option<FactDate> {
+    pub(crate) fn resolve(self, today: NaiveDate, direction: DateDirection) -> Option<FactDate> {
         let on = |day: NaiveDate| match direction {
-            Direction::Back => day <= today,
-            Direction::Ahead => day >= today,
+            DateDirection::Back => day <= today,
+            DateDirection::Ahead => day >= today,
         };
         let years = match direction {
-            Direction::Back => [today.year(), today.year() - 1],
-            Direction::Ahead => [today.year(), today.year() + 1],
+            DateDirection::Back => [today.year(), today.year() - 1],
+            DateDirection::Ahead => [today.year(), today.year() + 1],
         };
         match self {
             Self::Fixed(date) => Some(date),
-            Self::Ahead(date) | Self::Spell(date) => (direction == Direction::Ahead).then_some(date),
-            Self::Since(date) => (direction == Direction::Back).then_some(date),
+            Self::Ahead(date) | Self::Spell(date) => (direction == DateDirection::Ahead).then_some(date),
+            Self::Since(date) => (direction == DateDirection::Back).then_some(date),
             Self::Today(date) => Some(date),
             Self::DayOfMonth(day) => {
                 let first = NaiveDate::from_ymd_opt(today.year(), today.month(), 1)?;
                 let months = (0..=2).filter_map(|n| match direction {
-                    Direction::Back => first.checked_sub_months(Months::new(n)),
-                    Direction::Ahead => first.checked_add_months(Months::new(n)),
+                    DateDirection::Back => first.checked_sub_months(Months::new(n)),
+                    DateDirection::Ahead => first.checked_add_months(Months::new(n)),
                 });
                 let days = months.filter_map(|month| month.with_day(day));
                 days.into_iter().find(|day| on(*day)).map(|day| FactDate::new(day, DatePrecision::Day))
@@ -70,16 +70,16 @@ impl Said {
             Self::Month(month) => {
                 let this = NaiveDate::from_ymd_opt(today.year(), today.month(), 1)?;
                 let fits = |first: &NaiveDate| match direction {
-                    Direction::Back => *first <= this,
-                    Direction::Ahead => *first >= this,
+                    DateDirection::Back => *first <= this,
+                    DateDirection::Ahead => *first >= this,
                 };
                 let mut firsts = years.into_iter().filter_map(|year| NaiveDate::from_ymd_opt(year, month, 1));
                 firsts.find(fits).map(|first| FactDate::new(first, DatePrecision::Month))
             }
             Self::Weekday(day) => Some(FactDate::new(
                 match direction {
-                    Direction::Back => weekday_before(today, day)?,
-                    Direction::Ahead => weekday_after(today, day)?,
+                    DateDirection::Back => weekday_before(today, day)?,
+                    DateDirection::Ahead => weekday_after(today, day)?,
                 },
                 DatePrecision::Day,
             )),
@@ -98,14 +98,14 @@ pub(super) fn weekday_after(today: NaiveDate, day: Weekday) -> Option<NaiveDate>
 }
 
 /// A number of units from a day; `unit` is as [`unit_of`] gives it. Months end on their last day.
-pub(super) fn moved(today: NaiveDate, count: u32, unit: DatePrecision, direction: Direction) -> Option<FactDate> {
+pub(super) fn moved(today: NaiveDate, count: u32, unit: DatePrecision, direction: DateDirection) -> Option<FactDate> {
     let days = |n: u32| match direction {
-        Direction::Back => today.checked_sub_days(Days::new(u64::from(n))),
-        Direction::Ahead => today.checked_add_days(Days::new(u64::from(n))),
+        DateDirection::Back => today.checked_sub_days(Days::new(u64::from(n))),
+        DateDirection::Ahead => today.checked_add_days(Days::new(u64::from(n))),
     };
     let months = |n: u32| match direction {
-        Direction::Back => today.checked_sub_months(Months::new(n)),
-        Direction::Ahead => today.checked_add_months(Months::new(n)),
+        DateDirection::Back => today.checked_sub_months(Months::new(n)),
+        DateDirection::Ahead => today.checked_add_months(Months::new(n)),
     };
     let day = match unit {
         DatePrecision::Day => days(count),

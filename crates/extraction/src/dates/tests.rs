@@ -1,6 +1,6 @@
 use chrono::NaiveDate;
 
-use super::{Direction, find};
+use super::{DateDirection, find};
 use anamnesis_text::Language;
 
 /// Monday.
@@ -8,19 +8,19 @@ fn today() -> NaiveDate {
     NaiveDate::from_ymd_opt(2026, 3, 2).unwrap()
 }
 
-fn read(text: &str, language: Language, direction: Direction) -> Vec<(String, String)> {
+fn read(text: &str, language: Language, direction: DateDirection) -> Vec<(String, String)> {
     let dates = find(text, language, today()).into_iter();
     let resolved = dates.filter_map(|mention| mention.said.resolve(today(), direction));
     resolved.map(|date| (date.day.to_string(), date.precision.to_string())).collect()
 }
 
-fn one(text: &str, language: Language, direction: Direction, day: &str, precision: &str) {
+fn one(text: &str, language: Language, direction: DateDirection, day: &str, precision: &str) {
     assert_eq!(read(text, language, direction), [(day.to_owned(), precision.to_owned())], "{text}");
 }
 
 #[test]
 fn spanish_dates_are_resolved_from_the_day_of_the_document() {
-    let back = |text, day, precision| one(text, Language::Spanish, Direction::Back, day, precision);
+    let back = |text, day, precision| one(text, Language::Spanish, DateDirection::Back, day, precision);
     back("Ingresó el 4/11/2024 por caída", "2024-11-04", "day");
     back("le operaron el 12 de enero", "2026-01-12", "day");
     back("se cayó el 12 de octubre", "2025-10-12", "day");
@@ -30,7 +30,7 @@ fn spanish_dates_are_resolved_from_the_day_of_the_document() {
     back("ansiedad desde mayo de 2023", "2023-05-01", "month");
     back("empezó en noviembre", "2025-11-01", "month");
     back("el mes pasado se separó", "2026-02-01", "month");
-    let ahead = |text, day, precision| one(text, Language::Spanish, Direction::Ahead, day, precision);
+    let ahead = |text, day, precision| one(text, Language::Spanish, DateDirection::Ahead, day, precision);
     ahead("Cita en trauma el 3/11", "2026-11-03", "day");
     ahead("cita con cardiología el 3 de diciembre", "2026-12-03", "day");
     ahead("vuelve en quince días", "2026-03-17", "day");
@@ -41,7 +41,7 @@ fn spanish_dates_are_resolved_from_the_day_of_the_document() {
 
 #[test]
 fn english_dates_are_resolved_from_the_day_of_the_document() {
-    let back = |text, day, precision| one(text, Language::English, Direction::Back, day, precision);
+    let back = |text, day, precision| one(text, Language::English, DateDirection::Back, day, precision);
     back("admitted 11/4/2024 after a fall", "2024-11-04", "day");
     back("rash 3 d ago", "2026-02-27", "day");
     back("lost his job last May", "2025-05-01", "month");
@@ -49,7 +49,7 @@ fn english_dates_are_resolved_from_the_day_of_the_document() {
     back("depression since June 2021", "2021-06-01", "month");
     back("headache for the past two weeks", "2026-02-16", "week");
     back("moved house 6/12 ago", "2025-09-01", "month");
-    let ahead = |text, day, precision| one(text, Language::English, Direction::Ahead, day, precision);
+    let ahead = |text, day, precision| one(text, Language::English, DateDirection::Ahead, day, precision);
     ahead("f/u 3 mo", "2026-06-01", "month");
     ahead("review in 3/12", "2026-06-01", "month");
     ahead("see you Monday week", "2026-03-16", "day");
@@ -58,7 +58,7 @@ fn english_dates_are_resolved_from_the_day_of_the_document() {
 
 #[test]
 fn a_short_date_behind_the_title_of_results_is_theirs_in_any_form() {
-    let back = |text, language, day| one(text, language, Direction::Back, day, "day");
+    let back = |text, language, day| one(text, language, DateDirection::Back, day, "day");
     back("Analítica 18-2: creatinina alta", Language::Spanish, "2026-02-18");
     back("Resultados (09.02): todo normal", Language::Spanish, "2026-02-09");
     back("Vi el hemograma del 11/10", Language::Spanish, "2025-10-11");
@@ -83,7 +83,7 @@ fn amounts_hours_scores_and_dates_of_birth_are_no_dates() {
 
 #[test]
 fn dates_in_words_without_their_year_or_month_and_of_seasons_are_resolved() {
-    let en = |text, day, precision| one(text, Language::English, Direction::Back, day, precision);
+    let en = |text, day, precision| one(text, Language::English, DateDirection::Back, day, precision);
     en("appendectomy two thousand thirteen", "2013-01-01", "year");
     en("fine in twenty twenty", "2020-01-01", "year");
     en("stopped in november twenty twenty four", "2024-11-01", "month");
@@ -94,14 +94,14 @@ fn dates_in_words_without_their_year_or_month_and_of_seasons_are_resolved() {
     en("cut herself Thursday", "2026-02-26", "day");
     en("seen 12-19 Feb", "2026-02-12", "day");
     en("off work for three weeks", "2026-02-09", "week");
-    let es = |text, day, precision| one(text, Language::Spanish, Direction::Back, day, precision);
+    let es = |text, day, precision| one(text, Language::Spanish, DateDirection::Back, day, precision);
     es("operada en dos mil quince", "2015-01-01", "year");
     es("murió en julio del año pasado", "2025-07-01", "month");
     es("lo vio el domingo antepasado", "2026-02-22", "day");
     es("se cayó antier", "2026-02-28", "day");
     es("cuadro de 3 días de evolución", "2026-02-27", "day");
     es("bebe desde navidad", "2025-12-01", "month");
-    let ahead = |text, language, day, precision| one(text, language, Direction::Ahead, day, precision);
+    let ahead = |text, language, day, precision| one(text, language, DateDirection::Ahead, day, precision);
     ahead("pasa cirugía lun 23", Language::Spanish, "2026-03-23", "day");
     ahead("hearing set for monday the sixteenth", Language::English, "2026-03-16", "day");
     ahead("clinic: 3 months", Language::English, "2026-06-01", "month");
@@ -112,10 +112,10 @@ fn dates_in_words_without_their_year_or_month_and_of_seasons_are_resolved() {
 #[test]
 fn an_english_document_of_british_care_writes_the_day_first() {
     let text = "NHS discharge letter. Admitted 05/02/26 via A&E.";
-    one(text, Language::English, Direction::Back, "2026-02-05", "day");
-    one("Admitted 05/02/25 to General Hospital.", Language::English, Direction::Back, "2025-05-02", "day");
+    one(text, Language::English, DateDirection::Back, "2026-02-05", "day");
+    one("Admitted 05/02/25 to General Hospital.", Language::English, DateDirection::Back, "2025-05-02", "day");
     let own = "Seen 25/02/26 and 05/02/26.";
-    assert_eq!(read(own, Language::English, Direction::Back)[1].0, "2026-02-05");
+    assert_eq!(read(own, Language::English, DateDirection::Back)[1].0, "2026-02-05");
 }
 
 #[test]
@@ -128,7 +128,7 @@ fn habits_and_mornings_are_no_dates() {
 
 #[test]
 fn feasts_halves_weekends_and_clipped_words_are_dates() {
-    let en = |text, day, precision| one(text, Language::English, Direction::Back, day, precision);
+    let en = |text, day, precision| one(text, Language::English, DateDirection::Back, day, precision);
     en("fell on Boxing Day", "2025-12-26", "day");
     en("sober since Easter", "2025-04-01", "month");
     en("gave up Lent 2021", "2021-02-01", "month");
@@ -139,12 +139,12 @@ fn feasts_halves_weekends_and_clipped_words_are_dates() {
     en("moved out two and a half months ago", "2025-12-01", "month");
     en("seen fri", "2026-02-27", "day");
     en("drain out 27/2", "2026-02-27", "day");
-    let es = |text, day, precision| one(text, Language::Spanish, Direction::Back, day, precision);
+    let es = |text, day, precision| one(text, Language::Spanish, DateDirection::Back, day, precision);
     es("lleva dos años y medio sin fumar", "2023-09-01", "month");
     es("dejó de venir hace ~3 meses", "2025-12-01", "month");
     es("se cayó el día de Reyes", "2026-01-06", "day");
     es("internado en carnaval", "2026-02-01", "month");
-    let ahead = |text, language, day| assert_eq!(read(text, language, Direction::Ahead)[0].0, day, "{text}");
+    let ahead = |text, language, day| assert_eq!(read(text, language, DateDirection::Ahead)[0].0, day, "{text}");
     ahead("el martes diecisiete", Language::Spanish, "2026-03-17");
     ahead("see you Friday fortnight", Language::English, "2026-03-20");
     ahead("Prox. ctrl 23.03.", Language::Spanish, "2026-03-23");

@@ -4,15 +4,15 @@ use anamnesis_text::{Document, Language, Speaker};
 use serde::Deserialize;
 
 #[derive(Deserialize)]
-struct Row {
+struct DocumentRow {
     #[serde(default)]
     lang: String,
     text: Option<String>,
-    turns: Option<Vec<Turn>>,
+    turns: Option<Vec<DocumentTurn>>,
 }
 
 #[derive(Deserialize)]
-struct Turn {
+struct DocumentTurn {
     #[serde(default)]
     pub speaker: serde_json::Value,
     text: String,
@@ -25,12 +25,13 @@ struct Turn {
 pub fn read_documents(text: &str) -> Result<Vec<Document>, usize> {
     let mut documents = Vec::new();
     for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-        let row: Row = serde_json::from_str(line).map_err(|_| at + 1)?;
+        let row: DocumentRow = serde_json::from_str(line).map_err(|_| at + 1)?;
         let language = if row.lang.starts_with("es") { Language::Spanish } else { Language::English };
         match (row.text, row.turns) {
             (_, Some(turns)) => {
                 // Sets name speakers of their own ("guest"): no known person's word here.
-                let speaker = |turn: &Turn| serde_json::from_value(turn.speaker.clone()).unwrap_or(Speaker::Unknown);
+                let speaker =
+                    |turn: &DocumentTurn| serde_json::from_value(turn.speaker.clone()).unwrap_or(Speaker::Unknown);
                 let turns = turns.iter().map(|turn| (speaker(turn), turn.text.as_str(), None));
                 documents.push(Document::dialogue(turns, language));
             }

@@ -1,18 +1,18 @@
 //! What must and must not come out of a document.
 
-use super::gold::{Fact, Gold};
+use super::gold::{GoldFact, GoldRow};
 use super::rows::same_value;
-use super::{Count, Report};
+use super::{EvaluationReport, MatchCounts};
 use crate::{CurrentValues, Entity, Experiencer, Extraction, Temporality};
 use anamnesis_text::Document;
 
-impl Report {
-    pub(super) fn facts(&mut self, gold: &Gold, document: &Document, found: &Extraction) {
+impl EvaluationReport {
+    pub(super) fn facts(&mut self, gold: &GoldRow, document: &Document, found: &Extraction) {
         for (task, facts, wanted) in [("must come out", &gold.must, true), ("must not come out", &gold.must_not, false)]
         {
             for fact in facts.iter().flatten() {
                 let right = states(fact, document, found) == wanted;
-                self.count(task, gold, Count { right: right.into(), extra: 0, missing: (!right).into() });
+                self.count(task, gold, MatchCounts { right: right.into(), extra: 0, missing: (!right).into() });
                 if !right {
                     let value = fact.value.as_deref().unwrap_or("");
                     self.miss(task, gold, &format!("{} {value}", fact.fact), "");
@@ -23,7 +23,7 @@ impl Report {
 }
 
 /// Whether a document states a fact of its patient, now and for certain (denied where the fact is a denial).
-fn states(fact: &Fact, document: &Document, found: &Extraction) -> bool {
+fn states(fact: &GoldFact, document: &Document, found: &Extraction) -> bool {
     let names = |value: &str| fact.value.as_deref().is_none_or(|wanted| same_value(wanted, value));
     match fact.fact.as_str() {
         "no_known_allergies" | "no_medications" => {

@@ -5,14 +5,14 @@ use serde::Deserialize;
 use anamnesis_text::{Document, Language, Speaker};
 
 #[derive(Debug, Clone, Deserialize)]
-pub(crate) struct Gold {
+pub(crate) struct GoldRow {
     pub(crate) id: String,
     #[serde(default, alias = "lang")]
     language: Option<String>,
     #[serde(default)]
     text: Option<String>,
     #[serde(default)]
-    turns: Option<Vec<Said>>,
+    turns: Option<Vec<GoldTurn>>,
     // Context of a target.
     #[serde(default)]
     pub(crate) start: Option<usize>,
@@ -31,11 +31,11 @@ pub(crate) struct Gold {
     pub(crate) dup: bool,
     // Mentions.
     #[serde(default)]
-    pub(crate) entities: Option<Vec<Marked>>,
+    pub(crate) entities: Option<Vec<GoldMention>>,
     /// Kinds of mention that the row is complete for; without it, those that it marks.
     #[serde(default)]
     pub(crate) kinds: Option<Vec<String>>,
-    // Sets of current values; alternatives of one value are parted by `|`.
+    // Sets of current values; alternatives of one value are separated by `|`.
     #[serde(default)]
     pub(crate) task: Option<String>,
     #[serde(default)]
@@ -54,9 +54,9 @@ pub(crate) struct Gold {
     pub(crate) patterns: Option<Vec<String>>,
     // What must and must not come out.
     #[serde(default)]
-    pub(crate) must: Option<Vec<Fact>>,
+    pub(crate) must: Option<Vec<GoldFact>>,
     #[serde(default)]
-    pub(crate) must_not: Option<Vec<Fact>>,
+    pub(crate) must_not: Option<Vec<GoldFact>>,
 }
 
 fn complete() -> bool {
@@ -64,7 +64,7 @@ fn complete() -> bool {
 }
 
 #[derive(Debug, Clone, Deserialize)]
-struct Said {
+struct GoldTurn {
     #[serde(default)]
     speaker: String,
     #[serde(default)]
@@ -72,7 +72,7 @@ struct Said {
 }
 
 #[derive(Debug, Clone, Deserialize)]
-pub(crate) struct Marked {
+pub(crate) struct GoldMention {
     #[serde(rename = "type")]
     pub(crate) kind: String,
     pub(crate) start: usize,
@@ -81,7 +81,7 @@ pub(crate) struct Marked {
 
 /// A fact of a dialogue: an entity type or `intolerance`, `risk`, `risk_of_family`, `hypothesis`, or the kind of a statement.
 #[derive(Debug, Clone, Deserialize)]
-pub(crate) struct Fact {
+pub(crate) struct GoldFact {
     pub(crate) fact: String,
     #[serde(default)]
     pub value: Option<String>,
@@ -91,7 +91,7 @@ pub(crate) struct Fact {
     pub negated: bool,
 }
 
-impl Gold {
+impl GoldRow {
     pub(crate) fn language(&self) -> &str {
         self.language.as_deref().unwrap_or("und")
     }
@@ -112,7 +112,7 @@ impl Gold {
     }
 }
 
-impl Said {
+impl GoldTurn {
     fn speaker(&self) -> Speaker {
         match self.speaker.as_str() {
             "patient" => Speaker::Patient,

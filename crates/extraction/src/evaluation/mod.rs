@@ -3,31 +3,31 @@
 //! risk, themes and feelings, or what must and must not come out of a dialogue.
 
 mod documents;
+mod external_predictions;
 mod facts;
 mod gold;
-mod others;
 mod rows;
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead};
 
 pub use documents::read_documents;
-pub(crate) use gold::Gold;
-pub use others::Others;
+pub use external_predictions::ExternalPredictions;
+pub(crate) use gold::GoldRow;
 use serde::Serialize;
 
 use super::Extractor;
 
 /// Which rows count: rules are tuned on one half of a set and believed on the other. The half comes from the id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Half {
+pub enum DataSplit {
     #[default]
     All,
     Tuning,
     HeldOut,
 }
 
-impl Half {
+impl DataSplit {
     fn holds(self, id: &str) -> bool {
         // FNV-1a: stable everywhere, and nothing but a coin for the id.
         let hash = id.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |h, b| (h ^ u64::from(b)).wrapping_mul(0x100_0000_01b3));
@@ -42,13 +42,13 @@ impl Half {
 
 /// What was right, too much and missing.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Count {
+pub(crate) struct MatchCounts {
     pub(crate) right: usize,
     pub(crate) extra: usize,
     pub(crate) missing: usize,
 }
 
-impl Count {
+impl MatchCounts {
     pub(crate) fn precision(&self) -> f64 {
         share(self.right, self.right + self.extra)
     }
@@ -69,7 +69,7 @@ fn share(part: usize, whole: usize) -> f64 {
 
 /// One line of the result: a task in a language.
 #[derive(Debug, Clone, Serialize, PartialEq)]
-pub struct Measure {
+pub struct TaskScore {
     pub task: String,
     pub language: String,
     pub right: usize,
@@ -82,7 +82,7 @@ pub struct Measure {
 
 /// A row that was answered wrongly: its id and labels, never its text.
 #[derive(Debug, Clone, Serialize, PartialEq, Eq)]
-pub struct Miss {
+pub struct EvaluationMiss {
     pub id: String,
     pub task: String,
     pub expected: String,
@@ -90,9 +90,9 @@ pub struct Miss {
 }
 
 #[derive(Debug, Default)]
-pub struct Report {
-    counts: BTreeMap<(String, String), Count>,
-    pub misses: Vec<Miss>,
+pub struct EvaluationReport {
+    counts: BTreeMap<(String, String), MatchCounts>,
+    pub misses: Vec<EvaluationMiss>,
     /// Rows that counted.
     pub rows: usize,
     /// Lines that are no gold of any kind.
@@ -101,19 +101,19 @@ pub struct Report {
     pub ungrounded: usize,
 }
 
-impl Report {
+impl EvaluationReport {
     /// Answers every row and counts.
     ///
     /// # Errors
     /// When the input cannot be read.
-    pub fn of(input: impl BufRead, extractor: &Extractor, half: Half) -> io::Result<Self> {
+    pub fn of(input: impl BufRead, extractor: &Extractor, half: DataSplit) -> io::Result<Self> {
         let mut report = Self::default();
         for line in input.lines() {
             let line = line?;
             if line.trim().is_empty() {
                 continue;
             }
-            match serde_json::from_str::<Gold>(&line) {
+            match serde_json::from_str::<GoldRow>(&line) {
                 Ok(gold) if half.holds(&gold.id) => report.row(&gold, extractor),
                 Ok(_) => {}
                 Err(_) => report.unread += 1,
@@ -122,8 +122,8 @@ impl Report {
         Ok(report)
     }
 
-    pub fn measures(&self) -> Vec<Measure> {
-        let measure = |((task, language), count): (&(String, String), &Count)| Measure {
+    pub fn measures(&self) -> Vec<TaskScore> {
+        let measure = |((task, language), count): (&(String, String), &MatchCounts)| TaskScore {
             task: task.clone(),
             language: language.clone(),
             right: count.right,
@@ -136,7 +136,7 @@ impl Report {
         self.counts.iter().map(measure).collect()
     }
 
-    fn count(&mut self, task: &str, gold: &Gold, more: Count) {
+    fn count(&mut self, task: &str, gold: &GoldRow, more: MatchCounts) {
         let count = self.counts.entry((task.to_owned(), gold.language().to_owned())).or_default();
         count.right += more.right;
         count.extra += more.extra;
@@ -144,19 +144,19 @@ impl Report {
     }
 
     /// A label with a default: right only where something else than the default was expected and found.
-    fn label(&mut self, task: &str, gold: &Gold, expected: &str, found: &str, default: &str) {
+    fn label(&mut self, task: &str, gold: &GoldRow, expected: &str, found: &str, default: &str) {
         let right = usize::from(expected == found && expected != default);
         let extra = usize::from(found != default && expected != found);
         let missing = usize::from(expected != default && expected != found);
-        self.count(task, gold, Count { right, extra, missing });
+        self.count(task, gold, MatchCounts { right, extra, missing });
         if extra + missing > 0 {
             self.miss(task, gold, expected, found);
         }
     }
 
-    fn miss(&mut self, task: &str, gold: &Gold, expected: &str, found: &str) {
+    fn miss(&mut self, task: &str, gold: &GoldRow, expected: &str, found: &str) {
         let (task, expected, found) = (task.to_owned(), expected.to_owned(), found.to_owned());
-        self.misses.push(Miss { id: gold.id.clone(), task, expected, found });
+        self.misses.push(EvaluationMiss { id: gold.id.clone(), task, expected, found });
     }
 }
 

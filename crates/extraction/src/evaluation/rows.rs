@@ -2,10 +2,12 @@
 
 use chrono::NaiveDate;
 
-use super::gold::{Gold, Marked};
-use super::{Count, Report};
-use crate::dates::{self, DateMention, Said};
-use crate::{Context, CurrentValues, Entity, Experiencer, Extraction, ExtractionInput, Extractor, StatementKind};
+use super::gold::{GoldMention, GoldRow};
+use super::{EvaluationReport, MatchCounts};
+use crate::dates::{self, DateExpression, DateMention};
+use crate::{
+    CurrentValues, Entity, Experiencer, Extraction, ExtractionInput, Extractor, MentionContext, StatementKind,
+};
 use anamnesis_core::fact_date::DatePrecision;
 use anamnesis_text::{CodePoints, Document, Span};
 
@@ -13,24 +15,24 @@ use anamnesis_text::{CodePoints, Document, Span};
 const AS_OF: Option<NaiveDate> = NaiveDate::from_ymd_opt(2026, 6, 1);
 
 /// Mentions of one kind: whether each expected one was touched, and each found one touches an expected one.
-fn overlap(expected: &[Span], found: &[Span]) -> Count {
+fn overlap(expected: &[Span], found: &[Span]) -> MatchCounts {
     let touched = |span: &&Span, others: &[Span]| others.iter().any(|other| other.overlaps(span));
     let right = found.iter().filter(|span| touched(span, expected)).count();
     let missing = expected.iter().filter(|span| !touched(span, found)).count();
-    Count { right, extra: found.len() - right, missing }
+    MatchCounts { right, extra: found.len() - right, missing }
 }
 
 /// The day of a sentence that names days or months of a year is the latest of them; of any other, the given one.
 fn day_of(document: &Document, otherwise: NaiveDate) -> NaiveDate {
     let whole = |mention: DateMention| match mention.said {
-        Said::Fixed(date) if date.precision != DatePrecision::Year => Some(date.day),
+        DateExpression::Fixed(date) if date.precision != DatePrecision::Year => Some(date.day),
         _ => None,
     };
     dates::find(&document.text, document.language, otherwise).into_iter().filter_map(whole).max().unwrap_or(otherwise)
 }
 
-impl Report {
-    pub(super) fn row(&mut self, gold: &Gold, extractor: &Extractor) {
+impl EvaluationReport {
+    pub(super) fn row(&mut self, gold: &GoldRow, extractor: &Extractor) {
         if gold.dup {
             return;
         }
@@ -57,7 +59,7 @@ impl Report {
         self.facts(gold, &document, &found);
     }
 
-    pub(super) fn context(&mut self, gold: &Gold, context: Context) {
+    pub(super) fn context(&mut self, gold: &GoldRow, context: MentionContext) {
         let mut flag = |task: &str, expected: Option<bool>, found: bool| {
             let name = |on: bool| if on { "yes" } else { "no" };
             if let Some(expected) = expected {
@@ -74,7 +76,7 @@ impl Report {
         flag("other experiencer", other, context.experiencer != Experiencer::Patient);
     }
 
-    fn mentions(&mut self, gold: &Gold, marked: &[Marked], found: &Extraction, places: &CodePoints<'_>) {
+    fn mentions(&mut self, gold: &GoldRow, marked: &[GoldMention], found: &Extraction, places: &CodePoints<'_>) {
         for kind in ["medication", "dose", "frequency", "route", "preference", "goal", "relationship"] {
             let expected: Vec<Span> = marked
                 .iter()
@@ -95,7 +97,7 @@ impl Report {
         }
     }
 
-    fn sets(&mut self, gold: &Gold, document: &Document, found: &Extraction) {
+    fn sets(&mut self, gold: &GoldRow, document: &Document, found: &Extraction) {
         let (Some(task), Some(expected)) = (gold.task.as_deref(), &gold.gold) else { return };
         let values = CurrentValues::of(&document.text, &found.entities);
         let (values, none) = if task.starts_with("allerg") {
@@ -115,7 +117,7 @@ impl Report {
             right += usize::from(hit);
         }
         let extra = if gold.complete { used.iter().filter(|used| !**used).count() } else { 0 };
-        let count = Count { right, extra, missing: expected.len() - right };
+        let count = MatchCounts { right, extra, missing: expected.len() - right };
         self.count(task, gold, count);
         if count.extra + count.missing > 0 {
             self.miss(task, gold, &expected.join(", "), &values.join(", "));
@@ -127,7 +129,7 @@ impl Report {
         }
     }
 
-    fn risk(&mut self, gold: &Gold, found: &Extraction) {
+    fn risk(&mut self, gold: &GoldRow, found: &Extraction) {
         let Some(expected) = gold.risk.as_deref() else { return };
         let own = found.risk.iter().find(|risk| !risk.denied && risk.experiencer == Experiencer::Patient);
         let class = own.map_or("none", |risk| risk.class.code());
@@ -138,7 +140,7 @@ impl Report {
         }
     }
 
-    fn tone(&mut self, gold: &Gold, found: &Extraction) {
+    fn tone(&mut self, gold: &GoldRow, found: &Extraction) {
         if let Some(themes) = &gold.themes {
             let found: Vec<&str> = found.themes.iter().map(|theme| &**theme).collect();
             self.set("themes", gold, themes, &found);
@@ -153,9 +155,9 @@ impl Report {
         }
     }
 
-    fn set(&mut self, task: &str, gold: &Gold, expected: &[String], found: &[&str]) {
+    fn set(&mut self, task: &str, gold: &GoldRow, expected: &[String], found: &[&str]) {
         let right = expected.iter().filter(|name| found.contains(&name.as_str())).count();
-        let count = Count { right, extra: found.len() - right, missing: expected.len() - right };
+        let count = MatchCounts { right, extra: found.len() - right, missing: expected.len() - right };
         self.count(task, gold, count);
         if count.extra + count.missing > 0 {
             self.miss(task, gold, &expected.join(", "), &found.join(", "));

@@ -2,11 +2,11 @@
 
 use super::*;
 
-fn report(lines: &str) -> Report {
-    Report::of(lines.as_bytes(), &Extractor::builtin(), Half::All).unwrap()
+fn report(lines: &str) -> EvaluationReport {
+    EvaluationReport::of(lines.as_bytes(), &Extractor::builtin(), DataSplit::All).unwrap()
 }
 
-fn measure(report: &Report, task: &str) -> Measure {
+fn measure(report: &EvaluationReport, task: &str) -> TaskScore {
     report.measures().into_iter().find(|measure| measure.task == task).unwrap()
 }
 
@@ -36,8 +36,8 @@ fn what_must_and_must_not_come_out_is_counted() {
 #[test]
 fn the_halves_part_the_rows_and_leave_none_out() {
     let ids: Vec<String> = (0..200).map(|n| format!("row-{n}")).collect();
-    let tuning = ids.iter().filter(|id| Half::Tuning.holds(id)).count();
-    assert!(ids.iter().all(|id| Half::Tuning.holds(id) != Half::HeldOut.holds(id)));
+    let tuning = ids.iter().filter(|id| DataSplit::Tuning.holds(id)).count();
+    assert!(ids.iter().all(|id| DataSplit::Tuning.holds(id) != DataSplit::HeldOut.holds(id)));
     assert!((60..140).contains(&tuning), "{tuning}");
 }
 
@@ -77,12 +77,12 @@ fn risk_is_heard_in_chat_notes_and_speech() {
     holds(include_str!("../../../../tests/data/extraction/risk_blind_e.jsonl"), &floors);
     holds(include_str!("../../../../tests/data/extraction/risk_blind_f.jsonl"), &floors);
     holds(include_str!("../../../../tests/data/extraction/risk_blind_g.jsonl"), &floors);
-    // Long lines as relatives, notes and letters tell them; nothing was trained on the first.
+    // Long lines as relatives, notes and letters say them; nothing was trained on the first.
     let floors = [("risk", "en", 0.92), ("risk", "es", 0.92)];
     holds(include_str!("../../../../tests/data/extraction/risk_blind_h.jsonl"), &floors);
     holds(include_str!("../../../../tests/data/extraction/risk_blind_i.jsonl"), &floors);
     holds(include_str!("../../../../tests/data/extraction/risk_blind_j.jsonl"), &floors);
-    // Nobody looked at the lines of these two.
+    // No one looked at the lines of these two.
     let floors = [("risk", "en", 0.93), ("risk", "es", 0.90)];
     holds(include_str!("../../../../tests/data/extraction/risk_blind_k.jsonl"), &floors);
     holds(include_str!("../../../../tests/data/extraction/risk_blind_l.jsonl"), &floors);

@@ -2,30 +2,30 @@
 
 use std::ops::Range;
 
-use crate::scene::Scene;
+use crate::analysis::AnalyzedDocument;
 
 /// Words that a clause may be long.
 const LONGEST: usize = 16;
 
 /// The end of a clause from a word on: a sign that parts clauses, or a word that begins another.
-pub(crate) fn clause(scene: &Scene<'_>, from: usize, limit: usize) -> usize {
+pub(crate) fn clause(doc: &AnalyzedDocument<'_>, from: usize, limit: usize) -> usize {
     let limit = limit.min(from + LONGEST);
-    (from..limit).find(|word| stops(scene, *word)).unwrap_or(limit)
+    (from..limit).find(|word| stops(doc, *word)).unwrap_or(limit)
 }
 
-fn stops(scene: &Scene<'_>, word: usize) -> bool {
+fn stops(doc: &AnalyzedDocument<'_>, word: usize) -> bool {
     matches!(
-        scene.reading.word(word),
+        doc.reading.word(word),
         "." | ";" | ":" | "?" | "!" | "(" | "pero" | "but" | "porque" | "because" | "aunque" | "although" | "however"
     )
 }
 
-/// The items of a line under a title: parted by full stops, semicolons and line ends, not by commas.
-pub(crate) fn items(scene: &Scene<'_>, words: Range<usize>) -> Vec<Range<usize>> {
+/// The items of a line under a title: separated by full stops, semicolons and line ends, not by commas.
+pub(crate) fn items(doc: &AnalyzedDocument<'_>, words: Range<usize>) -> Vec<Range<usize>> {
     let mut out = Vec::new();
     let mut start = words.start;
     for word in words.clone() {
-        if matches!(scene.reading.word(word), ";" | "." | "/" | "•") {
+        if matches!(doc.reading.word(word), ";" | "." | "/" | "•") {
             out.push(start..word);
             start = word + 1;
         }

@@ -4,9 +4,9 @@
 use std::ops::Range;
 
 use super::is_denied_as_a_whole;
-use crate::reading::Sentence;
-use crate::scene::{Scene, Stance};
-use crate::{Context, Entity, EntityType};
+use crate::analysis::{AnalyzedDocument, AssertionStatus};
+use crate::tokenized::TextSentence;
+use crate::{Entity, EntityType, MentionContext};
 use anamnesis_core::contradiction::{Opinion, opinion};
 use anamnesis_core::document::DocumentType;
 use anamnesis_core::finding::Experiencer;
@@ -26,52 +26,52 @@ const LONGEST: usize = 15;
 const REACH: usize = 8;
 const SURENESS: f64 = 0.7;
 
-pub(super) fn find(scene: &Scene<'_>, out: &mut Vec<Entity>) {
-    for (index, sentence) in scene.sentences() {
+pub(super) fn find(doc: &AnalyzedDocument<'_>, out: &mut Vec<Entity>) {
+    for (index, sentence) in doc.sentences() {
         if !may_be_the_patients(sentence) {
             continue;
         }
-        for words in clauses(scene, sentence) {
-            if sentence.question && asks(scene, sentence, &words) {
+        for words in clauses(doc, sentence) {
+            if sentence.question && asks(doc, sentence, &words) {
                 continue;
             }
-            let Some(kind) = kind_of_opinion(scene, sentence, &words, out) else { continue };
-            let stance = Stance {
-                context: Context { experiencer: Experiencer::Patient, ..Context::default() },
-                epistemic: scene.epistemic(sentence.speaker),
-                evidence: scene.reading.source(&words),
-                turn: scene.reading.sentences[index].turn,
+            let Some(kind) = kind_of_opinion(doc, sentence, &words, out) else { continue };
+            let assertion = AssertionStatus {
+                context: MentionContext { experiencer: Experiencer::Patient, ..MentionContext::default() },
+                epistemic: doc.epistemic(sentence.speaker),
+                evidence: doc.reading.source(&words),
+                turn: doc.reading.sentences[index].turn,
                 answered: false,
                 confidence: SURENESS,
             };
-            let value = scene.reading.source(&words).of(scene.text()).to_lowercase();
+            let value = doc.reading.source(&words).of(doc.text()).to_lowercase();
             let value = value.split_whitespace().collect::<Vec<_>>().join(" ");
-            out.extend(scene.entity(kind, &words, value, &stance));
+            out.extend(doc.entity(kind, &words, value, &assertion));
         }
     }
 }
 
 /// Whether a clause of a sentence that asks is the question itself: a chat has no full stops, and one line of it may ask
 /// while the next one says.
-fn asks(scene: &Scene<'_>, sentence: &Sentence, words: &Range<usize>) -> bool {
-    let behind = (words.end..sentence.words.end).take(2).any(|word| scene.reading.word(word) == "?");
+fn asks(doc: &AnalyzedDocument<'_>, sentence: &TextSentence, words: &Range<usize>) -> bool {
+    let after = (words.end..sentence.words.end).take(2).any(|word| doc.reading.word(word) == "?");
     let whole = sentence.words.len() <= words.len() + 2;
-    behind || whole || ASKING.contains(&scene.reading.word(words.start))
+    after || whole || ASKING.contains(&doc.reading.word(words.start))
 }
 
 /// Said by the patient, or written of the patient.
-fn may_be_the_patients(sentence: &Sentence) -> bool {
+fn may_be_the_patients(sentence: &TextSentence) -> bool {
     sentence.turn.is_none() || sentence.speaker == Speaker::Patient
 }
 
 /// The lines of a sentence; those that are too long are cut at their commas.
-fn clauses(scene: &Scene<'_>, sentence: &Sentence) -> Vec<Range<usize>> {
-    let is_sign = |word: usize| scene.reading.words[word].punctuation;
-    let new_line = |word: usize| word > sentence.words.start && scene.reading.begins_line(word);
+fn clauses(doc: &AnalyzedDocument<'_>, sentence: &TextSentence) -> Vec<Range<usize>> {
+    let is_sign = |word: usize| doc.reading.words[word].punctuation;
+    let new_line = |word: usize| word > sentence.words.start && doc.reading.begins_line(word);
     let mut lines = Vec::new();
     let mut start = sentence.words.start;
     for word in sentence.words.clone() {
-        let parts = new_line(word) || matches!(scene.reading.word(word), ":" | ";");
+        let parts = new_line(word) || matches!(doc.reading.word(word), ":" | ";");
         if parts && word > start {
             lines.push(start..word);
             start = word;
@@ -85,7 +85,7 @@ fn clauses(scene: &Scene<'_>, sentence: &Sentence) -> Vec<Range<usize>> {
         let mut parts = Vec::new();
         let mut start = line.start;
         for word in line.clone() {
-            if matches!(scene.reading.word(word), "," | "." | "-" | "–" | "(" | "y" | "and" | "pero" | "but") {
+            if matches!(doc.reading.word(word), "," | "." | "-" | "–" | "(" | "y" | "and" | "pero" | "but") {
                 parts.push(start..word);
                 start = word + 1;
             }
@@ -99,8 +99,7 @@ fn clauses(scene: &Scene<'_>, sentence: &Sentence) -> Vec<Range<usize>> {
             part.start += 1;
         }
         let picture = |word: &usize| {
-            let is =
-                |phrase: &&[&str]| phrase.iter().enumerate().all(|(n, said)| scene.reading.word(word + n) == *said);
+            let is = |phrase: &&[&str]| phrase.iter().enumerate().all(|(n, said)| doc.reading.word(word + n) == *said);
             word + 1 < part.end && PICTURES.iter().any(is)
         };
         part.end = part.clone().find(picture).unwrap_or(part.end);
@@ -114,32 +113,28 @@ fn clauses(scene: &Scene<'_>, sentence: &Sentence) -> Vec<Range<usize>> {
 
 /// What a clause holds that no other rule has found.
 fn kind_of_opinion(
-    scene: &Scene<'_>,
-    sentence: &Sentence,
+    doc: &AnalyzedDocument<'_>,
+    sentence: &TextSentence,
     words: &Range<usize>,
     found: &[Entity],
 ) -> Option<EntityType> {
-    let says = |list: &[&str]| words.clone().any(|word| list.contains(&scene.reading.word(word)));
-    let chat = scene.input.document_type == Some(DocumentType::ChatMessage);
+    let says = |list: &[&str]| words.clone().any(|word| list.contains(&doc.reading.word(word)));
+    let chat = doc.input.document_type == Some(DocumentType::ChatMessage);
     let written = sentence.turn.is_none() && !chat;
     // Reported words are the patient's own in a note alone.
-    let unreal = says(NOT_MEANT) || conditional(scene, sentence, words) || denied(scene, sentence, words);
+    let unreal = says(NOT_MEANT) || conditional(doc, sentence, words) || denied(doc, sentence, words);
     let theirs = !written && (says(REPORTING) || says(&["le", "les"]));
-    if unreal
-        || theirs
-        || (chat && ASKING_UNMARKED.contains(&scene.reading.word(words.start)))
-        || is_irony(scene, words)
-    {
+    if unreal || theirs || (chat && ASKING_UNMARKED.contains(&doc.reading.word(words.start))) || is_irony(doc, words) {
         return None;
     }
-    let span = scene.reading.source(words);
+    let span = doc.reading.source(words);
     let found_already = |kind: EntityType, sure: f64| {
         found.iter().any(|other| other.kind == kind && other.span.overlaps(&span) && other.confidence > sure)
     };
-    if (written || says(FIRST)) && (treats(scene, words) || lives(scene, words)) {
+    if (written || says(FIRST)) && (treats(doc, words) || lives(doc, words)) {
         return (!found_already(EntityType::Relationship, 0.5)).then_some(EntityType::Relationship);
     }
-    if names_other_subject(scene, words) || found_already(EntityType::Preference, 0.0) {
+    if names_other_subject(doc, words) || found_already(EntityType::Preference, 0.0) {
         return None;
     }
     let clinical = || {
@@ -151,63 +146,63 @@ fn kind_of_opinion(
         };
         found.iter().any(|other| is(other) && other.span.overlaps(&span))
     };
-    let kept = match (opinion(span.of(scene.text()), scene.input.document.language)?, written) {
+    let kept = match (opinion(span.of(doc.text()), doc.input.document.language)?, written) {
         // "Pain worse at night than in the morning" is a finding; "mornings are better than evenings per pt" is not.
         (Opinion::Comparison, true) => (says(OF_THE_PATIENT) || says(FIRST)) && !clinical(),
         (Opinion::Attitude, true) => (says(LIVELY) || says(FIRST)) && !clinical(),
         // "Muscle strength 5/5", "strong smell of alcohol".
         (Opinion::Judgement, true) => false,
-        // "Weekends are harder than weekdays" is said of oneself, where nobody else is named.
+        // "Weekends are harder than weekdays" is said of oneself, where no one else is named.
         (Opinion::Comparison, false) => says(FIRST) || !says(OTHERS),
         // A chat leaves the "I" away: "hate trudging in".
-        (Opinion::Attitude, false) => says(FIRST) || (chat && opens_with_feeling(scene, words)),
-        (Opinion::Judgement, false) => (says(JUDGING) || is_defined(scene, words)) && !says(OTHERS),
+        (Opinion::Attitude, false) => says(FIRST) || (chat && opens_with_feeling(doc, words)),
+        (Opinion::Judgement, false) => (says(JUDGING) || is_defined(doc, words)) && !says(OTHERS),
     };
     kept.then_some(EntityType::Preference)
 }
 
 /// Also where the denial ends the line before: "i dont think", "i like the group".
-fn denied(scene: &Scene<'_>, sentence: &Sentence, words: &Range<usize>) -> bool {
+fn denied(doc: &AnalyzedDocument<'_>, sentence: &TextSentence, words: &Range<usize>) -> bool {
     let from = words.start.saturating_sub(4).max(sentence.words.start);
-    is_denied_as_a_whole(scene, &(from..words.end), words.end)
+    is_denied_as_a_whole(doc, &(from..words.end), words.end)
 }
 
 /// "Asking for help is for cowards", "es de valientes": what an act is.
-fn is_defined(scene: &Scene<'_>, words: &Range<usize>) -> bool {
+fn is_defined(doc: &AnalyzedDocument<'_>, words: &Range<usize>) -> bool {
     words.clone().any(|word| {
-        matches!(scene.reading.word(word), "is" | "are" | "es" | "son")
-            && matches!(scene.reading.word(word + 1), "for" | "a" | "an" | "the" | "de" | "para" | "cosa")
+        matches!(doc.reading.word(word), "is" | "are" | "es" | "son")
+            && matches!(doc.reading.word(word + 1), "for" | "a" | "an" | "the" | "de" | "para" | "cosa")
     })
 }
 
 /// "Hate trudging in", "much prefer it on the tablet": an attitude without its subject.
-fn opens_with_feeling(scene: &Scene<'_>, words: &Range<usize>) -> bool {
+fn opens_with_feeling(doc: &AnalyzedDocument<'_>, words: &Range<usize>) -> bool {
     words
         .clone()
         .take(2)
-        .any(|word| matches!(scene.reading.word(word), "hate" | "love" | "like" | "prefer" | "dread" | "enjoy"))
+        .any(|word| matches!(doc.reading.word(word), "hate" | "love" | "like" | "prefer" | "dread" | "enjoy"))
 }
 
 /// "Oh I just love waiting rooms".
-fn is_irony(scene: &Scene<'_>, words: &Range<usize>) -> bool {
-    let at = |word: usize| scene.reading.word(word);
+fn is_irony(doc: &AnalyzedDocument<'_>, words: &Range<usize>) -> bool {
+    let at = |word: usize| doc.reading.word(word);
     words.clone().any(|word| at(word) == "just" && matches!(at(word + 1), "love" | "adore"))
 }
 
 /// "If I'm hung over, being alone is better": true of a case alone. "Si te soy franca" is a way of speaking.
-fn conditional(scene: &Scene<'_>, sentence: &Sentence, words: &Range<usize>) -> bool {
+fn conditional(doc: &AnalyzedDocument<'_>, sentence: &TextSentence, words: &Range<usize>) -> bool {
     // A condition may stand in the clause before.
     let from = sentence.words.start.max(words.start.saturating_sub(LONGEST));
-    (from..words.end).any(|word| match scene.reading.word(word) {
+    (from..words.end).any(|word| match doc.reading.word(word) {
         "if" | "unless" | "whenever" => true,
-        "si" => !matches!(scene.reading.word(word + 2), "soy" | "digo" | "sincera" | "sincero" | "franca" | "franco"),
+        "si" => !matches!(doc.reading.word(word + 2), "soy" | "digo" | "sincera" | "sincero" | "franca" | "franco"),
         _ => false,
     })
 }
 
 /// "My mum hates it": a relative at the beginning of a clause holds what it says.
-fn names_other_subject(scene: &Scene<'_>, words: &Range<usize>) -> bool {
-    let said = |word: usize| scene.reading.word(word);
+fn names_other_subject(doc: &AnalyzedDocument<'_>, words: &Range<usize>) -> bool {
+    let said = |word: usize| doc.reading.word(word);
     let opens = words.clone().take(3).find(|word| person(said(*word)).is_some());
     let with =
         |word: usize| matches!(said(word), "con" | "with" | "a" | "to" | "de" | "than" | "que" | "of" | "between");
@@ -215,21 +210,21 @@ fn names_other_subject(scene: &Scene<'_>, words: &Range<usize>) -> bool {
 }
 
 /// "My mother never supported me": a relative, what they did, and to whom.
-fn treats(scene: &Scene<'_>, words: &Range<usize>) -> bool {
-    let is = |word: usize, list: &[&str]| list.contains(&scene.reading.word(word));
-    let kin = words.clone().find(|word| person(scene.reading.word(*word)).is_some());
+fn treats(doc: &AnalyzedDocument<'_>, words: &Range<usize>) -> bool {
+    let is = |word: usize, list: &[&str]| list.contains(&doc.reading.word(word));
+    let kin = words.clone().find(|word| person(doc.reading.word(*word)).is_some());
     kin.is_some_and(|kin| {
         let near = kin..words.end.min(kin + REACH);
         // "Beat me at chess" is a game.
         let done =
-            |word: usize| is(word, US) && !matches!(scene.reading.word(word + 1), "at" | "in" | "to" | "un" | "una");
+            |word: usize| is(word, US) && !matches!(doc.reading.word(word + 1), "at" | "in" | "to" | "un" | "una");
         near.clone().any(|word| is(word, TREATS)) && near.clone().any(done)
     })
 }
 
 /// "I never lived alone": how a person lives, denied or said of a long time.
-fn lives(scene: &Scene<'_>, words: &Range<usize>) -> bool {
-    let is = |word: usize, list: &[&str]| list.contains(&scene.reading.word(word));
+fn lives(doc: &AnalyzedDocument<'_>, words: &Range<usize>) -> bool {
+    let is = |word: usize, list: &[&str]| list.contains(&doc.reading.word(word));
     let lived = words.clone().find(|word| is(*word, &["lived", "vivido", "vivia", "vivi"]));
     lived.is_some_and(|at| {
         let near = at.saturating_sub(4).max(words.start)..words.end.min(at + 3);

@@ -3,18 +3,18 @@
 use crate::{EntityType, ExtractionInput, Extractor};
 use anamnesis_text::{Document, Language, Speaker};
 
-fn told(document: &Document, kind: EntityType) -> Vec<String> {
+fn stated(document: &Document, kind: EntityType) -> Vec<String> {
     let found = Extractor::shared().extract(&ExtractionInput::of(document));
     let sure = found.entities.iter().filter(|entity| entity.kind == kind && entity.confidence > 0.5);
     sure.map(|entity| entity.value.clone()).collect()
 }
 
 fn note(text: &str, kind: EntityType) -> Vec<String> {
-    told(&Document::plain(text, Language::Unknown), kind)
+    stated(&Document::plain(text, Language::Unknown), kind)
 }
 
 fn chat(line: &str, kind: EntityType) -> Vec<String> {
-    told(&Document::dialogue([(Speaker::Patient, line, None)], Language::Unknown), kind)
+    stated(&Document::dialogue([(Speaker::Patient, line, None)], Language::Unknown), kind)
 }
 
 #[test]

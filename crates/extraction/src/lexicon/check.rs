@@ -1,15 +1,15 @@
 //! What a row of an extension must be: the columns of its list, words that are known there, phrases that can be written
 //! out. A row that is not so is refused with its column, since a list that silently loses rows misses what it was made for.
 
-use super::list::{List, Shape};
-use crate::context::is_cue;
+use super::list::{LexiconList, RowShape};
+use crate::assertion::is_cue;
 use crate::inflection;
 use crate::matcher::{count, expand};
-use crate::phrasebook::LONGEST_PHRASE;
-use crate::reading::layout;
+use crate::phrase_trie::LONGEST_PHRASE;
+use crate::tokenized::layout;
 
 /// Column, counted from 1 in characters, and what is wrong there.
-pub(crate) type Fault = (usize, &'static str);
+pub(crate) type RowFault = (usize, &'static str);
 
 /// Characters of one phrase as it is written, and ways in which its choices may be written out.
 const LONGEST_PHRASE_WRITTEN: usize = 2_000;
@@ -18,11 +18,11 @@ const LONGEST_NAME: usize = 100;
 
 /// # Errors
 /// The first column of the row that is not as it must be.
-pub(crate) fn checked(list: List, line: &str) -> Result<(), Fault> {
+pub(crate) fn checked(list: LexiconList, line: &str) -> Result<(), RowFault> {
     let columns = match list.shape() {
-        Shape::Concepts => 4,
-        Shape::Labels => 2,
-        Shape::Cues => 5,
+        RowShape::Concepts => 4,
+        RowShape::Labels => 2,
+        RowShape::Cues => 5,
     };
     let mut fields: Vec<(usize, &str)> = Vec::new();
     let mut start = 0;
@@ -50,14 +50,14 @@ pub(crate) fn checked(list: List, line: &str) -> Result<(), Fault> {
 }
 
 /// The columns before the phrases; the fault says which.
-fn head(list: List, fields: &[&str]) -> Result<(), (usize, &'static str)> {
-    if list.shape() == Shape::Cues {
+fn head(list: LexiconList, fields: &[&str]) -> Result<(), (usize, &'static str)> {
+    if list.shape() == RowShape::Cues {
         return is_cue([fields[0], fields[1], fields[2], fields[3]]);
     }
     if !list.knows(fields[0]) {
         return Err((0, "the list has no such group"));
     }
-    if list.shape() == Shape::Labels {
+    if list.shape() == RowShape::Labels {
         return Ok(());
     }
     let name = fields[1];
@@ -66,13 +66,13 @@ fn head(list: List, fields: &[&str]) -> Result<(), (usize, &'static str)> {
     }
     match (list, fields[2]) {
         (_, "-") => Ok(()),
-        (List::Clinical, code) if is_icd_10_cm(code) => Ok(()),
-        (List::Clinical, _) => Err((2, "is neither an ICD-10-CM code nor -")),
+        (LexiconList::Clinical, code) if is_icd_10_cm(code) => Ok(()),
+        (LexiconList::Clinical, _) => Err((2, "is neither an ICD-10-CM code nor -")),
         _ => Err((2, "this list has no codes: write -")),
     }
 }
 
-/// A letter, a digit, a digit or letter; behind a full stop up to four more.
+/// A letter, a digit, a digit or letter; after a full stop up to four more.
 fn is_icd_10_cm(code: &str) -> bool {
     let (category, rest) = code.split_once('.').map_or((code, None), |(category, rest)| (category, Some(rest)));
     let letters = category.as_bytes();
@@ -84,7 +84,7 @@ fn is_icd_10_cm(code: &str) -> bool {
         && rest.is_none_or(|rest| (1..=4).contains(&rest.len()) && plain(rest))
 }
 
-/// Phrases parted by `|`; the fault says at which byte.
+/// Phrases separated by `|`; the fault says at which byte.
 fn phrases(words: &str) -> Result<(), (usize, &'static str)> {
     let mut start = 0;
     for written in words.split('|') {

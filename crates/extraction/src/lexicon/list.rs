@@ -1,13 +1,13 @@
 //! The lists that a deployment may extend, by the names under which their files say so.
 
 use super::{ALLERGENS, CLINICAL, DRUGS, REACTIONS};
-use crate::context::Cues;
-use crate::{facts, happenings, hypotheses, measurements, tone};
-use anamnesis_core::code::codes;
+use crate::assertion::Cues;
+use crate::{events, facts, hypotheses, measurements, sentiment};
+use anamnesis_core::coded_enum::codes;
 
 codes!(
     /// A list of phrases with what they stand for.
-    List {
+    LexiconList {
         Clinical = "clinical", Drugs = "drugs", Allergens = "allergens", Reactions = "reactions", Facts = "facts",
         Measurements = "measurements", Events = "events", Appointments = "appointments",
         Cues = "cues", Themes = "themes", Sentiment = "sentiment", Patterns = "patterns",
@@ -16,7 +16,7 @@ codes!(
 
 /// How the rows of a list are laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Shape {
+pub(crate) enum RowShape {
     /// `group TAB name TAB code-or-dash TAB phrases`.
     Concepts,
     /// `label TAB phrases`.
@@ -25,7 +25,7 @@ pub(crate) enum Shape {
     Cues,
 }
 
-impl List {
+impl LexiconList {
     /// The rows that are part of the program.
     pub(crate) fn files(self) -> &'static [&'static str] {
         match self {
@@ -35,21 +35,21 @@ impl List {
             Self::Reactions => REACTIONS,
             Self::Facts => &[facts::FILE],
             Self::Measurements => &[measurements::FILE],
-            Self::Events => happenings::FILES,
-            Self::Appointments => &[happenings::APPOINTMENTS],
+            Self::Events => events::FILES,
+            Self::Appointments => &[events::APPOINTMENTS],
             Self::Cues => Cues::FILES,
-            Self::Themes => &[tone::THEMES],
-            Self::Sentiment => &[tone::FEELINGS],
+            Self::Themes => &[sentiment::THEMES],
+            Self::Sentiment => &[sentiment::FEELINGS],
             Self::Patterns => &[hypotheses::FILE],
         }
     }
 
-    pub(crate) fn shape(self) -> Shape {
+    pub(crate) fn shape(self) -> RowShape {
         match self {
-            Self::Clinical | Self::Drugs | Self::Allergens | Self::Reactions | Self::Facts => Shape::Concepts,
-            Self::Measurements | Self::Events | Self::Appointments => Shape::Concepts,
-            Self::Themes | Self::Sentiment | Self::Patterns => Shape::Labels,
-            Self::Cues => Shape::Cues,
+            Self::Clinical | Self::Drugs | Self::Allergens | Self::Reactions | Self::Facts => RowShape::Concepts,
+            Self::Measurements | Self::Events | Self::Appointments => RowShape::Concepts,
+            Self::Themes | Self::Sentiment | Self::Patterns => RowShape::Labels,
+            Self::Cues => RowShape::Cues,
         }
     }
 

@@ -1,18 +1,18 @@
 //! The words that extraction knows: our own lists, embedded as data files, Spanish and English as equals.
 
 mod check;
+mod custom;
 mod list;
-mod own;
 pub mod sizes;
 
-use super::matcher::{Hit, Matcher, count};
-use super::phrasebook::Builder;
-use super::reading::Reading;
+use super::matcher::{PhraseMatch, PhraseMatcher, count};
+use super::phrase_trie::TrieBuilder;
+use super::tokenized::TokenizedText;
 use std::ops::Range;
 
-pub(crate) use list::List;
-pub use own::{Extension, LexiconError, OwnFile};
-pub use sizes::{Size, sizes};
+pub use custom::{CustomLexicon, LexiconError, LexiconExtension};
+pub(crate) use list::LexiconList;
+pub use sizes::{ListSize, sizes};
 
 /// Conditions and symptoms with ICD-10-CM codes.
 pub(super) const CLINICAL: &[&str] = &[
@@ -58,28 +58,28 @@ pub(crate) struct Concept {
 /// Concepts and the automaton that finds their names.
 pub(crate) struct Lexicon {
     concepts: Vec<Concept>,
-    matcher: Matcher,
+    matcher: PhraseMatcher,
 }
 
 /// A concept named in a text.
 #[derive(Debug, Clone)]
-pub(crate) struct Mention {
+pub(crate) struct ConceptMention {
     pub(crate) words: Range<usize>,
     pub(crate) concept: Concept,
 }
 
 impl Lexicon {
     /// Reads `group TAB name TAB code-or-dash TAB phrase|phrase…`; `#` begins a comment.
-    pub(crate) fn load(book: &mut Builder, list: List) -> Self {
+    pub(crate) fn load(trie: &mut TrieBuilder, list: LexiconList) -> Self {
         let mut concepts = Vec::new();
         let built_in = concepts_of(list.files().iter().flat_map(|file| file.lines()), &mut concepts);
-        let matcher = Matcher::new(book, built_in);
-        let own = concepts_of(book.own_rows(list).into_iter(), &mut concepts);
-        matcher.extend(book, own);
+        let matcher = PhraseMatcher::new(trie, built_in);
+        let own = concepts_of(trie.custom_rows(list).into_iter(), &mut concepts);
+        matcher.extend(trie, own);
         Self { matcher, concepts }
     }
 
-    pub(crate) fn find(&self, reading: &Reading<'_>, within: Range<usize>) -> Vec<Mention> {
+    pub(crate) fn find(&self, reading: &TokenizedText<'_>, within: Range<usize>) -> Vec<ConceptMention> {
         self.matcher.find(reading, within).into_iter().map(|hit| self.mention(hit)).collect()
     }
 
@@ -89,16 +89,16 @@ impl Lexicon {
     }
 
     /// The concept whose longest name begins at a word.
-    pub(crate) fn at(&self, reading: &Reading<'_>, word: usize) -> Option<Mention> {
+    pub(crate) fn at(&self, reading: &TokenizedText<'_>, word: usize) -> Option<ConceptMention> {
         self.matcher.at(reading, word).map(|hit| self.mention(hit))
     }
 
-    fn mention(&self, hit: Hit) -> Mention {
-        Mention { concept: self.concepts[hit.meaning as usize], words: hit.words }
+    fn mention(&self, hit: PhraseMatch) -> ConceptMention {
+        ConceptMention { concept: self.concepts[hit.meaning as usize], words: hit.words }
     }
 }
 
-/// The phrases of rows, each with the place of its concept, which is put behind the others.
+/// The phrases of rows, each with the place of its concept, which is put after the others.
 fn concepts_of(lines: impl Iterator<Item = &'static str>, concepts: &mut Vec<Concept>) -> Vec<(&'static str, u32)> {
     let mut phrases = Vec::new();
     for (fields, words) in lines.filter_map(row) {
@@ -134,34 +134,34 @@ pub(crate) fn names_of_group(
 }
 
 /// Phrases under labels (`label TAB phrase|phrase…`): speech acts, risk, themes and the like.
-pub(crate) struct Labels {
+pub(crate) struct LabelledPhrases {
     names: Vec<&'static str>,
-    matcher: Matcher,
+    matcher: PhraseMatcher,
 }
 
-impl Labels {
-    pub(crate) fn load(book: &mut Builder, list: List) -> Self {
+impl LabelledPhrases {
+    pub(crate) fn load(trie: &mut TrieBuilder, list: LexiconList) -> Self {
         let mut names = Vec::new();
         let built_in = labels_of(list.files().iter().flat_map(|file| file.lines()), &mut names);
-        let matcher = Matcher::new(book, built_in);
-        let own = labels_of(book.own_rows(list).into_iter(), &mut names);
-        matcher.extend(book, own);
+        let matcher = PhraseMatcher::new(trie, built_in);
+        let own = labels_of(trie.custom_rows(list).into_iter(), &mut names);
+        matcher.extend(trie, own);
         Self { matcher, names }
     }
 
-    /// A list that nobody extends.
-    pub(crate) fn fixed(book: &mut Builder, file: &'static str) -> Self {
+    /// A list that no one extends.
+    pub(crate) fn fixed(trie: &mut TrieBuilder, file: &'static str) -> Self {
         let mut names = Vec::new();
         let phrases = labels_of(file.lines(), &mut names);
-        Self { matcher: Matcher::new(book, phrases), names }
+        Self { matcher: PhraseMatcher::new(trie, phrases), names }
     }
 
-    pub(crate) fn name(&self, hit: &Hit) -> &'static str {
+    pub(crate) fn name(&self, hit: &PhraseMatch) -> &'static str {
         self.names[hit.meaning as usize]
     }
 
     /// The phrases found, with their labels, longest first at each place.
-    pub(crate) fn find(&self, reading: &Reading<'_>, within: Range<usize>) -> Vec<(Range<usize>, &'static str)> {
+    pub(crate) fn find(&self, reading: &TokenizedText<'_>, within: Range<usize>) -> Vec<(Range<usize>, &'static str)> {
         self.matcher.find(reading, within).into_iter().map(|hit| (hit.words.clone(), self.name(&hit))).collect()
     }
 }
@@ -179,9 +179,9 @@ fn labels_of(lines: impl Iterator<Item = &'static str>, names: &mut Vec<&'static
 }
 
 /// The phrases of one label only, of all its lines: labels overlap ("no" answers and denies), so each use has its own automaton.
-pub(crate) fn label(book: &mut Builder, file: &'static str, label: &str) -> Matcher {
+pub(crate) fn label(trie: &mut TrieBuilder, file: &'static str, label: &str) -> PhraseMatcher {
     let rows = file.lines().filter_map(|line| line.split_once('\t')).filter(|(name, _)| *name == label);
-    Matcher::new(book, rows.flat_map(|(_, words)| words.split('|').map(|phrase| (phrase.trim(), 0))))
+    PhraseMatcher::new(trie, rows.flat_map(|(_, words)| words.split('|').map(|phrase| (phrase.trim(), 0))))
 }
 
 #[cfg(test)]
@@ -190,7 +190,7 @@ mod tests {
 
     use super::*;
     use crate::matcher::expand;
-    use crate::reading::layout;
+    use crate::tokenized::layout;
 
     fn rows(files: &[&'static str]) -> Vec<([&'static str; 3], &'static str)> {
         files.iter().flat_map(|file| file.lines()).filter_map(row).collect()

@@ -4,22 +4,22 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
-use super::list::{List, Shape};
+use super::list::{LexiconList, RowShape};
 use super::{SPEECH, written};
-use crate::context::{CLAUSES, DENIED_VERBS, SUBJECTS};
+use crate::assertion::{CLAUSES, DENIED_VERBS, SUBJECTS};
 use crate::{medication, risk};
 
 /// What a list holds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct Size {
+pub struct ListSize {
     pub rows: usize,
-    /// Concepts, or labels: what is told apart.
+    /// Concepts, or labels: what is distinguished.
     pub names: usize,
     /// With every choice and every form of a verb written out.
     pub phrases: u64,
 }
 
-impl Size {
+impl ListSize {
     /// Of rows whose last column holds the phrases; the name of a concept is the second column, a label the first.
     pub(super) fn of<'a>(rows: impl Iterator<Item = &'a str>, concepts: bool) -> Self {
         let (mut size, mut names) = (Self::default(), BTreeSet::new());
@@ -35,12 +35,12 @@ impl Size {
 }
 
 /// The built-in lists by name. Those of risk are combined with one another: their phrases are parts of sentences.
-pub fn sizes() -> Vec<(&'static str, Size)> {
-    let extendable = List::ALL.iter().map(|list| {
+pub fn sizes() -> Vec<(&'static str, ListSize)> {
+    let extendable = LexiconList::ALL.iter().map(|list| {
         let rows = list.files().iter().flat_map(|file| file.lines());
-        (list.code(), Size::of(rows, list.shape() == Shape::Concepts))
+        (list.code(), ListSize::of(rows, list.shape() == RowShape::Concepts))
     });
-    let of = |files: &[&'static str]| Size::of(files.iter().flat_map(|file| file.lines()), false);
+    let of = |files: &[&'static str]| ListSize::of(files.iter().flat_map(|file| file.lines()), false);
     let others = [
         ("risk", of(&risk::FILES)),
         ("speech", of(&[SPEECH])),

@@ -1,10 +1,10 @@
-//! The value that words give to a name: behind it, across the words that join the two, or before it.
+//! The value that words give to a name: after it, across the words that join the two, or before it.
 
 use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
-use super::spoken;
+use super::number_words;
 use super::units;
 use crate::dates::DateMention;
 use anamnesis_core::measured::Measured;
@@ -12,7 +12,7 @@ use anamnesis_text::{Language, Span};
 
 /// A value where it stands.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Amount {
+pub(super) struct MeasuredAmount {
     pub(crate) measured: Measured,
     pub(crate) span: Span,
     /// Nothing but a space or a colon stands between the name and the value.
@@ -20,18 +20,18 @@ pub(super) struct Amount {
     pub(crate) number: Option<f64>,
     /// The other number of a pair: "130/80", "15 out of 30".
     pub(crate) second: Option<f64>,
-    /// What stands behind the value, to tell a dose or a time from it.
+    /// What comes after the value, to distinguish a dose or a time from it.
     pub(crate) dose: bool,
 }
 
 /// Reads values in one text.
-pub(super) struct Reader<'a> {
+pub(super) struct AmountParser<'a> {
     pub(crate) text: &'a str,
     pub(crate) language: Language,
     pub(crate) dates: &'a [DateMention],
 }
 
-/// Thousands stand behind a point, a comma, a narrow space, or a space where it cannot divide two values: "3 420", "250 000".
+/// Thousands come after a point, a comma, a narrow space, or a space where it cannot divide two values: "3 420", "250 000".
 const NUM: &str = r"\d{1,3}(?:[.,\u{a0}\u{2009}\u{202f}]\d{3})+(?:[.,]\d+)?|\d{1,3}(?:\x20000)+\b|\d\x20\d{3}(?:\x20000)*(?:[.,]\d{1,2})?\b|\d+(?:[.,]\d+)?";
 /// Spaces between thousands.
 const GAPS: [char; 4] = [' ', '\u{a0}', '\u{2009}', '\u{202f}'];
@@ -113,11 +113,11 @@ static BEFORE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     ))
 });
 
-impl Reader<'_> {
-    /// The value that stands in a place behind a name.
-    pub(crate) fn after(&self, place: Span, group: &str, name: &str) -> Option<Amount> {
+impl AmountParser<'_> {
+    /// The value that stands in a place after a name.
+    pub(crate) fn after(&self, place: Span, group: &str, name: &str) -> Option<MeasuredAmount> {
         let text = place.of(self.text);
-        let (text, map) = match spoken::written(text, self.language, name) {
+        let (text, map) = match number_words::written(text, self.language, name) {
             Some((written, map)) => (written, Some(map)),
             None => (text.to_owned(), None),
         };
@@ -151,7 +151,14 @@ impl Reader<'_> {
     }
 
     /// A value across a few other words, with the verb that gives it.
-    fn far(&self, text: &str, place: Span, back: &dyn Fn(usize) -> usize, group: &str, name: &str) -> Option<Amount> {
+    fn far(
+        &self,
+        text: &str,
+        place: Span,
+        back: &dyn Fn(usize) -> usize,
+        group: &str,
+        name: &str,
+    ) -> Option<MeasuredAmount> {
         let pressure = || Some(PRESSURE.as_ref()?.captures(text)?.name("pair")?.start());
         let from = match name {
             "blood pressure" => pressure().or_else(|| Some(FAR.as_ref()?.find(text)?.end())),
@@ -165,12 +172,12 @@ impl Reader<'_> {
     }
 
     /// The value right before a name.
-    pub(crate) fn before(&self, place: Span, group: &str, name: &str) -> Option<Amount> {
+    pub(crate) fn before(&self, place: Span, group: &str, name: &str) -> Option<MeasuredAmount> {
         if !matches!(group, "score" | "vital") {
             return None;
         }
         let text = place.of(self.text);
-        let (text, map) = match spoken::written(text, self.language, name) {
+        let (text, map) = match number_words::written(text, self.language, name) {
             Some((written, map)) => (written, Some(map)),
             None => (text.to_owned(), None),
         };
@@ -194,14 +201,14 @@ impl Reader<'_> {
         Some(date.span.end + closed.map_or(0, char::len_utf8))
     }
 
-    /// A value at the beginning of a text, with its unit, what it was before and the range beside it.
-    fn value(&self, text: &str, group: &str, name: &str) -> Option<Amount> {
+    /// A value at the beginning of a text, with its unit, what it was before and the range next to it.
+    fn value(&self, text: &str, group: &str, name: &str) -> Option<MeasuredAmount> {
         if let Some(word) = quality(text, group, name) {
             return Some(word);
         }
         let hit = VALUE.as_ref()?.captures(text)?;
         let n = hit.name("n")?;
-        // "7 120/80": a value and a pressure behind it.
+        // "7 120/80": a value and a pressure after it.
         if n.as_str().contains(GAPS)
             && text[n.end()..].trim_start().starts_with('/')
             && units::unit(&text[n.end()..]).is_none()
@@ -216,9 +223,9 @@ impl Reader<'_> {
             return None;
         }
         let mut end = pair.map_or(n.end(), |m| m.end());
-        let mut behind = text[end..].chars();
-        if matches!(behind.next(), Some('-' | '/'))
-            && behind.next().is_some_and(char::is_alphabetic)
+        let mut following = text[end..].chars();
+        if matches!(following.next(), Some('-' | '/'))
+            && following.next().is_some_and(char::is_alphabetic)
             && units::unit(&text[end..]).is_none()
         {
             return None;
@@ -260,7 +267,7 @@ impl Reader<'_> {
         let dose = unit.as_ref().is_some_and(|unit| unit.dose);
         measured.unit = unit.map(|unit| unit.name).filter(|name| !name.is_empty());
         let second = pair.and_then(|m| decimal(m.as_str(), group));
-        Some(Amount { measured, span: Span::new(0, end), is_close: false, number, second, dose })
+        Some(MeasuredAmount { measured, span: Span::new(0, end), is_close: false, number, second, dose })
     }
 }
 
@@ -314,7 +321,7 @@ fn decimal(number: &str, group: &str) -> Option<f64> {
 }
 
 /// "normal", "negative", "++": values without a number, which laboratories and screens have.
-fn quality(text: &str, group: &str, name: &str) -> Option<Amount> {
+fn quality(text: &str, group: &str, name: &str) -> Option<MeasuredAmount> {
     if !group.starts_with("lab") {
         return None;
     }
@@ -337,5 +344,5 @@ fn quality(text: &str, group: &str, name: &str) -> Option<Amount> {
         _ => return None,
     };
     let measured = Measured { value, ..Measured::default() };
-    Some(Amount { measured, span: Span::new(0, end), is_close: false, number: None, second: None, dose: false })
+    Some(MeasuredAmount { measured, span: Span::new(0, end), is_close: false, number: None, second: None, dose: false })
 }

@@ -1,20 +1,20 @@
 //! Laboratory values, vital signs, scores and sizes of the body: a name, and the value that the same clause gives it.
 
 mod amount;
-mod spoken;
+mod number_words;
 mod units;
 
 use std::collections::BTreeSet;
 
 use chrono::NaiveDate;
 
-use super::lexicon::{Concept, Lexicon, List, Mention};
-use super::phrasebook::Builder;
-use super::scene::Scene;
+use super::analysis::AnalyzedDocument;
+use super::lexicon::{Concept, ConceptMention, Lexicon, LexiconList};
+use super::phrase_trie::TrieBuilder;
 use super::structure::Section;
 use super::substances::counts_drinks;
 use super::{Entity, EntityType};
-use amount::{Amount, Reader};
+use amount::{AmountParser, MeasuredAmount};
 use anamnesis_core::fact_date::{DatePrecision, FactDate};
 use anamnesis_core::finding::{Experiencer, Temporality};
 use anamnesis_core::measured::Measured;
@@ -25,7 +25,7 @@ pub(super) const FILE: &str = include_str!("../lexicon/measurements.tsv");
 
 /// Words of a question that a bare value answers.
 const LONGEST_QUESTION: usize = 10;
-/// Bytes of a clause that are quoted before and looked at behind a name.
+/// Bytes of a clause that are quoted before and looked at after a name.
 const REACH: usize = 110;
 
 const TEMPERATURE: Concept = Concept { group: "vital", name: "temperature", code: Some("30..110") };
@@ -66,44 +66,44 @@ const ELSEWHEN: &[&str] = &[
 const LOOKED_BACK: usize = 8;
 
 /// A value that the document gives without a day was measured on the day of the document.
-pub(super) fn settle(scene: &Scene<'_>, today: NaiveDate, entities: &mut [Entity]) {
+pub(super) fn date_undated_values(doc: &AnalyzedDocument<'_>, today: NaiveDate, entities: &mut [Entity]) {
     for entity in entities.iter_mut().filter(|entity| entity.kind == EntityType::Measurement && entity.at.is_none()) {
-        let words = scene.reading.words_at(entity.span);
+        let words = doc.reading.words_at(entity.span);
         let near = words.start.saturating_sub(LOOKED_BACK)..words.end;
         let own =
             entity.context.experiencer == Experiencer::Patient && entity.context.temporality == Temporality::Recent;
-        if own && !near.clone().any(|word| ELSEWHEN.contains(&scene.reading.word(word))) {
+        if own && !near.clone().any(|word| ELSEWHEN.contains(&doc.reading.word(word))) {
             entity.at = Some(FactDate::new(today, DatePrecision::Day));
         }
     }
 }
 
 /// A name with its value.
-pub(crate) struct Reading {
-    mention: Mention,
-    amount: Amount,
+pub(crate) struct NamedAmount {
+    mention: ConceptMention,
+    amount: MeasuredAmount,
     /// Of the name and the value together.
     span: Span,
 }
 
 impl MeasurementRules {
-    pub(crate) fn builtin(book: &mut Builder) -> Self {
-        Self { lexicon: Lexicon::load(book, List::Measurements) }
+    pub(crate) fn builtin(trie: &mut TrieBuilder) -> Self {
+        Self { lexicon: Lexicon::load(trie, LexiconList::Measurements) }
     }
 
     /// The measurements of a document, each value once.
-    pub(crate) fn find(&self, scene: &Scene<'_>, out: &mut Vec<Entity>) {
+    pub(crate) fn find(&self, doc: &AnalyzedDocument<'_>, out: &mut Vec<Entity>) {
         let mut known: BTreeSet<(String, String, Option<&'static str>)> = BTreeSet::new();
-        for (index, _) in scene.sentences() {
-            let readings = self.readings(scene, index);
+        for (index, _) in doc.sentences() {
+            let readings = self.readings(doc, index);
             let among_labs = readings.iter().filter(|r| kind(&r.mention) == "lab").count();
             for reading in &readings {
-                let labs = scene.section(reading.mention.words.start) == Some(Section::Labs);
+                let labs = doc.section(reading.mention.words.start) == Some(Section::Labs);
                 let company = among_labs > usize::from(kind(&reading.mention) == "lab");
-                if !is_measured(scene, reading, labs || company) {
+                if !is_measured(doc, reading, labs || company) {
                     continue;
                 }
-                let Some(entity) = entity(scene, index, reading) else { continue };
+                let Some(entity) = entity(doc, index, reading) else { continue };
                 let value = entity.measured.as_ref().map(Measured::said).unwrap_or_default();
                 if known.insert((entity.value.clone(), value, Some(entity.context.experiencer.code()))) {
                     out.push(entity);
@@ -113,24 +113,24 @@ impl MeasurementRules {
     }
 
     /// All names of a sentence that have a value. A value belongs to one name.
-    fn readings(&self, scene: &Scene<'_>, index: usize) -> Vec<Reading> {
-        let (sentence, words) = (scene.reading.sentences[index].span, scene.reading.sentences[index].words.clone());
-        let answer = answer_to(scene, index).map(|at| scene.reading.sentences[at].span);
-        let reading = scene.reading;
+    fn readings(&self, doc: &AnalyzedDocument<'_>, index: usize) -> Vec<NamedAmount> {
+        let (sentence, words) = (doc.reading.sentences[index].span, doc.reading.sentences[index].words.clone());
+        let answer = answer_to(doc, index).map(|at| doc.reading.sentences[at].span);
+        let reading = doc.reading;
         let mentions = self.lexicon.find(reading, words);
         let starts: Vec<usize> = mentions.iter().map(|m| reading.source(&m.words).start).collect();
-        let mut out: Vec<Reading> = Vec::new();
+        let mut out: Vec<NamedAmount> = Vec::new();
         for (at, mut mention) in mentions.into_iter().enumerate() {
             let name = reading.source(&mention.words);
             // The raised a of "Tª" folds into the letters of the blood pressure.
-            if matches!(name.of(scene.text()), "Tª" | "Tº" | "T°") {
+            if matches!(name.of(doc.text()), "Tª" | "Tº" | "T°") {
                 mention.concept = TEMPERATURE;
             }
             let end = starts.get(at + 1).copied().unwrap_or(sentence.end).min(sentence.end);
-            let end = scene.text().floor_char_boundary(end.min(name.end + REACH)).max(name.end);
+            let end = doc.text().floor_char_boundary(end.min(name.end + REACH)).max(name.end);
             let from = out.last().map_or(sentence.start, |before| before.span.end).min(name.start);
             let reader =
-                Reader { text: scene.text(), language: scene.input.document.language, dates: scene.input.dates };
+                AmountParser { text: doc.text(), language: doc.input.document.language, dates: doc.input.dates };
             let group = mention.concept.group;
             let amount = reader
                 .after(Span::new(name.end, end), group, mention.concept.name)
@@ -140,28 +140,28 @@ impl MeasurementRules {
                 .or_else(|| answer.filter(|_| last).and_then(|place| reader.after(place, group, mention.concept.name)));
             let Some(amount) = amount.filter(|amount| units::fits(&mention.concept, amount)) else { continue };
             let span = Span::new(name.start.min(amount.span.start), name.end.max(amount.span.end));
-            out.push(Reading { mention, amount, span });
+            out.push(NamedAmount { mention, amount, span });
         }
         out
     }
 }
 
 /// The sentence that answers a short question of a dialogue: "BP? – 96 over 58."
-fn answer_to(scene: &Scene<'_>, index: usize) -> Option<usize> {
-    let (asked, given) = (&scene.reading.sentences[index], scene.reading.sentences.get(index + 1)?);
+fn answer_to(doc: &AnalyzedDocument<'_>, index: usize) -> Option<usize> {
+    let (asked, given) = (&doc.reading.sentences[index], doc.reading.sentences.get(index + 1)?);
     let short = asked.words.len() <= LONGEST_QUESTION;
-    (scene.is_dialogue() && short && asked.turn != given.turn && given.speaker != Speaker::Agent).then_some(index + 1)
+    (doc.is_dialogue() && short && asked.turn != given.turn && given.speaker != Speaker::Agent).then_some(index + 1)
 }
 
 /// The kind of a name without the mark of a short one.
-fn kind(mention: &Mention) -> &'static str {
+fn kind(mention: &ConceptMention) -> &'static str {
     mention.concept.group.trim_end_matches("-short")
 }
 
 /// Whether the value is a measurement: no target, no condition, no dose. `company`: other laboratory values stand around it.
-fn is_measured(scene: &Scene<'_>, reading: &Reading, company: bool) -> bool {
-    let text = scene.text();
-    let name = scene.reading.source(&reading.mention.words);
+fn is_measured(doc: &AnalyzedDocument<'_>, reading: &NamedAmount, company: bool) -> bool {
+    let text = doc.text();
+    let name = doc.reading.source(&reading.mention.words);
     let short = reading.mention.concept.group.ends_with("-short");
     let raw = name.of(text);
     if short
@@ -178,10 +178,10 @@ fn is_measured(scene: &Scene<'_>, reading: &Reading, company: bool) -> bool {
         })
     };
     // "ETOH 2 beers/day" is a habit.
-    let counted = scene.reading.words_at(reading.amount.span).end;
+    let counted = doc.reading.words_at(reading.amount.span).end;
     if reading.mention.concept.name == "blood alcohol"
-        && counted < scene.reading.words.len()
-        && counts_drinks(scene.reading.word(counted))
+        && counted < doc.reading.words.len()
+        && counts_drinks(doc.reading.word(counted))
     {
         return false;
     }
@@ -197,28 +197,28 @@ fn follows_number(text: &str, name: Span) -> bool {
     unit && text[..name.start].trim_end_matches(' ').ends_with(|c: char| c.is_ascii_digit()) && name.of(text) != "K"
 }
 
-fn entity(scene: &Scene<'_>, sentence: usize, reading: &Reading) -> Option<Entity> {
-    let answer =
-        answer_to(scene, sentence).filter(|at| scene.reading.sentences[*at].span.contains(&reading.amount.span));
-    let mut stance = match answer {
-        Some(answer) => scene.answered(sentence, answer, &reading.mention.words),
-        None => scene.stance(sentence, &reading.mention.words)?,
+fn entity(doc: &AnalyzedDocument<'_>, sentence: usize, reading: &NamedAmount) -> Option<Entity> {
+    let answer = answer_to(doc, sentence).filter(|at| doc.reading.sentences[*at].span.contains(&reading.amount.span));
+    let mut assertion = match answer {
+        Some(answer) => doc.answered(sentence, answer, &reading.mention.words),
+        None => doc.assertion(sentence, &reading.mention.words)?,
     };
-    let words = scene.reading.words_at(reading.span);
-    let place = scene.reading.sentences[sentence].span;
+    let words = doc.reading.words_at(reading.span);
+    let place = doc.reading.sentences[sentence].span;
     // What was measured was measured: a denial or a doubt of the same sentence speaks of other things.
-    stance.context.negated = false;
-    stance.context.uncertain = false;
-    let quote = clause(scene.text(), place, reading.span).of(scene.text());
-    if stance.context.experiencer != Experiencer::Patient
+    assertion.context.negated = false;
+    assertion.context.uncertain = false;
+    let quote = clause(doc.text(), place, reading.span).of(doc.text());
+    if assertion.context.experiencer != Experiencer::Patient
         && !plain_words(quote).iter().any(|word| person(&word.folded).is_some())
     {
-        stance.context.experiencer = Experiencer::Patient;
+        assertion.context.experiencer = Experiencer::Patient;
     }
-    stance.context.temporality = Temporality::Recent;
-    stance.evidence = clause(scene.text(), place, reading.span);
-    stance.confidence = if reading.mention.concept.group.ends_with("-short") { 0.8 } else { 0.9 };
-    let mut entity = scene.entity(EntityType::Measurement, &words, reading.mention.concept.name.to_owned(), &stance)?;
+    assertion.context.temporality = Temporality::Recent;
+    assertion.evidence = clause(doc.text(), place, reading.span);
+    assertion.confidence = if reading.mention.concept.group.ends_with("-short") { 0.8 } else { 0.9 };
+    let mut entity =
+        doc.entity(EntityType::Measurement, &words, reading.mention.concept.name.to_owned(), &assertion)?;
     entity.measured = Some(reading.amount.measured.clone());
     Some(entity)
 }

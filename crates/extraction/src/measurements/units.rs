@@ -1,14 +1,14 @@
-//! Units behind a value, and the words that make a number something else than a measurement.
+//! Units after a value, and the words that make a number something else than a measurement.
 
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::amount::Amount;
+use super::amount::MeasuredAmount;
 use crate::lexicon::Concept;
 
-/// A unit behind a number.
-pub(super) struct Unit {
+/// A unit after a number.
+pub(super) struct ValueUnit {
     pub(crate) name: String,
     /// Bytes from the end of the number to the end of the unit.
     pub(crate) length: usize,
@@ -32,11 +32,11 @@ static UNIT: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 
 /// The unit at the beginning of a text.
-pub(super) fn unit(text: &str) -> Option<Unit> {
+pub(super) fn unit(text: &str) -> Option<ValueUnit> {
     let hit = UNIT.as_ref()?.captures(text)?;
     let whole = hit.get(0)?;
     let raw = whole.as_str().trim();
-    Some(Unit {
+    Some(ValueUnit {
         name: normal(raw),
         length: whole.end(),
         dose: hit.name("dose").is_some(),
@@ -49,7 +49,7 @@ pub(super) fn begins_unit(text: &str) -> bool {
     unit(text).is_some_and(|unit| !text[unit.length..].starts_with(char::is_alphanumeric))
 }
 
-/// "28 years", "3 veces": what is behind says that the number counts times.
+/// "28 years", "3 veces": what is after says that the number counts times.
 pub(super) fn counts_time(text: &str) -> bool {
     unit(text).is_some_and(|unit| unit.time)
 }
@@ -86,12 +86,12 @@ fn normal(raw: &str) -> String {
 }
 
 /// A unit of an amount in a volume: no dose has it.
-pub(super) fn is_concentration(amount: &Amount) -> bool {
+pub(super) fn is_concentration(amount: &MeasuredAmount) -> bool {
     amount.measured.unit.as_deref().is_some_and(|unit| unit.contains('/') || unit == "%")
 }
 
 /// Whether a value can be one of what the name stands for: its range, its unit.
-pub(super) fn fits(concept: &Concept, amount: &Amount) -> bool {
+pub(super) fn fits(concept: &Concept, amount: &MeasuredAmount) -> bool {
     let unit = amount.measured.unit.as_deref();
     let Some(number) = amount.number else { return true };
     if amount.dose && !(concept.name == "urine output" || concept.name == "weight") {

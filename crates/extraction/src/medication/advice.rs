@@ -4,14 +4,14 @@
 use std::ops::Range;
 
 use super::amounts::is_small;
-use super::status::Status;
-use crate::reading::Reading;
+use super::status::DrugStatus;
+use crate::tokenized::TokenizedText;
 
 /// Words before a name in which advice about it stands.
 const REACH: usize = 10;
 /// Words between what must not be taken and what it must not be taken with.
 const WITH: usize = 12;
-/// Words behind a name in which the case stands for which something is ordered.
+/// Words after a name in which the case stands for which something is ordered.
 const CASE: usize = 7;
 
 /// Small words between a "not" and the name.
@@ -64,7 +64,7 @@ const TAKES: &[&str] = &[
 
 /// Whether the words before a name advise against it or decide against it: "should not take", "recommend against starting", "no
 /// debe tomar", "se acuerda no reiniciar".
-pub(super) fn is_against(reading: &Reading<'_>, from: usize, name: usize) -> bool {
+pub(super) fn is_against(reading: &TokenizedText<'_>, from: usize, name: usize) -> bool {
     let near = from.max(name.saturating_sub(REACH))..name;
     let between = |end: usize| {
         (end..name).all(|word| {
@@ -104,7 +104,7 @@ pub(super) fn is_against(reading: &Reading<'_>, from: usize, name: usize) -> boo
 
 /// "Avoid NSAIDs", "nada de sevoflurano", "no agregar ibuprofeno", "Not haloperidol.": an order to others, which says nothing of what the
 /// patient takes.
-pub(super) fn is_prohibition(reading: &Reading<'_>, name: usize) -> bool {
+pub(super) fn is_prohibition(reading: &TokenizedText<'_>, name: usize) -> bool {
     let start = reading.sentences[reading.sentence_of(name)].words.start;
     let near = start.max(name.saturating_sub(SMALL))..name;
     let plain = |from: usize| {
@@ -135,7 +135,7 @@ const ADVISES: &[&str] = &["recommend", "advis", "counsel", "suggest", "decid", 
 const ADVISES_ES: &[&str] = &["recom", "recomiend", "aconsej", "debe", "deberia", "debo", "sugier", "indic"];
 
 /// "Avoid ibuprofen with warfarin", "no tomar AINE mientras tome litio": the medicine that another must not be taken with.
-pub(super) fn is_taken_beside(reading: &Reading<'_>, from: usize, name: usize) -> bool {
+pub(super) fn is_taken_alongside(reading: &TokenizedText<'_>, from: usize, name: usize) -> bool {
     let near = from.max(name.saturating_sub(WITH))..name;
     let with =
         |at: usize| matches!(reading.word(at), "with" | "con" | "mientras" | "while" | "when" | "alongside" | "whilst");
@@ -168,7 +168,11 @@ pub(super) fn is_taken_beside(reading: &Reading<'_>, from: usize, name: usize) -
 
 /// What an order to stop comes to that is for a case or a time: "stop metformin if vomiting" goes on, "suspender 48 horas antes de
 /// la prueba" is held then.
-pub(super) fn ordered_for(reading: &Reading<'_>, sentence: &Range<usize>, name: &Range<usize>) -> Option<Status> {
+pub(super) fn ordered_for(
+    reading: &TokenizedText<'_>,
+    sentence: &Range<usize>,
+    name: &Range<usize>,
+) -> Option<DrugStatus> {
     let from = sentence.start.max(name.start.saturating_sub(CASE));
     let order = |word: &str| {
         matches!(
@@ -195,10 +199,10 @@ pub(super) fn ordered_for(reading: &Reading<'_>, sentence: &Range<usize>, name: 
     let accented = |word: usize| reading.source(&(word..word + 1)).of(reading.text).contains('í');
     let opens =
         |word: usize| matches!(reading.word(word), "if" | "unless") || reading.word(word) == "si" && !accented(word);
-    let behind = name.end..sentence.end.min(name.end + CASE);
-    let case = behind.clone().take_while(|word| !matches!(reading.word(*word), "." | ";")).any(opens);
+    let after = name.end..sentence.end.min(name.end + CASE);
+    let case = after.clone().take_while(|word| !matches!(reading.word(*word), "." | ";")).any(opens);
     let first = (sentence.start..at).any(|word| opens(word) && (sentence.start..=sentence.start + 1).contains(&word));
-    let before = behind.clone().any(|word| {
+    let before = after.clone().any(|word| {
         matches!(reading.word(word), "before" | "antes" | "prior")
             && word.checked_sub(1).is_some_and(|unit| {
                 matches!(
@@ -208,38 +212,38 @@ pub(super) fn ordered_for(reading: &Reading<'_>, sentence: &Range<usize>, name: 
             })
     });
     match () {
-        () if before => Some(Status::OnHold),
-        () if case || first => Some(Status::Continued),
+        () if before => Some(DrugStatus::OnHold),
+        () if case || first => Some(DrugStatus::Continued),
         () => None,
     }
 }
 
 /// A status with what the sentence says of how regularly a medicine is taken.
-pub(super) fn settled(
-    reading: &Reading<'_>,
+pub(super) fn with_adherence(
+    reading: &TokenizedText<'_>,
     sentence: &Range<usize>,
     name: &Range<usize>,
-    status: Option<Status>,
-) -> Option<Status> {
+    status: Option<DrugStatus>,
+) -> Option<DrugStatus> {
     match status {
-        Some(Status::NotTaken | Status::Active) | None if is_irregular(reading, sentence, name) => {
-            Some(Status::NotAdherent)
+        Some(DrugStatus::NotTaken | DrugStatus::Active) | None if is_irregular(reading, sentence, name) => {
+            Some(DrugStatus::NotAdherent)
         }
-        Some(Status::NotTaken) if is_unneeded(reading, sentence, name.end) => Some(Status::Continued),
-        Some(Status::NotTaken | Status::NotAdherent | Status::Active) | None
+        Some(DrugStatus::NotTaken) if is_unneeded(reading, sentence, name.end) => Some(DrugStatus::Continued),
+        Some(DrugStatus::NotTaken | DrugStatus::NotAdherent | DrugStatus::Active) | None
             if is_never_missed(reading, sentence.start, name.start) =>
         {
-            Some(Status::Continued)
+            Some(DrugStatus::Continued)
         }
-        None if is_finished(reading, sentence.start, name.start) => Some(Status::Stopped),
+        None if is_finished(reading, sentence.start, name.start) => Some(DrugStatus::Stopped),
         status => status,
     }
 }
 
 /// "Not taking metformin as prescribed", "no toma la metformina todos los días", "doesn't always take": taken, not as it should be.
-fn is_irregular(reading: &Reading<'_>, sentence: &Range<usize>, name: &Range<usize>) -> bool {
+fn is_irregular(reading: &TokenizedText<'_>, sentence: &Range<usize>, name: &Range<usize>) -> bool {
     let word = |at: usize| reading.word(at);
-    let behind = name.end..sentence.end.min(name.end + 6);
+    let after = name.end..sentence.end.min(name.end + 6);
     let pairs: &[(&str, &str)] = &[
         ("as", "prescribed"),
         ("as", "directed"),
@@ -252,7 +256,7 @@ fn is_irregular(reading: &Reading<'_>, sentence: &Range<usize>, name: &Range<usi
         ("segun", "pauta"),
         ("como", "indicado"),
     ];
-    let tail = behind.clone().any(|at| {
+    let tail = after.clone().any(|at| {
         matches!(word(at), "regularly" | "consistently" | "reliably" | "regularmente" | "siempre" | "bien")
             || pairs.iter().any(|(first, second)| word(at) == *first && word(at + 1) == *second)
     });
@@ -266,7 +270,7 @@ fn is_irregular(reading: &Reading<'_>, sentence: &Range<usize>, name: &Range<usi
 }
 
 /// "Has not missed any doses of", "no olvida ninguna toma de": taken as it should be.
-fn is_never_missed(reading: &Reading<'_>, from: usize, name: usize) -> bool {
+fn is_never_missed(reading: &TokenizedText<'_>, from: usize, name: usize) -> bool {
     let near = from.max(name.saturating_sub(REACH))..name;
     let misses =
         |word: &str| ["miss", "forg", "skip", "olvid", "salta", "saltad"].iter().any(|stem| word.starts_with(stem));
@@ -278,7 +282,7 @@ fn is_never_missed(reading: &Reading<'_>, from: usize, name: usize) -> bool {
 }
 
 /// "Completó 7 días de amoxicilina", "acabó ayer la amoxicilina": a course that was finished.
-fn is_finished(reading: &Reading<'_>, from: usize, name: usize) -> bool {
+fn is_finished(reading: &TokenizedText<'_>, from: usize, name: usize) -> bool {
     let near = from.max(name.saturating_sub(REACH))..name;
     let verb = |word: &str| {
         matches!(
@@ -331,18 +335,18 @@ fn is_finished(reading: &Reading<'_>, from: usize, name: usize) -> bool {
 }
 
 /// "As needed, hasn't needed any in three days": not needed is not given up.
-fn is_unneeded(reading: &Reading<'_>, sentence: &Range<usize>, name: usize) -> bool {
-    let behind = name..sentence.end;
+fn is_unneeded(reading: &TokenizedText<'_>, sentence: &Range<usize>, name: usize) -> bool {
+    let after = name..sentence.end;
     let needs = |word: &str| word.starts_with("need") || word.starts_with("necesit") || word.starts_with("precis");
-    let denied = behind.clone().any(|at| {
+    let denied = after.clone().any(|at| {
         matches!(reading.word(at), "not" | "n't" | "no" | "hasnt" | "havent" | "never")
             && (at + 1..sentence.end.min(at + 4)).any(|word| needs(reading.word(word)))
     });
-    denied && behind.clone().any(|at| matches!(reading.word(at), "prn" | "needed" | "precisa" | "demanda" | "sos"))
+    denied && after.clone().any(|at| matches!(reading.word(at), "prn" | "needed" | "precisa" | "demanda" | "sos"))
 }
 
 /// "On aspirin, not on clopidogrel", "not yet on insulin": a "not" with nothing but small words before the name.
-pub(super) fn is_denied_at_once(reading: &Reading<'_>, mention: &Range<usize>, sentence: &Range<usize>) -> bool {
+pub(super) fn is_denied_at_once(reading: &TokenizedText<'_>, mention: &Range<usize>, sentence: &Range<usize>) -> bool {
     let when = |word: &str| matches!(word, "currently" | "yet" | "now" | "presently" | "any" | "taking" | "using");
     let mut before = (sentence.start.max(mention.start.saturating_sub(SMALL))..mention.start).rev();
     let not = before.find(|word| {

@@ -1,12 +1,12 @@
-//! Amounts that tell a heap of medicines at hand, or a time that is over, from a regimen.
+//! Amounts that distinguish a stock of medicines, or a time that is over, from a regimen.
 
 use std::ops::Range;
 
-use crate::reading::Reading;
+use crate::tokenized::TokenizedText;
 use anamnesis_text::{Language, value_of};
 
 /// A heap of tablets ("24 x paracetamol", "20 comp de lorazepam"): swallowed or hoarded, not taken as a medicine.
-pub(super) fn is_heap(reading: &Reading<'_>, mention: &Range<usize>) -> bool {
+pub(super) fn is_heap(reading: &TokenizedText<'_>, mention: &Range<usize>) -> bool {
     let form = |word: usize| {
         matches!(
             reading.word(word),
@@ -32,11 +32,11 @@ pub(super) fn is_heap(reading: &Reading<'_>, mention: &Range<usize>) -> bool {
     count.is_some_and(|count| (8..=400).contains(&count)) && counted
 }
 
-/// Words behind a name in which the number that was handed over stands.
+/// Words after a name in which the number that was handed over stands.
 const HANDED: usize = 7;
 
 /// "Nyxoid – two given", "naloxona: entregados dos": given to keep, so that nothing of it is over.
-pub(super) fn is_handed_out(reading: &Reading<'_>, after: Range<usize>) -> bool {
+pub(super) fn is_handed_out(reading: &TokenizedText<'_>, after: Range<usize>) -> bool {
     let handed = |word: &str| {
         matches!(word, "given" | "supplied" | "handed" | "dispensed" | "provided" | "issued")
             || ["entregad", "dispensad", "facilitad", "suministrad"].iter().any(|stem| word.starts_with(stem))
@@ -55,7 +55,7 @@ pub(super) fn is_handed_out(reading: &Reading<'_>, after: Range<usize>) -> bool 
 }
 
 /// Years in brackets after a name: "Lexapro 10 mg (2018-2019)".
-pub(super) fn was_of_years(reading: &Reading<'_>, after: Range<usize>) -> bool {
+pub(super) fn was_of_years(reading: &TokenizedText<'_>, after: Range<usize>) -> bool {
     let year = |word: usize| {
         let text = reading.word(word);
         let mut parts = text.split(['-', '–', '/']);

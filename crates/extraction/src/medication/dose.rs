@@ -2,13 +2,13 @@
 
 use std::ops::Range;
 
-use super::change::{follows, is_brought_to, is_second_of_pair};
+use super::dose_changes::{follows, is_brought_to, is_second_of_pair};
 use super::fractions::fraction;
-use crate::lexicon::Labels;
-use crate::reading::Reading;
+use crate::lexicon::LabelledPhrases;
+use crate::tokenized::TokenizedText;
 use anamnesis_text::{Language, begins_number, number_words};
 
-/// Words between a name and a number that stands alone behind a comma.
+/// Words between a name and a number that stands alone after a comma.
 const ASIDE: usize = 4;
 
 /// A number with its unit, and where it stood.
@@ -24,16 +24,22 @@ pub(crate) struct DoseRules;
 
 impl DoseRules {
     /// All amounts within a range; a bare number only right at its beginning.
-    pub(crate) fn find(&self, reading: &Reading<'_>, labels: &Labels, words: Range<usize>) -> Vec<Dose> {
+    pub(crate) fn find(&self, reading: &TokenizedText<'_>, labels: &LabelledPhrases, words: Range<usize>) -> Vec<Dose> {
         self.amounts(reading, labels, words, false)
     }
 
     /// Bare numbers anywhere count too: the words answer a question about a dose.
-    pub(crate) fn bare(&self, reading: &Reading<'_>, labels: &Labels, words: Range<usize>) -> Vec<Dose> {
+    pub(crate) fn bare(&self, reading: &TokenizedText<'_>, labels: &LabelledPhrases, words: Range<usize>) -> Vec<Dose> {
         self.amounts(reading, labels, words, true)
     }
 
-    fn amounts(&self, reading: &Reading<'_>, labels: &Labels, words: Range<usize>, anywhere: bool) -> Vec<Dose> {
+    fn amounts(
+        &self,
+        reading: &TokenizedText<'_>,
+        labels: &LabelledPhrases,
+        words: Range<usize>,
+        anywhere: bool,
+    ) -> Vec<Dose> {
         let units = labels.find(reading, words.clone());
         let unit_at = |word: usize| {
             let here = units.iter().find(|(at, _)| at.start == word);
@@ -66,7 +72,7 @@ impl DoseRules {
                     || out.last().is_some_and(|known: &Dose| follows(reading, known.words.end, word))
                     || is_second_of_pair(reading, words.start, word)
                     || is_brought_to(reading, words.start, word) && closes(reading, end, words.end)
-                    || stands_alone(reading, words.clone(), word, end))
+                    || is_standalone(reading, words.clone(), word, end))
                     && (bare(reading, end, words.end)
                         || reading.word(end) == "of" && is_second_of_pair(reading, words.start, word))
                     && !is_year(&number)
@@ -96,7 +102,7 @@ fn is_day_of_month(number: &str) -> bool {
 }
 
 /// Right at the beginning, but for "de", "of", "at".
-fn opens(reading: &Reading<'_>, start: usize, word: usize) -> bool {
+fn opens(reading: &TokenizedText<'_>, start: usize, word: usize) -> bool {
     (start..word).all(|w| {
         matches!(
             reading.word(w),
@@ -125,7 +131,7 @@ fn opens(reading: &Reading<'_>, start: usize, word: usize) -> bool {
 }
 
 /// "Carvedilol, 12.5 twice", "rosuvastatin now, ten.": between a comma and the end, or the times of the day.
-fn stands_alone(reading: &Reading<'_>, words: Range<usize>, word: usize, end: usize) -> bool {
+fn is_standalone(reading: &TokenizedText<'_>, words: Range<usize>, word: usize, end: usize) -> bool {
     let now = (word.saturating_sub(3).max(words.start)..word).any(|at| matches!(reading.word(at), "now" | "ahora"));
     let opened = word > words.start
         && (word - words.start <= ASIDE
@@ -159,7 +165,7 @@ fn stands_alone(reading: &Reading<'_>, words: Range<usize>, word: usize, end: us
 }
 
 /// What a bare amount may be followed by: the end, a sign, the times of the day.
-fn closes(reading: &Reading<'_>, end: usize, limit: usize) -> bool {
+fn closes(reading: &TokenizedText<'_>, end: usize, limit: usize) -> bool {
     end >= limit
         || matches!(
             reading.word(end),
@@ -199,14 +205,14 @@ fn closes(reading: &Reading<'_>, end: usize, limit: usize) -> bool {
 }
 
 /// "mg/día", "mg/kg", "mcg/h", written as one: the unit before the slash.
-fn slashed(reading: &Reading<'_>, word: usize) -> Option<(Range<usize>, &'static str)> {
+fn slashed(reading: &TokenizedText<'_>, word: usize) -> Option<(Range<usize>, &'static str)> {
     let (unit, per) = reading.word(word).split_once('/')?;
     let laboratory = matches!(per, "dl" | "ml" | "l" | "mmol");
     unit_of(unit).filter(|_| !laboratory).map(|unit| (word..word + 1, unit))
 }
 
 /// "24 ng/ml", "0,8 mEq/l", "110 mg/dl": a concentration measured, not an amount taken.
-pub(crate) fn is_laboratory(reading: &Reading<'_>, after_unit: usize) -> bool {
+pub(crate) fn is_laboratory(reading: &TokenizedText<'_>, after_unit: usize) -> bool {
     matches!(reading.word(after_unit), "/") && matches!(reading.word(after_unit + 1), "dl" | "l" | "mmol" | "ml")
         || matches!(reading.word(after_unit), "/dl" | "/l" | "/ml")
 }
@@ -215,7 +221,7 @@ fn strength(unit: &str) -> bool {
     matches!(unit, "mg" | "mcg" | "g" | "ml" | "IU" | "mEq")
 }
 
-fn bare(reading: &Reading<'_>, next: usize, end: usize) -> bool {
+fn bare(reading: &TokenizedText<'_>, next: usize, end: usize) -> bool {
     const NOT_DOSES: &[&str] = &[
         "times",
         "veces",
@@ -288,7 +294,7 @@ fn bare(reading: &Reading<'_>, next: usize, end: usize) -> bool {
 }
 
 /// A number in figures or words: the word after it, and its digits with a decimal point.
-pub(crate) fn number_at(reading: &Reading<'_>, word: usize, limit: usize) -> Option<(usize, String)> {
+pub(crate) fn number_at(reading: &TokenizedText<'_>, word: usize, limit: usize) -> Option<(usize, String)> {
     let text = reading.word(word);
     // ".1": the tenth that a hasty hand writes.
     if text == "." && touches(reading, word) {
@@ -333,7 +339,7 @@ pub(crate) fn number_at(reading: &Reading<'_>, word: usize, limit: usize) -> Opt
 }
 
 /// A full stop right before figures, with a space before it.
-fn touches(reading: &Reading<'_>, stop: usize) -> bool {
+fn touches(reading: &TokenizedText<'_>, stop: usize) -> bool {
     let (Some(here), Some(next)) = (reading.words.get(stop), reading.words.get(stop + 1)) else { return false };
     let apart = stop
         .checked_sub(1)
@@ -346,7 +352,7 @@ fn touches(reading: &Reading<'_>, stop: usize) -> bool {
 
 /// Strengths as they are spoken: "one twenty-five" is 125, "seven fifty" 750, "cero veinticinco" 0.25; the times that
 /// follow are no part of it ("two hundred four times a day").
-fn spoken_strength(reading: &Reading<'_>, word: usize, limit: usize) -> Option<(usize, String)> {
+fn spoken_strength(reading: &TokenizedText<'_>, word: usize, limit: usize) -> Option<(usize, String)> {
     let value = |at: usize| {
         let source = reading.source(&(at..at + 1));
         let said = number_words(source.of(reading.text), Language::Unknown);
@@ -387,7 +393,7 @@ fn spoken_strength(reading: &Reading<'_>, word: usize, limit: usize) -> Option<(
     }
 }
 
-/// "0,5" → "0.5"; "1.000" is a thousand where nobody weighs in thousandths.
+/// "0,5" → "0.5"; "1.000" is a thousand where no one weighs in thousandths.
 fn decimal(text: &str) -> String {
     let text = text.trim_end_matches(['.', ',']);
     match text.split_once('.') {

@@ -4,10 +4,10 @@
 use std::ops::Range;
 
 use super::dose::{Dose, number_at};
-use crate::reading::Reading;
+use crate::tokenized::TokenizedText;
 
 /// Half or a quarter.
-fn part_at(reading: &Reading<'_>, word: usize) -> Option<f64> {
+fn part_at(reading: &TokenizedText<'_>, word: usize) -> Option<f64> {
     match reading.word(word) {
         "half" | "media" | "medio" | "1/2" | "½" | "mitad" => Some(0.5),
         "quarter" | "cuarto" | "1/4" | "¼" => Some(0.25),
@@ -17,7 +17,7 @@ fn part_at(reading: &Reading<'_>, word: usize) -> Option<f64> {
 
 /// The dose that begins at a word, where it names a part of a tablet, with or without whole ones before it.
 pub(super) fn fraction<'a>(
-    reading: &Reading<'_>,
+    reading: &TokenizedText<'_>,
     word: usize,
     limit: usize,
     unit_at: impl Fn(usize) -> Option<(Range<usize>, &'a str)>,
@@ -60,7 +60,7 @@ pub(super) fn is_part(dose: &Dose) -> bool {
 }
 
 /// "Half of her 50 mg": what a half before a strength makes of it; `None` where none stands there.
-pub(super) fn halved(reading: &Reading<'_>, from: usize, strength: &Dose) -> Option<String> {
+pub(super) fn halved(reading: &TokenizedText<'_>, from: usize, strength: &Dose) -> Option<String> {
     let small = |word: &str| {
         matches!(word, "of" | "de" | "del" | "la" | "el" | "her" | "his" | "my" | "the" | "a" | "su" | "mi")
     };

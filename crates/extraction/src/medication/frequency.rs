@@ -4,20 +4,20 @@
 use std::ops::Range;
 
 use super::dose::number_at;
-use super::regimen::Said;
-use crate::reading::Reading;
+use super::regimen::RegimenPart;
+use crate::tokenized::TokenizedText;
 
 pub(crate) struct FrequencyRules;
 
 impl FrequencyRules {
-    /// The first frequency within a range; "as needed" behind another is added to it.
+    /// The first frequency within a range; "as needed" after another is added to it.
     pub(crate) fn find(
         &self,
-        reading: &Reading<'_>,
+        reading: &TokenizedText<'_>,
         labels: &[(Range<usize>, &'static str)],
         within: Range<usize>,
-    ) -> Option<Said> {
-        let mut first: Option<Said> = None;
+    ) -> Option<RegimenPart> {
+        let mut first: Option<RegimenPart> = None;
         let mut word = within.start;
         while word < within.end {
             let Some(said) = frequency_at(reading, labels, word, within.end) else {
@@ -39,23 +39,23 @@ impl FrequencyRules {
 }
 
 fn frequency_at(
-    reading: &Reading<'_>,
+    reading: &TokenizedText<'_>,
     labels: &[(Range<usize>, &'static str)],
     word: usize,
     limit: usize,
-) -> Option<Said> {
+) -> Option<RegimenPart> {
     let text = reading.word(word);
-    let one = |text: String| Said { text, words: word..word + 1 };
+    let one = |text: String| RegimenPart { text, words: word..word + 1 };
     if is_scheme(text) {
         return Some(one(text.to_owned()));
     }
     if let Some(hours) = shorthand(text) {
         if let Some(unit) = unit(reading.word(word + 1)).filter(|unit| *unit != "hours") {
-            return Some(Said { text: every(hours, unit), words: word..word + 2 });
+            return Some(RegimenPart { text: every(hours, unit), words: word..word + 2 });
         }
         let unit = matches!(reading.word(word + 1), "h" | "hs" | "hr" | "hrs" | "horas" | "hours");
         let end = if unit { word + 2 } else { word + 1 };
-        return Some(Said { text: every(hours, "hours"), words: word..end });
+        return Some(RegimenPart { text: every(hours, "hours"), words: word..end });
     }
     if let Some(per) = per_time(text) {
         return Some(one(per.to_owned()));
@@ -65,8 +65,8 @@ fn frequency_at(
         let day = matches!(reading.word(word + 1), "dia" | "day" | "d" | "24h");
         let end = if matches!(reading.word(word + 2), "h" | "horas" | "hours") { word + 3 } else { word + 2 };
         return match (hours, day) {
-            (Some(hours), _) => Some(Said { text: every(hours, "hours"), words: word..end }),
-            (None, true) => Some(Said { text: "1/day".into(), words: word..word + 2 }),
+            (Some(hours), _) => Some(RegimenPart { text: every(hours, "hours"), words: word..end }),
+            (None, true) => Some(RegimenPart { text: "1/day".into(), words: word..word + 2 }),
             _ => None,
         };
     }
@@ -85,29 +85,29 @@ fn frequency_at(
             _ => None,
         });
         if let Some((at, per)) = per {
-            return Some(Said { text: format!("{times}/{per}"), words: word..at + 1 });
+            return Some(RegimenPart { text: format!("{times}/{per}"), words: word..at + 1 });
         }
     }
     if let Some(said) = every_so_often(reading, word, limit).or_else(|| times(reading, word, limit)) {
         return Some(said);
     }
     let (at, name) = labels.iter().find(|(at, name)| at.start == word && name.starts_with("freq:"))?;
-    Some(Said { text: name["freq:".len()..].to_owned(), words: at.clone() })
+    Some(RegimenPart { text: name["freq:".len()..].to_owned(), words: at.clone() })
 }
 
 /// "cada 8 horas", "cada doce horas", "every 3 weeks", "q 6 h".
-fn every_so_often(reading: &Reading<'_>, word: usize, limit: usize) -> Option<Said> {
+fn every_so_often(reading: &TokenizedText<'_>, word: usize, limit: usize) -> Option<RegimenPart> {
     if !matches!(reading.word(word), "cada" | "every" | "q" | "each") {
         return None;
     }
     let (next, number) = number_at(reading, word + 1, limit)?;
     let unit = unit(reading.word(next))?;
     let number: u32 = number.parse().ok()?;
-    Some(Said { text: every(number, unit), words: word..next + 1 })
+    Some(RegimenPart { text: every(number, unit), words: word..next + 1 })
 }
 
 /// "3 veces al día", "two times a week", "cinco veces al dia".
-fn times(reading: &Reading<'_>, word: usize, limit: usize) -> Option<Said> {
+fn times(reading: &TokenizedText<'_>, word: usize, limit: usize) -> Option<RegimenPart> {
     let (next, number) = number_at(reading, word, limit)?;
     if !matches!(reading.word(next), "veces" | "vez" | "times" | "time" | "tomas") {
         return None;
@@ -123,7 +123,7 @@ fn times(reading: &Reading<'_>, word: usize, limit: usize) -> Option<Said> {
         "mes" | "month" => "month",
         _ => return None,
     };
-    Some(Said { text: format!("{number}/{per}"), words: word..after + 1 })
+    Some(RegimenPart { text: format!("{number}/{per}"), words: word..after + 1 })
 }
 
 fn unit(word: &str) -> Option<&'static str> {

@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use super::dose::{is_laboratory, number_at};
-use crate::lexicon::Mention;
-use crate::reading::Reading;
+use crate::lexicon::ConceptMention;
+use crate::tokenized::TokenizedText;
 
 /// Words of a laboratory's line.
 const LABORATORY: &[&str] = &[
@@ -56,7 +56,7 @@ const LEVELS: &[&str] = &[
 ];
 
 /// Whether a mention names something measured.
-pub(crate) fn is_measured(reading: &Reading<'_>, sentence: &Range<usize>, mention: &Mention) -> bool {
+pub(crate) fn is_measured(reading: &TokenizedText<'_>, sentence: &Range<usize>, mention: &ConceptMention) -> bool {
     let words = &mention.words;
     let near = |word: usize| word < sentence.end && LEVELS.contains(&reading.word(word));
     if is_compared(reading, words.end)
@@ -140,8 +140,8 @@ const PANEL: &[&str] = &[
     "hepatograma",
 ];
 
-/// "ASA <3", "litio < 0,2": a name and a limit right behind it.
-fn is_compared(reading: &Reading<'_>, end: usize) -> bool {
+/// "ASA <3", "litio < 0,2": a name and a limit right after it.
+fn is_compared(reading: &TokenizedText<'_>, end: usize) -> bool {
     let limit = |word: &str| word.starts_with(['<', '≤']) || word.starts_with('>');
     let figure = |word: &str| word.trim_start_matches(['<', '>', '=', '≤']).starts_with(|c: char| c.is_ascii_digit());
     let said = reading.word(end);
@@ -150,7 +150,7 @@ fn is_compared(reading: &Reading<'_>, end: usize) -> bool {
 }
 
 /// "E. coli, amoxicillin resistant", "cultivo: sensible a fosfomicina": what a microbe bears.
-fn is_of_culture(reading: &Reading<'_>, sentence: &Range<usize>, name: &Range<usize>) -> bool {
+fn is_of_culture(reading: &TokenizedText<'_>, sentence: &Range<usize>, name: &Range<usize>) -> bool {
     let cultured = sentence.clone().any(|at| {
         let word = reading.word(at);
         [
@@ -176,7 +176,7 @@ fn is_of_culture(reading: &Reading<'_>, sentence: &Range<usize>, name: &Range<us
 }
 
 /// "Orina: opiáceos +, BZD +, metadona –": what a screen of urine found.
-fn is_screened(reading: &Reading<'_>, sentence: &Range<usize>, name: &Range<usize>) -> bool {
+fn is_screened(reading: &TokenizedText<'_>, sentence: &Range<usize>, name: &Range<usize>) -> bool {
     let screen = (sentence.start..name.start).any(|at| {
         matches!(reading.word(at), "orina" | "urine" | "uds" | "toxicos" | "toxicology" | "tox" | "utox" | "drogas")
     });
@@ -200,8 +200,8 @@ fn is_screened(reading: &Reading<'_>, sentence: &Range<usize>, name: &Range<usiz
     screen && sign && closes
 }
 
-/// "FBC, U&E, TFTs, B12", "repeat testosterone, 9 am sample": named among tests, with no dose behind it.
-fn is_in_panel(reading: &Reading<'_>, sentence: &Range<usize>, name: &Range<usize>) -> bool {
+/// "FBC, U&E, TFTs, B12", "repeat testosterone, 9 am sample": named among tests, with no dose after it.
+fn is_in_panel(reading: &TokenizedText<'_>, sentence: &Range<usize>, name: &Range<usize>) -> bool {
     let taken = sentence.clone().any(|at| {
         matches!(
             reading.word(at),
@@ -209,7 +209,7 @@ fn is_in_panel(reading: &Reading<'_>, sentence: &Range<usize>, name: &Range<usiz
         )
     });
     let test = sentence.clone().filter(|at| !name.contains(at)).any(|at| PANEL.contains(&reading.word(at)));
-    // "Ferritin 8, started folic acid": a verb before it, or an amount behind it, is of a medicine.
+    // "Ferritin 8, started folic acid": a verb before it, or an amount after it, is of a medicine.
     let listed = name.start > sentence.start
         && matches!(
             reading.word(name.start - 1),

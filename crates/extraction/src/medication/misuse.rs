@@ -3,10 +3,10 @@
 //! What people take to get high is a habit, which the rules of substances read. A group that is denied is no medicine
 //! that the patient lacks either: laxatives and their like are asked about because they are misused.
 
-use super::status::Status;
+use super::status::DrugStatus;
 use crate::Entity;
-use crate::lexicon::Mention;
-use crate::scene::Scene;
+use crate::analysis::AnalyzedDocument;
+use crate::lexicon::ConceptMention;
 use crate::structure::Section;
 use anamnesis_core::finding::EntityType;
 
@@ -38,13 +38,13 @@ const PRESCRIBED: &[&str] =
     &["prescribed", "prescription", "rx", "script", "recetado", "recetada", "receta", "prescrito", "prescrita", "mg"];
 
 /// The finding as it is to be kept; `None` where it is none of a medicine.
-pub(crate) fn settled(
-    scene: &Scene<'_>,
-    mention: &Mention,
-    told: Option<Status>,
+pub(crate) fn keep_if_medicine(
+    doc: &AnalyzedDocument<'_>,
+    mention: &ConceptMention,
+    stated: Option<DrugStatus>,
     mut entity: Entity,
 ) -> Option<Entity> {
-    let reading = scene.reading;
+    let reading = doc.reading;
     let group = mention.concept.group;
     let after = |words: &[&str], reach: usize| {
         (mention.words.start.saturating_sub(3)..mention.words.end + reach).any(|at| words.contains(&reading.word(at)))
@@ -52,11 +52,11 @@ pub(crate) fn settled(
     if group == "drugofabuse" || mention.concept.name == "nicotine" && !after(REPLACEMENT, 4) {
         return None;
     }
-    let habits = scene.section(mention.words.start) == Some(Section::Social);
+    let habits = doc.section(mention.words.start) == Some(Section::Social);
     if habits && STREET.contains(&group) && !after(PRESCRIBED, 6) {
         return None;
     }
-    let bare = told.is_none() && entity.dose.is_none();
+    let bare = stated.is_none() && entity.dose.is_none();
     if group != "class" || !entity.context.negated || !bare {
         return Some(entity);
     }

@@ -3,13 +3,13 @@
 
 use std::ops::Range;
 
-use super::Around;
-use super::later_words::is_number;
-use super::status::Status;
-use crate::reading::Reading;
-use crate::scene::Scene;
+use super::StatusWindow;
+use super::later_status_words::is_number;
+use super::status::DrugStatus;
+use crate::analysis::AnalyzedDocument;
+use crate::tokenized::TokenizedText;
 
-/// Words behind a name within which the time stands that is waited for, and words of that time.
+/// Words after a name within which the time stands that is waited for, and words of that time.
 const REACH: usize = 16;
 const TIME: usize = 8;
 /// Words that name what is waited for: results, and the forms of verbs of what has not happened yet.
@@ -113,29 +113,29 @@ const COMPLAINTS: &[&str] = &[
 /// Forms of what was.
 const PAST: &[&str] =
     &["was", "were", "had", "did", "estaba", "estuvo", "era", "fue", "tenia", "tuvo", "started", "came"];
-/// Conditional forms, right behind a name, of what would be done.
+/// Conditional forms, right after a name, of what would be done.
 const WOULD: &[&str] = &["quedaria", "pondria", "usaria", "iniciaria", "reservaria", "empezaria", "daria", "dejaria"];
 
 /// A status with what the words around a medicine say of the time for which it is meant.
-pub(super) fn settled(
-    scene: &Scene<'_>,
-    around: &Around,
+pub(super) fn with_planned_time(
+    doc: &AnalyzedDocument<'_>,
+    around: &StatusWindow,
     mention: &Range<usize>,
-    known: Option<Status>,
-) -> Option<Status> {
-    let reading = scene.reading;
-    let behind = around.after.start..around.after.end.min(around.after.start + REACH);
-    let proposed = || behind.clone().any(|at| is_proposal(reading.word(at)));
+    known: Option<DrugStatus>,
+) -> Option<DrugStatus> {
+    let reading = doc.reading;
+    let following = around.after.start..around.after.end.min(around.after.start + REACH);
+    let proposed = || following.clone().any(|at| is_proposal(reading.word(at)));
     let planned = match known {
-        None | Some(Status::Active) => {
-            is_for_a_time(reading, &behind) || is_wished(reading, mention) || is_mentioned(reading, around, mention)
+        None | Some(DrugStatus::Active) => {
+            is_for_a_time(reading, &following) || is_wished(reading, mention) || is_mentioned(reading, around, mention)
         }
-        Some(Status::Started) => begins_later(reading, around, mention),
+        Some(DrugStatus::Started) => begins_later(reading, around, mention),
         // "Has been proposed and is on hold": not begun, and so not held.
-        Some(Status::OnHold) => proposed(),
+        Some(DrugStatus::OnHold) => proposed(),
         _ => false,
     };
-    if planned { Some(Status::Suggested) } else { known }
+    if planned { Some(DrugStatus::Suggested) } else { known }
 }
 
 fn is_proposal(word: &str) -> bool {
@@ -143,11 +143,11 @@ fn is_proposal(word: &str) -> bool {
 }
 
 /// "Cuando GPT <500", "once your labs are in", "a partir de las 8 h postop", "no antes".
-fn is_for_a_time(reading: &Reading<'_>, behind: &Range<usize>) -> bool {
-    let word = |at: usize| if behind.contains(&at) { reading.word(at) } else { "" };
-    behind.clone().any(|at| match word(at) {
+fn is_for_a_time(reading: &TokenizedText<'_>, following: &Range<usize>) -> bool {
+    let word = |at: usize| if following.contains(&at) { reading.word(at) } else { "" };
+    following.clone().any(|at| match word(at) {
         "cuando" | "when" | "once" => {
-            let time = at + 1..behind.end.min(at + 1 + TIME);
+            let time = at + 1..following.end.min(at + 1 + TIME);
             let end = time.clone().find(|at| matches!(word(*at), "." | ";" | ",")).unwrap_or(time.end);
             let any = |words: &[&str]| (time.start..end).any(|at| words.contains(&word(at)));
             let limit =
@@ -169,13 +169,13 @@ fn is_for_a_time(reading: &Reading<'_>, behind: &Range<usize>) -> bool {
 }
 
 /// "Mirtazapina quedaría para …": what would be done with it.
-fn is_wished(reading: &Reading<'_>, mention: &Range<usize>) -> bool {
+fn is_wished(reading: &TokenizedText<'_>, mention: &Range<usize>) -> bool {
     let first = mention.end + usize::from(matches!(reading.word(mention.end), "se" | "la" | "lo"));
     WOULD.contains(&reading.word(first))
 }
 
 /// "Did mention atomoxetine as another option": no more than named.
-fn is_mentioned(reading: &Reading<'_>, around: &Around, mention: &Range<usize>) -> bool {
+fn is_mentioned(reading: &TokenizedText<'_>, around: &StatusWindow, mention: &Range<usize>) -> bool {
     let before = around.before.start.max(mention.start.saturating_sub(4))..mention.start;
     let names =
         before.clone().any(|at| reading.word(at).starts_with("mention") || reading.word(at).starts_with("mencion"));
@@ -188,7 +188,7 @@ fn is_mentioned(reading: &Reading<'_>, around: &Around, mention: &Range<usize>) 
 }
 
 /// "Iniciar X mañana", "start X on Monday": an order for a day to come. "Por la mañana" is an hour of the day.
-fn begins_later(reading: &Reading<'_>, around: &Around, mention: &Range<usize>) -> bool {
+fn begins_later(reading: &TokenizedText<'_>, around: &StatusWindow, mention: &Range<usize>) -> bool {
     let before = around.before.start.max(mention.start.saturating_sub(3))..mention.start;
     let order = before.clone().any(|at| {
         matches!(

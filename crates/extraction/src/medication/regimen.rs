@@ -5,10 +5,10 @@ use std::ops::Range;
 use super::dose::{Dose, DoseRules};
 use super::fractions;
 use super::frequency::FrequencyRules;
-use crate::lexicon::Labels;
-use crate::matcher::Matcher;
-use crate::phrasebook::Builder;
-use crate::reading::Reading;
+use crate::lexicon::LabelledPhrases;
+use crate::matcher::PhraseMatcher;
+use crate::phrase_trie::TrieBuilder;
+use crate::tokenized::TokenizedText;
 
 pub(crate) const REGIMEN: &str = include_str!("../lexicon/regimen.tsv");
 /// Words after a name in which its dose and its frequency are looked for.
@@ -19,7 +19,7 @@ const AHEAD: usize = 6;
 
 /// Words that were read, in normal form, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Said {
+pub(crate) struct RegimenPart {
     pub(crate) text: String,
     pub(crate) words: Range<usize>,
 }
@@ -28,31 +28,31 @@ pub(crate) struct Said {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Regimen {
     /// "50 mg", "1 tablet"; a bare number where no unit was said.
-    pub(crate) dose: Option<Said>,
-    pub(crate) route: Option<Said>,
-    pub(crate) frequency: Option<Said>,
+    pub(crate) dose: Option<RegimenPart>,
+    pub(crate) route: Option<RegimenPart>,
+    pub(crate) frequency: Option<RegimenPart>,
     /// Another dose stood there before: "5 por 2,5", "100 → 75".
     pub(crate) changed: bool,
 }
 
 pub(crate) struct RegimenRules {
-    labels: Labels,
+    labels: LabelledPhrases,
     doses: DoseRules,
     frequencies: FrequencyRules,
-    correction: Matcher,
+    correction: PhraseMatcher,
 }
 
 impl RegimenRules {
-    pub(crate) fn builtin(book: &mut Builder) -> Self {
-        let correction = crate::lexicon::label(book, super::SPEECH, "correction");
-        let labels = Labels::fixed(book, REGIMEN);
+    pub(crate) fn builtin(trie: &mut TrieBuilder) -> Self {
+        let correction = crate::lexicon::label(trie, super::SPEECH, "correction");
+        let labels = LabelledPhrases::fixed(trie, REGIMEN);
         Self { labels, doses: DoseRules, frequencies: FrequencyRules, correction }
     }
 
     /// Reads the words around a mention: those after it up to the next medicine, and "half a tablet of" before it.
     pub(crate) fn read(
         &self,
-        reading: &Reading<'_>,
+        reading: &TokenizedText<'_>,
         mention: &Range<usize>,
         before: Range<usize>,
         after: Range<usize>,
@@ -62,17 +62,17 @@ impl RegimenRules {
         // "5 mg of ramipril, now 10", "subimos 50 de sertralina a 100": what stands before the name is the old one.
         let newer = regimen.dose.as_ref().is_some_and(|dose| regimen.changed || is_aim(reading, dose, mention.end));
         if let Some(dose) = self.dose_ahead(reading, &near).filter(|_| !newer) {
-            regimen.dose = Some(Said { text: dose.text, words: dose.words });
+            regimen.dose = Some(RegimenPart { text: dose.text, words: dose.words });
         }
         regimen.route = regimen.route.or_else(|| self.route_ahead(reading, &near));
         if regimen.route.is_none() && reading.word(mention.end.saturating_sub(1)) == "inhaler" {
-            regimen.route = Some(Said { text: "inhaled".into(), words: mention.end - 1..mention.end });
+            regimen.route = Some(RegimenPart { text: "inhaled".into(), words: mention.end - 1..mention.end });
         }
         regimen
     }
 
     /// "Half a tablet of", "20 de": the last dose before the name, with nothing but "of" between.
-    fn dose_ahead(&self, reading: &Reading<'_>, near: &Range<usize>) -> Option<Dose> {
+    fn dose_ahead(&self, reading: &TokenizedText<'_>, near: &Range<usize>) -> Option<Dose> {
         let of = |word: usize| matches!(reading.word(word), "of" | "de" | "del" | "the" | "la" | "el");
         let linked = |dose: &Dose| {
             (dose.words.end..near.end).all(of) && (dose.rank > 1 || (dose.rank == 1 && dose.words.end < near.end))
@@ -88,27 +88,27 @@ impl RegimenRules {
     }
 
     /// "A patch of", "colirio de": a form that says the way in.
-    fn route_ahead(&self, reading: &Reading<'_>, near: &Range<usize>) -> Option<Said> {
+    fn route_ahead(&self, reading: &TokenizedText<'_>, near: &Range<usize>) -> Option<RegimenPart> {
         let of = |word: usize| matches!(reading.word(word), "of" | "de" | "del" | "con" | "with");
         let labels = self.labels.find(reading, near.clone());
         let (words, name) = labels.into_iter().rfind(|(_, name)| name.starts_with("route:"))?;
         let linked = (words.end..near.end).all(of) || words.end == near.end;
-        linked.then(|| Said { text: name["route:".len()..].to_owned(), words })
+        linked.then(|| RegimenPart { text: name["route:".len()..].to_owned(), words })
     }
 
     /// What a stretch of words says, whatever medicine it belongs to.
-    pub(crate) fn read_words(&self, reading: &Reading<'_>, words: Range<usize>) -> Regimen {
+    pub(crate) fn read_words(&self, reading: &TokenizedText<'_>, words: Range<usize>) -> Regimen {
         let labels = self.labels.find(reading, words.start..words.end.min(words.start + FREQUENCY_REACH));
         let route = labels.iter().find_map(|(at, name)| {
-            name.strip_prefix("route:").map(|text| Said { text: text.to_owned(), words: at.clone() })
+            name.strip_prefix("route:").map(|text| RegimenPart { text: text.to_owned(), words: at.clone() })
         });
         let near = words.start..words.end.min(words.start + DOSE_REACH);
-        let (dose, changed) = self.dose(reading, super::change::before_condition(reading, near));
+        let (dose, changed) = self.dose(reading, super::dose_changes::before_condition(reading, near));
         let times = dose.as_ref().map_or(0, |dose| {
             dose.text.split(", ").filter(|part| part.contains(" at ") || part.contains(" in the ")).count()
         });
         let each = (times > 1).then(|| dose.clone()).flatten();
-        let each = each.map(|dose| Said { text: format!("{times}/day"), words: dose.words });
+        let each = each.map(|dose| RegimenPart { text: format!("{times}/day"), words: dose.words });
         let frequency = each.or_else(|| {
             self.frequencies.find(reading, &labels, words.start..words.end.min(words.start + FREQUENCY_REACH))
         });
@@ -116,18 +116,18 @@ impl RegimenRules {
     }
 
     /// "La de 100", "the 50s": the strength of a tablet that an answer names.
-    pub(crate) fn strength_named(&self, reading: &Reading<'_>, words: Range<usize>) -> Option<Said> {
+    pub(crate) fn strength_named(&self, reading: &TokenizedText<'_>, words: Range<usize>) -> Option<RegimenPart> {
         words.clone().find_map(|word| {
             let article = matches!(reading.word(word), "la" | "el" | "las" | "los" | "una" | "uno");
             let (end, number) = (article && reading.word(word + 1) == "de")
                 .then(|| super::dose::number_at(reading, word + 2, words.end))
                 .flatten()?;
-            is_strength(&number).then(|| Said { text: number, words: word + 2..end })
+            is_strength(&number).then(|| RegimenPart { text: number, words: word + 2..end })
         })
     }
 
     /// Whether words between two medicines are no more than doses, times and what joins a list.
-    pub(crate) fn is_list(&self, reading: &Reading<'_>, between: Range<usize>) -> bool {
+    pub(crate) fn is_list(&self, reading: &TokenizedText<'_>, between: Range<usize>) -> bool {
         let labels = self.labels.find(reading, between.clone());
         between.clone().all(|word| {
             let text = reading.word(word);
@@ -175,18 +175,18 @@ impl RegimenRules {
     }
 
     /// A number that answers "how much?": bare numbers count too.
-    pub(crate) fn answered_dose(&self, reading: &Reading<'_>, words: Range<usize>) -> Option<Said> {
+    pub(crate) fn answered_dose(&self, reading: &TokenizedText<'_>, words: Range<usize>) -> Option<RegimenPart> {
         let mut doses = self.doses.bare(reading, &self.labels, words.clone());
         let last = doses.pop()?;
         // "Two in the morning and one at night" is no correction: the first number stands.
         let corrected = words.clone().any(|word| self.correction.at(reading, word).is_some());
         let said = if corrected { last } else { doses.into_iter().next().unwrap_or(last) };
-        Some(Said { text: said.text, words: said.words })
+        Some(RegimenPart { text: said.text, words: said.words })
     }
 
     /// The dose that holds, and whether it took the place of another: the last one where the speaker corrects or changes
     /// it, doses at different times of the day together, else the most telling one.
-    fn dose(&self, reading: &Reading<'_>, words: Range<usize>) -> (Option<Said>, bool) {
+    fn dose(&self, reading: &TokenizedText<'_>, words: Range<usize>) -> (Option<RegimenPart>, bool) {
         let mut doses = self.doses.find(reading, &self.labels, words.clone());
         if let Some(split) = self.by_time_of_day(reading, &doses, words.end) {
             return (Some(split), false);
@@ -199,13 +199,13 @@ impl RegimenRules {
         {
             let (last, before) = (&doses[at], &doses[at - 1]);
             // "5 to 10 mg" is a range, and no change.
-            let told = |word: usize| {
-                super::change::is_change(reading.word(word))
-                    || super::change::is_arrow(reading, word)
+            let stated = |word: usize| {
+                super::dose_changes::is_change(reading.word(word))
+                    || super::dose_changes::is_arrow(reading, word)
                     || matches!(reading.word(word), "from" | "de" | "desde" | "por" | "now" | "ahora")
             };
-            let changed = (words.start..last.words.start).any(told);
-            return (Some(Said { text: with_unit_of(last, before), words: last.words.clone() }), changed);
+            let changed = (words.start..last.words.start).any(stated);
+            return (Some(RegimenPart { text: with_unit_of(last, before), words: last.words.clone() }), changed);
         }
         let former = doses.len();
         if doses.iter().any(|dose| !old(dose)) {
@@ -221,7 +221,7 @@ impl RegimenRules {
             && part.words.start <= strength.words.end + 1
         {
             let words = strength.words.start..part.words.end;
-            return (Some(Said { text: format!("{}, {}", strength.text, part.text), words }), false);
+            return (Some(RegimenPart { text: format!("{}, {}", strength.text, part.text), words }), false);
         }
         doses.retain(|dose| dose.rank == best);
         let Some(last) = doses.pop() else { return (None, false) };
@@ -238,26 +238,26 @@ impl RegimenRules {
         // "It was 50, ahora 100".
         let before = said.words.start.saturating_sub(2).max(words.start)..said.words.start;
         let now = before.clone().any(|w| matches!(reading.word(w), "now" | "ahora"));
-        (Some(Said { text, words: said.words }), now || replaced)
+        (Some(RegimenPart { text, words: said.words }), now || replaced)
     }
 
     /// Whether words between two doses put the second in the place of the first.
-    fn replaces(&self, reading: &Reading<'_>, between: Range<usize>) -> bool {
-        let told = || between.clone().any(|w| super::change::is_change(reading.word(w)));
-        let arrow = between.clone().any(|w| super::change::is_arrow(reading, w));
+    fn replaces(&self, reading: &TokenizedText<'_>, between: Range<usize>) -> bool {
+        let stated = || between.clone().any(|w| super::dose_changes::is_change(reading.word(w)));
+        let arrow = between.clone().any(|w| super::dose_changes::is_arrow(reading, w));
         let apart = between.clone().any(|w| matches!(reading.word(w), "," | "." | "and" | "y"));
         let now = between.clone().rev().take(3).any(|w| matches!(reading.word(w), "now" | "ahora"));
         let joined = between.len() <= 9
             && between.end > between.start
             && (matches!(reading.word(between.end - 1), "to" | "a" | "hasta") || now)
             && !between.clone().any(|w| matches!(reading.word(w), ";" | "or" | "o"))
-            && (!apart || told());
+            && (!apart || stated());
         let swapped = between.len() == 1 && reading.word(between.start) == "por";
         arrow && between.len() <= 4 || joined || swapped
     }
 
     /// "40 in the morning and 20 at night": every amount with its time of the day.
-    fn by_time_of_day(&self, reading: &Reading<'_>, doses: &[Dose], end: usize) -> Option<Said> {
+    fn by_time_of_day(&self, reading: &TokenizedText<'_>, doses: &[Dose], end: usize) -> Option<RegimenPart> {
         let first = doses.first().filter(|_| doses.len() > 1)?;
         let labels = self.labels.find(reading, first.words.start..end);
         let slot = |dose: &Dose| {
@@ -275,7 +275,7 @@ impl RegimenRules {
             parts.push(format!("{} {slot}", with_unit_of(dose, first)));
             last = dose;
         }
-        (parts.len() > 1).then(|| Said { text: parts.join(", "), words: first.words.start..last.words.end })
+        (parts.len() > 1).then(|| RegimenPart { text: parts.join(", "), words: first.words.start..last.words.end })
     }
 }
 
@@ -303,9 +303,9 @@ fn with_unit_of(dose: &Dose, other: &Dose) -> String {
 }
 
 /// "Was 50", "antes 50", "from 25", "used to take 20": what was taken before.
-fn is_former(reading: &Reading<'_>, dose: usize, from: usize) -> bool {
+fn is_former(reading: &TokenizedText<'_>, dose: usize, from: usize) -> bool {
     let near = |words: usize| dose.saturating_sub(words).max(from)..dose;
-    let told = near(2).any(|word| {
+    let stated = near(2).any(|word| {
         matches!(
             reading.word(word),
             "was"
@@ -324,17 +324,17 @@ fn is_former(reading: &Reading<'_>, dose: usize, from: usize) -> bool {
                 | "desde"
         )
     });
-    told && !near(1).any(|word| matches!(reading.word(word), "now" | "ahora"))
+    stated && !near(1).any(|word| matches!(reading.word(word), "now" | "ahora"))
         || near(4).any(|word| reading.word(word) == "used" && reading.word(word + 1) == "to")
 }
 
-/// "A 100", "to 20", "hasta 40" right behind the name: what the dose before it was brought to.
-fn is_aim(reading: &Reading<'_>, dose: &Said, from: usize) -> bool {
+/// "A 100", "to 20", "hasta 40" right after the name: what the dose before it was brought to.
+fn is_aim(reading: &TokenizedText<'_>, dose: &RegimenPart, from: usize) -> bool {
     dose.words.start == from + 1 && matches!(reading.word(from), "to" | "a" | "hasta" | "→" | "->")
 }
 
 /// A new clause speaks of something else.
-fn clause_end(reading: &Reading<'_>, words: Range<usize>) -> usize {
+fn clause_end(reading: &TokenizedText<'_>, words: Range<usize>) -> usize {
     const STOPS: &[&str] = &[
         ";", "!", "?", "pero", "but", "porque", "because", "aunque", "although", "que", "which", "who", "que",
         "camina", "duerme", "sleeps", "walks",

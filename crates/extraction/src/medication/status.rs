@@ -1,15 +1,15 @@
-//! What becomes of a medicine: told by the words before its name, after it, or in the sentence that follows.
+//! What becomes of a medicine: said by the words before its name, after it, or in the sentence that follows.
 
 use std::ops::Range;
 
 use super::amounts::{is_handed_out, is_heap, is_small, was_of_years};
-use super::{advice, realized, until};
-use crate::dates::{Tense, tense_before};
+use super::{advice, factuality, until_clauses};
+use crate::analysis::AnalyzedDocument;
+use crate::dates::{EndTense, tense_before};
 use crate::lexicon::{SPEECH, label};
-use crate::matcher::Matcher;
-use crate::phrasebook::Builder;
-use crate::reading::Reading;
-use crate::scene::Scene;
+use crate::matcher::PhraseMatcher;
+use crate::phrase_trie::TrieBuilder;
+use crate::tokenized::TokenizedText;
 
 pub(crate) const WORDS: &str = include_str!("../lexicon/medicine_words.tsv");
 /// Words before a mention in which its verb is looked for.
@@ -21,7 +21,7 @@ const ADJACENT: usize = 8;
 
 /// What was done with a medicine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Status {
+pub(crate) enum DrugStatus {
     Active,
     /// What was said is that it is not stopped.
     Continued,
@@ -37,7 +37,7 @@ pub(crate) enum Status {
     NotMeant,
 }
 
-impl Status {
+impl DrugStatus {
     /// The word that a finding carries.
     pub(crate) fn code(self) -> Option<&'static str> {
         Some(match self {
@@ -57,7 +57,7 @@ impl Status {
 
 /// The stretches around a mention that speak of it.
 #[derive(Clone)]
-pub(crate) struct Around {
+pub(crate) struct StatusWindow {
     /// From the clause's beginning, or the medicine before, to its name.
     pub(crate) before: Range<usize>,
     /// From its name to the medicine after, or the sentence's end.
@@ -67,53 +67,53 @@ pub(crate) struct Around {
 }
 
 pub(crate) struct StatusRules {
-    before: Vec<(Status, Matcher)>,
-    after: Vec<(Status, Matcher)>,
-    answer: Vec<(Status, Matcher)>,
-    switch: Matcher,
-    not_meant: Matcher,
+    before: Vec<(DrugStatus, PhraseMatcher)>,
+    after: Vec<(DrugStatus, PhraseMatcher)>,
+    answer: Vec<(DrugStatus, PhraseMatcher)>,
+    switch: PhraseMatcher,
+    not_meant: PhraseMatcher,
 }
 
 impl StatusRules {
-    pub(crate) fn builtin(book: &mut Builder) -> Self {
-        let words = |book: &mut Builder, name| label(book, WORDS, name);
+    pub(crate) fn builtin(trie: &mut TrieBuilder) -> Self {
+        let words = |trie: &mut TrieBuilder, name| label(trie, WORDS, name);
         let mut before = vec![
-            (Status::Stopped, words(book, "before_stopped")),
-            (Status::NotTaken, words(book, "before_never")),
-            (Status::Declined, words(book, "before_declined")),
-            (Status::Suggested, words(book, "before_suggested")),
-            (Status::OnHold, words(book, "before_hold")),
-            (Status::Changed, words(book, "before_changed")),
-            (Status::Started, words(book, "before_started")),
+            (DrugStatus::Stopped, words(trie, "before_stopped")),
+            (DrugStatus::NotTaken, words(trie, "before_never")),
+            (DrugStatus::Declined, words(trie, "before_declined")),
+            (DrugStatus::Suggested, words(trie, "before_suggested")),
+            (DrugStatus::OnHold, words(trie, "before_hold")),
+            (DrugStatus::Changed, words(trie, "before_changed")),
+            (DrugStatus::Started, words(trie, "before_started")),
         ];
         let after = vec![
-            (Status::NotTaken, label(book, SPEECH, "not_taken")),
-            (Status::Stopped, words(book, "after_stopped")),
-            (Status::NotTaken, words(book, "after_never")),
-            (Status::Declined, words(book, "after_declined")),
-            (Status::Suggested, words(book, "after_suggested")),
-            (Status::OnHold, words(book, "after_hold")),
-            (Status::Changed, words(book, "after_changed")),
-            (Status::Active, words(book, "after_active")),
-            (Status::NotAdherent, words(book, "after_lapsed")),
+            (DrugStatus::NotTaken, label(trie, SPEECH, "not_taken")),
+            (DrugStatus::Stopped, words(trie, "after_stopped")),
+            (DrugStatus::NotTaken, words(trie, "after_never")),
+            (DrugStatus::Declined, words(trie, "after_declined")),
+            (DrugStatus::Suggested, words(trie, "after_suggested")),
+            (DrugStatus::OnHold, words(trie, "after_hold")),
+            (DrugStatus::Changed, words(trie, "after_changed")),
+            (DrugStatus::Active, words(trie, "after_active")),
+            (DrugStatus::NotAdherent, words(trie, "after_lapsed")),
         ];
         let answer = vec![
-            (Status::NotTaken, words(book, "answer_never")),
-            (Status::Declined, words(book, "answer_declined")),
-            (Status::Stopped, words(book, "answer_stopped")),
-            (Status::Active, words(book, "answer_active")),
+            (DrugStatus::NotTaken, words(trie, "answer_never")),
+            (DrugStatus::Declined, words(trie, "answer_declined")),
+            (DrugStatus::Stopped, words(trie, "answer_stopped")),
+            (DrugStatus::Active, words(trie, "answer_active")),
         ];
-        let (switch, not_meant) = (words(book, "switch"), words(book, "before_not"));
+        let (switch, not_meant) = (words(trie, "switch"), words(trie, "before_not"));
         for (status, name) in [
-            (Status::Stopped, "stopped"),
-            (Status::Stopped, "past_use"),
-            (Status::NotAdherent, "not_adherent"),
-            (Status::Changed, "changed"),
-            (Status::Started, "started"),
-            (Status::Suggested, "suggested"),
-            (Status::Active, "taking"),
+            (DrugStatus::Stopped, "stopped"),
+            (DrugStatus::Stopped, "past_use"),
+            (DrugStatus::NotAdherent, "not_adherent"),
+            (DrugStatus::Changed, "changed"),
+            (DrugStatus::Started, "started"),
+            (DrugStatus::Suggested, "suggested"),
+            (DrugStatus::Active, "taking"),
         ] {
-            before.push((status, label(book, SPEECH, name)));
+            before.push((status, label(trie, SPEECH, name)));
         }
         Self { before, after, answer, switch, not_meant }
     }
@@ -122,52 +122,54 @@ impl StatusRules {
     /// so that what was said of that one holds of both.
     pub(crate) fn of(
         &self,
-        scene: &Scene<'_>,
+        doc: &AnalyzedDocument<'_>,
         mention: &Range<usize>,
-        around: &Around,
+        around: &StatusWindow,
         linked: bool,
-    ) -> Option<Status> {
-        let reading = scene.reading;
+    ) -> Option<DrugStatus> {
+        let reading = doc.reading;
         if self.is_not_meant(reading, mention, &around.sentence) || is_heap(reading, mention) {
-            return Some(Status::NotMeant);
+            return Some(DrugStatus::NotMeant);
         }
         if advice::is_denied_at_once(reading, mention, &around.sentence) {
-            return Some(Status::NotTaken);
+            return Some(DrugStatus::NotTaken);
         }
         if let Some(remark) = super::tags::remark(reading, around.after.clone()) {
             return Some(remark);
         }
-        let tense = tense_before(scene, around.before.start..mention.start);
+        let tense = tense_before(doc, around.before.start..mention.start);
         let next = (around.after.end < around.sentence.end).then_some(around.after.end);
-        let after = self.behind(scene, around.after.clone(), tense, next);
+        let after = self.last_status_after(doc, around.after.clone(), tense, next);
         let kept = is_handed_out(reading, around.after.clone());
-        let after = after.filter(|(_, status)| !(kept && *status == Status::Stopped));
-        if let Some((_, status)) =
-            after.filter(|(_, status)| !matches!(status, Status::Active | Status::Changed | Status::NotAdherent))
+        let after = after.filter(|(_, status)| !(kept && *status == DrugStatus::Stopped));
+        if let Some((_, status)) = after
+            .filter(|(_, status)| !matches!(status, DrugStatus::Active | DrugStatus::Changed | DrugStatus::NotAdherent))
         {
             return Some(status);
         }
         if after.is_none() && was_of_years(reading, around.after.clone()) {
-            return Some(Status::Stopped);
+            return Some(DrugStatus::Stopped);
         }
         let start = if linked { around.sentence.start } else { around.before.start };
         let before = self.ahead(reading, start.max(mention.start.saturating_sub(BEFORE))..mention.start, mention);
         let before = match before {
-            Some(Status::Started | Status::Changed | Status::Active) if self.is_proposed(reading, around, mention) => {
-                Some(Status::Suggested)
+            Some(DrugStatus::Started | DrugStatus::Changed | DrugStatus::Active)
+                if self.is_proposed(reading, around, mention) =>
+            {
+                Some(DrugStatus::Suggested)
             }
             before => before,
         };
         // "Increased to", "still takes it": said after the name, unless it was only proposed before.
         match (before, after) {
-            (Some(Status::Suggested), _) | (_, None) => before,
+            (Some(DrugStatus::Suggested), _) | (_, None) => before,
             (_, Some((_, status))) => Some(status),
         }
     }
 
     /// The verb nearest before the name within its clause; of two that end together, the longer.
-    fn ahead(&self, reading: &Reading<'_>, within: Range<usize>, mention: &Range<usize>) -> Option<Status> {
-        let mut best: Option<(usize, usize, Status)> = None;
+    fn ahead(&self, reading: &TokenizedText<'_>, within: Range<usize>, mention: &Range<usize>) -> Option<DrugStatus> {
+        let mut best: Option<(usize, usize, DrugStatus)> = None;
         let mut clause = within.start;
         for word in within.clone() {
             if matches!(reading.word(word), ";" | "but" | "pero" | "." | "aunque" | "although" | ")") {
@@ -178,12 +180,12 @@ impl StatusRules {
             for (status, verbs) in &self.before {
                 let Some(hit) = verbs.at(reading, word).filter(|hit| hit.words.end <= within.end) else { continue };
                 // "NPH (suspended), metformin": said of what stands before.
-                let of_previous = *status == Status::Stopped && matches!(reading.word(hit.words.end), "," | ")");
+                let of_previous = *status == DrugStatus::Stopped && matches!(reading.word(hit.words.end), "," | ")");
                 let better = best
                     .is_none_or(|(end, len, _)| hit.words.end > end || (hit.words.end == end && hit.words.len() > len));
                 if better && !of_previous {
                     let status = denied_or_ended(reading, &hit.words, *status);
-                    let meant = realized::before(reading, clause, &hit.words, mention, status);
+                    let meant = factuality::before(reading, clause, &hit.words, mention, status);
                     best = meant.map_or(best, |meant| Some((hit.words.end, hit.words.len(), meant)));
                 }
             }
@@ -194,30 +196,30 @@ impl StatusRules {
     /// What an exchange says of both of its medicines; nothing has changed yet where it is only considered.
     pub(crate) fn exchanged(
         &self,
-        reading: &Reading<'_>,
+        reading: &TokenizedText<'_>,
         first: &Range<usize>,
         second: &Range<usize>,
         from: usize,
-    ) -> Option<(Status, Status)> {
+    ) -> Option<(DrugStatus, DrugStatus)> {
         if !self.swaps(reading, first, second, from) {
             return None;
         }
-        let (old, new) = if realized::is_denied_exchange(reading, from, first.start) {
-            (Status::Continued, Status::NotTaken)
-        } else if realized::is_open_exchange(reading, from, first.start) {
-            (Status::Continued, Status::Suggested)
+        let (old, new) = if factuality::is_denied_exchange(reading, from, first.start) {
+            (DrugStatus::Continued, DrugStatus::NotTaken)
+        } else if factuality::is_open_exchange(reading, from, first.start) {
+            (DrugStatus::Continued, DrugStatus::Suggested)
         } else {
-            (Status::Stopped, Status::Started)
+            (DrugStatus::Stopped, DrugStatus::Started)
         };
-        Some(if realized::names_new_first(reading, from, first, second.start) { (new, old) } else { (old, new) })
+        Some(if factuality::names_new_first(reading, from, first, second.start) { (new, old) } else { (old, new) })
     }
 
     /// "Me cambiaron X por Y", "swapped X for Y": two medicines, of which the second takes the place of the first.
-    fn swaps(&self, reading: &Reading<'_>, first: &Range<usize>, second: &Range<usize>, from: usize) -> bool {
+    fn swaps(&self, reading: &TokenizedText<'_>, first: &Range<usize>, second: &Range<usize>, from: usize) -> bool {
         // "Pasar de A a B": passing from one to another.
         let passes = |word: usize| reading.word(word).starts_with("pas") && reading.word(word + 1) == "de";
         let verb = (from.max(first.start.saturating_sub(6))..first.start)
-            .any(|word| realized::exchanges(reading.word(word)) || passes(word));
+            .any(|word| factuality::is_exchange_verb(reading.word(word)) || passes(word));
         let between = first.end..second.start;
         let link =
             between.clone().any(|word| matches!(reading.word(word), "por" | "for" | "to" | "with" | "a" | "onto"));
@@ -230,7 +232,7 @@ impl StatusRules {
     }
 
     /// "(Was Levemir 10)", ", antes citalopram": named only as what was taken before.
-    pub(crate) fn was_before(&self, reading: &Reading<'_>, mention: &Range<usize>, from: usize) -> bool {
+    pub(crate) fn was_before(&self, reading: &TokenizedText<'_>, mention: &Range<usize>, from: usize) -> bool {
         let word =
             |back: usize| mention.start.checked_sub(back).filter(|at| *at >= from).map_or("", |at| reading.word(at));
         let former = matches!(word(1), "was" | "antes" | "previously" | "formerly" | "were" | "previo" | "ex" | "era");
@@ -238,7 +240,7 @@ impl StatusRules {
     }
 
     /// "I propose to restart X and add Y": a verb in its base form, after a proposal in the same sentence.
-    fn is_proposed(&self, reading: &Reading<'_>, around: &Around, mention: &Range<usize>) -> bool {
+    fn is_proposed(&self, reading: &TokenizedText<'_>, around: &StatusWindow, mention: &Range<usize>) -> bool {
         let base = (around.sentence.start..mention.start).rev().take(BEFORE).any(|word| {
             matches!(
                 reading.word(word),
@@ -287,16 +289,16 @@ impl StatusRules {
 
     /// The last thing that is said of it after its name, up to the next medicine: where it ends, and what. `tense`: how a
     /// verb before the name speaks of it, since "until" ends nothing that is still taken. `next`: where the next medicine is.
-    fn behind(
+    fn last_status_after(
         &self,
-        scene: &Scene<'_>,
+        doc: &AnalyzedDocument<'_>,
         within: Range<usize>,
-        tense: Option<Tense>,
+        tense: Option<EndTense>,
         next: Option<usize>,
-    ) -> Option<(usize, Status)> {
-        let reading = scene.reading;
+    ) -> Option<(usize, DrugStatus)> {
+        let reading = doc.reading;
         let limit = within.end.min(within.start + AFTER);
-        let mut last: Option<(usize, Status)> = None;
+        let mut last: Option<(usize, DrugStatus)> = None;
         let mut word = within.start;
         while word < limit {
             // "Stopped last week as planned": what was planned has happened.
@@ -309,10 +311,10 @@ impl StatusRules {
                 word += 3;
                 continue;
             }
-            if until::is_until(reading.word(word))
-                && let Some(ended) = until::ended(scene, word, within.end, tense)
+            if until_clauses::is_until(reading.word(word))
+                && let Some(ended) = until_clauses::ended(doc, word, within.end, tense)
             {
-                last = ended.then_some((word + 1, Status::Stopped)).or(last);
+                last = ended.then_some((word + 1, DrugStatus::Stopped)).or(last);
                 let sign = (word + 1..limit).find(|at| reading.words[*at].punctuation);
                 word = sign.unwrap_or(limit);
                 continue;
@@ -324,13 +326,13 @@ impl StatusRules {
                 .filter(|(hit, _)| hit.end <= within.end)
                 .max_by_key(|(hit, _)| hit.end)
                 .filter(|(hit, _)| {
-                    !realized::is_noun(reading, hit)
-                        && !next.is_some_and(|next| realized::is_of_next(reading, within.start, hit, next))
+                    !factuality::is_noun(reading, hit)
+                        && !next.is_some_and(|next| factuality::is_of_next(reading, within.start, hit, next))
                 });
             match longest {
                 Some((hit, status)) => {
                     // A refusal outweighs the offer before it.
-                    last = Some((hit.end, realized::behind(reading, within.start, &hit, status)));
+                    last = Some((hit.end, factuality::factual_status_after(reading, within.start, &hit, status)));
                     word = hit.end;
                 }
                 None => word += 1,
@@ -340,7 +342,7 @@ impl StatusRules {
     }
 
     /// "Instead of tramadol", "overdose of paracetamol": only small words and numbers between.
-    fn is_not_meant(&self, reading: &Reading<'_>, mention: &Range<usize>, sentence: &Range<usize>) -> bool {
+    fn is_not_meant(&self, reading: &TokenizedText<'_>, mention: &Range<usize>, sentence: &Range<usize>) -> bool {
         let start = mention.start.saturating_sub(ADJACENT).max(sentence.start);
         (start..mention.start).any(|word| {
             self.not_meant.at(reading, word).is_some_and(|hit| {
@@ -350,13 +352,13 @@ impl StatusRules {
     }
 
     /// "They bumped it to sixty": the word at which the new dose stands.
-    pub(crate) fn changed_to(&self, reading: &Reading<'_>, words: Range<usize>) -> Option<usize> {
-        let (_, changed) = self.after.iter().find(|(status, _)| *status == Status::Changed)?;
+    pub(crate) fn changed_to(&self, reading: &TokenizedText<'_>, words: Range<usize>) -> Option<usize> {
+        let (_, changed) = self.after.iter().find(|(status, _)| *status == DrugStatus::Changed)?;
         words.clone().filter_map(|word| changed.at(reading, word)).map(|hit| hit.words.end).find(|end| *end < words.end)
     }
 
     /// Whether the words before a mention say that it takes the place of the one before: "switched to", "se cambia por".
-    pub(crate) fn takes_over(&self, reading: &Reading<'_>, between: Range<usize>) -> bool {
+    pub(crate) fn takes_over(&self, reading: &TokenizedText<'_>, between: Range<usize>) -> bool {
         let near = between.end.saturating_sub(ADJACENT).max(between.start);
         (near..between.end).any(|word| {
             self.switch.at(reading, word).is_some_and(|hit| {
@@ -366,18 +368,18 @@ impl StatusRules {
     }
 
     /// What an answer that does not name the medicine says of it: "Haven't touched it since May", "la dejé".
-    pub(crate) fn answered(&self, reading: &Reading<'_>, within: Range<usize>) -> Option<Status> {
-        let mut best: Option<(usize, usize, Status)> = None;
+    pub(crate) fn answered(&self, reading: &TokenizedText<'_>, within: Range<usize>) -> Option<DrugStatus> {
+        let mut best: Option<(usize, usize, DrugStatus)> = None;
         for word in within.clone() {
             for (status, words) in &self.answer {
                 let Some(hit) = words.at(reading, word).filter(|hit| hit.words.end <= within.end) else { continue };
                 // What is said first answers; the longer of two phrases that begin together.
                 let better = best.is_none_or(|(start, len, known)| {
                     hit.words.start == start && hit.words.len() > len
-                        || known == Status::Active && *status != Status::Active
+                        || known == DrugStatus::Active && *status != DrugStatus::Active
                 });
                 if better {
-                    let status = realized::behind(reading, within.start, &hit.words, *status);
+                    let status = factuality::factual_status_after(reading, within.start, &hit.words, *status);
                     best = Some((hit.words.start, hit.words.len(), status));
                 }
             }
@@ -386,14 +388,14 @@ impl StatusRules {
     }
 
     /// A sentence that goes on about the medicine of the one before: it begins with what became of it.
-    pub(crate) fn goes_on(&self, reading: &Reading<'_>, words: Range<usize>) -> Option<Status> {
+    pub(crate) fn goes_on(&self, reading: &TokenizedText<'_>, words: Range<usize>) -> Option<DrugStatus> {
         let opening = words.start..words.end.min(words.start + 5);
-        let at = |rules: &[(Status, Matcher)]| {
+        let at = |rules: &[(DrugStatus, PhraseMatcher)]| {
             opening.clone().find_map(|word| {
                 let hits =
                     rules.iter().filter_map(|(status, words)| words.at(reading, word).map(|hit| (hit.words, *status)));
                 let longest = hits.max_by_key(|(hit, _)| hit.len());
-                longest.map(|(hit, status)| realized::behind(reading, words.start, &hit, status))
+                longest.map(|(hit, status)| factuality::factual_status_after(reading, words.start, &hit, status))
             })
         };
         let status = at(&self.answer).or_else(|| at(&self.after))?;
@@ -406,15 +408,15 @@ impl StatusRules {
                 )
                 && !matches!(reading.word(word + 2), "tomarla" | "tomarlo" | "tomarlas" | "tomarlos" | "tomar")
         });
-        if named || super::later::speaks_of_another(reading, &words) {
+        if named || super::later_status::speaks_of_another(reading, &words) {
             return None;
         }
-        (!matches!(status, Status::Active | Status::Changed | Status::Suggested)).then_some(status)
+        (!matches!(status, DrugStatus::Active | DrugStatus::Changed | DrugStatus::Suggested)).then_some(status)
     }
 }
 
 /// "As planned", "según lo previsto": where such words end that begin here.
-fn said_as_agreed(reading: &Reading<'_>, word: usize) -> Option<usize> {
+fn said_as_agreed(reading: &TokenizedText<'_>, word: usize) -> Option<usize> {
     let at = |by: usize| reading.word(word + by);
     let agreed = |said: &str| {
         matches!(said, "planned" | "agreed" | "scheduled" | "discussed" | "advised" | "instructed" | "recommended")
@@ -432,9 +434,9 @@ fn said_as_agreed(reading: &Reading<'_>, word: usize) -> Option<usize> {
 }
 
 /// "Does not take", "no toma" denies; "no longer takes", "ya no toma" ends.
-fn denied_or_ended(reading: &Reading<'_>, hit: &Range<usize>, status: Status) -> Status {
+fn denied_or_ended(reading: &TokenizedText<'_>, hit: &Range<usize>, status: DrugStatus) -> DrugStatus {
     let denies = matches!(reading.word(hit.start), "no" | "not" | "n't" | "do" | "does" | "never" | "nunca")
         && !hit.clone().any(|word| matches!(reading.word(word), "longer" | "ya" | "more" | "anymore"));
     let ended = hit.start > 0 && matches!(reading.word(hit.start - 1), "ya");
-    if status == Status::Stopped && denies && !ended { Status::NotTaken } else { status }
+    if status == DrugStatus::Stopped && denies && !ended { DrugStatus::NotTaken } else { status }
 }

@@ -8,7 +8,7 @@ use anamnesis_neural::file::TensorFile;
 
 /// One head of the reader: each tags every token on its own, so that spans of two layers may overlap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum Layer {
+pub(crate) enum LabelLayer {
     /// What is named by a word or a few: conditions, medicines …
     Names,
     /// What takes a clause to say: risks, goals …
@@ -19,7 +19,7 @@ pub(crate) enum Layer {
     Identifiers,
 }
 
-impl Layer {
+impl LabelLayer {
     /// Every layer, in the order of their heads.
     pub(crate) const ALL: [Self; 4] = [Self::Names, Self::Clauses, Self::Details, Self::Identifiers];
 
@@ -51,25 +51,25 @@ impl Layer {
 
 /// An attribute and the values it can have.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Group {
+pub(crate) struct AttributeGroup {
     pub(crate) name: String,
     pub(crate) values: Vec<String>,
 }
 
-/// Names of all that the heads tell apart.
+/// Names of all that the heads distinguish.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Labels {
+pub(crate) struct ReaderLabels {
     kinds: [Vec<Arc<str>>; 4],
-    pub(super) groups: Arc<[Group]>,
+    pub(super) groups: Arc<[AttributeGroup]>,
 }
 
 /// Most labels of one list: beyond it the metadata is no list of labels.
 const MOST: usize = 256;
 
-impl Labels {
+impl ReaderLabels {
     pub(super) fn load(file: &TensorFile) -> Result<Self, ReaderError> {
         let mut kinds: [Vec<Arc<str>>; 4] = Default::default();
-        for (layer, kinds) in Layer::ALL.into_iter().zip(&mut kinds) {
+        for (layer, kinds) in LabelLayer::ALL.into_iter().zip(&mut kinds) {
             let listed = file.metadata(layer.key()).ok_or(ReaderError::Metadata(layer.key()))?;
             *kinds = names(listed, ' ').ok_or(ReaderError::Metadata(layer.key()))?.map(Arc::from).collect();
         }
@@ -77,13 +77,13 @@ impl Labels {
         Ok(Self { kinds, groups })
     }
 
-    /// The kinds that a layer tells apart.
-    pub(crate) fn kinds(&self, layer: Layer) -> &[Arc<str>] {
+    /// The kinds that a layer distinguishes.
+    pub(crate) fn kinds(&self, layer: LabelLayer) -> &[Arc<str>] {
         &self.kinds[layer as usize]
     }
 
     /// The attributes of a name or a clause.
-    pub(crate) fn groups(&self) -> &[Group] {
+    pub(crate) fn groups(&self) -> &[AttributeGroup] {
         &self.groups
     }
 
@@ -104,30 +104,30 @@ fn names(listed: &str, separator: char) -> Option<impl Iterator<Item = &str>> {
 }
 
 /// `name=value,value;name=value,value`
-fn groups(listed: &str) -> Option<Arc<[Group]>> {
+fn groups(listed: &str) -> Option<Arc<[AttributeGroup]>> {
     let mut groups = Vec::new();
     for part in listed.split(';') {
         let (name, values) = part.split_once('=')?;
         let name = names(name, ' ')?.next()?.to_owned();
         let values = names(values, ',')?.map(str::to_owned).collect();
-        groups.push(Group { name, values });
+        groups.push(AttributeGroup { name, values });
     }
-    let distinct: HashSet<&str> = groups.iter().map(|group: &Group| group.name.as_str()).collect();
+    let distinct: HashSet<&str> = groups.iter().map(|group: &AttributeGroup| group.name.as_str()).collect();
     let fine = distinct.len() == groups.len() && groups.len() <= MOST;
     fine.then(|| groups.into())
 }
 
 /// How probable each value of each attribute is, for one span: the mean over its tokens.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Attributes {
-    pub(super) groups: Arc<[Group]>,
+pub(crate) struct AttributeScores {
+    pub(super) groups: Arc<[AttributeGroup]>,
     /// The values of all groups, one group after the other; each group's sum is 1.
     pub(super) shares: Vec<f32>,
 }
 
-impl Attributes {
+impl AttributeScores {
     /// Each group with the probabilities of its values, in the order of the file.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (&Group, &[f32])> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&AttributeGroup, &[f32])> {
         self.groups.iter().scan(0, move |start, group| {
             let from = *start;
             *start += group.values.len();

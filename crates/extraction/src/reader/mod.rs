@@ -5,10 +5,10 @@
 //! the labels are called; tensors are named in `network.rs` and `tokens.rs`.
 
 mod error;
-mod form;
 mod labels;
+mod metadata;
 mod network;
-mod opinion;
+mod predictions;
 mod spans;
 mod tokens;
 mod windows;
@@ -25,11 +25,11 @@ use std::sync::OnceLock;
 use aws_lc_rs::digest;
 
 pub use self::error::ReaderError;
-use self::form::Form;
-pub(crate) use self::labels::{Attributes, Labels, Layer};
-use self::network::{Network, Room};
-pub(crate) use self::opinion::Opinion;
-use self::tokens::Tokenizer;
+pub(crate) use self::labels::{AttributeScores, LabelLayer, ReaderLabels};
+use self::metadata::ReaderMetadata;
+use self::network::{EncoderNetwork, NetworkBuffers};
+pub(crate) use self::predictions::ReaderPredictions;
+use self::tokens::PieceTokenizer;
 use anamnesis_neural::file::TensorFile;
 use anamnesis_text::Speaker;
 
@@ -38,47 +38,47 @@ const VERSION_DIGITS: usize = 12;
 
 /// One line of a document, as it is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Line<'a> {
-    /// Who says it; `None` in a text that nobody speaks.
+pub(crate) struct ReaderLine<'a> {
+    /// Who says it; `None` in a text that no one speaks.
     pub(crate) speaker: Option<Speaker>,
     pub(crate) text: &'a str,
 }
 
 /// A stretch of one line that the reader tagged.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Tagged {
+pub(crate) struct ReaderMention {
     /// Index into the lines.
     pub(crate) line: usize,
     /// Bytes of the line's text, on borders of characters; `start` < `end`.
     pub(crate) start: usize,
     pub(crate) end: usize,
-    pub(crate) layer: Layer,
-    /// One of [`Labels::kinds`] of the layer.
+    pub(crate) layer: LabelLayer,
+    /// One of [`ReaderLabels::kinds`] of the layer.
     pub(crate) kind: Arc<str>,
     /// Mean over its tokens of the probability of the chosen label (0.0–1.0).
     pub(crate) probability: f32,
     /// Of names and clauses.
-    pub(crate) attributes: Option<Attributes>,
+    pub(crate) attributes: Option<AttributeScores>,
 }
 
 /// A loaded reader. Cheap to clone: the model is shared.
 #[derive(Clone)]
-pub struct Reader {
-    inner: Arc<Inner>,
+pub struct ClinicalReader {
+    inner: Arc<LoadedReader>,
 }
 
-struct Inner {
+struct LoadedReader {
     version: String,
-    form: Form,
-    tokenizer: Tokenizer,
-    network: Network,
+    form: ReaderMetadata,
+    tokenizer: PieceTokenizer,
+    network: EncoderNetwork,
 }
 
 /// The reader of the program.
 #[cfg(feature = "builtin-reader")]
 static BUILTIN: &[u8] = include_bytes!("../../../../models/reader.safetensors");
 
-impl Reader {
+impl ClinicalReader {
     /// The reader of the program (models/README.md): loaded once per process, shared by all who read.
     ///
     /// # Errors
@@ -86,7 +86,7 @@ impl Reader {
     pub fn builtin() -> Result<Self, ReaderError> {
         #[cfg(feature = "builtin-reader")]
         {
-            static SHARED: OnceLock<Result<Reader, ReaderError>> = OnceLock::new();
+            static SHARED: OnceLock<Result<ClinicalReader, ReaderError>> = OnceLock::new();
             SHARED.get_or_init(|| Self::from_bytes(Cow::Borrowed(BUILTIN))).clone()
         }
         #[cfg(not(feature = "builtin-reader"))]
@@ -106,30 +106,30 @@ impl Reader {
         let mut version = hex::encode(digest::digest(&digest::SHA256, &bytes));
         version.truncate(VERSION_DIGITS);
         let file = TensorFile::parse(bytes)?;
-        let form = Form::load(&file)?;
-        let tokenizer = Tokenizer::load(&file, &form)?;
-        let network = Network::load(&file, &form, tokenizer.len())?;
-        Ok(Self { inner: Arc::new(Inner { version, form, tokenizer, network }) })
+        let form = ReaderMetadata::load(&file)?;
+        let tokenizer = PieceTokenizer::load(&file, &form)?;
+        let network = EncoderNetwork::load(&file, &form, tokenizer.len())?;
+        Ok(Self { inner: Arc::new(LoadedReader { version, form, tokenizer, network }) })
     }
 
-    /// What tells it from another one: the beginning of its file's SHA-256.
+    /// What distinguishes it from another one: the beginning of its file's SHA-256.
     pub(crate) fn version(&self) -> &str {
         &self.inner.version
     }
 
     /// What the reader's labels are called.
     #[cfg(test)]
-    pub(crate) fn labels(&self) -> &Labels {
+    pub(crate) fn labels(&self) -> &ReaderLabels {
         &self.inner.form.labels
     }
 
     /// Reads the lines of one document. Lines see those around them. Takes time in proportion to the number of words:
     /// give it a thread that may block.
-    pub(crate) fn read(&self, lines: &[Line<'_>]) -> Opinion {
-        let Inner { form, tokenizer, network, .. } = &*self.inner;
+    pub(crate) fn read(&self, lines: &[ReaderLine<'_>]) -> ReaderPredictions {
+        let LoadedReader { form, tokenizer, network, .. } = &*self.inner;
         let (tokens, places) = tokenizer.tokens(lines);
-        let (mut ids, mut room) = (Vec::with_capacity(form.window), Room::default());
-        let mut opinion = Opinion::new(lines.len(), &form.labels, &network.columns);
+        let (mut ids, mut room) = (Vec::with_capacity(form.window), NetworkBuffers::default());
+        let mut predictions = ReaderPredictions::new(lines.len(), &form.labels, &network.columns);
         let mut line = 0;
         for window in windows::windows(&places, form.window, form.context) {
             ids.clear();
@@ -148,10 +148,10 @@ impl Reader {
                 let end = places[line].end.min(window.labelled.end);
                 let width = network.columns.width;
                 let rows = &logits[(at - window.labelled.start) * width..(end - window.labelled.start) * width];
-                opinion.hear(line, &tokens[at..end], rows);
+                predictions.add_window(line, &tokens[at..end], rows);
                 at = end;
             }
         }
-        opinion.settle()
+        predictions.finish()
     }
 }

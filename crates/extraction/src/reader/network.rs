@@ -1,13 +1,13 @@
 //! The encoder and its heads: what is loaded, and the computation. Layers are those of BERT: attention over all tokens
-//! of the window, then two products with a gate between them, each with its input added and normalised behind it.
+//! of the window, then two products with a gate between them, each with its input added and normalised after it.
 
 use std::ops::Range;
 
 use half::f16;
 use safetensors::tensor::Dtype;
 
-use super::form::Form;
-use super::{Labels, Layer, ReaderError};
+use super::metadata::ReaderMetadata;
+use super::{LabelLayer, ReaderError, ReaderLabels};
 use anamnesis_neural::codes::Codes;
 use anamnesis_neural::file::{TensorError, TensorFile};
 use anamnesis_neural::layers::{self, Norm};
@@ -19,30 +19,30 @@ const EPSILON: f32 = 1e-12;
 const BLOCK: usize = 32;
 
 /// Weights and what is added to their product.
-struct Dense {
+struct DenseLayer {
     codes: Codes,
     bias: Vec<f32>,
 }
 
 /// All heads side by side, so that they are one product.
-struct Heads {
+struct OutputHeads {
     matrix: Matrix,
     bias: Vec<f32>,
 }
 
-struct Block {
+struct EncoderBlock {
     /// Queries, keys and values side by side.
-    attend: Dense,
-    out: Dense,
+    attend: DenseLayer,
+    out: DenseLayer,
     first: Norm,
-    up: Dense,
-    down: Dense,
+    up: DenseLayer,
+    down: DenseLayer,
     second: Norm,
 }
 
 /// Which columns of the heads' product belong to what.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Columns {
+pub(super) struct LogitColumns {
     /// All of them: length of a row of logits.
     pub(crate) width: usize,
     /// Of each layer, its labels: outside, then begin and inside of each kind.
@@ -52,21 +52,21 @@ pub(super) struct Columns {
 }
 
 /// The loaded model: immutable, shared by all threads. Weights and piece table are held as in the file.
-pub(super) struct Network {
+pub(super) struct EncoderNetwork {
     width: usize,
     heads: usize,
-    table: Table,
+    table: PieceEmbeddings,
     /// Added to each token by its place in the window: window × width.
     position: Vec<f32>,
     norm: Norm,
-    blocks: Vec<Block>,
-    labels: Heads,
-    pub(super) columns: Columns,
+    blocks: Vec<EncoderBlock>,
+    labels: OutputHeads,
+    pub(super) columns: LogitColumns,
 }
 
 /// Room for the numbers of one window, used for all of a document.
 #[derive(Default)]
-pub(super) struct Room {
+pub(super) struct NetworkBuffers {
     tokens: Vec<f32>,
     attend: Vec<f32>,
     scores: Vec<f32>,
@@ -75,9 +75,9 @@ pub(super) struct Room {
     logits: Vec<f32>,
 }
 
-impl Network {
+impl EncoderNetwork {
     /// `pieces`: how many ids the tokens may have.
-    pub(super) fn load(file: &TensorFile, form: &Form, pieces: usize) -> Result<Self, ReaderError> {
+    pub(super) fn load(file: &TensorFile, form: &ReaderMetadata, pieces: usize) -> Result<Self, ReaderError> {
         let (position, shape) = file.floats("position")?;
         let width = match *shape {
             [rows, width] if rows == form.window => width,
@@ -94,7 +94,7 @@ impl Network {
         Ok(Self {
             width,
             heads: form.heads,
-            table: Table::load(file, pieces, width)?,
+            table: PieceEmbeddings::load(file, pieces, width)?,
             position,
             norm: norm(file, "embed", width)?,
             blocks: (0..form.layers).map(|layer| block(file, layer, width)).collect::<Result<_, _>>()?,
@@ -103,9 +103,9 @@ impl Network {
         })
     }
 
-    /// Logits of the tokens `labelled` (indices into `ids`), one row of [`Columns::width`] each. `ids`: at most a
+    /// Logits of the tokens `labelled` (indices into `ids`), one row of [`LogitColumns::width`] each. `ids`: at most a
     /// window, begin and end among them, each below the number of pieces.
-    pub(super) fn logits<'a>(&self, ids: &[u32], labelled: Range<usize>, room: &'a mut Room) -> &'a [f32] {
+    pub(super) fn logits<'a>(&self, ids: &[u32], labelled: Range<usize>, room: &'a mut NetworkBuffers) -> &'a [f32] {
         room.tokens.resize(ids.len() * self.width, 0.0);
         let rows = room.tokens.chunks_exact_mut(self.width).zip(self.position.chunks_exact(self.width));
         for (&id, (row, position)) in ids.iter().zip(rows) {
@@ -123,8 +123,8 @@ impl Network {
         logits
     }
 
-    fn layer(&self, block: &Block, room: &mut Room) {
-        let Room { tokens, attend, scores, mixed, inner, .. } = room;
+    fn layer(&self, block: &EncoderBlock, room: &mut NetworkBuffers) {
+        let NetworkBuffers { tokens, attend, scores, mixed, inner, .. } = room;
         let rows = tokens.len() / self.width;
         fill(attend, &block.attend.bias, rows);
         block.attend.codes.add_product(tokens, attend);
@@ -154,7 +154,7 @@ impl Network {
     }
 }
 
-impl Dense {
+impl DenseLayer {
     /// A layer of i8 codes, one scale an output.
     fn load(file: &TensorFile, name: &str, inputs: usize, outputs: usize) -> Result<Self, TensorError> {
         let codes = file.shaped(name, Dtype::I8, &[outputs, inputs])?;
@@ -183,33 +183,33 @@ fn norm(file: &TensorFile, name: &str, width: usize) -> Result<Norm, TensorError
     Ok(Norm { gain, bias, epsilon: EPSILON })
 }
 
-fn block(file: &TensorFile, layer: usize, width: usize) -> Result<Block, ReaderError> {
+fn block(file: &TensorFile, layer: usize, width: usize) -> Result<EncoderBlock, ReaderError> {
     let name = |part: &str| format!("layer.{layer}.{part}");
     let up = name("up");
     let inner = match *file.raw(&up, Dtype::I8)?.1 {
         [inner, _] if inner > 0 => inner,
         _ => return Err(TensorError::Shape(up).into()),
     };
-    Ok(Block {
-        attend: Dense::load(file, &name("qkv"), width, 3 * width)?,
-        out: Dense::load(file, &name("out"), width, width)?,
+    Ok(EncoderBlock {
+        attend: DenseLayer::load(file, &name("qkv"), width, 3 * width)?,
+        out: DenseLayer::load(file, &name("out"), width, width)?,
         first: norm(file, &name("norm1"), width)?,
-        up: Dense::load(file, &up, width, inner)?,
-        down: Dense::load(file, &name("down"), inner, width)?,
+        up: DenseLayer::load(file, &up, width, inner)?,
+        down: DenseLayer::load(file, &name("down"), inner, width)?,
         second: norm(file, &name("norm2"), width)?,
     })
 }
 
-fn heads(file: &TensorFile, labels: &Labels, width: usize) -> Result<(Heads, Columns), TensorError> {
+fn heads(file: &TensorFile, labels: &ReaderLabels, width: usize) -> Result<(OutputHeads, LogitColumns), TensorError> {
     let mut parts = Vec::new();
-    let mut columns = Columns { width: 0, layers: Default::default(), attributes: Default::default() };
-    for layer in Layer::ALL {
+    let mut columns = LogitColumns { width: 0, layers: Default::default(), attributes: Default::default() };
+    for layer in LabelLayer::ALL {
         let count = 1 + 2 * labels.kinds(layer).len();
         parts.push((format!("head.{}", layer.letter()), count));
         columns.layers[layer as usize] = columns.width..columns.width + count;
         columns.width += count;
     }
-    for layer in Layer::ALL.into_iter().filter(|layer| layer.has_attributes()) {
+    for layer in LabelLayer::ALL.into_iter().filter(|layer| layer.has_attributes()) {
         let count = labels.attribute_values();
         parts.push((format!("head.a{}", layer.letter()), count));
         columns.attributes[layer as usize] = Some(columns.width..columns.width + count);
@@ -229,17 +229,17 @@ fn heads(file: &TensorFile, labels: &Labels, width: usize) -> Result<(Heads, Col
         }
         bias.extend(file.vector(&format!("{name}.bias"), count)?);
     }
-    Ok((Heads { matrix: Matrix { data, inputs: width, outputs }, bias }, columns))
+    Ok((OutputHeads { matrix: Matrix { data, inputs: width, outputs }, bias }, columns))
 }
 
 /// The vector of each piece: 4-bit codes, a scale for every [`BLOCK`] of them.
-struct Table {
+struct PieceEmbeddings {
     codes: Vec<u8>,
     scale: Vec<f16>,
     width: usize,
 }
 
-impl Table {
+impl PieceEmbeddings {
     fn load(file: &TensorFile, pieces: usize, width: usize) -> Result<Self, TensorError> {
         let codes = file.shaped("table.codes", Dtype::U8, &[pieces, width / 2])?.to_vec();
         let scale = file.halves("table.scale", &[pieces, width / BLOCK])?;

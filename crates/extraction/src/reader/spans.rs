@@ -2,21 +2,21 @@
 
 use std::ops::Range;
 
-use super::network::Columns;
-use super::tokens::Token;
-use super::{Attributes, Labels, Layer, Tagged};
+use super::network::LogitColumns;
+use super::tokens::PieceToken;
+use super::{AttributeScores, LabelLayer, ReaderLabels, ReaderMention};
 use anamnesis_neural::layers;
 
 /// The labelled tokens of one line within one window, with a row of logits each.
-pub(super) struct Labelled<'a> {
+pub(super) struct LabelledTokens<'a> {
     pub(crate) line: usize,
-    pub(crate) tokens: &'a [Token],
+    pub(crate) tokens: &'a [PieceToken],
     /// tokens × width, row-major.
     pub(crate) logits: &'a [f32],
 }
 
 /// What a run of tokens was labelled as.
-struct Run {
+struct LabelRun {
     tokens: Range<usize>,
     kind: usize,
     /// Sum of the probabilities of the chosen labels.
@@ -24,26 +24,31 @@ struct Run {
 }
 
 /// Adds the spans of all layers to `out`.
-pub(super) fn spans(part: &Labelled<'_>, columns: &Columns, labels: &Labels, out: &mut Vec<Tagged>) {
+pub(super) fn spans(
+    part: &LabelledTokens<'_>,
+    columns: &LogitColumns,
+    labels: &ReaderLabels,
+    out: &mut Vec<ReaderMention>,
+) {
     let mut row = Vec::new();
-    for layer in Layer::ALL {
+    for layer in LabelLayer::ALL {
         for run in runs(part, columns, &columns.layers[layer as usize], &mut row) {
             let (start, end) = (part.tokens[run.tokens.start].start, part.tokens[run.tokens.end - 1].end);
-            let attributes = columns.attributes[layer as usize].clone().map(|place| Attributes {
+            let attributes = columns.attributes[layer as usize].clone().map(|place| AttributeScores {
                 groups: labels.groups.clone(),
                 shares: mean_shares(rows(part, columns.width, run.tokens.clone(), &place), place.len(), labels),
             });
             let probability = run.sum / run.tokens.len() as f32;
             let kind = labels.kinds(layer)[run.kind].clone();
-            out.push(Tagged { line: part.line, start, end, layer, kind, probability, attributes });
+            out.push(ReaderMention { line: part.line, start, end, layer, kind, probability, attributes });
         }
     }
 }
 
-/// Label 0 is outside; 1 + 2k begins the kind k and 2 + 2k goes on with it, or begins it behind anything else. A mark
+/// Label 0 is outside; 1 + 2k begins the kind k and 2 + 2k goes on with it, or begins it after anything else. A mark
 /// is no text: it belongs to no run.
-fn runs(part: &Labelled<'_>, columns: &Columns, place: &Range<usize>, row: &mut Vec<f32>) -> Vec<Run> {
-    let mut runs: Vec<Run> = Vec::new();
+fn runs(part: &LabelledTokens<'_>, columns: &LogitColumns, place: &Range<usize>, row: &mut Vec<f32>) -> Vec<LabelRun> {
+    let mut runs: Vec<LabelRun> = Vec::new();
     // Whether the last run may go on.
     let mut open = false;
     for (at, token) in part.tokens.iter().enumerate() {
@@ -62,7 +67,7 @@ fn runs(part: &Labelled<'_>, columns: &Columns, place: &Range<usize>, row: &mut 
                 run.tokens.end = at + 1;
                 run.sum += row[label];
             }
-            _ => runs.push(Run { tokens: at..at + 1, kind, sum: row[label] }),
+            _ => runs.push(LabelRun { tokens: at..at + 1, kind, sum: row[label] }),
         }
         open = true;
     }
@@ -70,12 +75,12 @@ fn runs(part: &Labelled<'_>, columns: &Columns, place: &Range<usize>, row: &mut 
 }
 
 /// The attributes' logits of a run, row by row.
-fn rows(part: &Labelled<'_>, width: usize, tokens: Range<usize>, place: &Range<usize>) -> Vec<Vec<f32>> {
+fn rows(part: &LabelledTokens<'_>, width: usize, tokens: Range<usize>, place: &Range<usize>) -> Vec<Vec<f32>> {
     tokens.map(|at| part.logits[at * width..][place.clone()].to_vec()).collect()
 }
 
 /// Mean over rows of logits of the probabilities of each group's values. `rows`: at least one, `width` long each.
-pub(super) fn mean_shares(rows: Vec<Vec<f32>>, width: usize, labels: &Labels) -> Vec<f32> {
+pub(super) fn mean_shares(rows: Vec<Vec<f32>>, width: usize, labels: &ReaderLabels) -> Vec<f32> {
     let count = rows.len() as f32;
     let mut mean = vec![0.0; width];
     for mut row in rows {

@@ -12,7 +12,7 @@ use super::*;
 use anamnesis_neural::file::TensorError;
 
 #[derive(serde::Deserialize)]
-struct Reference {
+struct ReaderReference {
     lines: Vec<ReferenceLine>,
     tokens: Vec<Vec<(u32, usize, usize)>>,
     windows: Vec<ReferenceWindow>,
@@ -49,9 +49,9 @@ fn data(file: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/reader").join(file)
 }
 
-fn tiny() -> &'static Reader {
-    static SHARED: OnceLock<Reader> = OnceLock::new();
-    SHARED.get_or_init(|| Reader::open(&data("tiny.safetensors")).unwrap())
+fn tiny() -> &'static ClinicalReader {
+    static SHARED: OnceLock<ClinicalReader> = OnceLock::new();
+    SHARED.get_or_init(|| ClinicalReader::open(&data("tiny.safetensors")).unwrap())
 }
 
 fn tiny_bytes() -> Vec<u8> {
@@ -64,18 +64,18 @@ const NEAR: f32 = 0.1;
 const NEAR_ON_AVERAGE: f32 = 0.01;
 
 /// The reader and what is expected of it: the random one of the repository, or the one that the environment names.
-fn expected() -> (Reader, Reference) {
+fn expected() -> (ClinicalReader, ReaderReference) {
     let named = |key| std::env::var_os(key).map(PathBuf::from);
     let (model, reference) = match (named("READER_MODEL"), named("READER_REFERENCE")) {
         (Some(model), Some(reference)) => (model, reference),
         _ => (data("tiny.safetensors"), data("tiny.json")),
     };
     let reference = serde_json::from_slice(&std::fs::read(reference).unwrap()).unwrap();
-    (Reader::open(&model).unwrap(), reference)
+    (ClinicalReader::open(&model).unwrap(), reference)
 }
 
-fn lines(reference: &Reference) -> Vec<Line<'_>> {
-    reference.lines.iter().map(|line| Line { speaker: line.speaker, text: &line.text }).collect()
+fn lines(reference: &ReaderReference) -> Vec<ReaderLine<'_>> {
+    reference.lines.iter().map(|line| ReaderLine { speaker: line.speaker, text: &line.text }).collect()
 }
 
 #[test]
@@ -92,11 +92,11 @@ fn lines_are_cut_into_the_pieces_and_bytes_of_the_reference() {
 #[test]
 fn windows_and_logits_are_those_of_the_reference() {
     let (reader, reference) = expected();
-    let Inner { form, tokenizer, network, .. } = &*reader.inner;
+    let LoadedReader { form, tokenizer, network, .. } = &*reader.inner;
     let (tokens, places) = tokenizer.tokens(&lines(&reference));
     let windows = windows(&places, form.window, form.context);
     assert_eq!(windows.len(), reference.windows.len());
-    let mut room = Room::default();
+    let mut room = NetworkBuffers::default();
     for (window, expected) in windows.into_iter().zip(&reference.windows) {
         let inside = tokens[window.seen.clone()].iter().map(|token| token.id);
         let ids: Vec<u32> = [form.begin].into_iter().chain(inside).chain([form.end]).collect();
@@ -146,11 +146,11 @@ fn labels_are_called_what_the_file_calls_them() {
     let labels = tiny().labels();
     let kinds = |layer| labels.kinds(layer).iter().map(|kind| &**kind).collect::<Vec<_>>();
     assert_eq!(
-        Layer::ALL.map(kinds),
+        LabelLayer::ALL.map(kinds),
         [vec!["illness", "drug"], vec!["wish"], vec!["dose", "date"], vec!["name", "other"]]
     );
     let tagged = tiny()
-        .read(&[Line { speaker: None, text: "Dolor de cabeza desde ayer; quiere dejar de fumar" }])
+        .read(&[ReaderLine { speaker: None, text: "Dolor de cabeza desde ayer; quiere dejar de fumar" }])
         .spans()
         .to_vec();
     let attributes = tagged.iter().find_map(|tag| tag.attributes.as_ref()).unwrap();
@@ -164,7 +164,7 @@ fn labels_are_called_what_the_file_calls_them() {
 #[test]
 fn no_line_an_empty_line_and_a_line_of_blanks_have_no_span() {
     assert_eq!(tiny().read(&[]).spans().to_vec(), []);
-    let blank = |text| Line { speaker: Some(Speaker::Patient), text };
+    let blank = |text| ReaderLine { speaker: Some(Speaker::Patient), text };
     assert_eq!(tiny().read(&[blank(""), blank(" \t\u{a0}\u{2028}\u{1f}"), blank("")]).spans().to_vec(), []);
     let tagged =
         tiny().read(&[blank(""), blank("dolor de cabeza desde ayer por la noche"), blank("")]).spans().to_vec();
@@ -172,12 +172,12 @@ fn no_line_an_empty_line_and_a_line_of_blanks_have_no_span() {
 }
 
 /// What holds of spans whatever the text is.
-fn hold(lines: &[Line<'_>], tagged: &[Tagged]) {
+fn hold(lines: &[ReaderLine<'_>], tagged: &[ReaderMention]) {
     for tag in tagged {
         let text = lines[tag.line].text.get(tag.start..tag.end).expect("a span lies on borders of characters");
         assert!(!text.is_empty());
         assert!(tag.probability > 0.0 && tag.probability <= 1.0 + 1e-5);
-        for (_, shares) in tag.attributes.iter().flat_map(Attributes::iter) {
+        for (_, shares) in tag.attributes.iter().flat_map(AttributeScores::iter) {
             assert!((shares.iter().sum::<f32>() - 1.0).abs() < 1e-4);
         }
     }
@@ -188,7 +188,8 @@ fn hold(lines: &[Line<'_>], tagged: &[Tagged]) {
 fn a_line_of_ten_thousand_words_is_read_to_its_end() {
     let long = "dolor de cabeza ñ 😕 ".repeat(2_000);
     let word = "ﬁx".repeat(3_000);
-    let lines = [Line { speaker: Some(Speaker::Clinician), text: &long }, Line { speaker: None, text: &word }];
+    let lines =
+        [ReaderLine { speaker: Some(Speaker::Clinician), text: &long }, ReaderLine { speaker: None, text: &word }];
     let tagged = tiny().read(&lines).spans().to_vec();
     hold(&lines, &tagged);
     let last = |line| tagged.iter().filter(|tag| tag.line == line).map(|tag| tag.end).max().unwrap();
@@ -214,8 +215,8 @@ fn every_token_is_labelled_once_and_no_window_is_too_long() {
 
 #[test]
 fn a_file_that_is_no_reader_is_told_by_what_is_wrong_with_it() {
-    let open = |bytes: Vec<u8>| Reader::from_bytes(Cow::Owned(bytes)).err();
-    let missing = Reader::open(&data("none.safetensors")).err();
+    let open = |bytes: Vec<u8>| ClinicalReader::from_bytes(Cow::Owned(bytes)).err();
+    let missing = ClinicalReader::open(&data("none.safetensors")).err();
     assert_eq!(missing, Some(ReaderError::Unreadable(std::io::ErrorKind::NotFound)));
     assert_eq!(open(b"no model".to_vec()), Some(TensorError::Container.into()));
     assert_eq!(open(b"\x02\0\0\0\0\0\0\0{}".to_vec()), Some(ReaderError::Metadata("layers")));
@@ -251,9 +252,9 @@ fn a_file_that_is_no_reader_is_told_by_what_is_wrong_with_it() {
 #[test]
 fn the_time_that_a_named_reader_takes_is_told() {
     let Some(model) = std::env::var_os("READER_MODEL") else { return };
-    let reader = Reader::open(model.as_ref()).unwrap();
+    let reader = ClinicalReader::open(model.as_ref()).unwrap();
     let text = "Paciente que refiere dolor de cabeza desde hace tres días; toma ibuprofeno 600 mg cada 8 horas.";
-    let lines = vec![Line { speaker: None, text }; 2048 / text.len()];
+    let lines = vec![ReaderLine { speaker: None, text }; 2048 / text.len()];
     for _ in 0..3 {
         let start = std::time::Instant::now();
         let spans = reader.read(&lines).spans().len();
@@ -269,8 +270,8 @@ proptest! {
         texts in proptest::collection::vec(prop_oneof![any::<String>(), "[ a-zñ☐ﬁ½\u{0}-\u{20}😕|.,0-9]{0,80}"], 0..6)
     ) {
         let speakers = [None, Some(Speaker::Patient), Some(Speaker::Unknown)];
-        let lines: Vec<Line<'_>> =
-            texts.iter().zip(speakers.iter().cycle()).map(|(text, speaker)| Line { speaker: *speaker, text }).collect();
+        let lines: Vec<ReaderLine<'_>> =
+            texts.iter().zip(speakers.iter().cycle()).map(|(text, speaker)| ReaderLine { speaker: *speaker, text }).collect();
         hold(&lines, tiny().read(&lines).spans());
     }
 
@@ -278,8 +279,8 @@ proptest! {
     fn a_file_with_changed_bytes_is_refused_or_read_without_a_panic(at in 0usize..49_000, byte in any::<u8>()) {
         let mut bytes = tiny_bytes();
         bytes[at] = byte;
-        if let Ok(reader) = Reader::from_bytes(Cow::Owned(bytes)) {
-            let lines = [Line { speaker: None, text: "Dolor de cabeza desde ayer" }];
+        if let Ok(reader) = ClinicalReader::from_bytes(Cow::Owned(bytes)) {
+            let lines = [ReaderLine { speaker: None, text: "Dolor de cabeza desde ayer" }];
             for tag in reader.read(&lines).spans() {
                 prop_assert!(lines[0].text.get(tag.start..tag.end).is_some());
             }

@@ -4,26 +4,26 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use super::form::Form;
-use super::{Line, ReaderError};
+use super::metadata::ReaderMetadata;
+use super::{ReaderError, ReaderLine};
 use anamnesis_neural::file::{TensorError, TensorFile};
 use anamnesis_neural::pieces::{Cut, Pieces, Step};
 use anamnesis_text::Speaker;
 
 /// SentencePiece's sign for the space before a word.
 const SPACE: char = '▁';
-/// What the model was trained to find before a line, by who speaks; the last is that of a line that nobody speaks.
+/// What the model was trained to find before a line, by who speaks; the last is that of a line that no one speaks.
 const MARKS: [&str; 6] = ["P:", "C:", "F:", "A:", "U:", "|"];
 
 /// A piece and the bytes of its line that it stands for. The mark of the speaker stands for none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Token {
+pub(crate) struct PieceToken {
     pub(crate) id: u32,
     pub(crate) start: usize,
     pub(crate) end: usize,
 }
 
-impl Token {
+impl PieceToken {
     pub(super) fn is_mark(self) -> bool {
         self.start == self.end
     }
@@ -31,7 +31,7 @@ impl Token {
 
 /// Room for the work on one word, used for all of a document.
 #[derive(Default)]
-struct Room {
+struct TokenizerBuffers {
     normal: String,
     /// Of each byte of `normal`, the character of the word that it comes from.
     places: Vec<(usize, usize)>,
@@ -39,7 +39,7 @@ struct Room {
     cuts: Vec<Cut>,
 }
 
-pub(super) struct Tokenizer {
+pub(super) struct PieceTokenizer {
     pieces: Pieces,
     /// Characters that are written otherwise, in order, and where each one's replacement ends in `to`.
     from: Vec<char>,
@@ -48,8 +48,8 @@ pub(super) struct Tokenizer {
     marks: [Vec<u32>; 6],
 }
 
-impl Tokenizer {
-    pub(super) fn load(file: &TensorFile, form: &Form) -> Result<Self, ReaderError> {
+impl PieceTokenizer {
+    pub(super) fn load(file: &TensorFile, form: &ReaderMetadata) -> Result<Self, ReaderError> {
         let texts = file.texts("pieces")?;
         let control = [form.begin, form.end, form.pad, form.unknown];
         for (key, id) in ["bos", "eos", "pad", "unknown"].into_iter().zip(control) {
@@ -74,7 +74,7 @@ impl Tokenizer {
         let mut tokenizer = Self { pieces, from, ends, to, marks: Default::default() };
         tokenizer.marks = MARKS.map(|mark| {
             let mut tokens = Vec::new();
-            tokenizer.cut(mark, &mut Room::default(), &mut tokens);
+            tokenizer.cut(mark, &mut TokenizerBuffers::default(), &mut tokens);
             tokens.iter().map(|token| token.id).collect()
         });
         Ok(tokenizer)
@@ -85,14 +85,14 @@ impl Tokenizer {
         self.pieces.len()
     }
 
-    /// The tokens of all lines, one line after the other, each behind its speaker's mark; and where each line's are.
-    pub(super) fn tokens(&self, lines: &[Line<'_>]) -> (Vec<Token>, Vec<Range<usize>>) {
+    /// The tokens of all lines, one line after the other, each after its speaker's mark; and where each line's are.
+    pub(super) fn tokens(&self, lines: &[ReaderLine<'_>]) -> (Vec<PieceToken>, Vec<Range<usize>>) {
         let mut tokens = Vec::with_capacity(lines.iter().map(|line| line.text.len() / 3 + 4).sum());
         let mut places = Vec::with_capacity(lines.len());
-        let mut room = Room::default();
+        let mut room = TokenizerBuffers::default();
         for line in lines {
             let start = tokens.len();
-            tokens.extend(self.mark(line.speaker).iter().map(|&id| Token { id, start: 0, end: 0 }));
+            tokens.extend(self.mark(line.speaker).iter().map(|&id| PieceToken { id, start: 0, end: 0 }));
             self.cut(line.text, &mut room, &mut tokens);
             places.push(start..tokens.len());
         }
@@ -111,7 +111,7 @@ impl Tokenizer {
         &self.marks[at]
     }
 
-    fn cut(&self, text: &str, room: &mut Room, out: &mut Vec<Token>) {
+    fn cut(&self, text: &str, room: &mut TokenizerBuffers, out: &mut Vec<PieceToken>) {
         let mut at = 0;
         for word in text.split(is_space) {
             if !word.is_empty() {
@@ -124,7 +124,7 @@ impl Tokenizer {
     }
 
     /// The tokens of one word that begins at byte `at` of its line.
-    fn word(&self, word: &str, at: usize, room: &mut Room, out: &mut Vec<Token>) {
+    fn word(&self, word: &str, at: usize, room: &mut TokenizerBuffers, out: &mut Vec<PieceToken>) {
         room.normal.clear();
         room.places.clear();
         let first = word.chars().next().map_or(0, char::len_utf8);
@@ -144,13 +144,13 @@ impl Tokenizer {
         for cut in &room.cuts {
             // What normalisation leaves out at a word's end belongs to its last piece.
             let end = if cut.end == room.normal.len() { word.len() } else { room.places[cut.end - 1].1 };
-            out.push(Token { id: cut.id, start: at + room.places[from].0, end: at + end });
+            out.push(PieceToken { id: cut.id, start: at + room.places[from].0, end: at + end });
             from = cut.end;
         }
     }
 }
 
-impl Room {
+impl TokenizerBuffers {
     fn push(&mut self, char: char, place: (usize, usize)) {
         self.normal.push(char);
         self.places.resize(self.normal.len(), place);

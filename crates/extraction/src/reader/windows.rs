@@ -5,14 +5,14 @@ use std::ops::Range;
 
 /// Tokens seen and tokens labelled, as ranges over all tokens of the document.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Window {
+pub(super) struct TokenWindow {
     pub(crate) seen: Range<usize>,
     pub(crate) labelled: Range<usize>,
 }
 
 /// Cuts a document into windows of at most `size` tokens, begin and end among them. Lines stay whole where they fit;
 /// each token is labelled once. `lines` follow each other without a gap.
-pub(super) fn windows(lines: &[Range<usize>], size: usize, context: usize) -> Vec<Window> {
+pub(super) fn windows(lines: &[Range<usize>], size: usize, context: usize) -> Vec<TokenWindow> {
     // Begin and end of the text take a place each.
     let room = size - 2;
     let longest = room - context;
@@ -31,7 +31,7 @@ pub(super) fn windows(lines: &[Range<usize>], size: usize, context: usize) -> Ve
         let end = units[next - 1].end;
         // Of the line that comes next, as much as there is room for.
         let outlook = units.get(next).map_or(end, |unit| unit.end.min(from + room));
-        windows.push(Window { seen: from..outlook, labelled: first.start..end });
+        windows.push(TokenWindow { seen: from..outlook, labelled: first.start..end });
         at = next;
     }
     windows

@@ -7,7 +7,7 @@ use anamnesis_text::{Document, Language};
 static EXTRACTOR: std::sync::LazyLock<Extractor> = std::sync::LazyLock::new(Extractor::builtin);
 
 /// What is affirmed and what is denied of the patient, each class once.
-fn heard(document: &Document) -> (Vec<RiskClass>, Vec<RiskClass>) {
+fn risks_in(document: &Document) -> (Vec<RiskClass>, Vec<RiskClass>) {
     let found = EXTRACTOR.extract(&ExtractionInput::of(document)).risk;
     let of = |denied: bool| {
         let own = found.iter().filter(|risk| risk.denied == denied && risk.experiencer == Experiencer::Patient);
@@ -20,11 +20,11 @@ fn heard(document: &Document) -> (Vec<RiskClass>, Vec<RiskClass>) {
 
 fn asked(question: &str, answer: &str) -> (Vec<RiskClass>, Vec<RiskClass>) {
     let turns = [(Speaker::Clinician, question, None), (Speaker::Patient, answer, None)];
-    heard(&Document::dialogue(turns, Language::Unknown))
+    risks_in(&Document::dialogue(turns, Language::Unknown))
 }
 
 fn noted(text: &str) -> (Vec<RiskClass>, Vec<RiskClass>) {
-    heard(&Document::plain(text, Language::Unknown))
+    risks_in(&Document::plain(text, Language::Unknown))
 }
 
 #[test]

@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use crate::reading::Reading;
+use crate::tokenized::TokenizedText;
 
 /// Words of a clause at most: a longer one is evidence of nothing in particular.
 const LONGEST: usize = 48;
@@ -13,10 +13,10 @@ const LONGEST: usize = 48;
 const LABEL: usize = 5;
 
 /// The clauses of a sentence, in order; together they hold every word of it.
-pub(super) fn clauses(reading: &Reading<'_>, sentence: &Range<usize>) -> Vec<Range<usize>> {
+pub(super) fn clauses(reading: &TokenizedText<'_>, sentence: &Range<usize>) -> Vec<Range<usize>> {
     let mut out = Vec::new();
     let mut start = sentence.start;
-    let lines = Lines::of(reading, sentence);
+    let lines = LineLengths::of(reading, sentence);
     for word in sentence.clone() {
         if word > start && (begins(reading, start, word) || lines.ends_before(reading, word) || word - start >= LONGEST)
         {
@@ -31,27 +31,27 @@ pub(super) fn clauses(reading: &Reading<'_>, sentence: &Range<usize>) -> Vec<Ran
 }
 
 /// The clause that holds a word.
-pub(crate) fn clause_of(reading: &Reading<'_>, sentence: &Range<usize>, word: usize) -> Range<usize> {
+pub(crate) fn clause_of(reading: &TokenizedText<'_>, sentence: &Range<usize>, word: usize) -> Range<usize> {
     let found = clauses(reading, sentence).into_iter().find(|clause| clause.contains(&word));
     found.unwrap_or_else(|| sentence.clone())
 }
 
 /// The lines of a sentence that runs over several: of a wrapped text all but the last are about as long as the longest; a
 /// shorter one was ended by will.
-struct Lines {
+struct LineLengths {
     longest: usize,
 }
 
 /// Bytes by which a line that was only wrapped may be shorter than the longest.
 const RAGGED: usize = 18;
 
-impl Lines {
-    fn of(reading: &Reading<'_>, sentence: &Range<usize>) -> Self {
+impl LineLengths {
+    fn of(reading: &TokenizedText<'_>, sentence: &Range<usize>) -> Self {
         let text = reading.source(sentence).of(reading.text);
         Self { longest: text.lines().map(str::len).max().unwrap_or(0) }
     }
 
-    fn ends_before(&self, reading: &Reading<'_>, word: usize) -> bool {
+    fn ends_before(&self, reading: &TokenizedText<'_>, word: usize) -> bool {
         let before = reading.words[word - 1].source.end;
         let broken = reading.begins_line(word);
         let line =
@@ -64,7 +64,7 @@ impl Lines {
 const WRAPPED: usize = 140;
 
 /// Whether a clause begins at a word.
-fn begins(reading: &Reading<'_>, start: usize, word: usize) -> bool {
+fn begins(reading: &TokenizedText<'_>, start: usize, word: usize) -> bool {
     let before = reading.word(word - 1);
     if ends(before) || before == "(" && !matches!(reading.word(word), "-" | "+" | "–" | "−") {
         return true;
@@ -98,7 +98,7 @@ fn denies(word: &str) -> bool {
 }
 
 /// Words with which a statement begins, in notes and dictations.
-fn opens(reading: &Reading<'_>, word: usize) -> bool {
+fn opens(reading: &TokenizedText<'_>, word: usize) -> bool {
     let next = reading.word(word + 1);
     match reading.word(word) {
         "niega" | "niegan" | "nego" | "denies" | "denied" | "refiere" | "refirio" | "comenta" | "admite"
@@ -137,12 +137,12 @@ fn is_participle(word: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::phrasebook::Builder;
+    use crate::phrase_trie::TrieBuilder;
     use anamnesis_text::{Document, Language};
 
     fn cut(text: &str) -> Vec<String> {
         let document = Document::plain(text, Language::Unknown);
-        let reading = Reading::new(&document, &Builder::default().build());
+        let reading = TokenizedText::new(&document, &TrieBuilder::default().build());
         let sentences = reading.sentences.iter().flat_map(|sentence| clauses(&reading, &sentence.words));
         sentences.map(|clause| reading.source(&clause).of(text).to_owned()).collect()
     }

@@ -1,15 +1,20 @@
 //! Figures of speech: "voy a matar a mi hermano si vuelve a tocar mis cosas, jaja", "I was so embarrassed I wanted to die". A laugh makes
-//! a threat without a weapon a joke; nobody's laugh makes a joke of the wish to end one's own life.
+//! a threat without a weapon a joke; no one's laugh makes a joke of the wish to end one's own life.
 
 use std::ops::Range;
 
-use super::Words;
+use super::RiskPhrase;
 use crate::RiskClass;
-use crate::reading::Reading;
+use crate::tokenized::TokenizedText;
 use anamnesis_core::document::DocumentType;
 
 /// Whether words of risk are a joke or a figure of speech where they stand.
-pub(super) fn is_figurative(reading: &Reading<'_>, index: usize, kind: Option<DocumentType>, found: &Words) -> bool {
+pub(super) fn is_figurative(
+    reading: &TokenizedText<'_>,
+    index: usize,
+    kind: Option<DocumentType>,
+    found: &RiskPhrase,
+) -> bool {
     let sentence = &reading.sentences[index];
     let around = match kind {
         Some(DocumentType::ChatMessage) => index.saturating_sub(1)..(index + 2).min(reading.sentences.len()),
@@ -51,7 +56,7 @@ fn laughs(word: &str) -> bool {
 }
 
 /// "Not literally", "jk", "es broma".
-fn is_not_meant(reading: &Reading<'_>, at: usize) -> bool {
+fn is_not_meant(reading: &TokenizedText<'_>, at: usize) -> bool {
     let denied = at > 0 && matches!(reading.word(at - 1), "no" | "not" | "n't")
         || at > 1 && matches!(reading.word(at - 2), "no" | "not");
     match reading.word(at) {
@@ -63,7 +68,7 @@ fn is_not_meant(reading: &Reading<'_>, at: usize) -> bool {
 }
 
 /// A weapon, a plan, or the word that it is meant.
-fn is_serious(reading: &Reading<'_>, at: usize) -> bool {
+fn is_serious(reading: &TokenizedText<'_>, at: usize) -> bool {
     let word = reading.word(at);
     let negated = at > 0 && matches!(reading.word(at - 1), "no" | "not" | "n't" | "es");
     matches!(
@@ -89,7 +94,7 @@ fn is_serious(reading: &Reading<'_>, at: usize) -> bool {
 }
 
 /// "So embarrassed I wanted to die", "qué vergüenza, me quería morir".
-fn is_embarrassed(reading: &Reading<'_>, sentence: &Range<usize>) -> bool {
+fn is_embarrassed(reading: &TokenizedText<'_>, sentence: &Range<usize>) -> bool {
     sentence.clone().any(|at| {
         let word = reading.word(at);
         matches!(word, "embarrassed" | "embarrassing" | "mortified" | "mortifying" | "cringe")

@@ -3,13 +3,13 @@
 use std::ops::Range;
 
 use super::answers::one_name;
-use super::denied::whose_history;
-use super::heard::{Heard, Settled};
-use super::topics::{Topic, Topics};
-use super::words::Words;
+use super::candidates::{ResolvedWords, RiskCandidate};
+use super::class_denials::experiencer_of_history;
+use super::cue_words::RiskCueWords;
+use super::topics::{RiskTopic, RiskTopics};
+use crate::analysis::AnalyzedDocument;
 use crate::dialogue::Polarity;
-use crate::scene::Scene;
-use crate::structure::{Mark, Ticked};
+use crate::structure::{BoxMark, CheckboxAnswer};
 use crate::{Experiencer, RiskClass};
 
 /// Lines around an empty box in which a marked one shows that the list was filled in.
@@ -17,29 +17,29 @@ const LIST: usize = 4;
 /// Words of a line that are kept as evidence.
 const LONGEST: usize = 56;
 
-pub(super) struct Forms<'a> {
-    pub(crate) topics: &'a Topics,
-    pub(crate) words: &'a Words,
+pub(super) struct RiskForms<'a> {
+    pub(crate) topics: &'a RiskTopics,
+    pub(crate) words: &'a RiskCueWords,
     pub(crate) spoken_of: &'a [bool],
 }
 
-impl Forms<'_> {
-    pub(crate) fn find(&self, scene: &Scene<'_>, out: &mut Vec<Heard>, settled: &mut Settled) {
-        for (index, sentence) in scene.reading.sentences.iter().enumerate() {
-            if let Some((words, points)) = self.words.score(scene.reading, sentence.words.clone()) {
+impl RiskForms<'_> {
+    pub(crate) fn find(&self, doc: &AnalyzedDocument<'_>, out: &mut Vec<RiskCandidate>, settled: &mut ResolvedWords) {
+        for (index, sentence) in doc.reading.sentences.iter().enumerate() {
+            if let Some((words, points)) = self.words.score(doc.reading, sentence.words.clone()) {
                 settled.words.push(words.clone());
                 let (class, experiencer) = (RiskClass::PassiveIdeation, Experiencer::Patient);
                 let core = words.clone();
-                out.push(Heard { class, denied: points == 0, words, core, experiencer, confirmed: None });
+                out.push(RiskCandidate { class, denied: points == 0, words, core, experiencer, confirmed: None });
             }
-            let boxes = scene.structure.boxes(index);
+            let boxes = doc.structure.boxes(index);
             for (place, ticked) in boxes.iter().enumerate() {
-                let label = self.label(scene, index, ticked);
-                let mut topics = self.named(scene, label.clone());
+                let label = self.label(doc, index, ticked);
+                let mut topics = self.named(doc, label.clone());
                 if topics.is_empty() {
                     continue;
                 }
-                if ticked.mark == Mark::Past {
+                if ticked.mark == BoxMark::Past {
                     // What is over is a history of acts; a thought of years ago is no danger of today.
                     topics.retain(|topic| {
                         matches!(topic.class, RiskClass::AttemptHistory | RiskClass::SelfHarm | RiskClass::Abuse)
@@ -47,43 +47,42 @@ impl Forms<'_> {
                 }
                 settled.words.push(label.clone());
                 let end = boxes.get(place + 1).map_or(usize::MAX, |next| next.label.start.max(label.end));
-                let line = self.line(scene, index, label.start, end);
-                if let Some(denied) = self.marked(scene, index, ticked) {
-                    self.hear(scene, &topics, denied, line, out);
+                let line = self.line(doc, index, label.start, end);
+                if let Some(denied) = self.marked(doc, index, ticked) {
+                    self.add(doc, &topics, denied, line, out);
                 }
             }
             if boxes.is_empty()
-                && let Some((denied, label)) = letter(scene, &sentence.words)
+                && let Some((denied, label)) = letter(doc, &sentence.words)
             {
-                let topics = self.named(scene, label.clone());
+                let topics = self.named(doc, label.clone());
                 if !topics.is_empty() {
                     settled.words.push(label.clone());
-                    let line = self.line(scene, index, sentence.words.start, usize::MAX);
-                    self.hear(scene, &topics, denied, line, out);
+                    let line = self.line(doc, index, sentence.words.start, usize::MAX);
+                    self.add(doc, &topics, denied, line, out);
                 }
             }
         }
     }
 
     /// The words that a box speaks of: where it begins its sentence, what stands before it on the same line.
-    fn label(&self, scene: &Scene<'_>, index: usize, ticked: &Ticked) -> Range<usize> {
-        let sentences = &scene.reading.sentences;
-        let Some(before) = index.checked_sub(1).filter(|_| !ticked.label.clone().any(|word| is_word(scene, word)))
-        else {
+    fn label(&self, doc: &AnalyzedDocument<'_>, index: usize, ticked: &CheckboxAnswer) -> Range<usize> {
+        let sentences = &doc.reading.sentences;
+        let Some(before) = index.checked_sub(1).filter(|_| !ticked.label.clone().any(|word| is_word(doc, word))) else {
             return ticked.label.clone();
         };
-        let gap = scene.text().get(sentences[before].span.end..sentences[index].span.start).unwrap_or("\n");
+        let gap = doc.text().get(sentences[before].span.end..sentences[index].span.start).unwrap_or("\n");
         if gap.contains('\n') { ticked.label.clone() } else { sentences[before].words.clone() }
     }
 
     /// What a label names: its first class, and others that are no part of it.
-    fn named(&self, scene: &Scene<'_>, label: Range<usize>) -> Vec<Topic> {
+    fn named(&self, doc: &AnalyzedDocument<'_>, label: Range<usize>) -> Vec<RiskTopic> {
         if label.is_empty() {
             return Vec::new();
         }
-        let mut out: Vec<Topic> = Vec::new();
-        for topic in self.topics.find(scene.reading, label.clone(), self.spoken_of) {
-            let topic = self.words.turned(scene.reading, &label, topic);
+        let mut out: Vec<RiskTopic> = Vec::new();
+        for topic in self.topics.find(doc.reading, label.clone(), self.spoken_of) {
+            let topic = self.words.turned(doc.reading, &label, topic);
             if !out.iter().any(|known| known.class == topic.class) {
                 out.push(topic);
             }
@@ -93,45 +92,45 @@ impl Forms<'_> {
     }
 
     /// Whether a box denies its label; `None` where nothing is said.
-    fn marked(&self, scene: &Scene<'_>, index: usize, ticked: &Ticked) -> Option<bool> {
+    fn marked(&self, doc: &AnalyzedDocument<'_>, index: usize, ticked: &CheckboxAnswer) -> Option<bool> {
         match ticked.mark {
-            Mark::Yes | Mark::Past => Some(false),
-            Mark::No => Some(true),
-            Mark::Empty => match self.scale(scene, index, ticked) {
+            BoxMark::Yes | BoxMark::Past => Some(false),
+            BoxMark::No => Some(true),
+            BoxMark::Empty => match self.scale(doc, index, ticked) {
                 Some(polarity) => Some(polarity == Polarity::No),
-                None => self.left_out(scene, index, ticked).then_some(true),
+                None => self.left_out(doc, index, ticked).then_some(true),
             },
         }
     }
 
     /// "Thought of harming myself: [ ] often [x] sometimes [ ] never".
-    fn scale(&self, scene: &Scene<'_>, index: usize, ticked: &Ticked) -> Option<Polarity> {
-        let boxes = scene.structure.boxes(index);
-        let marked = boxes.iter().find(|other| other.mark == Mark::Yes && other.cue.start >= ticked.cue.start)?;
-        let behind = marked.cue.end..(marked.cue.end + 3).min(scene.reading.sentences[index].words.end);
-        Some(self.words.answer(scene.reading, &[behind])?.0).filter(|polarity| *polarity != Polarity::Other)
+    fn scale(&self, doc: &AnalyzedDocument<'_>, index: usize, ticked: &CheckboxAnswer) -> Option<Polarity> {
+        let boxes = doc.structure.boxes(index);
+        let marked = boxes.iter().find(|other| other.mark == BoxMark::Yes && other.cue.start >= ticked.cue.start)?;
+        let after = marked.cue.end..(marked.cue.end + 3).min(doc.reading.sentences[index].words.end);
+        Some(self.words.answer(doc.reading, &[after])?.0).filter(|polarity| *polarity != Polarity::Other)
     }
 
     /// An empty box of a list in which others are marked: what was not marked was not endorsed. A pair for yes and no that is
     /// empty was not answered.
-    fn left_out(&self, scene: &Scene<'_>, index: usize, ticked: &Ticked) -> bool {
-        let answers = |word: usize| matches!(scene.reading.word(word), "yes" | "si" | "no" | "y" | "n");
+    fn left_out(&self, doc: &AnalyzedDocument<'_>, index: usize, ticked: &CheckboxAnswer) -> bool {
+        let answers = |word: usize| matches!(doc.reading.word(word), "yes" | "si" | "no" | "y" | "n");
         let pair = answers(ticked.cue.end) || ticked.cue.start.checked_sub(1).is_some_and(answers);
-        let around = index.saturating_sub(LIST)..(index + LIST + 1).min(scene.reading.sentences.len());
-        let alone = |other: &Ticked| {
+        let around = index.saturating_sub(LIST)..(index + LIST + 1).min(doc.reading.sentences.len());
+        let alone = |other: &CheckboxAnswer| {
             let answered = answers(other.cue.end) || other.cue.start.checked_sub(1).is_some_and(answers);
-            other.mark == Mark::Yes && !answered && !other.label.is_empty()
+            other.mark == BoxMark::Yes && !answered && !other.label.is_empty()
         };
-        !pair && around.into_iter().any(|line| scene.structure.boxes(line).iter().any(alone))
+        !pair && around.into_iter().any(|line| doc.structure.boxes(line).iter().any(alone))
     }
 
-    /// A label with what stands behind it on its line, to the next label.
-    fn line(&self, scene: &Scene<'_>, index: usize, start: usize, end: usize) -> Range<usize> {
-        let sentences = &scene.reading.sentences;
+    /// A label with what comes after it on its line, to the next label.
+    fn line(&self, doc: &AnalyzedDocument<'_>, index: usize, start: usize, end: usize) -> Range<usize> {
+        let sentences = &doc.reading.sentences;
         let mut last = index;
         // "¿Cuándo?" ends a sentence and not its line.
         while let Some(next) = sentences.get(last + 1) {
-            let gap = scene.text().get(sentences[last].span.end..next.span.start).unwrap_or("\n");
+            let gap = doc.text().get(sentences[last].span.end..next.span.start).unwrap_or("\n");
             if gap.contains('\n') || next.words.start >= end {
                 break;
             }
@@ -140,25 +139,32 @@ impl Forms<'_> {
         start..sentences[last].words.end.min(end).min(start + LONGEST)
     }
 
-    fn hear(&self, scene: &Scene<'_>, topics: &[Topic], denied: bool, words: Range<usize>, out: &mut Vec<Heard>) {
+    fn add(
+        &self,
+        doc: &AnalyzedDocument<'_>,
+        topics: &[RiskTopic],
+        denied: bool,
+        words: Range<usize>,
+        out: &mut Vec<RiskCandidate>,
+    ) {
         for topic in topics {
             let answer = if denied { Polarity::No } else { Polarity::Yes };
             let Some(denied) = topic.denied_by(answer) else { continue };
             let core = topic.words.clone();
-            let (class, experiencer) = whose_history(scene, &words, topic);
-            out.push(Heard { class, denied, words: words.clone(), core, experiencer, confirmed: None });
+            let (class, experiencer) = experiencer_of_history(doc, &words, topic);
+            out.push(RiskCandidate { class, denied, words: words.clone(), core, experiencer, confirmed: None });
         }
     }
 }
 
 /// Whether a word is one that names something, not the "yes" or "no" of a box.
-fn is_word(scene: &Scene<'_>, word: usize) -> bool {
-    !scene.reading.words[word].punctuation && !matches!(scene.reading.word(word), "yes" | "no" | "si" | "y" | "n" | "s")
+fn is_word(doc: &AnalyzedDocument<'_>, word: usize) -> bool {
+    !doc.reading.words[word].punctuation && !matches!(doc.reading.word(word), "yes" | "no" | "si" | "y" | "n" | "s")
 }
 
 /// "[N] Thoughts of …", "(Y) Guns in home": the letter that answers, and its label.
-fn letter(scene: &Scene<'_>, sentence: &Range<usize>) -> Option<(bool, Range<usize>)> {
-    let word = |at: usize| scene.reading.word(sentence.start + at);
+fn letter(doc: &AnalyzedDocument<'_>, sentence: &Range<usize>) -> Option<(bool, Range<usize>)> {
+    let word = |at: usize| doc.reading.word(sentence.start + at);
     let bullet = usize::from(matches!(word(0), "-" | "*" | "•"));
     let framed = matches!((word(bullet), word(bullet + 2)), ("[", "]") | ("(", ")"));
     let denied = match word(bullet + 1) {

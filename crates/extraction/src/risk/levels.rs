@@ -1,35 +1,35 @@
-//! How soon somebody must look (docs/risk.md): from the class, whether it is past, what else the document says, and who heard it.
+//! How soon a person must look (docs/risk.md): from the class, whether it is past, what else the document says, and what found it.
 
 use std::ops::Range;
 
-use super::past::{is_past, says_past, stopped_long_ago};
-use crate::dates::Direction;
-use crate::scene::Scene;
+use super::temporality::{is_past, says_past, stopped_long_ago};
+use crate::analysis::AnalyzedDocument;
+use crate::dates::DateDirection;
 use crate::{Experiencer, Risk, RiskClass, RiskLevel, Temporality};
 use anamnesis_core::fact_date::FactDate;
 use anamnesis_text::Span;
 
-/// Bytes behind a passage in which its date may stand, on the same line.
-const BEHIND: usize = 60;
+/// Bytes after a passage in which its date may stand, on the same line.
+const AFTER: usize = 60;
 /// The same before it.
 const BEFORE: usize = 40;
 /// Words of a sentence that says little but when.
 const ALONE: usize = 5;
 
 /// Gives findings their dates, their time and their levels.
-pub(super) fn grade(scene: &Scene<'_>, found: &mut [Risk]) {
+pub(super) fn grade(doc: &AnalyzedDocument<'_>, found: &mut [Risk]) {
     for risk in found.iter_mut() {
-        risk.at = date(scene, risk.span);
-        let words = scene.reading.words_at(risk.span);
+        risk.at = date(doc, risk.span);
+        let words = doc.reading.words_at(risk.span);
         let own = risk.denied && risk.experiencer == Experiencer::Patient && risk.class == RiskClass::SelfHarm;
-        if own && stopped_long_ago(scene, &words) {
+        if own && stopped_long_ago(doc, &words) {
             (risk.denied, risk.temporality) = (false, Temporality::Historical);
         }
-        if is_past(scene, risk, &words) {
+        if is_past(doc, risk, &words) {
             risk.temporality = Temporality::Historical;
         }
         if risk.experiencer == Experiencer::Family {
-            risk.relation = relation(scene, &words);
+            risk.relation = relation(doc, &words);
         }
     }
     let current = |risk: &Risk, classes: &[RiskClass]| {
@@ -43,13 +43,13 @@ pub(super) fn grade(scene: &Scene<'_>, found: &mut [Risk]) {
     let acts = found.iter().any(|risk| current(risk, &[PlanOrMeans, AttemptHistory]));
     let more = found.iter().any(|risk| current(risk, &[ActiveIdeation, PlanOrMeans, AttemptHistory, SelfHarm]));
     for risk in found.iter_mut() {
-        let words = scene.reading.words_at(risk.span);
-        let (armed, over) = (is_armed(scene, &words), risk.at.is_some() || says_past(scene, &words));
-        risk.level = level(risk, Beside { wishes, acts, more, armed, over });
+        let words = doc.reading.words_at(risk.span);
+        let (armed, over) = (is_armed(doc, &words), risk.at.is_some() || says_past(doc, &words));
+        risk.level = level(risk, NearbyEvidence { wishes, acts, more, armed, over });
     }
 }
 
-/// Takes away denials of one kind of abuse or self-harm where another is told of now: "hits her", "sexual violence: no".
+/// Takes away denials of one kind of abuse or self-harm where another is spoken of now: "hits her", "sexual violence: no".
 pub(super) fn drop_contradicted(found: &mut Vec<Risk>) {
     let tells = |class: RiskClass| {
         found.iter().any(|risk| {
@@ -59,16 +59,16 @@ pub(super) fn drop_contradicted(found: &mut Vec<Risk>) {
                 && risk.class == class
         })
     };
-    let told = [RiskClass::Abuse, RiskClass::SelfHarm].map(|class| (class, tells(class)));
+    let stated = [RiskClass::Abuse, RiskClass::SelfHarm].map(|class| (class, tells(class)));
     found.retain(|risk| {
         let own = risk.denied && risk.experiencer == Experiencer::Patient;
-        !(own && told.contains(&(risk.class, true)))
+        !(own && stated.contains(&(risk.class, true)))
     });
 }
 
-/// What the document says beside a finding.
+/// What the document says next to a finding.
 #[derive(Clone, Copy)]
-struct Beside {
+struct NearbyEvidence {
     wishes: bool,
     acts: bool,
     more: bool,
@@ -77,13 +77,13 @@ struct Beside {
     over: bool,
 }
 
-fn level(risk: &Risk, beside: Beside) -> RiskLevel {
+fn level(risk: &Risk, nearby: NearbyEvidence) -> RiskLevel {
     if risk.denied {
         return RiskLevel::None;
     }
-    // Nobody is called for another's past, for the patient's own, or for what the ear alone heard.
+    // No one is called for another's past, for the patient's own, or for what the classifier alone found.
     let past = risk.temporality == Temporality::Historical;
-    if risk.learned.is_some() || risk.experiencer != Experiencer::Patient || past && beside.over {
+    if risk.learned.is_some() || risk.experiencer != Experiencer::Patient || past && nearby.over {
         return RiskLevel::Low;
     }
     if past {
@@ -91,37 +91,37 @@ fn level(risk: &Risk, beside: Beside) -> RiskLevel {
         return if risk.class == RiskClass::AttemptHistory { RiskLevel::Medium } else { RiskLevel::Low };
     }
     let high = match risk.class {
-        RiskClass::PlanOrMeans => beside.wishes,
-        RiskClass::ActiveIdeation => beside.acts,
+        RiskClass::PlanOrMeans => nearby.wishes,
+        RiskClass::ActiveIdeation => nearby.acts,
         RiskClass::AttemptHistory => true,
-        RiskClass::HarmToOthers | RiskClass::Abuse => beside.armed,
+        RiskClass::HarmToOthers | RiskClass::Abuse => nearby.armed,
         RiskClass::SelfHarm => false,
-        RiskClass::PassiveIdeation => return if beside.more { RiskLevel::Medium } else { RiskLevel::Low },
+        RiskClass::PassiveIdeation => return if nearby.more { RiskLevel::Medium } else { RiskLevel::Low },
     };
     if high { RiskLevel::High } else { RiskLevel::Medium }
 }
 
-/// The date that a passage says, or that stands right behind or before it on its line, or alone in the sentence beside it.
-fn date(scene: &Scene<'_>, passage: Span) -> Option<FactDate> {
-    let today = scene.input.today?;
-    let dated = scene.input.dates.iter().filter_map(|mention| {
-        let nearness = nearness(scene, passage, mention.span)?;
-        let date = mention.said.resolve(today, Direction::Back).filter(|date| date.day <= today)?;
+/// The date that a passage says, or that stands right after or before it on its line, or alone in the sentence next to it.
+fn date(doc: &AnalyzedDocument<'_>, passage: Span) -> Option<FactDate> {
+    let today = doc.input.today?;
+    let dated = doc.input.dates.iter().filter_map(|mention| {
+        let nearness = nearness(doc, passage, mention.span)?;
+        let date = mention.said.resolve(today, DateDirection::Back).filter(|date| date.day <= today)?;
         Some((nearness, date))
     });
     dated.min_by_key(|(nearness, _)| *nearness).map(|(_, date)| date)
 }
 
 /// How near a date stands to a passage, 0 within it; `None` where it dates something else.
-fn nearness(scene: &Scene<'_>, passage: Span, span: Span) -> Option<usize> {
+fn nearness(doc: &AnalyzedDocument<'_>, passage: Span, span: Span) -> Option<usize> {
     if passage.overlaps(&span) {
         return Some(0);
     }
     let ends = ['\n', '.', ';', '?', '!'];
-    let between = |from: usize, to: usize| scene.text().get(from..to).unwrap_or("\n");
+    let between = |from: usize, to: usize| doc.text().get(from..to).unwrap_or("\n");
     if span.start >= passage.end {
         let gap = between(passage.end, span.start);
-        if gap.len() <= BEHIND && !gap.contains(ends) {
+        if gap.len() <= AFTER && !gap.contains(ends) {
             return Some(1);
         }
     } else {
@@ -131,31 +131,31 @@ fn nearness(scene: &Scene<'_>, passage: Span, span: Span) -> Option<usize> {
             return Some(2);
         }
     }
-    stands_alone_beside(scene, passage, span).then_some(3)
+    is_alone_in_passage(doc, passage, span).then_some(3)
 }
 
-/// "El jueves pasado. Me subí a la azotea.": a sentence beside the passage, of the same speaker, that says little but when.
-fn stands_alone_beside(scene: &Scene<'_>, passage: Span, span: Span) -> bool {
-    let reading = scene.reading;
+/// "El jueves pasado. Me subí a la azotea.": a sentence next to the passage, of the same speaker, that says little but when.
+fn is_alone_in_passage(doc: &AnalyzedDocument<'_>, passage: Span, span: Span) -> bool {
+    let reading = doc.reading;
     let words = reading.words_at(passage);
     let (first, last) = (reading.sentence_of(words.start), reading.sentence_of(words.end.saturating_sub(1)));
     let here = reading.sentence_of(reading.words_at(span).start);
     if here + 1 != first && here != last + 1 {
         return false;
     }
-    let (own, beside) = (&reading.sentences[first.min(last)], &reading.sentences[here]);
+    let (own, nearby) = (&reading.sentences[first.min(last)], &reading.sentences[here]);
     let line = passage.start.min(span.start)..passage.end.max(span.end);
-    let same_line = own.turn.is_some() && own.turn == beside.turn
-        || own.turn.is_none() && scene.text().get(line).is_some_and(|text| !text.contains('\n'));
-    let spoken = beside.words.clone().filter(|word| !reading.words[*word].punctuation).count();
-    same_line && own.speaker == beside.speaker && spoken <= ALONE
+    let same_line = own.turn.is_some() && own.turn == nearby.turn
+        || own.turn.is_none() && doc.text().get(line).is_some_and(|text| !text.contains('\n'));
+    let spoken = nearby.words.clone().filter(|word| !reading.words[*word].punctuation).count();
+    same_line && own.speaker == nearby.speaker && spoken <= ALONE
 }
 
 /// A weapon, a poison or fire in a threat.
-fn is_armed(scene: &Scene<'_>, words: &Range<usize>) -> bool {
+fn is_armed(doc: &AnalyzedDocument<'_>, words: &Range<usize>) -> bool {
     words.clone().any(|word| {
         matches!(
-            scene.reading.word(word),
+            doc.reading.word(word),
             "knife"
                 | "gun"
                 | "pistol"
@@ -190,9 +190,9 @@ fn is_armed(scene: &Scene<'_>, words: &Range<usize>) -> bool {
 }
 
 /// The relative that a passage names, in English.
-fn relation(scene: &Scene<'_>, words: &Range<usize>) -> Option<&'static str> {
+fn relation(doc: &AnalyzedDocument<'_>, words: &Range<usize>) -> Option<&'static str> {
     words.clone().find_map(|word| {
-        let word = scene.reading.word(word);
+        let word = doc.reading.word(word);
         Some(match word.strip_suffix('s').unwrap_or(word) {
             "mother" | "mom" | "mum" | "mam" | "madre" | "mama" => "mother",
             "father" | "dad" | "padre" | "papa" => "father",

@@ -1,65 +1,65 @@
 //! Words of risk: ideation, plans and means, attempts, self-harm, harm to others, abuse. A denial is kept as a denial;
-//! what somebody else did or said of themselves is not the patient's risk.
+//! what another person did or said of themselves is not the patient's risk.
 
 mod answers;
-mod asking;
+mod candidates;
+mod cessation;
+mod class_denials;
+pub mod classifier;
 mod clauses;
-mod denials;
-mod denied;
-mod ended;
-mod fields;
+mod cue_words;
+mod experiencer;
+mod family_history;
 mod figurative;
+mod form_fields;
 mod forms;
-mod heard;
-mod kin;
-pub mod learned;
+mod hypothetical;
 mod levels;
-mod oneself;
-mod parts;
-mod past;
+mod negation;
 mod patterns;
+mod question_wording;
+mod reader_findings;
 mod replies;
-mod screens;
-mod tagged;
-mod taken_back;
-mod thought;
+mod retractions;
+mod screening_answers;
+mod self_directed;
+mod semantic_roles;
+mod slots;
+mod temporality;
 mod topics;
-mod unsaid;
-mod whom;
-mod whose;
-mod words;
+mod unasserted;
 
 use std::ops::Range;
 
-use answers::Answers;
+use answers::RiskAnswers;
+use candidates::{ResolvedWords, RiskCandidate};
+use class_denials::ClassDenials;
+use classifier::{RiskClassifier, RuleContext, RuleHits};
 pub(super) use clauses::clause_of;
-use denials::{denied_as_subject, denied_behind, denied_itself, nobody_does, noted_answer, wish_denied};
-use denied::Denials;
-use forms::Forms;
-use heard::{Heard, Settled};
-use learned::{Ear, Heeds, Ruled};
-use oneself::{is_done_to_oneself, keep_more_than_the_wish};
-use patterns::Patterns;
-use screens::Screens;
-use topics::Topics;
-use whose::{Whose, is_relative};
+use experiencer::{RiskExperiencerRules, is_relative};
+use forms::RiskForms;
+use negation::{denied_as_subject, denied_itself, is_denied_after, is_done_by_nobody, noted_answer, wish_denied};
+use patterns::RiskPatterns;
+use screening_answers::ScreeningRules;
+use self_directed::{is_done_to_oneself, keep_more_than_the_wish};
+use topics::RiskTopics;
 
-use super::careful::Careful;
-use super::context::tells_more;
+use super::analysis::AnalyzedDocument;
+use super::assertion::continues_after_answer;
 use super::dialogue::Polarity;
-use super::matcher::Matcher;
-use super::phrasebook::Builder;
-use super::reading::{Reading, Sentence};
-use super::scene::Scene;
+use super::fusion::ReaderFusion;
+use super::matcher::PhraseMatcher;
+use super::phrase_trie::TrieBuilder;
+use super::tokenized::{TextSentence, TokenizedText};
 use super::{Experiencer, Risk, RiskClass};
 use anamnesis_text::Speaker;
 
-/// Log odds of the ear from which it confirms what a phrase found in a document, and below which it refutes even plain words.
+/// Log odds of the classifier from which it confirms what a phrase found in a document, and below which it refutes even plain words.
 const CONFIRMED: f32 = -0.5;
 const DOUBTED: f32 = -4.0;
 
-/// Words behind words of risk within which a denial still means them.
-const DENIAL_BEHIND: usize = 3;
+/// Words after words of risk within which a denial still means them.
+const DENIAL_AFTER: usize = 3;
 
 pub(super) const FILES: [&str; 8] = [
     include_str!("../lexicon/risk.tsv"),
@@ -69,43 +69,43 @@ pub(super) const FILES: [&str; 8] = [
     patterns::WORDS[3],
     patterns::PATTERNS,
     topics::FILE,
-    words::FILE,
+    cue_words::FILE,
 ];
 
 /// A row of the list: `None` for what only looks like risk.
 #[derive(Clone, Copy)]
-struct Row {
+struct RiskListRow {
     class: Option<RiskClass>,
     /// The words say "me" or "I": they are the speaker's own.
     own: bool,
 }
 
 /// Words of risk in a sentence.
-struct Words {
+struct RiskPhrase {
     class: RiskClass,
     own: bool,
     words: Range<usize>,
     /// The words that a denial must reach: what would be done.
     core: Range<usize>,
-    /// So plain that the ear need not confirm it.
+    /// So plain that the classifier need not confirm it.
     sure: bool,
-    /// Said beside talk of dying that is often denied: only a denial of its own denies it.
-    beside: bool,
+    /// Said next to talk of dying that is often denied: only a denial of its own denies it.
+    nearby: bool,
 }
 
 pub(crate) struct RiskRules {
-    rows: Vec<Row>,
-    matcher: Matcher,
-    patterns: Patterns,
-    whose: Whose,
-    screens: Screens,
-    topics: Topics,
-    around: words::Words,
-    ear: Option<Ear>,
+    rows: Vec<RiskListRow>,
+    matcher: PhraseMatcher,
+    patterns: RiskPatterns,
+    experiencer_rules: RiskExperiencerRules,
+    screens: ScreeningRules,
+    topics: RiskTopics,
+    around: cue_words::RiskCueWords,
+    classifier: Option<RiskClassifier>,
 }
 
 impl RiskRules {
-    pub(crate) fn builtin(book: &mut Builder) -> Self {
+    pub(crate) fn builtin(trie: &mut TrieBuilder) -> Self {
         let mut rows = Vec::new();
         let mut phrases = Vec::new();
         for line in FILES[0].lines().filter(|line| !line.starts_with('#')) {
@@ -115,49 +115,49 @@ impl RiskRules {
             };
             let index = u32::try_from(rows.len()).unwrap_or(u32::MAX);
             phrases.extend(words.split('|').map(|phrase| (phrase.trim(), index)));
-            rows.push(Row { class: RiskClass::from_code(class), own: person == "1" });
+            rows.push(RiskListRow { class: RiskClass::from_code(class), own: person == "1" });
         }
         Self {
-            matcher: Matcher::new(book, phrases),
+            matcher: PhraseMatcher::new(trie, phrases),
             rows,
-            patterns: Patterns::builtin(book),
-            whose: Whose::builtin(book),
-            screens: Screens::builtin(book),
-            topics: Topics::builtin(book),
-            around: words::Words::builtin(book),
-            ear: Ear::builtin(),
+            patterns: RiskPatterns::builtin(trie),
+            experiencer_rules: RiskExperiencerRules::builtin(trie),
+            screens: ScreeningRules::builtin(trie),
+            topics: RiskTopics::builtin(trie),
+            around: cue_words::RiskCueWords::builtin(trie),
+            classifier: RiskClassifier::builtin(),
         }
     }
 
-    pub(super) fn hear_with(&mut self, ear: Ear) {
-        self.ear = Some(ear);
+    pub(super) fn set_classifier(&mut self, classifier: RiskClassifier) {
+        self.classifier = Some(classifier);
     }
 
-    pub(crate) fn find(&self, scene: &Scene<'_>, careful: Option<&Careful>) -> Vec<Risk> {
-        let (said, ruled) = self.said(scene);
-        let (mut heard, mut settled) = (Vec::new(), Settled::default());
-        let spoken_of = self.topics.spoken_of(scene.reading);
+    pub(crate) fn find(&self, doc: &AnalyzedDocument<'_>, fusion: Option<&ReaderFusion>) -> Vec<Risk> {
+        let (said, rule_hits) = self.said(doc);
+        let (mut candidates, mut settled) = (Vec::new(), ResolvedWords::default());
+        let spoken_of = self.topics.spoken_of(doc.reading);
         let (topics, words) = (&self.topics, &self.around);
-        Forms { topics, words, spoken_of: &spoken_of }.find(scene, &mut heard, &mut settled);
-        fields::find(scene, topics, &spoken_of, &mut heard, &mut settled);
-        Answers { topics, words, spoken_of: &spoken_of }.find(scene, &mut heard, &mut settled);
-        unsaid::find(scene, topics, words, &spoken_of, &mut settled);
-        Denials { topics, words, spoken_of: &spoken_of }.find(scene, &mut heard, &mut settled);
-        kin::find(scene, words, &settled, &mut heard);
-        let said = self.confirmed(scene, said);
-        heard::add_said(scene, words, said, &settled, &mut heard);
-        taken_back::find(scene, words, &mut heard);
-        let mut out: Vec<Risk> = heard::folded(scene, heard);
-        if let Some(ear) = &self.ear {
-            let closed = settled.closed(scene, &out);
-            let cued = |sentence: &Sentence| self.around.is_cued(scene.reading, sentence.words.clone());
-            let cued: Vec<bool> = scene.reading.sentences.iter().map(cued).collect();
-            ear.find(scene, &Heeds { ruled: &ruled, closed: &closed, cued: &cued }, &mut out);
+        RiskForms { topics, words, spoken_of: &spoken_of }.find(doc, &mut candidates, &mut settled);
+        form_fields::find(doc, topics, &spoken_of, &mut candidates, &mut settled);
+        RiskAnswers { topics, words, spoken_of: &spoken_of }.find(doc, &mut candidates, &mut settled);
+        unasserted::find(doc, topics, words, &spoken_of, &mut settled);
+        ClassDenials { topics, words, spoken_of: &spoken_of }.find(doc, &mut candidates, &mut settled);
+        family_history::find(doc, words, &settled, &mut candidates);
+        let said = self.confirmed(doc, said);
+        candidates::add_said(doc, words, said, &settled, &mut candidates);
+        retractions::find(doc, words, &mut candidates);
+        let mut out: Vec<Risk> = candidates::folded(doc, candidates);
+        if let Some(classifier) = &self.classifier {
+            let closed = settled.closed(doc, &out);
+            let cued = |sentence: &TextSentence| self.around.is_cued(doc.reading, sentence.words.clone());
+            let cued: Vec<bool> = doc.reading.sentences.iter().map(cued).collect();
+            classifier.find(doc, &RuleContext { rule_hits: &rule_hits, closed: &closed, cued: &cued }, &mut out);
         }
-        if let Some(careful) = careful {
-            tagged::settle(scene, careful, &mut out);
+        if let Some(fusion) = fusion {
+            reader_findings::merge_reader_risks(doc, fusion, &mut out);
         }
-        levels::grade(scene, &mut out);
+        levels::grade(doc, &mut out);
         levels::drop_contradicted(&mut out);
         // The gravest first: what a reader must see, whatever came first in the text.
         out.sort_by_key(|risk| (risk.denied, risk.experiencer != Experiencer::Patient, gravity(risk.class), risk.span));
@@ -165,73 +165,75 @@ impl RiskRules {
         out
     }
 
-    /// What phrases found, with the ear's probability of it. In a document the ear must agree, or the words must name risk
+    /// What phrases found, with the classifier's probability of it. In a document it must agree, or the words must name risk
     /// plainly: phrases alone are right in one of two there.
-    fn confirmed(&self, scene: &Scene<'_>, said: Vec<Heard>) -> Vec<Heard> {
-        let Some(ear) = &self.ear else { return said };
-        let document = learned::is_document(scene.reading);
+    fn confirmed(&self, doc: &AnalyzedDocument<'_>, said: Vec<RiskCandidate>) -> Vec<RiskCandidate> {
+        let Some(classifier) = &self.classifier else { return said };
+        let document = classifier::is_document(doc.reading);
         let judged = said.into_iter().filter_map(|found| {
             if found.confirmed.is_some() {
                 return Some(found);
             }
-            let sentence = &scene.reading.sentences[scene.reading.sentence_of(found.words.start)];
-            let passage = Sentence { words: heard::passage(scene, &sentence.words, &found.words), ..sentence.clone() };
-            let odds = ear.odds(scene, &passage);
-            let plain = || self.around.is_cued(scene.reading, passage.words.clone());
-            // A short text is heard as it is, but for everyday words: "me tomé las pastillas".
+            let sentence = &doc.reading.sentences[doc.reading.sentence_of(found.words.start)];
+            let passage =
+                TextSentence { words: candidates::passage(doc, &sentence.words, &found.words), ..sentence.clone() };
+            let odds = classifier.odds(doc, &passage);
+            let plain = || self.around.is_cued(doc.reading, passage.words.clone());
+            // A short text is taken as it is, but for everyday words: "me tomé las pastillas".
             let kept = if document {
                 odds >= CONFIRMED || odds >= DOUBTED && plain()
             } else {
-                odds >= CONFIRMED || !is_plain_taking(scene, &found)
+                odds >= CONFIRMED || !is_plain_taking(doc, &found)
             };
-            let confirmed = Some(learned::probability(odds));
-            kept.then_some(Heard { confirmed, ..found })
+            let confirmed = Some(classifier::probability(odds));
+            kept.then_some(RiskCandidate { confirmed, ..found })
         });
         judged.collect()
     }
 
-    /// What the rules say of each sentence: what training and the ear look at.
-    pub(super) fn ruled(&self, scene: &Scene<'_>) -> Vec<Ruled> {
-        self.said(scene).1
+    /// What the rules say of each sentence: what training and the classifier look at.
+    pub(super) fn rule_hits(&self, doc: &AnalyzedDocument<'_>) -> Vec<RuleHits> {
+        self.said(doc).1
     }
 
     /// What phrases and patterns find, and in which sentences.
-    fn said(&self, scene: &Scene<'_>) -> (Vec<Heard>, Vec<Ruled>) {
-        let mut out: Vec<Heard> = Vec::new();
-        let mut ruled = vec![Ruled::default(); scene.reading.sentences.len()];
-        for (index, sentence) in scene.sentences() {
-            for words in self.words(scene, index, &sentence.words) {
-                let Some(risk) = self.risk(scene, index, &words) else {
+    fn said(&self, doc: &AnalyzedDocument<'_>) -> (Vec<RiskCandidate>, Vec<RuleHits>) {
+        let mut out: Vec<RiskCandidate> = Vec::new();
+        let mut rule_hits = vec![RuleHits::default(); doc.reading.sentences.len()];
+        for (index, sentence) in doc.sentences() {
+            for words in self.words(doc, index, &sentence.words) {
+                let Some(risk) = self.risk(doc, index, &words) else {
                     // "Asked about self-harm: says no, but cuts her thighs": the rest is said.
-                    ruled[index].only_asked |= !tells_more(scene.reading, words.words.end..sentence.words.end);
+                    rule_hits[index].only_asked |=
+                        !continues_after_answer(doc.reading, words.words.end..sentence.words.end);
                     continue;
                 };
                 let others = risk.experiencer != Experiencer::Patient;
-                ruled[index].own |= !risk.denied && !others;
-                ruled[index].denied |= risk.denied;
-                ruled[index].others |= others;
+                rule_hits[index].own |= !risk.denied && !others;
+                rule_hits[index].denied |= risk.denied;
+                rule_hits[index].others |= others;
                 out.push(risk);
             }
         }
-        (out, ruled)
+        (out, rule_hits)
     }
 
     /// Phrases and patterns of a sentence, without those that only look like risk.
-    fn words(&self, scene: &Scene<'_>, index: usize, sentence: &Range<usize>) -> Vec<Words> {
+    fn words(&self, doc: &AnalyzedDocument<'_>, index: usize, sentence: &Range<usize>) -> Vec<RiskPhrase> {
         let mut harmless: Vec<Range<usize>> = Vec::new();
-        let mut found = self.patterns.find(scene.reading, index);
+        let mut found = self.patterns.find(doc.reading, index);
         for word in sentence.clone() {
-            let Some(hit) = self.matcher.at(scene.reading, word) else { continue };
+            let Some(hit) = self.matcher.at(doc.reading, word) else { continue };
             let row = self.rows[hit.meaning as usize];
             match row.class {
                 None => harmless.push(hit.words),
                 Some(class) => {
                     let (core, own) = (hit.words.clone(), row.own);
-                    found.push(Words { class, own, core, words: hit.words, sure: false, beside: false })
+                    found.push(RiskPhrase { class, own, core, words: hit.words, sure: false, nearby: false })
                 }
             }
         }
-        found.retain(|words| !self.patterns.is_slip(scene.reading, index, words.class, &words.words));
+        found.retain(|words| !self.patterns.is_slip(doc.reading, index, words.class, &words.words));
         let overlaps = |a: &Range<usize>, b: &Range<usize>| a.start < b.end && b.start < a.end;
         // "I don't want to go on living with my in-laws": what closes the words goes on harmlessly.
         let closes = |other: &Range<usize>, words: &Range<usize>| {
@@ -240,31 +242,31 @@ impl RiskRules {
         found.retain(|words| {
             // "Quiero morir de la vergüenza": the plainest words are harmless where what goes on from them is.
             let goes_on = |o: &Range<usize>| overlaps(o, &words.core) && words.words.end < o.end;
-            // "Se suicidó" is of somebody who died; "attempted suicide two years ago" is not only of when.
+            // "Se suicidó" is of someone who died; "attempted suicide two years ago" is not only of when.
             let covers = |o: &Range<usize>| o.start <= words.core.start && words.core.end <= o.end;
             let attempt = words.class == RiskClass::AttemptHistory;
             let plain = |o: &Range<usize>| if attempt { covers(o) } else { goes_on(o) || closes(o, &words.words) };
             let any = |o: &Range<usize>| overlaps(o, &words.core) || closes(o, &words.words);
             !harmless.iter().any(|o| if words.sure { plain(o) } else { any(o) })
-                && !is_aimed_at_a_thing(scene, words)
-                && !is_done_to_oneself(scene, words)
-                && !whom::is_turned(scene.reading, sentence, words)
-                && !figurative::is_figurative(scene.reading, index, scene.input.document_type, words)
+                && !is_aimed_at_a_thing(doc, words)
+                && !is_done_to_oneself(doc, words)
+                && !semantic_roles::is_turned(doc.reading, sentence, words)
+                && !figurative::is_figurative(doc.reading, index, doc.input.document_type, words)
         });
         keep_more_than_the_wish(&mut found);
         // "I wish I was dead" holds "wish I was dead": one finding.
         found.sort_by_key(|words| (words.words.start, std::cmp::Reverse(words.words.end)));
-        let mut out: Vec<Words> = Vec::new();
+        let mut out: Vec<RiskPhrase> = Vec::new();
         for mut words in found {
             if words.class == RiskClass::AttemptHistory
-                && thought::is_only_thought(scene.reading, sentence, &words.words)
+                && hypothetical::is_only_thought(doc.reading, sentence, &words.words)
             {
                 words.class = RiskClass::PlanOrMeans;
             }
-            let inside = |known: &&Words| {
+            let inside = |known: &&RiskPhrase| {
                 known.class == words.class
                     && (known.sure || !words.sure)
-                    && (known.beside || !words.beside)
+                    && (known.nearby || !words.nearby)
                     && known.words.start <= words.words.start
                     && words.words.end <= known.words.end
             };
@@ -275,61 +277,60 @@ impl RiskRules {
         out
     }
 
-    fn risk(&self, scene: &Scene<'_>, index: usize, found: &Words) -> Option<Heard> {
-        let sentence = &scene.reading.sentences[index];
+    fn risk(&self, doc: &AnalyzedDocument<'_>, index: usize, found: &RiskPhrase) -> Option<RiskCandidate> {
+        let sentence = &doc.reading.sentences[index];
         let class = found.class;
-        let context = scene.contexts.of(scene.reading, &found.words);
+        let context = doc.scopes.of(doc.reading, &found.words);
         // A plan is denied only where its own first words are; anything else also where its core is.
-        // What a patient does is not denied by words far behind it: "… and says the bruises will go away".
-        let behind = if found.own { DENIAL_BEHIND } else { usize::MAX };
-        let reached =
-            |words: &Range<usize>| scene.contexts.denied_within(scene.reading, words, found.words.end, behind);
+        // What a patient does is not denied by words far after it: "… and says the bruises will go away".
+        let after = if found.own { DENIAL_AFTER } else { usize::MAX };
+        let reached = |words: &Range<usize>| doc.scopes.denied_within(doc.reading, words, found.words.end, after);
         // "Ya no sirvo, a veces le pido a Dios que me recoja": what is denied before a wish is not the wish.
         let wish = found.sure && class == RiskClass::PassiveIdeation;
         let negated = if wish {
             // "Would not mind dying": a "not" within the words is part of the wish.
-            denied_itself(scene.reading, &sentence.words, &(found.words.start..found.words.start + 1))
-        } else if found.beside {
-            denied_itself(scene.reading, &sentence.words, &found.words)
+            denied_itself(doc.reading, &sentence.words, &(found.words.start..found.words.start + 1))
+        } else if found.nearby {
+            denied_itself(doc.reading, &sentence.words, &found.words)
         } else {
             (context.negated
-                && scene.contexts.denied_from_outside(scene.reading, &found.words, &found.words)
+                && doc.scopes.denied_from_outside(doc.reading, &found.words, &found.words)
                 && reached(&found.words))
                 || (class != RiskClass::PlanOrMeans
-                    && scene.contexts.of(scene.reading, &found.core).negated
+                    && doc.scopes.of(doc.reading, &found.core).negated
                     // "Quiero desaparecer" ends nothing, though what has disappeared is over.
-                    && scene.contexts.denied_from_outside(scene.reading, &found.core, &found.words)
+                    && doc.scopes.denied_from_outside(doc.reading, &found.core, &found.words)
                     && reached(&found.core))
-                || wish_denied(scene.reading, &sentence.words, &found.words)
-                || denied_behind(scene.reading, found.words.end)
-                || (!is_of_deeds(class)
-                    && [found.words.end, found.core.end].iter().any(|end| denied_as_subject(scene.reading, *end)))
-                || nobody_does(scene.reading, &sentence.words, &found.words)
-                || self.screens.answered_no(scene.reading, index, &found.words)
+                || wish_denied(doc.reading, &sentence.words, &found.words)
+                || is_denied_after(doc.reading, found.words.end)
+                || (!is_about_acts(class)
+                    && [found.words.end, found.core.end].iter().any(|end| denied_as_subject(doc.reading, *end)))
+                || is_done_by_nobody(doc.reading, &sentence.words, &found.words)
+                || self.screens.answered_no(doc.reading, index, &found.words)
         };
         let negated = negated
-            && !is_behind_box(scene.reading, &sentence.words, &found.words)
-            && !self.around.affirms(scene.reading, &sentence.words, &found.core);
-        let asked = scene.is_dialogue() && scene.exchanges.asks(index) && sentence.speaker != Speaker::Patient;
-        let mut denied = match (asked, scene.exchanges.answer(index).map(|answer| answer.polarity)) {
+            && !is_after_box(doc.reading, &sentence.words, &found.words)
+            && !self.around.affirms(doc.reading, &sentence.words, &found.core);
+        let asked = doc.is_dialogue() && doc.question_answers.asks(index) && sentence.speaker != Speaker::Patient;
+        let mut denied = match (asked, doc.question_answers.answer(index).map(|answer| answer.polarity)) {
             (true, Some(Polarity::No)) => true,
             (true, Some(Polarity::Yes)) => negated && found.own,
             // Asked and neither affirmed nor denied: the question alone is nothing.
             (true, _) => return None,
             (false, _) => negated,
         };
-        if !asked && sentence.question && sentence.speaker != Speaker::Patient && asks_you(scene, &sentence.words) {
-            denied = noted_answer(scene.reading, index)? == Polarity::No;
+        if !asked && sentence.question && sentence.speaker != Speaker::Patient && asks_you(doc, &sentence.words) {
+            denied = noted_answer(doc.reading, index)? == Polarity::No;
         }
         // "Asked about mood he says he will hang himself": a plain statement of a clause of its own answers.
         let stated = found.sure
-            && scene.structure.boxes(index).is_empty()
-            && clauses::clause_of(scene.reading, &sentence.words, found.words.start).start > sentence.words.start;
-        if !stated && scene.contexts.only_asked(scene.reading, &found.core) {
+            && doc.structure.boxes(index).is_empty()
+            && clauses::clause_of(doc.reading, &sentence.words, found.words.start).start > sentence.words.start;
+        if !stated && doc.scopes.only_asked(doc.reading, &found.core) {
             return None;
         }
-        let experiencer = self.whose.of(scene, &sentence.words, found);
-        Some(Heard {
+        let experiencer = self.experiencer_rules.of(doc, &sentence.words, found);
+        Some(RiskCandidate {
             class,
             denied,
             words: found.words.clone(),
@@ -340,8 +341,8 @@ impl RiskRules {
     }
 }
 
-/// "Sí [x]  No [ ]  tomó raticida a los 17": the "no" of a box denies nothing behind it.
-fn is_behind_box(reading: &Reading<'_>, sentence: &Range<usize>, found: &Range<usize>) -> bool {
+/// "Sí [x]  No [ ]  tomó raticida a los 17": the "no" of a box denies nothing after it.
+fn is_after_box(reading: &TokenizedText<'_>, sentence: &Range<usize>, found: &Range<usize>) -> bool {
     let boxed = |word: usize| match reading.word(word) {
         "☐" | "☒" | "☑" | "□" => true,
         "]" | ")" => {
@@ -360,8 +361,8 @@ fn is_behind_box(reading: &Reading<'_>, sentence: &Range<usize>, found: &Range<u
 }
 
 /// "Me tomé las pastillas": who takes the pills that they have, and no number of them, has attempted nothing.
-fn is_plain_taking(scene: &Scene<'_>, found: &Heard) -> bool {
-    let word = |at: usize| scene.reading.word(at);
+fn is_plain_taking(doc: &AnalyzedDocument<'_>, found: &RiskCandidate) -> bool {
+    let word = |at: usize| doc.reading.word(at);
     let Some(last) = found.core.end.checked_sub(1) else { return false };
     let pills = matches!(word(last), "pastillas" | "comprimidos" | "tabletas" | "pastis");
     let more =
@@ -377,15 +378,15 @@ fn is_plain_taking(scene: &Scene<'_>, found: &Heard) -> bool {
 /// Words after pills that were taken within which it is said how many, or what for.
 const AROUND_TAKING: usize = 6;
 
-/// What somebody is threatened at.
+/// What someone is threatened at.
 const BODY: &[&str] = &[
     "throat", "neck", "face", "chest", "head", "stomach", "belly", "back", "wrist", "wrists", "arm", "arms", "skin",
     "heart", "baby", "child", "children", "kid", "kids", "girl", "boy", "staff", "nurse", "dog", "cat", "man", "woman",
 ];
 
-/// "Held a knife to the onions": what is threatened is nobody. With an article alone only the body and children are somebody's.
-fn is_aimed_at_a_thing(scene: &Scene<'_>, words: &Words) -> bool {
-    let word = |at: usize| scene.reading.word(at);
+/// "Held a knife to the onions": what is threatened is no one. With an article alone only the body and children are someone's.
+fn is_aimed_at_a_thing(doc: &AnalyzedDocument<'_>, words: &RiskPhrase) -> bool {
+    let word = |at: usize| doc.reading.word(at);
     let end = words.words.end;
     let to = (words.core.start..end).rev().find(|at| word(*at) == "to");
     let Some(to) =
@@ -396,9 +397,9 @@ fn is_aimed_at_a_thing(scene: &Scene<'_>, words: &Words) -> bool {
     word(to + 1) == "the" && !BODY.contains(&word(to + 2)) && !is_relative(word(to + 2))
 }
 
-/// A question put to somebody, outside a dialogue: "Have you …?", "¿Ha tenido …?".
-fn asks_you(scene: &Scene<'_>, sentence: &Range<usize>) -> bool {
-    let word = |at: usize| scene.reading.word(at);
+/// A question put to someone, outside a dialogue: "Have you …?", "¿Ha tenido …?".
+fn asks_you(doc: &AnalyzedDocument<'_>, sentence: &Range<usize>) -> bool {
+    let word = |at: usize| doc.reading.word(at);
     let own = sentence.clone().any(|at| matches!(word(at), "i" | "me" | "my" | "mi" | "yo" | "mis"));
     let you = |at: usize| {
         matches!(
@@ -421,7 +422,7 @@ fn asks_you(scene: &Scene<'_>, sentence: &Range<usize>) -> bool {
 }
 
 /// What was done or suffered, of which no wish is the subject.
-fn is_of_deeds(class: RiskClass) -> bool {
+fn is_about_acts(class: RiskClass) -> bool {
     matches!(class, RiskClass::AttemptHistory | RiskClass::SelfHarm | RiskClass::Abuse)
 }
 
@@ -440,6 +441,6 @@ fn gravity(class: RiskClass) -> u8 {
 #[cfg(test)]
 mod answer_tests;
 #[cfg(test)]
-mod tests;
+mod figurative_tests;
 #[cfg(test)]
-mod turned_tests;
+mod tests;

@@ -4,11 +4,11 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::Words;
-use super::parts::Part;
+use super::RiskPhrase;
+use super::slots::PhraseSlot;
 use crate::RiskClass;
-use crate::phrasebook::Builder;
-use crate::reading::Reading;
+use crate::phrase_trie::TrieBuilder;
+use crate::tokenized::TokenizedText;
 use anamnesis_text::Speaker;
 
 pub(super) const WORDS: [&str; 4] = [
@@ -36,39 +36,39 @@ const CORES: &[&str] = &[
     "killsit",
 ];
 
-/// Sentences before and behind in which a part that must stand beside a pattern is looked for: a question, its "no" and
+/// Sentences before and after in which a part that must stand next to a pattern is looked for: a question, its "no" and
 /// what follows.
-const BESIDE: usize = 2;
+const NEARBY: usize = 2;
 /// The same in a dialogue, whose sentences are short.
-const BESIDE_SPOKEN: usize = 8;
+const NEARBY_SPOKEN: usize = 8;
 
 /// The parts of a sentence in their order.
-struct Pattern {
+struct RiskPattern {
     class: RiskClass,
     own: bool,
     /// Its words are so common that a clinician's are none.
     common: bool,
-    /// Its words are so plain that the ear need not confirm them.
+    /// Its words are so plain that the classifier need not confirm them.
     sure: bool,
     /// Each with the words that may lie between it and the part before.
     parts: Vec<(usize, usize)>,
     core: usize,
     /// What must not stand in the sentence: "by accident".
     never: Option<usize>,
-    /// What must be spoken of beside it, affirmed or denied, and is no part of its words: "denies wanting to die, but …".
-    beside: Option<usize>,
+    /// What must be spoken of next to it, affirmed or denied, and is no part of its words: "denies wanting to die, but …".
+    nearby: Option<usize>,
 }
 
-pub(crate) struct Patterns {
-    library: Vec<Part>,
-    patterns: Vec<Pattern>,
-    /// By class: what makes whole phrases of it harmless where it stands beside them, unless it was meant.
+pub(crate) struct RiskPatterns {
+    library: Vec<PhraseSlot>,
+    patterns: Vec<RiskPattern>,
+    /// By class: what makes whole phrases of it harmless where it stands next to them, unless it was meant.
     slips: [(RiskClass, usize); 3],
     meant: usize,
 }
 
-impl Patterns {
-    pub(crate) fn builtin(book: &mut Builder) -> Self {
+impl RiskPatterns {
+    pub(crate) fn builtin(trie: &mut TrieBuilder) -> Self {
         let mut names: HashMap<&str, usize> = HashMap::new();
         let mut library = Vec::new();
         let mut patterns = Vec::new();
@@ -80,11 +80,11 @@ impl Patterns {
             let Some(class) = RiskClass::from_code(class) else { continue };
             let mut part = |name: &'static str| {
                 *names.entry(name).or_insert_with(|| {
-                    library.push(Part::builtin(book, &WORDS, name));
+                    library.push(PhraseSlot::builtin(trie, &WORDS, name));
                     library.len() - 1
                 })
             };
-            let mut pattern = Pattern {
+            let mut pattern = RiskPattern {
                 class,
                 own: !matches!(person, "any" | "sure"),
                 common: person == "own",
@@ -92,7 +92,7 @@ impl Patterns {
                 parts: Vec::new(),
                 core: 0,
                 never: None,
-                beside: None,
+                nearby: None,
             };
             let mut gap = 0;
             for word in words.split_whitespace() {
@@ -101,7 +101,7 @@ impl Patterns {
                 } else if let Some(name) = word.strip_prefix('!') {
                     pattern.never = Some(part(name));
                 } else if let Some(name) = word.strip_prefix('?') {
-                    pattern.beside = Some(part(name));
+                    pattern.nearby = Some(part(name));
                 } else {
                     pattern.core = if CORES.contains(&word) { pattern.parts.len() } else { pattern.core };
                     pattern.parts.push((gap, part(word)));
@@ -110,7 +110,7 @@ impl Patterns {
             patterns.push(pattern);
         }
         let mut part = |name: &'static str| {
-            library.push(Part::builtin(book, &WORDS, name));
+            library.push(PhraseSlot::builtin(trie, &WORDS, name));
             library.len() - 1
         };
         let slips = [
@@ -124,7 +124,13 @@ impl Patterns {
 
     /// Whether a sentence tells of a slip or a game around a phrase: "cut myself peeling potatoes", "I'll destroy him at
     /// chess", "grief hits me at night".
-    pub(crate) fn is_slip(&self, reading: &Reading<'_>, index: usize, class: RiskClass, words: &Range<usize>) -> bool {
+    pub(crate) fn is_slip(
+        &self,
+        reading: &TokenizedText<'_>,
+        index: usize,
+        class: RiskClass,
+        words: &Range<usize>,
+    ) -> bool {
         let sentence = &reading.sentences[index].words;
         let stands = |part: usize| {
             let part = &self.library[part];
@@ -139,10 +145,11 @@ impl Patterns {
     }
 
     /// All patterns of a sentence.
-    pub(crate) fn find(&self, reading: &Reading<'_>, index: usize) -> Vec<Words> {
+    pub(crate) fn find(&self, reading: &TokenizedText<'_>, index: usize) -> Vec<RiskPhrase> {
         let sentence = &reading.sentences[index];
         let by_clinician = sentence.speaker == Speaker::Clinician;
-        let mut seen = Seen { reading, sentence: &sentence.words, hits: self.library.iter().map(|_| None).collect() };
+        let mut seen =
+            SlotMatches { reading, sentence: &sentence.words, hits: self.library.iter().map(|_| None).collect() };
         let mut out = Vec::new();
         for pattern in self.patterns.iter().filter(|pattern| !(pattern.common && by_clinician)) {
             let may = |part: usize| self.library[part].may_stand(reading, index);
@@ -152,7 +159,7 @@ impl Patterns {
             if pattern.never.is_some_and(|part| may(part) && !seen.of(part, &self.library).is_empty()) {
                 continue;
             }
-            if pattern.beside.is_some_and(|part| !self.stands_beside(reading, index, part)) {
+            if pattern.nearby.is_some_and(|part| !self.is_alongside(reading, index, part)) {
                 continue;
             }
             out.extend(self.chain(pattern, &mut seen));
@@ -161,10 +168,10 @@ impl Patterns {
     }
 
     /// Whether a part stands in a sentence or in those around it.
-    fn stands_beside(&self, reading: &Reading<'_>, index: usize, part: usize) -> bool {
+    fn is_alongside(&self, reading: &TokenizedText<'_>, index: usize, part: usize) -> bool {
         let part = &self.library[part];
-        let beside = if reading.sentences[index].turn.is_some() { BESIDE_SPOKEN } else { BESIDE };
-        let around = index.saturating_sub(beside)..(index + beside + 1).min(reading.sentences.len());
+        let nearby = if reading.sentences[index].turn.is_some() { NEARBY_SPOKEN } else { NEARBY };
+        let around = index.saturating_sub(nearby)..(index + nearby + 1).min(reading.sentences.len());
         around.filter(|sentence| part.may_stand(reading, *sentence)).any(|sentence| {
             let mut words = reading.sentences[sentence].words.clone();
             let end = words.end;
@@ -173,7 +180,7 @@ impl Patterns {
     }
 
     /// The first place where the parts of a pattern follow each other.
-    fn chain(&self, pattern: &Pattern, seen: &mut Seen<'_>) -> Option<Words> {
+    fn chain(&self, pattern: &RiskPattern, seen: &mut SlotMatches<'_>) -> Option<RiskPhrase> {
         let (_, first) = *pattern.parts.first()?;
         let starts = seen.of(first, &self.library).to_vec();
         for start in starts {
@@ -191,9 +198,9 @@ impl Patterns {
             if chain.len() == pattern.parts.len() {
                 let end = chain.iter().map(|words| words.end).max().unwrap_or(start.end);
                 let core = chain[pattern.core].clone();
-                let beside = pattern.beside.is_some();
+                let nearby = pattern.nearby.is_some();
                 let (class, own, sure) = (pattern.class, pattern.own, pattern.sure);
-                return Some(Words { class, own, sure, words: start.start..end, core, beside });
+                return Some(RiskPhrase { class, own, sure, words: start.start..end, core, nearby });
             }
         }
         None
@@ -201,15 +208,15 @@ impl Patterns {
 }
 
 /// The places of the parts in a sentence, each looked up when first asked for.
-struct Seen<'a> {
-    reading: &'a Reading<'a>,
+struct SlotMatches<'a> {
+    reading: &'a TokenizedText<'a>,
     sentence: &'a Range<usize>,
     hits: Vec<Option<Vec<Range<usize>>>>,
 }
 
-impl Seen<'_> {
+impl SlotMatches<'_> {
     /// Every place of a part, overlapping ones too.
-    fn of(&mut self, part: usize, library: &[Part]) -> &[Range<usize>] {
+    fn of(&mut self, part: usize, library: &[PhraseSlot]) -> &[Range<usize>] {
         let (reading, sentence) = (self.reading, self.sentence);
         self.hits[part].get_or_insert_with(|| {
             let limit = sentence.end;

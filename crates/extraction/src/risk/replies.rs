@@ -1,11 +1,11 @@
-//! The first words of an answer: a plain no, how whoever asks is addressed, and words that say nothing.
+//! The first words of an answer: a plain no, how the asker is addressed, and words that say nothing.
 
 use std::ops::Range;
 
-use crate::reading::Reading;
+use crate::tokenized::TokenizedText;
 
-/// "No" with nothing behind it that it denies instead: "no, sir", "no, never"; "no puedo más" answers nothing.
-pub(super) fn plain_no(reading: &Reading<'_>, sentence: &Range<usize>, words: &Range<usize>) -> bool {
+/// "No" with nothing after it that it denies instead: "no, sir", "no, never"; "no puedo más" answers nothing.
+pub(super) fn plain_no(reading: &TokenizedText<'_>, sentence: &Range<usize>, words: &Range<usize>) -> bool {
     if words.len() > 1 || reading.word(words.start) != "no" {
         return true;
     }
@@ -63,7 +63,7 @@ pub(super) fn plain_no(reading: &Reading<'_>, sentence: &Range<usize>, words: &R
         || is_address(reading.word(next))
 }
 
-/// How whoever answers addresses whoever asks: "no, love", "no doctorcita".
+/// How the person who answers addresses the asker: "no, love", "no doctorcita".
 fn is_address(word: &str) -> bool {
     let title = ["doctor", "licenciad", "senorit", "sr", "sra", "mij", "hij"].iter().any(|stem| word.starts_with(stem));
     title

@@ -170,7 +170,7 @@ fn a_wish_denied_right_before_it_is_none() {
     ] {
         assert_eq!(class(text), None, "{text}");
     }
-    // Far behind, "go away" says nothing of the deed; and nobody's looking denies nothing.
+    // Far after, "go away" says nothing of the deed; and no one's looking denies nothing.
     assert_eq!(class("I don't want to live."), Some(RiskClass::PassiveIdeation));
     assert_eq!(class("I cut my arms when nobody's looking."), Some(RiskClass::SelfHarm));
 }

@@ -3,25 +3,25 @@
 
 use std::ops::Range;
 
-use super::whose::is_relative;
+use super::experiencer::is_relative;
 use crate::RiskClass;
 use crate::dialogue::Polarity;
-use crate::matcher::Matcher;
-use crate::phrasebook::Builder;
-use crate::reading::Reading;
+use crate::matcher::PhraseMatcher;
+use crate::phrase_trie::TrieBuilder;
+use crate::tokenized::TokenizedText;
 
 pub(super) const FILE: &str = include_str!("../lexicon/risk_topics.tsv");
 
-/// Sentences before and behind in which a word that names risk stands, where one such as "plan" alone is to mean it.
+/// Sentences before and after in which a word that names risk stands, where one such as "plan" alone is to mean it.
 const NEAR: usize = 8;
 /// The same in a dialogue, whose sentences are short.
 const NEAR_SPOKEN: usize = 18;
-/// The same behind, with its own.
+/// The same after, with its own.
 const AHEAD: usize = 6;
 
 /// How a phrase names its class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Mode {
+enum TopicMatch {
     /// By itself.
     Name,
     /// Where others of these words stand nearby.
@@ -30,13 +30,13 @@ enum Mode {
     Safe,
     /// In capitals, in English.
     Short,
-    /// Where somebody is named behind it whom it would befall: "thoughts of hurting the kids".
+    /// Where someone is named after it whom it would befall: "thoughts of hurting the kids".
     Aimed,
 }
 
 /// Which way round something is named or asked about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Turned {
+pub(super) enum TopicInversion {
     /// By itself.
     No,
     /// By its opposite: "safe at home".
@@ -49,38 +49,38 @@ pub(super) enum Turned {
 
 /// A phrase found.
 #[derive(Debug, Clone)]
-pub(super) struct Topic {
+pub(super) struct RiskTopic {
     pub(crate) class: RiskClass,
     pub(crate) words: Range<usize>,
-    pub(crate) turned: Turned,
+    pub(crate) turned: TopicInversion,
 }
 
-impl Topic {
+impl RiskTopic {
     /// Whether the opposite is named.
     pub(crate) fn is_safe(&self) -> bool {
-        self.turned == Turned::Opposite
+        self.turned == TopicInversion::Opposite
     }
 
     /// Whether an answer to a question about it denies it; `None` where the answer says neither.
     pub(crate) fn denied_by(&self, answer: Polarity) -> Option<bool> {
         match (answer, self.turned) {
-            (Polarity::Other, _) | (Polarity::Yes, Turned::Less) => None,
-            (Polarity::Yes, turned) => Some(turned != Turned::No),
-            (Polarity::No, turned) => Some(turned == Turned::No),
+            (Polarity::Other, _) | (Polarity::Yes, TopicInversion::Less) => None,
+            (Polarity::Yes, turned) => Some(turned != TopicInversion::No),
+            (Polarity::No, turned) => Some(turned == TopicInversion::No),
         }
     }
 }
 
-pub(super) struct Topics {
+pub(super) struct RiskTopics {
     /// No class for what only sounds alike, two for "SI/HI".
-    rows: Vec<(Vec<RiskClass>, Mode)>,
-    matcher: Matcher,
-    /// Phrases that need a person behind them; another phrase may begin within one that names nobody.
-    aimed: Matcher,
+    rows: Vec<(Vec<RiskClass>, TopicMatch)>,
+    matcher: PhraseMatcher,
+    /// Phrases that need a person after them; another phrase may begin within one that names no one.
+    aimed: PhraseMatcher,
 }
 
-impl Topics {
-    pub(crate) fn builtin(book: &mut Builder) -> Self {
+impl RiskTopics {
+    pub(crate) fn builtin(trie: &mut TrieBuilder) -> Self {
         let mut rows = Vec::new();
         let (mut phrases, mut aimed) = (Vec::new(), Vec::new());
         for line in FILE.lines().filter(|line| !line.starts_with('#')) {
@@ -90,28 +90,28 @@ impl Topics {
             };
             let classes: Vec<RiskClass> = class.split(',').filter_map(RiskClass::from_code).collect();
             let mode = match mode {
-                "near" => Mode::Near,
-                "safe" => Mode::Safe,
-                "aimed" => Mode::Aimed,
-                "short" | "shortes" | "pair" => Mode::Short,
-                _ => Mode::Name,
+                "near" => TopicMatch::Near,
+                "safe" => TopicMatch::Safe,
+                "aimed" => TopicMatch::Aimed,
+                "short" | "shortes" | "pair" => TopicMatch::Short,
+                _ => TopicMatch::Name,
             };
             let index = u32::try_from(rows.len()).unwrap_or(u32::MAX);
-            let list = if mode == Mode::Aimed { &mut aimed } else { &mut phrases };
+            let list = if mode == TopicMatch::Aimed { &mut aimed } else { &mut phrases };
             list.extend(words.split('|').map(|phrase| (phrase.trim(), index)).filter(|(phrase, _)| !phrase.is_empty()));
             rows.push((classes, mode));
         }
-        Self { matcher: Matcher::new(book, phrases), aimed: Matcher::new(book, aimed), rows }
+        Self { matcher: PhraseMatcher::new(trie, phrases), aimed: PhraseMatcher::new(trie, aimed), rows }
     }
 
     /// For each sentence whether a word there names risk by itself.
-    pub(crate) fn spoken_of(&self, reading: &Reading<'_>) -> Vec<bool> {
-        let names = |range: &Range<usize>| self.hits(reading, range.clone()).any(|(_, mode)| mode != Mode::Near);
+    pub(crate) fn spoken_of(&self, reading: &TokenizedText<'_>) -> Vec<bool> {
+        let names = |range: &Range<usize>| self.hits(reading, range.clone()).any(|(_, mode)| mode != TopicMatch::Near);
         reading.sentences.iter().map(|sentence| names(&sentence.words)).collect()
     }
 
     /// What is named within a range of one sentence.
-    pub(crate) fn find(&self, reading: &Reading<'_>, within: Range<usize>, spoken_of: &[bool]) -> Vec<Topic> {
+    pub(crate) fn find(&self, reading: &TokenizedText<'_>, within: Range<usize>, spoken_of: &[bool]) -> Vec<RiskTopic> {
         let index = reading.sentence_of(within.start);
         let near = if reading.sentences.get(index).is_some_and(|sentence| sentence.turn.is_some()) {
             NEAR_SPOKEN
@@ -120,30 +120,34 @@ impl Topics {
         };
         let around = index.saturating_sub(near)..(index + AHEAD).min(spoken_of.len());
         let near = || spoken_of[around.clone()].iter().any(|named| *named);
-        let found = self.hits(reading, within).filter(|(_, mode)| *mode != Mode::Near || near());
+        let found = self.hits(reading, within).filter(|(_, mode)| *mode != TopicMatch::Near || near());
         found.map(|(topic, _)| topic).collect()
     }
 
-    fn hits<'a>(&'a self, reading: &'a Reading<'_>, within: Range<usize>) -> impl Iterator<Item = (Topic, Mode)> + 'a {
+    fn hits<'a>(
+        &'a self,
+        reading: &'a TokenizedText<'_>,
+        within: Range<usize>,
+    ) -> impl Iterator<Item = (RiskTopic, TopicMatch)> + 'a {
         let aimed = self.aimed.find(reading, within.clone());
         self.matcher.find(reading, within).into_iter().chain(aimed).flat_map(move |hit| {
             let row = self.rows.get(hit.meaning as usize);
             let row = row.filter(|(_, mode)| match mode {
-                Mode::Short => is_short(reading, &hit.words),
-                Mode::Aimed => names_person(reading, hit.words.end),
+                TopicMatch::Short => is_short(reading, &hit.words),
+                TopicMatch::Aimed => names_person(reading, hit.words.end),
                 _ => true,
             });
-            let topic = |class: &RiskClass, mode: Mode| {
-                let turned = if mode == Mode::Safe { Turned::Opposite } else { Turned::No };
-                (Topic { class: *class, turned, words: hit.words.clone() }, mode)
+            let topic = |class: &RiskClass, mode: TopicMatch| {
+                let turned = if mode == TopicMatch::Safe { TopicInversion::Opposite } else { TopicInversion::No };
+                (RiskTopic { class: *class, turned, words: hit.words.clone() }, mode)
             };
             row.map_or(Vec::new(), |(classes, mode)| classes.iter().map(|class| topic(class, *mode)).collect())
         })
     }
 }
 
-/// Whether somebody is named at a word or right behind an article: "the kids", "[PERSON_12]", "a nadie".
-fn names_person(reading: &Reading<'_>, at: usize) -> bool {
+/// Whether someone is named at a word or right after an article: "the kids", "[PERSON_12]", "a nadie".
+fn names_person(reading: &TokenizedText<'_>, at: usize) -> bool {
     let article = |word: &str| {
         matches!(
             word,
@@ -179,7 +183,7 @@ fn names_person(reading: &Reading<'_>, at: usize) -> bool {
     named.starts_with("person_") || is_relative(named) || PEOPLE.contains(&named) || alone
 }
 
-/// Words for those whom somebody may hurt.
+/// Words for those whom someone may hurt.
 const PEOPLE: &[&str] = &[
     "him",
     "them",
@@ -264,7 +268,7 @@ const PEOPLE: &[&str] = &[
 ];
 
 /// "SI", "HI" and "SH" are names in capitals alone: "si" is Spanish for yes and "hi" greets.
-fn is_short(reading: &Reading<'_>, words: &Range<usize>) -> bool {
+fn is_short(reading: &TokenizedText<'_>, words: &Range<usize>) -> bool {
     let source = reading.source(words).of(reading.text);
     let capitals = source.chars().filter(|c| c.is_alphabetic()).all(|c| c.is_uppercase() && c.is_ascii());
     if reading.word(words.start) == "is" {
@@ -319,14 +323,14 @@ fn is_short(reading: &Reading<'_>, words: &Range<usize>) -> bool {
 }
 
 /// "SI yes", "SI (+)", "SI? yes", "SI less frequent" at the head of a clause. "Fuma: SI", "SI no mejora" and "SI / NO" are Spanish.
-fn opens_field(reading: &Reading<'_>, words: &Range<usize>) -> bool {
+fn opens_field(reading: &TokenizedText<'_>, words: &Range<usize>) -> bool {
     let opens = words.start.checked_sub(1).is_none_or(|before| {
         reading.begins_line(words.start)
             || matches!(reading.word(before), "." | "," | ";" | "+" | "-" | "|" | ")")
             || reading.sentences[reading.sentence_of(words.start)].words.start == words.start
     });
-    let word = |behind: usize| reading.word(words.end + behind);
-    let ends = |behind: usize| reading.words.get(words.end + behind).is_none_or(|next| next.punctuation);
+    let word = |following: usize| reading.word(words.end + following);
+    let ends = |following: usize| reading.words.get(words.end + following).is_none_or(|next| next.punctuation);
     let english = |word: &str| {
         matches!(
             word,

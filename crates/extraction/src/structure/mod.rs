@@ -1,15 +1,15 @@
 //! How a document is laid out: which section each sentence stands in and what the boxes of a form say. Decided once, from
 //! titles, lines and turns, and read by every family of rules, so that no family guesses where a title's scope ends.
 
-mod boxes;
-mod columns;
-mod titles;
+mod answer_columns;
+mod checkboxes;
+mod section_titles;
 
-pub(crate) use boxes::{Mark, Ticked};
-pub(crate) use titles::{FILE as TITLES, Titles};
+pub(crate) use checkboxes::{BoxMark, CheckboxAnswer};
+pub(crate) use section_titles::{FILE as TITLES, SectionTitles};
 
-use super::reading::Reading;
-use anamnesis_core::code::codes;
+use super::tokenized::TokenizedText;
+use anamnesis_core::coded_enum::codes;
 
 codes!(
     /// What a section is about, by its title.
@@ -24,14 +24,14 @@ codes!(
 
 /// The layout of one document.
 #[derive(Debug, Default)]
-pub(crate) struct Structure {
-    sections: Vec<Option<Place>>,
-    boxes: Vec<Vec<Ticked>>,
+pub(crate) struct DocumentStructure {
+    sections: Vec<Option<SectionPosition>>,
+    boxes: Vec<Vec<CheckboxAnswer>>,
 }
 
 /// Where a sentence stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct SectionPosition {
     pub(crate) section: Section,
     /// The first word of this sentence that belongs to the section: after the title where this sentence holds it.
     pub(crate) from: usize,
@@ -43,23 +43,23 @@ pub(crate) struct Place {
     pub(crate) number: Option<u32>,
 }
 
-impl Structure {
-    pub(crate) fn new(reading: &Reading<'_>, titles: &Titles) -> Self {
-        Self { sections: titles.places(reading), boxes: boxes::of_all(reading) }
+impl DocumentStructure {
+    pub(crate) fn new(reading: &TokenizedText<'_>, titles: &SectionTitles) -> Self {
+        Self { sections: titles.places(reading), boxes: checkboxes::of_all(reading) }
     }
 
     /// The section of a sentence.
-    pub(crate) fn place(&self, sentence: usize) -> Option<Place> {
+    pub(crate) fn place(&self, sentence: usize) -> Option<SectionPosition> {
         self.sections.get(sentence).copied().flatten()
     }
 
     /// The section of a word, which a title's own words have not.
-    pub(crate) fn section_of(&self, reading: &Reading<'_>, word: usize) -> Option<Section> {
+    pub(crate) fn section_of(&self, reading: &TokenizedText<'_>, word: usize) -> Option<Section> {
         self.place(reading.sentence_of(word)).filter(|place| word >= place.from).map(|place| place.section)
     }
 
     /// What boxes say of the words of a sentence.
-    pub(crate) fn boxes(&self, sentence: usize) -> &[Ticked] {
+    pub(crate) fn boxes(&self, sentence: usize) -> &[CheckboxAnswer] {
         self.boxes.get(sentence).map_or(&[], Vec::as_slice)
     }
 }

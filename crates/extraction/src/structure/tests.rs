@@ -1,20 +1,20 @@
 use std::sync::LazyLock;
 
 use super::*;
-use crate::phrasebook::{Builder, Phrasebook};
+use crate::phrase_trie::{PhraseTrie, TrieBuilder};
 use crate::{EntityType, ExtractionInput, Extractor, Temporality};
 use anamnesis_text::{Document, Language, Span};
 
-static RULES: LazyLock<(Titles, Phrasebook)> = LazyLock::new(|| {
-    let mut book = Builder::default();
-    (Titles::builtin(&mut book), book.build())
+static RULES: LazyLock<(SectionTitles, PhraseTrie)> = LazyLock::new(|| {
+    let mut trie = TrieBuilder::default();
+    (SectionTitles::builtin(&mut trie), trie.build())
 });
 
 /// The section of each of these words where they first stand.
 fn sections(text: &str, words: &[&str]) -> Vec<Option<Section>> {
     let document = Document::plain(text, Language::Unknown);
-    let reading = Reading::new(&document, &RULES.1);
-    let structure = Structure::new(&reading, &RULES.0);
+    let reading = TokenizedText::new(&document, &RULES.1);
+    let structure = DocumentStructure::new(&reading, &RULES.0);
     let place = |word: &&str| {
         let at = text.find(*word).unwrap_or_else(|| panic!("{word} stands in the text"));
         structure.section_of(&reading, reading.words_at(Span::new(at, at + word.len())).start)
@@ -23,11 +23,11 @@ fn sections(text: &str, words: &[&str]) -> Vec<Option<Section>> {
 }
 
 /// What boxes say, label by label.
-fn marks(text: &str) -> Vec<(Mark, String)> {
+fn marks(text: &str) -> Vec<(BoxMark, String)> {
     let document = Document::plain(text, Language::Unknown);
-    let reading = Reading::new(&document, &RULES.1);
-    let structure = Structure::new(&reading, &RULES.0);
-    let of = |found: &Ticked| (found.mark, reading.source(&found.label).of(text).to_owned());
+    let reading = TokenizedText::new(&document, &RULES.1);
+    let structure = DocumentStructure::new(&reading, &RULES.0);
+    let of = |found: &CheckboxAnswer| (found.mark, reading.source(&found.label).of(text).to_owned());
     (0..reading.sentences.len()).flat_map(|index| structure.boxes(index).iter().map(of).collect::<Vec<_>>()).collect()
 }
 
@@ -79,33 +79,36 @@ fn a_title_reaches_to_the_next_title_or_the_blank_line_after_its_content() {
 
 #[test]
 fn a_box_belongs_to_the_side_on_which_its_line_puts_boxes() {
-    let said = |pairs: &[(Mark, &str)]| pairs.iter().map(|(m, l)| (*m, (*l).to_owned())).collect::<Vec<_>>();
-    assert_eq!(marks("Diabetes [ ]  Asthma [x]"), said(&[(Mark::Empty, "Diabetes"), (Mark::Yes, "Asthma")]));
-    assert_eq!(marks("[x] Asma  [ ] Diabetes"), said(&[(Mark::Yes, "Asma"), (Mark::Empty, "Diabetes")]));
-    assert_eq!(marks("☒ Insomnia ☐ Nightmares"), said(&[(Mark::Yes, "Insomnia"), (Mark::Empty, "Nightmares")]));
+    let said = |pairs: &[(BoxMark, &str)]| pairs.iter().map(|(m, l)| (*m, (*l).to_owned())).collect::<Vec<_>>();
+    assert_eq!(marks("Diabetes [ ]  Asthma [x]"), said(&[(BoxMark::Empty, "Diabetes"), (BoxMark::Yes, "Asthma")]));
+    assert_eq!(marks("[x] Asma  [ ] Diabetes"), said(&[(BoxMark::Yes, "Asma"), (BoxMark::Empty, "Diabetes")]));
+    assert_eq!(marks("☒ Insomnia ☐ Nightmares"), said(&[(BoxMark::Yes, "Insomnia"), (BoxMark::Empty, "Nightmares")]));
 }
 
 #[test]
 fn each_field_of_a_line_has_its_own_boxes() {
     let line = "Mood: [ ] never [x] sometimes [ ] often     Asthma: [ ] Yes [x] No     Gout: [x] Yes [ ] No";
-    let said: Vec<(Mark, String)> = marks(line);
+    let said: Vec<(BoxMark, String)> = marks(line);
     let of = |name: &str| said.iter().find(|(_, label)| label.starts_with(name)).map(|(mark, _)| *mark);
-    assert_eq!((of("Asthma"), of("Gout")), (Some(Mark::No), Some(Mark::Yes)), "{said:?}");
+    assert_eq!((of("Asthma"), of("Gout")), (Some(BoxMark::No), Some(BoxMark::Yes)), "{said:?}");
     let said = marks("Medical: ☐ asthma ☑ gout ☐ epilepsy");
     let of = |name: &str| said.iter().find(|(_, label)| label.trim() == name).map(|(mark, _)| *mark);
-    assert_eq!((of("asthma"), of("gout"), of("epilepsy")), (Some(Mark::Empty), Some(Mark::Yes), Some(Mark::Empty)));
-    assert_eq!(marks("3) [ ] Atracones"), [(Mark::Empty, "Atracones".to_owned())]);
+    assert_eq!(
+        (of("asthma"), of("gout"), of("epilepsy")),
+        (Some(BoxMark::Empty), Some(BoxMark::Yes), Some(BoxMark::Empty))
+    );
+    assert_eq!(marks("3) [ ] Atracones"), [(BoxMark::Empty, "Atracones".to_owned())]);
 }
 
 #[test]
 fn a_pair_of_boxes_for_yes_and_no_answers_the_words_before_it() {
     for (text, mark) in [
-        ("Past attempt? [x] Yes [ ] No", Mark::Yes),
-        ("Past attempt? [ ] Yes [x] No", Mark::No),
-        ("Past attempt? [ ] Yes [ ] No", Mark::Empty),
-        ("Past attempt: Yes __ No _x_", Mark::No),
-        ("Past attempt: Sí [x] No [ ]", Mark::Yes),
-        ("Past attempt ( ) Sí (x) No", Mark::No),
+        ("Past attempt? [x] Yes [ ] No", BoxMark::Yes),
+        ("Past attempt? [ ] Yes [x] No", BoxMark::No),
+        ("Past attempt? [ ] Yes [ ] No", BoxMark::Empty),
+        ("Past attempt: Yes __ No _x_", BoxMark::No),
+        ("Past attempt: Sí [x] No [ ]", BoxMark::Yes),
+        ("Past attempt ( ) Sí (x) No", BoxMark::No),
     ] {
         let said = marks(text);
         assert_eq!((said.len(), said[0].0), (1, mark), "{text}: {said:?}");

@@ -1,16 +1,16 @@
-//! How much or how often somebody smokes, drinks or uses.
+//! How much or how often someone smokes, drinks or uses.
 
 use std::ops::Range;
 
-use crate::reading::Reading;
+use crate::tokenized::TokenizedText;
 
 /// Words between a substance and its amount.
 const AMOUNT_REACH: usize = 5;
 /// Words of an amount.
 const LONGEST_AMOUNT: usize = 7;
 
-/// How much or how often, behind a substance in its clause.
-pub(super) fn amount(reading: &Reading<'_>, from: usize, limit: usize) -> Option<Range<usize>> {
+/// How much or how often, after a substance in its clause.
+pub(super) fn amount(reading: &TokenizedText<'_>, from: usize, limit: usize) -> Option<Range<usize>> {
     let to = limit.min(from + AMOUNT_REACH);
     let stops = |word: usize| matches!(reading.word(word), ";" | "." | "|" | "?" | "no" | "never" | "nunca");
     let start = (from..to).take_while(|word| !stops(*word)).find(|word| amount_at(reading, *word, limit).is_some())?;
@@ -18,14 +18,14 @@ pub(super) fn amount(reading: &Reading<'_>, from: usize, limit: usize) -> Option
 }
 
 /// "Two pints of beer": the number right before.
-pub(super) fn amount_before(reading: &Reading<'_>, end: usize, limit: usize) -> Option<Range<usize>> {
+pub(super) fn amount_before(reading: &TokenizedText<'_>, end: usize, limit: usize) -> Option<Range<usize>> {
     let from = limit.max(end.saturating_sub(3));
     let start = (from..end).find(|word| is_number(reading.word(*word)))?;
     (!reading.words[start..end].iter().any(|word| word.punctuation)).then_some(start..end)
 }
 
 /// An amount that begins at a word: to the end of its clause.
-pub(super) fn amount_at(reading: &Reading<'_>, start: usize, limit: usize) -> Option<Range<usize>> {
+pub(super) fn amount_at(reading: &TokenizedText<'_>, start: usize, limit: usize) -> Option<Range<usize>> {
     let word = reading.word(start);
     let often = matches!(
         word,

@@ -1,16 +1,16 @@
 //! Words that name a substance elsewhere and are a verb or a person's name here.
 
 use super::is_verb;
-use crate::reading::{Reading, Sentence};
+use crate::tokenized::{TextSentence, TokenizedText};
 
-/// "Me costó": the verb, which its accent tells from the noun.
-pub(super) fn is_verb_by_accent(reading: &Reading<'_>, word: usize) -> bool {
+/// "Me costó": the verb, which its accent distinguishes from the noun.
+pub(super) fn is_verb_by_accent(reading: &TokenizedText<'_>, word: usize) -> bool {
     let source = reading.source(&(word..word + 1)).of(reading.text).to_lowercase();
     reading.word(word) == "costo" && source.ends_with('ó')
 }
 
 /// "Mi hermana María": a word that is a name too, in capitals within a sentence that has small letters.
-pub(super) fn is_given_name(reading: &Reading<'_>, word: usize, sentence: &Sentence) -> bool {
+pub(super) fn is_given_name(reading: &TokenizedText<'_>, word: usize, sentence: &TextSentence) -> bool {
     let source = |word: usize| reading.source(&(word..word + 1)).of(reading.text);
     let names = matches!(reading.word(word), "maria" | "molly" | "charlie" | "mary" | "blanca" | "nieves");
     let mut letters = source(word).chars();
@@ -20,11 +20,11 @@ pub(super) fn is_given_name(reading: &Reading<'_>, word: usize, sentence: &Sente
     names && capital && within && !using
 }
 
-/// A word that the one before or behind it gives another sense: "her mate rang", "processing speed", "Webster pack",
+/// A word that the one before or after it gives another sense: "her mate rang", "processing speed", "Webster pack",
 /// "drugs and allergies" as a title, "meth" near the methadone of the same sentence.
-pub(super) fn is_of_another_thing(reading: &Reading<'_>, word: usize, end: usize) -> bool {
+pub(super) fn is_of_another_thing(reading: &TokenizedText<'_>, word: usize, end: usize) -> bool {
     let before = word.checked_sub(1).map_or("", |before| reading.word(before));
-    let behind = reading.word(end);
+    let after = reading.word(end);
     match reading.word(word) {
         "mate" | "mates" => matches!(
             before,
@@ -43,7 +43,7 @@ pub(super) fn is_of_another_thing(reading: &Reading<'_>, word: usize, end: usize
         ),
         "speed" => {
             matches!(before, "processing" | "psychomotor" | "at" | "full" | "gait" | "walking" | "high" | "up" | "low")
-                || matches!(behind, "of" | "limit" | "dial" | "camera" | "cameras" | "bump")
+                || matches!(after, "of" | "limit" | "dial" | "camera" | "cameras" | "bump")
         }
         "pack" | "packs" | "paquete" => matches!(
             before,
@@ -58,7 +58,7 @@ pub(super) fn is_of_another_thing(reading: &Reading<'_>, word: usize, end: usize
                 | "monthly"
                 | "weekly"
         ),
-        "drugs" | "drug" => matches!(behind, "and" | "&") && reading.word(end + 1).starts_with("allerg"),
+        "drugs" | "drug" => matches!(after, "and" | "&") && reading.word(end + 1).starts_with("allerg"),
         "thinner" => matches!(before, "blood" | "getting" | "much" | "looks" | "looking" | "bit" | "is" | "looked"),
         "meth" => {
             let sentence = &reading.sentences[reading.sentence_of(word)];

@@ -1,4 +1,4 @@
-//! When tellings become a memory: how many, over how many days, how sure, and by which names they are known.
+//! When mentions become a memory: how many, over how many days, how sure, and by which names they are known.
 
 use anamnesis_core::clock::{SeededEntropy, SystemClock};
 use anamnesis_core::ids::{OrgId, PatientId};
@@ -22,8 +22,8 @@ fn day(n: i64) -> DateTime<Utc> {
     "2026-01-01T10:00:00Z".parse::<DateTime<Utc>>().unwrap() + TimeDelta::days(n)
 }
 
-fn telling(document: u128, day_of: i64, entity: EntityType) -> Telling {
-    Telling {
+fn mention(document: u128, day_of: i64, entity: EntityType) -> Mention {
+    Mention {
         patient: PatientId(Uuid::from_u128(2)),
         attribute: [3; 32],
         document: Uuid::from_u128(document),
@@ -47,8 +47,8 @@ fn scope() -> Scope {
 }
 
 /// Documents 1, 2, … on these days.
-fn on(days: &[i64], entity: EntityType) -> Vec<Telling> {
-    (1..).zip(days).map(|(document, day)| telling(document, *day, entity)).collect()
+fn on(days: &[i64], entity: EntityType) -> Vec<Mention> {
+    (1..).zip(days).map(|(document, day)| mention(document, *day, entity)).collect()
 }
 
 #[tokio::test]
@@ -62,7 +62,7 @@ async fn a_belief_is_of_three_documents_of_two_days() {
         (&[0, 1, 2, 3], &[3, 4]),
     ] {
         let found = job.enough(&on(days, EntityType::Symptom));
-        let sizes: Vec<usize> = found.iter().map(|(_, tellings)| tellings.len()).collect();
+        let sizes: Vec<usize> = found.iter().map(|(_, mentions)| mentions.len()).collect();
         assert_eq!(sizes, expected, "{days:?}");
     }
     assert!(job.enough(&[]).is_empty());
@@ -79,7 +79,7 @@ async fn a_value_is_of_five_documents_over_half_a_year() {
     ] {
         for (entity, kind) in [(EntityType::Preference, Kind::Value), (EntityType::Goal, Kind::Drive)] {
             let found = job.enough(&on(days, entity));
-            let sizes: Vec<usize> = found.iter().map(|(_, tellings)| tellings.len()).collect();
+            let sizes: Vec<usize> = found.iter().map(|(_, mentions)| mentions.len()).collect();
             assert_eq!(sizes, expected, "{days:?}");
             assert!(found.iter().all(|(rule, _)| rule.kind == kind));
         }
@@ -112,23 +112,23 @@ async fn a_copy_a_second_telling_of_a_document_and_a_denial_count_for_nothing() 
 #[tokio::test]
 async fn the_first_that_is_enough_forms_and_later_ones_reinforce() {
     let job = job().await;
-    let tellings = on(&[0, 1, 2, 3], EntityType::Symptom);
-    let found = job.of_attribute(scope(), &tellings, day(4));
+    let mentions = on(&[0, 1, 2, 3], EntityType::Symptom);
+    let found = job.of_attribute(scope(), &mentions, day(4));
     assert_eq!(found.iter().map(|one| one.forms).collect::<Vec<_>>(), [true, false]);
     assert_ne!(found[0].id, found[1].id, "each is a finding");
-    assert_eq!((found[0].source, found[0].id), named(scope(), &tellings[..3]));
-    assert_eq!(job.of_attribute(scope(), &tellings, day(4))[0].id, found[0].id, "the same night gives the same names");
+    assert_eq!((found[0].source, found[0].id), named(scope(), &mentions[..3]));
+    assert_eq!(job.of_attribute(scope(), &mentions, day(4))[0].id, found[0].id, "the same night gives the same names");
 }
 
 #[tokio::test]
 async fn tellings_that_are_not_sure_enough_on_average_form_nothing_and_the_weakest_is_kept() {
     let job = job().await;
     let of = |sure: [f64; 3]| {
-        let mut tellings = on(&[0, 1, 2], EntityType::Symptom);
-        for (telling, sure) in tellings.iter_mut().zip(sure) {
-            telling.confidence = sure;
+        let mut mentions = on(&[0, 1, 2], EntityType::Symptom);
+        for (mention, sure) in mentions.iter_mut().zip(sure) {
+            mention.confidence = sure;
         }
-        job.of_attribute(scope(), &tellings, day(2)).first().map(|one| one.weakest)
+        job.of_attribute(scope(), &mentions, day(2)).first().map(|one| one.weakest)
     };
     let weakest = of([0.9, 0.5, 0.8]).unwrap();
     assert!((weakest - 0.5).abs() < 0.01, "{weakest}");
@@ -139,27 +139,27 @@ async fn tellings_that_are_not_sure_enough_on_average_form_nothing_and_the_weake
 #[test]
 fn tellings_are_taken_apart_by_patient_and_attribute() {
     let cutoff = day(9);
-    let window = Window { org: OrgId(Uuid::from_u128(ORG)), cutoff, limit: 9, offered: None, preview: false };
-    let mut tellings = on(&[0, 1, 2, 3], EntityType::Symptom);
-    tellings[2].attribute = [4; 32];
-    tellings[3].attribute = [4; 32];
-    tellings[3].patient = PatientId(Uuid::from_u128(5));
+    let window = JobWindow { org: OrgId(Uuid::from_u128(ORG)), cutoff, limit: 9, generations: None, preview: false };
+    let mut mentions = on(&[0, 1, 2, 3], EntityType::Symptom);
+    mentions[2].attribute = [4; 32];
+    mentions[3].attribute = [4; 32];
+    mentions[3].patient = PatientId(Uuid::from_u128(5));
     let found: Vec<(u128, usize)> =
-        by_attribute(&window, &tellings).map(|(scope, group)| (scope.patient().0.as_u128(), group.len())).collect();
+        by_attribute(&window, &mentions).map(|(scope, group)| (scope.patient().0.as_u128(), group.len())).collect();
     assert_eq!(found, [(2, 2), (2, 1), (5, 1)]);
-    tellings[0].patient = PatientId(Uuid::nil());
-    assert_eq!(by_attribute(&window, &tellings).count(), 3, "who is nobody forms nothing");
+    mentions[0].patient = PatientId(Uuid::nil());
+    assert_eq!(by_attribute(&window, &mentions).count(), 3, "who is nobody forms nothing");
 }
 
 #[test]
 fn a_recurrence_is_named_by_its_patient_its_attribute_and_its_last_document() {
-    let tellings = on(&[0, 1, 2], EntityType::Symptom);
-    let (source, id) = named(scope(), &tellings);
-    assert_eq!((source, id), named(scope(), &tellings[2..]), "what comes before the last names nothing");
-    assert_ne!(id, named(scope(), &tellings[..2]).1);
-    let mut other = tellings.clone();
+    let mentions = on(&[0, 1, 2], EntityType::Symptom);
+    let (source, id) = named(scope(), &mentions);
+    assert_eq!((source, id), named(scope(), &mentions[2..]), "what comes before the last names nothing");
+    assert_ne!(id, named(scope(), &mentions[..2]).1);
+    let mut other = mentions.clone();
     other[2].attribute = [9; 32];
     assert!(named(scope(), &other).0 != source && named(scope(), &other).1 != id);
     let neighbour = Scope::new(OrgId(Uuid::from_u128(ORG)), PatientId(Uuid::from_u128(9))).unwrap();
-    assert_ne!(named(neighbour, &tellings).1, id);
+    assert_ne!(named(neighbour, &mentions).1, id);
 }

@@ -1,53 +1,54 @@
-//! Stated preferences: what a patient said of how to be spoken with and treated becomes one memory a topic (seed 001, section
-//! 7; model.md, "Nightly work"). The same again reinforces it, another value replaces it (`fold::walk`). Each statement stays
-//! as it was said beside it: of two that oppose each other both are kept (seed 001, section 9), while this one tells which of
-//! them came last.
+//! Stated preferences: what a patient said of how to be spoken with and treated becomes one memory a topic (seed 001,
+//! section 7; model.md, "Job runs"). The same again reinforces it, another value replaces it (`projection::replay`).
+//! Each statement stays as it was said next to it: of two that oppose each other both are kept (seed 001, section 9),
+//! while this one tells which of them came last.
 
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
-use super::super::driver::{JobError, Window};
-use super::super::formed::Formed;
-use super::{AUTHOR, Consolidation, Told};
+use super::super::derived_finding::DerivedFinding;
+use super::super::driver::{JobError, JobWindow};
+use super::{AUTHOR, Consolidation, MentionText};
 use anamnesis_core::ids::{FindingId, derive};
 use anamnesis_core::memory::Kind;
-use anamnesis_core::preference::{self, STATED, Stated, UNWANTED, WANTED};
+use anamnesis_core::preference::{self, STATED, StatedPreference, UNWANTED, WANTED};
 use anamnesis_core::provenance::Trust;
 use anamnesis_core::scope::Scope;
 use anamnesis_crypto::PatientKeys;
 use anamnesis_sql::Transaction;
 use anamnesis_store::Keys;
-use anamnesis_store::nightly::raw_id;
+use anamnesis_store::maintenance::raw_id;
 use anamnesis_store::records::{Evidence, FindingWords, NewFinding, finding_id};
-use anamnesis_store::recurring::{self, Telling};
+use anamnesis_store::recurrence::{self, Mention};
 
 /// One document's last word on one topic.
 #[derive(Debug)]
-pub struct Preferred {
+pub struct PreferenceMention {
     pub(crate) scope: Scope,
     /// The finding to be added to the log.
     pub(crate) id: FindingId,
     source: Uuid,
-    telling: Telling,
-    /// Effective confidence of the statement at the night.
+    mention: Mention,
+    /// Effective confidence of the statement at the time of the run.
     sure: f64,
-    stated: Stated,
+    stated: StatedPreference,
     evidence: Option<Evidence>,
-    mention: String,
+    /// As the document says it.
+    wording: String,
 }
 
 impl Consolidation {
-    /// What these tellings state of how to be spoken with and treated. Only what the patient said themselves or a clinician
-    /// wrote down: what others say that somebody likes is theirs.
+    /// What these mentions state of how to be spoken with and treated. Only what the patient said themselves or a
+    /// clinician wrote down: what others say that a person likes is theirs.
     pub(super) async fn preferred(
         &self,
         tx: &mut Transaction,
-        window: &Window,
-        tellings: &[Telling],
-    ) -> Result<Vec<Preferred>, JobError> {
-        let said: Vec<&Telling> = tellings.iter().filter(|t| t.is_stated && t.trust == Trust::T1).collect();
+        window: &JobWindow,
+        mentions: &[Mention],
+    ) -> Result<Vec<PreferenceMention>, JobError> {
+        let said: Vec<&Mention> = mentions.iter().filter(|t| t.is_stated && t.trust == Trust::T1).collect();
         if said.is_empty() {
             return Ok(Vec::new());
         }
@@ -56,21 +57,22 @@ impl Consolidation {
         let keys: Keys = self.keys.known(&scopes).await?;
         let wanted: Vec<_> = said.iter().map(|t| (t.patient, t.finding)).collect();
         let mut words: BTreeMap<FindingId, (FindingWords, Option<Evidence>)> = BTreeMap::new();
-        for (id, told, evidence) in recurring::words(tx, window.org, &keys, &wanted).await? {
-            words.insert(id, (told, evidence));
+        for (id, texts, evidence) in recurrence::words(tx, window.org, &keys, &wanted).await? {
+            words.insert(id, (texts, evidence));
         }
-        let mut last: BTreeMap<(Scope, Uuid, String), (usize, Preferred)> = BTreeMap::new();
-        for telling in said {
-            let (Ok(scope), Some((told, evidence))) =
-                (Scope::new(window.org, telling.patient), words.get(&telling.finding))
+        let mut last: BTreeMap<(Scope, Uuid, String), (usize, PreferenceMention)> = BTreeMap::new();
+        for mention in said {
+            let (Ok(scope), Some((texts, evidence))) =
+                (Scope::new(window.org, mention.patient), words.get(&mention.finding))
             else {
                 continue;
             };
             let place = evidence.as_ref().map_or(0, |evidence| evidence.span.start);
-            for stated in preference::stated(&told.concept) {
-                let key = (scope, telling.document, stated.key());
-                let stated = if telling.negated { opposite(stated) } else { stated };
-                let preferred = self.of_telling(scope, telling, stated, Told { words: told, evidence }, window.cutoff);
+            for stated in preference::stated(&texts.concept) {
+                let key = (scope, mention.document, stated.key());
+                let stated = if mention.negated { opposite(stated) } else { stated };
+                let preferred =
+                    self.of_mention(scope, mention, stated, MentionText { words: texts, evidence }, window.cutoff);
                 if last.get(&key).is_none_or(|(before, _)| *before <= place) {
                     last.insert(key, (place, preferred));
                 }
@@ -79,57 +81,57 @@ impl Consolidation {
         Ok(last.into_values().map(|(_, preferred)| preferred).collect())
     }
 
-    fn of_telling(
+    fn of_mention(
         &self,
         scope: Scope,
-        telling: &Telling,
-        stated: Stated,
-        Told { words, evidence }: Told<'_>,
+        mention: &Mention,
+        stated: StatedPreference,
+        MentionText { words, evidence }: MentionText<'_>,
         cutoff: DateTime<Utc>,
-    ) -> Preferred {
-        let document = of_document(telling.document);
+    ) -> PreferenceMention {
+        let document = of_document(mention.document);
         let key = format!("{}|{}", stated.key(), stated.value);
-        Preferred {
+        PreferenceMention {
             scope,
             id: finding_id(scope, document, 1, key.as_bytes()),
-            source: of_revision(document, telling.revision),
-            telling: *telling,
-            sure: self.effective(telling, cutoff),
+            source: of_revision(document, mention.revision),
+            mention: *mention,
+            sure: self.effective(mention, cutoff),
             stated,
             evidence: evidence.clone(),
-            mention: words.mention.clone(),
+            wording: words.mention.clone(),
         }
     }
 
-    /// What the log is told.
+    /// What is added to the log.
     pub(super) fn preference(
         &self,
-        preferred: &Preferred,
+        preferred: &PreferenceMention,
         keys: &PatientKeys,
         recorded_at: DateTime<Utc>,
     ) -> Option<NewFinding> {
-        let Preferred { telling, stated, .. } = preferred;
+        let PreferenceMention { mention, stated, .. } = preferred;
         let words = FindingWords {
             concept: stated.heading(),
             value: Some(stated.value.clone()),
             status: Some(STATED.to_owned()),
-            mention: preferred.mention.clone(),
+            mention: preferred.wording.clone(),
             never: false,
-            formed_from: vec![raw_id(preferred.scope, telling.document, telling.revision)],
+            formed_from: vec![raw_id(preferred.scope, mention.document, mention.revision)],
             ..FindingWords::default()
         };
-        let formed = Formed {
+        let formed = DerivedFinding {
             scope: preferred.scope,
             id: preferred.id,
             source: preferred.source,
-            text: telling.text,
+            text: mention.text,
             attribute: keys.hash(STATED, stated.key().as_bytes()),
             kind: Kind::Belief,
             document_type: None,
-            parents: &[telling.trust],
+            parents: &[mention.trust],
             weakest: preferred.sure,
-            extraction_confidence: telling.extraction_confidence,
-            span: (telling.asserted_at, telling.asserted_at),
+            extraction_confidence: mention.extraction_confidence,
+            span: (mention.asserted_at, mention.asserted_at),
             recorded_at,
             words,
             evidence: preferred.evidence.clone(),
@@ -140,13 +142,13 @@ impl Consolidation {
 }
 
 /// Of what a denial governs as a whole: "ya no prefiero las llamadas".
-fn opposite(stated: Stated) -> Stated {
+fn opposite(stated: StatedPreference) -> StatedPreference {
     let value = match stated.value.as_str() {
         WANTED => UNWANTED.to_owned(),
         UNWANTED => WANTED.to_owned(),
         value => value.strip_prefix("not ").map_or_else(|| format!("not {value}"), str::to_owned),
     };
-    Stated { value, ..stated }
+    StatedPreference { value, ..stated }
 }
 
 /// What stands for a document's statements.
@@ -173,8 +175,11 @@ mod tests {
 
     #[test]
     fn a_denial_turns_a_preference_round_and_twice_denied_is_what_was_said() {
-        let of =
-            |value: &str| Stated { topic: Topic::Contact, about: Some("mother".to_owned()), value: value.to_owned() };
+        let of = |value: &str| StatedPreference {
+            topic: Topic::Contact,
+            about: Some("mother".to_owned()),
+            value: value.to_owned(),
+        };
         for (said, denied) in
             [(WANTED, UNWANTED), (UNWANTED, WANTED), ("formal", "not formal"), ("not formal", "formal")]
         {

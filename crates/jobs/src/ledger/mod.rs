@@ -6,16 +6,16 @@ pub mod rows;
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
 
-use super::planner::{Due, RunKey};
+use super::planner::{DueRun, RunKey};
 use super::registry::JobName;
 
 /// State of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum State {
-    /// Known to be due; nobody has begun.
+pub enum RunState {
+    /// Known to be due; no one has begun.
     Planned,
-    /// Somebody holds it until its lease ends.
+    /// A process holds it until its lease ends.
     Running,
     Done,
     /// An attempt ended in an error; it is tried again after a rest, from its cursor.
@@ -24,17 +24,17 @@ pub enum State {
     Partial,
 }
 
-impl State {
-    pub(crate) const ALL: &'static [State] =
-        &[State::Planned, State::Running, State::Done, State::Failed, State::Partial];
+impl RunState {
+    pub(crate) const ALL: &'static [RunState] =
+        &[RunState::Planned, RunState::Running, RunState::Done, RunState::Failed, RunState::Partial];
 
     pub fn code(self) -> &'static str {
         match self {
-            State::Planned => "planned",
-            State::Running => "running",
-            State::Done => "done",
-            State::Failed => "failed",
-            State::Partial => "partial",
+            RunState::Planned => "planned",
+            RunState::Running => "running",
+            RunState::Done => "done",
+            RunState::Failed => "failed",
+            RunState::Partial => "partial",
         }
     }
 
@@ -46,15 +46,15 @@ impl State {
 /// Where the next batch begins. Opaque to the ledger: each job writes and reads its own.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Cursor(pub String);
+pub struct RunCursor(pub String);
 
 /// One row of the ledger.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Run {
+pub struct JobRun {
     pub key: RunKey,
-    /// See [`Due::cutoff`].
+    /// See [`DueRun::cutoff`].
     pub cutoff: DateTime<Utc>,
-    pub state: State,
+    pub state: RunState,
     /// Who holds or last held it: an opaque id of a process.
     pub(crate) owner: Option<String>,
     /// Grows with every claim. A write with an older fence changes nothing.
@@ -63,7 +63,7 @@ pub struct Run {
     pub attempts: u32,
     /// Running: end of the lease. Failed: end of the rest.
     pub(crate) wake_at: Option<DateTime<Utc>>,
-    pub(crate) cursor: Option<Cursor>,
+    pub(crate) cursor: Option<RunCursor>,
     /// The job's typed status as JSON, summed over all attempts.
     pub status: Option<String>,
     /// Code of the last error.
@@ -74,12 +74,12 @@ pub struct Run {
     pub(crate) is_own: Option<bool>,
 }
 
-impl Run {
-    pub(crate) fn planned(due: &Due) -> Self {
+impl JobRun {
+    pub(crate) fn planned(due: &DueRun) -> Self {
         Self {
             key: due.key,
             cutoff: due.cutoff,
-            state: State::Planned,
+            state: RunState::Planned,
             owner: None,
             fence: 0,
             attempts: 0,
@@ -93,10 +93,10 @@ impl Run {
         }
     }
 
-    /// The row as far as it may be believed. One that was changed or made up behind the program says nothing but its fence: the run is
-    /// begun anew. One without a hash may be of a version before hashes, which is believed of days before yesterday: running a job twice
-    /// is harmless, and one that is not run is not.
-    pub(crate) fn believed(self, due: &Due, now: DateTime<Utc>) -> Self {
+    /// The row as far as it may be believed. One that was changed or made up outside the program says nothing but its
+    /// fence: the run is begun anew. One without a hash may be of a version before hashes, which is believed of days
+    /// before yesterday: running a job twice is harmless, and one that is not run is not.
+    pub(crate) fn believed(self, due: &DueRun, now: DateTime<Utc>) -> Self {
         let recent = || self.key.as_of >= (now - TimeDelta::days(2)).date_naive();
         let is_believed = self.is_own.unwrap_or_else(|| !recent());
         if is_believed { self } else { Self { fence: self.fence, ..Self::planned(due) } }
@@ -105,28 +105,28 @@ impl Run {
     /// Nothing more will happen to it without a person: done, or tried too often.
     pub(crate) fn is_settled(&self, max_attempts: u32, now: DateTime<Utc>) -> bool {
         match self.state {
-            State::Done => true,
-            State::Planned | State::Partial => false,
-            State::Running => self.attempts >= max_attempts && self.wake_at.is_none_or(|lease| lease <= now),
-            State::Failed => self.attempts >= max_attempts,
+            RunState::Done => true,
+            RunState::Planned | RunState::Partial => false,
+            RunState::Running => self.attempts >= max_attempts && self.wake_at.is_none_or(|lease| lease <= now),
+            RunState::Failed => self.attempts >= max_attempts,
         }
     }
 }
 
 /// Who asks for a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Asked {
+pub enum Trigger {
     /// The tick or a CronJob: only what is not settled, and a failed run rests first.
-    BySchedule,
+    Scheduled,
     /// A person: a settled run is run again from its beginning, a resting one at once.
-    ByPerson,
+    Manual,
 }
 
 /// A wish to run.
 #[derive(Debug, Clone)]
-pub(crate) struct Offer<'a> {
-    pub(crate) due: Due,
-    pub(crate) asked: Asked,
+pub(crate) struct RunOffer<'a> {
+    pub(crate) due: DueRun,
+    pub(crate) asked: Trigger,
     pub(crate) owner: &'a str,
     pub(crate) now: DateTime<Utc>,
     pub(crate) lease: TimeDelta,
@@ -135,40 +135,40 @@ pub(crate) struct Offer<'a> {
 
 /// The ledger's answer to an offer.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Claim {
+pub(crate) enum RunClaim {
     /// Run it, from its cursor.
-    Granted(Box<Run>),
+    Granted(Box<JobRun>),
     /// Another owner has it.
-    Held {
+    LeasedElsewhere {
         until: DateTime<Utc>,
     },
     /// It failed and rests.
-    Resting {
+    BackingOff {
         until: DateTime<Utc>,
     },
-    Settled,
+    AlreadyDone,
     /// Tried too often: a person must look.
     Exhausted,
 }
 
 /// Decides an offer. `found` is the row as it is now; a granted run must be written only if the row is still that one.
-pub(crate) fn claim(found: Option<&Run>, offer: &Offer<'_>) -> Claim {
-    let mut run = found.cloned().unwrap_or_else(|| Run::planned(&offer.due));
+pub(crate) fn claim(found: Option<&JobRun>, offer: &RunOffer<'_>) -> RunClaim {
+    let mut run = found.cloned().unwrap_or_else(|| JobRun::planned(&offer.due));
     let waits = run.wake_at.filter(|wake| *wake > offer.now);
-    let by_schedule = offer.asked == Asked::BySchedule;
+    let by_schedule = offer.asked == Trigger::Scheduled;
     match (run.state, waits) {
-        (State::Running, Some(until)) => return Claim::Held { until },
-        (State::Done, _) if by_schedule => return Claim::Settled,
-        (State::Failed, Some(until)) if by_schedule && run.attempts < offer.max_attempts => {
-            return Claim::Resting { until };
+        (RunState::Running, Some(until)) => return RunClaim::LeasedElsewhere { until },
+        (RunState::Done, _) if by_schedule => return RunClaim::AlreadyDone,
+        (RunState::Failed, Some(until)) if by_schedule && run.attempts < offer.max_attempts => {
+            return RunClaim::BackingOff { until };
         }
-        (State::Failed | State::Running, _) if by_schedule && run.attempts >= offer.max_attempts => {
-            return Claim::Exhausted;
+        (RunState::Failed | RunState::Running, _) if by_schedule && run.attempts >= offer.max_attempts => {
+            return RunClaim::Exhausted;
         }
-        (State::Planned | State::Partial | State::Failed | State::Running | State::Done, _) => {}
+        (RunState::Planned | RunState::Partial | RunState::Failed | RunState::Running | RunState::Done, _) => {}
     }
     // What lies before the cursor was decided for another cutoff, or is asked for again.
-    if run.state == State::Done || run.cutoff != offer.due.cutoff {
+    if run.state == RunState::Done || run.cutoff != offer.due.cutoff {
         run.cursor = None;
         // What a repeated run did is added to what was done; what reconciliation finds is what is there now.
         if run.key.job == JobName::Reconciliation {
@@ -176,14 +176,14 @@ pub(crate) fn claim(found: Option<&Run>, offer: &Offer<'_>) -> Claim {
         }
     }
     run.cutoff = offer.due.cutoff;
-    run.state = State::Running;
+    run.state = RunState::Running;
     run.owner = Some(offer.owner.to_owned());
     run.fence = run.fence.saturating_add(1);
     run.attempts = run.attempts.saturating_add(1);
     run.wake_at = Some(offer.now + offer.lease);
     run.started_at = Some(offer.now);
     run.finished_at = None;
-    Claim::Granted(Box::new(run))
+    RunClaim::Granted(Box::new(run))
 }
 
 /// Another owner took the run over: whatever the old one still wanted to write must not be written.
@@ -193,7 +193,7 @@ pub(crate) struct FenceLost;
 
 /// How an attempt ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Ending {
+pub(crate) enum RunEnding {
     Done,
     /// Asked to stop between two batches.
     Interrupted,
@@ -204,7 +204,7 @@ pub(crate) enum Ending {
     },
 }
 
-impl Run {
+impl JobRun {
     /// Progress of the holder with `fence`: the lease begins anew, and so does the count of attempts.
     ///
     /// # Errors
@@ -212,32 +212,39 @@ impl Run {
     pub(crate) fn checkpoint(
         &self,
         fence: i64,
-        cursor: Option<Cursor>,
+        cursor: Option<RunCursor>,
         status: String,
         lease_until: DateTime<Utc>,
-    ) -> Result<Run, FenceLost> {
+    ) -> Result<JobRun, FenceLost> {
         self.guard(fence)?;
-        Ok(Run { cursor, status: Some(status), attempts: 0, wake_at: Some(lease_until), error: None, ..self.clone() })
+        Ok(JobRun {
+            cursor,
+            status: Some(status),
+            attempts: 0,
+            wake_at: Some(lease_until),
+            error: None,
+            ..self.clone()
+        })
     }
 
     /// The end of an attempt of the holder with `fence`.
     ///
     /// # Errors
     /// When the run was taken over or has ended.
-    pub(crate) fn finish(&self, fence: i64, ending: Ending, now: DateTime<Utc>) -> Result<Run, FenceLost> {
+    pub(crate) fn finish(&self, fence: i64, ending: RunEnding, now: DateTime<Utc>) -> Result<JobRun, FenceLost> {
         self.guard(fence)?;
-        let run = Run { finished_at: Some(now), wake_at: None, ..self.clone() };
+        let run = JobRun { finished_at: Some(now), wake_at: None, ..self.clone() };
         Ok(match ending {
-            Ending::Done => Run { state: State::Done, cursor: None, attempts: 0, error: None, ..run },
-            Ending::Interrupted => Run { state: State::Partial, attempts: 0, ..run },
-            Ending::Failed { code, rest } => {
-                Run { state: State::Failed, error: Some(code), wake_at: Some(now + rest), ..run }
+            RunEnding::Done => JobRun { state: RunState::Done, cursor: None, attempts: 0, error: None, ..run },
+            RunEnding::Interrupted => JobRun { state: RunState::Partial, attempts: 0, ..run },
+            RunEnding::Failed { code, rest } => {
+                JobRun { state: RunState::Failed, error: Some(code), wake_at: Some(now + rest), ..run }
             }
         })
     }
 
     fn guard(&self, fence: i64) -> Result<(), FenceLost> {
-        if self.state == State::Running && self.fence == fence { Ok(()) } else { Err(FenceLost) }
+        if self.state == RunState::Running && self.fence == fence { Ok(()) } else { Err(FenceLost) }
     }
 }
 

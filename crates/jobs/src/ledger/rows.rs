@@ -2,26 +2,30 @@
 
 use chrono::{DateTime, NaiveDate, Utc};
 
-use super::{Cursor, Run, State};
+use super::{JobRun, RunCursor, RunState};
 use crate::JobName;
 use crate::planner::RunKey;
 use crate::statements::ledger as sql;
 use anamnesis_core::ids::OrgId;
 use anamnesis_crypto::PlatformKey;
 use anamnesis_sql::{Arg, DbError, Row, Transaction};
-use anamnesis_store::auditing::runs;
+use anamnesis_store::audit_trail::runs;
 
 /// The row of a run, if anybody ever held it.
 ///
 /// # Errors
 /// Of the database.
-pub(crate) async fn find(tx: &mut Transaction, key: &RunKey, platform: &PlatformKey) -> Result<Option<Run>, DbError> {
+pub(crate) async fn find(
+    tx: &mut Transaction,
+    key: &RunKey,
+    platform: &PlatformKey,
+) -> Result<Option<JobRun>, DbError> {
     tx.fetch_optional(&sql::FIND, key_args(key)).await?.as_ref().map(|row| run(row, platform)).transpose()
 }
 
 /// Which runs are asked for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Filter {
+pub struct RunFilter {
     pub job: Option<JobName>,
     pub org: Option<OrgId>,
     /// Inclusive.
@@ -36,10 +40,10 @@ pub struct Filter {
 /// Of the database.
 pub(crate) async fn recent(
     tx: &mut Transaction,
-    filter: &Filter,
+    filter: &RunFilter,
     limit: u32,
     platform: &PlatformKey,
-) -> Result<Vec<Run>, DbError> {
+) -> Result<Vec<JobRun>, DbError> {
     let text = |date: Option<NaiveDate>, open: &str| date.map_or_else(|| open.to_owned(), |date| date.to_string());
     let args = vec![
         text(filter.from, "0000-01-01").into(),
@@ -70,12 +74,12 @@ pub(crate) async fn last_done(tx: &mut Transaction) -> Result<Vec<(JobName, Date
     Ok(last)
 }
 
-/// Writes a granted claim; false when somebody else was faster.
+/// Writes a granted claim; false when another process was faster.
 ///
 /// # Errors
 /// Of the database.
-pub async fn hold(tx: &mut Transaction, run: &Run, key: &PlatformKey) -> Result<bool, DbError> {
-    let run = &Run { finished_at: None, ..run.clone() };
+pub async fn hold(tx: &mut Transaction, run: &JobRun, key: &PlatformKey) -> Result<bool, DbError> {
+    let run = &JobRun { finished_at: None, ..run.clone() };
     let mut args = columns(run);
     args.pop();
     args.push(mac(key, run));
@@ -87,7 +91,7 @@ pub async fn hold(tx: &mut Transaction, run: &Run, key: &PlatformKey) -> Result<
 ///
 /// # Errors
 /// Of the database.
-pub async fn write(tx: &mut Transaction, run: &Run, key: &PlatformKey, now: DateTime<Utc>) -> Result<bool, DbError> {
+pub async fn write(tx: &mut Transaction, run: &JobRun, key: &PlatformKey, now: DateTime<Utc>) -> Result<bool, DbError> {
     let mut args = key_args(&run.key);
     args.extend([
         run.fence.into(),
@@ -105,7 +109,7 @@ pub async fn write(tx: &mut Transaction, run: &Run, key: &PlatformKey, now: Date
 }
 
 /// The values of a row, in the order of the statement `hold`.
-fn columns(run: &Run) -> Vec<Arg> {
+fn columns(run: &JobRun) -> Vec<Arg> {
     let mut args = key_args(&run.key);
     args.extend([
         run.cutoff.into(),
@@ -123,7 +127,7 @@ fn columns(run: &Run) -> Vec<Arg> {
     args
 }
 
-fn mac(key: &PlatformKey, run: &Run) -> Arg {
+fn mac(key: &PlatformKey, run: &JobRun) -> Arg {
     runs::mac(key, &columns(run)).to_vec().into()
 }
 
@@ -131,22 +135,22 @@ fn key_args(key: &RunKey) -> Vec<Arg> {
     vec![key.org.0.into(), key.job.code().into(), key.as_of.to_string().into()]
 }
 
-fn run(row: &Row, platform: &PlatformKey) -> Result<Run, DbError> {
+fn run(row: &Row, platform: &PlatformKey) -> Result<JobRun, DbError> {
     let decode = |index| DbError::Decode { index };
     let key = RunKey {
         org: OrgId(row.uuid(sql::find::ORG_ID)?),
         job: row.text(sql::find::JOB)?.parse().map_err(|_| decode(sql::find::JOB))?,
         as_of: row.text(sql::find::AS_OF)?.parse().map_err(|_| decode(sql::find::AS_OF))?,
     };
-    let mut run = Run {
+    let mut run = JobRun {
         key,
         cutoff: row.time(sql::find::CUTOFF_AT)?,
-        state: State::from_code(&row.text(sql::find::STATE)?).ok_or(decode(sql::find::STATE))?,
+        state: RunState::from_code(&row.text(sql::find::STATE)?).ok_or(decode(sql::find::STATE))?,
         owner: Some(row.text(sql::find::OWNER)?),
         fence: row.i64(sql::find::FENCE)?,
         attempts: u32::try_from(row.i64(sql::find::ATTEMPTS)?).map_err(|_| decode(sql::find::ATTEMPTS))?,
         wake_at: row.opt_time(sql::find::WAKE_AT)?,
-        cursor: row.opt_text(sql::find::CURSOR)?.map(Cursor),
+        cursor: row.opt_text(sql::find::CURSOR)?.map(RunCursor),
         status: row.opt_text(sql::find::STATUS)?,
         error: row.opt_text(sql::find::ERROR)?,
         started_at: row.opt_time(sql::find::STARTED_AT)?,

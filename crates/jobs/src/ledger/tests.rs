@@ -15,55 +15,55 @@ fn at(seconds: i64) -> DateTime<Utc> {
     from_micros(1_770_000_000_000_000 + seconds * 1_000_000)
 }
 
-fn due() -> Due {
+fn due() -> DueRun {
     let key = RunKey { job: JobName::Expiry, org: OrgId(Uuid::from_u128(7)), as_of: "2026-03-05".parse().unwrap() };
-    Due { key, cutoff: at(-60) }
+    DueRun { key, cutoff: at(-60) }
 }
 
-fn offer(owner: &str, seconds: i64, asked: Asked) -> Offer<'_> {
+fn offer(owner: &str, seconds: i64, asked: Trigger) -> RunOffer<'_> {
     let lease = TimeDelta::seconds(LEASE);
-    Offer { due: due(), asked, owner, now: at(seconds), lease, max_attempts: MAX_ATTEMPTS }
+    RunOffer { due: due(), asked, owner, now: at(seconds), lease, max_attempts: MAX_ATTEMPTS }
 }
 
-fn granted(found: Option<&Run>, offer: &Offer<'_>) -> Run {
+fn granted(found: Option<&JobRun>, offer: &RunOffer<'_>) -> JobRun {
     match claim(found, offer) {
-        Claim::Granted(run) => *run,
+        RunClaim::Granted(run) => *run,
         other => panic!("not granted: {other:?}"),
     }
 }
 
-fn failed(seconds: i64) -> Ending {
-    Ending::Failed { code: "store_unavailable".into(), rest: TimeDelta::seconds(seconds) }
+fn failed(seconds: i64) -> RunEnding {
+    RunEnding::Failed { code: "store_unavailable".into(), rest: TimeDelta::seconds(seconds) }
 }
 
 #[test]
 fn a_second_owner_is_told_who_long_the_first_may_still_hold_it() {
-    let run = granted(None, &offer("a", 0, Asked::BySchedule));
-    assert_eq!((run.state, run.fence, run.owner.as_deref()), (State::Running, 1, Some("a")));
-    for asked in [Asked::BySchedule, Asked::ByPerson] {
-        assert_eq!(claim(Some(&run), &offer("b", LEASE - 1, asked)), Claim::Held { until: at(LEASE) });
+    let run = granted(None, &offer("a", 0, Trigger::Scheduled));
+    assert_eq!((run.state, run.fence, run.owner.as_deref()), (RunState::Running, 1, Some("a")));
+    for asked in [Trigger::Scheduled, Trigger::Manual] {
+        assert_eq!(claim(Some(&run), &offer("b", LEASE - 1, asked)), RunClaim::LeasedElsewhere { until: at(LEASE) });
     }
 }
 
 #[test]
 fn a_silent_owner_loses_its_run_and_can_write_nothing_more() {
-    let first = granted(None, &offer("a", 0, Asked::BySchedule));
-    let first = first.checkpoint(1, Some(Cursor("40".into())), "{}".into(), at(LEASE)).unwrap();
-    let second = granted(Some(&first), &offer("b", LEASE, Asked::BySchedule));
-    assert_eq!((second.fence, second.cursor.clone()), (2, Some(Cursor("40".into()))), "goes on where the first was");
+    let first = granted(None, &offer("a", 0, Trigger::Scheduled));
+    let first = first.checkpoint(1, Some(RunCursor("40".into())), "{}".into(), at(LEASE)).unwrap();
+    let second = granted(Some(&first), &offer("b", LEASE, Trigger::Scheduled));
+    assert_eq!((second.fence, second.cursor.clone()), (2, Some(RunCursor("40".into()))), "goes on where the first was");
     assert_eq!(second.checkpoint(1, None, "{}".into(), at(500)), Err(FenceLost));
-    assert_eq!(second.finish(1, Ending::Done, at(500)), Err(FenceLost));
-    assert!(second.finish(2, Ending::Done, at(500)).is_ok());
+    assert_eq!(second.finish(1, RunEnding::Done, at(500)), Err(FenceLost));
+    assert!(second.finish(2, RunEnding::Done, at(500)).is_ok());
 }
 
 #[test]
 fn a_done_run_is_settled_for_the_schedule_and_begins_anew_for_a_person() {
-    let run = granted(None, &offer("a", 0, Asked::BySchedule));
-    let run = run.checkpoint(1, Some(Cursor("40".into())), "{\"changed\":3}".into(), at(LEASE)).unwrap();
-    let done = run.finish(1, Ending::Done, at(9)).unwrap();
+    let run = granted(None, &offer("a", 0, Trigger::Scheduled));
+    let run = run.checkpoint(1, Some(RunCursor("40".into())), "{\"changed\":3}".into(), at(LEASE)).unwrap();
+    let done = run.finish(1, RunEnding::Done, at(9)).unwrap();
     assert!(done.is_settled(MAX_ATTEMPTS, at(10)));
-    assert_eq!(claim(Some(&done), &offer("b", 10, Asked::BySchedule)), Claim::Settled);
-    let again = granted(Some(&done), &offer("b", 10, Asked::ByPerson));
+    assert_eq!(claim(Some(&done), &offer("b", 10, Trigger::Scheduled)), RunClaim::AlreadyDone);
+    let again = granted(Some(&done), &offer("b", 10, Trigger::Manual));
     assert_eq!((again.fence, again.cursor.as_ref()), (2, None));
     assert_eq!(again.status.as_deref(), Some("{\"changed\":3}"), "the night's totals are kept");
 }
@@ -73,55 +73,56 @@ fn a_failed_run_rests_then_is_tried_again_and_at_last_left_to_a_person() {
     let mut run = None;
     let mut now = 0;
     for attempt in 1..=MAX_ATTEMPTS {
-        let held = granted(run.as_ref(), &offer("a", now, Asked::BySchedule));
+        let held = granted(run.as_ref(), &offer("a", now, Trigger::Scheduled));
         assert_eq!(held.attempts, attempt);
         let ended = held.finish(held.fence, failed(60), at(now)).unwrap();
         assert_eq!(ended.error.as_deref(), Some("store_unavailable"));
-        let next = claim(Some(&ended), &offer("a", now + 59, Asked::BySchedule));
-        let expected = if attempt < MAX_ATTEMPTS { Claim::Resting { until: at(now + 60) } } else { Claim::Exhausted };
+        let next = claim(Some(&ended), &offer("a", now + 59, Trigger::Scheduled));
+        let expected =
+            if attempt < MAX_ATTEMPTS { RunClaim::BackingOff { until: at(now + 60) } } else { RunClaim::Exhausted };
         assert_eq!(next, expected);
         run = Some(ended);
         now += 60;
     }
     let run = run.unwrap();
     assert!(run.is_settled(MAX_ATTEMPTS, at(now)));
-    assert_eq!(claim(Some(&run), &offer("a", now + 9_999, Asked::BySchedule)), Claim::Exhausted);
-    assert!(matches!(claim(Some(&run), &offer("a", now, Asked::ByPerson)), Claim::Granted(_)));
+    assert_eq!(claim(Some(&run), &offer("a", now + 9_999, Trigger::Scheduled)), RunClaim::Exhausted);
+    assert!(matches!(claim(Some(&run), &offer("a", now, Trigger::Manual)), RunClaim::Granted(_)));
 }
 
 #[test]
 fn a_run_that_kills_its_process_is_not_tried_for_ever() {
     let mut run = None;
     for attempt in 0..i64::from(MAX_ATTEMPTS) {
-        run = Some(granted(run.as_ref(), &offer("a", attempt * LEASE, Asked::BySchedule)));
+        run = Some(granted(run.as_ref(), &offer("a", attempt * LEASE, Trigger::Scheduled)));
     }
     let run = run.unwrap();
     let after = i64::from(MAX_ATTEMPTS) * LEASE;
     assert!(!run.is_settled(MAX_ATTEMPTS, at(after - 1)), "the last attempt may still be at work");
     assert!(run.is_settled(MAX_ATTEMPTS, at(after)));
-    assert_eq!(claim(Some(&run), &offer("a", after, Asked::BySchedule)), Claim::Exhausted);
+    assert_eq!(claim(Some(&run), &offer("a", after, Trigger::Scheduled)), RunClaim::Exhausted);
 }
 
 #[test]
 fn progress_forgives_earlier_attempts_and_an_interruption_costs_none() {
-    let run = granted(None, &offer("a", 0, Asked::BySchedule));
+    let run = granted(None, &offer("a", 0, Trigger::Scheduled));
     let run = run.finish(1, failed(0), at(1)).unwrap();
-    let run = granted(Some(&run), &offer("a", 2, Asked::BySchedule));
+    let run = granted(Some(&run), &offer("a", 2, Trigger::Scheduled));
     assert_eq!(run.attempts, 2);
-    let run = run.checkpoint(2, Some(Cursor("9".into())), "{}".into(), at(LEASE)).unwrap();
+    let run = run.checkpoint(2, Some(RunCursor("9".into())), "{}".into(), at(LEASE)).unwrap();
     assert_eq!(run.attempts, 0);
-    let run = run.finish(2, Ending::Interrupted, at(3)).unwrap();
-    assert_eq!(run.state, State::Partial);
-    let run = granted(Some(&run), &offer("b", 3, Asked::BySchedule));
-    assert_eq!(run.cursor, Some(Cursor("9".into())));
+    let run = run.finish(2, RunEnding::Interrupted, at(3)).unwrap();
+    assert_eq!(run.state, RunState::Partial);
+    let run = granted(Some(&run), &offer("b", 3, Trigger::Scheduled));
+    assert_eq!(run.cursor, Some(RunCursor("9".into())));
 }
 
 #[test]
 fn another_cutoff_begins_anew() {
-    let run = granted(None, &offer("a", 0, Asked::BySchedule));
-    let run = run.checkpoint(1, Some(Cursor("9".into())), "{}".into(), at(LEASE)).unwrap();
-    let run = run.finish(1, Ending::Interrupted, at(1)).unwrap();
-    let mut later = offer("a", 2, Asked::ByPerson);
+    let run = granted(None, &offer("a", 0, Trigger::Scheduled));
+    let run = run.checkpoint(1, Some(RunCursor("9".into())), "{}".into(), at(LEASE)).unwrap();
+    let run = run.finish(1, RunEnding::Interrupted, at(1)).unwrap();
+    let mut later = offer("a", 2, Trigger::Manual);
     later.due.cutoff = at(1);
     let run = granted(Some(&run), &later);
     assert_eq!((run.cursor, run.cutoff), (None, at(1)));
@@ -129,10 +130,10 @@ fn another_cutoff_begins_anew() {
 
 #[test]
 fn codes_read_back() {
-    for state in State::ALL {
-        assert_eq!(State::from_code(state.code()), Some(*state));
+    for state in RunState::ALL {
+        assert_eq!(RunState::from_code(state.code()), Some(*state));
     }
-    assert_eq!(State::from_code("sleeping"), None);
+    assert_eq!(RunState::from_code("sleeping"), None);
 }
 
 #[derive(Debug, Clone)]
@@ -158,7 +159,7 @@ proptest! {
     /// row's cursor) never goes back while the run is not done, and at any time only the newest fence can write.
     #[test]
     fn whatever_three_owners_do_only_the_newest_fence_writes_and_progress_never_goes_back(steps in steps()) {
-        let mut row: Option<Run> = None;
+        let mut row: Option<JobRun> = None;
         let mut fences = [0i64; 3];
         let (mut now, mut progress) = (0i64, 0u32);
         for step in steps {
@@ -166,7 +167,7 @@ proptest! {
                 Step::Wait { seconds } => now += seconds,
                 Step::Offer { owner } => {
                     let name = owner.to_string();
-                    if let Claim::Granted(run) = claim(row.as_ref(), &offer(&name, now, Asked::BySchedule)) {
+                    if let RunClaim::Granted(run) = claim(row.as_ref(), &offer(&name, now, Trigger::Scheduled)) {
                         prop_assert!(fences.iter().all(|fence| *fence < run.fence));
                         let found = run.cursor.as_ref().map_or(0, |cursor| cursor.0.parse().unwrap());
                         prop_assert_eq!(found, progress);
@@ -176,9 +177,9 @@ proptest! {
                 }
                 Step::Checkpoint { owner } => {
                     let Some(run) = &row else { continue };
-                    let cursor = Some(Cursor((progress + 1).to_string()));
+                    let cursor = Some(RunCursor((progress + 1).to_string()));
                     let written = run.checkpoint(fences[owner], cursor, "{}".into(), at(now + LEASE));
-                    prop_assert_eq!(written.is_ok(), run.state == State::Running && fences[owner] == run.fence);
+                    prop_assert_eq!(written.is_ok(), run.state == RunState::Running && fences[owner] == run.fence);
                     if let Ok(written) = written {
                         progress += 1;
                         row = Some(written);
@@ -186,10 +187,10 @@ proptest! {
                 }
                 Step::End { owner, ending } => {
                     let Some(run) = &row else { continue };
-                    let ending = [Ending::Done, Ending::Interrupted, failed(30)][usize::from(ending)].clone();
+                    let ending = [RunEnding::Done, RunEnding::Interrupted, failed(30)][usize::from(ending)].clone();
                     if let Ok(written) = run.finish(fences[owner], ending, at(now)) {
                         prop_assert_eq!(fences[owner], run.fence);
-                        if written.state == State::Done {
+                        if written.state == RunState::Done {
                             return Ok(());
                         }
                         row = Some(written);

@@ -1,14 +1,15 @@
-//! Re-embedding by generation (model.md, "Nightly work"; seed 002, §12): the vectors of another model are made beside the
+//! Re-embedding by generation (model.md, "Job runs"; seed 002, §12): the vectors of another model are built next to the
 //! active ones, passed through gates and swapped in by one update. Readers see one generation, before and after.
 //!
-//! What was stored before the generation began is found by one walk over all passages; what comes after that is marked as
-//! behind by whoever stores it, and embedded last. Whoever stores a passage holds the organisation's row until the commit,
-//! and the swap takes that row: when it finds nothing behind, nothing is. A night says in that row how far it came and what the
-//! gates said (`left`), so that the next one does what is due and does not look at all that is stored again.
+//! What was stored before the generation began is found by one walk over all passages; what comes after that is marked
+//! as missing by the process that stores it, and embedded last. A process that stores a passage holds the
+//! organisation's row until the commit, and the swap takes that row: when it finds no passage missing, none is. A run
+//! says in that row how far it came and what the gates said (`resume`), so that the next one does what is due and does
+//! not look at all that is stored again.
 
-mod check;
-mod left;
-mod row;
+mod gates;
+mod generation_row;
+mod resume;
 mod status;
 
 use std::sync::OnceLock;
@@ -18,30 +19,30 @@ use chrono::TimeDelta;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::driver::{Desk, Job, JobError, Means, Page, Window};
+use super::driver::{Job, JobContext, JobDependencies, JobError, JobPage, JobWindow};
 use super::embed_batch::vectors_of;
-use super::ledger::Cursor;
+use super::ledger::RunCursor;
 use super::permits::Permits;
 use super::policy::Thresholds;
 use super::registry::JobName;
 use anamnesis_embedding::Models;
 use anamnesis_sql::Transaction;
-use anamnesis_store::Next;
-use anamnesis_store::building::{self, Kept, Key};
-use anamnesis_store::consents::Use;
-use anamnesis_store::generations::{self, Generations};
-use anamnesis_store::reconciling;
-use anamnesis_store::waiting::{self, Waiting};
-use check::Found;
-use left::{Judged, Left, Place};
-use row::{begun, keep, passage, swapped};
-pub(crate) use status::{ReembeddingStatus, Verdict};
+use anamnesis_store::PageRequest;
+use anamnesis_store::consents::MemoryUse;
+use anamnesis_store::pending_embeddings::{self, PendingPassage};
+use anamnesis_store::reconciliation;
+use anamnesis_store::vectors::generation::{self, Generations};
+use anamnesis_store::vectors::rebuild::{self, PassageKey, StoredVectorKey};
+use gates::GateFindings;
+use generation_row::{begun, keep, passage, swapped};
+use resume::{GateResult, ResumePoint, ResumeState};
+pub(crate) use status::{ReembeddingStatus, ReembeddingVerdict};
 
 /// Passages that one page walks at most.
 const WALK: u32 = 1_000;
-/// How often what came meanwhile is embedded before the swap is left to another night.
+/// How often what came meanwhile is embedded before the swap is left to another run.
 const TRIES: u32 = 20;
-const START: Key = (Uuid::nil(), Uuid::nil());
+const START: PassageKey = (Uuid::nil(), Uuid::nil());
 
 /// The job.
 pub(crate) struct Reembedding {
@@ -80,94 +81,98 @@ impl Thresholds for ReembeddingThresholds {
 
 /// Where the work is.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-enum At {
+enum ReembeddingCursor {
     /// Passages after this one have no vector of the new generation yet; so many were made tonight.
     Build {
-        after: Key,
+        after: PassageKey,
         made: u64,
     },
     /// All have been walked: what is there is looked at and compared.
     Check {
-        after: Key,
-        found: Found,
+        after: PassageKey,
+        found: GateFindings,
     },
     /// The gates were asked before: what came since is embedded.
     Catch {
-        judged: Judged,
+        judged: GateResult,
         made: u64,
     },
     Swap {
-        found: Found,
+        found: GateFindings,
         tries: u32,
     },
     Clear {
-        after: Kept,
+        after: StoredVectorKey,
     },
 }
 
 /// A piece of the work.
 #[derive(Debug)]
-pub enum Change {
+pub enum ReembeddingChange {
     /// The generation is begun, or gone on with.
     Begin,
     Abandon,
     Embed {
-        passage: Box<Waiting>,
+        passage: Box<PendingPassage>,
         vector: Option<Vec<f32>>,
         refused: bool,
     },
     /// The patient denies memory: it waits, for a permit, and nothing of it is sent to the model.
-    Waits(Key),
+    MarkPending(PassageKey),
     /// A vector of the new generation that cannot be compared.
-    Unsound(Kept),
+    RemoveUnsound(StoredVectorKey),
     /// How the comparison ended, and what the gates say; `None`: pass.
-    Judged {
-        found: Found,
-        verdict: Option<Verdict>,
+    GatesChecked {
+        found: GateFindings,
+        verdict: Option<ReembeddingVerdict>,
     },
-    /// One row. Not yet while something is behind.
+    /// One row. Not yet while passages are missing.
     Swap {
         last: bool,
-        ended: OnceLock<Verdict>,
+        ended: OnceLock<ReembeddingVerdict>,
     },
-    Remove(Kept),
+    Remove(StoredVectorKey),
     /// Nothing of other generations is left.
-    Cleared,
-    /// For the next night.
-    Left(Left),
-    Told(Verdict),
+    ClearDone,
+    /// For the next run.
+    SaveResumeState(ResumeState),
+    Report(ReembeddingVerdict),
 }
 
-impl Change {
+impl ReembeddingChange {
     /// It changes the organisation's row: one of a page at most.
     fn sets(&self) -> bool {
-        matches!(self, Self::Begin | Self::Abandon | Self::Cleared | Self::Left(_) | Self::Swap { .. })
+        matches!(self, Self::Begin | Self::Abandon | Self::ClearDone | Self::SaveResumeState(_) | Self::Swap { .. })
     }
 
-    fn waits(&self) -> Option<Key> {
+    fn waits(&self) -> Option<PassageKey> {
         match self {
-            Self::Waits(key) => Some(*key),
+            Self::MarkPending(key) => Some(*key),
             _ => None,
         }
     }
 }
 
-/// The generations of an organisation beside those of the models at hand.
-struct Standing {
+/// The generations of an organisation next to those of the models at hand.
+struct GenerationPlan {
     row: Generations,
     active: i64,
     wanted: i64,
 }
 
-async fn standing(tx: &mut Transaction, window: &Window) -> Result<Option<Standing>, JobError> {
-    let Some(offered) = window.offered else { return Ok(None) };
-    let row = generations::read(tx, window.org).await?;
-    let (active, wanted) = (offered.active(row.active), offered.wanted());
-    Ok(Some(Standing { row, active, wanted }))
+async fn generation_plan(tx: &mut Transaction, window: &JobWindow) -> Result<Option<GenerationPlan>, JobError> {
+    let Some(generations) = window.generations else { return Ok(None) };
+    let row = generation::read(tx, window.org).await?;
+    let (active, wanted) = (generations.active(row.active), generations.wanted());
+    Ok(Some(GenerationPlan { row, active, wanted }))
 }
 
-fn page(changes: Vec<Change>, examined: usize, next: Option<&At>) -> Page<Change> {
-    Page { changes, examined: examined as u64, next: next.map(Cursor::write) }
+fn page(
+    changes: Vec<ReembeddingChange>,
+    examined: usize,
+    next: Option<&ReembeddingCursor>,
+) -> JobPage<ReembeddingChange> {
+    JobPage { changes, examined: examined as u64, next: next.map(RunCursor::write) }
 }
 
 impl Reembedding {
@@ -175,40 +180,40 @@ impl Reembedding {
     async fn first(
         &self,
         tx: &mut Transaction,
-        window: &Window,
-        standing: &Standing,
-    ) -> Result<Page<Change>, JobError> {
-        let clear = At::Clear { after: Kept::START };
-        if standing.wanted > standing.active {
-            let at = match self.left(standing) {
-                Some(Place::Walked { after }) => At::Build { after, made: 0 },
-                Some(Place::Judged(judged)) if !self.asks_again(tx, window, &judged).await? => {
-                    At::Catch { judged, made: 0 }
+        window: &JobWindow,
+        plan: &GenerationPlan,
+    ) -> Result<JobPage<ReembeddingChange>, JobError> {
+        let clear = ReembeddingCursor::Clear { after: StoredVectorKey::START };
+        if plan.wanted > plan.active {
+            let at = match self.left(plan) {
+                Some(ResumePoint::Walked { after }) => ReembeddingCursor::Build { after, made: 0 },
+                Some(ResumePoint::Judged(judged)) if !self.should_recheck(tx, window, &judged).await? => {
+                    ReembeddingCursor::Catch { judged, made: 0 }
                 }
-                _ => At::Build { after: START, made: 0 },
+                _ => ReembeddingCursor::Build { after: START, made: 0 },
             };
-            return Ok(page(vec![Change::Begin], 0, Some(&at)));
+            return Ok(page(vec![ReembeddingChange::Begin], 0, Some(&at)));
         }
-        if standing.row.building.is_some() {
-            return Ok(page(vec![Change::Abandon], 0, Some(&clear)));
+        if plan.row.building.is_some() {
+            return Ok(page(vec![ReembeddingChange::Abandon], 0, Some(&clear)));
         }
-        let kept_until = standing.row.swapped_at.map(|at| at + TimeDelta::days(i64::from(self.policy.keep_days)));
-        if standing.row.left && kept_until.is_none_or(|until| until <= window.cutoff) {
+        let kept_until = plan.row.swapped_at.map(|at| at + TimeDelta::days(i64::from(self.policy.keep_days)));
+        if plan.row.left && kept_until.is_none_or(|until| until <= window.cutoff) {
             return Ok(page(Vec::new(), 0, Some(&clear)));
         }
-        Ok(Page::end())
+        Ok(JobPage::end())
     }
 
     async fn build(
         &self,
         tx: &mut Transaction,
-        window: &Window,
-        standing: &Standing,
-        after: Key,
+        window: &JobWindow,
+        plan: &GenerationPlan,
+        after: PassageKey,
         made: u64,
-    ) -> Result<Page<Change>, JobError> {
-        let steps = building::walk(tx, window.org, Next { after, limit: WALK }).await?;
-        let have = building::vectors(tx, window.org, standing.wanted, &steps).await?;
+    ) -> Result<JobPage<ReembeddingChange>, JobError> {
+        let steps = rebuild::walk(tx, window.org, PageRequest { after, limit: WALK }).await?;
+        let have = rebuild::vectors(tx, window.org, plan.wanted, &steps).await?;
         let (mut wanted, mut last, mut examined, walked) = (Vec::new(), None, 0, steps.len());
         for step in steps {
             if wanted.len() >= window.limit as usize {
@@ -216,26 +221,26 @@ impl Reembedding {
             }
             last = Some(step.key);
             examined += 1;
-            // What waits has no vector at all: the night's batch makes one of the active generation first.
+            // What waits has no vector at all: the embedding batch makes one of the active generation first.
             if !step.waits && !have.contains_key(&step.key) {
                 wanted.push(step);
             }
         }
         let is_over = walked < WALK as usize && examined == walked;
-        let passages = building::with_documents(tx, window.org, wanted).await?;
+        let passages = rebuild::with_documents(tx, window.org, wanted).await?;
         let made = made + passages.len() as u64;
         let mut changes = self.embeds(tx, window, passages).await?;
         let next = match last {
             _ if made >= self.policy.most_a_night => None,
             // A preview wrote nothing, so that nothing can be compared.
             _ if is_over && window.preview && made > 0 => None,
-            _ if is_over => Some(At::Check { after: START, found: self.found(tx, window).await? }),
-            Some(after) => Some(At::Build { after, made }),
+            _ if is_over => Some(ReembeddingCursor::Check { after: START, found: self.found(tx, window).await? }),
+            Some(after) => Some(ReembeddingCursor::Build { after, made }),
             None => None,
         };
         if next.is_none() {
-            let place = Place::Walked { after: last.unwrap_or(after) };
-            changes.extend([self.leaves(standing, place), Change::Told(Verdict::Building)]);
+            let place = ResumePoint::Walked { after: last.unwrap_or(after) };
+            changes.extend([self.leaves(plan, place), ReembeddingChange::Report(ReembeddingVerdict::Building)]);
         }
         Ok(page(changes, examined, next.as_ref()))
     }
@@ -244,53 +249,54 @@ impl Reembedding {
     async fn embeds(
         &self,
         tx: &mut Transaction,
-        window: &Window,
-        passages: Vec<Waiting>,
-    ) -> Result<Vec<Change>, JobError> {
+        window: &JobWindow,
+        passages: Vec<PendingPassage>,
+    ) -> Result<Vec<ReembeddingChange>, JobError> {
         let permits =
-            self.permits.permitting(tx, window.org, Use::Work, passages.iter().map(|one| one.patient)).await?;
-        let change = |passage: Waiting| match permits.contains(&passage.patient) {
-            true => Change::Embed { passage: Box::new(passage), vector: None, refused: false },
-            false => Change::Waits((passage.patient.0, passage.passage)),
+            self.permits.permitting(tx, window.org, MemoryUse::Work, passages.iter().map(|one| one.patient)).await?;
+        let change = |passage: PendingPassage| match permits.contains(&passage.patient) {
+            true => ReembeddingChange::Embed { passage: Box::new(passage), vector: None, refused: false },
+            false => ReembeddingChange::MarkPending((passage.patient.0, passage.passage)),
         };
         Ok(passages.into_iter().map(change).collect())
     }
 
-    /// What came meanwhile is embedded, and the generation swapped in when nothing is behind any more.
+    /// What came meanwhile is embedded, and the generation swapped in when no passage is missing any more.
     async fn swap(
         &self,
         tx: &mut Transaction,
-        window: &Window,
-        found: Found,
+        window: &JobWindow,
+        found: GateFindings,
         tries: u32,
-    ) -> Result<Page<Change>, JobError> {
+    ) -> Result<JobPage<ReembeddingChange>, JobError> {
         if window.preview {
-            return Ok(page(vec![Change::Told(Verdict::Ready)], 0, None));
+            return Ok(page(vec![ReembeddingChange::Report(ReembeddingVerdict::Ready)], 0, None));
         }
-        let behind = waiting::behind(tx, window.org, window.limit).await?;
+        let behind = pending_embeddings::backlog(tx, window.org, window.limit).await?;
         let examined = behind.len();
         let mut changes = self.embeds(tx, window, behind).await?;
         let last = tries + 1 >= TRIES;
-        changes.push(Change::Swap { last, ended: OnceLock::new() });
-        let next = (!last).then_some(At::Swap { found, tries: tries + 1 });
+        changes.push(ReembeddingChange::Swap { last, ended: OnceLock::new() });
+        let next = (!last).then_some(ReembeddingCursor::Swap { found, tries: tries + 1 });
         Ok(page(changes, examined, next.as_ref()))
     }
 
     async fn clear(
         &self,
         tx: &mut Transaction,
-        window: &Window,
-        standing: &Standing,
-        after: Kept,
-    ) -> Result<Page<Change>, JobError> {
-        let kept = building::kept(tx, window.org, Next { after: &after, limit: WALK }).await?;
+        window: &JobWindow,
+        plan: &GenerationPlan,
+        after: StoredVectorKey,
+    ) -> Result<JobPage<ReembeddingChange>, JobError> {
+        let kept = rebuild::kept(tx, window.org, PageRequest { after: &after, limit: WALK }).await?;
         let examined = kept.len();
         let last = kept.last().filter(|_| examined == WALK as usize);
-        let next = last.map(|last| At::Clear { after: last.clone() });
-        let unused = |kept: &Kept| !standing.row.uses(standing.active, kept.generation);
-        let mut changes: Vec<Change> = kept.into_iter().filter(unused).map(Change::Remove).collect();
+        let next = last.map(|last| ReembeddingCursor::Clear { after: last.clone() });
+        let unused = |kept: &StoredVectorKey| !plan.row.uses(plan.active, kept.generation);
+        let mut changes: Vec<ReembeddingChange> =
+            kept.into_iter().filter(unused).map(ReembeddingChange::Remove).collect();
         if next.is_none() {
-            changes.push(Change::Cleared);
+            changes.push(ReembeddingChange::ClearDone);
         }
         Ok(page(changes, examined, next.as_ref()))
     }
@@ -299,10 +305,10 @@ impl Reembedding {
 #[async_trait]
 impl Job for Reembedding {
     const NAME: JobName = JobName::Reembedding;
-    type Change = Change;
+    type Change = ReembeddingChange;
     type Status = ReembeddingStatus;
 
-    fn of(means: &Means<'_>) -> Self {
+    fn of(means: &JobDependencies<'_>) -> Self {
         Self { policy: means.policies.reembedding.thresholds.clone(), permits: Permits::of(means) }
     }
 
@@ -313,34 +319,42 @@ impl Job for Reembedding {
     async fn plan(
         &self,
         tx: &mut Transaction,
-        window: &Window,
-        from: Option<&Cursor>,
-    ) -> Result<Page<Change>, JobError> {
-        let Some(standing) = standing(tx, window).await? else { return Ok(Page::end()) };
-        let at = from.map(Cursor::read::<At>).transpose()?;
-        let is_settled = standing.active >= standing.wanted;
+        window: &JobWindow,
+        from: Option<&RunCursor>,
+    ) -> Result<JobPage<ReembeddingChange>, JobError> {
+        let Some(plan) = generation_plan(tx, window).await? else { return Ok(JobPage::end()) };
+        let at = from.map(RunCursor::read::<ReembeddingCursor>).transpose()?;
+        let is_settled = plan.active >= plan.wanted;
         match at {
-            None => self.first(tx, window, &standing).await,
+            None => self.first(tx, window, &plan).await,
             // Swapped; or another process was configured otherwise meanwhile.
-            Some(At::Build { .. } | At::Check { .. } | At::Catch { .. } | At::Swap { .. }) if is_settled => {
-                self.first(tx, window, &standing).await
-            }
-            Some(At::Build { after, made }) => self.build(tx, window, &standing, after, made).await,
-            Some(At::Check { after, found }) => self.check(tx, window, &standing, after, found).await,
-            Some(At::Catch { judged, made }) => self.catch_up(tx, window, &standing, judged, made).await,
-            Some(At::Swap { found, tries }) => self.swap(tx, window, found, tries).await,
-            Some(At::Clear { after }) => self.clear(tx, window, &standing, after).await,
+            Some(
+                ReembeddingCursor::Build { .. }
+                | ReembeddingCursor::Check { .. }
+                | ReembeddingCursor::Catch { .. }
+                | ReembeddingCursor::Swap { .. },
+            ) if is_settled => self.first(tx, window, &plan).await,
+            Some(ReembeddingCursor::Build { after, made }) => self.build(tx, window, &plan, after, made).await,
+            Some(ReembeddingCursor::Check { after, found }) => self.check(tx, window, &plan, after, found).await,
+            Some(ReembeddingCursor::Catch { judged, made }) => self.catch_up(tx, window, &plan, judged, made).await,
+            Some(ReembeddingCursor::Swap { found, tries }) => self.swap(tx, window, found, tries).await,
+            Some(ReembeddingCursor::Clear { after }) => self.clear(tx, window, &plan, after).await,
         }
     }
 
-    async fn prepare(&self, desk: &Desk<'_>, window: &Window, changes: &mut [Change]) -> Result<(), JobError> {
+    async fn prepare(
+        &self,
+        desk: &JobContext<'_>,
+        window: &JobWindow,
+        changes: &mut [ReembeddingChange],
+    ) -> Result<(), JobError> {
         let Some(model) = desk.models.map(Models::wanted) else { return Ok(()) };
-        let passages: Vec<&Waiting> = changes.iter().filter_map(passage).map(|(passage, _)| passage).collect();
+        let passages: Vec<&PendingPassage> = changes.iter().filter_map(passage).map(|(passage, _)| passage).collect();
         let longest = self.policy.longest_bytes;
         let made = vectors_of(desk, window.org, model.as_ref(), longest, passages.into_iter()).await?;
         let mut made = made.into_iter();
         for change in changes {
-            if let Change::Embed { vector, refused, .. } = change {
+            if let ReembeddingChange::Embed { vector, refused, .. } = change {
                 *vector = made.next().flatten();
                 *refused = vector.is_none();
             }
@@ -351,81 +365,84 @@ impl Job for Reembedding {
     async fn apply(
         &self,
         tx: &mut Transaction,
-        desk: &Desk<'_>,
-        window: &Window,
-        changes: &[Change],
+        desk: &JobContext<'_>,
+        window: &JobWindow,
+        changes: &[ReembeddingChange],
     ) -> Result<(), JobError> {
         let Some(models) = desk.models else { return Ok(()) };
-        // First the organisation's row, then its passages: in the order of whoever stores documents.
-        let sets = changes.iter().any(Change::sets);
+        // First the organisation's row, then its passages: in the same order as the processes that store documents.
+        let sets = changes.iter().any(ReembeddingChange::sets);
         let row = match sets {
-            true => generations::take(tx, window.org).await?,
-            false => generations::hold(tx, window.org).await?,
+            true => generation::take(tx, window.org).await?,
+            false => generation::hold(tx, window.org).await?,
         };
-        let (wanted, active) = (models.offered().wanted(), models.offered().active(row.active));
+        let (wanted, active) = (models.generations().wanted(), models.generations().active(row.active));
         if row.building == Some(wanted) {
             keep(tx, desk, window, wanted, changes).await?;
         }
         let gone = changes.iter().filter_map(|change| match change {
             // Begun by another run since it was found unused, it stays.
-            Change::Remove(kept) if !row.uses(active, kept.generation) => Some(kept),
-            Change::Unsound(kept) if row.building == Some(wanted) => Some(kept),
+            ReembeddingChange::Remove(kept) if !row.uses(active, kept.generation) => Some(kept),
+            ReembeddingChange::RemoveUnsound(kept) if row.building == Some(wanted) => Some(kept),
             _ => None,
         });
-        building::forget(tx, window.org, gone).await?;
-        let waits: Vec<Key> = changes.iter().filter_map(Change::waits).collect();
-        reconciling::wait(tx, window.org, &waits, desk.now).await?;
+        rebuild::forget(tx, window.org, gone).await?;
+        let waits: Vec<PassageKey> = changes.iter().filter_map(ReembeddingChange::waits).collect();
+        reconciliation::mark_pending(tx, window.org, &waits, desk.now).await?;
         let to = match changes.iter().find(|change| change.sets()) {
-            Some(Change::Begin) => Some(begun(&row, desk)?),
-            Some(Change::Abandon) => {
+            Some(ReembeddingChange::Begin) => Some(begun(&row, desk)?),
+            Some(ReembeddingChange::Abandon) => {
                 Some(Generations { building: None, building_model: None, note: None, left: true, ..row })
             }
-            Some(Change::Cleared) => Some(Generations { left: false, ..row }),
-            Some(Change::Left(left)) if row.building == Some(wanted) => {
+            Some(ReembeddingChange::ClearDone) => Some(Generations { left: false, ..row }),
+            Some(ReembeddingChange::SaveResumeState(left)) if row.building == Some(wanted) => {
                 Some(Generations { note: Some(left.to_json()), ..row })
             }
-            Some(Change::Swap { last, ended }) => {
-                let is_behind = building::is_any_behind(tx, window.org).await?;
+            Some(ReembeddingChange::Swap { last, ended }) => {
+                let is_behind = rebuild::has_backlog(tx, window.org).await?;
                 swapped(row, wanted, desk, is_behind, *last, ended)
             }
             _ => None,
         };
         if let Some(to) = to {
-            generations::set(tx, window.org, &to, desk.now).await?;
+            generation::set(tx, window.org, &to, desk.now).await?;
         }
         Ok(())
     }
 
-    fn tally(&self, page: &Page<Change>) -> ReembeddingStatus {
+    fn tally(&self, page: &JobPage<ReembeddingChange>) -> ReembeddingStatus {
         let mut status = ReembeddingStatus { examined: page.examined, ..ReembeddingStatus::default() };
         for change in &page.changes {
             let verdict = match change {
-                Change::Embed { refused, .. } => {
+                ReembeddingChange::Embed { refused, .. } => {
                     *if *refused { &mut status.refused } else { &mut status.embedded } += 1;
                     None
                 }
-                Change::Unsound(_) => {
+                ReembeddingChange::RemoveUnsound(_) => {
                     status.unsound += 1;
                     None
                 }
-                Change::Remove(..) => {
+                ReembeddingChange::Remove(..) => {
                     status.removed += 1;
                     None
                 }
-                Change::Judged { found, verdict } => {
+                ReembeddingChange::GatesChecked { found, verdict } => {
                     (status.missing, status.compared) = (found.missing, found.compared);
                     status.overlap = found.overlap();
                     *verdict
                 }
-                Change::Swap { ended, .. } => ended.get().copied(),
-                Change::Abandon => Some(Verdict::Abandoned),
-                Change::Told(verdict) => Some(*verdict),
-                Change::Begin | Change::Cleared | Change::Left(_) | Change::Waits(_) => None,
+                ReembeddingChange::Swap { ended, .. } => ended.get().copied(),
+                ReembeddingChange::Abandon => Some(ReembeddingVerdict::Abandoned),
+                ReembeddingChange::Report(verdict) => Some(*verdict),
+                ReembeddingChange::Begin
+                | ReembeddingChange::ClearDone
+                | ReembeddingChange::SaveResumeState(_)
+                | ReembeddingChange::MarkPending(_) => None,
             };
             status.verdict = verdict.or(status.verdict);
         }
-        status.swapped = u64::from(status.verdict == Some(Verdict::Swapped));
-        status.failed = u64::from(status.verdict.is_some_and(Verdict::is_refusal));
+        status.swapped = u64::from(status.verdict == Some(ReembeddingVerdict::Swapped));
+        status.failed = u64::from(status.verdict.is_some_and(ReembeddingVerdict::is_refusal));
         status
     }
 }

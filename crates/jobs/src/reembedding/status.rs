@@ -1,14 +1,14 @@
-//! What a night of re-embedding did, and why it did not do more.
+//! What a run of re-embedding did, and why it did not do more.
 
 use serde::{Deserialize, Serialize};
 
-use crate::status::Status;
+use crate::status::JobStatus;
 
-/// How the night ended for the generation that is being made.
+/// How the run ended for the generation that is being made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Verdict {
-    /// There is more to embed: the next night goes on.
+pub enum ReembeddingVerdict {
+    /// There is more to embed: the next run goes on.
     Building,
     /// It would be swapped in (a preview).
     Ready,
@@ -26,7 +26,7 @@ pub enum Verdict {
     StillBehind,
 }
 
-impl Verdict {
+impl ReembeddingVerdict {
     /// A gate that kept the old generation active.
     pub(crate) fn is_refusal(self) -> bool {
         matches!(self, Self::MissingVectors | Self::UnsoundVectors | Self::TooUnlike | Self::StillBehind)
@@ -53,15 +53,15 @@ pub(crate) struct ReembeddingStatus {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) overlap: Option<f64>,
     pub(crate) swapped: u64,
-    /// Vectors of generations that nobody searches any more.
+    /// Vectors of generations that no one searches any more.
     pub(crate) removed: u64,
     /// A gate kept the old generation active.
     pub(crate) failed: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) verdict: Option<Verdict>,
+    pub(crate) verdict: Option<ReembeddingVerdict>,
 }
 
-impl Status for ReembeddingStatus {
+impl JobStatus for ReembeddingStatus {
     fn add(&mut self, other: &Self) {
         self.examined += other.examined;
         self.embedded += other.embedded;

@@ -1,4 +1,4 @@
-//! The weeks and quarters that accounts are told of.
+//! The weeks and quarters that summaries are written of.
 
 use chrono::{DateTime, Datelike, Days, NaiveDate, NaiveTime, TimeDelta, Utc};
 

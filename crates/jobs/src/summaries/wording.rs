@@ -1,20 +1,21 @@
-//! Accounts in a language model's words: asked between reading and writing, while no row is held, and taken only where they say
-//! what the fixed sentences say (`extract::model`). A model that fails, is late or invents changes nothing.
+//! Summaries in a language model's words: asked between reading and writing, while no row is held, and taken only where
+//! they say what the fixed sentences say (`extraction::llm`). A model that fails, is late or invents changes nothing.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
 
 use uuid::Uuid;
 
-use super::super::driver::{JobError, Window};
-use super::{Summaries, Tongue, Unit, tongue};
+use super::super::driver::{JobError, JobWindow};
+use super::{Summaries, SummaryLanguage, SummaryUnit, summary_language};
 use anamnesis_core::ids::{FindingId, PatientId};
 use anamnesis_core::scope::Scope;
 use anamnesis_sql::Transaction;
-use anamnesis_store::condensing;
+use anamnesis_store::summary_inputs;
 use anamnesis_text::Language;
 
-/// How long the accounts of a page may take together, far below the lease of a run. What is not worded by then stays as it is.
+/// How long the summaries of a page may take together, far below the lease of a run. What is not worded by then stays
+/// as it is.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 impl Summaries {
@@ -22,32 +23,32 @@ impl Summaries {
     pub(super) async fn put_down(
         &self,
         tx: &mut Transaction,
-        window: &Window,
-        units: &mut [Unit],
+        window: &JobWindow,
+        units: &mut [SummaryUnit],
     ) -> Result<(), JobError> {
         let mut scopes: Vec<Scope> = units.iter().map(|unit| unit.scope).collect();
         scopes.sort_unstable();
         scopes.dedup();
         let keys = self.keys.known(&scopes).await?;
-        let of_text = units.iter().filter(|unit| unit.stretch.has_text());
-        let wanted: BTreeSet<_> = of_text.flat_map(Unit::findings).collect();
+        let of_text = units.iter().filter(|unit| unit.period.has_text());
+        let wanted: BTreeSet<_> = of_text.flat_map(SummaryUnit::findings).collect();
         let wanted: Vec<_> = wanted.into_iter().collect();
-        let words = condensing::words(tx, window.org, &keys, &wanted).await?;
-        for unit in units.iter_mut().filter(|unit| unit.stretch.has_text()) {
+        let words = summary_inputs::words(tx, window.org, &keys, &wanted).await?;
+        for unit in units.iter_mut().filter(|unit| unit.period.has_text()) {
             unit.fixed = unit.account(&words).map(|account| account.text);
         }
         Ok(())
     }
 
-    /// Asks for words, one account after the other.
-    pub(super) async fn word(&self, units: &mut [Unit]) {
+    /// Asks for words, one summary after the other.
+    pub(super) async fn word(&self, units: &mut [SummaryUnit]) {
         let Some(writer) = &self.writer else { return };
         let all = async {
             for unit in units {
                 let Some(fixed) = &unit.fixed else { continue };
-                let language = match tongue(&unit.facts) {
-                    Tongue::Spanish => Language::Spanish,
-                    Tongue::English => Language::English,
+                let language = match summary_language(&unit.facts) {
+                    SummaryLanguage::Spanish => Language::Spanish,
+                    SummaryLanguage::English => Language::English,
                 };
                 unit.worded = writer.model.word(&writer.rules, fixed, language).await;
             }
@@ -55,18 +56,18 @@ impl Summaries {
         let _ = tokio::time::timeout(PATIENCE, all).await;
     }
 
-    /// Units of which something was taken back while the model was asked: the next night tells what is left.
+    /// Units of which something was taken back while the model was asked: the next run tells what is left.
     pub(super) async fn gone(
         &self,
         tx: &mut Transaction,
-        window: &Window,
-        units: &[Unit],
+        window: &JobWindow,
+        units: &[SummaryUnit],
     ) -> Result<BTreeSet<Uuid>, JobError> {
         let patients: BTreeSet<PatientId> = units.iter().map(|unit| unit.scope.patient()).collect();
         let patients: Vec<PatientId> = patients.into_iter().collect();
-        let facts = condensing::facts(tx, window.org, &patients, window.cutoff).await?;
+        let facts = summary_inputs::facts(tx, window.org, &patients, window.cutoff).await?;
         let there: BTreeSet<FindingId> = facts.iter().map(|fact| fact.finding).collect();
-        let is_gone = |unit: &&Unit| unit.facts.iter().any(|fact| !there.contains(&fact.finding));
+        let is_gone = |unit: &&SummaryUnit| unit.facts.iter().any(|fact| !there.contains(&fact.finding));
         Ok(units.iter().filter(is_gone).map(|unit| unit.id).collect())
     }
 }

@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::rules::{self, Checked};
-use super::{Provenance, Words};
-use crate::refusal::Problem;
-use anamnesis_core::code::codes;
+use super::{Provenance, SensitiveText};
+use crate::rejection::Problem;
+use anamnesis_core::coded_enum::codes;
 use anamnesis_core::ids::{DocumentId, MemoryId, OrgId, PatientId};
 use anamnesis_core::memory::Kind;
 
@@ -26,15 +26,15 @@ pub struct MemoryCommand {
     pub document_ids: Option<Vec<DocumentId>>,
     /// What `forget` and `recover` search for instead of ids.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub topic: Option<Words>,
+    pub topic: Option<SensitiveText>,
     /// Count only, change nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preview: Option<bool>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reason: Option<Words>,
+    pub reason: Option<SensitiveText>,
     /// What `correct` and `answer` say instead; what `add`, `promote`, `supersede` and `revise` say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub text: Option<Words>,
+    pub text: Option<SensitiveText>,
     /// As what `add` and `promote` keep the words [default: note].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<Kind>,

@@ -5,9 +5,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::Words;
+use super::SensitiveText;
 use super::rules::{self, Checked};
-use crate::refusal::Problem;
+use crate::rejection::Problem;
 use anamnesis_core::consent::Provision;
 use anamnesis_core::ids::{OrgId, PatientId};
 
@@ -17,7 +17,7 @@ pub struct ConsentRecorded {
     pub organization_id: OrgId,
     pub patient_id: PatientId,
     /// What it is about: `memory`, `recall` or `research`. Another scope is recorded; it opens and closes nothing.
-    pub scope: Words,
+    pub scope: SensitiveText,
     pub provision: Provision,
     pub from: DateTime<Utc>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -30,7 +30,7 @@ pub struct ConsentRecorded {
     pub recorded_by: Uuid,
     /// Why, where somebody said so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reason: Option<Words>,
+    pub reason: Option<SensitiveText>,
 }
 
 impl ConsentRecorded {

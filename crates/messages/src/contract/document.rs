@@ -6,10 +6,10 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::rules::{self, Checked};
-use super::{LanguageTag, Words};
+use super::{LanguageTag, SensitiveText};
 use crate::Limits;
-use crate::refusal::{Problem, Refusal};
-use anamnesis_core::code::codes;
+use crate::rejection::{Problem, Rejection};
+use anamnesis_core::coded_enum::codes;
 use anamnesis_core::document::DocumentType;
 use anamnesis_core::ids::{DocumentId, OrgId, PatientId};
 use anamnesis_core::provenance::SourceType;
@@ -39,9 +39,9 @@ pub struct DocumentSubmitted {
     pub therapist_id: Option<Uuid>,
     /// Groups the messages of one conversation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub session_key: Option<Words>,
+    pub session_key: Option<SensitiveText>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub text: Option<Words>,
+    pub text: Option<SensitiveText>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turns: Option<Vec<SpokenTurn>>,
     /// Who the labels of a transcript are whose speakers are names.
@@ -67,7 +67,7 @@ fn first_revision() -> u32 {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SpokenTurn {
     pub(crate) speaker: Speaker,
-    pub(crate) text: Words,
+    pub(crate) text: SensitiveText,
     /// Milliseconds since the start of the session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) at_ms: Option<u64>,
@@ -77,11 +77,11 @@ pub struct SpokenTurn {
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Participant {
     /// As it stands before the colon. Serves redaction and reading only and is never stored.
-    pub(crate) label: Words,
+    pub(crate) label: SensitiveText,
     pub(crate) role: Speaker,
     /// What a relative is to the patient: "mother".
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) relation: Option<Words>,
+    pub(crate) relation: Option<SensitiveText>,
 }
 
 impl std::fmt::Debug for Participant {
@@ -95,11 +95,11 @@ impl std::fmt::Debug for Participant {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Metadata {
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub sentiment: Option<Words>,
+    pub sentiment: Option<SensitiveText>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub risk_level: Option<Words>,
+    pub risk_level: Option<SensitiveText>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub themes: Option<Vec<Words>>,
+    pub themes: Option<Vec<SensitiveText>>,
 }
 
 codes!(
@@ -112,16 +112,16 @@ codes!(
 pub struct IdentityHint {
     pub(crate) role: IdentityRole,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub names: Option<Vec<Words>>,
+    pub names: Option<Vec<SensitiveText>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub phones: Option<Vec<Words>>,
+    pub phones: Option<Vec<SensitiveText>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub emails: Option<Vec<Words>>,
+    pub emails: Option<Vec<SensitiveText>>,
     /// National, insurance or record numbers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ids: Option<Vec<Words>>,
+    pub ids: Option<Vec<SensitiveText>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub addresses: Option<Vec<Words>>,
+    pub addresses: Option<Vec<SensitiveText>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub birth_date: Option<NaiveDate>,
 }
@@ -138,13 +138,13 @@ impl std::fmt::Debug for IdentityHint {
 pub struct Provenance {
     /// Free text: "told by Claire".
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub source: Option<Words>,
+    pub source: Option<SensitiveText>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source_type: Option<SourceType>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub is_proxy: Option<bool>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub proxy_agent: Option<Words>,
+    pub proxy_agent: Option<SensitiveText>,
     /// How reliable the speaker is, where the producer says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 1.0))]
@@ -174,13 +174,13 @@ impl Provenance {
 /// The file behind an uploaded document. `name` and `uri` pass redaction like the text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SourceFile {
-    pub name: Words,
-    pub media_type: Words,
+    pub name: SensitiveText,
+    pub media_type: SensitiveText,
     /// 64 hexadecimal digits.
     #[schemars(regex(pattern = r"^[0-9a-fA-F]{64}$"))]
-    pub sha256: Words,
+    pub sha256: SensitiveText,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub uri: Option<Words>,
+    pub uri: Option<SensitiveText>,
     /// Where each page starts in `text`, in Unicode code points, ascending from 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pages: Option<Vec<u64>>,
@@ -232,8 +232,8 @@ impl DocumentSubmitted {
     /// Either a text or turns, and something said in it.
     fn check_body(&self, limits: &Limits) -> Checked {
         match (&self.text, &self.turns) {
-            (None, None) => Err(Refusal::malformed(Problem::Missing, "text")),
-            (Some(_), Some(_)) => Err(Refusal::malformed(Problem::Conflict, "turns")),
+            (None, None) => Err(Rejection::malformed(Problem::Missing, "text")),
+            (Some(_), Some(_)) => Err(Rejection::malformed(Problem::Conflict, "turns")),
             (Some(text), None) => rules::ensure(!text.is_blank(), Problem::Empty, "text"),
             (None, Some(turns)) => {
                 rules::ensure(turns.len() <= limits.max_turns, Problem::TooMany, "turns")?;
@@ -256,7 +256,7 @@ impl SourceFile {
         for (index, start) in pages.iter().copied().enumerate() {
             let rising = before.map_or(start == 0, |previous| start > previous);
             if !rising || start > characters {
-                return Err(Refusal::malformed(Problem::OutOfRange, format!("file.pages[{index}]")));
+                return Err(Rejection::malformed(Problem::OutOfRange, format!("file.pages[{index}]")));
             }
             before = Some(start);
         }

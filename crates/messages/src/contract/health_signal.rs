@@ -4,9 +4,9 @@ use chrono::{DateTime, Utc};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Words;
+use super::SensitiveText;
 use super::rules::{self, Checked};
-use crate::refusal::Problem;
+use crate::rejection::Problem;
 use anamnesis_core::ids::{OrgId, PatientId};
 
 /// A measurement or its trend over a window. At least one of `value` and `trend`.
@@ -15,20 +15,20 @@ pub struct HealthSignalRecorded {
     pub(crate) organization_id: OrgId,
     pub(crate) patient_id: PatientId,
     /// `sleep_hours`, `resting_heart_rate` …
-    pub metric: Words,
+    pub metric: SensitiveText,
     /// Unit of `value`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub unit: Option<Words>,
+    pub unit: Option<SensitiveText>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<f64>,
     /// `rising`, `falling`, `stable` or the device's own summary.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub trend: Option<Words>,
+    pub trend: Option<SensitiveText>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) window: Option<Window>,
     /// The source: "watch".
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub device: Option<Words>,
+    pub device: Option<SensitiveText>,
     /// When the device last sent data: freshness counts from here.
     pub synced_at: DateTime<Utc>,
 }

@@ -12,7 +12,7 @@ mod profile;
 mod rules;
 mod scalars;
 pub mod schema;
-mod words;
+mod sensitive_text;
 
 pub use command::{Actor, ActorRole, Command, MemoryCommand};
 pub use consent::ConsentRecorded;
@@ -24,13 +24,13 @@ pub use profile::{
     AllergyFact, ConditionFact, ConditionStatus, EmergencyContact, MedicationFact, MedicationStatus, ProfileUpdated,
 };
 pub use scalars::{LanguageTag, PartialDate, Unreadable};
-pub use words::Words;
+pub use sensitive_text::SensitiveText;
 
 use chrono::{DateTime, Utc};
 
 use super::Limits;
-use super::refusal::Refusal;
-use super::typed::{self, Read};
+use super::deserialize::{self, Deserialized};
+use super::rejection::Rejection;
 use anamnesis_core::ids::{OrgId, PatientId};
 
 macro_rules! messages {
@@ -48,10 +48,10 @@ macro_rules! messages {
             }
 
             /// Reads a message of this type from its JSON.
-            pub(super) fn read(self, json: &[u8]) -> Result<(Message, Vec<String>), Refusal> {
+            pub(super) fn read(self, json: &[u8]) -> Result<(Message, Vec<String>), Rejection> {
                 match self {
                     $(MessageType::$variant => {
-                        let Read { data, unknown } = typed::read::<$data>(json)?;
+                        let Deserialized { data, unknown } = deserialize::deserialize::<$data>(json)?;
                         Ok((Message::$variant(Box::new(data)), unknown))
                     })+
                 }
@@ -118,7 +118,7 @@ impl MessageType {
 
 impl Message {
     /// Rules that types alone cannot hold: ids that are not nil, ranges, either text or turns.
-    pub(super) fn check(&self, limits: &Limits) -> Result<(), Refusal> {
+    pub(super) fn check(&self, limits: &Limits) -> Result<(), Rejection> {
         match self {
             Message::DocumentSubmitted(data) => data.check(limits),
             Message::HealthSignalRecorded(data) => data.check(),

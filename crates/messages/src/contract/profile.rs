@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::rules::{self, Checked};
-use super::{PartialDate, Words};
-use crate::refusal::Problem;
-use anamnesis_core::code::codes;
+use super::{PartialDate, SensitiveText};
+use crate::rejection::Problem;
+use anamnesis_core::coded_enum::codes;
 use anamnesis_core::ids::{OrgId, PatientId};
 
 /// Facts of the clinical profile. A list that is absent is not touched; one that is there names the facts to upsert.
@@ -33,22 +33,22 @@ pub struct ProfileUpdated {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub emergency_contacts: Option<Vec<EmergencyContact>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub preferences: Option<BTreeMap<Words, Words>>,
+    pub preferences: Option<BTreeMap<SensitiveText, SensitiveText>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disclaimer_accepted_at: Option<DateTime<Utc>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub region: Option<Words>,
+    pub region: Option<SensitiveText>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub privacy_tier: Option<Words>,
+    pub privacy_tier: Option<SensitiveText>,
 }
 
 /// A condition. Without a status it is active.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ConditionFact {
-    pub name: Words,
+    pub name: SensitiveText,
     /// ICD-10 or another code, as the producer writes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub code: Option<Words>,
+    pub code: Option<SensitiveText>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<ConditionStatus>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -69,21 +69,21 @@ codes!(
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AllergyFact {
-    pub substance: Words,
+    pub substance: SensitiveText,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reaction: Option<Words>,
+    pub reaction: Option<SensitiveText>,
 }
 
 /// A medication as prescribed. Without a status it is active.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MedicationFact {
-    pub name: Words,
+    pub name: SensitiveText,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub dose: Option<Words>,
+    pub dose: Option<SensitiveText>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub route: Option<Words>,
+    pub route: Option<SensitiveText>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub frequency: Option<Words>,
+    pub frequency: Option<SensitiveText>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<MedicationStatus>,
 }
@@ -108,7 +108,7 @@ codes!(
 /// Whom to call, as a reference into the producer's own directory or as text; stored encrypted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct EmergencyContact {
-    pub reference: Words,
+    pub reference: SensitiveText,
 }
 
 impl ProfileUpdated {

@@ -3,11 +3,11 @@
 use chrono::{DateTime, Datelike, NaiveDate, Utc};
 use uuid::Uuid;
 
-use super::Words;
-use crate::refusal::{Problem, Refusal};
+use super::SensitiveText;
+use crate::rejection::{Problem, Rejection};
 use anamnesis_core::ids::{OrgId, PatientId};
 
-pub(super) type Checked = Result<(), Refusal>;
+pub(super) type Checked = Result<(), Rejection>;
 
 /// Years in which something can have been said about a living patient, with room for histories and plans.
 const YEARS: std::ops::RangeInclusive<i32> = 1900..=2200;
@@ -19,7 +19,7 @@ pub(super) fn ensure(holds: bool, problem: Problem, field: &str) -> Checked {
 }
 
 pub(super) fn ensure_at(holds: bool, problem: Problem, field: impl FnOnce() -> String) -> Checked {
-    if holds { Ok(()) } else { Err(Refusal::malformed(problem, field())) }
+    if holds { Ok(()) } else { Err(Rejection::malformed(problem, field())) }
 }
 
 pub(super) fn scope(org: OrgId, patient: PatientId) -> Checked {
@@ -48,11 +48,11 @@ pub(super) fn within(number: Option<f64>, least: f64, most: f64, field: &str) ->
     ensure(number.is_none_or(|number| (least..=most).contains(&number)), Problem::OutOfRange, field)
 }
 
-pub(super) fn filled(words: &Words, field: &str) -> Checked {
+pub(super) fn filled(words: &SensitiveText, field: &str) -> Checked {
     ensure(!words.is_blank(), Problem::Empty, field)
 }
 
-pub(super) fn all_filled<'a>(words: impl Iterator<Item = &'a Words>, list: &str, field: &str) -> Checked {
+pub(super) fn all_filled<'a>(words: impl Iterator<Item = &'a SensitiveText>, list: &str, field: &str) -> Checked {
     for (index, words) in words.enumerate() {
         ensure_at(!words.is_blank(), Problem::Empty, || format!("{list}[{index}].{field}"))?;
     }

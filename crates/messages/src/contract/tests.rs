@@ -2,14 +2,14 @@
 
 use serde_json::{Value, json};
 
-use crate::{Decoder, Refusal};
+use crate::{Decoder, Rejection};
 
 const ID: &str = "3c1c5f4e-8e5b-4b0e-b7a2-6a0d11111111";
 const NIL: &str = "00000000-0000-0000-0000-000000000000";
 /// Stands in every bad text: it must never come back.
 const CANARY: &str = "Zalduendo";
 
-fn decode(data: &Value) -> Result<Vec<String>, Refusal> {
+fn decode(data: &Value) -> Result<Vec<String>, Rejection> {
     Decoder::default().decode(data.to_string().as_bytes()).map(|envelope| envelope.unknown_fields)
 }
 

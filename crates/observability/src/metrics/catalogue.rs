@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::registrar::Entry;
+use super::registrar::FamilyEntry;
 use super::samples::is_of_store;
 
 const HEAD: &str = "# Metrics\n\n\
@@ -15,7 +15,7 @@ workers. Each process adds them to the store, and every worker shows the sums wi
 these families (marked \u{2211}) take `max` over the workers, not `sum`.\n";
 
 /// The page as Markdown: one table per area, in the order of declaration.
-pub fn reference_page(entries: &[Entry]) -> String {
+pub fn reference_page(entries: &[FamilyEntry]) -> String {
     let mut page = String::from(HEAD);
     let mut area = "";
     for entry in entries {

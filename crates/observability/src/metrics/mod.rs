@@ -31,8 +31,8 @@ pub use label::{Label, LabelSet};
 pub use memory::Memory;
 pub use recall::Recall;
 pub use redaction::Redaction;
-pub use registrar::{Entry, PREFIX};
-pub use samples::Samples;
+pub use registrar::{FamilyEntry, PREFIX};
+pub use samples::MetricSamples;
 pub use spans::Spans;
 pub use store::Store;
 pub use transition::Transition;
@@ -92,9 +92,9 @@ pub struct Metrics {
     /// Panics caught by the process's hook (telemetry.rs).
     pub panics: Counters<()>,
     /// What commands added to the store.
-    commands: samples::Shown,
+    commands: samples::StoreTotals,
     registry: Registry,
-    catalogue: Vec<Entry>,
+    catalogue: Vec<FamilyEntry>,
 }
 
 impl Metrics {
@@ -135,7 +135,7 @@ impl Metrics {
             spans,
             traces: Traces::default(),
             panics,
-            commands: samples::Shown::default(),
+            commands: samples::StoreTotals::default(),
             registry,
             catalogue,
         })
@@ -156,7 +156,7 @@ impl Metrics {
     }
 
     /// Every declared metric, in the order of declaration.
-    pub fn catalogue(&self) -> &[Entry] {
+    pub fn catalogue(&self) -> &[FamilyEntry] {
         &self.catalogue
     }
 }

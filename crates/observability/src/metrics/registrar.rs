@@ -14,7 +14,7 @@ pub const PREFIX: &str = "anamnesis";
 
 /// One declared metric.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
+pub struct FamilyEntry {
     /// The part of the program that reports it.
     pub area: &'static str,
     /// Full name as scraped, without a histogram's suffixes.
@@ -42,7 +42,7 @@ pub(crate) struct Declaration {
 #[derive(Debug)]
 pub(crate) struct Registrar {
     registry: Registry,
-    catalogue: Vec<Entry>,
+    catalogue: Vec<FamilyEntry>,
     fixed: HashMap<String, String>,
 }
 
@@ -68,7 +68,7 @@ impl Registrar {
         let labels = L::NAMES.iter().enumerate().map(|(at, name)| ((*name).to_owned(), distinct::<L>(at)));
         let mut fixed: Vec<_> = self.fixed.keys().map(|name| (name.clone(), Vec::new())).collect();
         fixed.sort();
-        self.catalogue.push(Entry {
+        self.catalogue.push(FamilyEntry {
             area: declared.area,
             name: format!("{PREFIX}_{}", declared.name),
             kind: M::KIND,
@@ -88,12 +88,12 @@ impl Registrar {
         for desc in collector.desc() {
             let kind = if desc.fq_name.ends_with("_total") { "counter" } else { "gauge" };
             let (name, help) = (desc.fq_name.clone(), desc.help.trim_end_matches('.').to_owned());
-            self.catalogue.push(Entry { area, name, kind, labels: Vec::new(), help, series: 1 });
+            self.catalogue.push(FamilyEntry { area, name, kind, labels: Vec::new(), help, series: 1 });
         }
         self.registry.register(Box::new(collector))
     }
 
-    pub(crate) fn finish(self) -> (Registry, Vec<Entry>) {
+    pub(crate) fn finish(self) -> (Registry, Vec<FamilyEntry>) {
         (self.registry, self.catalogue)
     }
 }

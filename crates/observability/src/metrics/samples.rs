@@ -9,20 +9,20 @@ use std::sync::{Mutex, PoisonError, RwLock};
 use prometheus::TextEncoder;
 use prometheus::proto::{MetricFamily, MetricType};
 
-use super::registrar::Entry;
+use super::registrar::FamilyEntry;
 use super::{Metrics, jobs, recall};
 
 /// Numbers of the exposition text by series: name and labels as they are scraped, such as
 /// `anamnesis_memory_reads_total{door="list",outcome="hit"}`.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Samples {
+pub struct MetricSamples {
     /// Of counters and histograms: the sum over all processes counts.
     pub sums: Vec<(String, f64)>,
     /// Of gauges: the newest value counts.
     pub newest: Vec<(String, f64)>,
 }
 
-impl Samples {
+impl MetricSamples {
     pub fn is_empty(&self) -> bool {
         self.sums.is_empty() && self.newest.is_empty()
     }
@@ -41,7 +41,7 @@ const FAMILIES: [&str; 7] = [
 
 /// By series: the sums of the store as they were last read, and what this process added to them.
 #[derive(Debug, Default)]
-pub(super) struct Shown {
+pub(super) struct StoreTotals {
     sums: RwLock<HashMap<String, f64>>,
     saved: RwLock<HashMap<String, f64>>,
     /// What was shown last: a counter that falls, by rounding or between two reads of the store, counts as begun anew.
@@ -55,8 +55,8 @@ impl Metrics {
     ///
     /// # Errors
     /// When a collector yields what cannot be written: a mistake of the program.
-    pub fn unsaved(&self) -> prometheus::Result<Samples> {
-        let mut samples = Samples::default();
+    pub fn unsaved(&self) -> prometheus::Result<MetricSamples> {
+        let mut samples = MetricSamples::default();
         if self.commands.over.load(Ordering::Relaxed) {
             return Ok(samples);
         }
@@ -79,7 +79,7 @@ impl Metrics {
     }
 
     /// Notes what was added to the store.
-    pub fn saved(&self, samples: Samples) {
+    pub fn saved(&self, samples: MetricSamples) {
         let mut saved = self.commands.saved.write().unwrap_or_else(PoisonError::into_inner);
         for (series, value) in samples.sums {
             *saved.entry(series).or_default() += value;
@@ -138,7 +138,7 @@ impl Metrics {
 }
 
 /// Whether a family is of the whole store. Gauges of jobs come from the ledger of runs, or are of one process.
-pub(super) fn is_of_store(entry: &Entry) -> bool {
+pub(super) fn is_of_store(entry: &FamilyEntry) -> bool {
     entry.area == recall::AREA
         || (entry.area == jobs::AREA && entry.kind != "gauge")
         || FAMILIES.contains(&entry.name.as_str())

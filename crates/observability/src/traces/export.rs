@@ -65,7 +65,7 @@ impl SpanProcessor for Queue {
 
 /// How the collector took a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Taken {
+enum ExportOutcome {
     /// All but so many spans.
     But(u64),
     /// For good: it would refuse them again.
@@ -156,18 +156,18 @@ impl Exporter {
         let mut pause = FIRST_PAUSE;
         loop {
             let outcome = match self.send(body.clone()).await {
-                Taken::But(refused) => {
+                ExportOutcome::But(refused) => {
                     self.came_back();
                     let refused = refused.min(number);
                     self.ended.of(SpanOutcome::Refused).inc_by(refused);
                     self.ended.of(SpanOutcome::Exported).inc_by(number - refused);
                     return;
                 }
-                Taken::Refused(why) => {
+                ExportOutcome::Refused(why) => {
                     self.went(why);
                     SpanOutcome::Refused
                 }
-                Taken::Away(why) => {
+                ExportOutcome::Away(why) => {
                     self.went(why);
                     if !*closed.borrow() {
                         tokio::select! {
@@ -185,15 +185,15 @@ impl Exporter {
         }
     }
 
-    async fn send(&self, body: Vec<u8>) -> Taken {
+    async fn send(&self, body: Vec<u8>) -> ExportOutcome {
         let request = self.client.post(&self.url).headers(self.headers.clone()).body(body);
         match self.client.send(request, &Token::None, LARGEST).await {
             Ok(reply) => judged(reply.status, &reply.body),
-            Err(SendError::Timeout) => Taken::Away("timeout"),
-            Err(SendError::Unreachable) => Taken::Away("unreachable"),
+            Err(SendError::Timeout) => ExportOutcome::Away("timeout"),
+            Err(SendError::Unreachable) => ExportOutcome::Away("unreachable"),
             // It has them; what it says of them is not to be read.
-            Err(SendError::TooLarge) => Taken::But(0),
-            Err(SendError::Request | SendError::Elsewhere) => Taken::Refused("request"),
+            Err(SendError::TooLarge) => ExportOutcome::But(0),
+            Err(SendError::Request | SendError::Elsewhere) => ExportOutcome::Refused("request"),
         }
     }
 
@@ -203,8 +203,8 @@ impl Exporter {
     /// [`TracesError::Away`] with the reason.
     pub(super) async fn probe(&self) -> Result<(), TracesError> {
         match self.send(Vec::new()).await {
-            Taken::But(_) => Ok(()),
-            Taken::Refused(why) | Taken::Away(why) => Err(TracesError::Away(why)),
+            ExportOutcome::But(_) => Ok(()),
+            ExportOutcome::Refused(why) | ExportOutcome::Away(why) => Err(TracesError::Away(why)),
         }
     }
 
@@ -227,20 +227,20 @@ impl Exporter {
 }
 
 /// Statuses after which the specification of OTLP asks to try again.
-fn judged(status: StatusCode, body: &[u8]) -> Taken {
+fn judged(status: StatusCode, body: &[u8]) -> ExportOutcome {
     match status {
         status if status.is_success() => {
             let answer = ExportTraceServiceResponse::decode(body).unwrap_or_default();
             let rejected = answer.partial_success.map_or(0, |partial| partial.rejected_spans);
-            Taken::But(u64::try_from(rejected).unwrap_or(0))
+            ExportOutcome::But(u64::try_from(rejected).unwrap_or(0))
         }
         StatusCode::TOO_MANY_REQUESTS
         | StatusCode::BAD_GATEWAY
         | StatusCode::SERVICE_UNAVAILABLE
-        | StatusCode::GATEWAY_TIMEOUT => Taken::Away("busy"),
-        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => Taken::Refused("denied"),
-        StatusCode::NOT_FOUND => Taken::Refused("not_found"),
-        _ => Taken::Refused("refused"),
+        | StatusCode::GATEWAY_TIMEOUT => ExportOutcome::Away("busy"),
+        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => ExportOutcome::Refused("denied"),
+        StatusCode::NOT_FOUND => ExportOutcome::Refused("not_found"),
+        _ => ExportOutcome::Refused("refused"),
     }
 }
 

@@ -30,9 +30,9 @@ const ATTRIBUTES: u32 = 32;
 
 /// Makes spans and sends them; nothing while no collector is configured. Cheap to clone.
 #[derive(Clone, Default)]
-pub struct Traces(Option<Arc<Live>>);
+pub struct Traces(Option<Arc<TracerState>>);
 
-struct Live {
+struct TracerState {
     tracer: SdkTracer,
     clock: Arc<dyn Clock>,
     propagate_to: Vec<Propagation>,
@@ -106,7 +106,7 @@ impl Traces {
             .with_span_processor(queue)
             .build();
         let scope = InstrumentationScope::builder("anamnesis").with_version(env!("CARGO_PKG_VERSION")).build();
-        let live = Live {
+        let live = TracerState {
             tracer: provider.tracer_with_scope(scope),
             clock,
             propagate_to: config.propagate_to.clone(),
@@ -130,39 +130,45 @@ impl Traces {
     }
 
     /// The present, for a span that is known later than it began.
-    pub fn now(&self) -> Moment {
-        Moment(self.0.as_ref().map(|live| live.clock.now().into()))
+    pub fn now(&self) -> TraceInstant {
+        TraceInstant(self.0.as_ref().map(|live| live.clock.now().into()))
     }
 
     /// A span that begins now: in the trace of `parent`, or in a new one where that is none.
-    pub fn begin(&self, name: Name<'_>, kind: Kind, parent: &Context) -> Span {
+    pub fn begin(&self, name: Name<'_>, kind: Kind, parent: &TraceContext) -> Span {
         self.begin_at(name, kind, parent, self.now())
     }
 
     /// The same for a span that began before.
-    pub fn begin_at(&self, name: Name<'_>, kind: Kind, parent: &Context, at: Moment) -> Span {
+    pub fn begin_at(&self, name: Name<'_>, kind: Kind, parent: &TraceContext, at: TraceInstant) -> Span {
         self.made(name, kind, (parent, Vec::new()), at)
     }
 
     /// A span within another; none where that is not recorded.
-    pub fn child(&self, name: Name<'_>, kind: Kind, of: &Context) -> Span {
+    pub fn child(&self, name: Name<'_>, kind: Kind, of: &TraceContext) -> Span {
         if of.is_recorded() { self.begin(name, kind, of) } else { Span(None) }
     }
 
     /// The same with a link to another span.
-    pub(super) fn linked(&self, name: Name<'_>, kind: Kind, of: &Context, link: Option<Context>) -> Span {
+    pub(super) fn linked(&self, name: Name<'_>, kind: Kind, of: &TraceContext, link: Option<TraceContext>) -> Span {
         self.made(name, kind, (of, link.into_iter().collect()), self.now())
     }
 
     /// What is done once for all messages of a group: within the first one, linked to the others.
-    pub fn operation(&self, name: Name<'_>, kind: Kind, group: &Group) -> Span {
+    pub fn operation(&self, name: Name<'_>, kind: Kind, group: &SpanGroup) -> Span {
         match &group.0 {
             Some(of) => self.made(name, kind, (&of.0, of.1.clone()), self.now()),
             None => Span(None),
         }
     }
 
-    fn made(&self, name: Name<'_>, kind: Kind, (parent, links): (&Context, Vec<Context>), at: Moment) -> Span {
+    fn made(
+        &self,
+        name: Name<'_>,
+        kind: Kind,
+        (parent, links): (&TraceContext, Vec<TraceContext>),
+        at: TraceInstant,
+    ) -> Span {
         let Some(live) = &self.0 else { return Span(None) };
         let kind = match kind {
             Kind::Internal => SpanKind::Internal,
@@ -170,7 +176,7 @@ impl Traces {
             Kind::Consumer => SpanKind::Consumer,
             Kind::Producer => SpanKind::Producer,
         };
-        let link = |context: Context| context.0.map(|ids| Link::new(ids.span_context(), Vec::new(), 0));
+        let link = |context: TraceContext| context.0.map(|ids| Link::new(ids.span_context(), Vec::new(), 0));
         let mut builder = SpanBuilder::from_name(Cow::Owned(name.to_string())).with_kind(kind);
         builder = builder.with_links(links.into_iter().filter_map(link).collect());
         if let Some(at) = at.0 {
@@ -181,7 +187,7 @@ impl Traces {
             surroundings = surroundings.with_remote_span_context(ids.span_context());
         }
         let span = live.tracer.build_with_context(builder, &surroundings);
-        Span(Some(Box::new(Open { span, live: Arc::clone(live) })))
+        Span(Some(Box::new(OpenSpan { span, live: Arc::clone(live) })))
     }
 
     /// Whether such a destination is sent the id of the trace.
@@ -209,11 +215,11 @@ impl Traces {
 /// A span; it ends when it is dropped.
 #[derive(Default)]
 #[must_use]
-pub struct Span(Option<Box<Open>>);
+pub struct Span(Option<Box<OpenSpan>>);
 
-struct Open {
+struct OpenSpan {
     span: opentelemetry_sdk::trace::Span,
-    live: Arc<Live>,
+    live: Arc<TracerState>,
 }
 
 impl fmt::Debug for Span {
@@ -229,8 +235,10 @@ impl Span {
     }
 
     /// Its place in its trace, for spans within it and for those who receive it.
-    pub fn context(&self) -> Context {
-        Context(self.0.as_ref().map(|open| Ids::of(open.span.span_context())).filter(|ids| ids.span != SpanId::INVALID))
+    pub fn context(&self) -> TraceContext {
+        TraceContext(
+            self.0.as_ref().map(|open| SpanIds::of(open.span.span_context())).filter(|ids| ids.span != SpanId::INVALID),
+        )
     }
 
     /// Whether it will be sent: what costs something to say is said only then.
@@ -271,7 +279,7 @@ impl Span {
     pub fn end(self) {}
 
     /// Ends it at an instant that has passed.
-    pub fn end_at(mut self, at: Moment) {
+    pub fn end_at(mut self, at: TraceInstant) {
         if let (Some(open), Some(at)) = (&mut self.0, at.0) {
             open.span.end_with_timestamp(at);
         }
@@ -288,14 +296,14 @@ impl Drop for Span {
 
 /// The ids of a span, as they travel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Ids {
+struct SpanIds {
     trace: TraceId,
     span: SpanId,
     flags: TraceFlags,
     remote: bool,
 }
 
-impl Ids {
+impl SpanIds {
     fn of(context: &SpanContext) -> Self {
         let (trace, span) = (context.trace_id(), context.span_id());
         Self { trace, span, flags: context.trace_flags(), remote: context.is_remote() }
@@ -308,9 +316,9 @@ impl Ids {
 
 /// A place in a trace: this span, or one of another program. Cheap to copy.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Context(Option<Ids>);
+pub struct TraceContext(Option<SpanIds>);
 
-impl Context {
+impl TraceContext {
     /// That of a W3C `traceparent`; none of one that is broken.
     pub fn remote(traceparent: Option<&str>) -> Self {
         let parsed = || {
@@ -319,7 +327,7 @@ impl Context {
             let (trace, span) = (TraceId::from_hex(trace).ok()?, SpanId::from_hex(span).ok()?);
             // Later versions may know more flags; the first says whether it is recorded.
             let flags = TraceFlags::new(u8::from_str_radix(flags, 16).ok()? & 1);
-            let ids = Ids { trace, span, flags, remote: true };
+            let ids = SpanIds { trace, span, flags, remote: true };
             ids.span_context().is_valid().then_some(ids)
         };
         Self(parsed())
@@ -338,35 +346,35 @@ impl Context {
 
 /// The messages that something is done for.
 #[derive(Debug, Clone, Default)]
-pub struct Group(Option<Arc<(Context, Vec<Context>)>>);
+pub struct SpanGroup(Option<Arc<(TraceContext, Vec<TraceContext>)>>);
 
-impl Group {
-    pub(super) fn of(mut messages: impl Iterator<Item = Context>) -> Self {
+impl SpanGroup {
+    pub(super) fn of(mut messages: impl Iterator<Item = TraceContext>) -> Self {
         Self(messages.next().map(|first| Arc::new((first, messages.collect()))))
     }
 
     /// One alone; nobody where that is not recorded.
-    pub fn alone(message: Context) -> Self {
-        Self::of(std::iter::once(message).filter(Context::is_recorded))
+    pub fn alone(message: TraceContext) -> Self {
+        Self::of(std::iter::once(message).filter(TraceContext::is_recorded))
     }
 }
 
 /// An instant of the program's clock; none while no spans are sent.
 #[derive(Debug, Clone, Copy)]
-pub struct Moment(Option<SystemTime>);
+pub struct TraceInstant(Option<SystemTime>);
 
 tokio::task_local! {
-    static CURRENT: Group;
+    static CURRENT: SpanGroup;
 }
 
 /// Does work for a group: what is asked of a provider meanwhile is within its spans.
-pub async fn within<T>(group: Group, work: impl Future<Output = T>) -> T {
+pub async fn within<T>(group: SpanGroup, work: impl Future<Output = T>) -> T {
     CURRENT.scope(group, work).await
 }
 
 /// The messages that this task works for.
-pub fn current() -> Group {
-    CURRENT.try_with(Group::clone).unwrap_or_default()
+pub fn current() -> SpanGroup {
+    CURRENT.try_with(SpanGroup::clone).unwrap_or_default()
 }
 
 #[cfg(test)]

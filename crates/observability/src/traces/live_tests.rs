@@ -1,11 +1,11 @@
 use serde_json::{Value, json};
 
 use anamnesis_core::clock::{SeededEntropy, SystemClock};
-use anamnesis_test_servers::collector::{Collector, Mood};
+use anamnesis_test_servers::collector::{Collector, CollectorMode};
 
 use super::*;
 use crate::metrics::{Identity, Metrics};
-use crate::traces::Together;
+use crate::traces::StageSpans;
 
 const PARENT: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
 const UNRECORDED: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00";
@@ -28,7 +28,7 @@ async fn closed(metrics: &Metrics) {
 }
 
 fn stage(traces: &Traces, parent: Option<&str>) -> Span {
-    traces.begin(Name::Stage("embed"), Kind::Internal, &Context::remote(parent))
+    traces.begin(Name::Stage("embed"), Kind::Internal, &TraceContext::remote(parent))
 }
 
 #[tokio::test]
@@ -58,7 +58,7 @@ async fn without_a_collector_there_is_no_span_and_nothing_to_tell() {
     let metrics = Metrics::new(&Identity::default()).unwrap();
     let span = stage(&metrics.traces, Some(PARENT));
     assert!(!span.is_recorded() && span.context().traceparent().is_none());
-    let group = Together::begin(&metrics.traces, Name::Stage("store"), [span.context()].iter()).group();
+    let group = StageSpans::begin(&metrics.traces, Name::Stage("store"), [span.context()].iter()).group();
     assert!(!metrics.traces.operation(Name::Transaction, Kind::Client, &group).is_recorded());
     closed(&metrics).await;
 }
@@ -78,7 +78,8 @@ async fn a_full_queue_drops_spans_and_counts_them_without_waiting() {
 
 #[tokio::test]
 async fn what_the_collector_refuses_is_counted_as_such_and_not_sent_again() {
-    for (mood, refused, exported) in [(Mood::Rejects(2), 2, 3), (Mood::Refuses(400), 5, 0), (Mood::Refuses(401), 5, 0)]
+    for (mood, refused, exported) in
+        [(CollectorMode::Rejects(2), 2, 3), (CollectorMode::Refuses(400), 5, 0), (CollectorMode::Refuses(401), 5, 0)]
     {
         let collector = Collector::start().await.unwrap();
         collector.set(mood);
@@ -93,11 +94,11 @@ async fn what_the_collector_refuses_is_counted_as_such_and_not_sent_again() {
 #[tokio::test]
 async fn what_the_collector_does_not_take_now_is_offered_again() {
     let collector = Collector::start().await.unwrap();
-    collector.set(Mood::Refuses(503));
+    collector.set(CollectorMode::Refuses(503));
     let metrics = sending(&collector, &json!({}));
     drop(stage(&metrics.traces, None));
     tokio::time::sleep(Duration::from_millis(100)).await;
-    collector.set(Mood::Takes);
+    collector.set(CollectorMode::Takes);
     while counted(&metrics, SpanOutcome::Exported) == 0 {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
@@ -107,7 +108,7 @@ async fn what_the_collector_does_not_take_now_is_offered_again() {
 #[tokio::test]
 async fn the_end_waits_for_a_silent_collector_no_longer_than_it_may() {
     let collector = Collector::start().await.unwrap();
-    collector.set(Mood::Slow(Duration::from_secs(3_600)));
+    collector.set(CollectorMode::Slow(Duration::from_secs(3_600)));
     let metrics = sending(&collector, &json!({"timeout_ms": 60_000}));
     drop(stage(&metrics.traces, None));
     let ended = tokio::time::timeout(Duration::from_secs(30), metrics.traces.close(Duration::from_millis(100))).await;
@@ -119,8 +120,8 @@ async fn an_operation_of_several_messages_is_within_the_first_and_linked_to_the_
     let collector = Collector::start().await.unwrap();
     let metrics = sending(&collector, &json!({}));
     let messages = [Some(PARENT), Some(UNRECORDED), None].map(|parent| stage(&metrics.traces, parent));
-    let contexts: Vec<Context> = messages.iter().map(Span::context).collect();
-    let mut together = Together::begin(&metrics.traces, Name::Stage("store"), contexts.iter());
+    let contexts: Vec<TraceContext> = messages.iter().map(Span::context).collect();
+    let mut together = StageSpans::begin(&metrics.traces, Name::Stage("store"), contexts.iter());
     let worked = within(together.group(), async {
         let mut span = metrics.traces.operation(Name::Transaction, Kind::Client, &current());
         span.fail("store");
@@ -145,7 +146,7 @@ async fn an_operation_of_several_messages_is_within_the_first_and_linked_to_the_
 
 #[test]
 fn a_broken_trace_context_begins_a_new_trace() {
-    assert_eq!(Context::remote(Some(PARENT)).traceparent().as_deref(), Some(PARENT));
+    assert_eq!(TraceContext::remote(Some(PARENT)).traceparent().as_deref(), Some(PARENT));
     for broken in [
         "",
         "00",
@@ -155,9 +156,9 @@ fn a_broken_trace_context_begins_a_new_trace() {
         "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-zz",
         "Ana Pérez-de-la-Rosa",
     ] {
-        assert_eq!(Context::remote(Some(broken)), Context::default(), "{broken}");
+        assert_eq!(TraceContext::remote(Some(broken)), TraceContext::default(), "{broken}");
     }
-    assert_eq!(Context::remote(None), Context::default());
+    assert_eq!(TraceContext::remote(None), TraceContext::default());
 }
 
 #[tokio::test]

@@ -9,7 +9,7 @@
 //! - time and ids come from the caller's clock and entropy, and nothing is read from the environment.
 
 mod keys;
-mod together;
+mod stage_spans;
 
 #[cfg(feature = "otel")]
 mod export;
@@ -20,10 +20,10 @@ mod off;
 
 pub use keys::{Code, Count, Kind, Name, Named, RESOURCE_KEYS, attribute_keys};
 #[cfg(feature = "otel")]
-pub use live::{Context, Group, Moment, Span, Traces, current, within};
+pub use live::{Span, SpanGroup, TraceContext, TraceInstant, Traces, current, within};
 #[cfg(not(feature = "otel"))]
-pub use off::{Context, Group, Moment, Span, Traces, current, within};
-pub use together::Together;
+pub use off::{Span, SpanGroup, TraceContext, TraceInstant, Traces, current, within};
+pub use stage_spans::StageSpans;
 
 use anamnesis_config::embedding::InvalidSetting;
 use anamnesis_transport::ClientError;

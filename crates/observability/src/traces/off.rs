@@ -34,27 +34,27 @@ impl Traces {
         Ok(())
     }
 
-    pub fn now(&self) -> Moment {
-        Moment
+    pub fn now(&self) -> TraceInstant {
+        TraceInstant
     }
 
-    pub fn begin(&self, _: Name<'_>, _: Kind, _: &Context) -> Span {
+    pub fn begin(&self, _: Name<'_>, _: Kind, _: &TraceContext) -> Span {
         Span
     }
 
-    pub fn begin_at(&self, _: Name<'_>, _: Kind, _: &Context, _: Moment) -> Span {
+    pub fn begin_at(&self, _: Name<'_>, _: Kind, _: &TraceContext, _: TraceInstant) -> Span {
         Span
     }
 
-    pub fn child(&self, _: Name<'_>, _: Kind, _: &Context) -> Span {
+    pub fn child(&self, _: Name<'_>, _: Kind, _: &TraceContext) -> Span {
         Span
     }
 
-    pub(super) fn linked(&self, _: Name<'_>, _: Kind, _: &Context, _: Option<Context>) -> Span {
+    pub(super) fn linked(&self, _: Name<'_>, _: Kind, _: &TraceContext, _: Option<TraceContext>) -> Span {
         Span
     }
 
-    pub fn operation(&self, _: Name<'_>, _: Kind, _: &Group) -> Span {
+    pub fn operation(&self, _: Name<'_>, _: Kind, _: &SpanGroup) -> Span {
         Span
     }
 
@@ -76,8 +76,8 @@ impl Span {
         Self
     }
 
-    pub fn context(&self) -> Context {
-        Context(())
+    pub fn context(&self) -> TraceContext {
+        TraceContext(())
     }
 
     pub fn is_recorded(&self) -> bool {
@@ -94,14 +94,14 @@ impl Span {
 
     pub fn end(self) {}
 
-    pub fn end_at(self, _: Moment) {}
+    pub fn end_at(self, _: TraceInstant) {}
 }
 
 /// A place in no trace.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Context(());
+pub struct TraceContext(());
 
-impl Context {
+impl TraceContext {
     pub fn remote(_: Option<&str>) -> Self {
         Self(())
     }
@@ -117,28 +117,28 @@ impl Context {
 
 /// No messages.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Group;
+pub struct SpanGroup;
 
-impl Group {
-    pub(super) fn of(_: impl Iterator<Item = Context>) -> Self {
+impl SpanGroup {
+    pub(super) fn of(_: impl Iterator<Item = TraceContext>) -> Self {
         Self
     }
 
-    pub fn alone(_: Context) -> Self {
+    pub fn alone(_: TraceContext) -> Self {
         Self
     }
 }
 
 /// No instant.
 #[derive(Debug, Clone, Copy)]
-pub struct Moment;
+pub struct TraceInstant;
 
 /// Does the work.
-pub async fn within<T>(_: Group, work: impl Future<Output = T>) -> T {
+pub async fn within<T>(_: SpanGroup, work: impl Future<Output = T>) -> T {
     work.await
 }
 
 /// The work of no message.
-pub fn current() -> Group {
-    Group
+pub fn current() -> SpanGroup {
+    SpanGroup
 }

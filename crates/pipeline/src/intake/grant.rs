@@ -4,26 +4,26 @@ use anamnesis_config::intake::Producer;
 use anamnesis_core::document::DocumentType;
 use anamnesis_core::failpoints;
 use anamnesis_core::memory::SetBy;
-use anamnesis_core::producer::{Role, Sort};
+use anamnesis_core::producer::{ContractMessageType, ProducerRole};
 use anamnesis_core::reason::Reason;
 use anamnesis_messages::contract::{ActorRole, Message};
-use anamnesis_messages::refusal::{Problem, Refusal};
+use anamnesis_messages::rejection::{Problem, Rejection};
 
 /// Types, document types and roles.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Grant {
     /// The producer as it is bound, not as the message calls it; `None` where nobody was bound and everything is open.
     source: Option<String>,
-    types: Vec<Sort>,
+    types: Vec<ContractMessageType>,
     document_types: Vec<DocumentType>,
-    roles: Vec<Role>,
+    roles: Vec<ProducerRole>,
 }
 
 impl Grant {
     /// For those who hold the store and its keys.
     pub(crate) fn everything() -> Self {
-        let (types, document_types) = (Sort::ALL.to_vec(), DocumentType::ALL.to_vec());
-        Self { source: None, types, document_types, roles: Role::ALL.to_vec() }
+        let (types, document_types) = (ContractMessageType::ALL.to_vec(), DocumentType::ALL.to_vec());
+        Self { source: None, types, document_types, roles: ProducerRole::ALL.to_vec() }
     }
 
     pub(crate) fn of(producer: &Producer) -> Self {
@@ -38,7 +38,7 @@ impl Grant {
 
     /// # Errors
     /// `not_permitted`, with the field that says what may not be said.
-    pub(crate) fn permits(&self, message: &Message) -> Result<(), Refusal> {
+    pub(crate) fn permits(&self, message: &Message) -> Result<(), Rejection> {
         if !self.types.contains(&sort(message)) {
             return Err(not_permitted("type"));
         }
@@ -57,7 +57,7 @@ impl Grant {
 
     /// Whether what is set by this may stand as such, or is somebody's whom nobody knows.
     pub(crate) fn lends(&self, set_by: SetBy) -> bool {
-        Role::of(set_by).is_none_or(|role| self.roles.contains(&role))
+        ProducerRole::of(set_by).is_none_or(|role| self.roles.contains(&role))
     }
 
     /// Whether a revision of this producer's may stand with one of another type. Conversations and other documents never
@@ -65,32 +65,32 @@ impl Grant {
     ///
     /// # Errors
     /// `not_permitted`.
-    pub(crate) fn replaces(&self, old: DocumentType, new: DocumentType) -> Result<(), Refusal> {
+    pub(crate) fn replaces(&self, old: DocumentType, new: DocumentType) -> Result<(), Rejection> {
         let crosses = new.is_conversational() != old.is_conversational();
         if crosses || !self.document_types.contains(&old) { Err(not_permitted("document_type")) } else { Ok(()) }
     }
 }
 
 /// A message beyond what its producer may send.
-pub(super) fn not_permitted(field: &str) -> Refusal {
-    Refusal { reason: Reason::NotPermitted, problem: Problem::NotPermitted, field: Some(field.to_owned()) }
+pub(super) fn not_permitted(field: &str) -> Rejection {
+    Rejection { reason: Reason::NotPermitted, problem: Problem::NotPermitted, field: Some(field.to_owned()) }
 }
 
-fn sort(message: &Message) -> Sort {
+fn sort(message: &Message) -> ContractMessageType {
     match message {
-        Message::DocumentSubmitted(_) => Sort::Document,
-        Message::HealthSignalRecorded(_) => Sort::HealthSignal,
-        Message::ProfileUpdated(_) => Sort::Profile,
-        Message::ConsentRecorded(_) => Sort::Consent,
-        Message::MemoryCommand(_) => Sort::Command,
+        Message::DocumentSubmitted(_) => ContractMessageType::Document,
+        Message::HealthSignalRecorded(_) => ContractMessageType::HealthSignal,
+        Message::ProfileUpdated(_) => ContractMessageType::Profile,
+        Message::ConsentRecorded(_) => ContractMessageType::Consent,
+        Message::MemoryCommand(_) => ContractMessageType::Command,
     }
 }
 
-fn role(actor: ActorRole) -> Role {
+fn role(actor: ActorRole) -> ProducerRole {
     match actor {
-        ActorRole::Patient => Role::Patient,
-        ActorRole::Clinician => Role::Clinician,
-        ActorRole::System => Role::System,
+        ActorRole::Patient => ProducerRole::Patient,
+        ActorRole::Clinician => ProducerRole::Clinician,
+        ActorRole::System => ProducerRole::System,
     }
 }
 
@@ -100,7 +100,7 @@ impl Grant {
     pub(crate) fn of_a_family() -> Self {
         let mut grant = Self { source: Some("urn:family".to_owned()), ..Self::everything() };
         grant.document_types.retain(|kind| *kind != DocumentType::ClinicalNote);
-        grant.roles.retain(|role| matches!(role, Role::Patient | Role::Family));
+        grant.roles.retain(|role| matches!(role, ProducerRole::Patient | ProducerRole::Family));
         grant
     }
 }
@@ -113,7 +113,7 @@ mod tests {
     #[test]
     fn configuration_and_contract_name_the_same_types() {
         let contract: Vec<&str> = MessageType::ALL.iter().map(|kind| kind.name()).collect();
-        let configured: Vec<&str> = Sort::ALL.iter().map(|sort| sort.code()).collect();
+        let configured: Vec<&str> = ContractMessageType::ALL.iter().map(|sort| sort.code()).collect();
         assert_eq!(configured, contract);
     }
 }

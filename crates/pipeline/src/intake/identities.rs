@@ -1,6 +1,6 @@
 //! Whom redaction must find in a document, whatever its recognisers say.
 
-use anamnesis_messages::contract::{DocumentSubmitted, IdentityHint, Words};
+use anamnesis_messages::contract::{DocumentSubmitted, IdentityHint, SensitiveText};
 use anamnesis_redaction::KnownIdentity;
 
 /// The people that the producer describes and those who speak. Blank values would match everywhere and are left out.
@@ -22,7 +22,7 @@ fn identity(hint: &IdentityHint) -> KnownIdentity {
 }
 
 /// Blank words are nobody's.
-fn said(list: &Option<Vec<Words>>) -> Vec<String> {
+fn said(list: &Option<Vec<SensitiveText>>) -> Vec<String> {
     list.iter().flatten().filter(|words| !words.is_blank()).map(|words| words.trim().to_string()).collect()
 }
 

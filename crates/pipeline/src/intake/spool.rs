@@ -35,7 +35,7 @@ impl SpoolError {
 
 /// One place to read from.
 #[derive(Debug)]
-enum Input {
+enum SpoolInput {
     Stdin,
     /// A file that a person named.
     File {
@@ -60,7 +60,7 @@ enum Input {
 /// What is to be read, in order.
 #[derive(Debug)]
 pub struct Spool {
-    inputs: Vec<Input>,
+    inputs: Vec<SpoolInput>,
     max_line_bytes: usize,
 }
 
@@ -75,7 +75,7 @@ impl Spool {
         let mut inputs = Vec::new();
         for path in paths {
             if path.as_os_str() == "-" {
-                inputs.push(Input::Stdin);
+                inputs.push(SpoolInput::Stdin);
                 continue;
             }
             let failed = |error: &io::Error| SpoolError::new(path, error);
@@ -90,7 +90,7 @@ impl Spool {
                 let root = Arc::new(folder(rustix::fs::CWD, path).map_err(|error| failed(&error))?);
                 collect(&root, path, Path::new(""), &mut inputs)?;
             } else {
-                inputs.push(Input::File { path: path.clone(), bytes: about.len() });
+                inputs.push(SpoolInput::File { path: path.clone(), bytes: about.len() });
             }
         }
         Ok(Self { inputs, max_line_bytes })
@@ -99,26 +99,33 @@ impl Spool {
     /// One file that is open already, by the name that decides how it is read.
     pub fn of(file: File, name: &str, max_line_bytes: usize) -> io::Result<Self> {
         let bytes = file.metadata()?.len();
-        Ok(Self { inputs: vec![Input::Open { file, name: name.to_owned(), bytes }], max_line_bytes })
+        Ok(Self { inputs: vec![SpoolInput::Open { file, name: name.to_owned(), bytes }], max_line_bytes })
     }
 
     /// Bytes to read in all, for progress; unknown as soon as standard input is among them.
     pub fn total_bytes(&self) -> Option<u64> {
-        let size = |input: &Input| match input {
-            Input::Stdin => None,
-            Input::File { bytes, .. } | Input::Below { bytes, .. } | Input::Open { bytes, .. } => Some(*bytes),
+        let size = |input: &SpoolInput| match input {
+            SpoolInput::Stdin => None,
+            SpoolInput::File { bytes, .. } | SpoolInput::Below { bytes, .. } | SpoolInput::Open { bytes, .. } => {
+                Some(*bytes)
+            }
         };
         self.inputs.iter().map(size).sum()
     }
 
     /// The lines of all inputs, one after the other.
-    pub fn records(self) -> Records {
-        Records { waiting: self.inputs.into_iter(), current: None, max_line_bytes: self.max_line_bytes, consumed: 0 }
+    pub fn records(self) -> SpoolRecords {
+        SpoolRecords {
+            waiting: self.inputs.into_iter(),
+            current: None,
+            max_line_bytes: self.max_line_bytes,
+            consumed: 0,
+        }
     }
 }
 
 /// Files below a folder that was opened as `root` and named `top`; `path` leads from there.
-fn collect(root: &Arc<OwnedFd>, top: &Path, path: &Path, inputs: &mut Vec<Input>) -> Result<(), SpoolError> {
+fn collect(root: &Arc<OwnedFd>, top: &Path, path: &Path, inputs: &mut Vec<SpoolInput>) -> Result<(), SpoolError> {
     let here = top.join(path);
     let failed = |error: &io::Error| SpoolError::new(&here, error);
     let mut entries = Vec::new();
@@ -139,7 +146,7 @@ fn collect(root: &Arc<OwnedFd>, top: &Path, path: &Path, inputs: &mut Vec<Input>
             // A producer may have moved it since the listing.
             let Ok(about) = entry.metadata() else { continue };
             let (root, top) = (Arc::clone(root), top.to_owned());
-            inputs.push(Input::Below { root, top, path: below, bytes: about.len() });
+            inputs.push(SpoolInput::Below { root, top, path: below, bytes: about.len() });
         }
     }
     Ok(())
@@ -163,7 +170,7 @@ pub(super) fn has_extension(path: &Path) -> bool {
 
 /// One line and where it stands.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Record {
+pub struct SpoolRecord {
     /// The file's path, or `-`.
     pub source: Arc<str>,
     /// From 1.
@@ -171,12 +178,12 @@ pub struct Record {
     /// Byte offsets of the line in its source, the line feed included.
     pub(crate) start: u64,
     pub(crate) end: u64,
-    pub content: Content,
+    pub content: LineContent,
 }
 
 /// The bytes of a line.
 #[derive(Clone, PartialEq, Eq)]
-pub enum Content {
+pub enum LineContent {
     /// Without byte order mark and line end; never blank.
     Line(Vec<u8>),
     /// Longer than the limit of a message, whole.
@@ -185,7 +192,7 @@ pub enum Content {
     Beyond,
 }
 
-impl std::fmt::Debug for Record {
+impl std::fmt::Debug for SpoolRecord {
     /// A line is what a patient said: only its place shows.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Record(line {}, bytes {}..{})", self.line, self.start, self.end)
@@ -193,22 +200,22 @@ impl std::fmt::Debug for Record {
 }
 
 /// Reads lines one by one. After an error of one file the next file follows.
-pub struct Records {
-    waiting: std::vec::IntoIter<Input>,
-    current: Option<Lines>,
+pub struct SpoolRecords {
+    waiting: std::vec::IntoIter<SpoolInput>,
+    current: Option<LineReader>,
     max_line_bytes: usize,
     consumed: u64,
 }
 
-impl Records {
+impl SpoolRecords {
     /// Bytes read so far in all inputs, blank lines and line ends included.
     pub fn consumed(&self) -> u64 {
         self.consumed
     }
 }
 
-impl Iterator for Records {
-    type Item = Result<Record, SpoolError>;
+impl Iterator for SpoolRecords {
+    type Item = Result<SpoolRecord, SpoolError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
@@ -226,7 +233,7 @@ impl Iterator for Records {
                     }
                 }
             }
-            match Lines::open(self.waiting.next()?) {
+            match LineReader::open(self.waiting.next()?) {
                 Ok(lines) => self.current = Some(lines),
                 Err(error) => return Some(Err(error)),
             }
@@ -235,7 +242,7 @@ impl Iterator for Records {
 }
 
 /// The lines of one input.
-struct Lines {
+struct LineReader {
     source: Arc<str>,
     reader: Box<dyn BufRead + Send>,
     line: u64,
@@ -246,7 +253,7 @@ struct Lines {
 
 /// What was kept of a line that was read to its end.
 #[derive(Default)]
-struct Taken {
+struct LineBuffer {
     bytes: Vec<u8>,
     /// Longer than a message may be.
     too_long: bool,
@@ -254,7 +261,7 @@ struct Taken {
     beyond: bool,
 }
 
-impl Taken {
+impl LineBuffer {
     /// Adds bytes of the line while they may be held.
     fn add(&mut self, part: &[u8], max: usize) {
         let length = self.bytes.len() + part.len();
@@ -268,38 +275,38 @@ impl Taken {
         }
     }
 
-    fn content(self) -> Content {
+    fn content(self) -> LineContent {
         match self {
-            Self { beyond: true, .. } => Content::Beyond,
-            Self { too_long: true, bytes, .. } => Content::TooLong(bytes),
-            Self { bytes, .. } => Content::Line(bytes),
+            Self { beyond: true, .. } => LineContent::Beyond,
+            Self { too_long: true, bytes, .. } => LineContent::TooLong(bytes),
+            Self { bytes, .. } => LineContent::Line(bytes),
         }
     }
 }
 
-impl Lines {
-    fn open(input: Input) -> Result<Self, SpoolError> {
+impl LineReader {
+    fn open(input: SpoolInput) -> Result<Self, SpoolError> {
         let of = |file: File, name: &Path| {
             let whole = name.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"));
             (Box::new(BufReader::with_capacity(CHUNK, file)) as Box<dyn BufRead + Send>, whole)
         };
         let (source, (reader, whole)) = match input {
-            Input::Stdin => {
+            SpoolInput::Stdin => {
                 let reader: Box<dyn BufRead + Send> = Box::new(BufReader::with_capacity(CHUNK, io::stdin()));
                 ("-".to_owned(), (reader, false))
             }
-            Input::File { path, .. } => {
+            SpoolInput::File { path, .. } => {
                 // A link that took the file's place since it was looked at is refused here.
                 let file = if path.starts_with("/dev") { File::open(&path) } else { regular_or_pipe(&path) };
                 let file = file.map_err(|error| SpoolError::new(&path, &error))?;
                 (path.display().to_string(), of(file, &path))
             }
-            Input::Below { root, top, path, .. } => {
+            SpoolInput::Below { root, top, path, .. } => {
                 let whole = top.join(&path);
                 let file = open_below(&root, &path).map_err(|error| SpoolError::new(&whole, &error))?;
                 (whole.display().to_string(), of(file, &path))
             }
-            Input::Open { file, name, .. } => {
+            SpoolInput::Open { file, name, .. } => {
                 let read = of(file, Path::new(&name));
                 (name, read)
             }
@@ -307,7 +314,7 @@ impl Lines {
         Ok(Self { source: source.into(), reader, line: 0, position: 0, may_be_whole: whole })
     }
 
-    fn next_record(&mut self, max: usize) -> io::Result<Option<Record>> {
+    fn next_record(&mut self, max: usize) -> io::Result<Option<SpoolRecord>> {
         loop {
             let start = self.position;
             let Some(mut taken) = self.take_line(max)? else { return Ok(None) };
@@ -323,13 +330,13 @@ impl Lines {
                 self.take_rest_if_open(&mut taken, max)?;
             }
             let (source, content) = (Arc::clone(&self.source), taken.content());
-            return Ok(Some(Record { source, line, start, end: self.position, content }));
+            return Ok(Some(SpoolRecord { source, line, start, end: self.position, content }));
         }
     }
 
     /// Reads to the next line feed or the end. Holds at most `max` bytes of it.
-    fn take_line(&mut self, max: usize) -> io::Result<Option<Taken>> {
-        let mut taken = Taken::default();
+    fn take_line(&mut self, max: usize) -> io::Result<Option<LineBuffer>> {
+        let mut taken = LineBuffer::default();
         let mut read = 0;
         loop {
             let chunk = match self.reader.fill_buf() {
@@ -358,7 +365,7 @@ impl Lines {
     }
 
     /// When the first line of a `.json` file is an unfinished value, the whole file is one message.
-    fn take_rest_if_open(&mut self, taken: &mut Taken, max: usize) -> io::Result<()> {
+    fn take_rest_if_open(&mut self, taken: &mut LineBuffer, max: usize) -> io::Result<()> {
         let finished = serde_json::from_slice::<serde::de::IgnoredAny>(&taken.bytes);
         if taken.too_long || !finished.is_err_and(|error| error.is_eof()) {
             return Ok(());

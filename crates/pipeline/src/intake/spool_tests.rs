@@ -25,8 +25,8 @@ fn read(folder: &TempDir, max: usize) -> Vec<(String, u64, String)> {
         let record = record.expect("readable");
         let name = Path::new(&*record.source).file_name().expect("a name").to_string_lossy().into_owned();
         let text = match record.content {
-            Content::Line(bytes) => String::from_utf8(bytes).expect("utf-8"),
-            Content::TooLong(_) | Content::Beyond => "!".to_string(),
+            LineContent::Line(bytes) => String::from_utf8(bytes).expect("utf-8"),
+            LineContent::TooLong(_) | LineContent::Beyond => "!".to_string(),
         };
         seen.push((name, record.line, text));
     }
@@ -71,8 +71,8 @@ fn an_over_long_line_is_whole_up_to_what_is_held() {
     let content = [long(5_000), b"\n".to_vec(), long(KEPT_LINE_BYTES + 5), b"\n{}\n".to_vec()].concat();
     let folder = folder(&[("a.ndjson", &content)]);
     let spool = Spool::find(&[folder.path().join("a.ndjson")], 1_000).expect("found");
-    let seen: Vec<Content> = spool.records().map(|record| record.expect("read").content).collect();
-    assert!(seen == [Content::TooLong(long(5_000)), Content::Beyond, Content::Line(b"{}".to_vec())]);
+    let seen: Vec<LineContent> = spool.records().map(|record| record.expect("read").content).collect();
+    assert!(seen == [LineContent::TooLong(long(5_000)), LineContent::Beyond, LineContent::Line(b"{}".to_vec())]);
 }
 
 #[test]
@@ -132,8 +132,8 @@ fn a_file_that_vanished_is_reported_and_the_others_are_read() {
 
 #[test]
 fn a_record_does_not_show_its_line() {
-    let content = Content::Line(b"me llamo Luc".to_vec());
-    let record = Record { source: "a".into(), line: 3, start: 0, end: 9, content };
+    let content = LineContent::Line(b"me llamo Luc".to_vec());
+    let record = SpoolRecord { source: "a".into(), line: 3, start: 0, end: 9, content };
     assert_eq!(format!("{record:?}"), "Record(line 3, bytes 0..9)");
 }
 

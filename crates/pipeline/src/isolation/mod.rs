@@ -11,9 +11,9 @@ use std::time::Duration;
 use tokio::io::AsyncWriteExt as _;
 use tokio::process::Command;
 
-pub use protocol::{Answer, Asked};
+pub use protocol::{IsolatedRequest, IsolatedResponse};
 
-use crate::{Disposition, Pipeline, Raw};
+use crate::{Disposition, Pipeline, RawMessage};
 use anamnesis_config::secrets;
 use anamnesis_core::reason::Reason;
 use anamnesis_observability::metrics::labels::Queue;
@@ -32,7 +32,7 @@ const PANICKED: i32 = 101;
 const ENDED_BY_OTHERS: [i32; 5] = [1, 2, 3, 15, 25];
 
 /// How one try ended.
-enum Ended {
+enum AttemptEnd {
     With(Disposition),
     /// By its own death.
     Died,
@@ -55,14 +55,14 @@ impl Isolation {
     }
 
     /// What became of the message, or `None` when it killed every process that worked it.
-    async fn work(&self, queue: Queue, message: &Raw) -> Option<Disposition> {
+    async fn work(&self, queue: Queue, message: &RawMessage) -> Option<Disposition> {
         for death in 0..DEATHS {
             if death > 0 {
                 tokio::time::sleep(REST * death).await;
             }
             match self.once(queue, message).await {
-                Ok(Ended::With(disposition)) => return Some(disposition),
-                Ok(Ended::Died) => {
+                Ok(AttemptEnd::With(disposition)) => return Some(disposition),
+                Ok(AttemptEnd::Died) => {
                     tracing::warn!(code = "died_alone", deaths = death + 1, "a message killed a process of its own");
                 }
                 // No process could be had: that is not the message's fault.
@@ -72,7 +72,7 @@ impl Isolation {
         None
     }
 
-    async fn once(&self, queue: Queue, message: &Raw) -> std::io::Result<Ended> {
+    async fn once(&self, queue: Queue, message: &RawMessage) -> std::io::Result<AttemptEnd> {
         let mut command = Command::new(&self.program);
         command.arg("alone").stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true);
         if let Some(config) = &self.config {
@@ -84,7 +84,7 @@ impl Isolation {
             }
         }
         let mut child = command.spawn()?;
-        let asked = Asked::new(queue, message).written().ok_or(std::io::ErrorKind::InvalidData)?;
+        let asked = IsolatedRequest::new(queue, message).written().ok_or(std::io::ErrorKind::InvalidData)?;
         if let Some(mut stdin) = child.stdin.take() {
             // A process that dies while it reads shows by its status.
             let _ = stdin.write_all(&asked).await;
@@ -92,7 +92,7 @@ impl Isolation {
         match tokio::time::timeout(LIMIT, child.wait_with_output()).await {
             // We ended it, because it waited too long: for a store or a service, as a rule. A message that computes without
             // end uses up its own processor time and dies of that (`alone`).
-            Err(_) => Ok(Ended::With(Disposition::Retry)),
+            Err(_) => Ok(AttemptEnd::With(Disposition::Retry)),
             Ok(output) => {
                 let output = output?;
                 Ok(judged(output.status, &output.stdout))
@@ -103,7 +103,7 @@ impl Isolation {
 
 /// How the crash suspects of a batch stand apart from the others.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Parted {
+pub struct SuspectSplit {
     /// Places of those that are worked together.
     pub together: Vec<usize>,
     /// Places of those that were begun twice and never ended.
@@ -115,14 +115,14 @@ impl Pipeline {
     ///
     /// # Errors
     /// Of the store.
-    pub async fn part(&self, batch: &[Raw]) -> Result<Parted, StoreError> {
+    pub async fn split_suspects(&self, batch: &[RawMessage]) -> Result<SuspectSplit, StoreError> {
         let suspects = self.suspects(batch).await?;
         let (suspects, together) = (0..batch.len()).partition(|at| suspects[*at]);
-        Ok(Parted { together, suspects })
+        Ok(SuspectSplit { together, suspects })
     }
 
     /// Works one message where its death harms nobody else, and sets it aside when it killed every process that worked it.
-    pub async fn run_isolated(&self, isolation: &Isolation, queue: Queue, message: &Raw) -> Disposition {
+    pub async fn run_isolated(&self, isolation: &Isolation, queue: Queue, message: &RawMessage) -> Disposition {
         match isolation.work(queue, message).await {
             Some(disposition) => disposition,
             None => match self.set_aside(message, Reason::CrashSuspect).await {
@@ -135,17 +135,17 @@ impl Pipeline {
 
 /// Killed or panicked is dead; a process that could not begin (no store, no configuration) says so and is not. Nor is one
 /// that was asked to end, or that was not allowed to write a longer file: that is the disk's refusal, not the message's doing.
-fn judged(status: ExitStatus, answer: &[u8]) -> Ended {
+fn judged(status: ExitStatus, answer: &[u8]) -> AttemptEnd {
     if status.signal().is_some_and(|signal| ENDED_BY_OTHERS.contains(&signal)) {
-        return Ended::With(Disposition::Waits);
+        return AttemptEnd::With(Disposition::Waits);
     }
     match status.code() {
-        None | Some(PANICKED) => Ended::Died,
+        None | Some(PANICKED) => AttemptEnd::Died,
         Some(0) => {
-            let told = serde_json::from_slice::<Answer>(answer).ok().and_then(Answer::disposition);
-            Ended::With(told.unwrap_or(Disposition::Retry))
+            let told = serde_json::from_slice::<IsolatedResponse>(answer).ok().and_then(IsolatedResponse::disposition);
+            AttemptEnd::With(told.unwrap_or(Disposition::Retry))
         }
-        Some(_) => Ended::With(Disposition::Waits),
+        Some(_) => AttemptEnd::With(Disposition::Waits),
     }
 }
 
@@ -156,8 +156,8 @@ mod tests {
 
     fn verdict(raw: i32, answer: &str) -> Option<Disposition> {
         match judged(ExitStatus::from_raw(raw), answer.as_bytes()) {
-            Ended::With(disposition) => Some(disposition),
-            Ended::Died => None,
+            AttemptEnd::With(disposition) => Some(disposition),
+            AttemptEnd::Died => None,
         }
     }
 
@@ -175,7 +175,7 @@ mod tests {
         for told in
             [Disposition::Stored, Disposition::Quarantined(Reason::Malformed), Disposition::Retry, Disposition::Waits]
         {
-            let answer = serde_json::to_string(&Answer::of(told)).unwrap();
+            let answer = serde_json::to_string(&IsolatedResponse::of(told)).unwrap();
             assert_eq!(verdict(0, &answer), Some(told));
         }
         assert_eq!(verdict(0, ""), Some(Disposition::Retry));

@@ -1,8 +1,8 @@
 //! What a worker and the process that works one message say to each other.
 
-use anamnesis_config::secrets::Handed;
+use anamnesis_config::secrets::PassedSecrets;
 use anamnesis_core::reason::Reason;
-use anamnesis_messages::{Attributes, Origin, Problem, Refusal};
+use anamnesis_messages::{Attributes, MessageOrigin, Problem, Rejection};
 use anamnesis_observability::metrics::Label as _;
 use anamnesis_observability::metrics::labels::Queue;
 use base64::Engine as _;
@@ -10,34 +10,34 @@ use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
-use crate::{Disposition, Raw};
+use crate::{Disposition, RawMessage};
 
 /// What the worker writes.
 #[derive(Serialize, Deserialize)]
-pub struct Asked {
+pub struct IsolatedRequest {
     /// A code of [`Queue`].
     queue: String,
     attributes: Option<Attributes>,
     /// The door that it came through.
-    origin: Origin,
+    origin: MessageOrigin,
     /// Reason, problem and field of what the headers already show to be wrong.
     refused: Option<(Reason, Problem, Option<String>)>,
     body: String,
     /// The worker's variables that hold secrets: by this pipe, since an environment can be read by whoever runs as the
     /// same user.
-    pub secrets: Handed,
+    pub secrets: PassedSecrets,
 }
 
 /// What this process writes.
 #[derive(Serialize, Deserialize)]
-pub struct Answer {
+pub struct IsolatedResponse {
     /// A code of [`Disposition`], or `waits`.
     disposition: String,
     /// Of a message that was set aside.
     reason: Option<Reason>,
 }
 
-impl Answer {
+impl IsolatedResponse {
     pub fn of(disposition: Disposition) -> Self {
         let reason = match disposition {
             Disposition::Quarantined(reason) => Some(reason),
@@ -64,9 +64,9 @@ fn word(disposition: Disposition) -> &'static str {
 }
 
 /// Counts what is written.
-struct Length(usize);
+struct ByteCounter(usize);
 
-impl std::io::Write for Length {
+impl std::io::Write for ByteCounter {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         self.0 += bytes.len();
         Ok(bytes.len())
@@ -77,8 +77,8 @@ impl std::io::Write for Length {
     }
 }
 
-impl Asked {
-    pub fn new(queue: Queue, message: &Raw) -> Self {
+impl IsolatedRequest {
+    pub fn new(queue: Queue, message: &RawMessage) -> Self {
         let refused = message.refused.as_ref().map(|r| (r.reason, r.problem, r.field.clone()));
         let body = STANDARD.encode(&message.body);
         Self {
@@ -87,14 +87,14 @@ impl Asked {
             origin: message.origin.clone(),
             refused,
             body,
-            secrets: Handed::of_this_process(),
+            secrets: PassedSecrets::of_this_process(),
         }
     }
 
     /// As it is written to the pipe; wiped when it is dropped.
     pub fn written(&self) -> Option<Zeroizing<Vec<u8>>> {
         // Measured first: a buffer that grows leaves copies that nobody wipes.
-        let mut length = Length(0);
+        let mut length = ByteCounter(0);
         serde_json::to_writer(&mut length, self).ok()?;
         let mut bytes = Zeroizing::new(Vec::with_capacity(length.0));
         serde_json::to_writer(&mut *bytes, self).ok()?;
@@ -102,11 +102,11 @@ impl Asked {
     }
 
     /// The queue that it came from and the message; `None` for one of another version.
-    pub fn read(self) -> Option<(Queue, Raw)> {
+    pub fn read(self) -> Option<(Queue, RawMessage)> {
         let queue = Queue::of_code(&self.queue)?;
-        let refused = self.refused.map(|(reason, problem, field)| Refusal { reason, problem, field });
+        let refused = self.refused.map(|(reason, problem, field)| Rejection { reason, problem, field });
         let body = STANDARD.decode(self.body).ok()?.into();
-        Some((queue, Raw { body, attributes: self.attributes, refused, origin: self.origin }))
+        Some((queue, RawMessage { body, attributes: self.attributes, refused, origin: self.origin }))
     }
 }
 

@@ -5,21 +5,24 @@ use serde_json::{Value, json};
 
 use super::*;
 
-fn raw() -> Raw {
-    Raw {
+fn raw() -> RawMessage {
+    RawMessage {
         body: "{\"text\": \"Mañana viene su madre.\u{0}\"}".as_bytes().to_vec().into(),
         attributes: Some(Attributes { id: Some("m-1".into()), source: Some("clinic".into()), ..Attributes::default() }),
-        refused: Some(Refusal::malformed(Problem::Missing, "text")),
-        origin: Origin::Broker { user: Some("his".into()), received: Some("2026-03-02T10:00:00Z".parse().unwrap()) },
+        refused: Some(Rejection::malformed(Problem::Missing, "text")),
+        origin: MessageOrigin::Broker {
+            user: Some("his".into()),
+            received: Some("2026-03-02T10:00:00Z".parse().unwrap()),
+        },
     }
 }
 
-fn written(queue: Queue, raw: &Raw) -> Value {
-    serde_json::from_slice(&Asked::new(queue, raw).written().unwrap()).unwrap()
+fn written(queue: Queue, raw: &RawMessage) -> Value {
+    serde_json::from_slice(&IsolatedRequest::new(queue, raw).written().unwrap()).unwrap()
 }
 
-fn asked(value: Value) -> Option<(Queue, Raw)> {
-    serde_json::from_value::<Asked>(value).unwrap().read()
+fn asked(value: Value) -> Option<(Queue, RawMessage)> {
+    serde_json::from_value::<IsolatedRequest>(value).unwrap().read()
 }
 
 #[test]
@@ -27,13 +30,13 @@ fn a_message_crosses_the_pipe_with_its_queue_its_door_and_its_refusal() {
     for queue in [Queue::File, Queue::Spool, Queue::Realtime, Queue::Bulk, Queue::Parked] {
         assert_eq!(asked(written(queue, &raw())), Some((queue, raw())));
     }
-    let plain = Raw::of_file(b"not even text: \xff\xfe".to_vec());
+    let plain = RawMessage::of_file(b"not even text: \xff\xfe".to_vec());
     assert_eq!(asked(written(Queue::File, &plain)), Some((Queue::File, plain)));
 }
 
 #[test]
 fn a_message_is_measured_to_the_byte_before_it_is_written() {
-    let bytes = Asked::new(Queue::Bulk, &raw()).written().unwrap();
+    let bytes = IsolatedRequest::new(Queue::Bulk, &raw()).written().unwrap();
     assert_eq!(bytes.capacity(), bytes.len(), "the buffer did not grow");
     assert!(!bytes.windows(6).any(|part| part == b"madre."), "the body is encoded");
 }
@@ -53,15 +56,15 @@ fn every_answer_comes_back_as_it_was_given() {
     let reasons = Reason::ALL.iter().map(|reason| Disposition::Quarantined(*reason));
     let plain = [Disposition::Stored, Disposition::Duplicate, Disposition::Ephemeral];
     for one in plain.into_iter().chain([Disposition::Retry, Disposition::Waits]).chain(reasons) {
-        let line = serde_json::to_string(&Answer::of(one)).unwrap();
-        let answer: Answer = serde_json::from_str(&line).unwrap();
+        let line = serde_json::to_string(&IsolatedResponse::of(one)).unwrap();
+        let answer: IsolatedResponse = serde_json::from_str(&line).unwrap();
         assert_eq!(answer.disposition(), Some(one), "{line}");
     }
 }
 
 #[test]
 fn a_wait_is_no_retry_on_the_wire() {
-    let word = |one| serde_json::to_value(Answer::of(one)).unwrap()["disposition"].clone();
+    let word = |one| serde_json::to_value(IsolatedResponse::of(one)).unwrap()["disposition"].clone();
     assert_eq!((word(Disposition::Waits), word(Disposition::Retry)), (json!("waits"), json!("retry")));
 }
 
@@ -72,7 +75,7 @@ fn an_answer_without_its_reason_or_with_an_unknown_word_is_none() {
         json!({"disposition": "postponed", "reason": null}),
         json!({"disposition": "", "reason": "malformed"}),
     ] {
-        let answer: Answer = serde_json::from_value(line.clone()).unwrap();
+        let answer: IsolatedResponse = serde_json::from_value(line.clone()).unwrap();
         assert_eq!(answer.disposition(), None, "{line}");
     }
 }
@@ -80,7 +83,7 @@ fn an_answer_without_its_reason_or_with_an_unknown_word_is_none() {
 proptest! {
     #[test]
     fn any_bytes_cross_the_pipe(body in proptest::collection::vec(any::<u8>(), 0..400)) {
-        let raw = Raw::of(body);
+        let raw = RawMessage::of(body);
         prop_assert_eq!(asked(written(Queue::Realtime, &raw)), Some((Queue::Realtime, raw)));
     }
 }

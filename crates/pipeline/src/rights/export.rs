@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use anamnesis_core::memory::State;
 use anamnesis_core::scope::Scope;
-use anamnesis_store::read::{Filter, When, Window};
+use anamnesis_store::read::{MemoryFilter, ReadInstant, TimeWindow};
 use anamnesis_store::{Store, StoreError};
 
 /// The records of an export. What was forgotten is recoverable for a while, and is handed to nobody meanwhile.
@@ -14,10 +14,10 @@ use anamnesis_store::{Store, StoreError};
 pub async fn records(store: &Store, scope: Scope) -> Result<Vec<Value>, StoreError> {
     let mut all = Vec::new();
     if let Some(profile) = store.profile(scope).await? {
-        let preferences = store.preferences(scope, When::Now).await?;
+        let preferences = store.preferences(scope, ReadInstant::Now).await?;
         all.push(json!({"type": "profile", "profile": profile, "preferences": preferences}));
     }
-    for document in store.documents(scope, Window::default(), usize::MAX, When::Now).await? {
+    for document in store.documents(scope, TimeWindow::default(), usize::MAX, ReadInstant::Now).await? {
         all.push(json!({"type": "document", "document_id": document.id, "revision": document.revision,
             "document_type": document.document_type, "occurred_at": document.occurred_at,
             "text": document.content.text, "unread": document.content.unread, "themes": document.content.themes,
@@ -27,8 +27,8 @@ pub async fn records(store: &Store, scope: Scope) -> Result<Vec<Value>, StoreErr
         all.push(json!({"type": "archived", "document": one, "text": one.content.text}));
     }
     let kept = State::ALL.iter().copied().filter(|state| *state != State::Inactive);
-    let filter = Filter { states: kept.collect(), ..Filter::default() };
-    for memory in store.memories(scope, &filter, When::Now).await? {
+    let filter = MemoryFilter { states: kept.collect(), ..MemoryFilter::default() };
+    for memory in store.memories(scope, &filter, ReadInstant::Now).await? {
         all.push(json!({"type": "memory", "memory": memory}));
     }
     for (format, record) in store.legacy_records(scope).await? {

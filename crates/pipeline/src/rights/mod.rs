@@ -7,7 +7,7 @@ pub mod words;
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
-use super::{Admitted, Disposition, Outcome, Pipeline, PipelineError};
+use super::{AdmittedMessage, Disposition, MessageOutcome, Pipeline, PipelineError};
 use anamnesis_core::answer::AnswerKind;
 use anamnesis_core::consent::ConsentScope;
 use anamnesis_core::finding::EntityType;
@@ -16,8 +16,8 @@ use anamnesis_core::memory::State;
 use anamnesis_core::scope::Scope;
 use anamnesis_messages::Message;
 use anamnesis_messages::contract::{ActorRole, Command, MemoryCommand};
-use anamnesis_store::answers::{Answered, Came, NewAnswer, On};
-use anamnesis_store::read::{Filter, Memory, When};
+use anamnesis_store::answers::{AnswerHeader, AnswerOutcome, AnswerSubject, NewAnswer};
+use anamnesis_store::read::{Memory, MemoryFilter, ReadInstant};
 use anamnesis_store::{Store, StoreError};
 use words::Language;
 
@@ -33,30 +33,30 @@ pub(super) fn asked(command: &MemoryCommand) -> Option<AnswerKind> {
 
 /// The answer to what a patient asks for and the batch itself carries out: what was forgotten or taken back, the ephemeral
 /// mode, a consent. `None` for what others do in a patient's name: they read what they did where they did it.
-pub(super) fn carried_out(admitted: &Admitted, now: DateTime<Utc>) -> Option<NewAnswer> {
+pub(super) fn completion_answer(admitted: &AdmittedMessage, now: DateTime<Utc>) -> Option<NewAnswer> {
     let (kind, asked_by, on) = match &admitted.envelope.message {
         Message::ConsentRecorded(consent) if consent.recorded_by == admitted.scope.patient().0 => {
-            (AnswerKind::Consent, consent.recorded_by, On::Consent(ConsentScope::read(&consent.scope)?))
+            (AnswerKind::Consent, consent.recorded_by, AnswerSubject::Consent(ConsentScope::read(&consent.scope)?))
         }
         Message::MemoryCommand(command) if command.actor.role == ActorRole::Patient => {
-            let memories = || On::Memories(command.memory_ids.clone().unwrap_or_default());
+            let memories = || AnswerSubject::Memories(command.memory_ids.clone().unwrap_or_default());
             let (kind, on) = match command.command {
                 Command::Forget => (AnswerKind::Forget, memories()),
                 Command::Recover => (AnswerKind::Recover, memories()),
-                Command::EphemeralOn => (AnswerKind::EphemeralOn, On::Everything),
-                Command::EphemeralOff => (AnswerKind::EphemeralOff, On::Everything),
+                Command::EphemeralOn => (AnswerKind::EphemeralOn, AnswerSubject::Everything),
+                Command::EphemeralOff => (AnswerKind::EphemeralOff, AnswerSubject::Everything),
                 _ => return None,
             };
             (kind, command.actor.id, on)
         }
         _ => return None,
     };
-    let answered = Answered { id: derive("answer", &[&admitted.message]), kind, asked_by, answered_at: now };
+    let answered = AnswerHeader { id: derive("answer", &[&admitted.message]), kind, asked_by, answered_at: now };
     Some(NewAnswer { scope: admitted.scope, answered, on, words: came })
 }
 
 /// What a patient reads of what came of a request: what is so now, where another one was stored before it.
-fn came(kind: AnswerKind, came: &Came) -> Value {
+fn came(kind: AnswerKind, came: &AnswerOutcome) -> Value {
     both(|language| match (kind, came.in_force) {
         (AnswerKind::Forget, _) => words::went(came, language),
         (AnswerKind::Recover, _) => words::came_back(came.done, language),
@@ -72,8 +72,8 @@ fn came(kind: AnswerKind, came: &Came) -> Value {
 
 impl Pipeline {
     /// Answers a request. The same message again has its answer already.
-    pub(super) async fn answer(&self, admitted: Admitted) -> Result<Outcome, PipelineError> {
-        let done = |disposition| Ok(Outcome::new(admitted.place, disposition));
+    pub(super) async fn answer(&self, admitted: AdmittedMessage) -> Result<MessageOutcome, PipelineError> {
+        let done = |disposition| Ok(MessageOutcome::new(admitted.place, disposition));
         let Message::MemoryCommand(command) = &admitted.envelope.message else { return done(Disposition::Stored) };
         let Some(kind) = asked(command) else { return done(Disposition::Stored) };
         let (scope, id) = (admitted.scope, derive("answer", &[&admitted.message]));
@@ -81,7 +81,7 @@ impl Pipeline {
             return done(Disposition::Duplicate);
         }
         let body = content(&self.store, scope, kind, command).await?;
-        let answer = Answered { id, kind, asked_by: command.actor.id, answered_at: self.store.clock().now() };
+        let answer = AnswerHeader { id, kind, asked_by: command.actor.id, answered_at: self.store.clock().now() };
         match self.store.keep_answer(scope, &answer, &body).await? {
             true => done(Disposition::Stored),
             false => done(Disposition::Duplicate),
@@ -112,7 +112,7 @@ fn both(of: impl Fn(Language) -> Vec<String>) -> Value {
 /// Whether a memory stays when anybody but a clinician asks to have it forgotten: an allergy that holds.
 pub fn stays(memory: &Memory) -> bool {
     let is_allergy = matches!(memory.entity, Some(EntityType::Allergy | EntityType::Intolerance));
-    is_allergy && !memory.negated && memory.standing.state == State::Active
+    is_allergy && !memory.negated && memory.status.state == State::Active
 }
 
 /// The memories that are meant, with their words: what was looked up for a topic, or named by id.
@@ -120,7 +120,7 @@ async fn preview(store: &Store, scope: Scope, command: &MemoryCommand) -> Result
     let ids = command.memory_ids.clone().unwrap_or_default();
     let meant = match ids.is_empty() {
         true => Vec::new(),
-        false => store.memories(scope, &Filter::ids(ids), When::Now).await?,
+        false => store.memories(scope, &MemoryFilter::ids(ids), ReadInstant::Now).await?,
     };
     let text = |language: Language| {
         if meant.is_empty() {
@@ -133,7 +133,7 @@ async fn preview(store: &Store, scope: Scope, command: &MemoryCommand) -> Result
     };
     let memories: Vec<Value> = meant
         .iter()
-        .map(|memory| json!({"memory_id": memory.id, "state": memory.standing.state, "words": memory.words}))
+        .map(|memory| json!({"memory_id": memory.id, "state": memory.status.state, "words": memory.words}))
         .collect();
     Ok(json!({"command": command.command, "text": both(text), "memories": memories}))
 }

@@ -6,8 +6,8 @@ use chrono::{DateTime, Utc};
 use anamnesis_core::consent::{ConsentScope, Provision};
 use anamnesis_core::document::DocumentType;
 use anamnesis_core::memory::{Class, SetBy, State};
-use anamnesis_store::answers::Came;
-use anamnesis_store::privacy::Held;
+use anamnesis_store::answers::AnswerOutcome;
+use anamnesis_store::privacy::PrivacyReport;
 
 /// The language of a text for a person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -121,7 +121,7 @@ fn kept_since(kept: usize, language: Language) -> Option<String> {
 }
 
 /// After a request to forget: what went, and what stayed and why.
-pub fn went(came: &Came, language: Language) -> Vec<String> {
+pub fn went(came: &AnswerOutcome, language: Language) -> Vec<String> {
     let went = match came.done {
         0 if came.left + came.kept == 0 => Some(language.of(NOTHING_MEANT).to_owned()),
         0 => None,
@@ -213,7 +213,7 @@ pub const RIGHTS: [&str; 2] = [
 ];
 
 /// What is held, line by line.
-pub fn report(held: &Held, language: Language) -> Vec<String> {
+pub fn report(held: &PrivacyReport, language: Language) -> Vec<String> {
     if held.memories.is_empty() && held.documents.is_empty() {
         return vec![language.of(NOTHING).to_owned()];
     }
@@ -297,13 +297,13 @@ fn document(document: DocumentType) -> [&'static str; 2] {
 #[cfg(test)]
 mod tests {
     use anamnesis_core::provenance::SourceType;
-    use anamnesis_store::privacy::{HeldDocuments, HeldMemories};
+    use anamnesis_store::privacy::{DocumentCounts, MemoryCounts};
 
     use super::*;
 
-    fn held() -> Held {
+    fn held() -> PrivacyReport {
         let (oldest, newest) = ("2026-03-02T10:00:00Z".parse().unwrap(), "2026-05-02T10:00:00Z".parse().unwrap());
-        let facts = HeldMemories {
+        let facts = MemoryCounts {
             class: Class::LongLivedFact,
             said_by: SetBy::Clinician,
             source_type: SourceType::External,
@@ -313,9 +313,9 @@ mod tests {
             newest,
         };
         let forgotten =
-            HeldMemories { said_by: SetBy::Patient, state: State::Inactive, count: 1, newest: oldest, ..facts };
-        let notes = HeldDocuments { document_type: DocumentType::ClinicalNote, count: 12, oldest, newest };
-        Held { memories: vec![facts, forgotten], documents: vec![notes] }
+            MemoryCounts { said_by: SetBy::Patient, state: State::Inactive, count: 1, newest: oldest, ..facts };
+        let notes = DocumentCounts { document_type: DocumentType::ClinicalNote, count: 12, oldest, newest };
+        PrivacyReport { memories: vec![facts, forgotten], documents: vec![notes] }
     }
 
     #[test]
@@ -358,7 +358,7 @@ mod tests {
 
     #[test]
     fn nothing_is_said_to_be_nothing() {
-        let nothing = Held { memories: Vec::new(), documents: Vec::new() };
+        let nothing = PrivacyReport { memories: Vec::new(), documents: Vec::new() };
         assert_eq!(report(&nothing, Language::Es), ["No se guarda nada sobre usted."]);
     }
 }

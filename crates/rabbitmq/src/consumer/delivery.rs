@@ -6,10 +6,10 @@ use chrono::{DateTime, Utc};
 use lapin::BasicProperties;
 use lapin::types::{AMQPValue, FieldTable};
 
-use crate::Letter;
+use crate::OutboundMessage;
 use crate::publisher::CE_PREFIX;
 use anamnesis_core::reason::Reason;
-use anamnesis_messages::{Attributes, Problem, Refusal, Signature};
+use anamnesis_messages::{Attributes, Problem, Rejection, Signature};
 
 /// Prefixes of CloudEvents headers: of the AMQP binding, and of those that came before it.
 const PREFIXES: [&str; 2] = [CE_PREFIX, "cloudEvents:"];
@@ -17,7 +17,7 @@ const PREFIXES: [&str; 2] = [CE_PREFIX, "cloudEvents:"];
 pub const RETRIES: &str = "x-anamnesis-retries";
 /// How often it was offered again after the store refused it as everybody else.
 pub(crate) const WAITS: &str = "x-anamnesis-waits";
-/// Shows that the counts are ours ([`super::Work::retry_proof`]).
+/// Shows that the counts are ours ([`super::MessageHandler::retry_proof`]).
 pub(crate) const RETRIES_PROOF: &str = "x-anamnesis-retries-proof";
 /// Who published a message that is offered again, and when it came first: believed with the counts.
 const USER: &str = "x-anamnesis-user";
@@ -37,14 +37,14 @@ const BROKERS_OWN: [&str; 9] = [
 
 /// How often a message was offered again.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Offers {
+pub struct OfferCounts {
     /// After failures that may be the message's: they are limited.
     pub retries: u32,
     /// After refusals of the store: they are not.
     pub waits: u32,
 }
 
-impl Offers {
+impl OfferCounts {
     /// How long the next pause is depends on all of them.
     pub fn total(self) -> u32 {
         self.retries.saturating_add(self.waits)
@@ -60,16 +60,16 @@ impl Offers {
 
 /// A message as it was delivered.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Message {
+pub struct InboundMessage {
     pub(crate) tag: u64,
     pub redelivered: bool,
-    /// How often it was offered again: never until [`Message::believe`] has seen the proof.
-    pub offers: Offers,
+    /// How often it was offered again: never until [`InboundMessage::believe`] has seen the proof.
+    pub offers: OfferCounts,
     pub(crate) routing_key: String,
     /// CloudEvents attributes of binary mode; `None` where the body tells them.
     pub attributes: Option<Attributes>,
     /// What the headers already show to be wrong.
-    pub refused: Option<Refusal>,
+    pub refused: Option<Rejection>,
     pub body: Bytes,
     /// Who published it: `user_id`, which the broker compares with the connection. Of one that this program offers again, as
     /// its own proof says.
@@ -79,7 +79,7 @@ pub struct Message {
     properties: BasicProperties,
 }
 
-impl Message {
+impl InboundMessage {
     pub fn new(
         tag: u64,
         redelivered: bool,
@@ -89,7 +89,7 @@ impl Message {
         max_body_bytes: usize,
     ) -> Self {
         let (attributes, refused) = if body.len() > max_body_bytes {
-            (None, Some(Refusal::new(Reason::TooLarge, Problem::Size)))
+            (None, Some(Rejection::new(Reason::TooLarge, Problem::Size)))
         } else {
             match attributes(&properties) {
                 Ok(attributes) => (attributes, None),
@@ -98,7 +98,7 @@ impl Message {
         };
         let routing_key = routing_key.to_owned();
         let user = properties.user_id().as_ref().map(|user| user.as_str().to_owned());
-        let (offers, received) = (Offers::default(), None);
+        let (offers, received) = (OfferCounts::default(), None);
         Self {
             tag,
             redelivered,
@@ -114,9 +114,9 @@ impl Message {
     }
 
     /// Takes over the counts that the headers state, if their proof is ours.
-    pub fn believe(&mut self, proof: impl Fn(Offers, &[u8]) -> [u8; 32]) {
+    pub fn believe(&mut self, proof: impl Fn(OfferCounts, &[u8]) -> [u8; 32]) {
         let Some(headers) = self.properties.headers().as_ref() else { return };
-        let stated = Offers { retries: number(headers, RETRIES), waits: number(headers, WAITS) };
+        let stated = OfferCounts { retries: number(headers, RETRIES), waits: number(headers, WAITS) };
         let shown = match headers.inner().get(RETRIES_PROOF) {
             Some(AMQPValue::LongString(shown)) => shown.as_bytes(),
             _ => return,
@@ -132,14 +132,14 @@ impl Message {
 
     /// The same message, as it leaves to be offered again, with the proof of its new counts, of who published it first and
     /// when it came. `user_id` is left out: the broker refuses another connection's.
-    pub fn again(
+    pub fn retry_message(
         &self,
         exchange: String,
         routing_key: String,
         counts: bool,
         now: Option<DateTime<Utc>>,
-        proof: impl Fn(Offers, &[u8]) -> [u8; 32],
-    ) -> Letter {
+        proof: impl Fn(OfferCounts, &[u8]) -> [u8; 32],
+    ) -> OutboundMessage {
         let mut headers = FieldTable::default();
         let old = self.properties.headers().as_ref();
         for (name, value) in old.into_iter().flat_map(|headers| headers.inner().iter()) {
@@ -160,7 +160,7 @@ impl Message {
         let proof = hex::encode(proof(offers, &covered(self.user.as_deref(), received, &self.body)));
         headers.insert(RETRIES_PROOF.into(), AMQPValue::LongString(proof.into()));
         let properties = without_user(&self.properties).with_headers(headers);
-        Letter { exchange, routing_key, properties, body: self.body.to_vec() }
+        OutboundMessage { exchange, routing_key, properties, body: self.body.to_vec() }
     }
 }
 
@@ -228,17 +228,17 @@ fn number(headers: &FieldTable, name: &str) -> u32 {
 }
 
 /// The attributes of binary mode, or `None` for a body that describes itself.
-fn attributes(properties: &BasicProperties) -> Result<Option<Attributes>, Refusal> {
+fn attributes(properties: &BasicProperties) -> Result<Option<Attributes>, Rejection> {
     let encoding = properties.content_encoding().as_ref().map_or("", |encoding| encoding.as_str());
     if !["", "identity", "utf-8", "UTF-8", "utf8"].contains(&encoding) {
-        return Err(Refusal::malformed(Problem::Mistyped, "datacontenttype"));
+        return Err(Rejection::malformed(Problem::Mistyped, "datacontenttype"));
     }
     let content_type = properties.content_type().as_ref().map_or("", |media| media.as_str());
     let essence = content_type.split(';').next().unwrap_or("").trim().to_ascii_lowercase();
     match essence.as_str() {
         "application/cloudevents+json" => return Ok(None),
         media if media.starts_with("application/cloudevents") => {
-            return Err(Refusal::malformed(Problem::Mistyped, "datacontenttype"));
+            return Err(Rejection::malformed(Problem::Mistyped, "datacontenttype"));
         }
         _ => {}
     }
@@ -266,9 +266,9 @@ fn attributes(properties: &BasicProperties) -> Result<Option<Attributes>, Refusa
 }
 
 /// `message_id` is the event's id: either may be left out, but they must not differ.
-fn identity(header: Option<String>, message_id: Option<&str>) -> Result<Option<String>, Refusal> {
+fn identity(header: Option<String>, message_id: Option<&str>) -> Result<Option<String>, Rejection> {
     match (header, message_id) {
-        (Some(header), Some(id)) if header != id => Err(Refusal::malformed(Problem::Conflict, "id")),
+        (Some(header), Some(id)) if header != id => Err(Rejection::malformed(Problem::Conflict, "id")),
         (Some(header), _) => Ok(Some(header)),
         (None, id) => Ok(id.map(str::to_owned)),
     }
@@ -279,8 +279,8 @@ fn value<'a>(headers: &'a FieldTable, name: &str) -> Option<&'a AMQPValue> {
 }
 
 /// A header's text; `Void` counts as absent.
-fn text(headers: &FieldTable, name: &str) -> Result<Option<String>, Refusal> {
-    let wrong = || Refusal::malformed(Problem::Mistyped, name);
+fn text(headers: &FieldTable, name: &str) -> Result<Option<String>, Rejection> {
+    let wrong = || Rejection::malformed(Problem::Mistyped, name);
     match value(headers, name) {
         None | Some(AMQPValue::Void) => Ok(None),
         Some(AMQPValue::LongString(text)) => {
@@ -292,8 +292,8 @@ fn text(headers: &FieldTable, name: &str) -> Result<Option<String>, Refusal> {
 }
 
 /// RFC 3339 text, or AMQP's own timestamp (seconds).
-fn time(headers: &FieldTable) -> Result<Option<DateTime<Utc>>, Refusal> {
-    let wrong = || Refusal::malformed(Problem::Mistyped, "time");
+fn time(headers: &FieldTable) -> Result<Option<DateTime<Utc>>, Rejection> {
+    let wrong = || Rejection::malformed(Problem::Mistyped, "time");
     if let Some(AMQPValue::Timestamp(seconds)) = value(headers, "time") {
         let at = i64::try_from(*seconds).ok().and_then(|seconds| DateTime::from_timestamp(seconds, 0));
         return at.map(Some).ok_or_else(wrong);
@@ -318,8 +318,8 @@ mod tests {
         AMQPValue::LongString(text.into())
     }
 
-    fn read(properties: BasicProperties) -> Message {
-        Message::new(1, false, "bulk.x", properties, b"{}".to_vec(), 1024)
+    fn read(properties: BasicProperties) -> InboundMessage {
+        InboundMessage::new(1, false, "bulk.x", properties, b"{}".to_vec(), 1024)
     }
 
     #[test]
@@ -372,7 +372,7 @@ mod tests {
 
     #[test]
     fn a_body_beyond_the_limit_is_refused_unread() {
-        let message = Message::new(1, false, "", BasicProperties::default(), vec![b' '; 1025], 1024);
+        let message = InboundMessage::new(1, false, "", BasicProperties::default(), vec![b' '; 1025], 1024);
         assert_eq!(message.refused.unwrap().reason, Reason::TooLarge);
     }
 
@@ -383,7 +383,7 @@ mod tests {
             sent.extend(proof.map(|proof| (RETRIES_PROOF, long(&proof))));
             let mut message = read(headers(&sent));
             message.believe(|_, _| [7; 32]);
-            assert_eq!(message.offers, Offers::default());
+            assert_eq!(message.offers, OfferCounts::default());
         }
     }
 
@@ -391,50 +391,53 @@ mod tests {
     fn a_retry_keeps_the_message_and_counts() {
         let properties = headers(&[("cloudEvents_id", long("e-1")), ("x-death", long("…"))]);
         let message = read(properties);
-        let ours = |o: Offers, body: &[u8]| [u8::try_from(3 * o.retries + o.waits).unwrap() + body[0]; 32];
-        let again = |message: &Message, counts| message.again("retry".into(), "5s.bulk.x".into(), counts, None, ours);
-        let letter = again(&message, true);
-        let mut second = Message::new(2, false, "bulk.x", letter.properties.clone(), letter.body, 1024);
-        assert_eq!(second.offers, Offers::default(), "nothing is believed unseen");
+        let ours = |o: OfferCounts, body: &[u8]| [u8::try_from(3 * o.retries + o.waits).unwrap() + body[0]; 32];
+        let again = |message: &InboundMessage, counts| {
+            message.retry_message("retry".into(), "5s.bulk.x".into(), counts, None, ours)
+        };
+        let outbound = again(&message, true);
+        let mut second = InboundMessage::new(2, false, "bulk.x", outbound.properties.clone(), outbound.body, 1024);
+        assert_eq!(second.offers, OfferCounts::default(), "nothing is believed unseen");
         second.believe(|_, _| [0; 32]);
-        assert_eq!(second.offers, Offers::default(), "another one's proof");
+        assert_eq!(second.offers, OfferCounts::default(), "another one's proof");
         second.believe(ours);
-        assert_eq!((second.offers, &second.attributes), (Offers { retries: 1, waits: 0 }, &message.attributes));
-        assert!(!letter.properties.headers().as_ref().unwrap().contains_key("x-death"));
+        assert_eq!((second.offers, &second.attributes), (OfferCounts { retries: 1, waits: 0 }, &message.attributes));
+        assert!(!outbound.properties.headers().as_ref().unwrap().contains_key("x-death"));
         // A refusal of the store lengthens the pause and is not held against the message.
-        let letter = again(&second, false);
-        let mut third = Message::new(3, false, "bulk.x", letter.properties, letter.body, 1024);
+        let outbound = again(&second, false);
+        let mut third = InboundMessage::new(3, false, "bulk.x", outbound.properties, outbound.body, 1024);
         third.believe(ours);
-        assert_eq!((third.offers, third.offers.total()), (Offers { retries: 1, waits: 1 }, 2));
+        assert_eq!((third.offers, third.offers.total()), (OfferCounts { retries: 1, waits: 1 }, 2));
     }
     #[test]
     fn who_published_a_message_travels_with_its_repetition_and_nobody_else_can_say_so() {
         let message = read(headers(&[("cloudEvents_id", long("e-1"))]).with_user_id("chat".into()));
         assert_eq!(message.user.as_deref(), Some("chat"));
-        let ours = |offers: Offers, covered: &[u8]| {
+        let ours = |offers: OfferCounts, covered: &[u8]| {
             let sum =
                 covered.iter().fold(offers.retries, |sum, byte| sum.wrapping_mul(31).wrapping_add(u32::from(*byte)));
             [sum.to_be_bytes(); 8].as_flattened().try_into().unwrap()
         };
         let now = DateTime::from_timestamp_micros(1_770_000_000_000_001);
-        let letter = message.again("retry".into(), "5s.bulk.x".into(), true, now, ours);
-        assert_eq!(letter.properties.user_id().as_ref(), None, "the broker refuses another connection's");
-        let mut again = Message::new(2, false, "bulk.x", letter.properties.clone(), letter.body.clone(), 1024);
+        let outbound = message.retry_message("retry".into(), "5s.bulk.x".into(), true, now, ours);
+        assert_eq!(outbound.properties.user_id().as_ref(), None, "the broker refuses another connection's");
+        let mut again =
+            InboundMessage::new(2, false, "bulk.x", outbound.properties.clone(), outbound.body.clone(), 1024);
         assert_eq!(again.user, None, "nothing is believed unseen");
         again.believe(ours);
         assert_eq!((again.user.as_deref(), again.received), (Some("chat"), now));
         // A second repetition keeps the first time.
         let later = DateTime::from_timestamp_micros(1_780_000_000_000_000);
-        let second = again.again("retry".into(), "1m.bulk.x".into(), true, later, ours);
-        let mut third = Message::new(3, false, "bulk.x", second.properties, second.body, 1024);
+        let second = again.retry_message("retry".into(), "1m.bulk.x".into(), true, later, ours);
+        let mut third = InboundMessage::new(3, false, "bulk.x", second.properties, second.body, 1024);
         third.believe(ours);
         assert_eq!((third.user.as_deref(), third.received, third.offers.retries), (Some("chat"), now, 2));
         // The same proof with another name.
-        let mut forged = letter.properties.headers().clone().unwrap();
+        let mut forged = outbound.properties.headers().clone().unwrap();
         forged.insert(USER.into(), long("ehr"));
-        let properties = letter.properties.with_headers(forged).with_user_id("chat".into());
-        let mut forged = Message::new(4, false, "bulk.x", properties, letter.body, 1024);
+        let properties = outbound.properties.with_headers(forged).with_user_id("chat".into());
+        let mut forged = InboundMessage::new(4, false, "bulk.x", properties, outbound.body, 1024);
         forged.believe(ours);
-        assert_eq!((forged.user.as_deref(), forged.offers), (Some("chat"), Offers::default()));
+        assert_eq!((forged.user.as_deref(), forged.offers), (Some("chat"), OfferCounts::default()));
     }
 }

@@ -1,61 +1,61 @@
-//! Messages from RabbitMQ. One supervisor, one generation per connection: a generation opens its channels, consumes,
-//! and ends as a whole; nothing of it (no acknowledgement above all) reaches into the next. What is done with a message
-//! is somebody else's ([`Work`]); when it is acknowledged is decided in one place ([`settle`]).
+//! Messages from RabbitMQ. One supervisor, one session per connection: a session opens its channels, consumes, and ends
+//! as a whole; nothing of it (no acknowledgement above all) reaches into the next. A [`MessageHandler`] does the work;
+//! only [`acker`] acknowledges.
 
+pub mod acker;
 mod delivery;
-mod generation;
-mod lane;
-mod limits;
-mod outgoing;
-pub mod settle;
+mod encode;
+mod queue_limits;
+mod queue_worker;
+mod session;
 mod status;
 mod supervisor;
 
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 
-pub use delivery::{Message, Offers, RETRIES};
-pub use lane::Lane;
-pub use limits::{Limits, prefetch};
-pub use outgoing::letter;
-pub use status::Status;
+pub use delivery::{InboundMessage, OfferCounts, RETRIES};
+pub use encode::encode_message;
+pub use queue_limits::{QueueLimits, prefetch};
+pub use queue_worker::QueueWorker;
+pub use status::ConsumerStatus;
 pub use supervisor::Consumer;
 
 use crate::Queue;
 
-/// What is to be done with a message after the work.
+/// What the broker is asked to do with a message after the work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+pub enum AckDecision {
     /// Its effects are committed, or it had none, or it is kept in quarantine: acknowledge.
-    Settled,
+    Ack,
     /// Something outside failed: offer it again later, so often.
-    Later,
+    Retry,
     /// The store or its keys take nothing now, from no message: offer it again later, however often.
-    Waits,
-    /// It was begun before and never ended: work it alone.
-    Alone,
+    RetryUncounted,
+    /// Earlier attempts never ended (crash suspect): work it in isolation.
+    Isolate,
 }
 
-/// What the consumer gives messages to.
+/// The work on messages, as the consumer calls it.
 #[async_trait]
-pub trait Work: Send + Sync {
-    /// Works messages that share a batch. One verdict per message, in order.
-    async fn together(&self, queue: Queue, messages: &[Message]) -> Vec<Verdict>;
+pub trait MessageHandler: Send + Sync {
+    /// Works messages that share a batch. One decision per message, in order.
+    async fn handle_batch(&self, queue: Queue, messages: &[InboundMessage]) -> Vec<AckDecision>;
 
-    /// Works one message where its death harms nobody else. Never [`Verdict::Alone`].
-    async fn alone(&self, queue: Queue, message: &Message) -> Verdict;
+    /// Works one message in isolation, so that a crash harms no other. Never returns [`AckDecision::Isolate`].
+    async fn handle_isolated(&self, queue: Queue, message: &InboundMessage) -> AckDecision;
 
-    /// A keyed hash that says that this program counted so many offers of this body: a producer cannot make it, so that
-    /// nobody else's count is believed.
-    fn retry_proof(&self, offers: Offers, body: &[u8]) -> [u8; 32];
+    /// A keyed hash over the number of offers and the body. A producer cannot forge it, so that only this program's counts
+    /// are trusted.
+    fn retry_proof(&self, offers: OfferCounts, body: &[u8]) -> [u8; 32];
 
-    /// The present, for messages that are offered again; `None` where nobody asks when they came.
+    /// The current time, for messages that are offered again; `None` where the time of arrival is not needed.
     fn now(&self) -> Option<DateTime<Utc>> {
         None
     }
 
-    /// The message was offered as often as allowed: sets it aside. [`Verdict::Waits`] when even that fails.
-    async fn give_up(&self, queue: Queue, message: &Message) -> Verdict;
+    /// The message was offered as often as allowed: sets it aside. [`AckDecision::RetryUncounted`] when even that fails.
+    async fn exhausted(&self, queue: Queue, message: &InboundMessage) -> AckDecision;
 }
 
 /// The metric's word for a queue.

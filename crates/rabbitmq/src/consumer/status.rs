@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 
 /// Shared between the supervisor and the probes.
 #[derive(Debug, Default)]
-pub struct Status(Mutex<State>);
+pub struct ConsumerStatus(Mutex<StatusState>);
 
 #[derive(Debug, Default)]
-pub(crate) struct State {
+pub(crate) struct StatusState {
     connected: bool,
     code: Option<&'static str>,
     stalls: u32,
@@ -19,12 +19,12 @@ pub(crate) struct State {
 
 /// A batch that takes longer is stuck: no limit of a stage is near it.
 const STUCK: Duration = Duration::from_secs(900);
-/// Generations in a row that stood idle beside a backlog before the process counts as dead: the first is answered by
+/// Consecutive sessions that were idle despite a backlog before the process counts as dead: the first is answered by
 /// another connection.
 const STALLS: u32 = 2;
 
-impl Status {
-    fn state(&self) -> std::sync::MutexGuard<'_, State> {
+impl ConsumerStatus {
+    fn state(&self) -> std::sync::MutexGuard<'_, StatusState> {
         self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
@@ -95,7 +95,7 @@ mod tests {
 
     #[test]
     fn a_broker_that_is_away_makes_it_unready_and_not_dead() {
-        let status = Status::default();
+        let status = ConsumerStatus::default();
         status.lost("connection_broken");
         assert_eq!((status.trouble(), status.dead()), (Some("connection_broken"), None));
         status.connected();
@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn standing_idle_beside_a_backlog_again_and_again_is_death() {
-        let status = Status::default();
+        let status = ConsumerStatus::default();
         status.connected();
         status.stalled();
         assert_eq!(status.dead(), None);

@@ -1,4 +1,4 @@
-//! Keeps one generation after the other alive, with pauses that are never in step, until the process drains or the
+//! Keeps one session after the other alive, with jittered pauses, until the process drains or the
 //! broker says something that only a person can put right.
 
 use std::sync::Arc;
@@ -7,10 +7,10 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::generation::{Ending, FINISH, live};
-use super::{Status, Work};
+use super::session::{FINISH, SessionEnd, live};
+use super::{ConsumerStatus, MessageHandler};
 use crate::topology::Topology;
-use crate::{Backoff, BrokerError, Link, Names, Outlet, Role};
+use crate::{Backoff, BrokerConnection, BrokerError, ConnectionRole, MessagePublisher, Names};
 use anamnesis_config::{BrokerConfig, Settings};
 use anamnesis_core::clock::Entropy;
 use anamnesis_observability::metrics::Metrics;
@@ -19,30 +19,30 @@ use anamnesis_observability::metrics::Metrics;
 pub struct Consumer {
     pub(super) settings: Settings,
     pub(super) names: Names,
-    pub(super) work: Arc<dyn Work>,
-    pub(super) outlet: Arc<dyn Outlet>,
-    pub(super) status: Arc<Status>,
+    pub(super) handler: Arc<dyn MessageHandler>,
+    pub(super) publisher: Arc<dyn MessagePublisher>,
+    pub(super) status: Arc<ConsumerStatus>,
     pub(super) metrics: Arc<Metrics>,
     pub(super) entropy: Arc<dyn Entropy>,
-    /// As [`super::Lane::in_progress`].
+    /// As [`super::QueueWorker::in_progress`].
     pub(super) in_progress: TaskTracker,
 }
 
 /// Longest pause between two attempts to connect: a broker that is back is consumed from within five seconds.
 const LONGEST_PAUSE: Duration = Duration::from_secs(2);
-/// A generation that lived this long was healthy: the next pause is a short one again.
+/// A session that lived this long was healthy: the next pause is a short one again.
 const HEALTHY: Duration = Duration::from_secs(10);
-/// Longest wait for any answer while a generation opens, at the first attempt. A broker that listens already and is not
+/// Longest wait for any answer while a session opens, at the first attempt. A broker that listens already and is not
 /// yet ready leaves questions unanswered: asked again a moment later, it answers at once.
 const FIRST_WAIT: Duration = Duration::from_secs(2);
 
 /// How long each attempt waits for its answers: twice as long after each that was late, up to the configured limits, so
 /// that a slow broker is reached as well.
-struct Waits {
+struct AnswerTimeouts {
     next: Duration,
 }
 
-impl Waits {
+impl AnswerTimeouts {
     fn new() -> Self {
         Self { next: FIRST_WAIT }
     }
@@ -67,19 +67,19 @@ impl Waits {
 }
 
 impl Consumer {
-    /// `outlet` is where retries go: another connection than the one that consumes.
+    /// `publisher` sends retries over another connection than the one that consumes.
     pub fn new(
         settings: &Settings,
-        work: Arc<dyn Work>,
-        outlet: Arc<dyn Outlet>,
+        handler: Arc<dyn MessageHandler>,
+        publisher: Arc<dyn MessagePublisher>,
         metrics: Arc<Metrics>,
         entropy: Arc<dyn Entropy>,
     ) -> Self {
         Self {
             settings: settings.clone(),
             names: Names::new(&settings.broker.prefix),
-            work,
-            outlet,
+            handler,
+            publisher,
             status: Arc::default(),
             metrics,
             entropy,
@@ -88,7 +88,7 @@ impl Consumer {
     }
 
     /// What the probes ask.
-    pub fn status(&self) -> Arc<Status> {
+    pub fn status(&self) -> Arc<ConsumerStatus> {
         Arc::clone(&self.status)
     }
 
@@ -109,7 +109,7 @@ impl Consumer {
     async fn consume(&self, draining: &CancellationToken) -> Result<(), BrokerError> {
         let (first, longest) = (Duration::from_millis(100), LONGEST_PAUSE);
         let mut backoff = Backoff::new(first, longest, Arc::clone(&self.entropy));
-        let (mut silent, mut waits) = (false, Waits::new());
+        let (mut silent, mut waits) = (false, AnswerTimeouts::new());
         loop {
             let broker = waits.of(&self.settings.broker);
             let connected = tokio::select! {
@@ -119,11 +119,11 @@ impl Consumer {
             };
             silent = matches!(connected, Err(BrokerError::Late { step: "connect" }));
             let error = match connected {
-                Ok(link) => {
+                Ok(connection) => {
                     let began = tokio::time::Instant::now();
-                    match live(self, link, draining).await {
-                        Ending::Drained => return Ok(()),
-                        Ending::Over(error) => {
+                    match live(self, connection, draining).await {
+                        SessionEnd::Drained => return Ok(()),
+                        SessionEnd::Lost(error) => {
                             if began.elapsed() > HEALTHY {
                                 backoff.reset();
                             }
@@ -135,7 +135,7 @@ impl Consumer {
             };
             self.status.lost(error.code());
             waits.ended(&error);
-            // A queue that was deleted in between is declared again by the next generation.
+            // A queue that was deleted in between is declared again by the next session.
             if !error.is_transient() && !(self.settings.broker.declare && error == BrokerError::Missing) {
                 return Err(error);
             }
@@ -148,15 +148,15 @@ impl Consumer {
         }
     }
 
-    async fn connect(&self, silent: bool, broker: &BrokerConfig) -> Result<Link, BrokerError> {
-        if silent && !Link::answers(broker).await {
+    async fn connect(&self, silent: bool, broker: &BrokerConfig) -> Result<BrokerConnection, BrokerError> {
+        if silent && !BrokerConnection::answers(broker).await {
             return Err(BrokerError::Late { step: "connect" });
         }
-        let link = Link::open(broker, Role::Consume).await?;
+        let connection = BrokerConnection::open(broker, ConnectionRole::Consume).await?;
         if self.settings.broker.declare {
-            Topology::new(&self.names).declare(&link).await?;
+            Topology::new(&self.names).declare(&connection).await?;
         }
-        Ok(link)
+        Ok(connection)
     }
 }
 
@@ -168,7 +168,7 @@ mod tests {
     fn an_attempt_waits_longer_after_each_that_was_late_and_never_longer_than_configured() {
         let broker = BrokerConfig { connect_timeout_ms: 10_000, answer_timeout_ms: 5_000, ..BrokerConfig::default() };
         let late = BrokerError::Late { step: "declare" };
-        let mut waits = Waits::new();
+        let mut waits = AnswerTimeouts::new();
         let mut seen = Vec::new();
         for _ in 0..4 {
             let limits = waits.of(&broker);

@@ -4,15 +4,15 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::super::context::Context;
-use super::super::finding::{Finding, Layer};
+use super::super::document::DocumentContext;
+use super::super::finding::{DetectionLayer, PiiFinding};
 use super::super::label;
-use super::trade::words as trade;
-use super::{gates, informal, lexicon, places};
+use super::post_filter::stop_words;
+use super::{informal, lexicon, places, prefilter};
 use crate::pattern::compiled;
 use anamnesis_text::{Language, Span};
 
-/// Numbers of houses, floors and doors behind a street.
+/// Numbers of houses, floors and doors after a street.
 const TAIL: &str = r"(?:,? ?(?:n[uº°o]?m?\.?(?:ero)? ?º?|km\.?|esquina)? ?[0-9]{1,4}(?:[,.][0-9]{1,3})?(?: ?(?:bis|[a-h]|dupl?\.?))?(?-u:\b)|,? ?(?:s ?/ ?n(?:º|o)?|sn(?-u:\b)))";
 const DOOR: &str = r"(?:[,.]? ?(?:- ?)?(?:(?:p\.?)?(?:[0-9]{1,2}\.? ?[ºªo°]?|(?:piso|planta|puerta|pta|portal|escalera|esc|bloque|blq|bajo|entresuelo|atico|depto|departamento|dpto|apto|apartamento|int|interior|local|casa|torre|manzana|mz|lote|lt)\.? ?[0-9a-z]{0,3})(?: ?-? ?(?:izq(?:uierda|da)?|iz|dcha|der|derecha|ctro|centro|[a-z])(?-u:\b))?|(?:izq(?:uierda|da)?|dcha|derecha|bajo|atico|[a-h])(?-u:\b)))";
 
@@ -29,7 +29,7 @@ static ENGLISH: LazyLock<Regex> = LazyLock::new(|| {
         r"(?-u:\b)[0-9]{1,5}[a-z]?,? (?:[nsew]\.? |north |south |east |west )?(?:[a-z0-9'.-]{1,20} ){1,4}?(?:street|st|avenue|ave|road|rd|lane|ln|drive|dr|boulevard|blvd|court|ct|place|pl|way|terrace|circle|cir|parkway|pkwy|highway|hwy|square|close|crescent|gardens|grove|trail|mews|row|walk|alley)(?-u:\b)\.?(?:,? (?:apt|apartment|suite|ste|unit|flat|floor|room|#)\.? ?#?[0-9a-z-]{1,6})?",
     )
 });
-/// Streets of other countries in English texts: "64 Rua Papoula 1998", with the lines of place and code behind them.
+/// Streets of other countries in English texts: "64 Rua Papoula 1998", with the lines of place and code after them.
 static FOREIGN: LazyLock<Regex> = LazyLock::new(|| {
     compiled(
         r"(?-u:\b)[0-9]{1,5}[A-Za-z]? (?:[0-9]{1,5} )?(?:[A-Z][A-Za-z'.-]{1,24} ){1,5}[0-9]{1,5}[a-zA-Z]?(?-u:\b)|(?-u:\b)(?:Suite|Apt\.|Apartment|Unit|Flat|Ste\.) #?[0-9]{1,5}[A-Za-z]?(?-u:\b)|(?-u:\b)PSC [0-9]{1,5},? Box [0-9]{1,5}",
@@ -40,7 +40,7 @@ static LINES: LazyLock<Regex> = LazyLock::new(|| {
         r"^(?:[,\s]{1,4}(?:(?:Suite|Apt\.?|Unit) [0-9]{1,5}|[A-Z][A-Za-z'.-]{0,24}|nan)){1,7}[,\s]{1,4}[0-9]{4,6}(?:-[0-9]{4})?(?-u:\b)",
     )
 });
-/// A street without a number behind a word of place: "on Sycamore Street".
+/// A street without a number after a word of place: "on Sycamore Street".
 static NAMED: LazyLock<Regex> = LazyLock::new(|| {
     compiled(
         r"(?-u:\b)(?:on|at|in|near|off|to|from|along) ((?:[A-Z][a-z]{2,20} ){1,3}(?:Street|Avenue|Road|Lane|Boulevard|Terrace|Crescent|Drive))(?-u:\b)",
@@ -75,8 +75,8 @@ static STATE_ZIP: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// Finds addresses and postal codes, and the places behind postal codes.
-pub(crate) fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
+/// Finds addresses and postal codes, and the places after postal codes.
+pub(crate) fn find(context: &DocumentContext<'_>, found: &mut Vec<PiiFinding>) {
     let (plain, lower) = (&context.view.plain, &context.view.lower);
     spanish(context, found);
     for hit in ENGLISH.find_iter(lower).filter(|hit| named(context, hit.as_str(), hit.start())) {
@@ -99,8 +99,8 @@ pub(crate) fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
     for hit in BOX.find_iter(lower) {
         push(found, hit.start(), hit.end(), label::ADDRESS, "post_box");
     }
-    let british = gates::has_digit_and_two_large(context).then(|| BRITISH.find_iter(plain));
-    let coded = gates::has_five_digits(context);
+    let british = prefilter::has_digit_and_two_large(context).then(|| BRITISH.find_iter(plain));
+    let coded = prefilter::has_five_digits(context);
     let states = coded.then(|| STATE_ZIP.find_iter(plain));
     for hit in british.into_iter().flatten().chain(states.into_iter().flatten()) {
         push(found, hit.start(), hit.end(), label::POSTAL_CODE, "postal_code");
@@ -127,14 +127,14 @@ fn is_a_reading(hit: &str) -> bool {
     let own = |word: &&str| {
         let lower = word.to_ascii_lowercase();
         let small = word.bytes().any(|byte| byte.is_ascii_lowercase());
-        small && word.len() > 2 && !trade::is_clinical(&lower) || word.ends_with('.') || word.len() > 4 && !small
+        small && word.len() > 2 && !stop_words::is_clinical(&lower) || word.ends_with('.') || word.len() > 4 && !small
     };
     !hit.starts_with(|c: char| c.is_alphabetic())
         && !hit.split([' ', ',']).filter(|word| word.starts_with(|c: char| c.is_alphabetic())).any(|word| own(&word))
 }
 
-/// "5 Main Street", not "3 times a day": the word behind the number is capitalised, or the text has no capitals.
-fn named(context: &Context<'_>, hit: &str, start: usize) -> bool {
+/// "5 Main Street", not "3 times a day": the word after the number is capitalised, or the text has no capitals.
+fn named(context: &DocumentContext<'_>, hit: &str, start: usize) -> bool {
     let text = context.view.plain[start..start + hit.len()].trim_end_matches('.');
     let last = text.rsplit(' ').next().unwrap_or_default();
     let inner = text.split(' ').skip(1).filter(|word| !matches!(*word, "of" | "de" | "la" | "the"));
@@ -149,14 +149,14 @@ fn named(context: &Context<'_>, hit: &str, start: usize) -> bool {
     let plain = doubtful.contains(&last.to_ascii_lowercase().as_str())
         && small
         && inner.clone().all(|word| lexicon::is_ordinary(&word.to_ascii_lowercase()));
-    // "17 ashbrook drive" among large letters: words that are nothing else make a street of it.
+    // "17 ashbrook drive" among capital letters: words that are nothing else make a street of it.
     let mut own = inner.clone().filter(|word| *word != last);
     let few = matches!(own.clone().count(), 1 | 2) && !["walk", "way", "place", "close", "row"].contains(&last);
     let typed = small && few && last.len() > 3 && own.all(|word| word.len() > 3 && informal::is_unknown(word));
     (large || context.no_case() && last.len() > 3 || typed) && !titled && !plain
 }
 
-fn spanish(context: &Context<'_>, found: &mut Vec<Finding>) {
+fn spanish(context: &DocumentContext<'_>, found: &mut Vec<PiiFinding>) {
     let (plain, lower) = (&context.view.plain, &context.view.lower);
     let mut from = 0;
     for at in beginnings(lower) {
@@ -169,13 +169,13 @@ fn spanish(context: &Context<'_>, found: &mut Vec<Finding>) {
             continue;
         }
         let words = &plain[rest_at..at + rest.end()];
-        let large = first_word_is_large(words);
+        let large = first_word_is_capitalized(words);
         let weak = is_weak_street(whole.as_str());
         let small = !weak && numbered_close(rest.as_str());
         let end = NUMBERED
             .find(rest.as_str())
             .map(|tail| tail.end())
-            .filter(|end| (large && (!weak || all_large(&words[..*end]))) || small);
+            .filter(|end| (large && (!weak || all_capitals(&words[..*end]))) || small);
         let end = end.or_else(|| (large && !weak).then(|| capitalised_end(words)).filter(|end| *end > 0));
         if let Some(end) = end {
             push(found, at, rest_at + end, label::ADDRESS, "street");
@@ -231,7 +231,7 @@ fn is_no_street(whole: &str, rest: &str, language: Language) -> bool {
     ];
     let first = rest.split([' ', ',', '.', '/']).find(|word| !word.is_empty()).unwrap_or_default();
     let with = whole.starts_with("c/")
-        && (trade::is_clinical(first)
+        && (stop_words::is_clinical(first)
             || WITH.contains(&first)
             || language == Language::English && matches!(first, "o" | "s" | "w" | "b" | "f"));
     let street = whole.split([' ', '/', '.']).next().unwrap_or_default();
@@ -302,7 +302,7 @@ fn is_weak_street(street: &str) -> bool {
     )
 }
 
-fn first_word_is_large(words: &str) -> bool {
+fn first_word_is_capitalized(words: &str) -> bool {
     let mut list = words.split([' ', '/']).filter(|word| !word.is_empty());
     let first = list.find(|word| {
         !matches!(word.to_ascii_lowercase().as_str(), "de" | "del" | "la" | "las" | "los" | "el" | "d'" | "dels")
@@ -321,7 +321,7 @@ fn numbered_close(words: &str) -> bool {
 }
 
 /// Nothing but capitalised words, particles and numbers: what an abbreviation needs to be a street's.
-fn all_large(words: &str) -> bool {
+fn all_capitals(words: &str) -> bool {
     words.split([' ', ',', '-', '/']).filter(|word| !word.is_empty()).all(|word| {
         let first = word.chars().next().is_some_and(|c| c.is_uppercase() || !c.is_alphabetic());
         first
@@ -330,7 +330,7 @@ fn all_large(words: &str) -> bool {
     })
 }
 
-/// The last of the capitalised words of a street without a number, and doors behind it.
+/// The last of the capitalised words of a street without a number, and doors after it.
 fn capitalised_end(words: &str) -> usize {
     let (mut end, mut at) = (0, 0);
     for word in words.split_inclusive(' ') {
@@ -352,8 +352,8 @@ fn capitalised_end(words: &str) -> usize {
     end + doors
 }
 
-/// Five digits before a capitalised place, behind an address, or alone in a line; and the places behind them.
-fn postal_codes(context: &Context<'_>, found: &mut Vec<Finding>) {
+/// Five digits before a capitalised place, after an address, or alone in a line; and the places after them.
+fn postal_codes(context: &DocumentContext<'_>, found: &mut Vec<PiiFinding>) {
     let lower = &context.view.lower;
     let mut fresh = Vec::new();
     for hit in POSTAL.captures_iter(lower) {
@@ -368,18 +368,18 @@ fn postal_codes(context: &Context<'_>, found: &mut Vec<Finding>) {
         if context.tokens.get(at).is_some_and(|sign| matches!(context.plain(sign), "." | "," | "-")) {
             at += 1;
         }
-        let (place_end, known) = place_behind(context, at, code.end());
+        let (place_end, known) = place_after(context, at, code.end());
         let plausible = (code.as_str() < "53000" || close || marked) && (code.as_str() >= "01000");
         if (marked || close || known) && plausible && !continues(lower, code.start(), code.end()) {
             reach_to_code(context, whole.start(), found);
             push(&mut fresh, code.start(), whole.end(), label::POSTAL_CODE, "postal_code");
             if let Some(end) = place_end {
-                fresh.push(Finding::new(
+                fresh.push(PiiFinding::new(
                     Span::new(context.tokens[at].span.start, end),
                     label::LOCATION,
                     "place_behind_code",
                     0.85,
-                    Layer::Entity,
+                    DetectionLayer::Entity,
                 ));
             }
         }
@@ -388,9 +388,9 @@ fn postal_codes(context: &Context<'_>, found: &mut Vec<Finding>) {
 }
 
 /// Doors and floors between an address and its postal code belong to the address.
-fn reach_to_code(context: &Context<'_>, code: usize, found: &mut [Finding]) {
+fn reach_to_code(context: &DocumentContext<'_>, code: usize, found: &mut [PiiFinding]) {
     let near =
-        |known: &&mut Finding| known.label == label::ADDRESS && known.span.end < code && code - known.span.end <= 18;
+        |known: &&mut PiiFinding| known.label == label::ADDRESS && known.span.end < code && code - known.span.end <= 18;
     for known in found.iter_mut().filter(near) {
         let Some(gap) = context.view.plain.get(known.span.end..code) else { continue };
         let doors = gap.trim_end_matches(|c: char| !c.is_alphanumeric() && !matches!(c, 'º' | 'ª'));
@@ -400,17 +400,17 @@ fn reach_to_code(context: &Context<'_>, code: usize, found: &mut [Finding]) {
     }
 }
 
-/// Capitalised words behind a postal code, and whether the gazetteer knows them.
-fn place_behind(context: &Context<'_>, at: usize, from: usize) -> (Option<usize>, bool) {
+/// Capitalised words after a postal code, and whether the gazetteer knows them.
+fn place_after(context: &DocumentContext<'_>, at: usize, from: usize) -> (Option<usize>, bool) {
     let mut end = None;
-    let mut behind = from;
+    let mut after = from;
     for token in context.tokens[at.min(context.tokens.len())..].iter().take(6) {
-        let gap = &context.view.plain[behind..token.span.start];
+        let gap = &context.view.plain[after..token.span.start];
         let lower = context.lower(token);
         let particle = end.is_some() && matches!(lower, "de" | "del" | "la" | "las" | "los" | "el" | "-");
         if gap.contains('\n')
             || gap.len() > 2
-            || !(token.is_large() || particle)
+            || !(token.is_capitalized() || particle)
             || super::cues::is_field(lower)
             || lower == "e"
         {
@@ -419,8 +419,8 @@ fn place_behind(context: &Context<'_>, at: usize, from: usize) -> (Option<usize>
         if end.is_some() && lexicon::word(lower).common && !places::is_place(lower) && !lexicon::word(lower).is_name() {
             break;
         }
-        behind = token.span.end;
-        if token.is_large() {
+        after = token.span.end;
+        if token.is_capitalized() {
             end = Some(token.span.end);
         }
     }
@@ -440,8 +440,8 @@ fn continues(lower: &str, start: usize, end: usize) -> bool {
         || bytes.get(end).is_some_and(|byte| sign(*byte)) && bytes.get(end + 1).is_some_and(u8::is_ascii_digit)
 }
 
-fn push(found: &mut Vec<Finding>, start: usize, end: usize, label: &'static str, recognizer: &'static str) {
-    found.push(Finding::new(Span::new(start, end), label, recognizer, 0.8, Layer::Entity));
+fn push(found: &mut Vec<PiiFinding>, start: usize, end: usize, label: &'static str, recognizer: &'static str) {
+    found.push(PiiFinding::new(Span::new(start, end), label, recognizer, 0.8, DetectionLayer::Entity));
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
 use super::*;
-use crate::in_tests::{labelled, read};
+use crate::test_support::{labelled, read};
 
 fn found(text: &str, language: Language) -> Vec<(&'static str, String)> {
     labelled(text, language, find)
@@ -95,10 +95,14 @@ fn the_place_behind_a_postal_code_leaves_too() {
 
 #[test]
 fn the_parts_of_a_street_are_told_from_other_words() {
-    assert!(first_word_is_large("de la Paz 3") && !first_word_is_large("de la paz 3") && !first_word_is_large(""));
+    assert!(
+        first_word_is_capitalized("de la Paz 3")
+            && !first_word_is_capitalized("de la paz 3")
+            && !first_word_is_capitalized("")
+    );
     assert!(numbered_close("mayor 5") && numbered_close("olmo s/n") && !numbered_close("por 5 dias"));
     assert!(!numbered_close("a b c d e f 5"), "too far from its number");
-    assert!(all_large("Mayor 5, B") && all_large("Paz de la Luz") && !all_large("Mayor abajo"));
+    assert!(all_capitals("Mayor 5, B") && all_capitals("Paz de la Luz") && !all_capitals("Mayor abajo"));
     assert_eq!(capitalised_end("Mayor abajo"), "Mayor".len());
     assert_eq!(capitalised_end("Paz de Luz, Sur"), "Paz de Luz".len());
     assert_eq!(capitalised_end("abajo"), 0);

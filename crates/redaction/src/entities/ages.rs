@@ -4,10 +4,10 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::super::context::Context;
-use super::super::finding::{Finding, Layer};
+use super::super::document::DocumentContext;
+use super::super::finding::{DetectionLayer, PiiFinding};
 use super::super::label;
-use super::gates;
+use super::prefilter;
 use crate::pattern::compiled;
 use anamnesis_core::side_value::SideValue;
 use anamnesis_text::Span;
@@ -34,7 +34,7 @@ static PASSED: LazyLock<Regex> = LazyLock::new(|| {
         r"(?:hace|hacia|durante|desde hace|tras|cada|por|despues de|unos|for|over|past|last|every|ultimos|proximos|otros|about|within|after|in|en|llevo|lleva|casi hace|evolucion de|seguimiento de) (?:unos |mas de |casi |the |the past |the last |los ultimos |about |almost )?$",
     )
 });
-/// Words behind years that passed.
+/// Words after years that passed.
 static SINCE: LazyLock<Regex> = LazyLock::new(|| {
     compiled(
         r"^,? (?:ago|later|despues|antes|before|after|mas tarde|de evolucion|de seguimiento|previos|prior|history|de (?:matrimonio|casad|trabajo|experiencia|tratamiento|terapia|duracion)|of (?:experience|marriage|treatment|therapy))",
@@ -42,9 +42,9 @@ static SINCE: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// Finds ages.
-pub(crate) fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
+pub(crate) fn find(context: &DocumentContext<'_>, found: &mut Vec<PiiFinding>) {
     let lower = &context.view.lower;
-    let ages = gates::has_years_of_age(context).then(|| AGE.captures_iter(lower)).into_iter().flatten();
+    let ages = prefilter::has_years_of_age(context).then(|| AGE.captures_iter(lower)).into_iter().flatten();
     for hit in ages.chain(AGED.captures_iter(lower)) {
         let (Some(whole), Some(digits)) = (hit.get(0), hit.get(1)) else { continue };
         let years = digits.as_str().parse::<u16>().unwrap_or(0);
@@ -53,7 +53,7 @@ pub(crate) fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
             push(context, Span::new(start, whole.end()), years, found);
         }
     }
-    if gates::has_any(lower, &["de edad", "de vida", "old", "of age"]) {
+    if prefilter::has_any(lower, &["de edad", "de vida", "old", "of age"]) {
         for hit in SMALL.find_iter(lower) {
             push(context, Span::new(hit.start(), hit.end()), 0, found);
         }
@@ -62,14 +62,14 @@ pub(crate) fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
 }
 
 /// "noventa y cuatro años", "ninety-four years old".
-fn said(context: &Context<'_>, found: &mut Vec<Finding>) {
+fn said(context: &DocumentContext<'_>, found: &mut Vec<PiiFinding>) {
     let lower = &context.view.lower;
     if !["ano", "year"].iter().any(|word| lower.contains(word)) {
         return;
     }
     static UNIT: LazyLock<Regex> =
         LazyLock::new(|| compiled(r"^[ -](?:anos|years?)(?-u:\b)(?:[ -]?(?:de edad|old|of age))?"));
-    for number in context.said().iter().filter(|number| number.kind == NumberKind::Cardinal) {
+    for number in context.spoken_numbers().iter().filter(|number| number.kind == NumberKind::Cardinal) {
         let (Some(unit), Some(years)) = (UNIT.find(&lower[number.span.end..]), number.value) else { continue };
         let end = number.span.end + unit.end();
         if (1.0..=125.0).contains(&years) && !passed(lower, number.span.start, end) {
@@ -86,8 +86,8 @@ fn passed(lower: &str, start: usize, end: usize) -> bool {
     PASSED.is_match(&lower[from..start]) || SINCE.is_match(&lower[end..])
 }
 
-fn push(context: &Context<'_>, span: Span, years: u16, found: &mut Vec<Finding>) {
-    let mut finding = Finding::new(span, context.policy.age_label(years), "age", 0.8, Layer::Entity);
+fn push(context: &DocumentContext<'_>, span: Span, years: u16, found: &mut Vec<PiiFinding>) {
+    let mut finding = PiiFinding::new(span, context.policy.age_label(years), "age", 0.8, DetectionLayer::Entity);
     finding.value = Some(SideValue::Age(years));
     debug_assert!(finding.label == label::AGE || finding.label == label::GREAT_AGE);
     found.push(finding);
@@ -96,7 +96,7 @@ fn push(context: &Context<'_>, span: Span, years: u16, found: &mut Vec<Finding>)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::in_tests::{findings, labelled};
+    use crate::test_support::{findings, labelled};
     use anamnesis_text::Language;
 
     fn ages(text: &str, language: Language) -> Vec<(&'static str, String)> {

@@ -1,6 +1,6 @@
 //! The words of [`super::cues`]: what announces a name, and what never is a part of one.
 
-use super::super::fast::WordList;
+use super::super::word_tables::WordList;
 
 pub(crate) static TITLES: WordList = WordList::new(&[
     "dr",
@@ -275,7 +275,7 @@ pub(crate) static RELATIONS: WordList = WordList::new(&[
     "twin",
     "fella",
 ]);
-/// Who somebody is to a patient, before a colon or a bracket: "Interpreter (Farida)".
+/// Who a person is to a patient, before a colon or a bracket: "Interpreter (Farida)".
 pub(crate) static ROLES: WordList = WordList::new(&[
     "interpreter",
     "attending",
@@ -317,7 +317,7 @@ pub(crate) static ROLES: WordList = WordList::new(&[
     "referring",
     "dictating",
 ]);
-/// What people do with somebody whose name follows: two words, or one that takes a person at once. A name with a large
+/// What people do with a person whose name follows: two words, or one that takes a person at once. A name with a large
 /// letter, or a first name.
 pub(crate) static MEETINGS: WordList = WordList::new(&[
     "spoke with",

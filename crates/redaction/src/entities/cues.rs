@@ -2,10 +2,10 @@
 
 use std::sync::LazyLock;
 
-use super::super::context::Context;
-use super::super::fast::WordSet;
-use super::super::token::Case;
-use super::{deeds, lexicon, spoken_of};
+use super::super::document::DocumentContext;
+use super::super::token::LetterCase;
+use super::super::word_tables::WordSet;
+use super::{lexicon, name_context, person_verbs};
 
 pub(crate) use super::cue_lists::{CUES, FUNCTION, MEETINGS, OPENERS, PARTICLES, RELATIONS, ROLES, TITLES};
 
@@ -14,12 +14,12 @@ static SECOND: LazyLock<WordSet> = LazyLock::new(|| {
     CUES.iter().chain(MEETINGS.iter()).filter_map(|cue| cue.split_once(' ')).map(|(_, second)| second).collect()
 });
 
-/// Letters of an abbreviation that stands for an illness behind a relative.
+/// Letters of an abbreviation that stands for an illness after a relative.
 const LONGEST_ABBREVIATION: usize = 4;
 
 /// Why a run may be a name.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Trigger {
+pub(crate) enum NameTrigger {
     None,
     /// Greeting, relation: the first word must look like a name.
     Weak,
@@ -30,10 +30,13 @@ pub(crate) enum Trigger {
 }
 
 /// What stands before a word.
-pub(crate) fn trigger(context: &Context<'_>, at: usize) -> Trigger {
-    let Some(mut before) = at.checked_sub(1) else { return Trigger::None };
-    if spoken_of::is_greeted(context, at) || spoken_of::is_aged(context, at) || spoken_of::is_spoken_of(context, at) {
-        return Trigger::Relation;
+pub(crate) fn trigger(context: &DocumentContext<'_>, at: usize) -> NameTrigger {
+    let Some(mut before) = at.checked_sub(1) else { return NameTrigger::None };
+    if name_context::is_greeted(context, at)
+        || name_context::is_aged(context, at)
+        || name_context::is_spoken_of(context, at)
+    {
+        return NameTrigger::Relation;
     }
     // "Prof.ª Egea": a raised letter belongs to the title before it.
     let raised = before > 1
@@ -44,7 +47,7 @@ pub(crate) fn trigger(context: &Context<'_>, at: usize) -> Trigger {
     let mut dotted = false;
     while matches!(context.plain(&context.tokens[before]), "." | "," | ":" | ";" | "(" | "\"") && !dotted {
         dotted = true;
-        let Some(next) = before.checked_sub(1) else { return Trigger::None };
+        let Some(next) = before.checked_sub(1) else { return NameTrigger::None };
         before = next;
     }
     let sign = match (raised, dotted) {
@@ -53,16 +56,18 @@ pub(crate) fn trigger(context: &Context<'_>, at: usize) -> Trigger {
         (false, false) => "",
     };
     let word = context.lower(&context.tokens[before]);
-    if spoken_of::is_posted(context, at, before, sign) {
-        return Trigger::Relation;
+    if name_context::is_posted(context, at, before, sign) {
+        return NameTrigger::Relation;
     }
-    let large = context.tokens[before].is_large();
+    let large = context.tokens[before].is_capitalized();
     let short = matches!(word, "d" | "tia" | "tio" | "padre" | "enf");
-    // "Hx: MS. Meds: …": large letters before a name that has small ones are a disease.
-    let disease = word == "ms" && context.tokens[before].case == Case::Upper && context.tokens[at].case != Case::Upper;
+    // "Hx: MS. Meds: …": capital letters before a name that has small ones are a disease.
+    let disease = word == "ms"
+        && context.tokens[before].case == LetterCase::Upper
+        && context.tokens[at].case != LetterCase::Upper;
     // "Padre HTA. Tía DM2.": a relative and what they have, no priest and no name.
     let illness = matches!(word, "tia" | "tio" | "padre")
-        && context.tokens[at].case == Case::Upper
+        && context.tokens[at].case == LetterCase::Upper
         && context.tokens[at].span.len() <= LONGEST_ABBREVIATION;
     // "Seen by the nurse. Denies pain.": only a title that is itself cut short has a full stop before its name.
     let joins = sign.is_empty() || sign == "." && ABBREVIATED.contains(&word) && !opens_a_sentence(context, at);
@@ -72,32 +77,32 @@ pub(crate) fn trigger(context: &Context<'_>, at: usize) -> Trigger {
         && !illness
         && (!short || (large && word != "d") || (word == "d" && sign == "." && large))
     {
-        return Trigger::Strong;
+        return NameTrigger::Strong;
     }
     if matches!(sign, "." | ";") && !matches!(word, "fdo" | "atte") {
-        return Trigger::None;
+        return NameTrigger::None;
     }
     let first = before.checked_sub(1).filter(|_| SECOND.contains(word));
     let two = first.map(|first| format!("{} {word}", context.lower(&context.tokens[first])));
     let cue = CUES.contains(word) || two.as_deref().is_some_and(|two| CUES.contains(two));
     let named = two.as_deref().is_some_and(|two| matches!(two, "name is" | "nombre es"));
     if cue && (named || !is_weak_cue(word)) && sign != "," {
-        return Trigger::Strong;
+        return NameTrigger::Strong;
     }
     if RELATIONS.contains(word) && matches!(sign, "" | "," | ":" | "(") {
         let set_off = sign == "," && is_set_off(context, at);
-        return if matches!(sign, "" | "(") || set_off { Trigger::Relation } else { Trigger::Weak };
+        return if matches!(sign, "" | "(") || set_off { NameTrigger::Relation } else { NameTrigger::Weak };
     }
     if sign.is_empty() && (MEETINGS.contains(word) || two.as_deref().is_some_and(|two| MEETINGS.contains(two))) {
-        return Trigger::Relation;
+        return NameTrigger::Relation;
     }
     if ROLES.contains(word) && matches!(sign, "(" | ":") {
-        return Trigger::Relation;
+        return NameTrigger::Relation;
     }
     if cue {
-        return Trigger::Weak;
+        return NameTrigger::Weak;
     }
-    Trigger::None
+    NameTrigger::None
 }
 
 /// Titles that are written with a full stop and do not end a sentence by it.
@@ -106,19 +111,19 @@ const ABBREVIATED: &[&str] = &[
     "ms", "mx", "psic", "rev", "sgt",
 ];
 
-/// "Seen by Dr. Denies pain": what somebody does, in the language of notes, begins a sentence even behind a title.
-fn opens_a_sentence(context: &Context<'_>, at: usize) -> bool {
+/// "Seen by Dr. Denies pain": what a person does, in the language of notes, begins a sentence even after a title.
+fn opens_a_sentence(context: &DocumentContext<'_>, at: usize) -> bool {
     let word = context.lower(&context.tokens[at]);
-    (deeds::does(word) || OPENERS.contains(word)) && !lexicon::word(word).given
+    (person_verbs::is_person_verb(word) || OPENERS.contains(word)) && !lexicon::word(word).given
 }
 
 /// "El hijo, Yeray, refiere": one large word between commas.
-fn is_set_off(context: &Context<'_>, at: usize) -> bool {
+fn is_set_off(context: &DocumentContext<'_>, at: usize) -> bool {
     let next = context.tokens.get(at + 1).map(|token| context.plain(token)).unwrap_or_default();
-    context.tokens[at].is_large() && matches!(next, "," | ")") && !context.no_case()
+    context.tokens[at].is_capitalized() && matches!(next, "," | ")") && !context.no_case()
 }
 
-/// Function words with a large letter ("Un", "Se", "The") begin no name.
+/// Function words with a capital letter ("Un", "Se", "The") begin no name.
 pub(crate) fn is_function(lower: &str) -> bool {
     let contracted = ["'m", "'ll", "'ve", "'d", "'re", "n't", "it's"].iter().any(|ending| lower.ends_with(ending));
     contracted || FUNCTION.contains(lower) && lower.len() < 4 || PARTICLES.contains(lower) || lower.len() < 2

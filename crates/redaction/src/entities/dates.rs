@@ -1,4 +1,4 @@
-//! Dates, Spanish and English: numbers, month names, months and years alone beside a word of time. Each carries its
+//! Dates, Spanish and English: numbers, month names, months and years alone next to a word of time. Each carries its
 //! typed value with the precision that was said (model.md, "Decisions" 7).
 
 use std::sync::LazyLock;
@@ -6,10 +6,10 @@ use std::sync::LazyLock;
 use chrono::NaiveDate;
 use regex::{Captures, Regex};
 
-use super::super::context::Context;
-use super::super::finding::{Finding, Layer};
+use super::super::document::DocumentContext;
+use super::super::finding::{DetectionLayer, PiiFinding};
 use super::super::label;
-use super::{gates, said_days};
+use super::{prefilter, spoken_dates};
 use crate::pattern::compiled;
 use anamnesis_core::side_value::{Precision, SideValue};
 use anamnesis_text::{Language, Span};
@@ -20,7 +20,7 @@ const LONG_MONTH: &str = "enero|febrero|marzo|abril|mayo|junio|julio|agosto|sept
 /// Years as they are said: "mil novecientos ochenta y cinco", "nineteen eighty five", "two thousand ten".
 pub(super) const SAID_YEAR: &str = "(?:(?:mil novecientos|dos mil)(?: (?:y|cero|uno?|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|once|doce|trece|catorce|quince|dieci[a-z]{3,6}|veinte|veinti[a-z]{3,6}|treinta|cuarenta|cincuenta|sesenta|setenta|ochenta|noventa)){0,3}|(?:nineteen|twenty|two thousand(?: and)?)(?:[ -](?:oh|hundred|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|one|two|three|four|five|six|seven|eight|nine)){1,2})";
 
-/// Two digits of a year behind a day and month: "del ochenta y cuatro", "eighty four".
+/// Two digits of a year after a day and month: "del ochenta y cuatro", "eighty four".
 pub(super) const SHORT_SAID_YEAR: &str = "(?:(?:cuarenta|cincuenta|sesenta|setenta|ochenta|noventa)(?: y (?:uno|dos|tres|cuatro|cinco|seis|siete|ocho|nueve))?|(?:forty|fifty|sixty|seventy|eighty|ninety)(?:[ -](?:one|two|three|four|five|six|seven|eight|nine))?)";
 
 static NUMERIC: LazyLock<Regex> = LazyLock::new(|| {
@@ -64,14 +64,14 @@ static YEAR: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 static BRACKETED_YEAR: LazyLock<Regex> = LazyLock::new(|| compiled(r"[(]((?:19|20)[0-9]{2})(?-u:\b)"));
-/// Day and month alone only behind a word of time: "3/4" may be a strength.
+/// Day and month alone only after a word of time: "3/4" may be a strength.
 static SHORT: LazyLock<Regex> = LazyLock::new(|| {
     compiled(
         r"(?-u:\b)(?:on|dated|seen|lmp|edd|filled|intubated|extubated|placed|expires|expired|ends|ended|out|spoke|due|started|starts|admitted|discharged|transferred|signed|faxed|mailed|received|collected|inserted|removed|appt|visit|visto el|el dia|el|dia|fecha|date|since|desde el|hasta el|until|mon|tues?|weds?|thurs?|fri|sat|sun|monday|tuesday|wednesday|thursday|friday|saturday|sunday|lunes|martes|miercoles|jueves|viernes|sabado|domingo),? ((?:[0-2]?[0-9]|3[01])[/-](?:[0-2]?[0-9]|3[01]))(?-u:\b)",
     )
 });
 
-/// "DNA 17/4", "op 19/3": a day behind the twelfth and its month need no word of time; scores are not out of less than they
+/// "DNA 17/4", "op 19/3": a day after the twelfth and its month need no word of time; scores are not out of less than they
 /// count. Pressures of breathing, hours of fasting and "24/7" look alike.
 static LATE_DAY: LazyLock<Regex> =
     LazyLock::new(|| compiled(r"(?-u:\b)(?:([a-z]+)[ :]{1,2})?((?:1[3-9]|2[0-9]|3[01])/(?:0?[1-9]|1[0-2]))(?-u:\b)"));
@@ -135,7 +135,7 @@ static LED_BY: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// Long names and short ones beside a number: without them no pattern of months is tried.
+/// Long names and short ones next to a number: without them no pattern of months is tried.
 static MONTHS: LazyLock<Regex> = LazyLock::new(|| {
     compiled(&format!(
         "{LONG_MONTH}|march|(?:ene|feb|mar|abr|may|jun|jul|ago|sept?|set|oct|nov|dic|jan|apr|aug|dec)(?:[^a-z]|$)"
@@ -147,14 +147,14 @@ pub(crate) const ROUND_THE_CLOCK: &str = "24/7";
 const RECOGNIZER: &str = "date";
 /// Score of what the model may give up where it is sure of nothing.
 const UNSURE: f64 = 0.6;
-/// Longest day of the week with what stands behind it, in bytes.
+/// Longest day of the week with what stands after it, in bytes.
 const LED: usize = 18;
 
 /// Finds dates.
-pub(crate) fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
+pub(crate) fn find(context: &DocumentContext<'_>, found: &mut Vec<PiiFinding>) {
     let lower = &context.view.lower;
     let month_first = context.language == Language::English;
-    if gates::has_joined_numbers(context, b"-/.") {
+    if prefilter::has_joined_numbers(context, b"-/.") {
         for hit in NUMERIC.captures_iter(lower) {
             numeric(lower, &hit, month_first, found);
         }
@@ -166,13 +166,13 @@ pub(crate) fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
         months(context, found);
     }
     if ["mil", "dos", "teen", "twenty", "thousand"].iter().any(|word| lower.contains(word)) {
-        said_years(lower, found);
+        spoken_years(lower, found);
     }
-    said_days::find(lower, found);
-    if gates::has_year(context) {
+    spoken_dates::find(lower, found);
+    if prefilter::has_year(context) {
         years(lower, found);
     }
-    if gates::has_joined_numbers(context, b"/") {
+    if prefilter::has_joined_numbers(context, b"/") {
         for hit in FROM_TO.captures_iter(lower).filter(|hit| hit[2] != hit[4] && free(lower, span(hit, 3))) {
             [1, 3].into_iter().for_each(|day| push(found, span(&hit, day), None));
         }
@@ -180,7 +180,7 @@ pub(crate) fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
             let day = span(&hit, 2);
             let figure = hit.get(1).is_some_and(|word| FIGURES.contains(&word.as_str())) || &hit[2] == ROUND_THE_CLOCK;
             if !figure && free(lower, day) && !is_measure(lower, day.end) {
-                found.push(Finding::new(day, label::DATE, RECOGNIZER, UNSURE, Layer::Entity));
+                found.push(PiiFinding::new(day, label::DATE, RECOGNIZER, UNSURE, DetectionLayer::Entity));
             }
         }
         for hit in SHORT.captures_iter(lower).filter(|hit| free(lower, span(hit, 1)) && hit[1].contains('/')) {
@@ -191,7 +191,7 @@ pub(crate) fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
 }
 
 /// Days with a name of their own, and the day of the week before a date.
-fn days(context: &Context<'_>, found: &mut Vec<Finding>) {
+fn days(context: &DocumentContext<'_>, found: &mut Vec<PiiFinding>) {
     let lower = &context.view.lower;
     for known in found.iter_mut().filter(|known| known.label == label::DATE && known.recognizer == RECOGNIZER) {
         let mut from = known.span.start.saturating_sub(LED);
@@ -213,7 +213,7 @@ fn days(context: &Context<'_>, found: &mut Vec<Finding>) {
     {
         WEEKDAY_ORDINAL.find_iter(lower).for_each(|hit| push(found, Span::new(hit.start(), hit.end()), None));
     }
-    if !gates::has_before_digit(lower, &["the ", "dia "]) {
+    if !prefilter::has_before_digit(lower, &["the ", "dia "]) {
         return;
     }
     for hit in WEEKDAY.captures_iter(lower) {
@@ -234,7 +234,7 @@ fn ends_a_phrase(lower: &str, end: usize) -> bool {
 }
 
 /// Dates that name their month.
-fn months(context: &Context<'_>, found: &mut Vec<Finding>) {
+fn months(context: &DocumentContext<'_>, found: &mut Vec<PiiFinding>) {
     let lower = &context.view.lower;
     for hit in DAY_MONTH.captures_iter(lower) {
         let (day, month) = (hit.get(1).map(|d| number(d.as_str())), month_of(&hit[3]));
@@ -271,11 +271,11 @@ fn months(context: &Context<'_>, found: &mut Vec<Finding>) {
 }
 
 /// The name of a month with a large first letter, or all large.
-fn titled(context: &Context<'_>, month: Span) -> bool {
+fn titled(context: &DocumentContext<'_>, month: Span) -> bool {
     month.of(&context.view.plain).starts_with(|c: char| c.is_ascii_uppercase())
 }
 
-fn said_years(lower: &str, found: &mut Vec<Finding>) {
+fn spoken_years(lower: &str, found: &mut Vec<PiiFinding>) {
     for hit in
         SAID.captures_iter(lower).filter(|hit| hit[1].contains([' ', '-']) && !is_measure(lower, span(hit, 1).end))
     {
@@ -283,7 +283,7 @@ fn said_years(lower: &str, found: &mut Vec<Finding>) {
     }
 }
 
-fn years(lower: &str, found: &mut Vec<Finding>) {
+fn years(lower: &str, found: &mut Vec<PiiFinding>) {
     for hit in YEAR.captures_iter(lower).chain(BRACKETED_YEAR.captures_iter(lower)) {
         for group in [1, 2].into_iter().filter(|group| *group < hit.len() && hit.get(*group).is_some()) {
             let year = span(&hit, group);
@@ -294,7 +294,7 @@ fn years(lower: &str, found: &mut Vec<Finding>) {
     }
 }
 
-fn numeric(lower: &str, hit: &Captures<'_>, month_first: bool, found: &mut Vec<Finding>) {
+fn numeric(lower: &str, hit: &Captures<'_>, month_first: bool, found: &mut Vec<PiiFinding>) {
     let whole = span(hit, 0);
     if let (Some(year), Some(month), Some(day)) = (hit.get(1), hit.get(3), hit.get(4)) {
         push(found, whole, value(number(year.as_str()), number(month.as_str()), Some(number(day.as_str()))));
@@ -352,7 +352,7 @@ pub(super) fn is_dose(lower: &str, hit: &Captures<'_>) -> bool {
     hit.get(0).is_some_and(|whole| is_measure(lower, whole.end()))
 }
 
-/// A unit behind a number: "2000 mg", "2000 UI", "1950 g".
+/// A unit after a number: "2000 mg", "2000 UI", "1950 g".
 fn is_measure(lower: &str, end: usize) -> bool {
     static UNIT: LazyLock<Regex> = LazyLock::new(|| {
         compiled(
@@ -367,12 +367,12 @@ fn free(lower: &str, span: Span) -> bool {
     let bytes = lower.as_bytes();
     let joins = |byte: u8| matches!(byte, b'/' | b'-' | b'.' | b',');
     let before = span.start >= 2 && joins(bytes[span.start - 1]) && bytes[span.start - 2].is_ascii_digit();
-    let behind =
+    let after =
         bytes.get(span.end).is_some_and(|byte| joins(*byte)) && bytes.get(span.end + 1).is_some_and(u8::is_ascii_digit);
-    !before && !behind
+    !before && !after
 }
 
-fn large(context: &Context<'_>, span: Span) -> bool {
+fn large(context: &DocumentContext<'_>, span: Span) -> bool {
     span.of(&context.view.plain).starts_with(|c: char| c.is_uppercase())
 }
 
@@ -419,8 +419,8 @@ fn value(year: i32, month: impl Into<Option<i32>>, day: Option<i32>) -> Option<S
     Some(SideValue::Date { date, precision })
 }
 
-pub(super) fn push(found: &mut Vec<Finding>, span: Span, value: Option<SideValue>) {
-    let mut finding = Finding::new(span, label::DATE, RECOGNIZER, 0.85, Layer::Entity);
+pub(super) fn push(found: &mut Vec<PiiFinding>, span: Span, value: Option<SideValue>) {
+    let mut finding = PiiFinding::new(span, label::DATE, RECOGNIZER, 0.85, DetectionLayer::Entity);
     finding.value = value;
     found.push(finding);
 }

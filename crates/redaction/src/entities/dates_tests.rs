@@ -1,5 +1,5 @@
 use super::*;
-use crate::in_tests::{findings, labelled};
+use crate::test_support::{findings, labelled};
 
 fn texts(text: &str, language: Language) -> Vec<String> {
     labelled(text, language, find).into_iter().map(|(_, text)| text).collect()
@@ -157,7 +157,7 @@ fn every_month_of_both_languages_is_known_by_its_beginning() {
 
 #[test]
 fn a_number_with_a_unit_or_more_digits_behind_it_is_a_measure() {
-    for (behind, measure) in [
+    for (after, measure) in [
         (" mg", true),
         ("ml", true),
         ("%", true),
@@ -168,7 +168,7 @@ fn a_number_with_a_unit_or_more_digits_behind_it_is_a_measure() {
         ("", false),
         (" mgx", false),
     ] {
-        assert_eq!(is_measure(&format!("2000{behind}"), 4), measure, "{behind}");
+        assert_eq!(is_measure(&format!("2000{after}"), 4), measure, "{after}");
     }
     let of = |text: &str| free(text, Span::new(2, 6));
     assert!(of("a 2000 b") && of("x.2000.") && !of("1/2000 b") && !of("a 2000/1"));

@@ -4,10 +4,10 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::super::context::Context;
-use super::super::fast::{WordList, WordMap};
-use super::super::finding::{Finding, Layer};
+use super::super::document::DocumentContext;
+use super::super::finding::{DetectionLayer, PiiFinding};
 use super::super::label;
+use super::super::word_tables::{WordList, WordMap};
 use crate::pattern::compiled;
 use anamnesis_text::Span;
 
@@ -121,7 +121,7 @@ static LISTED: LazyLock<WordMap<&str>> = LazyLock::new(|| {
     let sexes = SEX.iter().map(|word| (word, label::SEX));
     sexes.chain(FAMILY.iter().map(|word| (word, label::FAMILY))).collect()
 });
-/// The side of the family behind a relation belongs to it.
+/// The side of the family after a relation belongs to it.
 const SIDES: [&str; 4] = [" materno", " paterna", " paterno", " materna"];
 /// First three letters of professions: the pattern is tried nowhere else.
 static BEGINNINGS: LazyLock<[bool; 1 << 15]> = LazyLock::new(|| {
@@ -145,7 +145,7 @@ static PROFESSION: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// Finds sex, relations and professions. Most policies keep them; the tagger reads them all the same.
-pub(crate) fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
+pub(crate) fn find(context: &DocumentContext<'_>, found: &mut Vec<PiiFinding>) {
     let lower = &context.view.lower;
     let bytes = lower.as_bytes();
     let (mut families, mut professions) = (Vec::new(), Vec::new());
@@ -188,14 +188,14 @@ fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
-fn listed(span: Span, label: &'static str) -> Finding {
-    Finding::new(span, label, "word_list", 0.6, Layer::Entity)
+fn listed(span: Span, label: &'static str) -> PiiFinding {
+    PiiFinding::new(span, label, "word_list", 0.6, DetectionLayer::Entity)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::in_tests::labelled;
+    use crate::test_support::labelled;
     use anamnesis_text::Language;
 
     #[test]

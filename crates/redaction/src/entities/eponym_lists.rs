@@ -1,6 +1,6 @@
 //! Nouns that make a thing of a name: "signo de X", "X sign".
 
-use super::super::fast::WordList;
+use super::super::word_tables::WordList;
 
 /// Nouns before "de X".
 pub(crate) static BEFORE: WordList = WordList::spaced(
@@ -31,7 +31,7 @@ pub(crate) static BEFORE: WordList = WordList::spaced(
      tina sarna mola tos",
 );
 
-/// Nouns behind a name.
+/// Nouns after a name.
 pub(crate) static AFTER: WordList = WordList::spaced(
     "cognitive assessment depression anxiety disease syndrome sign test tests score scale criteria lymphoma sarcoma \
      classification maneuver manoeuvre procedure catheter contracture esophagus oesophagus palsy phenomenon reflex \

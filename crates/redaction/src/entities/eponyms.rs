@@ -1,23 +1,24 @@
 //! Names that stand for diseases, signs, scales and devices: "enfermedad de Hodgkin", "Beck inventory".
 
-use super::super::context::Context;
-use super::super::fast::WordList;
-use super::super::token::{Case, Kind};
+use super::super::document::DocumentContext;
+use super::super::token::{LetterCase, TokenKind};
+use super::super::word_tables::WordList;
 use super::eponym_lists::{AFTER, BEFORE};
-use super::traits::{Traits, traits};
+use super::word_classes::{WordClasses, word_classes};
 use super::words::begins_sentence;
 use super::{lexicon, place_lists};
 
-/// "Ottawa ankle rules", "Miami J collar": one ordinary word or letter, and the thing behind it.
-fn is_part_of_a_thing(context: &Context<'_>, next: usize) -> bool {
+/// "Ottawa ankle rules", "Miami J collar": one ordinary word or letter, and the thing after it.
+fn is_part_of_a_thing(context: &DocumentContext<'_>, next: usize) -> bool {
     let (Some(between), Some(thing)) = (context.tokens.get(next), context.tokens.get(next + 1)) else { return false };
     let word = context.lower(between);
-    let part = between.is_word() && (between.span.len() == 1 || between.case == Case::Lower && lexicon::is_noun(word));
+    let part =
+        between.is_word() && (between.span.len() == 1 || between.case == LetterCase::Lower && lexicon::is_noun(word));
     part && context.touches(next - 1, next) && context.touches(next, next + 1) && is_after(context.lower(thing))
 }
 
 /// True where a run of tokens holds the thing itself: "Corea de Huntington", "Penrose drain".
-pub(crate) fn names_a_thing(context: &Context<'_>, first: usize, end: usize) -> bool {
+pub(crate) fn names_a_thing(context: &DocumentContext<'_>, first: usize, end: usize) -> bool {
     let word = |at: usize| context.tokens.get(at).map(|token| context.lower(token)).unwrap_or_default();
     let of = |at: usize| matches!(word(at), "de" | "del" | "of");
     (first..end).any(|at| is_before(word(at)) && of(at + 1))
@@ -41,15 +42,15 @@ fn is_after(word: &str) -> bool {
     AFTER.contains(word) || word.len() > 5 && ENDINGS.iter().any(|ending| word.ends_with(ending))
 }
 
-/// "Sithole's ferritin", "Ahmed's catheter": the possessive of a word that is no listed eponym owns what stands behind it.
-pub(crate) fn is_owned(context: &Context<'_>, last: usize) -> bool {
+/// "Sithole's ferritin", "Ahmed's catheter": the possessive of a word that is no listed eponym owns what stands after it.
+pub(crate) fn is_owned(context: &DocumentContext<'_>, last: usize) -> bool {
     let owner = context.tokens.get(last).and_then(|token| context.lower(token).strip_suffix("'s"));
     owner.is_some_and(|owner| owner.len() > 1 && !lexicon::is_eponym(owner))
-        && !context.tokens.get(last + 1).is_some_and(|next| is_told_of_a_thing(context.lower(next)))
+        && !context.tokens.get(last + 1).is_some_and(|next| is_thing_noun(context.lower(next)))
 }
 
-/// Nouns that make a thing of any name before them, and that nobody has.
-fn is_told_of_a_thing(word: &str) -> bool {
+/// Nouns that make a thing of any name before them, and that no one has.
+fn is_thing_noun(word: &str) -> bool {
     matches!(
         word,
         "sign"
@@ -85,7 +86,7 @@ fn is_told_of_a_thing(word: &str) -> bool {
 }
 
 /// "Kellgren-Lawrence", "Dix-Hallpike": two large words about a hyphen, one of them an eponym.
-pub(crate) fn is_hyphenated(context: &Context<'_>, first: usize, end: usize) -> bool {
+pub(crate) fn is_hyphenated(context: &DocumentContext<'_>, first: usize, end: usize) -> bool {
     let is_hyphen = |at: usize| {
         let sign = context.tokens.get(at).is_some_and(|sign| context.plain(sign) == "-");
         sign && at > 0 && context.touches(at - 1, at) && context.touches(at, at + 1)
@@ -95,8 +96,8 @@ pub(crate) fn is_hyphenated(context: &Context<'_>, first: usize, end: usize) -> 
     joined.any(|at| eponym(at - 1) || eponym(at + 1)) && !(first..end).any(|at| is_everyday_name(context, at))
 }
 
-fn is_everyday_name(context: &Context<'_>, at: usize) -> bool {
-    traits(context.lower(&context.tokens[at])).has(Traits::EVERYDAY_NAME)
+fn is_everyday_name(context: &DocumentContext<'_>, at: usize) -> bool {
+    word_classes(context.lower(&context.tokens[at])).has(WordClasses::EVERYDAY_NAME)
 }
 
 /// A brand or scale: a listed eponym that is no name, no place and no word.
@@ -114,22 +115,22 @@ static UNITS: WordList = WordList::spaced(
 );
 
 /// A unit: what stands before it is an amount.
-pub(crate) fn is_unit(context: &Context<'_>, at: usize) -> bool {
+pub(crate) fn is_unit(context: &DocumentContext<'_>, at: usize) -> bool {
     context.tokens.get(at).is_some_and(|unit| UNITS.contains(context.lower(unit)))
 }
 
 /// A number and a unit: "0.35 mg".
-pub(crate) fn is_dosed(context: &Context<'_>, at: usize) -> bool {
+pub(crate) fn is_dosed(context: &DocumentContext<'_>, at: usize) -> bool {
     let number = |at: &usize| {
         let token = context.tokens.get(*at);
-        token.is_some_and(|token| token.kind == Kind::Number || matches!(context.plain(token), "." | "," | "/"))
+        token.is_some_and(|token| token.kind == TokenKind::Number || matches!(context.plain(token), "." | "," | "/"))
     };
     let parts = (at..at + 5).take_while(number).count();
     parts > 0 && is_unit(context, at + parts)
 }
 
 /// "type 4", "categoria 2", "grade C": what classes things and not people.
-fn is_classed(context: &Context<'_>, at: usize) -> bool {
+fn is_classed(context: &DocumentContext<'_>, at: usize) -> bool {
     const CLASSES: &[&str] = &[
         "type",
         "tipo",
@@ -147,8 +148,8 @@ fn is_classed(context: &Context<'_>, at: usize) -> bool {
         "percentile",
     ];
     let class = context.tokens.get(at).is_some_and(|token| CLASSES.contains(&context.lower(token)));
-    let value = |token: &super::super::token::Token| {
-        token.kind == Kind::Number || token.span.len() == 1 || is_roman(context.lower(token))
+    let value = |token: &super::super::token::TextToken| {
+        token.kind == TokenKind::Number || token.span.len() == 1 || is_roman(context.lower(token))
     };
     class && context.tokens.get(at + 1).is_some_and(value)
 }
@@ -169,38 +170,38 @@ pub(crate) fn is_subgrade(lower: &str) -> bool {
 
 /// One word and its class, its Roman grade ("Rome IV") or, where it begins a sentence, its dose. People are called "Henry
 /// IV" too: not those whose name many have.
-fn is_classed_or_dosed(context: &Context<'_>, first: usize, next: usize) -> bool {
-    let roman = context.tokens.get(next).is_some_and(|token| token.is_large() && is_roman(context.lower(token)));
+fn is_classed_or_dosed(context: &DocumentContext<'_>, first: usize, next: usize) -> bool {
+    let roman = context.tokens.get(next).is_some_and(|token| token.is_capitalized() && is_roman(context.lower(token)));
     let dosed = || begins_sentence(context, first) && is_dosed(context, next);
     is_classed(context, next) || (roman || dosed()) && !is_everyday_name(context, first)
 }
 
-/// "Austin Moore prosthesis" behind "Austin": the second of two names, and the thing behind it.
-fn is_first_of_two(context: &Context<'_>, next: usize) -> bool {
-    let large = context.tokens.get(next).is_some_and(|token| token.case == Case::Title);
+/// "Austin Moore prosthesis" after "Austin": the second of two names, and the thing after it.
+fn is_first_of_two(context: &DocumentContext<'_>, next: usize) -> bool {
+    let large = context.tokens.get(next).is_some_and(|token| token.case == LetterCase::Title);
     let thing = context.tokens.get(next + 1).is_some_and(|token| is_after(context.lower(token)));
     large && thing && context.touches(next - 1, next) && context.touches(next, next + 1)
 }
 
 /// True where a grade, score or stage follows: "Hunt and Hess 3", "Rome IV".
-pub(crate) fn is_graded(context: &Context<'_>, end: usize) -> bool {
+pub(crate) fn is_graded(context: &DocumentContext<'_>, end: usize) -> bool {
     const GRADES: &[&str] = &[
         "i", "ii", "iii", "iv", "v", "vi", "ia", "ib", "iia", "iib", "iif", "iiia", "iiib", "grado", "grade", "stage",
         "estadio", "level", "score",
     ];
     let Some(token) = context.tokens.get(end) else { return false };
     match token.kind {
-        Kind::Number => token.span.len() <= 2,
-        Kind::Word => {
+        TokenKind::Number => token.span.len() <= 2,
+        TokenKind::Word => {
             let lower = context.lower(token);
-            GRADES.contains(&lower) && (lower.len() > 3 || token.is_large() && lower != "i")
+            GRADES.contains(&lower) && (lower.len() > 3 || token.is_capitalized() && lower != "i")
         }
         _ => false,
     }
 }
 
 /// True where a run of tokens stands as the name of a clinical thing.
-pub(crate) fn stands_for_a_thing(context: &Context<'_>, first: usize, last: usize) -> bool {
+pub(crate) fn denotes_thing(context: &DocumentContext<'_>, first: usize, last: usize) -> bool {
     let word = |at: Option<usize>| {
         at.and_then(|at| context.tokens.get(at)).map(|token| context.lower(token)).unwrap_or_default()
     };
@@ -212,7 +213,7 @@ pub(crate) fn stands_for_a_thing(context: &Context<'_>, first: usize, last: usiz
         next += 1;
     }
     if is_owned(context, last) {
-        return is_told_of_a_thing(word(Some(last + 1)));
+        return is_thing_noun(word(Some(last + 1)));
     }
     if is_after(word(Some(next))) || word(Some(last)).ends_with("'s") && is_after(word(Some(last + 1))) {
         return true;
@@ -234,7 +235,9 @@ pub(crate) fn stands_for_a_thing(context: &Context<'_>, first: usize, last: usiz
         let skips = matches!(
             at,
             "de" | "del" | "of" | "the" | "la" | "el" | "y" | "and" | "-" | "von" | "(" | "modificada" | "modificado"
-        ) || before.and_then(|at| context.tokens.get(at)).is_some_and(super::super::token::Token::is_large);
+        ) || before
+            .and_then(|at| context.tokens.get(at))
+            .is_some_and(super::super::token::TextToken::is_capitalized);
         if !skips {
             return false;
         }

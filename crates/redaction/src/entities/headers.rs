@@ -1,13 +1,13 @@
-//! Form fields: what stands behind "Nombre:", "Domicilio:", "DOB:" is what the field says, whatever it looks like.
+//! Form fields: what stands after "Nombre:", "Domicilio:", "DOB:" is what the field says, whatever it looks like.
 
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::super::context::Context;
-use super::super::fast::WordMap;
-use super::super::finding::{Finding, Layer};
+use super::super::document::DocumentContext;
+use super::super::finding::{DetectionLayer, PiiFinding};
 use super::super::label;
+use super::super::word_tables::WordMap;
 use super::lexicon;
 use crate::pattern::compiled;
 use anamnesis_text::Span;
@@ -28,13 +28,13 @@ static END: LazyLock<Regex> = LazyLock::new(|| {
 static FIELD: LazyLock<Regex> = LazyLock::new(|| compiled(r"^\s*[a-z][a-z. /]{1,24}:"));
 
 /// The compiled table.
-pub(crate) struct Headers {
+pub(crate) struct FormHeaders {
     names: WordMap<&'static str>,
     /// By length: whether a name is so long.
     lengths: [bool; LONGEST_NAME + 1],
 }
 
-impl Headers {
+impl FormHeaders {
     pub(crate) fn builtin() -> Self {
         let (mut names, mut lengths) = (WordMap::default(), [false; LONGEST_NAME + 1]);
         for line in TABLE.lines().filter(|line| !line.starts_with('#')) {
@@ -51,7 +51,7 @@ impl Headers {
         Self { names, lengths }
     }
 
-    pub(crate) fn find(&self, context: &Context<'_>, found: &mut Vec<Finding>) {
+    pub(crate) fn find(&self, context: &DocumentContext<'_>, found: &mut Vec<PiiFinding>) {
         let lower = &context.view.lower;
         for (colon, _) in lower.match_indices(':') {
             let Some((kind, name)) = self.field_before(lower, colon) else { continue };
@@ -94,7 +94,7 @@ impl Headers {
 fn end_of(value: &str) -> usize {
     let mut from = 0;
     while let Some(hit) = END.find_at(value, from) {
-        // "C. Mayor 3", "Dr. Ruiz", "Sta. Ana": a dot behind a short word ends nothing.
+        // "C. Mayor 3", "Dr. Ruiz", "Sta. Ana": a dot after a short word ends nothing.
         let word = value[..hit.start()].rsplit(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
         let short = hit.as_str().starts_with('.')
             && word.len() <= 3
@@ -110,7 +110,7 @@ fn end_of(value: &str) -> usize {
     value.len()
 }
 
-fn value_of(context: &Context<'_>, kind: &'static str, name: &str, span: Span, found: &mut Vec<Finding>) {
+fn value_of(context: &DocumentContext<'_>, kind: &'static str, name: &str, span: Span, found: &mut Vec<PiiFinding>) {
     let text = span.of(&context.view.lower);
     let has_digit = text.bytes().any(|byte| byte.is_ascii_digit());
     match kind {
@@ -137,12 +137,13 @@ fn value_of(context: &Context<'_>, kind: &'static str, name: &str, span: Span, f
         label::ADDRESS
             if (name != "calle" || has_digit)
                 && text.len() > 3
-                && (has_digit || context.tokens.get(context.token_at(span.start)).is_some_and(|t| t.is_large())) =>
+                && (has_digit
+                    || context.tokens.get(context.token_at(span.start)).is_some_and(|t| t.is_capitalized())) =>
         {
             push(found, span, kind);
         }
         label::ORGANIZATION => {
-            let large = context.tokens.get(context.token_at(span.start)).is_some_and(|t| t.is_large());
+            let large = context.tokens.get(context.token_at(span.start)).is_some_and(|t| t.is_capitalized());
             let length = text.find([',', '(']).unwrap_or(text.len());
             if large && length < 80 {
                 push(found, Span::new(span.start, span.start + length), kind);
@@ -155,7 +156,7 @@ fn value_of(context: &Context<'_>, kind: &'static str, name: &str, span: Span, f
 }
 
 /// A number with what clings to it: "nhc-123789", "28 28 20943", "E-28935".
-fn number(kind: &'static str, text: &str, span: Span, found: &mut Vec<Finding>) {
+fn number(kind: &'static str, text: &str, span: Span, found: &mut Vec<PiiFinding>) {
     static NUMBER: LazyLock<Regex> = LazyLock::new(|| {
         compiled(r"^(?:[a-z]{1,4}[-/.]?){0,2}[0-9][0-9a-z]*(?:[-/. +]{1,2}[0-9][0-9a-z]*){0,5}(?:-[a-z])?")
     });
@@ -178,7 +179,7 @@ fn is_name_field(name: &str) -> bool {
 }
 
 /// Words of a name from the start of a value: letters, particles, hyphens, dots of initials.
-fn person(context: &Context<'_>, span: Span, name_only: bool, found: &mut Vec<Finding>) {
+fn person(context: &DocumentContext<'_>, span: Span, name_only: bool, found: &mut Vec<PiiFinding>) {
     let mut first = None;
     let mut last = None;
     let mut words = 0;
@@ -219,13 +220,17 @@ fn person(context: &Context<'_>, span: Span, name_only: bool, found: &mut Vec<Fi
             && matches!(lower, "de" | "del" | "la" | "las" | "los" | "y" | "i" | "e" | "van" | "von" | "da" | "dos");
         let word = lexicon::word(lower);
         let plain_common =
-            word.common && !word.is_name() && !(name_only && token.is_large()) || super::cues::is_field(lower);
-        let known =
-            name_only || words > 0 || word.is_name() || context.tokens.get(at + 1).is_some_and(|next| next.is_large());
+            word.common && !word.is_name() && !(name_only && token.is_capitalized()) || super::cues::is_field(lower);
+        let known = name_only
+            || words > 0
+            || word.is_name()
+            || context.tokens.get(at + 1).is_some_and(|next| next.is_capitalized());
         let name = token.is_word()
             && known
             && !plain_common
-            && (token.is_large() || word.is_name() || words == 0 && name_only && lower.len() > 1 && span.len() < 30);
+            && (token.is_capitalized()
+                || word.is_name()
+                || words == 0 && name_only && lower.len() > 1 && span.len() < 30);
         if particle {
             continue;
         }
@@ -237,12 +242,12 @@ fn person(context: &Context<'_>, span: Span, name_only: bool, found: &mut Vec<Fi
         last = Some(token.span.end);
     }
     if let (Some(start), Some(end)) = (first, last) {
-        found.push(Finding::new(Span::new(start, end), label::PERSON, "field", 0.95, Layer::Entity));
+        found.push(PiiFinding::new(Span::new(start, end), label::PERSON, "field", 0.95, DetectionLayer::Entity));
     }
 }
 
 /// Places of a field, cut at commas, slashes and brackets; a number among them is a postal code.
-fn place(context: &Context<'_>, kind: &'static str, span: Span, found: &mut Vec<Finding>) {
+fn place(context: &DocumentContext<'_>, kind: &'static str, span: Span, found: &mut Vec<PiiFinding>) {
     let text = span.of(&context.view.lower);
     let mut start = 0;
     for part in text.split_inclusive([',', '/', '(', ')']) {
@@ -261,16 +266,16 @@ fn place(context: &Context<'_>, kind: &'static str, span: Span, found: &mut Vec<
             }
             continue;
         }
-        let large = context.tokens.get(context.token_at(place.start)).is_some_and(|token| token.is_large());
+        let large = context.tokens.get(context.token_at(place.start)).is_some_and(|token| token.is_capitalized());
         if large || super::places::is_place(value) {
             push(found, place, if super::places::is_country(value) { label::COUNTRY } else { kind });
         }
     }
 }
 
-fn push(found: &mut Vec<Finding>, span: Span, label: &'static str) {
+fn push(found: &mut Vec<PiiFinding>, span: Span, label: &'static str) {
     if !span.is_empty() {
-        found.push(Finding::new(span, label, "field", 0.95, Layer::Entity));
+        found.push(PiiFinding::new(span, label, "field", 0.95, DetectionLayer::Entity));
     }
 }
 

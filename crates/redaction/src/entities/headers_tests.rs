@@ -1,9 +1,9 @@
 use super::*;
-use crate::in_tests::labelled;
+use crate::test_support::labelled;
 use anamnesis_text::Language;
 
 fn found(text: &str) -> Vec<(&'static str, String)> {
-    labelled(text, Language::Unknown, |context, found| Headers::builtin().find(context, found))
+    labelled(text, Language::Unknown, |context, found| FormHeaders::builtin().find(context, found))
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn a_value_ends_at_the_next_field_a_gap_a_sentence_or_a_line() {
 
 #[test]
 fn a_field_begins_a_line_a_clause_or_a_cell() {
-    let headers = Headers::builtin();
+    let headers = FormHeaders::builtin();
     let kind = |text: &str| headers.field_before(text, text.find(':').unwrap_or(0)).map(|(kind, _)| kind);
     for text in ["nombre:", "\nnombre:", "x. nombre:", "x;nombre:", "x| nombre:", "x  nombre:", "** nombre :"] {
         assert_eq!(kind(text), Some(label::PERSON), "{text}");

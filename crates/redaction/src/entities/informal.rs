@@ -1,15 +1,15 @@
-//! Names as people type and say them: in small letters behind a relative ("mi parcero brayan"), as a greeting or a parting
-//! ("hey. its lachie", "ta tegs"), called ("roger tell her"), or as the one word with a large letter in a line that has no
+//! Names as people type and say them: in lower case after a relative ("mi parcero brayan"), as a greeting or a parting
+//! ("hey. its lachie", "ta tegs"), called ("roger tell her"), or as the one word with a capital letter in a line that has no
 //! other. What no list has counts where nothing else can stand.
 
-use super::super::context::Context;
-use super::super::fast::WordList;
-use super::super::finding::{Finding, Layer};
+use super::super::document::DocumentContext;
+use super::super::finding::{DetectionLayer, PiiFinding};
 use super::super::label;
-use super::super::token::{Case, Kind, Token};
+use super::super::token::{LetterCase, TextToken, TokenKind};
+use super::super::word_tables::WordList;
 use super::cues::{RELATIONS, TITLES};
-use super::trade::words as trade;
-use super::{deeds, eponyms, lexicon, places, words};
+use super::post_filter::stop_words;
+use super::{eponyms, lexicon, person_verbs, places, words};
 use crate::deadline;
 use anamnesis_text::Language;
 
@@ -34,7 +34,7 @@ static SELVES: WordList = WordList::spaced("its it's soy im i'm am");
 static PARTINGS: WordList = WordList::spaced(
     "ta thanks thx ty tysm cheers gracias grax xo love regards saludos besos abrazo abrazos bye chau chao",
 );
-/// What somebody is asked to do: "roger tell her".
+/// What a person is asked to do: "roger tell her".
 static ASKED: WordList = WordList::spaced(
     "tell ask give show come listen stop wait put get grab bring call dile dime cuentale cuentame ven mira oye trae dale pasame deja",
 );
@@ -49,47 +49,47 @@ static MESSAGES: WordList = WordList::spaced(
 );
 
 /// Finds names by what people write around them.
-pub(crate) fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
+pub(crate) fn find(context: &DocumentContext<'_>, found: &mut Vec<PiiFinding>) {
     for at in 0..context.tokens.len() {
         deadline::check_at(at);
         let token = &context.tokens[at];
         if !token.is_word() || token.span.len() < 3 || !may_be(context, token) {
             continue;
         }
-        if is_told(context, at) {
+        if has_name_context(context, at) {
             let placed = matches!(back(context, at, 1), "en" | "in" | "from" | "desde" | "at");
             let label = if placed { label::LOCATION } else { label::PERSON };
-            found.push(Finding::new(token.span, label, "name", TOLD, Layer::Entity));
+            found.push(PiiFinding::new(token.span, label, "name", TOLD, DetectionLayer::Entity));
         }
     }
 }
 
-fn word<'a>(context: &'a Context<'_>, at: usize) -> &'a str {
+fn word<'a>(context: &'a DocumentContext<'_>, at: usize) -> &'a str {
     context.tokens.get(at).map(|token| context.lower(token)).unwrap_or_default()
 }
 
-fn back<'a>(context: &'a Context<'_>, at: usize, by: usize) -> &'a str {
+fn back<'a>(context: &'a DocumentContext<'_>, at: usize, by: usize) -> &'a str {
     at.checked_sub(by).map(|at| word(context, at)).unwrap_or_default()
 }
 
 /// A first name, or a word of no list.
-fn may_be(context: &Context<'_>, token: &Token) -> bool {
+fn may_be(context: &DocumentContext<'_>, token: &TextToken) -> bool {
     let lower = context.lower(token);
     let bare = lower.strip_suffix("'s").unwrap_or(lower);
-    lexicon::word(bare).given || is_unknown(bare) || token.case == Case::Title && !lexicon::is_ordinary(bare)
+    lexicon::word(bare).given || is_unknown(bare) || token.case == LetterCase::Title && !lexicon::is_ordinary(bare)
 }
 
-/// As [`is_unknown`], of a word with a large letter inside of a sentence: a form of a verb is not written so.
-pub(crate) fn is_unknown_large(lower: &str) -> bool {
+/// As [`is_unknown`], of a word with a capital letter inside of a sentence: a form of a verb is not written so.
+pub(crate) fn is_unknown_capitalized(lower: &str) -> bool {
     lower.len() > 2
-        && !trade::is_kin(lower)
-        && !trade::is_medicine(lower)
-        && !trade::is_thing(lower)
-        && !trade::is_abbreviation(lower)
+        && !stop_words::is_kin(lower)
+        && !stop_words::is_medicine(lower)
+        && !stop_words::is_thing(lower)
+        && !stop_words::is_abbreviation(lower)
         && !lexicon::is_ordinary(lower)
         && !lexicon::is_eponym(lower)
         && !is_learned_word(lower)
-        && !trade::opens(Language::Unknown, lower)
+        && !stop_words::opens(Language::Unknown, lower)
         && !lexicon::word(lower).is_name()
         && !places::is_place(lower)
 }
@@ -107,12 +107,12 @@ pub(crate) fn is_unknown(lower: &str) -> bool {
         && !known(lower)
         && !lower.strip_suffix('s').is_some_and(known)
         && !lower.strip_suffix("es").is_some_and(known)
-        && !trade::is_verb(lower)
-        && !trade::is_medicine(lower)
-        && !trade::is_abbreviation(lower)
-        && !trade::is_thing(lower)
-        && !trade::is_kin(lower)
-        && !trade::opens(Language::Unknown, lower)
+        && !stop_words::is_verb(lower)
+        && !stop_words::is_medicine(lower)
+        && !stop_words::is_abbreviation(lower)
+        && !stop_words::is_thing(lower)
+        && !stop_words::is_kin(lower)
+        && !stop_words::opens(Language::Unknown, lower)
         && !MESSAGES.contains(lower)
         && !lexicon::is_eponym(lower)
         && !is_mistyped(lower, known)
@@ -202,94 +202,95 @@ fn is_mistyped(lower: &str, known: impl Fn(&str) -> bool) -> bool {
         || (0..lower.len() - 1).any(|at| known(&swapped(at)))
 }
 
-fn is_told(context: &Context<'_>, at: usize) -> bool {
+fn has_name_context(context: &DocumentContext<'_>, at: usize) -> bool {
     let token = &context.tokens[at];
     let lower = word(context, at);
     let known = lexicon::word(lower);
     let sure = known.given && (known.is_strong() || words::is_everyday_name(lower)) && !lexicon::is_ordinary(lower);
-    let large = token.case == Case::Title && is_unknown_large(lower);
+    let large = token.case == LetterCase::Title && is_unknown_capitalized(lower);
     let unknown =
         large || !known.is_name() && !places::is_place(lower) && is_unknown(lower.strip_suffix("'s").unwrap_or(lower));
-    let titled = token.case == Case::Title
-        && !trade::is_medicine(lower)
-        && !trade::is_thing(lower)
+    let titled = token.case == LetterCase::Title
+        && !stop_words::is_medicine(lower)
+        && !stop_words::is_thing(lower)
         && !lexicon::is_eponym(lower);
-    if deeds::begins_sentence(context, at) {
+    if person_verbs::begins_sentence(context, at) {
         return (sure || known.given && !known.common) && (is_called(context, at) || is_subject(context, at))
             || is_answer(context, at, sure || unknown);
     }
-    is_behind_relative(context, at, sure, unknown)
+    is_after_relative(context, at, sure, unknown)
         || is_self(context, at) && (sure || unknown)
         || is_parting(context, at) && (sure || unknown)
         || is_articled(context, at, sure)
-        || token.case == Case::Title
+        || token.case == LetterCase::Title
             && (unknown || known.is_name() && !lexicon::is_ordinary(lower))
             && is_in_company(context, at)
-        || titled && is_only_large(context, at)
-        || token.case == Case::Title && unknown && is_called_behind(context, at)
+        || titled && is_only_capitalized(context, at)
+        || token.case == LetterCase::Title && unknown && is_vocative_at_end(context, at)
 }
 
 /// "mi hna cande", "hijo mayor Wilson", "her flatmate orla".
-fn is_behind_relative(context: &Context<'_>, at: usize, sure: bool, unknown: bool) -> bool {
+fn is_after_relative(context: &DocumentContext<'_>, at: usize, sure: bool, unknown: bool) -> bool {
     let between = usize::from(BETWEEN.contains(back(context, at, 1)));
     let relative = back(context, at, 1 + between);
     let near = at > between && (0..=between).all(|by| context.touches(at - 1 - by, at - by));
     let owned = OWNERS.contains(back(context, at, 2 + between)) || at < 2 + between;
-    let large = context.tokens[at].case == Case::Title;
-    let is = RELATIONS.contains(relative) && near && !eponyms::stands_for_a_thing(context, at, at);
+    let large = context.tokens[at].case == LetterCase::Title;
+    let is = RELATIONS.contains(relative) && near && !eponyms::denotes_thing(context, at, at);
     let given = large && lexicon::word(word(context, at)).given;
     is && (given
         || sure && (large || owned || between > 0)
-        || unknown && owned && (large || context.is_small_at(at)) && !is_followed_by_of(context, at))
+        || unknown && owned && (large || context.is_lowercase_at(at)) && !is_followed_by_of(context, at))
 }
 
 /// "mi mama vive": what no list has and what a noun would be of.
-fn is_followed_by_of(context: &Context<'_>, at: usize) -> bool {
+fn is_followed_by_of(context: &DocumentContext<'_>, at: usize) -> bool {
     matches!(word(context, at + 1), "de" | "del" | "of")
 }
 
-fn ends(context: &Context<'_>, at: usize) -> bool {
+fn ends(context: &DocumentContext<'_>, at: usize) -> bool {
     context
         .tokens
         .get(at + 1)
-        .is_none_or(|next| next.kind == Kind::Break || matches!(context.plain(next), "." | "," | "!" | "?" | ";"))
+        .is_none_or(|next| next.kind == TokenKind::Break || matches!(context.plain(next), "." | "," | "!" | "?" | ";"))
 }
 
-/// "hey. its lachie.", "soy yeferson,": nothing but a name answers who somebody is.
-fn is_self(context: &Context<'_>, at: usize) -> bool {
+/// "hey. its lachie.", "soy yeferson,": nothing but a name answers who a person is.
+fn is_self(context: &DocumentContext<'_>, at: usize) -> bool {
     let greeted = |by: usize| {
         let word = back(context, at, by);
         word.is_empty()
             || matches!(word, "." | "," | "!" | "hi" | "hey" | "hola" | "hello" | "yo" | "y")
-            || at >= by && context.tokens[at - by].kind == Kind::Break
+            || at >= by && context.tokens[at - by].kind == TokenKind::Break
     };
     SELVES.contains(back(context, at, 1)) && ends(context, at) && greeted(2)
 }
 
 /// "ok. ta tegs": the last word of a line.
-fn is_parting(context: &Context<'_>, at: usize) -> bool {
-    let last = context.tokens.get(at + 1).is_none_or(|next| next.kind == Kind::Break)
-        || context.tokens.get(at + 2).is_none_or(|next| next.kind == Kind::Break) && ends(context, at);
+fn is_parting(context: &DocumentContext<'_>, at: usize) -> bool {
+    let last = context.tokens.get(at + 1).is_none_or(|next| next.kind == TokenKind::Break)
+        || context.tokens.get(at + 2).is_none_or(|next| next.kind == TokenKind::Break) && ends(context, at);
     let comma = usize::from(back(context, at, 1) == ",");
     last && PARTINGS.contains(back(context, at, 1 + comma))
 }
 
 /// "roger tell her", "Roger, listen".
-fn is_called(context: &Context<'_>, at: usize) -> bool {
+fn is_called(context: &DocumentContext<'_>, at: usize) -> bool {
     let comma = usize::from(word(context, at + 1) == ",");
     ASKED.contains(word(context, at + 1 + comma)) && !matches!(word(context, at + 2 + comma), "of" | "de")
 }
 
 /// "Amaya, she 6 now", "wilson, he is".
-fn is_subject(context: &Context<'_>, at: usize) -> bool {
+fn is_subject(context: &DocumentContext<'_>, at: usize) -> bool {
     word(context, at + 1) == ","
         && matches!(word(context, at + 2), "she" | "he" | "ella" | "el" | "shes" | "hes" | "she's" | "he's")
 }
 
-/// "Who's with you? Tish.": one word, or one and a full stop, behind a question for somebody.
-fn is_answer(context: &Context<'_>, at: usize, named: bool) -> bool {
+/// "Who's with you? Tish.": one word, or one and a full stop, after a question for a person.
+fn is_answer(context: &DocumentContext<'_>, at: usize, named: bool) -> bool {
     const FAR: usize = 14;
-    let alone = context.tokens.get(at + 1).is_none_or(|next| next.kind == Kind::Break || context.plain(next) == ".");
+    let alone =
+        context.tokens.get(at + 1).is_none_or(|next| next.kind == TokenKind::Break || context.plain(next) == ".");
     let before = at.saturating_sub(FAR)..at;
     let asked = before.clone().any(|at| {
         matches!(
@@ -301,11 +302,12 @@ fn is_answer(context: &Context<'_>, at: usize, named: bool) -> bool {
     named && alone && asked && mark
 }
 
-/// "no podía salir de la cama, Lires.": a word of no list behind a comma, the last one of a long sentence.
-fn is_called_behind(context: &Context<'_>, at: usize) -> bool {
+/// "no podía salir de la cama, Lires.": a word of no list after a comma, the last one of a long sentence.
+fn is_vocative_at_end(context: &DocumentContext<'_>, at: usize) -> bool {
     const LONG: usize = 5;
     let from = at.saturating_sub(LONG + 2);
-    let words = context.tokens[from..at].iter().filter(|token| token.is_word() && token.case == Case::Lower).count();
+    let words =
+        context.tokens[from..at].iter().filter(|token| token.is_word() && token.case == LetterCase::Lower).count();
     back(context, at, 1) == ","
         && words >= LONG
         && !TITLES.contains(word(context, at))
@@ -313,58 +315,59 @@ fn is_called_behind(context: &Context<'_>, at: usize) -> bool {
 }
 
 /// "el Brian y esos", "con la ingrid": an article before a first name.
-fn is_articled(context: &Context<'_>, at: usize, sure: bool) -> bool {
+fn is_articled(context: &DocumentContext<'_>, at: usize, sure: bool) -> bool {
     let token = &context.tokens[at];
-    let noun = context.tokens.get(at + 1).is_some_and(|next| next.case == Case::Title);
+    let noun = context.tokens.get(at + 1).is_some_and(|next| next.case == LetterCase::Title);
     let ordinary =
         lexicon::is_ordinary_in(Language::Spanish, word(context, at)) || lexicon::word(word(context, at)).common;
     sure && context.language == Language::Spanish
-        && !(ordinary && token.case == Case::Lower)
+        && !(ordinary && token.case == LetterCase::Lower)
         && matches!(back(context, at, 1), "el" | "la")
         && !matches!(back(context, at, 2), "de" | "en" | "a")
-        && (token.case == Case::Title || context.is_small_at(at) && words::is_everyday_name(word(context, at)))
+        && (token.case == LetterCase::Title
+            || context.is_lowercase_at(at) && words::is_everyday_name(word(context, at)))
         && !matches!(word(context, at), "rosario" | "curro" | "pilar" | "cruz" | "paz")
         && !noun
         && !lexicon::is_eponym(word(context, at))
 }
 
-/// "con el Tano", "moved in w Tish": in a line of small letters.
-fn is_in_company(context: &Context<'_>, at: usize) -> bool {
+/// "con el Tano", "moved in w Tish": in a line of lower-case letters.
+fn is_in_company(context: &DocumentContext<'_>, at: usize) -> bool {
     let article = usize::from(matches!(back(context, at, 1), "el" | "la"));
     matches!(back(context, at, 1 + article), "con" | "w" | "with" | "d" | "x")
-        && context.is_small_at(at)
-        && !trade::is_form(word(context, at + 1))
+        && context.is_lowercase_at(at)
+        && !stop_words::is_form(word(context, at + 1))
 }
 
-/// The one large word inside of a sentence of a text that has no other: nobody types it so without a reason.
-fn is_only_large(context: &Context<'_>, at: usize) -> bool {
+/// The one large word inside of a sentence of a text that has no other: no one types it so without a reason.
+fn is_only_capitalized(context: &DocumentContext<'_>, at: usize) -> bool {
     let inside = at.checked_sub(1).is_some_and(|before| {
         let before = &context.tokens[before];
-        before.case == Case::Lower || context.plain(before) == ","
+        before.case == LetterCase::Lower || context.plain(before) == ","
     });
     !is_of_a_people(word(context, at))
-        && context.is_small_at(at)
+        && context.is_lowercase_at(at)
         && is_personal(context, at)
         && !places::is_country(word(context, at))
         && inside
         && !lexicon::is_ordinary(word(context, at))
-        && !eponyms::stands_for_a_thing(context, at, at)
-        && !trade::is_form(word(context, at + 1))
+        && !eponyms::denotes_thing(context, at, at)
+        && !stop_words::is_form(word(context, at + 1))
 }
 
-/// Somebody speaks of oneself on the line or to somebody: notes do not.
-fn is_personal(context: &Context<'_>, at: usize) -> bool {
+/// A person speaks of oneself on the line or to a person: notes do not.
+fn is_personal(context: &DocumentContext<'_>, at: usize) -> bool {
     const AROUND: usize = 30;
     static WORDS: WordList = WordList::spaced(
         "i i'm im i've ive my me mine myself we us our you your u ur yo mi mis me conmigo nos nosotros tu te ti vos contigo usted ustedes",
     );
-    let free = |token: &&Token| token.kind != Kind::Break;
+    let free = |token: &&TextToken| token.kind != TokenKind::Break;
     let before = context.tokens[..at].iter().rev().take(AROUND).take_while(free);
-    let behind = context.tokens[at + 1..].iter().take(AROUND).take_while(free);
-    before.chain(behind).any(|token| WORDS.contains(context.lower(token)))
+    let after = context.tokens[at + 1..].iter().take(AROUND).take_while(free);
+    before.chain(after).any(|token| WORDS.contains(context.lower(token)))
 }
 
-/// "my Ecuadorian cédula": what somebody or something of a country is called.
+/// "my Ecuadorian cédula": what a person or something of a country is called.
 fn is_of_a_people(lower: &str) -> bool {
     lower.len() > 5 && ["ian", "uan", "lan", "yan", "ese", "ish"].iter().any(|ending| lower.ends_with(ending))
 }

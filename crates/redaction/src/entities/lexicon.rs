@@ -2,21 +2,21 @@
 
 use std::sync::LazyLock;
 
-use super::super::fast::{WordMap, WordSet};
+use super::super::word_tables::{WordMap, WordSet};
 use super::cue_lists::FUNCTION;
 use super::words;
 use anamnesis_text::Language;
 
 /// What a word may be.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Word {
+pub(crate) struct LexiconEntry {
     pub(crate) given: bool,
     pub(crate) surname: bool,
     /// An everyday or clinical word, or the name of a disease, test or device.
     pub(crate) common: bool,
 }
 
-impl Word {
+impl LexiconEntry {
     pub(crate) fn is_name(self) -> bool {
         self.given || self.surname
     }
@@ -27,8 +27,8 @@ impl Word {
     }
 }
 
-static WORDS: LazyLock<WordMap<Word>> = LazyLock::new(|| {
-    let mut all: WordMap<Word> = WordMap::default();
+static WORDS: LazyLock<WordMap<LexiconEntry>> = LazyLock::new(|| {
+    let mut all: WordMap<LexiconEntry> = WordMap::default();
     for name in list(include_str!("../data/given_names.txt")) {
         all.entry(name).or_default().given = true;
     }
@@ -49,11 +49,11 @@ fn list(text: &'static str) -> impl Iterator<Item = &'static str> {
 }
 
 /// What a folded, lower-case word may be.
-pub(crate) fn word(lower: &str) -> Word {
+pub(crate) fn word(lower: &str) -> LexiconEntry {
     match WORDS.get(lower) {
         Some(word) => *word,
         None if lower.contains('\'') && !lower.ends_with('\'') => word(&lower.replace('\'', "")),
-        None => Word { common: words::is_common(lower) || EPONYMS.contains(lower), ..Word::default() },
+        None => LexiconEntry { common: words::is_common(lower) || EPONYMS.contains(lower), ..LexiconEntry::default() },
     }
 }
 
@@ -65,7 +65,7 @@ pub(crate) fn is_name(lower: &str) -> bool {
     }
 }
 
-/// Words that texts write small and that name nobody: an ordinary word is no sign of a person, a place or a house.
+/// Words that texts write small and that name no person: an ordinary word is no sign of a person, a place or a house.
 static VOCABULARY: LazyLock<WordSet> = LazyLock::new(|| {
     list(include_str!("../data/vocabulary.txt")).chain(list(include_str!("../data/words.en.txt"))).collect()
 });
@@ -104,7 +104,7 @@ pub(crate) fn is_ordinary_in(language: Language, lower: &str) -> bool {
     is_ordinary(lower) || language == Language::Spanish && SPANISH.contains(lower)
 }
 
-/// An ordinary word that is no verb of what somebody says or does: those end as verbs do, or are listed.
+/// An ordinary word that is no verb of what a person says or does: those end as verbs do, or are listed.
 pub(crate) fn is_noun(word: &str) -> bool {
     const OTHERS: [&str; 12] =
         ["with", "without", "after", "before", "from", "felt", "had", "said", "went", "made", "in", "on"];
@@ -126,7 +126,7 @@ pub(crate) fn ends_as_surname(lower: &str) -> bool {
 }
 
 /// Every listed word with what it may be.
-pub(crate) fn all() -> impl Iterator<Item = (&'static str, Word)> {
+pub(crate) fn all() -> impl Iterator<Item = (&'static str, LexiconEntry)> {
     WORDS.iter().map(|(name, word)| (*name, *word))
 }
 

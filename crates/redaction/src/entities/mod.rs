@@ -3,55 +3,55 @@
 
 mod addresses;
 mod ages;
-mod called;
+pub(crate) mod allowlist;
 mod cue_lists;
 pub(super) mod cues;
 mod dates;
-pub(super) mod deeds;
 mod demographics;
 mod eponym_lists;
 pub(super) mod eponyms;
-pub(super) mod gates;
 pub mod gazetteer;
 mod headers;
 mod informal;
 pub mod lexicon;
-mod lower_case;
-mod named_houses;
+mod name_context;
+mod named_organisations;
 pub(super) mod organisation_lists;
 mod organisations;
+pub(super) mod person_verbs;
 mod persons;
 mod place_lists;
 mod places;
+pub(super) mod post_filter;
+pub(super) mod prefilter;
 pub(super) mod propagate;
-mod said_days;
-pub(crate) mod set_phrases;
-mod spoken_of;
+mod spoken_dates;
 mod towns;
-pub(super) mod trade;
-pub mod traits;
+mod uncased_names;
 mod vicinity;
+mod vocatives;
+pub mod word_classes;
 pub(crate) mod words;
 
 pub(super) use dates::{FIGURES, ROUND_THE_CLOCK};
 pub use place_lists::is_country_name as is_country;
 
-use super::context::Context;
-use super::finding::Finding;
+use super::document::DocumentContext;
+use super::finding::PiiFinding;
 use crate::deadline;
 
 /// The compiled recognisers of this layer.
 pub(crate) struct Entities {
-    places: places::Places,
-    headers: headers::Headers,
+    places: places::PlaceRecogniser,
+    headers: headers::FormHeaders,
 }
 
 impl Entities {
     pub(crate) fn builtin() -> Self {
-        Self { places: places::Places::builtin(), headers: headers::Headers::builtin() }
+        Self { places: places::PlaceRecogniser::builtin(), headers: headers::FormHeaders::builtin() }
     }
 
-    pub(crate) fn find(&self, context: &Context<'_>, found: &mut Vec<Finding>) {
+    pub(crate) fn find(&self, context: &DocumentContext<'_>, found: &mut Vec<PiiFinding>) {
         self.headers.find(context, found);
         deadline::check();
         dates::find(context, found);
@@ -68,11 +68,11 @@ impl Entities {
         deadline::check();
         informal::find(context, found);
         deadline::check();
-        called::find(context, found);
+        vocatives::find(context, found);
         deadline::check();
         towns::find(context, found);
         deadline::check();
-        named_houses::find(context, found);
+        named_organisations::find(context, found);
         deadline::check();
         vicinity::find(context, found);
         deadline::check();

@@ -1,6 +1,6 @@
 //! Words that tell an organisation, and words that name none.
 
-use super::super::fast::WordList;
+use super::super::word_tables::WordList;
 
 /// Spanish: the telling word comes first.
 pub(crate) static FIRST: WordList = WordList::new(&[
@@ -101,7 +101,7 @@ pub(crate) static LAST: WordList = WordList::new(&[
     "cannery",
 ]);
 
-/// Words that alone behind a telling one name nothing: "Hospital General", "Clinic Note", "Hospital Course".
+/// Words that alone after a telling one name nothing: "Hospital General", "Clinic Note", "Hospital Course".
 pub(crate) static GENERIC: WordList = WordList::new(&[
     "course",
     "note",
@@ -163,7 +163,7 @@ pub(crate) static GENERIC: WordList = WordList::new(&[
     "dia",
 ]);
 
-/// Words of trades and houses that also are ordinary ones: "Knee Surgery" is none, "Larkhill Surgery" is one.
+/// Words of trades and organisations that also are ordinary ones: "Knee Surgery" is none, "Larkhill Surgery" is one.
 pub(crate) static TRADES: WordList = WordList::new(&[
     "shelter",
     "freight",
@@ -223,14 +223,14 @@ pub(crate) static TRADES: WordList = WordList::new(&[
     "shipyard",
 ]);
 
-/// Specialties: "Piedmont Endoscopy" is a house, "Pediatric Cardiology" is none.
+/// Specialties: "Piedmont Endoscopy" is an organisation, "Pediatric Cardiology" is none.
 pub(crate) static SPECIALTIES: WordList = WordList::spaced(
     "medicine respiratory endoscopy cardiology dermatology pediatrics paediatrics oncology radiology urology neurology psychiatry \
      gastroenterology dentistry optometry physiotherapy counseling wellness nephrology gynecology obstetrics rheumatology \
      endocrinology ophthalmology podiatry orthodontics audiology psychology behavioral",
 );
 
-/// Houses that everybody calls by their initials.
+/// Organisations that everybody calls by their initials.
 pub(crate) static INITIALS: WordList = WordList::spaced(
     "ucsf ucla ucsd upmc mgh bwh bidmc mskcc ohsu uclh wakemed usc nyu unm lsu ucsb ucsc unlv unr vcu uab utmb uthealth utsw \
      umass uconn suny cuny fiu ucf fsu ksu osu psu unc uncc wvu uic wsu byu tamu utep utsa smu asu sdsu sfsu ucd \

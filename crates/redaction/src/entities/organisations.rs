@@ -4,11 +4,11 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::super::context::Context;
-use super::super::fast::{WordList, WordSet};
-use super::super::finding::{Finding, Layer};
+use super::super::document::DocumentContext;
+use super::super::finding::{DetectionLayer, PiiFinding};
 use super::super::label;
-use super::super::token::Case;
+use super::super::token::LetterCase;
+use super::super::word_tables::{WordList, WordSet};
 use super::cues::TITLES;
 use super::lexicon;
 use super::organisation_lists::{CHAINS, FIRST, GENERIC, INITIALS, LAST, SPECIALTIES, TRADES};
@@ -45,14 +45,14 @@ static TELLING: LazyLock<WordSet> = LazyLock::new(|| {
 const CAMPS: [&str; 3] = ["camp", "fort", "mount"];
 
 /// Finds organisations.
-pub(crate) fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
+pub(crate) fn find(context: &DocumentContext<'_>, found: &mut Vec<PiiFinding>) {
     for hit in SERVICE.find_iter(&context.view.plain) {
-        found.push(Finding::new(
+        found.push(PiiFinding::new(
             Span::new(hit.start(), hit.end()),
             label::ORGANIZATION,
             "organisation",
             0.75,
-            Layer::Entity,
+            DetectionLayer::Entity,
         ));
     }
     for at in 0..context.tokens.len() {
@@ -70,10 +70,13 @@ pub(crate) fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
         {
             push(context, at, last, found);
         }
-        if CHAINS.contains(lower) && (context.no_case() || token.case != Case::Lower) && !is_behind_title(context, at) {
+        if CHAINS.contains(lower)
+            && (context.no_case() || token.case != LetterCase::Lower)
+            && !is_after_title(context, at)
+        {
             push(context, at, at, found);
         }
-        if token.case == Case::Upper && INITIALS.contains(lower) && !context.no_case() {
+        if token.case == LetterCase::Upper && INITIALS.contains(lower) && !context.no_case() {
             push(context, at, at, found);
         }
         if is_camp(context, at) {
@@ -88,19 +91,23 @@ pub(crate) fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
     }
 }
 
-/// "Diagnóstico clínico de Parkinson", "sospecha clínica de Crohn": behind a noun, in small letters, it says of what kind.
-fn is_adjective(context: &Context<'_>, at: usize) -> bool {
+/// "Diagnóstico clínico de Parkinson", "sospecha clínica de Crohn": after a noun, in lower case, it says of what kind.
+fn is_adjective(context: &DocumentContext<'_>, at: usize) -> bool {
     let adjective = matches!(context.lower(&context.tokens[at]), "clinico" | "clinica");
     let Some(before) = at.checked_sub(1).map(|before| &context.tokens[before]) else { return false };
     let article =
         ["la", "una", "el", "un", "esta", "su", "mi", "en", "de", "a", "hospital"].contains(&context.lower(before));
-    adjective && context.tokens[at].case == Case::Lower && before.is_word() && !article && context.touches(at - 1, at)
+    adjective
+        && context.tokens[at].case == LetterCase::Lower
+        && before.is_word()
+        && !article
+        && context.touches(at - 1, at)
 }
 
 /// "Camp Evergreen", "Fort Drum" inside of a sentence.
-fn is_camp(context: &Context<'_>, at: usize) -> bool {
-    let title = |at: usize| context.tokens.get(at).is_some_and(|token| token.case == Case::Title);
-    let inside = at.checked_sub(1).is_some_and(|before| context.tokens[before].case == Case::Lower);
+fn is_camp(context: &DocumentContext<'_>, at: usize) -> bool {
+    let title = |at: usize| context.tokens.get(at).is_some_and(|token| token.case == LetterCase::Title);
+    let inside = at.checked_sub(1).is_some_and(|before| context.tokens[before].case == LetterCase::Lower);
     CAMPS.contains(&context.lower(&context.tokens[at]))
         && inside
         && title(at)
@@ -109,22 +116,22 @@ fn is_camp(context: &Context<'_>, at: usize) -> bool {
 }
 
 /// "Dr. Google".
-fn is_behind_title(context: &Context<'_>, at: usize) -> bool {
+fn is_after_title(context: &DocumentContext<'_>, at: usize) -> bool {
     at.checked_sub(1).is_some_and(|before| {
         let before = context.lower(&context.tokens[before]);
         TITLES.contains(before) || before == "."
     })
 }
 
-fn starts_with_two(context: &Context<'_>, at: usize) -> bool {
+fn starts_with_two(context: &DocumentContext<'_>, at: usize) -> bool {
     let lower = context.lower(&context.tokens[at]);
     let next = context.tokens.get(at + 1).map(|token| context.lower(token)).unwrap_or_default();
-    FIRST_TWO.contains(&(lower, next)) && (context.tokens[at].is_large() || context.no_case())
+    FIRST_TWO.contains(&(lower, next)) && (context.tokens[at].is_capitalized() || context.no_case())
 }
 
-/// Capitalised words, particles and numbers behind a telling word; the last of them that is capitalised.
-fn forward(context: &Context<'_>, at: usize) -> Option<usize> {
-    let large = context.tokens[at].is_large();
+/// Capitalised words, particles and numbers after a telling word; the last of them that is capitalised.
+fn forward(context: &DocumentContext<'_>, at: usize) -> Option<usize> {
+    let large = context.tokens[at].is_capitalized();
     if !large && context.no_case() {
         return spoken(context, at);
     }
@@ -139,7 +146,7 @@ fn forward(context: &Context<'_>, at: usize) -> Option<usize> {
         if look > at + 1 && super::cues::is_field(lower) {
             break;
         }
-        if token.is_large() {
+        if token.is_capitalized() {
             let generic = GENERIC.contains(lower);
             names += usize::from(!generic);
             // "hospital General": a small telling word needs a name, not an adjective.
@@ -151,7 +158,7 @@ fn forward(context: &Context<'_>, at: usize) -> Option<usize> {
             )
         {
         } else if matches!(lower, "\"" | "'" | "-")
-            || token.kind == super::super::token::Kind::Number && lower.len() <= 2
+            || token.kind == super::super::token::TokenKind::Number && lower.len() <= 2
         {
             if matches!(lower, "\"" | "'") && last == Some(look - 1) && names > 0 && !gap.contains(' ') {
                 last = Some(look);
@@ -181,17 +188,17 @@ fn forward(context: &Context<'_>, at: usize) -> Option<usize> {
     (names > 0 && (large || names > 1 || lexicon_name(context, at + 1, last))).then_some(last)
 }
 
-fn lexicon_name(context: &Context<'_>, first: usize, last: usize) -> bool {
+fn lexicon_name(context: &DocumentContext<'_>, first: usize, last: usize) -> bool {
     (first..=last).any(|at| {
         let lower = context.lower(&context.tokens[at]);
         lexicon::word(lower).is_name()
             || super::places::is_place(lower)
-            || context.tokens[at].is_large() && !lexicon::word(lower).common
+            || context.tokens[at].is_capitalized() && !lexicon::word(lower).common
     })
 }
 
-/// "el hospital gregorio maranon": names behind a telling word in a text without capitals.
-fn spoken(context: &Context<'_>, at: usize) -> Option<usize> {
+/// "el hospital gregorio maranon": names after a telling word in a text without capitals.
+fn spoken(context: &DocumentContext<'_>, at: usize) -> Option<usize> {
     if !matches!(context.lower(&context.tokens[at]), "hospital" | "clinica" | "colegio" | "universidad" | "instituto") {
         return None;
     }
@@ -212,8 +219,8 @@ fn spoken(context: &Context<'_>, at: usize) -> Option<usize> {
 }
 
 /// Capitalised words before a telling one.
-fn backward(context: &Context<'_>, at: usize) -> Option<usize> {
-    if !context.tokens[at].is_large() {
+fn backward(context: &DocumentContext<'_>, at: usize) -> Option<usize> {
+    if !context.tokens[at].is_capitalized() {
         return None;
     }
     let (mut first, mut names) = (at, 0);
@@ -224,7 +231,7 @@ fn backward(context: &Context<'_>, at: usize) -> Option<usize> {
         if gap.len() > 2 || gap.contains('\n') {
             break;
         }
-        if token.is_large()
+        if token.is_capitalized()
             && !matches!(
                 lower,
                 "the"
@@ -278,30 +285,30 @@ fn backward(context: &Context<'_>, at: usize) -> Option<usize> {
             | "dental"
     );
     if TRADES.contains(context.lower(&context.tokens[at])) {
-        return (context.tokens[at].case == Case::Title && is_trade_name(context, first, at)).then_some(first);
+        return (context.tokens[at].case == LetterCase::Title && is_trade_name(context, first, at)).then_some(first);
     }
     if SPECIALTIES.contains(context.lower(&context.tokens[at])) {
-        return (context.tokens[at].case == Case::Title && has_own_word(context, first, at)).then_some(first);
+        return (context.tokens[at].case == LetterCase::Title && has_own_word(context, first, at)).then_some(first);
     }
     // Headings are written large: "REVIEW OF SYSTEMS".
-    if weak && (first..=at).all(|look| context.tokens[look].case != Case::Title) {
+    if weak && (first..=at).all(|look| context.tokens[look].case != LetterCase::Title) {
         return None;
     }
     (names > usize::from(weak && !tells(context, first, at))).then_some(first)
 }
 
-/// A word that is no ordinary one, or two words of a name with a large letter inside of a sentence.
-fn is_trade_name(context: &Context<'_>, first: usize, at: usize) -> bool {
-    let inside = first.checked_sub(1).is_some_and(|before| context.tokens[before].case == Case::Lower);
+/// A word that is no ordinary one, or two words of a name with a capital letter inside of a sentence.
+fn is_trade_name(context: &DocumentContext<'_>, first: usize, at: usize) -> bool {
+    let inside = first.checked_sub(1).is_some_and(|before| context.tokens[before].case == LetterCase::Lower);
     has_own_word(context, first, at) || inside && at - first >= 2
 }
 
 /// A name, a place or a word that is no ordinary one.
-fn has_own_word(context: &Context<'_>, first: usize, at: usize) -> bool {
+fn has_own_word(context: &DocumentContext<'_>, first: usize, at: usize) -> bool {
     let own = |look: usize| {
         let lower = context.lower(&context.tokens[look]);
         let known = lexicon::word(lower).is_name() || super::places::is_place(lower);
-        context.tokens[look].case == Case::Title && (known || !lexicon::is_ordinary(lower)) && lower.len() > 2
+        context.tokens[look].case == LetterCase::Title && (known || !lexicon::is_ordinary(lower)) && lower.len() > 2
     };
     (first..at).any(own) && !lexicon::is_eponym(context.lower(&context.tokens[first]))
 }
@@ -311,7 +318,7 @@ fn tells_last(lower: &str) -> bool {
 }
 
 /// A weak telling word counts with a name, a place or a suffix among the words before it.
-fn tells(context: &Context<'_>, first: usize, at: usize) -> bool {
+fn tells(context: &DocumentContext<'_>, first: usize, at: usize) -> bool {
     (first..at).any(|look| {
         let lower = context.lower(&context.tokens[look]);
         let word = lexicon::word(lower);
@@ -322,7 +329,7 @@ fn tells(context: &Context<'_>, first: usize, at: usize) -> bool {
     })
 }
 
-fn push(context: &Context<'_>, first: usize, last: usize, found: &mut Vec<Finding>) {
+fn push(context: &DocumentContext<'_>, first: usize, last: usize, found: &mut Vec<PiiFinding>) {
     let span = Span::new(context.tokens[first].span.start, context.tokens[last].span.end);
-    found.push(Finding::new(span, label::ORGANIZATION, "organisation", 0.75, Layer::Entity));
+    found.push(PiiFinding::new(span, label::ORGANIZATION, "organisation", 0.75, DetectionLayer::Entity));
 }

@@ -1,13 +1,13 @@
-//! Names of people: runs of capitalised words that the lists know, and whatever stands behind a title or a cue.
+//! Names of people: runs of capitalised words that the lists know, and whatever stands after a title or a cue.
 
-use super::super::context::Context;
-use super::super::finding::{Finding, Layer};
+use super::super::document::DocumentContext;
+use super::super::finding::{DetectionLayer, PiiFinding};
 use super::super::label;
-use super::super::token::{Case, Kind};
-use super::cues::{PARTICLES, RELATIONS, TITLES, Trigger, is_field, is_function, trigger};
-use super::lower_case::{is_addressed, lower_run};
+use super::super::token::{LetterCase, TokenKind};
+use super::cues::{NameTrigger, PARTICLES, RELATIONS, TITLES, is_field, is_function, trigger};
+use super::uncased_names::{is_addressed, lower_run};
 use super::words::near;
-use super::{deeds, eponyms, lexicon, words};
+use super::{eponyms, lexicon, person_verbs, words};
 use crate::deadline;
 use anamnesis_text::{Language, Span};
 
@@ -17,12 +17,12 @@ const LONGEST: usize = 9;
 const ABBREVIATION: usize = 4;
 
 /// Finds names of people.
-pub(crate) fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
+pub(crate) fn find(context: &DocumentContext<'_>, found: &mut Vec<PiiFinding>) {
     let mut at = 0;
     while at < context.tokens.len() {
         deadline::check_at(at);
         if let Some(span) = inverted(context, at) {
-            found.push(Finding::new(span, label::PERSON, "name_inverted", 0.8, Layer::Entity));
+            found.push(PiiFinding::new(span, label::PERSON, "name_inverted", 0.8, DetectionLayer::Entity));
         }
         if !may_begin(context, at) {
             at += 1;
@@ -32,7 +32,7 @@ pub(crate) fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
         match run_from(context, at, trigger) {
             Some((last, score)) => {
                 let span = Span::new(context.tokens[at].span.start, context.tokens[last].span.end);
-                found.push(Finding::new(span, label::PERSON, "name", score, Layer::Entity));
+                found.push(PiiFinding::new(span, label::PERSON, "name", score, DetectionLayer::Entity));
                 at = last + 1;
             }
             None => at += 1,
@@ -42,9 +42,9 @@ pub(crate) fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
 
 /// "SMITHERS, DOROTHEA", "Rutherford, Imogen": two large words about a comma, the second a first name, the first a surname
 /// or a word that no list has.
-fn inverted(context: &Context<'_>, at: usize) -> Option<Span> {
+fn inverted(context: &DocumentContext<'_>, at: usize) -> Option<Span> {
     let [last, comma, first] = context.tokens.get(at..at + 3)? else { return None };
-    let large = last.is_large() && first.is_large() && last.case == first.case && !context.no_case();
+    let large = last.is_capitalized() && first.is_capitalized() && last.case == first.case && !context.no_case();
     if !large || context.plain(comma) != "," || last.span.len() < 3 || first.span.len() < 3 {
         return None;
     }
@@ -58,55 +58,59 @@ fn inverted(context: &Context<'_>, at: usize) -> Option<Span> {
     (named && fits && !is_greeting && !is_field(family)).then(|| Span::new(last.span.start, first.span.end))
 }
 
-/// A word with a large letter, or one that the lists know as a name.
-fn may_begin(context: &Context<'_>, at: usize) -> bool {
+/// A word with a capital letter, or one that the lists know as a name.
+fn may_begin(context: &DocumentContext<'_>, at: usize) -> bool {
     let token = &context.tokens[at];
-    token.is_word() && (token.is_large() || lexicon::is_name(context.lower(token)) || is_addressed(context, at))
+    token.is_word() && (token.is_capitalized() || lexicon::is_name(context.lower(token)) || is_addressed(context, at))
 }
 
 /// The name that starts at a token: its last token and score.
-fn run_from(context: &Context<'_>, at: usize, trigger: Trigger) -> Option<(usize, f64)> {
+fn run_from(context: &DocumentContext<'_>, at: usize, trigger: NameTrigger) -> Option<(usize, f64)> {
     let first = &context.tokens[at];
-    if first.kind != Kind::Word {
+    if first.kind != TokenKind::Word {
         return None;
     }
-    if !first.is_large() {
+    if !first.is_capitalized() {
         return lower_run(context, at, trigger);
     }
-    let titled = context.tokens.get(at + 1).is_some_and(|next| next.is_large() || context.plain(next) == ".");
-    if TITLES.contains(context.lower(first)) && titled && trigger == Trigger::None {
+    let titled = context.tokens.get(at + 1).is_some_and(|next| next.is_capitalized() || context.plain(next) == ".");
+    if TITLES.contains(context.lower(first)) && titled && trigger == NameTrigger::None {
         return None;
     }
-    let (mut last, mut tally) = (at, Tally { english: context.language == Language::English, ..Tally::default() });
+    let (mut last, mut tally) =
+        (at, NameTally { english: context.language == Language::English, ..NameTally::default() });
     let mut look = at;
     while look < context.tokens.len() && look < at + LONGEST {
         match step(context, at, look, trigger, &mut tally) {
-            Step::Take => last = look,
-            Step::Skip => {}
-            Step::Stop => break,
+            NameStep::Take => last = look,
+            NameStep::Skip => {}
+            NameStep::Stop => break,
         }
         look += 1;
     }
-    tally.acts = last == at && first.is_large() && deeds::acts(context, last);
-    tally.titled = is_behind_title(context, at);
-    let score = tally.judge(trigger)?;
+    tally.acts = last == at && first.is_capitalized() && person_verbs::acts(context, last);
+    tally.titled = is_after_title(context, at);
+    let score = tally.score(trigger)?;
     // A lone word in capitals is an abbreviation before it is a name: "ADA", "CEA", "baby ASA".
     let unlisted = tally.given + tally.surnames + tally.weak == 0 && first.span.len() <= ABBREVIATION;
-    if last == at && first.case == Case::Upper && (trigger == Trigger::None || trigger != Trigger::Strong && unlisted) {
+    if last == at
+        && first.case == LetterCase::Upper
+        && (trigger == NameTrigger::None || trigger != NameTrigger::Strong && unlisted)
+    {
         return None;
     }
     // "Hoyer lift": a surname alone, and the noun that it belongs to.
     let given = lexicon::word(context.lower(first));
     let doubtful = tally.given == 0 || given.surname && !words::is_everyday_name(context.lower(first));
-    if trigger == Trigger::None && doubtful && deeds::leads_a_noun(context, at, last) {
+    if trigger == NameTrigger::None && doubtful && person_verbs::leads_a_noun(context, at, last) {
         return None;
     }
-    let thing = trigger != Trigger::Strong
-        && (eponyms::stands_for_a_thing(context, at, last) || eponyms::is_hyphenated(context, at, last + 1));
+    let thing = trigger != NameTrigger::Strong
+        && (eponyms::denotes_thing(context, at, last) || eponyms::is_hyphenated(context, at, last + 1));
     (!thing && !is_heading(context, last)).then_some((last, score))
 }
 
-pub(crate) enum Step {
+pub(crate) enum NameStep {
     Take,
     /// Particles and hyphens: part of the name only when something follows.
     Skip,
@@ -115,7 +119,7 @@ pub(crate) enum Step {
 
 /// What a run is made of.
 #[derive(Default)]
-struct Tally {
+struct NameTally {
     given: usize,
     surnames: usize,
     /// Names that are also everyday words.
@@ -123,22 +127,22 @@ struct Tally {
     weak_given_first: bool,
     unknown: usize,
     initials: usize,
-    /// English texts name things after people with a noun behind the name: a lone surname is a person.
+    /// English texts name things after people with a noun after the name: a lone surname is a person.
     english: bool,
-    /// What stands behind is what only people do.
+    /// What stands after is what only people do.
     acts: bool,
     /// "Dr", "Mrs" before it: one letter is enough.
     titled: bool,
 }
 
-impl Tally {
-    fn judge(&self, trigger: Trigger) -> Option<f64> {
+impl NameTally {
+    fn score(&self, trigger: NameTrigger) -> Option<f64> {
         let names = self.given + self.surnames;
         let all = names + self.weak + self.unknown;
         let score = match trigger {
-            Trigger::Strong if all > 0 || self.initials > 0 && self.titled => 0.95,
-            Trigger::Weak if names > 0 || self.weak_given_first => 0.85,
-            Trigger::Relation if names > 0 || self.weak_given_first || self.unknown > 0 => 0.85,
+            NameTrigger::Strong if all > 0 || self.initials > 0 && self.titled => 0.95,
+            NameTrigger::Weak if names > 0 || self.weak_given_first => 0.85,
+            NameTrigger::Relation if names > 0 || self.weak_given_first || self.unknown > 0 => 0.85,
             _ if self.acts && (self.weak_given_first || self.unknown > 0) => 0.75,
             _ if self.given > 0 && all > 1 => 0.9,
             _ if self.given > 0 => 0.75,
@@ -152,17 +156,23 @@ impl Tally {
     }
 }
 
-fn step(context: &Context<'_>, start: usize, at: usize, trigger: Trigger, tally: &mut Tally) -> Step {
+fn step(
+    context: &DocumentContext<'_>,
+    start: usize,
+    at: usize,
+    trigger: NameTrigger,
+    tally: &mut NameTally,
+) -> NameStep {
     let token = &context.tokens[at];
     let lower = context.lower(token);
-    if token.kind == Kind::Sign {
+    if token.kind == TokenKind::Sign {
         let inside =
             at > start && matches!(lower, "-" | "'" | "ª" | "º") || lower == "." && is_initial(context, at - 1);
         let tight = context.tokens[at - 1].span.end == token.span.start;
-        return if inside && tight { Step::Skip } else { Step::Stop };
+        return if inside && tight { NameStep::Skip } else { NameStep::Stop };
     }
-    if token.kind != Kind::Word || at > start && !near(context, at) {
-        return Step::Stop;
+    if token.kind != TokenKind::Word || at > start && !near(context, at) {
+        return NameStep::Stop;
     }
     // "M.a José".
     if lower == "a"
@@ -170,18 +180,18 @@ fn step(context: &Context<'_>, start: usize, at: usize, trigger: Trigger, tally:
         && is_initial(context, at - 2)
         && context.tokens[at - 1].span.end == token.span.start
     {
-        return Step::Skip;
+        return NameStep::Skip;
     }
-    if !token.is_large() {
-        let particle = at > start && PARTICLES.contains(lower) && large_follows(context, at);
-        return if particle { Step::Skip } else { Step::Stop };
+    if !token.is_capitalized() {
+        let particle = at > start && PARTICLES.contains(lower) && capitalized_follows(context, at);
+        return if particle { NameStep::Skip } else { NameStep::Stop };
     }
     if is_initial(context, at) {
         tally.initials += 1;
-        return Step::Take;
+        return NameStep::Take;
     }
-    if at > start && PARTICLES.contains(lower) && large_follows(context, at) {
-        return Step::Skip;
+    if at > start && PARTICLES.contains(lower) && capitalized_follows(context, at) {
+        return NameStep::Skip;
     }
     take_word(context, start, at, trigger, tally)
 }
@@ -189,17 +199,23 @@ fn step(context: &Context<'_>, start: usize, at: usize, trigger: Trigger, tally:
 /// Things that carry a title: "Mrs. Dash", "MS Contin", "Dr. Google".
 const TITLED_THINGS: &[&str] = &["dash", "contin", "google", "scholl", "scholl's", "clean", "pepper"];
 
-fn take_word(context: &Context<'_>, start: usize, at: usize, trigger: Trigger, tally: &mut Tally) -> Step {
+fn take_word(
+    context: &DocumentContext<'_>,
+    start: usize,
+    at: usize,
+    trigger: NameTrigger,
+    tally: &mut NameTally,
+) -> NameStep {
     let token = &context.tokens[at];
     let lower = context.lower(token);
-    if at == start && TITLED_THINGS.contains(&lower) && is_behind_title(context, at) {
-        return Step::Stop;
+    if at == start && TITLED_THINGS.contains(&lower) && is_after_title(context, at) {
+        return NameStep::Stop;
     }
     let word = lexicon::word(lower.strip_suffix("'s").unwrap_or(lower));
     if TITLES.contains(lower) && !word.is_name() || is_field(lower) || is_function(lower) && !word.is_strong() {
-        return Step::Stop;
+        return NameStep::Stop;
     }
-    let shouted = token.case == Case::Upper;
+    let shouted = token.case == LetterCase::Upper;
     match (word.is_strong(), word.is_name(), word.common) {
         // "Dulce de leche": a first name that is an ordinary word counts with a surname.
         (true, _, _) if word.given && lexicon::is_ordinary(lower) && tally.given == 0 => {
@@ -207,73 +223,75 @@ fn take_word(context: &Context<'_>, start: usize, at: usize, trigger: Trigger, t
             tally.weak += 1;
         }
         (true, _, _) if word.given && (at == start || tally.surnames == 0) => tally.given += 1,
-        // "Music is a comfort": a surname that is an ordinary word names nobody by itself.
+        // "Music is a comfort": a surname that is an ordinary word names no person by itself.
         (true, _, _)
             if at == start
-                && trigger == Trigger::None
+                && trigger == NameTrigger::None
                 && lexicon::is_ordinary(lower)
                 && !shouted
-                && !deeds::acts(context, at) =>
+                && !person_verbs::acts(context, at) =>
         {
-            return Step::Stop;
+            return NameStep::Stop;
         }
         (true, _, _) => tally.surnames += 1,
         (_, true, _) => {
-            let stops = tally.given + tally.surnames + tally.weak == 0 && trigger == Trigger::None && !word.given;
-            if stops || at > start && (lexicon::is_eponym(lower) && trigger == Trigger::None && tally.given == 0) {
-                return Step::Stop;
+            let stops = tally.given + tally.surnames + tally.weak == 0 && trigger == NameTrigger::None && !word.given;
+            if stops || at > start && (lexicon::is_eponym(lower) && trigger == NameTrigger::None && tally.given == 0) {
+                return NameStep::Stop;
             }
             tally.weak_given_first |= at == start && word.given;
             tally.weak += 1;
         }
-        // "Mrs. Pain denies": a title with a large letter makes a name of any large word.
-        (_, _, true) if at == start && is_behind_title(context, at) && token.case == Case::Title => tally.unknown += 1,
-        (_, _, true) => return Step::Stop,
+        // "Mrs. Pain denies": a title with a capital letter makes a name of any large word.
+        (_, _, true) if at == start && is_after_title(context, at) && token.case == LetterCase::Title => {
+            tally.unknown += 1
+        }
+        (_, _, true) => return NameStep::Stop,
         _ => {
-            let own = token.case == Case::Title && lower.len() > 2 && !RELATIONS.contains(lower);
-            let acts = || at == start && own && !context.no_case() && deeds::acts(context, at);
-            let welcome = tally.given > 0 || tally.initials > 0 || trigger != Trigger::None || acts();
+            let own = token.case == LetterCase::Title && lower.len() > 2 && !RELATIONS.contains(lower);
+            let acts = || at == start && own && !context.no_case() && person_verbs::acts(context, at);
+            let welcome = tally.given > 0 || tally.initials > 0 || trigger != NameTrigger::None || acts();
             let known = tally.given + tally.surnames + tally.weak > 0;
             if !welcome
-                || trigger != Trigger::Strong && lexicon::is_ordinary_in(context.language, lower)
+                || trigger != NameTrigger::Strong && lexicon::is_ordinary_in(context.language, lower)
                 || (shouted && !context.tokens[start].is_word())
                 || lower.len() < 2
                 || (shouted && lower.len() < 4 && known)
             {
-                return Step::Stop;
+                return NameStep::Stop;
             }
             tally.unknown += 1;
         }
     }
-    Step::Take
+    NameStep::Take
 }
 
-/// One large letter, with or without its dot.
-fn is_initial(context: &Context<'_>, at: usize) -> bool {
+/// One capital letter, with or without its dot.
+fn is_initial(context: &DocumentContext<'_>, at: usize) -> bool {
     let token = &context.tokens[at];
     let ordinal = context.view.plain[token.span.end..].starts_with('ª');
     // "67F": a letter that clings to a number is a sex or a unit.
     let clings = at.checked_sub(1).is_some_and(|before| {
         let before = &context.tokens[before];
-        before.kind == Kind::Number && before.span.end == token.span.start
+        before.kind == TokenKind::Number && before.span.end == token.span.start
     });
     let short = token.span.len() == 1 || token.span.len() == 2 && ordinal;
-    token.kind == Kind::Word && token.is_large() && short && !clings
+    token.kind == TokenKind::Word && token.is_capitalized() && short && !clings
 }
 
 /// "Dr. M", "Sra. L": a large title right before.
-fn is_behind_title(context: &Context<'_>, at: usize) -> bool {
+fn is_after_title(context: &DocumentContext<'_>, at: usize) -> bool {
     const SHORT: &[&str] = &["dr", "dra", "mr", "mrs", "ms", "miss", "sr", "sra"];
     let dotted = at > 1 && context.plain(&context.tokens[at - 1]) == ".";
     let title = at.checked_sub(1 + usize::from(dotted)).map(|before| &context.tokens[before]);
-    title.is_some_and(|title| title.is_large() && SHORT.contains(&context.lower(title)))
+    title.is_some_and(|title| title.is_capitalized() && SHORT.contains(&context.lower(title)))
 }
 
 /// On the same line and apart by no more than two spaces or a dot.
-fn large_follows(context: &Context<'_>, at: usize) -> bool {
+fn capitalized_follows(context: &DocumentContext<'_>, at: usize) -> bool {
     (at + 1..=at + 2).any(|next| {
         context.tokens.get(next).is_some_and(|token| {
-            token.is_large()
+            token.is_capitalized()
                 && near(context, next)
                 && (next == at + 1 || PARTICLES.contains(context.lower(&context.tokens[next - 1])))
         })
@@ -281,7 +299,7 @@ fn large_follows(context: &Context<'_>, at: usize) -> bool {
 }
 
 /// "Nombre:" itself is no name.
-fn is_heading(context: &Context<'_>, last: usize) -> bool {
+fn is_heading(context: &DocumentContext<'_>, last: usize) -> bool {
     context.tokens.get(last + 1).is_some_and(|token| context.plain(token) == ":")
         && !context.no_case()
         && lexicon::word(context.lower(&context.tokens[last])).common

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use super::super::fast::WordSet;
+use super::super::word_tables::WordSet;
 use super::words::fold;
 
 static PLACES: LazyLock<WordSet> = LazyLock::new(|| lines(include_str!("../data/places.txt")).collect());

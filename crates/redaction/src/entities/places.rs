@@ -1,13 +1,13 @@
 //! Places: a gazetteer, read with case and with the words that go before places. Countries are a kind of their own.
 
-use super::super::context::Context;
-use super::super::fast::{HashedMap, WordList};
-use super::super::finding::{Finding, Layer};
+use super::super::document::DocumentContext;
+use super::super::finding::{DetectionLayer, PiiFinding};
 use super::super::label;
-use super::super::token::{Case, Token};
+use super::super::token::{LetterCase, TextToken};
+use super::super::word_tables::{HashedMap, WordList};
 use super::lexicon;
 pub(crate) use super::place_lists::{countries, is_country, is_place, names};
-use super::words::stands_alone;
+use super::words::is_whole_word;
 use anamnesis_linear_model::hash;
 use anamnesis_text::Span;
 
@@ -16,7 +16,7 @@ static CUES: WordList = WordList::new(&[
     "en", "desde", "hasta", "hacia", "in", "from", "near", "at", "to", "around", "a", "de", "para", "por", "entre",
     "cerca", "of", "visiting", "outside",
 ]);
-/// Words that only go before a place where somebody lives, comes from or goes.
+/// Words that only go before a place where a person lives, comes from or goes.
 static SURE_CUES: WordList = WordList::new(&[
     "vive en",
     "vivo en",
@@ -71,12 +71,12 @@ static SURE_CUES: WordList = WordList::new(&[
 ]);
 
 /// The gazetteer by first words.
-pub(crate) struct Places {
+pub(crate) struct PlaceRecogniser {
     /// Names by the hash of their first word and of what follows it, longest first.
     by_start: HashedMap<Vec<&'static str>>,
 }
 
-impl Places {
+impl PlaceRecogniser {
     pub(crate) fn builtin() -> Self {
         let mut by_start: HashedMap<Vec<&'static str>> = HashedMap::default();
         for name in names().chain(countries()) {
@@ -87,7 +87,7 @@ impl Places {
         Self { by_start }
     }
 
-    pub(crate) fn find(&self, context: &Context<'_>, found: &mut Vec<Finding>) {
+    pub(crate) fn find(&self, context: &DocumentContext<'_>, found: &mut Vec<PiiFinding>) {
         let mut from = 0;
         for token in context.tokens.iter().filter(|token| token.is_word()) {
             if token.span.start < from {
@@ -98,8 +98,8 @@ impl Places {
                 continue;
             };
             from = span.end;
-            if let Some((label, score)) = judge(context, span) {
-                found.push(Finding::new(span, label, "place", score, Layer::Entity));
+            if let Some((label, score)) = place_score(context, span) {
+                found.push(PiiFinding::new(span, label, "place", score, DetectionLayer::Entity));
             }
         }
     }
@@ -111,12 +111,12 @@ impl Places {
         // Every name with a long start is longer than one with a short start alone.
         [long, short].into_iter().flatten().filter_map(|start| self.by_start.get(&start)).find_map(|names| {
             let names = names.iter().filter(|name| rest.starts_with(**name));
-            names.map(|name| Span::new(start, start + name.len())).find(|span| stands_alone(lower, *span))
+            names.map(|name| Span::new(start, start + name.len())).find(|span| is_whole_word(lower, *span))
         })
     }
 }
 
-/// Bytes behind the first word that a long start has: "san fr".
+/// Bytes after the first word that a long start has: "san fr".
 const MORE: usize = 3;
 
 /// The hash of the first word, and that of the first word with a few bytes more, where there are any.
@@ -133,19 +133,19 @@ fn first_word(text: &str) -> &str {
 }
 
 /// "Cohen-Mansfield", "Knight-Taylor": one of two large words about a hyphen, the other of which is no place.
-fn is_half_of_a_name(context: &Context<'_>, first: usize, last: usize) -> bool {
+fn is_half_of_a_name(context: &DocumentContext<'_>, first: usize, last: usize) -> bool {
     let other = |hyphen: usize, word: usize| {
         let (Some(sign), Some(token)) = (context.tokens.get(hyphen), context.tokens.get(word)) else { return false };
-        let (before, behind) = (context.tokens[hyphen - 1].span.end, context.tokens[hyphen + 1].span.start);
-        let joined = context.plain(sign) == "-" && before == sign.span.start && behind == sign.span.end;
-        joined && token.case == Case::Title && !is_place(context.lower(token))
+        let (before, after) = (context.tokens[hyphen - 1].span.end, context.tokens[hyphen + 1].span.start);
+        let joined = context.plain(sign) == "-" && before == sign.span.start && after == sign.span.end;
+        joined && token.case == LetterCase::Title && !is_place(context.lower(token))
     };
     other(last + 1, last + 2) || first >= 2 && other(first - 1, first - 2)
 }
 
-/// "Born in Kilbeggan", "near Moab": a large word that no list has, behind words that only go before a place.
-fn unlisted(context: &Context<'_>, token: &Token, found: &mut Vec<Finding>) {
-    if token.case != Case::Title || token.span.len() < 4 || context.no_case() {
+/// "Born in Kilbeggan", "near Moab": a large word that no list has, after words that only go before a place.
+fn unlisted(context: &DocumentContext<'_>, token: &TextToken, found: &mut Vec<PiiFinding>) {
+    if token.case != LetterCase::Title || token.span.len() < 4 || context.no_case() {
         return;
     }
     let at = context.token_at(token.span.start);
@@ -155,8 +155,8 @@ fn unlisted(context: &Context<'_>, token: &Token, found: &mut Vec<Finding>) {
         && (before == "near" || SURE_CUES.contains(format!("{} {before}", word(2)).as_str()));
     let lower = context.lower(token);
     let own = !lexicon::is_ordinary_in(context.language, lower) && !lexicon::word(lower).is_name();
-    if placed && own && !super::eponyms::stands_for_a_thing(context, at, at) {
-        found.push(Finding::new(token.span, label::LOCATION, "place", 0.7, Layer::Entity));
+    if placed && own && !super::eponyms::denotes_thing(context, at, at) {
+        found.push(PiiFinding::new(token.span, label::LOCATION, "place", 0.7, DetectionLayer::Entity));
     }
 }
 
@@ -215,7 +215,7 @@ fn is_a_state_of_mind(name: &str) -> bool {
     STATES.contains(&name)
 }
 
-fn judge(context: &Context<'_>, span: Span) -> Option<(&'static str, f64)> {
+fn place_score(context: &DocumentContext<'_>, span: Span) -> Option<(&'static str, f64)> {
     let name = span.of(&context.view.lower);
     let first = context.tokens.get(context.token_at(span.start))?;
     let label = if is_country(name) { label::COUNTRY } else { label::LOCATION };
@@ -232,7 +232,7 @@ fn judge(context: &Context<'_>, span: Span) -> Option<(&'static str, f64)> {
     if super::eponyms::names_a_thing(context, at, at + 1) {
         return None;
     }
-    if !first.is_large() {
+    if !first.is_capitalized() {
         let doubtful = doubtful || is_ordinary(name);
         let spoken = context.no_case() && name.len() > 3;
         let enough =
@@ -242,19 +242,19 @@ fn judge(context: &Context<'_>, span: Span) -> Option<(&'static str, f64)> {
     }
     let signs = matches!(before, "," | "(" | "-" | "/")
         || !before.is_empty() && before.bytes().all(|byte| byte.is_ascii_digit());
-    if first.case == Case::Upper && name.len() <= 4 && !sure {
+    if first.case == LetterCase::Upper && name.len() <= 4 && !sure {
         return None;
     }
     if doubtful {
         let placed = signs && before != "("
             || matches!(before, "en" | "desde" | "hasta" | "hacia" | "de" | "in" | "near" | "to")
-                && first.case == Case::Title
+                && first.case == LetterCase::Title
                 && label != label::COUNTRY;
-        let thing = lexicon::is_eponym(name) || super::eponyms::stands_for_a_thing(context, at, at);
+        let thing = lexicon::is_eponym(name) || super::eponyms::denotes_thing(context, at, at);
         return (sure || placed && !thing).then_some((label, 0.6));
     }
     let last = context.token_at(span.end);
-    if super::eponyms::stands_for_a_thing(context, at, last.saturating_sub(1)) {
+    if super::eponyms::denotes_thing(context, at, last.saturating_sub(1)) {
         return None;
     }
     if word.is_name() && (word.given || label == label::COUNTRY) {

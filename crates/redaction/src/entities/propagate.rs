@@ -2,15 +2,15 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::super::context::Context;
-use super::super::finding::{Finding, Layer};
+use super::super::document::DocumentContext;
+use super::super::finding::{DetectionLayer, PiiFinding};
 use super::super::label;
-use super::super::token::{Case, Kind, Token};
-use super::cues::{Trigger, trigger};
-use super::trade::words as trade;
-use super::{deeds, informal, lexicon};
+use super::super::token::{LetterCase, TextToken, TokenKind};
+use super::cues::{NameTrigger, trigger};
+use super::post_filter::stop_words;
+use super::{informal, lexicon, person_verbs};
 use crate::deadline;
-use crate::subject::{is_no_part_of_a_name, normal};
+use crate::value_normalization::{is_no_part_of_a_name, normalized_value};
 use anamnesis_text::Span;
 
 /// Words from which a run of names is no name: linking compares each word with each.
@@ -21,7 +21,7 @@ const SURE: f64 = 0.75;
 const LIKELY: f64 = 0.6;
 
 /// Adds every further mention of the people found so far, and links parts to whole names.
-pub(crate) fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
+pub(crate) fn find(context: &DocumentContext<'_>, found: &mut Vec<PiiFinding>) {
     let wholes = wholes(context, found);
     let parts: HashSet<&str> = wholes.iter().flat_map(|whole| whole.split(' ')).filter(may_spread).collect();
     if !parts.is_empty() {
@@ -31,34 +31,34 @@ pub(crate) fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
 }
 
 /// Whether a name found here would be looked for in the whole document.
-pub(crate) fn reaches_out(context: &Context<'_>, found: &[Finding]) -> bool {
+pub(crate) fn reaches_out(context: &DocumentContext<'_>, found: &[PiiFinding]) -> bool {
     wholes(context, found).iter().any(|whole| whole.split(' ').any(|part| spreads(&part)))
 }
 
 /// Normalised names of the people found.
-fn wholes(context: &Context<'_>, found: &[Finding]) -> HashSet<String> {
+fn wholes(context: &DocumentContext<'_>, found: &[PiiFinding]) -> HashSet<String> {
     found
         .iter()
-        .filter(|finding| finding.label == label::PERSON && finding.layer != Layer::Identity)
+        .filter(|finding| finding.label == label::PERSON && finding.layer != DetectionLayer::Identity)
         .filter(|finding| finding.score >= SURE || finding.score >= LIKELY && is_of_no_list(context, finding.span))
         .filter(|finding| finding.recognizer != "learned" || !context.no_case() || is_listed(context, finding.span))
-        .map(|finding| normal(label::PERSON, finding.span.of(&context.view.lower)))
+        .map(|finding| normalized_value(label::PERSON, finding.span.of(&context.view.lower)))
         .filter(|whole| whole.split(' ').count() <= LONGEST)
         .collect()
 }
 
 /// A single word that no list of words has is not likely to be another thing elsewhere.
-fn is_of_no_list(context: &Context<'_>, span: Span) -> bool {
+fn is_of_no_list(context: &DocumentContext<'_>, span: Span) -> bool {
     let word = span.of(&context.view.lower);
     word.len() > 4 && !word.contains(' ') && informal::is_unknown(word)
 }
 
 /// Where case says nothing, a name that the model alone found spreads only when the lists know a word
 /// of it as a name, or know it as no word at all.
-fn is_listed(context: &Context<'_>, span: Span) -> bool {
+fn is_listed(context: &DocumentContext<'_>, span: Span) -> bool {
     let large = span.of(&context.view.plain).starts_with(char::is_uppercase);
     let known = |word: &str| {
-        lexicon::word(word).is_strong() || informal::is_unknown(word) || large && informal::is_unknown_large(word)
+        lexicon::word(word).is_strong() || informal::is_unknown(word) || large && informal::is_unknown_capitalized(word)
     };
     span.of(&context.view.lower).split(' ').any(known)
 }
@@ -68,7 +68,7 @@ fn spreads(part: &&str) -> bool {
     part.len() >= 3 && !is_no_part_of_a_name(part) && !lexicon::word(part).common
 }
 
-fn spread(context: &Context<'_>, parts: &HashSet<&str>, found: &mut Vec<Finding>) {
+fn spread(context: &DocumentContext<'_>, parts: &HashSet<&str>, found: &mut Vec<PiiFinding>) {
     let tokens = &context.tokens;
     let is_part = |at: usize| {
         tokens.get(at).is_some_and(|token| {
@@ -76,9 +76,9 @@ fn spread(context: &Context<'_>, parts: &HashSet<&str>, found: &mut Vec<Finding>
             let bare = lower.strip_suffix("'s").unwrap_or(lower);
             parts.contains(bare)
                 && if spreads(&bare) {
-                    token.is_large() || context.no_case() || is_sure_in_small(context, at, bare)
+                    token.is_capitalized() || context.no_case() || is_sure_in_small(context, at, bare)
                 } else {
-                    is_told_again(context, at)
+                    is_mentioned_again(context, at)
                 }
         })
     };
@@ -94,8 +94,8 @@ fn spread(context: &Context<'_>, parts: &HashSet<&str>, found: &mut Vec<Finding>
             last += 1;
         }
         let span = Span::new(tokens[at].span.start, tokens[last].span.end);
-        if !super::eponyms::stands_for_a_thing(context, at, last) {
-            found.push(Finding::new(span, label::PERSON, "name_again", 0.7, Layer::Entity));
+        if !super::eponyms::denotes_thing(context, at, last) {
+            found.push(PiiFinding::new(span, label::PERSON, "name_again", 0.7, DetectionLayer::Entity));
         }
         at = last + 1;
     }
@@ -107,53 +107,56 @@ fn may_spread(part: &&str) -> bool {
 }
 
 /// "necesito hablar con remedios", "shell took the kids", "la graduación de Alba".
-fn is_told_again(context: &Context<'_>, at: usize) -> bool {
-    trigger(context, at) != Trigger::None
-        || deeds::begins_sentence(context, at) && deeds::acts(context, at)
+fn is_mentioned_again(context: &DocumentContext<'_>, at: usize) -> bool {
+    trigger(context, at) != NameTrigger::None
+        || person_verbs::begins_sentence(context, at) && person_verbs::acts(context, at)
         || is_first_name_again(context, at)
 }
 
-/// A first name with its large letter inside of a sentence, or called at its beginning ("Ruby, you're fourteen"). Between other large
-/// words, words of the clinic and numbers it may be a part of what they name: "Strawberry Mark", "WBC Rose".
-fn is_first_name_again(context: &Context<'_>, at: usize) -> bool {
+/// A first name with its capital letter inside of a sentence, or called at its beginning ("Ruby, you're fourteen"). Between other large
+/// words, clinical words and numbers it may be a part of what they name: "Strawberry Mark", "WBC Rose".
+fn is_first_name_again(context: &DocumentContext<'_>, at: usize) -> bool {
     let token = &context.tokens[at];
     let lower = context.lower(token);
-    if token.case != Case::Title || context.no_case() || !lexicon::word(lower.strip_suffix("'s").unwrap_or(lower)).given
+    if token.case != LetterCase::Title
+        || context.no_case()
+        || !lexicon::word(lower.strip_suffix("'s").unwrap_or(lower)).given
     {
         return false;
     }
-    let is_other = |near: &Token| {
-        near.is_word() && (near.is_large() || trade::is_clinical(context.lower(near))) || near.kind == Kind::Number
+    let is_other = |near: &TextToken| {
+        near.is_word() && (near.is_capitalized() || stop_words::is_clinical(context.lower(near)))
+            || near.kind == TokenKind::Number
     };
     let before =
         at.checked_sub(1).filter(|before| context.touches(*before, at)).and_then(|before| context.tokens.get(before));
     let after = context.tokens.get(at + 1).filter(|_| context.touches(at, at + 1));
     let is_called = after.is_some_and(|next| context.plain(next) == ",");
-    let begins = deeds::begins_sentence(context, at);
+    let begins = person_verbs::begins_sentence(context, at);
     (!begins || is_called) && ![before, after].into_iter().flatten().any(is_other)
 }
 
-/// Least letters of a name that is looked for in small letters where others are written large.
+/// Least letters of a name that is looked for in lower case where others are written large.
 const LEAST: usize = 4;
 
-/// "turno con pacheco": somebody of the document in small letters, by a word that is nothing else, or by what stands around it.
-fn is_sure_in_small(context: &Context<'_>, at: usize, bare: &str) -> bool {
+/// "turno con pacheco": a person of the document in lower case, by a word that is nothing else, or by what stands around it.
+fn is_sure_in_small(context: &DocumentContext<'_>, at: usize, bare: &str) -> bool {
     let own = bare.len() >= LEAST
         && !lexicon::is_ordinary_in(context.language, bare)
         && !lexicon::is_rare(bare)
-        && !trade::is_clinical(bare)
-        && !trade::is_verb(bare);
-    context.tokens[at].is_word() && (own || bare.len() >= LEAST && is_told_again(context, at))
+        && !stop_words::is_clinical(bare)
+        && !stop_words::is_verb(bare);
+    context.tokens[at].is_word() && (own || bare.len() >= LEAST && is_mentioned_again(context, at))
 }
 
 /// "García" is the tag of "Ana García" where the document knows one García.
-fn link(context: &Context<'_>, wholes: &HashSet<String>, found: &mut [Finding]) {
+fn link(context: &DocumentContext<'_>, wholes: &HashSet<String>, found: &mut [PiiFinding]) {
     let mut by_part: HashMap<&str, Vec<&String>> = HashMap::new();
     for whole in wholes {
         whole.split(' ').for_each(|part| by_part.entry(part).or_default().push(whole));
     }
     for finding in found.iter_mut().filter(|finding| finding.label == label::PERSON && finding.subject.is_none()) {
-        let own = normal(label::PERSON, finding.span.of(&context.view.lower));
+        let own = normalized_value(label::PERSON, finding.span.of(&context.view.lower));
         let words: Vec<&str> = own.split(' ').collect();
         if words.len() > LONGEST {
             continue;

@@ -1,9 +1,9 @@
 use super::*;
-use crate::in_tests::{labelled, read};
 use crate::label;
+use crate::test_support::{labelled, read};
 use anamnesis_text::Language::{self, English, Spanish};
 
-type Find = fn(&Context<'_>, &mut Vec<Finding>);
+type Find = fn(&DocumentContext<'_>, &mut Vec<PiiFinding>);
 
 /// Holds a recogniser against texts and the parts that it must find, all of them and nothing else.
 fn holds(find: Find, kind: &str, table: &[(Language, &str, &[&str])]) {
@@ -15,8 +15,8 @@ fn holds(find: Find, kind: &str, table: &[(Language, &str, &[&str])]) {
     }
 }
 
-fn listed_places(context: &Context<'_>, found: &mut Vec<Finding>) {
-    places::Places::builtin().find(context, found);
+fn listed_places(context: &DocumentContext<'_>, found: &mut Vec<PiiFinding>) {
+    places::PlaceRecogniser::builtin().find(context, found);
 }
 
 #[test]
@@ -66,7 +66,7 @@ fn eponyms_medicines_verbs_and_ordinary_words_are_no_names() {
         "Diagnostico: Alzheimer leve. Plan: Memantina.",
         "Ingresa en el hospital por tos y va al centro de salud.",
     ] {
-        for find in [persons::find, informal::find, called::find, towns::find, organisations::find, vicinity::find] {
+        for find in [persons::find, informal::find, vocatives::find, towns::find, organisations::find, vicinity::find] {
             let found = labelled(text, Spanish, find);
             assert_eq!(found.iter().map(|one| one.1.as_str()).collect::<Vec<_>>(), none, "{text}");
         }
@@ -82,7 +82,7 @@ fn eponyms_medicines_verbs_and_ordinary_words_are_no_names() {
         "Glasgow Coma Scale 15, Berg balance 50.",
         "Admitted to the hospital from the clinic.",
     ] {
-        for find in [persons::find, informal::find, called::find, towns::find, organisations::find, vicinity::find] {
+        for find in [persons::find, informal::find, vocatives::find, towns::find, organisations::find, vicinity::find] {
             let found = labelled(text, English, find);
             assert_eq!(found.iter().map(|one| one.1.as_str()).collect::<Vec<_>>(), none, "{text}");
         }
@@ -110,7 +110,7 @@ fn informal_names_are_told_by_relatives_even_in_small_letters() {
 #[test]
 fn people_are_told_by_how_they_are_called_and_signed() {
     holds(
-        called::find,
+        vocatives::find,
         label::PERSON,
         &[
             (Spanish, "Ay, Chayo. Lo siento mucho.", &["Chayo"]),
@@ -189,7 +189,7 @@ fn houses_leave_by_their_name_and_stay_without_one() {
         ],
     );
     holds(
-        named_houses::find,
+        named_organisations::find,
         label::ORGANIZATION,
         &[
             (Spanish, "estudia en el Colegio San Jose.", &["Colegio San Jose"]),
@@ -222,7 +222,7 @@ fn every_recogniser_of_the_layer_is_asked() {
 
 #[test]
 fn what_stands_before_a_word_tells_how_sure_a_name_is() {
-    use cues::Trigger;
+    use cues::NameTrigger;
     let before = |text: &str| {
         read(text, Language::Unknown, |context| {
             let at = context.tokens.iter().position(|token| context.plain(token) == "Xavi");
@@ -230,16 +230,16 @@ fn what_stands_before_a_word_tells_how_sure_a_name_is() {
         })
     };
     for text in ["Dr. Xavi", "la Sra. Xavi", "me llamo Xavi", "my name is Xavi", "Fdo. Xavi", "Firmado: Xavi"] {
-        assert!(before(text) == Trigger::Strong, "{text}");
+        assert!(before(text) == NameTrigger::Strong, "{text}");
     }
     for text in ["mi hermana Xavi", "hermana (Xavi)", "spoke with Xavi", "Attending: Xavi", "el hijo, Xavi, tose"] {
-        assert!(before(text) == Trigger::Relation, "{text}");
+        assert!(before(text) == NameTrigger::Relation, "{text}");
     }
     for text in ["hola Xavi", "gracias, Xavi", "soy Xavi", "hermana: Xavi"] {
-        assert!(before(text) == Trigger::Weak, "{text}");
+        assert!(before(text) == NameTrigger::Weak, "{text}");
     }
     for text in ["Xavi", "tose Xavi", "la enfermera. Xavi", "d Xavi", "attending Xavi", "spoke to. Xavi", "MS. Xavi"] {
-        assert!(before(text) == Trigger::None, "{text}");
+        assert!(before(text) == NameTrigger::None, "{text}");
     }
 }
 
@@ -263,20 +263,24 @@ fn names_that_stand_for_things_are_told_by_the_nouns_about_them() {
 
 #[test]
 fn what_people_alone_do_tells_a_person() {
-    let acts = |text: &str| read(text, English, |context| deeds::acts(context, 0));
+    let acts = |text: &str| read(text, English, |context| person_verbs::acts(context, 0));
     for text in ["Mark says no", "Grace, her sister, sat", "Hope is tearful", "Faith, 34 F", "Joy, aged 5"] {
         assert!(acts(text), "{text}");
     }
     for text in ["Mark the site", "Grace, the room", "Hope is gone", "Faith, 34 tablets", "Mark"] {
         assert!(!acts(text), "{text}");
     }
-    assert!(deeds::does("denies") && deeds::does("fell") && !deeds::does("hope"));
-    let begins = |text: &str, at: usize| read(text, English, |context| deeds::begins_sentence(context, at));
+    assert!(
+        person_verbs::is_person_verb("denies")
+            && person_verbs::is_person_verb("fell")
+            && !person_verbs::is_person_verb("hope")
+    );
+    let begins = |text: &str, at: usize| read(text, English, |context| person_verbs::begins_sentence(context, at));
     assert!(begins("Ana", 0) && begins("x. Ana", 2) && begins("x\nAna", 2) && !begins("x, Ana", 2));
-    let noun = |text: &str| read(text, English, |context| deeds::leads_a_noun(context, 0, 0));
+    let noun = |text: &str| read(text, English, |context| person_verbs::leads_a_noun(context, 0, 0));
     assert!(noun("Berg balance low") && noun("Morse 55 today") && !noun("Berg walks home"));
     assert!(!noun("Sithole's ferritin") && !noun("Kowalski 55 today"));
-    let word = |text: &str| read(text, English, |context| deeds::is_word_and_noun(context, 0, 2));
+    let word = |text: &str| read(text, English, |context| person_verbs::is_word_and_noun(context, 0, 2));
     assert!(word("Scarlet fever rose") && !word("scarlet fever rose") && !word("Scarlet Fever rose"));
 }
 
@@ -297,14 +301,14 @@ fn words_that_are_names_too_are_told_by_their_neighbours() {
 
 #[test]
 fn single_words_are_known_for_what_they_are() {
-    use traits::{Traits, traits};
-    assert!(traits("pedro").has(Traits::GIVEN) && traits("jimenez's").has(Traits::SURNAME));
-    assert!(traits("parkinson").has(Traits::EPONYM) && traits("madrid").has(Traits::PLACE));
-    assert!(traits("francia").has(Traits::COUNTRY) && traits("dra").has(Traits::TITLE));
-    assert!(traits("hermana").has(Traits::RELATION) && traits("mayo").has(Traits::MONTH));
-    assert!(traits("veinte").has(Traits::NUMBER) && traits("del").has(Traits::PARTICLE));
-    assert!(traits("paco").has(Traits::EVERYDAY_NAME) && !traits("paco").is_everyday());
-    assert!(traits("zzyzx").is_everyday() && traits("zzyzx") == Traits::default());
+    use word_classes::{WordClasses, word_classes};
+    assert!(word_classes("pedro").has(WordClasses::GIVEN) && word_classes("jimenez's").has(WordClasses::SURNAME));
+    assert!(word_classes("parkinson").has(WordClasses::EPONYM) && word_classes("madrid").has(WordClasses::PLACE));
+    assert!(word_classes("francia").has(WordClasses::COUNTRY) && word_classes("dra").has(WordClasses::TITLE));
+    assert!(word_classes("hermana").has(WordClasses::RELATION) && word_classes("mayo").has(WordClasses::MONTH));
+    assert!(word_classes("veinte").has(WordClasses::NUMBER) && word_classes("del").has(WordClasses::PARTICLE));
+    assert!(word_classes("paco").has(WordClasses::EVERYDAY_NAME) && !word_classes("paco").is_everyday());
+    assert!(word_classes("zzyzx").is_everyday() && word_classes("zzyzx") == WordClasses::default());
     assert!(lexicon::ends_as_surname("kowalski") && !lexicon::ends_as_surname("whisky"));
     assert!(lexicon::is_noun("balance") && !lexicon::is_noun("walked") && !lexicon::is_noun("quickly"));
     assert!(!lexicon::is_noun("with") && lexicon::is_noun("family"));
@@ -321,7 +325,7 @@ fn a_word_stands_alone_where_nothing_continues_it() {
         [("a ana b", true), ("xana", false), ("anax", false), ("ana", true), ("(ana)", true), ("ñana", false)]
     {
         let start = text.find("ana").expect("it is there");
-        assert_eq!(words::stands_alone(text, Span::new(start, start + 3)), alone, "{text}");
+        assert_eq!(words::is_whole_word(text, Span::new(start, start + 3)), alone, "{text}");
     }
 }
 
@@ -330,12 +334,12 @@ fn the_quick_looks_say_what_a_text_holds() {
     let looks = |text: &str| {
         read(text, Language::Unknown, |context| {
             [
-                gates::has_joined_numbers(context, b"/"),
-                gates::has_year(context),
-                gates::has_five_digits(context),
-                gates::has_digit_and_two_large(context),
-                gates::has_years_of_age(context),
-                gates::has_spelled_letters(context),
+                prefilter::has_joined_numbers(context, b"/"),
+                prefilter::has_year(context),
+                prefilter::has_five_digits(context),
+                prefilter::has_digit_and_two_large(context),
+                prefilter::has_years_of_age(context),
+                prefilter::has_spelled_letters(context),
             ]
         })
     };
@@ -345,32 +349,35 @@ fn the_quick_looks_say_what_a_text_holds() {
         assert_eq!(held.iter().filter(|held| **held).count(), 1, "{text}: {held:?}");
     }
     assert_eq!(looks("3 4, 9019, 280355, 1bb, 4747 years, ab cd"), [false; 6]);
-    assert!(gates::has_before_digit("the 5", &["the "]) && !gates::has_before_digit("the x 5", &["the "]));
-    assert!(gates::has_any("un dot", &["dot"]) && !gates::has_any("un", &["dot"]));
+    assert!(prefilter::has_before_digit("the 5", &["the "]) && !prefilter::has_before_digit("the x 5", &["the "]));
+    assert!(prefilter::has_any("un dot", &["dot"]) && !prefilter::has_any("un", &["dot"]));
 }
 
 #[test]
 fn words_of_the_clinic_and_of_speech_name_nobody() {
-    use trade::words as trade;
+    use post_filter::stop_words;
     for word in ["sertralina", "gerd", "urticaria"] {
-        assert!(trade::is_clinical(word) || trade::is_medicine(word) || trade::is_abbreviation(word), "{word}");
+        assert!(
+            stop_words::is_clinical(word) || stop_words::is_medicine(word) || stop_words::is_abbreviation(word),
+            "{word}"
+        );
     }
     for word in ["zaraida", "okonkwo", "jimenez"] {
-        assert!(!trade::is_clinical(word) && !trade::is_thing(word) && !trade::is_role(word), "{word}");
+        assert!(!stop_words::is_clinical(word) && !stop_words::is_thing(word) && !stop_words::is_role(word), "{word}");
     }
-    assert!(trade::is_kin("nana") && trade::is_nobody("nobody") && trade::is_role("paramedic"));
+    assert!(stop_words::is_kin("nana") && stop_words::is_no_person_word("nobody") && stop_words::is_role("paramedic"));
 }
 
 #[test]
 fn a_name_that_was_found_is_found_again_where_it_stands_alone() {
     let again = |text: &str, name: &str, kind: &'static str| {
         let start = text.find(name).expect("it is there");
-        let first = Finding::new(
+        let first = PiiFinding::new(
             anamnesis_text::Span::new(start, start + name.len()),
             kind,
             "name",
             0.9,
-            crate::finding::Layer::Entity,
+            crate::finding::DetectionLayer::Entity,
         );
         labelled(text, English, |context, found| {
             found.push(first);

@@ -1,14 +1,14 @@
 //! Small towns of the countries of contract.md: too many and too like other words to be read anywhere, so that they count
-//! behind what leads to a place ("up in dubbo", "traído desde Torrecaballeros", "mi casa de Turégano").
+//! after what leads to a place ("up in dubbo", "traído desde Torrecaballeros", "mi casa de Turégano").
 
 use std::collections::HashSet;
 
-use super::super::context::Context;
-use super::super::fast::WordList;
-use super::super::finding::{Finding, Layer};
+use super::super::document::DocumentContext;
+use super::super::finding::{DetectionLayer, PiiFinding};
 use super::super::label;
-use super::super::token::Case;
-use super::trade::words as trade;
+use super::super::token::LetterCase;
+use super::super::word_tables::WordList;
+use super::post_filter::stop_words;
 use super::{informal, lexicon, places};
 use crate::deadline;
 use anamnesis_text::Span;
@@ -21,15 +21,15 @@ const LONGEST: usize = 3;
 static LEADS: WordList = WordList::spaced("en in from desde hasta near nr outside hacia");
 /// What goes somewhere, or is the one of somewhere: "el bus a Cangallo", "la de Apodaca". The name must be large and no other word.
 static MOVES: WordList = WordList::spaced("a de al del hacia para por to towards via");
-/// What somebody or something is "de" a town, and ways "a" one.
+/// What a person or something is "de" a town, and ways "a" one.
 static OF: WordList = WordList::spaced(
     "casa pueblo municipio comuna barrio aldea vereda corregimiento hospital ambulatorio consultorio posta mercado estacion metro \
      feria policia guardia ayuntamiento juzgado residencia colegio liceo escuela camino rumbo traslado viaje via natural vecino vecina \
      procedente originario originaria residente finca parroquia canton partido departamento distrito localidad",
 );
 
-/// Finds towns behind what leads to one, and wherever else the document names them.
-pub(crate) fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
+/// Finds towns after what leads to one, and wherever else the document names them.
+pub(crate) fn find(context: &DocumentContext<'_>, found: &mut Vec<PiiFinding>) {
     let first = found.len();
     led(context, found);
     let names: HashSet<&str> =
@@ -37,43 +37,43 @@ pub(crate) fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
     if names.is_empty() {
         return;
     }
-    let again = context.tokens.iter().filter(|token| token.is_large() && names.contains(context.lower(token)));
-    let again: Vec<Finding> =
-        again.map(|token| Finding::new(token.span, label::LOCATION, "place", 0.7, Layer::Entity)).collect();
+    let again = context.tokens.iter().filter(|token| token.is_capitalized() && names.contains(context.lower(token)));
+    let again: Vec<PiiFinding> =
+        again.map(|token| PiiFinding::new(token.span, label::LOCATION, "place", 0.7, DetectionLayer::Entity)).collect();
     found.extend(again);
 }
 
-fn led(context: &Context<'_>, found: &mut Vec<Finding>) {
+fn led(context: &DocumentContext<'_>, found: &mut Vec<PiiFinding>) {
     for at in 1..context.tokens.len() {
         deadline::check_at(at);
         let token = &context.tokens[at];
-        let article = token.case == Case::Title && matches!(context.lower(token), "lo" | "la" | "el");
+        let article = token.case == LetterCase::Title && matches!(context.lower(token), "lo" | "la" | "el");
         if !token.is_word() || token.span.len() < 3 && !article {
             continue;
         }
         let before = context.lower(&context.tokens[at - 1]);
         let earlier = at.checked_sub(2).map(|at| context.lower(&context.tokens[at])).unwrap_or_default();
         let led = LEADS.contains(before) || matches!(before, "de" | "a" | "del" | "al") && OF.contains(earlier);
-        let moves = token.case == Case::Title
+        let moves = token.case == LetterCase::Title
             && MOVES.contains(before)
             && context.touches(at - 1, at)
             && !context.no_case()
             && (is_nothing_else(context, at, before) || WAYS.contains(earlier));
         if moves && let Some(span) = town_at(context, at).filter(|span| span.len() > SHORT) {
-            found.push(Finding::new(span, label::LOCATION, "place", 0.7, Layer::Entity));
+            found.push(PiiFinding::new(span, label::LOCATION, "place", 0.7, DetectionLayer::Entity));
             continue;
         }
-        let listed = token.is_large() && matches!(before, "," | "(" | "-" | "–" | "/");
+        let listed = token.is_capitalized() && matches!(before, "," | "(" | "-" | "–" | "/");
         if !(led || listed) || !context.touches(at - 1, at) && led {
             continue;
         }
         if let Some(span) = town_at(context, at).filter(|span| may_stand(context, *span, led)) {
-            found.push(Finding::new(span, label::LOCATION, "place", 0.75, Layer::Entity));
-        } else if token.case == Case::Title
+            found.push(PiiFinding::new(span, label::LOCATION, "place", 0.75, DetectionLayer::Entity));
+        } else if token.case == LetterCase::Title
             && is_sure_lead(before, earlier)
             && informal::is_unknown(context.lower(token))
         {
-            found.push(Finding::new(token.span, label::LOCATION, "place", 0.7, Layer::Entity));
+            found.push(PiiFinding::new(token.span, label::LOCATION, "place", 0.7, DetectionLayer::Entity));
         }
     }
 }
@@ -83,11 +83,11 @@ static WAYS: WordList = WordList::spaced(
     "bus buses micro colectivo tren viaje viajo viaja camino carretera ruta autopista fui fue fuimos voy va vamos ir irse irme llego \
      llegue llegamos volvi volvio regreso regrese mudo mude mudamos vine vino vengo viene cerca lejos rumbo traslado vuelta",
 );
-/// Least letters of a town behind a word that leads to other things too.
+/// Least letters of a town after a word that leads to other things too.
 const SHORT: usize = 4;
 
 /// No name of people, no eponym, no word of the clinic and no ordinary one.
-fn is_nothing_else(context: &Context<'_>, at: usize, before: &str) -> bool {
+fn is_nothing_else(context: &DocumentContext<'_>, at: usize, before: &str) -> bool {
     let lower = context.lower(&context.tokens[at]);
     // "Hierba de San Juan", "clasificación de Los Ángeles".
     let article = matches!(lower, "lo" | "la" | "los" | "las" | "el" | "san" | "santa" | "villa");
@@ -98,11 +98,11 @@ fn is_nothing_else(context: &Context<'_>, at: usize, before: &str) -> bool {
         || !lexicon::word(lower).is_name()
             && !lexicon::is_eponym(lower)
             && !lexicon::is_ordinary_in(context.language, lower)
-            && !trade::is_clinical(lower)
-            && !super::eponyms::stands_for_a_thing(context, at, at)
+            && !stop_words::is_clinical(lower)
+            && !super::eponyms::denotes_thing(context, at, at)
 }
 
-/// "mercado de Vinocanchón", "traído desde Torrecaballeros": a large word of no list, behind what leads to places alone.
+/// "mercado de Vinocanchón", "traído desde Torrecaballeros": a large word of no list, after what leads to places alone.
 fn is_sure_lead(before: &str, earlier: &str) -> bool {
     matches!(before, "desde" | "hasta")
         || matches!(before, "de" | "a" | "del")
@@ -111,7 +111,7 @@ fn is_sure_lead(before: &str, earlier: &str) -> bool {
 }
 
 /// The longest name that begins here.
-fn town_at(context: &Context<'_>, at: usize) -> Option<Span> {
+fn town_at(context: &DocumentContext<'_>, at: usize) -> Option<Span> {
     (1..=LONGEST).rev().filter(|words| at + words <= context.tokens.len()).find_map(|words| {
         let tokens = &context.tokens[at..at + words];
         let joined = (at..at + words - 1).all(|left| context.touches(left, left + 1));
@@ -119,7 +119,7 @@ fn town_at(context: &Context<'_>, at: usize) -> Option<Span> {
         let name = span.of(&context.view.lower);
         let listed = || {
             places::is_place(name)
-                && (!lexicon::word(name).is_name() || tokens[0].case == Case::Lower && !lexicon::word(name).given)
+                && (!lexicon::word(name).is_name() || tokens[0].case == LetterCase::Lower && !lexicon::word(name).given)
                 && !lexicon::is_ordinary_in(context.language, name)
         };
         // "macon county".
@@ -133,14 +133,14 @@ fn town_at(context: &Context<'_>, at: usize) -> Option<Span> {
 }
 
 /// Written large, or in a text without capitals.
-fn may_stand(context: &Context<'_>, span: Span, led: bool) -> bool {
+fn may_stand(context: &DocumentContext<'_>, span: Span, led: bool) -> bool {
     let token = &context.tokens[context.token_at(span.start)];
     let lower = span.of(&context.view.lower);
-    let clinic = trade::is_medicine(lower) || trade::is_abbreviation(lower) || trade::is_verb(lower);
+    let clinic = stop_words::is_medicine(lower) || stop_words::is_abbreviation(lower) || stop_words::is_verb(lower);
     !clinic
         && !places::is_country(lower)
-        && (token.case == Case::Title
-            || led && (context.is_small_at(context.token_at(span.start)) || token.case == Case::Upper))
+        && (token.case == LetterCase::Title
+            || led && (context.is_lowercase_at(context.token_at(span.start)) || token.case == LetterCase::Upper))
 }
 
 /// Whether a folded name is on the list.

@@ -2,10 +2,10 @@
 
 use std::sync::LazyLock;
 
-use super::super::context::Context;
-use super::super::fast::WordSet;
-use super::super::token::Kind;
-use super::super::view::View;
+use super::super::document::DocumentContext;
+use super::super::normalized::NormalizedText;
+use super::super::token::TokenKind;
+use super::super::word_tables::WordSet;
 use anamnesis_text::Span;
 
 const COMMON: &str = include_str!("../data/common.txt");
@@ -15,7 +15,7 @@ static COMMON_WORDS: LazyLock<WordSet> =
 
 /// Lower case without accents.
 pub(crate) fn fold(text: &str) -> String {
-    View::new(text).lower
+    NormalizedText::new(text).lower
 }
 
 /// The words of a value, folded.
@@ -41,7 +41,7 @@ pub(crate) fn is_abbreviation(lower: &str) -> bool {
 }
 
 /// True where neither side continues the word.
-pub(crate) fn stands_alone(text: &str, span: Span) -> bool {
+pub(crate) fn is_whole_word(text: &str, span: Span) -> bool {
     let bytes = text.as_bytes();
     let joins = |at: usize| bytes.get(at).is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte >= 0x80);
     !(span.start > 0 && joins(span.start - 1)) && !joins(span.end)
@@ -49,7 +49,7 @@ pub(crate) fn stands_alone(text: &str, span: Span) -> bool {
 
 /// A capitalised common word that stands where any word is capitalised and whose neighbours make it a common word:
 /// "Dolores de cabeza", "May be", "Esperanza de vida".
-pub(crate) fn reads_as_common(context: &Context<'_>, at: usize) -> bool {
+pub(crate) fn reads_as_common(context: &DocumentContext<'_>, at: usize) -> bool {
     let next = context.tokens.get(at + 1).map(|token| context.lower(token)).unwrap_or_default();
     let word = context.lower(&context.tokens[at]);
     match word {
@@ -65,12 +65,12 @@ pub(crate) fn reads_as_common(context: &Context<'_>, at: usize) -> bool {
     }
 }
 
-fn is_number(context: &Context<'_>, at: usize) -> bool {
-    context.tokens.get(at).is_some_and(|token| token.kind == Kind::Number)
+fn is_number(context: &DocumentContext<'_>, at: usize) -> bool {
+    context.tokens.get(at).is_some_and(|token| token.kind == TokenKind::Number)
 }
 
-/// Words beside a name that make it a name even in lower case.
-pub(crate) fn cue_of_a_name(context: &Context<'_>, at: usize) -> bool {
+/// Words next to a name that make it a name even in lower case.
+pub(crate) fn cue_of_a_name(context: &DocumentContext<'_>, at: usize) -> bool {
     const BEFORE: &[&str] = &[
         "senora", "senor", "sra", "sr", "dona", "don", "doctora", "doctor", "dra", "dr", "soy", "llamo", "llama",
         "llamada", "llamado", "hermana", "hermano", "hija", "hijo", "madre", "padre", "mujer", "esposa", "esposo",
@@ -112,15 +112,15 @@ pub(crate) fn common_words() -> impl Iterator<Item = &'static str> {
 }
 
 /// Nothing but a line feed or the end of a sentence stands before.
-pub(crate) fn begins_sentence(context: &Context<'_>, at: usize) -> bool {
+pub(crate) fn begins_sentence(context: &DocumentContext<'_>, at: usize) -> bool {
     at.checked_sub(1).is_none_or(|before| {
         let token = &context.tokens[before];
-        token.kind == Kind::Break || matches!(context.plain(token), "." | "!" | "?")
+        token.kind == TokenKind::Break || matches!(context.plain(token), "." | "!" | "?")
     })
 }
 
 /// Hardly anything and no line feed stands between a word and the one before it.
-pub(crate) fn near(context: &Context<'_>, at: usize) -> bool {
+pub(crate) fn near(context: &DocumentContext<'_>, at: usize) -> bool {
     let gap = &context.view.plain[context.tokens[at - 1].span.end..context.tokens[at].span.start];
     gap.len() <= 2 && !gap.contains('\n')
 }

@@ -1,11 +1,23 @@
 //! Brazil: CPF and CNPJ.
 
 use super::checks::{digits, mod11, varied};
-use super::rule::{Alone, Rule};
+use super::rule::{IdentifierRule, StandaloneMatch};
 
-pub(crate) const RULES: &[Rule] = &[
-    Rule { label: "BR_CPF", shapes: &["ddd-ddd-ddd-dd"], keywords: &["cpf"], check: cpf, alone: Alone::Valid },
-    Rule { label: "BR_CNPJ", shapes: &["dd-ddd-ddd-dddd-dd"], keywords: &["cnpj"], check: cnpj, alone: Alone::Valid },
+pub(crate) const RULES: &[IdentifierRule] = &[
+    IdentifierRule {
+        label: "BR_CPF",
+        shapes: &["ddd-ddd-ddd-dd"],
+        keywords: &["cpf"],
+        check: cpf,
+        standalone: StandaloneMatch::Valid,
+    },
+    IdentifierRule {
+        label: "BR_CNPJ",
+        shapes: &["dd-ddd-ddd-dddd-dd"],
+        keywords: &["cnpj"],
+        check: cnpj,
+        standalone: StandaloneMatch::Valid,
+    },
 ];
 
 fn control(rest: u32) -> u32 {

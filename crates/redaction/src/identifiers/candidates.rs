@@ -1,10 +1,10 @@
 //! Candidates: runs of letters and digits, joined over single separators, held against the rules of their length.
 
-use super::super::context::Context;
-use super::super::entities::words::stands_alone;
-use super::super::finding::{Finding, Layer};
-use super::announced::{Announced, BEFORE};
-use super::rule::{Alone, Rule, Shape};
+use super::super::document::DocumentContext;
+use super::super::entities::words::is_whole_word;
+use super::super::finding::{DetectionLayer, PiiFinding};
+use super::keyword_index::{BEFORE, KeywordLookup};
+use super::rule::{IdentifierRule, IdentifierShape, StandaloneMatch};
 use crate::deadline;
 use anamnesis_text::Span;
 
@@ -18,17 +18,17 @@ const MOST_LETTERS: usize = 6;
 const JOINTS: [&[u8]; 8] = [b" ", b".", b"-", b"/", b" - ", b". ", "·".as_bytes(), b"_"];
 
 /// Rules by the number of letters and digits of their shapes.
-pub(crate) struct Rules {
-    lists: [Vec<(Shape, &'static Rule)>; LONGEST + 1],
+pub(crate) struct IdentifierRules {
+    lists: [Vec<(IdentifierShape, &'static IdentifierRule)>; LONGEST + 1],
     /// Each shape of a length once: most values have none.
-    shapes: [Vec<Shape>; LONGEST + 1],
+    shapes: [Vec<IdentifierShape>; LONGEST + 1],
 }
 
-impl Rules {
-    pub(crate) fn of(rules: impl Iterator<Item = &'static Rule>) -> Self {
+impl IdentifierRules {
+    pub(crate) fn of(rules: impl Iterator<Item = &'static IdentifierRule>) -> Self {
         let mut of = Self { lists: std::array::from_fn(|_| Vec::new()), shapes: std::array::from_fn(|_| Vec::new()) };
         for rule in rules {
-            for shape in rule.shapes.iter().map(|text| Shape::compile(text)) {
+            for shape in rule.shapes.iter().map(|text| IdentifierShape::compile(text)) {
                 let known = &mut of.shapes[shape.length()];
                 if !known.iter().any(|one| one.has_places_of(&shape)) {
                     known.push(shape);
@@ -40,7 +40,7 @@ impl Rules {
     }
 
     /// The rules of a length, where any has digits in these places.
-    fn of_value(&self, length: usize, digits: u64) -> Option<&[(Shape, &'static Rule)]> {
+    fn of_value(&self, length: usize, digits: u64) -> Option<&[(IdentifierShape, &'static IdentifierRule)]> {
         let any = digits != 0 && self.shapes[length].iter().any(|shape| shape.fits(digits));
         any.then(|| self.lists[length].as_slice())
     }
@@ -48,7 +48,12 @@ impl Rules {
 
 /// Finds identifiers of the tables; at each place the longest wins. One begins with a group of letters and digits that has
 /// a digit, or with a short one before it.
-pub(crate) fn find(context: &Context<'_>, rules: &Rules, announced: &Announced<'_>, found: &mut Vec<Finding>) {
+pub(crate) fn find(
+    context: &DocumentContext<'_>,
+    rules: &IdentifierRules,
+    announced: &KeywordLookup<'_>,
+    found: &mut Vec<PiiFinding>,
+) {
     let bytes = context.view.lower.as_bytes();
     // Nothing begins within what was found.
     let (mut at, mut free) = (0, 0);
@@ -90,13 +95,18 @@ fn letters_before(bytes: &[u8], start: usize) -> Option<usize> {
 }
 
 /// The longest identifier that begins at a place, over several groups of letters and digits.
-fn best_from(context: &Context<'_>, rules: &Rules, announced: &Announced<'_>, start: usize) -> Option<Finding> {
+fn best_from(
+    context: &DocumentContext<'_>,
+    rules: &IdentifierRules,
+    announced: &KeywordLookup<'_>,
+    start: usize,
+) -> Option<PiiFinding> {
     let bytes = context.view.lower.as_bytes();
     let (mut value, mut length, mut breaks, mut digits) = ([0u8; LONGEST], 0, 0u64, 0u64);
     let (mut at, mut best) = (start, None);
     for count in 0..MOST_GROUPS {
         if count > 0 {
-            let Some(next) = behind_joint(bytes, at) else { break };
+            let Some(next) = after_joint(bytes, at) else { break };
             let without = digits == 0;
             at = next;
             breaks |= 1 << length;
@@ -115,14 +125,14 @@ fn best_from(context: &Context<'_>, rules: &Rules, announced: &Announced<'_>, st
         }
         let Some(list) = rules.of_value(length, digits) else { continue };
         let text = std::str::from_utf8(&value[..length]).unwrap_or_default();
-        let written = Written { value: text, digits, breaks, span: Span::new(start, at) };
-        best = judge(context, list, &written, announced).or(best);
+        let written = IdentifierCandidate { value: text, digits, breaks, span: Span::new(start, at) };
+        best = best_match(context, list, &written, announced).or(best);
     }
     best
 }
 
 /// The beginning of the next group, where nothing but a joint stands before it.
-fn behind_joint(bytes: &[u8], end: usize) -> Option<usize> {
+fn after_joint(bytes: &[u8], end: usize) -> Option<usize> {
     let rest = &bytes[end..];
     let joins =
         |joint: &&&[u8]| rest.starts_with(joint) && rest.get(joint.len()).is_some_and(u8::is_ascii_alphanumeric);
@@ -130,7 +140,7 @@ fn behind_joint(bytes: &[u8], end: usize) -> Option<usize> {
 }
 
 /// A value as it stands in the text.
-struct Written<'v> {
+struct IdentifierCandidate<'v> {
     /// Letters and digits alone.
     value: &'v str,
     /// Places of its digits, as bits.
@@ -140,31 +150,31 @@ struct Written<'v> {
     span: Span,
 }
 
-/// The best rule for a value: a valid one beside its keyword, then a valid one alone, then a mistyped one.
-fn judge(
-    context: &Context<'_>,
-    list: &[(Shape, &'static Rule)],
-    &Written { value, digits, breaks, span }: &Written<'_>,
-    announced: &Announced<'_>,
-) -> Option<Finding> {
+/// The best rule for a value: a valid one next to its keyword, then a valid one alone, then a mistyped one.
+fn best_match(
+    context: &DocumentContext<'_>,
+    list: &[(IdentifierShape, &'static IdentifierRule)],
+    &IdentifierCandidate { value, digits, breaks, span }: &IdentifierCandidate<'_>,
+    announced: &KeywordLookup<'_>,
+) -> Option<PiiFinding> {
     let open = is_open(&context.view.lower, span);
-    let mut best: Option<(f64, &'static Rule)> = None;
+    let mut best: Option<(f64, &'static IdentifierRule)> = None;
     for (shape, rule) in list.iter().filter(|(shape, _)| shape.fits(digits)) {
         let valid = (rule.check)(value);
-        if !valid && (rule.alone == Alone::Never || !shape.allows(breaks)) {
+        if !valid && (rule.standalone == StandaloneMatch::Never || !shape.allows(breaks)) {
             continue;
         }
-        let told = announced.is_told(span, rule.keywords);
+        let told = announced.is_near(span, rule.keywords);
         let alone = open
             && valid
             && shape.allows(breaks)
-            && match rule.alone {
-                Alone::Never => false,
-                Alone::Separated => shape.is_separated(breaks),
-                Alone::Valid => true,
+            && match rule.standalone {
+                StandaloneMatch::Never => false,
+                StandaloneMatch::Separated => shape.is_separated(breaks),
+                StandaloneMatch::Valid => true,
             };
         let score = match (valid, told) {
-            (true, true) if rule.alone == Alone::Never => 0.75,
+            (true, true) if rule.standalone == StandaloneMatch::Never => 0.75,
             (true, true) => 1.0,
             _ if alone => 0.9,
             (false, true) => 0.8,
@@ -174,7 +184,7 @@ fn judge(
             best = Some((score, rule));
         }
     }
-    best.map(|(score, rule)| Finding::new(span, rule.label, "identifier", score, Layer::Identifier))
+    best.map(|(score, rule)| PiiFinding::new(span, rule.label, "identifier", score, DetectionLayer::Identifier))
 }
 
 /// True where the value is not a part of a longer number or word.
@@ -182,9 +192,9 @@ fn is_open(lower: &str, span: Span) -> bool {
     let bytes = lower.as_bytes();
     let sign = |byte: u8| matches!(byte, b'.' | b',' | b'-' | b'/' | b':');
     let before = span.start >= 2 && sign(bytes[span.start - 1]) && bytes[span.start - 2].is_ascii_digit();
-    let behind =
+    let after =
         bytes.get(span.end).is_some_and(|byte| sign(*byte)) && bytes.get(span.end + 1).is_some_and(u8::is_ascii_digit);
-    !before && !behind && stands_alone(lower, span)
+    !before && !after && is_whole_word(lower, span)
 }
 
 /// A keyword on the same line before a value.
@@ -201,5 +211,5 @@ fn has_word(window: &str, keyword: &str) -> bool {
     // "[PHONE_7F3A]" announces nothing.
     window
         .match_indices(keyword)
-        .any(|(at, _)| stands_alone(window, Span::new(at, at + keyword.len())) && !window[..at].ends_with('['))
+        .any(|(at, _)| is_whole_word(window, Span::new(at, at + keyword.len())) && !window[..at].ends_with('['))
 }

@@ -110,7 +110,7 @@ mod tests {
         assert_eq!(digits("a1-2b3"), [1, 2, 3]);
         assert_eq!(modulo(digits("98765432109876543210"), 97), (98_765_432_109_876_543_210u128 % 97) as u32);
         assert_eq!(weighted(&[1, 2, 3], &[5, 7]), 19);
-        // From the right: 3·2 + 2·3 + 1·2, once the weights begin anew behind 3.
+        // From the right: 3·2 + 2·3 + 1·2, once the weights begin anew after 3.
         assert_eq!(mod11(&[1, 2, 3], 3), 14 % 11);
     }
 

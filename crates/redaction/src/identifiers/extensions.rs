@@ -1,7 +1,7 @@
 //! Extensions of a switchboard: "x4471", "ext 220".
 
-use super::super::context::Context;
-use super::super::finding::{Finding, Layer};
+use super::super::document::DocumentContext;
+use super::super::finding::{DetectionLayer, PiiFinding};
 use super::super::label;
 use anamnesis_text::Span;
 
@@ -9,12 +9,12 @@ use anamnesis_text::Span;
 const REACH: usize = 32;
 
 /// Finds extensions, each with the letters that announce it.
-pub(crate) fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
+pub(crate) fn find(context: &DocumentContext<'_>, found: &mut Vec<PiiFinding>) {
     let bytes = context.view.lower.as_bytes();
     for (at, _) in context.view.lower.match_indices('x') {
         let announced = || announced(bytes, at).filter(|span| !is_motion(bytes, *span));
         if let Some(span) = lone(bytes, at).or_else(announced) {
-            found.push(Finding::new(span, label::PHONE, "phone", 0.7, Layer::Identifier));
+            found.push(PiiFinding::new(span, label::PHONE, "phone", 0.7, DetectionLayer::Identifier));
         }
     }
 }
@@ -61,12 +61,12 @@ fn announced(bytes: &[u8], at: usize) -> Option<Span> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Policy;
+    use crate::RedactionPolicy;
     use anamnesis_text::{Document, Language};
 
     fn found(text: &str) -> Vec<String> {
-        let (document, policy) = (Document::plain(text.to_owned(), Language::English), Policy::default());
-        let (context, mut found) = (Context::new(&document, &policy), Vec::new());
+        let (document, policy) = (Document::plain(text.to_owned(), Language::English), RedactionPolicy::default());
+        let (context, mut found) = (DocumentContext::new(&document, &policy), Vec::new());
         find(&context, &mut found);
         found.iter().map(|one| one.span.of(text).to_owned()).collect()
     }

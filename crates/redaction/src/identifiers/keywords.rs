@@ -1,13 +1,13 @@
-//! A keyword with a value beside it: whatever the value's shape, what is announced as a record number is one.
+//! A keyword with a value next to it: whatever the value's shape, what is announced as a record number is one.
 
 use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use regex::Regex;
 
-use super::super::context::Context;
-use super::super::entities::words::stands_alone;
-use super::super::finding::{Finding, Layer};
+use super::super::document::DocumentContext;
+use super::super::entities::words::is_whole_word;
+use super::super::finding::{DetectionLayer, PiiFinding};
 use super::super::label;
 use anamnesis_text::Span;
 
@@ -32,7 +32,7 @@ fn compiled(pattern: &str) -> Regex {
     Regex::new(pattern).expect("a constant pattern, compiled in every test")
 }
 
-struct Entry {
+struct KeywordEntry {
     label: &'static str,
     least: usize,
     most: usize,
@@ -41,7 +41,7 @@ struct Entry {
 /// The compiled table.
 pub(crate) struct Keywords {
     words: AhoCorasick,
-    entries: Vec<Entry>,
+    entries: Vec<KeywordEntry>,
     /// Keyword → entry.
     of: Vec<usize>,
 }
@@ -62,7 +62,7 @@ impl Keywords {
                 of.push(entries.len());
             }
             let number = |text: &str| text.parse().unwrap_or(4);
-            entries.push(Entry { label: known, least: number(least), most: number(most) });
+            entries.push(KeywordEntry { label: known, least: number(least), most: number(most) });
         }
         let words = AhoCorasick::builder()
             .match_kind(MatchKind::LeftmostLongest)
@@ -72,23 +72,23 @@ impl Keywords {
         Self { words, entries, of }
     }
 
-    pub(crate) fn find(&self, context: &Context<'_>, found: &mut Vec<Finding>) {
+    pub(crate) fn find(&self, context: &DocumentContext<'_>, found: &mut Vec<PiiFinding>) {
         let lower = &context.view.lower;
         for hit in self.words.find_iter(lower) {
-            if !stands_alone(lower, Span::new(hit.start(), hit.end())) || lower[..hit.start()].ends_with('[') {
+            if !is_whole_word(lower, Span::new(hit.start(), hit.end())) || lower[..hit.start()].ends_with('[') {
                 continue;
             }
             let entry = &self.entries[self.of[hit.pattern().as_usize()]];
             if let Some(span) = value_after(lower, hit.end(), entry) {
                 let score = if entry.label == label::NUMBER { 0.55 } else { 0.75 };
-                found.push(Finding::new(span, entry.label, "keyword_value", score, Layer::Identifier));
+                found.push(PiiFinding::new(span, entry.label, "keyword_value", score, DetectionLayer::Identifier));
             }
         }
     }
 }
 
-/// The value behind a keyword: enough digits, and no more than its kind has.
-fn value_after(lower: &str, from: usize, entry: &Entry) -> Option<Span> {
+/// The value after a keyword: enough digits, and no more than its kind has.
+fn value_after(lower: &str, from: usize, entry: &KeywordEntry) -> Option<Span> {
     let mut to = (from + REACH).min(lower.len());
     while !lower.is_char_boundary(to) {
         to -= 1;
@@ -125,7 +125,7 @@ fn value_after(lower: &str, from: usize, entry: &Entry) -> Option<Span> {
     (enough && !looks_like_date_or_dose(lower, span)).then_some(span)
 }
 
-/// Up to the last digit, with one letter group behind it where it clings to it.
+/// Up to the last digit, with one letter group after it where it clings to it.
 fn trimmed(lower: &str, start: usize, end: usize, last: usize) -> Span {
     let tail = &lower[end..last.max(end)];
     let clings = tail.trim_start_matches('-').len() <= 3 && !tail.ends_with(['.', '-']);

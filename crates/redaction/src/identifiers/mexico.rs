@@ -1,78 +1,78 @@
 //! Mexico and Central America and the Caribbean: CURP, RFC, NSS; Guatemala, El Salvador, Costa Rica, Dominican Republic.
 
 use super::checks::{date_yymmdd, digits, luhn, mod11, varied, weighted};
-use super::rule::{Alone, Rule, unchecked};
+use super::rule::{IdentifierRule, StandaloneMatch, unchecked};
 
-pub(crate) const RULES: &[Rule] = &[
-    Rule {
+pub(crate) const RULES: &[IdentifierRule] = &[
+    IdentifierRule {
         label: "MX_CURP",
         shapes: &["aaaa-dddddd-aaaaaa-wd", "aaaaddddddaaaaaawd"],
         keywords: &["curp", "clave unica"],
         check: curp,
-        alone: Alone::Valid,
+        standalone: StandaloneMatch::Valid,
     },
-    Rule {
+    IdentifierRule {
         label: "MX_RFC",
         shapes: &["aaaa-dddddd-www", "aaa-dddddd-www", "aaaa-dddddd"],
         keywords: &["rfc", "r.f.c", "r.f.c.", "registro federal"],
         check: rfc,
-        alone: Alone::Valid,
+        standalone: StandaloneMatch::Valid,
     },
-    Rule {
+    IdentifierRule {
         label: "MX_NSS",
         shapes: &["dd-dd-dd-dddd-d", "ddddddddddd", "ddddddddddw"],
         keywords: &["nss", "imss", "seguro social", "seguridad social", "issste", "afiliacion"],
         check: luhn,
-        alone: Alone::Valid,
+        standalone: StandaloneMatch::Valid,
     },
-    Rule {
+    IdentifierRule {
         label: "GT_DPI",
         shapes: &["dddd-ddddd-dddd"],
         keywords: &["dpi", "cui", "documento", "identificacion"],
         check: guatemalan_dpi,
-        alone: Alone::Separated,
+        standalone: StandaloneMatch::Separated,
     },
-    Rule {
+    IdentifierRule {
         label: "GT_NIT",
         shapes: &["ddddddd-w", "dddddd-w", "dddddddd-w"],
         keywords: &["nit"],
         check: guatemalan_nit,
-        alone: Alone::Never,
+        standalone: StandaloneMatch::Never,
     },
-    Rule {
+    IdentifierRule {
         label: "SV_DUI",
         shapes: &["dddddddd-d"],
         keywords: &["dui", "documento unico"],
         check: dui,
-        alone: Alone::Separated,
+        standalone: StandaloneMatch::Separated,
     },
-    Rule {
+    IdentifierRule {
         label: "CR_CEDULA",
         shapes: &["d-dddd-dddd", "dd-dddd-dddd"],
         keywords: &["cedula", "ced", "identificacion", "dimex"],
         check: costa_rican,
-        alone: Alone::Separated,
+        standalone: StandaloneMatch::Separated,
     },
-    Rule {
+    IdentifierRule {
         label: "DO_CEDULA",
         shapes: &["ddd-ddddddd-d"],
         keywords: &["cedula", "ced", "identidad"],
         check: luhn,
-        alone: Alone::Valid,
+        standalone: StandaloneMatch::Valid,
     },
-    Rule {
+    IdentifierRule {
         label: "DO_RNC",
         shapes: &["d-dd-ddddd-d", "ddd-ddddd-d"],
         keywords: &["rnc"],
         check: rnc,
-        alone: Alone::Separated,
+        standalone: StandaloneMatch::Separated,
     },
-    Rule {
+    IdentifierRule {
         label: "MX_CURP",
         shapes: &["aaaaaa-dddddddd-a-ddd"],
         keywords: &["clave de elector", "ine", "elector"],
         check: unchecked,
-        alone: Alone::Valid,
+        standalone: StandaloneMatch::Valid,
     },
 ];
 

@@ -2,13 +2,13 @@
 
 use super::super::label;
 use super::checks::{iban, luhn};
-use super::rule::{Alone, Rule};
+use super::rule::{IdentifierRule, StandaloneMatch};
 
 const CARD: &[&str] = &["tarjeta", "card", "visa", "mastercard", "amex", "credito", "debito", "credit", "debit"];
 const ACCOUNT: &[&str] = &["iban", "cuenta", "account", "banco", "bank"];
 
-pub(crate) const RULES: &[Rule] = &[
-    Rule {
+pub(crate) const RULES: &[IdentifierRule] = &[
+    IdentifierRule {
         label: label::CARD,
         shapes: &[
             "dddd-dddd-dddd-dddd",
@@ -20,9 +20,9 @@ pub(crate) const RULES: &[Rule] = &[
         ],
         keywords: CARD,
         check: card,
-        alone: Alone::Valid,
+        standalone: StandaloneMatch::Valid,
     },
-    Rule {
+    IdentifierRule {
         label: label::BANK_ACCOUNT,
         // One shape for each length that a country has; groups of four.
         shapes: &[
@@ -46,7 +46,7 @@ pub(crate) const RULES: &[Rule] = &[
         ],
         keywords: ACCOUNT,
         check: iban,
-        alone: Alone::Valid,
+        standalone: StandaloneMatch::Valid,
     },
 ];
 

@@ -5,25 +5,25 @@ use std::net::Ipv6Addr;
 
 use regex::Regex;
 
-use super::super::context::Context;
-use super::super::finding::{Finding, Layer};
+use super::super::document::DocumentContext;
+use super::super::finding::{DetectionLayer, PiiFinding};
 use super::super::label;
 use anamnesis_text::Span;
 
-struct Pattern {
+struct NetworkPattern {
     label: &'static str,
     recognizer: &'static str,
     regex: Regex,
     /// What stands around the byte that is looked at, wherever the pattern matches: the pattern is tried nowhere else.
     sees: fn(&[u8], usize) -> bool,
-    /// Words before and behind the one with that byte which a match may reach into.
+    /// Words before and after the one with that byte which a match may reach into.
     reach: (usize, usize),
     accept: fn(&str) -> bool,
 }
 
 /// The compiled patterns.
-pub(crate) struct Network {
-    patterns: Vec<Pattern>,
+pub(crate) struct NetworkPatterns {
+    patterns: Vec<NetworkPattern>,
     /// By byte: the patterns that look at it, one bit each.
     lookers: [u32; 256],
 }
@@ -31,11 +31,11 @@ pub(crate) struct Network {
 const TLD: &str = "com|net|org|edu|gov|mil|int|info|biz|io|app|dev|co|es|mx|ar|cl|pe|ec|uy|ve|bo|py|cr|gt|sv|do|br|pt|us|uk|eu|fr|de|it|nl|ie|cat|gal|eus|tv|me|ai|site|online|health|clinic|salud";
 
 /// Label, recogniser, bytes, what stands around them, reach in words, pattern, last check.
-type Written =
+type PatternRow =
     (&'static str, &'static str, &'static [u8], fn(&[u8], usize) -> bool, (usize, usize), String, fn(&str) -> bool);
 
-fn written() -> Vec<Written> {
-    use super::sights as see;
+fn written() -> Vec<PatternRow> {
+    use super::prefilter as see;
     let digit = |pattern: &str| pattern.replace(r"\d", "[0-9]");
     vec![
         (label::EMAIL, "email", b"@", see::anything, (1, 1), r"(?i)[a-z0-9._%+'-]{1,80} ?@ ?[a-z0-9-]{1,80}(?:\.[a-z0-9-]{1,80}){1,6}".into(), any),
@@ -54,22 +54,22 @@ fn written() -> Vec<Written> {
     ]
 }
 
-impl Network {
+impl NetworkPatterns {
     pub(crate) fn builtin() -> Self {
         let mut lookers = [0u32; 256];
         let mut patterns = Vec::new();
         for (index, (label, recognizer, at, sees, reach, pattern, accept)) in written().into_iter().enumerate() {
             at.iter().for_each(|byte| lookers[usize::from(*byte)] |= 1 << index);
             let regex = Regex::new(&pattern).expect("a constant pattern, compiled in every test");
-            patterns.push(Pattern { label, recognizer, regex, sees, reach, accept });
+            patterns.push(NetworkPattern { label, recognizer, regex, sees, reach, accept });
         }
         Self { patterns, lookers }
     }
 
-    pub(crate) fn find(&self, context: &Context<'_>, found: &mut Vec<Finding>) {
+    pub(crate) fn find(&self, context: &DocumentContext<'_>, found: &mut Vec<PiiFinding>) {
         let plain = &context.view.plain;
         let bytes = plain.as_bytes();
-        let mut windows: Vec<Windows> = self.patterns.iter().map(|_| Windows::default()).collect();
+        let mut windows: Vec<SearchWindows> = self.patterns.iter().map(|_| SearchWindows::default()).collect();
         for (at, byte) in bytes.iter().enumerate() {
             let mut lookers = self.lookers[usize::from(*byte)];
             while lookers != 0 {
@@ -87,7 +87,13 @@ impl Network {
                     let text = hit.as_str().trim_end_matches(['.', ',', ';', ':', '!', '?', '-']);
                     let start = window.start + hit.start();
                     let span = Span::new(start, start + text.len());
-                    found.push(Finding::new(span, pattern.label, pattern.recognizer, 0.95, Layer::Identifier));
+                    found.push(PiiFinding::new(
+                        span,
+                        pattern.label,
+                        pattern.recognizer,
+                        0.95,
+                        DetectionLayer::Identifier,
+                    ));
                 }
             }
         }
@@ -97,21 +103,21 @@ impl Network {
 /// Where one pattern is tried: stretches that begin and end at white space, in order, none overlapping. A pattern is
 /// looked for once in each, so that the whole stays linear.
 #[derive(Default)]
-struct Windows {
+struct SearchWindows {
     list: Vec<Span>,
     /// Where the word of the last sight ends.
     chunk_end: usize,
 }
 
-impl Windows {
-    fn open(&mut self, bytes: &[u8], at: usize, (before, behind): (usize, usize)) {
+impl SearchWindows {
+    fn open(&mut self, bytes: &[u8], at: usize, (before, after): (usize, usize)) {
         let mut start = word_start(bytes, at);
         for _ in 0..before {
             start = word_start(bytes, start.saturating_sub(1));
         }
         self.chunk_end = word_end(bytes, at);
         let mut end = self.chunk_end;
-        for _ in 0..behind {
+        for _ in 0..after {
             end = word_end(bytes, end + 1);
         }
         match self.list.last_mut() {

@@ -1,10 +1,10 @@
 //! Phones: international numbers, the groupings in which the countries of contract.md write theirs, and any number
-//! beside a word that announces a phone.
+//! next to a word that announces a phone.
 
-use super::super::context::Context;
-use super::super::finding::{Finding, Layer};
+use super::super::document::DocumentContext;
+use super::super::finding::{DetectionLayer, PiiFinding};
 use super::super::label;
-use super::announced::Announced;
+use super::keyword_index::KeywordLookup;
 use crate::deadline;
 use anamnesis_text::Span;
 
@@ -99,10 +99,10 @@ pub(crate) fn is_crisis_line(digits: &str) -> bool {
 }
 
 /// Finds phones. Emergency and crisis lines have three digits and are never long enough.
-pub(crate) fn find(context: &Context<'_>, announced: &Announced<'_>, found: &mut Vec<Finding>) {
+pub(crate) fn find(context: &DocumentContext<'_>, announced: &KeywordLookup<'_>, found: &mut Vec<PiiFinding>) {
     let bytes = context.view.lower.as_bytes();
     let mut run =
-        Run { span: Span::new(0, 0), plus: false, groups: Vec::new(), digits: String::new(), signs: Vec::new() };
+        PhoneRun { span: Span::new(0, 0), plus: false, groups: Vec::new(), digits: String::new(), signs: Vec::new() };
     let mut at = 0;
     while let Some(next) = bytes[at..].iter().position(|byte| matches!(byte, b'0'..=b'9' | b'+' | b'(')) {
         deadline::check();
@@ -112,14 +112,14 @@ pub(crate) fn find(context: &Context<'_>, announced: &Announced<'_>, found: &mut
             continue;
         }
         read(bytes, at, &mut run);
-        if let Some(score) = judge(context, announced, &run) {
-            found.push(Finding::new(run.span, label::PHONE, "phone", score, Layer::Identifier));
+        if let Some(score) = phone_score(context, announced, &run) {
+            found.push(PiiFinding::new(run.span, label::PHONE, "phone", score, DetectionLayer::Identifier));
         }
         at = run.span.end.max(at + 1);
     }
 }
 
-struct Run {
+struct PhoneRun {
     span: Span,
     plus: bool,
     /// Digits in each group.
@@ -142,7 +142,7 @@ fn starts_number(bytes: &[u8], at: usize) -> bool {
 }
 
 /// Reads digits and single separators, at most 17 digits, into a run that is used again.
-fn read(bytes: &[u8], start: usize, run: &mut Run) {
+fn read(bytes: &[u8], start: usize, run: &mut PhoneRun) {
     (run.span, run.plus) = (Span::new(start, start), false);
     run.groups.clear();
     run.digits.clear();
@@ -174,7 +174,7 @@ fn read(bytes: &[u8], start: usize, run: &mut Run) {
     run.signs.truncate(open);
 }
 
-fn judge(context: &Context<'_>, announced: &Announced<'_>, run: &Run) -> Option<f64> {
+fn phone_score(context: &DocumentContext<'_>, announced: &KeywordLookup<'_>, run: &PhoneRun) -> Option<f64> {
     let count = run.digits.len();
     if is_crisis_line(&run.digits)
         || !(6..=15).contains(&count)
@@ -183,7 +183,7 @@ fn judge(context: &Context<'_>, announced: &Announced<'_>, run: &Run) -> Option<
     {
         return None;
     }
-    // Behind "00" stands a country, and no country begins with 0.
+    // After "00" stands a country, and no country begins with 0.
     let dialled = run.digits.starts_with("00") && !run.digits.starts_with("000") && count >= 11 && run.groups[0] != 3;
     // A bare value that begins with zeros may be anything, unless Spain's numbers follow.
     let dialled = dialled
@@ -216,8 +216,8 @@ fn judge(context: &Context<'_>, announced: &Announced<'_>, run: &Run) -> Option<
     (grouped || bracketed || short || bare).then_some(0.7)
 }
 
-/// "El de mi hermana, 705 55 013. Al mío no llame": somebody rings or is rung in the words around.
-fn is_rung(context: &Context<'_>, span: Span) -> bool {
+/// "El de mi hermana, 705 55 013. Al mío no llame": a person rings or is rung in the words around.
+fn is_rung(context: &DocumentContext<'_>, span: Span) -> bool {
     const AROUND: usize = 80;
     const RINGS: &[&str] =
         &["telefono", "celular", "movil", "llam", "whatsapp", "wsp", "phone", "mobile", "call ", "text me", "ring "];
@@ -232,14 +232,14 @@ fn is_rung(context: &Context<'_>, span: Span) -> bool {
     RINGS.iter().any(|word| text[start..end].contains(word))
 }
 
-fn ends_inside(context: &Context<'_>, end: usize) -> bool {
+fn ends_inside(context: &DocumentContext<'_>, end: usize) -> bool {
     let bytes = context.view.lower.as_bytes();
     let extension = context.view.lower[end..].starts_with('x');
     bytes.get(end).is_some_and(u8::is_ascii_alphanumeric) && !extension
 }
 
 /// "12/03/2019", "1.234.567", "2001-2004".
-fn is_date_or_decimal(run: &Run) -> bool {
+fn is_date_or_decimal(run: &PhoneRun) -> bool {
     let dates = matches!(run.groups.as_slice(), [1 | 2, 1 | 2, 4] | [4, 1 | 2, 1 | 2] | [1 | 2, 2, 2]);
     let thousands = run.groups.len() >= 2
         && run.groups[0] <= 3

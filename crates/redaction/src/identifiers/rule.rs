@@ -2,8 +2,8 @@
 
 /// Whether a value without its keyword is taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Alone {
-    /// Only beside a keyword.
+pub(crate) enum StandaloneMatch {
+    /// Only next to a keyword.
     Never,
     /// With its check right and its separators written.
     Separated,
@@ -12,7 +12,7 @@ pub(crate) enum Alone {
 }
 
 /// An identifier of one kind.
-pub(crate) struct Rule {
+pub(crate) struct IdentifierRule {
     pub(crate) label: &'static str,
     /// `d` digit, `a` letter, `w` either; `-` a place where a separator (space, dot, hyphen, slash) may stand.
     pub(crate) shapes: &'static [&'static str],
@@ -20,12 +20,12 @@ pub(crate) struct Rule {
     pub(crate) keywords: &'static [&'static str],
     /// Over letters and digits in lower case, without separators.
     pub(crate) check: fn(&str) -> bool,
-    pub(crate) alone: Alone,
+    pub(crate) standalone: StandaloneMatch,
 }
 
 /// A compiled shape: sets of places, as bits.
 #[derive(Clone, Copy)]
-pub(crate) struct Shape {
+pub(crate) struct IdentifierShape {
     length: usize,
     /// Where a digit must stand.
     digits: u64,
@@ -35,7 +35,7 @@ pub(crate) struct Shape {
     breaks: u64,
 }
 
-impl Shape {
+impl IdentifierShape {
     pub(crate) fn compile(text: &str) -> Self {
         let mut shape = Self { length: 0, digits: 0, letters: 0, breaks: 0 };
         for class in text.bytes() {
@@ -86,11 +86,11 @@ pub(crate) fn unchecked(_: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::Shape;
+    use super::IdentifierShape;
 
     #[test]
     fn a_shape_knows_its_letters_digits_and_separators() {
-        let shape = Shape::compile("dd-ddd-a");
+        let shape = IdentifierShape::compile("dd-ddd-a");
         // "12345z", "1234zz", "123456".
         assert!(shape.fits(0b011111) && !shape.fits(0b001111) && !shape.fits(0b111111));
         assert!(shape.allows(0) && shape.allows(1 << 2 | 1 << 5) && !shape.allows(1 << 3));
@@ -98,13 +98,16 @@ mod tests {
 
     #[test]
     fn only_the_last_place_of_a_separator_tells_a_written_number() {
-        let shape = Shape::compile("dd-ddd-a");
+        let shape = IdentifierShape::compile("dd-ddd-a");
         assert_eq!(shape.length(), 6);
         assert!(shape.is_separated(1 << 5) && shape.is_separated(1 << 2 | 1 << 5) && !shape.is_separated(1 << 2));
-        assert!(!Shape::compile("dddd").is_separated(0));
-        assert!(shape.has_places_of(&Shape::compile("ddddd-a")) && !shape.has_places_of(&Shape::compile("dddddd")));
-        assert!(!shape.has_places_of(&Shape::compile("dddddw")), "a place of either kind is another one");
-        let either = Shape::compile("dw");
+        assert!(!IdentifierShape::compile("dddd").is_separated(0));
+        assert!(
+            shape.has_places_of(&IdentifierShape::compile("ddddd-a"))
+                && !shape.has_places_of(&IdentifierShape::compile("dddddd"))
+        );
+        assert!(!shape.has_places_of(&IdentifierShape::compile("dddddw")), "a place of either kind is another one");
+        let either = IdentifierShape::compile("dw");
         assert!(either.fits(0b01) && either.fits(0b11) && !either.fits(0b10));
     }
 }

@@ -2,7 +2,7 @@
 
 use super::super::label;
 use super::checks::{digits, modulo, varied, weighted};
-use super::rule::{Alone, Rule, unchecked};
+use super::rule::{IdentifierRule, StandaloneMatch, unchecked};
 
 const IDENTITY: &[&str] = &[
     "dni",
@@ -21,29 +21,29 @@ const IDENTITY: &[&str] = &[
     "tarjeta de residencia",
 ];
 
-pub(crate) const RULES: &[Rule] = &[
-    Rule {
+pub(crate) const RULES: &[IdentifierRule] = &[
+    IdentifierRule {
         label: "ES_DNI",
         shapes: &["dd-ddd-ddd-a", "d-ddd-ddd-a", "dddddddd-a"],
         keywords: IDENTITY,
         check: dni,
-        alone: Alone::Valid,
+        standalone: StandaloneMatch::Valid,
     },
-    Rule {
+    IdentifierRule {
         label: "ES_NIE",
         shapes: &["a-d-ddd-ddd-a", "a-ddddddd-a", "a-dddddddd-a"],
         keywords: IDENTITY,
         check: nie,
-        alone: Alone::Valid,
+        standalone: StandaloneMatch::Valid,
     },
-    Rule {
+    IdentifierRule {
         label: "ES_CIF",
         shapes: &["a-dd-ddd-dd-w", "a-ddddddd-w", "a-dddddddw"],
         keywords: &["cif", "c.i.f", "c.i.f.", "nif", "empresa"],
         check: cif,
-        alone: Alone::Valid,
+        standalone: StandaloneMatch::Valid,
     },
-    Rule {
+    IdentifierRule {
         label: "ES_NSS",
         shapes: &["dd-dddddddd-dd", "dd-ddddddd-dd", "dd-dddddddddd"],
         keywords: &[
@@ -59,29 +59,29 @@ pub(crate) const RULES: &[Rule] = &[
             "s.s.",
         ],
         check: social_security,
-        alone: Alone::Valid,
+        standalone: StandaloneMatch::Valid,
     },
-    Rule {
+    IdentifierRule {
         label: "ES_CIP",
         shapes: &["aaaa-d-dddddd-dd-d", "aaaa-dddddddddd", "aaaa-dddddddddddd", "aa-dddddddddd"],
         keywords: &["cip", "cipa", "tarjeta sanitaria", "tsi", "tarjeta"],
         check: unchecked,
-        alone: Alone::Never,
+        standalone: StandaloneMatch::Never,
     },
-    Rule {
+    IdentifierRule {
         label: label::BANK_ACCOUNT,
         shapes: &["dddd-dddd-dd-dddddddddd", "dddd-dddd-dddd-dddd-dddd"],
         keywords: &["ccc", "cuenta", "account", "banco", "bancaria"],
         check: bank_account,
-        alone: Alone::Valid,
+        standalone: StandaloneMatch::Valid,
     },
     // Medical college: province, province, serial.
-    Rule {
+    IdentifierRule {
         label: label::LICENSE,
         shapes: &["dd-dd-ddddd"],
         keywords: &["colegiado", "colegiada", "ncol", "col", "nºcol"],
         check: unchecked,
-        alone: Alone::Separated,
+        standalone: StandaloneMatch::Separated,
     },
 ];
 

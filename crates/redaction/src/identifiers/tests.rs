@@ -1,9 +1,9 @@
 use std::sync::LazyLock;
 
 use super::*;
-use crate::finding::Layer;
-use crate::in_tests::{findings, labelled, read};
+use crate::finding::DetectionLayer;
 use crate::label;
+use crate::test_support::{findings, labelled, read};
 use anamnesis_text::{Language, Span};
 
 static ALL: LazyLock<Identifiers> = LazyLock::new(Identifiers::builtin);
@@ -12,7 +12,7 @@ static ALL: LazyLock<Identifiers> = LazyLock::new(Identifiers::builtin);
 fn best(text: &str) -> Vec<(&'static str, String, f64)> {
     let mut found = findings(text, Language::Unknown, |context, found| ALL.find(context, found));
     found.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.span.len().cmp(&a.span.len())));
-    let mut kept: Vec<Finding> = Vec::new();
+    let mut kept: Vec<PiiFinding> = Vec::new();
     for one in found {
         if !kept.iter().any(|known| known.span.overlaps(&one.span)) {
             kept.push(one);
@@ -29,7 +29,7 @@ fn labels(text: &str) -> Vec<&'static str> {
 /// What the tables alone find.
 fn candidates_of(text: &str) -> Vec<(&'static str, String)> {
     labelled(text, Language::Spanish, |context, found| {
-        let announced = ALL.announcers.of(&context.view.lower);
+        let announced = ALL.announcing_keywords.of(&context.view.lower);
         candidates::find(context, &ALL.by_length, &announced, found);
     })
 }
@@ -254,7 +254,7 @@ fn phones_are_told_by_country_code_grouping_or_the_word_before_them() {
     ] {
         let sentence = format!("lo dejo apuntado {text} para luego");
         let found = labelled(&sentence, Language::Unknown, |context, found| {
-            let announced = ALL.announcers.of(&context.view.lower);
+            let announced = ALL.announcing_keywords.of(&context.view.lower);
             phones::find(context, &announced, found);
         });
         assert_eq!(found.len(), 1, "{text}: {found:?}");
@@ -271,7 +271,7 @@ fn a_word_for_phones_makes_one_of_a_number_that_would_stay() {
         let told = format!("telefono {value} en la hoja");
         let phones = |text: &str| {
             findings(text, Language::Spanish, |context, found| {
-                let announced = ALL.announcers.of(&context.view.lower);
+                let announced = ALL.announcing_keywords.of(&context.view.lower);
                 phones::find(context, &announced, found);
             })
         };
@@ -297,7 +297,7 @@ fn dates_amounts_years_and_lines_of_help_are_no_phones() {
         "codigo 1234567890123456",
     ] {
         let found = labelled(text, Language::Unknown, |context, found| {
-            let announced = ALL.announcers.of(&context.view.lower);
+            let announced = ALL.announcing_keywords.of(&context.view.lower);
             phones::find(context, &announced, found);
         });
         assert!(found.is_empty(), "{text}: {found:?}");
@@ -309,7 +309,7 @@ fn dates_amounts_years_and_lines_of_help_are_no_phones() {
 fn a_grouping_that_measures_share_is_a_phone_where_somebody_is_rung() {
     let phones = |text: &str| {
         findings(text, Language::Spanish, |context, found| {
-            let announced = ALL.announcers.of(&context.view.lower);
+            let announced = ALL.announcing_keywords.of(&context.view.lower);
             phones::find(context, &announced, found);
         })
         .len()
@@ -362,7 +362,9 @@ fn findings_of_this_layer_are_of_it_and_every_label_is_one_of_the_contract() {
     let found = findings(text, Language::Spanish, |context, found| ALL.find(context, found));
     assert!(found.len() >= 5);
     for one in &found {
-        assert!(one.layer == Layer::Identifier && label::ALL.contains(&one.label) || one.label == label::NUMBER);
+        assert!(
+            one.layer == DetectionLayer::Identifier && label::ALL.contains(&one.label) || one.label == label::NUMBER
+        );
         assert!((0.0..=1.0).contains(&one.score));
     }
 }
@@ -370,7 +372,7 @@ fn findings_of_this_layer_are_of_it_and_every_label_is_one_of_the_contract() {
 #[test]
 fn every_rule_has_shapes_that_fit_a_place_a_label_and_folded_keywords() {
     let families =
-        [spain::RULES, mexico::RULES, south::RULES, brazil::RULES, north::RULES, money::RULES, vehicles::RULES];
+        [spain::RULES, mexico::RULES, south_america::RULES, brazil::RULES, us_uk::RULES, money::RULES, vehicles::RULES];
     for rule in families.into_iter().flatten() {
         assert!(label::ALL.contains(&rule.label), "{}", rule.label);
         assert!(!rule.keywords.is_empty() && !rule.shapes.is_empty(), "{}", rule.label);
@@ -380,7 +382,7 @@ fn every_rule_has_shapes_that_fit_a_place_a_label_and_folded_keywords() {
             });
         }
         for shape in rule.shapes {
-            let length = rule::Shape::compile(shape).length();
+            let length = rule::IdentifierShape::compile(shape).length();
             assert!((6..=candidates::LONGEST).contains(&length), "{}: {shape}", rule.label);
         }
     }

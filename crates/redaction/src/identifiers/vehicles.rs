@@ -2,36 +2,36 @@
 
 use super::super::label;
 use super::checks::luhn;
-use super::rule::{Alone, Rule};
+use super::rule::{IdentifierRule, StandaloneMatch};
 
-pub(crate) const RULES: &[Rule] = &[
-    Rule {
+pub(crate) const RULES: &[IdentifierRule] = &[
+    IdentifierRule {
         label: label::VEHICLE_ID,
         shapes: &["wwwwwwwwwwwwwwwww"],
         keywords: &["vin", "bastidor", "chasis", "chassis"],
         check: vin,
-        alone: Alone::Valid,
+        standalone: StandaloneMatch::Valid,
     },
-    Rule {
+    IdentifierRule {
         label: label::VEHICLE_ID,
         shapes: &["dddd-aaa"],
         keywords: &["matricula", "coche", "placa", "vehiculo", "moto"],
         check: spanish_plate,
-        alone: Alone::Never,
+        standalone: StandaloneMatch::Never,
     },
-    Rule {
+    IdentifierRule {
         label: label::VEHICLE_ID,
         shapes: &["aadd-aaa"],
         keywords: &["plate", "registration", "reg", "car", "vehicle", "matricula"],
         check: british_plate,
-        alone: Alone::Never,
+        standalone: StandaloneMatch::Never,
     },
-    Rule {
+    IdentifierRule {
         label: label::DEVICE_ID,
         shapes: &["ddddddddddddddd", "dd-dddddd-dddddd-d"],
         keywords: &["imei"],
         check: luhn,
-        alone: Alone::Valid,
+        standalone: StandaloneMatch::Valid,
     },
 ];
 

@@ -4,11 +4,11 @@ use std::collections::HashSet;
 
 use foldhash::fast::RandomState;
 
-use super::super::context::Context;
+use super::super::document::DocumentContext;
 use super::super::entities::words;
-use super::super::finding::{Finding, Layer};
+use super::super::finding::{DetectionLayer, PiiFinding};
 use super::super::label;
-use super::super::token::Kind;
+use super::super::token::TokenKind;
 use anamnesis_text::Span;
 
 /// Words that every address has: they tell nothing alone.
@@ -88,27 +88,27 @@ const GENERIC: &[&str] = &[
     "n",
 ];
 
-type Words = HashSet<String, RandomState>;
+type AddressWords = HashSet<String, RandomState>;
 
 /// An address of a known person.
-pub(crate) struct Known {
-    words: Words,
+pub(crate) struct KnownAddress {
+    words: AddressWords,
     subject: String,
 }
 
-impl Known {
+impl KnownAddress {
     pub(crate) fn of(address: &str) -> Self {
         let words = words::folded_words(address);
         Self { subject: words.concat(), words: words.into_iter().collect() }
     }
 
     /// Finds the address.
-    pub(crate) fn find(&self, context: &Context<'_>, found: &mut Vec<Finding>) {
+    pub(crate) fn find(&self, context: &DocumentContext<'_>, found: &mut Vec<PiiFinding>) {
         find_one(context, &self.words, &self.subject, found);
     }
 }
 
-fn find_one(context: &Context<'_>, all: &Words, subject: &str, found: &mut Vec<Finding>) {
+fn find_one(context: &DocumentContext<'_>, all: &AddressWords, subject: &str, found: &mut Vec<PiiFinding>) {
     let tokens = &context.tokens;
     let mut at = 0;
     while at < tokens.len() {
@@ -121,7 +121,7 @@ fn find_one(context: &Context<'_>, all: &Words, subject: &str, found: &mut Vec<F
         // Signs and one foreign word may stand between ("Calle Mayor, número 5").
         while look < tokens.len() && look <= last + 3 {
             let token = &tokens[look];
-            if token.kind == Kind::Break {
+            if token.kind == TokenKind::Break {
                 break;
             }
             if all.contains(context.lower(token)) {
@@ -131,7 +131,7 @@ fn find_one(context: &Context<'_>, all: &Words, subject: &str, found: &mut Vec<F
         }
         if tells(context, at, last, all) {
             let span = Span::new(tokens[at].span.start, tokens[last].span.end);
-            let mut finding = Finding::new(span, label::ADDRESS, "identity_address", 1.0, Layer::Identity);
+            let mut finding = PiiFinding::new(span, label::ADDRESS, "identity_address", 1.0, DetectionLayer::Identity);
             finding.subject = Some(subject.to_owned());
             found.push(finding);
         }
@@ -140,7 +140,7 @@ fn find_one(context: &Context<'_>, all: &Words, subject: &str, found: &mut Vec<F
 }
 
 /// Whether the words of a run name the address: a telling word with company, or one that is telling alone.
-fn tells(context: &Context<'_>, first: usize, last: usize, all: &Words) -> bool {
+fn tells(context: &DocumentContext<'_>, first: usize, last: usize, all: &AddressWords) -> bool {
     let run: Vec<&str> = context.tokens[first..=last]
         .iter()
         .map(|token| context.lower(token))

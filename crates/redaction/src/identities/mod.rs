@@ -1,39 +1,40 @@
 //! Layer one: the people whom the message names, in every way they may be written. Must leak nothing.
 
 mod addresses;
-mod known;
+mod known_identity;
 mod names;
 mod nicknames;
 mod values;
 
-pub use known::KnownIdentity;
+pub use known_identity::KnownIdentity;
 
-use super::context::Context;
-use super::finding::Finding;
+use super::document::DocumentContext;
+use super::finding::PiiFinding;
 
 /// The people of a message, made ready once for all its texts and for every look at them.
 #[derive(Default)]
-pub struct People(Option<Known>);
+pub struct KnownPeople(Option<PeopleMatchers>);
 
 /// What there is to look for.
-struct Known {
+struct PeopleMatchers {
     identities: Vec<KnownIdentity>,
-    names: names::Known,
-    addresses: Vec<addresses::Known>,
+    names: names::KnownNames,
+    addresses: Vec<addresses::KnownAddress>,
 }
 
-impl People {
+impl KnownPeople {
     pub fn of(identities: Vec<KnownIdentity>) -> Self {
         if identities.is_empty() {
             return Self::default();
         }
-        let names = names::Known::of(&identities);
-        let addresses = identities.iter().flat_map(|one| &one.addresses).map(|it| addresses::Known::of(it)).collect();
-        Self(Some(Known { identities, names, addresses }))
+        let names = names::KnownNames::of(&identities);
+        let addresses =
+            identities.iter().flat_map(|one| &one.addresses).map(|it| addresses::KnownAddress::of(it)).collect();
+        Self(Some(PeopleMatchers { identities, names, addresses }))
     }
 
     /// Finds every known identity in a document.
-    pub(super) fn find(&self, context: &Context<'_>) -> Vec<Finding> {
+    pub(super) fn find(&self, context: &DocumentContext<'_>) -> Vec<PiiFinding> {
         let mut found = Vec::new();
         if let Some(known) = &self.0 {
             known.names.find(context, &mut found);

@@ -4,33 +4,33 @@ use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
 
-use super::super::context::Context;
+use super::super::document::DocumentContext;
 use super::super::entities::words;
-use super::super::finding::{Finding, Layer};
+use super::super::finding::{DetectionLayer, PiiFinding};
 use super::super::label;
-use super::super::token::{Case, Kind, Token};
-use super::known::KnownIdentity;
+use super::super::token::{LetterCase, TextToken, TokenKind};
+use super::known_identity::KnownIdentity;
 use super::nicknames;
 use crate::deadline;
-use crate::subject::is_no_part_of_a_name;
+use crate::value_normalization::is_no_part_of_a_name;
 use anamnesis_text::Span;
 
 const RECOGNIZER: &str = "identity_name";
 
 /// How sure a word is to be the person.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Strength {
+enum NameStrength {
     /// Nothing else is meant by it.
     Sure,
-    /// Also a common word ("esperanza", "may"): needs a large letter or a neighbour.
+    /// Also a common word ("esperanza", "may"): needs a capital letter or a neighbour.
     Common,
-    /// One or two letters, or initials without dots: needs large letters.
+    /// One or two letters, or initials without dots: needs capital letters.
     Short,
 }
 
 /// The words of all known people, each with the person it stands for.
-pub(crate) struct Known {
-    words: HashMap<String, (Strength, usize), RandomState>,
+pub(crate) struct KnownNames {
+    words: HashMap<String, (NameStrength, usize), RandomState>,
     /// First bytes of those words: most words of a text begin with none of them.
     firsts: [bool; 256],
     initials: HashMap<String, usize, RandomState>,
@@ -38,7 +38,7 @@ pub(crate) struct Known {
     subjects: Vec<String>,
 }
 
-impl Known {
+impl KnownNames {
     pub(crate) fn of(identities: &[KnownIdentity]) -> Self {
         let (words, initials) = (HashMap::default(), HashMap::default());
         let mut known = Self { words, firsts: [false; 256], initials, subjects: Vec::new() };
@@ -56,7 +56,7 @@ impl Known {
     }
 
     /// Finds the names of known people.
-    pub(crate) fn find(&self, context: &Context<'_>, found: &mut Vec<Finding>) {
+    pub(crate) fn find(&self, context: &DocumentContext<'_>, found: &mut Vec<PiiFinding>) {
         let hits: Vec<Option<usize>> =
             context.tokens.iter().enumerate().map(|(at, token)| self.hit(context, at, token)).collect();
         let mut at = 0;
@@ -68,7 +68,7 @@ impl Known {
             };
             let (first, last) = (self.reach_back(context, at, person), self.reach_on(context, &hits, at, person));
             let span = Span::new(context.tokens[first].span.start, context.tokens[last].span.end);
-            let mut finding = Finding::new(span, label::PERSON, RECOGNIZER, 1.0, Layer::Identity);
+            let mut finding = PiiFinding::new(span, label::PERSON, RECOGNIZER, 1.0, DetectionLayer::Identity);
             finding.subject = Some(self.subjects[person].clone());
             found.push(finding);
             at = last + 1;
@@ -101,9 +101,9 @@ impl Known {
     fn add_word(&mut self, word: String, person: usize) {
         let strength = match word.chars().count() {
             0 => return,
-            1 | 2 => Strength::Short,
-            _ if words::is_common(&word) => Strength::Common,
-            _ => Strength::Sure,
+            1 | 2 => NameStrength::Short,
+            _ if words::is_common(&word) => NameStrength::Common,
+            _ => NameStrength::Sure,
         };
         if let Some(first) = word.bytes().next() {
             self.firsts[usize::from(first)] = true;
@@ -112,7 +112,7 @@ impl Known {
     }
 
     /// The word, or what it is the genitive or plural of.
-    fn word(&self, lower: &str) -> Option<(Strength, usize)> {
+    fn word(&self, lower: &str) -> Option<(NameStrength, usize)> {
         if !lower.bytes().next().is_some_and(|first| self.firsts[usize::from(first)]) {
             return None;
         }
@@ -121,16 +121,16 @@ impl Known {
         self.words.get(bare).or_else(|| plural.and_then(|stem| self.words.get(stem))).copied()
     }
 
-    fn hit(&self, context: &Context<'_>, at: usize, token: &Token) -> Option<usize> {
-        if token.kind != Kind::Word {
+    fn hit(&self, context: &DocumentContext<'_>, at: usize, token: &TextToken) -> Option<usize> {
+        if token.kind != TokenKind::Word {
             return None;
         }
         if let Some((strength, person)) = self.word(context.lower(token)) {
-            let large = token.is_large();
+            let large = token.is_capitalized();
             let sure = match strength {
-                Strength::Sure => true,
-                Strength::Short => large,
-                Strength::Common => {
+                NameStrength::Sure => true,
+                NameStrength::Short => large,
+                NameStrength::Common => {
                     (large && !words::reads_as_common(context, at)) || words::cue_of_a_name(context, at)
                 }
             };
@@ -140,12 +140,13 @@ impl Known {
     }
 
     /// "JPG" or "J.P.G.", of a known person.
-    fn initials_at(&self, context: &Context<'_>, at: usize, token: &Token) -> Option<usize> {
+    fn initials_at(&self, context: &DocumentContext<'_>, at: usize, token: &TextToken) -> Option<usize> {
         let lower = context.lower(token);
-        if token.case == Case::Upper && lower.len() >= 2 {
+        if token.case == LetterCase::Upper && lower.len() >= 2 {
             return self.initials.get(lower).copied().filter(|_| lower.len() > 2 || !words::is_abbreviation(lower));
         }
-        if lower.len() != 1 || token.case == Case::Lower || !context.view.plain[token.span.end..].starts_with('.') {
+        if lower.len() != 1 || token.case == LetterCase::Lower || !context.view.plain[token.span.end..].starts_with('.')
+        {
             return None;
         }
         // The whole run of dotted initials around this letter decides.
@@ -161,19 +162,19 @@ impl Known {
     }
 
     /// Initials and titles of forms before the first word: "J. Pérez".
-    fn reach_back(&self, context: &Context<'_>, at: usize, person: usize) -> usize {
+    fn reach_back(&self, context: &DocumentContext<'_>, at: usize, person: usize) -> usize {
         let mut first = at;
         while first >= 2 && is_dotted_initial(context, first - 2) && self.starts_word(context, first - 2, person) {
             first -= 2;
         }
         if first == at && at >= 1 && context.touches(at - 1, at) {
             let before = &context.tokens[at - 1];
-            let single = before.is_word() && before.span.len() == 1 && before.case == Case::Title;
+            let single = before.is_word() && before.span.len() == 1 && before.case == LetterCase::Title;
             if single && self.starts_word(context, at - 1, person) {
                 first -= 1;
             }
         }
-        // "esperanza ruescas": a common word of the person's names beside a sure one.
+        // "esperanza ruescas": a common word of the person's names next to a sure one.
         while first >= 1 && context.touches(first - 1, first) && self.follows(context, first - 1, person) {
             first -= 1;
         }
@@ -181,18 +182,18 @@ impl Known {
     }
 
     /// Further words of the same person, with particles, commas, hyphens and initials between them.
-    fn reach_on(&self, context: &Context<'_>, hits: &[Option<usize>], at: usize, person: usize) -> usize {
+    fn reach_on(&self, context: &DocumentContext<'_>, hits: &[Option<usize>], at: usize, person: usize) -> usize {
         let mut last = at;
         let mut look = at + 1;
         while look < hits.len() && look <= last + 4 {
             let token = &context.tokens[look];
             if hits[look].is_some() || self.follows(context, look, person) {
                 last = look;
-            } else if token.kind == Kind::Word && !is_no_part_of_a_name(context.lower(token)) {
+            } else if token.kind == TokenKind::Word && !is_no_part_of_a_name(context.lower(token)) {
                 break;
-            } else if token.kind == Kind::Sign && !matches!(context.plain(token), "," | "-" | "." | "'") {
+            } else if token.kind == TokenKind::Sign && !matches!(context.plain(token), "," | "-" | "." | "'") {
                 break;
-            } else if matches!(token.kind, Kind::Number | Kind::Break) {
+            } else if matches!(token.kind, TokenKind::Number | TokenKind::Break) {
                 break;
             }
             look += 1;
@@ -203,32 +204,32 @@ impl Known {
         if dotted && dot { last + 1 } else { last }
     }
 
-    /// A word that only counts beside another one of the same person: an initial, a common word in any case.
-    fn follows(&self, context: &Context<'_>, at: usize, person: usize) -> bool {
+    /// A word that only counts next to another one of the same person: an initial, a common word in any case.
+    fn follows(&self, context: &DocumentContext<'_>, at: usize, person: usize) -> bool {
         let token = &context.tokens[at];
-        if token.kind != Kind::Word {
+        if token.kind != TokenKind::Word {
             return false;
         }
         let lower = context.lower(token);
         if token.span.len() == 1 {
-            return token.case != Case::Lower && self.starts_word(context, at, person);
+            return token.case != LetterCase::Lower && self.starts_word(context, at, person);
         }
         self.words.get(lower).is_some_and(|&(_, of)| of == person)
     }
 
-    fn starts_word(&self, context: &Context<'_>, at: usize, person: usize) -> bool {
+    fn starts_word(&self, context: &DocumentContext<'_>, at: usize, person: usize) -> bool {
         let letter = context.lower(&context.tokens[at]);
         self.subjects[person].split(' ').any(|word| word.starts_with(letter))
     }
 }
 
-fn is_dotted_initial(context: &Context<'_>, at: usize) -> bool {
+fn is_dotted_initial(context: &DocumentContext<'_>, at: usize) -> bool {
     is_closing_initial(context, at) && context.tokens.get(at + 1).is_some_and(|dot| context.plain(dot) == ".")
 }
 
-fn is_closing_initial(context: &Context<'_>, at: usize) -> bool {
+fn is_closing_initial(context: &DocumentContext<'_>, at: usize) -> bool {
     context
         .tokens
         .get(at)
-        .is_some_and(|token| token.kind == Kind::Word && token.span.len() == 1 && token.case != Case::Lower)
+        .is_some_and(|token| token.kind == TokenKind::Word && token.span.len() == 1 && token.case != LetterCase::Lower)
 }

@@ -4,11 +4,11 @@ use std::collections::HashMap;
 
 use chrono::{Datelike, NaiveDate};
 
-use super::super::context::Context;
+use super::super::document::DocumentContext;
 use super::super::entities::words;
-use super::super::finding::{Finding, Layer};
+use super::super::finding::{DetectionLayer, PiiFinding};
 use super::super::label;
-use super::known::KnownIdentity;
+use super::known_identity::KnownIdentity;
 use anamnesis_core::side_value::{Precision, SideValue};
 use anamnesis_text::Span;
 
@@ -20,10 +20,11 @@ const ID_PART: usize = 6;
 const SHORTEST_DATE: usize = 4;
 
 /// Finds values of known people.
-pub(crate) fn find(context: &Context<'_>, identities: &[KnownIdentity], found: &mut Vec<Finding>) {
+pub(crate) fn find(context: &DocumentContext<'_>, identities: &[KnownIdentity], found: &mut Vec<PiiFinding>) {
     let lower = &context.view.lower;
-    let digits = if identities.iter().any(has_digits) { Runs::of_digits(lower) } else { Runs::default() };
-    let all = if identities.iter().any(|one| !one.ids.is_empty()) { Runs::of(lower) } else { Runs::default() };
+    let digits = if identities.iter().any(has_digits) { DigitRuns::of_digits(lower) } else { DigitRuns::default() };
+    let all =
+        if identities.iter().any(|one| !one.ids.is_empty()) { DigitRuns::of(lower) } else { DigitRuns::default() };
     for identity in identities {
         for phone in &identity.phones {
             phones(phone, &digits, found);
@@ -46,13 +47,13 @@ fn has_digits(identity: &KnownIdentity) -> bool {
 }
 
 /// Letters and digits that stand together but for single separators, without them, each with its place.
-struct Run<'a> {
+struct DigitRun<'a> {
     text: &'a str,
     places: &'a [u32],
     digits: usize,
 }
 
-impl Run<'_> {
+impl DigitRun<'_> {
     fn place(&self, at: usize) -> usize {
         self.places[at] as usize
     }
@@ -72,14 +73,14 @@ fn parts(byte: u8) -> bool {
 
 /// The runs of a text, one after the other.
 #[derive(Default)]
-struct Runs {
+struct DigitRuns {
     text: String,
     places: Vec<u32>,
     /// Where each ends, and how many digits it has.
     ends: Vec<(usize, usize)>,
 }
 
-impl Runs {
+impl DigitRuns {
     /// Runs of ASCII letters and digits with a digit in them, read across spaces, dots, hyphens, slashes and brackets.
     fn of(lower: &str) -> Self {
         let bytes = lower.as_bytes();
@@ -105,7 +106,7 @@ impl Runs {
         runs
     }
 
-    /// As [`Runs::of`], of digits alone: a letter ends a run.
+    /// As [`DigitRuns::of`], of digits alone: a letter ends a run.
     fn of_digits(lower: &str) -> Self {
         let bytes = lower.as_bytes();
         let mut runs = Self::default();
@@ -146,9 +147,9 @@ impl Runs {
         }
     }
 
-    fn iter(&self) -> impl Iterator<Item = Run<'_>> {
+    fn iter(&self) -> impl Iterator<Item = DigitRun<'_>> {
         let begins = std::iter::once(0).chain(self.ends.iter().map(|end| end.0));
-        begins.zip(&self.ends).map(|(begin, &(end, digits))| Run {
+        begins.zip(&self.ends).map(|(begin, &(end, digits))| DigitRun {
             text: &self.text[begin..end],
             places: &self.places[begin..end],
             digits,
@@ -156,7 +157,7 @@ impl Runs {
     }
 }
 
-fn phones(phone: &str, runs: &Runs, found: &mut Vec<Finding>) {
+fn phones(phone: &str, runs: &DigitRuns, found: &mut Vec<PiiFinding>) {
     let digits: String = phone.chars().filter_map(|c| c.to_digit(10)).filter_map(|d| char::from_digit(d, 10)).collect();
     if digits.len() < PHONE_TAIL {
         return;
@@ -176,7 +177,7 @@ fn phones(phone: &str, runs: &Runs, found: &mut Vec<Finding>) {
 }
 
 /// Digits before the number that belong to it (country and area codes), at most `most`, and its "+".
-fn widen(run: &Run<'_>, start: usize, length: usize, most: usize) -> (usize, usize) {
+fn widen(run: &DigitRun<'_>, start: usize, length: usize, most: usize) -> (usize, usize) {
     let bytes = run.text.as_bytes();
     let mut from = start;
     while from > 0 && start - from < most && bytes[from - 1].is_ascii_digit() && near(run, from) {
@@ -185,11 +186,11 @@ fn widen(run: &Run<'_>, start: usize, length: usize, most: usize) -> (usize, usi
     (from, start + length)
 }
 
-fn near(run: &Run<'_>, at: usize) -> bool {
+fn near(run: &DigitRun<'_>, at: usize) -> bool {
     run.place(at) - run.place(at - 1) <= 3
 }
 
-fn ids(id: &str, runs: &Runs, found: &mut Vec<Finding>) {
+fn ids(id: &str, runs: &DigitRuns, found: &mut Vec<PiiFinding>) {
     let value: String = words::fold(id).chars().filter(char::is_ascii_alphanumeric).collect();
     if value.len() < 4 {
         return;
@@ -207,7 +208,7 @@ fn ids(id: &str, runs: &Runs, found: &mut Vec<Finding>) {
     }
 }
 
-fn emails(context: &Context<'_>, email: &str, found: &mut Vec<Finding>) {
+fn emails(context: &DocumentContext<'_>, email: &str, found: &mut Vec<PiiFinding>) {
     let folded = words::fold(email.trim());
     let lower = &context.view.lower;
     let user = folded.split('@').next().unwrap_or_default();
@@ -217,14 +218,14 @@ fn emails(context: &Context<'_>, email: &str, found: &mut Vec<Finding>) {
         }
         for (start, _) in lower.match_indices(part) {
             let span = Span::new(start, start + part.len());
-            if words::stands_alone(lower, span) {
+            if words::is_whole_word(lower, span) {
                 push(found, span, label::EMAIL, "identity_email", Some(folded.clone()));
             }
         }
     }
 }
 
-fn birth_dates(date: NaiveDate, runs: &Runs, found: &mut Vec<Finding>) {
+fn birth_dates(date: NaiveDate, runs: &DigitRuns, found: &mut Vec<PiiFinding>) {
     let (year, month, day) = (date.year(), date.month(), date.day());
     let short = year.rem_euclid(100);
     let mut forms: HashMap<String, bool> = HashMap::new();
@@ -258,8 +259,14 @@ fn birth_dates(date: NaiveDate, runs: &Runs, found: &mut Vec<Finding>) {
     }
 }
 
-fn push(found: &mut Vec<Finding>, span: Span, label: &'static str, recognizer: &'static str, subject: Option<String>) {
-    let mut finding = Finding::new(span, label, recognizer, 1.0, Layer::Identity);
+fn push(
+    found: &mut Vec<PiiFinding>,
+    span: Span,
+    label: &'static str,
+    recognizer: &'static str,
+    subject: Option<String>,
+) {
+    let mut finding = PiiFinding::new(span, label, recognizer, 1.0, DetectionLayer::Identity);
     finding.subject = subject;
     found.push(finding);
 }

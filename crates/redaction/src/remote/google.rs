@@ -49,19 +49,19 @@ pub struct Google {
 }
 
 #[derive(Deserialize)]
-pub(crate) struct Answer {
-    item: Item,
+pub(crate) struct DeidentifyResponse {
+    item: ContentItem,
     #[serde(default)]
-    overview: Overview,
+    overview: TransformationOverview,
 }
 
 #[derive(Deserialize)]
-struct Item {
+struct ContentItem {
     value: String,
 }
 
 #[derive(Default, Deserialize)]
-struct Overview {
+struct TransformationOverview {
     /// A 64-bit number, as JSON text.
     #[serde(default, rename = "transformedBytes")]
     transformed_bytes: Option<String>,
@@ -92,7 +92,7 @@ impl Remote for Google {
             return Err(RemoteError::TooLarge);
         }
         let request = self.client.post(&self.url).json(&body(text));
-        let answer: Answer = answer(&self.client, request, &self.token, LARGEST_ANSWER).await?;
+        let answer: DeidentifyResponse = answer(&self.client, request, &self.token, LARGEST_ANSWER).await?;
         let bytes = match answer.overview.transformed_bytes {
             Some(bytes) => bytes.parse().map_err(|_| RemoteError::Answer)?,
             None => 0,
@@ -120,17 +120,17 @@ fn replaced(source: &str, answer: &str, bytes: usize) -> Result<Vec<RemoteFindin
         let rest = source.get(at..).ok_or(RemoteError::Answer)?;
         at += rest.starts_with(before).then_some(before.len()).ok_or(RemoteError::Answer)?;
         let Some(kind) = kind else { continue };
-        let behind = parts.get(index + 1).map_or("", |(text, _)| *text);
+        let after = parts.get(index + 1).map_or("", |(text, _)| *text);
         let rest = &source[at..];
         // The last stretch ends the text; any other begins at the nearest place, never at once: a value has letters.
         let last = index + 2 == parts.len();
         let first = rest.chars().next().map_or(0, char::len_utf8);
         let length = if last {
-            rest.len().checked_sub(behind.len()).filter(|from| rest[*from..] == *behind)
-        } else if behind.is_empty() {
+            rest.len().checked_sub(after.len()).filter(|from| rest[*from..] == *after)
+        } else if after.is_empty() {
             None
         } else {
-            rest.get(first..).and_then(|tail| tail.find(behind)).map(|by| by + first)
+            rest.get(first..).and_then(|tail| tail.find(after)).map(|by| by + first)
         };
         let length = length.ok_or(RemoteError::Answer)?;
         found.push(RemoteFinding { span: Span::new(at, at + length), label: label_of(kind), score: SCORE });
@@ -140,7 +140,7 @@ fn replaced(source: &str, answer: &str, bytes: usize) -> Result<Vec<RemoteFindin
     if at == source.len() && total == bytes { Ok(found) } else { Err(RemoteError::Answer) }
 }
 
-/// The answer as stretches of text, each with the kind that stands behind it; the last has none.
+/// The answer as stretches of text, each with the kind that stands after it; the last has none.
 fn parts(answer: &str) -> Vec<(&str, Option<&str>)> {
     let (mut parts, mut from, mut look) = (Vec::new(), 0, 0);
     while let Some(open) = answer[look..].find('[').map(|by| look + by) {

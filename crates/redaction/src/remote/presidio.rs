@@ -24,7 +24,7 @@ pub struct Presidio {
 }
 
 #[derive(Deserialize)]
-struct Found {
+struct PresidioEntity {
     start: usize,
     end: usize,
     entity_type: String,
@@ -48,10 +48,10 @@ impl Remote for Presidio {
     async fn find(&self, text: &str, language: Language) -> Result<Vec<RemoteFinding>, RemoteError> {
         let language = if language.or_detect(text) == Language::Spanish { "es" } else { "en" };
         let body = json!({"text": text, "language": language, "score_threshold": THRESHOLD});
-        let found: Vec<Found> =
+        let found: Vec<PresidioEntity> =
             answer(&self.client, self.client.post(&self.url).json(&body), &Token::None, LARGEST).await?;
         let places = CodePoints::new(text);
-        let finding = |one: Found| {
+        let finding = |one: PresidioEntity| {
             let span = places.span_to_bytes(one.start, one.end).ok_or(RemoteError::Answer)?;
             Ok(RemoteFinding { span, label: label_of(&one.entity_type), score: one.score.clamp(0.0, 1.0) })
         };

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
-use super::super::context::Context;
-use super::super::finding::{Finding, Layer};
+use super::super::document::DocumentContext;
+use super::super::finding::{DetectionLayer, PiiFinding};
 use super::super::label;
 use super::error::RemoteError;
 use anamnesis_text::{Document, Language, Span};
@@ -32,10 +32,16 @@ pub trait Remote: Send + Sync {
 
 impl RemoteFinding {
     /// The finding on the folded text; `None` for what does not lie in the text.
-    pub(crate) fn in_view(&self, document: &Document, context: &Context<'_>) -> Option<Finding> {
+    pub(crate) fn in_view(&self, document: &Document, context: &DocumentContext<'_>) -> Option<PiiFinding> {
         document.text.get(self.span.start..self.span.end)?;
         let (start, end) = (context.view.from_source(self.span.start), context.view.from_source(self.span.end));
-        Some(Finding::new(Span::new(start, end.max(start)), self.label, "remote", self.score, Layer::Entity))
+        Some(PiiFinding::new(
+            Span::new(start, end.max(start)),
+            self.label,
+            "remote",
+            self.score,
+            DetectionLayer::Entity,
+        ))
     }
 }
 

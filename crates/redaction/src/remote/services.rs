@@ -50,7 +50,7 @@ impl Services {
             let (service, told) = (Arc::clone(service), told.clone());
             let (text, language) = (document.text.clone(), document.language);
             runtime.spawn(async move {
-                // Nobody hears when another service failed before.
+                // No one hears when another service failed before.
                 let _ = told.send(asked(service.as_ref(), &text, language).await);
             });
         }

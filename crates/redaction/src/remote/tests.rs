@@ -9,8 +9,8 @@ use async_trait::async_trait;
 
 use super::service::label_of;
 use super::*;
-use crate::in_tests::read;
 use crate::label;
+use crate::test_support::read;
 use anamnesis_text::{Document, Language, Span};
 use anamnesis_transport::Token;
 

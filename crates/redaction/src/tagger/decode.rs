@@ -13,7 +13,7 @@ pub(crate) const WEIGHTIEST: i16 = 8_000;
 const BEHIND: i16 = 400;
 
 /// The tags of a sequence. `transitions[a][b]` is added where tag `b` follows `a`.
-pub(crate) fn best(scores: &[Scores], transitions: &[Scores]) -> Vec<u8> {
+pub(crate) fn viterbi(scores: &[Scores], transitions: &[Scores]) -> Vec<u8> {
     let mut back: Vec<[u8; COLUMNS]> = Vec::with_capacity(scores.len());
     let (mut before, mut last) = ([FORBIDDEN; COLUMNS], [FORBIDDEN; COLUMNS]);
     for (at, token) in scores.iter().enumerate() {
@@ -81,9 +81,9 @@ mod tests {
         token[begin(2)] = 10;
         let mut none = [0i16; COLUMNS];
         none[OUTSIDE] = 1;
-        let tags = best(&[token, token, none], &vec![[0; COLUMNS]; TAGS]);
+        let tags = viterbi(&[token, token, none], &vec![[0; COLUMNS]; TAGS]);
         assert_eq!(tags, [begin(2) as u8, inside(2) as u8, OUTSIDE as u8]);
-        assert!(best(&[], &vec![[0; COLUMNS]; TAGS]).is_empty());
+        assert!(viterbi(&[], &vec![[0; COLUMNS]; TAGS]).is_empty());
     }
 
     /// Way by way, in wide numbers.
@@ -138,7 +138,7 @@ mod tests {
                 let token = if dice(3) == 0 { std::array::from_fn(|_| dice(400) - 200) } else { quiet };
                 scores.extend(std::iter::repeat_n(token, 1 + dice(5) as usize));
             }
-            assert_eq!(best(&scores, &transitions), plainly(&scores, &transitions));
+            assert_eq!(viterbi(&scores, &transitions), plainly(&scores, &transitions));
         }
     }
 
@@ -157,7 +157,7 @@ mod tests {
         }
         for _ in 0..200 {
             let scores: Vec<Scores> = (0..1 + dice(60)).map(|_| std::array::from_fn(|_| dice(4_000) - 2_000)).collect();
-            let tags = best(&scores, &transitions);
+            let tags = viterbi(&scores, &transitions);
             let mut before = OUTSIDE;
             for tag in tags.into_iter().map(usize::from) {
                 assert!(super::super::tags::may_follow(before, tag), "{tag} behind {before}");
@@ -171,7 +171,7 @@ mod tests {
         let mut token = [0i16; COLUMNS];
         token[OUTSIDE] = 3_000;
         token[begin(1)] = -3_000;
-        let tags = best(&vec![token; 500], &vec![[0; COLUMNS]; TAGS]);
+        let tags = viterbi(&vec![token; 500], &vec![[0; COLUMNS]; TAGS]);
         assert!(tags.iter().all(|tag| usize::from(*tag) == OUTSIDE));
     }
 

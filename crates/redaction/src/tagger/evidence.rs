@@ -1,21 +1,21 @@
-//! What the model found is held against what the word lists know. A model that reads three words beside one tells a
-//! place by "in": "in remission", "oral". The judge reads what lists and surroundings say as clues; in a text of a few words
+//! What the model found is held against what the word lists know. A model that reads three words next to one tells a
+//! place by "in": "in remission", "oral". The verifier reads what lists and surroundings say as clues; in a text of a few words
 //! they must agree.
 
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::super::context::Context;
-use super::super::entities::cues::{RELATIONS, Trigger, trigger};
-use super::super::entities::traits::{Traits, traits};
-use super::super::entities::{deeds, eponyms, lexicon, words as cues};
-use super::super::fast::WordList;
-use super::super::finding::{Finding, Layer};
+use super::super::document::DocumentContext;
+use super::super::entities::cues::{NameTrigger, RELATIONS, trigger};
+use super::super::entities::word_classes::{WordClasses, word_classes};
+use super::super::entities::{eponyms, lexicon, person_verbs, words as cues};
+use super::super::finding::{DetectionLayer, PiiFinding};
 use super::super::label;
-use super::super::token::{Case, Kind, Token};
-use super::learned::{FEW, Learned, words};
-use super::{houses, somebody, things};
+use super::super::token::{LetterCase, TextToken, TokenKind};
+use super::super::word_tables::WordList;
+use super::tagged_span::{FEW, TaggedSpan, words};
+use super::{false_positives, organization_evidence, person_evidence};
 use crate::pattern::compiled;
 use anamnesis_text::Span;
 
@@ -28,7 +28,7 @@ const ABBREVIATION: usize = 5;
 static FRACTION: LazyLock<Regex> = LazyLock::new(|| compiled(r"^[0-9]{1,3} ?(?:/|de|of|-) ?[0-9]{1,3}$"));
 /// "02:15".
 static CLOCK: LazyLock<Regex> = LazyLock::new(|| compiled(r"^[0-9]{1,2}:[0-9]{2}$"));
-/// What a day and a month without a year stand behind.
+/// What a day and a month without a year stand after.
 static DATE_CUES: WordList = WordList::new(&[
     "on",
     "el",
@@ -87,13 +87,13 @@ static DATE_CUES: WordList = WordList::new(&[
 ]);
 
 /// Where rules found something: stretches in order that do not overlap, so that one look tells.
-pub(crate) struct Ruled(Vec<Span>);
+pub(crate) struct RuleSpans(Vec<Span>);
 
-impl Ruled {
-    pub(crate) fn of(found: &[Finding]) -> Self {
+impl RuleSpans {
+    pub(crate) fn of(found: &[PiiFinding]) -> Self {
         let mut spans: Vec<Span> = found
             .iter()
-            .filter(|known| known.layer != Layer::Sweep && !is_of_everybody(known.label))
+            .filter(|known| known.layer != DetectionLayer::Residual && !is_generic_label(known.label))
             .map(|known| known.span)
             .collect();
         spans.sort_unstable_by_key(|span| (span.start, span.end));
@@ -113,197 +113,208 @@ impl Ruled {
 }
 
 /// What many people are or have: no sign of a name.
-fn is_of_everybody(label: &str) -> bool {
+fn is_generic_label(label: &str) -> bool {
     matches!(label, label::PROFESSION | label::FAMILY | label::SEX)
 }
 
 /// Whether lists and surroundings alone would let a finding of the model stand.
-pub(crate) fn speaks_for(context: &Context<'_>, one: &Learned) -> bool {
+pub(crate) fn has_evidence(context: &DocumentContext<'_>, one: &TaggedSpan) -> bool {
     match one.finding.label {
-        label::PERSON | label::LOCATION | label::ORGANIZATION => names_somebody(context, one),
+        label::PERSON | label::LOCATION | label::ORGANIZATION => names_person(context, one),
         label::ADDRESS => {
-            let thing = things::is_scale(context, one)
-                || deeds::is_word_and_noun(context, one.first, one.end)
+            let thing = false_positives::is_scale(context, one)
+                || person_verbs::is_word_and_noun(context, one.first, one.end)
                 || eponyms::is_hyphenated(context, one.first, one.end);
-            is_address(context, one) && !thing && !things::is_scale_or_more(context, one)
+            is_address(context, one) && !thing && !false_positives::is_scale_or_more(context, one)
         }
-        label::DATE if deeds::is_word_and_noun(context, one.first, one.end) && !has_digits(context, one) => false,
+        label::DATE if person_verbs::is_word_and_noun(context, one.first, one.end) && !has_digits(context, one) => {
+            false
+        }
         label::DATE if is_hour(context, one) => false,
         label::DATE => {
             !is_fraction(context, one)
                 && !is_clock(context, one)
-                && !things::is_scale(context, one)
+                && !false_positives::is_scale(context, one)
                 && is_time(context, one)
         }
         _ => true,
     }
 }
 
-fn is_fraction(context: &Context<'_>, one: &Learned) -> bool {
+fn is_fraction(context: &DocumentContext<'_>, one: &TaggedSpan) -> bool {
     FRACTION.is_match(one.finding.span.of(&context.view.lower)) && !is_day(context, one)
 }
 
-fn is_clock(context: &Context<'_>, one: &Learned) -> bool {
+fn is_clock(context: &DocumentContext<'_>, one: &TaggedSpan) -> bool {
     CLOCK.is_match(one.finding.span.of(&context.view.lower))
 }
 
 /// Whether a text has too few words to tell anything by.
-pub(crate) fn is_short(context: &Context<'_>) -> bool {
-    context.tokens.iter().filter(|token| token.kind == Kind::Word).take(FEW + 1).count() <= FEW
+pub(crate) fn is_short(context: &DocumentContext<'_>) -> bool {
+    context.tokens.iter().filter(|token| token.kind == TokenKind::Word).take(FEW + 1).count() <= FEW
 }
 
-/// What the lists and the surroundings say of a finding, each a yes or no, in an order that is part of the judge's format.
-pub(crate) fn clues(context: &Context<'_>, one: &Learned) -> [bool; 32] {
+/// What the lists and the surroundings say of a finding, each a yes or no, in an order that is part of the verifier's format.
+pub(crate) fn clues(context: &DocumentContext<'_>, one: &TaggedSpan) -> [bool; 32] {
     let announced = trigger(context, one.first);
     let (first, end) = (one.first, one.end);
-    let words_of_text = context.tokens.iter().filter(|token| token.kind == Kind::Word).take(FEW + 1).count();
+    let words_of_text = context.tokens.iter().filter(|token| token.kind == TokenKind::Word).take(FEW + 1).count();
     [
-        announced == Trigger::Strong,
-        announced == Trigger::Relation,
-        announced == Trigger::Weak,
-        things::is_abbreviated(context, one),
-        somebody::is_told(context, one),
-        somebody::is_house_of_a_field(context, one),
-        things::is_thing(context, one),
-        things::is_quality(context, one),
+        announced == NameTrigger::Strong,
+        announced == NameTrigger::Relation,
+        announced == NameTrigger::Weak,
+        false_positives::is_abbreviated(context, one),
+        person_evidence::has_person_context(context, one),
+        person_evidence::is_organization_field(context, one),
+        false_positives::is_thing(context, one),
+        false_positives::is_quality(context, one),
         words(context, one).any(|token| is_sign(context, token)),
         is_first_name(context, one),
         words(context, one).all(|token| is_ordinary(context, token)),
-        houses::is_title(context, one),
-        houses::is_house(context, one),
-        houses::is_lower_house(context, one),
-        houses::is_named_inside(context, one),
-        words(context, one).any(Token::is_large),
+        organization_evidence::is_title(context, one),
+        organization_evidence::is_organization(context, one),
+        organization_evidence::is_lowercase_organization(context, one),
+        organization_evidence::is_named_inside(context, one),
+        words(context, one).any(TextToken::is_capitalized),
         first.checked_sub(1).is_some_and(|at| RELATIONS.contains(context.lower(&context.tokens[at]))),
         words_of_text <= FEW,
         words_of_text <= 1,
         context.no_case(),
-        context.tokens.get(end).is_some_and(|next| deeds::does(context.lower(next))) && context.touches(end - 1, end),
-        deeds::begins_sentence(context, first),
-        things::is_scale(context, one),
-        things::is_scale_or_more(context, one),
-        deeds::is_word_and_noun(context, first, end),
+        context.tokens.get(end).is_some_and(|next| person_verbs::is_person_verb(context.lower(next)))
+            && context.touches(end - 1, end),
+        person_verbs::begins_sentence(context, first),
+        false_positives::is_scale(context, one),
+        false_positives::is_scale_or_more(context, one),
+        person_verbs::is_word_and_noun(context, first, end),
         eponyms::is_hyphenated(context, first, end),
         has_digits(context, one),
         is_address(context, one),
-        houses::is_corner(context, one),
+        organization_evidence::is_corner(context, one),
         is_time(context, one),
         is_day(context, one),
         is_fraction(context, one) || is_clock(context, one) || is_hour(context, one),
     ]
 }
 
-fn has_digits(context: &Context<'_>, one: &Learned) -> bool {
+fn has_digits(context: &DocumentContext<'_>, one: &TaggedSpan) -> bool {
     one.finding.span.of(&context.view.lower).bytes().any(|byte| byte.is_ascii_digit())
 }
 
-/// "Handoff at 1900": four digits behind "at" are an hour.
-fn is_hour(context: &Context<'_>, one: &Learned) -> bool {
+/// "Handoff at 1900": four digits after "at" are an hour.
+fn is_hour(context: &DocumentContext<'_>, one: &TaggedSpan) -> bool {
     let before = one.first.checked_sub(1).map(|at| context.lower(&context.tokens[at])).unwrap_or_default();
     one.end - one.first == 1 && context.tokens[one.first].span.len() == 4 && matches!(before, "at" | "eta" | "@" | "~")
 }
 
 /// A word of the lists of names and places that is no ordinary word.
-pub(crate) fn is_sign(context: &Context<'_>, token: &Token) -> bool {
+pub(crate) fn is_sign(context: &DocumentContext<'_>, token: &TextToken) -> bool {
     let lower = context.lower(token);
-    let known = traits(lower);
-    let listed =
-        [Traits::GIVEN, Traits::SURNAME, Traits::PLACE, Traits::COUNTRY].into_iter().any(|kind| known.has(kind));
+    let known = word_classes(lower);
+    let listed = [WordClasses::GIVEN, WordClasses::SURNAME, WordClasses::PLACE, WordClasses::COUNTRY]
+        .into_iter()
+        .any(|kind| known.has(kind));
     listed && !lexicon::is_ordinary_in(context.language, lower.strip_suffix("'s").unwrap_or(lower))
 }
 
-pub(crate) fn is_ordinary(context: &Context<'_>, token: &Token) -> bool {
+pub(crate) fn is_ordinary(context: &DocumentContext<'_>, token: &TextToken) -> bool {
     let lower = context.lower(token);
-    let short = token.case == Case::Upper && lower.len() <= ABBREVIATION && !context.no_case();
+    let short = token.case == LetterCase::Upper && lower.len() <= ABBREVIATION && !context.no_case();
     let bare = lower.strip_suffix("'s").unwrap_or(lower);
     let single = bare.strip_suffix('s').filter(|single| single.len() > 4);
     let ordinary = |word| lexicon::is_ordinary_in(context.language, word);
-    let small = || token.case == Case::Lower || context.token_at(token.span.start) == 0;
+    let small = || token.case == LetterCase::Lower || context.token_at(token.span.start) == 0;
     bare.len() <= 2 || short || ordinary(bare) || single.is_some_and(ordinary) || small() && lexicon::is_rare(bare)
 }
 
-fn names_somebody(context: &Context<'_>, one: &Learned) -> bool {
-    let announced = trigger(context, one.first) == Trigger::Strong;
-    if !announced && things::is_abbreviated(context, one) {
+fn names_person(context: &DocumentContext<'_>, one: &TaggedSpan) -> bool {
+    let announced = trigger(context, one.first) == NameTrigger::Strong;
+    if !announced && false_positives::is_abbreviated(context, one) {
         return false;
     }
-    if somebody::is_told(context, one) || somebody::is_house_of_a_field(context, one) {
+    if person_evidence::has_person_context(context, one) || person_evidence::is_organization_field(context, one) {
         return true;
     }
-    if !announced && (things::is_thing(context, one) || things::is_quality(context, one)) {
+    if !announced && (false_positives::is_thing(context, one) || false_positives::is_quality(context, one)) {
         return false;
     }
     if words(context, one).any(|token| is_sign(context, token)) || is_first_name(context, one) {
         return true;
     }
-    let large = words(context, one).any(Token::is_large);
+    let large = words(context, one).any(TextToken::is_capitalized);
     let related = one.first.checked_sub(1).is_some_and(|at| RELATIONS.contains(context.lower(&context.tokens[at])));
     if words(context, one).all(|token| is_ordinary(context, token)) {
-        if one.finding.label != label::PERSON && (houses::is_title(context, one) || houses::is_house(context, one)) {
+        if one.finding.label != label::PERSON
+            && (organization_evidence::is_title(context, one) || organization_evidence::is_organization(context, one))
+        {
             return true;
         }
-        if houses::is_lower_house(context, one) || houses::is_named_inside(context, one) {
+        if organization_evidence::is_lowercase_organization(context, one)
+            || organization_evidence::is_named_inside(context, one)
+        {
             return true;
         }
-        // "baby ASA": a lone abbreviation is nobody's name behind a relation.
-        let short = words(context, one).all(|token| token.case == Case::Upper && token.span.len() < ABBREVIATION);
+        // "baby ASA": a lone abbreviation is no one's name after a relation.
+        let short = words(context, one).all(|token| token.case == LetterCase::Upper && token.span.len() < ABBREVIATION);
         return (announced || related && !short) && large && one.finding.label == label::PERSON;
     }
     if !large && !context.no_case() {
         return false;
     }
-    let all = context.tokens.iter().filter(|token| token.kind == Kind::Word).count();
+    let all = context.tokens.iter().filter(|token| token.kind == TokenKind::Word).count();
     // "¿Duermo?": a word by itself is large because it is the first.
     large && !context.no_case() && all > 1 || all > FEW
 }
 
 /// A number, a month or an ordinary word of time: "Lattinen 11" is no date.
-fn is_time(context: &Context<'_>, one: &Learned) -> bool {
+fn is_time(context: &DocumentContext<'_>, one: &TaggedSpan) -> bool {
     let short = one.finding.span.of(&context.view.lower).bytes().filter(u8::is_ascii_digit).count() <= 2;
-    let time = |token: &Token| {
-        let known = traits(context.lower(token));
-        known.has(Traits::MONTH) || known.has(Traits::NUMBER) || is_ordinary(context, token)
+    let time = |token: &TextToken| {
+        let known = word_classes(context.lower(token));
+        known.has(WordClasses::MONTH) || known.has(WordClasses::NUMBER) || is_ordinary(context, token)
     };
     !short || words(context, one).count() == 0 || words(context, one).any(time)
 }
 
 /// First names that are also words or eponyms ("Marie", "Mark", "remedios"): large inside a sentence, or in a text without
 /// capitals where the model is sure.
-fn is_first_name(context: &Context<'_>, one: &Learned) -> bool {
-    // "ROS otherwise negative": large letters alone are an abbreviation before they are a name.
-    let given = |token: &Token| {
-        let short = token.case == Case::Upper && token.span.len() <= ABBREVIATION && !context.no_case();
-        traits(context.lower(token)).has(Traits::GIVEN) && !short
+fn is_first_name(context: &DocumentContext<'_>, one: &TaggedSpan) -> bool {
+    // "ROS otherwise negative": capital letters alone are an abbreviation before they are a name.
+    let given = |token: &TextToken| {
+        let short = token.case == LetterCase::Upper && token.span.len() <= ABBREVIATION && !context.no_case();
+        word_classes(context.lower(token)).has(WordClasses::GIVEN) && !short
     };
     if one.finding.label != label::PERSON || !words(context, one).any(given) {
         return false;
     }
     let before = one.first.checked_sub(1).map(|at| &context.tokens[at]);
-    let inside = before.is_some_and(|token| token.kind == Kind::Word || context.plain(token) == ",");
+    let inside = before.is_some_and(|token| token.kind == TokenKind::Word || context.plain(token) == ",");
     if context.no_case() {
         return one.finding.score >= SURE && !is_a_word_first(context, one);
     }
-    inside && context.tokens[one.first].is_large()
+    inside && context.tokens[one.first].is_capitalized()
 }
 
 /// "Abril es su peor mes": a word at the beginning of a text without capitals that is also a name, and nothing that people do.
-fn is_a_word_first(context: &Context<'_>, one: &Learned) -> bool {
+fn is_a_word_first(context: &DocumentContext<'_>, one: &TaggedSpan) -> bool {
     let at = one.first;
-    let word = one.end - at == 1 && traits(context.lower(&context.tokens[at])).has(Traits::COMMON);
-    word && deeds::begins_sentence(context, at) && !deeds::acts(context, at) && !cues::cue_of_a_name(context, at)
+    let word = one.end - at == 1 && word_classes(context.lower(&context.tokens[at])).has(WordClasses::COMMON);
+    word && person_verbs::begins_sentence(context, at)
+        && !person_verbs::acts(context, at)
+        && !cues::cue_of_a_name(context, at)
 }
 
 /// A word of streets, a name, or a word that is no ordinary one; a number alone is a part of more.
-fn is_address(context: &Context<'_>, one: &Learned) -> bool {
-    let street = |token: &Token| houses::STREETS.contains(context.lower(token)) || is_sign(context, token);
+fn is_address(context: &DocumentContext<'_>, one: &TaggedSpan) -> bool {
+    let street =
+        |token: &TextToken| organization_evidence::STREETS.contains(context.lower(token)) || is_sign(context, token);
     words(context, one).any(street)
-        || houses::is_corner(context, one)
+        || organization_evidence::is_corner(context, one)
         || words(context, one).count() == 0
         || words(context, one).any(|token| !is_ordinary(context, token))
 }
 
-/// A day and a month, behind a word of time.
-pub(crate) fn is_day(context: &Context<'_>, one: &Learned) -> bool {
+/// A day and a month, after a word of time.
+pub(crate) fn is_day(context: &DocumentContext<'_>, one: &TaggedSpan) -> bool {
     let text = one.finding.span.of(&context.view.lower);
     let numbers: Vec<u32> = text.split(|c: char| !c.is_ascii_digit()).filter_map(|part| part.parse().ok()).collect();
     let [a, b] = numbers[..] else { return false };

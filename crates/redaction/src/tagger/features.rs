@@ -1,20 +1,22 @@
 //! The features of one token: itself and two neighbours on each side, hashed. The list is part of the model's format.
 
-use super::atoms::Atom;
+use super::token_features::TokenFeatures;
 use anamnesis_linear_model::hash::mix;
 
 /// How many features a token has.
 pub const COUNT: usize = 40;
 
 /// Writes the features of the token at `at`.
-pub fn features(atoms: &[Atom], at: usize, out: &mut [u64; COUNT]) {
-    let none = Atom { shape: 63, ..Atom::default() };
-    let near = |by: isize| at.checked_add_signed(by).and_then(|place| atoms.get(place)).unwrap_or(&none);
-    let (back2, back, here, next, next2) = (near(-2), near(-1), &atoms[at], near(1), near(2));
+pub fn features(token_features: &[TokenFeatures], at: usize, out: &mut [u64; COUNT]) {
+    let none = TokenFeatures { shape: 63, ..TokenFeatures::default() };
+    let near = |by: isize| at.checked_add_signed(by).and_then(|place| token_features.get(place)).unwrap_or(&none);
+    let (back2, back, here, next, next2) = (near(-2), near(-1), &token_features[at], near(1), near(2));
     let back3 = near(-3);
-    let shapes = |a: &Atom, b: &Atom, c: &Atom| u64::from(a.shape) << 16 | u64::from(b.shape) << 8 | u64::from(c.shape);
-    let class = |atom: &Atom| u64::from(atom.traits.bits()) << 8 | u64::from(atom.shape);
-    let rule = |atom: &Atom| u64::from(atom.rule);
+    let shapes = |a: &TokenFeatures, b: &TokenFeatures, c: &TokenFeatures| {
+        u64::from(a.shape) << 16 | u64::from(b.shape) << 8 | u64::from(c.shape)
+    };
+    let class = |token: &TokenFeatures| u64::from(token.word_classes.bits()) << 8 | u64::from(token.shape);
+    let rule = |token: &TokenFeatures| u64::from(token.rule);
     *out = [
         mix(10, here.word, 0),
         mix(11, back.word, 0),

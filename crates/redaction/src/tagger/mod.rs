@@ -1,48 +1,48 @@
 //! The learned recogniser: a linear-chain conditional random field over hashed features of tokens, read in place from a
 //! file that `anamnesis-train redaction` makes (docs/redaction-model.md says from what). It sees what the rules found and goes on from
-//! there: names, places and organisations that no list knows, told by what stands around them.
+//! there: names, places and organisations that no list knows, recognised by what stands around them.
 
-mod agree;
-mod atoms;
-mod barred;
+mod boundaries;
 mod decode;
-mod edges;
 mod evidence;
+mod false_positives;
 mod features;
-mod houses;
-pub mod judge;
-mod known;
-mod learned;
+mod merge;
 mod model;
-mod somebody;
+mod organization_evidence;
+mod person_evidence;
+mod score_cache;
+mod tagged_span;
 mod tags;
-mod things;
+mod token_features;
+pub mod verifier;
+mod vetoes;
 
-pub use atoms::{Atom, atoms, kind_for};
 pub use features::{COUNT as FEATURES, features};
 pub use model::write;
 pub use tags::{COLUMNS, KINDS, OUTSIDE, TAGS, begin, inside, is_inside, kind_of, may_follow};
+pub use token_features::{TokenFeatures, kind_for, token_features};
 
-pub use judge::Judge;
-pub use known::Known;
-pub use model::{Model, ModelError};
+pub use model::{CrfModel, TaggerModelError};
+pub use score_cache::ScoreCache;
+pub use verifier::Verifier;
 
-use learned::Learned;
+use tagged_span::TaggedSpan;
 
-use super::context::Context;
-use super::finding::{Finding, Layer};
+use super::document::DocumentContext;
+use super::finding::{DetectionLayer, PiiFinding};
 use super::label;
 use crate::deadline;
 use anamnesis_text::Span;
 
 /// The models of the program.
 static BUILTIN: &[u8] = include_bytes!("../../../../models/redaction/tagger.bin");
-static BUILTIN_JUDGE: &[u8] = include_bytes!("../../../../models/redaction/judge.bin");
+static BUILTIN_VERIFIER: &[u8] = include_bytes!("../../../../models/redaction/verifier.bin");
 
 /// The recogniser with its models.
 pub struct Tagger {
-    model: Model,
-    judge: Option<Judge>,
+    model: CrfModel,
+    verifier: Option<Verifier>,
 }
 
 /// The scores of a token that surely is nothing.
@@ -53,11 +53,11 @@ const QUIET: decode::Scores = {
 };
 
 /// What the model says of a document.
-pub struct Reading {
-    findings: Vec<Learned>,
+pub struct Predictions {
+    findings: Vec<TaggedSpan>,
     /// By token: log odds of the likeliest kind against "nothing".
     odds: Vec<f32>,
-    atoms: Vec<Atom>,
+    token_features: Vec<TokenFeatures>,
 }
 
 impl Tagger {
@@ -65,80 +65,87 @@ impl Tagger {
     ///
     /// # Errors
     /// When the program was built with files that are no models of this version.
-    pub(crate) fn builtin() -> Result<Self, ModelError> {
-        Ok(Self { model: Model::read(BUILTIN)?, judge: Some(Judge::read(BUILTIN_JUDGE)?) })
+    pub(crate) fn builtin() -> Result<Self, TaggerModelError> {
+        Ok(Self { model: CrfModel::read(BUILTIN)?, verifier: Some(Verifier::read(BUILTIN_VERIFIER)?) })
     }
 
-    /// A tagger of other models. Without a judge the lists decide what stands.
-    pub fn of(model: Model, judge: Option<Judge>) -> Self {
-        Self { model, judge }
+    /// A tagger of other models. Without a verifier the lists decide what stands.
+    pub fn of(model: CrfModel, verifier: Option<Verifier>) -> Self {
+        Self { model, verifier }
     }
 
     /// Adds what the model finds and settles it with what was found before.
-    pub(crate) fn find(&self, context: &Context<'_>, found: Vec<Finding>, known: &mut Known) -> Vec<Finding> {
+    pub(crate) fn find(
+        &self,
+        context: &DocumentContext<'_>,
+        found: Vec<PiiFinding>,
+        cache: &mut ScoreCache,
+    ) -> Vec<PiiFinding> {
         let mut found = found;
-        let Reading { mut findings, odds, atoms } = self.read(context, &found, known);
-        found.retain(|rule| !things::is_doubted(context, rule));
-        let rules = evidence::Ruled::of(&found);
+        let Predictions { mut findings, odds, token_features } = self.read(context, &found, cache);
+        found.retain(|rule| !false_positives::is_doubtful(context, rule));
+        let rules = evidence::RuleSpans::of(&found);
         findings.retain(|one| {
             deadline::check();
-            self.stands(context, one, &rules, (&atoms, &odds))
+            self.accepts(context, one, &rules, (&token_features, &odds))
         });
-        agree::agree(context, found, findings, &odds)
+        merge::merge_with_rules(context, found, findings, &odds)
     }
 
-    fn stands(
+    fn accepts(
         &self,
-        context: &Context<'_>,
-        one: &Learned,
-        rules: &evidence::Ruled,
-        (atoms, odds): (&[Atom], &[f32]),
+        context: &DocumentContext<'_>,
+        one: &TaggedSpan,
+        rules: &evidence::RuleSpans,
+        (token_features, odds): (&[TokenFeatures], &[f32]),
     ) -> bool {
         let ruled = rules.meets(one.finding.span);
-        if barred::is_barred(context, one, ruled) {
+        if vetoes::is_vetoed(context, one, ruled) {
             return false;
         }
         ruled
-            || match &self.judge {
+            || match &self.verifier {
                 // A text of a few words gives a model little to go by: the lists must agree.
-                Some(judge) if judge::is_judged(one.finding.label) => {
-                    judge.lets_stand(&judge::signs(context, atoms, odds, one))
-                        && (!evidence::is_short(context) || evidence::speaks_for(context, one))
+                Some(verifier) if verifier::is_verified_label(one.finding.label) => {
+                    verifier.accepts(&verifier::verifier_features(context, token_features, odds, one))
+                        && (!evidence::is_short(context) || evidence::has_evidence(context, one))
                 }
-                _ => evidence::speaks_for(context, one),
+                _ => evidence::has_evidence(context, one),
             }
     }
 
-    /// What the model finds that no rule did and nothing bars, as a judge reads it: places, and its signs.
-    pub fn candidates(&self, context: &Context<'_>, found: &[Finding]) -> Vec<(Span, Vec<u64>)> {
-        let Reading { findings, odds, atoms } = self.read(context, found, &mut Known::default());
-        let sure: Vec<Finding> = found.iter().filter(|rule| !things::is_doubted(context, rule)).cloned().collect();
-        let rules = evidence::Ruled::of(&sure);
-        let open = |one: &&Learned| {
+    /// What the model finds that no rule did and nothing bars, as a verifier reads it: places, and its signs.
+    pub fn candidates(&self, context: &DocumentContext<'_>, found: &[PiiFinding]) -> Vec<(Span, Vec<u64>)> {
+        let Predictions { findings, odds, token_features } = self.read(context, found, &mut ScoreCache::default());
+        let sure: Vec<PiiFinding> =
+            found.iter().filter(|rule| !false_positives::is_doubtful(context, rule)).cloned().collect();
+        let rules = evidence::RuleSpans::of(&sure);
+        let open = |one: &&TaggedSpan| {
             let ruled = rules.meets(one.finding.span);
-            !ruled && judge::is_judged(one.finding.label) && !barred::is_barred(context, one, ruled)
+            !ruled && verifier::is_verified_label(one.finding.label) && !vetoes::is_vetoed(context, one, ruled)
         };
-        let read = |one: &Learned| (one.finding.span, judge::signs(context, &atoms, &odds, one));
+        let read =
+            |one: &TaggedSpan| (one.finding.span, verifier::verifier_features(context, &token_features, &odds, one));
         findings.iter().filter(open).map(read).collect()
     }
 
-    fn read(&self, context: &Context<'_>, found: &[Finding], known: &mut Known) -> Reading {
-        let atoms = atoms(context, found);
-        let plain: Vec<bool> = atoms.iter().map(|atom| !context.no_case() && atom.is_plain()).collect();
-        known.grow(atoms.len());
-        let scores: Vec<decode::Scores> = (0..atoms.len())
+    fn read(&self, context: &DocumentContext<'_>, found: &[PiiFinding], cache: &mut ScoreCache) -> Predictions {
+        let token_features = token_features(context, found);
+        let plain: Vec<bool> = token_features.iter().map(|token| !context.no_case() && token.is_plain()).collect();
+        cache.grow(token_features.len());
+        let scores: Vec<decode::Scores> = (0..token_features.len())
             .map(|at| {
                 deadline::check_at(at);
-                // Four plain words in a row: nobody is named here, and nothing need be reckoned.
+                // Four plain words in a row: no one is named here, and nothing need be computed.
                 let quiet = at >= 2 && plain[at - 2..(at + 2).min(plain.len())].iter().all(|plain| *plain);
-                if quiet { QUIET } else { known.of(&atoms, at, || self.scores(&atoms, at)) }
+                if quiet { QUIET } else { cache.of(&token_features, at, || self.scores(&token_features, at)) }
             })
             .collect();
         deadline::check();
-        let tags = decode::best(&scores, &self.model.transitions);
+        let tags = decode::viterbi(&scores, &self.model.transitions);
         let odds: Vec<f32> = scores.iter().map(|token| decode::margin(token) as f32 / self.model.scale).collect();
         if !context.prose {
-            return Reading { findings: Vec::new(), odds: vec![0.0; context.tokens.len()], atoms };
+            return Predictions { findings: Vec::new(), odds: vec![0.0; context.tokens.len()], token_features };
         }
         let mut findings = Vec::new();
         let mut at = 0;
@@ -152,24 +159,25 @@ impl Tagger {
             while at < tags.len() && usize::from(tags[at]) == inside(kind) {
                 at += 1;
             }
-            let (first, end) = edges::trimmed(context, kind, first, at);
+            let (first, end) = boundaries::trimmed(context, kind, first, at);
             let span = Span::new(context.tokens[first].span.start, context.tokens[end - 1].span.end);
             let score = certainty(&odds[first..end]);
-            let finding = Finding::new(span, label_of(context, kind, span), "learned", score, Layer::Entity);
-            findings.push(Learned { finding, first, end });
+            let finding =
+                PiiFinding::new(span, label_of(context, kind, span), "learned", score, DetectionLayer::Entity);
+            findings.push(TaggedSpan { finding, first, end });
         }
-        Reading { findings, odds, atoms }
+        Predictions { findings, odds, token_features }
     }
 
-    fn scores(&self, atoms: &[Atom], at: usize) -> decode::Scores {
+    fn scores(&self, token_features: &[TokenFeatures], at: usize) -> decode::Scores {
         let mut hashes = [0u64; FEATURES];
-        features(atoms, at, &mut hashes);
+        features(token_features, at, &mut hashes);
         self.model.scores(&hashes)
     }
 }
 
 /// An age is judged by its years: only a great one leaves under most policies.
-fn label_of(context: &Context<'_>, kind: usize, span: Span) -> &'static str {
+fn label_of(context: &DocumentContext<'_>, kind: usize, span: Span) -> &'static str {
     if KINDS[kind] != label::AGE {
         return KINDS[kind];
     }

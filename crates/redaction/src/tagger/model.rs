@@ -11,7 +11,7 @@ pub(crate) const MAGIC: &[u8; 8] = b"anatag03";
 
 /// Why bytes are no model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum ModelError {
+pub enum TaggerModelError {
     #[error("the file is no tagger, or one of another version")]
     Format,
     #[error("the file is cut short or too long")]
@@ -19,7 +19,7 @@ pub enum ModelError {
 }
 
 /// A trained tagger.
-pub struct Model {
+pub struct CrfModel {
     rows: Rows<COLUMNS>,
     /// Units of weight in one unit of log odds.
     pub(crate) scale: f32,
@@ -27,18 +27,19 @@ pub struct Model {
     pub(crate) transitions: Vec<[i16; COLUMNS]>,
 }
 
-impl Model {
+impl CrfModel {
     /// Reads a model.
     ///
     /// # Errors
     /// When the bytes are of another format or length.
-    pub fn read(bytes: &'static [u8]) -> Result<Self, ModelError> {
-        let body = bytes.strip_prefix(MAGIC.as_slice()).ok_or(ModelError::Format)?;
-        let word = |at: usize| body.get(at..at + 4).and_then(|b| <[u8; 4]>::try_from(b).ok()).ok_or(ModelError::Length);
+    pub fn read(bytes: &'static [u8]) -> Result<Self, TaggerModelError> {
+        let body = bytes.strip_prefix(MAGIC.as_slice()).ok_or(TaggerModelError::Format)?;
+        let word =
+            |at: usize| body.get(at..at + 4).and_then(|b| <[u8; 4]>::try_from(b).ok()).ok_or(TaggerModelError::Length);
         let (slots, scale) = (u32::from_le_bytes(word(0)?) as usize, f32::from_le_bytes(word(4)?));
         let moves = 2 * TAGS * TAGS;
-        let moved = body.get(8..8 + moves).ok_or(ModelError::Length)?.as_chunks::<2>().0;
-        let rows = Rows::read(&body[8 + moves..], slots).ok_or(ModelError::Length)?;
+        let moved = body.get(8..8 + moves).ok_or(TaggerModelError::Length)?.as_chunks::<2>().0;
+        let rows = Rows::read(&body[8 + moves..], slots).ok_or(TaggerModelError::Length)?;
         let mut transitions = vec![[FORBIDDEN; COLUMNS]; TAGS];
         for (at, score) in moved.iter().map(|pair| i16::from_le_bytes(*pair)).enumerate() {
             if may_follow(at / TAGS, at % TAGS) {
@@ -112,14 +113,14 @@ mod tests {
         row[3] = 2.0;
         let mut features = vec![(0x1234_5678_9ABC_DEF0, row)];
         let bytes = write(&mut features, &vec![[0.0; COLUMNS]; TAGS], 100, 1 << 10);
-        let model = Model::read(bytes.leak()).unwrap();
+        let model = CrfModel::read(bytes.leak()).unwrap();
         assert_eq!(model.scores(&[0x1234_5678_9ABC_DEF0, 0x1234_5678_9ABC_DEF1])[3], 127);
         assert_eq!(model.scores(&[0x1234_5678_9ABC_DEF1]), [0; COLUMNS]);
     }
 
     #[test]
     fn bytes_of_another_format_or_length_are_refused() {
-        assert_eq!(Model::read(b"something else").err(), Some(ModelError::Format));
-        assert_eq!(Model::read(b"anatag03\x00\x04\x00\x00").err(), Some(ModelError::Length));
+        assert_eq!(CrfModel::read(b"something else").err(), Some(TaggerModelError::Format));
+        assert_eq!(CrfModel::read(b"anatag03\x00\x04\x00\x00").err(), Some(TaggerModelError::Length));
     }
 }

@@ -1,20 +1,26 @@
-use super::barred::is_barred;
+use super::vetoes::is_vetoed;
 use super::*;
-use crate::context::Context;
-use crate::in_tests::read;
-use crate::opening::Opening;
+use crate::document::DocumentContext;
+use crate::form_fields::OpenFormField;
+use crate::test_support::read;
 use anamnesis_text::Language::{self, English, Spanish};
 
 /// What a model would have found: the tokens of a part of the text.
-fn learned(context: &Context<'_>, part: &str, kind: &'static str, score: f64) -> Learned {
+fn learned(context: &DocumentContext<'_>, part: &str, kind: &'static str, score: f64) -> TaggedSpan {
     let start = context.view.plain.find(part).unwrap_or_else(|| panic!("{part} stands in the text"));
     let span = Span::new(start, start + part.len());
     let (first, end) = (context.token_at(span.start), context.token_at(span.end));
-    Learned { finding: Finding::new(span, kind, "learned", score, Layer::Entity), first, end }
+    TaggedSpan { finding: PiiFinding::new(span, kind, "learned", score, DetectionLayer::Entity), first, end }
 }
 
-fn rule(context: &Context<'_>, part: &str, kind: &'static str, score: f64, layer: Layer) -> Finding {
-    Finding { score, layer, recognizer: "rule", ..learned(context, part, kind, score).finding }
+fn rule(
+    context: &DocumentContext<'_>,
+    part: &str,
+    kind: &'static str,
+    score: f64,
+    layer: DetectionLayer,
+) -> PiiFinding {
+    PiiFinding { score, layer, recognizer: "rule", ..learned(context, part, kind, score).finding }
 }
 
 fn kind(name: &str) -> usize {
@@ -43,7 +49,7 @@ fn what_leads_to_a_value_or_follows_it_is_cut_off() {
         (label::LOCATION, "el doctor Zuriel", "el doctor Zuriel"),
     ] {
         read(text, Language::Unknown, |context| {
-            let (first, end) = edges::trimmed(context, kind(name), 0, context.tokens.len());
+            let (first, end) = boundaries::trimmed(context, kind(name), 0, context.tokens.len());
             let span = Span::new(context.tokens[first].span.start, context.tokens[end - 1].span.end);
             assert_eq!(span.of(&context.view.plain), kept, "{name}: {text}");
         });
@@ -53,7 +59,7 @@ fn what_leads_to_a_value_or_follows_it_is_cut_off() {
 #[test]
 fn some_findings_never_stand_and_a_rule_speaks_for_some_of_them() {
     let barred = |text: &str, part: &str, kind, ruled| {
-        read(text, English, |context| is_barred(context, &learned(context, part, kind, 0.99), ruled))
+        read(text, English, |context| is_vetoed(context, &learned(context, part, kind, 0.99), ruled))
     };
     for (text, part, kind, with_rule) in [
         ("Call 717 003 717 when low.", "717 003", label::PHONE, true),
@@ -86,7 +92,7 @@ fn some_findings_never_stand_and_a_rule_speaks_for_some_of_them() {
 fn beside_a_replacement_only_what_needs_no_surroundings_stands() {
     let barred = |part: &str, kind| {
         let text = format!("then [PERSON_7F3A] {part} again and again");
-        read(&text, English, |context| is_barred(context, &learned(context, part, kind, 0.99), false))
+        read(&text, English, |context| is_vetoed(context, &learned(context, part, kind, 0.99), false))
     };
     for (part, kind, stands) in [
         ("Zuriel", label::PERSON, false),
@@ -108,17 +114,17 @@ fn beside_a_replacement_only_what_needs_no_surroundings_stands() {
 fn rules_of_sure_layers_are_not_questioned_and_unsure_ones_go_where_the_model_sees_nothing() {
     let text = "uno Zuriel Brazt dos";
     for (layer, score, odds, stays) in [
-        (Layer::Identity, 0.1, -9.0, true),
-        (Layer::Identifier, 0.9, -9.0, true),
-        (Layer::Identifier, 0.6, -9.0, false),
-        (Layer::Entity, 0.7, -9.0, true),
-        (Layer::Entity, 0.65, -9.0, false),
-        (Layer::Entity, 0.6, -2.9, true),
-        (Layer::Sweep, 0.5, -9.0, false),
+        (DetectionLayer::Identity, 0.1, -9.0, true),
+        (DetectionLayer::Identifier, 0.9, -9.0, true),
+        (DetectionLayer::Identifier, 0.6, -9.0, false),
+        (DetectionLayer::Entity, 0.7, -9.0, true),
+        (DetectionLayer::Entity, 0.65, -9.0, false),
+        (DetectionLayer::Entity, 0.6, -2.9, true),
+        (DetectionLayer::Residual, 0.5, -9.0, false),
     ] {
         read(text, Spanish, |context| {
             let found = vec![rule(context, "Zuriel", label::PERSON, score, layer)];
-            let settled = agree::agree(context, found, Vec::new(), &[odds; 4]);
+            let settled = merge::merge_with_rules(context, found, Vec::new(), &[odds; 4]);
             assert_eq!(settled.len(), usize::from(stays), "{layer:?} {score} {odds}");
         });
     }
@@ -127,16 +133,19 @@ fn rules_of_sure_layers_are_not_questioned_and_unsure_ones_go_where_the_model_se
 #[test]
 fn what_both_found_keeps_the_place_of_the_model_and_what_the_rule_knows() {
     read("uno Zuriel 4471 dos", Spanish, |context| {
-        let number = vec![rule(context, "4471", "ES_DNI", 0.8, Layer::Identifier)];
-        let settled = agree::agree(context, number, vec![learned(context, "4471", label::NUMBER, 0.6)], &[0.0; 4]);
+        let number = vec![rule(context, "4471", "ES_DNI", 0.8, DetectionLayer::Identifier)];
+        let settled =
+            merge::merge_with_rules(context, number, vec![learned(context, "4471", label::NUMBER, 0.6)], &[0.0; 4]);
         assert_eq!((settled.len(), settled[0].label, settled[0].score), (1, "ES_DNI", 0.8));
-        let mut dated = rule(context, "4471", label::DATE, 0.85, Layer::Entity);
+        let mut dated = rule(context, "4471", label::DATE, 0.85, DetectionLayer::Entity);
         dated.value = Some(anamnesis_core::side_value::SideValue::Age(4));
-        let settled = agree::agree(context, vec![dated], vec![learned(context, "4471", label::DATE, 0.9)], &[0.0; 4]);
+        let settled =
+            merge::merge_with_rules(context, vec![dated], vec![learned(context, "4471", label::DATE, 0.9)], &[0.0; 4]);
         assert!(settled.len() == 1 && settled[0].value.is_some() && settled[0].score == 0.9);
         let wide = |odds: [f32; 4]| {
-            let found = vec![rule(context, "Zuriel 4471", label::PERSON, 0.8, Layer::Entity)];
-            let settled = agree::agree(context, found, vec![learned(context, "Zuriel", label::PERSON, 0.9)], &odds);
+            let found = vec![rule(context, "Zuriel 4471", label::PERSON, 0.8, DetectionLayer::Entity)];
+            let settled =
+                merge::merge_with_rules(context, found, vec![learned(context, "Zuriel", label::PERSON, 0.9)], &odds);
             settled.iter().map(|one| one.span.of(&context.view.plain).to_owned()).collect::<Vec<_>>()
         };
         assert_eq!(wide([0.0; 4]), ["4471", "Zuriel"], "the rest that may be something");
@@ -148,12 +157,16 @@ fn what_both_found_keeps_the_place_of_the_model_and_what_the_rule_knows() {
 fn what_the_policy_keeps_does_not_keep_what_a_rule_took() {
     read("uno mama Zuriel dos", Spanish, |context| {
         let settled = |score| {
-            let found = vec![rule(context, "Zuriel", label::PERSON, score, Layer::Entity)];
-            let mut labels: Vec<_> =
-                agree::agree(context, found, vec![learned(context, "mama Zuriel", label::FAMILY, 0.9)], &[5.0; 4])
-                    .iter()
-                    .map(|one| one.label)
-                    .collect();
+            let found = vec![rule(context, "Zuriel", label::PERSON, score, DetectionLayer::Entity)];
+            let mut labels: Vec<_> = merge::merge_with_rules(
+                context,
+                found,
+                vec![learned(context, "mama Zuriel", label::FAMILY, 0.9)],
+                &[5.0; 4],
+            )
+            .iter()
+            .map(|one| one.label)
+            .collect();
             labels.sort_unstable();
             labels
         };
@@ -165,13 +178,13 @@ fn what_the_policy_keeps_does_not_keep_what_a_rule_took() {
 #[test]
 fn rules_meet_a_finding_where_they_overlap_but_not_those_of_everybody() {
     read("uno Zuriel Brazt dos", Spanish, |context| {
-        let of = |kind, layer| evidence::Ruled::of(&[rule(context, "Zuriel", kind, 0.8, layer)]);
+        let of = |kind, layer| evidence::RuleSpans::of(&[rule(context, "Zuriel", kind, 0.8, layer)]);
         let at = |part: &str| learned(context, part, label::PERSON, 0.8).finding.span;
-        let ruled = of(label::PERSON, Layer::Entity);
+        let ruled = of(label::PERSON, DetectionLayer::Entity);
         assert!(ruled.meets(at("Zuriel")) && ruled.meets(at("Zuriel Brazt")) && !ruled.meets(at("Brazt")));
         assert!(!ruled.meets(at("uno")));
-        assert!(!of(label::FAMILY, Layer::Entity).meets(at("Zuriel")));
-        assert!(!of(label::PERSON, Layer::Sweep).meets(at("Zuriel")));
+        assert!(!of(label::FAMILY, DetectionLayer::Entity).meets(at("Zuriel")));
+        assert!(!of(label::PERSON, DetectionLayer::Residual).meets(at("Zuriel")));
     });
 }
 
@@ -198,7 +211,7 @@ fn a_day_and_a_month_count_behind_a_word_of_time() {
 #[test]
 fn lists_and_surroundings_speak_for_names_and_against_things() {
     let speaks = |text: &str, part: &str, kind| {
-        read(text, English, |context| evidence::speaks_for(context, &learned(context, part, kind, 0.8)))
+        read(text, English, |context| evidence::has_evidence(context, &learned(context, part, kind, 0.8)))
     };
     for (text, part, kind, for_it) in [
         ("Today Mr. Zuriel came to the ward.", "Zuriel", label::PERSON, true),
@@ -218,36 +231,44 @@ fn lists_and_surroundings_speak_for_names_and_against_things() {
     assert!(read("uno dos tres 5", Spanish, evidence_is_short) && !read("a b c d e", Spanish, evidence_is_short));
 }
 
-fn evidence_is_short(context: &Context<'_>) -> bool {
+fn evidence_is_short(context: &DocumentContext<'_>) -> bool {
     evidence::is_short(context)
 }
 
 #[test]
 #[allow(clippy::too_many_lines)] // a table of lines
 fn surroundings_tell_a_person_a_house_and_a_thing() {
-    type Look = fn(&Context<'_>, &Learned) -> bool;
+    type Look = fn(&DocumentContext<'_>, &TaggedSpan) -> bool;
     let table: &[(&str, Look, &str, &str, &str, f64, bool)] = &[
-        ("subject", somebody::is_told, "Pedro denies pain.", "Pedro", label::PERSON, 0.8, true),
-        ("unsure", somebody::is_told, "Pedro denies pain.", "Pedro", label::PERSON, 0.7, false),
-        ("field", somebody::is_told, "Surgeon: Oh", "Oh", label::PERSON, 0.8, true),
-        ("no field", somebody::is_told, "Colour: Oh", "Oh", label::PERSON, 0.8, false),
-        ("bracket", somebody::is_told, "the Kit (PT) came", "Kit", label::PERSON, 0.8, true),
-        ("parting", somebody::is_told, "see you. Thx, Jo", "Jo", label::PERSON, 0.8, true),
-        ("aged", somebody::is_told, "a Temperance Ogilvie, 34F here", "Temperance Ogilvie", label::PERSON, 0.8, true),
+        ("subject", person_evidence::has_person_context, "Pedro denies pain.", "Pedro", label::PERSON, 0.8, true),
+        ("unsure", person_evidence::has_person_context, "Pedro denies pain.", "Pedro", label::PERSON, 0.7, false),
+        ("field", person_evidence::has_person_context, "Surgeon: Oh", "Oh", label::PERSON, 0.8, true),
+        ("no field", person_evidence::has_person_context, "Colour: Oh", "Oh", label::PERSON, 0.8, false),
+        ("bracket", person_evidence::has_person_context, "the Kit (PT) came", "Kit", label::PERSON, 0.8, true),
+        ("parting", person_evidence::has_person_context, "see you. Thx, Jo", "Jo", label::PERSON, 0.8, true),
+        (
+            "aged",
+            person_evidence::has_person_context,
+            "a Temperance Ogilvie, 34F here",
+            "Temperance Ogilvie",
+            label::PERSON,
+            0.8,
+            true,
+        ),
         (
             "not aged",
-            somebody::is_told,
+            person_evidence::has_person_context,
             "a Temperance Ogilvie, 34 tablets",
             "Temperance Ogilvie",
             label::PERSON,
             0.8,
             false,
         ),
-        ("initials", somebody::is_told, "then R.K. denies pain", "R.K", label::PERSON, 0.8, true),
-        ("agent", somebody::is_told, "Seen by Okonkwo in it", "Okonkwo", label::PERSON, 0.9, true),
+        ("initials", person_evidence::has_person_context, "then R.K. denies pain", "R.K", label::PERSON, 0.8, true),
+        ("agent", person_evidence::has_person_context, "Seen by Okonkwo in it", "Okonkwo", label::PERSON, 0.9, true),
         (
             "house",
-            somebody::is_house_of_a_field,
+            person_evidence::is_organization_field,
             "Pharmacy: Corner Drug",
             "Corner Drug",
             label::ORGANIZATION,
@@ -256,7 +277,7 @@ fn surroundings_tell_a_person_a_house_and_a_thing() {
         ),
         (
             "no house",
-            somebody::is_house_of_a_field,
+            person_evidence::is_organization_field,
             "Colour: Corner Drug",
             "Corner Drug",
             label::ORGANIZATION,
@@ -265,7 +286,7 @@ fn surroundings_tell_a_person_a_house_and_a_thing() {
         ),
         (
             "title",
-            houses::is_title,
+            organization_evidence::is_title,
             "works for Weather Decision daily",
             "Weather Decision",
             label::ORGANIZATION,
@@ -274,18 +295,34 @@ fn surroundings_tell_a_person_a_house_and_a_thing() {
         ),
         (
             "no title",
-            houses::is_title,
+            organization_evidence::is_title,
             "works for Weather Decision daily",
             "Weather Decision",
             label::ORGANIZATION,
             0.6,
             false,
         ),
-        ("at", houses::is_house, "labs at Quest. Then Ana and Bo came", "Quest", label::ORGANIZATION, 0.9, true),
-        ("not at", houses::is_house, "labs of Quest. Then Ana and Bo came", "Quest", label::ORGANIZATION, 0.9, false),
+        (
+            "at",
+            organization_evidence::is_organization,
+            "labs at Quest. Then Ana and Bo came",
+            "Quest",
+            label::ORGANIZATION,
+            0.9,
+            true,
+        ),
+        (
+            "not at",
+            organization_evidence::is_organization,
+            "labs of Quest. Then Ana and Bo came",
+            "Quest",
+            label::ORGANIZATION,
+            0.9,
+            false,
+        ),
         (
             "language",
-            houses::is_house,
+            organization_evidence::is_organization,
             "speaks in Tagalog. Then Ana and Bo came",
             "Tagalog",
             label::LOCATION,
@@ -294,7 +331,7 @@ fn surroundings_tell_a_person_a_house_and_a_thing() {
         ),
         (
             "lower",
-            houses::is_lower_house,
+            organization_evidence::is_lowercase_organization,
             "known to north county outreach",
             "north county outreach",
             label::ORGANIZATION,
@@ -303,7 +340,7 @@ fn surroundings_tell_a_person_a_house_and_a_thing() {
         ),
         (
             "corner",
-            houses::is_corner,
+            organization_evidence::is_corner,
             "hit at Canal and Lafayette today",
             "Canal and Lafayette",
             label::ADDRESS,
@@ -312,22 +349,22 @@ fn surroundings_tell_a_person_a_house_and_a_thing() {
         ),
         (
             "no corner",
-            houses::is_corner,
+            organization_evidence::is_corner,
             "hit at canal and Lafayette today",
             "canal and Lafayette",
             label::ADDRESS,
             0.8,
             false,
         ),
-        ("abbreviated", things::is_abbreviated, "exam AOX, MAE, fine here", "MAE", label::PERSON, 0.8, true),
-        ("alone", things::is_abbreviated, "exam aox, MAE, fine here", "MAE", label::PERSON, 0.8, false),
-        ("small", things::is_abbreviated, "exam AOX, Mae, fine here", "Mae", label::PERSON, 0.8, false),
-        ("quality", things::is_quality, "Eve of surgery with Ana here", "Eve", label::PERSON, 0.8, true),
-        ("thing", things::is_thing, "the Penrose drain is here", "Penrose drain", label::PERSON, 0.8, true),
-        ("people", things::is_thing, "the Irish folk is here", "Irish", label::PERSON, 0.8, true),
-        ("person", things::is_thing, "the Okonkwo folk is here", "Okonkwo", label::PERSON, 0.8, false),
-        ("scale", things::is_scale, "then Rome IV was met", "Rome IV", label::ADDRESS, 0.8, true),
-        ("no scale", things::is_scale, "then Zarra 4 was met", "Zarra 4", label::ADDRESS, 0.8, false),
+        ("abbreviated", false_positives::is_abbreviated, "exam AOX, MAE, fine here", "MAE", label::PERSON, 0.8, true),
+        ("alone", false_positives::is_abbreviated, "exam aox, MAE, fine here", "MAE", label::PERSON, 0.8, false),
+        ("small", false_positives::is_abbreviated, "exam AOX, Mae, fine here", "Mae", label::PERSON, 0.8, false),
+        ("quality", false_positives::is_quality, "Eve of surgery with Ana here", "Eve", label::PERSON, 0.8, true),
+        ("thing", false_positives::is_thing, "the Penrose drain is here", "Penrose drain", label::PERSON, 0.8, true),
+        ("people", false_positives::is_thing, "the Irish folk is here", "Irish", label::PERSON, 0.8, true),
+        ("person", false_positives::is_thing, "the Okonkwo folk is here", "Okonkwo", label::PERSON, 0.8, false),
+        ("scale", false_positives::is_scale, "then Rome IV was met", "Rome IV", label::ADDRESS, 0.8, true),
+        ("no scale", false_positives::is_scale, "then Zarra 4 was met", "Zarra 4", label::ADDRESS, 0.8, false),
     ];
     for (name, look, text, part, kind, score, holds) in table {
         read(text, English, |context| {
@@ -340,8 +377,8 @@ fn surroundings_tell_a_person_a_house_and_a_thing() {
 fn rules_that_took_a_scale_for_a_name_are_doubted() {
     let doubted = |text: &str, part: &str, recognizer: &'static str| {
         read(text, English, |context| {
-            let found = Finding { recognizer, ..rule(context, part, label::PERSON, 0.65, Layer::Entity) };
-            things::is_doubted(context, &found)
+            let found = PiiFinding { recognizer, ..rule(context, part, label::PERSON, 0.65, DetectionLayer::Entity) };
+            false_positives::is_doubtful(context, &found)
         })
     };
     assert!(doubted("Seen for Ann Arbor IIIB today", "Ann Arbor", "name"));
@@ -352,17 +389,19 @@ fn rules_that_took_a_scale_for_a_name_are_doubted() {
 #[test]
 fn a_form_gives_the_tokens_behind_its_colon_the_name_of_their_field() {
     let fields = |text: &str| {
-        read(text, Spanish, |context| atoms(context, &[]).iter().map(|atom| atom.field != 0).collect::<Vec<_>>())
+        read(text, Spanish, |context| {
+            token_features(context, &[]).iter().map(|token| token.field != 0).collect::<Vec<_>>()
+        })
     };
     assert_eq!(fields("nombre: Ana Gil\nAna"), [false, false, true, true, false, false]);
     assert_eq!(fields("a b c d e: Ana"), [false; 7], "too many words for the name of a field");
     assert_eq!(fields("x. nombre: Ana"), [false, false, false, false, true]);
     read("nombre: Ana Gil", Spanish, |context| {
-        let mut opening = Opening::default();
-        opening.pass(&context.view, &context.tokens[..3]);
-        let part = context.part(Span::new(8, 15), opening);
-        let (whole, behind) = (atoms(context, &[]), atoms(&part, &[]));
-        assert_eq!(behind, whole[2..], "a part of a text reads as the whole does");
+        let mut open_field = OpenFormField::default();
+        open_field.pass(&context.view, &context.tokens[..3]);
+        let part = context.part(Span::new(8, 15), open_field);
+        let (whole, after) = (token_features(context, &[]), token_features(&part, &[]));
+        assert_eq!(after, whole[2..], "a part of a text reads as the whole does");
     });
 }
 
@@ -370,10 +409,10 @@ fn a_form_gives_the_tokens_behind_its_colon_the_name_of_their_field() {
 fn what_rules_found_marks_its_tokens_and_a_wider_finding_wins() {
     read("uno Zuriel Brazt dos", Spanish, |context| {
         let (wide, narrow) = (
-            rule(context, "Zuriel Brazt", label::PERSON, 0.8, Layer::Entity),
-            rule(context, "Brazt", label::LOCATION, 0.8, Layer::Entity),
+            rule(context, "Zuriel Brazt", label::PERSON, 0.8, DetectionLayer::Entity),
+            rule(context, "Brazt", label::LOCATION, 0.8, DetectionLayer::Entity),
         );
-        let marks: Vec<u8> = atoms(context, &[wide, narrow]).iter().map(|atom| atom.rule).collect();
+        let marks: Vec<u8> = token_features(context, &[wide, narrow]).iter().map(|token| token.rule).collect();
         assert_eq!(marks, [0, 1, 2, 0], "begins and goes on");
     });
     for (name, known) in [
@@ -390,12 +429,12 @@ fn what_rules_found_marks_its_tokens_and_a_wider_finding_wins() {
 #[test]
 fn the_form_of_a_token_tells_words_numbers_and_everyday_speech() {
     read("La tos de Ana, 44 y 4471 NASA", Spanish, |context| {
-        let list = atoms(context, &[]);
-        let words: Vec<bool> = list.iter().map(Atom::is_word).collect();
+        let list = token_features(context, &[]);
+        let words: Vec<bool> = list.iter().map(TokenFeatures::is_word).collect();
         assert_eq!(words, [true, true, true, true, false, false, true, false, true]);
-        let large: Vec<bool> = list.iter().map(Atom::is_large).collect();
+        let large: Vec<bool> = list.iter().map(TokenFeatures::is_capitalized).collect();
         assert_eq!(large, [true, false, false, true, false, false, false, false, true]);
-        let plain: Vec<bool> = list.iter().map(Atom::is_plain).collect();
+        let plain: Vec<bool> = list.iter().map(TokenFeatures::is_plain).collect();
         assert_eq!(plain, [false, true, true, false, true, true, true, false, false]);
     });
 }
@@ -416,7 +455,7 @@ fn the_models_of_the_program_read_names_that_no_list_has() {
     let tagger = Tagger::builtin().unwrap();
     let found = |text: &str| {
         read(text, English, |context| {
-            let found = tagger.find(context, Vec::new(), &mut Known::default());
+            let found = tagger.find(context, Vec::new(), &mut ScoreCache::default());
             found.into_iter().map(|one| one.span.of(&context.view.plain).to_owned()).collect::<Vec<_>>()
         })
     };

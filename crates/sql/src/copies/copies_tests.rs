@@ -45,7 +45,7 @@ async fn a_copy_names_its_engine_its_schema_and_the_rows_of_each_table() {
     assert_eq!(std::fs::metadata(&copy).unwrap().permissions().mode() & 0o777, 0o600);
     let again = copy_out(&location, dir.path()).await.unwrap_err();
     assert_eq!(again, CopyError::File(io::ErrorKind::AlreadyExists), "no copy replaces another");
-    let found = look(&snapshot, dir.path(), 1).await.unwrap();
+    let found = verify(&snapshot, dir.path(), 1).await.unwrap();
     assert!(found.all.is_empty() && found.samples.is_empty() && found.binding.is_none());
 }
 
@@ -64,12 +64,12 @@ async fn a_copy_that_was_cut_changed_or_removed_is_damaged() {
     for (bytes, why) in [(half, "cut"), (changed, "changed"), (b"no database".to_vec(), "else"), (Vec::new(), "empty")]
     {
         std::fs::write(&copy, bytes).unwrap();
-        assert_eq!(look(&snapshot, dir.path(), 1).await.unwrap_err(), damaged, "{why}");
+        assert_eq!(verify(&snapshot, dir.path(), 1).await.unwrap_err(), damaged, "{why}");
     }
     std::fs::remove_file(&copy).unwrap();
-    assert_eq!(look(&snapshot, dir.path(), 1).await.unwrap_err(), damaged, "removed");
+    assert_eq!(verify(&snapshot, dir.path(), 1).await.unwrap_err(), damaged, "removed");
     std::fs::write(&copy, whole).unwrap();
-    assert!(look(&snapshot, dir.path(), 1).await.is_ok(), "the whole one is back");
+    assert!(verify(&snapshot, dir.path(), 1).await.is_ok(), "the whole one is back");
 }
 
 #[tokio::test]

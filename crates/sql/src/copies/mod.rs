@@ -5,7 +5,7 @@
 //! the image holds no other program, any role that row-level security binds may do it, organisation by organisation, and
 //! the schema comes from the migrations of this program, not from the copy.
 
-mod binary;
+mod copy_format;
 mod postgres;
 mod sqlite;
 
@@ -124,11 +124,11 @@ pub async fn copy_out(location: &Location, folder: &Path) -> Result<Snapshot, Co
 ///
 /// # Errors
 /// [`CopyError::Damaged`] names the file.
-pub async fn look(snapshot: &Snapshot, folder: &Path, every: usize) -> Result<Patients, CopyError> {
+pub async fn verify(snapshot: &Snapshot, folder: &Path, every: usize) -> Result<Patients, CopyError> {
     if snapshot.engine == "sqlite" {
-        return sqlite::look(&folder.join(STORE_FILE), every).await;
+        return sqlite::verify(&folder.join(STORE_FILE), every).await;
     }
-    binary::look(snapshot, folder, every)
+    copy_format::verify(snapshot, folder, every)
 }
 
 /// Patients of a store that is in its place.
@@ -137,7 +137,7 @@ pub async fn look(snapshot: &Snapshot, folder: &Path, every: usize) -> Result<Pa
 /// See [`CopyError`].
 pub async fn patients(location: &Location, every: usize) -> Result<Patients, CopyError> {
     match location {
-        Location::File(path) => sqlite::look(path, every).await,
+        Location::File(path) => sqlite::verify(path, every).await,
         Location::Postgres(options) => postgres::patients(options).await,
         Location::Memory => Ok(Patients::default()),
     }

@@ -13,7 +13,7 @@ use uuid::Uuid;
 
 use super::super::options::PostgresOptions;
 use super::super::postgres::{connect, error, migrate_to, newest_applied};
-use super::binary::{END, HEAD};
+use super::copy_format::{END, HEAD};
 use super::{CopyError, Patients, Snapshot, TableCopy, scope, table_file};
 
 /// A snapshot of everything, platform's rows included; tables of a tenant show one organisation at a time.

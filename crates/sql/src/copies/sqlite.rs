@@ -61,7 +61,7 @@ async fn counted(copy: &mut SqliteConnection) -> Result<BTreeMap<String, TableCo
     Ok(tables)
 }
 
-pub(crate) async fn look(store: &Path, every: usize) -> Result<Patients, CopyError> {
+pub(crate) async fn verify(store: &Path, every: usize) -> Result<Patients, CopyError> {
     let damaged = || CopyError::Damaged(store.display().to_string());
     let mut copy = options(store).read_only(true).connect().await.map_err(|_| damaged())?;
     let whole: String =

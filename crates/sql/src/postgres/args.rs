@@ -83,7 +83,7 @@ impl Encode<'_, Postgres> for Null {
 
 /// Learns the numbers that this server gives to types of an extension. sqlx asks for them when it first meets such a
 /// type, between preparing a statement without a name and running it, and the server forgets the statement over that.
-pub(super) async fn learn(connection: &mut PgConnection) -> Result<(), sqlx::Error> {
+pub(super) async fn load_type_oids(connection: &mut PgConnection) -> Result<(), sqlx::Error> {
     connection.execute(sqlx::raw_sql("BEGIN; SET LOCAL search_path = anamnesis, public")).await?;
     let asked = sqlx::query("SELECT $1::halfvec IS NULL").bind(None::<HalfVector<'_>>).persistent(false);
     connection.execute(asked).await?;

@@ -16,7 +16,7 @@ static SETTINGS: &str =
 ///
 /// # Errors
 /// [`DbError::NotDurable`] with the first setting that is off, unless the configuration allows it.
-pub(crate) async fn look(connection: &mut PgConnection, options: &PostgresOptions) -> Result<(), DbError> {
+pub(crate) async fn check(connection: &mut PgConnection, options: &PostgresOptions) -> Result<(), DbError> {
     if options.allow_not_durable {
         return Ok(());
     }

@@ -5,16 +5,16 @@
 //! between two statements is rolled back; one that is dropped within a statement (a cancelled request, a time-out)
 //! takes its connection along, which would otherwise be pinned until the server answers.
 
-mod approximate;
+mod ann_index;
 mod args;
 mod durability;
-mod facts;
+mod layout;
+mod migration_steps;
 mod pooler;
 mod rows;
 mod schema;
-mod scratch;
-mod steps;
-mod trial;
+mod server_info;
+mod temp_database;
 
 use std::time::Duration;
 
@@ -27,13 +27,13 @@ use tokio::time::timeout;
 use super::options::{PostgresOptions, Statements};
 use super::{Access, Arg, Bulk, DbError, Row, Sql};
 use anamnesis_core::failpoints;
-pub use facts::Facts;
+pub use layout::LayoutResult;
 pub(super) use rows::error;
 pub(super) use schema::{
     Applied, approximate, connect, holds_rows, migrate, migrate_by, migrate_to, newest_applied, state,
 };
-pub use scratch::Scratch;
-pub use trial::Tried;
+pub use server_info::ServerInfo;
+pub use temp_database::TempDatabase;
 
 /// What every transaction says first: how it begins, and whose rows it may touch. One round trip.
 fn opening(begin: &str, access: Access, options: &PostgresOptions) -> AssertSqlSafe<String> {
@@ -91,7 +91,7 @@ impl PostgresDatabase {
             .idle_timeout(IDLE)
             .test_before_acquire(false)
             .after_connect(move |connection, _| {
-                Box::pin(async move { if named { Ok(()) } else { args::learn(connection).await } })
+                Box::pin(async move { if named { Ok(()) } else { args::load_type_oids(connection).await } })
             })
             .before_acquire(|connection, about| {
                 Box::pin(async move {
@@ -104,24 +104,24 @@ impl PostgresDatabase {
             .connect_lazy_with(options.connect.clone());
         let db = Self { pool, options: options.clone() };
         if named {
-            pooler::look(&db.pool, named).await?;
+            pooler::check(&db.pool, named).await?;
         } else {
             // Where transactions are refused no connection can learn: those that look must not try.
             let looking = plain().connect_lazy_with(options.connect.clone());
-            let found = pooler::look(&looking, named).await;
+            let found = pooler::check(&looking, named).await;
             looking.close().await;
             found?;
         }
         let mut connection = db.pool.acquire().await.map_err(|e| error(&e))?;
-        schema::look(&mut connection).await?;
-        durability::look(&mut connection, options).await?;
+        schema::check(&mut connection).await?;
+        durability::check(&mut connection, options).await?;
         drop(connection);
         Ok(db)
     }
 
     pub(crate) async fn durable(&self) -> Result<(), DbError> {
         let mut connection = self.pool.acquire().await.map_err(|e| error(&e))?;
-        durability::look(&mut connection, &self.options).await
+        durability::check(&mut connection, &self.options).await
     }
 
     pub(crate) async fn begin(&self, write: bool, access: Access) -> Result<PostgresTransaction, DbError> {
@@ -221,11 +221,11 @@ impl PostgresTransaction {
         own: usize,
         limit: usize,
     ) -> Result<Option<Vec<Row>>, DbError> {
-        let Some(dimension) = approximate::of(query.len() / 2) else { return Ok(None) };
+        let Some(dimension) = ann_index::of(query.len() / 2) else { return Ok(None) };
         if self.approximate_from == 0 || own < self.approximate_from.max(limit) {
             return Ok(None);
         }
-        self.run(async |c| c.execute(sqlx::raw_sql(approximate::SETTINGS)).await).await?;
+        self.run(async |c| c.execute(sqlx::raw_sql(ann_index::SETTINGS)).await).await?;
         let mut args = scope.to_vec();
         args.extend([Arg::Vector(query.to_vec()), Arg::I64(i64::try_from(limit).unwrap_or(i64::MAX))]);
         let query = self.query(dimension.nearest, args::arguments(args)?);
@@ -259,7 +259,7 @@ impl PostgresTransaction {
         work: impl AsyncFnOnce(&mut sqlx::PgConnection) -> Result<T, sqlx::Error>,
     ) -> Result<T, DbError> {
         let connection = self.connection.take().ok_or(DbError::Transient("closed"))?;
-        let mut held = Held(Some(connection));
+        let mut held = CloseOnDrop(Some(connection));
         let Some(connection) = held.0.as_mut() else { return Err(DbError::Transient("closed")) };
         let done = timeout(self.limit, work(connection)).await.map_err(|_| DbError::Transient("timeout"))?;
         self.failed |= done.is_err();
@@ -275,7 +275,7 @@ impl PostgresTransaction {
 impl Drop for PostgresTransaction {
     fn drop(&mut self) {
         let Some(connection) = self.connection.take() else { return };
-        let (mut held, limit) = (Held(Some(connection)), self.limit);
+        let (mut held, limit) = (CloseOnDrop(Some(connection)), self.limit);
         tokio::spawn(async move {
             let Some(connection) = held.0.as_mut() else { return };
             let done = timeout(limit, connection.execute(sqlx::raw_sql("ROLLBACK"))).await;
@@ -287,9 +287,9 @@ impl Drop for PostgresTransaction {
 }
 
 /// A connection in the middle of an exchange.
-struct Held(Option<PoolConnection<Postgres>>);
+struct CloseOnDrop(Option<PoolConnection<Postgres>>);
 
-impl Drop for Held {
+impl Drop for CloseOnDrop {
     fn drop(&mut self) {
         if let Some(connection) = self.0.as_mut() {
             connection.close_on_drop();

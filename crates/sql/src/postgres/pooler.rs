@@ -17,7 +17,7 @@ static ASKED: &str = "SELECT 'is this statement still known?'";
 
 /// # Errors
 /// [`DbError::Pooler`] when the configured kind of statements, or transactions at all, cannot be used.
-pub(crate) async fn look(pool: &PgPool, named: bool) -> Result<(), DbError> {
+pub(crate) async fn check(pool: &PgPool, named: bool) -> Result<(), DbError> {
     let mut one = pool.acquire().await.map_err(|e| error(&e))?;
     let mut found = alone(&mut one, named).await;
     if found.is_ok() && named && pool.options().get_max_connections() > 1 {

@@ -4,7 +4,7 @@ use sqlx::postgres::types::Oid;
 use sqlx::postgres::{PgRow, PgValueRef};
 use sqlx::{Column as _, Row as _, TypeInfo as _, ValueRef as _};
 
-use super::super::{Cell, DbError, Row};
+use super::super::{DbError, Row, SqlValue};
 
 const BOOL: Oid = Oid(16);
 const BYTEA: Oid = Oid(17);
@@ -23,29 +23,29 @@ const ARRAY_HEAD: usize = 20;
 pub(super) fn row(row: &PgRow) -> Result<Row, DbError> {
     let cell = |index| {
         let raw = row.try_get_raw(index).map_err(|_| DbError::Decode { index })?;
-        if raw.is_null() { Ok(Cell::Null) } else { cell(&raw).ok_or(DbError::Decode { index }) }
+        if raw.is_null() { Ok(SqlValue::Null) } else { cell(&raw).ok_or(DbError::Decode { index }) }
     };
     Ok(Row(row.columns().iter().map(|column| cell(column.ordinal())).collect::<Result<_, _>>()?))
 }
 
 /// `None` for a type that no statement asks for.
-fn cell(raw: &PgValueRef<'_>) -> Option<Cell> {
+fn cell(raw: &PgValueRef<'_>) -> Option<SqlValue> {
     let bytes = raw.as_bytes().ok()?;
     let kind = raw.type_info();
     Some(match kind.oid() {
-        Some(INT8) => Cell::I64(i64::from_be_bytes(bytes.try_into().ok()?)),
-        Some(INT4) => Cell::I64(i32::from_be_bytes(bytes.try_into().ok()?).into()),
-        Some(INT2) => Cell::I64(i16::from_be_bytes(bytes.try_into().ok()?).into()),
-        Some(BOOL) => Cell::I64((*bytes.first()?).into()),
-        Some(FLOAT8) => Cell::F64(f64::from_be_bytes(bytes.try_into().ok()?)),
-        Some(BYTEA | UUID) => Cell::Blob(bytes.to_vec()),
-        Some(INT8_ARRAY | FLOAT8_ARRAY) => Cell::Blob(packed::<8>(bytes)?),
-        Some(UUID_ARRAY) => Cell::Blob(packed::<16>(bytes)?),
+        Some(INT8) => SqlValue::I64(i64::from_be_bytes(bytes.try_into().ok()?)),
+        Some(INT4) => SqlValue::I64(i32::from_be_bytes(bytes.try_into().ok()?).into()),
+        Some(INT2) => SqlValue::I64(i16::from_be_bytes(bytes.try_into().ok()?).into()),
+        Some(BOOL) => SqlValue::I64((*bytes.first()?).into()),
+        Some(FLOAT8) => SqlValue::F64(f64::from_be_bytes(bytes.try_into().ok()?)),
+        Some(BYTEA | UUID) => SqlValue::Blob(bytes.to_vec()),
+        Some(INT8_ARRAY | FLOAT8_ARRAY) => SqlValue::Blob(packed::<8>(bytes)?),
+        Some(UUID_ARRAY) => SqlValue::Blob(packed::<16>(bytes)?),
         _ if kind.name() == "halfvec" => {
-            Cell::Blob(bytes.get(4..)?.chunks_exact(2).flat_map(|pair| [pair[1], pair[0]]).collect())
+            SqlValue::Blob(bytes.get(4..)?.chunks_exact(2).flat_map(|pair| [pair[1], pair[0]]).collect())
         }
         _ if matches!(kind.name(), "TEXT" | "VARCHAR" | "NAME" | "\"CHAR\"" | "CHAR") => {
-            Cell::Text(std::str::from_utf8(bytes).ok()?.to_owned())
+            SqlValue::Text(std::str::from_utf8(bytes).ok()?.to_owned())
         }
         _ => return None,
     })

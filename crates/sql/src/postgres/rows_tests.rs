@@ -1,10 +1,10 @@
 //! Arrays as the server sends them, and what becomes of its errors.
 
 use super::*;
-use crate::refusal_tests::Refusal;
+use crate::fake_error_tests::FakeDatabaseError;
 
 fn of(code: Option<&'static str>, table: Option<&'static str>, constraint: Option<&'static str>) -> DbError {
-    error(&sqlx::Error::Database(Box::new(Refusal { code, message: "SECRET", table, constraint })))
+    error(&sqlx::Error::Database(Box::new(FakeDatabaseError { code, message: "SECRET", table, constraint })))
 }
 
 #[test]

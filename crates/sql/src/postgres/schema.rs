@@ -13,10 +13,10 @@ use sqlx::{Connection as _, Executor as _, Row as _};
 
 use super::super::options::PostgresOptions;
 use super::super::{DbError, SchemaState};
-use super::approximate::change;
+use super::ann_index::change;
 use super::durability;
+use super::migration_steps;
 use super::rows::error;
-use super::steps;
 
 /// Ours alone, and not sqlx's, whose lock waits.
 static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
@@ -78,7 +78,7 @@ pub(crate) async fn migrate_by(
     target: Option<i64>,
 ) -> Result<Applied, DbError> {
     let mut connection = connect_within(options).await?;
-    durability::look(&mut connection, options).await?;
+    durability::check(&mut connection, options).await?;
     if one(&mut connection, "SELECT to_regnamespace('anamnesis') IS NULL OR to_regrole('anamnesis_owner') IS NULL")
         .await?
     {
@@ -105,7 +105,7 @@ pub(crate) async fn migrate_by(
         connection.close().await.map_err(|e| error(&e))?;
         return Ok(Applied(Vec::new()));
     }
-    steps::apply(&mut connection, migrations, target).await?;
+    migration_steps::apply(&mut connection, migrations, target).await?;
     let wanted = |version: &i64| target.is_none_or(|target| *version <= target);
     let applied: Vec<i64> =
         migrations.iter().map(|m| m.version).filter(|v| wanted(v) && !before.iter().any(|(b, ..)| b == v)).collect();
@@ -207,7 +207,7 @@ fn compared(applied: &[Version]) -> SchemaState {
 }
 
 /// What must be so before a worker reads a row: a role that row-level security binds, and the schema that it knows.
-pub(crate) async fn look(connection: &mut PgConnection) -> Result<(), DbError> {
+pub(crate) async fn check(connection: &mut PgConnection) -> Result<(), DbError> {
     // One transaction, so that a pooler answers from one connection.
     connection.execute(sqlx::raw_sql("BEGIN")).await.map_err(|e| error(&e))?;
     let found = fit(connection).await;

@@ -5,9 +5,9 @@ use std::collections::HashMap;
 
 use chrono::{DateTime, Utc};
 
-use super::{Filter, Memory, When, code};
+use super::{Memory, MemoryFilter, ReadInstant, code};
+use crate::encrypted_columns::{open_record, open_text};
 use crate::records::FindingWords;
-use crate::seal::{open_record, open_text};
 use crate::statements::read::clinical as sql;
 use crate::write::clinical::{clinical_cell, status};
 use crate::{Store, StoreError};
@@ -18,9 +18,9 @@ use anamnesis_core::scope::Scope;
 use anamnesis_crypto::PatientKeys;
 use anamnesis_sql::Row;
 
-/// One row of the clinical store with the memory behind it. The words are the clinical store's own.
+/// One row of the clinical store with its memory. The words are the clinical store's own.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Clinical {
+pub struct ClinicalRow {
     /// `appointment` stands for events too: the memory's own entity tells them apart.
     pub entity: EntityType,
     pub memory: Memory,
@@ -36,7 +36,7 @@ impl Store {
     ///
     /// # Errors
     /// When the store cannot be read or a cell does not open.
-    pub async fn clinical(&self, scope: Scope, when: When) -> Result<Vec<Clinical>, StoreError> {
+    pub async fn clinical(&self, scope: Scope, when: ReadInstant) -> Result<Vec<ClinicalRow>, StoreError> {
         let Some(keys) = self.keys_of(scope).await? else { return Ok(Vec::new()) };
         let mut rows: HashMap<MemoryId, Row> = HashMap::new();
         for row in self.rows(&sql::OF_PATIENT, scope, Vec::new()).await? {
@@ -46,7 +46,7 @@ impl Store {
             return Ok(Vec::new());
         }
         let entities = EntityType::ALL.iter().copied().filter(|e| e.is_clinical()).collect();
-        let memories = self.memories(scope, &Filter { entities, ..Filter::default() }, when).await?;
+        let memories = self.memories(scope, &MemoryFilter { entities, ..MemoryFilter::default() }, when).await?;
         memories
             .into_iter()
             .filter_map(|memory| rows.remove(&memory.id).map(|row| (memory, row)))
@@ -55,7 +55,7 @@ impl Store {
     }
 }
 
-fn entry(mut memory: Memory, row: &Row, keys: &PatientKeys) -> Result<Clinical, StoreError> {
+fn entry(mut memory: Memory, row: &Row, keys: &PatientKeys) -> Result<ClinicalRow, StoreError> {
     let mut entity = code(row, sql::of_patient::ENTITY_TYPE, EntityType::from_code)?;
     let id = memory.id.0;
     let open = |table, at: usize, column| -> Result<Option<String>, StoreError> {
@@ -91,8 +91,8 @@ fn entry(mut memory: Memory, row: &Row, keys: &PatientKeys) -> Result<Clinical, 
         entity = EntityType::Intolerance;
     }
     // A condition that nothing confirmed and nothing ended is not resolved: only `State::Resolved` says so.
-    let state: State = memory.standing.state;
+    let state: State = memory.status.state;
     let status = status(entity, Polarity::of(memory.negated), state);
     let at = if entity == EntityType::Appointment { row.opt_time(sql::of_patient::AT)? } else { None };
-    Ok(Clinical { entity, memory, status, at })
+    Ok(ClinicalRow { entity, memory, status, at })
 }

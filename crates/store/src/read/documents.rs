@@ -3,10 +3,10 @@
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
-use super::forgotten::Forgotten;
-use super::{Memory, Snapshot, When, code, memories, number};
+use super::forgotten::ForgottenSpans;
+use super::{Memory, PatientSnapshot, ReadInstant, code, memories, number};
+use crate::encrypted_columns::open_record;
 use crate::records::DocumentContent;
-use crate::seal::open_record;
 use crate::statements::read::documents as sql;
 use crate::write::documents::content_cell;
 use crate::{Store, StoreError};
@@ -20,14 +20,14 @@ use anamnesis_text::Language;
 
 /// A stretch of time, half-open: `since` is in it, `until` is not. `None` is unbounded.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Window {
+pub struct TimeWindow {
     pub since: Option<DateTime<Utc>>,
     pub until: Option<DateTime<Utc>>,
 }
 
-impl Window {
+impl TimeWindow {
     /// Cut at what `when` may see.
-    pub(crate) fn seen(self, when: When) -> Self {
+    pub(crate) fn seen(self, when: ReadInstant) -> Self {
         let limit = when.limit().map(|at| at + chrono::TimeDelta::microseconds(1));
         Self { until: self.until.into_iter().chain(limit).min(), ..self }
     }
@@ -43,8 +43,8 @@ impl Window {
 
 /// Which documents are searched. An empty list asks for all.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Sources {
-    pub window: Window,
+pub struct DocumentFilter {
+    pub window: TimeWindow,
     pub types: Vec<DocumentType>,
     /// Codes of the tone that was read in them: positive, neutral, negative, mixed.
     pub sentiments: Vec<String>,
@@ -52,15 +52,15 @@ pub struct Sources {
     pub therapists: Vec<Uuid>,
 }
 
-impl From<Window> for Sources {
-    fn from(window: Window) -> Self {
+impl From<TimeWindow> for DocumentFilter {
+    fn from(window: TimeWindow) -> Self {
         Self { window, ..Self::default() }
     }
 }
 
-impl Sources {
+impl DocumentFilter {
     /// Whether every document is asked for that `when` may see.
-    pub(super) fn are_all(&self, when: When) -> bool {
+    pub(super) fn are_all(&self, when: ReadInstant) -> bool {
         Self { window: self.window.seen(when), ..self.clone() } == Self::default()
     }
 
@@ -103,16 +103,16 @@ impl Store {
     pub async fn documents(
         &self,
         scope: Scope,
-        window: Window,
+        window: TimeWindow,
         limit: usize,
-        when: When,
+        when: ReadInstant,
     ) -> Result<Vec<StoredDocument>, StoreError> {
         let Some(keys) = self.keys_of(scope).await? else { return Ok(Vec::new()) };
         let mut args = window.seen(when).args().to_vec();
         args.push(Arg::I64(i64::try_from(limit).unwrap_or(i64::MAX)));
         args.push(self.instant(when).into());
         let mut tx = self.reading(scope).await?;
-        let forgotten = Forgotten::of(&mut tx, scope).await?;
+        let forgotten = ForgottenSpans::of(&mut tx, scope).await?;
         let args = [vec![scope.org().0.into(), scope.patient().0.into()], args].concat();
         tx.fetch_all(&sql::RECENT, args).await?.iter().map(|row| read(row, &keys, &forgotten)).collect()
     }
@@ -128,7 +128,7 @@ impl Store {
     }
 }
 
-impl Snapshot<'_> {
+impl PatientSnapshot<'_> {
     /// All revisions of these documents, and the memories that rest on them as they stand at `when`, opened with the
     /// patient's `keys`.
     ///
@@ -138,7 +138,7 @@ impl Snapshot<'_> {
         &mut self,
         keys: &PatientKeys,
         ids: &[DocumentId],
-        when: When,
+        when: ReadInstant,
     ) -> Result<(Vec<StoredDocument>, Vec<Memory>), StoreError> {
         let ids: Vec<Uuid> = ids.iter().map(|id| id.0).collect();
         let documents = by_id(&mut self.tx, self.scope, keys, ids.clone()).await?;
@@ -154,7 +154,7 @@ async fn by_id(
     ids: Vec<Uuid>,
 ) -> Result<Vec<StoredDocument>, StoreError> {
     let args = vec![scope.org().0.into(), scope.patient().0.into(), Arg::Uuids(ids)];
-    let forgotten = Forgotten::of(tx, scope).await?;
+    let forgotten = ForgottenSpans::of(tx, scope).await?;
     tx.fetch_all(&sql::BY_ID, args).await?.iter().map(|row| read(row, keys, &forgotten)).collect()
 }
 
@@ -165,7 +165,7 @@ fn language(code: &str) -> Option<Language> {
 }
 
 /// A row of one of both statements.
-fn read(row: &Row, keys: &PatientKeys, forgotten: &Forgotten) -> Result<StoredDocument, StoreError> {
+fn read(row: &Row, keys: &PatientKeys, forgotten: &ForgottenSpans) -> Result<StoredDocument, StoreError> {
     let (id, revision) = (row.uuid(sql::recent::DOCUMENT_ID)?, number(row, sql::recent::REVISION)?);
     let mut content: DocumentContent =
         open_record(keys, content_cell(id, revision), &row.blob(sql::recent::CONTENT_SEALED)?)?;

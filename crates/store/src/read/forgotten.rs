@@ -17,9 +17,9 @@ const COVER: char = '_';
 
 /// Stretches of documents that are not to be read, by document and revision.
 #[derive(Debug, Default)]
-pub(super) struct Forgotten(HashMap<(Uuid, u32), Vec<Span>>);
+pub(super) struct ForgottenSpans(HashMap<(Uuid, u32), Vec<Span>>);
 
-impl Forgotten {
+impl ForgottenSpans {
     pub(crate) async fn of(tx: &mut Transaction, scope: Scope) -> Result<Self, StoreError> {
         let args = vec![Arg::from(scope.org().0), scope.patient().0.into()];
         let mut all: HashMap<_, Vec<Span>> = HashMap::new();
@@ -66,7 +66,7 @@ mod tests {
         let document = Uuid::from_u128(1);
         let text = "Está mejor. Bebió té.\nDuerme bien.";
         let (start, end) = (text.find("Bebió").unwrap(), text.find(".\nDuerme").unwrap());
-        let forgotten = Forgotten(HashMap::from([((document, 1), vec![Span { start, end }])]));
+        let forgotten = ForgottenSpans(HashMap::from([((document, 1), vec![Span { start, end }])]));
         let covered = forgotten.cover(document, 1, text.to_owned());
         assert_eq!((covered.as_str(), covered.len()), ("Está mejor. ______ ___.\nDuerme bien.", text.len()));
         assert_eq!(forgotten.cover(document, 2, text.to_owned()), text, "another revision");

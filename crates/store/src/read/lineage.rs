@@ -10,14 +10,14 @@ use super::number;
 use crate::statements::read::lineage as sql;
 use crate::{Store, StoreError};
 use anamnesis_core::ids::{ContradictionId, MemoryId};
-use anamnesis_core::lineage::Origins;
+use anamnesis_core::lineage::MemoryOrigins;
 use anamnesis_core::provenance::SourceType;
 use anamnesis_core::scope::Scope;
 use anamnesis_sql::Arg;
 
 /// Which way lineage is walked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Direction {
+pub enum LineageDirection {
     /// To what it was made from.
     Up,
     /// To what was made from it.
@@ -26,7 +26,7 @@ pub enum Direction {
 
 /// One step of lineage in the direction that was asked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Edge {
+pub struct LineageEdge {
     pub relation: String,
     pub(crate) from_kind: String,
     pub from: Uuid,
@@ -51,7 +51,7 @@ pub struct HistoryEntry {
 
 /// Two memories that cannot both be so (seed 001, section 9; seed 002, section 6).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Contradiction {
+pub struct StoredContradiction {
     pub id: ContradictionId,
     /// The one that stands until a person answers.
     pub kept: MemoryId,
@@ -67,12 +67,17 @@ impl Store {
     ///
     /// # Errors
     /// When the store cannot be read.
-    pub async fn links(&self, scope: Scope, ids: &[Uuid], direction: Direction) -> Result<Vec<Edge>, StoreError> {
-        let sql = if direction == Direction::Up { &sql::UP } else { &sql::DOWN };
+    pub async fn links(
+        &self,
+        scope: Scope,
+        ids: &[Uuid],
+        direction: LineageDirection,
+    ) -> Result<Vec<LineageEdge>, StoreError> {
+        let sql = if direction == LineageDirection::Up { &sql::UP } else { &sql::DOWN };
         let rows = self.rows(sql, scope, vec![Arg::Uuids(ids.to_vec())]).await?;
         rows.iter()
             .map(|row| {
-                Ok(Edge {
+                Ok(LineageEdge {
                     relation: row.text(sql::up::RELATION)?,
                     from_kind: row.text(sql::up::FROM_KIND)?,
                     from: row.uuid(sql::up::FROM_ID)?,
@@ -87,9 +92,13 @@ impl Store {
     ///
     /// # Errors
     /// When the store cannot be read.
-    pub async fn origins(&self, scope: Scope, ids: &[MemoryId]) -> Result<HashMap<MemoryId, Origins>, StoreError> {
+    pub async fn origins(
+        &self,
+        scope: Scope,
+        ids: &[MemoryId],
+    ) -> Result<HashMap<MemoryId, MemoryOrigins>, StoreError> {
         let list = Arg::Uuids(ids.iter().map(|id| id.0).collect());
-        let mut found: HashMap<MemoryId, Origins> = HashMap::new();
+        let mut found: HashMap<MemoryId, MemoryOrigins> = HashMap::new();
         for row in self.rows(&sql::ORIGINS, scope, vec![list]).await? {
             let origins = found.entry(MemoryId(row.uuid(sql::origins::ID)?)).or_default();
             origins.has_source = row.text(sql::origins::SOURCE_TYPE)? != SourceType::Unknown.code();
@@ -142,11 +151,11 @@ impl Store {
     ///
     /// # Errors
     /// When the store cannot be read.
-    pub async fn contradictions(&self, scope: Scope) -> Result<Vec<Contradiction>, StoreError> {
+    pub async fn contradictions(&self, scope: Scope) -> Result<Vec<StoredContradiction>, StoreError> {
         let rows = self.rows(&sql::CONTRADICTIONS, scope, Vec::new()).await?;
         rows.iter()
             .map(|row| {
-                Ok(Contradiction {
+                Ok(StoredContradiction {
                     id: ContradictionId(row.uuid(sql::contradictions::ID)?),
                     kept: MemoryId(row.uuid(sql::contradictions::KEPT_ID)?),
                     claim: MemoryId(row.uuid(sql::contradictions::CLAIM_ID)?),

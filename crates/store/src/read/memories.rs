@@ -5,9 +5,9 @@ use chrono::{DateTime, Utc};
 use serde::Serialize;
 use uuid::Uuid;
 
-use super::{When, code, number, opt_code};
+use super::{ReadInstant, code, number, opt_code};
+use crate::encrypted_columns::{open_record, open_text};
 use crate::records::{FilePlace, FindingWords};
-use crate::seal::{open_record, open_text};
 use crate::statements::read::memories::{self as sql, of_patient as col};
 use crate::write::findings::trust_number;
 use crate::write::memories::rows::memory_cell;
@@ -15,10 +15,10 @@ use crate::{Store, StoreError};
 use anamnesis_core::confidence::{self, ConfidenceBasis, DecayPolicy};
 use anamnesis_core::document::DocumentType;
 use anamnesis_core::finding::{EntityType, Epistemic, Experiencer};
-use anamnesis_core::fold::KeyHash;
 use anamnesis_core::ids::{DocumentId, MemoryId};
-use anamnesis_core::lifecycle::{self, Life, LifecyclePolicy};
-use anamnesis_core::memory::{Class, Kind, Sensitivity, SetBy, State, Use};
+use anamnesis_core::lifecycle::{self, LifecyclePolicy, LifecycleTimes};
+use anamnesis_core::memory::{Class, Kind, PermittedUse, Sensitivity, SetBy, State};
+use anamnesis_core::projection::KeyHash;
 use anamnesis_core::provenance::{SourceType, Trust};
 use anamnesis_core::scope::Scope;
 use anamnesis_crypto::PatientKeys;
@@ -26,7 +26,7 @@ use anamnesis_sql::{Arg, Row, Transaction};
 
 /// Which memories. An empty list asks for all; without `states` the forgotten and the quarantined are left out.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Filter {
+pub struct MemoryFilter {
     pub kinds: Vec<Kind>,
     pub classes: Vec<Class>,
     pub entities: Vec<EntityType>,
@@ -39,7 +39,7 @@ pub struct Filter {
     pub limit: Option<usize>,
 }
 
-impl Filter {
+impl MemoryFilter {
     /// These memories, whatever their state.
     pub fn ids(ids: Vec<MemoryId>) -> Self {
         Self { ids, states: State::ALL.to_vec(), ..Self::default() }
@@ -65,7 +65,7 @@ impl Filter {
 
 /// A literal quote and its place in the redacted document, in bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Quote {
+pub struct EvidenceQuote {
     pub text: String,
     pub start: usize,
     pub end: usize,
@@ -73,12 +73,12 @@ pub struct Quote {
 
 /// What a memory is at the instant of the read.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Standing {
+pub struct MemoryStatus {
     pub state: State,
     /// Since when.
     pub since: Option<DateTime<Utc>>,
     #[serde(rename = "use")]
-    pub use_: Use,
+    pub use_: PermittedUse,
     /// Confidence after decay, 0.0–1.0.
     pub effective_confidence: f64,
     /// To be verified by a person before it is relied upon (seed 001, section 8; seed 004).
@@ -99,12 +99,13 @@ pub struct Memory {
     pub class: Class,
     pub entity: Option<EntityType>,
     pub(crate) sensitivity: Sensitivity,
-    pub standing: Standing,
+    #[serde(rename = "standing")]
+    pub status: MemoryStatus,
     pub contested: bool,
     pub ungrounded: bool,
     /// `None` for raw captures, whose words are the document's.
     pub words: Option<FindingWords>,
-    pub evidence: Option<Quote>,
+    pub evidence: Option<EvidenceQuote>,
     /// Where in an uploaded file the evidence stands.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<FilePlace>,
@@ -155,13 +156,18 @@ impl Store {
     ///
     /// # Errors
     /// When the store cannot be read or a cell does not open.
-    pub async fn memories(&self, scope: Scope, filter: &Filter, when: When) -> Result<Vec<Memory>, StoreError> {
+    pub async fn memories(
+        &self,
+        scope: Scope,
+        filter: &MemoryFilter,
+        when: ReadInstant,
+    ) -> Result<Vec<Memory>, StoreError> {
         let Some(keys) = self.keys_of(scope).await? else { return Ok(Vec::new()) };
         let at = self.instant(when);
         let mut found = Vec::new();
         for row in self.rows(&sql::OF_PATIENT, scope, filter.args()).await? {
             let memory = read(&row, at, self)?;
-            if filter.states.is_empty() || filter.states.contains(&memory.standing.state) {
+            if filter.states.is_empty() || filter.states.contains(&memory.status.state) {
                 found.push((memory, row));
             }
         }
@@ -182,8 +188,8 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::memories`].
-    pub async fn memory(&self, scope: Scope, id: MemoryId, when: When) -> Result<Option<Memory>, StoreError> {
-        Ok(self.memories(scope, &Filter::ids(vec![id]), when).await?.pop())
+    pub async fn memory(&self, scope: Scope, id: MemoryId, when: ReadInstant) -> Result<Option<Memory>, StoreError> {
+        Ok(self.memories(scope, &MemoryFilter::ids(vec![id]), when).await?.pop())
     }
 }
 
@@ -194,7 +200,7 @@ pub(super) async fn of_documents(
     scope: Scope,
     keys: &PatientKeys,
     documents: Vec<Uuid>,
-    when: When,
+    when: ReadInstant,
 ) -> Result<Vec<Memory>, StoreError> {
     let at = store.instant(when);
     let args = vec![scope.org().0.into(), scope.patient().0.into(), Arg::Uuids(documents)];
@@ -208,7 +214,7 @@ pub(super) async fn of_documents(
 /// Without what was not said yet; at most `limit`.
 fn newest_first(
     mut found: Vec<(Memory, Row)>,
-    when: When,
+    when: ReadInstant,
     limit: Option<usize>,
 ) -> impl Iterator<Item = (Memory, Row)> {
     found.retain(|(m, _)| when.limit().is_none_or(|limit| m.said_at <= limit));
@@ -228,10 +234,10 @@ fn read(row: &Row, at: DateTime<Utc>, store: &Store) -> Result<Memory, StoreErro
         class: code(row, col::CLASS, Class::from_code)?,
         entity: opt_code(row, col::ENTITY_TYPE, EntityType::from_code)?,
         sensitivity: code(row, col::SENSITIVITY, Sensitivity::from_code)?,
-        standing: Standing {
+        status: MemoryStatus {
             state: code(row, col::STATE, State::from_code)?,
             since: row.opt_time(col::STATE_AT)?,
-            use_: Use::History,
+            use_: PermittedUse::History,
             effective_confidence: 0.0,
             low_confidence: true,
             read_doubtfully: false,
@@ -276,17 +282,17 @@ fn read(row: &Row, at: DateTime<Utc>, store: &Store) -> Result<Memory, StoreErro
         recorded_at,
         terms: row.ints(col::TERMS)?,
     };
-    memory.standing = standing(&memory, at, store.policy(), store.decay());
+    memory.status = status_at(&memory, at, store.policy(), store.decay());
     Ok(memory)
 }
 
 /// What time made of the stored row.
-fn standing(m: &Memory, at: DateTime<Utc>, policy: &LifecyclePolicy, decay: &DecayPolicy) -> Standing {
-    let stored = &m.standing;
+fn status_at(m: &Memory, at: DateTime<Utc>, policy: &LifecyclePolicy, decay: &DecayPolicy) -> MemoryStatus {
+    let stored = &m.status;
     // What ended after the instant was active at it; what a person hid stays hidden.
     let later = stored.since.is_some_and(|since| since > at);
     let state = if later && stored.state.is_visible() { State::Active } else { stored.state };
-    let life = Life {
+    let life = LifecycleTimes {
         class: m.class,
         state,
         state_since: stored.since.filter(|_| !later),
@@ -297,8 +303,8 @@ fn standing(m: &Memory, at: DateTime<Utc>, policy: &LifecyclePolicy, decay: &Dec
         expires_at: m.expires_at,
         ends_at: m.ends_at,
     };
-    let moment = lifecycle::moment(&life, at, policy);
-    let basis = lifecycle::Standing {
+    let moment = lifecycle::status_at(&life, at, policy);
+    let basis = lifecycle::UseConditions {
         kind: m.kind,
         trust: m.trust,
         // A contested claim is a hypothesis until a person answers, as one without sources is.
@@ -310,7 +316,7 @@ fn standing(m: &Memory, at: DateTime<Utc>, policy: &LifecyclePolicy, decay: &Dec
     let days = confidence::age_days(m.recorded_at, verified, at) as f64;
     let protected = confidence::is_protected(m.is_protected, m.class);
     let effective = confidence::effective(decay, m.kind, m.confidence, days, protected);
-    Standing {
+    MemoryStatus {
         state: moment.state,
         since: moment.since,
         use_: lifecycle::use_of(m.class, moment.state, &basis),
@@ -332,7 +338,7 @@ fn open(mut memory: Memory, row: &Row, keys: &PatientKeys) -> Result<Memory, Sto
     if let Some(sealed) = row.opt_blob(col::EVIDENCE_SEALED)?.filter(|sealed| !sealed.is_empty()) {
         let text = open_text(keys, memory_cell(id, "evidence"), &sealed)?;
         let (start, end) = (number(row, col::EVIDENCE_START)? as usize, number(row, col::EVIDENCE_END)? as usize);
-        memory.evidence = Some(Quote { text, start, end });
+        memory.evidence = Some(EvidenceQuote { text, start, end });
     }
     if let Some(sealed) = row.opt_blob(col::FILE_SEALED)? {
         memory.file = Some(open_record(keys, memory_cell(id, "file"), &sealed)?);

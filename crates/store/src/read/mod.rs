@@ -15,22 +15,22 @@ use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 
-pub use clinical::Clinical;
-pub use documents::{Sources, StoredDocument, Window};
-pub use lineage::{Contradiction, Direction, Edge, HistoryEntry};
-pub use memories::{Filter, Memory, Quote, Standing};
-pub use passages::{Candidate, NEAREST};
-pub use patients::{Preference, Profile, RiskFlag};
+pub use clinical::ClinicalRow;
+pub use documents::{DocumentFilter, StoredDocument, TimeWindow};
+pub use lineage::{HistoryEntry, LineageDirection, LineageEdge, StoredContradiction};
+pub use memories::{EvidenceQuote, Memory, MemoryFilter, MemoryStatus};
+pub use passages::{NEAREST, PassageCandidate};
+pub use patients::{PatientProfile, PreferenceRow, RiskFlag};
 pub use receipts::RedactionReceipt;
 
 use super::{Store, StoreError};
 use anamnesis_core::scope::Scope;
-use anamnesis_crypto::{Lookup, PatientKeys};
+use anamnesis_crypto::{KeyLookup, PatientKeys};
 use anamnesis_sql::{Access, Arg, Row, Sql, Transaction};
 
 /// From which instant the store is looked at.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum When {
+pub enum ReadInstant {
     /// The clock's now.
     #[default]
     Now,
@@ -39,7 +39,7 @@ pub enum When {
     AsOf(DateTime<Utc>),
 }
 
-impl When {
+impl ReadInstant {
     /// The limit on what was said by then; `None` for now.
     pub fn limit(self) -> Option<DateTime<Utc>> {
         match self {
@@ -50,7 +50,7 @@ impl When {
 }
 
 /// A patient's rows as they are at one moment: what is read one after another belongs together.
-pub struct Snapshot<'a> {
+pub struct PatientSnapshot<'a> {
     store: &'a Store,
     scope: Scope,
     tx: Transaction,
@@ -61,12 +61,12 @@ impl Store {
     ///
     /// # Errors
     /// When the store cannot be read.
-    pub async fn snapshot(&self, scope: Scope) -> Result<Snapshot<'_>, StoreError> {
-        Ok(Snapshot { store: self, scope, tx: self.reading(scope).await? })
+    pub async fn snapshot(&self, scope: Scope) -> Result<PatientSnapshot<'_>, StoreError> {
+        Ok(PatientSnapshot { store: self, scope, tx: self.reading(scope).await? })
     }
 
     /// The instant that `when` means.
-    pub fn instant(&self, when: When) -> DateTime<Utc> {
+    pub fn instant(&self, when: ReadInstant) -> DateTime<Utc> {
         when.limit().unwrap_or_else(|| self.clock.now())
     }
 
@@ -77,9 +77,9 @@ impl Store {
     /// the store knows.
     pub async fn keys_of(&self, scope: Scope) -> Result<Option<Arc<PatientKeys>>, StoreError> {
         match self.lookup(scope).await? {
-            Lookup::Known(keys) => Ok(Some(keys)),
-            Lookup::Unknown => Ok(None),
-            Lookup::Erased => Err(StoreError::Erased),
+            KeyLookup::Known(keys) => Ok(Some(keys)),
+            KeyLookup::Unknown => Ok(None),
+            KeyLookup::Erased => Err(StoreError::Erased),
         }
     }
 

@@ -6,8 +6,8 @@ use chrono::{DateTime, Utc};
 use futures::join;
 use uuid::Uuid;
 
-use super::forgotten::Forgotten;
-use super::{Snapshot, Sources, When};
+use super::forgotten::ForgottenSpans;
+use super::{DocumentFilter, PatientSnapshot, ReadInstant};
 use crate::StoreError;
 use crate::admission::vector_of;
 use crate::statements::read::passages as sql;
@@ -16,7 +16,7 @@ use anamnesis_core::clock::from_micros;
 use anamnesis_core::document::DocumentType;
 use anamnesis_core::ids::{DocumentId, PassageId};
 use anamnesis_core::scope::Scope;
-use anamnesis_sql::{Arg, Gathered, Row, Transaction};
+use anamnesis_sql::{Arg, PackedRows, Row, Transaction};
 use anamnesis_text::Span;
 
 /// How many an approximate index is asked for: as deep as a leg of a search is read.
@@ -24,7 +24,7 @@ pub const NEAREST: usize = 100;
 
 /// One passage with what both legs of a search compare.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Candidate {
+pub struct PassageCandidate {
     pub id: PassageId,
     pub document: DocumentId,
     pub revision: u32,
@@ -44,16 +44,16 @@ pub struct Candidate {
 const BESIDE_FROM: usize = 8;
 
 /// What passages are compared with.
-struct Asked<'a> {
+struct SimilarityQuery<'a> {
     generation: i64,
     /// As a vector is stored.
     stored: &'a [u8],
     query: &'a [f32],
 }
 
-type Similar = HashMap<Uuid, Option<f64>>;
+type Similarities = HashMap<Uuid, Option<f64>>;
 
-impl Snapshot<'_> {
+impl PatientSnapshot<'_> {
     /// Candidates in the order of time, compared with the unit vector `query` by the engine that holds them. Of their terms
     /// only those that are `wanted` are read; `None` reads all. `generation` is that of the query: vectors of others are not
     /// seen. Also says which generation is active as the passages are read, as far as the organisation's row names one:
@@ -66,18 +66,18 @@ impl Snapshot<'_> {
         generation: i64,
         query: Option<&[f32]>,
         wanted: Option<&BTreeSet<i64>>,
-        sources: &Sources,
-        when: When,
-    ) -> Result<(Option<i64>, Vec<Candidate>), StoreError> {
+        sources: &DocumentFilter,
+        when: ReadInstant,
+    ) -> Result<(Option<i64>, Vec<PassageCandidate>), StoreError> {
         let [since, until] = sources.window.seen(when).args();
         let mut asked_for = vec![since, until, self.store.instant(when).into()];
         asked_for.extend(sources.args());
-        let documents = self.tx.gather(&sql::DOCUMENTS, args(self.scope, &asked_for)).await?;
+        let documents = self.tx.fetch_packed(&sql::DOCUMENTS, args(self.scope, &asked_for)).await?;
         let (active, documents) = (documents.opt_i64(sql::documents::VECTOR_GENERATION)?, current(&documents)?);
         // As exact as what it is compared with, on every engine.
         let stored = query.filter(|_| active.is_none_or(|active| active == generation)).map(vector_bytes);
         let query = stored.as_deref().map(vector_of).unwrap_or_default();
-        let asked = stored.as_deref().map(|stored| Asked { generation, stored, query: &query });
+        let asked = stored.as_deref().map(|stored| SimilarityQuery { generation, stored, query: &query });
         let (mut found, beside) = self.passages(&documents, wanted, asked.as_ref(), active).await?;
         if let Some(asked) = asked {
             // Only where nothing is left out afterwards: the nearest of all time are not the nearest of a week.
@@ -92,7 +92,7 @@ impl Snapshot<'_> {
         }
         // Before any limit: what was forgotten takes no place among the best. The whole passage goes: its other sentences may
         // name the same thing again.
-        let forgotten = Forgotten::of(&mut self.tx, self.scope).await?;
+        let forgotten = ForgottenSpans::of(&mut self.tx, self.scope).await?;
         found.retain(|c| !forgotten.touches(c.document.0, c.revision, &c.span));
         found.sort_by_key(|c| (c.occurred_at, c.document, c.span.start));
         Ok((active, found))
@@ -102,11 +102,11 @@ impl Snapshot<'_> {
     /// the same generation. A vector that only it sees is of no passage here.
     async fn passages(
         &mut self,
-        documents: &Current,
+        documents: &CurrentDocuments,
         wanted: Option<&BTreeSet<i64>>,
-        asked: Option<&Asked<'_>>,
+        asked: Option<&SimilarityQuery<'_>>,
         active: Option<i64>,
-    ) -> Result<(Vec<Candidate>, Option<Similar>), StoreError> {
+    ) -> Result<(Vec<PassageCandidate>, Option<Similarities>), StoreError> {
         let (scope, access) = (self.scope, self.tx.access());
         let many = documents.len() >= BESIDE_FROM && !self.tx.asks_approximately();
         let asked = asked.filter(|_| many);
@@ -115,7 +115,7 @@ impl Snapshot<'_> {
             let (seen, similar) = all_similar(&mut tx, scope, asked?).await.ok()?;
             (seen == active).then_some(similar)
         };
-        let words = self.tx.gather(&sql::OF_PATIENT, args(scope, &[terms_asked(wanted)]));
+        let words = self.tx.fetch_packed(&sql::OF_PATIENT, args(scope, &[terms_asked(wanted)]));
         let (words, similar) = match asked {
             Some(_) => join!(words, beside),
             None => (words.await, None),
@@ -124,7 +124,7 @@ impl Snapshot<'_> {
     }
 
     /// By the approximate index where it may be asked for the nearest of `own` passages, or by comparing all.
-    async fn similar(&mut self, asked: &Asked<'_>, own: Option<usize>) -> Result<Similar, StoreError> {
+    async fn similar(&mut self, asked: &SimilarityQuery<'_>, own: Option<usize>) -> Result<Similarities, StoreError> {
         if let Some(own) = own {
             let of = args(self.scope, &[asked.generation.into()]);
             if let Some(near) = self.tx.nearest(&of, asked.stored, own, NEAREST).await? {
@@ -154,20 +154,20 @@ fn args(scope: Scope, rest: &[Arg]) -> Vec<Arg> {
 async fn all_similar(
     tx: &mut Transaction,
     scope: Scope,
-    asked: &Asked<'_>,
-) -> Result<(Option<i64>, Similar), StoreError> {
+    asked: &SimilarityQuery<'_>,
+) -> Result<(Option<i64>, Similarities), StoreError> {
     let dimension = i64::try_from(asked.query.len()).unwrap_or(i64::MAX);
     let args = args(scope, &[asked.generation.into(), Arg::Vector(asked.stored.to_vec()), dimension.into()]);
-    let all = tx.gather(&sql::SIMILARITIES, args).await?;
+    let all = tx.fetch_packed(&sql::SIMILARITIES, args).await?;
     let passages = all.uuids(sql::similarities::PASSAGE_ID)?;
     let similar = passages.into_iter().zip(all.similarities(sql::similarities::SIMILARITY)?).collect();
     Ok((all.opt_i64(sql::similarities::VECTOR_GENERATION)?, similar))
 }
 
 /// Current revisions of documents: what a candidate takes from them.
-type Current = HashMap<(Uuid, i64), (DocumentType, DateTime<Utc>)>;
+type CurrentDocuments = HashMap<(Uuid, i64), (DocumentType, DateTime<Utc>)>;
 
-fn current(all: &Gathered) -> Result<Current, StoreError> {
+fn current(all: &PackedRows) -> Result<CurrentDocuments, StoreError> {
     let keys = all.uuids(sql::documents::DOCUMENT_ID)?.into_iter().zip(all.ints(sql::documents::REVISION)?);
     let types = all.texts(sql::documents::DOCUMENT_TYPE);
     let known = types.into_iter().zip(all.ints(sql::documents::OCCURRED_AT)?);
@@ -178,11 +178,15 @@ fn current(all: &Gathered) -> Result<Current, StoreError> {
 }
 
 /// Passages of these documents, compared with nothing yet.
-fn passages(all: &Gathered, documents: &Current, wanted: Option<&BTreeSet<i64>>) -> Result<Vec<Candidate>, StoreError> {
+fn passages(
+    all: &PackedRows,
+    documents: &CurrentDocuments,
+    wanted: Option<&BTreeSet<i64>>,
+) -> Result<Vec<PassageCandidate>, StoreError> {
     let (ids, of) = (all.uuids(sql::of_patient::ID)?, all.uuids(sql::of_patient::DOCUMENT_ID)?);
     let revisions = all.ints(sql::of_patient::REVISION)?;
     let (starts, ends) = (all.ints(sql::of_patient::START_OFFSET)?, all.ints(sql::of_patient::END_OFFSET)?);
-    let (bytes, terms) = (all.ints(sql::of_patient::BYTES_OF_TERMS)?, all.held(sql::of_patient::TERMS, wanted)?);
+    let (bytes, terms) = (all.ints(sql::of_patient::BYTES_OF_TERMS)?, all.terms(sql::of_patient::TERMS, wanted)?);
     if [of.len(), revisions.len(), starts.len(), ends.len(), bytes.len(), terms.len()]
         .iter()
         .any(|len| *len != ids.len())
@@ -194,7 +198,7 @@ fn passages(all: &Gathered, documents: &Current, wanted: Option<&BTreeSet<i64>>)
         let (document, revision) = (of[place], revisions[place]);
         let Some((document_type, occurred_at)) = documents.get(&(document, revision)).copied() else { continue };
         let offset = |at: i64| usize::try_from(at).map_err(|_| StoreError::Shape);
-        found.push(Candidate {
+        found.push(PassageCandidate {
             id: PassageId(ids[place]),
             document: DocumentId(document),
             revision: u32::try_from(revision).map_err(|_| StoreError::Shape)?,

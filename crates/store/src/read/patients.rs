@@ -4,9 +4,9 @@ use chrono::{DateTime, Utc};
 use serde::Serialize;
 use uuid::Uuid;
 
-use super::{When, code, number};
+use super::{ReadInstant, code, number};
+use crate::encrypted_columns::{open_record, open_text};
 use crate::records::{FilePlace, RiskDetail};
-use crate::seal::{open_record, open_text};
 use crate::statements::read::patients as sql;
 use crate::write::profile::{preference_cell, profile_cell};
 use crate::{Store, StoreError};
@@ -15,12 +15,12 @@ use anamnesis_core::fact_date::DatePrecision;
 use anamnesis_core::finding::Experiencer;
 use anamnesis_core::ids::{DocumentId, OrgId, PatientId};
 use anamnesis_core::scope::Scope;
-use anamnesis_crypto::Cell;
+use anamnesis_crypto::ColumnRef;
 use anamnesis_sql::Access;
 
 /// What profile events set apart from clinical facts.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct Profile {
+pub struct PatientProfile {
     /// 0–100.
     pub cognitive_state: Option<f64>,
     pub(crate) cognitive_state_at: Option<DateTime<Utc>>,
@@ -35,7 +35,7 @@ pub struct Profile {
 
 /// A stated preference.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Preference {
+pub struct PreferenceRow {
     pub key: String,
     pub value: String,
     pub source: String,
@@ -53,7 +53,7 @@ pub struct RiskFlag {
     /// `rules` or `learned`; `None` for what was stored before that was kept.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
-    /// Probability in hundredths (0.01–0.99) where the learned ear heard it.
+    /// Probability in hundredths (0.01–0.99) where the classifier found it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub confidence: Option<f64>,
     /// `none` for a denial, `low`, `medium` or `high` (docs/risk.md); `None` for what was stored before that was kept.
@@ -86,7 +86,7 @@ impl Store {
     ///
     /// # Errors
     /// When the store cannot be read or a cell does not open.
-    pub async fn profile(&self, scope: Scope) -> Result<Option<Profile>, StoreError> {
+    pub async fn profile(&self, scope: Scope) -> Result<Option<PatientProfile>, StoreError> {
         let Some(keys) = self.keys_of(scope).await? else { return Ok(None) };
         let Some(row) = self.rows(&sql::PROFILE, scope, Vec::new()).await?.into_iter().next() else { return Ok(None) };
         let open = |at: usize, column| -> Result<Option<String>, StoreError> {
@@ -96,7 +96,7 @@ impl Store {
             Some(sealed) => open_record(&keys, profile_cell(scope, "emergency_contacts"), &sealed)?,
             None => Vec::new(),
         };
-        Ok(Some(Profile {
+        Ok(Some(PatientProfile {
             cognitive_state: row.opt_f64(sql::profile::COGNITIVE_STATE)?,
             cognitive_state_at: row.opt_time(sql::profile::COGNITIVE_STATE_AT)?,
             disclaimer_accepted_at: row.opt_time(sql::profile::DISCLAIMER_ACCEPTED_AT)?,
@@ -112,7 +112,7 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::profile`].
-    pub async fn preferences(&self, scope: Scope, when: When) -> Result<Vec<Preference>, StoreError> {
+    pub async fn preferences(&self, scope: Scope, when: ReadInstant) -> Result<Vec<PreferenceRow>, StoreError> {
         let Some(keys) = self.keys_of(scope).await? else { return Ok(Vec::new()) };
         let mut found = Vec::new();
         for row in self.rows(&sql::PREFERENCES, scope, Vec::new()).await? {
@@ -121,7 +121,7 @@ impl Store {
             if when.limit().is_some_and(|limit| stated_at > limit) {
                 continue;
             }
-            found.push(Preference {
+            found.push(PreferenceRow {
                 key: open_text(&keys, preference_cell(&hash, "key"), &row.blob(sql::preferences::KEY_SEALED)?)?,
                 value: open_text(&keys, preference_cell(&hash, "value"), &row.blob(sql::preferences::VALUE_SEALED)?)?,
                 source: row.text(sql::preferences::SOURCE)?,
@@ -136,7 +136,7 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::profile`].
-    pub async fn risks(&self, scope: Scope, when: When) -> Result<Vec<RiskFlag>, StoreError> {
+    pub async fn risks(&self, scope: Scope, when: ReadInstant) -> Result<Vec<RiskFlag>, StoreError> {
         let Some(keys) = self.keys_of(scope).await? else { return Ok(Vec::new()) };
         let mut found = Vec::new();
         for row in self.rows(&sql::RISKS, scope, vec![self.instant(when).into()]).await? {
@@ -144,11 +144,12 @@ impl Store {
             if when.limit().is_some_and(|limit| at > limit) {
                 continue;
             }
-            let cell = Cell { table: "risk_flag", row: id, column: "evidence" };
+            let cell = ColumnRef { table: "risk_flag", row: id, column: "evidence" };
             let sealed = row.opt_blob(sql::risks::FILE_SEALED)?;
-            let file = sealed.map(|sealed| open_record(&keys, Cell { column: "file", ..cell }, &sealed)).transpose()?;
+            let file =
+                sealed.map(|sealed| open_record(&keys, ColumnRef { column: "file", ..cell }, &sealed)).transpose()?;
             let detail: Option<RiskDetail> = match row.opt_blob(sql::risks::DETAIL_SEALED)? {
-                Some(sealed) => Some(open_record(&keys, Cell { column: "detail", ..cell }, &sealed)?),
+                Some(sealed) => Some(open_record(&keys, ColumnRef { column: "detail", ..cell }, &sealed)?),
                 None => None,
             };
             let detail = detail.unwrap_or_default();
@@ -188,6 +189,6 @@ impl Store {
 }
 
 /// Empty where the source went and only what was understood of it is left (`store::write::retention`).
-fn quote(keys: &anamnesis_crypto::PatientKeys, cell: Cell, sealed: &[u8]) -> Result<String, StoreError> {
+fn quote(keys: &anamnesis_crypto::PatientKeys, cell: ColumnRef, sealed: &[u8]) -> Result<String, StoreError> {
     if sealed.is_empty() { Ok(String::new()) } else { open_text(keys, cell, sealed) }
 }

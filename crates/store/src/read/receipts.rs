@@ -7,8 +7,8 @@ use chrono::{DateTime, Utc};
 use serde::Serialize;
 
 use super::number;
+use crate::encrypted_columns::open_record;
 use crate::records::DocumentContent;
-use crate::seal::open_record;
 use crate::statements::read::receipts as sql;
 use crate::write::documents::content_cell;
 use crate::{Store, StoreError};

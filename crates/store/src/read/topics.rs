@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Filter, Memory, When};
+use super::{Memory, MemoryFilter, ReadInstant};
 use crate::{Store, StoreError};
 use anamnesis_core::memory::{Kind, State};
 use anamnesis_core::scope::Scope;
@@ -33,8 +33,8 @@ impl Store {
             .collect();
         wanted.extend(concept.map(|name| BTreeSet::from([keys.concept_term(name)])));
         wanted.retain(|terms| !terms.is_empty());
-        let filter = Filter { states, ..Filter::default() };
-        let mut found = self.memories(scope, &filter, When::Now).await?;
+        let filter = MemoryFilter { states, ..MemoryFilter::default() };
+        let mut found = self.memories(scope, &filter, ReadInstant::Now).await?;
         found.retain(|memory| {
             let terms: BTreeSet<i64> = memory.terms.iter().copied().collect();
             memory.kind != Kind::Raw && wanted.iter().any(|all| all.is_subset(&terms))

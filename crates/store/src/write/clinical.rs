@@ -6,18 +6,18 @@ use std::sync::LazyLock;
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
-use super::Writer;
-use super::memories::{Changed, Loaded};
+use super::BatchWriter;
+use super::memories::{ChangedMemory, LoadedGroup};
 use crate::StoreError;
+use crate::encrypted_columns::Sealer;
 use crate::records::FindingWords;
-use crate::seal::Sealer;
 use crate::statements::write::clinical as sql;
 use anamnesis_core::finding::{EntityType, Experiencer, Polarity};
-use anamnesis_core::fold::{Assertion, Folded};
 use anamnesis_core::memory::{Class, State};
+use anamnesis_core::projection::{Assertion, ProjectedMemory};
 use anamnesis_core::provenance::Trust;
 use anamnesis_core::scope::Scope;
-use anamnesis_crypto::Cell;
+use anamnesis_crypto::ColumnRef;
 use anamnesis_sql::{Arg, Bulk, Sql};
 
 /// The tables of the clinical store; [`table_of`] says the place.
@@ -35,16 +35,16 @@ pub(super) static CLEAR: [&LazyLock<Sql>; 6] = [
 ];
 
 /// Cells of a clinical row.
-pub(crate) fn clinical_cell(table: &'static str, memory: Uuid, column: &'static str) -> Cell {
-    Cell { table, row: memory, column }
+pub(crate) fn clinical_cell(table: &'static str, memory: Uuid, column: &'static str) -> ColumnRef {
+    ColumnRef { table, row: memory, column }
 }
 
-impl Writer<'_> {
-    pub(super) async fn write_clinical(&mut self, changed: &[Changed<'_>]) -> Result<(), StoreError> {
+impl BatchWriter<'_> {
+    pub(super) async fn write_clinical(&mut self, changed: &[ChangedMemory<'_>]) -> Result<(), StoreError> {
         let mut tables = TABLES.map(|table| (table, Vec::new()));
         let mut withdrawn = Vec::new();
         for c in changed.iter().filter(|c| c.opening().entity.is_clinical()) {
-            if has_standing(&c.folded, c.opening()) {
+            if is_authoritative(&c.folded, c.opening()) {
                 let (place, row) = self.clinical_row(c)?;
                 tables[place].1.push(row);
             } else if c.was.is_some() {
@@ -62,14 +62,14 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn clinical_row(&self, c: &Changed<'_>) -> Result<(usize, Vec<Arg>), StoreError> {
+    fn clinical_row(&self, c: &ChangedMemory<'_>) -> Result<(usize, Vec<Arg>), StoreError> {
         let (folded, opening) = (&c.folded, c.opening());
-        let words = &c.told(folded.told_by).ok_or(StoreError::Shape)?.words;
-        let entry = Entry {
+        let words = &c.text_of(folded.told_by).ok_or(StoreError::Shape)?.words;
+        let entry = ClinicalEntry {
             scope: c.scope,
             id: folded.id.0,
             words,
-            clear: Clear::of(folded, opening, words, folded.state),
+            clear: ClinicalColumns::of(folded, opening, words, folded.state),
             sealer: Sealer { keys: self.keys_of(c.scope)?, entropy: self.entropy },
             now: self.target.now,
         };
@@ -86,17 +86,17 @@ impl Writer<'_> {
 }
 
 /// What a row of the clinical store is made of.
-struct Entry<'a> {
+struct ClinicalEntry<'a> {
     scope: Scope,
     /// Of the memory.
     id: Uuid,
     words: &'a FindingWords,
-    clear: Clear,
+    clear: ClinicalColumns,
     sealer: Sealer<'a>,
     now: DateTime<Utc>,
 }
 
-impl Entry<'_> {
+impl ClinicalEntry<'_> {
     fn seal(&self, table: &'static str, column: &'static str, text: &str) -> Arg {
         self.sealer.text(clinical_cell(table, self.id, column), text)
     }
@@ -212,7 +212,7 @@ impl Entry<'_> {
 }
 
 /// What nothing seals of clinical rows: each table has some of it.
-struct Clear {
+struct ClinicalColumns {
     status: &'static str,
     experiencer: &'static str,
     trust: i64,
@@ -225,8 +225,8 @@ struct Clear {
     day: Option<DateTime<Utc>>,
 }
 
-impl Clear {
-    fn of(f: &Folded, a: &Assertion, words: &FindingWords, state: State) -> Self {
+impl ClinicalColumns {
+    fn of(f: &ProjectedMemory, a: &Assertion, words: &FindingWords, state: State) -> Self {
         let last_confirmed_at = f.last_confirmed_at.unwrap_or(a.asserted_at);
         Self {
             status: status(a.entity, a.polarity, state),
@@ -242,7 +242,7 @@ impl Clear {
         }
     }
 
-    /// Of the table of this kind of fact, in the order in which reconciliation reads its columns (`reconciling.sql`).
+    /// Of the table of this kind of fact, in the order in which reconciliation reads its columns (`projections.sql`).
     fn columns(&self, entity: EntityType) -> Vec<Arg> {
         let (status, trust, set_by) = (self.status.into(), self.trust.into(), self.set_by.into());
         let (since, confirmed) = (self.since.into(), self.last_confirmed_at.into());
@@ -279,15 +279,19 @@ fn table_of(entity: EntityType) -> usize {
 
 /// The table in which a folded memory of this log stands, and what nothing seals of its row in this state; `None` where it has no
 /// clinical row.
-pub(super) fn clinical_clear(loaded: &Loaded, folded: &Folded, state: State) -> Option<(usize, Vec<Arg>)> {
+pub(super) fn clinical_clear(
+    loaded: &LoadedGroup,
+    folded: &ProjectedMemory,
+    state: State,
+) -> Option<(usize, Vec<Arg>)> {
     let a = loaded.log.assertions.iter().find(|a| a.id == folded.opened_by)?;
-    let words = &loaded.told.get(&folded.told_by)?.words;
-    let stands = a.entity.is_clinical() && has_standing(folded, a);
-    stands.then(|| (table_of(a.entity), Clear::of(folded, a, words, state).columns(a.entity)))
+    let words = &loaded.texts.get(&folded.told_by)?.words;
+    let stands = a.entity.is_clinical() && is_authoritative(folded, a);
+    stands.then(|| (table_of(a.entity), ClinicalColumns::of(folded, a, words, state).columns(a.entity)))
 }
 
 /// Whether a memory may stand in the clinical store at all.
-fn has_standing(f: &Folded, a: &Assertion) -> bool {
+fn is_authoritative(f: &ProjectedMemory, a: &Assertion) -> bool {
     let subject = match a.entity {
         EntityType::Condition => a.experiencer != Experiencer::Other,
         _ => a.experiencer == Experiencer::Patient,

@@ -7,17 +7,18 @@ use half::f16;
 use half::slice::HalfFloatSliceExt as _;
 use uuid::Uuid;
 
-use super::Writer;
+use super::BatchWriter;
 use super::outbox::found_by;
-use crate::covered::{self, Covered};
-use crate::records::{NewDocument, NewRisk, heard_by};
-use crate::seal::{Sealer, document_row};
+use crate::StoreError;
+use crate::covered::{self, CoveredTable};
+use crate::encrypted_columns::{Sealer, document_row};
+use crate::records::{NewDocument, NewRisk, detected_by};
 use crate::statements::write::documents as sql;
-use crate::{StoreError, generations};
+use crate::vectors::generation;
 use anamnesis_core::event::{DocumentIndexed, RiskFlagged};
 use anamnesis_core::failpoints;
 use anamnesis_core::ids::{DocumentId, PatientId, derive};
-use anamnesis_crypto::Cell;
+use anamnesis_crypto::ColumnRef;
 use anamnesis_sql::{Arg, Column};
 use anamnesis_text::Language;
 
@@ -37,14 +38,14 @@ const COVERED_COLUMNS: [&str; 9] = [
 ];
 /// Since it is counted how many risks were read in a document: that, and by what it is found.
 const COVERED_LATER: [&str; 5] = ["risks", "risk_level", "sentiment", "language", "body_hash"];
-pub(super) static DOCUMENTS: covered::Lazy = LazyLock::new(|| covered(&sql::document::COLUMNS));
+pub(super) static DOCUMENTS: covered::LazyCoveredTable = LazyLock::new(|| covered(&sql::document::COLUMNS));
 
 /// How a document is covered that is inserted with these columns.
-pub(super) fn covered(inserted: &[Column]) -> Covered {
-    Covered::with_later("documents", (&COVERED_COLUMNS, &COVERED_LATER), inserted, "").since(2)
+pub(super) fn covered(inserted: &[Column]) -> CoveredTable {
+    CoveredTable::with_later("documents", (&COVERED_COLUMNS, &COVERED_LATER), inserted, "").since(2)
 }
 
-pub(super) static COVERED: covered::Lazy = LazyLock::new(|| {
+pub(super) static COVERED: covered::LazyCoveredTable = LazyLock::new(|| {
     let columns = [
         "id",
         "document_id",
@@ -58,7 +59,7 @@ pub(super) static COVERED: covered::Lazy = LazyLock::new(|| {
         "temporality",
         "at",
     ];
-    Covered::new("risk_flag", &columns, &sql::risk::COLUMNS, "")
+    CoveredTable::new("risk_flag", &columns, &sql::risk::COLUMNS, "")
 });
 
 /// A vector as the store keeps it: 16-bit floats, little endian.
@@ -73,20 +74,20 @@ pub(crate) fn vector_bytes(vector: &[f32]) -> Vec<u8> {
 }
 
 /// The cell of a document's content.
-pub(crate) fn content_cell(document: Uuid, revision: u32) -> Cell {
-    Cell { table: "documents", row: document_row(document, revision), column: "content" }
+pub(crate) fn content_cell(document: Uuid, revision: u32) -> ColumnRef {
+    ColumnRef { table: "documents", row: document_row(document, revision), column: "content" }
 }
 
-type Key = (PatientId, DocumentId);
+type RevisedDocument = (PatientId, DocumentId);
 
-impl Writer<'_> {
+impl BatchWriter<'_> {
     pub(super) async fn documents(&mut self, documents: &[NewDocument], generation: i64) -> Result<(), StoreError> {
         if documents.is_empty() {
             return Ok(());
         }
         // Before any passage: a swap of generations waits for this commit and finds its passages.
-        let generations = generations::hold(self.tx, self.target.org).await?;
-        let made = Made {
+        let generations = generation::hold(self.tx, self.target.org).await?;
+        let made = BatchVectors {
             counts: generations.active.is_none_or(|active| active == generation),
             behind: generations.building.is_some() && !failpoints::is("vectors_unmarked"),
         };
@@ -94,7 +95,7 @@ impl Writer<'_> {
         let current =
             |d: &NewDocument| newest.get(&(d.scope.patient(), d.id)).is_none_or(|newest| d.revision >= *newest);
         self.retire(documents.iter().filter(|d| d.revision > 1 && current(d))).await?;
-        let mut rows = Rows::default();
+        let mut rows = DocumentRows::default();
         for document in documents {
             self.add(document, current(document), made, &mut rows)?;
         }
@@ -113,9 +114,12 @@ impl Writer<'_> {
     }
 
     /// The newest revision of each document, stored or in this batch.
-    async fn newest_revisions(&mut self, documents: &[NewDocument]) -> Result<HashMap<Key, u32>, StoreError> {
+    async fn newest_revisions(
+        &mut self,
+        documents: &[NewDocument],
+    ) -> Result<HashMap<RevisedDocument, u32>, StoreError> {
         let pairs = pairs(documents.iter());
-        let mut newest: HashMap<Key, u32> = HashMap::new();
+        let mut newest: HashMap<RevisedDocument, u32> = HashMap::new();
         for row in self.tx.fetch_all(&sql::REVISIONS, vec![self.target.org.0.into(), pairs]).await? {
             let patient = PatientId(row.uuid(sql::revisions::PATIENT_ID)?);
             let document = DocumentId(row.uuid(sql::revisions::DOCUMENT_ID)?);
@@ -151,7 +155,13 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn add(&mut self, d: &NewDocument, current: bool, made: Made, rows: &mut Rows) -> Result<(), StoreError> {
+    fn add(
+        &mut self,
+        d: &NewDocument,
+        current: bool,
+        made: BatchVectors,
+        rows: &mut DocumentRows,
+    ) -> Result<(), StoreError> {
         let keys = self.keys_of(d.scope)?;
         let sealer = Sealer { keys, entropy: self.entropy };
         let patient = Arg::from(d.scope.patient().0);
@@ -219,7 +229,7 @@ impl Writer<'_> {
 
 /// The vectors of a batch, compared with the generations of its organisation as they stand at the commit.
 #[derive(Clone, Copy)]
-struct Made {
+struct BatchVectors {
     /// Of the active generation. Others were made before a swap: their passages wait for vectors of the new one.
     counts: bool,
     /// Another generation is being made, which lacks these passages.
@@ -227,14 +237,14 @@ struct Made {
 }
 
 #[derive(Default)]
-struct Rows {
+struct DocumentRows {
     documents: Vec<Vec<Arg>>,
     passages: Vec<Vec<Arg>>,
     embeddings: Vec<Vec<Arg>>,
     risks: Vec<Vec<Arg>>,
 }
 
-fn add_passages(d: &NewDocument, patient: &Arg, made: Made, rows: &mut Rows) {
+fn add_passages(d: &NewDocument, patient: &Arg, made: BatchVectors, rows: &mut DocumentRows) {
     for (ordinal, passage) in d.passages.iter().enumerate() {
         let vector = passage.vector.as_ref().filter(|_| made.counts);
         let row = sql::passage::Row {
@@ -276,7 +286,7 @@ fn risk_row(d: &NewDocument, risk: &NewRisk, sealer: Sealer<'_>, now: &Arg) -> R
             &start,
         ],
     );
-    let cell = |column| Cell { table: "risk_flag", row: id, column };
+    let cell = |column| ColumnRef { table: "risk_flag", row: id, column };
     let row = sql::risk::Row {
         org_id: d.scope.org().0.into(),
         patient_id: d.scope.patient().0.into(),
@@ -286,11 +296,11 @@ fn risk_row(d: &NewDocument, risk: &NewRisk, sealer: Sealer<'_>, now: &Arg) -> R
         class: risk.class.into(),
         denied: risk.denied.into(),
         experiencer: risk.experiencer.code().into(),
-        heard_by: heard_by(risk.learned).into(),
+        heard_by: detected_by(risk.learned).into(),
         probability: risk.learned.into(),
         level: risk.level.code().into(),
         temporality: risk.temporality.code().into(),
-        detail_sealed: sealer.optional_record(cell("detail"), risk.detail.told())?,
+        detail_sealed: sealer.optional_record(cell("detail"), risk.detail.non_empty())?,
         evidence_sealed: sealer.text(cell("evidence"), &risk.quote),
         evidence_start: (risk.span.start as i64).into(),
         evidence_end: (risk.span.end as i64).into(),

@@ -5,19 +5,19 @@ use std::sync::LazyLock;
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
-use super::Writer;
+use super::BatchWriter;
 use crate::StoreError;
-use crate::covered::{self, Covered};
-use crate::history::{self, Line};
-use crate::records::{NewAct, NewFinding};
-use crate::seal::Sealer;
+use crate::covered::{self, CoveredTable};
+use crate::encrypted_columns::Sealer;
+use crate::memory_history::{self, HistoryLine};
+use crate::records::{NewFinding, NewMemoryAct};
 use crate::statements::write::findings as sql;
 use anamnesis_core::ids::MemoryId;
-use anamnesis_crypto::Cell;
+use anamnesis_crypto::ColumnRef;
 use anamnesis_sql::Arg;
 
 // `live` and what a purge takes change with time; everything else was said once.
-pub(super) static COVERED: covered::Lazy = LazyLock::new(|| {
+pub(super) static COVERED: covered::LazyCoveredTable = LazyLock::new(|| {
     let columns = [
         "id",
         "source_id",
@@ -49,19 +49,19 @@ pub(super) static COVERED: covered::Lazy = LazyLock::new(|| {
         "expires_at",
         "ends_at",
     ];
-    Covered::new("extracted_findings", &columns, &sql::finding::COLUMNS, "")
+    CoveredTable::new("extracted_findings", &columns, &sql::finding::COLUMNS, "")
 });
-pub(super) static ACTS: covered::Lazy = LazyLock::new(|| {
+pub(super) static ACTS: covered::LazyCoveredTable = LazyLock::new(|| {
     let columns = ["id", "memory_id", "derived", "at", "action", "source", "evidence_id"];
-    Covered::new("memory_event", &columns, &history::COLUMNS, "AND derived = 0")
+    CoveredTable::new("memory_event", &columns, &memory_history::COLUMNS, "AND derived = 0")
 });
 
 /// Cells of a finding.
-pub(crate) fn finding_cell(id: Uuid, column: &'static str) -> Cell {
-    Cell { table: "extracted_findings", row: id, column }
+pub(crate) fn finding_cell(id: Uuid, column: &'static str) -> ColumnRef {
+    ColumnRef { table: "extracted_findings", row: id, column }
 }
 
-impl Writer<'_> {
+impl BatchWriter<'_> {
     pub(super) async fn findings(&mut self, findings: &[NewFinding]) -> Result<(), StoreError> {
         if findings.is_empty() {
             return Ok(());
@@ -135,7 +135,7 @@ impl Writer<'_> {
     }
 
     /// Acts of people; the groups of their memories are folded again.
-    pub(super) async fn acts(&mut self, acts: &[NewAct]) -> Result<(), StoreError> {
+    pub(super) async fn acts(&mut self, acts: &[NewMemoryAct]) -> Result<(), StoreError> {
         if acts.is_empty() {
             return Ok(());
         }
@@ -148,14 +148,14 @@ impl Writer<'_> {
             let own = acts.iter().find(|a| a.act.memory == id && a.scope.patient().0 == patient);
             self.touched.extend(own.map(|a| (a.scope, group)));
         }
-        let row = |a: &NewAct| Ok(ACTS.seal(self.keys_of(a.scope)?, act_row(a, self.target.now)));
+        let row = |a: &NewMemoryAct| Ok(ACTS.seal(self.keys_of(a.scope)?, act_row(a, self.target.now)));
         let rows = acts.iter().map(row).collect::<Result<_, StoreError>>()?;
-        self.tx.bulk(&history::INSERT_ACTS, rows).await?;
+        self.tx.bulk(&memory_history::INSERT_ACTS, rows).await?;
         Ok(())
     }
 }
 
-/// A quote that is gone is empty: what must have evidence shows that it had (`jobs::formed`).
+/// A quote that is gone is empty: what must have evidence shows that it had (`jobs::derived_finding`).
 fn quoted(sealer: &Sealer<'_>, id: Uuid, quote: Option<&str>) -> Arg {
     match quote {
         Some("") => Arg::Blob(Vec::new()),
@@ -163,8 +163,8 @@ fn quoted(sealer: &Sealer<'_>, id: Uuid, quote: Option<&str>) -> Arg {
     }
 }
 
-fn act_row(a: &NewAct, now: DateTime<Utc>) -> Vec<Arg> {
-    let line = Line {
+fn act_row(a: &NewMemoryAct, now: DateTime<Utc>) -> Vec<Arg> {
+    let line = HistoryLine {
         org: a.scope.org().0,
         patient: a.scope.patient().0,
         id: a.act.id.0,

@@ -11,20 +11,20 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use uuid::Uuid;
 
-use super::{Group, Writer};
+use super::{BatchWriter, GroupKey};
 use crate::StoreError;
 use crate::records::{Evidence, FindingWords, MemoryChange, NewDocument};
 use crate::statements::write::memories as sql;
 use crate::statements::write::memories::conflicts as contradictions;
 use anamnesis_core::event::{ContradictionFound, DueCause, MemoryChanged, ReconfirmationDue};
-use anamnesis_core::fold::{self, Checkpoint, Folded, Folding, Log, Outcome};
 use anamnesis_core::ids::{FindingId, MemoryId, derive};
 use anamnesis_core::memory::State;
+use anamnesis_core::projection::{self, Checkpoint, GroupLog, ProjectedMemory, Projection, ResumableProjection};
 use anamnesis_core::scope::Scope;
 use anamnesis_sql::Arg;
 
 /// A finding with what the fold does not read: its words and its evidence.
-pub(super) struct Told {
+pub(super) struct FindingText {
     pub(crate) words: FindingWords,
     pub(crate) evidence: Option<Evidence>,
     pub(crate) revision: u32,
@@ -32,14 +32,14 @@ pub(super) struct Told {
 }
 
 /// A memory as it stands in the store before the batch.
-pub(super) struct Existing {
+pub(super) struct ExistingMemory {
     pub(crate) state: String,
     pub(crate) fold_hash: Option<Vec<u8>>,
     /// Lines of its history that the fold wrote; `None` where they were not counted.
     pub(crate) lines: Option<u32>,
 }
 
-impl Existing {
+impl ExistingMemory {
     /// Whether it was written from a fold with this fingerprint.
     fn holds(&self, fingerprint: &[u8; 32]) -> bool {
         self.fold_hash.as_deref() == Some(fingerprint)
@@ -48,27 +48,27 @@ impl Existing {
 
 /// All that is known of one group.
 #[derive(Default)]
-pub(super) struct Loaded {
+pub(super) struct LoadedGroup {
     /// What the fold goes on from: the log is what came after it then.
     pub(crate) checkpoint: Option<Checkpoint>,
-    pub(crate) log: Log,
-    pub(crate) told: BTreeMap<FindingId, Told>,
-    pub(crate) existing: BTreeMap<MemoryId, Existing>,
+    pub(crate) log: GroupLog,
+    pub(crate) texts: BTreeMap<FindingId, FindingText>,
+    pub(crate) existing: BTreeMap<MemoryId, ExistingMemory>,
 }
 
 /// One memory to write, with its context.
-pub(super) struct Changed<'l> {
+pub(super) struct ChangedMemory<'l> {
     pub(crate) scope: Scope,
-    pub(crate) group: &'l Group,
-    pub(crate) loaded: &'l Loaded,
-    pub(crate) folded: Folded,
+    pub(crate) group: &'l GroupKey,
+    pub(crate) loaded: &'l LoadedGroup,
+    pub(crate) folded: ProjectedMemory,
     pub(crate) hash: [u8; 32],
     pub(crate) was: Option<&'l str>,
-    /// Lines of its history that are in the store and may be other ones now: those behind the checkpoint's.
+    /// Lines of its history that are in the store and may be other ones now: those after the checkpoint's.
     pub(crate) stale: std::ops::Range<u32>,
 }
 
-impl Writer<'_> {
+impl BatchWriter<'_> {
     /// Folds every touched group and writes what changed.
     pub(super) async fn fold(&mut self) -> Result<(), StoreError> {
         let touched = std::mem::take(&mut self.touched);
@@ -83,7 +83,7 @@ impl Writer<'_> {
         let mut changed = Vec::new();
         let mut gone = Vec::new();
         let mut conflicts = Vec::new();
-        for ((group, loaded), Folding { outcome, .. }) in loaded.iter().zip(foldings) {
+        for ((group, loaded), ResumableProjection { outcome, .. }) in loaded.iter().zip(foldings) {
             gone.extend(vanished(group.0, loaded, &outcome));
             conflicts.extend(outcome.conflicts.iter().map(|c| (group, *c)));
             changed.extend(outcome.memories.into_iter().filter_map(|folded| change(group, loaded, folded)));
@@ -93,7 +93,7 @@ impl Writer<'_> {
         self.write_clinical(&changed).await?;
         let new: BTreeSet<MemoryId> = changed.iter().filter(|c| c.was.is_none()).map(|c| c.folded.id).collect();
         // Only a group that was there before can have a conflict on record.
-        let before: Vec<&Group> =
+        let before: Vec<&GroupKey> =
             loaded.iter().filter(|(_, l)| !l.existing.is_empty()).map(|(group, _)| group).collect();
         self.write_conflicts(&before, &conflicts).await?;
         let found = conflicts.iter().filter(|(_, c)| new.contains(&c.claim)).map(|(_, c)| conflicts::conflict_type(c));
@@ -108,17 +108,20 @@ impl Writer<'_> {
     /// The outcome of each group. Acts are found by the memories that a fold makes, and may make it another: until no
     /// memory is new, which is after one look for all but memories that were reopened. A group that cannot go on from its
     /// checkpoint is loaded whole.
-    pub(super) async fn folded(&mut self, loaded: &mut BTreeMap<Group, Loaded>) -> Result<Vec<Folding>, StoreError> {
+    pub(super) async fn folded(
+        &mut self,
+        loaded: &mut BTreeMap<GroupKey, LoadedGroup>,
+    ) -> Result<Vec<ResumableProjection>, StoreError> {
         let mut asked: BTreeSet<(Uuid, MemoryId)> = BTreeSet::new();
         loop {
             let (now, policy) = (self.target.now, self.policy);
-            let fold = |(group, loaded): (&Group, &Loaded)| match &loaded.checkpoint {
-                Some(checkpoint) => fold::resume(group.0, checkpoint, &loaded.log, now, policy),
-                None => Some(fold::replay(group.0, &loaded.log, now, policy)),
+            let fold = |(group, loaded): (&GroupKey, &LoadedGroup)| match &loaded.checkpoint {
+                Some(checkpoint) => projection::resume(group.0, checkpoint, &loaded.log, now, policy),
+                None => Some(projection::replay(group.0, &loaded.log, now, policy)),
             };
-            let tried: Vec<Option<Folding>> = loaded.iter().map(fold).collect();
+            let tried: Vec<Option<ResumableProjection>> = loaded.iter().map(fold).collect();
             let stuck = loaded.keys().zip(&tried).filter(|(_, folding)| folding.is_none());
-            let stuck: BTreeSet<Group> = stuck.map(|(group, _)| *group).collect();
+            let stuck: BTreeSet<GroupKey> = stuck.map(|(group, _)| *group).collect();
             if !stuck.is_empty() {
                 loaded.extend(self.load(&stuck).await?);
                 // Acts are asked for again: those of these groups went with their logs.
@@ -126,7 +129,7 @@ impl Writer<'_> {
                 asked.clear();
                 continue;
             }
-            let foldings: Vec<Folding> = tried.into_iter().flatten().collect();
+            let foldings: Vec<ResumableProjection> = tried.into_iter().flatten().collect();
             let made = loaded.keys().zip(&foldings);
             let made = made.flat_map(|(group, f)| f.outcome.memories.iter().map(|m| (group.0.patient().0, m.id)));
             let new: BTreeSet<(Uuid, MemoryId)> = made.filter(|key| !asked.contains(key)).collect();
@@ -148,15 +151,15 @@ impl Writer<'_> {
     async fn forget_projection(
         &mut self,
         gone: &[(Scope, MemoryId)],
-        changed: &[Changed<'_>],
+        changed: &[ChangedMemory<'_>],
     ) -> Result<(), StoreError> {
         let org = Arg::from(self.target.org.0);
         let ids = |list: &mut dyn Iterator<Item = (Scope, MemoryId)>| {
             Arg::Pairs(list.map(|(s, id)| (s.patient().0, id.0.as_bytes().to_vec())).collect())
         };
-        // What is new has left nothing behind. Of what was folded on, only the lines after the checkpoint may be others.
+        // What is new has left nothing. Of what was folded on, only the lines after the checkpoint may be others.
         let known = changed.iter().filter(|c| c.was.is_some());
-        let (resumed, whole): (Vec<&Changed<'_>>, Vec<&Changed<'_>>) = known.partition(|c| c.is_resumed());
+        let (resumed, whole): (Vec<&ChangedMemory<'_>>, Vec<&ChangedMemory<'_>>) = known.partition(|c| c.is_resumed());
         self.forget_lines(&resumed).await?;
         let whole = whole.iter().map(|c| (c.scope, c.folded.id));
         let rewritten: Vec<(Scope, MemoryId)> = gone.iter().copied().chain(whole).collect();
@@ -175,8 +178,8 @@ impl Writer<'_> {
 
     async fn write_conflicts(
         &mut self,
-        before: &[&Group],
-        conflicts: &[(&Group, fold::Conflict)],
+        before: &[&GroupKey],
+        conflicts: &[(&GroupKey, projection::Conflict)],
     ) -> Result<(), StoreError> {
         if !before.is_empty() {
             let groups = load::keyed(before.iter().copied());
@@ -211,7 +214,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn announce_memory(&mut self, changed: &Changed<'_>) {
+    fn announce_memory(&mut self, changed: &ChangedMemory<'_>) {
         let opening = changed.opening();
         let (id, to) = (changed.folded.id, changed.folded.state);
         let from = changed.was.and_then(State::from_code);
@@ -239,23 +242,23 @@ impl Writer<'_> {
     }
 }
 
-impl Changed<'_> {
+impl ChangedMemory<'_> {
     /// Whether lines and sources from before a checkpoint stay as they are in the store.
     fn is_resumed(&self) -> bool {
         self.folded.earlier.lines > 0
     }
 
-    pub(crate) fn told(&self, id: FindingId) -> Option<&Told> {
-        self.loaded.told.get(&id)
+    pub(crate) fn text_of(&self, id: FindingId) -> Option<&FindingText> {
+        self.loaded.texts.get(&id)
     }
 
-    pub(crate) fn assertion(&self, id: FindingId) -> &fold::Assertion {
+    pub(crate) fn assertion(&self, id: FindingId) -> &projection::Assertion {
         let found = self.loaded.log.assertions.iter().find(|a| a.id == id);
         found.expect("a folded memory names findings of its own log")
     }
 
     /// The finding whose provenance the memory has.
-    pub(crate) fn opening(&self) -> &fold::Assertion {
+    pub(crate) fn opening(&self) -> &projection::Assertion {
         self.assertion(self.folded.opened_by)
     }
 }
@@ -266,18 +269,18 @@ pub fn raw_id(scope: Scope, document: Uuid, revision: u32) -> Uuid {
     derive("raw", &[org.as_bytes(), patient.as_bytes(), document.as_bytes(), &revision.to_be_bytes()])
 }
 
-fn vanished(scope: Scope, loaded: &Loaded, outcome: &Outcome) -> Vec<(Scope, MemoryId)> {
+fn vanished(scope: Scope, loaded: &LoadedGroup, outcome: &Projection) -> Vec<(Scope, MemoryId)> {
     let kept: BTreeSet<MemoryId> = outcome.memories.iter().map(|m| m.id).collect();
     loaded.existing.keys().filter(|id| !kept.contains(id)).map(|id| (scope, *id)).collect()
 }
 
 /// `None` when the store already holds exactly this.
-fn change<'l>(group: &'l Group, loaded: &'l Loaded, folded: Folded) -> Option<Changed<'l>> {
+fn change<'l>(group: &'l GroupKey, loaded: &'l LoadedGroup, folded: ProjectedMemory) -> Option<ChangedMemory<'l>> {
     let hash = folded.fingerprint();
     let existing = loaded.existing.get(&folded.id);
     if existing.is_some_and(|e| e.holds(&hash)) {
         return None;
     }
     let stale = folded.earlier.lines..existing.and_then(|e| e.lines).unwrap_or(0);
-    Some(Changed { scope: group.0, group, loaded, folded, hash, was: existing.map(|e| e.state.as_str()), stale })
+    Some(ChangedMemory { scope: group.0, group, loaded, folded, hash, was: existing.map(|e| e.state.as_str()), stale })
 }

@@ -3,15 +3,15 @@
 
 pub(super) mod clinical;
 pub(super) mod documents;
-mod erasing;
+mod erasure;
 pub(super) mod findings;
+pub mod maintenance;
 pub(super) mod memories;
-pub mod nightly;
 mod outbox;
 pub(crate) mod patients;
 pub(super) mod profile;
-pub mod reconciling;
-pub mod redacting;
+pub mod projections;
+pub mod redaction_changes;
 mod removal;
 pub(super) mod retention;
 pub(super) mod summaries;
@@ -21,56 +21,56 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::{DateTime, Utc};
 
-use super::admission::{Begun, count_attempts};
-use super::covered::Covered;
-use super::records::{Committed, InboxEntry, OrgBatch, Target};
+use super::admission::{AttemptBatch, count_attempts};
+use super::covered::CoveredTable;
+use super::records::{CommitCounts, InboxEntry, OrgBatch, WriteTarget};
 use super::{Keys, Store, StoreError};
 use crate::statements::admission::{DONE, END};
 use crate::statements::write as sql;
 use anamnesis_core::clock::Entropy;
 use anamnesis_core::failpoints;
-use anamnesis_core::fold::KeyHash;
 use anamnesis_core::ids::OrgId;
 use anamnesis_core::lifecycle::LifecyclePolicy;
+use anamnesis_core::projection::KeyHash;
 use anamnesis_core::scope::Scope;
 use anamnesis_crypto::{PatientKeys, PlatformKey};
 use anamnesis_sql::{Access, Arg, Transaction};
 
 /// A group of findings that is folded as one.
-pub(super) type Group = (Scope, KeyHash);
+pub(super) type GroupKey = (Scope, KeyHash);
 
 /// An open write of one organisation's batch.
-pub(super) struct Writer<'a> {
+pub(super) struct BatchWriter<'a> {
     pub(crate) tx: &'a mut Transaction,
-    pub(crate) target: Target,
+    pub(crate) target: WriteTarget,
     pub(crate) keys: &'a Keys,
     /// Shows of each entry of the audit trail who wrote it.
     pub(crate) platform: &'a PlatformKey,
     pub(crate) entropy: &'a dyn Entropy,
     pub(crate) policy: &'a LifecyclePolicy,
     /// Groups that must be folded again.
-    pub(crate) touched: BTreeSet<Group>,
+    pub(crate) touched: BTreeSet<GroupKey>,
     /// When the earliest of the findings took place that were added to a group.
-    pub(crate) earliest: BTreeMap<Group, DateTime<Utc>>,
-    pub(crate) done: Committed,
-    pub(crate) events: outbox::Events,
+    pub(crate) earliest: BTreeMap<GroupKey, DateTime<Utc>>,
+    pub(crate) done: CommitCounts,
+    pub(crate) events: outbox::EventBuffer,
 }
 
-impl<'a> Writer<'a> {
+impl<'a> BatchWriter<'a> {
     pub(crate) fn new(
         tx: &'a mut Transaction,
-        target: Target,
+        target: WriteTarget,
         (keys, platform): (&'a Keys, &'a PlatformKey),
         entropy: &'a dyn Entropy,
         policy: &'a LifecyclePolicy,
     ) -> Self {
         let (touched, earliest) = (BTreeSet::new(), BTreeMap::new());
-        let (done, events) = (Committed::default(), outbox::Events::default());
+        let (done, events) = (CommitCounts::default(), outbox::EventBuffer::default());
         Self { tx, target, keys, platform, entropy, policy, touched, earliest, done, events }
     }
 }
 
-impl Writer<'_> {
+impl BatchWriter<'_> {
     /// Keys of a patient of the batch. A patient whose key is gone was erased in between: the batch must be looked at
     /// again.
     pub(crate) fn keys_of(&self, scope: Scope) -> Result<&PatientKeys, StoreError> {
@@ -87,9 +87,9 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::Race`] when another worker stored one of the messages since it was looked up.
-    pub async fn commit(&self, org: OrgId, batch: &OrgBatch, keys: &Keys) -> Result<Committed, StoreError> {
+    pub async fn commit(&self, org: OrgId, batch: &OrgBatch, keys: &Keys) -> Result<CommitCounts, StoreError> {
         let mut tx = self.db.begin(Access::Organization(org)).await?;
-        let mut writer = self.writer(&mut tx, Target { org, now: self.clock.now() }, keys);
+        let mut writer = self.writer(&mut tx, WriteTarget { org, now: self.clock.now() }, keys);
         if !failpoints::is("no_inbox") {
             writer.inbox(batch).await?;
         }
@@ -112,13 +112,13 @@ impl Store {
         self.noted.fetch_max(generation, std::sync::atomic::Ordering::SeqCst);
         self.count_commit();
         if done.events > 0 {
-            self.bell.ring(org);
+            self.outbox_notifier.notify_org(org);
         }
         Ok(done)
     }
 }
 
-impl Writer<'_> {
+impl BatchWriter<'_> {
     async fn inbox(&mut self, batch: &OrgBatch) -> Result<(), StoreError> {
         let now = self.target.now;
         let org = self.org().0;
@@ -152,7 +152,7 @@ impl Writer<'_> {
     }
 
     /// Ends the attempts of messages of a batch. Those of its other messages, which are set aside next, go on.
-    async fn end(&mut self, begun: Option<&Begun>, ended: &[KeyHash]) -> Result<(), StoreError> {
+    async fn end(&mut self, begun: Option<&AttemptBatch>, ended: &[KeyHash]) -> Result<(), StoreError> {
         let row = begun.and_then(|begun| Some((begun.batch?, &begun.messages)));
         if let Some((id, messages)) = row
             && self.tx.execute(&END, vec![id.into()]).await? == 1
@@ -168,7 +168,7 @@ impl Writer<'_> {
 }
 
 /// Tables whose rows are covered by a keyed hash.
-pub(crate) fn covered_bulks() -> [&'static Covered; 9] {
+pub(crate) fn covered_bulks() -> [&'static CoveredTable; 9] {
     [
         &findings::COVERED,
         &findings::ACTS,
@@ -178,11 +178,11 @@ pub(crate) fn covered_bulks() -> [&'static Covered; 9] {
         &profile::COVERED,
         &profile::STATED,
         &patients::COVERED,
-        &super::holds::COVERED,
+        &super::legal_holds::COVERED,
     ]
 }
 
 /// How documents are covered.
-pub(crate) fn documents() -> &'static Covered {
+pub(crate) fn documents() -> &'static CoveredTable {
     &documents::DOCUMENTS
 }

@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::Writer;
+use super::BatchWriter;
 use crate::StoreError;
-use crate::outbox::{TRACEPARENT, Told, enqueue};
-use crate::records::{Alarm, TraceOf};
+use crate::outbox::{EventRecord, TRACEPARENT, enqueue};
+use crate::records::{EventTrace, RiskAlarm};
 use anamnesis_core::event::{EventData, HeardBy, RiskFlagged};
 use anamnesis_core::scope::Scope;
 
@@ -16,19 +16,19 @@ pub(super) fn found_by(learned: Option<f64>) -> HeardBy {
 
 /// Events of one transaction, in order.
 #[derive(Debug, Default)]
-pub(crate) struct Events {
-    told: Vec<Told>,
+pub(crate) struct EventBuffer {
+    records: Vec<EventRecord>,
     /// The traces that they go on with.
-    traces: Vec<TraceOf>,
+    traces: Vec<EventTrace>,
 }
 
-impl Events {
+impl EventBuffer {
     /// The traces that events go on with from now on.
-    pub(super) fn within(&mut self, traces: &[TraceOf]) {
+    pub(super) fn within(&mut self, traces: &[EventTrace]) {
         self.traces = traces.to_vec();
     }
 
-    /// See [`Told::new`].
+    /// See [`EventRecord::new`].
     pub(crate) fn push<D: EventData>(&mut self, scope: Scope, key: &[&[u8]], data: &D) {
         self.repeat::<D>(scope, key, json!(data));
     }
@@ -38,20 +38,20 @@ impl Events {
         if let Some(trace) = self.trace(scope, &body) {
             body[TRACEPARENT] = json!(trace.traceparent);
         }
-        self.told.push(Told::new(scope, D::TYPE, key, body));
+        self.records.push(EventRecord::new(scope, D::TYPE, key, body));
     }
 
     /// That of the document which the event names, else of the patient's first message in the batch.
-    fn trace(&self, scope: Scope, body: &Value) -> Option<&TraceOf> {
+    fn trace(&self, scope: Scope, body: &Value) -> Option<&EventTrace> {
         let own = || self.traces.iter().filter(|trace| trace.scope == scope);
-        let names = |trace: &&TraceOf| trace.document.is_some_and(|id| body["document_id"] == json!(id));
+        let names = |trace: &&EventTrace| trace.document.is_some_and(|id| body["document_id"] == json!(id));
         own().find(names).or_else(|| own().next())
     }
 }
 
-impl Writer<'_> {
+impl BatchWriter<'_> {
     /// What is raised of a patient of whom nothing is kept: which danger, and nothing else.
-    pub(super) fn alarms(&mut self, alarms: &[Alarm]) {
+    pub(super) fn alarms(&mut self, alarms: &[RiskAlarm]) {
         for alarm in alarms {
             let key: [&[u8]; 2] = [&alarm.message, alarm.class.as_bytes()];
             let data = RiskFlagged {
@@ -70,9 +70,10 @@ impl Writer<'_> {
 
     pub(super) async fn flush_events(&mut self) -> Result<(), StoreError> {
         let keys = self.keys;
-        let sealed = |told: Told| keys.get(&told.scope()).map(|keys| told.under(keys)).ok_or(StoreError::Race);
+        let sealed =
+            |record: EventRecord| keys.get(&record.scope()).map(|keys| record.under(keys)).ok_or(StoreError::Race);
         let events =
-            std::mem::take(&mut self.events.told).into_iter().map(sealed).collect::<Result<Vec<_>, StoreError>>()?;
+            std::mem::take(&mut self.events.records).into_iter().map(sealed).collect::<Result<Vec<_>, StoreError>>()?;
         self.done.events += events.len();
         enqueue(self.tx, &events, self.target.now, self.entropy).await?;
         Ok(())

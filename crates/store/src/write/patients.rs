@@ -5,23 +5,23 @@ use std::sync::LazyLock;
 
 use uuid::Uuid;
 
-use super::Writer;
+use super::BatchWriter;
 use crate::StoreError;
-use crate::auditing::{self, Done};
+use crate::audit_trail::{self, AuditedAction};
 use crate::consents::{self, NewConsent};
-use crate::covered::{self, Covered};
-use crate::erasing;
-use crate::records::{InboxEntry, NewAct, OrgBatch};
-use crate::seal::Sealer;
+use crate::covered::{self, CoveredTable};
+use crate::encrypted_columns::Sealer;
+use crate::erasure;
+use crate::records::{InboxEntry, NewMemoryAct, OrgBatch};
 use crate::statements::write::patients as sql;
-use anamnesis_core::audit::{Actor, Entry};
+use anamnesis_core::audit::{Actor, AuditEntry};
 use anamnesis_core::ids::{OrgId, derive};
 use anamnesis_core::scope::Scope;
 use anamnesis_sql::{Arg, Transaction};
 
-pub(super) static COVERED: covered::Lazy = LazyLock::new(|| {
+pub(super) static COVERED: covered::LazyCoveredTable = LazyLock::new(|| {
     let columns = ["id", "scope_hash", "provision", "from_at", "until_at", "recorded_by"];
-    Covered::with_later("consent", (&columns, &["stated_at"]), &sql::consent::COLUMNS, "")
+    CoveredTable::with_later("consent", (&columns, &["stated_at"]), &sql::consent::COLUMNS, "")
 });
 
 /// Keeps writers off these patients until the transaction ends: what is read of them now is what will be changed.
@@ -33,7 +33,7 @@ pub(crate) async fn hold(tx: &mut Transaction, org: OrgId, patients: Vec<Uuid>) 
     Ok(())
 }
 
-impl Writer<'_> {
+impl BatchWriter<'_> {
     pub(super) async fn patients(&mut self, batch: &OrgBatch) -> Result<(), StoreError> {
         let org = self.org().0;
         let now = Arg::from(self.target.now);
@@ -50,7 +50,7 @@ impl Writer<'_> {
         self.ephemeral_modes(&batch.ephemeral).await?;
         let consents = batch.consents.iter().map(|c| self.consent_row(c)).collect::<Result<Vec<_>, _>>()?;
         self.tx.bulk(&sql::CONSENT, consents).await?;
-        auditing::write(self.tx, self.platform, &self.acted(batch)).await
+        audit_trail::write(self.tx, self.platform, &self.acted(batch)).await
     }
 
     /// Fails where a patient withdrew consent or began ephemeral mode since that was looked up; the patients are held.
@@ -69,7 +69,7 @@ impl Writer<'_> {
     pub(super) async fn hold(&mut self, patients: BTreeSet<Uuid>) -> Result<(), StoreError> {
         let patients: Vec<Uuid> = patients.into_iter().collect();
         hold(self.tx, self.org(), patients.clone()).await?;
-        erasing::none_is_gone(self.tx, self.target.org, (self.platform, self.target.now), patients).await
+        erasure::none_is_gone(self.tx, self.target.org, (self.platform, self.target.now), patients).await
     }
 
     /// What a job did to a patient's rows: an id that the act has alone, its code, and what it was done to.
@@ -80,10 +80,10 @@ impl Writer<'_> {
         let (job, now) = (Actor::program("job"), self.target.now);
         let entry = |(scope, id, action, subject): (Scope, Uuid, &'static str, Option<Uuid>)| {
             let id = derive("audit", &[id.as_bytes(), action.as_bytes()]);
-            Done { subject, ..Done::to(scope, action) }.entry(id, now, &job)
+            AuditedAction { subject, ..AuditedAction::to(scope, action) }.entry(id, now, &job)
         };
-        let entries: Vec<Entry> = done.into_iter().map(entry).collect();
-        auditing::write(self.tx, self.platform, &entries).await
+        let entries: Vec<AuditEntry> = done.into_iter().map(entry).collect();
+        audit_trail::write(self.tx, self.platform, &entries).await
     }
 
     fn consent_row(&self, c: &NewConsent) -> Result<Vec<Arg>, StoreError> {
@@ -110,16 +110,20 @@ impl Writer<'_> {
     }
 
     /// Each message that is stored, and each memory that a person acted on (seed 002, section 9), without content.
-    fn acted(&self, batch: &OrgBatch) -> Vec<Entry> {
+    fn acted(&self, batch: &OrgBatch) -> Vec<AuditEntry> {
         let now = self.target.now;
         let message = |m: &InboxEntry| {
             let id = derive("audit.message", &[&m.message]);
-            Done { subject: m.done.subject, ..Done::to(m.scope, m.done.action) }.entry(id, now, &m.done.actor)
+            AuditedAction { subject: m.done.subject, ..AuditedAction::to(m.scope, m.done.action) }.entry(
+                id,
+                now,
+                &m.done.actor,
+            )
         };
-        let act = |a: &NewAct| {
+        let act = |a: &NewMemoryAct| {
             let code = a.act.deed.code();
             let id = derive("audit", &[a.act.id.0.as_bytes(), code.as_bytes()]);
-            Done::to(a.scope, code).on(a.act.memory.0).entry(id, now, &a.actor)
+            AuditedAction::to(a.scope, code).on(a.act.memory.0).entry(id, now, &a.actor)
         };
         batch.inbox.iter().map(message).chain(batch.acts.iter().map(act)).collect()
     }

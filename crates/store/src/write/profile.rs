@@ -1,45 +1,47 @@
 //! What profile events and commands set on the patient's own row: kept as it came, and projected
-//! (`domain::profile`), so that the order of arrival does not matter.
+//! (`core::profile`), so that the order of arrival does not matter.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::LazyLock;
 
 use uuid::Uuid;
 
-use super::Writer;
-use super::nightly::Shift;
+use super::BatchWriter;
+use super::maintenance::MaintenanceWriter;
 use crate::StoreError;
-use crate::covered::{self, Covered};
+use crate::covered::{self, CoveredTable};
+use crate::encrypted_columns::{Sealer, hash_row, open_record, open_text};
 use crate::records::{EphemeralChange, ProfileChange};
-use crate::seal::{Sealer, hash_row, open_record, open_text};
 use crate::statements::write::profile as sql;
 use anamnesis_core::ids::PatientId;
-use anamnesis_core::profile::{CognitiveCourse, EphemeralCourse, ProfileStatement, Stamp, StatedProfile, fold};
+use anamnesis_core::profile::{
+    CognitiveHistory, EphemeralHistory, ProfileStatement, StatedProfile, StatementStamp, project,
+};
 use anamnesis_core::retention::{PrivacyTier, country};
 use anamnesis_core::scope::Scope;
-use anamnesis_crypto::{Cell, PatientKeys};
+use anamnesis_crypto::{ColumnRef, PatientKeys};
 use anamnesis_sql::{Arg, Row, Sql, Transaction};
 
-pub(super) static STATED: covered::Lazy = LazyLock::new(|| {
+pub(super) static STATED: covered::LazyCoveredTable = LazyLock::new(|| {
     let columns = ["id", "stated_at", "cognitive_state", "disclaimer_accepted_at"];
-    Covered::new("profile_statement", &columns, &sql::statement::COLUMNS, "").since(2)
+    CoveredTable::new("profile_statement", &columns, &sql::statement::COLUMNS, "").since(2)
 });
-pub(super) static COVERED: covered::Lazy =
-    LazyLock::new(|| Covered::new("ephemeral_mode", &["id", "from_at", "is_on"], &sql::mode::COLUMNS, ""));
+pub(super) static COVERED: covered::LazyCoveredTable =
+    LazyLock::new(|| CoveredTable::new("ephemeral_mode", &["id", "from_at", "is_on"], &sql::mode::COLUMNS, ""));
 
 /// Cells of the profile row.
-pub(crate) fn profile_cell(scope: Scope, column: &'static str) -> Cell {
-    Cell { table: "patient_profile", row: scope.patient().0, column }
+pub(crate) fn profile_cell(scope: Scope, column: &'static str) -> ColumnRef {
+    ColumnRef { table: "patient_profile", row: scope.patient().0, column }
 }
 
 /// Cells of a profile event.
-fn statement_cell(id: Uuid, column: &'static str) -> Cell {
-    Cell { table: "profile_statement", row: id, column }
+fn statement_cell(id: Uuid, column: &'static str) -> ColumnRef {
+    ColumnRef { table: "profile_statement", row: id, column }
 }
 
 /// Cells of a preference.
-pub(crate) fn preference_cell(key_hash: &[u8; 32], column: &'static str) -> Cell {
-    Cell { table: "conversation_preferences", row: hash_row(key_hash), column }
+pub(crate) fn preference_cell(key_hash: &[u8; 32], column: &'static str) -> ColumnRef {
+    ColumnRef { table: "conversation_preferences", row: hash_row(key_hash), column }
 }
 
 /// The query for ephemeral modes and how to read its rows: admission asks the same.
@@ -78,13 +80,13 @@ pub(crate) fn clear(profile: &StatedProfile) -> (Option<String>, Option<String>)
 }
 
 /// Adds a row of [`modes`] to its patient's course.
-pub(crate) fn add_mode(courses: &mut HashMap<Uuid, EphemeralCourse>, row: &Row) -> Result<(), StoreError> {
+pub(crate) fn add_mode(courses: &mut HashMap<Uuid, EphemeralHistory>, row: &Row) -> Result<(), StoreError> {
     let stamp = (row.time(sql::modes_of::FROM_AT)?, row.uuid(sql::modes_of::ID)?);
     courses.entry(row.uuid(sql::modes_of::PATIENT_ID)?).or_default().add(stamp, row.bool(sql::modes_of::IS_ON)?);
     Ok(())
 }
 
-impl Writer<'_> {
+impl BatchWriter<'_> {
     pub(super) async fn profiles(&mut self, profiles: &[ProfileChange]) -> Result<(), StoreError> {
         if profiles.is_empty() {
             return Ok(());
@@ -117,8 +119,8 @@ impl Writer<'_> {
     pub(super) async fn cognitive_courses(
         &mut self,
         patients: BTreeSet<Uuid>,
-    ) -> Result<HashMap<Uuid, CognitiveCourse>, StoreError> {
-        let mut courses: HashMap<Uuid, CognitiveCourse> = HashMap::new();
+    ) -> Result<HashMap<Uuid, CognitiveHistory>, StoreError> {
+        let mut courses: HashMap<Uuid, CognitiveHistory> = HashMap::new();
         let patients = Arg::Uuids(patients.into_iter().collect());
         for row in self.tx.fetch_all(&sql::COGNITIVE_STATES, vec![self.org().0.into(), patients]).await? {
             let patient = row.uuid(sql::cognitive_states::PATIENT_ID)?;
@@ -159,14 +161,14 @@ impl Writer<'_> {
     }
 
     /// Whether each of these patients is in ephemeral mode, from all switches; the courses that say so.
-    async fn project_modes(&mut self, patients: BTreeSet<Uuid>) -> Result<HashMap<Uuid, EphemeralCourse>, StoreError> {
+    async fn project_modes(&mut self, patients: BTreeSet<Uuid>) -> Result<HashMap<Uuid, EphemeralHistory>, StoreError> {
         let (org, now) = (Arg::from(self.org().0), Arg::from(self.target.now));
         let mut courses = HashMap::new();
         let args = vec![org.clone(), Arg::Uuids(patients.into_iter().collect())];
         for row in self.tx.fetch_all(&sql::MODES_OF, args).await? {
             add_mode(&mut courses, &row)?;
         }
-        let row = |(patient, course): (&Uuid, &EphemeralCourse)| {
+        let row = |(patient, course): (&Uuid, &EphemeralHistory)| {
             let row = sql::project_mode::Row {
                 org_id: org.clone(),
                 patient_id: (*patient).into(),
@@ -202,7 +204,7 @@ impl Writer<'_> {
         let mut rows = Vec::with_capacity(stated.len());
         for (patient, statements) in stated {
             if let Some(scope) = scopes.get(&patient) {
-                rows.push(self.projected_row(*scope, &fold(statements))?);
+                rows.push(self.projected_row(*scope, &project(statements))?);
             }
         }
         self.tx.bulk(&sql::PROJECT, rows).await?;
@@ -212,7 +214,7 @@ impl Writer<'_> {
     fn statement_row(&self, p: &ProfileChange) -> Result<Vec<Arg>, StoreError> {
         let sealer = Sealer { keys: self.keys_of(p.scope)?, entropy: self.entropy };
         let said = &p.statement;
-        let (at, id): Stamp = said.stamp;
+        let (at, id): StatementStamp = said.stamp;
         let now = Arg::from(self.target.now);
         let contacts = said.emergency_contacts.as_ref();
         let row = sql::statement::Row {
@@ -255,7 +257,7 @@ impl Writer<'_> {
 
     /// One row per key: the latest of the batch.
     fn preference_rows(&self, profiles: &[ProfileChange]) -> Result<Vec<Vec<Arg>>, StoreError> {
-        let mut latest: BTreeMap<(Uuid, [u8; 32]), (Stamp, Vec<Arg>)> = BTreeMap::new();
+        let mut latest: BTreeMap<(Uuid, [u8; 32]), (StatementStamp, Vec<Arg>)> = BTreeMap::new();
         let now = Arg::from(self.target.now);
         for p in profiles {
             let keys = self.keys_of(p.scope)?;
@@ -286,7 +288,7 @@ impl Writer<'_> {
     }
 }
 
-impl Shift<'_> {
+impl MaintenanceWriter<'_> {
     /// Projects the own rows of patients once more from what was stated of them.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! Letting go of sources: text, passages and vectors of a document go, what was understood of it stays. And of whole records
+//! Dropping sources: text, passages and vectors of a document go, what was understood of it stays. And of whole records
 //! that are past their term. Inside the job's transaction, under the lock of the patient's row.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -8,42 +8,42 @@ use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
 use super::documents::content_cell;
+use super::maintenance::MaintenanceWriter;
 use super::memories::rows::{memory_cell, terms_of};
-use super::nightly::Shift;
 use crate::StoreError;
-use crate::covered::{self, Covered};
-use crate::erasing::{self, Request, Subject};
+use crate::covered::{self, CoveredTable};
+use crate::encrypted_columns::{Sealer, document_row, open_record};
+use crate::erasure::{self, ErasureRequest, ErasureSubject};
 use crate::records::{DocumentContent, FindingWords};
 use crate::retention::still_dormant;
-use crate::seal::{Sealer, document_row, open_record};
 use crate::statements::write::retention as sql;
 use anamnesis_core::ids::{DocumentId, PatientId, derive};
 use anamnesis_core::retention::Fate;
 use anamnesis_core::scope::Scope;
-use anamnesis_crypto::{Cell, PatientKeys};
+use anamnesis_crypto::{ColumnRef, PatientKeys};
 use anamnesis_sql::{Arg, Transaction};
 
-pub(super) static COVERED: covered::Lazy = LazyLock::new(|| {
+pub(super) static COVERED: covered::LazyCoveredTable = LazyLock::new(|| {
     let columns = ["document_id", "revision", "archived_at"];
-    Covered::new("document_archive", &columns, &sql::archive::COLUMNS, "").since(2)
+    CoveredTable::new("document_archive", &columns, &sql::archive::COLUMNS, "").since(2)
 });
 
 /// The cell of an archived document's content.
-pub(crate) fn archive_cell(document: Uuid, revision: u32) -> Cell {
-    Cell { table: "document_archive", row: document_row(document, revision), column: "content" }
+pub(crate) fn archive_cell(document: Uuid, revision: u32) -> ColumnRef {
+    ColumnRef { table: "document_archive", row: document_row(document, revision), column: "content" }
 }
 
 /// One document whose source goes.
-pub(crate) type Going = (Scope, DocumentId, u32, Fate);
+pub(crate) type DroppedSource = (Scope, DocumentId, u32, Fate);
 
-type Key = (Scope, Uuid, u32);
+type SourceKey = (Scope, Uuid, u32);
 
 /// In whose name a record that is past its term is erased.
 pub(crate) fn record_keeper() -> Uuid {
     derive("actor", &[b"retention"])
 }
 
-impl Shift<'_> {
+impl MaintenanceWriter<'_> {
     /// Begins to erase patients of whom nothing came since `until`; a worker completes it, as it does any erasure that was
     /// begun. One who is heard of again in the meantime, or whom a legal hold keeps, stays. Returns how many were begun.
     ///
@@ -66,22 +66,22 @@ impl Shift<'_> {
             let id = derive("erasure.term", &[self.org.0.as_bytes(), patient.0.as_bytes()]);
             let scope = Scope::new(self.org, patient).map_err(|_| StoreError::Shape)?;
             let (requested_by, requested_at) = (record_keeper(), self.now);
-            let request = Request { scope, id, subject: Subject::Patient, requested_by, requested_at };
-            begun += erasing::begin(writer.tx, writer.platform, &request).await?;
+            let request = ErasureRequest { scope, id, subject: ErasureSubject::Patient, requested_by, requested_at };
+            begun += erasure::begin(writer.tx, writer.platform, &request).await?;
             audits.push((scope, id, "record_ended", None));
         }
         writer.audit_job(audits).await?;
         Ok(begun)
     }
 
-    /// Lets go of the sources of documents, by a constant number of statements.
+    /// Drops the sources of documents, by a constant number of statements.
     ///
     /// # Errors
     /// When the store refuses the rows or a cell does not open.
-    pub async fn let_go(&self, tx: &mut Transaction, going: &[Going]) -> Result<(), StoreError> {
+    pub async fn let_go(&self, tx: &mut Transaction, going: &[DroppedSource]) -> Result<(), StoreError> {
         let mut writer = self.writer(tx);
         writer.hold(going.iter().map(|(scope, ..)| scope.patient().0).collect()).await?;
-        let fates: BTreeMap<Key, Fate> =
+        let fates: BTreeMap<SourceKey, Fate> =
             going.iter().map(|(scope, document, revision, fate)| ((*scope, document.0, *revision), *fate)).collect();
         let scopes: BTreeMap<Uuid, Scope> = going.iter().map(|(scope, ..)| (scope.patient().0, *scope)).collect();
         let pairs = Arg::Pairs(going.iter().map(|(s, d, ..)| (s.patient().0, d.0.as_bytes().to_vec())).collect());
@@ -103,7 +103,7 @@ impl Shift<'_> {
         writer.tx.bulk(&sql::LET_GO, left).await?;
         let passages = fates.keys().map(|key| self.passages_row(key)).collect();
         writer.tx.bulk(&sql::DELETE_PASSAGES, passages).await?;
-        let unquoted: BTreeSet<Key> =
+        let unquoted: BTreeSet<SourceKey> =
             fates.iter().filter(|(_, fate)| **fate == Fate::SummaryOnly).map(|(key, _)| *key).collect();
         if !unquoted.is_empty() {
             self.unquote(writer.tx, &unquoted, pairs).await?;
@@ -116,7 +116,7 @@ impl Shift<'_> {
     }
 
     /// The quotes of these documents go from wherever they are evidence, and their words from what a search compares.
-    async fn unquote(&self, tx: &mut Transaction, keys: &BTreeSet<Key>, pairs: Arg) -> Result<(), StoreError> {
+    async fn unquote(&self, tx: &mut Transaction, keys: &BTreeSet<SourceKey>, pairs: Arg) -> Result<(), StoreError> {
         let scopes: BTreeMap<Uuid, Scope> = keys.iter().map(|(scope, ..)| (scope.patient().0, *scope)).collect();
         let mut reworded = Vec::new();
         for row in tx.fetch_all(&sql::QUOTING, vec![self.org.0.into(), pairs]).await? {
@@ -142,7 +142,7 @@ impl Shift<'_> {
         Ok(())
     }
 
-    fn passages_row(&self, (scope, document, revision): &Key) -> Vec<Arg> {
+    fn passages_row(&self, (scope, document, revision): &SourceKey) -> Vec<Arg> {
         let row = sql::delete_passages::Row {
             org_id: self.org.0.into(),
             patient_id: scope.patient().0.into(),
@@ -153,7 +153,7 @@ impl Shift<'_> {
     }
 
     /// All three statements that take quotes have the same rows.
-    fn blank_row(&self, (scope, document, revision): &Key) -> Vec<Arg> {
+    fn blank_row(&self, (scope, document, revision): &SourceKey) -> Vec<Arg> {
         let row = sql::unquote_findings::Row {
             org_id: self.org.0.into(),
             patient_id: scope.patient().0.into(),
@@ -165,7 +165,12 @@ impl Shift<'_> {
         row.into()
     }
 
-    fn archive_row(&self, key: &Key, keys: &PatientKeys, content: &DocumentContent) -> Result<Vec<Arg>, StoreError> {
+    fn archive_row(
+        &self,
+        key: &SourceKey,
+        keys: &PatientKeys,
+        content: &DocumentContent,
+    ) -> Result<Vec<Arg>, StoreError> {
         let sealer = Sealer { keys, entropy: self.entropy };
         let sealed = sealer.record(archive_cell(key.1, key.2), content)?;
         let row = sql::archive::Row {
@@ -185,7 +190,7 @@ impl Shift<'_> {
     /// What is left of a document: what it was about, not what it said.
     fn left_row(
         &self,
-        key: &Key,
+        key: &SourceKey,
         keys: &PatientKeys,
         content: DocumentContent,
         fate: Fate,

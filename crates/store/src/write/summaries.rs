@@ -1,5 +1,6 @@
-//! Accounts: written anew in place when what they tell changed, so that nothing older of them is left. An account of several
-//! documents is a document of its own (an analysis: a hypothesis in every search), so that it is found like any other text.
+//! Summaries: written anew in place when what they tell changed, so that nothing older of them is left. A summary of
+//! several documents is a document of its own (an analysis: a hypothesis in every search), so that it is found like any
+//! other text.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -7,61 +8,61 @@ use std::sync::LazyLock;
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
-use super::Group;
+use super::GroupKey;
 use super::documents::{self, content_cell, language_code};
-use super::nightly::Shift;
+use super::maintenance::MaintenanceWriter;
 use crate::StoreError;
 use crate::covered;
+use crate::encrypted_columns::Sealer;
 use crate::records::{DocumentContent, NewFinding};
-use crate::seal::Sealer;
 use crate::statements::write::documents::{PASSAGE, passage};
 use crate::statements::write::summaries as sql;
-use anamnesis_core::account::{Account, Stretch, Tongue};
 use anamnesis_core::ids::derive;
 use anamnesis_core::scope::Scope;
+use anamnesis_core::summary::{Summary, SummaryLanguage, SummaryPeriod};
 use anamnesis_crypto::PatientKeys;
 use anamnesis_sql::{Arg, Transaction};
 use anamnesis_text::{Document, Language, passages, stems};
 
-/// Words of a passage of an account.
+/// Words of a passage of a summary.
 const PASSAGE_WORDS: usize = anamnesis_text::passages::DEFAULT_MAX_WORDS;
 /// What wrote it.
 pub const AUTHOR: &str = "summaries";
 
-static COVERED: covered::Lazy = LazyLock::new(|| documents::covered(&sql::write_documents::COLUMNS));
+static COVERED: covered::LazyCoveredTable = LazyLock::new(|| documents::covered(&sql::write_documents::COLUMNS));
 
-/// What a stretch is made into.
+/// What a period is made into.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Condensed {
+pub struct NewSummary {
     pub scope: Scope,
-    /// Of the account, and of its document where it has one.
+    /// Of the summary, and of its document where it has one.
     pub id: Uuid,
-    pub stretch: Stretch,
+    pub period: SummaryPeriod,
     /// The first and the last of what it tells.
     pub span: (DateTime<Utc>, DateTime<Utc>),
     pub input: Uuid,
     /// Distinct facts.
     pub facts: u32,
-    pub tongue: Tongue,
-    /// `None`: there is nothing left to tell, and the account goes.
-    pub told: Option<(Account, NewFinding)>,
+    pub language: SummaryLanguage,
+    /// `None`: there is nothing left to tell, and the summary goes.
+    pub rendered: Option<(Summary, NewFinding)>,
     /// The unit of folding.
     pub group: [u8; 32],
 }
 
-impl Shift<'_> {
-    /// Writes accounts, by a constant number of statements.
+impl MaintenanceWriter<'_> {
+    /// Writes summaries, by a constant number of statements.
     ///
     /// # Errors
     /// When the store refuses the rows or a cell does not open.
-    pub async fn condense(&self, tx: &mut Transaction, accounts: Vec<Condensed>) -> Result<(), StoreError> {
+    pub async fn condense(&self, tx: &mut Transaction, accounts: Vec<NewSummary>) -> Result<(), StoreError> {
         let mut writer = self.writer(tx);
         writer.hold(accounts.iter().map(|one| one.scope.patient().0).collect::<BTreeSet<_>>()).await?;
-        let pairs = |all: &[&Condensed]| {
+        let pairs = |all: &[&NewSummary]| {
             Arg::Pairs(all.iter().map(|one| (one.scope.patient().0, one.id.as_bytes().to_vec())).collect())
         };
-        let all: Vec<&Condensed> = accounts.iter().collect();
-        let gone: Vec<&Condensed> = accounts.iter().filter(|one| one.told.is_none()).collect();
+        let all: Vec<&NewSummary> = accounts.iter().collect();
+        let gone: Vec<&NewSummary> = accounts.iter().filter(|one| one.rendered.is_none()).collect();
         let org = Arg::from(self.org.0);
         writer.tx.execute(&sql::DELETE_FINDINGS, vec![org.clone(), pairs(&all)]).await?;
         writer.tx.execute(&sql::DELETE_PASSAGES, vec![org.clone(), pairs(&all)]).await?;
@@ -69,28 +70,29 @@ impl Shift<'_> {
         let (mut documents, mut parts, mut summaries) = (Vec::new(), Vec::new(), Vec::new());
         for one in &accounts {
             let keys = self.keys.get(&one.scope).ok_or(StoreError::Race)?;
-            if one.stretch.has_text() {
+            if one.period.has_text() {
                 documents.push(self.document_row(one, keys)?);
                 parts.extend(self.passage_rows(one, keys));
             }
-            summaries.extend(one.told.as_ref().map(|_| self.summary_row(one)));
+            summaries.extend(one.rendered.as_ref().map(|_| self.summary_row(one)));
         }
         writer.tx.bulk(&sql::WRITE_DOCUMENTS, documents).await?;
         let now = Arg::from(self.now);
         let shared = passage::Shared { org_id: self.org.0.into(), created_at: now.clone(), updated_at: now };
         writer.tx.bulk_sharing(&PASSAGE, shared.into(), parts).await?;
         writer.tx.bulk(&sql::WRITE, summaries).await?;
-        // An account that goes takes its memory along: its group is folded without it.
-        let groups: Vec<Group> = accounts.iter().map(|one| (one.scope, one.group)).collect();
+        // A summary that goes takes its memory along: its group is folded without it.
+        let groups: Vec<GroupKey> = accounts.iter().map(|one| (one.scope, one.group)).collect();
         writer.touched.extend(groups);
-        let findings: Vec<_> = accounts.into_iter().filter_map(|one| one.told.map(|(_, finding)| finding)).collect();
+        let findings: Vec<_> =
+            accounts.into_iter().filter_map(|one| one.rendered.map(|(_, finding)| finding)).collect();
         writer.findings(&findings).await?;
         writer.fold().await?;
         writer.flush_events().await
     }
 
-    fn document_row(&self, one: &Condensed, keys: &PatientKeys) -> Result<Vec<Arg>, StoreError> {
-        let account = one.told.as_ref().map(|(account, _)| account);
+    fn document_row(&self, one: &NewSummary, keys: &PatientKeys) -> Result<Vec<Arg>, StoreError> {
+        let account = one.rendered.as_ref().map(|(account, _)| account);
         let content = DocumentContent::of(account.map(|account| account.text.clone()).unwrap_or_default());
         let sealer = Sealer { keys, entropy: self.entropy };
         let hash = keys.hash("account", content.text.as_bytes());
@@ -102,7 +104,7 @@ impl Shift<'_> {
             revision: 1i64.into(),
             document_type: "analysis".into(),
             occurred_at: one.span.1.into(),
-            language: language_code(language(one.tongue)).into(),
+            language: language_code(language(one.language)).into(),
             body_hash: hash.into(),
             content_sealed: sealer.record(content_cell(one.id, 1), &content)?,
             redaction_policy: "".into(),
@@ -122,9 +124,9 @@ impl Shift<'_> {
     }
 
     /// Without vectors: those are made by the job `embed_batch`.
-    fn passage_rows(&self, one: &Condensed, keys: &PatientKeys) -> Vec<Vec<Arg>> {
-        let Some((account, _)) = &one.told else { return Vec::new() };
-        let document = Document::plain(&account.text, language(one.tongue));
+    fn passage_rows(&self, one: &NewSummary, keys: &PatientKeys) -> Vec<Vec<Arg>> {
+        let Some((account, _)) = &one.rendered else { return Vec::new() };
+        let document = Document::plain(&account.text, language(one.language));
         let (org, patient) = (self.org.0, one.scope.patient().0);
         let row = |(n, span): (usize, anamnesis_text::Span)| {
             let ordinal = (n as u64).to_be_bytes();
@@ -152,12 +154,12 @@ impl Shift<'_> {
         passages(&document, PASSAGE_WORDS).into_iter().map(|passage| passage.span).enumerate().map(row).collect()
     }
 
-    fn summary_row(&self, one: &Condensed) -> Vec<Arg> {
+    fn summary_row(&self, one: &NewSummary) -> Vec<Arg> {
         let row = sql::write::Row {
             org_id: self.org.0.into(),
             patient_id: one.scope.patient().0.into(),
             id: one.id.into(),
-            stretch: one.stretch.code().into(),
+            stretch: one.period.code().into(),
             from_at: one.span.0.into(),
             until_at: one.span.1.into(),
             facts: one.facts.into(),
@@ -170,9 +172,9 @@ impl Shift<'_> {
     }
 }
 
-fn language(tongue: Tongue) -> Language {
-    match tongue {
-        Tongue::Spanish => Language::Spanish,
-        Tongue::English => Language::English,
+fn language(language: SummaryLanguage) -> Language {
+    match language {
+        SummaryLanguage::Spanish => Language::Spanish,
+        SummaryLanguage::English => Language::English,
     }
 }

@@ -5,20 +5,20 @@ use std::collections::BTreeSet;
 
 use chrono::{DateTime, Utc};
 
-use super::Writer;
-use super::nightly::Shift;
+use super::BatchWriter;
+use super::maintenance::MaintenanceWriter;
 use crate::StoreError;
 use crate::consents::{self, Denial, NewConsent};
-use crate::records::NewAct;
+use crate::records::NewMemoryAct;
 use crate::statements::write::withdrawal as sql;
 use anamnesis_core::audit::Actor;
-use anamnesis_core::fold::{Act, Deed};
 use anamnesis_core::ids::{MemoryEventId, MemoryId, PatientId, derive};
 use anamnesis_core::memory::SetBy;
+use anamnesis_core::projection::{MemoryAction, PersonAct};
 use anamnesis_core::scope::Scope;
 use anamnesis_sql::{Arg, Transaction};
 
-impl Writer<'_> {
+impl BatchWriter<'_> {
     /// What a withdrawal of consent to memory does, where it is in force now: what was set aside of the patient goes, since it may not
     /// be stored any more, and where the organisation says so, memories are forgotten.
     pub(super) async fn withdraw(&mut self, consents: &[NewConsent]) -> Result<(), StoreError> {
@@ -57,8 +57,8 @@ impl Writer<'_> {
                 let id = MemoryEventId(derive("withdrawn", &[last.as_bytes(), &since, memory.0.as_bytes()]));
                 let at = self.target.now;
                 // A right, not a claim about what is so: allergies are forgotten with the rest.
-                let act = Act { id, memory, at, deed: Deed::Forgotten, by: SetBy::Task, evidence: None };
-                acts.push(NewAct { scope, act, by: SetBy::Task.code(), actor: Actor::program("consent") });
+                let act = PersonAct { id, memory, at, deed: MemoryAction::Forgotten, by: SetBy::Task, evidence: None };
+                acts.push(NewMemoryAct { scope, act, by: SetBy::Task.code(), actor: Actor::program("consent") });
             }
             self.acts(&acts).await?;
         }
@@ -66,7 +66,7 @@ impl Writer<'_> {
     }
 }
 
-impl Shift<'_> {
+impl MaintenanceWriter<'_> {
     /// Forgets the memories of patients whose denial of memory began since it was recorded.
     ///
     /// # Errors

@@ -2,10 +2,10 @@
 
 use super::stores::{StoreArgs, Stores};
 use crate::settings_of;
-use anamnesis::cli::output::{self, Format};
-use anamnesis::cli::world::World;
-use anamnesis::cli::{Context, Exit, Failure};
-use anamnesis_bench::audit::{self, Measured};
+use anamnesis::cli::app::App;
+use anamnesis::cli::output::{self, OutputFormat};
+use anamnesis::cli::{CliError, Context, Exit};
+use anamnesis_bench::audit::{self, AuditMeasurement};
 use anamnesis_test_servers::provider::{FakeOptions, FakeProvider};
 
 #[derive(Debug, clap::Args)]
@@ -22,9 +22,9 @@ pub(crate) struct Args {
 
 /// # Errors
 /// When the store cannot be made or read.
-pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     let measured = context.block_on(measured(args, context))?;
-    if context.format_or(Format::Table) == Format::Table {
+    if context.format_or(OutputFormat::Table) == OutputFormat::Table {
         let head = ["Reads", "Read, ms", "Waits, ms", "Ratio", "Entries checked/s"];
         let figures = [measured.read_ms, measured.waits_ms, measured.ratio].map(|figure| format!("{figure:.2}"));
         let [read, waits, ratio] = figures;
@@ -37,7 +37,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-async fn measured(args: &Args, context: &Context) -> Result<Measured, Failure> {
+async fn measured(args: &Args, context: &Context) -> Result<AuditMeasurement, CliError> {
     let mut settings = settings_of(context)?;
     let options = FakeOptions::default();
     let dimension = options.dimension;
@@ -45,9 +45,9 @@ async fn measured(args: &Args, context: &Context) -> Result<Measured, Failure> {
     super::ingest::embed_with(&mut settings, &server, dimension);
     let stores = Stores::make(&args.store, &settings, 1).await?;
     stores.settle(0, &mut settings);
-    let world = World::made(settings).await?;
-    let measured = audit::measure(&world.pipeline()?, args.documents, args.reads).await;
-    world.store.close().await;
+    let app = App::made(settings).await?;
+    let measured = audit::measure(&app.pipeline()?, args.documents, args.reads).await;
+    app.store.close().await;
     stores.remove().await;
-    measured.map_err(|error| Failure::failed(error.to_string()))
+    measured.map_err(|error| CliError::failed(error.to_string()))
 }

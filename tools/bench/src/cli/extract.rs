@@ -4,9 +4,9 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 
-use anamnesis::cli::output::{self, Format};
-use anamnesis::cli::{Context, Exit, Failure};
-use anamnesis_bench::extract::{Speed, document, measure};
+use anamnesis::cli::output::{self, OutputFormat};
+use anamnesis::cli::{CliError, Context, Exit};
+use anamnesis_bench::extract::{ExtractionSpeed, document, measure};
 use anamnesis_extraction::Extractor;
 use anamnesis_text::Document;
 
@@ -19,7 +19,7 @@ pub(crate) struct Args {
 
 /// # Errors
 /// When a file cannot be read or holds no text.
-pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, CliError> {
     let mut documents: Vec<Document> = Vec::new();
     for path in &args.data {
         for line in BufReader::new(File::open(path)?).lines() {
@@ -27,17 +27,17 @@ pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
         }
     }
     if documents.is_empty() && !args.data.is_empty() {
-        return Err(Failure::usage("--data holds no texts and no dialogues"));
+        return Err(CliError::usage("--data holds no texts and no dialogues"));
     }
     let measured = measure(&Extractor::builtin(), (!args.data.is_empty()).then_some(documents));
-    if context.format_or(Format::Table) == Format::Table {
+    if context.format_or(OutputFormat::Table) == OutputFormat::Table {
         output::table(&["text", "bytes", "MB/s", "ms", "twice as long"], measured.iter().map(row))?;
     }
     output::json(&measured)?;
     Ok(Exit::Done)
 }
 
-fn row(speed: &Speed) -> [String; 5] {
+fn row(speed: &ExtractionSpeed) -> [String; 5] {
     let doubling = speed.doubling.map_or_else(String::new, |times| format!("× {times:.2}"));
     [
         speed.text.clone(),

@@ -2,10 +2,10 @@
 
 use super::stores::{StoreArgs, Stores};
 use crate::settings_of;
-use anamnesis::cli::output::{self, Format};
-use anamnesis::cli::world::World;
-use anamnesis::cli::{Context, Exit, Failure};
-use anamnesis_bench::growth::{self, Measured};
+use anamnesis::cli::app::App;
+use anamnesis::cli::output::{self, OutputFormat};
+use anamnesis::cli::{CliError, Context, Exit};
+use anamnesis_bench::growth::{self, GrowthMeasurement};
 use anamnesis_config::Settings;
 use anamnesis_test_servers::provider::{FakeOptions, FakeProvider};
 
@@ -20,9 +20,9 @@ pub(crate) struct Args {
 
 /// # Errors
 /// When the store cannot be made or a document is not stored.
-pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     let measured = context.block_on(measured(args, context))?;
-    if context.format_or(Format::Table) == Format::Table {
+    if context.format_or(OutputFormat::Table) == OutputFormat::Table {
         let head = ["Memories", "Documents", "Findings", "Into few, ms", "Into all, ms", "Ratio"];
         output::table(&head, measured.iter().map(row))?;
     }
@@ -32,7 +32,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-async fn measured(args: &Args, context: &Context) -> Result<Vec<Measured>, Failure> {
+async fn measured(args: &Args, context: &Context) -> Result<Vec<GrowthMeasurement>, CliError> {
     let mut settings = settings_of(context)?;
     let options = FakeOptions::default();
     let dimension = options.dimension;
@@ -49,18 +49,18 @@ async fn measured(args: &Args, context: &Context) -> Result<Vec<Measured>, Failu
     measured.into_iter().collect()
 }
 
-async fn grown(memories: u64, settings: Settings) -> Result<Measured, Failure> {
-    let world = World::made(settings).await?;
-    let pipeline = world.pipeline()?;
+async fn grown(memories: u64, settings: Settings) -> Result<GrowthMeasurement, CliError> {
+    let app = App::made(settings).await?;
+    let pipeline = app.pipeline()?;
     let progress = output::progress_count(Some(memories));
     let report = |done| progress.set_position(done);
     let measured = growth::measure(&pipeline, memories, &report).await;
     progress.finish_and_clear();
-    world.store.close().await;
-    measured.map_err(|error| Failure::failed(error.to_string()))
+    app.store.close().await;
+    measured.map_err(|error| CliError::failed(error.to_string()))
 }
 
-fn row(m: &Measured) -> [String; 6] {
+fn row(m: &GrowthMeasurement) -> [String; 6] {
     [
         m.memories.to_string(),
         m.documents.to_string(),

@@ -8,10 +8,10 @@ use std::time::Duration;
 use clap::ValueEnum;
 
 use super::stores::{StoreArgs, Stores};
-use anamnesis::cli::output::{self, Format};
-use anamnesis::cli::world::World;
-use anamnesis::cli::{Context, Exit, Failure};
-use anamnesis_bench::ingest::{self, Load, Measured, Source};
+use anamnesis::cli::app::App;
+use anamnesis::cli::output::{self, OutputFormat};
+use anamnesis::cli::{CliError, Context, Exit};
+use anamnesis_bench::ingest::{self, DocumentSource, IngestLoad, IngestMeasurement};
 use anamnesis_config::embedding::{EmbeddingSettings, Encoding, ModelProfile, Provider};
 use anamnesis_config::{IntakeConfig, Settings};
 use anamnesis_pipeline::Pipeline;
@@ -37,11 +37,11 @@ pub(crate) struct Args {
     #[arg(long, value_name = "SPEC", default_value = "", hide_default_value = true)]
     faults: FaultRates,
     /// How the fake embedding server sends vectors.
-    #[arg(long, value_enum, default_value_t = Wire::Base64)]
-    encoding: Wire,
+    #[arg(long, value_enum, default_value_t = VectorEncoding::Base64)]
+    encoding: VectorEncoding,
     /// Who embeds.
-    #[arg(long, value_enum, default_value_t = Embedding::Fake)]
-    provider: Embedding,
+    #[arg(long, value_enum, default_value_t = EmbeddingSource::Fake)]
+    provider: EmbeddingSource,
     /// NDJSON messages of your own instead of invented documents: a file or a folder.
     #[arg(long, value_name = "PATH")]
     data: Option<PathBuf>,
@@ -52,8 +52,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
     slots: Option<u16>,
     /// What the pipeline does with a document.
-    #[arg(long, value_enum, default_value_t = Profile::Whole)]
-    profile: Profile,
+    #[arg(long, value_enum, default_value_t = PipelineProfile::Whole)]
+    profile: PipelineProfile,
     /// Rounds of pipeline and bare upserts by turns, each in new stores; medians are told.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=25))]
     rounds: u8,
@@ -61,7 +61,7 @@ pub(crate) struct Args {
 
 /// How much of the pipeline is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum Profile {
+pub(super) enum PipelineProfile {
     /// All of it: learned redaction, extraction, passages as configured.
     Whole,
     /// Patterns and the people of the message only, nothing extracted, one passage and vector for a document: what
@@ -72,9 +72,9 @@ pub(super) enum Profile {
 /// Words of a passage when a document is one: more than any of the bench's.
 const ONE_PASSAGE: usize = 4_096;
 /// How a worker off a bulk queue is best set where a document costs little.
-const BULK: Load = Load { batch: 1_024, slots: 4 };
+const BULK: IngestLoad = IngestLoad { batch: 1_024, slots: 4 };
 
-impl Profile {
+impl PipelineProfile {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Whole => "whole",
@@ -91,9 +91,9 @@ impl Profile {
     }
 
     /// What is in work at once, where a run says nothing of it.
-    fn load(self, settings: &Settings) -> Load {
+    fn load(self, settings: &Settings) -> IngestLoad {
         match self {
-            Self::Whole => Load { batch: settings.pipeline.batch_documents, slots: settings.broker.bulk_slots },
+            Self::Whole => IngestLoad { batch: settings.pipeline.batch_documents, slots: settings.broker.bulk_slots },
             Self::Patterns => BULK,
         }
     }
@@ -104,17 +104,17 @@ impl Profile {
         }
     }
 
-    pub(crate) fn pipeline(self, world: &World) -> Result<Arc<Pipeline>, Failure> {
-        let pipeline = world.pipeline()?;
+    pub(crate) fn pipeline(self, app: &App) -> Result<Arc<Pipeline>, CliError> {
+        let pipeline = app.pipeline()?;
         Ok(Arc::new(match self {
             Self::Whole => pipeline,
-            Self::Patterns => pipeline.with_patterns_only().map_err(|error| Failure::failed(error.to_string()))?,
+            Self::Patterns => pipeline.with_patterns_only().map_err(|error| CliError::failed(error.to_string()))?,
         }))
     }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Wire {
+enum VectorEncoding {
     /// Numbers in JSON.
     Float,
     /// Base64 of 32-bit floats.
@@ -122,7 +122,7 @@ enum Wire {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Embedding {
+enum EmbeddingSource {
     /// A server inside this process, OpenAI's shape, that answers at once.
     Fake,
     /// The encoder inside the program.
@@ -131,19 +131,19 @@ enum Embedding {
 
 /// # Errors
 /// When arguments contradict each other, the configuration is wrong, or messages or stores cannot be read.
-pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
-    if args.provider == Embedding::Builtin && (args.latency_ms > 0 || !args.faults.is_empty()) {
-        return Err(Failure::usage("--latency-ms and --faults belong to the fake embedding server, not to builtin"));
+pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, CliError> {
+    if args.provider == EmbeddingSource::Builtin && (args.latency_ms > 0 || !args.faults.is_empty()) {
+        return Err(CliError::usage("--latency-ms and --faults belong to the fake embedding server, not to builtin"));
     }
     let measured = context.block_on(measured(&args, context))?;
-    if context.format_or(Format::Table) == Format::Table {
+    if context.format_or(OutputFormat::Table) == OutputFormat::Table {
         tables(&measured)?;
     }
     output::json(&measured)?;
     Ok(if measured.not_stored == 0 { Exit::Done } else { Exit::Partial })
 }
 
-async fn measured(args: &Args, context: &Context) -> Result<Measured, Failure> {
+async fn measured(args: &Args, context: &Context) -> Result<IngestMeasurement, CliError> {
     let settings = settings_of(context)?;
     let mut rounds = Vec::new();
     for _ in 0..args.rounds {
@@ -154,38 +154,40 @@ async fn measured(args: &Args, context: &Context) -> Result<Measured, Failure> {
         stores.remove().await;
         rounds.push(measured?);
     }
-    Measured::of_rounds(rounds).ok_or_else(|| Failure::usage("--rounds is at least 1"))
+    IngestMeasurement::of_rounds(rounds).ok_or_else(|| CliError::usage("--rounds is at least 1"))
 }
 
-async fn through(args: &Args, mut settings: Settings, empty: &Location) -> Result<Measured, Failure> {
+async fn through(args: &Args, mut settings: Settings, empty: &Location) -> Result<IngestMeasurement, CliError> {
     let server = embedder(&mut settings, args).await?;
     let usual = args.profile.load(&settings);
-    let load =
-        Load { batch: args.batch.map_or(usual.batch, usize::from), slots: args.slots.map_or(usual.slots, usize::from) };
+    let load = IngestLoad {
+        batch: args.batch.map_or(usual.batch, usize::from),
+        slots: args.slots.map_or(usual.slots, usize::from),
+    };
     let source = match &args.data {
-        None => Source::Generated(args.documents.unwrap_or(args.profile.documents())),
+        None => DocumentSource::Generated(args.documents.unwrap_or(args.profile.documents())),
         Some(path) => {
             let max_body_bytes = settings.intake.max_body_bytes;
-            Source::Data { path: path.clone(), limit: args.documents, max_body_bytes }
+            DocumentSource::Data { path: path.clone(), limit: args.documents, max_body_bytes }
         }
     };
     args.profile.settle(&mut settings);
-    let world = World::made(settings).await?;
-    let pipeline = args.profile.pipeline(&world)?;
+    let app = App::made(settings).await?;
+    let pipeline = args.profile.pipeline(&app)?;
     let progress = output::progress_count(source.len_hint());
-    let told = |done| progress.set_position(done);
-    let measured = ingest::measure(&pipeline, &source, load, empty, &told).await;
+    let on_progress = |done| progress.set_position(done);
+    let measured = ingest::measure(&pipeline, &source, load, empty, &on_progress).await;
     progress.finish_and_clear();
-    world.store.close().await;
+    app.store.close().await;
     drop(server);
-    let measured = measured.map_err(|error| Failure::failed(error.to_string()))?;
-    Ok(Measured { profile: args.profile.name(), ..measured })
+    let measured = measured.map_err(|error| CliError::failed(error.to_string()))?;
+    Ok(IngestMeasurement { profile: args.profile.name(), ..measured })
 }
 
 /// Turns the configuration to the chosen embedder. The server runs as long as it is held.
-async fn embedder(settings: &mut Settings, args: &Args) -> Result<Option<FakeProvider>, Failure> {
+async fn embedder(settings: &mut Settings, args: &Args) -> Result<Option<FakeProvider>, CliError> {
     settings.intake = IntakeConfig { max_body_bytes: settings.intake.max_body_bytes, ..IntakeConfig::default() };
-    if args.provider == Embedding::Builtin {
+    if args.provider == EmbeddingSource::Builtin {
         settings.embedding.provider = Provider::Builtin;
         return Ok(None);
     }
@@ -197,7 +199,7 @@ async fn embedder(settings: &mut Settings, args: &Args) -> Result<Option<FakePro
     let dimension = options.dimension;
     let server = FakeProvider::start(options).await?;
     embed_with(settings, &server, dimension);
-    settings.embedding.encoding = if args.encoding == Wire::Float { Encoding::Float } else { Encoding::Auto };
+    settings.embedding.encoding = if args.encoding == VectorEncoding::Float { Encoding::Float } else { Encoding::Auto };
     Ok(Some(server))
 }
 
@@ -224,8 +226,9 @@ fn curve(points: &[f64]) -> String {
     points.iter().map(|mb| format!("{mb:.0}")).collect::<Vec<_>>().join(" ")
 }
 
-fn tables(measured: &Measured) -> Result<(), Failure> {
-    let told = |figure: Option<f64>| figure.map_or_else(|| "unknown".to_owned(), |figure| format!("{figure:.1}"));
+fn tables(measured: &IngestMeasurement) -> Result<(), CliError> {
+    let figure_text =
+        |figure: Option<f64>| figure.map_or_else(|| "unknown".to_owned(), |figure| format!("{figure:.1}"));
     let rows = [
         ("Store", measured.store.to_owned()),
         ("Profile", measured.profile.to_owned()),
@@ -238,12 +241,12 @@ fn tables(measured: &Measured) -> Result<(), Failure> {
         ("Ratio to bare upserts", format!("{:.3}", measured.ratio_to_bare_upserts)),
         ("Redelivery, documents per second", format!("{:.1}", measured.redelivered_documents_per_second)),
         ("Redelivery over fresh", format!("{:.2}", measured.redelivery_ratio)),
-        ("Processor ms per document", told(measured.cpu_ms_per_document)),
-        ("Peak memory, MiB", told(measured.peak_mb)),
+        ("Processor ms per document", figure_text(measured.cpu_ms_per_document)),
+        ("Peak memory, MiB", figure_text(measured.peak_mb)),
         ("Memory after each tenth, MiB", curve(&measured.resident_mb)),
         ("Bytes of store per document", format!("{:.0}", measured.store_bytes_per_document)),
-        ("Bytes of the server's log per document", told(measured.log_bytes_per_document)),
-        ("Bytes of the server's log per redelivery", told(measured.log_bytes_per_redelivery)),
+        ("Bytes of the server's log per document", figure_text(measured.log_bytes_per_document)),
+        ("Bytes of the server's log per redelivery", figure_text(measured.log_bytes_per_redelivery)),
     ];
     output::table(&["Measure", "Value"], rows.map(|(name, value)| [name.to_owned(), value]))?;
     if !measured.rounds.is_empty() {

@@ -1,4 +1,4 @@
-//! `anamnesis-bench jobs`: what a night costs among many memories.
+//! `anamnesis-bench jobs`: what a run costs among many memories.
 
 use crate::settings_of;
 use std::sync::Arc;
@@ -6,11 +6,11 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::stores::{StoreArgs, Stores};
-use anamnesis::cli::output::{self, Format};
-use anamnesis::cli::world::World;
-use anamnesis::cli::{Context, Exit, Failure};
-use anamnesis_bench::beside::Latency;
-use anamnesis_bench::nights::{self, Measured, Size};
+use anamnesis::cli::app::App;
+use anamnesis::cli::output::{self, OutputFormat};
+use anamnesis::cli::{CliError, Context, Exit};
+use anamnesis_bench::concurrent_latency::BatchLatency;
+use anamnesis_bench::jobs::{self, JobsMeasurement, JobsSize};
 use anamnesis_config::Settings;
 use anamnesis_jobs::policy::Policies;
 
@@ -31,15 +31,15 @@ pub(crate) struct Args {
 
 /// # Errors
 /// When the store cannot be made or a night does not end well.
-pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, CliError> {
     if args.memories < args.due.saturating_mul(3) {
-        return Err(Failure::usage("--memories is at least three times --due"));
+        return Err(CliError::usage("--memories is at least three times --due"));
     }
     if args.larger.is_some_and(|larger| larger <= args.memories) {
-        return Err(Failure::usage("--larger is more than --memories"));
+        return Err(CliError::usage("--larger is more than --memories"));
     }
     let measured = context.block_on(measured(&args, context))?;
-    let is_table = context.format_or(Format::Table) == Format::Table;
+    let is_table = context.format_or(OutputFormat::Table) == OutputFormat::Table;
     for one in &measured {
         if is_table {
             table(one)?;
@@ -47,44 +47,44 @@ pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
         output::json(one)?;
     }
     if let [few, many] = measured.as_slice() {
-        let grown = Grown::between(few, many);
+        let grown = JobsGrowth::between(few, many);
         if is_table {
             grown.table()?;
         }
         output::json(&grown)?;
     }
-    let right = |m: &Measured| m.again_changed == 0 && m.changed >= args.due;
+    let right = |m: &JobsMeasurement| m.again_changed == 0 && m.changed >= args.due;
     Ok(if measured.iter().all(right) { Exit::Done } else { Exit::Failed })
 }
 
-async fn measured(args: &Args, context: &Context) -> Result<Vec<Measured>, Failure> {
+async fn measured(args: &Args, context: &Context) -> Result<Vec<JobsMeasurement>, CliError> {
     let mut settings = settings_of(context)?;
     let sizes: Vec<u64> = [Some(args.memories), args.larger].into_iter().flatten().collect();
     let stores = Stores::make(&args.store, &settings, sizes.len()).await?;
     let mut measured = Vec::new();
     for (n, memories) in sizes.into_iter().enumerate() {
         stores.settle(n, &mut settings);
-        measured.push(nights(Size { memories, due: args.due }, settings.clone()).await);
+        measured.push(measure_jobs(JobsSize { memories, due: args.due }, settings.clone()).await);
     }
     stores.remove().await;
     measured.into_iter().collect()
 }
 
-async fn nights(size: Size, settings: Settings) -> Result<Measured, Failure> {
-    let policies = Policies::load(settings.jobs.directory()).map_err(|error| Failure::usage(error.to_string()))?;
-    let world = World::made(settings).await?;
-    let pipeline = Arc::new(world.pipeline()?);
+async fn measure_jobs(size: JobsSize, settings: Settings) -> Result<JobsMeasurement, CliError> {
+    let policies = Policies::load(settings.jobs.directory()).map_err(|error| CliError::usage(error.to_string()))?;
+    let app = App::made(settings).await?;
+    let pipeline = Arc::new(app.pipeline()?);
     let progress = output::progress_count(Some(size.memories));
-    let told = |done| progress.set_position(done);
-    let measured = nights::measure(&pipeline, policies, size, &told).await;
+    let on_progress = |done| progress.set_position(done);
+    let measured = jobs::measure(&pipeline, policies, size, &on_progress).await;
     progress.finish_and_clear();
-    world.store.close().await;
-    measured.map_err(|error| Failure::failed(error.to_string()))
+    app.store.close().await;
+    measured.map_err(|error| CliError::failed(error.to_string()))
 }
 
 /// The larger store over the smaller one.
 #[derive(Debug, Serialize)]
-struct Grown {
+struct JobsGrowth {
     bench: &'static str,
     store: &'static str,
     memories: [u64; 2],
@@ -94,8 +94,8 @@ struct Grown {
     peak: f64,
 }
 
-impl Grown {
-    fn between(few: &Measured, many: &Measured) -> Self {
+impl JobsGrowth {
+    fn between(few: &JobsMeasurement, many: &JobsMeasurement) -> Self {
         let over = |few: f64, many: f64| many / few.max(1e-9);
         Self {
             bench: "jobs_grown",
@@ -108,7 +108,7 @@ impl Grown {
         }
     }
 
-    fn table(&self) -> Result<(), Failure> {
+    fn table(&self) -> Result<(), CliError> {
         let [few, many] = self.memories;
         let rows = [
             ("A night", self.night),
@@ -121,9 +121,9 @@ impl Grown {
     }
 }
 
-fn table(m: &Measured) -> Result<(), Failure> {
+fn table(m: &JobsMeasurement) -> Result<(), CliError> {
     let ms = |figure: f64| format!("{figure:.1}");
-    let latency = |l: &Latency| format!("{:.1} / {:.1} ({} batches)", l.p50_ms, l.p95_ms, l.batches);
+    let latency = |l: &BatchLatency| format!("{:.1} / {:.1} ({} batches)", l.p50_ms, l.p95_ms, l.batches);
     let rows = [
         ("Store", m.store.to_owned()),
         ("Memories", m.memories.to_string()),

@@ -7,16 +7,16 @@ use secrecy::ExposeSecret as _;
 
 use super::ingest::embed_with;
 use super::stores::{StoreArgs, Stores};
-use anamnesis::cli::output::{self, Format};
-use anamnesis::cli::world::World;
-use anamnesis::cli::{Context, Exit, Failure, context as reading};
-use anamnesis_bench::messages::{self, Measured, Plan};
+use anamnesis::cli::app::App;
+use anamnesis::cli::output::{self, OutputFormat};
+use anamnesis::cli::{CliError, Context, Exit, context as reading};
+use anamnesis_bench::messages::{self, MessageMeasurement, MessagePlan};
 use anamnesis_config::extraction::ReadingProfile;
 use anamnesis_config::{self as config, Settings};
 use anamnesis_core::clock::{Clock as _, SystemClock, SystemEntropy, ordered_id};
 use anamnesis_core::ids::{OrgId, derive};
 use anamnesis_rabbitmq::Queue;
-use anamnesis_rabbitmq::consumer::{Limits, prefetch};
+use anamnesis_rabbitmq::consumer::{QueueLimits, prefetch};
 use anamnesis_test_servers::provider::{FakeOptions, FakeProvider};
 
 /// Stores: the measured one, the one for the bare upserts, the one of the slow embedding server.
@@ -45,16 +45,16 @@ pub(crate) struct Args {
 
 /// # Errors
 /// When the configuration is wrong, or broker, stores or workers cannot be used.
-pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     let measured = context.block_on(measured(args, context))?;
-    if context.format_or(Format::Table) == Format::Table {
+    if context.format_or(OutputFormat::Table) == OutputFormat::Table {
         tables(&measured)?;
     }
     output::json(&measured)?;
     Ok(if measured.stored == measured.documents { Exit::Done } else { Exit::Partial })
 }
 
-async fn measured(args: &Args, context: &Context) -> Result<Measured, Failure> {
+async fn measured(args: &Args, context: &Context) -> Result<MessageMeasurement, CliError> {
     let mut settings = settings_of(context)?;
     settings.broker.url = args.amqp_url.clone().into();
     settings.broker.prefix = format!("bench-{}", ordered_id(SystemClock.now(), &SystemEntropy).simple());
@@ -64,7 +64,7 @@ async fn measured(args: &Args, context: &Context) -> Result<Measured, Failure> {
     measured
 }
 
-async fn through(args: &Args, mut settings: Settings, stores: &Stores) -> Result<Measured, Failure> {
+async fn through(args: &Args, mut settings: Settings, stores: &Stores) -> Result<MessageMeasurement, CliError> {
     let latency = Duration::from_millis(args.latency_ms);
     let quick = FakeProvider::start(FakeOptions::default()).await?;
     let slow = FakeProvider::start(FakeOptions { latency, ..FakeOptions::default() }).await?;
@@ -74,8 +74,8 @@ async fn through(args: &Args, mut settings: Settings, stores: &Stores) -> Result
     let slow_environment = environment(&settings);
     stores.settle(0, &mut settings);
     embed_with(&mut settings, &quick, dimension);
-    let limits = Limits::of(&settings, Queue::Bulk);
-    let plan = Plan {
+    let limits = QueueLimits::of(&settings, Queue::Bulk);
+    let plan = MessagePlan {
         documents: args.documents,
         backlogs: args.backlog.clone(),
         batch: limits.batch,
@@ -90,19 +90,19 @@ async fn through(args: &Args, mut settings: Settings, stores: &Stores) -> Result
         empty: stores.location(1),
         broker: config::BrokerConfig { answer_timeout_ms: ANSWER_MS, ..settings.broker.clone() },
     };
-    let world = World::made(settings).await?;
+    let app = App::made(settings).await?;
     let org = OrgId(derive("organization", &[b"bench chat".as_slice()]));
-    let recall = reading::recall(&world, org).await?;
-    let told = |what: &str| output::note(&format!("{what} …"));
-    let measured = messages::measure(&plan, Some(&recall), &told).await;
-    world.store.close().await;
-    measured.map_err(|error| Failure::failed(error.to_string()))
+    let recall = reading::recall(&app, org).await?;
+    let on_progress = |what: &str| output::note(&format!("{what} …"));
+    let measured = messages::measure(&plan, Some(&recall), &on_progress).await;
+    app.store.close().await;
+    measured.map_err(|error| CliError::failed(error.to_string()))
 }
 
 /// What turns a worker's process to these settings; whatever else the environment says is its own.
 pub(super) fn environment(settings: &Settings) -> Vec<(String, String)> {
     let profile = settings.embedding.profile.as_ref();
-    let told = |figure: Option<String>| figure.unwrap_or_default();
+    let text_or_empty = |figure: Option<String>| figure.unwrap_or_default();
     [
         ("STORE__URL", settings.store.url.expose_secret().to_owned()),
         ("STORE__PATH", settings.store.path.display().to_string()),
@@ -114,15 +114,15 @@ pub(super) fn environment(settings: &Settings) -> Vec<(String, String)> {
         ("INTAKE__UNBOUND_PRODUCERS", "allow".to_owned()),
         ("EMBEDDING__PROVIDER", settings.embedding.provider.name().to_owned()),
         ("EMBEDDING__URL", settings.embedding.url.clone().unwrap_or_default()),
-        ("EMBEDDING__PROFILE__MODEL", told(profile.map(|profile| profile.model.clone()))),
-        ("EMBEDDING__PROFILE__DIMENSION", told(profile.map(|profile| profile.dimension.to_string()))),
-        ("EMBEDDING__PROFILE__MIN_SCORE", told(profile.map(|profile| profile.min_score.to_string()))),
+        ("EMBEDDING__PROFILE__MODEL", text_or_empty(profile.map(|profile| profile.model.clone()))),
+        ("EMBEDDING__PROFILE__DIMENSION", text_or_empty(profile.map(|profile| profile.dimension.to_string()))),
+        ("EMBEDDING__PROFILE__MIN_SCORE", text_or_empty(profile.map(|profile| profile.min_score.to_string()))),
         (
             "EMBEDDING__PROFILE__CONTRADICTION_SIMILARITY",
-            told(profile.map(|profile| profile.contradiction_similarity.to_string())),
+            text_or_empty(profile.map(|profile| profile.contradiction_similarity.to_string())),
         ),
-        ("EMBEDDING__PROFILE__GENERATION", told(profile.map(|profile| profile.generation.to_string()))),
-        ("EMBEDDING__PROFILE__MAX_TOKENS", told(profile.map(|profile| profile.max_tokens.to_string()))),
+        ("EMBEDDING__PROFILE__GENERATION", text_or_empty(profile.map(|profile| profile.generation.to_string()))),
+        ("EMBEDDING__PROFILE__MAX_TOKENS", text_or_empty(profile.map(|profile| profile.max_tokens.to_string()))),
         (
             "EXTRACTION__PROFILE",
             if settings.extraction.profile == ReadingProfile::Fast { "fast" } else { "careful" }.to_owned(),
@@ -134,8 +134,9 @@ pub(super) fn environment(settings: &Settings) -> Vec<(String, String)> {
     .to_vec()
 }
 
-fn tables(measured: &Measured) -> Result<(), Failure> {
-    let told = |figure: Option<f64>| figure.map_or_else(|| "unknown".to_owned(), |figure| format!("{figure:.1}"));
+fn tables(measured: &MessageMeasurement) -> Result<(), CliError> {
+    let figure_text =
+        |figure: Option<f64>| figure.map_or_else(|| "unknown".to_owned(), |figure| format!("{figure:.1}"));
     let mut rows = vec![
         ("Store".to_owned(), measured.store.to_owned()),
         ("Messages".to_owned(), measured.documents.to_string()),
@@ -155,13 +156,13 @@ fn tables(measured: &Measured) -> Result<(), Failure> {
             format!("{:.1}", measured.documents_per_second_at_latency),
         ),
         ("Share kept at it".to_owned(), format!("{:.2}", measured.share_kept_at_latency)),
-        ("Processor ms per document, the worker's".to_owned(), told(measured.cpu_ms_per_document)),
+        ("Processor ms per document, the worker's".to_owned(), figure_text(measured.cpu_ms_per_document)),
         ("From start to consuming, ms".to_owned(), format!("{:.0}", measured.start_to_consuming_ms)),
-        ("Memory idle, MiB".to_owned(), told(measured.idle_mb)),
-        ("Memory loaded, at most, MiB".to_owned(), told(measured.loaded_mb)),
+        ("Memory idle, MiB".to_owned(), figure_text(measured.idle_mb)),
+        ("Memory loaded, at most, MiB".to_owned(), figure_text(measured.loaded_mb)),
     ];
     for backlog in &measured.backlogs {
-        rows.push((format!("Memory before {} messages, at most, MiB", backlog.messages), told(backlog.peak_mb)));
+        rows.push((format!("Memory before {} messages, at most, MiB", backlog.messages), figure_text(backlog.peak_mb)));
     }
     if let Some(chat) = &measured.chat {
         let what = format!("Chat found beside the bulk queue ({} left): p50, at most, s", chat.bulk_left);

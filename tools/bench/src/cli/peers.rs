@@ -1,17 +1,18 @@
-//! `anamnesis-bench peers`: this program beside other memory libraries, with the same documents, server and embeddings.
+//! `anamnesis-bench peers`: this program next to other memory libraries, with the same documents, server and
+//! embeddings.
 
 use crate::settings_of;
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use super::ingest::Profile;
+use super::ingest::PipelineProfile;
 use super::stores::{StoreArgs, Stores};
-use anamnesis::cli::output::{self, Format};
-use anamnesis::cli::world::World;
-use anamnesis::cli::{Context, Exit, Failure};
-use anamnesis_bench::ingest::{self, Load, Measured, Source};
-use anamnesis_bench::peers::{self, PEERS, Peer, PeersError, Place};
+use anamnesis::cli::app::App;
+use anamnesis::cli::output::{self, OutputFormat};
+use anamnesis::cli::{CliError, Context, Exit};
+use anamnesis_bench::ingest::{self, DocumentSource, IngestLoad, IngestMeasurement};
+use anamnesis_bench::peers::{self, PEERS, Peer, PeerLocation, PeersError};
 use anamnesis_config::Settings;
 use anamnesis_test_servers::provider::{FakeOptions, FakeProvider};
 
@@ -38,18 +39,18 @@ pub(crate) struct Args {
 }
 
 /// Stores of this program's own: two profiles, each with its bare upserts.
-const OWN: [Profile; 2] = [Profile::Patterns, Profile::Whole];
+const OWN: [PipelineProfile; 2] = [PipelineProfile::Patterns, PipelineProfile::Whole];
 
 /// # Errors
 /// When stores cannot be made or a peer fails.
-pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, CliError> {
     if !args.store.is_server() {
-        return Err(Failure::usage("the peers keep their memory on a server: --store postgres"));
+        return Err(CliError::usage("the peers keep their memory on a server: --store postgres"));
     }
     context.block_on(measured(&args, context))
 }
 
-async fn measured(args: &Args, context: &Context) -> Result<Exit, Failure> {
+async fn measured(args: &Args, context: &Context) -> Result<Exit, CliError> {
     let settings = settings_of(context)?;
     let stores = Stores::make(&args.store, &settings, 2 * OWN.len() + PEERS.len()).await?;
     let done = compared(args, context, &settings, &stores).await;
@@ -57,7 +58,7 @@ async fn measured(args: &Args, context: &Context) -> Result<Exit, Failure> {
     done
 }
 
-async fn compared(args: &Args, context: &Context, settings: &Settings, stores: &Stores) -> Result<Exit, Failure> {
+async fn compared(args: &Args, context: &Context, settings: &Settings, stores: &Stores) -> Result<Exit, CliError> {
     let options = FakeOptions::default();
     let dimension = options.dimension;
     let server = FakeProvider::start(options).await?;
@@ -69,7 +70,7 @@ async fn compared(args: &Args, context: &Context, settings: &Settings, stores: &
         let url = stores.administrators_url(2 * OWN.len() + n).unwrap_or_default();
         let embeddings = server.openai_url();
         let batch = usize::from(args.batch);
-        let place = Place {
+        let place = PeerLocation {
             python: &args.python,
             folder: stores.folder(),
             url: &url,
@@ -78,13 +79,13 @@ async fn compared(args: &Args, context: &Context, settings: &Settings, stores: &
             batch,
         };
         let peer = match peers::run(peer, documents, &place).await {
-            // The others took minutes: what they did is told all the same.
+            // The others took minutes: what they did is reported all the same.
             Err(error @ PeersError::Failed { .. }) => {
                 output::note(&error.to_string());
                 failed = true;
                 Peer::failed(peer, &error)
             }
-            done => done.map_err(|error| Failure::failed(error.to_string()))?,
+            done => done.map_err(|error| CliError::failed(error.to_string()))?,
         };
         found.push((peer, redacts));
     }
@@ -97,32 +98,37 @@ async fn compared(args: &Args, context: &Context, settings: &Settings, stores: &
         profile.settle(&mut settings);
         own.push(one(args, profile, settings, &stores.location(2 * n + 1)).await?);
     }
-    told(context, args, &own, &found)?;
+    print_comparison(context, args, &own, &found)?;
     let whole = !failed && own.iter().all(|own| own.not_stored == 0);
     Ok(if whole { Exit::Done } else { Exit::Partial })
 }
 
 async fn one(
     args: &Args,
-    profile: Profile,
+    profile: PipelineProfile,
     settings: Settings,
     empty: &anamnesis_sql::Location,
-) -> Result<Measured, Failure> {
-    let load = Load { batch: args.batch.into(), slots: args.slots.into() };
-    let world = World::made(settings).await?;
-    let pipeline = profile.pipeline(&world)?;
-    let own = ingest::measure(&pipeline, &Source::Generated(args.documents), load, empty, &|_| {}).await;
-    world.store.close().await;
-    let own = own.map_err(|error| Failure::failed(error.to_string()))?;
-    Ok(Measured { profile: profile.name(), ..own })
+) -> Result<IngestMeasurement, CliError> {
+    let load = IngestLoad { batch: args.batch.into(), slots: args.slots.into() };
+    let app = App::made(settings).await?;
+    let pipeline = profile.pipeline(&app)?;
+    let own = ingest::measure(&pipeline, &DocumentSource::Generated(args.documents), load, empty, &|_| {}).await;
+    app.store.close().await;
+    let own = own.map_err(|error| CliError::failed(error.to_string()))?;
+    Ok(IngestMeasurement { profile: profile.name(), ..own })
 }
 
 /// Each peer beside the profile that does what it does.
-fn told(context: &Context, args: &Args, own: &[Measured], found: &[(Peer, bool)]) -> Result<(), Failure> {
+fn print_comparison(
+    context: &Context,
+    args: &Args,
+    own: &[IngestMeasurement],
+    found: &[(Peer, bool)],
+) -> Result<(), CliError> {
     let beside = |redacts: bool| own.iter().find(|own| (own.profile == "whole") == redacts);
     let ratio =
         |(peer, redacts): &(Peer, bool)| Some(beside(*redacts)?.documents_per_second / peer.documents_per_second()?);
-    if context.format_or(Format::Table) == Format::Table {
+    if context.format_or(OutputFormat::Table) == OutputFormat::Table {
         let mut rows: Vec<[String; 3]> = Vec::new();
         for own in own {
             rows.push([

@@ -1,13 +1,13 @@
-//! `anamnesis-bench recall`: exact search among a patient's own passages, alone and beside everybody else's.
+//! `anamnesis-bench recall`: exact search among a patient's own passages, alone and next to everyone else's.
 
 use super::stores::{StoreArgs, Stores};
 use crate::settings_of;
-use anamnesis::cli::output::{self, Format};
-use anamnesis::cli::world::World;
-use anamnesis::cli::{Context, Exit, Failure};
-use anamnesis_bench::recall::{self, Measured, Size};
+use anamnesis::cli::app::App;
+use anamnesis::cli::output::{self, OutputFormat};
+use anamnesis::cli::{CliError, Context, Exit};
+use anamnesis_bench::recall::{self, RecallMeasurement, RecallSize};
 use anamnesis_config::Settings;
-use anamnesis_sql::{Location, Scratch};
+use anamnesis_sql::{Location, TempDatabase};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -32,9 +32,9 @@ pub(crate) struct Args {
 
 /// # Errors
 /// When the store cannot be made or read.
-pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, CliError> {
     let measured = context.block_on(measured(&args, context))?;
-    if context.format_or(Format::Table) == Format::Table {
+    if context.format_or(OutputFormat::Table) == OutputFormat::Table {
         table(&measured)?;
     }
     output::json(&measured)?;
@@ -42,31 +42,32 @@ pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     Ok(if right { Exit::Done } else { Exit::Failed })
 }
 
-async fn measured(args: &Args, context: &Context) -> Result<Measured, Failure> {
+async fn measured(args: &Args, context: &Context) -> Result<RecallMeasurement, CliError> {
     let mut settings = settings_of(context)?;
     let stores = Stores::make(&args.store, &settings, 1).await?;
     stores.settle(0, &mut settings);
     if args.approximate {
         settings.store.postgres.approximate_from = 1;
     }
-    let owner = stores.database(0).filter(|_| args.approximate).map(Scratch::owner);
+    let owner = stores.database(0).filter(|_| args.approximate).map(TempDatabase::owner);
     let measured = searched(args, settings, owner.as_ref()).await;
     stores.remove().await;
     measured
 }
 
-async fn searched(args: &Args, settings: Settings, owner: Option<&Location>) -> Result<Measured, Failure> {
-    let world = World::made(settings).await?;
-    let size = Size { own: args.own, foreign: args.foreign, dimension: args.dimension.into(), queries: args.queries };
+async fn searched(args: &Args, settings: Settings, owner: Option<&Location>) -> Result<RecallMeasurement, CliError> {
+    let app = App::made(settings).await?;
+    let size =
+        RecallSize { own: args.own, foreign: args.foreign, dimension: args.dimension.into(), queries: args.queries };
     let progress = output::progress_count(Some(size.foreign));
-    let told = |done| progress.set_position(done);
-    let measured = recall::measure(&world.store, &world.metrics, size, owner, &told).await;
+    let on_progress = |done| progress.set_position(done);
+    let measured = recall::measure(&app.store, &app.metrics, size, owner, &on_progress).await;
     progress.finish_and_clear();
-    world.store.close().await;
-    measured.map_err(|error| Failure::failed(error.to_string()))
+    app.store.close().await;
+    measured.map_err(|error| CliError::failed(error.to_string()))
 }
 
-fn table(measured: &Measured) -> Result<(), Failure> {
+fn table(measured: &RecallMeasurement) -> Result<(), CliError> {
     let ms = |figure: f64| format!("{figure:.2}");
     let rows = [
         ("Store", measured.store.to_owned()),

@@ -4,11 +4,11 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-use anamnesis::cli::output::{self, Format};
-use anamnesis::cli::{Context, Exit, Failure};
+use anamnesis::cli::output::{self, OutputFormat};
+use anamnesis::cli::{CliError, Context, Exit};
 use anamnesis_bench::corpus;
 use anamnesis_bench::redaction::fuzz;
-use anamnesis_bench::redaction::speed::{self, Speed};
+use anamnesis_bench::redaction::speed::{self, RedactionSpeed};
 use anamnesis_text::Language;
 
 /// Invented documents of a run without data: about 1 MB.
@@ -29,7 +29,7 @@ pub(crate) struct Args {
 
 /// # Errors
 /// When the file cannot be read or holds no texts.
-pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     let texts = match &args.data {
         Some(path) => texts(&std::fs::read_to_string(path)?),
         None => texts(
@@ -39,7 +39,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
         ),
     };
     if texts.is_empty() {
-        return Err(Failure::usage("the file has no line with a text"));
+        return Err(CliError::usage("the file has no line with a text"));
     }
     if let Some(inputs) = args.fuzz {
         return fuzzed(&texts, inputs, args.seed);
@@ -47,7 +47,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     let progress = output::progress_count(None);
     let measured = speed::measure(&texts, &|step| progress.set_message(step.to_owned()));
     progress.finish_and_clear();
-    if context.format_or(Format::Table) == Format::Table {
+    if context.format_or(OutputFormat::Table) == OutputFormat::Table {
         tables(&measured)?;
     }
     output::json(&measured)?;
@@ -55,13 +55,17 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
 }
 
 /// The campaign, and failure where anything went wrong.
-fn fuzzed(texts: &[(String, Language)], inputs: u64, seed: u64) -> Result<Exit, Failure> {
+fn fuzzed(texts: &[(String, Language)], inputs: u64, seed: u64) -> Result<Exit, CliError> {
     let seeds: Vec<String> = texts.iter().flat_map(|(text, _)| text.lines()).map(str::to_owned).collect();
     let progress = output::progress_count(Some(inputs));
     let outcome = fuzz::run(seeds, inputs, seed, &|done| progress.set_position(done));
     progress.finish_and_clear();
     output::json(&outcome)?;
-    if outcome.is_clean() { Ok(Exit::Done) } else { Err(Failure::failed("redaction failed on inputs of the campaign")) }
+    if outcome.is_clean() {
+        Ok(Exit::Done)
+    } else {
+        Err(CliError::failed("redaction failed on inputs of the campaign"))
+    }
 }
 
 fn texts(lines: &str) -> Vec<(String, Language)> {
@@ -82,16 +86,17 @@ fn texts(lines: &str) -> Vec<(String, Language)> {
     lines.lines().filter_map(text).collect()
 }
 
-fn tables(measured: &Speed) -> Result<(), Failure> {
-    let told = |figure: Option<f64>| figure.map_or_else(|| "unknown".to_owned(), |figure| format!("{figure:.0}"));
+fn tables(measured: &RedactionSpeed) -> Result<(), CliError> {
+    let figure_text =
+        |figure: Option<f64>| figure.map_or_else(|| "unknown".to_owned(), |figure| format!("{figure:.0}"));
     let rows = [
         ("Notes of 3 KB", measured.notes.to_string()),
         ("Whole redactor, MB a second, one thread", format!("{:.2}", measured.whole_mb_per_second)),
         ("A note, p50, ms", format!("{:.2}", measured.p50_ms)),
         ("A note, p99, ms", format!("{:.2}", measured.p99_ms)),
         ("Load, s", format!("{:.3}", measured.load_seconds)),
-        ("Peak memory with notes, MiB", told(measured.peak_mb)),
-        ("Peak memory with a megabyte at once, MiB", told(measured.hostile_peak_mb)),
+        ("Peak memory with notes, MiB", figure_text(measured.peak_mb)),
+        ("Peak memory with a megabyte at once, MiB", figure_text(measured.hostile_peak_mb)),
     ];
     output::table(&["Measure", "Value"], rows.map(|(name, value)| [name.to_owned(), value]))?;
     let parts = measured

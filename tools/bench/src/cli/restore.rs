@@ -1,5 +1,6 @@
-//! `anamnesis-bench restore`: what a clinic loses and how long it waits when store and keys are gone (RPO and RTO), measured by the
-//! verbs themselves: a backup beside work, a loss, a restore elsewhere, the first answer, and what producers send again.
+//! `anamnesis-bench restore`: what a clinic loses and how long it waits when store and keys are gone (RPO and RTO),
+//! measured by the verbs themselves: a backup during work, a loss, a restore elsewhere, the first answer, and what
+//! producers send again.
 
 use crate::settings_of;
 use std::path::{Path, PathBuf};
@@ -11,17 +12,17 @@ use chrono::{DateTime, Utc};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::ingest::{Profile, embed_with};
+use super::ingest::{PipelineProfile, embed_with};
 use super::messages::environment;
 use super::stores::{StoreArgs, Stores};
-use anamnesis::cli::output::{self, Format};
-use anamnesis::cli::world::World;
-use anamnesis::cli::{Context, Exit, Failure};
+use anamnesis::cli::app::App;
+use anamnesis::cli::output::{self, OutputFormat};
+use anamnesis::cli::{CliError, Context, Exit};
 use anamnesis_bench::corpus;
 use anamnesis_config::{IntakeConfig, Settings};
 use anamnesis_core::clock::{Clock as _, SystemClock};
 use anamnesis_core::ids::OrgId;
-use anamnesis_pipeline::{Disposition, Pipeline, Raw};
+use anamnesis_pipeline::{Disposition, Pipeline, RawMessage};
 use anamnesis_sql::{Access, Sql};
 use anamnesis_test_servers::provider::{FakeOptions, FakeProvider};
 
@@ -39,8 +40,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "MS", default_value_t = 3_000)]
     loss_after_ms: u64,
     /// What the pipeline does with a document.
-    #[arg(long, value_enum, default_value_t = Profile::Patterns)]
-    profile: Profile,
+    #[arg(long, value_enum, default_value_t = PipelineProfile::Patterns)]
+    profile: PipelineProfile,
     /// Messages that share one transaction.
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..=4096))]
     batch: u16,
@@ -48,7 +49,7 @@ pub(crate) struct Args {
 
 /// What was found, of one loss.
 #[derive(Debug, Serialize)]
-struct Measured {
+struct RestoreMeasurement {
     bench: &'static str,
     build: &'static str,
     store: &'static str,
@@ -58,8 +59,8 @@ struct Measured {
     backup_bytes: u64,
     backup_seconds: f64,
     /// A batch from the pipeline's door to its commit, without and with the backup beside it.
-    batch_ms_alone: Times,
-    batch_ms_beside: Times,
+    batch_ms_alone: LatencyPercentiles,
+    batch_ms_beside: LatencyPercentiles,
     restore_seconds: f64,
     first_answer_seconds: f64,
     /// From the beginning of the restore to the first answer about a patient.
@@ -77,13 +78,13 @@ struct Measured {
 }
 
 #[derive(Debug, Clone, Copy, Default, Serialize)]
-struct Times {
+struct LatencyPercentiles {
     p50: f64,
     p99: f64,
     max: f64,
 }
 
-impl Times {
+impl LatencyPercentiles {
     fn of(mut times: Vec<f64>) -> Self {
         times.sort_by(f64::total_cmp);
         let at = |share: f64| times.get(((times.len() as f64 * share) as usize).min(times.len().saturating_sub(1)));
@@ -94,7 +95,7 @@ impl Times {
 
 /// A batch that was committed: up to which document, when, and in how many milliseconds.
 #[derive(Debug, Clone, Copy)]
-struct Committed {
+struct CommittedBatch {
     up_to: u64,
     at: DateTime<Utc>,
     took: f64,
@@ -102,9 +103,9 @@ struct Committed {
 
 /// # Errors
 /// When the configuration is wrong, or stores or verbs cannot be used.
-pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     let measured = context.block_on(measured(args, context))?;
-    if context.format_or(Format::Table) == Format::Table {
+    if context.format_or(OutputFormat::Table) == OutputFormat::Table {
         table(&measured)?;
     }
     output::json(&measured)?;
@@ -112,7 +113,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     Ok(if whole { Exit::Done } else { Exit::Failed })
 }
 
-async fn measured(args: &Args, context: &Context) -> Result<Measured, Failure> {
+async fn measured(args: &Args, context: &Context) -> Result<RestoreMeasurement, CliError> {
     let mut settings = settings_of(context)?;
     settings.intake = IntakeConfig { max_body_bytes: settings.intake.max_body_bytes, ..IntakeConfig::default() };
     // The store that is lost, and the empty place that it is restored into.
@@ -122,7 +123,7 @@ async fn measured(args: &Args, context: &Context) -> Result<Measured, Failure> {
     measured
 }
 
-async fn drill(args: &Args, mut settings: Settings, stores: &Stores) -> Result<Measured, Failure> {
+async fn drill(args: &Args, mut settings: Settings, stores: &Stores) -> Result<RestoreMeasurement, CliError> {
     let provider = FakeProvider::start(FakeOptions::default()).await?;
     embed_with(&mut settings, &provider, FakeOptions::default().dimension);
     args.profile.settle(&mut settings);
@@ -132,11 +133,11 @@ async fn drill(args: &Args, mut settings: Settings, stores: &Stores) -> Result<M
     stores.settle(0, &mut settings);
     stores.settle(1, &mut elsewhere);
     let backup = stores.folder().join("backup");
-    let verbs = Verbs { owner: stores.administrators_url(1), root: settings.store.master_key_file.clone() };
+    let verbs = ProgramVerbs { owner: stores.administrators_url(1), root: settings.store.master_key_file.clone() };
 
-    let world = World::with(settings.clone()).await?;
-    let pipeline = args.profile.pipeline(&world)?;
-    let load = Load { pipeline: &pipeline, batch: u64::from(args.batch) };
+    let app = App::with(settings.clone()).await?;
+    let pipeline = args.profile.pipeline(&app)?;
+    let load = RestoreLoad { pipeline: &pipeline, batch: u64::from(args.batch) };
     load.until(0, args.documents).await?;
     let alone = load.during(args.documents, tokio::time::sleep(ALONE)).await?;
     let before = alone.last().map_or(args.documents, |last| last.up_to);
@@ -145,41 +146,41 @@ async fn drill(args: &Args, mut settings: Settings, stores: &Stores) -> Result<M
     let mut made = None;
     let beside = load.during(before, async { made = Some(verbs.run(&settings, &verb).await) }).await?;
     let backup_seconds = began.elapsed().as_secs_f64();
-    let manifest = made.ok_or_else(|| Failure::failed("the backup did not run"))??["manifest"].clone();
+    let manifest = made.ok_or_else(|| CliError::failed("the backup did not run"))??["manifest"].clone();
     let from = beside.last().map_or(before, |last| last.up_to);
     let after = load.during(from, tokio::time::sleep(Duration::from_millis(args.loss_after_ms))).await?;
     let loss = SystemClock.now();
-    world.store.close().await;
+    app.store.close().await;
     drop(pipeline);
     lose(&settings)?;
 
     let began = Instant::now();
     verbs.run(&elsewhere, &["restore".to_owned(), backup.display().to_string()]).await?;
     let restore_seconds = began.elapsed().as_secs_f64();
-    let body: Value = serde_json::from_slice(&corpus::document(0)).map_err(|_| Failure::failed("a document"))?;
+    let body: Value = serde_json::from_slice(&corpus::document(0)).map_err(|_| CliError::failed("a document"))?;
     let id = |name: &str| body[name].as_str().unwrap_or_default().to_owned();
     let asked = ["context", "--org", &id("organization_id"), "--patient", &id("patient_id")].map(str::to_owned);
     let answered = verbs.run(&elsewhere, &asked).await?;
     let rto_seconds = began.elapsed().as_secs_f64();
     if answered["known"] != true {
-        return Err(Failure::failed("the restored store does not know its first patient"));
+        return Err(CliError::failed("the restored store does not know its first patient"));
     }
 
-    let world = World::with(elsewhere).await?;
-    let pipeline = args.profile.pipeline(&world)?;
-    let restored = documents(&world, &id("organization_id")).await?;
+    let app = App::with(elsewhere).await?;
+    let pipeline = args.profile.pipeline(&app)?;
+    let restored = documents(&app, &id("organization_id")).await?;
     let instant = manifest["instant"].as_str().and_then(|text| text.parse::<DateTime<Utc>>().ok());
-    let instant = instant.ok_or_else(|| Failure::failed("the manifest has no instant"))?;
-    let commits: Vec<Committed> = alone.iter().chain(&beside).chain(&after).copied().collect();
+    let instant = instant.ok_or_else(|| CliError::failed("the manifest has no instant"))?;
+    let commits: Vec<CommittedBatch> = alone.iter().chain(&beside).chain(&after).copied().collect();
     let total = commits.last().map_or(args.documents, |last| last.up_to);
     let promised = commits.iter().filter(|one| one.at <= instant).map(|one| one.up_to).max().unwrap_or(args.documents);
     let kept = commits.iter().filter(|one| one.up_to <= restored).map(|one| one.at).max().unwrap_or(instant);
-    let again = Load { pipeline: &pipeline, batch: u64::from(args.batch) };
+    let again = RestoreLoad { pipeline: &pipeline, batch: u64::from(args.batch) };
     again.until(0, total).await?;
-    let stored_again = documents(&world, &id("organization_id")).await?.saturating_sub(restored);
-    world.store.close().await;
+    let stored_again = documents(&app, &id("organization_id")).await?.saturating_sub(restored);
+    app.store.close().await;
     let seconds = |from: DateTime<Utc>| (loss - from).as_seconds_f64();
-    Ok(Measured {
+    Ok(RestoreMeasurement {
         bench: "restore",
         build: if cfg!(debug_assertions) { "debug" } else { "release" },
         store: if args.store.is_server() { "postgres" } else { "sqlite" },
@@ -187,8 +188,8 @@ async fn drill(args: &Args, mut settings: Settings, stores: &Stores) -> Result<M
         documents: before,
         backup_bytes: bytes(&backup),
         backup_seconds,
-        batch_ms_alone: Times::of(alone.iter().map(|one| one.took).collect()),
-        batch_ms_beside: Times::of(beside.iter().map(|one| one.took).collect()),
+        batch_ms_alone: LatencyPercentiles::of(alone.iter().map(|one| one.took).collect()),
+        batch_ms_beside: LatencyPercentiles::of(beside.iter().map(|one| one.took).collect()),
         restore_seconds,
         first_answer_seconds: rto_seconds - restore_seconds,
         rto_seconds,
@@ -201,13 +202,13 @@ async fn drill(args: &Args, mut settings: Settings, stores: &Stores) -> Result<M
 }
 
 /// Documents in the order of their numbers, each batch committed before the next one begins.
-struct Load<'a> {
+struct RestoreLoad<'a> {
     pipeline: &'a Pipeline,
     batch: u64,
 }
 
-impl Load<'_> {
-    async fn until(&self, from: u64, to: u64) -> Result<(), Failure> {
+impl RestoreLoad<'_> {
+    async fn until(&self, from: u64, to: u64) -> Result<(), CliError> {
         let mut next = from;
         while next < to {
             next = self.one(next, to).await?.up_to;
@@ -216,7 +217,7 @@ impl Load<'_> {
     }
 
     /// As many batches as fit into something else, and one at least.
-    async fn during(&self, from: u64, beside: impl Future<Output = ()>) -> Result<Vec<Committed>, Failure> {
+    async fn during(&self, from: u64, beside: impl Future<Output = ()>) -> Result<Vec<CommittedBatch>, CliError> {
         let ended = AtomicBool::new(false);
         let work = async {
             let mut done = Vec::new();
@@ -226,7 +227,7 @@ impl Load<'_> {
                 next = one.up_to;
                 done.push(one);
             }
-            Ok::<_, Failure>(done)
+            Ok::<_, CliError>(done)
         };
         let beside = async {
             beside.await;
@@ -235,28 +236,28 @@ impl Load<'_> {
         tokio::join!(work, beside).0
     }
 
-    async fn one(&self, from: u64, to: u64) -> Result<Committed, Failure> {
+    async fn one(&self, from: u64, to: u64) -> Result<CommittedBatch, CliError> {
         let up_to = from.saturating_add(self.batch).min(to);
-        let raws: Vec<Raw> = (from..up_to).map(|number| Raw::of(corpus::document(number))).collect();
+        let raws: Vec<RawMessage> = (from..up_to).map(|number| RawMessage::of(corpus::document(number))).collect();
         let began = Instant::now();
         let done = self.pipeline.run(raws).await;
         let took = began.elapsed().as_secs_f64() * 1_000.0;
         if done.iter().any(|one| matches!(one, Disposition::Retry | Disposition::Quarantined(_))) {
-            return Err(Failure::failed("a document of the drill was not stored"));
+            return Err(CliError::failed("a document of the drill was not stored"));
         }
-        Ok(Committed { up_to, at: SystemClock.now(), took })
+        Ok(CommittedBatch { up_to, at: SystemClock.now(), took })
     }
 }
 
 /// Verbs of this program, each in a process of its own as a person runs it.
-struct Verbs {
+struct ProgramVerbs {
     /// Who may change the schema of the place to restore into.
     owner: Option<String>,
     root: PathBuf,
 }
 
-impl Verbs {
-    async fn run(&self, settings: &Settings, verb: &[String]) -> Result<Value, Failure> {
+impl ProgramVerbs {
+    async fn run(&self, settings: &Settings, verb: &[String]) -> Result<Value, CliError> {
         let mut command = tokio::process::Command::new(anamnesis_bench::process::program()?);
         command
             .args(verb)
@@ -268,14 +269,14 @@ impl Verbs {
             .stderr(Stdio::inherit());
         let output = command.output().await?;
         if !output.status.success() {
-            return Err(Failure::failed(format!("`anamnesis {}` failed", verb.first().map_or("", String::as_str))));
+            return Err(CliError::failed(format!("`anamnesis {}` failed", verb.first().map_or("", String::as_str))));
         }
-        serde_json::from_slice(&output.stdout).map_err(|_| Failure::failed("a verb did not answer in JSON"))
+        serde_json::from_slice(&output.stdout).map_err(|_| CliError::failed("a verb did not answer in JSON"))
     }
 }
 
 /// Takes the place away: files of the store, and keys. A server's database is simply not asked again.
-fn lose(settings: &Settings) -> Result<(), Failure> {
+fn lose(settings: &Settings) -> Result<(), CliError> {
     for path in [&settings.store.path, &settings.store.keys] {
         for ending in ["", "-wal", "-shm"] {
             let mut name = path.as_os_str().to_owned();
@@ -289,10 +290,10 @@ fn lose(settings: &Settings) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn documents(world: &World, org: &str) -> Result<u64, Failure> {
-    let failed = |error: anamnesis_sql::DbError| Failure::failed(error.to_string());
-    let org = OrgId(org.parse().map_err(|_| Failure::failed("an organisation's id"))?);
-    let mut tx = world.store.db().read(Access::Organization(org)).await.map_err(failed)?;
+async fn documents(app: &App, org: &str) -> Result<u64, CliError> {
+    let failed = |error: anamnesis_sql::DbError| CliError::failed(error.to_string());
+    let org = OrgId(org.parse().map_err(|_| CliError::failed("an organisation's id"))?);
+    let mut tx = app.store.db().read(Access::Organization(org)).await.map_err(failed)?;
     let sql = Sql::new("SELECT count(*) FROM documents WHERE org_id = $1");
     let rows = tx.fetch_all(&sql, vec![org.0.into()]).await.map_err(failed)?;
     let count = rows.first().map(|row| row.i64(0)).transpose().map_err(failed)?;
@@ -304,8 +305,8 @@ fn bytes(folder: &Path) -> u64 {
     sizes.map(|about| about.len()).sum()
 }
 
-fn table(measured: &Measured) -> Result<(), Failure> {
-    let times = |times: Times| format!("{:.1}, {:.1}, {:.1}", times.p50, times.p99, times.max);
+fn table(measured: &RestoreMeasurement) -> Result<(), CliError> {
+    let times = |times: LatencyPercentiles| format!("{:.1}, {:.1}, {:.1}", times.p50, times.p99, times.max);
     let rows = [
         ("Store, profile", format!("{}, {}", measured.store, measured.profile)),
         ("Documents before the backup", measured.documents.to_string()),

@@ -5,13 +5,13 @@ use crate::settings_of;
 use serde_json::json;
 
 use super::stores::{StoreArgs, Stores};
-use anamnesis::cli::output::{self, Format};
-use anamnesis::cli::world::World;
-use anamnesis::cli::{Context, Exit, Failure};
-use anamnesis_bench::accounts::{self, Accounts, Table};
-use anamnesis_bench::ingest::Load;
+use anamnesis::cli::app::App;
+use anamnesis::cli::output::{self, OutputFormat};
+use anamnesis::cli::{CliError, Context, Exit};
+use anamnesis_bench::disk_usage::{self, DiskUsage, TableUsage};
+use anamnesis_bench::ingest::IngestLoad;
 use anamnesis_config::Settings;
-use anamnesis_sql::Tried;
+use anamnesis_sql::LayoutResult;
 use anamnesis_test_servers::provider::{FakeOptions, FakeProvider};
 
 /// Columns and indexes of a table that are printed; JSON has all of them.
@@ -31,13 +31,13 @@ pub(crate) struct Args {
 
 /// # Errors
 /// When the store cannot be made, or refuses.
-pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, CliError> {
     let Some(rows) = args.rows else { return account(&args, context) };
     if !args.store.is_server() {
-        return Err(Failure::usage("how rows lie is a question to a server: --store postgres"));
+        return Err(CliError::usage("how rows lie is a question to a server: --store postgres"));
     }
     let tried = context.block_on(tried(&args, rows, context))?;
-    if context.format_or(Format::Table) == Format::Table {
+    if context.format_or(OutputFormat::Table) == OutputFormat::Table {
         let head =
             ["What", "Variant", "Rows/s", "B/row", "Night, s", "HOT", "Growth", "Search, ms", "Recall", "Iterative"];
         output::table(&head, tried.iter().map(row))?;
@@ -46,9 +46,9 @@ pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-fn account(args: &Args, context: &Context) -> Result<Exit, Failure> {
+fn account(args: &Args, context: &Context) -> Result<Exit, CliError> {
     let accounts = context.block_on(accounted(args, context))?;
-    if context.format_or(Format::Table) == Format::Table {
+    if context.format_or(OutputFormat::Table) == OutputFormat::Table {
         let head = ["Table", "Rows", "Bytes", "Rows' bytes", "Columns", "Indexes"];
         output::table(&head, accounts.tables.iter().map(line))?;
     }
@@ -56,7 +56,7 @@ fn account(args: &Args, context: &Context) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-async fn accounted(args: &Args, context: &Context) -> Result<Accounts, Failure> {
+async fn accounted(args: &Args, context: &Context) -> Result<DiskUsage, CliError> {
     let mut settings = settings_of(context)?;
     let options = FakeOptions::default();
     let dimension = options.dimension;
@@ -70,20 +70,20 @@ async fn accounted(args: &Args, context: &Context) -> Result<Accounts, Failure> 
     accounts
 }
 
-async fn filled(documents: u64, settings: Settings) -> Result<Accounts, Failure> {
-    let load = Load { batch: settings.pipeline.batch_documents, slots: settings.broker.bulk_slots };
-    let world = World::made(settings).await?;
-    let pipeline = std::sync::Arc::new(world.pipeline()?);
+async fn filled(documents: u64, settings: Settings) -> Result<DiskUsage, CliError> {
+    let load = IngestLoad { batch: settings.pipeline.batch_documents, slots: settings.broker.bulk_slots };
+    let app = App::made(settings).await?;
+    let pipeline = std::sync::Arc::new(app.pipeline()?);
     let progress = output::progress_count(Some(documents));
     let report = |done| progress.set_position(done);
-    let accounts = accounts::measure(&pipeline, documents, load, &report).await;
+    let accounts = disk_usage::measure(&pipeline, documents, load, &report).await;
     progress.finish_and_clear();
-    world.store.close().await;
-    accounts.map_err(|error| Failure::failed(error.to_string()))
+    app.store.close().await;
+    accounts.map_err(|error| CliError::failed(error.to_string()))
 }
 
-fn line(table: &Table) -> [String; 6] {
-    let parts = |parts: &[accounts::Part]| {
+fn line(table: &TableUsage) -> [String; 6] {
+    let parts = |parts: &[disk_usage::UsagePart]| {
         let shown = parts.iter().filter(|part| part.bytes >= 0.5).take(SHOWN);
         shown.map(|part| format!("{} {:.0}", part.name, part.bytes)).collect::<Vec<_>>().join(", ")
     };
@@ -97,18 +97,18 @@ fn line(table: &Table) -> [String; 6] {
     ]
 }
 
-async fn tried(args: &Args, rows: u32, context: &Context) -> Result<Vec<Tried>, Failure> {
+async fn tried(args: &Args, rows: u32, context: &Context) -> Result<Vec<LayoutResult>, CliError> {
     let settings = settings_of(context)?;
     let stores = Stores::make(&args.store, &settings, 1).await?;
     let tried = match stores.database(0) {
-        Some(database) => database.tried(rows).await,
+        Some(database) => database.layout_results(rows).await,
         None => Ok(Vec::new()),
     };
     stores.remove().await;
-    tried.map_err(|error| Failure::failed(error.to_string()))
+    tried.map_err(|error| CliError::failed(error.to_string()))
 }
 
-fn row(tried: &Tried) -> [String; 10] {
+fn row(tried: &LayoutResult) -> [String; 10] {
     let maybe =
         |figure: Option<f64>, digits: usize| figure.map(|figure| format!("{figure:.digits$}")).unwrap_or_default();
     let share = |figure: Option<f64>| figure.map(|figure| format!("{:.0} %", figure * 100.0)).unwrap_or_default();

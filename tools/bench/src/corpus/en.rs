@@ -1,8 +1,8 @@
 //! English sentences of the bench's documents.
 
-use super::Words;
+use super::CorpusWords;
 
-pub(super) static WORDS: Words = Words {
+pub(super) static WORDS: CorpusWords = CorpusWords {
     tag: "en",
     given: &["Harriet", "Malcolm", "Denise", "Curtis", "Yvonne", "Leonard", "Priya", "Desmond", "Corinne", "Wesley"],
     family: &["Ashdown", "Pemberton", "Okafor", "Lindqvist", "Marchetti", "Holloway", "Brandt"],

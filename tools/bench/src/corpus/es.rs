@@ -1,8 +1,8 @@
 //! Spanish sentences of the bench's documents.
 
-use super::Words;
+use super::CorpusWords;
 
-pub(super) static WORDS: Words = Words {
+pub(super) static WORDS: CorpusWords = CorpusWords {
     tag: "es",
     given: &["Inés", "Ramiro", "Beatriz", "Octavio", "Lorena", "Hernán", "Paula", "Joaquín", "Graciela", "Tomás"],
     family: &["Quiroga Salas", "Ibarra Montes", "Cifuentes Rey", "Navarro Pardo", "Olmedo Vidal", "Rosales Prieto"],

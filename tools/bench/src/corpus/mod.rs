@@ -14,8 +14,8 @@ use anamnesis_core::ids::{OrgId, PatientId, derive};
 /// Documents of one patient.
 const PER_PATIENT: u64 = 8;
 
-/// The words of one language. Braces are filled by [`Person`] and by chance.
-struct Words {
+/// The words of one language. Braces are filled by [`CorpusPerson`] and by chance.
+struct CorpusWords {
     tag: &'static str,
     given: &'static [&'static str],
     family: &'static [&'static str],
@@ -54,8 +54,8 @@ impl Chance {
 }
 
 /// One invented patient.
-struct Person {
-    words: &'static Words,
+struct CorpusPerson {
+    words: &'static CorpusWords,
     name: String,
     phone: String,
     mail: String,
@@ -69,7 +69,7 @@ struct Person {
     allergen: &'static str,
 }
 
-impl Person {
+impl CorpusPerson {
     fn new(number: u64) -> Self {
         let words = if number.is_multiple_of(2) { &es::WORDS } else { &en::WORDS };
         let chance = Chance::new(1, number);
@@ -128,7 +128,7 @@ impl Person {
 /// The body of document `number`: bare data of `anamnesis.document.submitted.v1`, 1–3 kB.
 pub fn document(number: u64) -> Vec<u8> {
     let (patient, nth) = (number / PER_PATIENT, number % PER_PATIENT);
-    let (person, chance) = (Person::new(patient), Chance::new(2, number));
+    let (person, chance) = (CorpusPerson::new(patient), Chance::new(2, number));
     let id = |kind: &str, n: u64| derive(kind, &[b"bench".as_slice(), n.to_be_bytes().as_slice()]);
     let mut body = json!({
         "organization_id": id("organization", 0),

@@ -1,8 +1,8 @@
-//! `anamnesis-bench messages`: documents through the broker and the production worker, which runs as a process of its own, beside
-//! what the broker alone and the database alone do with the same, in the same run; and what the worker costs in memory
-//! while it idles, works, and stands before a backlog.
+//! `anamnesis-bench messages`: documents through the broker and the production worker, which runs as a process of its
+//! own, next to what the broker alone and the database alone do with the same, in the same run; and what the worker
+//! costs in memory while it idles, works, and stands before a backlog.
 
-mod corner;
+mod rabbitmq_fixture;
 mod worker;
 
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::bare;
+use super::baseline_inserts;
 use super::corpus;
 use super::ingest::StageTime;
 use anamnesis_config::BrokerConfig;
@@ -22,8 +22,8 @@ use anamnesis_rabbitmq::BrokerError;
 use anamnesis_search::{Recall, RecallError, SearchRequest};
 use anamnesis_sql::{Database, DbError, Location};
 
-pub use corner::Corner;
-pub use worker::{Worked, Worker};
+pub use rabbitmq_fixture::BrokerFixture;
+pub use worker::{WorkerProcess, WorkerUsage};
 
 /// How often the worker is started to see how soon it consumes.
 const STARTS: usize = 5;
@@ -57,7 +57,7 @@ pub enum MessagesError {
 }
 
 /// What is measured, and with what.
-pub struct Plan {
+pub struct MessagePlan {
     pub documents: u64,
     /// Messages of the backlogs.
     pub backlogs: Vec<u64>,
@@ -102,7 +102,7 @@ pub struct Chat {
 
 /// The figures. Rates are messages per second; memory in mebibytes, `null` where the operating system does not tell.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Measured {
+pub struct MessageMeasurement {
     pub bench: &'static str,
     /// `sqlite` or `postgres`.
     pub store: &'static str,
@@ -140,38 +140,38 @@ pub struct Measured {
 /// # Errors
 /// When broker, store or worker cannot be used.
 pub async fn measure(
-    plan: &Plan,
+    plan: &MessagePlan,
     recall: Option<&Recall>,
-    told: &(dyn Fn(&str) + Sync),
-) -> Result<Measured, MessagesError> {
-    let corner = Corner::make(plan.broker.clone()).await?;
-    let measured = passes(plan, &corner, recall, told).await;
+    on_progress: &(dyn Fn(&str) + Sync),
+) -> Result<MessageMeasurement, MessagesError> {
+    let corner = BrokerFixture::make(plan.broker.clone()).await?;
+    let measured = passes(plan, &corner, recall, on_progress).await;
     corner.remove().await;
     measured
 }
 
 async fn passes(
-    plan: &Plan,
-    corner: &Corner,
+    plan: &MessagePlan,
+    corner: &BrokerFixture,
     recall: Option<&Recall>,
-    told: &(dyn Fn(&str) + Sync),
-) -> Result<Measured, MessagesError> {
+    on_progress: &(dyn Fn(&str) + Sync),
+) -> Result<MessageMeasurement, MessagesError> {
     let documents = plan.documents;
-    told("bare consumer");
+    on_progress("bare consumer");
     let bare = documents * BARE;
     corner.send_bare((0..bare).map(|n| corpus::document(n % documents))).await?;
     let drained = corner.drain_bare(bare, plan.prefetch, plan.batch as u64).await?;
-    told("starts");
+    on_progress("starts");
     let (start, idle) = starts(plan).await?;
-    told("fresh");
+    on_progress("fresh");
     let fresh = pass(plan, corner, &plan.quick, 0..documents).await?;
-    told("redelivery");
+    on_progress("redelivery");
     let again = pass(plan, corner, &plan.quick, 0..documents).await?;
-    told("bare upserts");
+    on_progress("bare upserts");
     let (store, upserts) = upserts(plan).await?;
-    told("slow embeddings");
+    on_progress("slow embeddings");
     let slow = pass(plan, corner, &plan.slow, 0..documents).await?;
-    told("chat");
+    on_progress("chat");
     let mut next = documents;
     let chat = match recall {
         Some(recall) => Some(chat(plan, corner, recall, next..next + 2 * documents).await?),
@@ -180,14 +180,14 @@ async fn passes(
     next += 2 * documents;
     let mut backlogs = Vec::new();
     for messages in &plan.backlogs {
-        told("backlog");
+        on_progress("backlog");
         backlogs.push(backlog(plan, corner, next..next + messages).await?);
         next += messages;
     }
     let rate = |messages: u64, took: Duration| messages as f64 / took.as_secs_f64().max(1e-9);
     let (bare_consumer, bare_upserts) = (rate(bare, drained), rate(documents, upserts.took));
     let fresh_rate = fresh.worked.per_second();
-    Ok(Measured {
+    Ok(MessageMeasurement {
         bench: "messages",
         store,
         build: if cfg!(debug_assertions) { "debug" } else { "release" },
@@ -216,11 +216,11 @@ async fn passes(
 }
 
 /// The median of some starts before an empty queue, and what the last one idles at.
-async fn starts(plan: &Plan) -> Result<(Duration, Option<u64>), MessagesError> {
+async fn starts(plan: &MessagePlan) -> Result<(Duration, Option<u64>), MessagesError> {
     let mut times = Vec::new();
     let mut idle = None;
     for start in 0..=STARTS {
-        let worker = Worker::start(&plan.program, &plan.quick, &plan.folder.join("worker.log")).await?;
+        let worker = WorkerProcess::start(&plan.program, &plan.quick, &plan.folder.join("worker.log")).await?;
         // The first one finds cold files.
         if start > 0 {
             times.push(worker.until_ready);
@@ -236,8 +236,8 @@ async fn starts(plan: &Plan) -> Result<(Duration, Option<u64>), MessagesError> {
 }
 
 /// All messages through a worker, once.
-struct Pass {
-    worked: Worked,
+struct MessagePass {
+    worked: WorkerUsage,
     stored: u64,
     peak: Option<u64>,
     stages: BTreeMap<&'static str, StageTime>,
@@ -245,14 +245,14 @@ struct Pass {
 
 /// Fills the queues, then starts a worker: how fast it works what waits for it, from the moment when it consumes.
 async fn pass(
-    plan: &Plan,
-    corner: &Corner,
+    plan: &MessagePlan,
+    corner: &BrokerFixture,
     environment: &[(String, String)],
     numbers: std::ops::Range<u64>,
-) -> Result<Pass, MessagesError> {
+) -> Result<MessagePass, MessagesError> {
     let messages = numbers.end - numbers.start;
     corner.send(numbers.map(corpus::document)).await?;
-    let worker = Worker::start(&plan.program, environment, &plan.folder.join("worker.log")).await?;
+    let worker = WorkerProcess::start(&plan.program, environment, &plan.folder.join("worker.log")).await?;
     let worked = worker.until_processed(messages).await?;
     let stored = worker.processed(Some("stored")).await?;
     let seconds = worker.stages().await?;
@@ -261,12 +261,12 @@ async fn pass(
     let stages = seconds.into_iter().map(|(stage, seconds)| (stage, share(seconds))).collect();
     let peak = worker.memory().1;
     worker.end().await?;
-    Ok(Pass { worked, stored, peak, stages })
+    Ok(MessagePass { worked, stored, peak, stages })
 }
 
-async fn upserts(plan: &Plan) -> Result<(&'static str, bare::Bare), MessagesError> {
+async fn upserts(plan: &MessagePlan) -> Result<(&'static str, baseline_inserts::Baseline), MessagesError> {
     let (from, to) = (Database::open(&plan.store).await?, Database::open(&plan.empty).await?);
-    let done = bare::upserts(&from, &to, plan.batch, plan.slots).await?;
+    let done = baseline_inserts::upserts(&from, &to, plan.batch, plan.slots).await?;
     let engine = from.engine();
     from.close().await;
     to.close().await;
@@ -275,14 +275,14 @@ async fn upserts(plan: &Plan) -> Result<(&'static str, bare::Bare), MessagesErro
 
 /// Chat while the bulk queue is worked: each message is looked for by search from the moment before it is sent.
 async fn chat(
-    plan: &Plan,
-    corner: &Corner,
+    plan: &MessagePlan,
+    corner: &BrokerFixture,
     recall: &Recall,
     bulk: std::ops::Range<u64>,
 ) -> Result<Chat, MessagesError> {
     // Chat among them would be waited for in turn: no backlog of bulk.
     corner.send_bulk(bulk.map(corpus::document)).await?;
-    let worker = Worker::start(&plan.program, &plan.quick, &plan.folder.join("worker.log")).await?;
+    let worker = WorkerProcess::start(&plan.program, &plan.quick, &plan.folder.join("worker.log")).await?;
     let mut times = Vec::new();
     for number in 0..CHATS.min(plan.documents) {
         let (body, scope, document) = chat_message(number)?;
@@ -326,10 +326,14 @@ async fn found(recall: &Recall, scope: Scope, document: DocumentId, number: u64)
 }
 
 /// Lets a fresh worker work before so many messages, then takes them away.
-async fn backlog(plan: &Plan, corner: &Corner, numbers: std::ops::Range<u64>) -> Result<Backlog, MessagesError> {
+async fn backlog(
+    plan: &MessagePlan,
+    corner: &BrokerFixture,
+    numbers: std::ops::Range<u64>,
+) -> Result<Backlog, MessagesError> {
     let messages = numbers.end - numbers.start;
     corner.send(numbers.map(corpus::document)).await?;
-    let worker = Worker::start(&plan.program, &plan.quick, &plan.folder.join("worker.log")).await?;
+    let worker = WorkerProcess::start(&plan.program, &plan.quick, &plan.folder.join("worker.log")).await?;
     let worked = worker.during(BEFORE_BACKLOG).await?;
     let peak_mb = worker.memory().1.map(mebibytes);
     worker.end().await?;

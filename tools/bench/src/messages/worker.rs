@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use super::MessagesError;
 use crate::process;
-use anamnesis_transport::{Client, Endpoint, Options, Reply, SendError, Token};
+use anamnesis_transport::{Client, Endpoint, HttpResponse, Options, SendError, Token};
 
 /// Longest wait for anything of the worker.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -20,7 +20,7 @@ const LOOK: Duration = Duration::from_millis(50);
 const LARGEST_PAGE: usize = 16 << 20;
 
 /// A worker that runs; killed when dropped.
-pub struct Worker {
+pub struct WorkerProcess {
     child: Child,
     client: Client,
     began: Instant,
@@ -30,19 +30,19 @@ pub struct Worker {
 
 /// What happened between two looks.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Worked {
+pub struct WorkerUsage {
     pub messages: u64,
     pub took: Duration,
     pub cpu: Option<Duration>,
 }
 
-impl Worked {
+impl WorkerUsage {
     pub fn per_second(&self) -> f64 {
         self.messages as f64 / self.took.as_secs_f64().max(1e-9)
     }
 }
 
-impl Worker {
+impl WorkerProcess {
     /// Starts it and waits until it consumes; its log goes to `log`.
     ///
     /// # Errors
@@ -83,7 +83,7 @@ impl Worker {
         String::from_utf8(self.asked("metrics").await.map_err(|_| gone())?.body).map_err(|_| gone())
     }
 
-    async fn asked(&self, path: &str) -> Result<Reply, SendError> {
+    async fn asked(&self, path: &str) -> Result<HttpResponse, SendError> {
         self.client.send(self.client.get(&self.client.endpoint().join(&[path])), &Token::None, LARGEST_PAGE).await
     }
 
@@ -115,7 +115,7 @@ impl Worker {
     ///
     /// # Errors
     /// When it does not answer, or nothing happens for a minute.
-    pub async fn until_processed(&self, messages: u64) -> Result<Worked, MessagesError> {
+    pub async fn until_processed(&self, messages: u64) -> Result<WorkerUsage, MessagesError> {
         let before = self.processed(None).await?;
         if before >= messages {
             return Ok(self.since(0, before, self.began, Some(Duration::ZERO)));
@@ -138,7 +138,7 @@ impl Worker {
     ///
     /// # Errors
     /// When it does not answer.
-    pub async fn during(&self, time: Duration) -> Result<Worked, MessagesError> {
+    pub async fn during(&self, time: Duration) -> Result<WorkerUsage, MessagesError> {
         let before = self.processed(None).await?;
         let (began, cpu) = (Instant::now(), process::cpu_of(self.child.id()));
         tokio::time::sleep(time).await;
@@ -146,9 +146,9 @@ impl Worker {
         Ok(self.since(before, last, began, cpu))
     }
 
-    fn since(&self, before: u64, last: u64, began: Instant, cpu: Option<Duration>) -> Worked {
+    fn since(&self, before: u64, last: u64, began: Instant, cpu: Option<Duration>) -> WorkerUsage {
         let used = process::cpu_of(self.child.id()).zip(cpu).map(|(now, then)| now.saturating_sub(then));
-        Worked { messages: last - before, took: began.elapsed(), cpu: used }
+        WorkerUsage { messages: last - before, took: began.elapsed(), cpu: used }
     }
 
     /// Memory resident now, and the most that was, in bytes.
@@ -173,7 +173,7 @@ impl Worker {
     }
 }
 
-impl Drop for Worker {
+impl Drop for WorkerProcess {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();

@@ -1,10 +1,11 @@
-//! Redaction fed with what nobody would write: lines of texts, cut, doubled, mixed and peppered with signs, under policies
-//! with tags, surrogates and masks. What must hold: no failure, offsets that lead both ways, nothing more on a second pass.
+//! Redaction fed with what no one would write: lines of texts, cut, doubled, mixed and peppered with signs, under
+//! policies with tags, surrogates and masks. What must hold: no failure, offsets that lead both ways, nothing more on a
+//! second pass.
 
 use serde::Serialize;
 
 use anamnesis_core::clock::{Entropy as _, SeededEntropy};
-use anamnesis_redaction::{People, Policy, Redacted, Redactor, SurrogateKey};
+use anamnesis_redaction::{KnownPeople, Redacted, RedactionPolicy, Redactor, SurrogateKey};
 use anamnesis_text::{Document, Language};
 
 const SIGNS: &[&str] = &[
@@ -62,9 +63,9 @@ const LONG: usize = 2_000;
 const MASKS: &str = "name = \"masks\"\nversion = 1\n[operators]\nPERSON = \"mask\"\nPHONE = \"mask\"\nDATE = \"mask\"\n\
     ADDRESS = \"mask\"\nLOCATION = \"mask\"\nORGANIZATION = \"mask\"\nMEDICAL_RECORD = \"mask\"\nEMAIL = \"mask\"\n";
 
-/// What came of a campaign. Inputs are told by their numbers: with the seed they can be made again.
+/// What came of a campaign. Inputs are named by their numbers: with the seed they can be made again.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct Outcome {
+pub struct FuzzOutcome {
     pub inputs: u64,
     pub bytes: u64,
     /// Redaction ended in an error; a panic inside counts as one.
@@ -77,7 +78,7 @@ pub struct Outcome {
     pub first: Vec<u64>,
 }
 
-impl Outcome {
+impl FuzzOutcome {
     /// Nothing failed and no offset lied. A second pass may take a word more from nonsense that is masked by single stars.
     pub fn is_clean(&self) -> bool {
         self.failed == 0 && self.crooked == 0 && self.unstable * 1_000 <= self.inputs
@@ -100,19 +101,23 @@ impl Dice {
     }
 }
 
-/// Redacts `inputs` inputs made of `lines`. `told` hears how many are done.
+/// Redacts `inputs` inputs made of `lines`. `on_progress` is called with the number of inputs that are done.
 ///
 /// # Panics
 /// Never: what redaction does is counted.
-pub fn run(lines: Vec<String>, inputs: u64, seed: u64, told: &dyn Fn(u64)) -> Outcome {
+pub fn run(lines: Vec<String>, inputs: u64, seed: u64, on_progress: &dyn Fn(u64)) -> FuzzOutcome {
     let lines: Vec<String> = lines.into_iter().filter(|line| !line.is_empty() && line.len() < LINE).collect();
-    let policies = [Policy::named("strict"), Policy::named("safe_harbor"), Policy::named("gdpr_pseudonymise")];
-    let masks = Policy::from_toml(MASKS).ok();
+    let policies = [
+        RedactionPolicy::named("strict"),
+        RedactionPolicy::named("safe_harbor"),
+        RedactionPolicy::named("gdpr_pseudonymise"),
+    ];
+    let masks = RedactionPolicy::from_toml(MASKS).ok();
     let redactors: Vec<Redactor> =
         policies.into_iter().filter_map(Result::ok).chain(masks).map(Redactor::builtin).collect();
     let dice = Dice(SeededEntropy::new(seed));
     let key = SurrogateKey::new([9; 32]);
-    let mut outcome = Outcome::default();
+    let mut outcome = FuzzOutcome::default();
     for number in 0..inputs {
         let text = changed(&lines, &dice);
         let redactor = &redactors[number as usize % redactors.len()];
@@ -121,23 +126,23 @@ pub fn run(lines: Vec<String>, inputs: u64, seed: u64, told: &dyn Fn(u64)) -> Ou
             outcome.first.push(number);
         }
         if number % 256 == 0 {
-            told(number);
+            on_progress(number);
         }
     }
     outcome
 }
 
 /// One input; true where anything went wrong.
-fn look(redactor: &Redactor, key: &SurrogateKey, text: &str, outcome: &mut Outcome) -> bool {
+fn look(redactor: &Redactor, key: &SurrogateKey, text: &str, outcome: &mut FuzzOutcome) -> bool {
     outcome.inputs += 1;
     outcome.bytes += text.len() as u64;
     let document = Document::plain(text, Language::Unknown);
-    let once = redactor.redact(&document, &People::default(), key);
+    let once = redactor.redact(&document, &KnownPeople::default(), key);
     let Ok(once) = once else {
         outcome.failed += 1;
         return true;
     };
-    let Ok(twice) = redactor.redact(once.document(), &People::default(), key) else {
+    let Ok(twice) = redactor.redact(once.document(), &KnownPeople::default(), key) else {
         outcome.failed += 1;
         return true;
     };

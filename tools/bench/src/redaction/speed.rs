@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 
 use crate::process;
-use anamnesis_redaction::{Part, People, Policy, Redactor, SurrogateKey};
+use anamnesis_redaction::{KnownPeople, RedactionPolicy, Redactor, Stage, SurrogateKey};
 use anamnesis_text::{Document, Language};
 
 /// Length of a note, in bytes.
@@ -17,27 +17,27 @@ const LEAST: Duration = Duration::from_millis(500);
 
 /// All figures.
 #[derive(Debug, Clone, Serialize)]
-pub struct Speed {
+pub struct RedactionSpeed {
     /// Seconds to the first answer: tables, patterns and model.
     pub load_seconds: f64,
     pub notes: usize,
     pub bytes: usize,
     /// Megabytes a second of the whole redactor, one thread.
     pub whole_mb_per_second: f64,
-    pub parts: Vec<OfPart>,
+    pub parts: Vec<StageSpeed>,
     pub p50_ms: f64,
     pub p99_ms: f64,
     /// Most resident memory while notes were redacted.
     pub peak_mb: Option<f64>,
     /// Most resident memory while a megabyte at once was redacted.
     pub hostile_peak_mb: Option<f64>,
-    pub hostile: Vec<OfHostile>,
+    pub hostile: Vec<HostileSpeed>,
     pub build: &'static str,
 }
 
 /// One part.
 #[derive(Debug, Clone, Serialize)]
-pub struct OfPart {
+pub struct StageSpeed {
     pub part: String,
     /// Reading the text (folding it, cutting it into tokens) included.
     pub mb_per_second: f64,
@@ -47,7 +47,7 @@ pub struct OfPart {
 
 /// A megabyte of one pattern.
 #[derive(Debug, Clone, Serialize)]
-pub struct OfHostile {
+pub struct HostileSpeed {
     pub text: &'static str,
     pub ms: f64,
     /// Time for the megabyte over time for a quarter of it: 4 is linear.
@@ -55,20 +55,20 @@ pub struct OfHostile {
 }
 
 /// Measures on texts, cut or joined to notes.
-pub fn measure(texts: &[(String, Language)], told: &dyn Fn(&str)) -> Speed {
-    told("load");
+pub fn measure(texts: &[(String, Language)], on_progress: &dyn Fn(&str)) -> RedactionSpeed {
+    on_progress("load");
     let start = Instant::now();
-    let redactor = Redactor::builtin(Policy::default());
+    let redactor = Redactor::builtin(RedactionPolicy::default());
     let key = SurrogateKey::new([7; 32]);
     let first = Document::plain("Ana vino el 3 de mayo.", Language::Spanish);
     let whole = |document: &Document| {
-        redactor.redact(document, &People::default(), &key).map_or(0, |redacted| redacted.redactions().len())
+        redactor.redact(document, &KnownPeople::default(), &key).map_or(0, |redacted| redacted.redactions().len())
     };
     whole(&first);
     let load_seconds = start.elapsed().as_secs_f64();
     let notes = notes(texts);
     let bytes: usize = notes.iter().map(|note| note.text.len()).sum();
-    told("notes");
+    on_progress("notes");
     notes.iter().take(20).for_each(|note| {
         whole(note);
     });
@@ -79,26 +79,27 @@ pub fn measure(texts: &[(String, Language)], told: &dyn Fn(&str)) -> Speed {
         times.get((share * (times.len().max(1) - 1) as f64) as usize).map_or(0.0, |t| t.as_secs_f64() * 1e3)
     };
     let of_part = |part| seconds(&|| notes.iter().map(|note| redactor.count(note, part)).sum());
-    let reading = of_part(Part::Reading);
-    let parts = [Part::Reading, Part::Patterns, Part::Lists, Part::Speech, Part::Learned].into_iter().map(|part| {
-        told("parts");
-        let time = if part == Part::Reading { reading } else { of_part(part) };
-        let alone = if part == Part::Reading { reading } else { time - reading };
-        let part = format!("{part:?}").to_lowercase();
-        OfPart { part, mb_per_second: rate(bytes, time), read_mb_per_second: rate(bytes, alone) }
-    });
-    let parts: Vec<OfPart> = parts.collect();
+    let reading = of_part(Stage::Reading);
+    let parts =
+        [Stage::Reading, Stage::Patterns, Stage::Lists, Stage::Speech, Stage::Learned].into_iter().map(|part| {
+            on_progress("parts");
+            let time = if part == Stage::Reading { reading } else { of_part(part) };
+            let alone = if part == Stage::Reading { reading } else { time - reading };
+            let part = format!("{part:?}").to_lowercase();
+            StageSpeed { part, mb_per_second: rate(bytes, time), read_mb_per_second: rate(bytes, alone) }
+        });
+    let parts: Vec<StageSpeed> = parts.collect();
     let peak = || process::peak_bytes().map(|bytes| bytes as f64 / f64::from(1 << 20));
     let peak_mb = peak();
     let hostile = ["7", "a@", "(((", "Ana ", "1-", "a.", "uno "].into_iter().map(|text| {
-        told("hostile");
+        on_progress("hostile");
         let document = |length: usize| Document::plain(text.repeat(length / text.len()), Language::Spanish);
         let (small, large) = (document(HOSTILE / 4), document(HOSTILE));
         let (quarter, full) = (seconds(&|| whole(&small)), seconds(&|| whole(&large)));
-        OfHostile { text, ms: full * 1e3, growth: full / quarter.max(1e-9) }
+        HostileSpeed { text, ms: full * 1e3, growth: full / quarter.max(1e-9) }
     });
-    let hostile: Vec<OfHostile> = hostile.collect();
-    Speed {
+    let hostile: Vec<HostileSpeed> = hostile.collect();
+    RedactionSpeed {
         load_seconds,
         notes: notes.len(),
         bytes,

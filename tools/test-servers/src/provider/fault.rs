@@ -6,7 +6,7 @@ use axum::http::StatusCode;
 
 /// One way to go wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fault {
+pub enum ProviderFault {
     /// 429, asking for a pause in seconds.
     TooManyRequests { retry_after: Option<u64> },
     /// Any other status.
@@ -35,7 +35,7 @@ pub enum Fault {
     NotJson,
 }
 
-impl Fault {
+impl ProviderFault {
     pub(super) fn refusal(self) -> Option<StatusCode> {
         match self {
             Self::TooManyRequests { .. } => Some(StatusCode::TOO_MANY_REQUESTS),
@@ -47,10 +47,10 @@ impl Fault {
 
 /// Shares of requests, 0.0–1.0 each, their sum at most 1.0.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct FaultRates(Vec<(Fault, f64)>);
+pub struct FaultRates(Vec<(ProviderFault, f64)>);
 
 impl FaultRates {
-    pub fn new(rates: impl IntoIterator<Item = (Fault, f64)>) -> Self {
+    pub fn new(rates: impl IntoIterator<Item = (ProviderFault, f64)>) -> Self {
         Self(rates.into_iter().collect())
     }
 
@@ -58,7 +58,7 @@ impl FaultRates {
         self.0.is_empty()
     }
 
-    pub(super) fn pick(&self, random: u64) -> Option<Fault> {
+    pub(super) fn pick(&self, random: u64) -> Option<ProviderFault> {
         let mut left = random as f64 / u64::MAX as f64;
         for (fault, rate) in &self.0 {
             if left < *rate {
@@ -92,25 +92,29 @@ impl FromStr for FaultRates {
     }
 }
 
-fn one(part: &str) -> Result<(Fault, f64), UnknownFault> {
+fn one(part: &str) -> Result<(ProviderFault, f64), UnknownFault> {
     let (name, rate) = part.split_once('=').ok_or(UnknownFault)?;
     let rate: f64 = rate.parse().ok().filter(|rate| (0.0..=1.0).contains(rate)).ok_or(UnknownFault)?;
     let fault = match name {
-        "count" => Fault::WrongCount,
-        "dimension" => Fault::WrongDimension,
-        "nan" => Fault::NotANumber,
-        "big" => Fault::TooBig,
-        "zero" => Fault::Zero,
-        "order" => Fault::WrongOrder,
-        "index" => Fault::DoubleIndex,
-        "slow" => Fault::SlowBody,
-        "reset" => Fault::Reset,
-        "oversize" => Fault::Oversize,
-        "html" => Fault::NotJson,
-        "429" => Fault::TooManyRequests { retry_after: None },
+        "count" => ProviderFault::WrongCount,
+        "dimension" => ProviderFault::WrongDimension,
+        "nan" => ProviderFault::NotANumber,
+        "big" => ProviderFault::TooBig,
+        "zero" => ProviderFault::Zero,
+        "order" => ProviderFault::WrongOrder,
+        "index" => ProviderFault::DoubleIndex,
+        "slow" => ProviderFault::SlowBody,
+        "reset" => ProviderFault::Reset,
+        "oversize" => ProviderFault::Oversize,
+        "html" => ProviderFault::NotJson,
+        "429" => ProviderFault::TooManyRequests { retry_after: None },
         status => match status.strip_prefix("429:") {
-            Some(seconds) => Fault::TooManyRequests { retry_after: Some(seconds.parse().map_err(|_| UnknownFault)?) },
-            None => Fault::Status(status.parse().ok().filter(|code| (400..600).contains(code)).ok_or(UnknownFault)?),
+            Some(seconds) => {
+                ProviderFault::TooManyRequests { retry_after: Some(seconds.parse().map_err(|_| UnknownFault)?) }
+            }
+            None => {
+                ProviderFault::Status(status.parse().ok().filter(|code| (400..600).contains(code)).ok_or(UnknownFault)?)
+            }
         },
     };
     Ok((fault, rate))
@@ -123,9 +127,9 @@ mod tests {
     #[test]
     fn rates_are_read_from_a_flag() {
         let rates: FaultRates = "429:2=0.25, 503=0.25,reset=0.5".parse().unwrap();
-        assert_eq!(rates.pick(0), Some(Fault::TooManyRequests { retry_after: Some(2) }));
-        assert_eq!(rates.pick(u64::MAX / 3), Some(Fault::Status(503)));
-        assert_eq!(rates.pick(u64::MAX / 4 * 3), Some(Fault::Reset));
+        assert_eq!(rates.pick(0), Some(ProviderFault::TooManyRequests { retry_after: Some(2) }));
+        assert_eq!(rates.pick(u64::MAX / 3), Some(ProviderFault::Status(503)));
+        assert_eq!(rates.pick(u64::MAX / 4 * 3), Some(ProviderFault::Reset));
         assert!("".parse::<FaultRates>().unwrap().is_empty());
         for wrong in ["x=0.1", "500", "500=2", "200=0.1", "500=0.9,reset=0.2"] {
             assert_eq!(wrong.parse::<FaultRates>(), Err(UnknownFault), "{wrong}");

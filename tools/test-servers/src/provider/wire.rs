@@ -5,7 +5,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;
 
-use super::fault::Fault;
+use super::fault::ProviderFault;
 use super::vector::vector_of;
 use super::{Base64, FakeOptions};
 
@@ -13,12 +13,12 @@ use super::{Base64, FakeOptions};
 pub(crate) struct Invalid;
 
 /// One request, whichever its shape.
-pub(crate) struct Asked {
+pub(crate) struct EmbeddingCall {
     pub texts: Vec<String>,
-    shape: Shape,
+    shape: EmbeddingApi,
 }
 
-enum Shape {
+enum EmbeddingApi {
     OpenAi { packed: bool },
     Vertex { auto_truncate: bool },
 }
@@ -62,14 +62,14 @@ fn usually() -> bool {
     true
 }
 
-impl Asked {
+impl EmbeddingCall {
     pub(crate) fn read(path: &str, body: &[u8], options: &FakeOptions) -> Result<Self, Invalid> {
         let (asked, dimension) =
             if path.ends_with(":predict") { Self::vertex(body)? } else { Self::openai(path, body)? };
-        let refused = matches!(asked.shape, Shape::OpenAi { packed: true }) && options.base64 == Base64::Refused;
+        let refused = matches!(asked.shape, EmbeddingApi::OpenAi { packed: true }) && options.base64 == Base64::Refused;
         let other_dimension = dimension.is_some_and(|n| n != options.dimension);
         let blank = asked.texts.is_empty() || asked.texts.iter().any(|text| text.is_empty());
-        let uncut = matches!(asked.shape, Shape::Vertex { auto_truncate: false });
+        let uncut = matches!(asked.shape, EmbeddingApi::Vertex { auto_truncate: false });
         let too_long = uncut && asked.texts.iter().any(|text| text.len() > options.cuts_over);
         if refused || other_dimension || blank || too_long { Err(Invalid) } else { Ok(asked) }
     }
@@ -84,27 +84,27 @@ impl Asked {
         if !path.ends_with("/embeddings") {
             return Err(Invalid);
         }
-        Ok((Self { texts: request.input, shape: Shape::OpenAi { packed } }, request.dimensions))
+        Ok((Self { texts: request.input, shape: EmbeddingApi::OpenAi { packed } }, request.dimensions))
     }
 
     fn vertex(body: &[u8]) -> Result<(Self, Option<usize>), Invalid> {
         let request: VertexRequest = serde_json::from_slice(body).map_err(|_| Invalid)?;
         let texts = request.instances.into_iter().map(|instance| instance.content).collect();
-        let shape = Shape::Vertex { auto_truncate: request.parameters.auto_truncate };
+        let shape = EmbeddingApi::Vertex { auto_truncate: request.parameters.auto_truncate };
         Ok((Self { texts, shape }, request.parameters.output_dimensionality))
     }
 
     /// The answer's body, spoilt by `fault` where that is about its content.
-    pub(crate) fn write(&self, options: &FakeOptions, fault: Option<Fault>) -> Vec<u8> {
-        let packed = matches!(self.shape, Shape::OpenAi { packed: true }) && options.base64 == Base64::Obeyed;
+    pub(crate) fn write(&self, options: &FakeOptions, fault: Option<ProviderFault>) -> Vec<u8> {
+        let packed = matches!(self.shape, EmbeddingApi::OpenAi { packed: true }) && options.base64 == Base64::Obeyed;
         let mut out =
             Vec::with_capacity(256 + self.texts.len() * (64 + options.dimension * if packed { 6 } else { 13 }));
-        let openai = matches!(self.shape, Shape::OpenAi { .. });
+        let openai = matches!(self.shape, EmbeddingApi::OpenAi { .. });
         out.extend_from_slice(if openai { br#"{"object":"list","data":["#.as_slice() } else { br#"{"predictions":["# });
         let mut order: Vec<usize> = (0..self.texts.len()).collect();
         match fault {
-            Some(Fault::WrongOrder) if openai => order.reverse(),
-            Some(Fault::WrongCount) => drop(order.pop()),
+            Some(ProviderFault::WrongOrder) if openai => order.reverse(),
+            Some(ProviderFault::WrongCount) => drop(order.pop()),
             _ => {}
         }
         for (place, at) in order.into_iter().enumerate() {
@@ -115,33 +115,33 @@ impl Asked {
         }
         let tokens: usize = self.texts.iter().map(|text| text.len().div_ceil(4)).sum();
         let end = match self.shape {
-            Shape::OpenAi { .. } => {
+            EmbeddingApi::OpenAi { .. } => {
                 format!(r#"],"model":"fake","usage":{{"prompt_tokens":{tokens},"total_tokens":{tokens}}}}}"#)
             }
-            Shape::Vertex { .. } => r#"],"metadata":{"billableCharacterCount":1}}"#.to_owned(),
+            EmbeddingApi::Vertex { .. } => r#"],"metadata":{"billableCharacterCount":1}}"#.to_owned(),
         };
         out.extend_from_slice(end.as_bytes());
         out
     }
 
-    fn item(&self, out: &mut Vec<u8>, at: usize, packed: bool, options: &FakeOptions, fault: Option<Fault>) {
+    fn item(&self, out: &mut Vec<u8>, at: usize, packed: bool, options: &FakeOptions, fault: Option<ProviderFault>) {
         let text = &self.texts[at];
-        let mut vector = vector_of(text, options.dimension + usize::from(fault == Some(Fault::WrongDimension)));
+        let mut vector = vector_of(text, options.dimension + usize::from(fault == Some(ProviderFault::WrongDimension)));
         let spoilt = match fault {
-            Some(Fault::NotANumber) => Some(f32::NAN),
-            Some(Fault::TooBig) => Some(f32::INFINITY),
+            Some(ProviderFault::NotANumber) => Some(f32::NAN),
+            Some(ProviderFault::TooBig) => Some(f32::INFINITY),
             _ if options.chokes_on.as_ref().is_some_and(|word| text.contains(word)) => Some(f32::NAN),
             _ => None,
         };
-        if fault == Some(Fault::Zero) {
+        if fault == Some(ProviderFault::Zero) {
             vector.fill(0.0);
         }
         if let (Some(value), Some(first)) = (spoilt, vector.first_mut()) {
             *first = value;
         }
         match self.shape {
-            Shape::OpenAi { .. } => {
-                let index = if fault == Some(Fault::DoubleIndex) { 0 } else { at };
+            EmbeddingApi::OpenAi { .. } => {
+                let index = if fault == Some(ProviderFault::DoubleIndex) { 0 } else { at };
                 out.extend_from_slice(format!(r#"{{"object":"embedding","index":{index},"embedding":"#).as_bytes());
                 if packed {
                     base64(out, &vector)
@@ -150,7 +150,7 @@ impl Asked {
                 }
                 out.push(b'}');
             }
-            Shape::Vertex { .. } => {
+            EmbeddingApi::Vertex { .. } => {
                 out.extend_from_slice(br#"{"embeddings":{"values":"#);
                 numbers(out, &vector);
                 let cut = text.len() > options.cuts_over;
@@ -233,7 +233,7 @@ mod tests {
 
     #[test]
     fn an_unknown_field_is_refused_as_the_specification_says() {
-        let read = |body: &str| Asked::read("/v1/embeddings", body.as_bytes(), &FakeOptions::default()).is_ok();
+        let read = |body: &str| EmbeddingCall::read("/v1/embeddings", body.as_bytes(), &FakeOptions::default()).is_ok();
         assert!(read(r#"{"input":["a"],"model":"m"}"#));
         assert!(!read(r#"{"input":["a"],"model":"m","truncate":true}"#));
         assert!(!read(r#"{"input":[""],"model":"m"}"#));

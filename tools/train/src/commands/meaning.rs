@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
-use anamnesis::cli::output::{self, Format};
-use anamnesis::cli::{Context, Exit, Failure};
+use anamnesis::cli::output::{self, OutputFormat};
+use anamnesis::cli::{CliError, Context, Exit};
 use anamnesis_extraction::Extractor;
 use anamnesis_redaction::Redactor;
 use anamnesis_train::meaning::{Frames, Line, Report, compare, read};
@@ -37,17 +37,17 @@ pub(crate) struct Args {
 /// # Errors
 /// When a set cannot be read, a line not be redacted or standard output not be written. Ends in exit code 3 where a finding
 /// is turned round or too many are lost.
-pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     let redactor = Redactor::builtin(anamnesis::cli::redact::policy(&args.policy)?);
     let extractor = Extractor::shared();
     let compared = |lines: &[Line]| {
         compare(&redactor, &extractor, lines)
-            .map_err(|error| Failure::failed(format!("a line cannot be redacted: {error}")))
+            .map_err(|error| CliError::failed(format!("a line cannot be redacted: {error}")))
     };
     let (mut rows, mut all, mut clean) = (Vec::new(), Report::default(), Vec::new());
     for path in &args.sets {
         let name = path.to_string_lossy().into_owned();
-        let lines = read(&name, &std::fs::read_to_string(path)?).map_err(|error| Failure::usage(error.to_string()))?;
+        let lines = read(&name, &std::fs::read_to_string(path)?).map_err(|error| CliError::usage(error.to_string()))?;
         let report = compared(&lines)?;
         rows.push((name, report.clone()));
         all.join(report);
@@ -70,8 +70,8 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     let kept = all.turned == 0 && all.lost_share() <= MOST;
     all.examples.truncate(args.examples);
     rows.push(("all".into(), all.clone()));
-    match context.format_or(Format::Table) {
-        Format::Json => {
+    match context.format_or(OutputFormat::Table) {
+        OutputFormat::Json => {
             let sets: Vec<_> = rows
                 .iter()
                 .map(
@@ -80,7 +80,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
                 .collect();
             output::json(&json!({"sets": sets, "examples": all.examples, "kept": kept}))?;
         }
-        Format::Table => {
+        OutputFormat::Table => {
             let row = |(name, report): &(String, Report)| {
                 [
                     name.clone(),
@@ -107,8 +107,8 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     Ok(if kept { Exit::Done } else { Exit::Partial })
 }
 
-fn sentences(folder: &Path, code: &'static str, many: usize, clean: &[Line]) -> Result<Vec<Line>, Failure> {
+fn sentences(folder: &Path, code: &'static str, many: usize, clean: &[Line]) -> Result<Vec<Line>, CliError> {
     let text = |name: &str| std::fs::read_to_string(folder.join(name));
     let frames = Frames::new(code, &text(&format!("{code}.frames.txt"))?, &text("words.txt")?, clean);
-    frames.sentences(many, SEED).map_err(|error| Failure::usage(error.to_string()))
+    frames.sentences(many, SEED).map_err(|error| CliError::usage(error.to_string()))
 }

@@ -1,12 +1,12 @@
-//! `anamnesis-train risk`: makes the model of the learned ear for risk. The same data and seed make the same bytes.
+//! `anamnesis-train risk`: trains the risk classifier. The same data and seed make the same bytes.
 
 use std::path::{Path, PathBuf};
 
-use anamnesis::cli::{Exit, Failure, output};
+use anamnesis::cli::{CliError, Exit, output};
 use anamnesis_text::Document;
-use anamnesis_train::risk::{self as training, Line, Recipe};
+use anamnesis_train::risk::{self as training, TrainingConfig, TrainingLine};
 
-/// Sets that were tuned on, and may teach. `risk_blind_h`, `_k` and `_l` never do: they tell how good it is.
+/// Sets that were tuned on, and may teach. `risk_blind_h`, `_k` and `_l` never do: they show how good it is.
 /// Their order is part of the recipe: each line takes a draw.
 const GOLD: [&str; 14] = [
     "risk_blind_i",
@@ -32,7 +32,7 @@ const ORDINARY: [(&str, bool); 4] = [
     ("extraction/context_en_negex_dev.jsonl", false),
 ];
 
-/// Sets of other matters beside the gold: what people say of feelings, lives and illness. Where the rules hear no risk in
+/// Sets of other matters next to the gold: what people say of feelings, lives and illness. Where the rules find no risk in
 /// them there is none.
 const OTHER_MATTERS: [&str; 11] = [
     "tone",
@@ -61,7 +61,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "DIR", default_value = "tests/data/extraction")]
     gold: PathBuf,
     /// Where the model is written.
-    #[arg(long, value_name = "FILE", default_value = "models/risk/ear.bin")]
+    #[arg(long, value_name = "FILE", default_value = "models/risk/classifier.bin")]
     out: PathBuf,
     /// Steps of the search at most.
     #[arg(long, default_value_t = 120)]
@@ -80,11 +80,11 @@ pub(crate) struct Args {
 
 /// # Errors
 /// When a set cannot be read or the model not written.
-pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &Args) -> Result<Exit, CliError> {
     let mut lines = training::read_lines(&text(&args.lines)?).map_err(|line| wrong(&args.lines, line))?;
-    let aside: Vec<Line> = lines.extract_if(.., |line| args.without.as_ref() == Some(&line.part)).collect();
+    let aside: Vec<TrainingLine> = lines.extract_if(.., |line| args.without.as_ref() == Some(&line.part)).collect();
     if let Some(part) = args.without.as_ref().filter(|_| aside.is_empty()) {
-        return Err(Failure::usage(format!("{}: no line is of the part {part}", args.lines.display())));
+        return Err(CliError::usage(format!("{}: no line is of the part {part}", args.lines.display())));
     }
     for name in GOLD {
         let path = args.gold.join(format!("{name}.jsonl"));
@@ -101,7 +101,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         documents.extend(training::read_documents(&text(&path)?).map_err(|line| wrong(&path, line))?);
     }
     output::note(&format!("{} lines, {} ordinary documents", lines.len(), documents.len()));
-    let recipe = Recipe { seed: args.seed, penalty: args.penalty, rounds: args.rounds };
+    let recipe = TrainingConfig { seed: args.seed, penalty: args.penalty, rounds: args.rounds };
     let trained = training::train(&lines, &documents, recipe, &mut |round, loss| {
         if round % 10 == 0 {
             output::note(&format!("round {round}: {loss:.5} an example"));
@@ -123,7 +123,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
 
 /// Recall and precision of the part that was left out, as sure as the program demands and less or more sure.
 #[allow(clippy::cast_precision_loss)] // counts of lines of a file
-fn shown(part: &str, aside: &[Line], model: Vec<u8>) -> Result<Exit, Failure> {
+fn shown(part: &str, aside: &[TrainingLine], model: Vec<u8>) -> Result<Exit, CliError> {
     let figures = training::held_out(model, aside).unwrap_or_default();
     let rows = figures.iter().map(|at| {
         let share = |whole: usize| format!("{:.3}", at.right as f64 / whole.max(1) as f64);
@@ -134,10 +134,10 @@ fn shown(part: &str, aside: &[Line], model: Vec<u8>) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-fn text(path: &Path) -> Result<String, Failure> {
-    std::fs::read_to_string(path).map_err(|error| Failure::usage(format!("{}: {error}", path.display())))
+fn text(path: &Path) -> Result<String, CliError> {
+    std::fs::read_to_string(path).map_err(|error| CliError::usage(format!("{}: {error}", path.display())))
 }
 
-fn wrong(path: &Path, line: usize) -> Failure {
-    Failure::usage(format!("{}: line {line} cannot be read", path.display()))
+fn wrong(path: &Path, line: usize) -> CliError {
+    CliError::usage(format!("{}: line {line} cannot be read", path.display()))
 }

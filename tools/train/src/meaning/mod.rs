@@ -1,7 +1,7 @@
 //! Whether redaction keeps meaning: findings of a text before and after its redaction, held beside each other. A finding is
 //! lost when its mention was taken or nothing of its kind and value is found in its place any more; it is turned when its
 //! polarity, its person or its status changes. Names, dates and identifiers are apart: a mention that holds one that people
-//! marked, or that holds a date, an age or an identifier, is not counted. So is what the learned ear hears, which reads
+//! marked, or that holds a date, an age or an identifier, is not counted. So is what the risk classifier finds, which reads
 //! whole sentences and no mention.
 
 mod lines;
@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use anamnesis_extraction::{Entity, EntityType, Extraction, ExtractionInput, Extractor};
-use anamnesis_redaction::{People, Redacted, RedactionError, Redactor, SurrogateKey};
+use anamnesis_redaction::{KnownPeople, Redacted, RedactionError, Redactor, SurrogateKey};
 use anamnesis_text::{Document, Span};
 
 pub use lines::{Line, LineError, read};
@@ -111,7 +111,7 @@ pub fn compare(redactor: &Redactor, extractor: &Extractor, lines: &[Line]) -> Re
     for line in lines {
         let document = Document::plain(line.text.clone(), line.language);
         let before = extractor.extract(&ExtractionInput::of(&document));
-        let redacted = redactor.redact(&document, &People::default(), &key)?;
+        let redacted = redactor.redact(&document, &KnownPeople::default(), &key)?;
         report.lines += 1;
         report.findings += before.entities.len();
         if redacted.redactions().is_empty() {

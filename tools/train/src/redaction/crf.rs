@@ -13,7 +13,7 @@ pub(crate) struct Sequence {
 
 /// How training runs.
 #[derive(Debug, Clone, Copy)]
-pub struct Steps {
+pub struct TrainingParameters {
     pub epochs: usize,
     pub rate: f32,
     /// Pull of every touched weight towards zero.
@@ -23,8 +23,8 @@ pub struct Steps {
     pub miss_cost: f32,
 }
 
-/// Weights and the sums of squared gradients beside them.
-pub(crate) struct Field {
+/// Weights and the sums of squared gradients next to them.
+pub(crate) struct ConditionalRandomField {
     pub weights: Vec<[f32; COLUMNS]>,
     squares: Vec<[f32; COLUMNS]>,
     pub transitions: Vec<[f32; COLUMNS]>,
@@ -41,7 +41,7 @@ pub(crate) fn table(documents: &[Vec<Vec<u64>>], least: u32) -> HashMap<u64, u32
     kept.into_iter().zip(0u32..).collect()
 }
 
-impl Field {
+impl ConditionalRandomField {
     pub(crate) fn new(rows: usize) -> Self {
         Self {
             weights: vec![[0.0; COLUMNS]; rows],
@@ -52,7 +52,12 @@ impl Field {
     }
 
     /// Trains on all sequences; tells the mean loss a token after each epoch.
-    pub(crate) fn train(&mut self, sequences: &[Sequence], steps: Steps, told: &mut dyn FnMut(usize, f64)) {
+    pub(crate) fn train(
+        &mut self,
+        sequences: &[Sequence],
+        steps: TrainingParameters,
+        progress: &mut dyn FnMut(usize, f64),
+    ) {
         let mut order: Vec<usize> = (0..sequences.len()).collect();
         let mut random = Random::new(steps.seed);
         for epoch in 0..steps.epochs {
@@ -65,10 +70,10 @@ impl Field {
                 if sequence.tags.is_empty() {
                     continue;
                 }
-                loss += self.step(sequence, Steps { rate, ..steps });
+                loss += self.step(sequence, TrainingParameters { rate, ..steps });
                 tokens += sequence.tags.len();
             }
-            told(epoch + 1, loss / tokens.max(1) as f64);
+            progress(epoch + 1, loss / tokens.max(1) as f64);
         }
     }
 
@@ -87,7 +92,7 @@ impl Field {
         all
     }
 
-    fn step(&mut self, sequence: &Sequence, steps: Steps) -> f64 {
+    fn step(&mut self, sequence: &Sequence, steps: TrainingParameters) -> f64 {
         let scores = self.scores(sequence, steps.miss_cost);
         let moves: Vec<[f32; COLUMNS]> = (0..TAGS)
             .map(|from| {
@@ -96,7 +101,7 @@ impl Field {
                 row
             })
             .collect();
-        let chain = Chain::new(&scores, &moves);
+        let chain = ForwardBackward::new(&scores, &moves);
         let gold: f64 = self.gold_score(sequence, &scores);
         self.update_weights(sequence, &chain, steps);
         self.update_transitions(sequence, &chain, &moves, steps);
@@ -110,7 +115,7 @@ impl Field {
         f64::from(own) + f64::from(moved)
     }
 
-    fn update_weights(&mut self, sequence: &Sequence, chain: &Chain, steps: Steps) {
+    fn update_weights(&mut self, sequence: &Sequence, chain: &ForwardBackward, steps: TrainingParameters) {
         for (at, features) in sequence.features.iter().enumerate() {
             let mut gradient = chain.marginal(at);
             gradient[sequence.tags[at] as usize] -= 1.0;
@@ -124,7 +129,13 @@ impl Field {
         }
     }
 
-    fn update_transitions(&mut self, sequence: &Sequence, chain: &Chain, moves: &[[f32; COLUMNS]], steps: Steps) {
+    fn update_transitions(
+        &mut self,
+        sequence: &Sequence,
+        chain: &ForwardBackward,
+        moves: &[[f32; COLUMNS]],
+        steps: TrainingParameters,
+    ) {
         let mut gradient = vec![[0f32; COLUMNS]; TAGS];
         for at in 1..sequence.tags.len() {
             chain.add_moves(at, moves, &mut gradient);
@@ -136,7 +147,12 @@ impl Field {
     }
 }
 
-fn descend(weights: &mut [f32; COLUMNS], squares: &mut [f32; COLUMNS], gradient: &[f32; COLUMNS], steps: Steps) {
+fn descend(
+    weights: &mut [f32; COLUMNS],
+    squares: &mut [f32; COLUMNS],
+    gradient: &[f32; COLUMNS],
+    steps: TrainingParameters,
+) {
     for ((weight, square), part) in weights.iter_mut().zip(squares).zip(gradient) {
         let pull = part + steps.decay * *weight;
         *square += pull * pull;
@@ -145,14 +161,14 @@ fn descend(weights: &mut [f32; COLUMNS], squares: &mut [f32; COLUMNS], gradient:
 }
 
 /// Forward and backward sums of one document, scaled token by token.
-struct Chain {
+struct ForwardBackward {
     forward: Vec<[f32; COLUMNS]>,
     backward: Vec<[f32; COLUMNS]>,
     own: Vec<[f32; COLUMNS]>,
     log_sum: f64,
 }
 
-impl Chain {
+impl ForwardBackward {
     fn new(scores: &[[f32; COLUMNS]], moves: &[[f32; COLUMNS]]) -> Self {
         let length = scores.len();
         let mut chain = Self {

@@ -7,11 +7,11 @@ use anamnesis_text::{CodePoints, Language, Span};
 
 /// A text and what is personal in it.
 #[derive(Debug, Clone)]
-pub struct Example {
+pub struct TaggerExample {
     pub text: String,
     pub language: Language,
     pub spans: Vec<(Span, &'static str)>,
-    pub marked: Marked,
+    pub marked: AnnotationScope,
     /// Examples that were made of one text or template have one group: none of them may be read by a model that learned
     /// another.
     pub group: usize,
@@ -19,7 +19,7 @@ pub struct Example {
 
 /// How much of an example people or templates have marked; rules and lists mark the rest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Marked {
+pub enum AnnotationScope {
     /// Everything.
     All,
     /// Everything but ages, sex, relations and professions.
@@ -31,17 +31,17 @@ pub enum Marked {
 }
 
 #[derive(Deserialize)]
-struct Line {
+struct CorpusLine {
     text: String,
     #[serde(default)]
     lang: String,
     #[serde(default)]
-    spans: Vec<Gold>,
+    spans: Vec<GoldSpan>,
     template_id: Option<u64>,
 }
 
 #[derive(Deserialize)]
-struct Gold {
+struct GoldSpan {
     start: usize,
     end: usize,
     label: String,
@@ -51,10 +51,10 @@ struct Gold {
 ///
 /// # Errors
 /// The number of the first line that is malformed or has a span outside its text.
-pub fn read(lines: &str, keep: &dyn Fn(Option<u64>) -> bool) -> Result<Vec<Example>, usize> {
+pub fn read(lines: &str, keep: &dyn Fn(Option<u64>) -> bool) -> Result<Vec<TaggerExample>, usize> {
     let mut examples = Vec::new();
     for (number, line) in lines.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-        let line: Line = serde_json::from_str(line).map_err(|_| number + 1)?;
+        let line: CorpusLine = serde_json::from_str(line).map_err(|_| number + 1)?;
         if !keep(line.template_id) {
             continue;
         }
@@ -67,9 +67,9 @@ pub fn read(lines: &str, keep: &dyn Fn(Option<u64>) -> bool) -> Result<Vec<Examp
             }
         }
         let language = if line.lang.starts_with("es") { Language::Spanish } else { Language::English };
-        let marked = if line.template_id.is_some() { Marked::Names } else { Marked::All };
+        let marked = if line.template_id.is_some() { AnnotationScope::Names } else { AnnotationScope::All };
         let group = line.template_id.and_then(|id| usize::try_from(id).ok()).unwrap_or(number);
-        examples.push(Example { text: line.text, language, spans, marked, group });
+        examples.push(TaggerExample { text: line.text, language, spans, marked, group });
     }
     Ok(examples)
 }
@@ -80,11 +80,11 @@ struct Dialogue {
     #[serde(default)]
     text: String,
     #[serde(default)]
-    turns: Vec<Said>,
+    turns: Vec<DialogueTurn>,
 }
 
 #[derive(Deserialize)]
-struct Said {
+struct DialogueTurn {
     text: String,
 }
 
@@ -92,7 +92,7 @@ struct Said {
 ///
 /// # Errors
 /// The number of the first malformed line.
-pub fn read_unmarked(lines: &str) -> Result<Vec<Example>, usize> {
+pub fn read_unmarked(lines: &str) -> Result<Vec<TaggerExample>, usize> {
     let mut examples = Vec::new();
     for (number, line) in lines.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let line: Dialogue = serde_json::from_str(line).map_err(|_| number + 1)?;
@@ -102,7 +102,13 @@ pub fn read_unmarked(lines: &str) -> Result<Vec<Example>, usize> {
             text.push('\n');
         }
         let language = if line.lang.starts_with("es") { Language::Spanish } else { Language::English };
-        examples.push(Example { text, language, spans: Vec::new(), marked: Marked::Nothing, group: number });
+        examples.push(TaggerExample {
+            text,
+            language,
+            spans: Vec::new(),
+            marked: AnnotationScope::Nothing,
+            group: number,
+        });
     }
     Ok(examples)
 }

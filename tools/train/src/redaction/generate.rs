@@ -1,11 +1,11 @@
 //! Texts from templates: `<one|other>` chooses, `{slot}` is filled with an invented value and marked as what it is.
-//! Files are named `LANGUAGE.GENRE.txt`, and `marked/LANGUAGE.GENRE.txt` where their lines are marked texts (`written.rs`); `words.txt` holds the lists of unmarked slots (`{drug}`, `{condition}` …).
+//! Files are named `LANGUAGE.GENRE.txt`, and `marked/LANGUAGE.GENRE.txt` where their lines are marked texts (`annotated.rs`); `words.txt` holds the lists of unmarked slots (`{drug}`, `{condition}` …).
 
 use std::collections::HashMap;
 
-use super::example::{Example, Marked};
-use super::values::{self, Names, Value};
-use super::written::Line;
+use super::annotated::AnnotatedLine;
+use super::example::{AnnotationScope, TaggerExample};
+use super::values::{self, NamePool, SlotValue};
 use anamnesis_linear_model::random::Random;
 use anamnesis_text::{Language, Span};
 
@@ -21,7 +21,7 @@ pub enum TemplateError {
 /// Where files of marked lines lie.
 const MARKED: &str = "marked/";
 
-struct Template {
+struct SlotTemplate {
     language: Language,
     spoken: bool,
     text: String,
@@ -29,10 +29,10 @@ struct Template {
 
 /// Templates and the lists that fill them.
 pub struct Generator {
-    templates: Vec<Template>,
-    lines: Vec<Line>,
+    templates: Vec<SlotTemplate>,
+    lines: Vec<AnnotatedLine>,
     words: HashMap<String, Vec<String>>,
-    names: Names,
+    names: NamePool,
 }
 
 impl Generator {
@@ -42,7 +42,7 @@ impl Generator {
     /// When a file's name tells no language or a template does not fill.
     pub fn new(files: &[(String, String)]) -> Result<Self, TemplateError> {
         let mut generator =
-            Self { templates: Vec::new(), lines: Vec::new(), words: HashMap::new(), names: Names::builtin() };
+            Self { templates: Vec::new(), lines: Vec::new(), words: HashMap::new(), names: NamePool::builtin() };
         for (_, text) in files.iter().filter(|(name, _)| name == "words.txt") {
             for line in text.lines().filter(|line| !line.starts_with('#')) {
                 if let Some((name, list)) = line.split_once('=') {
@@ -65,10 +65,11 @@ impl Generator {
             {
                 let wrong = || TemplateError::Line { file: file.clone(), line: at + 1 };
                 if marked {
-                    generator.lines.push(Line::read(line, language).ok_or_else(wrong)?);
+                    generator.lines.push(AnnotatedLine::read(line, language).ok_or_else(wrong)?);
                     continue;
                 }
-                let template = Template { language, spoken: file.contains("speech"), text: line.replace("\\n", "\n") };
+                let template =
+                    SlotTemplate { language, spoken: file.contains("speech"), text: line.replace("\\n", "\n") };
                 if generator.fill(&template, &mut random).is_none() {
                     return Err(wrong());
                 }
@@ -83,12 +84,12 @@ impl Generator {
     }
 
     /// Every template filled `rounds` times, speech as recognisers of speech write it.
-    pub fn examples(&self, rounds: usize, random: &mut Random) -> Vec<Example> {
+    pub fn examples(&self, rounds: usize, random: &mut Random) -> Vec<TaggerExample> {
         let mut all = Vec::with_capacity(self.templates.len() * rounds);
         for _ in 0..rounds {
             for (group, template) in self.templates.iter().enumerate() {
                 let Some(example) = self.fill(template, random) else { continue };
-                let example = Example { group, ..example };
+                let example = TaggerExample { group, ..example };
                 let example = if template.spoken && random.chance(0.85) { super::spoken(&example) } else { example };
                 all.push(example);
             }
@@ -98,21 +99,21 @@ impl Generator {
 
     /// The lines that people wrote: the first round as they stand, the others with other values. `rounds` of those with
     /// personal data, and of those without.
-    pub fn written(&self, rounds: (usize, usize), random: &mut Random) -> Vec<Example> {
+    pub fn annotated_lines(&self, rounds: (usize, usize), random: &mut Random) -> Vec<TaggerExample> {
         let mut all = Vec::new();
         for round in 0..rounds.0.max(rounds.1) {
             for (group, line) in self.lines.iter().enumerate() {
                 let rounds = if line.is_marked() { rounds.0 } else { rounds.1 };
                 if round < rounds {
                     let example = if round == 0 { line.example() } else { line.exchanged(&self.names, random) };
-                    all.push(Example { group, ..example });
+                    all.push(TaggerExample { group, ..example });
                 }
             }
         }
         all
     }
 
-    fn fill(&self, template: &Template, random: &mut Random) -> Option<Example> {
+    fn fill(&self, template: &SlotTemplate, random: &mut Random) -> Option<TaggerExample> {
         let chosen = choose(&template.text, random)?;
         let (mut text, mut spans, mut rest) = (String::new(), Vec::new(), chosen.as_str());
         while let Some(open) = rest.find('{') {
@@ -121,8 +122,8 @@ impl Generator {
             let slot = &rest[open + 1..close];
             let start = text.len();
             match self.value(slot, template.language, random)? {
-                Value::Plain(value) => text.push_str(&value),
-                Value::Personal(value, label) => {
+                SlotValue::Plain(value) => text.push_str(&value),
+                SlotValue::Personal(value, label) => {
                     text.push_str(&value);
                     spans.push((Span::new(start, text.len()), label));
                 }
@@ -130,16 +131,16 @@ impl Generator {
             rest = &rest[close + 1..];
         }
         text.push_str(rest);
-        Some(Example { text, language: template.language, spans, marked: Marked::Names, group: 0 })
+        Some(TaggerExample { text, language: template.language, spans, marked: AnnotationScope::Names, group: 0 })
     }
 
-    fn value(&self, slot: &str, language: Language, random: &mut Random) -> Option<Value> {
+    fn value(&self, slot: &str, language: Language, random: &mut Random) -> Option<SlotValue> {
         if let Some(value) = values::make(slot, language, &self.names, random) {
             return Some(value);
         }
         let code = if language == Language::Spanish { "es" } else { "en" };
         let list = self.words.get(&format!("{slot}.{code}")).or_else(|| self.words.get(slot))?;
-        Some(Value::Plain(list[random.below(list.len())].clone()))
+        Some(SlotValue::Plain(list[random.below(list.len())].clone()))
     }
 }
 

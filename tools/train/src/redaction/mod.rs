@@ -1,35 +1,35 @@
 //! Training of the learned recogniser: examples from public sets and from templates, changed as real texts differ, and a
 //! conditional random field over them. Runs from `anamnesis-train redaction`; nothing of it runs in the service.
 
+mod annotated;
+mod augment;
+mod config;
 mod crf;
 mod example;
 mod generate;
-mod judging;
-mod recipe;
 mod spoken_values;
 mod values;
-mod vary;
-mod written;
+mod verifier;
 
 use std::collections::HashMap;
 
 pub use anamnesis_linear_model::random::Random;
-pub use crf::Steps;
-pub use example::{Example, Marked, read, read_unmarked};
+pub use augment::{augment, spoken};
+pub use config::{HELD_OUT_TEMPLATES, TrainingSets, examples};
+pub use crf::TrainingParameters;
+pub use example::{AnnotationScope, TaggerExample, read, read_unmarked};
 pub use generate::{Generator, TemplateError};
-pub use judging::{Half, Unseen, halves, judge_of, unseen};
-pub use recipe::{HELD_OUT_TEMPLATES, Sets, examples};
-pub use vary::{spoken, vary};
+pub use verifier::{HoldoutScore, TrainingHalf, halves, holdout_score, verifier_of};
 
-use anamnesis_redaction::internals::context::Context;
-use anamnesis_redaction::internals::finding::Finding;
+use anamnesis_redaction::internals::document::DocumentContext;
+use anamnesis_redaction::internals::finding::PiiFinding;
 use anamnesis_redaction::internals::tagger::{
-    Atom, COLUMNS, FEATURES, KINDS, OUTSIDE, atoms, begin, features, inside, kind_for, write,
+    COLUMNS, FEATURES, KINDS, OUTSIDE, TokenFeatures, begin, features, inside, kind_for, token_features, write,
 };
-use anamnesis_redaction::internals::traits::{Traits, traits};
-use anamnesis_redaction::{People, Policy, Redactor, label};
+use anamnesis_redaction::internals::word_classes::{WordClasses, word_classes};
+use anamnesis_redaction::{KnownPeople, RedactionPolicy, Redactor, label};
 use anamnesis_text::{Document, Span};
-use crf::{Field, Sequence};
+use crf::{ConditionalRandomField, Sequence};
 
 /// Features that the model keeps, the weightiest, and the slots in which they are looked up: 5.6 MB.
 const ROWS: usize = 160_000;
@@ -45,25 +45,25 @@ const HIDDEN_LARGE: f64 = 0.2;
 const HIDDEN_SMALL: f64 = 0.03;
 
 /// What training made.
-pub struct Trained {
+pub struct TrainedTagger {
     pub model: Vec<u8>,
     pub documents: usize,
     pub tokens: usize,
     pub features: usize,
 }
 
-/// Trains a model; the same examples and steps make the same bytes. `told` hears epochs and losses.
+/// Trains a model; the same examples and steps make the same bytes. `progress` is called with epochs and losses.
 pub fn train<'a>(
-    examples: impl Iterator<Item = &'a Example>,
-    steps: Steps,
-    told: &mut dyn FnMut(usize, f64),
-) -> Trained {
-    let redactor = Redactor::rules_only(Policy::strictest());
+    examples: impl Iterator<Item = &'a TaggerExample>,
+    steps: TrainingParameters,
+    progress: &mut dyn FnMut(usize, f64),
+) -> TrainedTagger {
+    let redactor = Redactor::rules_only(RedactionPolicy::strictest());
     let mut random = Random::new(steps.seed ^ 0x5EED);
     let (mut hashed, mut tags) = (Vec::new(), Vec::new());
     for example in examples {
-        let (atoms, gold) = prepared(&redactor, example, &mut random);
-        hashed.push(hashes(&atoms));
+        let (token_features, gold) = prepared(&redactor, example, &mut random);
+        hashed.push(hashes(&token_features));
         tags.push(gold);
     }
     let documents = hashed.len();
@@ -73,20 +73,20 @@ pub fn train<'a>(
         .zip(tags)
         .map(|(document, tags)| Sequence { features: numbered(&document, &table), tags })
         .collect();
-    let mut field = Field::new(table.len());
-    field.train(&sequences, steps, told);
+    let mut field = ConditionalRandomField::new(table.len());
+    field.train(&sequences, steps, progress);
     let mut rows: Vec<(u64, [f32; COLUMNS])> =
         table.iter().map(|(feature, row)| (*feature, field.weights[*row as usize])).collect();
     let tokens = sequences.iter().map(|sequence| sequence.tags.len()).sum();
     let model = write(&mut rows, &field.transitions, ROWS, SLOTS);
-    Trained { model, documents, tokens, features: table.len() }
+    TrainedTagger { model, documents, tokens, features: table.len() }
 }
 
-fn hashes(atoms: &[Atom]) -> Vec<Vec<u64>> {
+fn hashes(token_features: &[TokenFeatures]) -> Vec<Vec<u64>> {
     let mut out = [0u64; FEATURES];
-    (0..atoms.len())
+    (0..token_features.len())
         .map(|at| {
-            features(atoms, at, &mut out);
+            features(token_features, at, &mut out);
             out.to_vec()
         })
         .collect()
@@ -96,17 +96,18 @@ fn numbered(document: &[Vec<u64>], table: &HashMap<u64, u32>) -> Vec<Vec<u32>> {
     document.iter().map(|token| token.iter().filter_map(|feature| table.get(feature).copied()).collect()).collect()
 }
 
-/// Atoms and gold tags of an example, some of what is known hidden.
-fn prepared(redactor: &Redactor, example: &Example, random: &mut Random) -> (Vec<Atom>, Vec<u8>) {
+/// Token features and gold tags of an example, some of what is known hidden.
+fn prepared(redactor: &Redactor, example: &TaggerExample, random: &mut Random) -> (Vec<TokenFeatures>, Vec<u8>) {
     let document = Document::plain(example.text.clone(), example.language);
-    let context = Context::new(&document, redactor.policy());
-    let found = redactor.rule_findings(&context, &People::default());
+    let context = DocumentContext::new(&document, redactor.policy());
+    let found = redactor.rule_findings(&context, &KnownPeople::default());
     let tags = tagged(&context, &gold_of(example, &context, &found));
-    let shown: &[Finding] = if random.chance(WITHOUT_RULES) { &[] } else { &found };
-    let mut list = atoms(&context, shown);
-    for (atom, tag) in list.iter_mut().zip(&tags) {
-        if atom.is_word() && random.chance(hidden(atom, *tag)) {
-            *atom = Atom { word: 0, prefix: 0, suffix: 0, ending: 0, traits: Default::default(), ..*atom };
+    let shown: &[PiiFinding] = if random.chance(WITHOUT_RULES) { &[] } else { &found };
+    let mut list = token_features(&context, shown);
+    for (token, tag) in list.iter_mut().zip(&tags) {
+        if token.is_word() && random.chance(hidden(token, *tag)) {
+            *token =
+                TokenFeatures { word: 0, prefix: 0, suffix: 0, ending: 0, word_classes: Default::default(), ..*token };
         }
     }
     (list, tags)
@@ -114,7 +115,7 @@ fn prepared(redactor: &Redactor, example: &Example, random: &mut Random) -> (Vec
 
 /// What is personal in an example, in places of the view: what people marked, and what rules and lists mark where they did
 /// not.
-fn gold_of(example: &Example, context: &Context<'_>, found: &[Finding]) -> Vec<(Span, u8)> {
+fn gold_of(example: &TaggerExample, context: &DocumentContext<'_>, found: &[PiiFinding]) -> Vec<(Span, u8)> {
     let mut gold: Vec<(Span, u8)> = example
         .spans
         .iter()
@@ -124,18 +125,18 @@ fn gold_of(example: &Example, context: &Context<'_>, found: &[Finding]) -> Vec<(
         })
         .collect();
     match example.marked {
-        Marked::All => {}
-        Marked::Names => gold.extend(unmarked(found, &gold, false)),
-        Marked::Values => gold.extend(unmarked(found, &gold, true)),
-        Marked::Nothing => gold.extend(supposed(context, found)),
+        AnnotationScope::All => {}
+        AnnotationScope::Names => gold.extend(unmarked(found, &gold, false)),
+        AnnotationScope::Values => gold.extend(unmarked(found, &gold, true)),
+        AnnotationScope::Nothing => gold.extend(supposed(context, found)),
     }
     gold
 }
 
 /// How often a word's letters and lists are hidden.
-fn hidden(atom: &Atom, tag: u8) -> f64 {
+fn hidden(token: &TokenFeatures, tag: u8) -> f64 {
     match usize::from(tag) {
-        OUTSIDE if atom.is_large() => HIDDEN_LARGE,
+        OUTSIDE if token.is_capitalized() => HIDDEN_LARGE,
         OUTSIDE => HIDDEN_SMALL,
         _ if is_name(tag) => HIDDEN,
         _ => 0.0,
@@ -150,7 +151,7 @@ fn is_name(tag: u8) -> bool {
 
 /// What the word lists say of ages, sex, relations and professions, and of countries if asked, where the gold says
 /// nothing.
-fn unmarked(found: &[Finding], gold: &[(Span, u8)], countries: bool) -> Vec<(Span, u8)> {
+fn unmarked(found: &[PiiFinding], gold: &[(Span, u8)], countries: bool) -> Vec<(Span, u8)> {
     let demographic = |name| {
         matches!(name, label::AGE | label::GREAT_AGE | label::SEX | label::FAMILY | label::PROFESSION)
             || countries && name == label::COUNTRY
@@ -162,11 +163,11 @@ fn unmarked(found: &[Finding], gold: &[(Span, u8)], countries: bool) -> Vec<(Spa
         .collect()
 }
 
-/// Score from which a finding of rules counts as gold in a text that nobody marked.
+/// Score from which a finding of rules counts as gold in a text that no one marked.
 const SUPPOSED: f64 = 0.75;
 
 /// What sure rules find, and first names that are no other word.
-fn supposed(context: &Context<'_>, found: &[Finding]) -> Vec<(Span, u8)> {
+fn supposed(context: &DocumentContext<'_>, found: &[PiiFinding]) -> Vec<(Span, u8)> {
     let mut gold: Vec<(Span, u8)> = found
         .iter()
         .filter(|finding| finding.score >= SUPPOSED || finding.recognizer == "word_list")
@@ -174,8 +175,11 @@ fn supposed(context: &Context<'_>, found: &[Finding]) -> Vec<(Span, u8)> {
         .collect();
     let person = kind_for(label::PERSON).unwrap_or_default();
     let names = context.tokens.iter().filter(|token| {
-        let traits = traits(context.lower(token));
-        token.is_word() && traits.has(Traits::GIVEN) && traits.has(Traits::EVERYDAY_NAME) && !traits.has(Traits::COMMON)
+        let word_classes = word_classes(context.lower(token));
+        token.is_word()
+            && word_classes.has(WordClasses::GIVEN)
+            && word_classes.has(WordClasses::EVERYDAY_NAME)
+            && !word_classes.has(WordClasses::COMMON)
     });
     let alone: Vec<Span> =
         names.map(|token| token.span).filter(|span| !gold.iter().any(|(known, _)| known.overlaps(span))).collect();
@@ -184,7 +188,7 @@ fn supposed(context: &Context<'_>, found: &[Finding]) -> Vec<(Span, u8)> {
     gold
 }
 
-fn tagged(context: &Context<'_>, gold: &[(Span, u8)]) -> Vec<u8> {
+fn tagged(context: &DocumentContext<'_>, gold: &[(Span, u8)]) -> Vec<u8> {
     let mut tags = vec![OUTSIDE as u8; context.tokens.len()];
     for (span, kind) in gold {
         let first = context.tokens.partition_point(|token| token.span.end <= span.start);

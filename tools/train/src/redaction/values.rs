@@ -8,13 +8,13 @@ use anamnesis_redaction::label;
 use anamnesis_text::Language;
 
 /// What fills a slot.
-pub(crate) enum Value {
+pub(crate) enum SlotValue {
     Plain(String),
     Personal(String, &'static str),
 }
 
 /// Lists that values are made from.
-pub(crate) struct Names {
+pub(crate) struct NamePool {
     given: Vec<&'static str>,
     everyday: Vec<&'static str>,
     surnames: Vec<&'static str>,
@@ -22,7 +22,7 @@ pub(crate) struct Names {
     countries: Vec<&'static str>,
 }
 
-impl Names {
+impl NamePool {
     pub(crate) fn builtin() -> Self {
         let sorted = |mut list: Vec<&'static str>| {
             list.sort_unstable();
@@ -39,9 +39,9 @@ impl Names {
 }
 
 /// A value for a slot; `None` for a slot that is not made here.
-pub(crate) fn make(slot: &str, language: Language, names: &Names, random: &mut Random) -> Option<Value> {
+pub(crate) fn make(slot: &str, language: Language, names: &NamePool, random: &mut Random) -> Option<SlotValue> {
     let spanish = language == Language::Spanish;
-    let personal = |value: String, label| Some(Value::Personal(value, label));
+    let personal = |value: String, label| Some(SlotValue::Personal(value, label));
     match slot {
         "full" => personal(full(spanish, names, random), label::PERSON),
         "name" if random.chance(0.45) => personal(given(names, random), label::PERSON),
@@ -72,11 +72,11 @@ pub(crate) fn make(slot: &str, language: Language, names: &Names, random: &mut R
         "spelled" => personal(said::spelled(&surname(names, random), random), label::PERSON),
         "id" => personal(id(random), label::NUMBER),
         "id_words" => personal(said::number(spanish, 5 + random.below(6), random), label::NUMBER),
-        "n" => Some(Value::Plain((2 + random.below(88)).to_string())),
-        "small" => Some(Value::Plain((1 + random.below(9)).to_string())),
-        "dose" => Some(Value::Plain(dose(random))),
+        "n" => Some(SlotValue::Plain((2 + random.below(88)).to_string())),
+        "small" => Some(SlotValue::Plain((1 + random.below(9)).to_string())),
+        "dose" => Some(SlotValue::Plain(dose(random))),
         "year" => personal((1950 + random.below(76)).to_string(), label::DATE),
-        "n_words" => Some(Value::Plain(said::small(spanish, random))),
+        "n_words" => Some(SlotValue::Plain(said::small(spanish, random))),
         _ => None,
     }
 }
@@ -98,13 +98,13 @@ fn title(lower: &str) -> String {
         .join(" ")
 }
 
-pub(crate) fn given(names: &Names, random: &mut Random) -> String {
+pub(crate) fn given(names: &NamePool, random: &mut Random) -> String {
     let list = if random.chance(0.4) { &names.everyday } else { &names.given };
     title(list[random.below(list.len())])
 }
 
 /// A surname of the lists, or of none: two halves of known ones.
-pub(crate) fn surname(names: &Names, random: &mut Random) -> String {
+pub(crate) fn surname(names: &NamePool, random: &mut Random) -> String {
     let one = names.surnames[random.below(names.surnames.len())];
     if random.chance(0.7) {
         return title(one);
@@ -113,7 +113,7 @@ pub(crate) fn surname(names: &Names, random: &mut Random) -> String {
     title(&format!("{}{}", &one[..one.len().div_ceil(2)], &other[other.len() / 2..]))
 }
 
-fn full(spanish: bool, names: &Names, random: &mut Random) -> String {
+fn full(spanish: bool, names: &NamePool, random: &mut Random) -> String {
     let first = given(names, random);
     let (one, two) = (surname(names, random), surname(names, random));
     match (spanish, random.below(8)) {
@@ -127,13 +127,13 @@ fn full(spanish: bool, names: &Names, random: &mut Random) -> String {
     }
 }
 
-fn reversed(spanish: bool, names: &Names, random: &mut Random) -> String {
+fn reversed(spanish: bool, names: &NamePool, random: &mut Random) -> String {
     let (one, two, first) = (surname(names, random), surname(names, random), given(names, random));
     let name = if spanish { format!("{one} {two}, {first}") } else { format!("{one}, {first}") };
     if random.chance(0.5) { name.to_uppercase() } else { name }
 }
 
-pub(crate) fn place(names: &Names, random: &mut Random) -> String {
+pub(crate) fn place(names: &NamePool, random: &mut Random) -> String {
     let one = names.places[random.below(names.places.len())];
     if random.chance(0.85) || one.len() < 4 || !one.is_ascii() {
         return title(one);
@@ -143,7 +143,7 @@ pub(crate) fn place(names: &Names, random: &mut Random) -> String {
     title(&format!("{}{tail}", &one[..one.len() / 2]))
 }
 
-fn street(spanish: bool, names: &Names, random: &mut Random) -> String {
+fn street(spanish: bool, names: &NamePool, random: &mut Random) -> String {
     let number = 1 + random.below(300);
     let name = if random.chance(0.5) { surname(names, random) } else { full(spanish, names, random) };
     if spanish {
@@ -208,7 +208,7 @@ fn postal(spanish: bool, random: &mut Random) -> String {
     }
 }
 
-fn hospital(spanish: bool, names: &Names, random: &mut Random) -> String {
+fn hospital(spanish: bool, names: &NamePool, random: &mut Random) -> String {
     let of = match random.below(3) {
         0 => place(names, random),
         1 => format!(
@@ -254,7 +254,7 @@ fn hospital(spanish: bool, names: &Names, random: &mut Random) -> String {
     format!("{of} {kind}")
 }
 
-fn company(spanish: bool, names: &Names, random: &mut Random) -> String {
+fn company(spanish: bool, names: &NamePool, random: &mut Random) -> String {
     let (one, two) = (surname(names, random), surname(names, random));
     let bright = random
         .pick(&["Solar", "Data", "Blue", "Nova", "Green", "Open", "Smart", "Next", "Red", "Metro", "Omni", "Terra"]);
@@ -297,7 +297,7 @@ fn company(spanish: bool, names: &Names, random: &mut Random) -> String {
     }
 }
 
-fn school(spanish: bool, names: &Names, random: &mut Random) -> String {
+fn school(spanish: bool, names: &NamePool, random: &mut Random) -> String {
     if spanish {
         let kind = random.pick(&[
             "Colegio",
@@ -394,7 +394,7 @@ fn phone(spanish: bool, random: &mut Random) -> String {
     }
 }
 
-fn email(names: &Names, random: &mut Random) -> String {
+fn email(names: &NamePool, random: &mut Random) -> String {
     let (one, two) = (given(names, random).to_lowercase(), surname(names, random).to_lowercase());
     let at =
         random.pick(&["gmail.com", "hotmail.com", "yahoo.es", "outlook.com", "correo.es", "mail.org", "live.com.mx"]);

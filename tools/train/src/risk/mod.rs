@@ -1,4 +1,4 @@
-//! Training of the learned ear for risk: lines written for it, and ordinary documents as what is none. Runs from
+//! Training of the risk classifier: lines written for it, and ordinary documents as what is none. Runs from
 //! `anamnesis-train risk`; nothing of it runs in the service.
 
 mod held_out;
@@ -8,12 +8,12 @@ mod softmax;
 use std::collections::HashMap;
 
 pub use anamnesis_extraction::evaluation::read_documents;
-pub use held_out::{At, SHIFTS, held_out};
-pub use sets::{Line, read_gold, read_lines};
-use softmax::{Example, Softmax};
+pub use held_out::{HeldOutScore, SHIFTS, held_out};
+pub use sets::{TrainingLine, read_gold, read_lines};
+use softmax::{Softmax, SoftmaxExample};
 
-use anamnesis_extraction::internals::HeardSentence;
-use anamnesis_extraction::internals::learned::{CLASSES, ORDER, WINDOW, write};
+use anamnesis_extraction::internals::TrainingSentence;
+use anamnesis_extraction::internals::classifier::{CLASSES, ORDER, WINDOW, write};
 use anamnesis_extraction::{ExtractionInput, Extractor, RiskClass};
 use anamnesis_linear_model::random::Random;
 use anamnesis_text::Document;
@@ -26,7 +26,7 @@ const SLOTS: usize = 1 << 18;
 const LEAST: u32 = 2;
 /// Share of the lines that the rules were tuned on whose rules are hidden.
 const WITHOUT_RULES: f64 = 0.5;
-/// Class of what is no risk, behind the classes of the model.
+/// Class of what is no risk, after the classes of the model.
 const NONE: usize = CLASSES;
 /// One in so many risk lines may stay below the gate, and how much further down it lies for lines never seen (log odds).
 const SHUT_OUT: usize = 400;
@@ -34,7 +34,7 @@ const LENIENCE: f32 = 1.0;
 
 /// How training goes on.
 #[derive(Debug, Clone, Copy)]
-pub struct Recipe {
+pub struct TrainingConfig {
     /// Draws of windows and of hidden rules.
     pub seed: u64,
     /// Penalty of squared weights.
@@ -43,7 +43,7 @@ pub struct Recipe {
 }
 
 /// What training made.
-pub struct Trained {
+pub struct TrainedRiskModel {
     pub model: Vec<u8>,
     pub lines: usize,
     /// Runs of sentences out of ordinary documents.
@@ -52,16 +52,22 @@ pub struct Trained {
 }
 
 /// Trains a model; the same lines, documents and recipe make the same bytes. `told` hears rounds and losses.
-pub fn train(lines: &[Line], documents: &[Document], recipe: Recipe, told: &mut dyn FnMut(usize, f64)) -> Trained {
+pub fn train(
+    lines: &[TrainingLine],
+    documents: &[Document],
+    recipe: TrainingConfig,
+    told: &mut dyn FnMut(usize, f64),
+) -> TrainedRiskModel {
     let extractor = Extractor::builtin();
     let mut random = Random::new(recipe.seed);
-    let mut samples: Vec<Sample> = lines.iter().filter_map(|line| sample(&extractor, line, &mut random)).collect();
+    let mut samples: Vec<TrainingSample> =
+        lines.iter().filter_map(|line| sample(&extractor, line, &mut random)).collect();
     let count = samples.len();
     let table = table(&samples);
     for document in documents {
         windows(&extractor, document, &mut random, &mut samples);
     }
-    let examples: Vec<Example> = samples.iter().map(|sample| sample.numbered(&table)).collect();
+    let examples: Vec<SoftmaxExample> = samples.iter().map(|sample| sample.numbered(&table)).collect();
     let fitted = Softmax::<{ CLASSES + 1 }>::fit(&examples, table.len(), recipe.penalty, recipe.rounds, told).weights;
     // Against "none", and a feature's value once for all.
     let against = |row: &[f64; CLASSES + 1], value: f32| -> [f32; CLASSES] {
@@ -73,13 +79,13 @@ pub fn train(lines: &[Line], documents: &[Document], recipe: Recipe, told: &mut 
     let bias = against(&fitted[table.len()], 1.0);
     let gate = gate(&samples[..count], &table, &fitted);
     let model = write(&mut rows, &bias, gate, ROWS, SLOTS);
-    Trained { model, lines: count, background: samples.len() - count, features: table.len() }
+    TrainedRiskModel { model, lines: count, background: samples.len() - count, features: table.len() }
 }
 
-/// Log odds of risk by single words alone, below which no line of risk lies (but for the last few): the ear asks no
+/// Log odds of risk by single words alone, below which no line of risk lies (but for the last few): the classifier asks no
 /// further there.
-fn gate(lines: &[Sample], table: &HashMap<u64, (u32, f32)>, fitted: &[[f64; CLASSES + 1]]) -> f32 {
-    let odds = |line: &Sample| -> f32 {
+fn gate(lines: &[TrainingSample], table: &HashMap<u64, (u32, f32)>, fitted: &[[f64; CLASSES + 1]]) -> f32 {
+    let odds = |line: &TrainingSample| -> f32 {
         let mut logits = fitted[table.len()];
         for (row, value) in line.alone.iter().filter_map(|(f, value)| Some((table.get(f)?.0, value))) {
             let row = &fitted[row as usize];
@@ -94,20 +100,20 @@ fn gate(lines: &[Sample], table: &HashMap<u64, (u32, f32)>, fitted: &[[f64; CLAS
 }
 
 /// Features of a run of sentences, those of single words once more, and its class.
-struct Sample {
+struct TrainingSample {
     features: Vec<(u64, f32)>,
     alone: Vec<(u64, f32)>,
     class: usize,
 }
 
-impl Sample {
-    fn of<'a>(sentences: impl Iterator<Item = &'a HeardSentence>, class: usize, hide_rules: bool) -> Self {
+impl TrainingSample {
+    fn of<'a>(sentences: impl Iterator<Item = &'a TrainingSentence>, class: usize, hide_rules: bool) -> Self {
         let (mut features, mut alone) = (Vec::new(), Vec::new());
         for sentence in sentences {
             features.extend_from_slice(&sentence.features);
             alone.extend_from_slice(&sentence.features[..sentence.alone]);
             if !hide_rules {
-                features.extend(sentence.ruled.features().map(|feature| (feature, 1.0)));
+                features.extend(sentence.rule_hits.features().map(|feature| (feature, 1.0)));
             }
         }
         features.sort_by_key(|(feature, _)| *feature);
@@ -115,7 +121,7 @@ impl Sample {
     }
 
     /// Each feature once, its value as often as it stood there.
-    fn numbered(&self, table: &HashMap<u64, (u32, f32)>) -> Example {
+    fn numbered(&self, table: &HashMap<u64, (u32, f32)>) -> SoftmaxExample {
         let mut features: Vec<(u32, f32)> = Vec::with_capacity(self.features.len());
         for (feature, value) in &self.features {
             let Some((row, _)) = table.get(feature) else { continue };
@@ -124,12 +130,12 @@ impl Sample {
                 None => features.push((*row, *value)),
             }
         }
-        Example { features, class: self.class }
+        SoftmaxExample { features, class: self.class }
     }
 }
 
 /// The features of the lines that come often enough: their rows and values.
-fn table(samples: &[Sample]) -> HashMap<u64, (u32, f32)> {
+fn table(samples: &[TrainingSample]) -> HashMap<u64, (u32, f32)> {
     let mut seen: HashMap<u64, (u32, f32)> = HashMap::new();
     for sample in samples {
         let mut last = None;
@@ -149,28 +155,28 @@ fn table(samples: &[Sample]) -> HashMap<u64, (u32, f32)> {
     kept.into_iter().zip(0u32..).map(|((feature, value), row)| (feature, (row, value))).collect()
 }
 
-fn sample(extractor: &Extractor, line: &Line, random: &mut Random) -> Option<Sample> {
+fn sample(extractor: &Extractor, line: &TrainingLine, random: &mut Random) -> Option<TrainingSample> {
     let document = Document::plain(line.text.clone(), line.language);
-    let sentences = extractor.heard(&ExtractionInput::of(&document));
+    let sentences = extractor.training_sentences(&ExtractionInput::of(&document));
     let hide_rules = line.tuned && random.chance(WITHOUT_RULES);
     let class = line.class.map_or(NONE, column);
     let said = sentences.iter().filter(|sentence| !sentence.asked);
-    (said.clone().count() > 0).then(|| Sample::of(said, class, hide_rules))
+    (said.clone().count() > 0).then(|| TrainingSample::of(said, class, hide_rules))
 }
 
-/// Cuts an ordinary document into runs of one to three sentences of one speaker; where the rules hear risk, it is not
+/// Cuts an ordinary document into runs of one to three sentences of one speaker; where the rules find risk, it is not
 /// ordinary.
-fn windows(extractor: &Extractor, document: &Document, random: &mut Random, out: &mut Vec<Sample>) {
-    let sentences = extractor.heard(&ExtractionInput::of(document));
+fn windows(extractor: &Extractor, document: &Document, random: &mut Random, out: &mut Vec<TrainingSample>) {
+    let sentences = extractor.training_sentences(&ExtractionInput::of(document));
     let mut at = 0;
     while at < sentences.len() {
         let most = [1, 1, 1, 2, WINDOW][random.below(5)];
-        let same = |sentence: &&HeardSentence| sentence.turn == sentences[at].turn;
+        let same = |sentence: &&TrainingSentence| sentence.turn == sentences[at].turn;
         let length = sentences[at..].iter().take(most).take_while(same).count().max(1);
         let run = &sentences[at..at + length];
         at += length;
-        if !run.iter().any(|sentence| sentence.asked || sentence.ruled.own || sentence.ruled.others) {
-            out.push(Sample::of(run.iter(), NONE, false));
+        if !run.iter().any(|sentence| sentence.asked || sentence.rule_hits.own || sentence.rule_hits.others) {
+            out.push(TrainingSample::of(run.iter(), NONE, false));
         }
     }
 }
@@ -194,10 +200,11 @@ mod tests {
     #[test]
     fn the_same_lines_make_the_same_bytes_and_others_do_not() {
         let lines = read_lines(include_str!("../../../../models/risk/lines.tsv")).unwrap();
-        let few: Vec<Line> = lines.into_iter().step_by(90).collect();
+        let few: Vec<TrainingLine> = lines.into_iter().step_by(90).collect();
         let ordinary = [Document::plain("My knee is better. The tablets taste of mint.", Language::English)];
-        let model =
-            |lines: &[Line]| train(lines, &ordinary, Recipe { seed: 7, penalty: 3.0, rounds: 5 }, &mut |_, _| {}).model;
+        let model = |lines: &[TrainingLine]| {
+            train(lines, &ordinary, TrainingConfig { seed: 7, penalty: 3.0, rounds: 5 }, &mut |_, _| {}).model
+        };
         assert_eq!(model(&few), model(&few));
         assert_ne!(model(&few), model(&few[1..]));
     }

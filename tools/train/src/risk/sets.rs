@@ -5,9 +5,9 @@ use serde::Deserialize;
 use anamnesis_extraction::RiskClass;
 use anamnesis_text::Language;
 
-/// A line written to train the ear, or one of the older sets.
+/// A line written to train the classifier, or one of the older sets.
 #[derive(Debug, Clone)]
-pub struct Line {
+pub struct TrainingLine {
     pub text: String,
     pub language: Language,
     /// `None` where nothing of it is true of the patient.
@@ -31,7 +31,7 @@ fn class(code: &str) -> Option<Option<RiskClass>> {
 ///
 /// # Errors
 /// The number of the first line that is malformed.
-pub fn read_lines(text: &str) -> Result<Vec<Line>, usize> {
+pub fn read_lines(text: &str) -> Result<Vec<TrainingLine>, usize> {
     let mut lines = Vec::new();
     let mut part = String::new();
     for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.is_empty()) {
@@ -44,25 +44,31 @@ pub fn read_lines(text: &str) -> Result<Vec<Line>, usize> {
             return Err(number + 1);
         };
         let class = class(risk).ok_or(number + 1)?;
-        lines.push(Line { text: text.to_owned(), language: language(code), class, tuned: false, part: part.clone() });
+        lines.push(TrainingLine {
+            text: text.to_owned(),
+            language: language(code),
+            class,
+            tuned: false,
+            part: part.clone(),
+        });
     }
     Ok(lines)
 }
 
 #[derive(Deserialize)]
-struct Row {
+struct GoldLine {
     #[serde(default)]
     lang: String,
     text: Option<String>,
     risk: Option<String>,
     #[serde(default)]
-    must: Vec<Fact>,
+    must: Vec<GoldLineFact>,
     #[serde(default)]
-    must_not: Vec<Fact>,
+    must_not: Vec<GoldLineFact>,
 }
 
 #[derive(Deserialize)]
-struct Fact {
+struct GoldLineFact {
     fact: String,
     #[serde(default)]
     negated: bool,
@@ -73,25 +79,25 @@ struct Fact {
 ///
 /// # Errors
 /// The number of the first line that is malformed.
-pub fn read_gold(text: &str) -> Result<Vec<Line>, usize> {
+pub fn read_gold(text: &str) -> Result<Vec<TrainingLine>, usize> {
     let mut lines = Vec::new();
     for (number, row) in rows(text) {
         let row = row?;
-        let risk = |facts: &[Fact]| facts.iter().any(|fact| fact.fact == "risk" && !fact.negated);
+        let risk = |facts: &[GoldLineFact]| facts.iter().any(|fact| fact.fact == "risk" && !fact.negated);
         let class = match (row.risk, risk(&row.must_not) && !risk(&row.must)) {
             (Some(code), _) => class(&code).ok_or(number)?,
             (None, true) => None,
             (None, false) => continue,
         };
         if let Some(text) = row.text {
-            lines.push(Line { text, language: language(&row.lang), class, tuned: true, part: String::new() });
+            lines.push(TrainingLine { text, language: language(&row.lang), class, tuned: true, part: String::new() });
         }
     }
     Ok(lines)
 }
 
 /// The rows of a file, each with its number, counted from 1.
-fn rows(text: &str) -> impl Iterator<Item = (usize, Result<Row, usize>)> {
+fn rows(text: &str) -> impl Iterator<Item = (usize, Result<GoldLine, usize>)> {
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     lines.map(|(at, line)| (at + 1, serde_json::from_str(line).map_err(|_| at + 1)))
 }

@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 /// One example: rows of features with values, and its class.
-pub(crate) struct Example {
+pub(crate) struct SoftmaxExample {
     pub features: Vec<(u32, f32)>,
     pub class: usize,
 }
@@ -24,7 +24,7 @@ pub(crate) struct Softmax<const K: usize> {
 impl<const K: usize> Softmax<K> {
     /// Minimises the summed log loss plus `penalty`/2 of the squared weights (biases are free) in at most `rounds` steps.
     pub(crate) fn fit(
-        examples: &[Example],
+        examples: &[SoftmaxExample],
         features: usize,
         penalty: f64,
         rounds: usize,
@@ -71,7 +71,7 @@ impl<const K: usize> Softmax<K> {
 
 /// Value and slope of what is minimised.
 fn loss<const K: usize>(
-    examples: &[Example],
+    examples: &[SoftmaxExample],
     features: usize,
     penalty: f64,
     weights: &[f64],
@@ -101,7 +101,7 @@ fn loss<const K: usize>(
     sum
 }
 
-/// Where the search goes next: downhill, bent by what the last steps told of the curvature.
+/// Where the search goes next: downhill, bent by what the last steps showed of the curvature.
 fn direction(slope: &[f64], memory: &VecDeque<(Vec<f64>, Vec<f64>, f64)>) -> Vec<f64> {
     let mut step: Vec<f64> = slope.iter().map(|slope| -slope).collect();
     let mut shares = Vec::with_capacity(memory.len());
@@ -131,8 +131,8 @@ mod tests {
 
     #[test]
     fn a_feature_of_one_class_is_learned_and_twice_the_same() {
-        let example = |row: u32, class| Example { features: vec![(row, 1.0)], class };
-        let examples: Vec<Example> = (0..30).map(|at| example(at % 3, (at % 3) as usize)).collect();
+        let example = |row: u32, class| SoftmaxExample { features: vec![(row, 1.0)], class };
+        let examples: Vec<SoftmaxExample> = (0..30).map(|at| example(at % 3, (at % 3) as usize)).collect();
         let fit = || Softmax::<3>::fit(&examples, 3, 0.1, 50, &mut |_, _| {}).weights;
         let weights = fit();
         assert!((0..3).all(|row| (0..3).all(|class| class == row || weights[row][row] > weights[row][class] + 2.0)));

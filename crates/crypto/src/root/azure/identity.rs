@@ -10,8 +10,8 @@ use serde::{Deserialize, Deserializer};
 use zeroize::Zeroizing;
 
 use crate::KeyError;
-use crate::root::http::{Service, denied, form};
-use crate::root::token::{Bearer, TokenSource, from_file};
+use crate::root::http::{KeyServiceClient, denied, form};
+use crate::root::token::{BearerToken, TokenSource, from_file};
 use crate::root::{Variables, address, set_or};
 use anamnesis_config::keys::{AzureConfig, AzureIdentity, KeyLimits};
 use anamnesis_core::clock::{Clock, Entropy};
@@ -47,8 +47,8 @@ pub(super) fn source(
             if !client_id.is_empty() {
                 url.query_pairs_mut().append_pair("client_id", &client_id);
             }
-            let service = Service::new(place, endpoint, Path::new(""), limits, Arc::clone(entropy))?;
-            Ok(Box::new(Managed { service, url, secret, clock }))
+            let service = KeyServiceClient::new(place, endpoint, Path::new(""), limits, Arc::clone(entropy))?;
+            Ok(Box::new(ManagedIdentity { service, url, secret, clock }))
         }
         AzureIdentity::Workload => {
             let tenant = set_or(&config.tenant_id, variables, "AZURE_TENANT_ID", "");
@@ -61,9 +61,9 @@ pub(super) fn source(
             let authority = set_or(&config.authority, variables, "AZURE_AUTHORITY_HOST", LOGIN);
             let endpoint = address(place, &authority)?;
             let url = endpoint.join(&[&tenant, "oauth2", "v2.0", "token"]);
-            let service = Service::new(place, endpoint, Path::new(""), limits, Arc::clone(entropy))?;
+            let service = KeyServiceClient::new(place, endpoint, Path::new(""), limits, Arc::clone(entropy))?;
             let scope = format!("{resource}/.default");
-            Ok(Box::new(Workload { service, url, client_id, scope, file: file.into(), clock }))
+            Ok(Box::new(WorkloadIdentity { service, url, client_id, scope, file: file.into(), clock }))
         }
     }
 }
@@ -77,7 +77,7 @@ pub(super) fn resource(vault: &Url) -> String {
 }
 
 #[derive(Deserialize, zeroize::Zeroize, zeroize::ZeroizeOnDrop)]
-struct Access {
+struct AzureToken {
     access_token: String,
     /// Seconds; a number or its digits.
     #[serde(default, deserialize_with = "number")]
@@ -92,16 +92,16 @@ fn number<'de, D: Deserializer<'de>>(from: D) -> Result<Option<i64>, D::Error> {
     Ok(value.as_i64().or_else(|| value.as_str()?.parse().ok()))
 }
 
-impl Access {
-    fn bearer(&self, clock: &dyn Clock) -> Bearer {
+impl AzureToken {
+    fn bearer(&self, clock: &dyn Clock) -> BearerToken {
         let now = clock.now();
         let left = self.expires_in.or_else(|| Some(self.expires_on?.saturating_sub(now.timestamp()))).unwrap_or(0);
-        Bearer::lasting(self.access_token.as_str(), now, TimeDelta::try_seconds(left).unwrap_or_default())
+        BearerToken::lasting(self.access_token.as_str(), now, TimeDelta::try_seconds(left).unwrap_or_default())
     }
 }
 
-struct Managed {
-    service: Service,
+struct ManagedIdentity {
+    service: KeyServiceClient,
     url: Url,
     /// App Service's own header.
     secret: Option<Zeroizing<String>>,
@@ -109,15 +109,15 @@ struct Managed {
 }
 
 #[async_trait]
-impl TokenSource for Managed {
-    async fn fetch(&self) -> Result<Bearer, KeyError> {
+impl TokenSource for ManagedIdentity {
+    async fn fetch(&self) -> Result<BearerToken, KeyError> {
         let make = |client: &Client| match &self.secret {
             Some(secret) => client.get(&self.url).header("x-identity-header", secret.as_str()),
             None => client.get(&self.url).header("metadata", "true"),
         };
         let reply = self.service.send(make).await?;
         match reply.status {
-            200..=299 => Ok(reply.json::<Access>()?.bearer(self.clock.as_ref())),
+            200..=299 => Ok(reply.json::<AzureToken>()?.bearer(self.clock.as_ref())),
             // The metadata service answers so while it updates itself.
             404 | 410 => Err(KeyError::Transient),
             _ => Err(self.service.denied("the machine has no such managed identity")),
@@ -125,8 +125,8 @@ impl TokenSource for Managed {
     }
 }
 
-struct Workload {
-    service: Service,
+struct WorkloadIdentity {
+    service: KeyServiceClient,
     url: Url,
     client_id: String,
     scope: String,
@@ -135,8 +135,8 @@ struct Workload {
 }
 
 #[async_trait]
-impl TokenSource for Workload {
-    async fn fetch(&self) -> Result<Bearer, KeyError> {
+impl TokenSource for WorkloadIdentity {
+    async fn fetch(&self) -> Result<BearerToken, KeyError> {
         // Read again at each login: the kubelet replaces it before its end.
         let assertion = from_file(&self.file).await?;
         let body = Zeroizing::new(form(&[
@@ -156,7 +156,7 @@ impl TokenSource for Workload {
                 .service
                 .denied("Entra ID refuses the service account's token: see the federated credential"));
         }
-        Ok(reply.json::<Access>()?.bearer(self.clock.as_ref()))
+        Ok(reply.json::<AzureToken>()?.bearer(self.clock.as_ref()))
     }
 }
 

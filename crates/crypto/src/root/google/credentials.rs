@@ -11,8 +11,8 @@ use serde_json::json;
 use zeroize::Zeroizing;
 
 use crate::KeyError;
-use crate::root::http::{Service, denied, form};
-use crate::root::token::{Bearer, TokenSource, from_file};
+use crate::root::http::{KeyServiceClient, denied, form};
+use crate::root::token::{BearerToken, TokenSource, from_file};
 use crate::root::{Variables, address, set_or};
 use anamnesis_config::keys::{GoogleConfig, GoogleCredentials, KeyLimits};
 use anamnesis_core::clock::{Clock, Entropy};
@@ -39,15 +39,16 @@ pub(super) fn source(
             let url = format!("http://{host}/computeMetadata/v1/instance/service-accounts/default/token");
             let endpoint = Endpoint::metadata(&url)
                 .map_err(|_| denied(place, "keys.google.metadata_host must be link-local or on loopback"))?;
-            let service = Service::new(place, endpoint, Path::new(""), limits, Arc::clone(entropy))?;
-            Ok(Box::new(Metadata { service, clock: Arc::clone(clock) }))
+            let service = KeyServiceClient::new(place, endpoint, Path::new(""), limits, Arc::clone(entropy))?;
+            Ok(Box::new(MetadataSource { service, clock: Arc::clone(clock) }))
         }
         GoogleCredentials::WorkloadIdentity => {
             let named = config.credentials_file.to_string_lossy();
             let path = set_or(&named, variables, "GOOGLE_APPLICATION_CREDENTIALS", "");
-            let account = Account::read(place, Path::new(&path))?;
-            let service =
-                |url: &str| Service::new(place, address(place, url)?, Path::new(""), limits, Arc::clone(entropy));
+            let account = ExternalAccount::read(place, Path::new(&path))?;
+            let service = |url: &str| {
+                KeyServiceClient::new(place, address(place, url)?, Path::new(""), limits, Arc::clone(entropy))
+            };
             let tokens = service(&account.token_url)?;
             let accounts = account.service_account_impersonation_url.as_deref().map(service).transpose()?;
             Ok(Box::new(Federation { tokens, accounts, account, clock: Arc::clone(clock) }))
@@ -56,27 +57,27 @@ pub(super) fn source(
 }
 
 #[derive(Deserialize, zeroize::Zeroize, zeroize::ZeroizeOnDrop)]
-struct Access {
+struct GoogleToken {
     access_token: String,
     /// Seconds.
     expires_in: i64,
 }
 
-impl Access {
-    fn bearer(&self, now: DateTime<Utc>) -> Bearer {
+impl GoogleToken {
+    fn bearer(&self, now: DateTime<Utc>) -> BearerToken {
         let life = TimeDelta::try_seconds(self.expires_in).unwrap_or_default();
-        Bearer::lasting(self.access_token.as_str(), now, life)
+        BearerToken::lasting(self.access_token.as_str(), now, life)
     }
 }
 
-struct Metadata {
-    service: Service,
+struct MetadataSource {
+    service: KeyServiceClient,
     clock: Arc<dyn Clock>,
 }
 
 #[async_trait]
-impl TokenSource for Metadata {
-    async fn fetch(&self) -> Result<Bearer, KeyError> {
+impl TokenSource for MetadataSource {
+    async fn fetch(&self) -> Result<BearerToken, KeyError> {
         let reply = self
             .service
             .send(|client| client.get(self.service.endpoint().url()).header("metadata-flavor", "Google"))
@@ -88,13 +89,13 @@ impl TokenSource for Metadata {
         if reply.headers.get("metadata-flavor").is_none_or(|flavor| flavor != "Google") {
             return Err(self.service.denied("what answers is not Google's metadata server"));
         }
-        Ok(reply.json::<Access>()?.bearer(self.clock.now()))
+        Ok(reply.json::<GoogleToken>()?.bearer(self.clock.now()))
     }
 }
 
 /// A credentials file of type `external_account`.
 #[derive(Deserialize)]
-struct Account {
+struct ExternalAccount {
     #[serde(rename = "type")]
     kind: String,
     audience: String,
@@ -110,16 +111,16 @@ struct CredentialSource {
     #[serde(default)]
     file: Option<PathBuf>,
     #[serde(default)]
-    format: Format,
+    format: TokenFormat,
 }
 
 #[derive(Default, Deserialize)]
-struct Format {
+struct TokenFormat {
     #[serde(default)]
     subject_token_field_name: Option<String>,
 }
 
-impl Account {
+impl ExternalAccount {
     fn read(place: &str, path: &Path) -> Result<Self, KeyError> {
         let text = std::fs::read(path).map(Zeroizing::new);
         let text = text.map_err(|_| KeyError::File { place: path.display().to_string() })?;
@@ -146,10 +147,10 @@ impl Account {
 }
 
 struct Federation {
-    tokens: Service,
+    tokens: KeyServiceClient,
     /// Where the federated identity acts as a service account.
-    accounts: Option<Service>,
-    account: Account,
+    accounts: Option<KeyServiceClient>,
+    account: ExternalAccount,
     clock: Arc<dyn Clock>,
 }
 
@@ -162,7 +163,7 @@ struct Impersonated {
 
 #[async_trait]
 impl TokenSource for Federation {
-    async fn fetch(&self) -> Result<Bearer, KeyError> {
+    async fn fetch(&self) -> Result<BearerToken, KeyError> {
         let subject = self.account.subject_token().await?;
         let body = Zeroizing::new(form(&[
             ("grant_type", "urn:ietf:params:oauth:grant-type:token-exchange"),
@@ -182,7 +183,7 @@ impl TokenSource for Federation {
         if !reply.is_success() {
             return Err(self.tokens.denied("Google's token service refuses the subject token"));
         }
-        let access: Access = reply.json()?;
+        let access: GoogleToken = reply.json()?;
         match &self.accounts {
             None => Ok(access.bearer(self.clock.now())),
             Some(accounts) => self.impersonated(accounts, &access).await,
@@ -191,7 +192,7 @@ impl TokenSource for Federation {
 }
 
 impl Federation {
-    async fn impersonated(&self, accounts: &Service, access: &Access) -> Result<Bearer, KeyError> {
+    async fn impersonated(&self, accounts: &KeyServiceClient, access: &GoogleToken) -> Result<BearerToken, KeyError> {
         let body = json!({"scope": [KMS], "lifetime": "3600s"}).to_string();
         let make = |client: &Client| {
             let request = client.post(accounts.endpoint().url()).bearer_auth(&access.access_token);
@@ -203,6 +204,6 @@ impl Federation {
         }
         let token: Impersonated = reply.json()?;
         let now = self.clock.now();
-        Ok(Bearer::lasting(token.access_token, now, token.expire_time - now))
+        Ok(BearerToken::lasting(token.access_token, now, token.expire_time - now))
     }
 }

@@ -10,10 +10,10 @@ use serde::Deserialize;
 use serde_json::json;
 use zeroize::Zeroizing;
 
-use super::{Inner, headers, under};
+use super::{TransitKey, headers, under};
 use crate::KeyError;
-use crate::root::http::Service;
-use crate::root::token::{Bearer, TokenSource, from_file};
+use crate::root::http::KeyServiceClient;
+use crate::root::token::{BearerToken, TokenSource, from_file};
 use anamnesis_config::keys::{VaultAuth, VaultConfig};
 use anamnesis_core::clock::Clock;
 use anamnesis_transport::Client;
@@ -24,35 +24,35 @@ const SHORTEST: Duration = Duration::from_secs(5);
 const LONGEST: Duration = Duration::from_secs(3_600);
 
 /// The configured source.
-pub(super) fn source(service: Service, config: &VaultConfig, clock: Arc<dyn Clock>) -> Box<dyn TokenSource> {
+pub(super) fn source(service: KeyServiceClient, config: &VaultConfig, clock: Arc<dyn Clock>) -> Box<dyn TokenSource> {
     match config.auth {
-        VaultAuth::TokenFile => Box::new(TokenFile(config.token_file.clone())),
+        VaultAuth::TokenFile => Box::new(VaultTokenFile(config.token_file.clone())),
         VaultAuth::Kubernetes => Box::new(Kubernetes { service, config: config.clone(), clock }),
     }
 }
 
-struct TokenFile(PathBuf);
+struct VaultTokenFile(PathBuf);
 
 #[async_trait]
-impl TokenSource for TokenFile {
-    async fn fetch(&self) -> Result<Bearer, KeyError> {
-        Ok(Bearer::once(from_file(&self.0).await?.as_str()))
+impl TokenSource for VaultTokenFile {
+    async fn fetch(&self) -> Result<BearerToken, KeyError> {
+        Ok(BearerToken::once(from_file(&self.0).await?.as_str()))
     }
 }
 
 struct Kubernetes {
-    service: Service,
+    service: KeyServiceClient,
     config: VaultConfig,
     clock: Arc<dyn Clock>,
 }
 
 #[derive(Deserialize)]
-struct Login {
-    auth: Auth,
+struct LoginReply {
+    auth: LoginAuth,
 }
 
 #[derive(Deserialize, zeroize::Zeroize, zeroize::ZeroizeOnDrop)]
-struct Auth {
+struct LoginAuth {
     client_token: String,
     /// Seconds.
     lease_duration: i64,
@@ -60,7 +60,7 @@ struct Auth {
 
 #[async_trait]
 impl TokenSource for Kubernetes {
-    async fn fetch(&self) -> Result<Bearer, KeyError> {
+    async fn fetch(&self) -> Result<BearerToken, KeyError> {
         let settings = &self.config.kubernetes;
         // Read again at each login: the kubelet replaces it long before its end.
         let jwt = from_file(&settings.token_file).await?;
@@ -71,30 +71,30 @@ impl TokenSource for Kubernetes {
         if !reply.is_success() {
             return Err(self.service.denied("the Kubernetes login is refused: see role, service account and audience"));
         }
-        let auth = reply.json::<Login>()?.auth;
+        let auth = reply.json::<LoginReply>()?.auth;
         let life = TimeDelta::try_seconds(auth.lease_duration).unwrap_or_default();
-        Ok(Bearer::lasting(auth.client_token.as_str(), self.clock.now(), life))
+        Ok(BearerToken::lasting(auth.client_token.as_str(), self.clock.now(), life))
     }
 }
 
 #[derive(Deserialize)]
-struct Looked {
-    data: Term,
+struct TokenLookup {
+    data: TokenTerm,
 }
 
 #[derive(Deserialize)]
-struct Renewed {
-    auth: Lease,
+struct TokenRenewal {
+    auth: TokenLease,
 }
 
 #[derive(Deserialize)]
-struct Lease {
+struct TokenLease {
     lease_duration: u64,
 }
 
 /// What a token says about itself. Seconds; 0: it never ends.
 #[derive(Deserialize)]
-struct Term {
+struct TokenTerm {
     ttl: u64,
     #[serde(default)]
     creation_ttl: u64,
@@ -104,7 +104,7 @@ struct Term {
 
 /// Renews the token of the file at half of its term. What fails is tried again: until the end of its term the token
 /// works all the same, and an agent may replace the file.
-pub(super) async fn renew_for_ever(inner: &Inner) {
+pub(super) async fn renew_for_ever(inner: &TransitKey) {
     loop {
         let pause = renew(inner).await.unwrap_or(SHORTEST);
         tokio::time::sleep(pause.clamp(SHORTEST, LONGEST)).await;
@@ -112,7 +112,7 @@ pub(super) async fn renew_for_ever(inner: &Inner) {
 }
 
 /// Renews where less than half of the term is left, and says when to look again.
-async fn renew(inner: &Inner) -> Result<Duration, KeyError> {
+async fn renew(inner: &TransitKey) -> Result<Duration, KeyError> {
     let url = under(&inner.service, "auth/token/lookup-self");
     let make = |client: &Client, token: &str| {
         headers(client.get(&url), &inner.config).header("x-vault-token", super::sensitive(token))
@@ -121,7 +121,7 @@ async fn renew(inner: &Inner) -> Result<Duration, KeyError> {
     if !reply.is_success() {
         return Ok(LONGEST);
     }
-    let term = reply.json::<Looked>()?.data;
+    let term = reply.json::<TokenLookup>()?.data;
     let half = term.creation_ttl / 2;
     if !term.renewable || term.ttl == 0 {
         return Ok(LONGEST);
@@ -130,6 +130,6 @@ async fn renew(inner: &Inner) -> Result<Duration, KeyError> {
         return Ok(Duration::from_secs(term.ttl - half));
     }
     let reply = inner.post("auth/token/renew-self", &json!({})).await?;
-    let lease = if reply.is_success() { reply.json::<Renewed>()?.auth.lease_duration } else { 0 };
+    let lease = if reply.is_success() { reply.json::<TokenRenewal>()?.auth.lease_duration } else { 0 };
     Ok(Duration::from_secs(lease / 2))
 }

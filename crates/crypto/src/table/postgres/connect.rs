@@ -1,5 +1,5 @@
-//! The key table's database: how it is reached, and that it is no place from which the store can be read. Whoever gets
-//! hold of one of the two must not hold the other.
+//! The key table's database: how it is reached, and that it is no place from which the store can be read. Anyone who
+//! gets hold of one of the two must not hold the other.
 
 use std::str::FromStr as _;
 use std::time::Duration;

@@ -12,7 +12,7 @@ use super::statements::{ALONE, HEADER, SCHEMA, TABLES, WRITE_HEADER};
 use super::{KeyTable as _, PostgresTable};
 use crate::KeyError;
 use crate::copies::{KekRow, KeyFileReader, KeyFileWriter, KeyRow};
-use crate::table::Header;
+use crate::table::KeyStoreHeader;
 
 /// Whole tables are read and written: as long as that takes.
 const PATIENTLY: &str = "SELECT set_config('statement_timeout', '0', true), \
@@ -106,7 +106,7 @@ impl PostgresTable {
     pub(super) async fn write_header(
         &self,
         tx: &mut Transaction<'static, Postgres>,
-        header: &Header,
+        header: &KeyStoreHeader,
     ) -> Result<bool, KeyError> {
         let made = sqlx::query(WRITE_HEADER)
             .persistent(false)

@@ -12,7 +12,7 @@ pub(super) const WRITE_HEADER: &str = "INSERT INTO anamnesis_keys.key_store (id,
      VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING";
 pub(super) const NEXT: &str = "UPDATE anamnesis_keys.key_store SET generation = generation + 1 WHERE id = $1 AND generation >= $2 RETURNING id, generation";
 pub(super) const STAMP: &str = "SELECT id, generation FROM anamnesis_keys.key_store";
-/// One statement, so that keys and stamp are of one moment. Where nobody has a key, one row with the stamp alone.
+/// One statement, so that keys and stamp are of one moment. Where no one has a key, one row with the stamp alone.
 pub(super) const FIND: &str = "SELECT s.id, s.generation, k.org_id, k.patient_id, k.version, k.kek, k.wrapped \
      FROM anamnesis_keys.key_store s LEFT JOIN (SELECT d.* FROM anamnesis_keys.data_key d \
      JOIN unnest($1::uuid[], $2::uuid[]) AS asked (o, p) ON d.org_id = o AND d.patient_id = p) k ON true \

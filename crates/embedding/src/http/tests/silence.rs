@@ -20,7 +20,13 @@ fn no_key_and_no_text_reaches_a_log_or_an_error() {
 
 async fn every_failure_with_canaries() -> Vec<EmbedError> {
     let mut errors = Vec::new();
-    for fault in [Fault::Status(500), Fault::Status(401), Fault::Status(400), Fault::NotANumber, Fault::Reset] {
+    for fault in [
+        ProviderFault::Status(500),
+        ProviderFault::Status(401),
+        ProviderFault::Status(400),
+        ProviderFault::NotANumber,
+        ProviderFault::Reset,
+    ] {
         let server = fake(|_| {}).await;
         server.script([Some(fault); 8]);
         let mut settings = settings(&server.openai_url());

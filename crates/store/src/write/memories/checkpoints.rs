@@ -6,31 +6,31 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use uuid::Uuid;
 
-use super::super::{Group, Writer};
+use super::super::{BatchWriter, GroupKey};
 use super::load::keyed;
-use super::{Changed, Loaded};
+use super::{ChangedMemory, LoadedGroup};
 use crate::StoreError;
-use crate::seal::{Sealer, hash_row, open_record};
+use crate::encrypted_columns::{Sealer, hash_row, open_record};
 use crate::statements::write::memories::checkpoints as sql;
 use anamnesis_core::clock::micros;
 use anamnesis_core::failpoints;
-use anamnesis_core::fold::{Checkpoint, Folding};
 use anamnesis_core::ids::FindingId;
+use anamnesis_core::projection::{Checkpoint, ResumableProjection};
 use anamnesis_core::scope::Scope;
-use anamnesis_crypto::Cell;
+use anamnesis_crypto::ColumnRef;
 use anamnesis_sql::Arg;
 
 /// The sealed state of a checkpoint.
-fn cell(group: &Group) -> Cell {
-    Cell { table: "fold_checkpoint", row: hash_row(&group.1), column: "state" }
+fn cell(group: &GroupKey) -> ColumnRef {
+    ColumnRef { table: "fold_checkpoint", row: hash_row(&group.1), column: "state" }
 }
 
-impl Writer<'_> {
+impl BatchWriter<'_> {
     /// The checkpoints of these groups that can be gone on from. One before which something was said in this batch goes.
     pub(super) async fn checkpoints(
         &mut self,
-        groups: &BTreeSet<Group>,
-    ) -> Result<BTreeMap<Group, Checkpoint>, StoreError> {
+        groups: &BTreeSet<GroupKey>,
+    ) -> Result<BTreeMap<GroupKey, Checkpoint>, StoreError> {
         let scopes: HashMap<Uuid, Scope> = groups.iter().map(|(scope, _)| (scope.patient().0, *scope)).collect();
         let wanted = keyed(groups);
         let mut found = BTreeMap::new();
@@ -59,7 +59,7 @@ impl Writer<'_> {
         Ok(found)
     }
 
-    pub(in crate::write) async fn drop_checkpoints(&mut self, groups: &BTreeSet<Group>) -> Result<(), StoreError> {
+    pub(in crate::write) async fn drop_checkpoints(&mut self, groups: &BTreeSet<GroupKey>) -> Result<(), StoreError> {
         if !groups.is_empty() {
             self.tx.execute(&sql::DELETE, vec![self.target.org.0.into(), keyed(groups)]).await?;
         }
@@ -70,23 +70,23 @@ impl Writer<'_> {
     /// marks so what it finds.
     pub(super) async fn reload_unwritten(
         &mut self,
-        loaded: &mut BTreeMap<Group, Loaded>,
-        foldings: &mut [Folding],
+        loaded: &mut BTreeMap<GroupKey, LoadedGroup>,
+        foldings: &mut [ResumableProjection],
     ) -> Result<(), StoreError> {
-        let written = |loaded: &Loaded, folding: &Folding| {
+        let written = |loaded: &LoadedGroup, folding: &ResumableProjection| {
             folding.outcome.memories.iter().filter(|m| m.earlier.lines > 0).all(|m| {
                 let existing = loaded.existing.get(&m.id);
                 existing.is_some_and(|e| e.fold_hash.is_some() && e.lines.is_some_and(|lines| lines >= m.earlier.lines))
             })
         };
-        let wrong: BTreeSet<Group> =
+        let wrong: BTreeSet<GroupKey> =
             loaded.iter().zip(&*foldings).filter(|((_, l), f)| !written(l, f)).map(|((group, _), _)| *group).collect();
         if wrong.is_empty() {
             return Ok(());
         }
         let mut whole = self.load(&wrong).await?;
         let replayed = self.folded(&mut whole).await?;
-        let mut replayed: BTreeMap<Group, Folding> = whole.keys().copied().zip(replayed).collect();
+        let mut replayed: BTreeMap<GroupKey, ResumableProjection> = whole.keys().copied().zip(replayed).collect();
         for (group, folding) in loaded.keys().zip(foldings) {
             if let Some(replayed) = replayed.remove(group) {
                 *folding = replayed;
@@ -99,8 +99,8 @@ impl Writer<'_> {
     /// The words of memories that changed and were folded on: those of the findings that open and tell them.
     pub(super) async fn load_words(
         &mut self,
-        loaded: &mut BTreeMap<Group, Loaded>,
-        foldings: &[Folding],
+        loaded: &mut BTreeMap<GroupKey, LoadedGroup>,
+        foldings: &[ResumableProjection],
     ) -> Result<(), StoreError> {
         let mut wanted = BTreeSet::new();
         for ((group, loaded), folding) in loaded.iter().zip(foldings) {
@@ -110,7 +110,7 @@ impl Writer<'_> {
                 .iter()
                 .filter(|m| m.earlier.lines > 0)
                 .filter(|m| loaded.existing.get(&m.id).is_none_or(|existing| !existing.holds(&m.fingerprint())));
-            let names = changed.flat_map(|m| [m.opened_by, m.told_by]).filter(|id| !loaded.told.contains_key(id));
+            let names = changed.flat_map(|m| [m.opened_by, m.told_by]).filter(|id| !loaded.texts.contains_key(id));
             wanted.extend(names.map(|id: FindingId| (group.0.patient().0, id)));
         }
         self.load_named(loaded, &wanted).await
@@ -119,8 +119,8 @@ impl Writer<'_> {
     /// Writes the checkpoints that these folds made; a group that was folded whole and made none has none.
     pub(super) async fn keep_checkpoints(
         &mut self,
-        loaded: &BTreeMap<Group, Loaded>,
-        foldings: &[Folding],
+        loaded: &BTreeMap<GroupKey, LoadedGroup>,
+        foldings: &[ResumableProjection],
     ) -> Result<(), StoreError> {
         let mut rows = Vec::new();
         let now = Arg::from(self.target.now);
@@ -143,7 +143,7 @@ impl Writer<'_> {
     }
 
     /// Removes the lines of memories that were folded on which came after their checkpoint.
-    pub(super) async fn forget_lines(&mut self, resumed: &[&Changed<'_>]) -> Result<(), StoreError> {
+    pub(super) async fn forget_lines(&mut self, resumed: &[&ChangedMemory<'_>]) -> Result<(), StoreError> {
         if resumed.is_empty() {
             return Ok(());
         }

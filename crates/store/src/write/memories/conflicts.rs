@@ -3,18 +3,18 @@
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
-use super::super::Group;
+use super::super::GroupKey;
 use crate::statements::write::memories::conflicts as sql;
 use anamnesis_core::contradiction::ContradictionType;
 use anamnesis_core::event::CLINICAL_CONFLICT;
-use anamnesis_core::fold::Conflict;
+use anamnesis_core::projection::Conflict;
 use anamnesis_sql::Arg;
 
 pub(super) fn conflict_type(conflict: &Conflict) -> &'static str {
     if conflict.negation { ContradictionType::DirectNegation.code() } else { CLINICAL_CONFLICT }
 }
 
-pub(super) fn conflict_row(group: &Group, id: Uuid, conflict: &Conflict, now: DateTime<Utc>) -> Vec<Arg> {
+pub(super) fn conflict_row(group: &GroupKey, id: Uuid, conflict: &Conflict, now: DateTime<Utc>) -> Vec<Arg> {
     let row = sql::insert::Row {
         org_id: group.0.org().0.into(),
         patient_id: group.0.patient().0.into(),

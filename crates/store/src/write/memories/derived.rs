@@ -2,15 +2,15 @@
 
 use super::super::findings::trust_number;
 use crate::statements::write::memories::rows::write as memory;
-use crate::statements::write::reconciling::standing;
+use crate::statements::write::projections::stored_memories;
 use anamnesis_core::finding::{EntityType, Polarity};
-use anamnesis_core::fold::{Assertion, Folded};
 use anamnesis_core::memory::Class;
+use anamnesis_core::projection::{Assertion, ProjectedMemory};
 use anamnesis_core::provenance::{SourceType, Trust};
 use anamnesis_sql::Arg;
 
 /// The row of a memory with what the fold decides of it and nothing seals; the other columns are empty.
-pub(super) fn derived(f: &Folded, a: &Assertion) -> memory::Row {
+pub(super) fn derived(f: &ProjectedMemory, a: &Assertion) -> memory::Row {
     let (class, source_type, trust) = match f.vouched {
         true => (a.class.vouched(a.entity), SourceType::DirectExperience, Trust::T1),
         false => (a.class, a.source_type, a.trust),
@@ -74,43 +74,43 @@ pub(super) fn derived(f: &Folded, a: &Assertion) -> memory::Row {
     }
 }
 
-/// What the fold decides of a memory and nothing seals, each with its place in the rows of `reconciling::standing`:
+/// What the fold decides of a memory and nothing seals, each with its place in the rows of `projections::stored_memories`:
 /// reconciliation compares each of these columns.
-pub(in crate::write) fn standing_as(f: &Folded, a: &Assertion) -> [(usize, Arg); 32] {
+pub(in crate::write) fn stored_columns(f: &ProjectedMemory, a: &Assertion) -> [(usize, Arg); 32] {
     let row = derived(f, a);
     [
-        (standing::ATTRIBUTE_HASH, row.attribute_hash),
-        (standing::KIND, row.kind),
-        (standing::CLASS, row.class),
-        (standing::ENTITY_TYPE, row.entity_type),
-        (standing::SENSITIVITY, row.sensitivity),
-        (standing::STATE, row.state),
-        (standing::CONTESTED, row.contested),
-        (standing::UNGROUNDED, row.ungrounded),
-        (standing::SOURCE_TYPE, row.source_type),
-        (standing::EPISTEMIC, row.epistemic),
-        (standing::IS_PROXY, row.is_proxy),
-        (standing::TRUST, row.trust),
-        (standing::SET_BY, row.set_by),
-        (standing::NEGATED, row.negated),
-        (standing::EXPERIENCER, row.experiencer),
-        (standing::EXTRACTION_CONFIDENCE, row.extraction_confidence),
-        (standing::INITIAL_CONFIDENCE, row.initial_confidence),
-        (standing::CONFIDENCE_BASIS, row.confidence_basis),
-        (standing::CONFIDENCE, row.confidence),
-        (standing::TIMES_REINFORCED, row.times_reinforced),
-        (standing::VERIFICATION_COUNT, row.verification_count),
-        (standing::LAST_VERIFIED, row.last_verified),
-        (standing::IS_PROTECTED, row.is_protected),
-        (standing::CYCLE, row.cycle),
-        (standing::VALID_FROM, row.valid_from),
-        (standing::VALID_TO, row.valid_to),
-        (standing::LAST_CONFIRMED_AT, row.last_confirmed_at),
-        (standing::EXPIRES_AT, row.expires_at),
-        (standing::STATE_AT, row.state_at),
-        (standing::SUPERSEDES, row.supersedes),
-        (standing::SUPERSEDED_BY, row.superseded_by),
-        (standing::ENDS_AT, row.ends_at),
+        (stored_memories::ATTRIBUTE_HASH, row.attribute_hash),
+        (stored_memories::KIND, row.kind),
+        (stored_memories::CLASS, row.class),
+        (stored_memories::ENTITY_TYPE, row.entity_type),
+        (stored_memories::SENSITIVITY, row.sensitivity),
+        (stored_memories::STATE, row.state),
+        (stored_memories::CONTESTED, row.contested),
+        (stored_memories::UNGROUNDED, row.ungrounded),
+        (stored_memories::SOURCE_TYPE, row.source_type),
+        (stored_memories::EPISTEMIC, row.epistemic),
+        (stored_memories::IS_PROXY, row.is_proxy),
+        (stored_memories::TRUST, row.trust),
+        (stored_memories::SET_BY, row.set_by),
+        (stored_memories::NEGATED, row.negated),
+        (stored_memories::EXPERIENCER, row.experiencer),
+        (stored_memories::EXTRACTION_CONFIDENCE, row.extraction_confidence),
+        (stored_memories::INITIAL_CONFIDENCE, row.initial_confidence),
+        (stored_memories::CONFIDENCE_BASIS, row.confidence_basis),
+        (stored_memories::CONFIDENCE, row.confidence),
+        (stored_memories::TIMES_REINFORCED, row.times_reinforced),
+        (stored_memories::VERIFICATION_COUNT, row.verification_count),
+        (stored_memories::LAST_VERIFIED, row.last_verified),
+        (stored_memories::IS_PROTECTED, row.is_protected),
+        (stored_memories::CYCLE, row.cycle),
+        (stored_memories::VALID_FROM, row.valid_from),
+        (stored_memories::VALID_TO, row.valid_to),
+        (stored_memories::LAST_CONFIRMED_AT, row.last_confirmed_at),
+        (stored_memories::EXPIRES_AT, row.expires_at),
+        (stored_memories::STATE_AT, row.state_at),
+        (stored_memories::SUPERSEDES, row.supersedes),
+        (stored_memories::SUPERSEDED_BY, row.superseded_by),
+        (stored_memories::ENDS_AT, row.ends_at),
     ]
 }
 

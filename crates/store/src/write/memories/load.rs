@@ -5,19 +5,19 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use uuid::Uuid;
 
 use super::super::findings::finding_cell;
-use super::super::{Group, Writer};
-use super::{Existing, Loaded, Told};
+use super::super::{BatchWriter, GroupKey};
+use super::{ExistingMemory, FindingText, LoadedGroup};
 use crate::StoreError;
+use crate::encrypted_columns::{open_record, open_text};
 use crate::records::{Evidence, FindingWords};
-use crate::seal::{open_record, open_text};
 use crate::statements::write::memories::load as sql;
 use crate::statements::write::memories::load::findings as of;
 use anamnesis_core::confidence::ConfidenceBasis;
 use anamnesis_core::document::DocumentType;
 use anamnesis_core::finding::{EntityType, Epistemic, Experiencer, Polarity, Temporality};
-use anamnesis_core::fold::{Act, Assertion, Deed, Details, KeyHash, speaks_for_themselves};
 use anamnesis_core::ids::{FindingId, MemoryEventId, MemoryId};
 use anamnesis_core::memory::{Class, Kind, SetBy};
+use anamnesis_core::projection::{Assertion, Details, KeyHash, MemoryAction, PersonAct, speaks_for_themselves};
 use anamnesis_core::provenance::{SourceType, Trust};
 use anamnesis_core::quantity::canonical_dose;
 use anamnesis_core::scope::Scope;
@@ -25,23 +25,28 @@ use anamnesis_crypto::PatientKeys;
 use anamnesis_sql::{Arg, Row, Sql};
 use anamnesis_text::{Span, fold};
 
-impl Writer<'_> {
+impl BatchWriter<'_> {
     /// Everything of these groups.
     pub(in crate::write) async fn load(
         &mut self,
-        touched: &BTreeSet<Group>,
-    ) -> Result<BTreeMap<Group, Loaded>, StoreError> {
-        let mut groups: BTreeMap<Group, Loaded> = touched.iter().map(|g| (*g, Loaded::default())).collect();
+        touched: &BTreeSet<GroupKey>,
+    ) -> Result<BTreeMap<GroupKey, LoadedGroup>, StoreError> {
+        let mut groups: BTreeMap<GroupKey, LoadedGroup> =
+            touched.iter().map(|g| (*g, LoadedGroup::default())).collect();
         self.load_findings(&sql::FINDINGS, keyed(touched), &mut groups).await?;
         self.load_existing(&mut groups).await?;
         Ok(groups)
     }
 
     /// Of a group with a checkpoint what came after it, of any other everything.
-    pub(super) async fn load_on(&mut self, touched: &BTreeSet<Group>) -> Result<BTreeMap<Group, Loaded>, StoreError> {
-        let mut groups: BTreeMap<Group, Loaded> = touched.iter().map(|g| (*g, Loaded::default())).collect();
+    pub(super) async fn load_on(
+        &mut self,
+        touched: &BTreeSet<GroupKey>,
+    ) -> Result<BTreeMap<GroupKey, LoadedGroup>, StoreError> {
+        let mut groups: BTreeMap<GroupKey, LoadedGroup> =
+            touched.iter().map(|g| (*g, LoadedGroup::default())).collect();
         let checkpoints = self.checkpoints(touched).await?;
-        let (resumed, whole): (BTreeSet<Group>, BTreeSet<Group>) =
+        let (resumed, whole): (BTreeSet<GroupKey>, BTreeSet<GroupKey>) =
             touched.iter().partition(|group| checkpoints.contains_key(*group));
         for (group, checkpoint) in checkpoints {
             groups.entry(group).or_default().checkpoint = Some(checkpoint);
@@ -59,7 +64,7 @@ impl Writer<'_> {
     /// The findings of these ids that are not loaded yet: a memory of a resumed group has its words from before.
     pub(super) async fn load_named(
         &mut self,
-        groups: &mut BTreeMap<Group, Loaded>,
+        groups: &mut BTreeMap<GroupKey, LoadedGroup>,
         wanted: &BTreeSet<(Uuid, FindingId)>,
     ) -> Result<(), StoreError> {
         if wanted.is_empty() {
@@ -73,7 +78,7 @@ impl Writer<'_> {
         &mut self,
         sql: &Sql,
         wanted: Arg,
-        groups: &mut BTreeMap<Group, Loaded>,
+        groups: &mut BTreeMap<GroupKey, LoadedGroup>,
     ) -> Result<(), StoreError> {
         let scopes: HashMap<Uuid, Scope> = groups.keys().map(|(s, _)| (s.patient().0, *s)).collect();
         let courses = self.cognitive_courses(scopes.keys().copied().collect()).await?;
@@ -81,24 +86,24 @@ impl Writer<'_> {
             let key = (row.uuid(of::PATIENT_ID)?, row.bytes(of::GROUP_HASH)?);
             let Some(group) = find(groups, &scopes, key) else { continue };
             let keys = self.keys.get(&group.0).ok_or(StoreError::Race)?;
-            let (mut assertion, told) = finding(&row, keys)?;
+            let (mut assertion, text) = finding(&row, keys)?;
             if let Some(course) = courses.get(&group.0.patient().0) {
                 assertion.weigh(course);
             }
-            group.1.told.insert(assertion.id, told);
+            group.1.texts.insert(assertion.id, text);
             group.1.log.assertions.push(assertion);
         }
         Ok(())
     }
 
-    async fn load_existing(&mut self, groups: &mut BTreeMap<Group, Loaded>) -> Result<(), StoreError> {
+    async fn load_existing(&mut self, groups: &mut BTreeMap<GroupKey, LoadedGroup>) -> Result<(), StoreError> {
         let scopes: HashMap<Uuid, Scope> = groups.keys().map(|(s, _)| (s.patient().0, *s)).collect();
         let wanted = keyed(groups.keys());
         for row in self.tx.fetch_all(&sql::EXISTING, vec![self.target.org.0.into(), wanted]).await? {
             let key = (row.uuid(sql::existing::PATIENT_ID)?, row.bytes(sql::existing::GROUP_HASH)?);
             let Some(group) = find(groups, &scopes, key) else { continue };
             let lines = row.opt_i64(sql::existing::LINES)?.and_then(|lines| u32::try_from(lines).ok());
-            let existing = Existing {
+            let existing = ExistingMemory {
                 state: row.text(sql::existing::STATE)?,
                 fold_hash: row.opt_blob(sql::existing::FOLD_HASH)?,
                 lines,
@@ -112,8 +117,8 @@ impl Writer<'_> {
     pub(super) async fn acts_on(
         &mut self,
         memories: &BTreeSet<(Uuid, MemoryId)>,
-    ) -> Result<HashMap<MemoryId, Vec<Act>>, StoreError> {
-        let mut found: HashMap<MemoryId, Vec<Act>> = HashMap::new();
+    ) -> Result<HashMap<MemoryId, Vec<PersonAct>>, StoreError> {
+        let mut found: HashMap<MemoryId, Vec<PersonAct>> = HashMap::new();
         let pairs = Arg::Pairs(memories.iter().map(|(patient, id)| (*patient, id.0.as_bytes().to_vec())).collect());
         for row in self.tx.fetch_all(&sql::ACTS, vec![self.target.org.0.into(), pairs]).await? {
             let act = act(&row)?;
@@ -124,27 +129,27 @@ impl Writer<'_> {
 }
 
 /// Groups as an argument of a look-up: patient and hash.
-pub(super) fn keyed<'g>(groups: impl IntoIterator<Item = &'g Group>) -> Arg {
+pub(super) fn keyed<'g>(groups: impl IntoIterator<Item = &'g GroupKey>) -> Arg {
     Arg::Pairs(groups.into_iter().map(|(s, g)| (s.patient().0, g.to_vec())).collect())
 }
 
-type Found<'g> = Option<(Scope, &'g mut Loaded)>;
+type FoundGroup<'g> = Option<(Scope, &'g mut LoadedGroup)>;
 
 fn find<'g>(
-    groups: &'g mut BTreeMap<Group, Loaded>,
+    groups: &'g mut BTreeMap<GroupKey, LoadedGroup>,
     scopes: &HashMap<Uuid, Scope>,
     (patient, hash): (Uuid, KeyHash),
-) -> Found<'g> {
+) -> FoundGroup<'g> {
     let scope = scopes.get(&patient)?;
     groups.get_mut(&(*scope, hash)).map(|loaded| (*scope, loaded))
 }
 
-fn act(row: &Row) -> Result<Act, StoreError> {
-    Ok(Act {
+fn act(row: &Row) -> Result<PersonAct, StoreError> {
+    Ok(PersonAct {
         id: MemoryEventId(row.uuid(sql::acts::ID)?),
         memory: MemoryId(row.uuid(sql::acts::MEMORY_ID)?),
         at: row.time(sql::acts::AT)?,
-        deed: code(row, sql::acts::ACTION, Deed::from_code)?,
+        deed: code(row, sql::acts::ACTION, MemoryAction::from_code)?,
         // The row says the role; only a clinician's carries weight of its own.
         by: SetBy::from_code(&row.text(sql::acts::SOURCE)?).unwrap_or(SetBy::Unknown),
         evidence: row.opt_uuid(sql::acts::EVIDENCE_ID)?,
@@ -152,7 +157,7 @@ fn act(row: &Row) -> Result<Act, StoreError> {
 }
 
 /// All statements that answer findings answer them in the same columns.
-fn finding(row: &Row, keys: &PatientKeys) -> Result<(Assertion, Told), StoreError> {
+fn finding(row: &Row, keys: &PatientKeys) -> Result<(Assertion, FindingText), StoreError> {
     let id = row.uuid(of::ID)?;
     let words: FindingWords = open_record(keys, finding_cell(id, "payload"), &row.blob(of::PAYLOAD_SEALED)?)?;
     let document_type =
@@ -202,7 +207,7 @@ fn finding(row: &Row, keys: &PatientKeys) -> Result<(Assertion, Told), StoreErro
         None => None,
     };
     let revision = u32::try_from(row.i64(of::REVISION)?).map_err(|_| StoreError::Shape)?;
-    Ok((assertion, Told { words, evidence, revision, from_document: document_type.is_some() }))
+    Ok((assertion, FindingText { words, evidence, revision, from_document: document_type.is_some() }))
 }
 
 /// What was stored before model output had an end, and before only the patient's own words were weighed.

@@ -5,22 +5,22 @@ use std::collections::BTreeSet;
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
-use super::super::Writer;
+use super::super::BatchWriter;
 use super::super::findings::trust_number;
 use super::derived::derived;
-use super::{Changed, raw_id};
+use super::{ChangedMemory, raw_id};
 use crate::StoreError;
-use crate::fading;
-use crate::history::Line;
+use crate::decay_index;
+use crate::encrypted_columns::Sealer;
+use crate::memory_history::HistoryLine;
 use crate::records::{FindingWords, NewDocument};
-use crate::seal::Sealer;
 use crate::statements::write::memories::rows as sql;
 use anamnesis_core::confidence;
 use anamnesis_core::finding::Epistemic;
-use anamnesis_core::fold::Deed;
 use anamnesis_core::ids::derive;
 use anamnesis_core::memory::Class;
-use anamnesis_crypto::Cell;
+use anamnesis_core::projection::MemoryAction;
+use anamnesis_crypto::ColumnRef;
 use anamnesis_sql::Arg;
 use anamnesis_text::{Language, stems};
 
@@ -28,12 +28,12 @@ use anamnesis_text::{Language, stems};
 const SCHEMA_VERSION: i64 = 1;
 
 /// Cells of a memory.
-pub(crate) fn memory_cell(id: Uuid, column: &'static str) -> Cell {
-    Cell { table: "memory", row: id, column }
+pub(crate) fn memory_cell(id: Uuid, column: &'static str) -> ColumnRef {
+    ColumnRef { table: "memory", row: id, column }
 }
 
-impl Writer<'_> {
-    pub(super) async fn write_memories(&mut self, changed: &[Changed<'_>]) -> Result<(), StoreError> {
+impl BatchWriter<'_> {
+    pub(super) async fn write_memories(&mut self, changed: &[ChangedMemory<'_>]) -> Result<(), StoreError> {
         let mut memories = Vec::with_capacity(changed.len());
         let (mut links, mut lines) = (Vec::new(), Vec::new());
         let now = Arg::from(self.target.now);
@@ -44,27 +44,27 @@ impl Writer<'_> {
         }
         self.tx.bulk(&sql::WRITE, memories).await?;
         self.tx.bulk(&sql::INSERT_LINKS, links).await?;
-        self.tx.bulk(&crate::statements::history::INSERT, lines).await?;
+        self.tx.bulk(&crate::statements::memory_history::INSERT, lines).await?;
         Ok(())
     }
 
-    fn memory_row(&self, c: &Changed<'_>) -> Result<Vec<Arg>, StoreError> {
+    fn memory_row(&self, c: &ChangedMemory<'_>) -> Result<Vec<Arg>, StoreError> {
         let keys = self.keys_of(c.scope)?;
         let sealer = Sealer { keys, entropy: self.entropy };
         let (f, a) = (&c.folded, c.opening());
         let id = f.id.0;
-        let told = c.told(f.told_by).ok_or(StoreError::Shape)?;
-        let opened = c.told(f.opened_by).ok_or(StoreError::Shape)?;
+        let text = c.text_of(f.told_by).ok_or(StoreError::Shape)?;
+        let opened = c.text_of(f.opened_by).ok_or(StoreError::Shape)?;
         let evidence = opened.evidence.as_ref();
         let recorded = Arg::from(a.recorded_at);
         let protected = confidence::is_protected(f.is_protected, a.class);
-        let terms = terms_of(&told.words, evidence.map(|e| e.quote.as_str()));
+        let terms = terms_of(&text.words, evidence.map(|e| e.quote.as_str()));
         let mut terms: Vec<i64> = terms.iter().map(|stem| keys.term(stem)).collect();
-        terms.push(keys.concept_term(&told.words.concept));
+        terms.push(keys.concept_term(&text.words.concept));
         terms.sort_unstable();
         // What was purged is written again without words. The file is that of the evidence, which may be another finding's.
         let is_purged = a.tombstone.is_some() || c.assertion(f.told_by).tombstone.is_some();
-        let words = FindingWords { file: None, ..told.words.clone() };
+        let words = FindingWords { file: None, ..text.words.clone() };
         let content = match is_purged {
             true => Arg::Null,
             false => sealer.record(memory_cell(id, "content"), &words)?,
@@ -90,7 +90,7 @@ impl Writer<'_> {
             schema_version: SCHEMA_VERSION.into(),
             recorded_at: recorded.clone(),
             updated_at: self.target.now.into(),
-            fade_level: fading::level(a.kind, f.confidence, protected).into(),
+            fade_level: decay_index::level(a.kind, f.confidence, protected).into(),
             lines: c.lines().into(),
             created_at: recorded,
             ..derived(f, a)
@@ -99,7 +99,7 @@ impl Writer<'_> {
     }
 }
 
-/// What was inferred shows that it had evidence, though the quote itself may be gone (`retention`, `nightly`).
+/// What was inferred shows that it had evidence, though the quote itself may be gone (`retention`, `maintenance`).
 fn quoted(sealer: &Sealer<'_>, id: Uuid, quote: Option<&str>, epistemic: Epistemic) -> Arg {
     match quote {
         None if epistemic == Epistemic::Inferred => Arg::Blob(Vec::new()),
@@ -121,7 +121,7 @@ pub(in crate::write) fn terms_of(words: &FindingWords, quote: Option<&str>) -> V
     stems(&text, Language::Unknown)
 }
 
-fn link(c: &Changed<'_>, relation: &str, from: (&str, Uuid), to: (&str, Uuid), now: &Arg) -> Vec<Arg> {
+fn link(c: &ChangedMemory<'_>, relation: &str, from: (&str, Uuid), to: (&str, Uuid), now: &Arg) -> Vec<Arg> {
     let (org, patient) = (c.scope.org().0, c.scope.patient().0);
     let row = sql::insert_links::Row {
         org_id: org.into(),
@@ -139,7 +139,7 @@ fn link(c: &Changed<'_>, relation: &str, from: (&str, Uuid), to: (&str, Uuid), n
 
 /// The opening source is lineage (`derived_from`), the others are evidence (`source_episode`); a successor derives from
 /// what it supersedes (seed 001, sections 4 and 5).
-fn link_rows(c: &Changed<'_>, now: &Arg) -> Vec<Vec<Arg>> {
+fn link_rows(c: &ChangedMemory<'_>, now: &Arg) -> Vec<Vec<Arg>> {
     let me = (c.opening().kind.code(), c.folded.id.0);
     let mut rows = Vec::new();
     // Those from before a checkpoint have their links.
@@ -147,7 +147,7 @@ fn link_rows(c: &Changed<'_>, now: &Arg) -> Vec<Vec<Arg>> {
     for (n, source) in c.folded.sources.iter().enumerate().map(|(n, source)| (before + n, source)) {
         let assertion = c.assertion(*source);
         // What consolidation formed comes from captures, the newest of which tells of it again.
-        let formed = c.told(*source).map(|told| told.words.formed_from.as_slice()).unwrap_or_default();
+        let formed = c.text_of(*source).map(|text| text.words.formed_from.as_slice()).unwrap_or_default();
         if let Some((newest, _)) = formed.split_last() {
             let parents = if n == 0 { formed } else { std::slice::from_ref(newest) };
             let relation = if n == 0 { "derived_from" } else { "source_episode" };
@@ -160,14 +160,14 @@ fn link_rows(c: &Changed<'_>, now: &Arg) -> Vec<Vec<Arg>> {
             continue;
         }
         // What was made by hand names what it was made from, both ways, once.
-        let made_from = c.told(*source).map(|told| told.words.derived_from.as_slice()).unwrap_or_default();
+        let made_from = c.text_of(*source).map(|text| text.words.derived_from.as_slice()).unwrap_or_default();
         for (kind, id) in made_from.iter().filter_map(|parent| parent.split_once(':')).filter(|_| n == 0) {
             let Some(id) = id.parse().ok().filter(|id: &Uuid| *id != c.folded.id.0) else { continue };
             rows.push(link(c, "derived_from", me, (kind, id), now));
             rows.push(link(c, "processed_into", (kind, id), me, now));
         }
-        let parent = match c.told(*source).filter(|t| t.from_document) {
-            Some(told) => ("raw", raw_id(c.scope, assertion.source, told.revision)),
+        let parent = match c.text_of(*source).filter(|t| t.from_document) {
+            Some(text) => ("raw", raw_id(c.scope, assertion.source, text.revision)),
             None => ("event", assertion.source),
         };
         let relation = if n == 0 { "derived_from" } else { "source_episode" };
@@ -179,7 +179,7 @@ fn link_rows(c: &Changed<'_>, now: &Arg) -> Vec<Vec<Arg>> {
     rows.extend(c.folded.supersedes.map(|old| link(c, "derived_from", me, (me.0, old.0), now)));
     // A memory that a person named in support is evidence; only a finding says what it was made from. What speaks against it
     // stands in relation to it.
-    for (deed, relation) in [(Deed::Reinforced, "source_episode"), (Deed::Weakened, "relates_to")] {
+    for (deed, relation) in [(MemoryAction::Reinforced, "source_episode"), (MemoryAction::Weakened, "relates_to")] {
         let named = c.loaded.log.acts.iter().filter(|act| act.memory == c.folded.id && act.deed == deed);
         // What was asked for and not done is no evidence.
         let done =
@@ -191,7 +191,7 @@ fn link_rows(c: &Changed<'_>, now: &Arg) -> Vec<Vec<Arg>> {
     rows
 }
 
-impl Changed<'_> {
+impl ChangedMemory<'_> {
     /// How many lines its history has.
     fn lines(&self) -> u32 {
         self.folded.earlier.lines + u32::try_from(self.folded.history.len()).unwrap_or(u32::MAX)
@@ -207,9 +207,9 @@ impl Changed<'_> {
 }
 
 /// The lines of its history that are not in the store: all, or those since a checkpoint.
-fn history_rows(c: &Changed<'_>, now: DateTime<Utc>) -> Vec<Vec<Arg>> {
-    let row = |(n, change): (u32, &anamnesis_core::fold::Change)| {
-        let line = Line {
+fn history_rows(c: &ChangedMemory<'_>, now: DateTime<Utc>) -> Vec<Vec<Arg>> {
+    let row = |(n, change): (u32, &anamnesis_core::projection::HistoryChange)| {
+        let line = HistoryLine {
             org: c.scope.org().0,
             patient: c.scope.patient().0,
             id: c.line_id(n),

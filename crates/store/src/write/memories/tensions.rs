@@ -9,18 +9,18 @@ use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
 use super::rows::memory_cell;
-use super::{Changed, Writer};
+use super::{BatchWriter, ChangedMemory};
 use crate::StoreError;
+use crate::encrypted_columns::{open_record, open_text};
 use crate::records::FindingWords;
-use crate::seal::{open_record, open_text};
 use crate::statements::write::memories::conflicts as contradictions;
 use crate::statements::write::memories::tensions as sql;
-use anamnesis_core::contradiction::{Claim, ContradictionPolicy, ContradictionType, Statement};
+use anamnesis_core::contradiction::{ContradictionClaim, ContradictionPolicy, ContradictionType, ParsedStatement};
 use anamnesis_core::event::ContradictionFound;
 use anamnesis_core::finding::{EntityType, Experiencer};
-use anamnesis_core::fold::KeyHash;
 use anamnesis_core::ids::{MemoryId, derive};
 use anamnesis_core::memory::State;
+use anamnesis_core::projection::KeyHash;
 use anamnesis_core::scope::Scope;
 use anamnesis_sql::{Arg, Row};
 use anamnesis_text::fold;
@@ -34,7 +34,7 @@ pub(super) fn is_soft(entity: EntityType) -> bool {
 }
 
 /// An active statement in the clear.
-struct Stated {
+struct ActiveStatement {
     id: MemoryId,
     experiencer: Experiencer,
     /// Which relative, where it is known.
@@ -47,34 +47,35 @@ struct Stated {
 
 /// The newest statements of a patient, and which of them are compared with all others: a hundred statements make five
 /// thousand pairs, of which one more document adds a hundred.
-struct Comparison<'s> {
+struct StatementComparison<'s> {
     scope: Scope,
-    stated: &'s [Stated],
+    stated: &'s [ActiveStatement],
     /// `None`: all with all.
     anew: Option<BTreeSet<MemoryId>>,
 }
 
-impl<'s> Comparison<'s> {
+impl<'s> StatementComparison<'s> {
     /// Pairs of what did not change are in the store already, unless another statement may stand among the newest now, or
     /// for a sentence that several memories were read from.
-    fn of(scope: Scope, stated: &'s [Stated], changed: Vec<&Changed<'_>>, moved: bool) -> Self {
-        let active = |c: &&&Changed<'_>| c.folded.state == State::Active;
+    fn of(scope: Scope, stated: &'s [ActiveStatement], changed: Vec<&ChangedMemory<'_>>, moved: bool) -> Self {
+        let active = |c: &&&ChangedMemory<'_>| c.folded.state == State::Active;
         // What was folded on keeps its first words and its time; of what was folded whole both may have changed.
-        let changed_place = |c: &&Changed<'_>| c.was.is_some() && !(c.is_resumed() && active(&c));
+        let changed_place = |c: &&ChangedMemory<'_>| c.was.is_some() && !(c.is_resumed() && active(&c));
         let moved = moved || changed.iter().any(changed_place);
         let anew: BTreeSet<MemoryId> = changed.iter().filter(active).map(|c| c.folded.id).collect();
-        let (new, old): (Vec<&Stated>, Vec<&Stated>) = stated.iter().partition(|one| anew.contains(&one.id));
+        let (new, old): (Vec<&ActiveStatement>, Vec<&ActiveStatement>) =
+            stated.iter().partition(|one| anew.contains(&one.id));
         let others: BTreeSet<&str> = old.iter().map(|one| one.text.as_str()).collect();
         let whole = moved || new.iter().any(|one| others.contains(one.text.as_str()));
         Self { scope, stated, anew: (!whole).then_some(anew) }
     }
 
-    fn pairs(&self) -> Vec<(&'s Stated, &'s Stated, ContradictionType)> {
+    fn pairs(&self) -> Vec<(&'s ActiveStatement, &'s ActiveStatement, ContradictionType)> {
         pairs(self.stated, self.anew.as_ref())
     }
 }
 
-impl Writer<'_> {
+impl BatchWriter<'_> {
     /// Compares anew what a patient of this batch states, where a statement changed or a memory vanished.
     ///
     /// # Errors
@@ -82,9 +83,9 @@ impl Writer<'_> {
     pub(super) async fn write_tensions(
         &mut self,
         gone: &[(Scope, MemoryId)],
-        changed: &[Changed<'_>],
+        changed: &[ChangedMemory<'_>],
     ) -> Result<(), StoreError> {
-        let soft: Vec<&Changed<'_>> = changed.iter().filter(|c| is_soft(c.opening().entity)).collect();
+        let soft: Vec<&ChangedMemory<'_>> = changed.iter().filter(|c| is_soft(c.opening().entity)).collect();
         let scopes = soft.iter().map(|c| c.scope).chain(gone.iter().map(|(scope, _)| *scope));
         let scopes: BTreeSet<Scope> = scopes.collect();
         if scopes.is_empty() {
@@ -98,7 +99,7 @@ impl Writer<'_> {
             let stated = stated.get(&scope).map(Vec::as_slice).unwrap_or_default();
             let moved = gone.iter().any(|(of, _)| *of == scope);
             let own = soft.iter().filter(|c| c.scope == scope).copied();
-            comparisons.push(Comparison::of(scope, stated, own.collect(), moved));
+            comparisons.push(StatementComparison::of(scope, stated, own.collect(), moved));
         }
         self.forget_tensions(&comparisons).await?;
         let mut rows = Vec::new();
@@ -124,7 +125,7 @@ impl Writer<'_> {
     }
 
     /// Removes the pairs that are compared anew, and those of which one is no longer among the newest.
-    async fn forget_tensions(&mut self, comparisons: &[Comparison<'_>]) -> Result<(), StoreError> {
+    async fn forget_tensions(&mut self, comparisons: &[StatementComparison<'_>]) -> Result<(), StoreError> {
         let (mut whole, mut parts, mut ids, mut standing) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for comparison in comparisons {
             let group = (comparison.scope.patient().0, self.tension_group(comparison.scope)?.to_vec());
@@ -154,11 +155,11 @@ impl Writer<'_> {
     }
 
     /// The active statements of each patient, newest first.
-    async fn stated(&mut self, scopes: &BTreeSet<Scope>) -> Result<BTreeMap<Scope, Vec<Stated>>, StoreError> {
+    async fn stated(&mut self, scopes: &BTreeSet<Scope>) -> Result<BTreeMap<Scope, Vec<ActiveStatement>>, StoreError> {
         let patients = Arg::Uuids(scopes.iter().map(|scope| scope.patient().0).collect());
         let most = Arg::I64(MOST as i64);
         let rows = self.tx.fetch_all(&sql::STATED, vec![self.target.org.0.into(), patients, most]).await?;
-        let mut stated: BTreeMap<Scope, Vec<Stated>> = BTreeMap::new();
+        let mut stated: BTreeMap<Scope, Vec<ActiveStatement>> = BTreeMap::new();
         for row in rows {
             let patient = row.uuid(sql::stated::PATIENT_ID)?;
             if let Some(scope) = scopes.iter().find(|scope| scope.patient().0 == patient) {
@@ -169,7 +170,7 @@ impl Writer<'_> {
     }
 
     /// `None` for a memory whose words are gone.
-    fn opened(&self, scope: Scope, row: &Row) -> Result<Option<Stated>, StoreError> {
+    fn opened(&self, scope: Scope, row: &Row) -> Result<Option<ActiveStatement>, StoreError> {
         let keys = self.keys_of(scope)?;
         let id = row.uuid(sql::stated::ID)?;
         let Some(sealed) = row.opt_blob(sql::stated::CONTENT_SEALED)? else { return Ok(None) };
@@ -181,7 +182,7 @@ impl Writer<'_> {
         let quote = row.opt_blob(sql::stated::EVIDENCE_SEALED)?.filter(|sealed| !sealed.is_empty());
         let quote = quote.map(|sealed| open_text(keys, memory_cell(id, "evidence"), &sealed)).transpose()?;
         let text = quote.unwrap_or(words.mention);
-        Ok(Some(Stated {
+        Ok(Some(ActiveStatement {
             id: MemoryId(id),
             experiencer: Experiencer::from_code(&row.text(sql::stated::EXPERIENCER)?).ok_or(StoreError::Shape)?,
             person: words.person,
@@ -195,8 +196,8 @@ impl Writer<'_> {
         &self,
         scope: Scope,
         id: Uuid,
-        kept: &Stated,
-        claim: &Stated,
+        kept: &ActiveStatement,
+        claim: &ActiveStatement,
         type_: ContradictionType,
     ) -> Result<Vec<Arg>, StoreError> {
         let now = Arg::from(self.target.now);
@@ -227,15 +228,22 @@ fn content(text: &str) -> BTreeSet<String> {
 /// The pairs that oppose each other, the earlier statement first, of those that one of `anew` is in. A sentence that gave
 /// several memories counts once.
 fn pairs<'s>(
-    stated: &'s [Stated],
+    stated: &'s [ActiveStatement],
     anew: Option<&BTreeSet<MemoryId>>,
-) -> Vec<(&'s Stated, &'s Stated, ContradictionType)> {
+) -> Vec<(&'s ActiveStatement, &'s ActiveStatement, ContradictionType)> {
     let mut texts = BTreeSet::new();
     let distinct = stated.iter().filter(|one| texts.insert(one.text.as_str()));
-    let read =
-        |one: &'s Stated| (one, Statement::of(Claim { experiencer: Some(one.experiencer), ..Claim::of(&one.text) }));
-    let distinct: Vec<(&Stated, Statement<'_>)> = distinct.map(read).collect();
-    let is_new = |one: &Stated| anew.is_none_or(|anew| anew.contains(&one.id));
+    let read = |one: &'s ActiveStatement| {
+        (
+            one,
+            ParsedStatement::of(ContradictionClaim {
+                experiencer: Some(one.experiencer),
+                ..ContradictionClaim::of(&one.text)
+            }),
+        )
+    };
+    let distinct: Vec<(&ActiveStatement, ParsedStatement<'_>)> = distinct.map(read).collect();
+    let is_new = |one: &ActiveStatement| anew.is_none_or(|anew| anew.contains(&one.id));
     let policy = ContradictionPolicy::default();
     let mut found = Vec::new();
     for (at, (claim, claimed)) in distinct.iter().enumerate() {

@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::{Gone, Writer};
+use super::{BatchWriter, Removal};
 use crate::StoreError;
+use crate::encrypted_columns::open_record;
 use crate::outbox::body_cell;
-use crate::seal::open_record;
 use crate::statements::write::removal::events as sql;
 use anamnesis_core::event::{EventData as _, RiskFlagged};
 use anamnesis_core::scope::Scope;
@@ -17,12 +17,12 @@ use anamnesis_sql::Arg;
 /// What an alarm of an ephemeral patient says.
 const TOLD: [&str; 5] = ["class", "experiencer", "level", "by", "confidence"];
 
-impl Writer<'_> {
+impl BatchWriter<'_> {
     /// Takes events back that name what is gone. A risk that was not sent is announced without naming where it was said.
     pub(super) async fn take_back_events(
         &mut self,
         scope: Scope,
-        gone: &Gone,
+        gone: &Removal,
         vanished: &BTreeSet<Uuid>,
     ) -> Result<(), StoreError> {
         let mut taken = Vec::new();
@@ -50,7 +50,7 @@ impl Writer<'_> {
     }
 }
 
-fn names(body: &Value, gone: &Gone, vanished: &BTreeSet<Uuid>) -> bool {
+fn names(body: &Value, gone: &Removal, vanished: &BTreeSet<Uuid>) -> bool {
     let id = |field: &str| body.get(field).and_then(Value::as_str).and_then(|id| id.parse::<Uuid>().ok());
     let revision = body.get("revision").and_then(Value::as_u64).and_then(|revision| u32::try_from(revision).ok());
     let document = id("document_id").is_some_and(|document| match revision {

@@ -4,17 +4,17 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use uuid::Uuid;
 
-use super::{Gone, Writer};
+use super::{BatchWriter, Removal};
 use crate::StoreError;
+use crate::encrypted_columns::{Sealer, open_record};
 use crate::records::{DocumentContent, FindingWords};
-use crate::seal::{Sealer, open_record};
 use crate::statements::write::removal as of_patient;
 use crate::statements::write::removal::memory as sql;
 use crate::write::documents::content_cell;
 use crate::write::findings::finding_cell;
 use crate::write::memories::raw_id;
 use crate::write::memories::rows::memory_cell;
-use crate::write::redacting::{Change, Reviewed};
+use crate::write::redaction_changes::{ReRedactedDocument, TextChange};
 use crate::write::retention::archive_cell;
 use anamnesis_core::scope::Scope;
 use anamnesis_sql::Arg;
@@ -25,9 +25,9 @@ use anamnesis_text::{Language, Span};
 const ERASED: &str = "[ERASED]";
 
 /// Where words are to go, by document and revision.
-type Places = BTreeMap<(Uuid, u32), Vec<Span>>;
+type RemovedSpans = BTreeMap<(Uuid, u32), Vec<Span>>;
 
-impl Writer<'_> {
+impl BatchWriter<'_> {
     /// Removes a memory with all that was said of it. Of a capture, the document goes. Returns rows by table.
     ///
     /// # Errors
@@ -45,7 +45,7 @@ impl Writer<'_> {
             return Ok(BTreeMap::from([("documents", documents), ("extracted_findings", findings)]));
         }
         self.touched.insert((scope, row.bytes(sql::group_of::GROUP_HASH)?));
-        let (mut findings, mut places): (Vec<Uuid>, Places) = Default::default();
+        let (mut findings, mut places): (Vec<Uuid>, RemovedSpans) = Default::default();
         let mut sources = BTreeSet::new();
         for row in self.tx.fetch_all(&sql::FINDINGS_OF, of(memory)).await? {
             findings.push(row.uuid(sql::findings_of::ID)?);
@@ -80,7 +80,7 @@ impl Writer<'_> {
         let vanished: BTreeSet<Uuid> = before.keys().filter(|id| !after.contains_key(id)).copied().collect();
         self.delete(&of_patient::DELETE_HISTORY, scope, vanished.iter().copied()).await?;
         self.delete(&of_patient::DELETE_LINKS, scope, vanished.iter().copied()).await?;
-        self.take_back_events(scope, &Gone::default(), &vanished).await?;
+        self.take_back_events(scope, &Removal::default(), &vanished).await?;
         Ok(BTreeMap::from([
             ("memory", vanished.len() as u64),
             ("extracted_findings", count),
@@ -104,10 +104,10 @@ impl Writer<'_> {
         scope: Scope,
         words: &FindingWords,
         sources: &BTreeSet<Uuid>,
-    ) -> Result<Gone, StoreError> {
+    ) -> Result<Removal, StoreError> {
         let concept = anamnesis_text::fold(&words.concept);
         let accounts = self.accounts_of(scope).await?;
-        let mut formed = Gone::default();
+        let mut formed = Removal::default();
         for row in self.of(&of_patient::FINDINGS, scope).await? {
             let (id, source) = (row.uuid(of_patient::findings::ID)?, row.uuid(of_patient::findings::SOURCE_ID)?);
             if row.text(of_patient::findings::CLASS)? != "pattern" {
@@ -134,7 +134,7 @@ impl Writer<'_> {
         revision: u32,
         spans: Vec<Span>,
         said: &mut Vec<String>,
-    ) -> Result<Option<Reviewed>, StoreError> {
+    ) -> Result<Option<ReRedactedDocument>, StoreError> {
         let args = vec![scope.org().0.into(), scope.patient().0.into(), document.into(), revision.into()];
         if let Some(row) = self.tx.fetch_optional(&of_patient::ARCHIVED_CONTENT_OF_REVISION, args.clone()).await? {
             let keys = self.keys_of(scope)?;
@@ -159,8 +159,15 @@ impl Writer<'_> {
         Ok(blanked(&before, &spans).map(|(content, spans)| {
             said.extend(spans.iter().map(|span| span.of(&before.text).to_owned()));
             let moves = spans.into_iter().map(|span| (span, span)).collect();
-            let change = Change { before: before.text, content, language, moves };
-            Reviewed { scope, document, revision, version: String::new(), archived: false, change: Some(change) }
+            let change = TextChange { before: before.text, content, language, moves };
+            ReRedactedDocument {
+                scope,
+                document,
+                revision,
+                version: String::new(),
+                archived: false,
+                change: Some(change),
+            }
         }))
     }
 }

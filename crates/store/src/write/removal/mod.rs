@@ -11,23 +11,23 @@ use chrono::{DateTime, Utc};
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::Writer;
+use super::BatchWriter;
 use super::documents::content_cell;
 use super::findings::finding_cell;
 use super::memories::raw_id;
 use super::profile::preference_cell;
 use super::retention::archive_cell;
 use crate::StoreError;
+use crate::encrypted_columns::{open_record, open_text};
 use crate::legacy::record_cell;
 use crate::records::{DocumentContent, FindingWords};
-use crate::seal::{open_record, open_text};
 use crate::statements::write::documents::{PASSAGE, passage};
 use crate::statements::write::removal as sql;
 use crate::statements::write::removal::findings as of;
 use anamnesis_core::failpoints;
 use anamnesis_core::ids::derive;
-use anamnesis_core::legacy::Legacy;
-use anamnesis_core::profile::EphemeralCourse;
+use anamnesis_core::legacy::LegacyRecord;
+use anamnesis_core::profile::EphemeralHistory;
 use anamnesis_core::scope::Scope;
 use anamnesis_sql::{Arg, Row, Sql};
 use anamnesis_text::passages::DEFAULT_MAX_WORDS;
@@ -38,13 +38,13 @@ const LEAST: usize = 4;
 
 /// What is to go.
 #[derive(Clone, Copy)]
-enum Which<'a> {
+enum RemovalScope<'a> {
     /// What was said at such a time.
     Within(&'a (dyn Fn(DateTime<Utc>) -> bool + Sync)),
     Document(Uuid),
 }
 
-impl Which<'_> {
+impl RemovalScope<'_> {
     fn within(self, at: DateTime<Utc>) -> bool {
         matches!(self, Self::Within(within) if within(at))
     }
@@ -59,7 +59,7 @@ impl Which<'_> {
 
 /// What goes of one patient.
 #[derive(Debug, Default)]
-struct Gone {
+struct Removal {
     documents: BTreeSet<(Uuid, u32)>,
     /// Of those documents.
     bodies: BTreeSet<[u8; 32]>,
@@ -71,17 +71,17 @@ struct Gone {
     revived: BTreeMap<Uuid, u32>,
 }
 
-impl Gone {
+impl Removal {
     fn is_empty(&self) -> bool {
         self.documents.is_empty() && self.messages.is_empty()
     }
 }
 
-impl Writer<'_> {
+impl BatchWriter<'_> {
     /// Removes what these patients said while nothing was to be kept.
     pub(super) async fn remove_ephemeral(
         &mut self,
-        courses: &HashMap<Uuid, EphemeralCourse>,
+        courses: &HashMap<Uuid, EphemeralHistory>,
         scopes: &BTreeSet<Scope>,
     ) -> Result<(), StoreError> {
         for scope in scopes {
@@ -94,7 +94,7 @@ impl Writer<'_> {
                 continue;
             }
             self.remove_imported(*scope, &within).await?;
-            let gone = self.said_within(*scope, Which::Within(&within), &held).await?;
+            let gone = self.said_within(*scope, RemovalScope::Within(&within), &held).await?;
             if !gone.is_empty() {
                 self.remove(*scope, gone).await?;
             }
@@ -107,7 +107,7 @@ impl Writer<'_> {
     /// # Errors
     /// When the store cannot be read or written, or a cell does not open.
     pub(super) async fn remove_document(&mut self, scope: Scope, document: Uuid) -> Result<[u64; 2], StoreError> {
-        let gone = self.said_within(scope, Which::Document(document), &BTreeSet::new()).await?;
+        let gone = self.said_within(scope, RemovalScope::Document(document), &BTreeSet::new()).await?;
         let counts = [gone.documents.len() as u64, gone.findings.len() as u64];
         if !gone.is_empty() {
             let mut said = Vec::new();
@@ -180,7 +180,8 @@ impl Writer<'_> {
             let sealed = row.blob(sql::imported_records::RECORD_SEALED)?;
             let record: Value = open_record(self.keys_of(scope)?, record_cell(id), &sealed)?;
             let legacy = anamnesis_core::legacy::read(&record);
-            let speaks = |legacy: &Legacy| says(&legacy.text) || legacy.entries.iter().any(|(_, value)| says(value));
+            let speaks =
+                |legacy: &LegacyRecord| says(&legacy.text) || legacy.entries.iter().any(|(_, value)| says(value));
             records.extend(legacy.as_ref().is_some_and(speaks).then_some(id));
         }
         self.delete(&sql::DELETE_IMPORTED_RECORDS, scope, records).await?;
@@ -220,10 +221,10 @@ impl Writer<'_> {
     async fn said_within(
         &mut self,
         scope: Scope,
-        which: Which<'_>,
+        which: RemovalScope<'_>,
         held: &BTreeSet<Option<Uuid>>,
-    ) -> Result<Gone, StoreError> {
-        let mut gone = Gone::default();
+    ) -> Result<Removal, StoreError> {
+        let mut gone = Removal::default();
         let accounts = self.accounts_of(scope).await?;
         let mut kept: BTreeMap<Uuid, u32> = BTreeMap::new();
         let mut retired: BTreeSet<Uuid> = BTreeSet::new();
@@ -272,7 +273,7 @@ impl Writer<'_> {
         Ok(words.formed_from.iter().any(|raw| raws.contains(raw)))
     }
 
-    async fn remove(&mut self, scope: Scope, gone: Gone) -> Result<(), StoreError> {
+    async fn remove(&mut self, scope: Scope, gone: Removal) -> Result<(), StoreError> {
         let before = self.memories_of(scope).await?;
         self.remove_messages(scope, &gone, &before).await?;
         self.delete(&sql::DELETE_FINDINGS, scope, gone.findings.iter().copied()).await?;
@@ -309,7 +310,7 @@ impl Writer<'_> {
     async fn remove_messages(
         &mut self,
         scope: Scope,
-        gone: &Gone,
+        gone: &Removal,
         memories: &BTreeMap<Uuid, [u8; 32]>,
     ) -> Result<(), StoreError> {
         let (mut messages, mut spoken): (Vec<Vec<u8>>, Vec<[u8; 32]>) = Default::default();

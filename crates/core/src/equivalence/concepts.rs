@@ -1,0 +1,77 @@
+//! One name for what two languages and many spellings call alike. Small on purpose: the lexicon of extraction knows
+//! medicine; here are the words that change what a sentence states, and the commonest complaints.
+
+use std::borrow::Cow;
+
+use super::normalize::TextItem;
+use super::vocabulary::{CONCEPTS, NOTHING, ONESELF, PAST, PHRASES};
+
+/// What a word or a phrase adds to a clause.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum TermMeaning {
+    Nothing,
+    Concept(Cow<'static, str>),
+    Denial,
+    Past,
+    /// The patient, named.
+    Oneself,
+}
+
+pub(super) const fn concept(name: &'static str) -> TermMeaning {
+    TermMeaning::Concept(Cow::Borrowed(name))
+}
+
+/// The phrase that the items begin with.
+pub(super) fn phrase(items: &[TextItem]) -> Option<(usize, TermMeaning)> {
+    let begins = |words: &[&str]| {
+        items.len() >= words.len() && items.iter().zip(words).all(|(item, word)| item.word() == Some(*word))
+    };
+    PHRASES.iter().find(|(words, _)| begins(words)).map(|(words, meaning)| (words.len(), meaning.clone()))
+}
+
+/// What one word means. `raw` still has its accents, `named` words keep their ending: Mario is not María.
+pub(super) fn meaning(folded: &str, raw: &str, named: bool) -> TermMeaning {
+    // Accents alone tell these apart: "tomó" is not "tomo" (I take).
+    if PAST.contains(&folded) && !CONCEPTS.iter().any(|(_, words)| words.contains(&folded)) || raw == "tomó" {
+        return TermMeaning::Past;
+    }
+    if NOTHING.contains(&folded) {
+        return TermMeaning::Nothing;
+    }
+    if ONESELF.contains(&folded) {
+        return TermMeaning::Oneself;
+    }
+    match CONCEPTS.iter().find(|(_, words)| words.contains(&folded)) {
+        Some((name, _)) if PAST.contains(&folded) => TermMeaning::Concept(format!("past {name}").into()),
+        Some((name, _)) => concept(name),
+        None => TermMeaning::Concept(skeleton(folded, named).into()),
+    }
+}
+
+/// What Spanish and English spellings of one learned word have in common: "sertralina" and "sertraline",
+/// "hipotiroidismo" and "hypothyroidism". Never empty for a word that is not.
+fn skeleton(folded: &str, named: bool) -> String {
+    let mut word = folded.to_owned();
+    for (from, to) in [("tion", "cion"), ("ph", "f"), ("th", "t"), ("rh", "r"), ("y", "i"), ("ch", "c"), ("ae", "e")] {
+        word = word.replace(from, to);
+    }
+    // Stage II is not stage III.
+    if word.chars().all(|c| "ivxlcdm".contains(c)) {
+        return word;
+    }
+    let mut last = '\0';
+    word.retain(|c| {
+        let doubled = c == last && c.is_alphabetic();
+        last = c;
+        !doubled
+    });
+    // A capital inside the text may be a person's, but persons are seldom called Sertralina.
+    let learned = ["ina", "ine", "ona", "one", "ide", "ida", "ato", "ate"].iter().any(|end| word.ends_with(end));
+    if word.len() > 4 && (!named || learned) {
+        if word.len() > 5 && word.ends_with('s') {
+            word.pop();
+        }
+        word.truncate(word.trim_end_matches(['a', 'e', 'i', 'o']).len().max(3));
+    }
+    word
+}

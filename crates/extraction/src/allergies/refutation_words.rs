@@ -1,0 +1,74 @@
+//! Words by which a record of an allergy is refuted, whatever the allergen: "no es verdad", "tachado", "nonsense", "que lo quiten".
+
+use std::ops::Range;
+
+use crate::analysis::AnalyzedDocument;
+use crate::tokenized::TokenizedText;
+
+/// Refutations, with the words of one place separated by "/"; "$" is a sign or the sentence's end.
+const REFUTES: &[&str] = &[
+    "no/tampoco es verdad/cierto",
+    "es/era mentira/falso/falsa",
+    "fue/es un error",
+    "is/was nonsense/rubbish/wrong/untrue",
+    "not so/true $",
+    "tachado/tachada",
+    "crossed/struck/scored out/through",
+    "no alergia/allergy $",
+    "se retira/borra/elimina/quita el/este dato/antecedente",
+    "se lo/la descartaron/descarto",
+    "lo/la descartaron/desmintieron",
+    "que lo/la quiten/borren/saquen/eliminen",
+    "hay que quitarlo/quitarla/borrarlo/borrarla/sacarlo/sacarla",
+    "pendiente de borrar/retirar/quitar/eliminar",
+    "'ll/will take it/that/this off",
+    "and he/she/i/they passed $",
+    "passed the food/oral/drug/penicillin challenge",
+    "can be removed/deleted $",
+    "to be removed/deleted $",
+    "puede/podes tomarla/tomarlo/comerlo/comerla $",
+];
+/// Orders that stand alone after an entry.
+const ALONE: &[&str] = &["remove", "removed", "delete", "deleted", "quitar", "borrar", "retirar", "eliminar"];
+
+/// The words of a refutation that begins at a word.
+pub(super) fn refutes_at(doc: &AnalyzedDocument<'_>, word: usize) -> Option<Range<usize>> {
+    let reading = doc.reading;
+    let sentence = &reading.sentences[reading.sentence_of(word)].words;
+    // "Pues no, que lo quiten": that "no" is a separate answer.
+    let near = if reading.word(word) == "que" { word.saturating_sub(1) } else { word };
+    let denied = (sentence.start.max(word.saturating_sub(2))..near)
+        .any(|at| matches!(reading.word(at), "no" | "not" | "n't" | "nunca" | "never"));
+    let ends = |at: usize| at >= sentence.end || reading.words[at].punctuation;
+    let found = REFUTES.iter().find_map(|phrase| {
+        let mut at = word;
+        let fits = phrase.split(' ').all(|wanted| {
+            let fits = match wanted {
+                "$" => return ends(at),
+                wanted => at < sentence.end && wanted.split('/').any(|one| one == reading.word(at)),
+            };
+            at += 1;
+            fits
+        });
+        // "No es verdad que la tolere" refutes another thing.
+        (fits && !matches!(reading.word(at), "que" | "that")).then_some(word..at)
+    });
+    let alone = ALONE.contains(&reading.word(word))
+        && word == sentence.start
+        && sentence.clone().filter(|at| !reading.words[*at].punctuation).count() == 1;
+    found.filter(|_| !denied).or(alone.then_some(word..word + 1))
+}
+
+/// "No alergia", "not a true allergy", after what it did: it did that, and is no allergy.
+pub(super) fn is_no_true_allergy(reading: &TokenizedText<'_>, from: usize, end: usize) -> bool {
+    (from..end).any(|at| {
+        let denies = matches!(reading.word(at), "no" | "not" | "n't" | "rather");
+        let near = at + 1..end.min(at + 5);
+        denies
+            && near.clone().any(|word| {
+                let said = reading.word(word);
+                said.starts_with("allerg") || said.starts_with("alergi")
+            })
+            && near.clone().all(|word| !reading.words[word].punctuation)
+    })
+}

@@ -1,0 +1,35 @@
+//! Words by which a clause shows whose it is.
+
+pub(super) fn is_allergic(word: &str) -> bool {
+    word.starts_with("alerg") || word.starts_with("allerg") || word.starts_with("intoleran")
+}
+
+/// "Madre con depresión, medicada con …": a participle that goes on about the same person.
+pub(super) fn is_treated(word: &str) -> bool {
+    let stem = word.trim_end_matches(['o', 'a']);
+    matches!(
+        stem,
+        "medicad" | "tratad" | "ingresad" | "operad" | "diagnosticad" | "amputad" | "medicated" | "diagnosed"
+    )
+}
+
+/// Verbs of what the patient says and comes for.
+pub(super) fn of_patient(word: &str) -> bool {
+    matches!(
+        word,
+        "acude"
+            | "refiere"
+            | "niega"
+            | "consulta"
+            | "viene"
+            | "vive"
+            | "trabaja"
+            | "presents"
+            | "presented"
+            | "reports"
+            | "denies"
+            | "attends"
+            | "lives"
+            | "works"
+    )
+}

@@ -1,0 +1,69 @@
+//! Words by which the scope of a cue opens, ends or goes on.
+
+/// A comma and one of these begin what is said for good: "no quiero dañar a nadie, solo quiero …".
+pub(super) const RESUMES: &[&str] = &[
+    "she",
+    "he",
+    "they",
+    "instead",
+    "rather",
+    "solo",
+    "solamente",
+    "nada",
+    "just",
+    "only",
+    "i",
+    "yo",
+    "it",
+    "we",
+    "sino",
+    "gives",
+    "gave",
+    "makes",
+    "made",
+    "causes",
+    "caused",
+    "me",
+];
+/// Words before "descartar" that make it an exclusion.
+pub(super) const EXCLUDES: &[&str] = &[
+    "para", "tras", "al", "sin", "puede", "puedo", "pudo", "podemos", "poder", "podido", "de", "hasta", "permite",
+    "logra", "a",
+];
+/// Words after which the reason follows for which something was given up.
+pub(super) const CAUSES: &[&str] =
+    &["por", "for", "because", "due", "tras", "ante", "x", "porque", "pq", "xq", "pk", "account"];
+pub(super) const ARTICLES: &[&str] =
+    &["el", "la", "los", "las", "su", "sus", "mi", "mis", "un", "una", "al", "the", "his", "her", "my"];
+/// Words that may follow a closing cue without changing it.
+pub(super) const FOLLOWS_CLOSING: &[&str] = &[
+    "tambien",
+    "espontaneamente",
+    "de",
+    "spontaneously",
+    "also",
+    "en",
+    "para",
+    "desde",
+    "hoy",
+    "at",
+    "in",
+    "for",
+    "today",
+    "by",
+    "since",
+    "a",
+    "al",
+    "por",
+    "tras",
+    "con",
+];
+/// Words that end the name of a thing which is named after an illness or a medicine.
+pub(super) const PARTS_A_NAME: &[&str] = &[
+    "the", "a", "an", "this", "that", "my", "his", "her", "your", "our", "their", "until", "till", "to", "at", "by",
+    "from", "with", "in", "on", "via", "per", "before", "after", "unless", "if", "when", "as", "is", "has", "had",
+];
+
+/// Words right after a denial that say when it holds and end nothing: "not currently pregnant", "not yet on insulin".
+pub(super) const OF_NOW: &[&str] =
+    &["currently", "yet", "now", "presently", "still", "actually", "actualmente", "ahora", "aun", "todavia"];

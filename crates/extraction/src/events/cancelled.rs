@@ -1,0 +1,153 @@
+//! What was not done, and is not going to be: an operation that was refused, that was cancelled, that was not needed
+//! or must not be. It is no part of what happened; a refusal is kept as the preference that it is (`facts::goals`).
+
+use std::ops::Range;
+
+use super::super::analysis::AnalyzedDocument;
+use super::super::lexicon::ConceptMention;
+use crate::tokenized::TokenizedText;
+
+/// Words after a procedure in which it is said what came of it.
+const AFTER: usize = 11;
+/// Words between a refusal and its object.
+const BEFORE: usize = 4;
+/// Verbs of refusing and calling off, before or after what they are about.
+const REFUSED: &[&str] = &[
+    "refused",
+    "refuses",
+    "refuse",
+    "refusing",
+    "declined",
+    "declines",
+    "declining",
+    "cancelled",
+    "canceled",
+    "rechaza",
+    "rechazo",
+    "rechazado",
+    "rechazada",
+    "rechazan",
+    "rechazaron",
+    "cancelan",
+    "cancelaron",
+    "cancelo",
+    "cancelada",
+    "cancelado",
+    "anulada",
+    "anulado",
+    "anularon",
+];
+/// What a procedure was not, after "not" and an auxiliary.
+const DONE: &[&str] = &[
+    "done",
+    "performed",
+    "needed",
+    "required",
+    "necessary",
+    "indicated",
+    "undertaken",
+    "possible",
+    "attempted",
+    "hizo",
+    "realizo",
+    "realiza",
+    "hace",
+    "realizada",
+    "realizado",
+    "hecha",
+    "hecho",
+    "preciso",
+    "precisa",
+    "necesaria",
+    "necesario",
+    "practico",
+    "practicada",
+    "indicada",
+    "indicado",
+    "pudo",
+    "llego",
+];
+/// Words between a denial and what was not done.
+const SMALL: &[&str] = &[
+    "se",
+    "ha",
+    "fue",
+    "sido",
+    "le",
+    "been",
+    "yet",
+    "was",
+    "is",
+    "were",
+    "be",
+    "ever",
+    "actually",
+    "es",
+    "finalmente",
+];
+
+/// Whether the words around a procedure say that it was refused, called off, not done or must not be done.
+pub(super) fn is_undone(doc: &AnalyzedDocument<'_>, mention: &ConceptMention, within: &Range<usize>) -> bool {
+    let (reading, words) = (doc.reading, &mention.words);
+    let ends =
+        |word: &usize| matches!(reading.word(*word), "." | ";" | "," | "|" | "due" | "because" | "por" | "porque");
+    let after: Vec<usize> = (words.end..within.end.min(words.end + AFTER)).take_while(|word| !ends(word)).collect();
+    let said = after.iter().any(|word| {
+        REFUSED.contains(&reading.word(*word))
+            || reading.word(*word).starts_with("contraindi")
+            || is_refusal(reading, *word)
+            || is_not_done(reading, *word, within.end)
+    });
+    let from = within.start.max(words.start.saturating_sub(BEFORE));
+    let stops =
+        |word: &usize| reading.words[*word].punctuation || matches!(reading.word(*word), "and" | "y" | "but" | "pero");
+    let refused = (from..words.start)
+        .rev()
+        .take_while(|word| !stops(word))
+        .any(|word| REFUSED.contains(&reading.word(word)) && !matches!(reading.word(word + 1), "to" | "a"));
+    said || refused
+}
+
+/// "Y no quiso", "y se negó".
+fn is_refusal(reading: &TokenizedText<'_>, word: usize) -> bool {
+    let next = if word + 1 < reading.words.len() { reading.word(word + 1) } else { "" };
+    match reading.word(word) {
+        "no" => matches!(next, "quiso" | "quiere" | "acepto" | "acepta" | "aceptan" | "consiente"),
+        "se" => matches!(next, "nego" | "niega" | "negaron"),
+        _ => false,
+    }
+}
+
+/// "Was not performed", "no se hizo".
+fn is_not_done(reading: &TokenizedText<'_>, word: usize, limit: usize) -> bool {
+    if !matches!(reading.word(word), "no" | "not" | "n't" | "never" | "nunca") {
+        return false;
+    }
+    let next = (word + 1..limit).find(|at| !SMALL.contains(&reading.word(*at)));
+    next.is_some_and(|at| DONE.contains(&reading.word(at)))
+}
+
+/// Whether an operation is only thought or talked about: "candidate for", "pensando en hacerse", "discussed".
+pub(super) fn is_only_thought_of(doc: &AnalyzedDocument<'_>, mention: &ConceptMention, within: &Range<usize>) -> bool {
+    let (reading, words) = (doc.reading, &mention.words);
+    let from = within.start.max(words.start.saturating_sub(BEFORE + 2));
+    let before = (from..words.start).rev().take_while(|word| !reading.words[*word].punctuation);
+    let thought = before.into_iter().any(|word| {
+        matches!(
+            reading.word(word),
+            "candidate"
+                | "candidato"
+                | "candidata"
+                | "considering"
+                | "thinking"
+                | "pensando"
+                | "discussed"
+                | "planteando"
+        )
+    });
+    // "Discussed colonoscopy results": that was done.
+    let found = (words.end..within.end.min(words.end + 2)).any(|word| {
+        matches!(reading.word(word), "results" | "result" | "findings" | "report" | "resultado" | "resultados")
+    });
+    thought && !found
+}

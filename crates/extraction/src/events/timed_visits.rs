@@ -1,0 +1,141 @@
+//! "The 27th at ten, with Benjumea": a day to come with an hour is a visit, whatever it is called.
+
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::super::analysis::AnalyzedDocument;
+use crate::dates::{DateExpression, DateMention};
+use anamnesis_text::Speaker;
+
+/// Bytes after a day in which its hour may stand.
+const HOUR_REACH: usize = 30;
+
+static HOUR: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let spoken = "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|half|quarter|noon|midday|una|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|once|doce";
+    let figures =
+        r"[0-2]?[0-9](?:[:.h][0-5][0-9])?\s?(?:am|pm|a\.m|p\.m|hs?\b|hrs\b|horas\b)|[0-2]?[0-9][:.h][0-5][0-9]\b";
+    Regex::new(&format!(
+        r"(?i)^[\s,)]*(?:mismo |morning,? |afternoon,? |evening,? |por la (?:mañana|tarde),? )?(?:(?:a las?|at|about|around|@|sobre las|tipo|desde las),? (?:about )?(?:{spoken}|[0-2]?[0-9])\b|{figures})"
+    ))
+    .ok()
+});
+
+/// Words of what is still to come, or of who is to be met.
+const AHEAD: &[&str] = &[
+    "will",
+    "'ll",
+    "going",
+    "gonna",
+    "see",
+    "meet",
+    "call",
+    "ring",
+    "next",
+    "appointment",
+    "appt",
+    "booked",
+    "starts",
+    "start",
+    "again",
+    "come",
+    "cita",
+    "control",
+    "turno",
+    "hora",
+    "vemos",
+    "veo",
+    "espero",
+    "llamo",
+    "llama",
+    "viene",
+    "vengo",
+    "vuelve",
+    "proxima",
+    "proximo",
+    "quedamos",
+    "toca",
+    "con",
+    "with",
+    "clinic",
+    "consulta",
+    "visit",
+    "visita",
+    "session",
+    "sesion",
+    "vamos",
+    "pop",
+    "round",
+    "back",
+    "anoto",
+    "anotar",
+    "agendo",
+    "agendar",
+    "citada",
+    "citado",
+    "reunion",
+    "meeting",
+    "evaluacion",
+];
+/// Words of what is over.
+const OVER: &[&str] = &[
+    "was",
+    "were",
+    "fue",
+    "seen",
+    "visto",
+    "vista",
+    "acudio",
+    "fell",
+    "took",
+    "admitted",
+    "given",
+    "arrived",
+    "presented",
+    "found",
+    "ingreso",
+    "ingresa",
+    "llego",
+    "llega",
+    "collected",
+    "taken",
+    "had",
+    "did",
+    "came",
+    "woke",
+    "ate",
+    "drank",
+    "slept",
+    "cayo",
+];
+
+/// The days of a sentence that have an hour and are still to come, as their words.
+pub(super) fn visits(
+    doc: &AnalyzedDocument<'_>,
+    within: &Range<usize>,
+    speaker: Speaker,
+    dates: &[DateMention],
+) -> Vec<Range<usize>> {
+    let reading = doc.reading;
+    let says = |list: &[&str]| within.clone().any(|word| list.contains(&reading.word(word)));
+    let (ahead, over) = (says(AHEAD), says(OVER));
+    let open = ahead && !over;
+    let spoken = matches!(speaker, Speaker::Clinician | Speaker::Agent);
+    let to_come = |said: DateExpression| match said {
+        DateExpression::Ahead(_) => true,
+        DateExpression::Fixed(date) => doc.input.today.is_some_and(|today| date.day > today),
+        DateExpression::Weekday(_) | DateExpression::DayOfMonth(_) | DateExpression::MonthDay { .. } => {
+            open || spoken && !over
+        }
+        DateExpression::Today(_) | DateExpression::Month(_) | DateExpression::Since(_) | DateExpression::Spell(_) => {
+            false
+        }
+    };
+    let timed = |date: &&DateMention| {
+        let end = doc.text().floor_char_boundary((date.span.end + HOUR_REACH).min(doc.text().len()));
+        let after = doc.text().get(date.span.end..end).unwrap_or_default();
+        HOUR.as_ref().is_some_and(|hour| hour.is_match(after))
+    };
+    dates.iter().filter(|date| to_come(date.said)).filter(timed).map(|date| reading.words_at(date.span)).collect()
+}

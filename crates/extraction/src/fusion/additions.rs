@@ -1,0 +1,152 @@
+//! What the learned reader tags and no rule has found: people say things in more ways than lists hold. Rules keep their
+//! word: where a rule has found something of the kind, or where a question only asks, the reader adds nothing. Dates are
+//! bound to what it adds as to the rest, and the words are those of the text. How surely it is read is weighed later.
+
+use std::ops::Range;
+
+use super::ReaderFusion;
+use crate::analysis::AnalyzedDocument;
+use crate::events::PLANNED;
+use crate::reader::{AttributeScores, LabelLayer, ReaderMention};
+use crate::risk::clause_of;
+use crate::tokenized::TextSentence;
+use crate::{Entity, EntityType, Experiencer, Temporality};
+use anamnesis_text::{Span, Speaker};
+
+/// How probable a tag must be, on the average of its pieces, to be looked at: `calibration` decides.
+const LEAST: f32 = 0.3;
+/// Words that a finding may be long: a longer one is a story and no fact.
+const LONGEST: usize = 16;
+
+/// Adds what the reader tags and no rule has found.
+pub(crate) fn find(doc: &AnalyzedDocument<'_>, fusion: &ReaderFusion, out: &mut Vec<Entity>) {
+    let by_rules = out.len();
+    for tag in &fusion.tags {
+        let Some(entity) = finding(doc, tag, fusion.span(tag)) else { continue };
+        let known = |(at, other): (usize, &Entity)| {
+            let here = other.span.overlaps(&entity.span);
+            let alike = is_same_family(other.kind, entity.kind) || (is_name(other.kind) && is_name(entity.kind));
+            // Two layers of the reader may tag one place.
+            here && (alike || at >= by_rules) || says_the_same(other, &entity)
+        };
+        if !out.iter().enumerate().any(known) {
+            out.push(entity);
+        }
+    }
+}
+
+/// What is named by a word or a few: one place names one thing.
+fn is_name(kind: EntityType) -> bool {
+    use EntityType::{Appointment, Event, Goal, Preference, Relationship};
+    !matches!(kind, Appointment | Event | Goal | Preference | Relationship)
+}
+
+/// The same name once more, meant in the same way.
+fn says_the_same(known: &Entity, new: &Entity) -> bool {
+    known.kind == new.kind
+        && known.value == new.value
+        && known.context.negated == new.context.negated
+        && known.context.experiencer == new.context.experiencer
+}
+
+/// What one tag says; `None` where it is too doubtful, or no fact of a kind that is kept.
+fn finding(doc: &AnalyzedDocument<'_>, tag: &ReaderMention, span: Span) -> Option<Entity> {
+    let kind = kind(&tag.kind)?;
+    let attributes = tag.attributes.as_ref()?;
+    if tag.probability < LEAST
+        || !matches!(tag.layer, LabelLayer::Names | LabelLayer::Clauses)
+        || is(attributes, "weight", "minor")
+    {
+        return None;
+    }
+    let words = doc.reading.words_at(span);
+    if words.len() > LONGEST || !words.clone().any(|word| names(doc, word)) {
+        return None;
+    }
+    let index = doc.reading.sentence_of(words.start);
+    let sentence = &doc.reading.sentences[index];
+    let words = if is_name(kind) { words } else { clause(doc, sentence, words)? };
+    // A question in a note says nothing; in a dialogue its answer does.
+    let only_asked = sentence.question && !doc.is_dialogue();
+    if only_asked || sentence.speaker == Speaker::Agent || sentence.words.end < words.end {
+        return None;
+    }
+    let wish = matches!(kind, EntityType::Preference | EntityType::Goal);
+    // A clinician's own likes and plans are no one's memory.
+    if wish && sentence.speaker == Speaker::Clinician && doc.is_dialogue() {
+        return None;
+    }
+    let mut assertion = doc.assertion(index, &words)?;
+    assertion.context.negated = is(attributes, "polarity", "denied");
+    assertion.context.uncertain = is(attributes, "certainty", "possible");
+    assertion.context.experiencer = experiencer(attributes);
+    assertion.confidence = f64::from(tag.probability);
+    let happens = matches!(kind, EntityType::Event | EntityType::Procedure);
+    let ahead = is(attributes, "certainty", "planned") || is(attributes, "time", "future");
+    if !wish && is(attributes, "time", "past") {
+        assertion.context.temporality = Temporality::Historical;
+    }
+    let value = doc.reading.source(&words).of(doc.text()).to_lowercase();
+    let value = value.trim_end_matches(['.', ',', ';', ':', '!']).to_owned();
+    let mut entity = doc.entity(kind, &words, value, &assertion)?;
+    entity.status = match kind {
+        _ if happens => ahead.then(|| PLANNED.to_owned()),
+        EntityType::Medication => {
+            attributes.best("status").map(|(best, _)| best).filter(|best| *best != "none").map(str::to_owned)
+        }
+        _ => None,
+    };
+    if kind == EntityType::Condition && is(attributes, "status", "resolved") {
+        entity.context.temporality = Temporality::Historical;
+    }
+    Some(entity)
+}
+
+/// Words of a tagged clause, and of the whole clause that is shown for it.
+const FEWEST: usize = 2;
+const SHOWN: usize = 14;
+
+/// What is said in a clause, as a reader understands it: the whole clause, where it is short.
+fn clause(doc: &AnalyzedDocument<'_>, sentence: &TextSentence, words: Range<usize>) -> Option<Range<usize>> {
+    if words.len() < FEWEST {
+        return None;
+    }
+    let first = clause_of(doc.reading, &sentence.words, words.start);
+    let last = clause_of(doc.reading, &sentence.words, words.end.saturating_sub(1).max(words.start));
+    let whole = first.start.min(words.start)..last.end.max(words.end);
+    Some(if whole.len() <= SHOWN { whole } else { words })
+}
+
+/// Whether a word can name something: a pronoun or an answer cannot, an abbreviation in capitals can.
+fn names(doc: &AnalyzedDocument<'_>, word: usize) -> bool {
+    let said = doc.reading.source(&(word..word + 1)).of(doc.text());
+    let letters = said.chars().filter(|c| c.is_alphabetic()).count();
+    letters > 3 || (letters > 1 && said.chars().all(|c| c.is_uppercase() || c.is_ascii_digit()))
+}
+
+/// What a tag's kind is to the memory: the use of a substance is a condition. Adherence and measurements are left to the
+/// rules, for their value is more than the words.
+fn kind(tag: &str) -> Option<EntityType> {
+    match tag {
+        "substance_use" => Some(EntityType::Condition),
+        other => EntityType::from_code(other).filter(|kind| *kind != EntityType::Measurement),
+    }
+}
+
+fn is(attributes: &AttributeScores, group: &str, value: &str) -> bool {
+    attributes.best(group).is_some_and(|(best, _)| best == value)
+}
+
+fn experiencer(attributes: &AttributeScores) -> Experiencer {
+    match attributes.best("person") {
+        Some(("family", _)) => Experiencer::Family,
+        Some(("other", _)) => Experiencer::Other,
+        _ => Experiencer::Patient,
+    }
+}
+
+/// Kinds of which one place holds one: an admission is not an event and an appointment too.
+fn is_same_family(one: EntityType, other: EntityType) -> bool {
+    let happens = |kind| matches!(kind, EntityType::Event | EntityType::Procedure | EntityType::Appointment);
+    one == other || (happens(one) && happens(other))
+}

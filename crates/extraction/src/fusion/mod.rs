@@ -1,0 +1,124 @@
+//! The learned reader next to the rules: what it adds to their findings, and what it thinks of each of them.
+
+mod additions;
+mod calibration;
+mod corrections;
+mod details;
+mod reader_evidence;
+mod risk_spans;
+mod span_merging;
+
+use std::ops::Range;
+
+use super::analysis::AnalyzedDocument;
+use super::reader::{ClinicalReader, ReaderLine, ReaderMention, ReaderPredictions};
+use super::{Entity, EntityType};
+use anamnesis_text::{Span, Speaker};
+
+pub use self::calibration::ConfidenceInputs;
+pub(super) use self::calibration::FILE as SURETY;
+pub use self::reader_evidence::ReaderEvidence;
+pub(super) use self::risk_spans::TaggedRisk;
+
+/// Below the 0.6 of the policy.
+const REVIEWED: f64 = 0.55;
+
+/// A document as the reader read it.
+pub(super) struct ReaderFusion {
+    /// Who says each line, and where it stands in the text.
+    lines: Vec<(Option<Speaker>, Span)>,
+    predictions: ReaderPredictions,
+    /// What it tags, in whole mentions.
+    tags: Vec<ReaderMention>,
+}
+
+impl ReaderFusion {
+    pub(super) fn read(doc: &AnalyzedDocument<'_>, reader: &ClinicalReader) -> Self {
+        let lines = lines(doc);
+        let read: Vec<ReaderLine<'_>> =
+            lines.iter().map(|(speaker, span)| ReaderLine { speaker: *speaker, text: span.of(doc.text()) }).collect();
+        let predictions = reader.read(&read);
+        let tags = span_merging::joined(&read, predictions.spans());
+        Self { lines, predictions, tags }
+    }
+
+    /// Adds what the reader tags and no rule has found.
+    pub(super) fn add(&self, doc: &AnalyzedDocument<'_>, entities: &mut Vec<Entity>) {
+        let by_rules = entities.len();
+        additions::find(doc, self, entities);
+        for entity in &mut entities[by_rules..] {
+            entity.view = Some(ReaderEvidence { alone: true, ..self.view(entity) });
+        }
+    }
+
+    /// Gives findings the doses and reactions that the reader tags and no rule has found.
+    pub(super) fn bind(&self, doc: &AnalyzedDocument<'_>, entities: &mut [Entity]) {
+        details::bind(doc, self, entities);
+    }
+
+    /// Says of every finding how surely it is read, by what the rules and the reader make of it.
+    pub(super) fn weigh(&self, entities: &mut [Entity]) {
+        let said: Vec<(String, bool)> =
+            entities.iter().map(|entity| (entity.value.clone(), entity.context.negated)).collect();
+        for entity in entities.iter_mut().filter(|entity| entity.view.is_none()) {
+            self.correct(entity);
+        }
+        for entity in entities {
+            let alike = || said.iter().filter(|(value, _)| *value == entity.value);
+            let view = ReaderEvidence {
+                speaker: self.lines.get(self.place(entity.span).0).and_then(|(speaker, _)| *speaker),
+                again: alike().count().saturating_sub(1).min(2) as u8,
+                opposed: alike().any(|(_, negated)| *negated != entity.context.negated),
+                ..entity.view.unwrap_or_else(|| self.view(entity))
+            };
+            entity.view = Some(view);
+            entity.confidence = calibration::of(entity, &view).min(most(entity, &view));
+        }
+    }
+
+    /// Where a tag stands in the text.
+    fn span(&self, tag: &ReaderMention) -> Span {
+        let line = self.lines[tag.line].1.start;
+        Span::new(line + tag.start, line + tag.end)
+    }
+
+    fn view(&self, entity: &Entity) -> ReaderEvidence {
+        let (line, bytes) = self.place(entity.span);
+        ReaderEvidence::of(&self.predictions, entity.kind, (line, &bytes), entity.confidence)
+    }
+
+    /// The line in which a place begins, and the place in it.
+    fn place(&self, span: Span) -> (usize, Range<usize>) {
+        let line = self.lines.partition_point(|(_, line)| line.start <= span.start).saturating_sub(1);
+        let start = self.lines.get(line).map_or(0, |(_, line)| line.start);
+        (line, span.start.saturating_sub(start)..span.end.saturating_sub(start))
+    }
+}
+
+/// How surely a finding may be read at most. What harms when it is wrong is reviewed where no rule agrees: it stays below the
+/// confidence that decisions ask for (`min_extraction_confidence`).
+fn most(entity: &Entity, view: &ReaderEvidence) -> f64 {
+    use EntityType::{Allergy, Condition, Intolerance, Medication, Symptom};
+    let harms = matches!(entity.kind, Allergy | Condition | Intolerance | Medication | Symptom);
+    if view.alone && harms { REVIEWED } else { 1.0 }
+}
+
+/// The lines of a document with who says them: those of each turn, or of the text. Empty ones say nothing.
+fn lines(doc: &AnalyzedDocument<'_>) -> Vec<(Option<Speaker>, Span)> {
+    let text = doc.text();
+    let whole = [(None, Span::new(0, text.len()))];
+    let turns: Vec<_> = doc.input.document.turns.iter().map(|turn| (Some(turn.speaker), turn.span)).collect();
+    let parts = if turns.is_empty() { whole.as_slice() } else { turns.as_slice() };
+    let mut lines = Vec::new();
+    for (speaker, part) in parts {
+        let mut start = part.start;
+        for line in part.of(text).split('\n') {
+            let span = Span::new(start, start + line.len());
+            start = span.end + 1;
+            if !line.trim().is_empty() {
+                lines.push((*speaker, span));
+            }
+        }
+    }
+    lines
+}

@@ -1,0 +1,91 @@
+//! What the learned reader thinks of a finding that a rule made.
+
+use std::ops::Range;
+
+use serde::Serialize;
+
+use crate::reader::{AttributeScores, LabelLayer, ReaderPredictions};
+use anamnesis_core::finding::EntityType;
+use anamnesis_text::Speaker;
+
+/// What the reader makes of one finding: probabilities (0.0–1.0) at its place; and what the document says around it.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct ReaderEvidence {
+    /// The reader found it, and no rule.
+    pub(crate) alone: bool,
+    /// How surely it was found: by the rule, or the probability of the reader's tag.
+    pub(crate) found: f32,
+    /// That something of its kind, or of one often taken for it, is said there.
+    pub(crate) support: f32,
+    /// That anything worth keeping is said there.
+    pub(crate) anything: f32,
+    pub(crate) denied: f32,
+    /// Of a relative or of another person.
+    pub(crate) others: f32,
+    pub(crate) past: f32,
+    /// Only possible or planned.
+    pub(crate) open: f32,
+    /// Of medicines: not taken any more, or never, or only suggested or declined.
+    pub(crate) not_taken: f32,
+    /// True, and no one would miss it.
+    pub(crate) minor: f32,
+    /// Who says it, where the document has turns.
+    pub(crate) speaker: Option<Speaker>,
+    /// Other findings of the same value in the document, at most 2.
+    pub(crate) again: u8,
+    /// One of them is denied where this is not, or this where it is not.
+    pub(crate) opposed: bool,
+}
+
+impl ReaderEvidence {
+    /// Of a finding that a rule made with some confidence.
+    pub(super) fn of(
+        predictions: &ReaderPredictions,
+        kind: EntityType,
+        (line, bytes): (usize, &Range<usize>),
+        found: f64,
+    ) -> Self {
+        let (layer, kinds) = tags(kind);
+        let attributes = predictions.attributes(line, bytes, layer);
+        let share = |group: &str, values: &[&str]| -> f32 {
+            let of = |attributes: &AttributeScores| {
+                values.iter().filter_map(|value| attributes.probability(group, value)).sum()
+            };
+            attributes.as_ref().map_or(0.0, of)
+        };
+        let all = |layer: LabelLayer| predictions.something(line, bytes, layer);
+        Self {
+            alone: false,
+            found: found as f32,
+            support: predictions.support(line, bytes, layer, kinds),
+            anything: all(LabelLayer::Names).max(all(LabelLayer::Clauses)),
+            denied: share("polarity", &["denied"]),
+            others: share("person", &["family", "other"]),
+            past: share("time", &["past"]),
+            open: share("certainty", &["possible", "planned"]),
+            not_taken: share("status", &["stopped", "not_taken", "suggested", "declined", "on_hold", "resolved"]),
+            minor: share("weight", &["minor"]),
+            speaker: None,
+            again: 0,
+            opposed: false,
+        }
+    }
+}
+
+/// Where the reader tags a kind, and the kinds that it may call it.
+pub(super) fn tags(kind: EntityType) -> (LabelLayer, &'static [&'static str]) {
+    match kind {
+        EntityType::Condition | EntityType::Symptom | EntityType::HealthSignal => {
+            (LabelLayer::Names, &["condition", "symptom", "substance_use"])
+        }
+        EntityType::Allergy | EntityType::Intolerance => (LabelLayer::Names, &["allergy", "intolerance"]),
+        EntityType::Medication => (LabelLayer::Names, &["medication", "adherence"]),
+        EntityType::Measurement => (LabelLayer::Names, &["measurement"]),
+        EntityType::Procedure => (LabelLayer::Names, &["procedure"]),
+        EntityType::Appointment => (LabelLayer::Clauses, &["appointment"]),
+        EntityType::Event => (LabelLayer::Clauses, &["event"]),
+        EntityType::Preference => (LabelLayer::Clauses, &["preference"]),
+        EntityType::Goal => (LabelLayer::Clauses, &["goal"]),
+        EntityType::Relationship => (LabelLayer::Clauses, &["relationship"]),
+    }
+}

@@ -1,0 +1,114 @@
+//! Suicides and attempts of relatives, which are family history, and of friends, which are another person's.
+
+use std::ops::Range;
+
+use super::candidates::{ResolvedWords, RiskCandidate};
+use super::clauses::clauses;
+use super::cue_words::RiskCueWords;
+use super::experiencer::{is_kin, is_relative};
+use super::topics::{RiskTopic, TopicInversion};
+use crate::analysis::AnalyzedDocument;
+use crate::structure::Section;
+use crate::{Experiencer, RiskClass};
+
+/// Words before a death within which the relative is named.
+const BEFORE: usize = 10;
+/// Words after it: "suicidio de su padre".
+const AFTER: usize = 4;
+
+/// Adds what is said of relatives; phrases there say nothing of the patient any more.
+pub(crate) fn find(
+    doc: &AnalyzedDocument<'_>,
+    words: &RiskCueWords,
+    settled: &ResolvedWords,
+    out: &mut Vec<RiskCandidate>,
+) {
+    let mut found = Vec::new();
+    for (index, sentence) in doc.sentences() {
+        if settled.sentences.contains(&index) {
+            continue;
+        }
+        for clause in clauses(doc.reading, &sentence.words) {
+            let Some(death) = words.kin_death(doc.reading, clause.clone()) else { continue };
+            if settled.holds(&death) || settled.denied.overlap(&death) {
+                continue;
+            }
+            let topic =
+                RiskTopic { class: RiskClass::AttemptHistory, words: death.clone(), turned: TopicInversion::No };
+            if words.denied(doc.reading, &clause, &topic).is_some() {
+                continue;
+            }
+            let Some(experiencer) = experiencer_of(doc, &clause, &death) else { continue };
+            found.push(RiskCandidate {
+                class: RiskClass::AttemptHistory,
+                denied: false,
+                words: clause.clone(),
+                core: death,
+                experiencer,
+                confirmed: None,
+            });
+        }
+    }
+    out.extend(found);
+}
+
+fn experiencer_of(doc: &AnalyzedDocument<'_>, clause: &Range<usize>, death: &Range<usize>) -> Option<Experiencer> {
+    let reading = doc.reading;
+    let before = clause.start.max(death.start.saturating_sub(BEFORE))..death.start;
+    let after = death.end..clause.end.min(death.end + AFTER);
+    let of = after.clone().any(|word| matches!(reading.word(word), "of" | "de" | "del" | "in" | "en"));
+    let named = before.clone().rev().find(|word| is_relative(reading.word(*word)));
+    // "Mother reports that he tried to hang himself": the relative informs.
+    let informs = named.is_some_and(|kin| (kin..death.start).any(|word| is_telling(reading.word(word))));
+    if named.is_some() && !informs || of && is_kin(reading, &after) || doc.section(death.start) == Some(Section::Family)
+    {
+        return Some(Experiencer::Family);
+    }
+    let friend = |word: usize| {
+        matches!(
+            reading.word(word),
+            "friend"
+                | "friends"
+                | "amigo"
+                | "amiga"
+                | "amigos"
+                | "parcero"
+                | "pata"
+                | "mate"
+                | "neighbor"
+                | "vecino"
+                | "coworker"
+                | "colleague"
+                | "classmate"
+        )
+    };
+    (!informs && before.clone().any(friend)).then_some(Experiencer::Other)
+}
+
+pub(super) fn is_telling(word: &str) -> bool {
+    matches!(
+        word,
+        "says"
+            | "said"
+            | "reports"
+            | "reported"
+            | "states"
+            | "stated"
+            | "told"
+            | "tells"
+            | "refiere"
+            | "dice"
+            | "dijo"
+            | "comenta"
+            | "informa"
+            | "cuenta"
+            | "relata"
+            | "explica"
+            | "found"
+            | "encontro"
+            | "notes"
+            | "noted"
+            | "trae"
+            | "brought"
+    )
+}

@@ -1,0 +1,194 @@
+//! Denials around words of risk that the general assertion rules miss, or read too widely.
+
+use std::ops::Range;
+
+use crate::dialogue::Polarity;
+use crate::tokenized::TokenizedText;
+
+/// "I don't want to die", "no quiero morirme", "it never crossed my mind": a denial right before what is wished. General
+/// rules spend a "don't want" on the wish itself, for "I don't want the pills" denies no pills.
+pub(super) fn wish_denied(reading: &TokenizedText<'_>, sentence: &Range<usize>, found: &Range<usize>) -> bool {
+    let wishes = matches!(
+        reading.word(found.start),
+        "want"
+            | "wants"
+            | "wanna"
+            | "wanted"
+            | "wish"
+            | "plan"
+            | "going"
+            | "gonna"
+            | "crossed"
+            | "crosses"
+            | "thinking"
+            | "quiero"
+            | "kiero"
+            | "queria"
+            | "quisiera"
+            | "pienso"
+            | "voy"
+            | "deseo"
+            | "planeo"
+    );
+    let ahead = (sentence.start..found.start).rev().map(|word| reading.word(word));
+    let mut ahead = ahead.skip_while(|word| {
+        matches!(*word, "really" | "ever" | "even" | "actually" | "me" | "ya" | "siquiera" | "realmente" | "que" | "es")
+    });
+    let denial = ahead.next().unwrap_or("");
+    wishes && matches!(denial, "n't" | "not" | "never" | "dont" | "didnt" | "no" | "nunca" | "jamas" | "tampoco" | "ni")
+}
+
+/// "Denies keeping a gun", "no guarda la escopeta": nothing but pronouns stands between a denial and what it denies. The
+/// "denies" of "denies wanting to die, keeps a gun" is another's.
+pub(super) fn denied_itself(reading: &TokenizedText<'_>, sentence: &Range<usize>, found: &Range<usize>) -> bool {
+    let denies = |word: &str| {
+        matches!(
+            word,
+            "no" | "not"
+                | "n't"
+                | "never"
+                | "nunca"
+                | "jamas"
+                | "tampoco"
+                | "without"
+                | "sin"
+                | "neither"
+                | "ningun"
+                | "ninguna"
+        )
+    };
+    let mut ahead = (sentence.start..found.start).rev().map(|word| reading.word(word)).skip_while(|word| {
+        matches!(
+            *word,
+            "he" | "she"
+                | "they"
+                | "i"
+                | "that"
+                | "que"
+                | "yo"
+                | "el"
+                | "ella"
+                | "ya"
+                | "se"
+                | "me"
+                | "lo"
+                | "la"
+                | "actually"
+                | "currently"
+                | "having"
+                | "tener"
+                | "haber"
+                | "ever"
+                | "there"
+                | "is"
+                | "are"
+                | "do"
+                | "does"
+        )
+    });
+    let before = ahead.next().unwrap_or("");
+    let spoken = ["denies", "denied", "deny", "denying", "niega", "niego", "nego", "negando", "niegan"];
+    // "Has no gun": right after the verb.
+    denies(before)
+        || spoken.contains(&before)
+        || (found.start + 1..found.end.min(found.start + 3)).any(|w| denies(reading.word(w)))
+}
+
+/// What a note writes right after a question: "Have you ever tried to end your life? Once, in 2019". Both at once are
+/// the choices of a form.
+pub(super) fn noted_answer(reading: &TokenizedText<'_>, question: usize) -> Option<Polarity> {
+    let answer = reading.sentences.get(question + 1).filter(|next| !next.question)?;
+    let mut words = answer.words.clone().take(ANSWER_HEAD).map(|word| reading.word(word));
+    let yes = |word: &str| {
+        matches!(
+            word,
+            "yes" | "yeah" | "si" | "once" | "twice" | "sometimes" | "often" | "positive" | "afirma" | "afirmativo"
+        )
+    };
+    let no =
+        |word: &str| matches!(word, "no" | "never" | "denies" | "denied" | "nunca" | "jamas" | "niega" | "negative");
+    let signs =
+        |word: &&str| matches!(*word, "r" | "a" | "pt" | ":" | "-" | "¡" | "\"" | "«" | "“" | "answer" | "respuesta");
+    let first = words.by_ref().find(|word| !signs(word))?;
+    let mut rest = words;
+    match (yes(first), no(first)) {
+        (true, _) if !rest.any(no) => Some(Polarity::Yes),
+        (_, true) if !rest.any(yes) => Some(Polarity::No),
+        _ => None,
+    }
+}
+
+/// Words at the head of an answer that say what it is.
+const ANSWER_HEAD: usize = 4;
+
+/// "Nadie me pega en casa", "no one has ever hit me": nothing but helping words between nobody and what nobody does. "Nobody
+/// knows that he hits me" denies nothing.
+pub(super) fn is_done_by_nobody(reading: &TokenizedText<'_>, sentence: &Range<usize>, found: &Range<usize>) -> bool {
+    let helps = |word: &&str| {
+        matches!(
+            *word,
+            "ever" | "has" | "have" | "had" | "nunca" | "jamas" | "ha" | "habia" | "here" | "there" | "aqui"
+        )
+    };
+    let mut ahead = (sentence.start..found.start).rev().map(|word| reading.word(word)).skip_while(helps);
+    match ahead.next() {
+        Some("nobody" | "nadie" | "ninguno" | "ninguna") => true,
+        Some("one") => ahead.next() == Some("no"),
+        _ => false,
+    }
+}
+
+/// "Suicide's never been in my head", "dying is the last thing I want": the words of risk are the subject of their denial. Of
+/// ideas and wishes alone: what was done or suffered and "never reported" was done.
+pub(super) fn denied_as_subject(reading: &TokenizedText<'_>, end: usize) -> bool {
+    let helps = |word: &&str| {
+        matches!(
+            *word,
+            "'s" | "is"
+                | "was"
+                | "has"
+                | "have"
+                | "had"
+                | "are"
+                | "were"
+                | "would"
+                | "be"
+                | "es"
+                | "ha"
+                | "han"
+                | "fue"
+                | "eso"
+        )
+    };
+    let words: Vec<&str> = (end..end + SUBJECT_REACH).map(|word| reading.word(word)).skip_while(helps).collect();
+    match words.as_slice() {
+        ["never" | "nunca" | "jamas", verb, further, ..] => match *verb {
+            // "Never been in my head", "nunca ha sido una opción": "never been this bad" and "never been reported" are of
+            // how, not of whether.
+            "been" => matches!(*further, "in" | "on" | "an" | "something" | "anything"),
+            "ha" => matches!(words.get(2..5), Some(["sido", "una", "opcion"] | ["estado", "en", "mi"])),
+            "crossed" | "entered" | "occurred" | "occurs" | "crosses" => true,
+            _ => false,
+        },
+        ["the", "last", "thing", wants @ ..] => {
+            wants.iter().any(|word| matches!(*word, "want" | "wants" | "wanted" | "would" | "on" | "mind"))
+        }
+        ["lo", "ultimo", "que", ..] | ["not", "an", "option", ..] | ["not", "on", "the", "table" | "cards", ..] => true,
+        ["no", "es" | "fue", "una", "opcion", ..] | ["no", "ha", "sido", "una", "opcion", ..] => true,
+        ["no", "ha", "sido", "nunca", "una", "opcion", ..] => true,
+        _ => false,
+    }
+}
+
+/// Words after words of risk within which they are denied as a subject.
+const SUBJECT_REACH: usize = 8;
+
+/// "Suicidal ideation denied, sleeps well": a participle right after that closes its phrase.
+pub(super) fn is_denied_after(reading: &TokenizedText<'_>, end: usize) -> bool {
+    let colon = usize::from(matches!(reading.word(end), ":" | "is" | "are" | "was" | "were" | "-"));
+    let says = matches!(
+        reading.word(end + colon),
+        "denied" | "absent" | "negada" | "negado" | "negadas" | "negados" | "ausente" | "ausentes"
+    );
+    says && reading.words.get(end + colon + 1).is_none_or(|word| word.punctuation)
+}

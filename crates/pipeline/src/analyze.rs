@@ -1,0 +1,318 @@
+//! Redaction and extraction, on all cores. Fails closed: what cannot be redacted in time is not extracted, and
+//! unredacted text has no type that later stages accept.
+
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+
+use chrono::NaiveDate;
+use rayon::iter::{IndexedParallelIterator as _, IntoParallelIterator as _, ParallelIterator as _};
+
+use super::{AdmittedMessage, Disposition, MessageOutcome, Pipeline};
+use anamnesis_config::UnsupportedLanguage;
+use anamnesis_core::failpoints;
+use anamnesis_core::ids::OrgId;
+use anamnesis_core::reason::Reason;
+use anamnesis_extraction::dates::{self, DateMention};
+use anamnesis_extraction::{Entity, Extraction, ExtractionInput, Extractor};
+use anamnesis_messages::contract::DocumentSubmitted;
+use anamnesis_observability::metrics::labels::{InfoType, RedactionOutcome, ServiceFailure, Stage};
+use anamnesis_observability::metrics::{Label as _, Metrics};
+use anamnesis_observability::traces::{Kind, Name, TraceContext};
+use anamnesis_redaction::deadline;
+use anamnesis_redaction::remote::RemoteFinding;
+use anamnesis_redaction::{KnownIdentity, KnownPeople, Redacted, RedactionError, Redactor, SurrogateKey};
+use anamnesis_store::Keys;
+use anamnesis_text::{Document, Language, coverage};
+
+/// The people of some messages of a batch, prepared by the first that is analyzed.
+type SharedPeople = OnceLock<Arc<KnownPeople>>;
+
+/// A message that has passed redaction and extraction.
+pub(crate) struct AnalyzedMessage {
+    pub(crate) admitted: AdmittedMessage,
+    /// Documents only.
+    pub(crate) text: Option<Box<(Redacted, Extraction)>>,
+    /// A text in a language that no rule reads: what is in `text` is empty, and this is kept sealed.
+    pub(crate) unread: Option<String>,
+    pub(crate) field_redactor: FieldRedactor,
+}
+
+/// Redacts the short texts of a message's other fields under the same policy and key, with the same known people.
+pub(crate) struct FieldRedactor {
+    redactor: Arc<Redactor>,
+    surrogate: [u8; 32],
+    people: Arc<KnownPeople>,
+    metrics: Arc<Metrics>,
+    /// The span of the work on the message.
+    span: TraceContext,
+}
+
+impl FieldRedactor {
+    /// A short text without personal data.
+    ///
+    /// # Errors
+    /// As [`FieldRedactor::redact`]: then the message must not be stored.
+    pub(crate) fn clean(&self, text: &str) -> Result<String, Disposition> {
+        let document = Document::plain(text, Language::Unknown);
+        // A field has no policy of its own: what cannot be redacted is not kept.
+        if coverage::unread(text).is_some() {
+            return Err(Disposition::Quarantined(Reason::UnsupportedLanguage));
+        }
+        Ok(self.redact(&document)?.document().text.clone())
+    }
+
+    /// # Errors
+    /// When redaction fails, or the last look finds what it left: set aside. When an additional service cannot be asked
+    /// now: to be tried again.
+    fn redact(&self, document: &Document) -> Result<Redacted, Disposition> {
+        self.redact_with(document, &self.ask(document)?)
+    }
+
+    /// What additional services find.
+    fn ask(&self, document: &Document) -> Result<Vec<RemoteFinding>, Disposition> {
+        self.redactor.query_services(document).map_err(|error| self.failed(&error))
+    }
+
+    fn failed(&self, error: &RedactionError) -> Disposition {
+        let RedactionError::ServiceAway(error) = error else {
+            return Disposition::Quarantined(Reason::RedactionFailed);
+        };
+        let failure = ServiceFailure::of_code(error.code()).unwrap_or(ServiceFailure::Refused);
+        self.metrics.redaction.services.of(failure).inc();
+        Disposition::Retry
+    }
+
+    fn redact_with(&self, document: &Document, remote: &[RemoteFinding]) -> Result<Redacted, Disposition> {
+        let key = SurrogateKey::new(self.surrogate);
+        let redacted = self.redactor.redact_with(document, &self.people, &key, remote);
+        let redacted = redacted.map_err(|error| self.failed(&error))?;
+        for redaction in redacted.redactions() {
+            self.metrics.redaction.findings.of(InfoType::of_label(redaction.label)).inc();
+        }
+        let looked_at = if failpoints::leaks(&document.text) { document } else { redacted.document() };
+        match self.redactor.count_residual_pii(looked_at, &self.people) {
+            // A last look that was cut off by the limit has found nothing: it has not looked.
+            _ if deadline::is_over() => Err(Disposition::Quarantined(Reason::RedactionFailed)),
+            0 => Ok(redacted),
+            left => {
+                self.metrics.redaction.leak_guard.inc_by(left as u64);
+                tracing::error!(code = "leak_guard", left, "redaction left personal data; the message is set aside");
+                Err(Disposition::Quarantined(Reason::RedactionFailed))
+            }
+        }
+    }
+
+    pub(crate) fn clean_option(&self, text: Option<&str>) -> Result<Option<String>, Disposition> {
+        text.map(|text| self.clean(text)).transpose()
+    }
+}
+
+/// Bytes of a text below which it is read at once: the learned reader leaves it to the rules.
+const SHORT_TEXT: usize = 600;
+
+impl Pipeline {
+    /// Every message of the batch, on the threads that all batches share; a failure is the message's own.
+    pub(super) fn analyze_all(
+        &self,
+        admitted: Vec<AdmittedMessage>,
+        keys: &Keys,
+    ) -> Vec<Result<AnalyzedMessage, MessageOutcome>> {
+        // Messages of one patient name the same people, who are made ready once.
+        let mut known: HashMap<Vec<KnownIdentity>, Arc<SharedPeople>> = HashMap::new();
+        let named: Vec<Arc<SharedPeople>> =
+            admitted.iter().map(|one| Arc::clone(known.entry(identities(one)).or_default())).collect();
+        let analyze = |(one, named): (AdmittedMessage, Arc<SharedPeople>)| self.analyze(one, &named, keys);
+        let is_short =
+            |one: &AdmittedMessage| one.document().is_none_or(|document| source_of(document).text.len() < SHORT_TEXT);
+        let pool = if admitted.iter().all(is_short) { &self.short_text_threads } else { &self.analysis_threads };
+        pool.install(|| admitted.into_par_iter().zip(named).map(analyze).collect())
+    }
+
+    fn analyze(
+        &self,
+        admitted: AdmittedMessage,
+        named: &SharedPeople,
+        keys: &Keys,
+    ) -> Result<AnalyzedMessage, MessageOutcome> {
+        let place = admitted.place;
+        let aside = |reason| MessageOutcome::quarantined(place, reason, None);
+        let redactor = self.redactor(admitted.scope.org(), &admitted.policy);
+        let redactor = redactor.ok_or_else(|| aside(Reason::RedactionFailed))?;
+        let surrogate = *keys.get(&admitted.scope).ok_or_else(|| aside(Reason::ErasedSubject))?.surrogate();
+        let field_redactor = FieldRedactor {
+            redactor: Arc::clone(redactor),
+            surrogate,
+            people: Arc::clone(named.get_or_init(|| Arc::new(KnownPeople::of(identities(&admitted))))),
+            metrics: Arc::clone(&self.metrics),
+            span: admitted.span,
+        };
+        let Some(document) = admitted.document() else {
+            return Ok(AnalyzedMessage { admitted, text: None, unread: None, field_redactor });
+        };
+        let source = source_of(document);
+        // A part in a language or script that redaction does not know is enough.
+        if coverage::unread(&source.text).is_some() {
+            self.metrics.redaction.documents.of(RedactionOutcome::Unsupported).inc();
+            let sealed = self.config.unsupported_language == UnsupportedLanguage::StoreSealed;
+            if !sealed || admitted.words.is_some() {
+                return Err(aside(Reason::UnsupportedLanguage));
+            }
+            let nothing = field_redactor.redact_with(&Document::plain("", Language::Unknown), &[]);
+            let nothing = nothing.map_err(|disposition| MessageOutcome::new(place, disposition))?;
+            let text = Some(Box::new((nothing, Extraction::default())));
+            return Ok(AnalyzedMessage { admitted, text, unread: Some(source.text), field_redactor });
+        }
+        let understood = self.analyze_text(&admitted, document, &source, &field_redactor);
+        let text = Some(Box::new(understood.map_err(|disposition| MessageOutcome::new(place, disposition))?));
+        Ok(AnalyzedMessage { admitted, text, unread: None, field_redactor })
+    }
+
+    /// A text and what it says. Where a correction leaves out of what it speaks ("100 mg"), the name of that is put
+    /// before it, if the whole says something of it then.
+    fn analyze_text(
+        &self,
+        admitted: &AdmittedMessage,
+        document: &DocumentSubmitted,
+        source: &Document,
+        field_redactor: &FieldRedactor,
+    ) -> Result<(Redacted, Extraction), Disposition> {
+        let org = admitted.scope.org();
+        let mut said = self.redact_and_extract(org, document, source, field_redactor)?;
+        let Some(words) = &admitted.words else {
+            self.drop_low_confidence(&mut said.1);
+            return Ok(said);
+        };
+        believe_command(&mut said.1);
+        let Some(name) = words.subject.as_deref() else { return Ok(said) };
+        if said.1.entities.iter().any(|e| e.value == name) {
+            return Ok(said);
+        }
+        let text = format!("{name} {}", source.text);
+        let language = Language::Unknown.or_detect(&text);
+        let fuller = Document::plain(text, language);
+        let fuller = self.redact_and_extract(org, document, &fuller, field_redactor)?;
+        let adds = fuller.1.entities.iter().any(|e| e.value == name && says_more_than_its_name(e));
+        Ok(if adds { fuller } else { said })
+    }
+
+    fn redact_and_extract(
+        &self,
+        org: OrgId,
+        document: &DocumentSubmitted,
+        source: &Document,
+        field_redactor: &FieldRedactor,
+    ) -> Result<(Redacted, Extraction), Disposition> {
+        let redacted = self.redact(source, field_redactor)?;
+        let dates = if self.extracts { dates_of(source, &redacted, document.day()) } else { Vec::new() };
+        let started = Instant::now();
+        let span = self.traces().child(Name::Stage(Stage::Extract.code()), Kind::Internal, &field_redactor.span);
+        let input = input_of(document, &redacted, &dates);
+        let extraction = self.extractor(org).map(|rules| rules.extract(&input)).unwrap_or_default();
+        span.end();
+        self.observe(Stage::Extract, started);
+        Ok((redacted, extraction))
+    }
+
+    /// Leaves out the findings that were read too doubtfully to be remembered.
+    fn drop_low_confidence(&self, extraction: &mut Extraction) {
+        extraction.entities.retain(|entity| entity.is_worth_remembering(self.min_confidence));
+    }
+
+    fn redact(&self, document: &Document, field_redactor: &FieldRedactor) -> Result<Redacted, Disposition> {
+        let started = Instant::now();
+        let mut span = self.traces().child(Name::Stage(Stage::Redact.code()), Kind::Internal, &field_redactor.span);
+        failpoints::die_of(&document.text);
+        let remote = field_redactor.ask(document);
+        // Services have time limits of their own: waiting for them makes no document late. What ends at the limit, or was
+        // looked over without an end, is refused within.
+        let limit = Duration::from_millis(self.config.redaction_timeout_ms);
+        let redacted =
+            remote.and_then(|remote| deadline::within(limit, || field_redactor.redact_with(document, &remote)));
+        self.observe(Stage::Redact, started);
+        if let Some(code) = redacted.as_ref().err().and_then(|disposition| disposition.error()) {
+            span.fail(code);
+        }
+        span.end();
+        let outcome = match &redacted {
+            // Nothing is known of it yet: it comes again.
+            Err(Disposition::Retry) => None,
+            Err(_) => Some(RedactionOutcome::Failed),
+            Ok(redacted) if redacted.redactions().is_empty() => Some(RedactionOutcome::Clean),
+            Ok(_) => Some(RedactionOutcome::Redacted),
+        };
+        if let Some(outcome) = outcome {
+            self.metrics.redaction.documents.of(outcome).inc();
+        }
+        redacted
+    }
+
+    /// The preferred name of a concept that a short text names by itself.
+    pub(super) fn concept_of(&self, org: OrgId, name: &str) -> Option<String> {
+        let document = Document::plain(name, Language::Unknown);
+        let found = self.extractor(org)?.extract(&ExtractionInput::of(&document));
+        found.entities.into_iter().find(|e| e.span.len() * 2 >= name.len()).map(|e| e.value)
+    }
+
+    pub(super) fn extractor(&self, org: OrgId) -> Option<Arc<Extractor>> {
+        self.extracts.then(|| self.extractors.of(org))
+    }
+
+    /// Version of what reads, stored with what it finds.
+    pub(super) fn extractor_version(&self, org: OrgId) -> String {
+        let rules = self.extractor(org).map_or("none".to_owned(), |rules| rules.version().to_owned());
+        match &self.model {
+            Some((model, _)) => format!("{rules}+{}", model.name()),
+            None => rules,
+        }
+    }
+}
+
+/// The dates of the text as it came, at their places in what redaction left. Only their typed values go on.
+fn dates_of(source: &Document, redacted: &Redacted, today: NaiveDate) -> Vec<DateMention> {
+    let found = dates::find(&source.text, redacted.document().language, today);
+    found.iter().map(|mention| DateMention { span: redacted.span_of(mention.span), ..*mention }).collect()
+}
+
+/// What extraction reads of a document that is redacted.
+fn input_of<'a>(document: &DocumentSubmitted, redacted: &'a Redacted, dates: &'a [DateMention]) -> ExtractionInput<'a> {
+    ExtractionInput {
+        document: redacted.document(),
+        document_type: Some(document.read_as()),
+        targets: &[],
+        values: redacted.values(),
+        dates,
+        today: Some(document.day()),
+    }
+}
+
+/// Confidence of what a person writes about one memory. It has none of the surroundings from which confidence is learned,
+/// and is read with that memory in mind.
+const COMMAND_CONFIDENCE: f64 = 0.9;
+
+fn believe_command(extraction: &mut Extraction) {
+    for entity in &mut extraction.entities {
+        entity.confidence = entity.confidence.max(COMMAND_CONFIDENCE);
+    }
+}
+
+/// The text with its turns, in the language that it is in.
+fn source_of(document: &DocumentSubmitted) -> Document {
+    let source = document.to_document();
+    Document { language: source.language.or_detect(&source.text), ..source }
+}
+
+fn identities(admitted: &AdmittedMessage) -> Vec<KnownIdentity> {
+    admitted.document().map(crate::intake::identities::identities).unwrap_or_default()
+}
+
+/// A name alone would confirm what the person corrects.
+fn says_more_than_its_name(e: &Entity) -> bool {
+    let given = [&e.dose, &e.frequency, &e.route, &e.severity].into_iter().any(Option::is_some);
+    let over = matches!(e.status.as_deref(), Some("stopped" | "resolved" | "ended" | "not_taken"));
+    given || over || e.context.negated
+}
+
+#[cfg(test)]
+#[path = "analyze_tests.rs"]
+pub(crate) mod tests;

@@ -1,0 +1,152 @@
+//! Erasure from end to end, for a verb, a message, or a worker that finds one begun. Quarantine first, since
+//! what lies there comes in again when it is retried; then the rows, and a look whether any is left.
+
+use anamnesis_core::ids::{OrgId, PatientId, derive};
+use anamnesis_core::scope::Scope;
+use anamnesis_messages::contract::{Command, MemoryCommand};
+use anamnesis_store::erasure::{ErasureProgress, ErasureReceipt, ErasureRequest, ErasureSubject};
+use anamnesis_store::{Store, StoreError};
+use chrono::{DateTime, Utc};
+use uuid::Uuid;
+
+use super::RawMessage;
+use super::unkept_content::{mentions, values};
+
+/// How often rows are looked for that another process was still writing.
+const SWEEPS: usize = 3;
+
+/// How an erasure ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ErasureOutcome {
+    /// Nobody of this organisation is known.
+    Unknown,
+    /// A legal hold keeps it.
+    Held,
+    /// An account that a job wrote from documents, and would write again.
+    Derived,
+    /// It was erased before.
+    Before(ErasureReceipt),
+    Erased(ErasureReceipt),
+}
+
+/// Why an erasure is not complete. It goes on where it stopped when it is asked for again, and by itself in a worker.
+#[derive(Debug, thiserror::Error)]
+pub enum ErasureError {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// Another process goes on writing rows of the patient.
+    #[error("rows of the patient are left in {0}")]
+    Left(&'static str),
+}
+
+/// Erases what is asked for, or goes on with it.
+///
+/// # Errors
+/// Of the store or the key store; [`ErasureError::Left`] when rows are found after it.
+pub async fn erase(store: &Store, request: &ErasureRequest) -> Result<ErasureOutcome, ErasureError> {
+    let is_patient = request.subject == ErasureSubject::Patient;
+    match store.open_erasure(request).await? {
+        ErasureProgress::Unknown => {
+            // Messages of an organisation that nobody registered may be set aside.
+            erase_quarantined(store, request).await?;
+            return Ok(ErasureOutcome::Unknown);
+        }
+        ErasureProgress::Held => return Ok(ErasureOutcome::Held),
+        ErasureProgress::Derived => return Ok(ErasureOutcome::Derived),
+        // A backup from before brought rows back.
+        ErasureProgress::Done(receipt) if is_patient && !store.rows_of_patient(request.scope).await?.is_empty() => {
+            tracing::warn!(code = "erasure_again", erasure = %receipt.request.id, "rows of an erased patient are back");
+        }
+        ErasureProgress::Done(receipt) => return Ok(ErasureOutcome::Before(receipt)),
+        ErasureProgress::Going => {}
+    }
+    let (scope, aside) = (request.scope, erase_quarantined(store, request).await?);
+    let receipt = store.erase_rows(request, aside).await?;
+    let mut left = store.rows_of_part(scope, request.subject).await?;
+    for _ in 0..SWEEPS {
+        if left.is_empty() {
+            return Ok(ErasureOutcome::Erased(receipt));
+        }
+        store.erase_rows(request, 0).await?;
+        left = store.rows_of_part(scope, request.subject).await?;
+    }
+    match left.keys().next() {
+        Some(table) => Err(ErasureError::Left(table)),
+        None => Ok(ErasureOutcome::Erased(receipt)),
+    }
+}
+
+/// Drops the content of messages that were set aside and speak of what is erased; returns how many.
+async fn erase_quarantined(store: &Store, request: &ErasureRequest) -> Result<u64, StoreError> {
+    let receipts = match request.subject {
+        ErasureSubject::Memory(_) => store.erasures(request.scope).await?,
+        ErasureSubject::Patient | ErasureSubject::Document(_) => Vec::new(),
+    };
+    let said_in = receipts.iter().find(|one| one.request.id == request.id).map(|one| &*one.said_in);
+    let said_in = said_in.unwrap_or_default();
+    store.erase_aside(request, |body, with| names(body, with, request, said_in)).await
+}
+
+/// Whether a kept message or an original speaks of what is erased: of the patient, of the document, or of a document in which the
+/// memory was said.
+pub fn names(body: &[u8], attributes: Option<&[u8]>, request: &ErasureRequest, said_in: &[Uuid]) -> bool {
+    let of = |document| speaks_of(body, attributes, request.scope, document);
+    match request.subject {
+        ErasureSubject::Patient => of(None),
+        ErasureSubject::Document(document) => of(Some(document.0)),
+        ErasureSubject::Memory(_) => said_in.iter().any(|document| of(Some(*document))),
+    }
+}
+
+/// Whether a kept message speaks of a patient, or of one document of the patient. However broken it is: where it names the
+/// patient anywhere, it does.
+pub fn speaks_of(body: &[u8], attributes: Option<&[u8]>, scope: Scope, document: Option<Uuid>) -> bool {
+    let raw = RawMessage::kept(body.to_vec(), attributes).unwrap_or_else(|| RawMessage::of(body.to_vec()));
+    let (org, patient) = (scope.org(), scope.patient());
+    let named = mentions(&raw).iter().any(|(of, who, _): &(OrgId, PatientId, _)| *of == org && *who == patient);
+    let spelt = || {
+        let name = patient.0.hyphenated().to_string();
+        body.windows(name.len()).any(|window| window.eq_ignore_ascii_case(name.as_bytes()))
+    };
+    let whole = named || spelt();
+    match document {
+        None => whole,
+        Some(id) => {
+            let is = |value: &[u8]| Uuid::try_parse_ascii(value.trim_ascii()).is_ok_and(|found| found == id);
+            whole && values(body, "document_id").any(is)
+        }
+    }
+}
+
+/// What an `erase` command asks for; without ids, the whole patient. The same command is the same request.
+pub(super) fn requests(
+    command: &MemoryCommand,
+    scope: Scope,
+    message: &[u8; 32],
+    at: DateTime<Utc>,
+) -> Vec<ErasureRequest> {
+    let request = |subject: ErasureSubject, id: &[u8]| ErasureRequest {
+        scope,
+        id: derive("erasure", &[message, subject.code().as_bytes(), id]),
+        subject,
+        requested_by: command.actor.id,
+        requested_at: at,
+    };
+    let memories = command.memory_ids.iter().flatten().map(|id| request(ErasureSubject::Memory(*id), id.0.as_bytes()));
+    let documents =
+        command.document_ids.iter().flatten().map(|id| request(ErasureSubject::Document(*id), id.0.as_bytes()));
+    let mut all: Vec<ErasureRequest> = memories.chain(documents).collect();
+    if all.is_empty() {
+        all.push(request(ErasureSubject::Patient, &[]));
+    }
+    all
+}
+
+/// Whether a command asks for erasure, rather than how much that would be.
+pub(super) fn is_erasure(command: &MemoryCommand) -> bool {
+    command.command == Command::Erase && command.preview != Some(true)
+}
+
+#[cfg(test)]
+#[path = "erasure_tests.rs"]
+mod tests;

@@ -1,0 +1,28 @@
+//! Which relative a finding is about: her mother's diabetes is not her sister's.
+
+use anamnesis_core::finding::Experiencer;
+use anamnesis_core::wording::{person, plain_words};
+use anamnesis_extraction::Entity;
+
+/// The relation by one name for all its spellings in both languages. Named by the last word for a relative before the mention
+/// in its evidence, else by the first one after it, else by the last one in its line, where a title or an earlier clause
+/// stands. `None` for whoever is no relative, and where no word says which.
+pub(super) fn of(text: &str, e: &Entity) -> Option<&'static str> {
+    if e.context.experiencer != Experiencer::Family {
+        return None;
+    }
+    let line = text[..e.evidence.start].rfind('\n').map_or(0, |at| at + 1);
+    let before = |from: usize| all(text.get(from..e.span.start)).pop();
+    before(e.evidence.start)
+        .or_else(|| all(text.get(e.span.end..e.evidence.end)).first().copied())
+        .or_else(|| before(line))
+}
+
+/// The relations that a text names, in its order.
+fn all(text: Option<&str>) -> Vec<&'static str> {
+    plain_words(text.unwrap_or_default()).iter().filter_map(|word| person(&word.folded)).collect()
+}
+
+#[cfg(test)]
+#[path = "kinship_tests.rs"]
+mod tests;

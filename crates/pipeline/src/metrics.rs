@@ -1,0 +1,190 @@
+//! What the pipeline counts: kinds, durations and codes, never values.
+
+use std::time::Instant;
+
+use chrono::{DateTime, Utc};
+
+use super::{Disposition, Pipeline, PipelineError, disposition};
+use anamnesis_core::memory::State;
+use anamnesis_core::reason::Reason;
+use anamnesis_embedding::EmbedError;
+use anamnesis_extraction::RiskClass;
+use anamnesis_messages::Envelope;
+use anamnesis_observability::metrics::labels::{
+    CacheResult, Conflict, ContradictionType, ErrorClass, ErrorCode, MessageType, Operation, Queue, Risk, Stage,
+    Transaction, WriteOutcome,
+};
+use anamnesis_observability::metrics::{Label as _, Transition};
+use anamnesis_sql::DbError;
+use anamnesis_store::StoreError;
+use anamnesis_store::records::{CommitCounts, MemoryChange};
+
+impl Pipeline {
+    pub(super) fn observe(&self, stage: Stage, started: Instant) {
+        self.metrics.stages.seconds.of(stage).observe(started.elapsed().as_secs_f64());
+    }
+
+    /// Fields that the contract does not know.
+    pub(super) fn count_unknown(&self, envelope: &Envelope) {
+        self.metrics.ingest.unknown_fields.inc_by(envelope.unknown_fields.len() as u64);
+    }
+
+    /// Messages with what became of them, at the end of a batch.
+    pub(super) fn count_dispositions(&self, queue: Queue, done: impl Iterator<Item = (MessageType, Disposition)>) {
+        for (kind, one) in done {
+            disposition::count(&self.metrics, queue, kind, one);
+            match one {
+                Disposition::Duplicate => self.metrics.store.conflicts.of(Conflict::Duplicate).inc(),
+                Disposition::Quarantined(reason) => {
+                    if let Some(stage) = stage_of(reason) {
+                        self.metrics.stages.errors.of((stage, ErrorClass::Permanent)).inc();
+                    }
+                    if reason == Reason::IdReused {
+                        self.metrics.store.conflicts.of(Conflict::Revision).inc();
+                    }
+                }
+                Disposition::Stored | Disposition::Ephemeral | Disposition::Retry | Disposition::Waits => {}
+            }
+        }
+    }
+
+    /// Seconds from the event's `time`, which its producer set, until the message was stored. The date of a document says
+    /// nothing about the queue, so that an event without `time` is not observed.
+    pub(super) fn count_lag(&self, queue: Queue, done: impl Iterator<Item = (Option<DateTime<Utc>>, Disposition)>) {
+        let now = self.store.clock().now();
+        for (sent, _) in done.filter(|(_, done)| *done == Disposition::Stored) {
+            if let Some(sent) = sent {
+                self.metrics.ingest.lag.of(queue).observe((now - sent).as_seconds_f64().max(0.0));
+            }
+        }
+    }
+
+    pub(super) fn count_cache(&self, hits: usize, texts: usize) {
+        self.metrics.embedding.cache.of(CacheResult::Hit).inc_by(hits as u64);
+        self.metrics.embedding.cache.of(CacheResult::Miss).inc_by(texts.saturating_sub(hits) as u64);
+    }
+
+    pub(super) fn count_committed(&self, committed: &CommitCounts, started: Instant) {
+        let (documents, findings, events) = (committed.documents, committed.findings, committed.events);
+        tracing::debug!(documents, findings, events, "committed");
+        self.metrics.store.transactions.of(Transaction::Committed).inc();
+        self.metrics.store.seconds.observe(started.elapsed().as_secs_f64());
+        self.metrics.store.vectors.inc_by(committed.vectors as u64);
+        for change in &committed.memories {
+            self.metrics.memory.writes.of((change.kind, outcome(change))).inc();
+            if let Some(transition) = transition(change) {
+                self.metrics.memory.transitions.of(transition).inc();
+            }
+        }
+        for code in &committed.contradictions {
+            let kind = ContradictionType::of_code(code).unwrap_or(ContradictionType::Clinical);
+            self.metrics.memory.contradictions.of(kind).inc();
+        }
+    }
+
+    /// A batch that could not be worked.
+    pub(super) fn count_failure(&self, error: &PipelineError) {
+        let (stage, code, transient) = match error {
+            PipelineError::Store(error) => (Stage::Store, store_code(error), error.is_transient()),
+            PipelineError::Embed(_) => (Stage::Embed, ErrorCode::Embedding, true),
+        };
+        let class = if transient { ErrorClass::Retryable } else { ErrorClass::Permanent };
+        self.metrics.stages.errors.of((stage, class)).inc();
+        self.metrics.memory.errors.of((Operation::Write, code)).inc();
+    }
+
+    /// A transaction that was rolled back.
+    pub(super) fn count_rollback(&self, error: &StoreError) {
+        self.metrics.store.transactions.of(Transaction::RolledBack).inc();
+        match error {
+            StoreError::Race => self.metrics.store.conflicts.of(Conflict::Serialization).inc(),
+            StoreError::Db(DbError::Transient("busy")) => self.metrics.store.conflicts.of(Conflict::Busy).inc(),
+            _ => {}
+        }
+    }
+
+    /// A danger that a text speaks of, and does not deny.
+    pub(super) fn count_risk(&self, class: RiskClass) {
+        self.metrics.memory.risks.of(risk_label(class)).inc();
+    }
+}
+
+pub(super) fn store_code(error: &StoreError) -> ErrorCode {
+    match error {
+        StoreError::Key(_) | StoreError::Open(_) => ErrorCode::Key,
+        StoreError::Db(_) | StoreError::Race => ErrorCode::Store,
+        StoreError::Shape | StoreError::Ungrounded | StoreError::Erased | StoreError::NoConsent => ErrorCode::Invalid,
+    }
+}
+
+/// The stage that set a message aside.
+fn stage_of(reason: Reason) -> Option<Stage> {
+    match reason {
+        Reason::Malformed | Reason::SchemaUnknown | Reason::TooLarge | Reason::NulOrControl => Some(Stage::Decode),
+        Reason::RedactionFailed | Reason::UnsupportedLanguage => Some(Stage::Redact),
+        Reason::EmbeddingDimension | Reason::EmbeddingNotFinite | Reason::TransientExhausted => Some(Stage::Embed),
+        Reason::CrashSuspect | Reason::ConstraintViolation => Some(Stage::Store),
+        Reason::UnknownOrganization
+        | Reason::OrganizationMismatch
+        | Reason::NotPermitted
+        | Reason::IdReused
+        | Reason::ErasedSubject
+        | Reason::LegalHold
+        | Reason::NoConsent
+        | Reason::NotYet => None,
+    }
+}
+
+fn outcome(change: &MemoryChange) -> WriteOutcome {
+    match (change.from, change.to) {
+        (None, _) if change.contested => WriteOutcome::Contradicted,
+        (None, _) => WriteOutcome::Created,
+        (Some(from), to) if from == to => WriteOutcome::Reconfirmed,
+        (Some(_), State::Active) => WriteOutcome::Reconfirmed,
+        (Some(_), State::Superseded) => WriteOutcome::Superseded,
+        (Some(_), _) => WriteOutcome::Ended,
+    }
+}
+
+/// The row of the table of states that a write went through; what a late message merely explains anew is none.
+fn transition(change: &MemoryChange) -> Option<Transition> {
+    match (change.from?, change.to) {
+        (State::Active, State::Superseded) => Some(Transition::Superseded),
+        (State::Active, State::Resolved) => Some(Transition::Ended),
+        (State::Active, State::Inactive) => Some(Transition::Forgotten),
+        (State::Active, State::ResolvedUnconfirmed) => Some(Transition::ResolvedUnconfirmed),
+        (State::Active, State::Expired) => Some(Transition::Expired),
+        (State::Active, State::Quarantined) => Some(Transition::Quarantined),
+        (State::Stale, State::Active) => Some(Transition::Refreshed),
+        (State::ResolvedUnconfirmed, State::Active) => Some(Transition::Reactivated),
+        (State::Inactive, State::Active) => Some(Transition::Recovered),
+        _ => None,
+    }
+}
+
+/// The metric's word for a class of risk.
+fn risk_label(class: RiskClass) -> Risk {
+    match class {
+        RiskClass::PassiveIdeation => Risk::PassiveIdeation,
+        RiskClass::ActiveIdeation => Risk::ActiveIdeation,
+        RiskClass::PlanOrMeans => Risk::PlanOrMeans,
+        RiskClass::AttemptHistory => Risk::AttemptHistory,
+        RiskClass::SelfHarm => Risk::SelfHarm,
+        RiskClass::HarmToOthers => Risk::HarmToOthers,
+        RiskClass::Abuse => Risk::Abuse,
+    }
+}
+
+/// Why the provider's answer to one text is final.
+pub(super) fn reason_of(error: &EmbedError) -> Option<Reason> {
+    match error {
+        EmbedError::Dimension => Some(Reason::EmbeddingDimension),
+        EmbedError::NotFinite => Some(Reason::EmbeddingNotFinite),
+        EmbedError::Rejected => Some(Reason::TransientExhausted),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+#[path = "metrics_tests.rs"]
+mod tests;

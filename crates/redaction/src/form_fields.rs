@@ -1,0 +1,48 @@
+//! Which field of a form is open at a place of a text.
+
+use super::normalized::NormalizedText;
+use super::token::{TextToken, TokenKind};
+use anamnesis_linear_model::hash::{mix, of};
+
+/// What is known of fields at a place of a line: the words that may name one, and the one that is open.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct OpenFormField {
+    words: u64,
+    count: usize,
+    field: u64,
+}
+
+impl OpenFormField {
+    /// Goes over tokens whose token features no one asks for.
+    pub(crate) fn pass(&mut self, view: &NormalizedText, tokens: &[TextToken]) {
+        let line = tokens.iter().rposition(|token| token.kind == TokenKind::Break).unwrap_or(0);
+        for token in &tokens[line..] {
+            let word = if token.kind == TokenKind::Word { of(token.span.of(&view.lower).as_bytes()) } else { 0 };
+            self.step(view, token, word);
+        }
+    }
+
+    /// The field of a token; `None` where it can have none.
+    pub(crate) fn step(&mut self, view: &NormalizedText, token: &TextToken, word: u64) -> Option<u64> {
+        match token.kind {
+            TokenKind::Break => {
+                *self = Self::default();
+                return None;
+            }
+            TokenKind::Sign if token.span.of(&view.plain) == ":" && self.count > 0 && self.count <= FIELD_WORDS => {
+                *self = Self { words: 0, count: 0, field: self.words };
+                return None;
+            }
+            TokenKind::Word => {
+                self.words = mix(2, self.words, word);
+                self.count += 1;
+            }
+            TokenKind::Sign if matches!(token.span.of(&view.plain), "." | ";") => (self.words, self.count) = (0, 0),
+            _ => {}
+        }
+        Some(self.field)
+    }
+}
+
+/// Words a field's name may have.
+const FIELD_WORDS: usize = 4;

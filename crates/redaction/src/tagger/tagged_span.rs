@@ -1,0 +1,20 @@
+//! What the model found, with the tokens it covers.
+
+use super::super::document::DocumentContext;
+use super::super::finding::PiiFinding;
+use super::super::token::{TextToken, TokenKind};
+
+/// Words of a text up to which nothing tells a name from another word but the lists.
+pub(crate) const FEW: usize = 4;
+/// A finding of the model and the tokens it covers.
+pub(crate) struct TaggedSpan {
+    pub(super) finding: PiiFinding,
+    pub(super) first: usize,
+    /// One after the last.
+    pub(super) end: usize,
+}
+
+/// The words of a finding.
+pub(crate) fn words<'a>(context: &'a DocumentContext<'_>, one: &TaggedSpan) -> impl Iterator<Item = &'a TextToken> {
+    context.tokens[one.first..one.end].iter().filter(|token| token.kind == TokenKind::Word)
+}

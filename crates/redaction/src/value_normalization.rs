@@ -1,0 +1,68 @@
+//! What of a value counts when two are compared: the way it is written does not.
+
+use super::label;
+
+/// The value that surrogates compare: words of a name in alphabetical order without titles, letters and digits of
+/// everything else.
+pub(crate) fn normalized_value(label: &str, lower: &str) -> String {
+    if label == label::PERSON {
+        let mut words: Vec<&str> = lower
+            .split(|c: char| !c.is_alphanumeric())
+            .filter(|word| !word.is_empty() && !is_no_part_of_a_name(word))
+            .collect();
+        words.sort_unstable();
+        return words.join(" ");
+    }
+    if label == label::PHONE {
+        let digits: String = lower.chars().filter(char::is_ascii_digit).collect();
+        return digits[digits.len().saturating_sub(9)..].to_owned();
+    }
+    lower.chars().filter(|c| c.is_alphanumeric() || matches!(c, '@' | '.')).collect()
+}
+
+/// Titles and particles: "Dr. de la Cruz" and "Cruz" are one value.
+pub(crate) fn is_no_part_of_a_name(word: &str) -> bool {
+    matches!(
+        word,
+        "dr" | "dra"
+            | "sr"
+            | "sra"
+            | "srta"
+            | "don"
+            | "dona"
+            | "mr"
+            | "mrs"
+            | "ms"
+            | "miss"
+            | "prof"
+            | "de"
+            | "del"
+            | "la"
+            | "las"
+            | "los"
+            | "y"
+            | "e"
+            | "s"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_compared_without_what_only_their_writing_adds() {
+        for (label, one, two) in [
+            (label::PERSON, "dr. de la cruz, ana", "ana cruz"),
+            (label::PHONE, "+34 612-345-678", "0034612345678"),
+            (label::EMAIL, "ana@b.es", "ana@b.es"),
+            (label::ADDRESS, "calle mayor, 5", "calle mayor 5"),
+        ] {
+            assert_eq!(normalized_value(label, one), normalized_value(label, two), "{label}");
+        }
+        assert_ne!(normalized_value(label::PHONE, "612345678"), normalized_value(label::PHONE, "712345678"));
+        assert_ne!(normalized_value(label::PERSON, "ana cruz"), normalized_value(label::PERSON, "eva cruz"));
+        assert_eq!(normalized_value(label::PHONE, "12"), "12");
+        assert!(is_no_part_of_a_name("sra") && !is_no_part_of_a_name("sara"));
+    }
+}

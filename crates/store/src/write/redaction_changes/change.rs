@@ -1,0 +1,141 @@
+//! What a second redaction changes in one document: where what was taken stood, and what stands there now.
+
+use uuid::Uuid;
+
+use crate::records::{DocumentContent, FindingWords};
+use anamnesis_core::scope::Scope;
+use anamnesis_text::{Language, Span};
+
+/// What a second redaction made of one revision of a document.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ReRedactedDocument {
+    pub scope: Scope,
+    pub document: Uuid,
+    pub revision: u32,
+    /// Policy and recognisers that it has passed now.
+    pub version: String,
+    /// Its text lies in the archive.
+    pub archived: bool,
+    /// `None` where nothing more was taken.
+    pub change: Option<TextChange>,
+}
+
+/// A text before and after, and where what was taken stood.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TextChange {
+    pub before: String,
+    pub content: DocumentContent,
+    pub language: Language,
+    /// Places in the text before and their replacements' in the new one, in order.
+    pub moves: Vec<(Span, Span)>,
+}
+
+impl TextChange {
+    /// A place of the text before, in the new one. What was cut in two belongs to the side it stood on, with the replacement.
+    pub(crate) fn place(&self, span: Span) -> Span {
+        let at = |place: usize, end: bool| {
+            let before = self.moves.partition_point(|(from, _)| from.end <= place);
+            match self.moves.get(before).filter(|(from, _)| from.start < place) {
+                Some((_, to)) => {
+                    if end {
+                        to.end
+                    } else {
+                        to.start
+                    }
+                }
+                None => before.checked_sub(1).map_or(place, |last| {
+                    let (from, to) = self.moves[last];
+                    to.end + (place - from.end)
+                }),
+            }
+        };
+        let start = at(span.start, false);
+        Span::new(start, at(span.end, true).max(start))
+    }
+
+    /// A text that was read out of the document, without what was taken from it.
+    pub(crate) fn clean(&self, text: &str) -> String {
+        let mut cleaned = text.to_owned();
+        for (from, to) in &self.moves {
+            let (value, replacement) = (from.of(&self.before), to.of(&self.content.text));
+            for value in [value.to_owned(), value.to_lowercase()] {
+                cleaned = replaced(&cleaned, &value, replacement);
+            }
+        }
+        cleaned
+    }
+
+    pub(super) fn clean_words(&self, words: &FindingWords) -> FindingWords {
+        let maybe = |text: &Option<String>| text.as_deref().map(|text| self.clean(text));
+        FindingWords {
+            concept: self.clean(&words.concept),
+            code: words.code.clone(),
+            person: maybe(&words.person),
+            status: words.status.clone(),
+            dose: maybe(&words.dose),
+            frequency: maybe(&words.frequency),
+            route: maybe(&words.route),
+            severity: maybe(&words.severity),
+            // Typed values are no text (model.md, "Decisions" 7).
+            date: words.date.clone(),
+            at: words.at,
+            measured: words.measured.clone(),
+            value: maybe(&words.value),
+            reaction: maybe(&words.reaction),
+            mention: self.clean(&words.mention),
+            never: words.never,
+            source_entity: maybe(&words.source_entity),
+            file: words.file.clone(),
+            formed_from: words.formed_from.clone(),
+            derived_from: words.derived_from.clone(),
+            account: words.account.as_ref().map(|account| account.reworded(&|text| self.clean(text))),
+        }
+    }
+}
+
+/// Whole words only.
+fn replaced(text: &str, value: &str, replacement: &str) -> String {
+    if value.trim().is_empty() {
+        return text.to_owned();
+    }
+    let (mut out, mut done) = (String::with_capacity(text.len()), 0);
+    for (at, _) in text.match_indices(value) {
+        let behind = at + value.len();
+        let open = !text[..at].ends_with(char::is_alphanumeric) && !text[behind..].starts_with(char::is_alphanumeric);
+        if open && at >= done {
+            out.push_str(&text[done..at]);
+            out.push_str(replacement);
+            done = behind;
+        }
+    }
+    out.push_str(&text[done..]);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn change() -> TextChange {
+        let content = DocumentContent::of("Con [PERSON] y [PERSON_1A2B].");
+        let before = "Con Yeray y [PERSON_1A2B].".to_owned();
+        let moves = vec![(Span::new(4, 9), Span::new(4, 12))];
+        TextChange { before, content, language: Language::Spanish, moves }
+    }
+
+    #[test]
+    fn places_move_with_the_text_and_grow_around_what_was_taken() {
+        let change = change();
+        for (from, to) in
+            [((0, 3), (0, 3)), ((4, 9), (4, 12)), ((0, 26), (0, 29)), ((6, 11), (4, 14)), ((10, 11), (13, 14))]
+        {
+            assert_eq!(change.place(Span::new(from.0, from.1)), Span::new(to.0, to.1), "{from:?}");
+        }
+    }
+
+    #[test]
+    fn what_was_taken_goes_from_what_was_read_out_of_the_text_and_parts_of_words_stay() {
+        let change = change();
+        assert_eq!(change.clean("ver a Yeray, yeray, Yerays"), "ver a [PERSON], [PERSON], Yerays");
+    }
+}

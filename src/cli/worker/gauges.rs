@@ -1,0 +1,75 @@
+//! Counts what the store holds, now and then, for the gauges.
+
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
+
+use super::gate::KeyGate;
+use crate::cli::app::App;
+use crate::cli::{disks, leave_samples};
+use anamnesis_core::memory::{Kind, State};
+use anamnesis_observability::metrics::labels::Connection;
+use anamnesis_pipeline::StoreOutage;
+use anamnesis_store::stats::StoreStats;
+
+/// Counts until the process drains.
+pub(super) async fn count(app: &App, gate: &KeyGate, outage: &StoreOutage, draining: CancellationToken) {
+    let pause = Duration::from_secs(app.settings.worker.census_seconds.clamp(1, 86_400));
+    while !draining.is_cancelled() {
+        // Where nothing is taken in and no one probes, this is who notices that the keys are away.
+        gate.keys_unavailable().await;
+        let counted = tokio::select! {
+            counted = app.store.collect_stats() => counted,
+            () = draining.cancelled() => return,
+        };
+        match counted {
+            Ok(census) => {
+                // Where nothing comes in, this is who notices that the store is back.
+                outage.ended();
+                show(app, &census);
+                leave_samples(&app.store, &app.metrics).await;
+                match app.store.samples().await {
+                    Ok(sums) => app.metrics.show(sums),
+                    Err(error) => {
+                        tracing::debug!(code = "census", %error, "what all processes counted could not be read")
+                    }
+                }
+            }
+            Err(error) => {
+                outage.began(&error);
+                tracing::debug!(code = "census", %error, "the store could not be counted");
+            }
+        }
+        tokio::select! {
+            () = tokio::time::sleep(pause) => {}
+            () = draining.cancelled() => return,
+        }
+    }
+}
+
+fn show(app: &App, census: &StoreStats) {
+    let metrics = &app.metrics;
+    for kind in Kind::ALL {
+        for state in State::ALL {
+            let held = census.memories.get(&(*kind, *state)).copied().unwrap_or(0);
+            metrics.memory.held.of((*kind, *state)).set(held);
+        }
+    }
+    metrics.store.outbox_pending.set(census.outbox_pending);
+    metrics.store.rows_forged_now.set(census.forged_rows);
+    metrics.store.rows_repaired_now.set(census.repaired_rows);
+    metrics.store.rows_compared_at.set(census.compared_at.unwrap_or_else(|| app.clock.now()).timestamp());
+    metrics.memory.reconfirmations_due.set(census.reconfirmations_due);
+    let (waiting, since) = census.quarantined;
+    metrics.store.quarantine_waiting.set(waiting);
+    let age = since.map_or(0, |since| (app.clock.now() - since).num_seconds().max(0));
+    metrics.store.quarantine_oldest.set(age);
+    for disk in disks::of(&app.settings) {
+        metrics.store.disk_free.of(disk.of).set(i64::try_from(disk.free).unwrap_or(i64::MAX));
+        metrics.store.disk_size.of(disk.of).set(i64::try_from(disk.size).unwrap_or(i64::MAX));
+    }
+    metrics.store.connections_limit.set(app.store.db().connections_limit());
+    let (idle, used) = app.store.db().connections();
+    metrics.store.connections.of(Connection::Idle).set(idle);
+    metrics.store.connections.of(Connection::Used).set(used);
+}
