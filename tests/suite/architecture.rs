@@ -229,9 +229,10 @@ fn statements_are_read_from_their_folder_and_each_is_used() {
     let unused: Vec<String> = statements
         .filter(|one| !one.name.starts_with("digest/"))
         .filter(|one| {
-            let constant = one.name.rsplit('/').next().unwrap().to_uppercase();
-            let used = Regex::new(&format!(r"\b{constant}\b")).unwrap();
-            !sources.iter().any(|source| used.is_match(&source.code))
+            let (file, statement) = one.name.rsplit_once('/').unwrap();
+            let module = format!("statements::{}", file.replace('/', "::"));
+            let used = Regex::new(&format!(r"\b{}\b", statement.to_uppercase())).unwrap();
+            !sources.iter().any(|source| source.code.contains(&module) && used.is_match(&source.code))
         })
         .map(|one| format!("{}: no code uses it", one.name))
         .collect();

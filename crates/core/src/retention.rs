@@ -2,6 +2,7 @@
 //! tier that the patient's own word sets before the organisation's, and the organisation's before the country's. Pure.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
@@ -48,12 +49,19 @@ pub fn country(region: &str) -> Option<String> {
 }
 
 /// What becomes of documents of one type, and when.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "struct Rule")]
 pub struct RetentionRule {
     /// Days since the document was recorded; 0 is the next run.
     pub after_days: u32,
     pub(crate) then: Fate,
+}
+
+// A mark of the store is a digest of the policy's debug text: the name in it is that of version 0.1.0.
+impl fmt::Debug for RetentionRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Rule").field("after_days", &self.after_days).field("then", &self.then).finish()
+    }
 }
 
 /// Rules of one tier; a type that is not named is kept.
@@ -113,6 +121,13 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    /// The mark of a store is a digest of this text: another name would make every document be looked at again.
+    #[test]
+    fn the_mark_of_a_policy_names_rules_as_version_0_1_0_did() {
+        let text = format!("{:?}", RetentionRule { after_days: 365, then: Fate::Archived });
+        assert_eq!(text, "Rule { after_days: 365, then: Archived }");
+    }
 
     fn policy() -> RetentionPolicy {
         let rules =

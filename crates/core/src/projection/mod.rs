@@ -13,6 +13,8 @@ mod plans;
 mod replay;
 mod validity;
 
+use std::fmt;
+
 use aws_lc_rs::digest::{SHA256, digest};
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -209,7 +211,7 @@ pub struct PersonAct {
 }
 
 /// One line of a memory's history (seed 001, section 5, `confidence_history`).
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub struct HistoryChange {
     pub at: DateTime<Utc>,
     /// created, confirmed, reinforced, verified, superseded, resolved, resolved_unconfirmed, contradicted …
@@ -220,9 +222,19 @@ pub struct HistoryChange {
     pub cause: Option<Uuid>,
 }
 
+// Stores keep digests of the debug text of these types ([`ResumedHistory`], [`ProjectedMemory::fingerprint`]): their names in
+// it are those of version 0.1.0, whatever they are called since.
+impl fmt::Debug for HistoryChange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { at, action, old, new, cause } = self;
+        let mut text = f.debug_struct("Change");
+        text.field("at", at).field("action", action).field("old", old).field("new", new).field("cause", cause).finish()
+    }
+}
+
 /// What a memory's history and sources held before the log was resumed: their lines are in the store, and no fold needs
 /// them again but for these.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ResumedHistory {
     /// Lines of the history that came before [`ProjectedMemory::history`].
     pub lines: u32,
@@ -233,6 +245,15 @@ pub struct ResumedHistory {
     pub(crate) last_at: Option<DateTime<Utc>>,
     pub(crate) lines_digest: KeyHash,
     pub(crate) sources_digest: KeyHash,
+}
+
+impl fmt::Debug for ResumedHistory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { lines, sources, first_at, last_at, lines_digest, sources_digest } = self;
+        let mut text = f.debug_struct("Earlier");
+        text.field("lines", lines).field("sources", sources).field("first_at", first_at).field("last_at", last_at);
+        text.field("lines_digest", lines_digest).field("sources_digest", sources_digest).finish()
+    }
 }
 
 impl ResumedHistory {
@@ -315,7 +336,9 @@ impl ProjectedMemory {
     /// A fingerprint of all that the fold found, the same whether the log was resumed or folded whole.
     #[must_use]
     pub fn fingerprint(&self) -> KeyHash {
-        chained(&[0; 32], format!("{:?}", self.shortened()).as_bytes())
+        // The first words of the text are the type's name.
+        let text = format!("{:?}", self.shortened()).replacen("ProjectedMemory", "Folded", 1);
+        chained(&[0; 32], text.as_bytes())
     }
 
     /// When its first line was written.

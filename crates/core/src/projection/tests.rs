@@ -487,3 +487,19 @@ fn a_denial_for_all_time_opposes_what_was_whichever_comes_first_and_nothing_that
     let now = |n, at| Assertion { polarity: Polarity::Negated, ..finding(n, EntityType::Condition, at) };
     assert_eq!(opposed(vec![past(1, 1), now(2, 3)]), 0);
 }
+
+/// Stores keep digests of these texts: another name would make every memory look changed after an upgrade.
+#[test]
+fn the_digests_of_a_store_name_types_as_version_0_1_0_did() {
+    let at = "2026-03-02T10:00:00Z".parse().unwrap();
+    let line = HistoryChange { at, action: "created", old: None, new: Some(0.5), cause: None };
+    assert_eq!(
+        format!("{line:?}"),
+        "Change { at: 2026-03-02T10:00:00Z, action: \"created\", old: None, new: Some(0.5), cause: None }"
+    );
+    let mut earlier = ResumedHistory::default();
+    let start = "Earlier { lines: 0, sources: 0, first_at: None, last_at: None, lines_digest: [0, 0, ";
+    assert!(format!("{earlier:?}").starts_with(start), "{earlier:?}");
+    earlier.add_line(&line);
+    assert_eq!(earlier.lines_digest[..8], [61, 141, 250, 143, 226, 225, 214, 106]);
+}
