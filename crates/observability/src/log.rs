@@ -199,7 +199,9 @@ mod tests {
     #[test]
     fn every_crate_of_the_workspace_may_speak() {
         let crates = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).unwrap();
-        for folder in crates.map(|entry| entry.unwrap().file_name().into_string().unwrap()) {
+        let folders = crates.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        // Only the build runs it.
+        for folder in folders.filter(|folder| folder != "sql-codegen") {
             let name = format!("anamnesis_{}", folder.replace('-', "_"));
             assert!(OWN.contains(&name.as_str()), "{name}");
         }

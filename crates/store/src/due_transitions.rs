@@ -227,10 +227,10 @@ mod tests {
     }
 
     #[test]
-    fn all_lanes_have_the_same_columns_and_so_do_all_moves() {
+    fn all_queues_have_the_same_columns_and_so_do_all_moves() {
         let columns = |name: &str| {
             let all = crate::statements::all();
-            all.iter().find(|one| one.name == format!("aging/{name}")).unwrap().columns.to_vec()
+            all.iter().find(|one| one.name == format!("due_transitions/{name}")).unwrap().columns.to_vec()
         };
         for queue in ["signals", "expiring", "unasked"] {
             assert_eq!(columns(queue), columns("time_bound"), "{queue}");
