@@ -179,7 +179,8 @@ impl LineBatches<'_> {
                 }
             };
             let refused = Some(Rejection::new(Reason::TooLarge, Problem::Size));
-            let raw = RawMessage { body: body.into(), attributes: None, refused, origin: self.feeding.origin.clone() };
+            let raw =
+                RawMessage { body: body.into(), refused, origin: self.feeding.origin.clone(), ..RawMessage::default() };
             if bodies.is_empty() {
                 bodies.push(raw);
             } else {

@@ -231,8 +231,13 @@ fn statements_are_read_from_their_folder_and_each_is_used() {
         .filter(|one| {
             let (file, statement) = one.name.rsplit_once('/').unwrap();
             let module = format!("statements::{}", file.replace('/', "::"));
-            let used = Regex::new(&format!(r"\b{}\b", statement.to_uppercase())).unwrap();
-            !sources.iter().any(|source| source.code.contains(&module) && used.is_match(&source.code))
+            let constant = statement.to_uppercase();
+            let used = Regex::new(&format!(r"\b{constant}\b")).unwrap();
+            // By its own module, or by the module above: `sql::rows::INSERT_RAWS`.
+            let above = format!("{}::{constant}", module.rsplit("::").next().unwrap());
+            !sources.iter().any(|source| {
+                source.code.contains(&above) || source.code.contains(&module) && used.is_match(&source.code)
+            })
         })
         .map(|one| format!("{}: no code uses it", one.name))
         .collect();

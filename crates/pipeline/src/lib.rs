@@ -261,7 +261,7 @@ impl Pipeline {
             match decoded {
                 Ok(envelope) => {
                     self.count_unknown(&envelope);
-                    message.sent_at = envelope.time;
+                    message.sent_at = envelope.time.or(message.raw.sent_at);
                     message.trace = TraceIds::of(&envelope);
                     message.organization = Some(envelope.organization());
                     message.patient = quarantine::patient_of(&envelope);

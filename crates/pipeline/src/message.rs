@@ -33,6 +33,8 @@ pub struct RawMessage {
     pub attributes: Option<Attributes>,
     /// What the door already knows to be wrong (a line beyond the limit).
     pub refused: Option<Rejection>,
+    /// When it was sent, of a message that its event does not date.
+    pub sent_at: Option<DateTime<Utc>>,
     /// The door that it came through.
     pub origin: MessageOrigin,
 }

@@ -51,7 +51,7 @@ impl RawMessage {
             Ok(QuarantineMetadata { attributes, origin }) => (attributes, origin),
             Err(_) => (Some(serde_json::from_slice(kept).ok()?), unknown()),
         };
-        Some(Self { body: body.into(), attributes, origin, refused: None })
+        Some(Self { body: body.into(), attributes, origin, ..Self::default() })
     }
 }
 

@@ -104,5 +104,5 @@ fn decision(disposition: Disposition) -> AckDecision {
 fn raw(message: &InboundMessage) -> RawMessage {
     let (attributes, refused) = (message.attributes.clone(), message.refused.clone());
     let origin = MessageOrigin::Broker { user: message.user.clone(), received: message.received };
-    RawMessage { body: message.body.clone(), attributes, refused, origin }
+    RawMessage { body: message.body.clone(), attributes, refused, sent_at: message.sent_at(), origin }
 }

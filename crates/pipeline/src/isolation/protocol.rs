@@ -106,7 +106,7 @@ impl IsolatedRequest {
         let queue = Queue::of_code(&self.queue)?;
         let refused = self.refused.map(|(reason, problem, field)| Rejection { reason, problem, field });
         let body = STANDARD.decode(self.body).ok()?.into();
-        Some((queue, RawMessage { body, attributes: self.attributes, refused, origin: self.origin }))
+        Some((queue, RawMessage { body, attributes: self.attributes, refused, sent_at: None, origin: self.origin }))
     }
 }
 

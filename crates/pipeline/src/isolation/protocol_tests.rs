@@ -10,6 +10,7 @@ fn raw() -> RawMessage {
         body: "{\"text\": \"Mañana viene su madre.\u{0}\"}".as_bytes().to_vec().into(),
         attributes: Some(Attributes { id: Some("m-1".into()), source: Some("clinic".into()), ..Attributes::default() }),
         refused: Some(Rejection::malformed(Problem::Missing, "text")),
+        sent_at: None,
         origin: MessageOrigin::Broker {
             user: Some("his".into()),
             received: Some("2026-03-02T10:00:00Z".parse().unwrap()),

@@ -113,6 +113,11 @@ impl InboundMessage {
         }
     }
 
+    /// When the program that sent it says that it did, to the second; `None` where it does not.
+    pub fn sent_at(&self) -> Option<DateTime<Utc>> {
+        self.properties.timestamp().and_then(|at| DateTime::from_timestamp(i64::try_from(at).ok()?, 0))
+    }
+
     /// Takes over the counts that the headers state, if their proof is ours.
     pub fn believe(&mut self, proof: impl Fn(OfferCounts, &[u8]) -> [u8; 32]) {
         let Some(headers) = self.properties.headers().as_ref() else { return };

@@ -1,6 +1,6 @@
 //! A message of a file as it travels to the broker: an event in binary or structured mode, bare data as it is.
 
-use chrono::{DateTime, SecondsFormat, Utc};
+use chrono::{DateTime, Utc};
 use lapin::BasicProperties;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -28,8 +28,9 @@ struct Line<'a> {
     data: Option<&'a RawValue>,
 }
 
-/// An event as headers and data, or as it is; bare data and what cannot be read as it is, for the consumer to judge. An event
-/// without `time` that nobody signed gets `now`: from there the worker measures how long it waited.
+/// An event as headers and data, or as it is; bare data and what cannot be read as it is, for the consumer to judge. Its
+/// body and attributes stay as they are, since quarantine knows a message by them; where it has no `time`, the message's own
+/// timestamp is `now`, from which the worker measures how long it waited.
 pub fn encode_message(exchange: &str, body: Vec<u8>, structured: bool, now: DateTime<Utc>) -> OutboundMessage {
     let line: Option<Line> = serde_json::from_slice(&body).ok();
     let Some(line) = line else {
@@ -45,16 +46,20 @@ pub fn encode_message(exchange: &str, body: Vec<u8>, structured: bool, now: Date
     let document_type = line.data.and_then(inner).or(line.document_type.clone());
     let kind = line.kind.clone().or_else(|| bare_kind(&body)).unwrap_or_default();
     let key = routing_key(&kind, document_type.as_deref());
-    let is_dated = line.time.is_some() || line.signature.is_some();
-    let time = (!is_dated).then(|| now.to_rfc3339_opts(SecondsFormat::Millis, true)).or(line.time.clone());
-    match (line.data, line.specversion.is_some()) {
+    let stamped = |mut message: OutboundMessage| {
+        if line.time.is_none() {
+            message.properties = message.properties.with_timestamp(u64::try_from(now.timestamp()).unwrap_or_default());
+        }
+        message
+    };
+    stamped(match (line.data, line.specversion.is_some()) {
         (Some(data), true) if !structured => {
             let attributes = [
                 ("specversion", &line.specversion),
                 ("id", &line.id),
                 ("source", &line.source),
                 ("type", &line.kind),
-                ("time", &time),
+                ("time", &line.time),
                 ("partitionkey", &line.partitionkey),
                 ("traceparent", &line.traceparent),
                 ("signaturekey", &line.signaturekey),
@@ -65,18 +70,9 @@ pub fn encode_message(exchange: &str, body: Vec<u8>, structured: bool, now: Date
                 attributes.into_iter().filter_map(|(name, value)| Some((name, value.as_deref()?))).collect();
             event_message(exchange.to_owned(), &key, &attributes, data.get().as_bytes().to_vec())
         }
-        (_, true) if is_dated => plain(exchange, key, "application/cloudevents+json", body),
-        (_, true) => {
-            plain(exchange, key, "application/cloudevents+json", dated(&body, time.as_deref().unwrap_or_default()))
-        }
+        (_, true) => plain(exchange, key, "application/cloudevents+json", body),
         (_, false) => plain(exchange, key, "application/json", body),
-    }
-}
-
-/// A JSON object with `time` as its first field.
-fn dated(body: &[u8], time: &str) -> Vec<u8> {
-    let open = body.iter().position(|byte| *byte == b'{').map_or(0, |at| at + 1);
-    [&body[..open], format!("\"time\":\"{time}\",").as_bytes(), &body[open..]].concat()
+    })
 }
 
 /// The type of bare data, by its fields.
@@ -125,24 +121,20 @@ mod tests {
     }
 
     #[test]
-    fn an_event_without_time_gets_the_present_unless_it_is_signed() {
-        let time = |event: &serde_json::Value, structured| {
+    fn a_message_without_time_is_stamped_with_the_present_and_stays_as_it_is() {
+        let sent = |event: &serde_json::Value, structured| {
             let sent = encode_message("in", event.to_string().into_bytes(), structured, now());
-            let message = InboundMessage::new(1, false, &sent.routing_key, sent.properties, sent.body, 1 << 20);
-            match message.attributes {
-                Some(attributes) => attributes.time.map(|time| time.to_rfc3339()),
-                None => {
-                    let body: serde_json::Value = serde_json::from_slice(&message.body).unwrap();
-                    body.get("time").and_then(|time| time.as_str()).map(str::to_owned)
-                }
-            }
+            InboundMessage::new(1, false, &sent.routing_key, sent.properties, sent.body, 1 << 20)
         };
         let mut event = json!({"specversion": "1.0", "id": "e-1", "source": "urn:a", "type": "anamnesis.memory.command.v1",
             "data": {}});
-        assert_eq!(time(&event, false).as_deref(), Some("2026-03-02T10:00:01+00:00"));
-        assert_eq!(time(&event, true).as_deref(), Some("2026-03-02T10:00:01.000Z"));
-        event["signature"] = json!("bm9uZQ");
-        assert_eq!((time(&event, false), time(&event, true)), (None, None));
+        for structured in [false, true] {
+            assert_eq!(sent(&event, structured).sent_at(), Some(now()));
+        }
+        assert_eq!(sent(&event, false).attributes.unwrap().time, None);
+        assert_eq!(sent(&event, true).body, event.to_string().into_bytes());
+        event["time"] = json!("2026-03-02T10:00:00Z");
+        assert_eq!((sent(&event, false).sent_at(), sent(&event, true).sent_at()), (None, None));
     }
 
     #[test]
