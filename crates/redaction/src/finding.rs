@@ -112,7 +112,7 @@ fn join(last: &mut PiiFinding, mut next: PiiFinding) -> Option<PiiFinding> {
     Some(next)
 }
 
-/// Cuts findings at boundaries (replacements of an earlier run, borders of turns): what stands inside a boundary is never
+/// Cuts findings at boundaries (replacements of an earlier run, borders of turns): text inside a boundary is never
 /// touched, and no finding reaches across one. Boundaries are sorted and do not overlap.
 pub(crate) fn cut(findings: Vec<PiiFinding>, boundaries: &[Span], plain: &str) -> Vec<PiiFinding> {
     let mut pieces = Vec::with_capacity(findings.len());

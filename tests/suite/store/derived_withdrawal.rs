@@ -23,7 +23,7 @@ fn headache(n: u128, at: &str) -> Value {
     document(n, 1, at, &format!("Refiere cefalea. {more}"))
 }
 
-/// A ward in which a headache was told of on three days, and became a belief.
+/// A ward in which a headache was reported on three days, and became a belief.
 async fn with_belief(engine: TestEngine) -> StoreFixture {
     let fixture = StoreFixture::on(engine).await;
     let reported: Vec<Value> = (1..).zip(DAYS).map(|(n, at)| headache(n, at)).collect();

@@ -1,5 +1,5 @@
 //! Lexicon files of a deployment's own: the rows of a built-in list, checked line by line before anything is read with
-//! them. What is wrong is said by file, line and column, never by what stands there.
+//! them. What is wrong is said by file, line and column, never by its content.
 
 use std::collections::HashMap;
 use std::path::Path;

@@ -89,7 +89,7 @@ struct RiskPhrase {
     core: Range<usize>,
     /// So plain that the classifier need not confirm it.
     sure: bool,
-    /// Said next to talk of dying that is often denied: only a denial of its own denies it.
+    /// Said next to talk of dying that is often denied: only a separate denial denies it.
     nearby: bool,
 }
 

@@ -8,7 +8,7 @@ use crate::RiskClass;
 use crate::analysis::AnalyzedDocument;
 
 /// "I want to die and I've bought the rope", "the rope is in the car and I'm going to hang myself": a plan that holds the wish
-/// is what it says next to the wish, which is a finding of its own.
+/// is what it says next to the wish, which is a separate finding.
 pub(super) fn keep_more_than_the_wish(found: &mut [RiskPhrase]) {
     let wish = |words: &RiskPhrase| matches!(words.class, RiskClass::ActiveIdeation | RiskClass::PassiveIdeation);
     let wishes: Vec<Range<usize>> = found.iter().filter(|w| wish(w)).map(|w| w.words.clone()).collect();

@@ -147,7 +147,7 @@ pub(crate) const ROUND_THE_CLOCK: &str = "24/7";
 const RECOGNIZER: &str = "date";
 /// Score of what the model may give up where it is sure of nothing.
 const UNSURE: f64 = 0.6;
-/// Longest day of the week with what stands after it, in bytes.
+/// Longest day of the week with the words after it, in bytes.
 const LED: usize = 18;
 
 /// Finds dates.

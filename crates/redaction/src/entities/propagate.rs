@@ -139,7 +139,7 @@ fn is_first_name_again(context: &DocumentContext<'_>, at: usize) -> bool {
 /// Least letters of a name that is looked for in lower case where others are written large.
 const LEAST: usize = 4;
 
-/// "turno con pacheco": a person of the document in lower case, by a word that is nothing else, or by what stands around it.
+/// "turno con pacheco": a person of the document in lower case, by a word that is nothing else, or by the words around it.
 fn is_sure_in_small(context: &DocumentContext<'_>, at: usize, bare: &str) -> bool {
     let own = bare.len() >= LEAST
         && !lexicon::is_ordinary_in(context.language, bare)

@@ -1,6 +1,6 @@
 //! The learned recogniser: a linear-chain conditional random field over hashed features of tokens, read in place from a
 //! file that `anamnesis-train redaction` makes (docs/redaction-model.md says from what). It sees what the rules found and goes on from
-//! there: names, places and organisations that no list knows, recognised by what stands around them.
+//! there: names, places and organisations that no list knows, recognised by the words around them.
 
 mod boundaries;
 mod decode;

@@ -35,7 +35,7 @@ FROM profile_statement
 WHERE org_id = $1 AND patient_id IN {uuids $2} AND cognitive_state IS NOT NULL;
 
 -- name: groups_weighed
--- What rests on no confidence of its own depends on how the patient was when it was said.
+-- What has no confidence given depends on how the patient was when it was said.
 SELECT DISTINCT patient_id, group_hash
 FROM extracted_findings
 WHERE org_id = $1 AND patient_id IN {uuids $2} AND confidence_basis = 'default' AND document_type IS NOT NULL;

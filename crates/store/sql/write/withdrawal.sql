@@ -1,5 +1,5 @@
 -- name: held
--- Memories of a patient that are not forgotten yet. A raw capture has no words of its own.
+-- Memories of a patient that are not forgotten yet. A raw capture has no words.
 SELECT id
 FROM memory
 WHERE org_id = $1 AND patient_id = $2 AND kind <> 'raw' AND state NOT IN ('inactive', 'quarantined')

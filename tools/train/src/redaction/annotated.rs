@@ -1,5 +1,5 @@
 //! Lines that people wrote and marked ("Saw [[PERSON|Dr. Eriksson]]"), and what stands in their place in later rounds:
-//! other names, places and organisations of the same form, so that what is learned is what stands around them.
+//! other names, places and organisations of the same form, so that what is learned is the words around them.
 
 use super::example::{AnnotationScope, TaggerExample};
 use super::values::{self, NamePool};

@@ -167,7 +167,7 @@ fn is_pressure(context: &DocumentContext<'_>, (first, end): (usize, usize)) -> b
     })
 }
 
-/// "168/62", "97%", "7.2", "2 nights": a number of up to three digits that belongs to what stands next to it, or one of up
+/// "168/62", "97%", "7.2", "2 nights": a number of up to three digits that belongs to the words next to it, or one of up
 /// to two that nothing announces.
 pub(super) fn is_bare_figure(context: &DocumentContext<'_>, (first, end): (usize, usize)) -> bool {
     let [token] = &context.tokens[first..end] else { return false };

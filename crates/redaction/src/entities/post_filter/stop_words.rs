@@ -56,7 +56,7 @@ static DRUGS: LazyLock<WordSet> = LazyLock::new(|| {
         .collect()
 });
 
-/// Trade names that are words of every day, and T4, are recognised by what stands around them.
+/// Trade names that are words of every day, and T4, are recognised by the words around them.
 fn is_of_speech(word: &str) -> bool {
     lexicon::is_ordinary(word) && !word.ends_with("ine") && !word.ends_with("ina") && word.len() < 6
 }
