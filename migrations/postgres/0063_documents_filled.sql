@@ -6,4 +6,4 @@ WHERE (org_id, patient_id, document_id, revision) IN (SELECT org_id, patient_id,
   WHERE retention_state IS DISTINCT FROM fate
     OR retention_state_at IS DISTINCT FROM fate_at
     OR retention_evaluated IS DISTINCT FROM reckoned
-  LIMIT 1000);
+  ORDER BY org_id, document_id, patient_id, revision LIMIT 500);

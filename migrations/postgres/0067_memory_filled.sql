@@ -4,4 +4,4 @@
 UPDATE memory SET decay_bucket = fade_level
 WHERE (org_id, patient_id, id) IN (SELECT org_id, patient_id, id FROM memory
   WHERE decay_bucket IS DISTINCT FROM fade_level
-  LIMIT 1000);
+  ORDER BY org_id, id, patient_id LIMIT 500);

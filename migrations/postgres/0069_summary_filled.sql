@@ -4,4 +4,4 @@
 UPDATE summary SET period = stretch
 WHERE (org_id, patient_id, id) IN (SELECT org_id, patient_id, id FROM summary
   WHERE period IS DISTINCT FROM stretch
-  LIMIT 1000);
+  ORDER BY org_id, id, patient_id LIMIT 500);

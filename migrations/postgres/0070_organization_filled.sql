@@ -5,4 +5,4 @@ UPDATE organization SET stale_vectors = vectors_left, reembedding_state = buildi
 WHERE (org_id) IN (SELECT org_id FROM organization
   WHERE stale_vectors IS DISTINCT FROM vectors_left
     OR reembedding_state IS DISTINCT FROM building_left
-  LIMIT 1000);
+  ORDER BY org_id LIMIT 500);

@@ -163,7 +163,7 @@ async fn terms(location: &Location) -> Vec<i64> {
     let rows = tx.fetch_all(&Sql::new("SELECT terms FROM passage"), Vec::new()).await.unwrap();
     assert_eq!(rows.len(), 1);
     let terms = rows[0].ints(0).unwrap();
-    let fades = tx.fetch_all(&Sql::new("SELECT fade_level FROM memory"), Vec::new()).await.unwrap();
+    let fades = tx.fetch_all(&Sql::new("SELECT decay_bucket FROM memory"), Vec::new()).await.unwrap();
     assert_eq!(fades.iter().map(|row| row.opt_i64(0).unwrap()).collect::<Vec<_>>(), [Some(875)]);
     drop(tx);
     db.close().await;
