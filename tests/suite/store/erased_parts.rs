@@ -95,7 +95,8 @@ async fn an_account_goes_with_the_memory_that_it_tells_and_is_written_anew_witho
     assert!(!held.contains("endometriosis"), "{held}");
     assert!(held.contains("sertralina") && held.contains("omeprazol"), "{held}");
     let waiting = "SELECT count(*) FROM passage WHERE embedding_pending = 1";
-    let stale = "SELECT count(*) FROM embedding AS e JOIN passage AS p ON p.id = e.passage_id WHERE p.embedding_pending = 1";
+    let stale =
+        "SELECT count(*) FROM embedding AS e JOIN passage AS p ON p.id = e.passage_id WHERE p.embedding_pending = 1";
     assert!(count(store, waiting).await > 0, "the passage has other words now");
     assert_eq!(count(store, stale).await, 0, "and its vector was of those that went");
     assert!(receipt.counts["summary"] >= 2 && receipt.counts["memory"] >= 1, "{receipt:?}");
