@@ -23,7 +23,7 @@ use anamnesis_sql::{Arg, DbError, Row, Sql, Transaction};
 pub enum RetentionQueue {
     /// All that still have their source, in the order of their keys.
     All,
-    /// Those of which it is not noted yet when they are due.
+    /// Those of which it is not noted yet when they are due. Cursors of stored runs have the name of version 0.1.0.
     #[serde(rename = "unreckoned")]
     Unevaluated,
     /// Those that are due, by the instant at which they were.
