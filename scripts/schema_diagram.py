@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Entity-relationship diagrams of docs/schema.md, made from migrations/postgres/*.sql.
+"""Entity-relationship diagrams of docs/schema.md, made from migrations/postgres/*.sql without the old names of columns.
 
 Without an argument it prints them. `--write` puts them into the page, `--check` fails where the page differs.
 """
@@ -9,6 +9,7 @@ import re
 import sys
 
 PAGE = pathlib.Path("docs/schema.md")
+OLD_NAMES = pathlib.Path("crates/store/sql/old_names.tsv")
 BEGIN, END = "<!-- diagrams: scripts/schema_diagram.py --write -->", "<!-- end of diagrams -->"
 
 GROUPS = {
@@ -22,7 +23,7 @@ GROUPS = {
         "legal_hold", "erasure", "rights_answer", "legacy_record",
     ],
     "Messages, jobs and audit": [
-        "inbox", "attempt", "attempt_batch", "quarantine", "quarantine_act", "outbox", "job_run", "job_mark",
+        "inbox", "attempt", "attempt_batch", "quarantine", "quarantine_act", "outbox", "job_run", "job_watermark",
         "confidence_course", "cohort_pattern", "action_audit", "audit_block", "key_binding", "command_metric",
     ],
 }
@@ -87,6 +88,13 @@ def read() -> dict[str, Table]:
                 tables.pop(dropped[1], None)
             elif changed := re.match(r"ALTER TABLE (?:ONLY )?(\w+)\s+(.*)$", statement, re.DOTALL):
                 alter(tables, changed[1], changed[2])
+    for line in OLD_NAMES.read_text().splitlines():
+        if line.startswith("column\t"):
+            _, table, old, new, _ = line.split("\t")
+            columns = tables[table].columns
+            kind = columns.pop(new)
+            # In the place of the old one.
+            tables[table].columns = {new if name == old else name: kind if name == old else of for name, of in columns.items()}
     return tables
 
 

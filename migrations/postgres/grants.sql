@@ -7,7 +7,7 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON
   patient_profile, profile_statement, ephemeral_mode, inbox, documents, passage, embedding,
   extracted_findings, memory, memory_event,
   contradiction, conditions, allergies, medications, symptom_states, appointments, health_signals,
-  conversation_preferences, consent, risk_flag, outbox, attempt, attempt_batch, quarantine, job_run, job_mark, document_archive, summary, legacy_record,
+  conversation_preferences, consent, risk_flag, outbox, attempt, attempt_batch, quarantine, job_run, job_watermark, document_archive, summary, legacy_record,
   confidence_course, cohort_pattern, fold_checkpoint, rights_answer
   TO anamnesis_app;
 GRANT SELECT, INSERT, UPDATE, DELETE ON legal_hold TO anamnesis_app;
@@ -37,14 +37,15 @@ GRANT SELECT ON
   organization, patient_profile, profile_statement, ephemeral_mode, inbox, documents, consent, risk_flag,
   conversation_preferences, legal_hold
   TO anamnesis_jobs;
-GRANT UPDATE (content_sealed, fate, fate_at, reckoned, retention_due_at, updated_at) ON documents TO anamnesis_jobs;
+GRANT UPDATE (content_sealed, retention_state, retention_state_at, retention_evaluated, retention_due_at, updated_at) ON documents
+  TO anamnesis_jobs;
 -- Accounts of several documents are documents of their own.
 GRANT INSERT, UPDATE (occurred_at, body_hash, language, current, retired_at, recorded_at, mac) ON documents TO anamnesis_jobs;
 GRANT UPDATE (evidence_sealed, updated_at) ON risk_flag TO anamnesis_jobs;
 GRANT SELECT, INSERT, DELETE, UPDATE (content_sealed, updated_at) ON document_archive TO anamnesis_jobs;
 GRANT SELECT, INSERT, UPDATE, DELETE ON
   passage, embedding, extracted_findings, memory, memory_event, contradiction, conditions, allergies,
-  medications, symptom_states, appointments, health_signals, outbox, job_run, job_mark, summary,
+  medications, symptom_states, appointments, health_signals, outbox, job_run, job_watermark, summary,
   confidence_course, cohort_pattern, fold_checkpoint
   TO anamnesis_jobs;
 GRANT SELECT, INSERT, DELETE ON memory_link TO anamnesis_jobs;
@@ -52,8 +53,8 @@ GRANT SELECT, INSERT, DELETE ON memory_link TO anamnesis_jobs;
 GRANT UPDATE (content_sealed, redaction_policy, updated_at) ON documents TO anamnesis_jobs;
 GRANT UPDATE (evidence_sealed, evidence_start, evidence_end, updated_at) ON risk_flag TO anamnesis_jobs;
 -- Which generation of vectors is searched is the nights' to change.
-GRANT UPDATE (vector_generation, vector_model, building_generation, building_model, vectors_swapped_at, vectors_left, building_left,
-  updated_at) ON organization TO anamnesis_jobs;
+GRANT UPDATE (vector_generation, vector_model, building_generation, building_model, vectors_swapped_at, stale_vectors,
+  reembedding_state, updated_at) ON organization TO anamnesis_jobs;
 -- What passed through long ago is known by nobody any more.
 GRANT DELETE ON inbox TO anamnesis_jobs;
 GRANT SELECT, DELETE ON attempt, attempt_batch TO anamnesis_jobs;
@@ -92,3 +93,8 @@ GRANT SELECT ON
   conversation_preferences, consent, risk_flag, summary, legacy_record, confidence_course,
   cohort_pattern
   TO anamnesis_read;
+
+-- Names of the version before (migrations 0056 to 0061), for its workers until they are replaced: 0.4.0 drops them.
+GRANT UPDATE (fate, fate_at, reckoned) ON documents TO anamnesis_jobs;
+GRANT UPDATE (vectors_left, building_left) ON organization TO anamnesis_jobs;
+GRANT SELECT, INSERT, UPDATE, DELETE ON job_mark TO anamnesis_app, anamnesis_jobs;

@@ -244,8 +244,9 @@ async fn what_was_said_cannot_be_turned_round_unseen(engine: TestEngine) {
         ),
         // A source that looks as if it had gone.
         (
-            "UPDATE documents SET fate = 'summary_only', fate_at = 1785600000000000 WHERE occurred_at > 1782800000000000",
-            "UPDATE documents SET fate = NULL, fate_at = NULL",
+            "UPDATE documents SET retention_state = 'summary_only', retention_state_at = 1785600000000000 \
+             WHERE occurred_at > 1782800000000000",
+            "UPDATE documents SET retention_state = NULL, retention_state_at = NULL",
         ),
         ("UPDATE documents SET risks = risks + 1", "UPDATE documents SET risks = risks - 1"),
         ("UPDATE documents SET language = 'en'", "UPDATE documents SET language = 'es'"),

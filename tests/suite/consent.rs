@@ -297,7 +297,7 @@ async fn nothing_is_formed_asked_or_embedded_of_a_patient_who_denies_memory(engi
         .collect();
     assert_eq!(outcome(&program, &notes), (4, 0));
     let store = program.store().await;
-    let wait = Sql::new("UPDATE passage SET waits = 1");
+    let wait = Sql::new("UPDATE passage SET embedding_pending = 1");
     let mut tx = store.db().begin(Access::Organization(OrgId(ORG))).await.unwrap();
     let passages = tx.execute(&wait, Vec::new()).await.unwrap() as i64;
     tx.commit().await.unwrap();
@@ -305,7 +305,7 @@ async fn nothing_is_formed_asked_or_embedded_of_a_patient_who_denies_memory(engi
         let formed = count(&store, "SELECT count(*) FROM extracted_findings WHERE class = 'pattern'").await;
         let summaries = count(&store, "SELECT count(*) FROM summary").await;
         let courses = count(&store, "SELECT count(*) FROM confidence_course").await;
-        let waiting = count(&store, "SELECT count(*) FROM passage WHERE waits = 1").await;
+        let waiting = count(&store, "SELECT count(*) FROM passage WHERE embedding_pending = 1").await;
         [formed, summaries, courses, passages - waiting]
     };
     let jobs = ["consolidation", "summaries", "confidence_analytics", "embed_batch", "reconfirmation"];

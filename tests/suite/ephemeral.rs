@@ -147,7 +147,7 @@ async fn an_older_revision_from_outside_is_current_again(engine: TestEngine) {
     let later = ["action_audit", "outbox", "embedding", "passage"];
     assert_eq!(found.without(&later), expected.without(&later));
     assert_eq!(found.rows("passage"), 1);
-    assert_eq!(count(pipeline.store(), "SELECT count(*) FROM passage WHERE waits = 1").await, 1);
+    assert_eq!(count(pipeline.store(), "SELECT count(*) FROM passage WHERE embedding_pending = 1").await, 1);
 }
 
 async fn what_a_correction_did_is_undone_with_its_words(engine: TestEngine) {

@@ -25,7 +25,7 @@ codes!(
 
 codes!(
     /// What became of a source.
-    Fate {
+    RetentionState {
         SummaryOnly = "summary_only",
         SourceDropped = "source_dropped",
         Archived = "archived",
@@ -54,7 +54,7 @@ pub fn country(region: &str) -> Option<String> {
 pub struct RetentionRule {
     /// Days since the document was recorded; 0 is the next run.
     pub after_days: u32,
-    pub(crate) then: Fate,
+    pub(crate) then: RetentionState,
 }
 
 // A mark of the store is a digest of the policy's debug text: the name in it is that of version 0.1.0.
@@ -110,7 +110,7 @@ impl RetentionPolicy {
         said: &StatedTiers<'_>,
         document_type: DocumentType,
         recorded_at: DateTime<Utc>,
-    ) -> Option<(DateTime<Utc>, Fate)> {
+    ) -> Option<(DateTime<Utc>, RetentionState)> {
         let rule = self.tiers.get(&self.tier_of(said))?.get(&document_type)?;
         Some((recorded_at + TimeDelta::days(i64::from(rule.after_days)), rule.then))
     }
@@ -125,7 +125,7 @@ mod tests {
     /// The mark of a store is a digest of this text: another name would make every document be looked at again.
     #[test]
     fn the_mark_of_a_policy_names_rules_as_version_0_1_0_did() {
-        let text = format!("{:?}", RetentionRule { after_days: 365, then: Fate::Archived });
+        let text = format!("{:?}", RetentionRule { after_days: 365, then: RetentionState::Archived });
         assert_eq!(text, "Rule { after_days: 365, then: Archived }");
     }
 
@@ -136,9 +136,9 @@ mod tests {
             tier: PrivacyTier::Standard,
             countries: BTreeMap::from([("DE".to_owned(), PrivacyTier::DropSource)]),
             tiers: BTreeMap::from([
-                (PrivacyTier::Standard, rules(365, Fate::Archived)),
-                (PrivacyTier::DropSource, rules(1, Fate::SourceDropped)),
-                (PrivacyTier::SummaryOnly, rules(0, Fate::SummaryOnly)),
+                (PrivacyTier::Standard, rules(365, RetentionState::Archived)),
+                (PrivacyTier::DropSource, rules(1, RetentionState::SourceDropped)),
+                (PrivacyTier::SummaryOnly, rules(0, RetentionState::SummaryOnly)),
             ]),
             patient_days: 9_497,
         }
@@ -185,7 +185,7 @@ mod tests {
             let document_type = DocumentType::ALL[n];
             let said = StatedTiers { patient: Some(PrivacyTier::DropSource), ..StatedTiers::default() };
             let expected = (document_type == DocumentType::ChatMessage)
-                .then(|| (recorded + TimeDelta::days(1), Fate::SourceDropped));
+                .then(|| (recorded + TimeDelta::days(1), RetentionState::SourceDropped));
             prop_assert_eq!(policy.due(&said, document_type, recorded), expected);
             let cold = StatedTiers { patient: Some(PrivacyTier::ColdArchive), ..StatedTiers::default() };
             prop_assert_eq!(policy.due(&cold, document_type, recorded), None);

@@ -170,8 +170,8 @@ impl Job for EmbedBatch {
             return Ok(());
         }
         pending_embeddings::keep(tx, window.org, generation, &made, desk.now).await?;
-        let behind = generations.building.is_some();
-        Ok(pending_embeddings::clear_pending(tx, window.org, &made, behind, desk.now).await?)
+        let missing_next = generations.building.is_some();
+        Ok(pending_embeddings::clear_pending(tx, window.org, &made, missing_next, desk.now).await?)
     }
 
     fn tally(&self, page: &JobPage<EmbeddedChange>) -> EmbedBatchStatus {

@@ -19,7 +19,7 @@ use super::status::status;
 use anamnesis_core::failpoints;
 use anamnesis_core::ids::{DocumentId, OrgId, PatientId, derive};
 pub(crate) use anamnesis_core::retention::RetentionPolicy;
-use anamnesis_core::retention::{Fate, PrivacyTier, StatedTiers};
+use anamnesis_core::retention::{PrivacyTier, RetentionState, StatedTiers};
 use anamnesis_core::scope::Scope;
 use anamnesis_crypto::KeyStore;
 use anamnesis_sql::Transaction;
@@ -85,7 +85,7 @@ status!(
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RetentionChange {
     /// Its time has come.
-    Drop(RetainedSource, Fate),
+    Drop(RetainedSource, RetentionState),
     /// Its time has come, and a hold keeps it.
     OnHold(RetainedSource),
     /// Its time seems to have come, by a row that was changed outside the program.
@@ -111,7 +111,7 @@ struct RetentionCursor {
 type OrganizationTier = (Option<PrivacyTier>, Option<String>);
 
 impl Retention {
-    fn due(&self, source: &RetainedSource, organization: &OrganizationTier) -> Option<(DateTime<Utc>, Fate)> {
+    fn due(&self, source: &RetainedSource, organization: &OrganizationTier) -> Option<(DateTime<Utc>, RetentionState)> {
         let (tier, country) = organization;
         let said = StatedTiers {
             patient: source.patient_tier,
@@ -130,7 +130,7 @@ impl Retention {
         let due = self.due(&source, organization);
         match due {
             Some((at, _)) if at <= cutoff && source.held => Some(RetentionChange::OnHold(source)),
-            Some((at, fate)) if at <= cutoff => Some(RetentionChange::Drop(source, fate)),
+            Some((at, state)) if at <= cutoff => Some(RetentionChange::Drop(source, state)),
             due => {
                 let at = due.map(|(at, _)| at);
                 (!source.is_evaluated || source.due_at != at).then_some(RetentionChange::SetDueDate(source, at))
@@ -265,14 +265,14 @@ impl Job for Retention {
         let RetentionCursor { queue, after } = match from {
             Some(cursor) => cursor.read()?,
             None if decay_index::mark(tx, window.org, Self::NAME.code()).await? == Some(mark) => {
-                RetentionCursor { queue: RetentionQueue::Unreckoned, after: RetentionKey::START }
+                RetentionCursor { queue: RetentionQueue::Unevaluated, after: RetentionKey::START }
             }
             None => RetentionCursor { queue: RetentionQueue::All, after: RetentionKey::START },
         };
         match queue {
             RetentionQueue::Withdrawn => return self.withdrawn(tx, window, after).await,
             RetentionQueue::Records => return self.records(tx, window, after).await,
-            RetentionQueue::All | RetentionQueue::Unreckoned | RetentionQueue::Due => {}
+            RetentionQueue::All | RetentionQueue::Unevaluated | RetentionQueue::Due => {}
         }
         let rows = retention::sources(tx, window.org, queue, window.cutoff, window.after(after)).await?;
         let examined = rows.len() as u64;
@@ -285,7 +285,7 @@ impl Job for Retention {
         }
         if next.is_none() {
             let queue =
-                if queue == RetentionQueue::Unreckoned { RetentionQueue::Due } else { RetentionQueue::Withdrawn };
+                if queue == RetentionQueue::Unevaluated { RetentionQueue::Due } else { RetentionQueue::Withdrawn };
             next = Some(RunCursor::write(&RetentionCursor { queue, after: RetentionKey::START }));
         }
         Ok(JobPage { changes, examined, next })
@@ -303,7 +303,7 @@ impl Job for Retention {
         let mut withdrawn = Vec::new();
         for change in changes {
             match change {
-                RetentionChange::Drop(source, fate) => going.push((source, *fate)),
+                RetentionChange::Drop(source, state) => going.push((source, *state)),
                 // Written once; each run looks at it again until the hold is lifted, or what was changed is put right.
                 RetentionChange::OnHold(source) | RetentionChange::Forged(source) => {
                     let at = self.due(source, &organization).map(|(at, _)| at);
@@ -332,9 +332,9 @@ impl Job for Retention {
         let keys = desk.keys_by_scope(window.org, going.iter().map(|(source, _)| source.patient)).await?;
         let going: Vec<_> = going
             .into_iter()
-            .filter_map(|(source, fate)| {
+            .filter_map(|(source, state)| {
                 let scope = Scope::new(window.org, source.patient).ok().filter(|scope| keys.contains_key(scope))?;
-                Some((scope, source.document, source.revision, fate))
+                Some((scope, source.document, source.revision, state))
             })
             .collect();
         Ok(desk.shift(window, &keys, &self.rules).let_go(tx, &going).await?)
@@ -343,12 +343,14 @@ impl Job for Retention {
     fn tally(&self, page: &JobPage<RetentionChange>) -> RetentionStatus {
         let count =
             |matches: &dyn Fn(&RetentionChange) -> bool| page.changes.iter().filter(|c| matches(c)).count() as u64;
-        let went = |fate: Fate| count(&|change| matches!(change, RetentionChange::Drop(_, known) if *known == fate));
+        let went = |state: RetentionState| {
+            count(&|change| matches!(change, RetentionChange::Drop(_, known) if *known == state))
+        };
         RetentionStatus {
             examined: page.examined,
-            summary_only: went(Fate::SummaryOnly),
-            source_dropped: went(Fate::SourceDropped),
-            archived: went(Fate::Archived),
+            summary_only: went(RetentionState::SummaryOnly),
+            source_dropped: went(RetentionState::SourceDropped),
+            archived: went(RetentionState::Archived),
             reckoned: count(&|change| matches!(change, RetentionChange::SetDueDate(..))),
             held: count(&|change| matches!(change, RetentionChange::OnHold(_))),
             forged: count(&|change| matches!(change, RetentionChange::Forged(_))),

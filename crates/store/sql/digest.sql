@@ -34,7 +34,7 @@ SELECT org_id, id, message_hash, reason, field, state FROM quarantine WHERE org_
 -- name: documents
 SELECT org_id, patient_id, document_id, revision, document_type, occurred_at, language, therapist_id,
     signed_by, ends_at, session_hash, sentiment, risk_level, body_hash, content_sealed, redaction_policy,
-    extractor_version, current, fate, risks
+    extractor_version, current, retention_state, risks
 FROM documents
 WHERE org_id = $1;
 
@@ -68,7 +68,7 @@ SELECT org_id, patient_id, id, group_hash, attribute_hash, kind, class, entity_t
     contested, ungrounded, content_sealed, finding_id, document_id, revision, evidence_sealed,
     evidence_start, evidence_end, file_sealed, source_type, epistemic, source_entity_sealed, is_proxy,
     trust, set_by, negated, experiencer, extraction_confidence, initial_confidence, confidence_basis,
-    confidence, fade_level, times_reinforced, verification_count, last_verified, is_protected, cycle,
+    confidence, decay_bucket, times_reinforced, verification_count, last_verified, is_protected, cycle,
     valid_from, valid_to, last_confirmed_at, reconfirm_due_at, expires_at, ends_at, state_at, supersedes,
     superseded_by, terms, embedding_generation, redaction_policy, schema_version
 FROM memory
@@ -88,7 +88,7 @@ WHERE org_id = $1;
 SELECT org_id, month, dimension, value, patients FROM cohort_pattern WHERE org_id = $1;
 
 -- name: summary
-SELECT org_id, patient_id, id, stretch, from_at, until_at, facts, input_id FROM summary WHERE org_id = $1;
+SELECT org_id, patient_id, id, period, from_at, until_at, facts, input_id FROM summary WHERE org_id = $1;
 
 -- name: memory_link
 SELECT org_id, patient_id, relation, from_kind, from_id, to_kind, to_id FROM memory_link WHERE org_id = $1;

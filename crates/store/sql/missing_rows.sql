@@ -63,10 +63,11 @@ WHERE s.entries > (SELECT count(*) FROM memory_event AS e
 -- An archived source goes after its term. Same columns as `missing_consents`.
 SELECT count(*) AS found
 FROM documents AS d
-WHERE d.org_id = $1 AND d.patient_id IN {uuids $2} AND d.fate IS NOT NULL AND d.recorded_at >= $3
+WHERE d.org_id = $1 AND d.patient_id IN {uuids $2} AND d.retention_state IS NOT NULL AND d.recorded_at >= $3
   AND NOT EXISTS (SELECT 1 FROM action_audit AS a
     WHERE a.org_id = $1 AND a.patient_id = d.patient_id AND a.action {fragment missing_rows/of_rows}
-      AND a.action IN (d.fate, CASE d.fate WHEN 'source_dropped' THEN 'archived' ELSE d.fate END)
+      AND a.action IN (d.retention_state,
+        CASE d.retention_state WHEN 'source_dropped' THEN 'archived' ELSE d.retention_state END)
       AND a.subject_id = d.document_id);
 
 -- name: unaudited_tombstones

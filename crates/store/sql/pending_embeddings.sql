@@ -6,13 +6,13 @@ JOIN documents AS d ON d.org_id = p.org_id AND d.patient_id = p.patient_id
   AND d.document_id = p.document_id AND d.revision = p.revision
 WHERE p.org_id = $1
 
--- name: waiting
-{fragment pending_embeddings/with_document} AND p.waits = 1 AND (p.patient_id, p.id) > ($2, $3)
+-- name: pending
+{fragment pending_embeddings/with_document} AND p.embedding_pending = 1 AND (p.patient_id, p.id) > ($2, $3)
 ORDER BY p.patient_id, p.id LIMIT $4;
 
--- name: behind
--- Same columns as `waiting`.
-{fragment pending_embeddings/with_document} AND p.behind = 1 AND (p.patient_id, p.id) > ($2, $3)
+-- name: missing_next_generation
+-- Same columns as `pending`.
+{fragment pending_embeddings/with_document} AND p.missing_next_generation = 1 AND (p.patient_id, p.id) > ($2, $3)
 ORDER BY p.patient_id, p.id LIMIT $4;
 
 -- name: insert_vectors
@@ -26,9 +26,9 @@ WHERE EXISTS (SELECT 1 FROM passage AS p
 ON CONFLICT (org_id, patient_id, generation, passage_id) DO NOTHING;
 
 -- name: mark_done
--- rows: passage (org_id, patient_id, id, behind, seen int, now int)
+-- rows: passage (org_id, patient_id, id, missing_next_generation, seen int, now int)
 UPDATE passage
-SET waits = 0, behind = r.behind, updated_at = r.now
+SET embedding_pending = 0, missing_next_generation = r.missing_next_generation, updated_at = r.now
 FROM {rows} AS r
 WHERE passage.org_id = r.org_id AND passage.patient_id = r.patient_id AND passage.id = r.id
   AND passage.updated_at = r.seen;
@@ -37,7 +37,7 @@ WHERE passage.org_id = r.org_id AND passage.patient_id = r.patient_id AND passag
 -- They have a vector of the generation that is being made.
 -- rows: passage (org_id, patient_id, id, seen int)
 UPDATE passage
-SET behind = 0
+SET missing_next_generation = 0
 FROM {rows} AS r
 WHERE passage.org_id = r.org_id AND passage.patient_id = r.patient_id AND passage.id = r.id
-  AND passage.behind = 1 AND passage.updated_at = r.seen;
+  AND passage.missing_next_generation = 1 AND passage.updated_at = r.seen;

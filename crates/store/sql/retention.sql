@@ -1,13 +1,13 @@
 -- fragment: sources
 -- Documents that still have their source, and what decides when and how it goes.
-SELECT d.patient_id, d.document_id, d.revision, d.document_type, d.recorded_at, d.retention_due_at, d.reckoned,
-    p.privacy_tier, p.country,
+SELECT d.patient_id, d.document_id, d.revision, d.document_type, d.recorded_at, d.retention_due_at,
+    d.retention_evaluated, p.privacy_tier, p.country,
     (SELECT count(*) FROM legal_hold AS h
       WHERE h.org_id = d.org_id AND h.patient_id = d.patient_id AND h.lifted_at IS NULL
         AND (h.document_id IS NULL OR h.document_id = d.document_id)) AS holds
 FROM documents AS d
 JOIN patient_profile AS p ON p.org_id = d.org_id AND p.patient_id = d.patient_id
-WHERE d.org_id = $1 AND d.fate IS NULL
+WHERE d.org_id = $1 AND d.retention_state IS NULL
 
 -- name: all_sources
 -- In the order of their keys.
@@ -18,34 +18,34 @@ ORDER BY d.patient_id, d.document_id, d.revision LIMIT $5;
 -- name: unevaluated_sources
 -- Those of which it is not noted when they are due. Same columns as `all_sources`.
 {fragment retention/sources}
-  AND d.reckoned = 0 AND (d.patient_id, d.document_id, d.revision) > ($2, $3, $4)
+  AND d.retention_evaluated = 0 AND (d.patient_id, d.document_id, d.revision) > ($2, $3, $4)
 ORDER BY d.patient_id, d.document_id, d.revision LIMIT $5;
 
 -- name: due_sources
 -- Same columns as `all_sources`.
 {fragment retention/sources}
-  AND d.reckoned = 1 AND d.retention_due_at IS NOT NULL AND d.retention_due_at <= $6
+  AND d.retention_evaluated = 1 AND d.retention_due_at IS NOT NULL AND d.retention_due_at <= $6
   AND (d.retention_due_at, d.patient_id, d.document_id, d.revision) > ($7, $2, $3, $4)
 ORDER BY d.retention_due_at, d.patient_id, d.document_id, d.revision LIMIT $5;
 
 -- name: evaluated_sources_of_patients
 -- Same columns as `all_sources`.
 {fragment retention/sources}
-  AND d.reckoned = 1 AND d.patient_id IN {uuids $2};
+  AND d.retention_evaluated = 1 AND d.patient_id IN {uuids $2};
 
 -- name: mark_unevaluated
 UPDATE documents
-SET reckoned = 0, updated_at = $3
-WHERE org_id = $1 AND fate IS NULL AND reckoned = 1 AND (patient_id, document_id) IN {pairs $2};
+SET retention_evaluated = 0, updated_at = $3
+WHERE org_id = $1 AND retention_state IS NULL AND retention_evaluated = 1 AND (patient_id, document_id) IN {pairs $2};
 
 -- name: set_due
 -- Notes when documents are due, or that they never are.
 -- rows: documents (org_id, patient_id, document_id, revision, due int, now int)
 UPDATE documents
-SET reckoned = 1, retention_due_at = r.due, updated_at = r.now
+SET retention_evaluated = 1, retention_due_at = r.due, updated_at = r.now
 FROM {rows} AS r
 WHERE documents.org_id = r.org_id AND documents.patient_id = r.patient_id
-  AND documents.document_id = r.document_id AND documents.revision = r.revision AND documents.fate IS NULL;
+  AND documents.document_id = r.document_id AND documents.revision = r.revision AND documents.retention_state IS NULL;
 
 -- name: organization
 SELECT privacy_tier, country FROM organization WHERE org_id = $1;

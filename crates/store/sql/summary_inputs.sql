@@ -42,7 +42,7 @@ WHERE f.org_id = $1 AND f.patient_id IN {uuids $2} AND f.live = 1 AND f.uncertai
 ORDER BY f.patient_id, f.asserted_at, f.source_id, f.id;
 
 -- name: accounts
-SELECT patient_id, id, stretch, facts, input_id, made_at
+SELECT patient_id, id, period, facts, input_id, made_at
 FROM summary
 WHERE org_id = $1 AND patient_id IN {uuids $2};
 

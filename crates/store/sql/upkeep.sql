@@ -104,8 +104,8 @@ ORDER BY created_at, month || '/' || dimension || '/' || value LIMIT $5;
 
 -- name: drop_archived
 UPDATE documents
-SET fate = 'source_dropped', fate_at = $4, updated_at = $4
-WHERE org_id = $1 AND fate = 'archived'
+SET retention_state = 'source_dropped', retention_state_at = $4, updated_at = $4
+WHERE org_id = $1 AND retention_state = 'archived'
   AND (patient_id, document_id, revision) IN (SELECT patient_id, document_id, revision
     FROM document_archive
     WHERE org_id = $1 AND document_id IN {uuids $2} AND archived_at <= $3 AND {fragment upkeep/not_held});

@@ -1,5 +1,5 @@
 //! Memories that fade. Nothing of the policy is stored with them: a row says how high its confidence stands
-//! (`fade_level`) and since when its clock runs, and an index leads from a level to its oldest rows. What a policy
+//! (`decay_bucket`) and since when its clock runs, and an index leads from a level to its oldest rows. What a policy
 //! makes of that is asked level by level, so that a run touches what fell, and a changed policy rewrites no memory at
 //! all.
 
@@ -86,7 +86,7 @@ pub async fn fallen(
     let mut found: Vec<DecayingMemory> = Vec::new();
     for row in tx.fetch_all(&sql::LEVELS, vec![org.0.into()]).await? {
         let (code, level, oldest) =
-            (row.text(sql::levels::KIND)?, row.i64(sql::levels::FADE_LEVEL)?, row.time(sql::levels::OLDEST)?);
+            (row.text(sql::levels::KIND)?, row.i64(sql::levels::DECAY_BUCKET)?, row.time(sql::levels::OLDEST)?);
         if (code.as_str(), level) < (after.kind.as_str(), after.level) {
             continue;
         }

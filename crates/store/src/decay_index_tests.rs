@@ -21,7 +21,7 @@ async fn what_fell_is_found_by_index_in_order_without_sorting() {
     let plan = plan(&sql::OLDEST, args).await;
     assert_eq!(plan.len(), 1, "{plan:?}");
     assert!(
-        plan[0].starts_with("SEARCH memory USING INDEX memory_fading (org_id=? AND kind=? AND fade_level=?"),
+        plan[0].starts_with("SEARCH memory USING INDEX memory_decay (org_id=? AND kind=? AND decay_bucket=?"),
         "{plan:?}"
     );
 }
@@ -30,7 +30,7 @@ async fn what_fell_is_found_by_index_in_order_without_sorting() {
 async fn levels_and_open_questions_are_walked_by_index_and_every_kind_that_fades_is_among_them() {
     let levels = plan(&sql::LEVELS, vec![Uuid::nil().into()]).await;
     let walks = |columns: &str| levels.iter().filter(|line| line.contains(columns)).count();
-    let of_kind = "SEARCH m USING INDEX memory_fading (org_id=? AND kind=? AND fade_level";
+    let of_kind = "SEARCH m USING INDEX memory_decay (org_id=? AND kind=? AND decay_bucket";
     let steps = [walks(&format!("{of_kind}>?)")), walks(&format!("{of_kind}=?)")), walks("SEARCH m"), walks("SCAN m")];
     assert_eq!(steps, [2, 1, 3, 0], "{levels:?}");
     let kinds = Kind::ALL.iter().filter(|kind| level(**kind, 1.0, false).is_some());

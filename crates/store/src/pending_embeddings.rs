@@ -50,7 +50,7 @@ pub async fn pending(
     org: OrgId,
     next: PageRequest<(Uuid, Uuid)>,
 ) -> Result<Vec<PendingPassage>, DbError> {
-    marked_passages(tx, &sql::WAITING, org, next).await
+    marked_passages(tx, &sql::PENDING, org, next).await
 }
 
 /// Passages that came while another generation was made and lack a vector of it, at most `limit`.
@@ -58,10 +58,11 @@ pub async fn pending(
 /// # Errors
 /// Of the database.
 pub async fn backlog(tx: &mut Transaction, org: OrgId, limit: u32) -> Result<Vec<PendingPassage>, DbError> {
-    marked_passages(tx, &sql::BEHIND, org, PageRequest { after: (Uuid::nil(), Uuid::nil()), limit }).await
+    let first = PageRequest { after: (Uuid::nil(), Uuid::nil()), limit };
+    marked_passages(tx, &sql::MISSING_NEXT_GENERATION, org, first).await
 }
 
-/// Rows of [`sql::WAITING`] or [`sql::BEHIND`].
+/// Rows of [`sql::PENDING`] or [`sql::MISSING_NEXT_GENERATION`].
 async fn marked_passages(
     tx: &mut Transaction,
     sql: &Sql,
@@ -73,20 +74,20 @@ async fn marked_passages(
     let mut found = Vec::new();
     for row in tx.fetch_all(sql, args).await? {
         let number = |at: usize| row.i64(at).and_then(|n| u32::try_from(n).map_err(|_| DbError::Decode { index: at }));
-        let (document, revision) = (row.uuid(sql::waiting::DOCUMENT_ID)?, number(sql::waiting::REVISION)?);
+        let (document, revision) = (row.uuid(sql::pending::DOCUMENT_ID)?, number(sql::pending::REVISION)?);
         let sealed = match known.get(&(document, revision)) {
             Some(sealed) => Arc::clone(sealed),
-            None => Arc::new(row.blob(sql::waiting::CONTENT_SEALED)?),
+            None => Arc::new(row.blob(sql::pending::CONTENT_SEALED)?),
         };
         known.insert((document, revision), Arc::clone(&sealed));
-        let (start, end) = (number(sql::waiting::START_OFFSET)?, number(sql::waiting::END_OFFSET)?);
+        let (start, end) = (number(sql::pending::START_OFFSET)?, number(sql::pending::END_OFFSET)?);
         found.push(PendingPassage {
-            patient: PatientId(row.uuid(sql::waiting::PATIENT_ID)?),
-            passage: row.uuid(sql::waiting::ID)?,
+            patient: PatientId(row.uuid(sql::pending::PATIENT_ID)?),
+            passage: row.uuid(sql::pending::ID)?,
             document,
             revision,
             span: Span::new(start as usize, end as usize),
-            seen: row.time(sql::waiting::UPDATED_AT)?,
+            seen: row.time(sql::pending::UPDATED_AT)?,
             sealed,
         });
     }
@@ -133,7 +134,7 @@ pub async fn clear_pending(
     tx: &mut Transaction,
     org: OrgId,
     vectors: &[EmbeddedPassage<'_>],
-    is_behind: bool,
+    missing_next_generation: bool,
     now: DateTime<Utc>,
 ) -> Result<(), DbError> {
     let done = |(waiting, _): &EmbeddedPassage<'_>| -> Vec<Arg> {
@@ -141,7 +142,7 @@ pub async fn clear_pending(
             org_id: org.0.into(),
             patient_id: waiting.patient.0.into(),
             id: waiting.passage.into(),
-            behind: is_behind.into(),
+            missing_next_generation: missing_next_generation.into(),
             seen: waiting.seen.into(),
             now: now.into(),
         }
@@ -185,7 +186,10 @@ mod tests {
     async fn what_waits_is_found_by_index_in_order_without_sorting() {
         let db = Database::open(&Location::Memory).await.unwrap();
         let mut tx = db.begin(Access::Platform).await.unwrap();
-        for (sql, index) in [(&sql::WAITING, "passage_waiting"), (&sql::BEHIND, "passage_behind")] {
+        for (sql, index) in [
+            (&sql::PENDING, "passage_embedding_pending"),
+            (&sql::MISSING_NEXT_GENERATION, "passage_missing_next_generation"),
+        ] {
             let explain = Sql::new(Box::leak(format!("EXPLAIN QUERY PLAN {}", sql.sqlite()).into_boxed_str()));
             let args = vec![Uuid::nil().into(), Uuid::nil().into(), Uuid::nil().into(), 1i64.into()];
             let plan: Vec<String> =

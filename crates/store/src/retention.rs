@@ -23,8 +23,9 @@ use anamnesis_sql::{Arg, DbError, Row, Sql, Transaction};
 pub enum RetentionQueue {
     /// All that still have their source, in the order of their keys.
     All,
-    /// Those of which it is not noted yet when they are due.
-    Unreckoned,
+    /// Those of which it is not noted yet when they are due. Cursors of stored runs have the name of version 0.1.0.
+    #[serde(rename = "unreckoned")]
+    Unevaluated,
     /// Those that are due, by the instant at which they were.
     Due,
     /// No documents: patients whose denial is in force now, and was not when it was recorded ([`withdrawn`]).
@@ -75,7 +76,7 @@ pub async fn sources(
     let sql: &Sql = match queue {
         RetentionQueue::Withdrawn | RetentionQueue::Records => return Ok(Vec::new()),
         RetentionQueue::All => &sql::ALL_SOURCES,
-        RetentionQueue::Unreckoned => &sql::UNEVALUATED_SOURCES,
+        RetentionQueue::Unevaluated => &sql::UNEVALUATED_SOURCES,
         RetentionQueue::Due => {
             args.extend([until.into(), after.0.into()]);
             &sql::DUE_SOURCES
@@ -125,7 +126,7 @@ fn source(row: &Row) -> Result<RetainedSource, DbError> {
             .ok_or(decode(sql::all_sources::DOCUMENT_TYPE))?,
         recorded_at: row.time(sql::all_sources::RECORDED_AT)?,
         due_at: row.opt_time(sql::all_sources::RETENTION_DUE_AT)?,
-        is_evaluated: row.bool(sql::all_sources::RECKONED)?,
+        is_evaluated: row.bool(sql::all_sources::RETENTION_EVALUATED)?,
         patient_tier: row.opt_text(sql::all_sources::PRIVACY_TIER)?.as_deref().and_then(PrivacyTier::from_code),
         country: row.opt_text(sql::all_sources::COUNTRY)?,
         held: row.i64(sql::all_sources::HOLDS)? > 0,
@@ -274,8 +275,8 @@ mod tests {
         let key = || vec![Uuid::nil().into(), Uuid::nil().into(), Uuid::nil().into(), 0i64.into(), 1i64.into()];
         let due = [key(), vec![0i64.into(), 0i64.into()]].concat();
         for (sql, args, index) in [
-            (&*sql::UNEVALUATED_SOURCES, key(), "documents_unreckoned"),
-            (&*sql::DUE_SOURCES, due, "documents_retention"),
+            (&*sql::UNEVALUATED_SOURCES, key(), "documents_unevaluated"),
+            (&*sql::DUE_SOURCES, due, "documents_retention_due"),
             (&*sql::ALL_SOURCES, key(), "sqlite_autoindex_documents_1"),
         ] {
             let explain = Sql::new(Box::leak(format!("EXPLAIN QUERY PLAN {}", sql.sqlite()).into_boxed_str()));

@@ -139,8 +139,8 @@ pub async fn known(
     let mut found = BTreeMap::new();
     for row in tx.fetch_all(&sql::ACCOUNTS, vec![org.0.into(), ids(patients)]).await? {
         let known = KnownSummary {
-            period: SummaryPeriod::from_code(&row.text(sql::accounts::STRETCH)?)
-                .ok_or(DbError::Decode { index: sql::accounts::STRETCH })?,
+            period: SummaryPeriod::from_code(&row.text(sql::accounts::PERIOD)?)
+                .ok_or(DbError::Decode { index: sql::accounts::PERIOD })?,
             facts: u32::try_from(row.i64(sql::accounts::FACTS)?).unwrap_or(u32::MAX),
             input: row.uuid(sql::accounts::INPUT_ID)?,
             made_at: row.time(sql::accounts::MADE_AT)?,

@@ -188,7 +188,7 @@ impl JobFixture {
             .rows(
                 "SELECT hex(patient_id) || hex(id) || ' ' || class || ' ' || state || ' ' || state_at || ' ' || \
                  coalesce(valid_to, '-') || ' ' || coalesce(reconfirm_due_at, '-') || ' ' || cycle || ' ' || \
-                 coalesce(fade_level, '-') || ' ' || coalesce(review_due_at, '-') FROM memory ORDER BY 1",
+                 coalesce(decay_bucket, '-') || ' ' || coalesce(review_due_at, '-') FROM memory ORDER BY 1",
             )
             .await;
         all.extend(self.rows("SELECT hex(memory_id) || status FROM symptom_states UNION ALL SELECT hex(memory_id) || status FROM health_signals ORDER BY 1").await);
@@ -246,7 +246,7 @@ pub(crate) fn memory(
         text("kind", if fades { "belief" } else { "note" }),
         ("confidence", if fades { 0.9 } else { 1.0 }.into()),
         ("is_protected", (!fades).into()),
-        ("fade_level", fades.then_some(900i64).into()),
+        ("decay_bucket", fades.then_some(900i64).into()),
         text("class", class),
         text("sensitivity", "low"),
         text("state", "active"),

@@ -75,9 +75,9 @@ async fn levels_beside_each_other_are_asked_about_page_by_page_and_a_rate_betwee
     for (n, confidence) in [0.9, 0.9001, 0.9009, 0.95].into_iter().cycle().take(40).enumerate() {
         let id = Uuid::from_u128(0x9_0000 + n as u128);
         let mut row = memory(id, "pattern", utc("2026-03-10T04:40:00Z") - TimeDelta::days(1_200), None);
-        row.retain(|(name, _)| !["confidence", "fade_level"].contains(name));
+        row.retain(|(name, _)| !["confidence", "decay_bucket"].contains(name));
         let level = level(Kind::Belief, confidence, false);
-        row.extend([("confidence", confidence.into()), ("fade_level", level.into())]);
+        row.extend([("confidence", confidence.into()), ("decay_bucket", level.into())]);
         insert(&mut tx, "memory", &[scope.to_vec(), row].concat()).await;
     }
     tx.commit().await.unwrap();

@@ -94,8 +94,9 @@ async fn an_account_goes_with_the_memory_that_it_tells_and_is_written_anew_witho
     let held = words(store).await;
     assert!(!held.contains("endometriosis"), "{held}");
     assert!(held.contains("sertralina") && held.contains("omeprazol"), "{held}");
-    let waiting = "SELECT count(*) FROM passage WHERE waits = 1";
-    let stale = "SELECT count(*) FROM embedding AS e JOIN passage AS p ON p.id = e.passage_id WHERE p.waits = 1";
+    let waiting = "SELECT count(*) FROM passage WHERE embedding_pending = 1";
+    let stale =
+        "SELECT count(*) FROM embedding AS e JOIN passage AS p ON p.id = e.passage_id WHERE p.embedding_pending = 1";
     assert!(count(store, waiting).await > 0, "the passage has other words now");
     assert_eq!(count(store, stale).await, 0, "and its vector was of those that went");
     assert!(receipt.counts["summary"] >= 2 && receipt.counts["memory"] >= 1, "{receipt:?}");
@@ -124,7 +125,7 @@ async fn an_account_goes_with_a_document_and_is_written_anew_of_the_others(engin
     }
     let held = words(store).await;
     assert!(!held.contains("endometriosis") && !held.contains("vértigo"), "{held}");
-    let week = "SELECT count(*) FROM summary WHERE stretch = 'week'";
+    let week = "SELECT count(*) FROM summary WHERE period = 'week'";
     assert_eq!(count(store, week).await, 0);
     fixture.after(1, JobName::Summaries).await;
     assert_eq!(count(store, week).await, 1, "of the two that are left");
@@ -134,7 +135,7 @@ async fn an_account_goes_with_a_document_and_is_written_anew_of_the_others(engin
 async fn an_account_itself_is_not_erased_since_it_would_be_written_again(engine: TestEngine) {
     let fixture = summarized(engine).await;
     let store = fixture.store();
-    let id = rows(store, "SELECT id FROM summary WHERE stretch = 'week'").await[0].uuid(0).unwrap();
+    let id = rows(store, "SELECT id FROM summary WHERE period = 'week'").await[0].uuid(0).unwrap();
     let request = ErasureRequest {
         scope: scope(),
         id: Uuid::from_u128(0xe1),

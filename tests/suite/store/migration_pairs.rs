@@ -24,6 +24,13 @@ struct SchemaShape {
 /// Indexes that give rows in the order in which they lie: a server sorts them so before it fetches them.
 const OF_THE_FILE_ALONE: [(&str, &str); 1] = [("embedding", "embedding_order")];
 
+/// What a server has under an old name for one version, of a kind: (table, old name).
+fn old_names(kind: &str) -> BTreeSet<(String, String)> {
+    let lines = include_str!("../../../crates/store/sql/old_names.tsv").lines().filter(|line| !line.starts_with('#'));
+    let fields = lines.map(|line| line.split('\t').collect::<Vec<_>>());
+    fields.filter(|one| one[0] == kind).map(|one| (one[1].to_owned(), one[2].to_owned())).collect()
+}
+
 fn ours(table: &str) -> bool {
     table != "_sqlx_migrations" && !table.starts_with("sqlite_")
 }
@@ -95,6 +102,11 @@ async fn server() -> SchemaShape {
             shape.columns.insert((table, column), (kind, row.get(3), row.get(4)));
         }
     }
+    let views = old_names("view");
+    shape.columns.retain(|(table, _), _| !views.iter().any(|(_, view)| view == table));
+    for place in old_names("column") {
+        assert!(shape.columns.remove(&place).is_some(), "{place:?}");
+    }
     let words = Regex::new(r"\(\((\w+) = ANY \(ARRAY\[([^\]]*)\]").unwrap();
     let sql = "SELECT conrelid::regclass::text, pg_get_constraintdef(oid) FROM pg_constraint WHERE contype = 'c' \
                AND connamespace = 'anamnesis'::regnamespace";
@@ -103,11 +115,15 @@ async fn server() -> SchemaShape {
             shape.words.insert((row.get(0), found[1].to_owned()), quoted(&found[2]));
         }
     }
+    shape.words.retain(|place, _| !old_names("column").contains(place));
     let sql = "SELECT i.indrelid::regclass::text, i.indexrelid::regclass::text, i.indisunique FROM pg_index AS i \
                JOIN pg_class AS c ON c.oid = i.indexrelid WHERE c.relnamespace = 'anamnesis'::regnamespace \
                AND NOT EXISTS (SELECT 1 FROM pg_constraint AS k WHERE k.conindid = i.indexrelid AND k.contype IN ('p', 'u'))";
     for row in sqlx::query(sql).fetch_all(&mut connection).await.unwrap() {
         shape.indexes.insert((row.get(0), row.get(1)), row.get(2));
+    }
+    for place in old_names("index") {
+        assert!(shape.indexes.remove(&place).is_some(), "{place:?}");
     }
     let sql = "SELECT k.conrelid::regclass::text, string_agg(a.attname, ',' ORDER BY p.place), k.confrelid::regclass::text \
                FROM pg_constraint AS k CROSS JOIN unnest(k.conkey) WITH ORDINALITY AS p(number, place) \

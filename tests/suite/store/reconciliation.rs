@@ -177,7 +177,7 @@ async fn what_was_damaged_is_derived_again_and_what_cannot_be_is_counted(engine:
     {
         assert_eq!(mended.tables[table], whole.tables[table], "{table}");
     }
-    assert_eq!(count(fixture.store(), "SELECT count(*) FROM passage WHERE waits = 1").await, 0);
+    assert_eq!(count(fixture.store(), "SELECT count(*) FROM passage WHERE embedding_pending = 1").await, 0);
 
     // A memory whose log is gone: nobody can derive it, and it is not taken away.
     assert!(damage(&fixture, "DELETE FROM extracted_findings WHERE entity_type = 'medication'").await > 1);

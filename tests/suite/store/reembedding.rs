@@ -165,7 +165,8 @@ async fn documents_that_come_while_it_is_made_have_vectors_of_both(engine: TestE
     let passages = count(fixture.store(), PASSAGES).await;
     assert!(passages > before);
     assert_eq!((count(fixture.store(), OLD).await, count(fixture.store(), NEW).await), (passages, passages));
-    assert_eq!(count(fixture.store(), "SELECT count(*) FROM passage WHERE waits = 1 OR behind = 1").await, 0);
+    let marked = "SELECT count(*) FROM passage WHERE embedding_pending = 1 OR missing_next_generation = 1";
+    assert_eq!(count(fixture.store(), marked).await, 0);
 
     // What comes after the swap has a vector of the new generation alone.
     let after = notes(2_000, 1);
@@ -176,8 +177,9 @@ async fn documents_that_come_while_it_is_made_have_vectors_of_both(engine: TestE
 
 /// What a writer does within its transaction, stopped between its passage and its commit.
 static LATE: &str = "INSERT INTO passage (org_id, patient_id, id, document_id, revision, ordinal, start_offset, end_offset, \
-     terms, waits, behind, created_at, updated_at) SELECT org_id, patient_id, $1, document_id, revision, 99, start_offset, \
-     end_offset, terms, 0, 1, created_at, updated_at FROM passage ORDER BY id LIMIT 1";
+     terms, embedding_pending, missing_next_generation, created_at, updated_at) \
+     SELECT org_id, patient_id, $1, document_id, revision, 99, start_offset, end_offset, terms, 0, 1, created_at, \
+     updated_at FROM passage ORDER BY id LIMIT 1";
 
 async fn a_swap_waits_for_a_document_whose_commit_is_under_way(engine: TestEngine) {
     let fixture = with(fixture(engine, 13).await, model(2, ""));
@@ -352,7 +354,7 @@ async fn a_process_without_the_model_of_the_active_generation_searches_by_words_
 
     // The ward's own pipeline knows the first model alone.
     fixture.ingest(&notes(500, 1)).await;
-    let waiting = count(fixture.store(), "SELECT count(*) FROM passage WHERE waits = 1").await;
+    let waiting = count(fixture.store(), "SELECT count(*) FROM passage WHERE embedding_pending = 1").await;
     assert!(waiting > 0 && count(fixture.store(), OLD).await < count(fixture.store(), PASSAGES).await);
     fixture.clinic.time.advance(TimeDelta::days(1));
     let due =

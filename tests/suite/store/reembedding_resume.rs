@@ -55,7 +55,8 @@ async fn a_gate_that_stays_shut_costs_what_came_until_something_that_it_depends_
     shut(&fixture, 0).await;
     fixture.scheduler.policies.reembedding.thresholds.least_overlap = 0.0;
     assert_eq!(run_job(&fixture).await.status["verdict"], "swapped");
-    assert_eq!(count(fixture.store(), "SELECT count(*) FROM organization WHERE building_left IS NOT NULL").await, 0);
+    let stored = "SELECT count(*) FROM organization WHERE reembedding_state IS NOT NULL";
+    assert_eq!(count(fixture.store(), stored).await, 0);
     assert_eq!(count(fixture.store(), NEW).await, count(fixture.store(), PASSAGES).await);
 }
 

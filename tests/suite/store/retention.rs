@@ -115,8 +115,8 @@ async fn a_dropped_source_leaves_its_quotes_and_an_archived_one_can_be_read_by_n
 
 async fn a_date_that_was_turned_back_behind_the_program_takes_no_source_away(engine: TestEngine) {
     for changed in [
-        "UPDATE documents SET recorded_at = 0, reckoned = 0",
-        "UPDATE documents SET recorded_at = 0, reckoned = 0, mac = NULL",
+        "UPDATE documents SET recorded_at = 0, retention_evaluated = 0",
+        "UPDATE documents SET recorded_at = 0, retention_evaluated = 0, mac = NULL",
         "UPDATE organization SET privacy_tier = 'drop_source', mac = NULL",
     ] {
         let fixture = with_document(engine).await;

@@ -163,9 +163,9 @@ async fn an_archived_text_goes_after_its_term_unless_a_hold_keeps_it(engine: Tes
     assert_eq!(figure(&fixture.after(4, JobName::Upkeep).await, "archives"), 1);
     assert!(fixture.store().archived(scope()).await.unwrap().is_empty());
     assert_eq!(fixture.store().archived(held).await.unwrap().len(), 1);
-    let fates = rows(fixture.store(), "SELECT fate FROM documents ORDER BY document_id").await;
-    let fates: Vec<String> = fates.iter().map(|row| row.text(0).unwrap()).collect();
-    assert_eq!(fates, ["source_dropped", "archived"]);
+    let states = rows(fixture.store(), "SELECT retention_state FROM documents ORDER BY document_id").await;
+    let states: Vec<String> = states.iter().map(|row| row.text(0).unwrap()).collect();
+    assert_eq!(states, ["source_dropped", "archived"]);
 }
 
 async fn what_is_known_of_runs_holds_erasures_messages_and_groups_goes_after_its_term(engine: TestEngine) {

@@ -47,8 +47,14 @@ async fn the_tables_are_defined_as_the_engine_has_them(engine: TestEngine) {
         defined.entry(table).or_default().insert(column.to_owned(), kind.to_owned());
     }
     assert!(defined.len() > 30, "{}", defined.len());
+    let old: Vec<(&str, &str)> = include_str!("../../../crates/store/sql/old_names.tsv")
+        .lines()
+        .filter_map(|line| line.strip_prefix("column\t")?.split_once('\t'))
+        .filter_map(|(table, rest)| Some((table, rest.split_once('\t')?.0)))
+        .collect();
     for (table, columns) in defined {
-        let found = db.columns(table).await.unwrap();
+        let mut found = db.columns(table).await.unwrap();
+        found.retain(|(name, _)| !old.contains(&(table, name.as_str())));
         let names: Vec<&String> = found.iter().map(|(name, _)| name).collect::<BTreeSet<_>>().into_iter().collect();
         assert_eq!(names, columns.keys().collect::<Vec<_>>(), "{table}");
         for (name, kind) in found {
@@ -163,7 +169,7 @@ async fn terms(location: &Location) -> Vec<i64> {
     let rows = tx.fetch_all(&Sql::new("SELECT terms FROM passage"), Vec::new()).await.unwrap();
     assert_eq!(rows.len(), 1);
     let terms = rows[0].ints(0).unwrap();
-    let fades = tx.fetch_all(&Sql::new("SELECT fade_level FROM memory"), Vec::new()).await.unwrap();
+    let fades = tx.fetch_all(&Sql::new("SELECT decay_bucket FROM memory"), Vec::new()).await.unwrap();
     assert_eq!(fades.iter().map(|row| row.opt_i64(0).unwrap()).collect::<Vec<_>>(), [Some(875)]);
     drop(tx);
     db.close().await;
@@ -193,4 +199,79 @@ async fn what_the_first_version_stored_is_there_after_every_migration() {
     sqlx::raw_sql(AssertSqlSafe(rows)).execute(&mut connection).await.unwrap();
     connection.close().await.unwrap();
     assert_eq!(terms(&Location::File(path)).await, kept);
+}
+
+/// What a worker of the version before does by the old names, and one of this version by the new ones: a statement, and what both
+/// names of the row hold afterwards.
+const BY_EITHER_NAME: &[(&str, &str, &str)] = &[
+    ("UPDATE documents SET fate = 'archived', fate_at = 5, reckoned = 1", DOCUMENT, "archived archived 5 5 1 1"),
+    (
+        "UPDATE documents SET retention_state = NULL, retention_state_at = NULL, retention_evaluated = 0",
+        DOCUMENT,
+        "0 0",
+    ),
+    ("UPDATE documents SET reckoned = 1", DOCUMENT, "1 1"),
+    (
+        "INSERT INTO documents SELECT * FROM documents ON CONFLICT (org_id, patient_id, document_id, revision) \
+         DO UPDATE SET reckoned = 0, fate = 'summary_only', fate_at = 6",
+        DOCUMENT,
+        "summary_only summary_only 6 6 0 0",
+    ),
+    ("UPDATE passage SET waits = 1, behind = 0", PASSAGE, "1 1 0 0"),
+    ("UPDATE passage SET embedding_pending = 0, missing_next_generation = 1", PASSAGE, "0 0 1 1"),
+    ("UPDATE memory SET fade_level = NULL", MEMORY, ""),
+    ("UPDATE memory SET decay_bucket = 7", MEMORY, "7 7"),
+    ("UPDATE memory SET fade_level = 8", MEMORY, "8 8"),
+    ("UPDATE organization SET vectors_left = 1, building_left = 'far'", ORGANIZATION, "1 1 far far"),
+    ("UPDATE organization SET stale_vectors = 0, reembedding_state = NULL", ORGANIZATION, "0 0"),
+    (
+        "INSERT INTO summary (org_id, patient_id, id, stretch, from_at, until_at, facts, input_id, made_at, created_at, \
+         updated_at) SELECT org_id, patient_id, patient_id, 'week', 0, 1, 2, org_id, 0, 0, 0 FROM patient_profile",
+        SUMMARY,
+        "week week",
+    ),
+    (
+        "INSERT INTO summary (org_id, patient_id, id, period, from_at, until_at, facts, input_id, made_at, created_at, \
+         updated_at) SELECT org_id, patient_id, org_id, 'week', 0, 1, 2, org_id, 0, 0, 0 FROM patient_profile",
+        SUMMARY,
+        "week week",
+    ),
+    (
+        "INSERT INTO job_mark (org_id, job, mark, created_at, updated_at) SELECT org_id, 'decay', org_id, 0, 0 FROM organization \
+         ON CONFLICT (org_id, job) DO UPDATE SET mark = excluded.mark",
+        "SELECT job FROM job_watermark",
+        "decay",
+    ),
+    (
+        "INSERT INTO job_mark (org_id, job, mark, created_at, updated_at) SELECT org_id, 'decay', org_id, 0, 9 FROM organization \
+         ON CONFLICT (org_id, job) DO UPDATE SET updated_at = excluded.updated_at",
+        "SELECT updated_at::text FROM job_watermark",
+        "9",
+    ),
+];
+const DOCUMENT: &str = "SELECT concat_ws(' ', fate, retention_state, fate_at, retention_state_at, reckoned, retention_evaluated) \
+                        FROM documents";
+const PASSAGE: &str = "SELECT concat_ws(' ', waits, embedding_pending, behind, missing_next_generation) FROM passage";
+const MEMORY: &str = "SELECT concat_ws(' ', fade_level, decay_bucket) FROM memory";
+const ORGANIZATION: &str =
+    "SELECT concat_ws(' ', vectors_left, stale_vectors, building_left, reembedding_state) FROM organization";
+const SUMMARY: &str = "SELECT DISTINCT concat_ws(' ', stretch, period) FROM summary";
+
+#[tokio::test]
+async fn workers_of_the_version_before_read_and_write_by_the_old_names() {
+    let server = TestDatabase::new().await;
+    let rows = sample("'#'::uuid", "sha256('x')", "''::bytea");
+    sqlx::raw_sql(AssertSqlSafe(rows)).execute(&mut server.administrator().await).await.unwrap();
+    let mut worker = server.administrator().await;
+    let scope = format!("SET ROLE anamnesis_app; SET anamnesis.org = '{}'", Uuid::from_u128(1));
+    sqlx::raw_sql(AssertSqlSafe(scope)).execute(&mut worker).await.unwrap();
+    for (statement, both, wanted) in BY_EITHER_NAME {
+        sqlx::raw_sql(*statement).execute(&mut worker).await.unwrap();
+        let held: Vec<String> = sqlx::query_scalar(*both).fetch_all(&mut worker).await.unwrap();
+        assert_eq!(held, [*wanted], "{statement}");
+    }
+    // The view has the rights of whoever asks.
+    sqlx::raw_sql("SET anamnesis.org = '00000000-0000-0000-0000-000000000009'").execute(&mut worker).await.unwrap();
+    let seen: i64 = sqlx::query_scalar("SELECT count(*) FROM job_mark").fetch_one(&mut worker).await.unwrap();
+    assert_eq!(seen, 0);
 }

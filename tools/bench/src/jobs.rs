@@ -80,7 +80,7 @@ const COLUMNS: [(&str, ColumnType); 34] = [
     ("redaction_policy", ColumnType::Text),
     ("schema_version", ColumnType::Int),
     ("recorded_at", ColumnType::Int),
-    ("fade_level", ColumnType::Int),
+    ("decay_bucket", ColumnType::Int),
     ("updated_at", ColumnType::Int),
 ];
 static MEMORIES: LazyLock<Bulk> = LazyLock::new(|| {

@@ -60,7 +60,7 @@ impl Reembedding {
             }
             last = Some(step.key);
             let Some(vector) = new.get(&step.key) else {
-                found.missing += u64::from(!step.waits && !step.behind);
+                found.missing += u64::from(!step.embedding_pending && !step.missing_next_generation);
                 continue;
             };
             if !rebuild::is_sound(vector, dimension) {

@@ -222,7 +222,7 @@ impl Reembedding {
             last = Some(step.key);
             examined += 1;
             // What waits has no vector at all: the embedding batch makes one of the active generation first.
-            if !step.waits && !have.contains_key(&step.key) {
+            if !step.embedding_pending && !have.contains_key(&step.key) {
                 wanted.push(step);
             }
         }

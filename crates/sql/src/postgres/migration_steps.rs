@@ -73,14 +73,14 @@ async fn step(connection: &mut PgConnection, migrations: &Migrator, target: Opti
 }
 
 /// Gives up soon when a table is locked, since everybody else waits after a step that waits: lets the others through and
-/// asks again.
+/// asks again. So does a batch that the server ended because it and a worker waited for each other's rows.
 async fn patiently(
     connection: &mut PgConnection,
     mut work: impl AsyncFnMut(&mut PgConnection) -> Result<(), DbError>,
 ) -> Result<(), DbError> {
     for _ in 0..LOCK_TRIES {
         match work(connection).await {
-            Err(DbError::Transient("lock")) => tokio::time::sleep(LOCK_PAUSE).await,
+            Err(DbError::Transient("lock" | "conflict")) => tokio::time::sleep(LOCK_PAUSE).await,
             done => return done,
         }
     }

@@ -1,6 +1,7 @@
 -- name: walk
 -- A page of passages in the order of their key.
-SELECT patient_id, id, document_id, revision, start_offset, end_offset, updated_at, waits, behind
+SELECT patient_id, id, document_id, revision, start_offset, end_offset, updated_at, embedding_pending,
+    missing_next_generation
 FROM passage
 WHERE org_id = $1 AND (patient_id, id) > ($2, $3)
 ORDER BY patient_id, id LIMIT $4;
@@ -18,13 +19,13 @@ SELECT patient_id, passage_id, vector FROM embedding WHERE org_id = $1 AND gener
 -- keys: patient_id, document_id in {pairs $2}
 SELECT patient_id, document_id, revision, content_sealed FROM documents WHERE org_id = $1;
 
--- name: any_behind
+-- name: any_missing_next_generation
 -- Whether any passage came while another generation was made.
-SELECT id FROM passage WHERE org_id = $1 AND behind = 1 LIMIT 1;
+SELECT id FROM passage WHERE org_id = $1 AND missing_next_generation = 1 LIMIT 1;
 
--- name: count_behind
+-- name: count_missing_next_generation
 -- Same columns as `count`.
-SELECT count(*) AS passages FROM passage WHERE org_id = $1 AND behind = 1;
+SELECT count(*) AS passages FROM passage WHERE org_id = $1 AND missing_next_generation = 1;
 
 -- name: similarities
 -- How near the passages of a patient are to a vector, by one generation.

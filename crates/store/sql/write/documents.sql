@@ -8,7 +8,7 @@ INSERT INTO documents {rows};
 -- name: passage
 -- shared: org_id, created_at, updated_at
 -- rows: passage (patient_id, id, document_id, revision, ordinal, start_offset, end_offset, text_hash, terms,
---   waits, behind)
+--   embedding_pending, missing_next_generation)
 INSERT INTO passage {rows};
 
 -- name: embedding

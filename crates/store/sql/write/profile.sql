@@ -26,8 +26,8 @@ WHERE patient_profile.org_id = r.org_id AND patient_profile.patient_id = r.patie
 -- name: mark_retention_unevaluated
 -- Another tier or country: when each source is due is computed anew.
 UPDATE documents
-SET reckoned = 0
-WHERE org_id = $1 AND patient_id IN {uuids $2} AND fate IS NULL AND reckoned = 1;
+SET retention_evaluated = 0
+WHERE org_id = $1 AND patient_id IN {uuids $2} AND retention_state IS NULL AND retention_evaluated = 1;
 
 -- name: cognitive_states
 SELECT patient_id, id, stated_at, cognitive_state

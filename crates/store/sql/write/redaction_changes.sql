@@ -47,7 +47,9 @@ DELETE FROM embedding WHERE org_id = $1 AND (patient_id, passage_id) IN {pairs $
 
 -- name: await_vectors
 -- The words of today get vectors of their own from the job `embed_batch`, of every generation that is in use.
-UPDATE passage SET waits = 1, behind = 0, updated_at = $3 WHERE org_id = $1 AND (patient_id, id) IN {pairs $2};
+UPDATE passage
+SET embedding_pending = 1, missing_next_generation = 0, updated_at = $3
+WHERE org_id = $1 AND (patient_id, id) IN {pairs $2};
 
 -- name: risks
 SELECT patient_id, document_id, revision, id, evidence_start, evidence_end

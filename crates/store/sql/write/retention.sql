@@ -1,7 +1,7 @@
 -- name: contents
 SELECT patient_id, document_id, revision, content_sealed
 FROM documents
-WHERE org_id = $1 AND fate IS NULL AND (patient_id, document_id) IN {pairs $2};
+WHERE org_id = $1 AND retention_state IS NULL AND (patient_id, document_id) IN {pairs $2};
 
 -- name: archive
 -- rows: document_archive (org_id, patient_id, document_id, revision, content_sealed, archived_at, created_at,
@@ -10,12 +10,13 @@ INSERT INTO document_archive {rows} ON CONFLICT (org_id, patient_id, document_id
 
 -- name: let_go
 -- What is left of the content takes its place; a document goes once.
--- rows: documents (org_id, patient_id, document_id, revision, content bytes, fate, now int)
+-- rows: documents (org_id, patient_id, document_id, revision, content bytes, retention_state, now int)
 UPDATE documents
-SET content_sealed = r.content, fate = r.fate, fate_at = r.now, reckoned = 1, updated_at = r.now
+SET content_sealed = r.content, retention_state = r.retention_state, retention_state_at = r.now,
+    retention_evaluated = 1, updated_at = r.now
 FROM {rows} AS r
 WHERE documents.org_id = r.org_id AND documents.patient_id = r.patient_id
-    AND documents.document_id = r.document_id AND documents.revision = r.revision AND documents.fate IS NULL;
+    AND documents.document_id = r.document_id AND documents.revision = r.revision AND documents.retention_state IS NULL;
 
 -- name: delete_passages
 -- rows: passage (org_id, patient_id, document_id, revision)

@@ -15,10 +15,11 @@ INSERT INTO documents {rows}
 ON CONFLICT (org_id, patient_id, document_id, revision) DO UPDATE SET occurred_at = excluded.occurred_at,
     content_sealed = excluded.content_sealed, body_hash = excluded.body_hash, language = excluded.language,
     current = excluded.current, retired_at = excluded.retired_at, recorded_at = excluded.recorded_at,
-    reckoned = 0, fate = NULL, fate_at = NULL, updated_at = excluded.updated_at, mac = excluded.mac;
+    retention_evaluated = 0, retention_state = NULL, retention_state_at = NULL, updated_at = excluded.updated_at,
+    mac = excluded.mac;
 
 -- name: write
--- rows: summary (org_id, patient_id, id, stretch, from_at, until_at, facts, input_id, made_at, created_at, updated_at)
+-- rows: summary (org_id, patient_id, id, period, from_at, until_at, facts, input_id, made_at, created_at, updated_at)
 INSERT INTO summary {rows}
 ON CONFLICT (org_id, patient_id, id) DO UPDATE SET facts = excluded.facts, input_id = excluded.input_id,
     made_at = excluded.made_at, updated_at = excluded.updated_at;

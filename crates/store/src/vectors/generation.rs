@@ -39,8 +39,8 @@ fn generations(row: &Row) -> Result<Generations, DbError> {
         building: row.opt_i64(sql::read::BUILDING_GENERATION)?,
         building_model: row.opt_text(sql::read::BUILDING_MODEL)?,
         swapped_at: row.opt_time(sql::read::VECTORS_SWAPPED_AT)?,
-        left: row.bool(sql::read::VECTORS_LEFT)?,
-        note: row.opt_text(sql::read::BUILDING_LEFT)?,
+        left: row.bool(sql::read::STALE_VECTORS)?,
+        note: row.opt_text(sql::read::REEMBEDDING_STATE)?,
     })
 }
 

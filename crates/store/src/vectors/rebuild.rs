@@ -28,9 +28,9 @@ pub struct PassageStep {
     span: Span,
     seen: DateTime<Utc>,
     /// It has no vector of the active generation: the embedding batch makes it.
-    pub waits: bool,
+    pub embedding_pending: bool,
     /// It came while another generation was made.
-    pub behind: bool,
+    pub missing_next_generation: bool,
 }
 
 impl PassageStep {
@@ -49,8 +49,8 @@ fn step(row: &Row) -> Result<PassageStep, DbError> {
         revision: number(sql::walk::REVISION)?,
         span: Span::new(number(sql::walk::START_OFFSET)? as usize, number(sql::walk::END_OFFSET)? as usize),
         seen: row.time(sql::walk::UPDATED_AT)?,
-        waits: row.bool(sql::walk::WAITS)?,
-        behind: row.bool(sql::walk::BEHIND)?,
+        embedding_pending: row.bool(sql::walk::EMBEDDING_PENDING)?,
+        missing_next_generation: row.bool(sql::walk::MISSING_NEXT_GENERATION)?,
     })
 }
 
@@ -80,10 +80,10 @@ pub async fn count(tx: &mut Transaction, org: OrgId) -> Result<u64, DbError> {
 /// # Errors
 /// Of the database.
 pub async fn count_backlog(tx: &mut Transaction, org: OrgId) -> Result<u64, DbError> {
-    counted(tx, &sql::COUNT_BEHIND, org).await
+    counted(tx, &sql::COUNT_MISSING_NEXT_GENERATION, org).await
 }
 
-/// The answer of `COUNT`, or of `COUNT_BEHIND`, which has the same column.
+/// The answer of `COUNT`, or of `COUNT_MISSING_NEXT_GENERATION`, which has the same column.
 async fn counted(tx: &mut Transaction, sql: &Sql, org: OrgId) -> Result<u64, DbError> {
     let row = tx.fetch_optional(sql, vec![org.0.into()]).await?;
     Ok(row.map(|row| row.i64(sql::count::PASSAGES)).transpose()?.map_or(0, i64::unsigned_abs))
@@ -140,7 +140,7 @@ pub async fn with_documents(
 /// # Errors
 /// Of the database.
 pub async fn has_backlog(tx: &mut Transaction, org: OrgId) -> Result<bool, DbError> {
-    Ok(tx.fetch_optional(&sql::ANY_BEHIND, vec![org.0.into()]).await?.is_some())
+    Ok(tx.fetch_optional(&sql::ANY_MISSING_NEXT_GENERATION, vec![org.0.into()]).await?.is_some())
 }
 
 /// How far two generations agree on what is near one passage.

@@ -89,7 +89,7 @@ impl BatchWriter<'_> {
         let generations = generation::hold(self.tx, self.target.org).await?;
         let made = BatchVectors {
             counts: generations.active.is_none_or(|active| active == generation),
-            behind: generations.building.is_some() && !failpoints::is("vectors_unmarked"),
+            is_building: generations.building.is_some() && !failpoints::is("vectors_unmarked"),
         };
         let newest = self.newest_revisions(documents).await?;
         let current =
@@ -233,7 +233,7 @@ struct BatchVectors {
     /// Of the active generation. Others were made before a swap: their passages wait for vectors of the new one.
     counts: bool,
     /// Another generation is being made, which lacks these passages.
-    behind: bool,
+    is_building: bool,
 }
 
 #[derive(Default)]
@@ -257,8 +257,8 @@ fn add_passages(d: &NewDocument, patient: &Arg, made: BatchVectors, rows: &mut D
             end_offset: (passage.span.end as i64).into(),
             text_hash: passage.text_hash.into(),
             terms: Arg::Ints(passage.terms.clone()),
-            waits: vector.is_none().into(),
-            behind: (made.behind && vector.is_some()).into(),
+            embedding_pending: vector.is_none().into(),
+            missing_next_generation: (made.is_building && vector.is_some()).into(),
         };
         rows.passages.push(row.into());
         if let Some(vector) = vector {

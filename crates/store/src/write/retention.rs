@@ -18,7 +18,7 @@ use crate::records::{DocumentContent, FindingWords};
 use crate::retention::still_dormant;
 use crate::statements::write::retention as sql;
 use anamnesis_core::ids::{DocumentId, PatientId, derive};
-use anamnesis_core::retention::Fate;
+use anamnesis_core::retention::RetentionState;
 use anamnesis_core::scope::Scope;
 use anamnesis_crypto::{ColumnRef, PatientKeys};
 use anamnesis_sql::{Arg, Transaction};
@@ -34,7 +34,7 @@ pub(crate) fn archive_cell(document: Uuid, revision: u32) -> ColumnRef {
 }
 
 /// One document whose source goes.
-pub(crate) type DroppedSource = (Scope, DocumentId, u32, Fate);
+pub(crate) type DroppedSource = (Scope, DocumentId, u32, RetentionState);
 
 type SourceKey = (Scope, Uuid, u32);
 
@@ -81,8 +81,8 @@ impl MaintenanceWriter<'_> {
     pub async fn let_go(&self, tx: &mut Transaction, going: &[DroppedSource]) -> Result<(), StoreError> {
         let mut writer = self.writer(tx);
         writer.hold(going.iter().map(|(scope, ..)| scope.patient().0).collect()).await?;
-        let fates: BTreeMap<SourceKey, Fate> =
-            going.iter().map(|(scope, document, revision, fate)| ((*scope, document.0, *revision), *fate)).collect();
+        let states: BTreeMap<SourceKey, RetentionState> =
+            going.iter().map(|(scope, document, revision, state)| ((*scope, document.0, *revision), *state)).collect();
         let scopes: BTreeMap<Uuid, Scope> = going.iter().map(|(scope, ..)| (scope.patient().0, *scope)).collect();
         let pairs = Arg::Pairs(going.iter().map(|(s, d, ..)| (s.patient().0, d.0.as_bytes().to_vec())).collect());
         let (mut archived, mut left) = (Vec::new(), Vec::new());
@@ -90,27 +90,27 @@ impl MaintenanceWriter<'_> {
             let Some(scope) = scopes.get(&row.uuid(sql::contents::PATIENT_ID)?) else { continue };
             let revision = u32::try_from(row.i64(sql::contents::REVISION)?).map_err(|_| StoreError::Shape)?;
             let key = (*scope, row.uuid(sql::contents::DOCUMENT_ID)?, revision);
-            let Some(fate) = fates.get(&key) else { continue };
+            let Some(state) = states.get(&key) else { continue };
             let keys = self.keys.get(scope).ok_or(StoreError::Race)?;
             let sealed = row.blob(sql::contents::CONTENT_SEALED)?;
             let content: DocumentContent = open_record(keys, content_cell(key.1, revision), &sealed)?;
-            if *fate == Fate::Archived {
+            if *state == RetentionState::Archived {
                 archived.push(self.archive_row(&key, keys, &content)?);
             }
-            left.push(self.left_row(&key, keys, content, *fate)?);
+            left.push(self.left_row(&key, keys, content, *state)?);
         }
         writer.tx.bulk(&sql::ARCHIVE, archived).await?;
         writer.tx.bulk(&sql::LET_GO, left).await?;
-        let passages = fates.keys().map(|key| self.passages_row(key)).collect();
+        let passages = states.keys().map(|key| self.passages_row(key)).collect();
         writer.tx.bulk(&sql::DELETE_PASSAGES, passages).await?;
         let unquoted: BTreeSet<SourceKey> =
-            fates.iter().filter(|(_, fate)| **fate == Fate::SummaryOnly).map(|(key, _)| *key).collect();
+            states.iter().filter(|(_, state)| **state == RetentionState::SummaryOnly).map(|(key, _)| *key).collect();
         if !unquoted.is_empty() {
             self.unquote(writer.tx, &unquoted, pairs).await?;
         }
-        let audits = fates.iter().map(|((scope, document, revision), fate)| {
+        let audits = states.iter().map(|((scope, document, revision), state)| {
             let id = derive("retention", &[document.as_bytes(), &revision.to_be_bytes()]);
-            (*scope, id, fate.code(), Some(*document))
+            (*scope, id, state.code(), Some(*document))
         });
         writer.audit_job(audits.collect()).await
     }
@@ -193,7 +193,7 @@ impl MaintenanceWriter<'_> {
         key: &SourceKey,
         keys: &PatientKeys,
         content: DocumentContent,
-        fate: Fate,
+        state: RetentionState,
     ) -> Result<Vec<Arg>, StoreError> {
         let left =
             DocumentContent { text: String::new(), turns: Vec::new(), file: None, redactions: Vec::new(), ..content };
@@ -205,7 +205,7 @@ impl MaintenanceWriter<'_> {
             document_id: key.1.into(),
             revision: key.2.into(),
             content: sealed,
-            fate: fate.code().into(),
+            retention_state: state.code().into(),
             now: self.now.into(),
         };
         Ok(row.into())

@@ -146,8 +146,8 @@ impl MaintenanceWriter<'_> {
                 end_offset: (span.end as i64).into(),
                 text_hash: keys.text_hash(words).into(),
                 terms: Arg::Ints(terms),
-                waits: true.into(),
-                behind: false.into(),
+                embedding_pending: true.into(),
+                missing_next_generation: false.into(),
             };
             row.into()
         };
@@ -159,7 +159,7 @@ impl MaintenanceWriter<'_> {
             org_id: self.org.0.into(),
             patient_id: one.scope.patient().0.into(),
             id: one.id.into(),
-            stretch: one.period.code().into(),
+            period: one.period.code().into(),
             from_at: one.span.0.into(),
             until_at: one.span.1.into(),
             facts: one.facts.into(),

@@ -8,7 +8,7 @@
 --   confidence, times_reinforced, verification_count, last_verified, is_protected, cycle, valid_from, valid_to,
 --   last_confirmed_at, expires_at, state_at, supersedes, superseded_by, ends_at,
 --   content_sealed, finding_id, document_id, revision, evidence_sealed, evidence_start, evidence_end, file_sealed,
---   source_entity_sealed, terms, redaction_policy, fold_hash, schema_version, recorded_at, updated_at, fade_level,
+--   source_entity_sealed, terms, redaction_policy, fold_hash, schema_version, recorded_at, updated_at, decay_bucket,
 --   lines, created_at)
 INSERT INTO memory {rows}
 ON CONFLICT (org_id, patient_id, id) DO UPDATE SET attribute_hash = excluded.attribute_hash, kind = excluded.kind,
@@ -29,10 +29,10 @@ ON CONFLICT (org_id, patient_id, id) DO UPDATE SET attribute_hash = excluded.att
     is_protected = excluded.is_protected,
     reconfirm_due_at = CASE WHEN memory.cycle = excluded.cycle THEN memory.reconfirm_due_at ELSE NULL END,
     review_due_at = CASE WHEN memory.kind = excluded.kind AND memory.confidence = excluded.confidence
-        AND memory.fade_level IS NOT DISTINCT FROM excluded.fade_level
+        AND memory.decay_bucket IS NOT DISTINCT FROM excluded.decay_bucket
         AND memory.last_verified IS NOT DISTINCT FROM excluded.last_verified
         THEN memory.review_due_at ELSE NULL END,
-    fade_level = excluded.fade_level, cycle = excluded.cycle, valid_from = excluded.valid_from,
+    decay_bucket = excluded.decay_bucket, cycle = excluded.cycle, valid_from = excluded.valid_from,
     valid_to = excluded.valid_to, last_confirmed_at = excluded.last_confirmed_at, expires_at = excluded.expires_at,
     state_at = excluded.state_at, supersedes = excluded.supersedes, superseded_by = excluded.superseded_by,
     terms = excluded.terms, redaction_policy = excluded.redaction_policy, fold_hash = excluded.fold_hash,

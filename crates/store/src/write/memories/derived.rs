@@ -68,7 +68,7 @@ pub(super) fn derived(f: &ProjectedMemory, a: &Assertion) -> memory::Row {
         schema_version: Arg::Null,
         recorded_at: Arg::Null,
         updated_at: Arg::Null,
-        fade_level: Arg::Null,
+        decay_bucket: Arg::Null,
         lines: Arg::Null,
         created_at: Arg::Null,
     }

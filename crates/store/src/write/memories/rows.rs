@@ -90,7 +90,7 @@ impl BatchWriter<'_> {
             schema_version: SCHEMA_VERSION.into(),
             recorded_at: recorded.clone(),
             updated_at: self.target.now.into(),
-            fade_level: decay_index::level(a.kind, f.confidence, protected).into(),
+            decay_bucket: decay_index::level(a.kind, f.confidence, protected).into(),
             lines: c.lines().into(),
             created_at: recorded,
             ..derived(f, a)

@@ -407,8 +407,8 @@ impl BatchWriter<'_> {
                 end_offset: (span.end as i64).into(),
                 text_hash: keys.text_hash(span.of(&document.text)).into(),
                 terms: Arg::Ints(terms),
-                waits: true.into(),
-                behind: false.into(),
+                embedding_pending: true.into(),
+                missing_next_generation: false.into(),
             };
             row.into()
         };

@@ -1,0 +1,5 @@
+-- no-transaction
+-- As `documents_retention`, which stays for workers of the version before and goes with its columns.
+CREATE INDEX CONCURRENTLY IF NOT EXISTS documents_retention_due
+  ON documents (org_id, retention_due_at, patient_id, document_id, revision)
+  WHERE retention_state IS NULL AND retention_evaluated = 1 AND retention_due_at IS NOT NULL;

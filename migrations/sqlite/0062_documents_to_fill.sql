@@ -1,0 +1,1 @@
+-- A server has both names of a column until the next version; a file has one.

@@ -1,0 +1,1 @@
+-- A server fills the new columns; a file renamed the old ones.

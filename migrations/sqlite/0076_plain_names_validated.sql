@@ -1,0 +1,1 @@
+-- A file checks its rows as it did.
