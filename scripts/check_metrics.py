@@ -40,13 +40,13 @@ events = ["memory.changed.v1"]
 """
 # What no run may move, since an input that moves it is a defect: tests of the suite move it by a failpoint. What else tests of the
 # suite move. They check it at /metrics.
-NEVER = {"anamnesis_panics_total", "anamnesis_dlp_leak_guard_total"}
+NEVER = {"anamnesis_panics_total", "anamnesis_redaction_residual_pii_total"}
 # Gauges that say how a process is set up: they have a value, and nothing of a run changes it.
 SETTLED = {"anamnesis_build_info", "anamnesis_store_connections_limit", "anamnesis_disk_size_bytes", "process_max_fds", "process_start_time_seconds",
            "process_threads"}
 ELSEWHERE = {
     "anamnesis_panics_total": ("tests/suite/worker.rs", "anamnesis_panics_total"),
-    "anamnesis_dlp_leak_guard_total": ("tests/suite/worker.rs", "anamnesis_dlp_leak_guard_total"),
+    "anamnesis_redaction_residual_pii_total": ("tests/suite/worker.rs", "anamnesis_redaction_residual_pii_total"),
     "anamnesis_trace_spans_total": ("tests/suite/traces.rs", "anamnesis_trace_spans_total"),
     "anamnesis_audit_faults": ("tests/suite/audit.rs", "anamnesis_audit_faults"),
     "anamnesis_audit_entries_not_authentic_total": ("tests/suite/audit.rs", "anamnesis_audit_entries_not_authentic_total"),

@@ -96,7 +96,7 @@ impl FieldRedactor {
             _ if deadline::is_over() => Err(Disposition::Quarantined(Reason::RedactionFailed)),
             0 => Ok(redacted),
             left => {
-                self.metrics.redaction.leak_guard.inc_by(left as u64);
+                self.metrics.redaction.residual_pii.inc_by(left as u64);
                 tracing::error!(code = "leak_guard", left, "redaction left personal data; the message is set aside");
                 Err(Disposition::Quarantined(Reason::RedactionFailed))
             }

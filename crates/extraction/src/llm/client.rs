@@ -41,14 +41,14 @@ impl LlmClient {
         let reply = self.http.send(request, &self.token, LARGEST).await.map_err(|error| match error {
             SendError::Timeout => LlmOutcome::Timeout,
             SendError::Unreachable => LlmOutcome::Unreachable,
-            SendError::TooLarge => LlmOutcome::Answer,
+            SendError::TooLarge => LlmOutcome::InvalidResponse,
             // There is no token where one was configured.
             SendError::Request | SendError::Elsewhere => LlmOutcome::Denied,
         })?;
         match reply.status.as_u16() {
             200 => Ok(reply.body),
             401 | 403 => Err(LlmOutcome::Denied),
-            408 | 429 | 500..=599 => Err(LlmOutcome::Busy),
+            408 | 429 | 500..=599 => Err(LlmOutcome::Overloaded),
             _ => Err(LlmOutcome::Refused),
         }
     }

@@ -18,9 +18,9 @@ pub enum RemoteError {
     #[error("the additional redaction service refuses this text")]
     Document,
     #[error("the additional redaction service is overloaded or failing")]
-    Busy,
+    Overloaded,
     #[error("the additional redaction service's answer does not fit the text")]
-    Answer,
+    InvalidResponse,
     #[error("the text is longer than the additional redaction service takes")]
     TooLarge,
     #[error("{0}")]
@@ -45,8 +45,8 @@ impl RemoteError {
             Self::Denied => "denied",
             Self::Refused => "refused",
             Self::Document => "document",
-            Self::Busy => "busy",
-            Self::Answer => "answer",
+            Self::Overloaded => "overloaded",
+            Self::InvalidResponse => "invalid_response",
             Self::TooLarge => "too_large",
             Self::Address(_) | Self::Client(_) | Self::Thread => "configuration",
         }
