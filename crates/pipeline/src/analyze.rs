@@ -97,7 +97,11 @@ impl FieldRedactor {
             0 => Ok(redacted),
             left => {
                 self.metrics.redaction.residual_pii.inc_by(left as u64);
-                tracing::error!(code = "leak_guard", left, "redaction left personal data; the message is set aside");
+                tracing::error!(
+                    code = "residual_pii",
+                    left,
+                    "residual PII after redaction; the message is quarantined"
+                );
                 Err(Disposition::Quarantined(Reason::RedactionFailed))
             }
         }

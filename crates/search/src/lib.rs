@@ -37,7 +37,7 @@ use anamnesis_store::{Store, StoreError};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RecallError {
     /// Seed 002, section 9: everything at once is never handed out.
-    #[error("requests for everything that is stored are refused: ask for something narrower")]
+    #[error("requests for all stored memories are refused: ask a narrower question")]
     DumpRefused,
     /// The query could not be redacted, so it goes nowhere.
     #[error("the query could not be redacted ({0})")]

@@ -19,15 +19,15 @@ pub enum RemoteError {
     Document,
     #[error("the additional redaction service is overloaded or failing")]
     Overloaded,
-    #[error("the additional redaction service's answer does not fit the text")]
+    #[error("the response of the additional redaction service does not match the text")]
     InvalidResponse,
-    #[error("the text is longer than the additional redaction service takes")]
+    #[error("the text is longer than the limit of the additional redaction service")]
     TooLarge,
     #[error("{0}")]
     Address(#[from] AddressError),
     #[error("{0}")]
     Client(#[from] ClientError),
-    #[error("no thread can be had for additional redaction services")]
+    #[error("no thread could be started for additional redaction services")]
     Thread,
 }
 
