@@ -237,7 +237,7 @@ fn judged(status: StatusCode, body: &[u8]) -> ExportOutcome {
         StatusCode::TOO_MANY_REQUESTS
         | StatusCode::BAD_GATEWAY
         | StatusCode::SERVICE_UNAVAILABLE
-        | StatusCode::GATEWAY_TIMEOUT => ExportOutcome::Away("busy"),
+        | StatusCode::GATEWAY_TIMEOUT => ExportOutcome::Away("overloaded"),
         StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => ExportOutcome::Refused("denied"),
         StatusCode::NOT_FOUND => ExportOutcome::Refused("not_found"),
         _ => ExportOutcome::Refused("refused"),
