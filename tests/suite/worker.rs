@@ -164,6 +164,7 @@ async fn what_redaction_leaves_is_set_aside_and_counted(engine: TestEngine) {
     worker.lay("notes.ndjson", &bodies(&[note, document(2, 1, "2026-05-02T10:00:00Z", "DNI 12345678Z, duerme mal.")]));
     until("both are worked", async || super::spool::originals(&worker.spool) == 0).await;
     assert_eq!(worker.metric("anamnesis_redaction_residual_pii_total").await, 1.0);
+    assert_eq!(worker.metric("anamnesis_dlp_leak_guard_total").await, 1.0, "under its old name too");
     assert_eq!(worker.end(), Some(0));
     let store = program.store().await;
     assert_eq!(count(&store, "SELECT count(*) FROM documents").await, 1);

@@ -11,8 +11,8 @@ Served by the worker at `/metrics`. This page is made from the declarations in `
 fails when the two differ. Every series exists at zero from the start; labels are closed sets, and none names an \
 organisation or a patient. `provider`, `model`, `version` and `revision` have one value each, from the configuration \
 and the build.\n\n\
-Some figures are of the whole store: reads, runs of jobs, and what both pay for embeddings happen in commands as well as in \
-workers. Each process adds them to the store, and every worker shows the sums with at most `worker.census_seconds` delay. Of \
+Some metrics are of the whole store: reads, runs of jobs, and their embedding costs happen in commands as well as in \
+workers. Each process adds them to the store, and every worker exports the sums with at most `worker.census_seconds` delay. Of \
 these families (marked \u{2211}) take `max` over the workers, not `sum`.\n";
 
 const OLD_NAMES: &str = "\n## Names of the version before\n\n\
