@@ -13,7 +13,7 @@ pub enum RequestOutcome {
     Transient,
     /// 429.
     RateLimited,
-    /// Not sent: the provider is rested.
+    /// Not sent: the circuit breaker is open.
     CircuitOpen,
     /// 413 or too many tokens: sent again in halves.
     PayloadTooLarge,
