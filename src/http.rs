@@ -191,14 +191,14 @@ mod tests {
         }
 
         fn dead(&self) -> Option<&'static str> {
-            Some("idle_beside_backlog")
+            Some("idle_with_backlog")
         }
     }
 
     #[tokio::test]
     async fn a_process_that_does_nothing_beside_its_work_is_not_alive() {
         let app = app(PanickingReadiness, LINGER).await;
-        assert_eq!(asked(&app, "/healthz").await, (503, "idle_beside_backlog\n".to_owned()));
+        assert_eq!(asked(&app, "/healthz").await, (503, "idle_with_backlog\n".to_owned()));
     }
 
     #[tokio::test]

@@ -13,7 +13,7 @@ pub(crate) const DRAIN: Duration = Duration::from_secs(10);
 
 /// Work was still in hand at the drain deadline, or the operator did not want to wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("work was still in hand when the time to drain was over")]
+#[error("the drain timeout ended with work in progress")]
 pub(crate) struct DrainOverdue;
 
 /// The two moments of an ending.
@@ -39,7 +39,7 @@ impl Shutdown {
         let heard = shutdown.clone();
         tokio::spawn(async move {
             either(&mut terminate, &mut interrupt).await;
-            tracing::info!(code = "draining", "a signal asks to end: finishing what is in hand");
+            tracing::info!(code = "draining", "shutdown requested: finishing work in progress");
             heard.draining.cancel();
             either(&mut terminate, &mut interrupt).await;
             heard.impatient.cancel();

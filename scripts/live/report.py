@@ -99,7 +99,7 @@ class Report:
         lag = lambda q, queue: f'histogram_quantile({q}, sum by (le) (increase(anamnesis_queue_lag_seconds_bucket{{queue="{queue}"}}[RANGE])))'
         processed = 'sum(increase(anamnesis_messages_processed_total{%s}[RANGE]))'
         accepted = self.quantity(processed % 'outcome=~"stored|duplicate|ephemeral"' + " / " + processed % 'outcome!="retried"')
-        failed = 'sum(increase(anamnesis_embedding_requests_total{outcome=~"transient|rate_limited|misconfigured|bad_answer"}[RANGE]))'
+        failed = 'sum(increase(anamnesis_embedding_requests_total{outcome=~"transient|rate_limited|misconfigured|invalid_response"}[RANGE]))'
         embedded = self.quantity(f'1 - {failed} / sum(increase(anamnesis_embedding_requests_total{{outcome!="circuit_open"}}[RANGE]))')
         rows = [("messages accepted", accepted, ">=", 0.99, "ratio")]
         for queue in ("realtime", "bulk"):
@@ -108,7 +108,7 @@ class Report:
                 rows.append((f"lag, {queue}, p{q * 100:g}", self.quantity(lag(q, queue)), "<=", objective, "s"))
         rows.append(("embedding requests that succeed", embedded, ">=", 0.99, "ratio"))
         rows.append(("oldest waiting event, most", self.quantity("max(max_over_time(anamnesis_outbox_oldest_seconds[RANGE]))"), "<=", 900, "s"))
-        rows.append(("residual personal data", self.quantity("sum(increase(anamnesis_dlp_leak_guard_total[RANGE]))"), "<=", 0, "documents"))
+        rows.append(("residual personal data", self.quantity("sum(increase(anamnesis_redaction_residual_pii_total[RANGE]))"), "<=", 0, "documents"))
         rows.append(("failed job runs", self.quantity('sum(sum_over_time(max by (job_name) (increase(anamnesis_job_runs_total{outcome="failed"}[1m]))[RANGE:1m]))'), "<=", 0, "runs"))
         deploy = next(one for one in self.incidents if one.name == "rolling deploy")
         ready = self.day.probes.between(self.clock.real_of(deploy.start), self.clock.real_of(deploy.end))

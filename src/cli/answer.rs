@@ -76,7 +76,7 @@ async fn show(
     context: &Context,
 ) -> Result<Exit, CliError> {
     let Some((answer, body)) = app.store.open_answer(of.scope()?, id, by).await? else {
-        return Err(CliError::failed("this patient has no such answer; it is kept for a term (jobs/upkeep.toml)"));
+        return Err(CliError::failed("this patient has no such answer; answers have a term (jobs/upkeep.toml)"));
     };
     if context.format_or(OutputFormat::Table) == OutputFormat::Json {
         output::json(&json!({"answer": answer, "content": body}))?;

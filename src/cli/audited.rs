@@ -17,7 +17,7 @@ use anamnesis_core::failpoints;
 use anamnesis_core::ids::{OrgId, PatientId};
 use anamnesis_core::scope::Scope;
 use anamnesis_observability::metrics::Metrics;
-use anamnesis_observability::metrics::labels::{Door, ReadOutcome};
+use anamnesis_observability::metrics::labels::{Endpoint, ReadOutcome};
 use anamnesis_sql::Location;
 use anamnesis_store::audit_trail::{AuditedAction, PLATFORM};
 use anamnesis_store::{Store, StoreError};
@@ -75,12 +75,12 @@ const CLOSED: &[&str] = &[
     "archive show",
 ];
 
-/// Reads that are counted as reads of memory, by the door they go through. `context` is counted where it is assembled.
-const DOORS: [(&str, Door); 4] = [
-    ("profile", Door::Profile),
-    ("memory list", Door::List),
-    ("memory show", Door::Show),
-    ("memory trace", Door::Trace),
+/// Reads that are counted as reads of memory, by endpoint. `context` is counted where it is assembled.
+const ENDPOINTS: [(&str, Endpoint); 4] = [
+    ("profile", Endpoint::Profile),
+    ("memory list", Endpoint::List),
+    ("memory show", Endpoint::Show),
+    ("memory trace", Endpoint::Trace),
 ];
 
 /// What opens them: a request of the patient, a duty of the law, or danger.
@@ -164,7 +164,7 @@ struct AuditedRead {
     closed: bool,
     /// The store that was opened, where the entry is written after the answer.
     store: OnceLock<Store>,
-    door: Option<Door>,
+    endpoint: Option<Endpoint>,
     /// The answer is that there is nothing.
     empty: AtomicBool,
 }
@@ -205,7 +205,7 @@ impl ReadSession {
             named: given.is_some() && reader.purpose.is_some(),
             actor,
             store: OnceLock::new(),
-            door: DOORS.iter().find(|(verb, _)| *verb == path).map(|(_, door)| *door),
+            endpoint: ENDPOINTS.iter().find(|(verb, _)| *verb == path).map(|(_, endpoint)| *endpoint),
             empty: AtomicBool::new(false),
         };
         Self { read: Some(Arc::new(read)) }
@@ -278,9 +278,9 @@ impl ReadSession {
         }
     }
 
-    /// Counts the read by its door and by how it ended. Arguments that are wrong read nothing.
+    /// Counts the read by endpoint and outcome. Wrong arguments read nothing.
     pub(crate) fn count<T>(&self, result: &Result<T, CliError>, metrics: &Metrics) {
-        let Some((read, door)) = self.read.as_ref().and_then(|read| Some((read, read.door?))) else { return };
+        let Some((read, endpoint)) = self.read.as_ref().and_then(|read| Some((read, read.endpoint?))) else { return };
         let outcome = match result {
             Err(failure) if failure.exit() == Exit::Usage => return,
             _ if read.empty.load(Ordering::Relaxed) => ReadOutcome::Empty,
@@ -288,7 +288,7 @@ impl ReadSession {
             Err(failure) if failure.answer_code() == Some("withheld") => ReadOutcome::Refused,
             Err(_) => ReadOutcome::Error,
         };
-        metrics.recall.reads.of((door, outcome)).inc();
+        metrics.recall.reads.of((endpoint, outcome)).inc();
     }
 
     /// The answer was given, or refused.

@@ -27,7 +27,7 @@ pub(crate) async fn of_files_by_hand(app: &App) -> Result<MessageOrigin, CliErro
 /// Why files are let in nowhere but into a local store, with the remedy.
 pub(crate) const FILES_UNBOUND: &str = "files act as intake.files.source, which no [[intake.producers]] binds. Bind it to say \
      which organisations, types, document types and roles they may bring (docs/producers/README.md), or set \
-     intake.unbound_producers = \"allow\" where everyone who has a file may speak as anybody";
+     intake.unbound_producers = \"allow\" where everyone who has a file can claim any source";
 
 /// A worker of the broker needs producers that are bound, or the word that nobody is.
 ///
@@ -37,10 +37,10 @@ pub(crate) fn must_be_bound(intake: &IntakeConfig) -> Result<(), CliError> {
     match open_bindings(intake).first() {
         Some(problem) if intake.unbound_producers == UnboundProducers::Refuse => Err(CliError::usage(format!(
             "{problem}. Bind each producer in [[intake.producers]] with broker_user or key_file (docs/producers/README.md), \
-             or set intake.unbound_producers = \"allow\" where everyone who may publish may speak as anybody"
+             or set intake.unbound_producers = \"allow\" where every user who may publish can claim any source"
         ))),
         Some(problem) => {
-            tracing::warn!(code = "producers_open", "{problem}: everyone who may publish may speak as anybody");
+            tracing::warn!(code = "producers_open", "{problem}: every user who may publish can claim any source");
             Ok(())
         }
         None => Ok(()),

@@ -194,7 +194,7 @@ async fn retry(app: &App, ids: Vec<Uuid>, reason: &str, actor: &str, format: Out
     }
     if unkept > 0 {
         output::note(
-            "note: of patients without consent or in ephemeral mode no content was kept; the producer can send it again",
+            "note: content of patients without consent or in ephemeral mode is not stored; the producer can send it again",
         );
     }
     let counts = [("stored", stored), ("set aside again", again), ("without content", missing), ("never kept", unkept)];
@@ -206,8 +206,8 @@ fn why_not_kept(aside: &QuarantinedMessage) -> &'static str {
     match (aside.state.as_str(), aside.reason.as_str()) {
         ("dropped", _) if aside.expired_at.is_some() => "dropped: its term ended",
         ("dropped", _) => "dropped",
-        (_, "no_consent") => "never kept: the patient's consent does not permit it",
-        _ => "never kept: nothing may be kept of the patient",
+        (_, "no_consent") => "never stored: the consent of the patient does not permit it",
+        _ => "never stored: no content of this patient may be stored",
     }
 }
 

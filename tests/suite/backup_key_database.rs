@@ -172,7 +172,7 @@ async fn keys_of_a_database_from_another_hour_of_another_store_or_torn_are_refus
     foreign.done(&["backup", &strange, "--keys-only"]);
 
     let other = host.elsewhere(false).await;
-    other.refused(&["backup", &other.place("nothing"), "--keys-only"], "there is no key store");
+    other.refused(&["backup", &other.place("nothing"), "--keys-only"], "no key store found");
     other.refused(&["restore", &pair, "--store-only"], "restore the keys first");
     other.done(&["restore", &early, "--keys-only"]);
     other.refused(&["restore", &pair, "--store-only"], "older than the store");

@@ -128,7 +128,7 @@ async fn a_denial_binds_where_no_consent_is_required_and_its_messages_are_kept_n
     let id = first["id"].as_str().unwrap();
     let shown = program.command(&[]).args(["quarantine", "show", id, "--content"]).output().unwrap();
     let shown: Value = serde_json::from_slice(&shown.stdout).unwrap();
-    assert_eq!(shown["content"], json!("never kept: the patient's consent does not permit it"));
+    assert_eq!(shown["content"], json!("never stored: the consent of the patient does not permit it"));
     let retried = program.command(&[]).args(["quarantine", "retry", "--output", "json"]).output().unwrap();
     let retried: Value = serde_json::from_slice(&retried.stdout).unwrap();
     assert_eq!((&retried["stored"], &retried["never_kept"]), (&json!(0), &json!(all.len())));

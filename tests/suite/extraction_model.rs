@@ -169,26 +169,26 @@ async fn whatever_the_server_does_the_rules_result_stands() {
     };
     let cases = [
         (ResponseTemplate::new(200).set_body_json(chat(&[])).set_delay(WAIT * 4), LlmOutcome::Timeout),
-        (ResponseTemplate::new(500), LlmOutcome::Busy),
-        (ResponseTemplate::new(429), LlmOutcome::Busy),
+        (ResponseTemplate::new(500), LlmOutcome::Overloaded),
+        (ResponseTemplate::new(429), LlmOutcome::Overloaded),
         (ResponseTemplate::new(401), LlmOutcome::Denied),
         (ResponseTemplate::new(400), LlmOutcome::Refused),
         (ResponseTemplate::new(302).insert_header("location", "/elsewhere"), LlmOutcome::Refused),
-        (ResponseTemplate::new(200).set_body_string("<html>"), LlmOutcome::Answer),
-        (ResponseTemplate::new(200).set_body_string("x".repeat(2 << 20)), LlmOutcome::Answer),
-        (odd(|reply| reply["choices"] = json!([])), LlmOutcome::Answer),
-        (odd(|reply| reply["choices"][0]["finish_reason"] = json!("length")), LlmOutcome::Answer),
-        (odd(|reply| reply["choices"][0]["message"]["content"] = Value::Null), LlmOutcome::Answer),
+        (ResponseTemplate::new(200).set_body_string("<html>"), LlmOutcome::InvalidResponse),
+        (ResponseTemplate::new(200).set_body_string("x".repeat(2 << 20)), LlmOutcome::InvalidResponse),
+        (odd(|reply| reply["choices"] = json!([])), LlmOutcome::InvalidResponse),
+        (odd(|reply| reply["choices"][0]["finish_reason"] = json!("length")), LlmOutcome::InvalidResponse),
+        (odd(|reply| reply["choices"][0]["message"]["content"] = Value::Null), LlmOutcome::InvalidResponse),
         (odd(|reply| reply["choices"][0]["message"]["refusal"] = json!("no")), LlmOutcome::Refused),
         (odd(|reply| reply["choices"][0]["finish_reason"] = json!("content_filter")), LlmOutcome::Refused),
-        (content("not json"), LlmOutcome::Answer),
-        (content("{\"findings\": [{\"kind\": \"condition\"}]}"), LlmOutcome::Answer),
-        (content("{\"findings\": [], \"more\": 1}"), LlmOutcome::Answer),
+        (content("not json"), LlmOutcome::InvalidResponse),
+        (content("{\"findings\": [{\"kind\": \"condition\"}]}"), LlmOutcome::InvalidResponse),
+        (content("{\"findings\": [], \"more\": 1}"), LlmOutcome::InvalidResponse),
         (
             content(
                 "{\"findings\": [{\"kind\":\"risk\",\"quote\":\"a\",\"mention\":\"a\",\"negated\":false,\"dose\":null}]}",
             ),
-            LlmOutcome::Answer,
+            LlmOutcome::InvalidResponse,
         ),
     ];
     let document = Document::plain("Toma sertralina. Niega fiebre.", Language::Spanish);
@@ -216,9 +216,10 @@ async fn long_documents_and_a_spent_budget_are_left_to_the_rules() {
 #[tokio::test]
 async fn a_document_is_stored_whether_the_model_answers_or_not() {
     let quote = [item("symptom", "le zumba el cuerpo", "zumba el cuerpo")];
-    for (answer, outcome, added) in
-        [(ResponseTemplate::new(200).set_body_json(chat(&quote)), "ok", 1), (ResponseTemplate::new(503), "busy", 0)]
-    {
+    for (answer, outcome, added) in [
+        (ResponseTemplate::new(200).set_body_json(chat(&quote)), "ok", 1),
+        (ResponseTemplate::new(503), "overloaded", 0),
+    ] {
         let server = server(answer).await;
         let clinic = Clinic::new().await.with(|settings| {
             let model = &mut settings.extraction.model;

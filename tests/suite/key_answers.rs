@@ -92,7 +92,7 @@ async fn known_unknown_erased_and_unavailable_are_four_answers_of_every_reader(e
     for output in outputs.chain(other) {
         assert_eq!((output.status.code(), answer(&output).as_deref()), (Some(2), Some("keys_unavailable")));
         let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(complaint.contains(keys.to_str().unwrap()) && complaint.contains("bring back"), "{complaint}");
+        assert!(complaint.contains(keys.to_str().unwrap()) && complaint.contains("restore "), "{complaint}");
     }
     std::fs::rename(keys.with_extension("away"), &keys).unwrap();
     assert_eq!(answer(&asked(&program, &["context"], PATIENT)).as_deref(), Some("known"));

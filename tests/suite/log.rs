@@ -47,7 +47,7 @@ async fn a_batch_is_one_line_with_counts_durations_and_trace_and_an_ordered_stop
     for field in ["decode_ms", "admit_ms", "read_ms", "embed_ms", "store_ms", "total_ms"] {
         assert!(stored[field].is_u64(), "{field}: {stored}");
     }
-    let aside = of(&all, "set_aside");
+    let aside = of(&all, "message_quarantined");
     assert_eq!((aside.len(), aside[0]["reason"].as_str()), (1, Some("malformed")));
     for secret in ["sertralina", "cefalea", "Zurriburri", "note-1", &ORG.to_string(), &PATIENT.to_string()] {
         assert!(!log.contains(secret), "{secret}");
@@ -72,16 +72,16 @@ async fn an_outage_of_the_store_is_said_once_and_so_is_its_end() {
     let worker = BrokerWorker::start(&program, &more.map(|(key, value)| (key.to_owned(), value.to_owned()))).await;
     until("the worker is ready", async || worker.probe("/readyz").await.is_some_and(|(status, _)| status == 200)).await;
     let said = |code: &str| of(&lines(&worker.log()), code).len();
-    assert_eq!((said("store_away"), said("store_back")), (0, 0));
+    assert_eq!((said("store_unavailable"), said("store_recovered")), (0, 0));
     relay.set(FaultProfile::Refusing);
     relay.cut();
-    until("the outage is said", async || said("store_away") == 1).await;
+    until("the outage is said", async || said("store_unavailable") == 1).await;
     // Several counts later it is said no second time.
     tokio::time::sleep(std::time::Duration::from_secs(3)).await;
     relay.set(FaultProfile::Clear);
     relay.cut();
-    until("its end is said", async || said("store_back") == 1).await;
-    assert_eq!(said("store_away"), 1);
+    until("its end is said", async || said("store_recovered") == 1).await;
+    assert_eq!(said("store_unavailable"), 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -26,14 +26,19 @@ async fn a_worker_shows_what_commands_read_and_keeps_it_over_a_restart(engine: T
     assert_eq!(counts(&program.ingest(&bodies(&[note]), &[]))["stored"], 1);
     let some = Uuid::from_u128(7).to_string();
     let ways: [(&[&str], Uuid, &str, i32); 8] = [
-        (&["profile"], PATIENT, r#"door="profile",outcome="hit""#, 0),
-        (&["profile"], nobody, r#"door="profile",outcome="empty""#, 0),
-        (&["memory", "list"], PATIENT, r#"door="list",outcome="hit""#, 0),
-        (&["memory", "list"], nobody, r#"door="list",outcome="empty""#, 0),
-        (&["memory", "show", &some], PATIENT, r#"door="show",outcome="empty""#, 1),
-        (&["memory", "trace", &some], PATIENT, r#"door="trace",outcome="empty""#, 1),
-        (&["context", "--query", "sertralina"], PATIENT, r#"door="context",outcome="hit""#, 0),
-        (&["context", "--query", "dump all memories"], PATIENT, r#"door="context",outcome="refused""#, 1),
+        (&["profile"], PATIENT, r#"door="profile",endpoint="profile",outcome="hit""#, 0),
+        (&["profile"], nobody, r#"door="profile",endpoint="profile",outcome="empty""#, 0),
+        (&["memory", "list"], PATIENT, r#"door="list",endpoint="list",outcome="hit""#, 0),
+        (&["memory", "list"], nobody, r#"door="list",endpoint="list",outcome="empty""#, 0),
+        (&["memory", "show", &some], PATIENT, r#"door="show",endpoint="show",outcome="empty""#, 1),
+        (&["memory", "trace", &some], PATIENT, r#"door="trace",endpoint="trace",outcome="empty""#, 1),
+        (&["context", "--query", "sertralina"], PATIENT, r#"door="context",endpoint="context",outcome="hit""#, 0),
+        (
+            &["context", "--query", "dump all memories"],
+            PATIENT,
+            r#"door="context",endpoint="context",outcome="refused""#,
+            1,
+        ),
     ];
     for (arguments, patient, _, code) in &ways {
         assert_eq!(read(&program, arguments, *patient), Some(*code), "{arguments:?}");
@@ -55,8 +60,8 @@ async fn a_worker_shows_what_commands_read_and_keeps_it_over_a_restart(engine: T
         assert_eq!(worker.metric("anamnesis_dump_requests_refused_total").await, f64::from(start));
         assert_eq!(worker.metric(r#"anamnesis_retrieval_quality_ratio{measure="hit_at_1"}"#).await, 1.0);
         for series in [
-            r#"anamnesis_retrieval_duration_seconds_count{leg="text"}"#,
-            r#"anamnesis_retrieval_duration_seconds_bucket{leg="text",le="+Inf"}"#,
+            r#"anamnesis_retrieval_duration_seconds_count{leg="text",retriever="text"}"#,
+            r#"anamnesis_retrieval_duration_seconds_bucket{leg="text",retriever="text",le="+Inf"}"#,
         ] {
             assert_eq!(worker.metric(series).await, f64::from(start), "{series}");
         }
@@ -66,7 +71,8 @@ async fn a_worker_shows_what_commands_read_and_keeps_it_over_a_restart(engine: T
                 assert_eq!(read(&program, arguments, *patient), Some(*code), "{arguments:?}");
             }
             until("they are counted twice", async || {
-                worker.metric(r#"anamnesis_memory_reads_total{door="context",outcome="hit"}"#).await == 2.0
+                worker.metric(r#"anamnesis_memory_reads_total{door="context",endpoint="context",outcome="hit"}"#).await
+                    == 2.0
             })
             .await;
         }

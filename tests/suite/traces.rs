@@ -339,14 +339,14 @@ async fn an_outage_of_the_collector_is_said_once_spans_beyond_the_queue_are_coun
     until("all messages are stored", async || worker.sum("anamnesis_messages_processed_total").await >= 20.0).await;
     let dropped = r#"anamnesis_trace_spans_total{outcome="dropped"}"#;
     until("spans were dropped and the outage was said", async || {
-        worker.metric(dropped).await > 0.0 && said("traces_away") == 1
+        worker.metric(dropped).await > 0.0 && said("traces_unavailable") == 1
     })
     .await;
     // Several more attempts say nothing.
     tokio::time::sleep(Duration::from_secs(2)).await;
-    assert_eq!((said("traces_away"), said("traces_back")), (1, 0));
+    assert_eq!((said("traces_unavailable"), said("traces_recovered")), (1, 0));
     let collector = Collector::at(port).await.unwrap();
-    until("what waited arrives", async || said("traces_back") == 1 && !collector.spans().is_empty()).await;
+    until("what waited arrives", async || said("traces_recovered") == 1 && !collector.spans().is_empty()).await;
     assert!(worker.metric(r#"anamnesis_trace_spans_total{outcome="exported"}"#).await > 0.0);
     drop(collector);
     // The end of a worker does not wait for a collector.

@@ -130,7 +130,7 @@ async fn a_file_in_the_spool_becomes_memory_is_moved_away_and_is_counted(engine:
     let stored = "anamnesis_messages_processed_total{outcome=\"stored\",queue=\"spool\",type=\"document_submitted\"}";
     assert_eq!(worker.metric(stored).await, 2.0);
     assert_eq!(worker.metric("anamnesis_messages_in_flight").await, 0.0);
-    assert_eq!(worker.metric("anamnesis_dlp_leak_guard_total").await, 0.0);
+    assert_eq!(worker.metric("anamnesis_redaction_residual_pii_total").await, 0.0);
     let raw = "anamnesis_memories{kind=\"raw\",state=\"active\"}";
     until("the store is counted", async || worker.metric(raw).await == 2.0).await;
     assert!(worker.metric("anamnesis_outbox_pending").await > 0.0);
@@ -163,7 +163,8 @@ async fn what_redaction_leaves_is_set_aside_and_counted(engine: TestEngine) {
     let note = document(1, 1, "2026-05-02T10:00:00Z", "zqfuga. DNI 12345678Z, toma sertralina.");
     worker.lay("notes.ndjson", &bodies(&[note, document(2, 1, "2026-05-02T10:00:00Z", "DNI 12345678Z, duerme mal.")]));
     until("both are worked", async || super::spool::originals(&worker.spool) == 0).await;
-    assert_eq!(worker.metric("anamnesis_dlp_leak_guard_total").await, 1.0);
+    assert_eq!(worker.metric("anamnesis_redaction_residual_pii_total").await, 1.0);
+    assert_eq!(worker.metric("anamnesis_dlp_leak_guard_total").await, 1.0, "under its old name too");
     assert_eq!(worker.end(), Some(0));
     let store = program.store().await;
     assert_eq!(count(&store, "SELECT count(*) FROM documents").await, 1);

@@ -145,7 +145,7 @@ impl Sources {
                             note(
                                 ProblemKind::Syntax,
                                 one.line,
-                                format!("is no TOML at column {}: {}", one.column, one.what),
+                                format!("is not valid TOML at column {}: {}", one.column, one.what),
                             );
                         }
                         layers = merged(layers, node);

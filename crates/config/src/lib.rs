@@ -86,7 +86,7 @@ pub struct Settings {
 pub enum ConfigError {
     #[error("the configuration file cannot be read")]
     Unreadable,
-    #[error("{}:{line}: the configuration is no TOML at column {column}: {what}", .file.display())]
+    #[error("{}:{line}: the configuration is not valid TOML at column {column}: {what}", .file.display())]
     Syntax { file: PathBuf, line: usize, column: usize, what: String },
     /// `key` is the dotted path, `origin` the file or variable it came from.
     #[error("configuration key `{key}` ({origin}): {problem}")]

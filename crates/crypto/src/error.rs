@@ -6,35 +6,35 @@
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum KeyError {
     /// The key store, or the service of its root key, does not answer: try again.
-    #[error("the key store is not available for now")]
+    #[error("the key store is currently unavailable")]
     Transient,
-    #[error("{place}: there is no key store; bring back its copy, or run `anamnesis keys init` for a new store")]
+    #[error("{place}: no key store found; restore its copy, or run `anamnesis keys init` for a new store")]
     Missing { place: String },
     #[error(
-        "{place}: the key store was never initialised; bring back its copy, or run `anamnesis keys init` for a new store"
+        "{place}: the key store was never initialised; restore its copy, or run `anamnesis keys init` for a new store"
     )]
     Uninitialised { place: String },
-    #[error("{place}: the key store is damaged (empty, truncated or changed); bring back its newest copy")]
+    #[error("{place}: the key store is damaged (empty, truncated or changed); restore its newest copy")]
     Damaged { place: String },
-    #[error("{place}: there is a file or a key store already; nothing was changed")]
+    #[error("{place}: a file or a key store already exists; nothing was changed")]
     Exists { place: String },
     /// A copy from before keys were made that the store uses.
     #[error(
         "{place}: the key store is older than the store: it is at generation {has}, the store has seen {seen}; \
-         bring back its newest copy"
+         restore its newest copy"
     )]
     RolledBack { place: String, has: u64, seen: u64 },
-    #[error("{place}: this key store belongs to another store; configure the one that this store was bound to")]
+    #[error("{place}: this key store belongs to another store; configure the key store that this store is bound to")]
     Foreign { place: String },
     /// The store is new, and no one has said yet that these are its keys.
-    #[error("{place}: the store is bound to no key store yet; run `anamnesis keys init` once for a new store")]
+    #[error("{place}: the store is not bound to a key store yet; run `anamnesis keys init` once for a new store")]
     Unbound { place: String },
     /// The store knows a patient whose key the key store does not have.
-    #[error("{place}: the key store lacks the key of a patient whom the store knows; bring back its newest copy")]
+    #[error("{place}: the key store lacks the key of a stored patient; restore its newest copy")]
     Lost { place: String },
-    #[error("{place}: the root key does not open this key store; configure the one that it was made with")]
+    #[error("{place}: the root key does not decrypt this key store; configure the root key that created it")]
     WrongMaster { place: String },
-    #[error("{place}: there is no root key; bring back its copy, or run `anamnesis keys init` for a new store")]
+    #[error("{place}: no root key found; restore its copy, or run `anamnesis keys init` for a new store")]
     NoMaster { place: String },
     #[error(
         "{place}: the root key is readable by others; set its mode to 0600 (0440 when root owns it and the group is the program's)"
@@ -45,7 +45,7 @@ pub enum KeyError {
     /// The service refuses us: credentials or permissions.
     #[error("{place}: the key service refuses this program ({reason})")]
     Denied { place: String, reason: String },
-    #[error("{place}: the file cannot be made or read; bring it there, or let the program write to its folder")]
+    #[error("{place}: the file cannot be created or read; restore it, or give the program write access to its folder")]
     File { place: String },
 }
 

@@ -19,7 +19,7 @@ pub struct ColumnRef {
 
 /// The ciphertext is not ours, not of this cell, or damaged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("a ciphertext does not open under its patient's key")]
+#[error("a ciphertext cannot be decrypted with the key of its patient")]
 pub struct OpenError;
 
 /// The working keys of one patient. Cheap to derive, never stored, wiped when dropped.

@@ -129,9 +129,9 @@ impl CircuitPermit<'_> {
         let rest = rest.max(after.unwrap_or_default()).min(longest);
         *state = (state.0 + 1, CircuitState::Open { since: now, rest });
         tracing::warn!(
-            code = "embedding_rested",
+            code = "embedding_circuit_open",
             rest_ms = u64::try_from(rest.as_millis()).unwrap_or(u64::MAX),
-            "embedding provider rested"
+            "the circuit breaker of the embedding provider is open"
         );
     }
 }

@@ -32,7 +32,7 @@ pub enum BuildError {
     Authority,
     #[error("embedding.model_file: {0}")]
     Model(#[from] ModelError),
-    #[error("embedding.profile.dimension is not the built-in encoder's")]
+    #[error("embedding.profile.dimension differs from the dimension of the built-in encoder")]
     Dimension,
 }
 

@@ -99,7 +99,7 @@ mod tests {
         let told = seen.0.lock().unwrap().clone();
         assert_eq!(
             told,
-            [("stub".to_owned(), RequestOutcome::Ok, 2), ("stub".to_owned(), RequestOutcome::BadAnswer, 1)]
+            [("stub".to_owned(), RequestOutcome::Ok, 2), ("stub".to_owned(), RequestOutcome::InvalidResponse, 1)]
         );
     }
 }

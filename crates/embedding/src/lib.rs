@@ -42,25 +42,25 @@ pub enum Purpose {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EmbedError {
     /// Connection, time-out, 408, 429, 5xx. Try again, not before `after` when the provider said so.
-    #[error("the embedding provider is not available for now")]
+    #[error("the embedding provider is currently unavailable")]
     Transient { after: Option<Duration> },
     /// The circuit is open: nothing was sent.
-    #[error("the embedding provider is rested until it recovers")]
+    #[error("the circuit breaker of the embedding provider is open")]
     CircuitOpen { after: Duration },
     /// 400, 422, a blank text, or one that the provider cut: this input will never pass.
     #[error("the embedding provider refuses this input")]
     Rejected,
     /// 401, 403, 404: nobody's input will pass until somebody acts.
-    #[error("the embedding provider refuses us: check key, model and address")]
+    #[error("the embedding provider refuses the request: check key, model and address")]
     Misconfigured,
     /// The model is not the profile's. About every text, so nothing is halved for it.
-    #[error("the embedding has another dimension than its profile")]
+    #[error("the dimension of the embedding differs from its profile")]
     Dimension,
     /// NaN, infinity, null, or a zero vector, which has no direction to normalise.
     #[error("the embedding holds a number that is not finite")]
     NotFinite,
     /// Wrong count or order, not JSON, too large: the server's doing, not the text's. Asked again before it is told.
-    #[error("the embedding provider's answer is not of its contract")]
+    #[error("the response of the embedding provider violates its API contract")]
     BadAnswer,
 }
 

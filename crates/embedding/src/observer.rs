@@ -13,14 +13,14 @@ pub enum RequestOutcome {
     Transient,
     /// 429.
     RateLimited,
-    /// Not sent: the provider is rested.
+    /// Not sent: the circuit breaker is open.
     CircuitOpen,
     /// 413 or too many tokens: sent again in halves.
-    TooMuch,
+    PayloadTooLarge,
     Rejected,
     Misconfigured,
     /// Wrong count, order, dimension, numbers, or not of the contract at all.
-    BadAnswer,
+    InvalidResponse,
 }
 
 impl RequestOutcome {
@@ -29,10 +29,10 @@ impl RequestOutcome {
         RequestOutcome::Transient,
         RequestOutcome::RateLimited,
         RequestOutcome::CircuitOpen,
-        RequestOutcome::TooMuch,
+        RequestOutcome::PayloadTooLarge,
         RequestOutcome::Rejected,
         RequestOutcome::Misconfigured,
-        RequestOutcome::BadAnswer,
+        RequestOutcome::InvalidResponse,
     ];
 
     /// How a call that failed so ended.
@@ -42,7 +42,7 @@ impl RequestOutcome {
             EmbedError::CircuitOpen { .. } => Self::CircuitOpen,
             EmbedError::Rejected => Self::Rejected,
             EmbedError::Misconfigured => Self::Misconfigured,
-            EmbedError::Dimension | EmbedError::NotFinite | EmbedError::BadAnswer => Self::BadAnswer,
+            EmbedError::Dimension | EmbedError::NotFinite | EmbedError::BadAnswer => Self::InvalidResponse,
         }
     }
 
@@ -53,10 +53,10 @@ impl RequestOutcome {
             Self::Transient => "transient",
             Self::RateLimited => "rate_limited",
             Self::CircuitOpen => "circuit_open",
-            Self::TooMuch => "too_much",
+            Self::PayloadTooLarge => "payload_too_large",
             Self::Rejected => "rejected",
             Self::Misconfigured => "misconfigured",
-            Self::BadAnswer => "bad_answer",
+            Self::InvalidResponse => "invalid_response",
         }
     }
 }

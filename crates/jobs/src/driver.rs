@@ -309,7 +309,7 @@ impl JobDriver {
         let found = rows::find(&mut tx, &due.key, self.keys.platform()).await?;
         if found.as_ref().is_some_and(|run| run.is_own == Some(false)) {
             let (job, as_of) = (due.key.job.code(), due.key.as_of.to_string());
-            tracing::error!(job, org = %due.key.org, as_of, code = "run_forged", "a job run was changed outside the program; it is begun anew");
+            tracing::error!(job, org = %due.key.org, as_of, code = "run_forged", "a job run was changed outside the program; it starts from the beginning");
             self.observer.forged();
             audit_trail::run_forged(&mut tx, self.keys.platform(), due.key.org, (job, &as_of), now).await?;
         }

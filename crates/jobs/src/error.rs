@@ -15,12 +15,12 @@ pub enum JobError {
     #[error(transparent)]
     Store(#[from] StoreError),
     /// An additional redaction service cannot be asked now.
-    #[error("an additional redaction service cannot be asked now")]
+    #[error("an additional redaction service is currently unavailable")]
     Service,
     #[error(transparent)]
     Embedding(#[from] EmbedError),
     /// A generation was begun by another model: a new model needs a new number.
-    #[error("the generation that is being made was begun by another model: give the new model a greater generation")]
+    #[error("another model began the vector generation in progress: set a higher `generation` for the new model")]
     ModelChanged,
     /// The checkpoint was written by a version that divides the work otherwise: a person's run begins anew.
     #[error("the checkpoint of the run cannot be read")]
@@ -42,7 +42,7 @@ impl JobError {
             JobError::Store(error) if error.is_transient() => "store_unavailable",
             JobError::Store(_) => "store_refused",
             JobError::Keys(_) => "keys_unavailable",
-            JobError::Service => "service_away",
+            JobError::Service => "service_unavailable",
             JobError::Embedding(error) if error.is_retryable() => "embedding_unavailable",
             JobError::Embedding(_) => "embedding_refused",
             JobError::ModelChanged => "model_changed",

@@ -26,7 +26,7 @@ pub enum PolicyError {
     Invalid { job: JobName, message: String },
     #[error("cannot read the policy of {job}: {kind}")]
     Unreadable { job: JobName, kind: std::io::ErrorKind },
-    #[error("{file} in the directory of policies belongs to no job")]
+    #[error("{file} in the directory of policies does not match any job")]
     Stray { file: String },
 }
 

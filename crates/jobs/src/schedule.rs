@@ -12,11 +12,11 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 pub(crate) enum ScheduleError {
     #[error("a schedule has five fields: minute, hour, day of month, month, day of week")]
     NotFiveFields,
-    #[error("a schedule sets the day of month or the day of week, not both: readers of cron disagree about the two")]
+    #[error("a schedule sets the day of month or the day of week, not both: cron implementations differ on both")]
     BothDayFields,
     #[error("minute and hour of a schedule are single numbers: a run belongs to one local date")]
     NotOncePerDay,
-    #[error("a schedule knows only numbers, names, and * , - /")]
+    #[error("a schedule may contain only numbers, names, and * , - /")]
     UnknownSyntax,
     #[error("a field of the schedule is out of range")]
     OutOfRange,

@@ -123,7 +123,7 @@ impl JobScheduler {
         for row in tx.fetch_all(&sql::ORGANIZATIONS, Vec::new()).await? {
             let org = OrgId(row.uuid(sql::organizations::ORG_ID)?);
             let zone = row.text(sql::organizations::TIME_ZONE)?.parse().unwrap_or_else(|_| {
-                tracing::warn!(%org, code = "unknown_time_zone", "the organisation's time zone is read as UTC");
+                tracing::warn!(%org, code = "unknown_time_zone", "the time zone of the organisation is unknown; UTC is used");
                 Tz::UTC
             });
             organizations.push(PlannedOrganization { org, zone, since: row.time(sql::organizations::CREATED_AT)? });
@@ -191,11 +191,11 @@ impl JobScheduler {
                         org = %report.org,
                         as_of = %report.as_of,
                         changed = report.changed,
-                        "a night was run"
+                        "a job run did work"
                     );
                 }
             }
-            Err(error) => tracing::warn!(code = error.code(), "the nights could not be planned"),
+            Err(error) => tracing::warn!(code = error.code(), "job runs could not be planned"),
         }
     }
 

@@ -36,7 +36,7 @@ async fn rounds<F: Future<Output = ()>>(
             ticked = tokio::time::timeout(ticker.patience, ticker.ticked.notified()) => ticked.is_err(),
         };
         if silent {
-            tracing::warn!(code = "tick_silent", "no tick came: hanging a new bell");
+            tracing::warn!(code = "scheduler_restarted", "no tick within the time limit: restarting the scheduler");
             ticker.stop().await;
             ticker.start_scheduler().await;
         }
@@ -60,7 +60,7 @@ impl Ticker {
     async fn start_scheduler(&mut self) {
         match notify_every_minute(self.ticked.clone()).await {
             Ok(scheduler) => self.scheduler = Some(scheduler),
-            Err(_) => tracing::error!(code = "tick_unavailable", "the scheduler did not start"),
+            Err(_) => tracing::error!(code = "scheduler_unavailable", "the scheduler did not start"),
         }
     }
 

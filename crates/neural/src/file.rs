@@ -12,13 +12,13 @@ use safetensors::tensor::{Dtype, TensorInfo};
 /// Why a file of tensors is not what its model needs. Names come from the program, never from the file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TensorError {
-    #[error("the file is no safetensors file")]
+    #[error("not a safetensors file")]
     Container,
     #[error("the file has no tensor {0}, or ends before it")]
     Missing(String),
     #[error("the tensor {0} has another type or shape")]
     Shape(String),
-    #[error("the tensor {0} holds what no number or text of a model is")]
+    #[error("the tensor {0} contains an invalid number or text")]
     Content(String),
 }
 

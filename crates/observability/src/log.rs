@@ -31,7 +31,7 @@ pub enum Sink {
 pub enum TelemetryError {
     #[error("log.filter is not a list of directives such as `info,anamnesis_pipeline=debug`")]
     Filter,
-    #[error("the log was set up before")]
+    #[error("the log is already set up")]
     Twice,
 }
 

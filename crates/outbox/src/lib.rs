@@ -124,7 +124,7 @@ impl OutboxRelay {
                     self.pause
                 }
                 Err(error) => {
-                    tracing::warn!(%error, code = "relay_waits", "the outbox cannot be read for now");
+                    tracing::warn!(%error, code = "outbox_delivery_failed", "the outbox could not be read; delivery is retried");
                     looks = 0;
                     backoff.pause()
                 }

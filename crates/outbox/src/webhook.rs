@@ -128,7 +128,11 @@ impl WebhookDestination {
             _ => *self.lock() = FailureBackoff::default(),
         }
         if taken == DeliveryOutcome::Refused {
-            tracing::warn!(code = "webhook_refused", webhook = self.name, "a callback refuses an event for good (410)");
+            tracing::warn!(
+                code = "webhook_refused",
+                webhook = self.name,
+                "a callback permanently refused an event (410)"
+            );
         }
         taken
     }
@@ -141,7 +145,13 @@ impl WebhookDestination {
             backoff.rest = (backoff.rest * 2).clamp(MIN_PAUSE, MAX_PAUSE);
             backoff.until = Some(Instant::now() + backoff.rest);
             let seconds = backoff.rest.as_secs();
-            tracing::warn!(code = "webhook_failing", webhook = self.name, why, seconds, "a callback is left alone");
+            tracing::warn!(
+                code = "webhook_failing",
+                webhook = self.name,
+                why,
+                seconds,
+                "a callback fails and is paused"
+            );
         }
     }
 

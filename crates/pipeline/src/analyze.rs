@@ -107,8 +107,12 @@ impl FieldRedactor {
             _ if deadline::is_over() => Err(Disposition::Quarantined(Reason::RedactionFailed)),
             0 => Ok(redacted),
             left => {
-                self.metrics.redaction.leak_guard.inc_by(left as u64);
-                tracing::error!(code = "leak_guard", left, "redaction left personal data; the message is set aside");
+                self.metrics.redaction.residual_pii.inc_by(left as u64);
+                tracing::error!(
+                    code = "residual_pii",
+                    left,
+                    "residual PII after redaction; the message is quarantined"
+                );
                 Err(Disposition::Quarantined(Reason::RedactionFailed))
             }
         }

@@ -53,7 +53,7 @@ fn a_field_that_no_rule_can_read_is_refused() {
 #[test]
 fn a_service_that_is_away_is_asked_again_and_any_other_failure_sets_the_message_aside() {
     let field_redactor = field_redactor();
-    assert_eq!(field_redactor.failed(&RedactionError::ServiceAway(RemoteError::Busy)), Disposition::Retry);
+    assert_eq!(field_redactor.failed(&RedactionError::ServiceAway(RemoteError::Overloaded)), Disposition::Retry);
     let counted: u64 =
         ServiceFailure::ALL.iter().map(|one| field_redactor.metrics.redaction.services.of(*one).get()).sum();
     assert_eq!(counted, 1);

@@ -49,7 +49,7 @@ impl Pipeline {
                     {
                         self.outage.began(cause);
                     }
-                    tracing::warn!(%error, code = "batch_failed", "a batch could not be worked and will be tried again");
+                    tracing::warn!(%error, code = "batch_failed", "a batch failed and will be retried");
                     places.iter().map(|place| MessageOutcome::new(*place, error.again())).collect()
                 }
             };

@@ -89,14 +89,14 @@ impl StoreOutage {
     /// The store refuses; said once.
     pub fn began(&self, error: &dyn std::fmt::Display) {
         if !self.0.swap(true, Ordering::SeqCst) {
-            tracing::warn!(code = "store_away", %error, "the store refuses work; messages wait until it is back");
+            tracing::warn!(code = "store_unavailable", %error, "the store is unavailable; messages wait until it is available again");
         }
     }
 
     /// The store took something; said where it was away.
     pub fn ended(&self) {
         if self.0.swap(false, Ordering::SeqCst) {
-            tracing::info!(code = "store_back", "the store is back; work goes on");
+            tracing::info!(code = "store_recovered", "the store is available again; work continues");
         }
     }
 }
@@ -147,7 +147,7 @@ impl Pipeline {
             embed_ms = ms(spent.embed),
             store_ms = ms(spent.store),
             total_ms = ms(started.elapsed()),
-            "a batch was worked"
+            "a batch was processed"
         );
         for message in batch {
             let disposition = message.disposition(open);
@@ -155,7 +155,14 @@ impl Pipeline {
             let trace = message.trace.trace.as_deref().unwrap_or_default();
             if let Disposition::Quarantined(reason) = disposition {
                 let (queue, reason) = (queue.code(), reason.code());
-                tracing::info!(code = "set_aside", reason, queue, organization, trace, "a message was quarantined");
+                tracing::info!(
+                    code = "message_quarantined",
+                    reason,
+                    queue,
+                    organization,
+                    trace,
+                    "a message was quarantined"
+                );
             }
             if !tracing::enabled!(tracing::Level::DEBUG) {
                 continue;

@@ -42,7 +42,10 @@ impl Pipeline {
         let mut work: Vec<EmbeddedMessage> = analyzed.into_iter().map(cut).collect();
         drop(terms);
         let Some(model) = self.models.active(*active) else {
-            tracing::warn!(code = "generation_without_model", "no model at hand made the vectors: left to the night");
+            tracing::warn!(
+                code = "generation_without_model",
+                "the model of the active vectors is not configured: passages are left to the job embed_batch"
+            );
             return Ok(work);
         };
         let mut owners = Vec::new();

@@ -28,10 +28,10 @@ fn label(outcome: RequestOutcome) -> EmbeddingOutcome {
         RequestOutcome::Transient => EmbeddingOutcome::Transient,
         RequestOutcome::RateLimited => EmbeddingOutcome::RateLimited,
         RequestOutcome::CircuitOpen => EmbeddingOutcome::CircuitOpen,
-        RequestOutcome::TooMuch => EmbeddingOutcome::TooMuch,
+        RequestOutcome::PayloadTooLarge => EmbeddingOutcome::PayloadTooLarge,
         RequestOutcome::Rejected => EmbeddingOutcome::Rejected,
         RequestOutcome::Misconfigured => EmbeddingOutcome::Misconfigured,
-        RequestOutcome::BadAnswer => EmbeddingOutcome::BadAnswer,
+        RequestOutcome::InvalidResponse => EmbeddingOutcome::InvalidResponse,
     }
 }
 

@@ -35,7 +35,7 @@ pub enum ErasureError {
     #[error(transparent)]
     Store(#[from] StoreError),
     /// Another process goes on writing rows of the patient.
-    #[error("rows of the patient are left in {0}")]
+    #[error("rows of the patient remain in {0}")]
     Left(&'static str),
 }
 
@@ -55,7 +55,7 @@ pub async fn erase(store: &Store, request: &ErasureRequest) -> Result<ErasureOut
         ErasureProgress::Derived => return Ok(ErasureOutcome::Derived),
         // A backup from before brought rows back.
         ErasureProgress::Done(receipt) if is_patient && !store.rows_of_patient(request.scope).await?.is_empty() => {
-            tracing::warn!(code = "erasure_again", erasure = %receipt.request.id, "rows of an erased patient are back");
+            tracing::warn!(code = "erased_rows_returned", erasure = %receipt.request.id, "rows of an erased patient have returned");
         }
         ErasureProgress::Done(receipt) => return Ok(ErasureOutcome::Before(receipt)),
         ErasureProgress::Going => {}

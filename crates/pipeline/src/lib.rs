@@ -353,7 +353,7 @@ impl Pipeline {
                 }
                 Err(erasure::ErasureError::Store(error)) => return Err(error.into()),
                 Err(error @ erasure::ErasureError::Left(_)) => {
-                    tracing::warn!(%error, code = "erasure_left", "an erasure is not complete and will be tried again");
+                    tracing::warn!(%error, code = "erasure_retried", "an erasure is not complete and will be retried");
                     disposition = Disposition::Retry;
                 }
             }

@@ -102,7 +102,7 @@ impl Pipeline {
         metrics.model_added.inc_by(seen.added as u64);
         metrics.model_dropped.inc_by(seen.dropped as u64);
         metrics.model_overruled.inc_by(seen.overruled as u64);
-        metrics.model_orders.inc_by(seen.orders as u64);
+        metrics.prompt_injections.inc_by(seen.orders as u64);
     }
 }
 

@@ -407,11 +407,11 @@ fn refused(error: &StoreError) -> Disposition {
     match error.fault() {
         _ if failpoints::is("refusal_blamed") => Disposition::Quarantined(Reason::CrashSuspect),
         Fault::Rows => {
-            tracing::error!(%error, code = "constraint_violation", "the schema refuses the rows of a message; it is set aside");
+            tracing::error!(%error, code = "constraint_violation", "a constraint refuses the rows of a message; it is quarantined");
             Disposition::Quarantined(Reason::ConstraintViolation)
         }
         Fault::Store | Fault::Unclear => {
-            tracing::warn!(%error, code = "store_refuses", "the store refuses a message; it will be tried again");
+            tracing::warn!(%error, code = "store_refused_message", "the store refuses a message; it will be retried");
             Disposition::Retry
         }
     }

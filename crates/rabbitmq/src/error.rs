@@ -8,7 +8,7 @@ use rustls::{AlertDescription, CertificateError};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BrokerError {
     /// The configured URL cannot be read.
-    #[error("broker.url is not an AMQP URL, or not amqps beyond loopback: amqps://user:password@host:5671/vhost")]
+    #[error("broker.url is no AMQP URL or is unencrypted outside loopback: amqps://user:password@host:5671/vhost")]
     Url,
     /// A configured file of certificates or keys cannot be used.
     #[error("{key} cannot be read as PEM")]
@@ -17,10 +17,10 @@ pub enum BrokerError {
     #[error("the broker's certificate is refused: {why}")]
     Untrusted { why: &'static str },
     /// User or password: trying again changes nothing.
-    #[error("the broker refuses this user or password: look at broker.url")]
+    #[error("the broker refuses this user or password: check broker.url")]
     Refused,
     /// There is no such virtual host, or the user may not enter it.
-    #[error("the broker has no such virtual host, or this user may not enter it: look at the path of broker.url")]
+    #[error("the broker has no such virtual host, or this user has no access to it: check the path of broker.url")]
     NoVhost,
     /// The user may not do this.
     #[error("the broker's user has no permission for this: it needs configure, write and read on {prefix}.*")]
@@ -35,16 +35,16 @@ pub enum BrokerError {
     #[error("the broker is not reachable ({code})")]
     Lost { code: &'static str },
     /// No answer within the time limit.
-    #[error("the broker does not answer in time ({step})")]
+    #[error("the broker did not answer in time ({step})")]
     Late { step: &'static str },
     /// The broker has an alarm (memory, disk) and takes nothing.
-    #[error("the broker takes no messages for now (blocked by an alarm)")]
+    #[error("the broker accepts no messages (blocked by a resource alarm)")]
     Blocked,
     /// No queue is bound for the routing key: the broker gave the message back.
-    #[error("no queue takes this routing key")]
+    #[error("no queue is bound for this routing key")]
     Unroutable,
     /// The broker did not take responsibility for the message.
-    #[error("the broker did not take the message")]
+    #[error("the broker did not accept the message (negative acknowledgement)")]
     Nacked,
 }
 
@@ -76,7 +76,7 @@ impl BrokerError {
             Self::Missing => "topology_missing",
             Self::Mismatch { .. } => "topology_mismatch",
             Self::Lost { code } => code,
-            Self::Late { .. } => "broker_late",
+            Self::Late { .. } => "broker_timeout",
             Self::Blocked => "broker_blocked",
             Self::Unroutable => "unroutable",
             Self::Nacked => "nacked",

@@ -116,7 +116,7 @@ impl Publisher {
         }
         state.open = None;
         if state.retry_not_before.is_some_and(|until| Instant::now() < until) {
-            return Err(BrokerError::lost("resting"));
+            return Err(BrokerError::lost("reconnect_backoff"));
         }
         match self.connect().await {
             Ok(open) => {

@@ -18,7 +18,7 @@ const LARGEST: usize = 1 << 20;
 /// What is wrong with a file of recognisers.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CustomError {
-    #[error("the file is not TOML of the right form: {0}")]
+    #[error("the file is not valid TOML for recognisers: {0}")]
     Form(String),
     #[error("{place}: {problem}")]
     At { place: String, problem: &'static str },

@@ -7,16 +7,16 @@ use crate::remote::error::RemoteError;
 pub enum RedactionError {
     #[error("the redaction policy is not known")]
     UnknownPolicy,
-    #[error("the policy seals tokens and there is no key for them")]
+    #[error("the policy creates reversible tokens, but no token key is configured")]
     NoTokenKey,
     #[error("a recogniser failed")]
     Failed,
-    #[error("an additional redaction service gives no usable answer now")]
+    #[error("an additional redaction service gave no usable response")]
     ServiceAway(RemoteError),
     #[error("an additional redaction service refuses this text")]
     Service(RemoteError),
     #[error("redaction took longer than its limit")]
     Timeout,
-    #[error("the text has a place that does not belong to it")]
+    #[error("an offset lies outside the text")]
     Offsets,
 }

@@ -39,13 +39,13 @@ pub struct RedactionPolicy {
 /// What is wrong with a policy of an organisation's own. Names the field, never its value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RedactionPolicyError {
-    #[error("the policy is not TOML of the form of the built-in ones: {0}")]
+    #[error("the policy is not valid TOML for a redaction policy: {0}")]
     Form(String),
     #[error("`{field}` names a label that does not exist")]
     Label { field: &'static str },
     #[error("`{field}` is empty")]
     Empty { field: &'static str },
-    #[error("a label is both kept and given an operator")]
+    #[error("a label is both retained and given an operator")]
     Both,
 }
 

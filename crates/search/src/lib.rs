@@ -29,7 +29,7 @@ use anamnesis_core::ids::OrgId;
 use anamnesis_embedding::Models;
 use anamnesis_extraction::Extractor;
 use anamnesis_observability::metrics::Metrics;
-use anamnesis_observability::metrics::labels::{Door, ErrorCode, Leg, Operation, ReadOutcome};
+use anamnesis_observability::metrics::labels::{Endpoint, ErrorCode, Operation, ReadOutcome, Retriever};
 use anamnesis_redaction::{RedactionError, Redactor};
 use anamnesis_store::{Store, StoreError};
 
@@ -37,7 +37,7 @@ use anamnesis_store::{Store, StoreError};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RecallError {
     /// Seed 002, section 9: everything at once is never handed out.
-    #[error("requests for everything that is stored are refused: ask for something narrower")]
+    #[error("requests for all stored memories are refused: ask a narrower question")]
     DumpRefused,
     /// The query could not be redacted, so it goes nowhere.
     #[error("the query could not be redacted ({0})")]
@@ -117,7 +117,7 @@ impl Recall {
             Err(RecallError::DumpRefused | RecallError::Store(StoreError::NoConsent)) => ReadOutcome::Refused,
             Err(_) => ReadOutcome::Error,
         };
-        self.metrics.recall.reads.of((Door::Context, outcome)).inc();
+        self.metrics.recall.reads.of((Endpoint::Context, outcome)).inc();
         let code = match read {
             Err(RecallError::Redaction(_)) => ErrorCode::Redaction,
             Err(RecallError::Store(StoreError::Key(_) | StoreError::Open(_))) => ErrorCode::Key,
@@ -128,8 +128,8 @@ impl Recall {
         outcome
     }
 
-    fn observe(&self, leg: Leg, started: Instant) {
-        self.metrics.recall.seconds.of(leg).observe(started.elapsed().as_secs_f64());
+    fn observe(&self, retriever: Retriever, started: Instant) {
+        self.metrics.recall.seconds.of(retriever).observe(started.elapsed().as_secs_f64());
     }
 }
 

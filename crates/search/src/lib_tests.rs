@@ -58,7 +58,7 @@ fn context(recall: &Recall, scope: Scope, query: Option<&str>) -> Result<Patient
 }
 
 fn reads(recall: &Recall, outcome: ReadOutcome) -> u64 {
-    recall.metrics.recall.reads.of((Door::Context, outcome)).get()
+    recall.metrics.recall.reads.of((Endpoint::Context, outcome)).get()
 }
 
 #[test]

@@ -51,14 +51,14 @@ impl Recall {
         let Some(model) = model else {
             tracing::warn!(
                 code = "generation_without_model",
-                "no model at hand made the vectors: searching by words alone"
+                "the model of the active vectors is not configured: keyword search only"
             );
             return None;
         };
         match model.embed(Purpose::Query, &[redacted]).await {
             Ok(mut vectors) => vectors.pop(),
             Err(error) => {
-                tracing::warn!(code = "query_not_embedded", error = %error, "the query was not embedded: searching by words alone");
+                tracing::warn!(code = "query_not_embedded", error = %error, "the query could not be embedded: keyword search only");
                 None
             }
         }

@@ -14,7 +14,7 @@ use anamnesis_core::ids::{DocumentId, MemoryId, PassageId};
 use anamnesis_core::memory::PermittedUse;
 use anamnesis_core::scope::Scope;
 use anamnesis_crypto::PatientKeys;
-use anamnesis_observability::metrics::labels::Leg;
+use anamnesis_observability::metrics::labels::Retriever;
 use anamnesis_observability::traces::{self, Code, Count, Kind, Name, SpanGroup};
 use anamnesis_store::StoreError;
 use anamnesis_store::read::{DocumentFilter, Memory, PassageCandidate, PatientSnapshot, ReadInstant, StoredDocument};
@@ -161,7 +161,7 @@ impl Recall {
         }
         best.truncate(top_k);
         let hits = best.iter().map(|one| opened.hit(one, &candidates, related)).collect::<Result<_, _>>()?;
-        self.observe(Leg::Assembly, started);
+        self.observe(Retriever::Assembly, started);
         Ok(SearchResult { by_meaning, query: prepared.redacted, hits })
     }
 
@@ -198,7 +198,7 @@ impl Recall {
         let texts: Vec<bm25::IndexedText<'_>> =
             candidates.iter().map(|c| bm25::IndexedText { terms: &c.terms, length: c.length }).collect();
         let (words, concepts) = (bm25::shares(&prepared.words, &texts), bm25::shares(&prepared.concepts, &texts));
-        self.observe(Leg::Text, started);
+        self.observe(Retriever::Text, started);
         let goes_on = |at: usize| at > 0 && follows(&candidates[at - 1], &candidates[at]);
         let parts = |at: usize| ScoreParts {
             meaning: candidates[at].similarity,

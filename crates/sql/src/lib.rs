@@ -32,19 +32,19 @@ use anamnesis_core::ids::OrgId;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DbError {
     /// Connection lost, time-out, lock not obtained, disk full: try again.
-    #[error("the database is not available for now ({0})")]
+    #[error("the database is currently unavailable ({0})")]
     Transient(&'static str),
     /// A constraint of the schema refused the rows: the same input will be refused again.
     #[error("a constraint of the database refuses the rows ({constraint})")]
     Constraint { constraint: String },
     /// The schema is not the one this version knows.
-    #[error("the database has another schema: run `anamnesis migrate`")]
+    #[error("the schema of the database differs from this version: run `anamnesis migrate`")]
     Schema,
     /// The schema was made by a newer version of the program.
-    #[error("the database was migrated by a newer version of this program (migration {0}): this one must not touch it")]
+    #[error("the database was migrated by a newer version of the program (migration {0}): use that version")]
     Newer(i64),
     /// A migration that was applied is not the one this version knows, or ended half-way.
-    #[error("migration {0} of the database is not the one this program knows")]
+    #[error("migration {0} of the database differs from the one in this program")]
     Changed(i64),
     /// Another program works on the file with an older schema.
     #[error(
@@ -58,7 +58,7 @@ pub enum DbError {
     )]
     Unprepared,
     /// The role is not bound by row-level security.
-    #[error("the database role is {0}, which no worker may be: use a member of anamnesis_app")]
+    #[error("the database role is {0}, which is not allowed for a worker: use a member of anamnesis_app")]
     Role(&'static str),
     /// What is committed may be lost when the server's machine stops.
     #[error(
@@ -67,7 +67,7 @@ pub enum DbError {
     )]
     NotDurable(&'static str),
     /// The role may not do this.
-    #[error("the database role has no right to do this")]
+    #[error("the database role lacks a privilege")]
     Denied,
     #[error("the database refuses the role or its password")]
     Login,
@@ -77,7 +77,7 @@ pub enum DbError {
     )]
     Pooler,
     /// Unencrypted beyond this machine, or the server's certificate is not the host's.
-    #[error("the connection is not encrypted as store.postgres.tls asks, or the server's certificate is not its own")]
+    #[error("the connection lacks the encryption of store.postgres.tls, or the server certificate is not trusted")]
     Tls,
     /// No approximate index can be made: no statements for vectors of this dimension, or a pgvector before 0.8.
     #[error("there is no approximate index for vectors of this dimension, or pgvector is older than 0.8")]
@@ -85,10 +85,10 @@ pub enum DbError {
     #[error("store.url cannot be read as postgres://user:password@host/database")]
     Url,
     /// A transaction in which a statement failed cannot be committed.
-    #[error("a statement of the transaction failed before")]
+    #[error("an earlier statement of the transaction failed")]
     Aborted,
     /// A transaction without an organisation.
-    #[error("a transaction names no organisation")]
+    #[error("the transaction has no organisation")]
     Scope,
     /// A column holds something else than the program reads: a defect.
     #[error("column {index} of a row is not of the expected type")]

@@ -78,19 +78,19 @@ pub enum StoreError {
     #[error(transparent)]
     Open(#[from] OpenError),
     /// A sealed cell does not hold what its column holds.
-    #[error("a sealed cell is not of its column's shape")]
+    #[error("an encrypted value has an invalid format for its column")]
     Shape,
     /// Nothing of the patient can be read any more, and nothing may be stored.
     #[error("the patient was erased: the key was destroyed")]
     Erased,
     /// The patient denies that readers show what is held.
-    #[error("the patient's consent does not permit it")]
+    #[error("the consent of the patient does not permit this")]
     NoConsent,
     /// Another worker stored one of the messages, or a consent, first: look again.
-    #[error("another worker was first")]
+    #[error("another worker changed the row first")]
     Race,
     /// A finding's evidence is not literally in its document.
-    #[error("evidence is not literally in the redacted text")]
+    #[error("the evidence is not a literal quote of the redacted text")]
     Ungrounded,
 }
 
@@ -203,7 +203,7 @@ impl Store {
             let db = self.db.clone();
             tokio::spawn(async move {
                 if let Err(error) = db.refresh_statistics().await {
-                    tracing::debug!(%error, code = "statistics", "the store's statistics are as old as they were");
+                    tracing::debug!(%error, code = "statistics", "the planner statistics of the store were not refreshed");
                 }
             });
         }

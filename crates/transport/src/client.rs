@@ -46,9 +46,9 @@ impl Options<'_> {
 pub enum ClientError {
     #[error("the proxy's address cannot be used")]
     Proxy,
-    #[error("the file of authorities holds no certificate that can be read")]
+    #[error("the CA file has no readable certificate")]
     Authority,
-    #[error("no HTTP client can be made")]
+    #[error("no HTTP client can be created")]
     Client,
 }
 
@@ -56,16 +56,16 @@ pub enum ClientError {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum SendError {
     /// The request cannot be built, or there is no token where one was configured.
-    #[error("the request cannot be made")]
+    #[error("the request cannot be built")]
     Request,
     /// The request is for another host than the client's.
     #[error("the request is for a host that is not configured")]
     Elsewhere,
-    #[error("there was no answer in time")]
+    #[error("no response in time")]
     Timeout,
     #[error("the host cannot be reached")]
     Unreachable,
-    #[error("the answer is too large")]
+    #[error("the response is too large")]
     TooLarge,
 }
 

@@ -17,7 +17,7 @@ pub enum Token {
 
 /// There is no token where one was configured, or it cannot be a header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("there is no usable token")]
+#[error("no usable token")]
 pub struct NoToken;
 
 /// A file with a token, as it was when last read.

@@ -145,7 +145,7 @@ async fn restore(
 }
 
 fn keys_are_there(present: &KeysLocation) -> CliError {
-    CliError::failed(format!("{} is there already: give --replace to put the backup in its place", present.name()))
+    CliError::failed(format!("{} is there already: use --replace to overwrite it with the backup", present.name()))
 }
 
 /// Whether anything is left for a person: an erasure that a hold keeps, a decision that is lost, or what nobody can tell.

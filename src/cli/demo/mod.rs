@@ -157,7 +157,7 @@ async fn simulate_jobs(app: &App, clock: &ManualClock) -> Result<Vec<DemoJobRun>
 fn recall(app: &App, pipeline: &Pipeline) -> Result<Recall, CliError> {
     let people = people()?;
     let org =
-        people.first().map(|(_, scope)| scope.org()).ok_or_else(|| CliError::failed("the samples name nobody"))?;
+        people.first().map(|(_, scope)| scope.org()).ok_or_else(|| CliError::failed("the samples name no patient"))?;
     let redactor = pipeline.redactor(org, "safe_harbor");
     let redactor = redactor.ok_or_else(|| CliError::failed("the default policy is missing"))?;
     let recall = Recall::new(app.store.clone(), app.models()?, Arc::clone(redactor), Arc::clone(&app.metrics));

@@ -13,7 +13,7 @@ pub(super) async fn look(doctor: &mut Doctor) {
     }
     match Traces::probe(config).await {
         Ok(()) => {}
-        Err(error @ TracesError::Away(_)) => doctor.found("traces_away", error.to_string()),
+        Err(error @ TracesError::Away(_)) => doctor.found("traces_unavailable", error.to_string()),
         Err(error) => doctor.found("traces_unusable", error.to_string()),
     }
     doctor.done("traces");

@@ -240,8 +240,8 @@ async fn act(args: Args, command: Command, text: Option<String>, context: &Conte
 pub(in crate::cli) fn ended(disposition: Disposition) -> Result<Exit, CliError> {
     match disposition {
         Disposition::Stored | Disposition::Duplicate => Ok(Exit::Done),
-        Disposition::Ephemeral => Err(CliError::failed("the patient is in ephemeral mode: nothing was kept")),
-        Disposition::Quarantined(reason) => Err(CliError::failed(format!("set aside: {}", reason.code()))),
+        Disposition::Ephemeral => Err(CliError::failed("the patient is in ephemeral mode: nothing was stored")),
+        Disposition::Quarantined(reason) => Err(CliError::failed(format!("quarantined: {}", reason.code()))),
         Disposition::Retry | Disposition::Waits => {
             Err(CliError::failed("the store could not be reached: run it again"))
         }

@@ -42,7 +42,7 @@ impl KeyGate {
         let shut = match self.store.check_keys().await {
             Err(StoreError::Key(error)) => {
                 if !self.shut.load(Ordering::SeqCst) {
-                    tracing::error!(code = "keys_unavailable", cause = error.code(), %error, "intake stops until the key store is back");
+                    tracing::error!(code = "keys_unavailable", cause = error.code(), %error, "the key store is unavailable; intake stops");
                 }
                 true
             }
@@ -51,7 +51,7 @@ impl KeyGate {
         };
         self.metrics.store.keys_unavailable.set(i64::from(shut));
         if self.shut.swap(shut, Ordering::SeqCst) && !shut {
-            tracing::info!(code = "keys_back", "the key store is back; intake goes on");
+            tracing::info!(code = "keys_recovered", "the key store is available again; intake continues");
         }
         Some(shut)
     }

@@ -31,13 +31,13 @@ pub(super) async fn count(app: &App, gate: &KeyGate, outage: &StoreOutage, drain
                 match app.store.samples().await {
                     Ok(sums) => app.metrics.show(sums),
                     Err(error) => {
-                        tracing::debug!(code = "census", %error, "what all processes counted could not be read")
+                        tracing::debug!(code = "store_stats", %error, "the counts of all processes could not be read")
                     }
                 }
             }
             Err(error) => {
                 outage.began(&error);
-                tracing::debug!(code = "census", %error, "the store could not be counted");
+                tracing::debug!(code = "store_stats", %error, "the store could not be counted");
             }
         }
         tokio::select! {

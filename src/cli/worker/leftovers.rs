@@ -26,7 +26,7 @@ pub(super) async fn end_terms(app: &App, draining: CancellationToken) {
         }
         match tokio::task::spawn_blocking(move || leftovers::end_terms(&settings, now)).await {
             Ok(0) | Err(_) => {}
-            Ok(files) => tracing::info!(code = "leftovers", files, "files that are past their term were removed"),
+            Ok(files) => tracing::info!(code = "expired_files_removed", files, "files after their term were removed"),
         }
         tokio::select! {
             () = tokio::time::sleep(PAUSE) => {}

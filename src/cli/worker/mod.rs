@@ -104,15 +104,15 @@ async fn work(app: App, isolation: Isolation, shutdown: &Shutdown) -> Result<Exi
     };
     let scheduler = scheduler(&app, draining.clone()).await?;
     if let Err(error) = app.store.drop_without_consent().await {
-        tracing::warn!(%error, code = "quarantine", "what came without consent is still in quarantine");
+        tracing::warn!(%error, code = "quarantine", "content without consent is still in quarantine");
     }
     // From now on others send to it as well: no file speaks for the holder of the store any more.
     if (app.settings.broker.is_set() || watches)
         && let Err(error) = app.store.note_served().await
     {
-        tracing::warn!(%error, code = "served", "it is not noted yet that a worker serves this store");
+        tracing::warn!(%error, code = "worker_not_registered", "the store has not recorded yet that a worker uses it");
     }
-    tracing::info!(code = "started", %address, tick = app.settings.jobs.tick, "the worker takes work");
+    tracing::info!(code = "started", %address, tick = app.settings.jobs.tick, "the worker is ready for work");
     let running_jobs = async {
         if app.settings.jobs.tick {
             scheduler.watch().await;
@@ -150,11 +150,7 @@ fn spool_of(app: &App) -> (bool, bool) {
     let has_spool = !app.settings.worker.spool.as_os_str().is_empty();
     let watches = has_spool && app.settings.intake.lets_files_in();
     if has_spool && !watches {
-        tracing::warn!(
-            code = "spool_unbound",
-            "files of the spool are left where they are: {}",
-            producers::FILES_UNBOUND
-        );
+        tracing::warn!(code = "spool_unbound", "files of the spool are not processed: {}", producers::FILES_UNBOUND);
     }
     (has_spool, watches)
 }
@@ -176,7 +172,7 @@ async fn report_successes(app: &App, scheduler: &JobScheduler, draining: &Cancel
 fn ended(drained: Result<Result<(), BrokerError>, crate::shutdown::DrainOverdue>) -> Result<Exit, CliError> {
     match drained {
         Ok(Ok(())) => {
-            tracing::info!(code = "ended", "everything in hand is finished");
+            tracing::info!(code = "ended", "all work in progress is finished");
             Ok(Exit::Done)
         }
         Ok(Err(error)) => {
@@ -184,7 +180,7 @@ fn ended(drained: Result<Result<(), BrokerError>, crate::shutdown::DrainOverdue>
             Err(CliError::usage(error.to_string()))
         }
         Err(_) => {
-            tracing::warn!(code = "overdue", "work in hand was given up; it will be offered again");
+            tracing::warn!(code = "drain_timeout", "work in progress was abandoned and will be redelivered");
             Ok(Exit::Partial)
         }
     }

@@ -189,8 +189,8 @@ impl SpoolWatcher<'_> {
         if self.status.note(self.folder.set_unreadable_aside(claim)).is_some() {
             self.due.remove(&claim.id);
             tracing::error!(
-                code = "spool_given_up",
-                "a spool file that cannot be read is set aside; see the quarantine"
+                code = "spool_file_unreadable",
+                "an unreadable spool file was moved to .unreadable and quarantined"
             );
         }
     }
@@ -212,7 +212,7 @@ impl SpoolWatcher<'_> {
         let pause = self.app.settings.spool.pause(attempts);
         self.due.insert(claim.id, (Instant::now() + pause, attempts));
         let code = if unreadable || counted.is_err() { "spool_unreadable" } else { "spool_retry" };
-        tracing::warn!(code, attempts, seconds = pause.as_secs_f64(), "a spool file will be offered again");
+        tracing::warn!(code, attempts, seconds = pause.as_secs_f64(), "a spool file will be retried");
     }
 
     /// Seals the original where the policy says so, and removes it.

@@ -361,7 +361,7 @@ async fn each_fault_of_traces_has_its_code() {
     if !anamnesis_observability::traces::BUILT {
         return finds(&found(&[]), "config_unbuilt");
     }
-    finds(&found(&[]), "traces_away");
+    finds(&found(&[]), "traces_unavailable");
     finds(&found(&[("TRACES__CA_FILE", "absent.pem")]), "traces_unusable");
     // It takes an empty request for one.
     let collector = MockServer::start().await;

@@ -33,7 +33,7 @@ pub enum BenchError {
     Spool(#[from] SpoolError),
     #[error("{path}: line {line} is longer than a message may be")]
     TooLong { path: String, line: u64 },
-    #[error("there is no message to measure with")]
+    #[error("no message to measure with")]
     Nothing,
     #[error("the pipeline panicked")]
     Panicked,

@@ -122,7 +122,7 @@ pub enum JobsBenchError {
     Keys(#[from] KeyError),
     #[error(transparent)]
     NotStored(#[from] NotStored),
-    #[error("a night ended otherwise than well")]
+    #[error("job run failed")]
     Unwell,
 }
 

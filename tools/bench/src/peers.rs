@@ -24,7 +24,7 @@ pub const PEERS: [(&str, bool); 4] =
 pub enum PeersError {
     #[error("Python cannot be started: {0}")]
     Python(std::io::ErrorKind),
-    #[error("{peer} failed; what it said is in {log}")]
+    #[error("{peer} failed; its output is in {log}")]
     Failed { peer: &'static str, log: String },
     #[error("a temporary file cannot be written: {0}")]
     File(std::io::ErrorKind),

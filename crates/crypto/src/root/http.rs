@@ -106,7 +106,7 @@ impl KeyServiceClient {
             .await
             .map_err(|error| match error {
                 RequestFailure::Again { .. } => KeyError::Transient,
-                RequestFailure::Never => self.denied("the request cannot be made: see address and token"),
+                RequestFailure::Never => self.denied("the request cannot be built: check address and token"),
             })
     }
 

@@ -37,7 +37,7 @@ pub enum ModelError {
     Unreadable(std::io::ErrorKind),
     #[error("the model file is not the one this program was built for (SHA-256 differs)")]
     Checksum,
-    #[error("the model file's contents are not of its format")]
+    #[error("the model file has an invalid format")]
     Format,
     /// Built without the feature `builtin-encoder`, and no file was named.
     #[error("this program was built without the model: name its file in the configuration")]

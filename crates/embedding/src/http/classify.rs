@@ -24,7 +24,7 @@ pub enum ResponseFailure {
 impl ResponseFailure {
     pub(crate) fn outcome(&self) -> RequestOutcome {
         match self {
-            Self::TooMuch => RequestOutcome::TooMuch,
+            Self::TooMuch => RequestOutcome::PayloadTooLarge,
             Self::RateLimited { .. } => RequestOutcome::RateLimited,
             Self::Embed(error) => RequestOutcome::of(error),
         }

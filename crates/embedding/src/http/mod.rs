@@ -237,9 +237,9 @@ impl HttpEmbedder {
             };
             if server.max_input_length.is_some_and(|longest| longest < self.profile.max_tokens) {
                 tracing::warn!(
-                    code = "embedding_shorter",
+                    code = "embedding_max_tokens_too_large",
                     server = server.max_input_length,
-                    "the server takes shorter texts than the profile says"
+                    "the input limit of the server is lower than embedding.profile.max_tokens"
                 );
             }
             Ok::<_, ()>(server)

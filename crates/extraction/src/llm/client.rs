@@ -23,8 +23,8 @@ impl LlmClient {
         let endpoint = endpoint.map_err(|error| LlmOptionDefect { key: "url", rule: error.rule() })?;
         let url = endpoint.join(&["chat", "completions"]);
         let defect = |error: ClientError| match error {
-            ClientError::Authority => LlmOptionDefect { key: "ca_file", rule: "holds no certificate that can be read" },
-            _ => LlmOptionDefect { key: "url", rule: "no client can be made for it" },
+            ClientError::Authority => LlmOptionDefect { key: "ca_file", rule: "has no readable certificate" },
+            _ => LlmOptionDefect { key: "url", rule: "cannot be used for an HTTP client" },
         };
         let authority = transport::authority(&options.ca_file).map_err(defect)?;
         let limits = Options { authority: authority.as_deref(), ..Options::within(options.timeout) };
@@ -41,14 +41,14 @@ impl LlmClient {
         let reply = self.http.send(request, &self.token, LARGEST).await.map_err(|error| match error {
             SendError::Timeout => LlmOutcome::Timeout,
             SendError::Unreachable => LlmOutcome::Unreachable,
-            SendError::TooLarge => LlmOutcome::Answer,
+            SendError::TooLarge => LlmOutcome::InvalidResponse,
             // There is no token where one was configured.
             SendError::Request | SendError::Elsewhere => LlmOutcome::Denied,
         })?;
         match reply.status.as_u16() {
             200 => Ok(reply.body),
             401 | 403 => Err(LlmOutcome::Denied),
-            408 | 429 | 500..=599 => Err(LlmOutcome::Busy),
+            408 | 429 | 500..=599 => Err(LlmOutcome::Overloaded),
             _ => Err(LlmOutcome::Refused),
         }
     }

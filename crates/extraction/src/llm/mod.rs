@@ -29,7 +29,7 @@ codes!(
     /// How asking a model about one document ended.
     LlmOutcome {
         Ok = "ok", TooLong = "too_long", Budget = "budget", Timeout = "timeout", Unreachable = "unreachable",
-        Denied = "denied", Busy = "busy", Refused = "refused", Answer = "answer",
+        Denied = "denied", Overloaded = "overloaded", Refused = "refused", InvalidResponse = "invalid_response",
     }
 );
 

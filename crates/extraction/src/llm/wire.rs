@@ -125,11 +125,11 @@ pub(crate) fn estimated_tokens(request: &[u8], most_tokens: u32) -> u64 {
 /// The findings, and the tokens that the server counted.
 ///
 /// # Errors
-/// As [`content`]; [`LlmOutcome::Answer`] too for a kind that no model may name.
+/// As [`content`]; [`LlmOutcome::InvalidResponse`] too for a kind that no model may name.
 pub(crate) fn answer(body: &[u8]) -> Result<(LlmAnswer, Option<u64>), LlmOutcome> {
     let (answer, used): (LlmAnswer, Option<u64>) = content(body)?;
     if answer.findings.iter().any(|item| !KINDS.contains(&item.kind.as_str())) {
-        return Err(LlmOutcome::Answer);
+        return Err(LlmOutcome::InvalidResponse);
     }
     Ok((answer, used))
 }
@@ -137,18 +137,18 @@ pub(crate) fn answer(body: &[u8]) -> Result<(LlmAnswer, Option<u64>), LlmOutcome
 /// What the model answered, and the tokens that the server counted.
 ///
 /// # Errors
-/// [`LlmOutcome::Refused`] when the model would not answer, [`LlmOutcome::Answer`] for whatever is not whole and of
+/// [`LlmOutcome::Refused`] when the model would not answer, [`LlmOutcome::InvalidResponse`] for whatever is not whole and of
 /// the schema.
 pub(crate) fn content<T: DeserializeOwned>(body: &[u8]) -> Result<(T, Option<u64>), LlmOutcome> {
-    let reply: ChatCompletion = serde_json::from_slice(body).map_err(|_| LlmOutcome::Answer)?;
+    let reply: ChatCompletion = serde_json::from_slice(body).map_err(|_| LlmOutcome::InvalidResponse)?;
     let used = reply.usage.and_then(|usage| usage.total_tokens);
-    let choice = reply.choices.into_iter().next().ok_or(LlmOutcome::Answer)?;
+    let choice = reply.choices.into_iter().next().ok_or(LlmOutcome::InvalidResponse)?;
     if choice.message.refusal.is_some() || choice.finish_reason.as_deref() == Some("content_filter") {
         return Err(LlmOutcome::Refused);
     }
     if choice.finish_reason.as_deref().is_some_and(|reason| reason != "stop") {
-        return Err(LlmOutcome::Answer);
+        return Err(LlmOutcome::InvalidResponse);
     }
-    let content = choice.message.content.ok_or(LlmOutcome::Answer)?;
-    Ok((serde_json::from_str(&content).map_err(|_| LlmOutcome::Answer)?, used))
+    let content = choice.message.content.ok_or(LlmOutcome::InvalidResponse)?;
+    Ok((serde_json::from_str(&content).map_err(|_| LlmOutcome::InvalidResponse)?, used))
 }

@@ -12,19 +12,19 @@ area! {
     pub struct Embedding as "embedding" {
         /// Requests to the provider, retries included
         requests: Counters<EmbeddingOutcome> = "embedding_requests_total";
-        /// Seconds that a request took
+        /// Duration of a request, in seconds
         seconds: Histograms<()> = "embedding_request_duration_seconds" in REQUEST_SECONDS;
-        /// Texts embedded, by what for
+        /// Texts embedded, by purpose
         texts: Counters<EmbeddingPurpose> = "embedding_texts_total";
-        /// Tokens as the provider counts them
+        /// Tokens as counted by the provider
         tokens: Counters<()> = "embedding_tokens_total";
-        /// Texts that the provider cut short
+        /// Texts that the provider truncated
         truncated: Counters<()> = "embedding_truncated_total";
-        /// Texts to embed, by whether the patient has an equal one with a vector
+        /// Texts to embed, by whether the patient already has an equal text with a vector
         cache: Counters<CacheResult> = "embedding_cache_total";
         /// Seconds spent waiting for the rate limit
         limited: Histograms<()> = "embedding_ratelimit_wait_seconds" in REQUEST_SECONDS;
-        /// 1 while the circuit breaker keeps requests back
+        /// 1 while the circuit breaker is open
         circuit_open: Gauges<()> = "embedding_circuit_open";
     }
 }
@@ -32,7 +32,7 @@ area! {
 area! {
     /// What embedding costs.
     pub struct Spending as "embedding" {
-        /// Money spent, at the price per token of the configuration
+        /// Cost, at the configured price per token
         cost: Amounts<()> = "embedding_cost_total";
     }
 }

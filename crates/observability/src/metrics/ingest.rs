@@ -15,25 +15,25 @@ pub(super) const STAGE_SECONDS: &[f64] =
 area! {
     /// Intake: what came in and what became of it.
     pub struct Ingest as "ingest" {
-        /// Messages taken from an intake
+        /// Messages received
         received: Counters<(Queue, MessageType)> = "messages_received_total";
-        /// Messages with what became of them
+        /// Messages processed, by outcome
         processed: Counters<(Queue, MessageType, Disposition)> = "messages_processed_total";
-        /// Messages set aside, by the code of the reason
+        /// Messages quarantined, by reason code
         quarantined: Counters<Reason> = "messages_quarantined_total";
-        /// Messages that came again after an attempt
+        /// Messages delivered again after an attempt
         redelivered: Counters<Queue> = "messages_redelivered_total";
-        /// Messages that wait in a queue of the broker, as its consumers last saw it
+        /// Messages ready in a queue of the broker, as its consumers last saw it
         backlog: Gauges<Queue> = "queue_ready_messages";
-        /// Entries of the spool that no worker takes: other types of files, links, folders
+        /// Entries of the spool that no worker processes: other types of files, links, folders
         spool_unknown: Gauges<()> = "spool_unknown_entries";
-        /// Messages being worked on
+        /// Messages in progress
         in_flight: Gauges<()> = "messages_in_flight";
         /// Seconds from a message's own time to the end of its processing
         lag: Histograms<Queue> = "queue_lag_seconds" in LAG_SECONDS;
         /// Documents that shared one transaction
         batch: Histograms<()> = "ingest_batch_documents" in BATCH_DOCUMENTS;
-        /// Fields that the contract does not know and that were ignored
+        /// Ignored fields of messages that the contract does not define
         unknown_fields: Counters<()> = "message_unknown_fields_total";
     }
 }
@@ -41,9 +41,9 @@ area! {
 area! {
     /// The stations of a message.
     pub struct Stages as "stages" {
-        /// Seconds that a stage took for one document (a shared call counts once per batch)
+        /// Duration of a stage for one document, in seconds (a shared call counts once per batch)
         seconds: Histograms<Stage> = "stage_duration_seconds" in STAGE_SECONDS;
-        /// Failures of a stage, by whether trying again may help
+        /// Failures of a stage, retryable or permanent
         errors: Counters<(Stage, ErrorClass)> = "stage_errors_total";
     }
 }

@@ -4,26 +4,26 @@
 use super::labels::{Action, JobName, RunOutcome};
 use super::registrar::area;
 
-/// Seconds of a run: a night without work, a usual night, a catch-up.
+/// Seconds of a run: without work, a usual run, a catch-up.
 const RUN_SECONDS: &[f64] = &[0.01, 0.1, 0.5, 1.0, 5.0, 15.0, 60.0, 300.0, 900.0, 3_600.0];
 
 /// The area whose counters and histograms are the store's.
 pub(super) const AREA: &str = "jobs";
 
 area! {
-    /// Nightly jobs.
+    /// Scheduled jobs.
     pub struct Jobs as "jobs" {
-        /// Runs by how they ended
+        /// Runs by outcome
         runs: Counters<(JobName, RunOutcome)> = "job_runs_total";
-        /// Seconds that a run took
+        /// Duration of a run, in seconds
         seconds: Histograms<JobName> = "job_duration_seconds" in RUN_SECONDS;
-        /// Instant at which the job last succeeded, in seconds since 1970; 0 when it never has
+        /// Last success of the job, in seconds since 1970; 0 if it never succeeded
         last_success: Levels<JobName> = "job_last_success_timestamp_seconds";
-        /// Rows by what a job did to them
+        /// Rows by action of the job
         items: Counters<(JobName, Action)> = "job_items_total";
-        /// Runs going on
+        /// Runs in progress
         running: Gauges<JobName> = "job_running";
-        /// Instant of the planner's last tick, in seconds since 1970
+        /// Last tick of the scheduler, in seconds since 1970
         last_tick: Levels<()> = "scheduler_last_tick_timestamp_seconds";
     }
 }

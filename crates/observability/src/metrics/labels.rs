@@ -17,7 +17,7 @@ label!(
 );
 
 label!(
-    /// Where a message came in.
+    /// The intake of a message.
     Queue as "queue" { File = "file", Spool = "spool", Realtime = "realtime", Bulk = "bulk", Parked = "parked" }
 );
 label!(
@@ -28,14 +28,14 @@ label!(
     }
 );
 label!(
-    /// What became of a message.
+    /// Outcome of a message.
     Disposition as "outcome" {
         Stored = "stored", Duplicate = "duplicate", Ephemeral = "ephemeral", Retried = "retried",
         Quarantined = "quarantined",
     }
 );
 label!(
-    /// The stations of a message.
+    /// Processing stages of a message.
     Stage as "stage" {
         Decode = "decode", Redact = "redact", Extract = "extract", Embed = "embed", Store = "store",
     }
@@ -45,15 +45,15 @@ label!(
     ErrorClass as "class" { Retryable = "retryable", Permanent = "permanent" }
 );
 label!(
-    /// How a thing ended.
+    /// Outcome of an operation.
     Outcome as "outcome" { Ok = "ok", Error = "error" }
 );
 label!(
-    /// How an attempt to deliver an event ended.
+    /// Outcome of an attempt to deliver an event.
     Delivery as "outcome" { Ok = "ok", Refused = "refused", Error = "error" }
 );
 label!(
-    /// What redaction made of a document.
+    /// Outcome of redaction for a document.
     RedactionOutcome as "outcome" { Clean = "clean", Redacted = "redacted", Failed = "failed",
         Unsupported = "unsupported_language" }
 );
@@ -72,8 +72,8 @@ label!(
 label!(
     /// Why an additional redaction service gave no usable answer.
     ServiceFailure as "failure" {
-        Timeout = "timeout", Unreachable = "unreachable", Denied = "denied", Refused = "refused", Busy = "busy",
-        Answer = "answer",
+        Timeout = "timeout", Unreachable = "unreachable", Denied = "denied", Refused = "refused",
+        Overloaded = "overloaded", InvalidResponse = "invalid_response",
     }
 );
 
@@ -86,10 +86,10 @@ impl InfoType {
 }
 
 label!(
-    /// How asking a language model about a document ended, as extraction knows it.
+    /// Outcome of a request to a language model about a document, as extraction reports it.
     ModelOutcome as "outcome" {
         Ok = "ok", TooLong = "too_long", Budget = "budget", Timeout = "timeout", Unreachable = "unreachable",
-        Denied = "denied", Busy = "busy", Refused = "refused", Answer = "answer",
+        Denied = "denied", Overloaded = "overloaded", Refused = "refused", InvalidResponse = "invalid_response",
     }
 );
 
@@ -97,7 +97,8 @@ label!(
     /// Result of a request to an embedding provider.
     EmbeddingOutcome as "outcome" {
         Ok = "ok", Transient = "transient", RateLimited = "rate_limited", CircuitOpen = "circuit_open",
-        TooMuch = "too_much", Rejected = "rejected", Misconfigured = "misconfigured", BadAnswer = "bad_answer",
+        PayloadTooLarge = "payload_too_large", Rejected = "rejected", Misconfigured = "misconfigured",
+        InvalidResponse = "invalid_response",
     }
 );
 label!(
@@ -110,15 +111,15 @@ label!(
     CacheResult as "result" { Hit = "hit", Miss = "miss" }
 );
 label!(
-    /// How a transaction of the store ended.
+    /// Outcome of a transaction of the store.
     Transaction as "outcome" { Committed = "committed", RolledBack = "rolled_back" }
 );
 label!(
-    /// Why a write met something that was there before.
+    /// Why a write conflicted with existing rows or other writers.
     Conflict as "kind" { Duplicate = "duplicate", Revision = "revision", Busy = "busy", Serialization = "serialization" }
 );
 label!(
-    /// What lies on a disk that the process writes to.
+    /// Purpose of a disk that the process writes to.
     Disk as "disk" { Store = "store", Keys = "keys", Spool = "spool", AuditHead = "audit_head" }
 );
 label!(
@@ -135,15 +136,15 @@ label!(
     }
 );
 label!(
-    /// Through which door memory was read.
-    Door as "door" { Context = "context", Profile = "profile", List = "list", Show = "show", Trace = "trace" }
+    /// The verb that read memory.
+    Endpoint as "endpoint" { Context = "context", Profile = "profile", List = "list", Show = "show", Trace = "trace" }
 );
 label!(
-    /// What a reader got.
+    /// Outcome of a read.
     ReadOutcome as "outcome" { Hit = "hit", Empty = "empty", Refused = "refused", Error = "error" }
 );
 label!(
-    /// What a write did.
+    /// Outcome of a write.
     WriteOutcome as "outcome" {
         Created = "created", Reconfirmed = "reconfirmed", Superseded = "superseded", Contradicted = "contradicted",
         Ended = "ended", Refused = "refused",
@@ -168,7 +169,7 @@ label!(
     }
 );
 label!(
-    /// A nightly job; the file stem in `jobs/`. A test holds it equal to the registry of jobs. Not `job`: that label is
+    /// A job; the file stem in `jobs/`. A test holds it equal to the registry of jobs. Not `job`: that label is
     /// the scraper's own
     JobName as "job_name" {
         Summaries = "summaries", Consolidation = "consolidation", Retention = "retention", Expiry = "expiry",
@@ -178,7 +179,7 @@ label!(
     }
 );
 label!(
-    /// How a run of a job ended; `held` means that another owner had it.
+    /// Outcome of a job run; `held` means that another process has the lease.
     RunOutcome as "outcome" { Succeeded = "succeeded", Partial = "partial", Failed = "failed", Held = "held" }
 );
 label!(
@@ -186,14 +187,14 @@ label!(
     Action as "action" { Examined = "examined", Changed = "changed", Skipped = "skipped", Failed = "failed" }
 );
 label!(
-    /// A part of a search.
-    Leg as "leg" { Vector = "vector", Text = "text", Assembly = "assembly" }
+    /// A part of a search: its retrievers, and the assembly of the result.
+    Retriever as "retriever" { Vector = "vector", Text = "text", Assembly = "assembly" }
 );
 label!(
     /// A measure of how good retrieval was at the last evaluation.
     Measure as "measure" { HitAt1 = "hit_at_1", HitAt5 = "hit_at_5", HitAt10 = "hit_at_10" }
 );
 label!(
-    /// What became of a span.
+    /// Outcome of a span.
     SpanOutcome as "outcome" { Exported = "exported", Dropped = "dropped", Refused = "refused" }
 );

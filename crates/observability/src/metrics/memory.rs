@@ -8,21 +8,21 @@ use anamnesis_core::memory::{Kind, State};
 area! {
     /// Memory.
     pub struct Memory as "memory" {
-        /// Writes of memory by kind and effect
+        /// Writes of memory by kind and outcome
         writes: Counters<(Kind, WriteOutcome)> = "memory_writes_total";
         /// Operations on memory that failed
         errors: Counters<(Operation, ErrorCode)> = "memory_errors_total";
         /// Memories whose effective confidence fell below their threshold
         decays: Counters<Kind> = "decay_transitions_total";
-        /// Changes of state, by the rule that made them
+        /// State transitions of memories, by rule
         transitions: Counters<Transition> = "memory_transitions_total";
-        /// Memories held, by kind and state, as of the last count
+        /// Memories by kind and state, as of the last count
         held: Gauges<(Kind, State)> = "memories";
-        /// Reconfirmation tasks that wait for an answer
+        /// Reconfirmation tasks without an answer
         reconfirmations_due: Gauges<()> = "reconfirmations_due";
         /// Contradictions found
         contradictions: Counters<ContradictionType> = "contradictions_total";
-        /// Lines that speak of risk
+        /// Risk flags by class
         risks: Counters<Risk> = "risk_flags_total";
     }
 }

@@ -1,10 +1,11 @@
 //! Every metric, declared once. A field of an area's struct is a metric, its doc comment the HELP, its labels closed
-//! types, and every series stands at zero from the start, so that `rate()` sees the first event. No series tells which
-//! organisation or patient it is about.
+//! types, and every series is zero from the start, so that `rate()` sees the first event. No series names an
+//! organisation or a patient.
 //!
 //! The registry belongs to a [`Metrics`], not to the process: each test has its own.
 
 mod catalogue;
+mod deprecated;
 mod embedding;
 mod extraction;
 mod family;
@@ -22,6 +23,7 @@ mod store;
 mod transition;
 
 pub use catalogue::reference_page;
+pub use deprecated::{RENAMED_FAMILIES, RENAMED_LABELS, RenamedMetric};
 pub use embedding::{Embedding, Spending};
 pub use extraction::Extraction;
 pub use family::{Amounts, Counters, Family, Gauges, Histograms, Levels};
@@ -87,7 +89,7 @@ pub struct Metrics {
     pub jobs: Jobs,
     pub recall: Recall,
     pub spans: Spans,
-    /// Spans go wherever metrics go, and need the same hands.
+    /// Here since spans are reported in the same places as metrics.
     pub traces: Traces,
     /// Panics caught by the process's hook (telemetry.rs).
     pub panics: Counters<()>,

@@ -9,11 +9,12 @@ use std::sync::{Mutex, PoisonError, RwLock};
 use prometheus::TextEncoder;
 use prometheus::proto::{MetricFamily, MetricType};
 
+use super::deprecated::{with_current_labels, with_old_names};
 use super::registrar::FamilyEntry;
 use super::{Metrics, jobs, recall};
 
 /// Numbers of the exposition text by series: name and labels as they are scraped, such as
-/// `anamnesis_memory_reads_total{door="list",outcome="hit"}`.
+/// `anamnesis_memory_reads_total{endpoint="list",outcome="hit"}`.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct MetricSamples {
     /// Of counters and histograms: the sum over all processes counts.
@@ -94,27 +95,44 @@ impl Metrics {
 
     /// Shows these sums of the store from now on.
     pub fn show(&self, sums: impl IntoIterator<Item = (String, f64)>) {
-        *self.commands.sums.write().unwrap_or_else(PoisonError::into_inner) = sums.into_iter().collect();
+        let mut current: HashMap<String, f64> = HashMap::new();
+        for (series, value) in sums {
+            // A store has sums of one series under old and new labels after an upgrade.
+            *current.entry(with_current_labels(&series)).or_default() += value;
+        }
+        *self.commands.sums.write().unwrap_or_else(PoisonError::into_inner) = current;
     }
 
     /// The exposition text (format 0.0.4): what this process counted; of the store's families the sums of the store, with
-    /// what it did not add to them yet.
+    /// what it did not add to them yet. Names of the version before are exported too ([`super::RENAMED_FAMILIES`]).
     ///
     /// # Errors
     /// When a collector yields what cannot be written: a mistake of the program.
     pub fn render(&self) -> prometheus::Result<String> {
         let (of_store, own): (Vec<_>, Vec<_>) =
             self.registry.gather().into_iter().partition(|family| self.is_of_store(family));
+        let own: Vec<_> = own.into_iter().flat_map(with_old_names).collect();
+        let mut text = TextEncoder::new().encode_to_string(&own)?;
+        for family in of_store {
+            self.render_of_store(family, &mut text)?;
+        }
+        Ok(text)
+    }
+
+    /// Adds a family of the store to the exposition text.
+    fn render_of_store(&self, family: MetricFamily, text: &mut String) -> prometheus::Result<()> {
         let sums = self.commands.sums.read().unwrap_or_else(PoisonError::into_inner);
         let saved = self.commands.saved.read().unwrap_or_else(PoisonError::into_inner);
         let mut last = self.commands.last.lock().unwrap_or_else(PoisonError::into_inner);
         let of = |numbers: &HashMap<String, f64>, series: &str| numbers.get(series).copied().unwrap_or(0.0);
-        let mut text = TextEncoder::new().encode_to_string(&own)?;
-        for family in of_store {
-            let gauge = family.get_field_type() == MetricType::GAUGE;
-            for line in TextEncoder::new().encode_to_string(&[family])?.lines() {
-                let Some((series, value)) = number(line) else {
-                    text.push_str(line);
+        let gauge = family.get_field_type() == MetricType::GAUGE;
+        // The store has the series without the old labels: each line is looked up by its current name.
+        let current = TextEncoder::new().encode_to_string(std::slice::from_ref(&family))?;
+        for exported in with_old_names(family) {
+            let exported = TextEncoder::new().encode_to_string(&[exported])?;
+            for (line, shown_line) in current.lines().zip(exported.lines()) {
+                let (Some((series, value)), Some((name, _))) = (number(line), number(shown_line)) else {
+                    text.push_str(shown_line);
                     text.push('\n');
                     continue;
                 };
@@ -126,10 +144,10 @@ impl Metrics {
                     *least = least.max(shown);
                     *least
                 };
-                text.push_str(&format!("{series} {shown}\n"));
+                text.push_str(&format!("{name} {shown}\n"));
             }
         }
-        Ok(text)
+        Ok(())
     }
 
     fn is_of_store(&self, family: &MetricFamily) -> bool {
@@ -153,7 +171,7 @@ fn number(line: &str) -> Option<(&str, f64)> {
 #[cfg(test)]
 mod tests {
     use super::super::Identity;
-    use super::super::labels::{Door, Leg, Measure, ReadOutcome};
+    use super::super::labels::{Endpoint, Measure, ReadOutcome, Retriever};
     use super::*;
 
     fn line(metrics: &Metrics, series: &str) -> String {
@@ -164,10 +182,10 @@ mod tests {
     #[test]
     fn what_a_worker_adds_to_the_store_is_shown_once() {
         let worker = Metrics::new(&Identity::default()).unwrap();
-        let reads = r#"anamnesis_memory_reads_total{door="list",outcome="hit"}"#;
-        worker.recall.reads.of((Door::List, ReadOutcome::Hit)).inc_by(2);
+        let reads = r#"anamnesis_memory_reads_total{door="list",endpoint="list",outcome="hit"}"#;
+        worker.recall.reads.of((Endpoint::List, ReadOutcome::Hit)).inc_by(2);
         let samples = worker.unsaved().unwrap();
-        worker.recall.reads.of((Door::List, ReadOutcome::Hit)).inc();
+        worker.recall.reads.of((Endpoint::List, ReadOutcome::Hit)).inc();
         assert_eq!(line(&worker, reads), format!("{reads} 3"));
         worker.saved(samples.clone());
         // Between the two the store's sums are not known yet: nothing falls.
@@ -176,31 +194,32 @@ mod tests {
         worker.show(samples.sums.into_iter().map(|(series, value)| (series, value + 10.0)));
         assert_eq!(line(&worker, reads), format!("{reads} 13"));
         let samples = worker.unsaved().unwrap();
-        assert_eq!(samples.sums, [(reads.to_owned(), 1.0)]);
+        assert_eq!(samples.sums, [(r#"anamnesis_memory_reads_total{endpoint="list",outcome="hit"}"#.to_owned(), 1.0)]);
     }
 
     #[test]
     fn what_commands_leave_is_shown_with_what_a_process_counted_itself() {
         let command = Metrics::new(&Identity::default()).unwrap();
-        command.recall.reads.of((Door::List, ReadOutcome::Hit)).inc_by(2);
-        command.recall.seconds.of(Leg::Text).observe(0.004);
+        command.recall.reads.of((Endpoint::List, ReadOutcome::Hit)).inc_by(2);
+        command.recall.seconds.of(Retriever::Text).observe(0.004);
         command.recall.quality.of(Measure::HitAt5).set(0.75);
         let samples = command.unsaved().unwrap();
         assert_eq!(samples.newest, [(r#"anamnesis_retrieval_quality_ratio{measure="hit_at_5"}"#.to_owned(), 0.75)]);
 
         let worker = Metrics::new(&Identity::default()).unwrap();
-        worker.recall.reads.of((Door::List, ReadOutcome::Hit)).inc();
+        worker.recall.reads.of((Endpoint::List, ReadOutcome::Hit)).inc();
         worker.show(samples.sums.into_iter().chain(samples.newest));
-        let reads = r#"anamnesis_memory_reads_total{door="list",outcome="hit"}"#;
+        let reads = r#"anamnesis_memory_reads_total{door="list",endpoint="list",outcome="hit"}"#;
         assert_eq!(line(&worker, reads), format!("{reads} 3"));
         assert_eq!(
-            line(&worker, "anamnesis_retrieval_duration_seconds_count{leg=\"text\"}"),
-            "anamnesis_retrieval_duration_seconds_count{leg=\"text\"} 1"
+            line(&worker, "anamnesis_retrieval_duration_seconds_count{leg=\"text\",retriever=\"text\"}"),
+            "anamnesis_retrieval_duration_seconds_count{leg=\"text\",retriever=\"text\"} 1"
         );
-        assert!(
-            line(&worker, r#"anamnesis_retrieval_duration_seconds_bucket{leg="text",le="0.0025"}"#).ends_with(" 0")
-        );
-        assert!(line(&worker, r#"anamnesis_retrieval_duration_seconds_bucket{leg="text",le="0.005"}"#).ends_with(" 1"));
+        for (bound, count) in [("0.0025", " 0"), ("0.005", " 1")] {
+            let labels = format!(r#"leg="text",retriever="text",le="{bound}""#);
+            let bucket = line(&worker, &format!("anamnesis_retrieval_duration_seconds_bucket{{{labels}}}"));
+            assert!(bucket.ends_with(count), "{bucket}");
+        }
         assert!(line(&worker, r#"anamnesis_retrieval_quality_ratio{measure="hit_at_5"}"#).ends_with(" 0.75"));
         // Every series once, and the rest as it was.
         let text = worker.render().unwrap();

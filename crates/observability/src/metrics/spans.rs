@@ -1,4 +1,4 @@
-//! What became of spans. Without the cargo feature `otel`, or without a collector, all stays at zero.
+//! Spans by outcome. Without the cargo feature `otel`, or without a collector, all stays at zero.
 
 use super::labels::SpanOutcome;
 use super::registrar::area;
@@ -6,7 +6,7 @@ use super::registrar::area;
 area! {
     /// Traces.
     pub struct Spans as "traces" {
-        /// Finished spans: sent to the collector, dropped since the queue was full or the process ended, or refused by the collector
+        /// Finished spans: exported, dropped because the queue was full or the process ended, or refused by the collector
         ended: Counters<SpanOutcome> = "trace_spans_total";
     }
 }

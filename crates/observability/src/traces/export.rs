@@ -212,16 +212,16 @@ impl Exporter {
     fn went(&mut self, why: &'static str) {
         if !std::mem::replace(&mut self.away, true) {
             tracing::warn!(
-                code = "traces_away",
+                code = "traces_unavailable",
                 why,
-                "the collector takes no spans; they wait, and are dropped when the queue is full"
+                "the collector does not accept spans; they are queued, and dropped when the queue is full"
             );
         }
     }
 
     fn came_back(&mut self) {
         if std::mem::replace(&mut self.away, false) {
-            tracing::info!(code = "traces_back", "the collector takes spans again");
+            tracing::info!(code = "traces_recovered", "the collector accepts spans again");
         }
     }
 }
@@ -237,7 +237,7 @@ fn judged(status: StatusCode, body: &[u8]) -> ExportOutcome {
         StatusCode::TOO_MANY_REQUESTS
         | StatusCode::BAD_GATEWAY
         | StatusCode::SERVICE_UNAVAILABLE
-        | StatusCode::GATEWAY_TIMEOUT => ExportOutcome::Away("busy"),
+        | StatusCode::GATEWAY_TIMEOUT => ExportOutcome::Away("overloaded"),
         StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => ExportOutcome::Refused("denied"),
         StatusCode::NOT_FOUND => ExportOutcome::Refused("not_found"),
         _ => ExportOutcome::Refused("refused"),

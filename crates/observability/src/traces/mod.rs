@@ -39,9 +39,9 @@ pub enum TracesError {
     #[error("traces: {0}")]
     Client(#[from] ClientError),
     /// A header that HTTP does not allow.
-    #[error("traces.headers cannot be sent as they are")]
+    #[error("traces.headers contains an invalid header")]
     Header,
     /// Only where one asks for it, as `doctor` does.
-    #[error("the collector does not take spans ({0})")]
+    #[error("the collector does not accept spans ({0})")]
     Away(&'static str),
 }

@@ -63,7 +63,8 @@ impl Isolation {
             match self.once(queue, message).await {
                 Ok(AttemptEnd::With(disposition)) => return Some(disposition),
                 Ok(AttemptEnd::Died) => {
-                    tracing::warn!(code = "died_alone", deaths = death + 1, "a message killed a process of its own");
+                    let deaths = death + 1;
+                    tracing::warn!(code = "isolated_crash", deaths, "a message crashed its isolated process");
                 }
                 // No process could be had: that is not the message's fault.
                 Err(_) => return Some(Disposition::Waits),

@@ -20,7 +20,7 @@ pub trait AckChannel: Send + Sync {
 
 /// The channel is over: what was not acknowledged comes again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the channel is over; what was not acknowledged will come again")]
+#[error("the channel is closed; unacknowledged messages will be redelivered")]
 pub struct ChannelClosed;
 
 /// The open messages of one channel.

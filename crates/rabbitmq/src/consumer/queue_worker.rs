@@ -220,7 +220,7 @@ impl<A: AckChannel + 'static> QueueWorker<A> {
                 tracing::warn!(
                     code,
                     waiting = waiting.len(),
-                    "retries cannot be sent yet; their messages stay where they are"
+                    "retries cannot be published yet; their messages stay unacknowledged"
                 );
                 tokio::select! {
                     () = tokio::time::sleep(pause.pause()) => {}

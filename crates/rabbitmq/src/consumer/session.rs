@@ -191,7 +191,7 @@ fn why(
     match ended {
         _ if !connection.is_open() => BrokerError::lost("connection_broken"),
         Some(Ok((_, Ok(())))) => BrokerError::lost("consumer_cancelled"),
-        Some(Ok((_, Err(ChannelClosed)))) => BrokerError::lost("channel_over"),
+        Some(Ok((_, Err(ChannelClosed)))) => BrokerError::lost("channel_closed"),
         Some(Err(_)) | None => BrokerError::lost("panicked"),
     }
 }
@@ -205,7 +205,7 @@ async fn finish(mut open: SessionTasks, stop: &CancellationToken) {
     stop.cancel();
     let finishing = async { while open.workers.join_next().await.is_some() {} };
     if tokio::time::timeout(FINISH, finishing).await.is_err() {
-        tracing::warn!(code = "overdue", "work in hand was given up; it will be offered again");
+        tracing::warn!(code = "drain_timeout", "work in progress was abandoned and will be redelivered");
     }
     open.workers.abort_all();
 }
@@ -239,14 +239,14 @@ async fn watch(
         match topology::counts(connection, &consumer.names.catch_all()).await {
             Ok(found) => consumer.metrics.store.catch_all.set(found.map_or(0, |(ready, _)| i64::from(ready))),
             // This queue is not consumed here: an error about it ends no intake.
-            Err(error) => tracing::debug!(code = error.code(), "the catch-all queue could not be asked for its length"),
+            Err(error) => tracing::debug!(code = error.code(), "the length of the catch-all queue could not be read"),
         }
         let before = std::mem::replace(&mut arrivals, consumer.status.arrivals());
         beside_backlog &= consumer.status.working() == 0 && before == arrivals;
         idle = if beside_backlog { idle + 1 } else { 0 };
         if idle >= IDLE_PROBES {
             consumer.status.stalled();
-            return BrokerError::lost("idle_beside_backlog");
+            return BrokerError::lost("idle_with_backlog");
         }
     }
 }

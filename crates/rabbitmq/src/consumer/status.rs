@@ -38,7 +38,7 @@ impl ConsumerStatus {
     pub fn dead(&self) -> Option<&'static str> {
         let state = self.state();
         if state.stalls >= STALLS {
-            return Some("idle_beside_backlog");
+            return Some("idle_with_backlog");
         }
         state.working.iter().any(|since| since.elapsed() > STUCK).then_some("stuck")
     }
@@ -109,7 +109,7 @@ mod tests {
         status.stalled();
         assert_eq!(status.dead(), None);
         status.stalled();
-        assert_eq!(status.dead(), Some("idle_beside_backlog"));
+        assert_eq!(status.dead(), Some("idle_with_backlog"));
         status.arrived();
         assert_eq!(status.dead(), None);
     }

@@ -101,7 +101,7 @@ impl Consumer {
         // Batches of connections that broke are still worked on: what was begun ends before the process does.
         self.in_progress.close();
         if tokio::time::timeout(FINISH, self.in_progress.wait()).await.is_err() {
-            tracing::warn!(code = "overdue", "work in progress was given up; it will be offered again");
+            tracing::warn!(code = "drain_timeout", "work in progress was abandoned and will be redelivered");
         }
         ended
     }
@@ -140,7 +140,7 @@ impl Consumer {
                 return Err(error);
             }
             let pause = backoff.pause();
-            tracing::warn!(code = error.code(), pause_ms = pause.as_millis() as u64, "no broker: trying again");
+            tracing::warn!(code = error.code(), pause_ms = pause.as_millis() as u64, "no connection to the broker");
             tokio::select! {
                 () = tokio::time::sleep(pause) => {}
                 () = draining.cancelled() => return Ok(()),

@@ -18,16 +18,16 @@ pub enum RemoteError {
     #[error("the additional redaction service refuses this text")]
     Document,
     #[error("the additional redaction service is overloaded or failing")]
-    Busy,
-    #[error("the additional redaction service's answer does not fit the text")]
-    Answer,
-    #[error("the text is longer than the additional redaction service takes")]
+    Overloaded,
+    #[error("the response of the additional redaction service does not match the text")]
+    InvalidResponse,
+    #[error("the text is longer than the limit of the additional redaction service")]
     TooLarge,
     #[error("{0}")]
     Address(#[from] AddressError),
     #[error("{0}")]
     Client(#[from] ClientError),
-    #[error("no thread can be had for additional redaction services")]
+    #[error("no thread could be started for additional redaction services")]
     Thread,
 }
 
@@ -45,8 +45,8 @@ impl RemoteError {
             Self::Denied => "denied",
             Self::Refused => "refused",
             Self::Document => "document",
-            Self::Busy => "busy",
-            Self::Answer => "answer",
+            Self::Overloaded => "overloaded",
+            Self::InvalidResponse => "invalid_response",
             Self::TooLarge => "too_large",
             Self::Address(_) | Self::Client(_) | Self::Thread => "configuration",
         }

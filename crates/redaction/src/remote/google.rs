@@ -94,7 +94,7 @@ impl Remote for Google {
         let request = self.client.post(&self.url).json(&body(text));
         let answer: DeidentifyResponse = answer(&self.client, request, &self.token, LARGEST_ANSWER).await?;
         let bytes = match answer.overview.transformed_bytes {
-            Some(bytes) => bytes.parse().map_err(|_| RemoteError::Answer)?,
+            Some(bytes) => bytes.parse().map_err(|_| RemoteError::InvalidResponse)?,
             None => 0,
         };
         replaced(text, &answer.item.value, bytes)
@@ -117,8 +117,8 @@ fn replaced(source: &str, answer: &str, bytes: usize) -> Result<Vec<ExternalFind
     let parts = parts(answer);
     let (mut at, mut found, mut total) = (0, Vec::new(), 0);
     for (index, (before, kind)) in parts.iter().enumerate() {
-        let rest = source.get(at..).ok_or(RemoteError::Answer)?;
-        at += rest.starts_with(before).then_some(before.len()).ok_or(RemoteError::Answer)?;
+        let rest = source.get(at..).ok_or(RemoteError::InvalidResponse)?;
+        at += rest.starts_with(before).then_some(before.len()).ok_or(RemoteError::InvalidResponse)?;
         let Some(kind) = kind else { continue };
         let after = parts.get(index + 1).map_or("", |(text, _)| *text);
         let rest = &source[at..];
@@ -132,12 +132,12 @@ fn replaced(source: &str, answer: &str, bytes: usize) -> Result<Vec<ExternalFind
         } else {
             rest.get(first..).and_then(|tail| tail.find(after)).map(|by| by + first)
         };
-        let length = length.ok_or(RemoteError::Answer)?;
+        let length = length.ok_or(RemoteError::InvalidResponse)?;
         found.push(ExternalFinding::of_service(Span::new(at, at + length), label_of(kind), SCORE));
         total += length;
         at += length;
     }
-    if at == source.len() && total == bytes { Ok(found) } else { Err(RemoteError::Answer) }
+    if at == source.len() && total == bytes { Ok(found) } else { Err(RemoteError::InvalidResponse) }
 }
 
 /// The answer as stretches of text, each with the kind that stands after it; the last has none.
@@ -182,7 +182,7 @@ mod tests {
             ("[PERSON_NAME][PERSON_NAME]", 20),
             ("Ana vino", 0),
         ] {
-            assert_eq!(replaced(source, answer, bytes), Err(RemoteError::Answer), "{answer}");
+            assert_eq!(replaced(source, answer, bytes), Err(RemoteError::InvalidResponse), "{answer}");
         }
     }
 }

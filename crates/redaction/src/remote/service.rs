@@ -89,16 +89,16 @@ pub(super) async fn answer<T: serde::de::DeserializeOwned>(
     let reply = client.send(request, token, most).await.map_err(|error| match error {
         SendError::Timeout => RemoteError::Timeout,
         SendError::Unreachable => RemoteError::Unreachable,
-        SendError::TooLarge => RemoteError::Answer,
+        SendError::TooLarge => RemoteError::InvalidResponse,
         // There is no token where one was configured.
         SendError::Request | SendError::Elsewhere => RemoteError::Denied,
     })?;
     match reply.status.as_u16() {
-        200 => serde_json::from_slice(&reply.body).map_err(|_| RemoteError::Answer),
+        200 => serde_json::from_slice(&reply.body).map_err(|_| RemoteError::InvalidResponse),
         // Whether it is about the text is found out by `Services`.
         400 | 413 | 422 => Err(RemoteError::Document),
         401 | 403 => Err(RemoteError::Denied),
-        408 | 425 | 429 | 500..=599 => Err(RemoteError::Busy),
+        408 | 425 | 429 | 500..=599 => Err(RemoteError::Overloaded),
         _ => Err(RemoteError::Refused),
     }
 }

@@ -38,7 +38,7 @@ impl Services {
         if self.away.swap(failure.is_some(), Ordering::Relaxed) != failure.is_some() {
             match failure {
                 Some(error) => tracing::warn!(code = "redaction_service", failure = error.code(), "{error}"),
-                None => tracing::info!(code = "redaction_service", "the additional redaction services answer again"),
+                None => tracing::info!(code = "redaction_service", "the additional redaction services respond again"),
             }
         }
         found

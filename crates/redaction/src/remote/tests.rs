@@ -55,8 +55,8 @@ fn the_findings_of_all_services_are_taken_and_one_failure_stops_all() {
     let mut both = asked(vec![played(vec![Ok(vec![finding(0, 4)])]), played(vec![Ok(vec![finding(5, 8)])])]).unwrap();
     both.sort_by_key(|one| one.span.start);
     assert_eq!(both, [finding(0, 4), finding(5, 8)]);
-    let one_away = vec![played(vec![Ok(vec![finding(0, 4)])]), played(vec![Err(RemoteError::Busy)])];
-    assert_eq!(asked(one_away), Err(RemoteError::Busy));
+    let one_away = vec![played(vec![Ok(vec![finding(0, 4)])]), played(vec![Err(RemoteError::Overloaded)])];
+    assert_eq!(asked(one_away), Err(RemoteError::Overloaded));
     assert_eq!(asked(vec![Arc::new(Broken)]), Err(RemoteError::Unreachable), "one that panics");
 }
 
@@ -65,7 +65,7 @@ fn a_refusal_is_about_the_text_only_where_another_text_is_taken() {
     for (probe, error) in [
         (Ok(Vec::new()), RemoteError::Document),
         (Err(RemoteError::Document), RemoteError::Refused),
-        (Err(RemoteError::Busy), RemoteError::Busy),
+        (Err(RemoteError::Overloaded), RemoteError::Overloaded),
     ] {
         assert_eq!(asked(vec![played(vec![Err(RemoteError::Document), probe])]), Err(error));
     }
@@ -79,8 +79,8 @@ fn everything_but_what_is_about_one_text_may_pass_later() {
         (RemoteError::Denied, "denied", true),
         (RemoteError::Refused, "refused", true),
         (RemoteError::Document, "document", false),
-        (RemoteError::Busy, "busy", true),
-        (RemoteError::Answer, "answer", true),
+        (RemoteError::Overloaded, "overloaded", true),
+        (RemoteError::InvalidResponse, "invalid_response", true),
         (RemoteError::TooLarge, "too_large", false),
         (RemoteError::Thread, "configuration", true),
     ] {
@@ -181,7 +181,7 @@ fn offsets_of_presidio_count_characters() {
         "nothing",
         "",
     ] {
-        assert_eq!(presidio(200, body, "ñÑu"), Err(RemoteError::Answer), "{body}");
+        assert_eq!(presidio(200, body, "ñÑu"), Err(RemoteError::InvalidResponse), "{body}");
     }
 }
 
@@ -195,11 +195,11 @@ fn the_status_of_an_answer_tells_whose_fault_it_is() {
         (403, RemoteError::Denied),
         (404, RemoteError::Refused),
         (302, RemoteError::Refused),
-        (408, RemoteError::Busy),
-        (425, RemoteError::Busy),
-        (429, RemoteError::Busy),
-        (500, RemoteError::Busy),
-        (599, RemoteError::Busy),
+        (408, RemoteError::Overloaded),
+        (425, RemoteError::Overloaded),
+        (429, RemoteError::Overloaded),
+        (500, RemoteError::Overloaded),
+        (599, RemoteError::Overloaded),
     ] {
         assert_eq!(presidio(status, "[]", "Ana"), Err(error), "{status}");
     }
@@ -239,6 +239,6 @@ fn an_answer_of_google_is_laid_over_the_text() {
         r#"{"item": {"value": "vino [PERSON_NAME]"}, "overview": {"transformedBytes": "many"}}"#,
         r#"{"item": {"value": "otra cosa"}}"#,
     ] {
-        assert_eq!(of("vino Ana", body), Err(RemoteError::Answer), "{body}");
+        assert_eq!(of("vino Ana", body), Err(RemoteError::InvalidResponse), "{body}");
     }
 }

@@ -12,9 +12,9 @@ pub(crate) const MAGIC: &[u8; 8] = b"anatag03";
 /// Why bytes are no model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum TaggerModelError {
-    #[error("the file is no tagger, or one of another version")]
+    #[error("not a tagger model, or an unsupported version")]
     Format,
-    #[error("the file is cut short or too long")]
+    #[error("the file is truncated or too long")]
     Length,
 }
 

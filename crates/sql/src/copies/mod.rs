@@ -35,7 +35,7 @@ pub enum CopyError {
     /// Named file of a copy.
     #[error("{0} is damaged")]
     Damaged(String),
-    #[error("the store is not empty: give --replace to put the backup in its place")]
+    #[error("the store is not empty: use --replace to overwrite it with the backup")]
     NotEmpty,
     #[error("the store is in use: stop the workers first")]
     InUse,

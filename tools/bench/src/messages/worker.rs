@@ -79,7 +79,7 @@ impl WorkerProcess {
     }
 
     async fn page(&self) -> Result<String, MessagesError> {
-        let gone = || MessagesError::Worker("does not tell its metrics");
+        let gone = || MessagesError::Worker("does not answer at /metrics");
         String::from_utf8(self.asked("metrics").await.map_err(|_| gone())?.body).map_err(|_| gone())
     }
 

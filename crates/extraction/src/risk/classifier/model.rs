@@ -28,9 +28,9 @@ pub(crate) type ClassSums = [i32; CLASSES];
 /// Why bytes are no model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum RiskModelError {
-    #[error("the file is no ear for risk, or one of another version")]
+    #[error("not a risk classifier model, or an unsupported version")]
     Format,
-    #[error("the file is cut short or too long")]
+    #[error("the file is truncated or too long")]
     Length,
 }
 
