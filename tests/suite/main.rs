@@ -64,6 +64,7 @@ mod relatives;
 mod relay;
 mod releases;
 mod retention_terms;
+mod retired_queue;
 mod rights;
 mod risk_detectors;
 mod risk_documents;
