@@ -47,6 +47,7 @@ mod quarantine;
 mod recall;
 pub mod redact;
 pub mod reference;
+mod renamed;
 mod render;
 mod report;
 pub mod rules;
@@ -266,10 +267,12 @@ fn run(arguments: impl IntoIterator<Item = OsString>) -> Exit {
 
 /// The command line with its verb's name, or how it ends already.
 fn parsed(arguments: impl IntoIterator<Item = OsString>) -> Result<(Cli, String), Exit> {
-    let read = Cli::command().try_get_matches_from(arguments).and_then(|matches| {
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    let read = Cli::command().try_get_matches_from(&arguments).and_then(|matches| {
         let verb = matches.subcommand_name().unwrap_or_default().to_owned();
         Cli::from_arg_matches(&matches).map(|mut cli| {
             cli.context.read = audited::ReadSession::of(&matches, &cli.context.reader);
+            renamed::warn(&matches, &arguments);
             (cli, verb)
         })
     });

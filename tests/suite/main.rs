@@ -63,6 +63,7 @@ mod refusals;
 mod relatives;
 mod relay;
 mod releases;
+mod renamed_commands;
 mod retention_terms;
 mod retired_queue;
 mod rights;

@@ -123,7 +123,7 @@ async fn the_retired_queue_of_version_0_2_has_its_code_and_its_messages_another(
     let retired = corner.names.retired_poison();
     corner.send(&[event_message(String::new(), &retired, &[], b"{}".to_vec())]).await;
     let found = codes(&bound.doctor(&[]));
-    assert_eq!(found, ["messages_dead_lettered", "queue_retired"].map(str::to_owned).into(), "{found:?}");
+    assert_eq!(found.into_iter().collect::<Vec<_>>(), ["messages_dead_lettered", "queue_retired"]);
     corner.taken(&retired).await;
 }
 
