@@ -29,25 +29,25 @@ pub struct Args {
 
 #[derive(Debug, Subcommand)]
 enum TopologySubcommand {
-    /// Explain everything that is missing, different or cannot be seen on the broker; changes nothing
+    /// Compare the broker with the required topology and explain every difference; changes nothing
     ///
-    /// Exit code 0: all of it was seen and is as it should be. 1: something is missing or different. 3: nothing is
-    /// different in what was seen, but bindings and policies could not be looked at.
+    /// Exit code 0: everything was checked and is correct. 1: something is missing or different. 3: nothing differs in what
+    /// was checked, but bindings and policies could not be checked.
     Check {
-        /// Also compare with an export (`rabbitmqctl export_definitions -`; `-` reads standard input): it tells
-        /// bindings and policies, which AMQP does not. With broker.management_url it is fetched.
+        /// Also compare an export (`rabbitmqctl export_definitions -`; `-` reads standard input), which contains bindings and
+        /// policies. With broker.management_url it is fetched.
         #[arg(long, value_name = "FILE")]
         definitions: Option<PathBuf>,
-        /// The virtual host to look at in the export.
+        /// Virtual host in the export.
         #[arg(long, default_value = "/")]
         vhost: String,
     },
-    /// Declare what is missing; what is there stays as it is
+    /// Declare missing exchanges, queues and bindings; changes nothing that exists
     Apply,
     /// Print the definitions file with the limits, for `rabbitmqctl import_definitions`
     Definitions {
-        /// Instead the users with their permissions: a worker's, and a producer's that may publish and do nothing else.
-        /// Neither can log in before `rabbitmqctl change_password`.
+        /// Print the users with their permissions instead: a worker, and a producer that may only publish. Neither can log in
+        /// before `rabbitmqctl change_password`.
         #[arg(long)]
         users: bool,
     },
