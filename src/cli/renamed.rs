@@ -85,7 +85,7 @@ mod tests {
     fn a_former_name_is_warned_about_and_a_current_one_is_not() {
         let reveal = ["warning: reveal is now detokenize; the old name works until 0.4"];
         assert_eq!(warned("anamnesis redact reveal --token-key k"), reveal);
-        assert_eq!(warned("anamnesis redact --output json reveal --token-key k text"), reveal);
+        assert_eq!(warned("anamnesis --output json redact reveal --token-key k text"), reveal);
         assert_eq!(warned("anamnesis redact detokenize --token-key k reveal"), [""; 0]);
         let split = ["warning: --half is now --split; the old name works until 0.4"];
         assert_eq!(warned("anamnesis extract eval gold --half tuning"), split);

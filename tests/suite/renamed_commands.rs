@@ -34,7 +34,8 @@ fn same(folder: &Path, former: &str, current: &str, input: &str, warnings: &[&st
 fn redact_reveal_is_redact_detokenize() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("key"), "7".repeat(128)).unwrap();
-    std::fs::write(folder.path().join("policy.toml"), "name = \"tokens\"\nversion = 1\n[operators]\nPERSON = \"token\"\n").unwrap();
+    let policy = "name = \"tokens\"\nversion = 1\n[operators]\nPERSON = \"token\"\n";
+    std::fs::write(folder.path().join("policy.toml"), policy).unwrap();
     let document = "{\"id\":\"1\",\"text\":\"Soy Ana Pérez y duermo mal.\",\"language\":\"es\"}\n";
     let redacted = run(folder.path(), "redact --policy policy.toml --token-key key", document);
     assert!(redacted.status.success(), "{redacted:?}");
