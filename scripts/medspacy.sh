@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # medspacy.sh GOLD…: the rules, negspacy and medspaCy on the same rows with the same scorer, side by side.
-# medspacy.sh --found negspacy|medspacy GOLD: only what that one says, for `anamnesis extract eval GOLD --found FILE`.
+# medspacy.sh --predictions negspacy|medspacy GOLD: only what that one says, for `anamnesis extract eval GOLD --predictions FILE`.
 golds=()
 for argument in "$@"; do
     # Paths are those of whoever calls; what follows runs at the root.
@@ -16,7 +16,7 @@ if python_environment "$venv" scripts/medspacy.txt; then
     "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps -r scripts/medspacy.txt >&2
     python_installed "$venv" scripts/medspacy.txt
 fi
-if [ "${1:-}" = --found ]; then
+if [ "${1:-}" = --predictions ]; then
     exec "$venv/bin/python" scripts/context_peers.py "$2" "$3"
 fi
 [ $# -gt 0 ] || die "which gold set? (anamnesis extract eval --help)"
@@ -29,7 +29,7 @@ for gold in "$@"; do
     for peer in negspacy medspacy; do
         # One that has no rules for a language says so and is left out: nothing is no figure.
         if "$venv/bin/python" scripts/context_peers.py "$peer" "$gold" >"$work/$peer.jsonl"; then
-            found+=(--found "$work/$peer.jsonl")
+            found+=(--predictions "$work/$peer.jsonl")
         fi
     done
     "$program" extract eval "$gold" "${found[@]}" --output table

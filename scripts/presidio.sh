@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# presidio.sh GOLD [--core]: spans that a Presidio analyzer finds in marked texts, for `anamnesis redact eval GOLD --found FILE`.
+# presidio.sh GOLD [--core]: spans that a Presidio analyzer finds in marked texts, for `anamnesis redact eval GOLD --predictions FILE`.
 . "$(dirname "$0")/lib.sh"
 
 venv=$CACHE/presidio

@@ -39,7 +39,7 @@ RULES = [
     Rule("ConsumersMissing", "broker restart", 0.5 * HOUR, False),
     Rule("EventUndelivered", "broker restart", 0.5 * HOUR, False),
     Rule("PoisonMessages", "deadly message", 1.2 * HOUR, True),
-    Rule("MessagesParked", "deadly message", 0.5 * HOUR, False),
+    Rule("MessagesDeadLettered", "deadly message", 0.5 * HOUR, False),
     Rule("IngestLagHigh", "deadly message", 1 * HOUR, False),
     Rule("IngestLagHigh", "rolling deploy", 1 * HOUR, False),
 ]

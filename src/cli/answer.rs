@@ -21,19 +21,19 @@ pub struct Args {
 
 #[derive(Debug, Subcommand)]
 enum AnswerSubcommand {
-    /// Answers that are kept, without their content
+    /// List stored answers, without their content
     List {
         #[command(flatten)]
         of: PatientArgs,
     },
-    /// One answer: its text, or all of it with --output json
+    /// Show the text of one answer; with --output json all of its fields
     Show {
         #[command(flatten)]
         of: PatientArgs,
-        /// The reference that the event `rights.answered.v1` carries.
+        /// Id of the answer, from the event `rights.answered.v1`.
         #[arg(long, value_name = "UUID")]
         id: Uuid,
-        /// Who reads it: an id that the audit trail keeps.
+        /// Id of the person who reads it, for the audit trail.
         #[arg(long, value_name = "UUID")]
         by: Uuid,
         #[command(flatten)]

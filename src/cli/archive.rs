@@ -18,12 +18,12 @@ pub struct Args {
 
 #[derive(Debug, Subcommand)]
 enum ArchiveSubcommand {
-    /// Documents of a patient that lie in the archive: ids and dates, no text
+    /// List the archived documents of a patient: ids and dates, no text
     List {
         #[command(flatten)]
         of: PatientArgs,
     },
-    /// The redacted text of one of them
+    /// Show the redacted text of an archived document
     Show {
         /// The document.
         #[arg(value_name = "ID")]

@@ -29,21 +29,21 @@ pub struct Args {
 
 #[derive(Debug, Subcommand)]
 enum AuditSubcommand {
-    /// Entries, newest first
+    /// List entries, newest first
     List(ListArgs),
-    /// Check each entry and block; exit code 0 with a head that was kept elsewhere, 3 without one, 1 or 5 when it is not right
+    /// Verify all entries and blocks. Exit code 0: verified against a head stored elsewhere. 3: no such head. 1 or 5: not valid
     Verify(VerifyArgs),
-    /// The newest head of each organisation: keep them where writers of the store cannot write
+    /// Print the newest head of each organisation, to store where writers of the store have no access
     Heads {
-        /// As they were at this instant or at the end of this date.
+        /// The heads at this instant, or at the end of this date.
         #[arg(long, value_name = "DATE")]
         as_of: Option<TimePoint>,
     },
-    /// Take a patient and the persons out of the patient's entries; the chain still shows that nothing else was changed
+    /// Erase patient and persons from the entries of a patient; the chain stays verifiable
     Erase {
         #[command(flatten)]
         of: PatientArgs,
-        /// Who asks for it: an id that the trail keeps.
+        /// Id of the person who requests it, for the audit trail.
         #[arg(long, value_name = "UUID")]
         by: Uuid,
     },
@@ -51,35 +51,35 @@ enum AuditSubcommand {
 
 #[derive(Debug, clap::Args)]
 struct ListArgs {
-    /// The organisation [default: acts that belong to none].
+    /// The organisation [default: entries without an organisation].
     #[arg(long, value_name = "UUID")]
     org: Option<OrgId>,
-    /// Only of this patient.
+    /// Only entries of this patient.
     #[arg(long, value_name = "UUID", requires = "org")]
     patient: Option<PatientId>,
-    /// Only this action.
+    /// Only entries with this action.
     #[arg(long, value_name = "CODE", default_value = "")]
     action: String,
-    /// Only by this person or program.
+    /// Only entries of this person or program.
     #[arg(long = "of-actor", value_name = "ID")]
     of_actor: Option<String>,
-    /// From this date or instant on.
+    /// Start: a date or an instant.
     #[arg(long, value_name = "DATE")]
     since: Option<TimePoint>,
-    /// Up to this date (with it) or instant (without it).
+    /// End: a date (inclusive) or an instant (exclusive).
     #[arg(long, value_name = "DATE")]
     until: Option<TimePoint>,
-    /// At most so many.
+    /// Maximum number of entries.
     #[arg(long, default_value_t = 100)]
     limit: u32,
 }
 
 #[derive(Debug, clap::Args)]
 struct VerifyArgs {
-    /// Only this organisation [default: all, and acts that belong to none].
+    /// Only this organisation [default: all entries].
     #[arg(long, value_name = "UUID")]
     org: Option<OrgId>,
-    /// Heads that were kept elsewhere: NDJSON, as `audit heads --output json` prints and a worker appends to `audit.head_file`.
+    /// Heads stored elsewhere (NDJSON): the output of `audit heads --output json`, or `audit.head_file` of a worker.
     #[arg(long, value_name = "FILE")]
     heads: Option<PathBuf>,
 }

@@ -120,13 +120,13 @@ const ACTS: &[&str] = &[
 /// Who reads, and on what ground.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct ReaderArgs {
-    /// Who reads, for the audit trail [default: the user of the operating system].
+    /// Who reads, for the audit trail [default: the operating system's user].
     #[arg(long, global = true, value_name = "ID", env = "ANAMNESIS_ACTOR", value_parser = reader, help_heading = "Audit trail")]
     pub(crate) reader: Option<String>,
-    /// For what: treatment, operations, patient_request, break_glass, research, quality, legal or support.
+    /// Purpose: treatment, operations, patient_request, break_glass, research, quality, legal or support.
     #[arg(long, global = true, value_name = "CODE", env = "ANAMNESIS_PURPOSE", value_parser = purpose, help_heading = "Audit trail")]
     pub(crate) purpose: Option<Purpose>,
-    /// Reference of the case or ticket that is the ground: letters, digits and . _ : / # -
+    /// Reference of the case or ticket that justifies the access: letters, digits and . _ : / # -
     #[arg(long, global = true, value_name = "REFERENCE", env = "ANAMNESIS_CASE", help_heading = "Audit trail")]
     pub(crate) case: Option<CaseReference>,
 }

@@ -7,7 +7,7 @@ use super::{Cli, CliError, Context, Exit, output};
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The shell to complete for.
+    /// The shell.
     shell: Shell,
 }
 

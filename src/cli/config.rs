@@ -22,21 +22,21 @@ pub struct Args {
 
 #[derive(Debug, Subcommand)]
 enum ConfigSubcommand {
-    /// Every value that counts, with where it comes from; secrets are shown as given or not
+    /// Show the effective values and their sources; of secrets only whether they are set
     Show {
-        /// Leave the defaults out.
+        /// Only values that differ from the default.
         #[arg(long)]
         changed: bool,
     },
-    /// Every problem of the configuration, each with its line and what is allowed; connects to nothing
+    /// Report every problem of the configuration with its line and the allowed values; connects to nothing
     ///
-    /// Exit code 0: every command takes it. 2: something is wrong.
+    /// Exit code 0: the configuration is valid. 2: it is not.
     Check,
-    /// The JSON Schema of the configuration file, for editors and other tools
+    /// Print the JSON Schema of the configuration file, for editors and other tools
     Schema,
-    /// Every key with its type, unit, default, range and meaning
+    /// List every key with its type, unit, default, range and meaning
     Reference {
-        /// Only keys that begin with this, such as `broker` or `store.postgres`.
+        /// Only keys with this prefix, such as `broker` or `store.postgres`.
         prefix: Option<String>,
     },
 }

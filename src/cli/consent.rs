@@ -27,14 +27,14 @@ pub struct Args {
 
 #[derive(Debug, Subcommand)]
 enum ConsentSubcommand {
-    /// All consents of a patient, and what is in force now for each scope
+    /// Show all consents of a patient, and the one in force for each scope
     Show {
         #[command(flatten)]
         of: PatientArgs,
         #[command(flatten)]
         spoken: LanguageArgs,
     },
-    /// Write down a permission or its withdrawal
+    /// Record a permission or its withdrawal
     Record(RecordArgs),
 }
 
@@ -42,22 +42,22 @@ enum ConsentSubcommand {
 struct RecordArgs {
     #[command(flatten)]
     of: PatientArgs,
-    /// memory, recall or research. Another scope is recorded; it opens and closes nothing.
+    /// memory, recall or research. Any other scope is recorded and has no effect.
     #[arg(long, value_name = "SCOPE", default_value = "memory")]
     scope: String,
     /// permit or deny.
     #[arg(long, value_name = "WHAT", value_parser = |text: &str| known(text, Provision::ALL, Provision::code))]
     provision: Provision,
-    /// From this date or instant on [default: now].
+    /// Valid from this date or instant [default: now].
     #[arg(long, value_name = "DATE")]
     from: Option<TimePoint>,
-    /// Up to this date (with it) or instant (without it) [default: without end].
+    /// Valid until this date (inclusive) or instant (exclusive) [default: no end].
     #[arg(long, value_name = "DATE")]
     until: Option<TimePoint>,
-    /// Why. Redacted and sealed.
+    /// The reason. Stored redacted and encrypted.
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
-    /// Who writes it down.
+    /// Id of the person who records it.
     #[arg(long, value_name = "UUID")]
     by: Uuid,
     #[command(flatten)]

@@ -20,35 +20,35 @@ use anamnesis_store::read::{DocumentFilter, TimeWindow};
 pub struct Args {
     #[command(flatten)]
     of: PatientArgs,
-    /// A question: adds the passages that answer it, and ranks memories by it.
+    /// A question: adds matching passages, and ranks memories by relevance to it.
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     query: Option<String>,
-    /// Most passages [default: 5].
+    /// Maximum number of passages [default: 5].
     #[arg(long, value_name = "N")]
     top_k: Option<usize>,
-    /// Least similarity of a passage found by meaning (cosine) [default: the embedding model's].
+    /// Minimum cosine similarity of passages found by vector search [default: the embedding model's].
     #[arg(long, value_name = "COSINE", allow_negative_numbers = true)]
     min_score: Option<f64>,
-    /// Documents from this date or instant on.
+    /// Only documents from this date or instant.
     #[arg(long, value_name = "DATE")]
     since: Option<TimePoint>,
-    /// Documents up to this date (with it) or instant (without it).
+    /// Only documents until this date (inclusive) or instant (exclusive).
     #[arg(long, value_name = "DATE")]
     until: Option<TimePoint>,
-    /// As it stood at the end of this date, or at this instant.
+    /// The state at the end of this date, or at this instant.
     #[arg(long, value_name = "DATE")]
     as_of: Option<TimePoint>,
-    /// Search documents of this type alone: session_transcript, analysis, intake_form, chat_message, clinical_note,
-    /// uploaded_document; may be repeated, as the next ones.
+    /// Search only documents of this type: session_transcript, analysis, intake_form, chat_message, clinical_note,
+    /// uploaded_document; may be repeated, like the next three options.
     #[arg(long = "type", value_name = "TYPE", value_parser = |text: &str| known(text, DocumentType::ALL, DocumentType::code))]
     types: Vec<DocumentType>,
-    /// … of this tone: positive, neutral, negative, mixed.
+    /// Search only documents with this sentiment: positive, neutral, negative, mixed.
     #[arg(long, value_name = "TONE", value_parser = |text: &str| known(text, Sentiment::ALL, Sentiment::code))]
     sentiment: Vec<Sentiment>,
-    /// … of this level of risk: none, low, medium, high.
+    /// Search only documents with this risk level: none, low, medium, high.
     #[arg(long, value_name = "LEVEL", value_parser = |text: &str| known(text, RiskLevel::ALL, RiskLevel::code))]
     risk_level: Vec<RiskLevel>,
-    /// … of this therapist.
+    /// Search only documents of this therapist.
     #[arg(long, value_name = "ID")]
     therapist: Vec<Uuid>,
 }

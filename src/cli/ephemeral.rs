@@ -25,11 +25,11 @@ pub struct Args {
 
 #[derive(Debug, Subcommand)]
 enum EphemeralSubcommand {
-    /// From now on nothing that the patient says is kept
+    /// Turn the ephemeral mode on: nothing that the patient says from now on is stored
     On(SwitchArgs),
-    /// What the patient says is remembered again
+    /// Turn the ephemeral mode off: what the patient says is stored again
     Off(SwitchArgs),
-    /// Whether anything is kept now
+    /// Show whether the ephemeral mode is on
     Status {
         #[command(flatten)]
         of: PatientArgs,

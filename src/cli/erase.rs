@@ -30,16 +30,16 @@ use anamnesis_store::erasure::{ErasureReceipt, ErasureRequest, ErasureSubject};
 pub struct Args {
     #[command(flatten)]
     of: PatientArgs,
-    /// Only this document, all its revisions, with all that was made of it.
+    /// Only this document: all revisions and everything derived from it.
     #[arg(long, value_name = "UUID", conflicts_with = "memory")]
     document: Option<Uuid>,
-    /// Only this memory, its words in every document included.
+    /// Only this memory, including its words in all documents.
     #[arg(long, value_name = "UUID")]
     memory: Option<Uuid>,
-    /// Who asks for it: an id that the receipt and the audit trail keep.
+    /// Id of the person who requests it, for the receipt and the audit trail.
     #[arg(long, value_name = "UUID", required_unless_present = "receipts")]
     by: Option<Uuid>,
-    /// Erase nothing: show what was erased of this patient.
+    /// Erase nothing: show the receipts of this patient's erasures.
     #[arg(long, conflicts_with_all = ["document", "memory", "by"])]
     receipts: bool,
     #[command(flatten)]

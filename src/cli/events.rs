@@ -23,39 +23,39 @@ pub struct Args {
 
 #[derive(Debug, Subcommand)]
 enum EventsSubcommand {
-    /// List events: ids, types and where they were delivered; no content
+    /// List events with ids, types and destinations; no content
     List {
-        /// Which ones.
+        /// Only events in this state.
         #[arg(long, value_enum, default_value_t = EventStateArg::Waiting)]
         state: EventStateArg,
         #[command(flatten)]
         among: EventSelectionArgs,
-        /// At most so many.
+        /// Maximum number of events.
         #[arg(long, default_value_t = 100)]
         limit: u32,
     },
-    /// Deliver events again, under the same ids: these, or all of a type and a time
+    /// Deliver events again under the same ids: the given ones, or all that match the options
     Replay {
         ids: Vec<Uuid>,
-        /// Without ids: which ones.
+        /// Without ids: only events in this state.
         #[arg(long, value_enum)]
         state: Option<EventStateArg>,
         #[command(flatten)]
         among: EventSelectionArgs,
-        /// Only to this destination, as `events destinations` names it.
+        /// Deliver to this destination only (`events destinations` lists the names).
         #[arg(long, value_name = "NAME")]
         only: Option<String>,
         #[command(flatten)]
         by: EventActorArgs,
     },
-    /// Give up events that wait: they are not delivered any more
+    /// Drop waiting events: they are not delivered any more
     Drop {
         #[arg(required = true)]
         ids: Vec<Uuid>,
         #[command(flatten)]
         by: EventActorArgs,
     },
-    /// Name the configured destinations
+    /// List the configured destinations
     Destinations,
 }
 
@@ -87,16 +87,16 @@ impl EventStateArg {
 
 #[derive(Debug, clap::Args)]
 struct EventSelectionArgs {
-    /// Only of this organisation.
+    /// Only events of this organisation.
     #[arg(long, value_name = "UUID")]
     org: Option<Uuid>,
-    /// Only of this type, such as `risk.flagged.v1`.
+    /// Only events of this type, such as `risk.flagged.v1`.
     #[arg(long = "type", value_name = "TYPE", default_value = "", hide_default_value = true)]
     event_type: String,
-    /// Only from this instant on (RFC 3339).
+    /// Only events from this instant (RFC 3339).
     #[arg(long, value_name = "TIME")]
     since: Option<DateTime<Utc>>,
-    /// Only before this instant (RFC 3339).
+    /// Only events before this instant (RFC 3339).
     #[arg(long, value_name = "TIME")]
     until: Option<DateTime<Utc>>,
 }
@@ -113,7 +113,7 @@ impl EventSelectionArgs {
 
 #[derive(Debug, clap::Args)]
 struct EventActorArgs {
-    /// Who does it, for the record [default: the user of the operating system].
+    /// Who acts, for the audit trail [default: the operating system's user].
     #[arg(long, env = "ANAMNESIS_ACTOR", default_value_t = audited::user(), value_name = "NAME")]
     actor: String,
 }

@@ -12,7 +12,7 @@ use anamnesis_pipeline::rights::{export, words};
 pub struct Args {
     #[command(flatten)]
     of: PatientArgs,
-    /// Only the imported records of older systems, as they came.
+    /// Only the records imported from older systems, unchanged.
     #[arg(long)]
     legacy: bool,
     #[command(flatten)]

@@ -19,32 +19,32 @@ pub struct Args {
 
 #[derive(Debug, Subcommand)]
 enum HoldSubcommand {
-    /// Keep everything of a patient, or one document, until the hold is lifted
+    /// Place a legal hold on all data of a patient, or on one document
     Set {
         #[command(flatten)]
         of: PatientArgs,
         /// Only this document.
         #[arg(long, value_name = "UUID")]
         document: Option<Uuid>,
-        /// The case it belongs to. Sealed like everything of the patient.
+        /// Reference of the case. Stored encrypted, like all data of the patient.
         #[arg(long, value_name = "TEXT")]
         reference: Option<String>,
-        /// Who sets it.
+        /// Id of the person who places the hold.
         #[arg(long, value_name = "UUID")]
         by: Uuid,
     },
-    /// Lift a hold: what is due is removed by the next job run
+    /// Lift a hold: the next job run removes data that is due
     Lift {
-        /// The hold.
+        /// Id of the hold.
         #[arg(value_name = "ID")]
         id: Uuid,
         #[command(flatten)]
         of: PatientArgs,
-        /// Who lifts it.
+        /// Id of the person who lifts the hold.
         #[arg(long, value_name = "UUID")]
         by: Uuid,
     },
-    /// Holds of a patient, lifted ones too
+    /// List the holds of a patient, including lifted ones
     List {
         #[command(flatten)]
         of: PatientArgs,

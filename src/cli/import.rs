@@ -17,15 +17,15 @@ use anamnesis_pipeline::{ImportOutcome, Importer};
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// A JSON array, one object, or NDJSON; `-` for standard input.
+    /// A JSON array, a JSON object, or NDJSON; `-` for standard input.
     #[arg(value_name = "PATH")]
     path: PathBuf,
     #[command(flatten)]
     of: PatientArgs,
-    /// Who imports.
+    /// Id of the person who imports.
     #[arg(long, value_name = "UUID")]
     by: Uuid,
-    /// When what has no date was said. The same whenever the same file is imported.
+    /// Date for records without one. Use the same date when you import the same file again.
     #[arg(long, value_name = "DATE", default_value = "2000-01-01")]
     undated: TimePoint,
 }

@@ -19,10 +19,10 @@ const EXAMPLE: &str = "5f3b1c52-6d0e-4c43-9a55-0a4f6c1d2e3f";
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The file to write; it must not be there yet.
+    /// The file to write; it must not exist.
     #[arg(default_value = "anamnesis.toml")]
     file: PathBuf,
-    /// Let files of the spool bring documents of this organisation.
+    /// Allow files of the spool to contain documents of this organisation.
     #[arg(long, value_name = "UUID")]
     organization: Option<OrgId>,
 }

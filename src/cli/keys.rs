@@ -30,57 +30,57 @@ pub struct Args {
 
 #[derive(Debug, Subcommand)]
 enum KeysSubcommand {
-    /// Make the key store of an empty store and bind the store to it; changes nothing where that is done
+    /// Create the key store of an empty store and bind the store to it; does nothing if they exist
     Init,
-    /// Show which key store it is, what it holds, and that it is the store's own
+    /// Show the key store and its content, and check that it belongs to the store
     Status {
-        /// Open every key of every patient.
+        /// Decrypt every key of every patient.
         #[arg(long)]
         verify: bool,
     },
-    /// Rotate keys while workers run; an interrupted rotation goes on
+    /// Rotate keys while workers run; run it again to continue an interrupted rotation
     #[command(group = clap::ArgGroup::new("which").required(true))]
     Rotate {
-        /// A new key-encryption key, and all data keys wrapped by it.
+        /// Create a new key-encryption key and wrap all data keys with it.
         #[arg(long, group = "which")]
         master: bool,
-        /// New data keys for what is sealed from now on.
+        /// Create new data keys, for data that is encrypted from now on.
         #[arg(long, group = "which")]
         data: bool,
-        /// Only the data key of a patient of this organisation.
+        /// Organisation of the patient.
         #[arg(long, value_name = "UUID", requires = "patient", conflicts_with = "master")]
         org: Option<Uuid>,
-        /// Only this patient's data key.
+        /// Only the data key of this patient.
         #[arg(long, value_name = "UUID", requires = "org")]
         patient: Option<Uuid>,
     },
-    /// Wrap the store key by another root key; configure that one afterwards
+    /// Wrap the store key with another root key; then configure that root key
     #[command(group = clap::ArgGroup::new("target").required(true))]
     Rewrap {
-        /// File of the new root key; made when it is not there.
+        /// File of the new root key; created if missing.
         #[arg(long, value_name = "FILE", group = "target")]
         to: Option<PathBuf>,
-        /// A configuration file whose `[keys]` names the new root key, such as one of a key service.
+        /// A configuration file with the new root key in `[keys]`, such as one of a key service.
         #[arg(long, value_name = "FILE", group = "target")]
         to_config: Option<PathBuf>,
     },
-    /// Write all keys into an escrow file that only two escrow keys together open
+    /// Write all keys into an escrow file that needs two escrow keys to open
     Export {
         /// The escrow file to write.
         file: PathBuf,
         #[command(flatten)]
         by: EscrowKeyArgs,
     },
-    /// Prove that an escrow file opens; with --keys and --root, make a key store of it
+    /// Check that an escrow file can be opened; with --keys and --root, restore a key store from it
     ImportEscrow {
         /// The escrow file.
         file: PathBuf,
         #[command(flatten)]
         by: EscrowKeyArgs,
-        /// The key store's file to make.
+        /// File of the key store to create.
         #[arg(long, value_name = "FILE", requires = "root")]
         keys: Option<PathBuf>,
-        /// The file of its root key; made when it is not there.
+        /// File of its root key; created if missing.
         #[arg(long, value_name = "FILE", requires = "keys")]
         root: Option<PathBuf>,
     },
@@ -92,7 +92,7 @@ struct EscrowKeyArgs {
     /// File of the first escrow key, 64 hexadecimal digits.
     #[arg(long, value_name = "FILE")]
     first: PathBuf,
-    /// File of the second one.
+    /// File of the second escrow key.
     #[arg(long, value_name = "FILE")]
     second: PathBuf,
 }

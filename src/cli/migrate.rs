@@ -30,29 +30,29 @@ struct BackupConditionArgs {
     /// Copy store and keys into this new folder first, as `anamnesis backup` does.
     #[arg(long, value_name = "FOLDER")]
     backup: Option<PathBuf>,
-    /// A copy of the store was made, by whatever means.
+    /// Confirm that a backup of the store exists.
     #[arg(long)]
     backup_done: bool,
 }
 
 #[derive(Debug, Clone, Subcommand)]
 enum MigrateSubcommand {
-    /// Apply what is missing (the default); needs a member of anamnesis_owner
+    /// Apply missing migrations (the default); needs a member of anamnesis_owner
     Run(BackupConditionArgs),
-    /// Wait until another process has applied it, for init containers
+    /// Wait until another process has applied the migrations, for init containers
     Wait {
-        /// Seconds after which waiting is given up, with exit code 1.
+        /// Time limit in seconds; then exit code 1.
         #[arg(long, value_name = "SECONDS", default_value_t = 600)]
         timeout: u32,
     },
-    /// Say whether the schema is the one that this program knows; exit code 1 if not
+    /// Check that the schema is that of this program; exit code 1 if not
     Status,
-    /// Make an approximate index over vectors, for `store.postgres.approximate_from`; others go on working
+    /// Create an approximate vector index, for `store.postgres.approximate_from`; does not block other processes
     Approximate {
-        /// Numbers of a vector: that of the embedding model.
+        /// Dimension of the vectors of the embedding model.
         #[arg(long, value_name = "N")]
         dimension: u16,
-        /// Drop it instead.
+        /// Drop the index instead.
         #[arg(long)]
         drop: bool,
     },

@@ -47,6 +47,7 @@ mod quarantine;
 mod recall;
 pub mod redact;
 pub mod reference;
+mod renamed;
 mod render;
 mod report;
 pub mod rules;
@@ -71,7 +72,7 @@ use anamnesis_observability::metrics::Metrics;
 use anamnesis_observability::traces::Traces;
 use anamnesis_store::Store;
 
-/// Clinical memory pipeline: redacts, extracts, embeds, stores and ages what a patient's documents say.
+/// Clinical memory pipeline: redacts, extracts, embeds and stores the content of patients' documents, and ages it.
 #[derive(Debug, Parser)]
 #[command(name = "anamnesis", version, propagate_version = true, max_term_width = 100)]
 pub(crate) struct Cli {
@@ -87,7 +88,7 @@ pub struct Context {
     /// Configuration file (TOML). `ANAMNESIS__SECTION__KEY` variables override its values.
     #[arg(long, global = true, value_name = "FILE", env = "ANAMNESIS_CONFIG")]
     pub config: Option<PathBuf>,
-    /// How results are printed [default: table; verbs whose input is NDJSON: json].
+    /// Output format [default: table; commands with NDJSON input: json].
     #[arg(long, global = true, value_name = "FORMAT")]
     pub(crate) output: Option<OutputFormat>,
     #[command(flatten)]
@@ -163,83 +164,83 @@ macro_rules! verbs {
 }
 
 verbs! {
-    /// The main job on shipped sample patients, then thirty simulated days; no server, no key
+    /// Process sample patients and simulate thirty days; needs no server and no key
     Demo(demo::Args) => demo::run,
-    /// The long-running role: consume messages, watch the spool, run jobs when due, serve probes and metrics
+    /// Run the service: consume messages, watch the spool, run due jobs, serve probes and metrics
     Worker(worker::Args) => worker::run,
-    /// Take in documents: NDJSON files, folders or standard input
+    /// Ingest documents from NDJSON files, folders or standard input
     Ingest(ingest::Args) => ingest::run,
-    /// Show an original that a worker sealed into the archive of its spool
+    /// Show an original file that a worker encrypted in the archive of its spool
     Spool(spool::Args) => spool::run,
-    /// Show what is known of a patient: profile, symptoms, events, hypotheses, passages for a question
+    /// Show the context of a patient: profile, symptoms, events, hypotheses, passages for a question
     Context(context::Args) => context::run,
-    /// Measure how well the search finds what a record holds
+    /// Evaluate the search
     Recall(recall::Args) => recall::run,
     /// Show a patient's clinical profile
     Profile(profile::Args) => profile::run,
-    /// Look at memories, see what needs a person, and act: verify, answer, correct, forget
+    /// List memories, review them and act: verify, answer, correct, forget
     Memory(memory::Args) => memory::run,
-    /// What a patient permits and denies: show it, write down a permission or its withdrawal
+    /// Show a patient's consents, or record a permission or its withdrawal
     Consent(consent::Args) => consent::run,
-    /// What is held of a patient, counted, in words that a patient can read; Spanish or English
+    /// Summarise the stored data of a patient in plain words; Spanish or English
     Privacy(privacy::Args) => privacy::run,
-    /// What a person asked for by a message and was answered
+    /// Show answers to requests that came as messages
     Answer(answer::Args) => answer::run,
-    /// From now on nothing that a patient says is kept, or it is again
+    /// Turn the ephemeral mode of a patient on or off: while it is on, nothing new is stored
     Ephemeral(ephemeral::Args) => ephemeral::run,
-    /// Erase a patient, a document or a memory for good, and print the receipt
+    /// Erase a patient, a document or a memory permanently, and print the receipt
     Erase(erase::Args) => erase::run,
-    /// Keep a patient's data from retention, purge and erasure: a legal hold
+    /// Manage legal holds, which protect data from retention, purge and erasure
     Hold(hold::Args) => hold::run,
-    /// Results of the analytic jobs: the trend of a patient's confidence, what patients have in common
+    /// Show results of analytic jobs: confidence trend of a patient, cohort counts, erasure receipts
     Report(report::Args) => report::run,
-    /// Take in records of older systems; run twice it changes nothing
+    /// Import records of older systems; idempotent
     Import(import::Args) => import::run,
-    /// All that is held of a patient, or the imported records as they came
+    /// Export all stored data of a patient, or the imported records unchanged
     Export(export::Args) => export::run,
-    /// Sources that left every search after their time
+    /// Show archived documents, which no search returns any more
     Archive(archive::Args) => archive::run,
-    /// The organisations that the store knows: time zone, privacy tier, country
+    /// List or change organisations: time zone, privacy tier, country
     Org(org::Args) => org::run,
-    /// Which generation of vectors is searched, and how far two of them agree
+    /// Show the generations of vectors, or compare two of them
     Vectors(vectors::Args) => vectors::run,
-    /// Bring the schema of a store on a server up to date, or wait until it is
+    /// Migrate the schema of a store on a database server, or wait for the migration
     Migrate(migrate::Args) => migrate::run,
-    /// The audit trail: list entries, verify that none was changed, export its heads
+    /// Use the audit trail: list entries, verify its integrity, export its heads
     Audit(audit::Args) => audit::run,
-    /// The key store: make it, look at it, rotate its keys, write an escrow
+    /// Manage the key store: create it, show it, rotate its keys, write an escrow file
     Keys(keys::Args) => keys::run,
-    /// Copy store and keys into a folder while others work, or verify such a copy
+    /// Back up store and keys into a folder while workers run, or verify a backup
     Backup(backup::Args) => backup::run,
-    /// Put a backup in place of an empty store, or of what is there
+    /// Restore a backup into an empty store, or replace the existing one
     Restore(backup::restore::Args) => backup::restore::run,
-    /// Ask the pure rules of memory: NDJSON questions in, one answer each
+    /// Evaluate the rules of memory without a store: NDJSON questions in, one answer each
     Rules(rules::Args) => rules::run,
-    /// The settings that count, what is wrong with them, and every key there is
+    /// Show the effective configuration, check it, or list all keys
     Config(config::Args) => config::run,
-    /// Write a starting configuration with its explanations
+    /// Write a starting configuration with comments
     Init(init::Args) => init::run,
-    /// What is wrong with configuration, keys, store, broker, provider, files and jobs, and what to do; changes nothing
+    /// Diagnose configuration, keys, store, broker, provider, files and jobs, with remedies; changes nothing
     Doctor(doctor::Args) => doctor::run,
     /// Print a completion script for a shell
     Completions(completions::Args) => completions::run,
     /// Show the message contract
     Contract(contract::Args) => contract::run,
-    /// The jobs: list them, show their runs, run one
+    /// List jobs, show their runs, or run one
     Job(job::Args) => job::run,
-    /// Find what documents say about a patient: NDJSON in, NDJSON out
+    /// Extract clinical findings from texts: NDJSON in, NDJSON out
     Extract(extract::Args) => extract::run,
-    /// Take personal data out of texts: NDJSON in, NDJSON out
+    /// Redact personal data in texts: NDJSON in, NDJSON out
     Redact(redact::Args) => redact::run,
-    /// RabbitMQ's exchanges, queues and limits: declare them, or explain what is different
+    /// Declare RabbitMQ's exchanges and queues, or compare them and their limits with the broker
     Topology(topology::Args) => topology::run,
-    /// Send messages to the broker, each confirmed
+    /// Publish messages to the broker, each confirmed
     Publish(publish::Args) => publish::run,
-    /// Events that were not delivered: list, replay or drop them
+    /// List, replay or drop outgoing events
     Events(events::Args) => events::run,
-    /// Quarantined messages: list, show, retry or drop them
+    /// List, show, retry or drop quarantined messages
     Quarantine(quarantine::Args) => quarantine::run,
-    /// Work one message of standard input: what a worker runs for a message that killed one before
+    /// Process one message from standard input in isolation; used by workers for crash suspects
     #[command(hide = true)]
     Alone(isolated_worker::Args) => isolated_worker::run,
 }
@@ -266,10 +267,12 @@ fn run(arguments: impl IntoIterator<Item = OsString>) -> Exit {
 
 /// The command line with its verb's name, or how it ends already.
 fn parsed(arguments: impl IntoIterator<Item = OsString>) -> Result<(Cli, String), Exit> {
-    let read = Cli::command().try_get_matches_from(arguments).and_then(|matches| {
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    let read = Cli::command().try_get_matches_from(&arguments).and_then(|matches| {
         let verb = matches.subcommand_name().unwrap_or_default().to_owned();
         Cli::from_arg_matches(&matches).map(|mut cli| {
             cli.context.read = audited::ReadSession::of(&matches, &cli.context.reader);
+            renamed::warn(&matches, &arguments);
             (cli, verb)
         })
     });

@@ -19,35 +19,35 @@ pub struct Args {
 
 #[derive(Debug, Subcommand)]
 enum OrgSubcommand {
-    /// The organisations that the store knows
+    /// List the organisations of the store
     List,
-    /// Change what is given, and nothing else
+    /// Change the given settings of an organisation
     Set {
         /// The organisation.
         #[arg(long, value_name = "UUID")]
         org: OrgId,
-        /// An IANA time zone: job runs follow it.
+        /// IANA time zone, for the schedule of job runs.
         #[arg(long, value_name = "ZONE", value_parser = zone)]
         time_zone: Option<String>,
-        /// standard, summary_only, drop_source or cold_archive: what holds where a patient said nothing.
+        /// standard, summary_only, drop_source or cold_archive: for patients without a tier of their own.
         #[arg(long, value_name = "TIER", value_parser = |text: &str| known(text, PrivacyTier::ALL, PrivacyTier::code))]
         privacy_tier: Option<PrivacyTier>,
-        /// Two letters (ISO 3166-1): what holds where neither patient nor organisation said a tier.
+        /// Country (ISO 3166-1, two letters): gives the tier if neither patient nor organisation has one.
         #[arg(long, value_name = "CODE", value_parser = code)]
         country: Option<String>,
-        /// true: nothing is stored of a patient without a permit in force.
+        /// true: nothing is stored of a patient without a consent in force.
         #[arg(long, value_name = "BOOL")]
         consent_required: Option<bool>,
-        /// keep or forget: what becomes of memories when a patient withdraws consent.
+        /// keep or forget: the effect on memories when a patient withdraws consent.
         #[arg(long, value_name = "WHAT", value_parser = |text: &str| known(text, Withdrawal::ALL, Withdrawal::code))]
         withdrawal: Option<Withdrawal>,
-        /// What `profile --emergency` shows in English; empty: the text of the country.
+        /// English text of `profile --emergency`; empty: the text of the country.
         #[arg(long, value_name = "TEXT", value_parser = text)]
         emergency_text_en: Option<String>,
-        /// The same in Spanish.
+        /// Spanish text of `profile --emergency`; empty: the text of the country.
         #[arg(long, value_name = "TEXT", value_parser = text)]
         emergency_text_es: Option<String>,
-        /// The policy was changed behind the program, and was looked at: what it says now holds from here on.
+        /// Accept a policy that was changed outside the program, after you checked it.
         #[arg(long)]
         seen: bool,
     },

@@ -16,7 +16,7 @@ use super::CliError;
 pub enum OutputFormat {
     /// One JSON value, or one per line.
     Json,
-    /// For people.
+    /// A table for people.
     Table,
 }
 

@@ -13,10 +13,10 @@ use anamnesis_store::read::ReadInstant;
 /// Whose memory.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct PatientArgs {
-    /// The organisation.
+    /// Id of the organisation.
     #[arg(long, value_name = "UUID")]
     pub(crate) org: OrgId,
-    /// The patient, as the organisation names it.
+    /// Id of the patient within the organisation.
     #[arg(long, value_name = "UUID")]
     pub(crate) patient: PatientId,
 }

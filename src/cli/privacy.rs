@@ -18,7 +18,7 @@ use anamnesis_store::StoreError;
 pub struct Args {
     #[command(flatten)]
     of: PatientArgs,
-    /// Who asks: an id that the audit trail keeps.
+    /// Id of the person who requests it, for the audit trail.
     #[arg(long, value_name = "UUID")]
     by: Uuid,
     #[command(flatten)]

@@ -14,10 +14,10 @@ use super::{CliError, Context, Exit, PatientAnswer, emergency, output, render};
 pub struct Args {
     #[command(flatten)]
     of: PatientArgs,
-    /// As it stood at the end of this date, or at this instant.
+    /// The state at the end of this date, or at this instant.
     #[arg(long, value_name = "DATE")]
     as_of: Option<TimePoint>,
-    /// Only what may be acted on in an emergency, with whom to call.
+    /// Only data that is safe to act on in an emergency, with emergency contacts.
     #[arg(long)]
     emergency: bool,
     #[command(flatten)]

@@ -21,40 +21,40 @@ pub struct Args {
 
 #[derive(Debug, Subcommand)]
 enum QuarantineSubcommand {
-    /// List what was set aside: ids and codes, no content
+    /// List quarantined messages: ids and codes, no content
     List {
         /// open, retried, dropped or all.
         #[arg(long, default_value = "open")]
         state: String,
-        /// Only this reason code.
+        /// Only messages with this reason code.
         #[arg(long, default_value = "")]
         reason: String,
-        /// At most so many.
+        /// Maximum number of messages.
         #[arg(long, default_value_t = 100)]
         limit: u32,
     },
-    /// Show one; its content only with --content, redacted
+    /// Show one message; with --content also its redacted text
     Show {
         id: Uuid,
-        /// Print the message with its texts redacted by the recognisers of today.
+        /// Print the message with its texts redacted by the current recognisers.
         #[arg(long)]
         content: bool,
-        /// Print the message as it came, not redacted; the trace says so.
+        /// Print the original message without redaction; the audit trail records it.
         #[arg(long)]
         raw: bool,
         #[command(flatten)]
         by: QuarantineActorArgs,
     },
-    /// Offer messages again: all that are open, or only these
+    /// Process messages again: all open ones, or the given ones
     Retry {
         ids: Vec<Uuid>,
-        /// With no id: only this reason code.
+        /// Without ids: only messages with this reason code.
         #[arg(long, default_value = "")]
         reason: String,
         #[command(flatten)]
         by: QuarantineActorArgs,
     },
-    /// Destroy the content of messages for good
+    /// Delete the content of messages permanently
     Drop {
         #[arg(required = true)]
         ids: Vec<Uuid>,
@@ -65,7 +65,7 @@ enum QuarantineSubcommand {
 
 #[derive(Debug, clap::Args)]
 struct QuarantineActorArgs {
-    /// Who does it, for the record [default: the user of the operating system].
+    /// Who acts, for the audit trail [default: the operating system's user].
     #[arg(long, env = "ANAMNESIS_ACTOR", default_value_t = audited::user(), value_name = "NAME")]
     actor: String,
 }

@@ -18,20 +18,20 @@ pub struct Args {
 
 #[derive(Debug, Subcommand)]
 enum ReportSubcommand {
-    /// How sure a patient's statements were: now, usual, trend, variation, and what goes along with it (never as a cause)
+    /// Show how confident a patient's statements are: current, usual, trend, variation, and correlations (never causes)
     Confidence {
         #[command(flatten)]
         of: PatientArgs,
     },
-    /// Receipts of erasures, oldest first: keep them where backups are not, for `restore --receipts`
+    /// List erasure receipts, oldest first. Store them apart from backups, for `restore --receipts`
     Erasures {
-        /// Only of this organisation.
+        /// Only receipts of this organisation.
         #[arg(long, value_name = "UUID")]
         org: Option<OrgId>,
     },
-    /// What an organisation's patients have in common, month by month; rare values are left out
+    /// Show monthly k-anonymous counts of an organisation's patients; rare values are suppressed
     Cohort {
-        /// The organisation.
+        /// Id of the organisation.
         #[arg(long, value_name = "UUID")]
         org: OrgId,
     },

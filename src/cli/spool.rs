@@ -29,7 +29,7 @@ pub struct Args {
 
 #[derive(Debug, Subcommand)]
 enum SpoolSubcommand {
-    /// Write a sealed original to standard output as it came: it may hold what a patient said
+    /// Decrypt an archived original and write it to standard output; it may contain personal data
     Open {
         #[arg(value_name = "FILE")]
         path: PathBuf,

@@ -13,7 +13,7 @@ use super::producers;
 use super::{CliError, Context, Exit};
 use anamnesis_config::{self as config, BrokerConfig};
 use anamnesis_rabbitmq::topology::{self, Topology, TopologyDifference};
-use anamnesis_rabbitmq::{BrokerConnection, BrokerError, ConnectionRole, Names, definitions};
+use anamnesis_rabbitmq::{BrokerConnection, BrokerError, ConnectionRole, Names, RetiredQueue, definitions};
 use anamnesis_transport::{self as transport, AddressError, ClientError, Endpoint, Options, Token};
 
 /// For the whole export.
@@ -29,25 +29,25 @@ pub struct Args {
 
 #[derive(Debug, Subcommand)]
 enum TopologySubcommand {
-    /// Explain everything that is missing, different or cannot be seen on the broker; changes nothing
+    /// Compare the broker with the required topology and explain every difference; changes nothing
     ///
-    /// Exit code 0: all of it was seen and is as it should be. 1: something is missing or different. 3: nothing is
-    /// different in what was seen, but bindings and policies could not be looked at.
+    /// Exit code 0: everything was checked and is correct. 1: something is missing or different. 3: nothing differs in what
+    /// was checked, but bindings and policies could not be checked.
     Check {
-        /// Also compare with an export (`rabbitmqctl export_definitions -`; `-` reads standard input): it tells
-        /// bindings and policies, which AMQP does not. With broker.management_url it is fetched.
+        /// Also compare an export (`rabbitmqctl export_definitions -`; `-` reads standard input), which contains bindings and
+        /// policies. With broker.management_url it is fetched.
         #[arg(long, value_name = "FILE")]
         definitions: Option<PathBuf>,
-        /// The virtual host to look at in the export.
+        /// Virtual host in the export.
         #[arg(long, default_value = "/")]
         vhost: String,
     },
-    /// Declare what is missing; what is there stays as it is
+    /// Declare missing exchanges, queues and bindings; changes nothing that exists
     Apply,
     /// Print the definitions file with the limits, for `rabbitmqctl import_definitions`
     Definitions {
-        /// Instead the users with their permissions: a worker's, and a producer's that may publish and do nothing else.
-        /// Neither can log in before `rabbitmqctl change_password`.
+        /// Print the users with their permissions instead: a worker, and a producer that may only publish. Neither can log in
+        /// before `rabbitmqctl change_password`.
         #[arg(long)]
         users: bool,
     },
@@ -67,8 +67,9 @@ pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, CliError> {
         }
         TopologySubcommand::Apply => {
             needs_url(&config)?;
-            context.block_on(async { topology::apply(&config).await.map_err(failure) })?;
+            let retired = context.block_on(async { topology::apply(&config).await.map_err(failure) })?;
             output::note("declared; limits are policies: see deploy/rabbitmq/definitions.json");
+            note_retired(retired.as_ref());
             Ok(Exit::Done)
         }
         TopologySubcommand::Check { definitions, vhost } => {
@@ -97,6 +98,8 @@ struct TopologyCheck {
     differences: Vec<TopologyDifference>,
     /// What could not be looked at.
     unseen: &'static [&'static str],
+    /// The poison queue of version 0.2, where the broker still has it.
+    retired: Option<RetiredQueue>,
 }
 
 async fn check(config: &BrokerConfig, export: Option<&Path>, vhost: &str) -> Result<TopologyCheck, CliError> {
@@ -113,11 +116,14 @@ async fn check(config: &BrokerConfig, export: Option<&Path>, vhost: &str) -> Res
             Vec::new()
         }
     };
+    let mut retired = None;
     if config.is_set() {
         let link = BrokerConnection::open(config, ConnectionRole::Topology).await.map_err(failure)?;
-        let asked = Topology::new(&names).differences(&link).await;
+        let asked = asked(&Topology::new(&names), &link).await;
         link.close().await;
-        for difference in asked.map_err(failure)? {
+        let (differences, queue) = asked.map_err(failure)?;
+        retired = queue;
+        for difference in differences {
             // The export told the same thing already.
             if !found.iter().any(|one| one.kind == difference.kind && one.name == difference.name) {
                 found.push(difference);
@@ -125,7 +131,21 @@ async fn check(config: &BrokerConfig, export: Option<&Path>, vhost: &str) -> Res
         }
     }
     let unseen: &[&str] = if exported.is_some() { &[] } else { &["bindings", "policies"] };
-    Ok(TopologyCheck { differences: found, unseen })
+    Ok(TopologyCheck { differences: found, unseen, retired })
+}
+
+async fn asked(
+    topology: &Topology,
+    link: &BrokerConnection,
+) -> Result<(Vec<TopologyDifference>, Option<RetiredQueue>), BrokerError> {
+    Ok((topology.differences(link).await?, topology.retired_queue(link).await?))
+}
+
+/// A queue that is being drained is no difference and changes no exit code.
+fn note_retired(retired: Option<&RetiredQueue>) {
+    if let Some(queue) = retired {
+        output::note(&format!("{} (docs/rabbitmq.md, \"The retired poison queue\")", queue.describe()));
+    }
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, CliError> {
@@ -162,10 +182,14 @@ pub(super) async fn fetched(config: &BrokerConfig, vhost: &str) -> Result<Option
 
 /// Who may speak is configuration and no difference of the broker's: it is said, and changes no exit code.
 fn report(seen: &TopologyCheck, open: &[String], format: OutputFormat) -> Result<Exit, CliError> {
-    let TopologyCheck { differences, unseen } = seen;
+    let TopologyCheck { differences, unseen, retired } = seen;
     if format == OutputFormat::Json {
         let same = differences.is_empty() && unseen.is_empty();
-        output::json(&json!({"same": same, "differences": differences, "unseen": unseen, "open": open}))?;
+        let mut answer = json!({"same": same, "differences": differences, "unseen": unseen, "open": open});
+        if let Some(queue) = retired {
+            answer["retired"] = json!(queue);
+        }
+        output::json(&answer)?;
     } else if !differences.is_empty() {
         let rows = differences
             .iter()
@@ -179,6 +203,7 @@ fn report(seen: &TopologyCheck, open: &[String], format: OutputFormat) -> Result
     for problem in open {
         output::note(&format!("open: {problem} (docs/producers/README.md)"));
     }
+    note_retired(retired.as_ref());
     if !unseen.is_empty() {
         let what = unseen.join(" and ");
         output::note(&format!("{what} were not seen: set broker.management_url, or give --definitions FILE"));

@@ -17,27 +17,27 @@ pub struct Args {
 
 #[derive(Debug, Subcommand)]
 enum VectorsSubcommand {
-    /// The generation that each organisation is searched by, and the one that is being made
+    /// Show the active generation of each organisation, and the one that is being built
     Status,
-    /// How far two generations agree on what is near sampled passages; shows ids and numbers, never a text
+    /// Compare the nearest neighbours of sampled passages in two generations; shows ids and numbers, never a text
     Compare(CompareArgs),
 }
 
 #[derive(Debug, clap::Args)]
 struct CompareArgs {
-    /// The organisation.
+    /// Id of the organisation.
     #[arg(long, value_name = "UUID")]
     org: OrgId,
-    /// The generations; without: the active one and the one that is being made.
+    /// The two generations [default: the active one and the one that is being built].
     #[arg(long, value_name = "N", num_args = 2)]
     generations: Vec<i64>,
-    /// About so many passages are questions.
+    /// Approximate number of sampled passages.
     #[arg(long, default_value_t = 500, value_parser = clap::value_parser!(u64).range(1..=100_000))]
     sample: u64,
-    /// How many of the nearest count.
+    /// Number of nearest neighbours to compare.
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=100))]
     top_k: u32,
-    /// In a table: every question, not only the means.
+    /// Show each sampled passage in the table, not only the means.
     #[arg(long)]
     each: bool,
 }

@@ -14,7 +14,7 @@ use anamnesis_rabbitmq::{
     BrokerConnection, ConnectionRole, MessagePublisher as _, Names, OutboundMessage, Publisher, Queue, Tier,
 };
 use lapin::options::{BasicGetOptions, ExchangeDeleteOptions, QueueDeclareOptions, QueueDeleteOptions};
-use lapin::types::FieldTable;
+use lapin::types::{AMQPValue, FieldTable};
 use secrecy::ExposeSecret as _;
 use serde_json::Value;
 
@@ -95,6 +95,32 @@ impl TestBroker {
         corner
     }
 
+    /// With the queues of version 0.2 that this version declares otherwise.
+    pub(crate) async fn of_version_0_2() -> Self {
+        let corner = Self::empty();
+        let retired = corner.names.retired_poison();
+        let quorum = [("x-queue-type", "quorum")];
+        let intake = [
+            ("x-queue-type", "quorum"),
+            ("x-dead-letter-exchange", ""),
+            ("x-dead-letter-strategy", "at-least-once"),
+            ("x-overflow", "reject-publish"),
+            ("x-dead-letter-routing-key", retired.as_str()),
+        ];
+        let link = corner.link().await;
+        let channel = link.channel().await.unwrap();
+        let (realtime, bulk) = (corner.names.queue(Queue::Realtime), corner.names.queue(Queue::Bulk));
+        for (name, arguments) in [(&retired, &quorum[..]), (&realtime, &intake[..]), (&bulk, &intake[..])] {
+            let mut table = FieldTable::default();
+            for (argument, value) in arguments {
+                table.insert((*argument).into(), AMQPValue::LongString((*value).into()));
+            }
+            channel.queue_declare(name.as_str().into(), QueueDeclareOptions::durable(), table).await.unwrap();
+        }
+        link.close().await;
+        corner
+    }
+
     /// With nothing declared yet.
     pub(crate) fn empty() -> Self {
         Self::at(url())
@@ -167,9 +193,10 @@ impl TestBroker {
         let names = Names::new(&config.prefix);
         let Ok(link) = BrokerConnection::open(&config, ConnectionRole::Topology).await else { return };
         let topology = Topology::new(&names);
-        for queue in &topology.queues {
+        let queues = topology.queues.iter().map(|queue| queue.name.clone());
+        for queue in queues.chain([names.retired_poison()]) {
             let Ok(channel) = link.channel().await else { return };
-            let _ = channel.queue_delete(queue.name.as_str().into(), QueueDeleteOptions::default()).await;
+            let _ = channel.queue_delete(queue.as_str().into(), QueueDeleteOptions::default()).await;
         }
         for exchange in &topology.exchanges {
             let Ok(channel) = link.channel().await else { return };

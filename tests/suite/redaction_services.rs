@@ -68,11 +68,11 @@ async fn whatever_goes_wrong_with_a_service_is_an_error_and_never_an_empty_answe
         (ResponseTemplate::new(400), RemoteError::Document),
         (ResponseTemplate::new(404), RemoteError::Refused),
         (ResponseTemplate::new(302).insert_header("location", "/elsewhere"), RemoteError::Refused),
-        (ResponseTemplate::new(200).set_body_string("<html>"), RemoteError::Answer),
+        (ResponseTemplate::new(200).set_body_string("<html>"), RemoteError::InvalidResponse),
         (
             ResponseTemplate::new(200)
                 .set_body_json(json!([{"start": 2, "end": 99, "score": 1.0, "entity_type": "PERSON"}])),
-            RemoteError::Answer,
+            RemoteError::InvalidResponse,
         ),
     ];
     for (answer, error) in wrong {
@@ -119,7 +119,7 @@ async fn what_google_replaced_is_found_in_the_source_or_the_answer_counts_for_no
     let asked: Value = serde_json::from_slice(&server.received_requests().await.unwrap()[0].body).unwrap();
     assert!(!asked["inspectConfig"]["infoTypes"].as_array().unwrap().is_empty(), "the kinds are pinned");
     let (_server, client) = google(answer("Vino [PERSON_NAME]; llamar al [PHONE_NUMBER].", 22)).await;
-    assert_eq!(client.find(text, Language::Spanish).await, Err(RemoteError::Answer));
+    assert_eq!(client.find(text, Language::Spanish).await, Err(RemoteError::InvalidResponse));
     let long = "a ".repeat(300_000);
     assert_eq!(client.find(&long, Language::Spanish).await, Err(RemoteError::TooLarge));
 }

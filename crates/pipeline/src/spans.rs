@@ -43,7 +43,7 @@ impl Pipeline {
             span.code(Code::MessagingOperationType, "process");
             span.code(Code::Queue, queue.code());
             span.code(Code::Type, kind.code());
-            if matches!(queue, Queue::Realtime | Queue::Bulk | Queue::Parked) {
+            if matches!(queue, Queue::Realtime | Queue::Bulk | Queue::Poison) {
                 span.code(Code::MessagingSystem, "rabbitmq");
                 span.name(Named::Destination, &format!("{}.ingest.{}", self.prefix, queue.code()));
             }

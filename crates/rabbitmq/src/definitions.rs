@@ -80,7 +80,7 @@ pub fn users(names: &Names) -> Json {
             {"user": worker, "vhost": vhost, "configure": own, "write": format!("{own}|^amq\\.default$"), "read": own},
             {"user": producer, "vhost": vhost, "configure": nothing, "write": intake, "read": nothing},
         ],
-        // What comes back from a waiting room has keys of its own: no producer makes up one of them.
+        // Messages that return from a delay queue have keys of their own. Producers may not use these keys.
         "topic_permissions": [
             {"user": producer, "vhost": vhost, "exchange": names.ingest(), "write": "^(realtime|bulk)\\.", "read": nothing},
         ],
@@ -152,7 +152,7 @@ pub fn compare(names: &Names, vhost: &str, exported: &[u8]) -> Result<Vec<Topolo
     let topology = Topology::new(names);
     let mut found = Vec::new();
     exchanges(&topology, &there, &mut found);
-    queues(&topology, &there, &mut found);
+    queues(names, &topology, &there, &mut found);
     bindings(names, &topology, &there, &mut found);
     limits(names, &topology, &there, &mut found);
     if there.queues.iter().any(|queue| queue.name == names.former_catch_all()) {
@@ -177,12 +177,18 @@ fn exchanges(topology: &Topology, there: &BrokerExport, found: &mut Vec<Topology
     }
 }
 
-fn queues(topology: &Topology, there: &BrokerExport, found: &mut Vec<TopologyDifference>) {
+fn queues(names: &Names, topology: &Topology, there: &BrokerExport, found: &mut Vec<TopologyDifference>) {
+    let mut needs_retired = false;
     for queue in &topology.queues {
         let Some(one) = there.queues.iter().find(|one| one.name == queue.name) else {
             found.push(difference("queue", &queue.name, "is not there", APPLY));
             continue;
         };
+        let has = |(name, wanted): &(&'static str, ArgumentValue)| one.arguments.get(*name) == Some(&json!(wanted));
+        if queue.earlier.as_ref().is_some_and(|earlier| earlier.iter().all(has)) {
+            needs_retired = true;
+            continue;
+        }
         for (name, wanted) in &queue.arguments {
             let current = one.arguments.get(*name);
             if current != Some(&json!(wanted)) {
@@ -191,6 +197,10 @@ fn queues(topology: &Topology, there: &BrokerExport, found: &mut Vec<TopologyDif
                 found.push(difference("queue", &queue.name, problem, RECREATE));
             }
         }
+    }
+    let retired = names.retired_poison();
+    if needs_retired && !there.queues.iter().any(|one| one.name == retired) {
+        found.push(difference("queue", &retired, "is not there: dead letters of the intake queues need it", APPLY));
     }
 }
 
@@ -327,6 +337,25 @@ mod tests {
             queue["arguments"].as_object_mut().unwrap().remove("x-max-length-bytes").unwrap();
         });
         assert!(told[0].contains("`x-max-length-bytes` is nothing and should be 268435456"), "{told:?}");
+    }
+
+    #[test]
+    fn intake_queues_of_version_0_2_are_no_difference_while_the_retired_queue_is_there() {
+        let earlier = |export: &mut Json| {
+            for at in 0..2 {
+                export["queues"][at]["arguments"]["x-dead-letter-routing-key"] = json!("anamnesis.ingest.parked");
+            }
+        };
+        let retired = json!({"name": "anamnesis.ingest.parked", "vhost": "/", "durable": true,
+            "arguments": {"x-queue-type": "quorum"}});
+        let told = compared(|export| {
+            earlier(export);
+            export["queues"].as_array_mut().unwrap().push(retired);
+        });
+        assert_eq!(told, Vec::<String>::new());
+        let told = compared(earlier);
+        assert_eq!(told.len(), 1, "{told:?}");
+        assert!(told[0].starts_with("queue anamnesis.ingest.parked: is not there"), "{told:?}");
     }
 
     #[test]

@@ -9,6 +9,7 @@ pub mod definitions;
 mod error;
 pub mod names;
 pub mod publisher;
+mod retired;
 pub mod topology;
 
 pub use backoff::Backoff;
@@ -16,3 +17,4 @@ pub use connection::{BrokerConnection, ConnectionRole};
 pub use error::BrokerError;
 pub use names::{Names, Queue, Tier, keys_of};
 pub use publisher::{CE_PREFIX as HEADER_PREFIX, MessagePublisher, OutboundMessage, Publisher, event_message};
+pub use retired::RetiredQueue;

@@ -13,24 +13,24 @@ pub enum Queue {
     Realtime,
     /// Everything else.
     Bulk,
-    /// What the broker itself gave up to deliver (its delivery limit): worked alone, one by one.
-    Parked,
+    /// Messages that exceeded the delivery limit of the broker: processed one by one, in isolated processes.
+    Poison,
 }
 
 impl Queue {
-    pub const ALL: [Queue; 3] = [Queue::Realtime, Queue::Bulk, Queue::Parked];
+    pub const ALL: [Queue; 3] = [Queue::Realtime, Queue::Bulk, Queue::Poison];
 
     /// First word of the routing keys that lead here.
     pub fn word(self) -> &'static str {
         match self {
             Self::Realtime => "realtime",
             Self::Bulk => "bulk",
-            Self::Parked => "parked",
+            Self::Poison => "poison",
         }
     }
 }
 
-/// A queue in which a message waits before it is offered again.
+/// A delay queue: a message stays in it before it is delivered again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Tier {
     Seconds5,
@@ -104,6 +104,11 @@ impl Names {
 
     pub fn queue(&self, queue: Queue) -> String {
         format!("{}.ingest.{}", self.prefix, queue.word())
+    }
+
+    /// The poison queue of versions before 0.3. Intake queues that those versions declared still dead-letter to it.
+    pub fn retired_poison(&self) -> String {
+        format!("{}.ingest.parked", self.prefix)
     }
 
     pub fn tier(&self, tier: Tier) -> String {
@@ -189,7 +194,7 @@ mod tests {
         let second = retry_key(Tier::Minute1, Queue::Bulk, &first);
         assert_eq!(second, "1m.bulk.anamnesis.document.submitted.v1");
         assert_eq!(retry_key(Tier::Hour1, Queue::Realtime, ""), "1h.realtime");
-        assert_eq!(retry_key(Tier::Hour1, Queue::Parked, "bulk.x"), "1h.bulk.x");
+        assert_eq!(retry_key(Tier::Hour1, Queue::Poison, "bulk.x"), "1h.bulk.x");
         assert!(retry_key(Tier::Hour1, Queue::Bulk, &"x".repeat(255)).len() <= 255);
     }
 

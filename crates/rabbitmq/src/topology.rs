@@ -1,6 +1,7 @@
 //! The exchanges, queues and bindings, declared idempotently; and what is different on a broker. What keeps messages
-//! safe (queue type, waiting times, where dead letters go) is in arguments, so that declaring is enough; limits that an
-//! operator may want to change are in policies (`deploy/rabbitmq/definitions.json`).
+//! safe (queue type, delays, dead-lettering) is in arguments, so that declaring is enough; limits that an operator may
+//! want to change are in policies (`deploy/rabbitmq/definitions.json`). The intake queues of version 0.2 are accepted
+//! as they are (docs/rabbitmq.md, "The retired poison queue").
 
 use futures::future::try_join_all;
 use lapin::options::{
@@ -13,6 +14,7 @@ use serde::Serialize;
 use super::connection::{BrokerConnection, ConnectionRole};
 use super::error::BrokerError;
 use super::names::{Names, Queue, Tier, retry_key};
+use super::retired::{self, RetiredQueue};
 use anamnesis_config::BrokerConfig;
 
 /// A value of a queue's argument or of a policy.
@@ -35,11 +37,23 @@ pub struct ExchangeSpec {
     pub name: String,
 }
 
+/// The arguments of a queue.
+pub(crate) type Arguments = Vec<(&'static str, ArgumentValue)>;
+
 /// A durable quorum queue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QueueSpec {
     pub name: String,
-    pub(crate) arguments: Vec<(&'static str, ArgumentValue)>,
+    pub(crate) arguments: Arguments,
+    /// The arguments that version 0.2 declared, where they differ. They are accepted, because a broker cannot change the
+    /// arguments of a queue.
+    pub(crate) earlier: Option<Arguments>,
+}
+
+impl QueueSpec {
+    fn new(name: String, arguments: Arguments) -> Self {
+        Self { name, arguments, earlier: None }
+    }
 }
 
 /// A queue bound to an exchange.
@@ -58,6 +72,8 @@ pub struct Topology {
     pub(crate) bindings: Vec<BindingSpec>,
     /// The catch-all queue of earlier versions, which must not be there any more.
     former: String,
+    /// The poison queue of version 0.2, which is drained as long as it is there.
+    retired: String,
 }
 
 /// Most messages and bytes of the catch-all queue.
@@ -66,7 +82,7 @@ const CATCH_ALL_BYTES: i64 = 256 << 20;
 
 /// A queue with a limit of its own, without any policy. When it is full it refuses what comes: nothing that is in it is
 /// dropped, and what it refuses stays with the publisher.
-fn bounded() -> Vec<(&'static str, ArgumentValue)> {
+fn bounded() -> Arguments {
     vec![
         ("x-queue-type", ArgumentValue::text("quorum")),
         ("x-max-length", ArgumentValue::Number(CATCH_ALL_MESSAGES)),
@@ -75,8 +91,13 @@ fn bounded() -> Vec<(&'static str, ArgumentValue)> {
     ]
 }
 
+/// A queue without any limit.
+fn quorum() -> Arguments {
+    vec![("x-queue-type", ArgumentValue::text("quorum"))]
+}
+
 /// Nothing leaves a queue before it is safe in the next one.
-fn safely_to(exchange: &str, routing_key: Option<String>) -> Vec<(&'static str, ArgumentValue)> {
+fn safely_to(exchange: &str, routing_key: Option<String>) -> Arguments {
     let mut arguments = vec![
         ("x-queue-type", ArgumentValue::text("quorum")),
         ("x-dead-letter-exchange", ArgumentValue::text(exchange)),
@@ -92,7 +113,6 @@ fn safely_to(exchange: &str, routing_key: Option<String>) -> Vec<(&'static str, 
 
 impl Topology {
     pub fn new(names: &Names) -> Self {
-        let quorum = || vec![("x-queue-type", ArgumentValue::text("quorum"))];
         let bind = |exchange: String, queue: String, routing_key: String| BindingSpec { exchange, queue, routing_key };
         let exchanges = [names.ingest(), names.retry(), names.events(), names.unrouted()]
             .map(|name| ExchangeSpec { name })
@@ -100,41 +120,73 @@ impl Topology {
         let mut queues = Vec::new();
         let mut bindings = Vec::new();
         for queue in [Queue::Realtime, Queue::Bulk] {
-            // Beyond the broker's delivery limit: to the parked queue, by the default exchange.
-            let arguments = safely_to("", Some(names.queue(Queue::Parked)));
-            queues.push(QueueSpec { name: names.queue(queue), arguments });
+            // Messages beyond the delivery limit go to the poison queue, through the default exchange.
+            let arguments = safely_to("", Some(names.queue(Queue::Poison)));
+            let earlier = Some(safely_to("", Some(names.retired_poison())));
+            queues.push(QueueSpec { name: names.queue(queue), arguments, earlier });
             bindings.push(bind(names.ingest(), names.queue(queue), format!("{}.#", queue.word())));
             for tier in Tier::ALL {
                 let back = format!("{}.{}.#", tier.word(), queue.word());
                 bindings.push(bind(names.ingest(), names.queue(queue), back));
             }
         }
-        queues.push(QueueSpec { name: names.queue(Queue::Parked), arguments: quorum() });
+        queues.push(QueueSpec::new(names.queue(Queue::Poison), quorum()));
         for tier in Tier::ALL {
             let mut arguments = safely_to(&names.ingest(), None);
             let wait = i64::try_from(tier.wait().as_millis()).unwrap_or(i64::MAX);
             arguments.push(("x-message-ttl", ArgumentValue::Number(wait)));
-            queues.push(QueueSpec { name: names.tier(tier), arguments });
+            queues.push(QueueSpec::new(names.tier(tier), arguments));
             bindings.push(bind(names.retry(), names.tier(tier), format!("{}.#", tier.word())));
         }
-        queues.push(QueueSpec { name: names.quarantine(), arguments: quorum() });
+        queues.push(QueueSpec::new(names.quarantine(), quorum()));
         bindings.push(bind(names.events(), names.quarantine(), "anamnesis.message.quarantined.v1".to_owned()));
-        queues.push(QueueSpec { name: names.catch_all(), arguments: bounded() });
+        queues.push(QueueSpec::new(names.catch_all(), bounded()));
         bindings.push(bind(names.unrouted(), names.catch_all(), "#".to_owned()));
-        Self { exchanges, queues, bindings, former: names.former_catch_all() }
+        let (former, retired) = (names.former_catch_all(), names.retired_poison());
+        Self { exchanges, queues, bindings, former, retired }
     }
 
-    /// Declares all of it. What is there already stays as it is.
+    /// Declares all of it. What is there already stays as it is, intake queues of version 0.2 included.
     ///
     /// # Errors
     /// When something of the same name is different there, or the user may not.
     pub async fn declare(&self, connection: &BrokerConnection) -> Result<(), BrokerError> {
+        match self.declare_with(connection, &self.queues).await {
+            Err(refused @ BrokerError::Mismatch { .. }) => match self.queues_with_earlier_intake(connection).await? {
+                Some(queues) => self.declare_with(connection, &queues).await,
+                None => Err(refused),
+            },
+            done => done,
+        }
+    }
+
+    /// The queues to declare on a broker whose intake queues are of version 0.2; `None` where they are not. These
+    /// dead-letter to the retired queue, so that it must be there.
+    async fn queues_with_earlier_intake(
+        &self,
+        connection: &BrokerConnection,
+    ) -> Result<Option<Vec<QueueSpec>>, BrokerError> {
+        let sources = retired::sources(connection, &self.queues).await?;
+        if sources.is_empty() {
+            return Ok(None);
+        }
+        let mut queues = self.queues.clone();
+        for queue in queues.iter_mut().filter(|queue| sources.contains(&queue.name)) {
+            if let Some(earlier) = queue.earlier.take() {
+                queue.arguments = earlier;
+            }
+        }
+        queues.push(QueueSpec::new(self.retired.clone(), quorum()));
+        Ok(Some(queues))
+    }
+
+    async fn declare_with(&self, connection: &BrokerConnection, queues: &[QueueSpec]) -> Result<(), BrokerError> {
         let channel = connection.channel().await?;
         // One after the other on the channel, but pipelined, without waiting for each answer: a start and a
         // reconnection pay for three answers and not for thirty.
         try_join_all(self.exchanges.iter().map(|exchange| declare_exchange(connection, &channel, exchange, false)))
             .await?;
-        let queues = self.queues.iter().map(|queue| {
+        let queues = queues.iter().map(|queue| {
             let options = QueueDeclareOptions::durable();
             connection
                 .within("declare", channel.queue_declare(queue.name.as_str().into(), options, table(&queue.arguments)))
@@ -165,17 +217,17 @@ impl Topology {
             };
             note(&mut found, "exchange", &exchange.name, same)?;
         }
+        let mut needs_retired = false;
         for queue in &self.queues {
-            let channel = connection.channel().await?;
-            let ask = |passive: bool| {
-                let options = QueueDeclareOptions { passive, ..QueueDeclareOptions::durable() };
-                channel.queue_declare(queue.name.as_str().into(), options, table(&queue.arguments))
-            };
-            let same = match connection.within("passive", ask(true)).await {
-                Ok(_) => connection.within("declare", ask(false)).await.map(drop),
-                Err(missing) => Err(missing),
-            };
-            note(&mut found, "queue", &queue.name, same)?;
+            let same = confirm(connection, &queue.name, &queue.arguments).await;
+            if matches!(same, Err(BrokerError::Mismatch { .. })) && retired::is_source(connection, queue).await? {
+                needs_retired = true;
+            } else {
+                note(&mut found, "queue", &queue.name, same)?;
+            }
+        }
+        if needs_retired {
+            note(&mut found, "queue", &self.retired, confirm(connection, &self.retired, &quorum()).await)?;
         }
         let channel = connection.channel().await?;
         let passive = QueueDeclareOptions { passive: true, ..QueueDeclareOptions::durable() };
@@ -188,6 +240,36 @@ impl Topology {
             Err(error) => return Err(error),
         }
         Ok(found)
+    }
+
+    /// The poison queue of version 0.2, where the broker still has it.
+    ///
+    /// # Errors
+    /// When the broker cannot be asked.
+    pub async fn retired_queue(&self, connection: &BrokerConnection) -> Result<Option<RetiredQueue>, BrokerError> {
+        let Some((messages, consumers)) = counts(connection, &self.retired).await? else { return Ok(None) };
+        let sources = retired::sources(connection, &self.queues).await?;
+        Ok(Some(RetiredQueue { name: self.retired.clone(), messages, consumers, sources }))
+    }
+}
+
+/// Whether a queue with these arguments is there. Creates nothing; a refusal costs a channel.
+///
+/// # Errors
+/// [`BrokerError::Missing`], [`BrokerError::Mismatch`], or when the broker cannot be asked.
+pub(crate) async fn confirm(
+    connection: &BrokerConnection,
+    name: &str,
+    arguments: &[(&'static str, ArgumentValue)],
+) -> Result<(), BrokerError> {
+    let channel = connection.channel().await?;
+    let ask = |passive: bool| {
+        let options = QueueDeclareOptions { passive, ..QueueDeclareOptions::durable() };
+        channel.queue_declare(name.into(), options, table(arguments))
+    };
+    match connection.within("passive", ask(true)).await {
+        Ok(_) => connection.within("declare", ask(false)).await.map(drop),
+        Err(missing) => Err(missing),
     }
 }
 
@@ -233,15 +315,20 @@ pub fn retry_key_of_a_worker() -> String {
     retry_key(Tier::Seconds5, Queue::Bulk, "bulk.anamnesis.document.submitted.v1")
 }
 
-/// Declares the topology of a configuration over a connection of its own.
+/// Declares the topology of a configuration over a connection of its own. Returns the retired queue, where the broker
+/// still has it.
 ///
 /// # Errors
 /// As [`Topology::declare`].
-pub async fn apply(config: &BrokerConfig) -> Result<(), BrokerError> {
+pub async fn apply(config: &BrokerConfig) -> Result<Option<RetiredQueue>, BrokerError> {
     let connection = BrokerConnection::open(config, ConnectionRole::Topology).await?;
-    let declared = Topology::new(&Names::new(&config.prefix)).declare(&connection).await;
+    let topology = Topology::new(&Names::new(&config.prefix));
+    let retired = match topology.declare(&connection).await {
+        Ok(()) => topology.retired_queue(&connection).await,
+        Err(error) => Err(error),
+    };
     connection.close().await;
-    declared
+    retired
 }
 
 /// One thing that is not as it should be.

@@ -31,7 +31,7 @@ use keys::KeysLocation;
 pub struct Args {
     #[command(subcommand)]
     what: Option<BackupSubcommand>,
-    /// Folder to make; it must not be there yet. A copy that was not finished has the ending `.partial`.
+    /// Folder to create; it must not exist. An unfinished copy has the suffix `.partial`.
     path: Option<PathBuf>,
     #[command(flatten)]
     part: BackupPartArgs,
@@ -39,10 +39,10 @@ pub struct Args {
 
 #[derive(Debug, Subcommand)]
 enum BackupSubcommand {
-    /// Say whether a backup is whole, belongs together and opens with the configured root key
+    /// Verify that a backup is complete and consistent, and that the configured root key opens it
     Verify {
         path: PathBuf,
-        /// Open a document of every Nth patient.
+        /// Decrypt a document of every Nth patient.
         #[arg(long, value_name = "N", default_value_t = 100)]
         every: usize,
     },
@@ -52,10 +52,10 @@ enum BackupSubcommand {
 #[derive(Debug, Clone, Copy, clap::Args)]
 #[group(multiple = false)]
 pub(crate) struct BackupPartArgs {
-    /// The store without its keys.
+    /// Only the store, without its keys.
     #[arg(long)]
     store_only: bool,
-    /// The keys without the store.
+    /// Only the keys, without the store.
     #[arg(long)]
     keys_only: bool,
 }

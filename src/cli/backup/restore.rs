@@ -31,16 +31,16 @@ const EVERY: usize = 100;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Folder that `backup` made.
+    /// Folder created by `backup`.
     path: PathBuf,
     #[command(flatten)]
     part: BackupPartArgs,
-    /// Put it in place of a store or of keys that are there. Files that are replaced stay next to it, with the ending
-    /// `.replaced`; rows of a server's database are gone.
+    /// Replace an existing store or key store. Replaced files are renamed with the suffix `.replaced`; rows of a database
+    /// server are deleted.
     #[arg(long)]
     replace: bool,
-    /// Also erase what these receipts name (`anamnesis report erasures --output json`): where the store that is replaced is lost
-    /// or damaged, they are the only word of what was erased since the backup.
+    /// Repeat the erasures of these receipts (output of `anamnesis report erasures --output json`). If the replaced store is
+    /// lost or damaged, only the receipts show what was erased after the backup.
     #[arg(long, value_name = "FILE")]
     receipts: Option<PathBuf>,
 }

@@ -199,7 +199,7 @@ fn carried(queue: &str, names: &Names) -> Vec<&'static str> {
         return EventKind::ALL.iter().map(|kind| kind.name).collect();
     }
     let home = [Queue::Realtime, Queue::Bulk].into_iter().find(|home| names.queue(*home) == queue);
-    // Parked and waiting messages can be of any type.
+    // The poison queue and the delay queues hold messages of any type.
     home.map_or_else(|| inbound().collect(), |home| inbound().filter(|title| keys_of(title).contains(&home)).collect())
 }
 

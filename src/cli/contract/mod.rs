@@ -21,15 +21,15 @@ pub struct Args {
 
 #[derive(Debug, Subcommand)]
 enum ContractSubcommand {
-    /// JSON Schemas (draft 2020-12) of all messages and events
+    /// Print the JSON Schemas (draft 2020-12) of all messages and events
     Schemas {
-        /// Write one file per message into this folder instead of printing.
+        /// Write one file per message into this folder instead.
         #[arg(long, value_name = "DIR")]
         out: Option<PathBuf>,
     },
-    /// The AsyncAPI 3.1 document: exchanges, queues, routing keys, messages in and out
+    /// Print the AsyncAPI 3.1 document: exchanges, queues, routing keys and messages
     Asyncapi {
-        /// First word of every exchange and queue, as `broker.prefix` says.
+        /// Prefix of all exchanges and queues, as in `broker.prefix`.
         #[arg(long, value_name = "PREFIX", default_value = "anamnesis")]
         prefix: String,
     },

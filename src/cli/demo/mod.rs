@@ -34,7 +34,7 @@ const NIGHTS: i64 = 30;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Where to make the demonstration's store [default: a new folder among temporary files].
+    /// Folder for the store of the demonstration [default: a new temporary folder].
     #[arg(long, value_name = "FOLDER")]
     keep: Option<PathBuf>,
 }

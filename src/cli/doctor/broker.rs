@@ -96,9 +96,13 @@ async fn queues(doctor: &mut Doctor, link: &BrokerConnection, names: &Names) -> 
             doctor.found("no_consumer", format!("queue {name}: {waiting} messages wait and nothing consumes them"));
         }
     }
-    let name = names.queue(Queue::Parked);
-    if let Some((waiting @ 1.., 0)) = counts(link, &name).await? {
-        doctor.found("messages_parked", format!("queue {name}: {waiting} messages"));
+    for name in [names.queue(Queue::Poison), names.retired_poison()] {
+        if let Some((waiting @ 1.., 0)) = counts(link, &name).await? {
+            doctor.found("messages_dead_lettered", format!("queue {name}: {waiting} messages"));
+        }
+    }
+    if let Some(retired) = Topology::new(names).retired_queue(link).await? {
+        doctor.found("queue_retired", retired.describe());
     }
     let name = names.catch_all();
     match counts(link, &name).await? {

@@ -26,22 +26,22 @@ use anamnesis_store::Store;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Also print the checks that found nothing, and those that were skipped with the reason.
+    /// Also print checks without findings, and skipped checks with the reason.
     #[arg(long)]
     all: bool,
-    /// A disk with less free space than this share is low.
+    /// Warn if a disk has less free space than this percentage.
     #[arg(long, value_name = "PERCENT", default_value_t = 10, value_parser = clap::value_parser!(u8).range(0..=100))]
     disk_free: u8,
-    /// A disk with less free space than this many MiB is full.
+    /// Report a disk with less free space than this as full.
     #[arg(long, value_name = "MIB", default_value_t = 64)]
     disk_full: u64,
-    /// A quarantined message is old after so many days.
+    /// Age in days from which a quarantined message is old.
     #[arg(long, value_name = "DAYS", default_value_t = 7)]
     quarantine_days: u32,
-    /// A certificate that ends within so many days is to be renewed now.
+    /// Warn if a certificate expires within this number of days.
     #[arg(long, value_name = "DAYS", default_value_t = 14)]
     certificate_days: u32,
-    /// Quarantine grows when so many messages came within a day.
+    /// Warn if this number of messages was quarantined within a day.
     #[arg(long, value_name = "MESSAGES", default_value_t = 100)]
     quarantine_growth: usize,
 }

@@ -1,4 +1,4 @@
-//! `extract eval`: figures of the rules on gold data.
+//! `extract eval`: evaluates extraction on gold data.
 
 use std::fs::File;
 use std::io::BufReader;
@@ -14,20 +14,20 @@ use anamnesis_extraction::evaluation::{DataSplit, EvaluationReport, ExternalPred
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Gold data: files with one JSON object a line (contexts of targets, mentions, sets of values, risk, themes,
-    /// dialogues with what must and must not come out).
+    /// Gold data: files with one JSON object per line (assertion status of targets, mentions, sets of values, risk, themes,
+    /// dialogues with required and forbidden findings).
     #[arg(required = true)]
     gold: Vec<PathBuf>,
-    /// Which rows count: rules are tuned on one half and believed on the other.
-    #[arg(long, value_enum, default_value_t = EvaluatedRows::All)]
-    half: EvaluatedRows,
-    /// Also print the rows that were answered wrongly: ids and labels, never texts.
+    /// Which rows are scored: the rules were tuned on one half; the held-out half tests them.
+    #[arg(long, alias = "half", value_enum, default_value_t = EvaluatedRows::All)]
+    split: EvaluatedRows,
+    /// Also print the rows with errors: ids and labels, never texts.
     #[arg(long)]
     misses: bool,
-    /// Also score what another program found, lines {"id","negated"?,"uncertain"?,"temporality"?,"experiencer"?}
-    /// for the same rows (scripts/medspacy.sh); may be repeated.
-    #[arg(long, value_name = "FILE")]
-    found: Vec<PathBuf>,
+    /// Also score the predictions of another program for the same rows: lines
+    /// {"id","negated"?,"uncertain"?,"temporality"?,"experiencer"?} (scripts/medspacy.sh); may be repeated.
+    #[arg(long, alias = "found", value_name = "FILE")]
+    predictions: Vec<PathBuf>,
     #[command(flatten)]
     own: super::LexiconArgs,
 }
@@ -42,18 +42,18 @@ enum EvaluatedRows {
 /// # Errors
 /// When a file cannot be read or standard output not written.
 pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, CliError> {
-    let half = match args.half {
+    let split = match args.split {
         EvaluatedRows::All => DataSplit::All,
         EvaluatedRows::Tuning => DataSplit::Tuning,
         EvaluatedRows::HeldOut => DataSplit::HeldOut,
     };
     let extractor = args.own.extractor()?;
-    let others =
-        args.found.iter().map(|path| Ok((stem(path), ExternalPredictions::read(BufReader::new(File::open(path)?))?)));
-    let others: Vec<(String, ExternalPredictions)> = others.collect::<Result<_, CliError>>()?;
+    let read = |path: &PathBuf| Ok((stem(path), ExternalPredictions::read(BufReader::new(File::open(path)?))?));
+    let others: Vec<(String, ExternalPredictions)> =
+        args.predictions.iter().map(read).collect::<Result<_, CliError>>()?;
     let mut exit = Exit::Done;
     for path in &args.gold {
-        let report = EvaluationReport::of(BufReader::new(File::open(path)?), &extractor, half)?;
+        let report = EvaluationReport::of(BufReader::new(File::open(path)?), &extractor, split)?;
         exit = if report.unread > 0 { Exit::Partial } else { exit };
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         match context.format_or(OutputFormat::Table) {
@@ -61,7 +61,7 @@ pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, CliError> {
             OutputFormat::Table => tables(&name, &report, args.misses)?,
         }
         for (by, others) in &others {
-            let report = EvaluationReport::of_others(BufReader::new(File::open(path)?), others, half)?;
+            let report = EvaluationReport::of_others(BufReader::new(File::open(path)?), others, split)?;
             exit = if report.unread > 0 { Exit::Partial } else { exit };
             match context.format_or(OutputFormat::Table) {
                 OutputFormat::Json => output::json(&json!({

@@ -3,8 +3,8 @@
 //!
 //! Offsets are Unicode code points: of `text`, or of the turns' texts joined with a line feed.
 
-mod alarms;
 mod eval;
+mod false_positives;
 mod lexicon;
 mod rendering;
 
@@ -27,13 +27,13 @@ use anamnesis_text::{CodePoints, Document, Language, Span, Speaker};
 pub struct Args {
     #[command(subcommand)]
     what: Option<ExtractSubcommand>,
-    /// Add to every finding the cues that reach it, and to every answer the version of rules and lexicons.
+    /// Add the cues to each finding, and the version of rules and lexicons to each answer.
     #[arg(long)]
     explain: bool,
-    /// How to read: `fast` by the rules alone, `careful` with the learned reader too.
+    /// Extraction profile: `fast` uses the rules only, `careful` adds the learned reader.
     #[arg(long, value_parser = ["fast", "careful"], default_value = "fast")]
     profile: String,
-    /// Read with the learned reader of this file, as the profile `careful` does with the one of the program.
+    /// Model file of a learned reader, used in place of the built-in one of the profile `careful`.
     #[arg(long, value_name = "FILE")]
     reader_file: Option<PathBuf>,
     #[command(flatten)]
@@ -42,7 +42,7 @@ pub struct Args {
     path: Option<PathBuf>,
 }
 
-/// Lexicons beside the built-in ones.
+/// Lexicons next to the built-in ones.
 #[derive(Debug, clap::Args)]
 pub(crate) struct LexiconArgs {
     /// Your lexicon file, read with the built-in lists; may be repeated (docs/extraction.md).
@@ -61,12 +61,13 @@ impl LexiconArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ExtractSubcommand {
-    /// Compare what is found with gold data and print the figures
+    /// Evaluate extraction on gold data: precision, recall and F1
     Eval(eval::Args),
-    /// How large the lists are; with files, check them and count theirs too
+    /// Show the size of the word lists; with files, check these and count their entries too
     Lexicon(lexicon::Args),
-    /// Count how often risk is heard in ordinary documents
-    Alarms(alarms::Args),
+    /// Count false positives of risk: findings in documents without any risk
+    #[command(alias = "alarms")]
+    FalsePositives(false_positives::Args),
 }
 
 /// # Errors
@@ -76,7 +77,7 @@ pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, CliError> {
     match args.what {
         Some(ExtractSubcommand::Eval(args)) => return eval::run(args, context),
         Some(ExtractSubcommand::Lexicon(args)) => return lexicon::run(&args, context),
-        Some(ExtractSubcommand::Alarms(args)) => return alarms::run(&args, context),
+        Some(ExtractSubcommand::FalsePositives(args)) => return false_positives::run(&args, context),
         None => {}
     }
     let mut extractor = args.own.extractor()?;

@@ -33,15 +33,15 @@ pub struct Args {
 
 #[derive(Debug, Subcommand)]
 enum JobSubcommand {
-    /// The jobs there are, with their policies
+    /// List all jobs with their policies
     List,
-    /// Run a job: what is due now, one date, or a range of dates
+    /// Run a job: all due runs, one date, or a range of dates
     Run(run::Args),
-    /// How each job stands in each organisation
+    /// Show the status of each job in each organisation
     Status(show::StatusArgs),
-    /// Past runs, newest first
+    /// List past runs, newest first
     History(show::HistoryArgs),
-    /// What the coming runs will do, on a temporary copy of the store
+    /// Simulate coming runs on a temporary copy of the store
     Simulate(simulate::Args),
 }
 

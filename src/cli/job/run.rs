@@ -20,14 +20,14 @@ const LONGEST_RANGE: i64 = 3_660;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The job; without it the jobs are listed with when each last ran, and nothing is run.
+    /// The job. Without it, lists all jobs with their last runs, and runs nothing.
     name: Option<JobName>,
-    /// One local date of each organisation, run again if it was run before. Without dates: every run that is due.
+    /// Run for this local date of each organisation, even if it ran before [default: all due runs].
     #[arg(long, value_name = "DATE", conflicts_with_all = ["from", "to"])]
     as_of: Option<NaiveDate>,
     #[command(flatten)]
     selection: RunSelectionArgs,
-    /// Show what would be done and write nothing; may look ahead of now.
+    /// Show the effects and write nothing; the date may be in the future.
     #[arg(long)]
     dry_run: bool,
 }

@@ -29,7 +29,7 @@ pub(crate) struct HistoryArgs {
     name: Option<JobName>,
     #[command(flatten)]
     selection: RunSelectionArgs,
-    /// At most so many runs.
+    /// Maximum number of runs.
     #[arg(long, default_value_t = 50)]
     limit: u32,
 }

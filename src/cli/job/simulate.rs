@@ -42,7 +42,7 @@ pub(crate) struct Args {
     /// Only this organisation.
     #[arg(long, value_name = "UUID")]
     org: Option<Uuid>,
-    /// Tell what becomes of each memory of this patient.
+    /// Show the effects on each memory of this patient.
     #[arg(long, value_name = "UUID", requires = "org")]
     patient: Option<Uuid>,
 }

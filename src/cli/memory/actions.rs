@@ -24,7 +24,7 @@ use anamnesis_store::read::{Memory, MemoryFilter, ReadInstant};
 /// Who acts on which memories.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The memories.
+    /// Ids of the memories.
     #[arg(value_name = "ID", required = true)]
     ids: Vec<MemoryId>,
     #[command(flatten)]
@@ -36,13 +36,13 @@ pub(crate) struct Args {
 /// As [`Args`], or by what the memories speak of.
 #[derive(Debug, clap::Args)]
 pub(crate) struct TopicActionArgs {
-    /// The memories.
+    /// Ids of the memories.
     #[arg(value_name = "ID", required_unless_present = "topic", conflicts_with = "topic")]
     ids: Vec<MemoryId>,
-    /// Whatever speaks of this: all of its words, or what it means. At most a hundred at once, newest first.
+    /// All memories about this topic, found by keyword and by meaning. At most a hundred at once, newest first.
     #[arg(long, value_name = "TEXT")]
     topic: Option<String>,
-    /// Show what is meant, and change nothing.
+    /// Show the selected memories and change nothing.
     #[arg(long)]
     preview: bool,
     #[command(flatten)]
@@ -58,7 +58,7 @@ pub(crate) struct TopicActionArgs {
 pub(crate) struct TextActionArgs {
     #[command(flatten)]
     on: Args,
-    /// What holds instead. Passes redaction and becomes evidence like everything that is said.
+    /// The correct statement. It is redacted and stored as evidence like any other text.
     #[arg(long, value_name = "TEXT")]
     text: String,
 }
@@ -68,17 +68,17 @@ pub(crate) struct TextActionArgs {
 pub(crate) struct AnswerActionArgs {
     #[command(flatten)]
     on: Args,
-    /// yes, no, or what holds instead [default: yes].
+    /// yes, no, or the correct statement [default: yes].
     #[arg(long, value_name = "TEXT")]
     text: Option<String>,
 }
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct ActorArgs {
-    /// Who acts.
+    /// Id of the person who acts.
     #[arg(long, visible_alias = "actor", env = "ANAMNESIS_ACTOR", value_name = "UUID")]
     by: Option<Uuid>,
-    /// In which role: patient, clinician or system. Nobody is a clinician by default.
+    /// Role of that person: patient, clinician or system. There is no default.
     #[arg(long, env = "ANAMNESIS_ROLE", value_parser = |text: &str| known(text, ActorRole::ALL, ActorRole::code))]
     role: Option<ActorRole>,
 }
@@ -275,7 +275,7 @@ pub(in crate::cli) fn message(
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct SourceArgs {
-    /// The memory.
+    /// Id of the memory.
     #[arg(value_name = "ID")]
     id: MemoryId,
     #[command(flatten)]

@@ -21,10 +21,10 @@ use anamnesis_store::read::{MemoryFilter, ReadInstant};
 /// Words, and where they come from.
 #[derive(Debug, clap::Args)]
 struct OriginArgs {
-    /// Where it comes from, in words, such as "reported by Claire".
+    /// The source as text, such as "reported by Claire".
     #[arg(long, value_name = "TEXT")]
     source: Option<String>,
-    /// What it is made from; may be given several times. Named once, never changed.
+    /// Id of a memory from which this one is derived; may be repeated. It cannot be changed later.
     #[arg(long, value_name = "ID")]
     derived_from: Vec<MemoryId>,
     #[command(flatten)]
@@ -40,10 +40,10 @@ fn kind(text: &str) -> Result<Kind, String> {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct AddArgs {
-    /// What to keep. Passes redaction and becomes evidence like everything that is said.
+    /// The statement. It is redacted and stored as evidence like any other text.
     #[arg(long, value_name = "TEXT")]
     text: String,
-    /// episode, note, belief, value, goal, drive or relationship.
+    /// Kind: episode, note, belief, value, goal, drive or relationship.
     #[arg(long, default_value = "note", value_parser = kind)]
     kind: Kind,
     #[command(flatten)]
@@ -52,13 +52,13 @@ pub(crate) struct AddArgs {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct PromoteArgs {
-    /// The capture or memory.
+    /// Id of the capture or memory.
     #[arg(value_name = "ID")]
     id: MemoryId,
-    /// As what.
+    /// Kind of the new memory.
     #[arg(long, value_parser = kind)]
     kind: Kind,
-    /// In these words [default: its own].
+    /// Text of the new memory [default: the text of the promoted one].
     #[arg(long, value_name = "TEXT")]
     text: Option<String>,
     #[command(flatten)]
@@ -67,10 +67,10 @@ pub(crate) struct PromoteArgs {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct SupersedeArgs {
-    /// The memory that is replaced.
+    /// Id of the memory that is replaced.
     #[arg(value_name = "ID")]
     id: MemoryId,
-    /// What holds in its place.
+    /// The new statement.
     #[arg(long, value_name = "TEXT")]
     text: String,
     #[command(flatten)]
@@ -79,7 +79,7 @@ pub(crate) struct SupersedeArgs {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct ReinforceArgs {
-    /// The memory that something else speaks for. `--derived-from` names what does; each counts once.
+    /// Id of the memory to reinforce. `--derived-from` names the evidence; each one counts once.
     #[arg(value_name = "ID")]
     id: MemoryId,
     #[command(flatten)]
@@ -88,13 +88,13 @@ pub(crate) struct ReinforceArgs {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct ReviseArgs {
-    /// The belief.
+    /// Id of the belief.
     #[arg(value_name = "ID")]
     id: MemoryId,
-    /// The episode that taught it.
+    /// Id of the episode.
     #[arg(long, value_name = "ID")]
     from_episode: MemoryId,
-    /// What holds now [default: the episode speaks for the belief as it is].
+    /// New text of the belief [default: the episode reinforces the belief unchanged].
     #[arg(long, value_name = "TEXT")]
     text: Option<String>,
     #[command(flatten)]

@@ -17,8 +17,8 @@ use anamnesis_store::read::MemoryFilter;
 pub(crate) struct Args {
     #[command(flatten)]
     of: PatientArgs,
-    /// active, resolved, resolved_unconfirmed, expired, stale, superseded, inactive, quarantined. Without it: all but
-    /// the forgotten and the quarantined.
+    /// active, resolved, resolved_unconfirmed, expired, stale, superseded, inactive, quarantined [default: all except
+    /// forgotten and quarantined ones].
     #[arg(long, value_parser = |text: &str| known(text, State::ALL, State::code))]
     state: Vec<State>,
     /// long_lived_fact, time_bound_state, event, inference, health_signal, preference, pattern.
@@ -30,16 +30,16 @@ pub(crate) struct Args {
     /// condition, symptom, allergy, medication, appointment, event, health_signal, preference, goal, relationship.
     #[arg(long, value_parser = |text: &str| known(text, EntityType::ALL, EntityType::code))]
     entity: Vec<EntityType>,
-    /// direct_experience, inference, consolidation, external, seed, observation, unknown: how the source knows it.
+    /// How the source knows it: direct_experience, inference, consolidation, external, seed, observation, unknown.
     #[arg(long, value_parser = |text: &str| known(text, SourceType::ALL, SourceType::code))]
     source_type: Vec<SourceType>,
-    /// T1 to T5.
+    /// Trust level: T1 to T5.
     #[arg(long, value_parser = |text: &str| known(text, Trust::ALL, Trust::code))]
     trust: Vec<Trust>,
-    /// Most memories.
+    /// Maximum number of memories.
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
-    /// As they stood at the end of this date, or at this instant.
+    /// The state at the end of this date, or at this instant.
     #[arg(long, value_name = "DATE")]
     as_of: Option<TimePoint>,
 }

@@ -24,61 +24,61 @@ pub struct Args {
 
 #[derive(Debug, Subcommand)]
 enum MemorySubcommand {
-    /// Memories of a patient, newest first
+    /// List the memories of a patient, newest first
     List(list::Args),
-    /// One memory with all that is known of it
+    /// Show one memory with all details
     Show(OneMemoryArgs),
-    /// Where a memory comes from, up to its document; with --down, what was made of it
+    /// Trace a memory to its documents; with --down, show what was derived from it
     Trace(show::TraceArgs),
-    /// What happened to a memory, oldest first
+    /// Show the events of a memory, oldest first
     History(OneMemoryArgs),
-    /// Statements that cannot both be so
+    /// List contradicting statements
     Contradictions(ContradictionArgs),
-    /// The lineage record of a memory: its source, how it was read, and its confidence
+    /// Show the lineage record of a memory: source, extraction method and confidence
     Source(actions::SourceArgs),
-    /// Memories whose confidence is below the threshold
+    /// List memories with confidence below the threshold
     Uncertain(review::UncertainArgs),
-    /// Memories of which nothing says where they come from
+    /// List memories without provenance
     Orphans(review::Args),
-    /// Everything that waits for a person
+    /// List everything that needs a review by a person
     Review(review::Args),
-    /// Say that memories were checked: more confidence, and decay begins anew
+    /// Verify memories: raises their confidence and restarts decay
     Verify(actions::Args),
-    /// Say that memories still hold
+    /// Confirm that memories are still true
     Confirm(actions::Args),
-    /// Answer a question about memories: yes, no, or what holds instead
+    /// Answer a review question about memories: yes, no, or the correct statement
     Answer(actions::AnswerActionArgs),
-    /// Say that what memories tell is over
+    /// Mark memories as ended: they were true and are no longer
     End(actions::Args),
-    /// Say what holds instead of a memory
+    /// Correct a memory: replace a wrong statement
     Correct(actions::TextActionArgs),
-    /// Keep memories from fading
+    /// Protect memories from decay
     Protect(actions::Args),
-    /// Keep words as a memory
+    /// Add a memory from a text
     Add(create::AddArgs),
-    /// Make an episode, a note or a belief of a capture
+    /// Promote a capture to an episode, a note or a belief
     Promote(create::PromoteArgs),
-    /// Put words in the place of a memory
+    /// Replace a memory by a new statement
     Supersede(create::SupersedeArgs),
-    /// Let something else speak for a memory too
+    /// Add supporting evidence to a memory
     Reinforce(create::ReinforceArgs),
-    /// What an episode taught: it speaks for a belief, or words put it right
+    /// Update a belief from an episode: reinforce it or reword it
     Revise(create::ReviseArgs),
-    /// Take memories out of every search, by id or by topic; recoverable for thirty days
+    /// Forget memories by id or topic: they leave every search and can be recovered for thirty days
     Forget(actions::TopicActionArgs),
-    /// Take back what was forgotten
+    /// Recover forgotten memories
     Recover(actions::TopicActionArgs),
 }
 
 /// One memory of one patient.
 #[derive(Debug, clap::Args)]
 pub(crate) struct OneMemoryArgs {
-    /// The memory.
+    /// Id of the memory.
     #[arg(value_name = "ID")]
     id: MemoryId,
     #[command(flatten)]
     of: PatientArgs,
-    /// As it stood at the end of this date, or at this instant.
+    /// The state at the end of this date, or at this instant.
     #[arg(long, value_name = "DATE")]
     as_of: Option<TimePoint>,
 }
@@ -87,7 +87,7 @@ pub(crate) struct OneMemoryArgs {
 pub(crate) struct ContradictionArgs {
     #[command(flatten)]
     of: PatientArgs,
-    /// As it stood at the end of this date, or at this instant.
+    /// The state at the end of this date, or at this instant.
     #[arg(long, value_name = "DATE")]
     as_of: Option<TimePoint>,
 }

@@ -19,7 +19,7 @@ use anamnesis_store::read::{Memory, MemoryFilter};
 pub(crate) struct Args {
     #[command(flatten)]
     of: PatientArgs,
-    /// As it stood at the end of this date, or at this instant.
+    /// The state at the end of this date, or at this instant.
     #[arg(long, value_name = "DATE")]
     as_of: Option<TimePoint>,
 }
@@ -28,7 +28,7 @@ pub(crate) struct Args {
 pub(crate) struct UncertainArgs {
     #[command(flatten)]
     args: Args,
-    /// Below this confidence, or at it where decay brought it there [default: the policy's].
+    /// Confidence threshold. A memory that decayed to exactly this value counts as below [default: the policy's].
     #[arg(long, value_name = "0.0-1.0", value_parser = unit)]
     threshold: Option<f64>,
 }

@@ -13,12 +13,12 @@ use anamnesis_store::read::{LineageDirection, Memory};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct TraceArgs {
-    /// The memory.
+    /// Id of the memory.
     #[arg(value_name = "ID")]
     id: MemoryId,
     #[command(flatten)]
     of: PatientArgs,
-    /// What was made of it, instead of what it was made from.
+    /// Show what was derived from the memory, instead of its sources.
     #[arg(long)]
     down: bool,
 }

@@ -30,13 +30,13 @@ const RANKINGS: [(&str, Ranking); 4] = [
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// One patient a line: {"id","lang","documents":[{"id","type","occurred_at","text"|"turns"}],
+    /// Gold data, one patient per line: {"id","lang","documents":[{"id","type","occurred_at","text"|"turns"}],
     /// "questions":[{"id","lang","text","answers":[{"document","quote"}]}]}
     gold: PathBuf,
-    /// Write every passage of every question with the parts of its score, without its words (NDJSON)
+    /// Write every passage of every question with the components of its score, without text (NDJSON).
     #[arg(long, value_name = "FILE")]
     ranks: Option<PathBuf>,
-    /// Record the figures in the configured store, whose workers show them as retrieval_quality_ratio
+    /// Store the results in the configured store; its workers export them as retrieval_quality_ratio.
     #[arg(long)]
     record: bool,
 }

@@ -15,7 +15,7 @@ pub struct Args {
 
 #[derive(Debug, Subcommand)]
 enum RecallSubcommand {
-    /// Holds the search against questions with known answers: each ranking alone and all together
+    /// Evaluate the search on questions with known answers: each retriever alone and all combined
     Eval(eval::Args),
 }
 

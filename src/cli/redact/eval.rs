@@ -1,4 +1,4 @@
-//! `redact eval`: the redactor held against marked texts.
+//! `redact eval`: evaluates redaction on annotated texts.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -16,21 +16,22 @@ use anamnesis_text::CodePoints;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Gold lines: {"id","text","language"?,"known_identities"?,"spans":[{"start","end","label"}]}, offsets in code
-    /// points; or text lines with marks: Soy [[PERSON|Ana]].
+    /// Gold data: lines {"id","text","language"?,"known_identities"?,"spans":[{"start","end","label"}]}, offsets in code
+    /// points; or annotated text lines: Soy [[PERSON|Ana]].
     gold: PathBuf,
+    /// The policy that is evaluated: safe_harbor, gdpr_pseudonymise, strict, or a policy file (.toml).
     #[arg(long, default_value = "safe_harbor")]
     policy: String,
-    /// Gold labels that count neither way, separated by commas.
+    /// Gold labels that are not scored, separated by commas.
     #[arg(long, value_delimiter = ',', default_value = "")]
     ignore: Vec<String>,
-    /// How many of the worst misses are shown.
+    /// Number of the worst misses to show.
     #[arg(long, default_value_t = 10)]
     misses: usize,
-    /// Score what another program found, lines {"id","spans"} (scripts/presidio.sh), instead of what the redactor finds.
-    #[arg(long, value_name = "FILE")]
-    found: Option<PathBuf>,
-    /// Keep one in so many templates, where the set names them: those that training never saw.
+    /// Score the predictions of another program instead: lines {"id","spans"} (scripts/presidio.sh).
+    #[arg(long, alias = "found", value_name = "FILE")]
+    predictions: Option<PathBuf>,
+    /// Score one in N templates only, if the set names templates: those that are not used for training.
     #[arg(long, value_name = "N")]
     templates: Option<u64>,
 }
@@ -57,7 +58,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     let language = args.gold.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let text = std::fs::read_to_string(&args.gold)?;
     let key = SurrogateKey::new(stream::COMMAND_LINE_KEY);
-    let others = args.found.as_deref().map(found).transpose()?;
+    let others = args.predictions.as_deref().map(predictions).transpose()?;
     let mut score = Score::default();
     for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty() && !line.starts_with('#')) {
         let wrong = || CliError::usage(format!("line {}: no gold line", at + 1));
@@ -112,7 +113,7 @@ struct PredictedSpans {
 }
 
 /// Spans of another program by document.
-fn found(path: &Path) -> Result<HashMap<String, Vec<LabeledSpan>>, CliError> {
+fn predictions(path: &Path) -> Result<HashMap<String, Vec<LabeledSpan>>, CliError> {
     let mut all = HashMap::new();
     for (at, line) in std::fs::read_to_string(path)?.lines().enumerate() {
         let found: PredictedSpans = serde_json::from_str(line)

@@ -3,12 +3,12 @@
 //! Offsets are Unicode code points of the input. Surrogates made here come from a fixed key that belongs to no patient:
 //! they are stable from run to run and never equal to those of the store.
 
+mod detokenize;
 mod eval;
 mod explain;
 mod input;
 mod receipts;
 mod remote;
-mod reveal;
 mod score;
 mod stream;
 
@@ -34,11 +34,12 @@ pub struct Args {
 
 #[derive(Debug, Subcommand)]
 enum RedactSubcommand {
-    /// Holds the redactor against marked texts: leak, over-redaction, figures per type, the worst misses
+    /// Evaluate redaction on annotated texts: leaks, over-redaction, scores per type, the worst misses
     Eval(eval::Args),
-    /// Opens the sealed values of a text again, with the key that sealed them
-    Reveal(reveal::Args),
-    /// What was taken out of a patient's documents, by which policy and recognisers: counts, never values
+    /// Replace the tokens of a text by their original values, with the key that encrypted them
+    #[command(alias = "reveal")]
+    Detokenize(detokenize::Args),
+    /// Show what was redacted in a patient's documents, with policy and recognisers: counts, never values
     Receipts(receipts::Args),
 }
 
@@ -46,18 +47,18 @@ enum RedactSubcommand {
 struct StreamArgs {
     /// NDJSON file; standard input without it or with `-`.
     path: Option<PathBuf>,
-    /// What is taken out and what replaces it: safe_harbor, gdpr_pseudonymise, strict, or a policy file (.toml).
+    /// What is redacted and what replaces it: safe_harbor, gdpr_pseudonymise, strict, or a policy file (.toml).
     #[arg(long, default_value = "safe_harbor")]
     policy: String,
-    /// Recognisers and allowed words of the organisation's own (TOML).
+    /// Custom recognisers and allowed words of an organisation (TOML).
     #[arg(long, value_name = "FILE")]
     custom: Option<PathBuf>,
-    /// Key for policies that seal values: a file with 128 hexadecimal digits.
+    /// Key for policies that replace values by encrypted tokens: a file with 128 hexadecimal digits.
     #[arg(long, value_name = "FILE")]
     token_key: Option<PathBuf>,
     #[command(flatten)]
     remote: remote::RemoteArgs,
-    /// Say why each span was taken: in colour on a terminal, as `why` of each span otherwise.
+    /// Show why each span was redacted: in colour on a terminal, otherwise in the field `why` of each span.
     #[arg(long)]
     explain: bool,
 }
@@ -69,7 +70,7 @@ pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, CliError> {
     match args.what {
         None => stream_of(args.stream, context),
         Some(RedactSubcommand::Eval(args)) => eval::run(&args, context),
-        Some(RedactSubcommand::Reveal(args)) => reveal::run(&args),
+        Some(RedactSubcommand::Detokenize(args)) => detokenize::run(&args),
         Some(RedactSubcommand::Receipts(args)) => receipts::run(&args, context),
     }
 }
@@ -81,7 +82,7 @@ fn stream_of(args: StreamArgs, context: &Context) -> Result<Exit, CliError> {
         redactor = redactor.custom(custom.map_err(|error| CliError::usage(error.to_string()))?);
     }
     if let Some(path) = &args.token_key {
-        redactor = redactor.token_key(reveal::key(path)?);
+        redactor = redactor.token_key(detokenize::key(path)?);
     }
     let services = args.remote.services()?;
     let terminal = io::stdout().is_terminal();

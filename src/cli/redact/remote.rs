@@ -13,21 +13,21 @@ const TOKEN: &str = "ANAMNESIS_DLP_TOKEN";
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct RemoteArgs {
-    /// Take out what a Presidio analyzer at this address (https beyond loopback) finds as well. When it fails, the line
+    /// Also redact the findings of a Presidio analyzer at this URL (https except on loopback). If the analyzer fails, the line
     /// fails.
     #[arg(long, value_name = "URL")]
     presidio: Option<String>,
-    /// Take out what Google Sensitive Data Protection finds as well: projects/P/locations/L, with a bearer token in
-    /// ANAMNESIS_DLP_TOKEN. When it fails, the line fails.
+    /// Also redact the findings of Google Sensitive Data Protection: projects/P/locations/L, with a bearer token in
+    /// ANAMNESIS_DLP_TOKEN. If the service fails, the line fails.
     #[arg(long, value_name = "PARENT")]
     google: Option<String>,
-    /// Another address of Google's service.
+    /// Another URL of Google's service.
     #[arg(long, value_name = "URL", default_value = "https://dlp.googleapis.com", hide_default_value = true)]
     google_url: String,
-    /// Certificates (PEM) of an authority that the services' addresses are trusted by, besides the machine's.
+    /// Certificate authority (PEM) of these services, in addition to those of the machine.
     #[arg(long, value_name = "FILE")]
     remote_ca: Option<PathBuf>,
-    /// How long a service may take for one text, in milliseconds.
+    /// Time limit of a service for one text, in milliseconds.
     #[arg(long, value_name = "MS", default_value_t = 5_000)]
     remote_timeout_ms: u64,
 }

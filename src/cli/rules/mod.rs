@@ -15,7 +15,7 @@ use fields::{QuestionFields, RuleRefusal};
 /// Questions come on standard input, answers go to standard output.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// A file of questions (NDJSON); `-` or none is standard input.
+    /// File of questions (NDJSON); standard input without it or with `-`.
     #[arg(value_name = "FILE")]
     file: Option<std::path::PathBuf>,
 }

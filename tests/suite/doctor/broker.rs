@@ -105,13 +105,26 @@ async fn messages_that_wait_for_nobody_have_their_codes_and_stay_where_they_are(
     channel.queue_purge(corner.names.catch_all().as_str().into(), QueuePurgeOptions::default()).await.unwrap();
     link.close().await;
     // The default exchange leads to the queue of that name.
-    corner.send(&[event_message(String::new(), &corner.names.queue(Queue::Parked), &[], b"{}".to_vec())]).await;
-    finds(&bound.doctor(&[]), "messages_parked");
-    corner.taken(&corner.names.queue(Queue::Parked)).await;
+    corner.send(&[event_message(String::new(), &corner.names.queue(Queue::Poison), &[], b"{}".to_vec())]).await;
+    finds(&bound.doctor(&[]), "messages_dead_lettered");
+    corner.taken(&corner.names.queue(Queue::Poison)).await;
     finds_nothing(&bound.doctor(&[]));
     for queue in corner.queues() {
         assert_eq!(corner.ready(&queue).await, 0, "doctor left a message in {queue}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_retired_queue_of_version_0_2_has_its_code_and_its_messages_another() {
+    let corner = TestBroker::of_version_0_2().await;
+    anamnesis_rabbitmq::topology::apply(&corner.config).await.unwrap();
+    let bound = ProducerSetup::to(&corner).await;
+    finds(&bound.doctor(&[]), "queue_retired");
+    let retired = corner.names.retired_poison();
+    corner.send(&[event_message(String::new(), &retired, &[], b"{}".to_vec())]).await;
+    let found = codes(&bound.doctor(&[]));
+    assert_eq!(found.into_iter().collect::<Vec<_>>(), ["messages_dead_lettered", "queue_retired"]);
+    corner.taken(&retired).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

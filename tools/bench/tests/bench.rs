@@ -146,7 +146,7 @@ fn what_the_chosen_embedder_cannot_do_is_a_usage_error() {
 #[test]
 fn a_night_looks_at_what_is_due_its_repetition_changes_nothing_and_another_policy_rewrites_no_memory() {
     let output = Command::new(env!("CARGO_BIN_EXE_anamnesis-bench"))
-        .args(["jobs", "--memories", "600", "--due", "20", "--output", "json"])
+        .args(["jobs", "--memories", "600", "--expiring", "20", "--output", "json"])
         .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."))
         .env_remove("ANAMNESIS_CONFIG")
         .output()

@@ -18,7 +18,7 @@ label!(
 
 label!(
     /// The intake of a message.
-    Queue as "queue" { File = "file", Spool = "spool", Realtime = "realtime", Bulk = "bulk", Parked = "parked" }
+    Queue as "queue" { File = "file", Spool = "spool", Realtime = "realtime", Bulk = "bulk", Poison = "poison" }
 );
 label!(
     /// The types of contract.md; what is none of them is `unknown`.

@@ -28,7 +28,7 @@ fn asked(value: Value) -> Option<(Queue, RawMessage)> {
 
 #[test]
 fn a_message_crosses_the_pipe_with_its_queue_its_door_and_its_refusal() {
-    for queue in [Queue::File, Queue::Spool, Queue::Realtime, Queue::Bulk, Queue::Parked] {
+    for queue in [Queue::File, Queue::Spool, Queue::Realtime, Queue::Bulk, Queue::Poison] {
         assert_eq!(asked(written(queue, &raw())), Some((queue, raw())));
     }
     let plain = RawMessage::of_file(b"not even text: \xff\xfe".to_vec());

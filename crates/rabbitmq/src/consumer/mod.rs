@@ -63,6 +63,6 @@ pub fn label(queue: Queue) -> anamnesis_observability::metrics::labels::Queue {
     match queue {
         Queue::Realtime => anamnesis_observability::metrics::labels::Queue::Realtime,
         Queue::Bulk => anamnesis_observability::metrics::labels::Queue::Bulk,
-        Queue::Parked => anamnesis_observability::metrics::labels::Queue::Parked,
+        Queue::Poison => anamnesis_observability::metrics::labels::Queue::Poison,
     }
 }

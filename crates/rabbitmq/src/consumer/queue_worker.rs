@@ -141,7 +141,7 @@ impl<A: AckChannel + 'static> QueueWorker<A> {
             self.acker.ack(&tags(&batch)).await?;
         }
         let decisions = match self.queue {
-            Queue::Parked => vec![AckDecision::Isolate; batch.len()],
+            Queue::Poison => vec![AckDecision::Isolate; batch.len()],
             queue => self.handler.handle_batch(queue, &batch).await,
         };
         let (mut acked, mut later, mut isolated) = (Vec::new(), Vec::new(), Vec::new());

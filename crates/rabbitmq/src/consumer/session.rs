@@ -1,5 +1,6 @@
 //! One connection's life: channels, consumers, and the reasons to end it.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,7 +17,7 @@ use super::acker::{AckChannel, Acker, ChannelClosed};
 use super::queue_worker::{QueueWorker, pauses};
 use super::supervisor::Consumer;
 use super::{InboundMessage, QueueLimits, prefetch};
-use crate::{BrokerConnection, BrokerError, Queue, topology};
+use crate::{BrokerConnection, BrokerError, Names, Queue, topology};
 
 /// How often the backlog is compared with what arrives.
 const PROBE_INTERVAL: Duration = Duration::from_secs(10);
@@ -76,12 +77,36 @@ pub(super) async fn live(
     ending
 }
 
+/// A queue of the broker that a session consumes.
+struct ConsumedQueue {
+    /// How its messages are processed.
+    queue: Queue,
+    name: String,
+    /// The consumer tag.
+    tag: &'static str,
+}
+
 /// What runs in a session.
 struct SessionTasks {
     workers: JoinSet<(Queue, Result<(), ChannelClosed>)>,
     consumers: Vec<(Channel, &'static str)>,
     probe: Channel,
-    monitored: Vec<(Queue, Arc<QueueWorker<SessionAckChannel>>)>,
+    monitored: Vec<(ConsumedQueue, Arc<QueueWorker<SessionAckChannel>>)>,
+}
+
+/// The queues of this version and, while the broker has it, the retired poison queue. Before `topology apply` a broker of
+/// version 0.2 has no poison queue: a worker that may not declare then consumes the retired one alone.
+async fn consumed(names: &Names, connection: &BrokerConnection) -> Result<Vec<ConsumedQueue>, BrokerError> {
+    let current = |queue: Queue| ConsumedQueue { queue, name: names.queue(queue), tag: queue.word() };
+    let mut queues: Vec<ConsumedQueue> = Queue::ALL.into_iter().map(current).collect();
+    let retired = names.retired_poison();
+    if topology::counts(connection, &retired).await?.is_some() {
+        if topology::counts(connection, &names.queue(Queue::Poison)).await?.is_none() {
+            queues.retain(|consumed| consumed.queue != Queue::Poison);
+        }
+        queues.push(ConsumedQueue { queue: Queue::Poison, name: retired, tag: "parked" });
+    }
+    Ok(queues)
 }
 
 async fn open(
@@ -95,16 +120,15 @@ async fn open(
         probe: connection.channel().await?,
         monitored: Vec::new(),
     };
-    for queue in Queue::ALL {
+    for consumed in consumed(&consumer.names, connection).await? {
+        let ConsumedQueue { queue, tag, .. } = consumed;
         let limits = QueueLimits::of(&consumer.settings, queue);
         let channel = connection.channel().await?;
         // Before consuming: the library buffers without a bound whatever arrives.
         let prefetch = prefetch(&consumer.settings, &limits);
         connection.within("qos", channel.basic_qos(prefetch, BasicQosOptions::default())).await?;
-        let tag = queue.word();
-        let name = consumer.names.queue(queue);
         let consuming = channel.basic_consume(
-            name.as_str().into(),
+            consumed.name.as_str().into(),
             tag.into(),
             BasicConsumeOptions::default(),
             FieldTable::default(),
@@ -112,7 +136,7 @@ async fn open(
         let deliveries = connection.within("consume", consuming).await?;
         let worker = Arc::new(worker(consumer, queue, limits, &channel, stop));
         open.consumers.push((channel, tag));
-        open.monitored.push((queue, Arc::clone(&worker)));
+        open.monitored.push((consumed, Arc::clone(&worker)));
         let arrivals = messages(deliveries, consumer.settings.intake.max_body_bytes);
         open.workers.spawn(async move { (queue, worker.run(arrivals).await) });
     }
@@ -215,7 +239,7 @@ async fn watch(
     consumer: &Consumer,
     connection: &BrokerConnection,
     probe: &Channel,
-    workers: &[(Queue, Arc<QueueWorker<SessionAckChannel>>)],
+    workers: &[(ConsumedQueue, Arc<QueueWorker<SessionAckChannel>>)],
 ) -> BrokerError {
     let (mut idle, mut arrivals) = (0, consumer.status.arrivals());
     loop {
@@ -224,17 +248,21 @@ async fn watch(
             return BrokerError::lost("connection_broken");
         }
         let mut beside_backlog = false;
-        for (queue, worker) in workers {
+        // The retired queue counts as the poison queue.
+        let mut backlog: BTreeMap<Queue, i64> = BTreeMap::new();
+        for (consumed, worker) in workers {
             let options = QueueDeclareOptions { passive: true, ..QueueDeclareOptions::durable() };
-            let name = consumer.names.queue(*queue);
-            let asking = probe.queue_declare(name.as_str().into(), options, FieldTable::default());
+            let asking = probe.queue_declare(consumed.name.as_str().into(), options, FieldTable::default());
             let ready = match connection.within("look", asking).await {
                 Ok(queue) => queue.message_count(),
                 Err(error) => return error,
             };
-            consumer.metrics.ingest.backlog.of(super::label(*queue)).set(i64::from(ready));
+            *backlog.entry(consumed.queue).or_default() += i64::from(ready);
             // Messages in the queue or unacknowledged here, and no work in progress.
             beside_backlog |= ready > 0 || !worker.acker.is_empty().await;
+        }
+        for (queue, ready) in backlog {
+            consumer.metrics.ingest.backlog.of(super::label(queue)).set(ready);
         }
         match topology::counts(connection, &consumer.names.catch_all()).await {
             Ok(found) => consumer.metrics.store.catch_all.set(found.map_or(0, |(ready, _)| i64::from(ready))),

@@ -21,22 +21,22 @@ pub(crate) struct Args {
     /// Memories that are stored.
     #[arg(long, value_name = "N", default_value_t = 100_000)]
     memories: u64,
-    /// Memories that expire in the measured night; half as many more fall below their threshold.
+    /// Memories that expire in the measured job run; half as many fall below their threshold.
     #[arg(long, value_name = "N", default_value_t = 1_000)]
-    due: u64,
-    /// Measures a second store of so many memories after the first, and tells how much dearer its nights are.
+    expiring: u64,
+    /// Also measures a second store with this number of memories, and compares the costs of the job runs.
     #[arg(long, value_name = "N")]
-    larger: Option<u64>,
+    larger_store: Option<u64>,
 }
 
 /// # Errors
 /// When the store cannot be made or a night does not end well.
 pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, CliError> {
-    if args.memories < args.due.saturating_mul(3) {
-        return Err(CliError::usage("--memories is at least three times --due"));
+    if args.memories < args.expiring.saturating_mul(3) {
+        return Err(CliError::usage("--memories is at least three times --expiring"));
     }
-    if args.larger.is_some_and(|larger| larger <= args.memories) {
-        return Err(CliError::usage("--larger is more than --memories"));
+    if args.larger_store.is_some_and(|larger| larger <= args.memories) {
+        return Err(CliError::usage("--larger-store is more than --memories"));
     }
     let measured = context.block_on(measured(&args, context))?;
     let is_table = context.format_or(OutputFormat::Table) == OutputFormat::Table;
@@ -53,18 +53,18 @@ pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, CliError> {
         }
         output::json(&grown)?;
     }
-    let right = |m: &JobsMeasurement| m.again_changed == 0 && m.changed >= args.due;
+    let right = |m: &JobsMeasurement| m.again_changed == 0 && m.changed >= args.expiring;
     Ok(if measured.iter().all(right) { Exit::Done } else { Exit::Failed })
 }
 
 async fn measured(args: &Args, context: &Context) -> Result<Vec<JobsMeasurement>, CliError> {
     let mut settings = settings_of(context)?;
-    let sizes: Vec<u64> = [Some(args.memories), args.larger].into_iter().flatten().collect();
+    let sizes: Vec<u64> = [Some(args.memories), args.larger_store].into_iter().flatten().collect();
     let stores = Stores::make(&args.store, &settings, sizes.len()).await?;
     let mut measured = Vec::new();
     for (n, memories) in sizes.into_iter().enumerate() {
         stores.settle(n, &mut settings);
-        measured.push(measure_jobs(JobsSize { memories, due: args.due }, settings.clone()).await);
+        measured.push(measure_jobs(JobsSize { memories, due: args.expiring }, settings.clone()).await);
     }
     stores.remove().await;
     measured.into_iter().collect()

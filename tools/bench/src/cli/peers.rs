@@ -26,9 +26,9 @@ pub(crate) struct Args {
     /// How many documents: enough that every slot works several batches.
     #[arg(long, value_name = "N", default_value_t = 16_384, value_parser = clap::value_parser!(u64).range(1..))]
     documents: u64,
-    /// How many of them for a peer that redacts: it takes seconds for a hundred.
+    /// Number of documents for a peer that redacts: it needs seconds for a hundred.
     #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u64).range(1..))]
-    few: u64,
+    redacted_documents: u64,
     /// Messages that share one of this program's transactions, and texts of one call of a peer: as a worker takes them that
     /// works off a bulk queue (pipeline.batch_documents).
     #[arg(long, value_name = "N", default_value_t = 512, value_parser = clap::value_parser!(u16).range(1..=2048))]
@@ -65,7 +65,7 @@ async fn compared(args: &Args, context: &Context, settings: &Settings, stores: &
     let (mut found, mut failed) = (Vec::new(), false);
     for (n, (peer, redacts)) in PEERS.into_iter().enumerate() {
         // The one that redacts takes a hundred milliseconds for a document.
-        let documents = if redacts { args.documents.min(args.few) } else { args.documents };
+        let documents = if redacts { args.documents.min(args.redacted_documents) } else { args.documents };
         output::note(&format!("{peer}: {documents} documents"));
         let url = stores.administrators_url(2 * OWN.len() + n).unwrap_or_default();
         let embeddings = server.openai_url();

@@ -13,19 +13,19 @@ use anamnesis_sql::{Location, TempDatabase};
 pub(crate) struct Args {
     #[command(flatten)]
     store: StoreArgs,
-    /// Passages of the patient who is asked about.
+    /// Passages of the patient who is searched.
     #[arg(long, value_name = "N", default_value_t = 1_000)]
-    own: u64,
-    /// Passages of all others.
+    patient_passages: u64,
+    /// Passages of all other patients.
     #[arg(long, value_name = "N", default_value_t = 20_000)]
-    foreign: u64,
-    /// Numbers of a vector.
+    other_passages: u64,
+    /// Dimension of the vectors.
     #[arg(long, value_name = "N", default_value_t = 768, value_parser = clap::value_parser!(u16).range(2..=4000))]
     dimension: u16,
-    /// Searches, before and after the others join.
+    /// Number of searches, before and after the other passages are added.
     #[arg(long, value_name = "N", default_value_t = 40, value_parser = clap::value_parser!(u32).range(1..))]
     queries: u32,
-    /// Make an approximate index once the others have joined, and let the searches beside them ask it.
+    /// Build an approximate index after the other passages are added, and use it in the second searches.
     #[arg(long)]
     approximate: bool,
 }
@@ -57,8 +57,12 @@ async fn measured(args: &Args, context: &Context) -> Result<RecallMeasurement, C
 
 async fn searched(args: &Args, settings: Settings, owner: Option<&Location>) -> Result<RecallMeasurement, CliError> {
     let app = App::made(settings).await?;
-    let size =
-        RecallSize { own: args.own, foreign: args.foreign, dimension: args.dimension.into(), queries: args.queries };
+    let size = RecallSize {
+        own: args.patient_passages,
+        foreign: args.other_passages,
+        dimension: args.dimension.into(),
+        queries: args.queries,
+    };
     let progress = output::progress_count(Some(size.foreign));
     let on_progress = |done| progress.set_position(done);
     let measured = recall::measure(&app.store, &app.metrics, size, owner, &on_progress).await;

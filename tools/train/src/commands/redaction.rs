@@ -31,8 +31,8 @@ pub(crate) struct Args {
     /// Where the tagger is written.
     #[arg(long, value_name = "FILE", default_value = "models/redaction/tagger.bin")]
     out: PathBuf,
-    /// Where the judge is written.
-    #[arg(long = "judge", value_name = "FILE", default_value = "models/redaction/verifier.bin")]
+    /// Where the verifier is written.
+    #[arg(long, value_name = "FILE", default_value = "models/redaction/verifier.bin")]
     verifier: PathBuf,
     /// Only tell how well the written lines are redacted by models that saw the other half of them; write nothing.
     #[arg(long)]

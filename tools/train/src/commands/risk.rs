@@ -72,18 +72,18 @@ pub(crate) struct Args {
     /// Seed of the draws: which lines hide what the rules say, how documents are cut.
     #[arg(long, default_value_t = 7)]
     seed: u64,
-    /// Leave a part of the lines out (`# part: NAME` in their file) and print how it is heard by rules and model together,
-    /// instead of writing the model.
+    /// Hold out one part of the lines (`# part: NAME` in their file). Evaluates rules and model together on it, and does not
+    /// write the model.
     #[arg(long, value_name = "NAME")]
-    without: Option<String>,
+    holdout: Option<String>,
 }
 
 /// # Errors
 /// When a set cannot be read or the model not written.
 pub(crate) fn run(args: &Args) -> Result<Exit, CliError> {
     let mut lines = training::read_lines(&text(&args.lines)?).map_err(|line| wrong(&args.lines, line))?;
-    let aside: Vec<TrainingLine> = lines.extract_if(.., |line| args.without.as_ref() == Some(&line.part)).collect();
-    if let Some(part) = args.without.as_ref().filter(|_| aside.is_empty()) {
+    let aside: Vec<TrainingLine> = lines.extract_if(.., |line| args.holdout.as_ref() == Some(&line.part)).collect();
+    if let Some(part) = args.holdout.as_ref().filter(|_| aside.is_empty()) {
         return Err(CliError::usage(format!("{}: no line is of the part {part}", args.lines.display())));
     }
     for name in GOLD {
@@ -107,7 +107,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, CliError> {
             output::note(&format!("round {round}: {loss:.5} an example"));
         }
     });
-    if let Some(part) = &args.without {
+    if let Some(part) = &args.holdout {
         return shown(part, &aside, trained.model);
     }
     std::fs::write(&args.out, &trained.model)?;

@@ -1,4 +1,4 @@
-//! `extract alarms`: how often risk is heard in documents where there is none to speak of. Prints counts, never texts.
+//! `extract false-positives`: how often risk is found in documents without any. Prints counts, never texts.
 
 use std::path::PathBuf;
 
@@ -15,7 +15,7 @@ pub(crate) struct Args {
     /// Files of documents, one JSON object a line (`text` or `turns`).
     #[arg(required = true)]
     files: Vec<PathBuf>,
-    /// Only every second document: those that `anamnesis-train risk` leaves out of a set that it halves.
+    /// Use every second document only: those that `anamnesis-train risk` does not train on, of a set that it halves.
     #[arg(long)]
     held_out: bool,
 }
@@ -34,9 +34,9 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
         for document in documents.iter().skip(skip).step_by(step) {
             let found = extractor.extract(&ExtractionInput::of(document)).risk;
             let own = found.iter().filter(|risk| Risk::is_own(risk));
-            let heard = own.clone().filter(|risk| risk.learned.is_some()).count();
+            let by_model = own.clone().filter(|risk| risk.learned.is_some()).count();
             (read, said) = (read + 1, said + sentences(document).len());
-            (ruled, learned) = (ruled + own.count() - heard, learned + heard);
+            (ruled, learned) = (ruled + own.count() - by_model, learned + by_model);
         }
         #[allow(clippy::cast_precision_loss)] // counts of sentences of a file
         let thousand = learned as f64 * 1000.0 / said.max(1) as f64;

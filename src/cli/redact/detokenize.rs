@@ -1,4 +1,4 @@
-//! `redact reveal`: sealed values opened again. The key lies in a file of its own, apart from any store.
+//! `redact detokenize`: replaces tokens by their original values. The key is in a separate file, outside any store.
 
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use anamnesis_redaction::TokenKey;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// A text with sealed values; standard input without it or with `-`.
+    /// A text with tokens; standard input without it or with `-`.
     path: Option<PathBuf>,
     /// The key: a file with 128 hexadecimal digits.
     #[arg(long, value_name = "FILE")]
