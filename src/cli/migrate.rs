@@ -47,7 +47,7 @@ enum MigrateSubcommand {
     },
     /// Say whether the schema is the one that this program knows; exit code 1 if not
     Status,
-    /// Make an approximate index over vectors, for `store.postgres.approximate_from`; others go on working
+    /// Make an approximate index over vectors, for `store.postgres.ann_min_passages`; others go on working
     Approximate {
         /// Numbers of a vector: that of the embedding model.
         #[arg(long, value_name = "N")]

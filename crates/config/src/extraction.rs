@@ -38,19 +38,19 @@ pub struct ExtractionConfig {
     pub lexicons: Vec<PathBuf>,
     /// Lexicons that organisations have apart from the others.
     pub organizations: Vec<OrganizationExtraction>,
-    pub model: ModelConfig,
+    pub llm: LlmConfig,
 }
 
 impl ExtractionConfig {
     /// The least confidence, and the model's address: https beyond this machine.
     pub(crate) fn check(&self, rules: &mut Rules) {
         rules.rule((0.0..=1.0).contains(&self.min_confidence), "extraction.min_confidence", "must be 0.0–1.0");
-        if !self.model.url.is_empty() {
-            let waits = (1..=600_000).contains(&self.model.timeout_ms);
-            rules.rule(waits, "extraction.model.timeout_ms", "must be 1–600000");
-            rules.rule((1..=64).contains(&self.model.concurrency), "extraction.model.concurrency", "must be 1–64");
-            let invalid = |error: AddressError| InvalidSetting { key: "extraction.model.url", rule: error.rule() };
-            rules.note(Endpoint::parse(&self.model.url).and_then(Endpoint::bare).map(drop).map_err(invalid));
+        if !self.llm.url.is_empty() {
+            let waits = (1..=600_000).contains(&self.llm.timeout_ms);
+            rules.rule(waits, "extraction.llm.timeout_ms", "must be 1–600000");
+            rules.rule((1..=64).contains(&self.llm.concurrency), "extraction.llm.concurrency", "must be 1–64");
+            let invalid = |error: AddressError| InvalidSetting { key: "extraction.llm.url", rule: error.rule() };
+            rules.note(Endpoint::parse(&self.llm.url).and_then(Endpoint::bare).map(drop).map_err(invalid));
         }
     }
 }
@@ -63,7 +63,7 @@ impl Default for ExtractionConfig {
             reader_file: PathBuf::new(),
             lexicons: Vec::new(),
             organizations: Vec::new(),
-            model: ModelConfig::default(),
+            llm: LlmConfig::default(),
         }
     }
 }
@@ -82,7 +82,7 @@ pub struct OrganizationExtraction {
 /// A model behind OpenAI's chat API. An empty address: none is asked. Secrets are never serialised and never in `Debug`.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct ModelConfig {
+pub struct LlmConfig {
     /// Address to which `/chat/completions` is appended, https beyond loopback; empty: no language model is asked.
     pub url: String,
     /// Name of the model at its server.
@@ -99,19 +99,19 @@ pub struct ModelConfig {
     #[schemars(range(min = 1, max = 600000))]
     pub timeout_ms: u64,
     /// Longest document that the model is asked about; longer ones are left to the rules.
-    pub most_characters: usize,
+    pub max_input_chars: usize,
     /// Most tokens of one answer.
-    pub most_tokens: u32,
+    pub max_output_tokens: u32,
     /// Tokens of questions and answers in an hour; 0: without limit.
     pub tokens_per_hour: u64,
     /// Questions in progress at once.
     #[schemars(range(min = 1, max = 64))]
     pub concurrency: usize,
     /// Whether the model also writes the summaries of the jobs as connected sentences.
-    pub words_accounts: bool,
+    pub rephrase_summaries: bool,
 }
 
-impl Default for ModelConfig {
+impl Default for LlmConfig {
     fn default() -> Self {
         Self {
             url: String::new(),
@@ -120,17 +120,17 @@ impl Default for ModelConfig {
             api_key_file: PathBuf::new(),
             ca_file: PathBuf::new(),
             timeout_ms: 20_000,
-            most_characters: 40_000,
-            most_tokens: 4_000,
+            max_input_chars: 40_000,
+            max_output_tokens: 4_000,
             tokens_per_hour: 1_000_000,
             concurrency: 4,
-            words_accounts: false,
+            rephrase_summaries: false,
         }
     }
 }
 
 /// Equal in all that is shown; secrets are not compared.
-impl PartialEq for ModelConfig {
+impl PartialEq for LlmConfig {
     fn eq(&self, other: &Self) -> bool {
         serde_json::to_value(self).ok() == serde_json::to_value(other).ok()
     }

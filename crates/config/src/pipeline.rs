@@ -25,7 +25,7 @@ pub struct PipelineConfig {
     pub passage_words: usize,
     /// Types of documents whose vectors are left to the job `embed_batch`; until then they are found by words.
     #[serde(default)]
-    pub embed_at_night: Vec<DocumentType>,
+    pub deferred_embedding_types: Vec<DocumentType>,
     /// A fixed present (RFC 3339) instead of the machine's clock, for demonstrations and tests; empty: the clock.
     #[serde(default, deserialize_with = "empty_is_none")]
     #[schemars(with = "String", extend("format" = "instant"))]

@@ -15,11 +15,11 @@ pub struct WorkerConfig {
     pub poll_ms: u64,
     /// Time between two counts of the store's content, for the gauges.
     #[schemars(range(min = 1, max = 86400))]
-    pub census_seconds: u64,
+    pub store_stats_interval_seconds: u64,
 }
 
 impl Default for WorkerConfig {
     fn default() -> Self {
-        Self { spool: PathBuf::from("spool"), poll_ms: 500, census_seconds: 300 }
+        Self { spool: PathBuf::from("spool"), poll_ms: 500, store_stats_interval_seconds: 300 }
     }
 }

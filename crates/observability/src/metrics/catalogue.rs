@@ -11,7 +11,7 @@ fails when the two differ. Every series exists at zero from the start; labels ar
 organisation or a patient. `provider`, `model`, `version` and `revision` have one value each, from the configuration \
 and the build.\n\n\
 Some figures are of the whole store: reads, runs of jobs, and what both pay for embeddings happen in commands as well as in \
-workers. Each process adds them to the store, and every worker shows the sums with at most `worker.census_seconds` delay. Of \
+workers. Each process adds them to the store, and every worker shows the sums with at most `worker.store_stats_interval_seconds` delay. Of \
 these families (marked \u{2211}) take `max` over the workers, not `sum`.\n";
 
 /// The page as Markdown: one table per area, in the order of declaration.

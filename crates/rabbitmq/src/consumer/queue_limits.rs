@@ -25,15 +25,15 @@ impl QueueLimits {
     pub fn of(settings: &Settings, queue: Queue) -> Self {
         let broker = &settings.broker;
         let slots = match queue {
-            Queue::Realtime => broker.realtime_slots,
-            Queue::Bulk => broker.bulk_slots,
+            Queue::Realtime => broker.realtime_concurrency,
+            Queue::Bulk => broker.bulk_concurrency,
             Queue::Parked => 1,
         };
         let (batch, bytes) = (settings.pipeline.batch_documents, settings.pipeline.batch_bytes);
         // A chat message does not wait for company.
         let linger = if queue == Queue::Bulk { broker.linger() } else { Duration::ZERO };
         let batch = if queue == Queue::Parked { 1 } else { batch.max(1) };
-        Self { slots: slots.max(1), batch, bytes, linger, retries: broker.retries }
+        Self { slots: slots.max(1), batch, bytes, linger, retries: broker.max_retries }
     }
 }
 
