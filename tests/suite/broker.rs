@@ -105,7 +105,8 @@ impl TestBroker {
         let mut random = [0u8; 8];
         SystemEntropy.fill(&mut random);
         let prefix = format!("t{}", u64::from_le_bytes(random));
-        let config = BrokerConfig { url: url.into(), prefix: prefix.clone(), outbox_poll_ms: 50, ..BrokerConfig::default() };
+        let config =
+            BrokerConfig { url: url.into(), prefix: prefix.clone(), outbox_poll_ms: 50, ..BrokerConfig::default() };
         Self { config, names: Names::new(&prefix) }
     }
 

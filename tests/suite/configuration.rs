@@ -147,7 +147,10 @@ fn what_counts_is_shown_with_its_origin_and_secrets_as_given_or_not() {
     assert!(!said(&output).contains(SECRET), "{}", said(&output));
     let changed = place.config(&["show", "--changed"], Some(&file), &variables);
     let text = said(&changed);
-    assert!(text.contains("clinic.toml:2") && !text.contains("store_stats_interval_seconds") && !text.contains(SECRET), "{text}");
+    assert!(
+        text.contains("clinic.toml:2") && !text.contains("store_stats_interval_seconds") && !text.contains(SECRET),
+        "{text}"
+    );
     let broken = place.config(&["show"], Some(&place.file("[store]\npaht = 1\n")), &[]);
     assert_eq!(broken.status.code(), Some(2));
 }

@@ -118,8 +118,8 @@ pub fn course(
         daily_means(before, offset).into_values().collect()
     };
     let recent = figure(&recent).filter(|figure| figure.n >= policy.min_recent);
-    let baseline =
-        (usual.len() >= policy.min_baseline_days as usize).then(|| GroupMean { n: usual.len() as u32, mean: median(&usual) });
+    let baseline = (usual.len() >= policy.min_baseline_days as usize)
+        .then(|| GroupMean { n: usual.len() as u32, mean: median(&usual) });
     let spread = baseline.map(|base| median(&usual.iter().map(|day| (day - base.mean).abs()).collect::<Vec<_>>()));
     let by = |of: &dyn Fn(&TrendStatement) -> String| grouped(&rated, of);
     let correlations = readings.iter().filter_map(|(name, days)| Some((name.clone(), correlation(&daily, days)?)));

@@ -43,7 +43,8 @@ impl Thresholds for TrendPolicy {
             return Err("min_baseline_days is at least 2, min_recent at least 1");
         }
         let unit = 0.0..=1.0;
-        if !unit.contains(&self.min_drop) || !unit.contains(&self.threshold) || !(0.0..=100.0).contains(&self.min_mads) {
+        if !unit.contains(&self.min_drop) || !unit.contains(&self.threshold) || !(0.0..=100.0).contains(&self.min_mads)
+        {
             return Err("min_drop and threshold are 0 to 1, min_mads 0 to 100");
         }
         Ok(())

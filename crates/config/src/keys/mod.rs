@@ -81,7 +81,11 @@ impl KeysConfig {
         rules.rule((1..=60_000).contains(&limits.connect_ms), "keys.limits.connect_ms", "must be 1–60000");
         rules.rule((1..=60_000).contains(&limits.total_ms), "keys.limits.total_ms", "must be 1–60000");
         rules.rule((1..=20).contains(&limits.attempts), "keys.limits.attempts", "must be 1–20");
-        rules.rule((1..=60_000).contains(&limits.initial_backoff_ms), "keys.limits.initial_backoff_ms", "must be 1–60000");
+        rules.rule(
+            (1..=60_000).contains(&limits.initial_backoff_ms),
+            "keys.limits.initial_backoff_ms",
+            "must be 1–60000",
+        );
         rules.rule((1..=60_000).contains(&limits.max_backoff_ms), "keys.limits.max_backoff_ms", "must be 1–60000");
         match self.root {
             RootKind::Local => {}

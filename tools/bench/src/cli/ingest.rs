@@ -93,7 +93,9 @@ impl PipelineProfile {
     /// What is in work at once, where a run says nothing of it.
     fn load(self, settings: &Settings) -> IngestLoad {
         match self {
-            Self::Whole => IngestLoad { batch: settings.pipeline.batch_documents, slots: settings.broker.bulk_concurrency },
+            Self::Whole => {
+                IngestLoad { batch: settings.pipeline.batch_documents, slots: settings.broker.bulk_concurrency }
+            }
             Self::Patterns => BULK,
         }
     }
