@@ -175,6 +175,8 @@ pub(crate) fn replace_nodes(layer: &mut ConfigNode, found: &mut Vec<Problem>) {
     replace(layer, &mut |used: OldName<'_, ConfigNode>| {
         if let Some(key) = used.duplicate {
             let origin = used.value.origin.clone();
+            // The error replaces the warning for this place.
+            found.retain(|known| known.kind != ProblemKind::Renamed || known.origin.as_ref() != Some(&origin));
             found.push(problem(Severity::Error, key.to_owned(), origin, DUPLICATE.to_owned(), None));
             return;
         }

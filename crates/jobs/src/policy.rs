@@ -12,6 +12,7 @@ use serde::{Deserialize, Deserializer};
 use super::JobName;
 use super::expiry::ExpiryThresholds;
 use super::registry::jobs;
+use super::renamed;
 use super::schedule::Schedule;
 use anamnesis_core::lifecycle::LifecyclePolicy;
 use anamnesis_store::maintenance::ProjectionRules;
@@ -251,7 +252,8 @@ impl Policies {
 
 fn parse<T: Thresholds>(job: JobName, text: &str) -> Result<JobPolicy<T>, PolicyError> {
     let invalid = |message: String| PolicyError::Invalid { job, message };
-    let written: PolicyFile<T> = toml::from_str(text).map_err(|error| invalid(error.to_string()))?;
+    let text = renamed::replaced(job, text).map_err(invalid)?;
+    let written: PolicyFile<T> = toml::from_str(&text).map_err(|error| invalid(error.to_string()))?;
     written.checked().map_err(|message| invalid(message.into()))
 }
 
