@@ -328,7 +328,13 @@ fn warn_of_old_keys(context: &Context, settings: &Settings) {
     for key in config::old_keys(context.config.as_deref(), settings) {
         let origin = key.origin.as_ref().map(ToString::to_string).unwrap_or_default();
         let new = key.nearest.unwrap_or_default();
-        tracing::warn!(code = "config_key_renamed", old = %key.key, %new, %origin, "a key has an old name, which works for one minor version");
+        tracing::warn!(
+            code = "config_key_renamed",
+            old = %key.key,
+            %new,
+            %origin,
+            "a key has an old name, which works for one minor version"
+        );
     }
 }
 

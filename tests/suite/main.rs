@@ -63,6 +63,7 @@ mod refusals;
 mod relatives;
 mod relay;
 mod releases;
+mod renamed_keys;
 mod retention_terms;
 mod rights;
 mod risk_detectors;

@@ -112,7 +112,7 @@ async fn work(app: App, isolation: Isolation, shutdown: &Shutdown) -> Result<Exi
     {
         tracing::warn!(%error, code = "served", "it is not noted yet that a worker serves this store");
     }
-    tracing::info!(code = "started", %address, tick = app.settings.jobs.scheduler, "the worker takes work");
+    tracing::info!(code = "started", %address, scheduler = app.settings.jobs.scheduler, "the worker takes work");
     let running_jobs = async {
         if app.settings.jobs.scheduler {
             scheduler.watch().await;
