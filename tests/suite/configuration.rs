@@ -94,8 +94,9 @@ fn every_problem_of_a_file_is_named_at_once_with_its_line_and_what_is_allowed() 
 #[test]
 fn a_file_that_is_no_toml_is_named_by_line_and_column_in_check_and_at_every_start() {
     let place = ConfigFolder::new();
-    let file = place
-        .file(&format!("[store]\npath = \"a.db\"\n[broker]\nurl = {SECRET}\nprefix = \"clinic\"\nrelay_ms = = 5\n"));
+    let file = place.file(&format!(
+        "[store]\npath = \"a.db\"\n[broker]\nurl = {SECRET}\nprefix = \"clinic\"\noutbox_poll_ms = = 5\n"
+    ));
     let output = place.config(&["check", "--output", "json"], Some(&file), &[]);
     assert_eq!(output.status.code(), Some(2));
     let lines: Vec<u64> = problems(&output).iter().map(|(line, ..)| *line).collect();

@@ -41,9 +41,9 @@ pub struct BrokerConfig {
     pub management_url: SecretString,
     /// File that holds `broker.management_url`; empty: none.
     pub management_url_file: PathBuf,
-    /// Batches of real-time messages that are worked at once.
+    /// Batches of real-time messages that are processed at the same time.
     pub realtime_concurrency: usize,
-    /// Batches of bulk messages that are worked at once.
+    /// Batches of bulk messages that are processed at the same time.
     pub bulk_concurrency: usize,
     /// Longest time for which a batch waits for more messages.
     #[schemars(range(min = 0, max = 1000))]
@@ -56,12 +56,12 @@ pub struct BrokerConfig {
     /// Longest handshake with the broker.
     #[schemars(range(min = 100, max = 60000))]
     pub connect_timeout_ms: u64,
-    /// Longest wait for a confirm or an answer on an open connection.
+    /// Longest wait for a confirm or a reply on an open connection.
     #[schemars(range(min = 100, max = 60000))]
     pub rpc_timeout_ms: u64,
-    /// How often a message is offered again before it is quarantined as `transient_exhausted`.
+    /// Retries of a message before it is quarantined as `transient_exhausted`.
     pub max_retries: u32,
-    /// Time between two looks at the outbox.
+    /// Time between two polls of the outbox.
     #[schemars(range(min = 20, max = 60000))]
     pub outbox_poll_ms: u64,
     /// HTTP callbacks that receive events, signed.

@@ -11,10 +11,10 @@ use super::rules::Rules;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct BatchSettings {
-    /// Most texts of one request; without it what the server says, else 64.
+    /// Maximum texts of one request; without it the server's limit, else 64.
     #[schemars(range(min = 1, max = 2048))]
     pub max_texts: Option<usize>,
-    /// Most estimated tokens of one request; without it what the server says, else 16000.
+    /// Maximum estimated tokens of one request; without it the server's limit, else 16000.
     #[schemars(range(min = 1))]
     pub max_tokens: Option<usize>,
 }
@@ -67,13 +67,13 @@ pub struct TimeoutSettings {
     /// Longest connect.
     #[schemars(range(min = 1))]
     pub connect_ms: u64,
-    /// Longest silence.
+    /// Longest time without data.
     #[schemars(range(min = 1))]
     pub read_ms: u64,
     /// Longest request; at least `read_ms`.
     #[schemars(range(min = 1))]
     pub total_ms: u64,
-    /// Time for which an unused connection is kept.
+    /// Time for which an unused connection stays open.
     #[schemars(range(min = 1))]
     pub idle_ms: u64,
 }
@@ -126,11 +126,11 @@ impl RetrySettings {
     }
 }
 
-/// When an ailing provider is left alone.
+/// When a failing provider gets no requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct BreakerSettings {
-    /// Failed requests in a row that open the circuit.
+    /// Consecutive failures that open the circuit.
     #[schemars(range(min = 1))]
     pub failures: u32,
     /// Time for which the open circuit sends nothing; doubled while the probe after it fails.

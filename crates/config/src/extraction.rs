@@ -1,5 +1,5 @@
-//! `[extraction]`: the rules need no setting; lexicons of a deployment's own join the built-in ones, and a language model
-//! beside the rules is asked only where one is named.
+//! `[extraction]`: the rules need no setting. A deployment can add lexicons, and a language model that is used only if its
+//! address is set.
 
 use std::path::PathBuf;
 
@@ -68,7 +68,7 @@ impl Default for ExtractionConfig {
     }
 }
 
-/// What one organisation has of its own, beside the lexicons of the deployment.
+/// Settings of one organisation, in addition to the lexicons of the deployment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OrganizationExtraction {
@@ -79,11 +79,11 @@ pub struct OrganizationExtraction {
     pub lexicons: Vec<PathBuf>,
 }
 
-/// A model behind OpenAI's chat API. An empty address: none is asked. Secrets are never serialised and never in `Debug`.
+/// A language model with OpenAI's chat API. Empty address: none is used. Secrets are never serialised and never in `Debug`.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct LlmConfig {
-    /// Address to which `/chat/completions` is appended, https beyond loopback; empty: no language model is asked.
+    /// Address to which `/chat/completions` is appended, https beyond loopback; empty: no language model is used.
     pub url: String,
     /// Name of the model at its server.
     pub model: String,
@@ -95,19 +95,19 @@ pub struct LlmConfig {
     pub api_key_file: PathBuf,
     /// Certificates (PEM) that are trusted with the machine's own; empty: none.
     pub ca_file: PathBuf,
-    /// Longest answer.
+    /// Longest response.
     #[schemars(range(min = 1, max = 600000))]
     pub timeout_ms: u64,
-    /// Longest document that the model is asked about; longer ones are left to the rules.
+    /// Longest document that is sent to the model; longer ones are read by the rules alone.
     pub max_input_chars: usize,
-    /// Most tokens of one answer.
+    /// Maximum tokens of one response.
     pub max_output_tokens: u32,
-    /// Tokens of questions and answers in an hour; 0: without limit.
+    /// Tokens of requests and responses in an hour; 0: no limit.
     pub tokens_per_hour: u64,
-    /// Questions in progress at once.
+    /// Concurrent requests.
     #[schemars(range(min = 1, max = 64))]
     pub concurrency: usize,
-    /// Whether the model also writes the summaries of the jobs as connected sentences.
+    /// Whether the model also rephrases the summaries of the jobs as connected sentences.
     pub rephrase_summaries: bool,
 }
 

@@ -13,7 +13,7 @@ pub struct SpoolConfig {
     pub after: After,
     /// Folder of sealed originals; empty: `.archive` below the spool.
     pub archive: PathBuf,
-    /// How often a file is worked again before the rest is quarantined as `transient_exhausted`.
+    /// Retries of a file before its failing messages are quarantined as `transient_exhausted`.
     pub max_retries: u32,
     /// Time before the first retry of a file; each further pause is twice as long, an hour at most.
     pub(crate) retry_ms: u64,

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub struct WorkerConfig {
     /// Folder that is watched for NDJSON files; empty: none.
     pub spool: PathBuf,
-    /// Time between two looks at the spool.
+    /// Time between two scans of the spool.
     #[schemars(range(min = 10, max = 60000))]
     pub poll_ms: u64,
     /// Time between two counts of the store's content, for the gauges.
