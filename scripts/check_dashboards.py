@@ -32,12 +32,12 @@ BEFORE_JOBS, JOBS = 45, 25
 SETTINGS = """
 [worker]
 spool = ""
-census_seconds = 1
+store_stats_interval_seconds = 1
 [audit]
 seal_seconds = 5
 [embedding.limits]
 requests_per_minute = 1200
-[extraction.model]
+[extraction.llm]
 url = "http://127.0.0.1:{provider}/v1"
 model = "reader"
 [[redaction.organizations]]

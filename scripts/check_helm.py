@@ -476,9 +476,9 @@ def ticking(scenario: str, documents: list[dict]):
     jobs = any(document["kind"] == "CronJob" for document in documents)
     for where, _, pod in pods(documents):
         for container in own(pod):
-            tick = environment(container)["ANAMNESIS__JOBS__TICK"]
+            scheduler = environment(container)["ANAMNESIS__JOBS__SCHEDULER"]
             if tick != ("false" if jobs else "true"):
-                problems.append(f"{scenario}: {where}: jobs.tick is {tick} although there are {'' if jobs else 'no '}CronJobs")
+                problems.append(f"{scenario}: {where}: jobs.scheduler is {scheduler} although there are {'' if jobs else 'no '}CronJobs")
 
 
 def waiting(scenario: str, documents: list[dict], values: dict):

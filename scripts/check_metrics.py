@@ -22,12 +22,12 @@ BEFORE_JOBS, PATIENCE = 20, 40
 SETTINGS = """
 [worker]
 spool = "{folder}/spool"
-census_seconds = 1
+store_stats_interval_seconds = 1
 [audit]
 seal_seconds = 2
 [embedding.limits]
 requests_per_minute = 60
-[extraction.model]
+[extraction.llm]
 url = "http://127.0.0.1:{provider}/v1"
 model = "reader"
 [[redaction.organizations]]

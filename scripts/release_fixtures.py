@@ -70,6 +70,7 @@ class Release:
 
     def __init__(self, folder: pathlib.Path, url: str = ""):
         self.folder, self.url = folder, url
+        # JOBS__TICK is the old name of JOBS__SCHEDULER: releases up to 0.2.0 know no other.
         own = {"STORE__PATH": folder / "store.db", "STORE__KEYS": folder / "keys", "STORE__URL": url,
                "STORE__POSTGRES__ALLOW_NOT_DURABLE": "true", "PIPELINE__NOW": NOW, "WORKER__SPOOL": "", "JOBS__TICK": "false",
                "INTAKE__UNBOUND_PRODUCERS": "allow", "HTTP__BIND": "127.0.0.1:0"}

@@ -118,7 +118,8 @@ impl Servers {
         &self.path
     }
 
-    /// The environment of a worker: everything by lines that break.
+    /// The environment of a worker: everything by lines that break. Keys that were renamed have their old names, which the
+    /// program of the version before needs too.
     pub(crate) fn environment(&self) -> Vec<(String, String)> {
         let url = match &self.database {
             Some(relay) => format!("postgres://campaign_app@{}/anamnesis", relay.address()),

@@ -24,7 +24,7 @@ GRACE = 30 * 60
 SETTINGS = f"""
 [worker]
 spool = ""
-census_seconds = {300 // FACTOR}
+store_stats_interval_seconds = {300 // FACTOR}
 [audit]
 seal_seconds = 5
 """

@@ -215,8 +215,8 @@ provider = "openai"
 url = "http://127.0.0.1:{self.provider_port}/v1"
 price_per_million_tokens = 0.02
 profile = {{ model = "{MODEL}", dimension = {DIMENSION}, min_score = 0.5, contradiction_similarity = 0.9, generation = 1, max_tokens = 512 }}
-retry = {{ first_pause_ms = {pause(250)}, longest_pause_ms = {pause(20000)} }}
-breaker = {{ rest_ms = {pause(5000)}, longest_rest_ms = {pause(60000)} }}
+retry = {{ initial_backoff_ms = {pause(250)}, max_backoff_ms = {pause(20000)} }}
+breaker = {{ open_ms = {pause(5000)}, max_open_ms = {pause(60000)} }}
 {self.settings.replace("{provider}", str(self.provider_port))}
 {bindings}""")
         if self.jobs:

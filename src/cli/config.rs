@@ -1,18 +1,22 @@
 //! `config show|check|reference|schema`: the settings that count, what is wrong with them, and what there is to set.
 
+use std::path::Path;
+
 use clap::Subcommand;
 use serde_json::{Value, json};
 
 use super::output::{self, OutputFormat};
 use super::{CliError, Context, Exit};
-use anamnesis_config::check::{self, BuildFeatures, Problem, Severity};
+use anamnesis_config::check::{self, BuildFeatures, Problem, ProblemKind, Severity};
 use anamnesis_config::json_schema;
 use anamnesis_config::reference::{default_text, reference};
+use anamnesis_config::renamed;
 use anamnesis_config::show::{EffectiveValue, show};
+use anamnesis_config::{Settings, ValueSource};
 use anamnesis_observability::traces;
 
 /// What this program was built with.
-pub(crate) const BUILT: BuildFeatures = BuildFeatures { traces: traces::BUILT };
+const BUILT: BuildFeatures = BuildFeatures { traces: traces::BUILT };
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -49,17 +53,43 @@ pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, CliError> {
         ConfigSubcommand::Show { changed } => {
             let shown = show(context.config.as_deref())
                 .map_err(|error| CliError::usage(format!("{error}; `anamnesis config check` lists every problem")))?;
-            let wanted = |one: &&EffectiveValue| !changed || one.origin != anamnesis_config::ValueSource::Default;
+            let wanted = |one: &&EffectiveValue| !changed || one.origin != ValueSource::Default;
             print_values(&shown.iter().filter(wanted).collect::<Vec<_>>(), format)?;
             Ok(Exit::Done)
         }
         ConfigSubcommand::Schema => output::line(&format!("{:#}", json_schema::schema())).map(|()| Exit::Done),
-        ConfigSubcommand::Check => print_problems(&check::check(context.config.as_deref(), BUILT), format),
+        ConfigSubcommand::Check => print_problems(&problems(context.config.as_deref()), format),
         ConfigSubcommand::Reference { prefix } => {
             print_reference(prefix.as_deref().unwrap_or_default(), format)?;
             Ok(Exit::Done)
         }
     }
+}
+
+/// Every problem of the configuration, and every old key in the policies of its jobs.
+pub(crate) fn problems(file: Option<&Path>) -> Vec<Problem> {
+    let mut found = check::check(file, BUILT);
+    if let Ok(settings) = anamnesis_config::load(file) {
+        found.extend(old_policy_keys(&settings));
+    }
+    found
+}
+
+/// Every old key in the configuration and in the policies of its jobs, as a warning.
+pub(crate) fn old_keys(file: Option<&Path>, settings: &Settings) -> Vec<Problem> {
+    let mut found = renamed::in_use(file);
+    found.extend(old_policy_keys(settings));
+    found
+}
+
+fn old_policy_keys(settings: &Settings) -> Vec<Problem> {
+    let keys = anamnesis_jobs::renamed::in_use(settings.jobs.directory()).into_iter();
+    keys.map(|key| {
+        let path = |name: &str| format!("{}.{name}", key.job);
+        let origin = ValueSource::File { file: key.file.clone(), line: key.line };
+        renamed::warning(&path(key.old), &path(key.new), key.since, origin)
+    })
+    .collect()
 }
 
 fn print_values(shown: &[&EffectiveValue], format: OutputFormat) -> Result<(), CliError> {
@@ -107,7 +137,8 @@ pub(crate) fn sentence(problem: &Problem) -> String {
         text += &format!("; allowed: {allowed}");
     }
     if let Some(nearest) = &problem.nearest {
-        text += &format!("; nearest: {nearest}");
+        let relation = if problem.kind == ProblemKind::Renamed { "new name" } else { "nearest" };
+        text += &format!("; {relation}: {nearest}");
     }
     text
 }

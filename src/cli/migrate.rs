@@ -47,7 +47,7 @@ enum MigrateSubcommand {
     },
     /// Check that the schema is that of this program; exit code 1 if not
     Status,
-    /// Create an approximate vector index, for `store.postgres.approximate_from`; does not block other processes
+    /// Create an approximate vector index, for `store.postgres.ann_min_passages`; does not block other processes
     Approximate {
         /// Dimension of the vectors of the embedding model.
         #[arg(long, value_name = "N")]

@@ -66,6 +66,7 @@ use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 pub use exit::{CliError, Exit, PatientAnswer};
 use output::OutputFormat;
 
+use anamnesis_config::Settings;
 use anamnesis_config::log::LogConfig;
 use anamnesis_observability::log::{self, Sink};
 use anamnesis_observability::metrics::Metrics;
@@ -309,12 +310,35 @@ pub fn ended(result: Result<Exit, CliError>, read_by_a_program: bool) -> Exit {
 /// speaks of trouble only unless the configuration asks for more. A configuration that cannot be read is the verb's to
 /// report.
 fn log(context: &Context, verb: &str) -> Result<(), CliError> {
-    let mut config = anamnesis_config::load(context.config.as_deref()).map(|settings| settings.log).unwrap_or_default();
+    let settings = anamnesis_config::load(context.config.as_deref());
+    let mut config = settings.as_ref().map(|settings| settings.log.clone()).unwrap_or_default();
     let sink = if verb == "worker" { Sink::Stdout } else { Sink::Stderr };
     if sink == Sink::Stderr && config.filter == LogConfig::default().filter {
         config.filter = "warn".to_owned();
     }
-    log::init(&config, sink).map_err(|error| CliError::usage(error.to_string()))
+    log::init(&config, sink).map_err(|error| CliError::usage(error.to_string()))?;
+    // `config` and `doctor` report old keys themselves; a worker reported them before it started `alone`.
+    if let Ok(settings) = &settings
+        && !["alone", "config", "doctor"].contains(&verb)
+    {
+        warn_of_old_keys(context, settings);
+    }
+    Ok(())
+}
+
+/// Logs each old key of the configuration and of job policies, never its value.
+fn warn_of_old_keys(context: &Context, settings: &Settings) {
+    for key in config::old_keys(context.config.as_deref(), settings) {
+        let origin = key.origin.as_ref().map(ToString::to_string).unwrap_or_default();
+        let new = key.nearest.unwrap_or_default();
+        tracing::warn!(
+            code = "config_key_renamed",
+            old = %key.key,
+            %new,
+            %origin,
+            "a key has an old name, which works for one minor version"
+        );
+    }
 }
 
 #[cfg(test)]

@@ -63,7 +63,7 @@ Feature: Old data
 
   @row-6
   Scenario: What is left for the night has its vectors after the job, and is found by its words before it
-    Given the setting "pipeline.embed_at_night" is `["clinical_note"]`
+    Given the setting "pipeline.deferred_embedding_types" is `["clinical_note"]`
     And on 3 March 2026 at 10:00, the clinical note says
       """
       Her brother repairs clocks in a small shop.

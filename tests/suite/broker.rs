@@ -131,7 +131,8 @@ impl TestBroker {
         let mut random = [0u8; 8];
         SystemEntropy.fill(&mut random);
         let prefix = format!("t{}", u64::from_le_bytes(random));
-        let config = BrokerConfig { url: url.into(), prefix: prefix.clone(), relay_ms: 50, ..BrokerConfig::default() };
+        let config =
+            BrokerConfig { url: url.into(), prefix: prefix.clone(), outbox_poll_ms: 50, ..BrokerConfig::default() };
         Self { config, names: Names::new(&prefix) }
     }
 
@@ -185,7 +186,7 @@ impl TestBroker {
         vec![
             ("ANAMNESIS__BROKER__URL".to_owned(), self.config.url.expose_secret().to_owned()),
             ("ANAMNESIS__BROKER__PREFIX".to_owned(), self.names.prefix().to_owned()),
-            ("ANAMNESIS__BROKER__RELAY_MS".to_owned(), "50".to_owned()),
+            ("ANAMNESIS__BROKER__OUTBOX_POLL_MS".to_owned(), "50".to_owned()),
         ]
     }
 
@@ -240,7 +241,7 @@ impl BrokerWorker {
         command
             .env("ANAMNESIS__HTTP__BIND", format!("127.0.0.1:{port}"))
             .env("ANAMNESIS__WORKER__SPOOL", "")
-            .env("ANAMNESIS__JOBS__TICK", "false")
+            .env("ANAMNESIS__JOBS__SCHEDULER", "false")
             .env("ANAMNESIS__LOG__FORMAT", "json")
             .current_dir(program.folder.path())
             .stdin(Stdio::null())

@@ -55,7 +55,7 @@ fn every_problem_of_a_file_is_named_at_once_with_its_line_and_what_is_allowed() 
     let place = ConfigFolder::new();
     let file = place.file(&format!(
         "[store]\npaht = \"x.db\"\nmaster_key = 7\n\n[store.postgres]\ntls = \"ful\"\n\n[broker]\nurl = \"amqp://u:{SECRET}@rabbit.example\"\n\
-         relay_ms = \"{SECRET}\"\ncertificate_file = \"a.pem\"\n\n[pipeline]\nbatch_documents = 0\n\n[spool]\nprefix = \"{SECRET}\"\n\n\
+         outbox_poll_ms = \"{SECRET}\"\ncertificate_file = \"a.pem\"\n\n[pipeline]\nbatch_documents = 0\n\n[spool]\nprefix = \"{SECRET}\"\n\n\
          [embedding]\nprovider = \"openai\"\napi_key = \"{SECRET}\"\n"
     ));
     let output = place.config(&["check", "--output", "json"], Some(&file), &[("ANAMNESIS__STORE__KEY", SECRET)]);
@@ -70,7 +70,7 @@ fn every_problem_of_a_file_is_named_at_once_with_its_line_and_what_is_allowed() 
         (3, "store.master_key", "text"),
         (6, "store.postgres.tls", "auto"),
         (9, "broker.url", ""),
-        (10, "broker.relay_ms", "a whole number, 20–60000"),
+        (10, "broker.outbox_poll_ms", "a whole number, 20–60000"),
         (11, "broker.certificate_file", ""),
         (14, "pipeline.batch_documents", ""),
         (17, "spool.prefix", "broker.prefix"),
@@ -94,8 +94,9 @@ fn every_problem_of_a_file_is_named_at_once_with_its_line_and_what_is_allowed() 
 #[test]
 fn a_file_that_is_no_toml_is_named_by_line_and_column_in_check_and_at_every_start() {
     let place = ConfigFolder::new();
-    let file = place
-        .file(&format!("[store]\npath = \"a.db\"\n[broker]\nurl = {SECRET}\nprefix = \"clinic\"\nrelay_ms = = 5\n"));
+    let file = place.file(&format!(
+        "[store]\npath = \"a.db\"\n[broker]\nurl = {SECRET}\nprefix = \"clinic\"\noutbox_poll_ms = = 5\n"
+    ));
     let output = place.config(&["check", "--output", "json"], Some(&file), &[]);
     assert_eq!(output.status.code(), Some(2));
     let lines: Vec<u64> = problems(&output).iter().map(|(line, ..)| *line).collect();
@@ -139,7 +140,7 @@ fn what_counts_is_shown_with_its_origin_and_secrets_as_given_or_not() {
     assert_eq!((&of("store.path")["value"], &of("store.path")["origin"]["line"]), (&"a.db".into(), &2.into()));
     assert_eq!(of("worker.poll_ms")["value"], 30);
     assert_eq!(of("worker.poll_ms")["origin"]["variable"], "ANAMNESIS__WORKER__POLL_MS");
-    assert_eq!(of("worker.census_seconds")["origin"]["kind"], "default");
+    assert_eq!(of("worker.store_stats_interval_seconds")["origin"]["kind"], "default");
     assert_eq!((&of("store.master_key")["value"], &of("store.master_key")["given"]), (&Value::Null, &true.into()));
     assert_eq!(of("broker.url")["given"], true);
     assert_eq!(of("store.url")["given"], false);
@@ -147,7 +148,10 @@ fn what_counts_is_shown_with_its_origin_and_secrets_as_given_or_not() {
     assert!(!said(&output).contains(SECRET), "{}", said(&output));
     let changed = place.config(&["show", "--changed"], Some(&file), &variables);
     let text = said(&changed);
-    assert!(text.contains("clinic.toml:2") && !text.contains("census_seconds") && !text.contains(SECRET), "{text}");
+    assert!(
+        text.contains("clinic.toml:2") && !text.contains("store_stats_interval_seconds") && !text.contains(SECRET),
+        "{text}"
+    );
     let broken = place.config(&["show"], Some(&place.file("[store]\npaht = 1\n")), &[]);
     assert_eq!(broken.status.code(), Some(2));
 }

@@ -25,8 +25,8 @@ fn options(server: &MockServer) -> LlmOptions {
         key_file: None,
         ca_file: std::path::PathBuf::new(),
         timeout: WAIT,
-        most_characters: 2_000,
-        most_tokens: 500,
+        max_input_chars: 2_000,
+        max_output_tokens: 500,
         tokens_per_hour: 0,
     }
 }
@@ -222,7 +222,7 @@ async fn a_document_is_stored_whether_the_model_answers_or_not() {
     ] {
         let server = server(answer).await;
         let clinic = Clinic::new().await.with(|settings| {
-            let model = &mut settings.extraction.model;
+            let model = &mut settings.extraction.llm;
             model.url = format!("{}/v1", server.uri());
             model.model = "reader".to_owned();
             model.api_key = Some("open sesame".to_owned().into());

@@ -201,7 +201,7 @@ async fn what_fails_outside_waits_in_a_tier_and_comes_back() {
     until("all wait in the first tier", || async { corner.ready(&tier).await == 4 }).await;
     let (status, _) = worker.terminate();
     assert!(status.success());
-    environment.push(("ANAMNESIS__BROKER__RETRIES".to_owned(), "3".to_owned()));
+    environment.push(("ANAMNESIS__BROKER__MAX_RETRIES".to_owned(), "3".to_owned()));
     let _worker = BrokerWorker::start(&program, &environment).await;
     everything_is_stored(&program, 4).await;
     everything_is_acknowledged(&corner).await;
@@ -215,7 +215,7 @@ async fn what_was_offered_often_enough_is_set_aside() {
     let mut environment = corner.environment();
     environment.push(("ANAMNESIS__EMBEDDING__URL".to_owned(), "http://127.0.0.1:9/v1".to_owned()));
     environment.push(("ANAMNESIS__EMBEDDING__RETRY__ATTEMPTS".to_owned(), "1".to_owned()));
-    environment.push(("ANAMNESIS__BROKER__RETRIES".to_owned(), "0".to_owned()));
+    environment.push(("ANAMNESIS__BROKER__MAX_RETRIES".to_owned(), "0".to_owned()));
     corner.publish(&documents(1, 1)).await;
     let _worker = BrokerWorker::start(&program, &environment).await;
     let store = program.store().await;

@@ -84,7 +84,7 @@ async fn keys_that_vanish_under_a_consumer_lose_no_message_and_set_none_aside(en
     let (old, right) = two_patients(&program).await;
     let mut environment = corner.environment();
     // A try that counted would be the last one.
-    environment.push(("ANAMNESIS__BROKER__RETRIES".to_owned(), "0".to_owned()));
+    environment.push(("ANAMNESIS__BROKER__MAX_RETRIES".to_owned(), "0".to_owned()));
     environment.push(("ANAMNESIS__PIPELINE__BATCH_DOCUMENTS".to_owned(), "4".to_owned()));
     let worker = BrokerWorker::start(&program, &environment).await;
     let ready = |wanted: u16| {

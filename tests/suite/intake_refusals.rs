@@ -13,7 +13,7 @@ use crate::intake_amqp::{documents, everything_is_acknowledged, everything_is_st
 use crate::support::{Program, TestEngine, count};
 
 /// One try that counts: with it a message would be given up at once.
-const RETRIES: (&str, &str) = ("ANAMNESIS__BROKER__RETRIES", "0");
+const RETRIES: (&str, &str) = ("ANAMNESIS__BROKER__MAX_RETRIES", "0");
 const MESSAGES: usize = 2;
 /// Rounds of every message through the tiers: as many as hours, in the tiers that ship.
 const ROUNDS: usize = 3;
@@ -94,7 +94,7 @@ async fn a_refusal_of_the_store_neither_counts_nor_forgives_what_counted_before(
     // Nobody embeds: two failures count, and the third is the last.
     environment.push(("ANAMNESIS__EMBEDDING__URL".to_owned(), "http://127.0.0.1:9/v1".to_owned()));
     environment.push(("ANAMNESIS__EMBEDDING__RETRY__ATTEMPTS".to_owned(), "1".to_owned()));
-    environment.push(("ANAMNESIS__BROKER__RETRIES".to_owned(), "2".to_owned()));
+    environment.push(("ANAMNESIS__BROKER__MAX_RETRIES".to_owned(), "2".to_owned()));
     corner.publish(&documents(1, 1)).await;
     let _worker = BrokerWorker::start(&program, &environment).await;
     let store = program.store().await;
@@ -110,7 +110,7 @@ async fn a_producer_can_neither_spend_nor_lengthen_the_tries_of_a_message() {
     let mut environment = corner.environment();
     environment.push(("ANAMNESIS__EMBEDDING__URL".to_owned(), "http://127.0.0.1:9/v1".to_owned()));
     environment.push(("ANAMNESIS__EMBEDDING__RETRY__ATTEMPTS".to_owned(), "1".to_owned()));
-    environment.push(("ANAMNESIS__BROKER__RETRIES".to_owned(), "2".to_owned()));
+    environment.push(("ANAMNESIS__BROKER__MAX_RETRIES".to_owned(), "2".to_owned()));
     // One message a batch, so that each try says so by itself.
     environment.push(("ANAMNESIS__PIPELINE__BATCH_DOCUMENTS".to_owned(), "1".to_owned()));
     // A counter that says "given up long ago", one that never ends, each with and without a proof that is not ours.

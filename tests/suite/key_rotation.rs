@@ -150,7 +150,7 @@ async fn a_root_key_moves_from_a_file_to_a_service_and_back_through_the_command_
     std::fs::write(&token, "token-1").unwrap();
     let section = format!(
         "[keys]\nroot = \"vault\"\n[keys.vault]\nurl = \"{}\"\nmount = \"transit/clinics\"\nkey = \"anamnesis\"\n\
-         namespace = \"clinic/a\"\ntoken_file = \"{token}\"\n[keys.limits]\nattempts = 2\nfirst_pause_ms = 10\n",
+         namespace = \"clinic/a\"\ntoken_file = \"{token}\"\n[keys.limits]\nattempts = 2\ninitial_backoff_ms = 10\n",
         fake.server.uri()
     );
     std::fs::write(&config, section).unwrap();

@@ -68,7 +68,7 @@ async fn a_batch_is_one_line_with_counts_durations_and_trace_and_an_ordered_stop
 async fn an_outage_of_the_store_is_said_once_and_so_is_its_end() {
     let program = Program::on(TestEngine::Postgres).await;
     let (relay, through) = program.store_behind_fault_proxy().await;
-    let more = [("ANAMNESIS__STORE__URL", through.as_str()), ("ANAMNESIS__WORKER__CENSUS_SECONDS", "1")];
+    let more = [("ANAMNESIS__STORE__URL", through.as_str()), ("ANAMNESIS__WORKER__STORE_STATS_INTERVAL_SECONDS", "1")];
     let worker = BrokerWorker::start(&program, &more.map(|(key, value)| (key.to_owned(), value.to_owned()))).await;
     until("the worker is ready", async || worker.probe("/readyz").await.is_some_and(|(status, _)| status == 200)).await;
     let said = |code: &str| of(&lines(&worker.log()), code).len();

@@ -64,6 +64,7 @@ mod relatives;
 mod relay;
 mod releases;
 mod renamed_commands;
+mod renamed_keys;
 mod retention_terms;
 mod retired_queue;
 mod rights;

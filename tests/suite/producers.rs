@@ -214,7 +214,8 @@ async fn the_spool_of_a_worker_waits_until_its_source_is_bound() {
     std::fs::write(spool.join("a.ndjson"), lines.each_ref().map(|line| format!("{line}\n")).concat()).unwrap();
     let begin = |bindings: &str| {
         let port = crate::support::free_port();
-        let mut command = program.command(&[("ANAMNESIS__WORKER__POLL_MS", "20"), ("ANAMNESIS__JOBS__TICK", "false")]);
+        let mut command =
+            program.command(&[("ANAMNESIS__WORKER__POLL_MS", "20"), ("ANAMNESIS__JOBS__SCHEDULER", "false")]);
         command.arg("worker").env("ANAMNESIS__WORKER__SPOOL", &spool).envs(bound(&program, bindings));
         (command.env("ANAMNESIS__HTTP__BIND", format!("127.0.0.1:{port}")).spawn().unwrap(), port)
     };

@@ -51,7 +51,7 @@ async fn a_worker_shows_what_commands_read_and_keeps_it_over_a_restart(engine: T
     assert!(evaluated.status.success(), "{}", String::from_utf8_lossy(&evaluated.stderr));
 
     for start in 1..=2 {
-        let worker = Running::start(&program, &[("ANAMNESIS__WORKER__CENSUS_SECONDS", "1")]).await;
+        let worker = Running::start(&program, &[("ANAMNESIS__WORKER__STORE_STATS_INTERVAL_SECONDS", "1")]).await;
         for (arguments, _, labels, _) in &ways {
             let series = format!("anamnesis_memory_reads_total{{{labels}}}");
             until(&format!("{arguments:?} is counted"), async || worker.metric(&series).await == f64::from(start))
@@ -96,7 +96,7 @@ async fn every_worker_shows_the_runs_of_jobs_that_commands_made(engine: TestEngi
         r#"anamnesis_job_duration_seconds_count{job_name="expiry"}"#,
     );
     // A worker that runs no jobs shows those of CronJobs.
-    let settings = [("ANAMNESIS__WORKER__CENSUS_SECONDS", "1"), ("ANAMNESIS__JOBS__TICK", "false")];
+    let settings = [("ANAMNESIS__WORKER__STORE_STATS_INTERVAL_SECONDS", "1"), ("ANAMNESIS__JOBS__SCHEDULER", "false")];
     let worker = Running::start(&program, &settings).await;
     assert_eq!((worker.metric(runs).await, worker.metric(seconds).await), (1.0, 1.0));
     // So are the texts that a command paid for.

@@ -34,7 +34,7 @@ secret = "$hook"
 [embedding]
 api_key = '$api'
 proxy = "http://u:$proxy@127.0.0.1:9"
-[extraction.model]
+[extraction.llm]
 api_key = "$model"
 END
 printf '{"ANAMNESIS__STORE__KEYS_URL":"postgres://k:%s@127.0.0.1/keys"}' "$handed" >handed

@@ -93,7 +93,7 @@ async fn what_fails_for_ever_is_set_aside_after_its_retries(engine: TestEngine) 
     let nowhere = format!("http://127.0.0.1:{}/v1", free_port());
     let settings = [
         ("ANAMNESIS__EMBEDDING__URL", nowhere.as_str()),
-        ("ANAMNESIS__SPOOL__RETRIES", "2"),
+        ("ANAMNESIS__SPOOL__MAX_RETRIES", "2"),
         ("ANAMNESIS__SPOOL__RETRY_MS", "100"),
     ];
     let worker = Running::start(&program, &settings).await;
@@ -136,7 +136,7 @@ async fn a_claimed_file_that_cannot_be_read_ends_in_quarantine_and_out_of_the_wa
             _ => assert!(std::process::Command::new("mkfifo").arg(claim).status().unwrap().success()),
         }
     }
-    let settings = [("ANAMNESIS__SPOOL__RETRIES", "3"), ("ANAMNESIS__SPOOL__RETRY_MS", "50")];
+    let settings = [("ANAMNESIS__SPOOL__MAX_RETRIES", "3"), ("ANAMNESIS__SPOOL__RETRY_MS", "50")];
     // Killed when the quarantine has the first one and the file is still there.
     let mut killed = Running::begin(&program, &[settings[0], settings[1], ("ANAMNESIS_CRASH_AT", "spool_given_up")]);
     until("the worker is killed", async || killed.child.try_wait().unwrap().is_some()).await;

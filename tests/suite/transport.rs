@@ -84,7 +84,7 @@ async fn no_request_goes_through_a_proxy_of_the_environment() {
     let config = program.folder.path().join("anamnesis.toml");
     let text = format!(
         "[[redaction.organizations]]\norganization = \"{ORG}\"\npresidio = \"{uri}\"\n\
-         [extraction.model]\nurl = \"{uri}/v1\"\nmodel = \"m\"\n\
+         [extraction.llm]\nurl = \"{uri}/v1\"\nmodel = \"m\"\n\
          [broker]\nmanagement_url = \"{}\"\n\
          [[broker.webhooks]]\nurl = \"{uri}/hook\"\nsecret = \"0123456789abcdef\"\n",
         uri.replace("http://", "http://guest:guest@")
@@ -152,7 +152,7 @@ fn plain_http_beyond_this_machine_is_a_mistake_of_the_configuration() {
     for (key, value, named) in [
         ("ANAMNESIS__REDACTION__ORGANIZATIONS", organization.as_str(), "redaction.organizations.presidio"),
         ("ANAMNESIS__REDACTION__ORGANIZATIONS", google.as_str(), "redaction.organizations.google_url"),
-        ("ANAMNESIS__EXTRACTION__MODEL__URL", "http://models.invalid/v1", "extraction.model.url"),
+        ("ANAMNESIS__EXTRACTION__LLM__URL", "http://models.invalid/v1", "extraction.llm.url"),
         ("ANAMNESIS__BROKER__MANAGEMENT_URL", "http://u:p@rabbit.invalid:15672", "broker.management_url"),
         ("ANAMNESIS__BROKER__WEBHOOKS", webhook, "broker.webhooks.url"),
     ] {

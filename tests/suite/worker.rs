@@ -60,7 +60,7 @@ impl Running {
             .env("ANAMNESIS__HTTP__BIND", format!("127.0.0.1:{port}"))
             .env("ANAMNESIS__WORKER__SPOOL", &spool)
             .env("ANAMNESIS__WORKER__POLL_MS", "20")
-            .env("ANAMNESIS__WORKER__CENSUS_SECONDS", "1")
+            .env("ANAMNESIS__WORKER__STORE_STATS_INTERVAL_SECONDS", "1")
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()

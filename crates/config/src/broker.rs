@@ -41,10 +41,10 @@ pub struct BrokerConfig {
     pub management_url: SecretString,
     /// File that holds `broker.management_url`; empty: none.
     pub management_url_file: PathBuf,
-    /// Batches of real-time messages that are worked at once.
-    pub realtime_slots: usize,
-    /// Batches of bulk messages that are worked at once.
-    pub bulk_slots: usize,
+    /// Batches of real-time messages that are processed at the same time.
+    pub realtime_concurrency: usize,
+    /// Batches of bulk messages that are processed at the same time.
+    pub bulk_concurrency: usize,
     /// Longest time for which a batch waits for more messages.
     #[schemars(range(min = 0, max = 1000))]
     pub linger_ms: u64,
@@ -56,14 +56,14 @@ pub struct BrokerConfig {
     /// Longest handshake with the broker.
     #[schemars(range(min = 100, max = 60000))]
     pub connect_timeout_ms: u64,
-    /// Longest wait for a confirm or an answer on an open connection.
+    /// Longest wait for a confirm or a reply on an open connection.
     #[schemars(range(min = 100, max = 60000))]
-    pub answer_timeout_ms: u64,
-    /// How often a message is offered again before it is quarantined as `transient_exhausted`.
-    pub retries: u32,
-    /// Time between two looks at the outbox.
+    pub rpc_timeout_ms: u64,
+    /// Retries of a message before it is quarantined as `transient_exhausted`.
+    pub max_retries: u32,
+    /// Time between two polls of the outbox.
     #[schemars(range(min = 20, max = 60000))]
-    pub relay_ms: u64,
+    pub outbox_poll_ms: u64,
     /// HTTP callbacks that receive events, signed.
     pub webhooks: Vec<Webhook>,
 }
@@ -139,16 +139,16 @@ impl BrokerConfig {
         Duration::from_millis(self.connect_timeout_ms.clamp(100, 60_000))
     }
 
-    pub fn answer_timeout(&self) -> Duration {
-        Duration::from_millis(self.answer_timeout_ms.clamp(100, 60_000))
+    pub fn rpc_timeout(&self) -> Duration {
+        Duration::from_millis(self.rpc_timeout_ms.clamp(100, 60_000))
     }
 
     pub fn linger(&self) -> Duration {
         Duration::from_millis(self.linger_ms.min(1_000))
     }
 
-    pub fn relay_pause(&self) -> Duration {
-        Duration::from_millis(self.relay_ms.clamp(20, 60_000))
+    pub fn outbox_poll(&self) -> Duration {
+        Duration::from_millis(self.outbox_poll_ms.clamp(20, 60_000))
     }
 }
 
@@ -164,15 +164,15 @@ impl Default for BrokerConfig {
             key_file: PathBuf::new(),
             management_url: SecretString::default(),
             management_url_file: PathBuf::new(),
-            realtime_slots: 1,
-            bulk_slots: 2,
+            realtime_concurrency: 1,
+            bulk_concurrency: 2,
             linger_ms: 5,
             memory_mb: 96,
             heartbeat_seconds: 10,
             connect_timeout_ms: 10_000,
-            answer_timeout_ms: 5_000,
-            retries: 26,
-            relay_ms: 500,
+            rpc_timeout_ms: 5_000,
+            max_retries: 26,
+            outbox_poll_ms: 500,
             webhooks: Vec::new(),
         }
     }

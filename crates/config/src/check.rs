@@ -6,6 +6,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::nearest::{nearest, nearest_key};
+use super::renamed;
 use super::rules::{RuleViolation, Rules};
 use super::secrets::PassedSecrets;
 use super::shape::{Format, Kind, Leaf, Shape, allowed};
@@ -19,7 +20,7 @@ use super::{ConfigError, Layers, Settings};
 pub enum Severity {
     /// Every command refuses the configuration, or the part of the program that needs the key does.
     Error,
-    /// The value is held to its range.
+    /// The program works with it.
     Warning,
 }
 
@@ -43,6 +44,8 @@ pub enum ProblemKind {
     Secret,
     /// It needs a part that the program was built without.
     Unbuilt,
+    /// The old name of a key: a warning, and an error if the new name is set in the same place too.
+    Renamed,
 }
 
 /// One thing that is wrong.
@@ -57,7 +60,7 @@ pub struct Problem {
     pub problem: String,
     /// What the key may hold.
     pub allowed: Option<String>,
-    /// The known key or word that is nearest.
+    /// The known key or word that is nearest; of a renamed key its new name.
     pub nearest: Option<String>,
 }
 
@@ -83,7 +86,7 @@ pub fn check(file: Option<&Path>, built: BuildFeatures) -> Vec<Problem> {
     let mut judge = ShapeChecker { found: Vec::new(), unusable: Vec::new() };
     judge.node(&sources, Shape::of_settings(), &mut Vec::new());
     // What was recovered of a line that is no TOML says nothing.
-    let broken: Vec<usize> = found.iter().filter_map(line).collect();
+    let broken: Vec<usize> = found.iter().filter(|problem| problem.key.is_empty()).filter_map(line).collect();
     judge.found.retain(|problem| line(problem).is_none_or(|line| !broken.contains(&line)));
     found.append(&mut judge.found);
     // What is left shows whether the settings agree with each other.
@@ -140,7 +143,7 @@ impl Sources {
                         note(ProblemKind::Syntax, line, "is not UTF-8".to_owned());
                     }
                     Ok(text) => {
-                        let (node, syntax) = sources::parsed(text, path);
+                        let (mut node, syntax) = sources::parsed(text, path);
                         for one in syntax {
                             note(
                                 ProblemKind::Syntax,
@@ -148,12 +151,15 @@ impl Sources {
                                 format!("is not valid TOML at column {}: {}", one.column, one.what),
                             );
                         }
+                        renamed::replace_nodes(&mut node, found);
                         layers = merged(layers, node);
                     }
                 },
             }
         }
-        merged(layers, sources::environment(PassedSecrets::every_variable()))
+        let mut variables = sources::environment(PassedSecrets::every_variable());
+        renamed::replace_nodes(&mut variables, found);
+        merged(layers, variables)
     }
 }
 
@@ -366,7 +372,7 @@ fn refused_start(kind: ProblemKind, refused: ConfigError, sources: &ConfigNode) 
         }
         ConfigError::Invalid(setting) => Some(error(ProblemKind::Rule, setting.key, None, setting.rule)),
         // Said already, with its lines.
-        ConfigError::Unreadable | ConfigError::Syntax { .. } => None,
+        ConfigError::Unreadable | ConfigError::Syntax { .. } | ConfigError::Duplicate { .. } => None,
     }
 }
 

@@ -135,7 +135,7 @@ pub struct EmbeddingSettings {
     pub timeouts: TimeoutSettings,
     pub retry: RetrySettings,
     pub breaker: BreakerSettings,
-    /// The model that is to follow, as a whole section with a greater generation.
+    /// The next model, as a whole section with a greater generation.
     pub next: Option<Box<EmbeddingSettings>>,
 }
 

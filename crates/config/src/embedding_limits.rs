@@ -11,10 +11,10 @@ use super::rules::Rules;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct BatchSettings {
-    /// Most texts of one request; without it what the server says, else 64.
+    /// Maximum texts of one request; without it the server's limit, else 64.
     #[schemars(range(min = 1, max = 2048))]
     pub max_texts: Option<usize>,
-    /// Most estimated tokens of one request; without it what the server says, else 16000.
+    /// Maximum estimated tokens of one request; without it the server's limit, else 16000.
     #[schemars(range(min = 1))]
     pub max_tokens: Option<usize>,
 }
@@ -67,13 +67,13 @@ pub struct TimeoutSettings {
     /// Longest connect.
     #[schemars(range(min = 1))]
     pub connect_ms: u64,
-    /// Longest silence.
+    /// Longest time without data.
     #[schemars(range(min = 1))]
     pub read_ms: u64,
     /// Longest request; at least `read_ms`.
     #[schemars(range(min = 1))]
     pub total_ms: u64,
-    /// Time for which an unused connection is kept.
+    /// Time for which an unused connection stays open.
     #[schemars(range(min = 1))]
     pub idle_ms: u64,
 }
@@ -102,67 +102,67 @@ pub struct RetrySettings {
     pub attempts: usize,
     /// Pause before the first retry; doubled each time.
     #[schemars(range(min = 1))]
-    pub first_pause_ms: u64,
-    /// Longest pause; at least `first_pause_ms`.
+    pub initial_backoff_ms: u64,
+    /// Longest pause; at least `initial_backoff_ms`.
     #[schemars(range(min = 1))]
-    pub longest_pause_ms: u64,
+    pub max_backoff_ms: u64,
 }
 
 impl Default for RetrySettings {
     fn default() -> Self {
-        Self { attempts: 4, first_pause_ms: 250, longest_pause_ms: 20_000 }
+        Self { attempts: 4, initial_backoff_ms: 250, max_backoff_ms: 20_000 }
     }
 }
 
 impl RetrySettings {
     pub(super) fn check(&self, rules: &mut Rules) {
         rules.rule((1..=20).contains(&self.attempts), "embedding.retry.attempts", "must be 1–20");
-        rules.rule(self.first_pause_ms > 0, "embedding.retry.first_pause_ms", "must be positive");
+        rules.rule(self.initial_backoff_ms > 0, "embedding.retry.initial_backoff_ms", "must be positive");
         rules.rule(
-            self.longest_pause_ms >= self.first_pause_ms,
-            "embedding.retry.longest_pause_ms",
-            "must be at least first_pause_ms",
+            self.max_backoff_ms >= self.initial_backoff_ms,
+            "embedding.retry.max_backoff_ms",
+            "must be at least initial_backoff_ms",
         );
     }
 }
 
-/// When an ailing provider is left alone.
+/// When a failing provider gets no requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct BreakerSettings {
-    /// Failed requests in a row that open the circuit.
+    /// Consecutive failures that open the circuit.
     #[schemars(range(min = 1))]
     pub failures: u32,
     /// Time for which the open circuit sends nothing; doubled while the probe after it fails.
     #[schemars(range(min = 1))]
-    pub rest_ms: u64,
-    /// Longest such time; at least `rest_ms`.
+    pub open_ms: u64,
+    /// Longest such time; at least `open_ms`.
     #[schemars(range(min = 1, max = 86400000))]
-    pub longest_rest_ms: u64,
+    pub max_open_ms: u64,
 }
 
 impl Default for BreakerSettings {
     fn default() -> Self {
-        Self { failures: 8, rest_ms: 5_000, longest_rest_ms: 60_000 }
+        Self { failures: 8, open_ms: 5_000, max_open_ms: 60_000 }
     }
 }
 
 impl BreakerSettings {
     pub(super) fn check(&self, rules: &mut Rules) {
         rules.rule(self.failures > 0, "embedding.breaker.failures", "must be positive");
-        rules.rule(self.rest_ms > 0, "embedding.breaker.rest_ms", "must be positive");
+        rules.rule(self.open_ms > 0, "embedding.breaker.open_ms", "must be positive");
         rules.rule(
-            (self.rest_ms..=86_400_000).contains(&self.longest_rest_ms),
-            "embedding.breaker.longest_rest_ms",
-            "must be at least rest_ms and at most a day",
+            (self.open_ms..=86_400_000).contains(&self.max_open_ms),
+            "embedding.breaker.max_open_ms",
+            "must be at least open_ms and at most a day",
         );
     }
 
-    pub fn rest(&self) -> Duration {
-        Duration::from_millis(self.rest_ms)
+    pub fn open_time(&self) -> Duration {
+        Duration::from_millis(self.open_ms)
     }
 
-    pub fn longest_rest(&self) -> Duration {
-        Duration::from_millis(self.longest_rest_ms)
+    pub fn max_open_time(&self) -> Duration {
+        Duration::from_millis(self.max_open_ms)
     }
 }

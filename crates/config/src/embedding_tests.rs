@@ -59,7 +59,7 @@ fn each_invalid_setting_is_named_by_its_key() {
     assert_eq!(refused(|s| s.limits.requests_per_minute = Some(0)), "embedding.limits.requests_per_minute");
     assert_eq!(refused(|s| s.timeouts.total_ms = 1), "embedding.timeouts.total_ms");
     assert_eq!(refused(|s| s.retry.attempts = 0), "embedding.retry.attempts");
-    assert_eq!(refused(|s| s.breaker.longest_rest_ms = 1), "embedding.breaker.longest_rest_ms");
+    assert_eq!(refused(|s| s.breaker.max_open_ms = 1), "embedding.breaker.max_open_ms");
     assert_eq!(refused(|s| s.profile.as_mut().unwrap().dimension = 0), "embedding.profile.dimension");
     assert_eq!(refused(|s| s.profile.as_mut().unwrap().min_score = f64::NAN), "embedding.profile.min_score");
 }

@@ -1,5 +1,5 @@
-//! `[extraction]`: the rules need no setting; lexicons of a deployment's own join the built-in ones, and a language model
-//! beside the rules is asked only where one is named.
+//! `[extraction]`: the rules need no setting. A deployment can add lexicons, and a language model that is used only if its
+//! address is set.
 
 use std::path::PathBuf;
 
@@ -38,19 +38,19 @@ pub struct ExtractionConfig {
     pub lexicons: Vec<PathBuf>,
     /// Lexicons that organisations have apart from the others.
     pub organizations: Vec<OrganizationExtraction>,
-    pub model: ModelConfig,
+    pub llm: LlmConfig,
 }
 
 impl ExtractionConfig {
     /// The least confidence, and the model's address: https beyond this machine.
     pub(crate) fn check(&self, rules: &mut Rules) {
         rules.rule((0.0..=1.0).contains(&self.min_confidence), "extraction.min_confidence", "must be 0.0–1.0");
-        if !self.model.url.is_empty() {
-            let waits = (1..=600_000).contains(&self.model.timeout_ms);
-            rules.rule(waits, "extraction.model.timeout_ms", "must be 1–600000");
-            rules.rule((1..=64).contains(&self.model.concurrency), "extraction.model.concurrency", "must be 1–64");
-            let invalid = |error: AddressError| InvalidSetting { key: "extraction.model.url", rule: error.rule() };
-            rules.note(Endpoint::parse(&self.model.url).and_then(Endpoint::bare).map(drop).map_err(invalid));
+        if !self.llm.url.is_empty() {
+            let waits = (1..=600_000).contains(&self.llm.timeout_ms);
+            rules.rule(waits, "extraction.llm.timeout_ms", "must be 1–600000");
+            rules.rule((1..=64).contains(&self.llm.concurrency), "extraction.llm.concurrency", "must be 1–64");
+            let invalid = |error: AddressError| InvalidSetting { key: "extraction.llm.url", rule: error.rule() };
+            rules.note(Endpoint::parse(&self.llm.url).and_then(Endpoint::bare).map(drop).map_err(invalid));
         }
     }
 }
@@ -63,12 +63,12 @@ impl Default for ExtractionConfig {
             reader_file: PathBuf::new(),
             lexicons: Vec::new(),
             organizations: Vec::new(),
-            model: ModelConfig::default(),
+            llm: LlmConfig::default(),
         }
     }
 }
 
-/// What one organisation has of its own, beside the lexicons of the deployment.
+/// Settings of one organisation, in addition to the lexicons of the deployment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OrganizationExtraction {
@@ -79,11 +79,11 @@ pub struct OrganizationExtraction {
     pub lexicons: Vec<PathBuf>,
 }
 
-/// A model behind OpenAI's chat API. An empty address: none is asked. Secrets are never serialised and never in `Debug`.
+/// A language model with OpenAI's chat API. Empty address: none is used. Secrets are never serialised and never in `Debug`.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct ModelConfig {
-    /// Address to which `/chat/completions` is appended, https beyond loopback; empty: no language model is asked.
+pub struct LlmConfig {
+    /// Address to which `/chat/completions` is appended, https beyond loopback; empty: no language model is used.
     pub url: String,
     /// Name of the model at its server.
     pub model: String,
@@ -95,23 +95,23 @@ pub struct ModelConfig {
     pub api_key_file: PathBuf,
     /// Certificates (PEM) that are trusted with the machine's own; empty: none.
     pub ca_file: PathBuf,
-    /// Longest answer.
+    /// Longest response.
     #[schemars(range(min = 1, max = 600000))]
     pub timeout_ms: u64,
-    /// Longest document that the model is asked about; longer ones are left to the rules.
-    pub most_characters: usize,
-    /// Most tokens of one answer.
-    pub most_tokens: u32,
-    /// Tokens of questions and answers in an hour; 0: without limit.
+    /// Longest document that is sent to the model; longer ones are read by the rules alone.
+    pub max_input_chars: usize,
+    /// Maximum tokens of one response.
+    pub max_output_tokens: u32,
+    /// Tokens of requests and responses in an hour; 0: no limit.
     pub tokens_per_hour: u64,
-    /// Questions in progress at once.
+    /// Concurrent requests.
     #[schemars(range(min = 1, max = 64))]
     pub concurrency: usize,
-    /// Whether the model also writes the summaries of the jobs as connected sentences.
-    pub words_accounts: bool,
+    /// Whether the model also rephrases the summaries of the jobs as connected sentences.
+    pub rephrase_summaries: bool,
 }
 
-impl Default for ModelConfig {
+impl Default for LlmConfig {
     fn default() -> Self {
         Self {
             url: String::new(),
@@ -120,17 +120,17 @@ impl Default for ModelConfig {
             api_key_file: PathBuf::new(),
             ca_file: PathBuf::new(),
             timeout_ms: 20_000,
-            most_characters: 40_000,
-            most_tokens: 4_000,
+            max_input_chars: 40_000,
+            max_output_tokens: 4_000,
             tokens_per_hour: 1_000_000,
             concurrency: 4,
-            words_accounts: false,
+            rephrase_summaries: false,
         }
     }
 }
 
 /// Equal in all that is shown; secrets are not compared.
-impl PartialEq for ModelConfig {
+impl PartialEq for LlmConfig {
     fn eq(&self, other: &Self) -> bool {
         serde_json::to_value(self).ok() == serde_json::to_value(other).ok()
     }

@@ -1,18 +1,18 @@
-//! `[jobs]`: the nights.
+//! `[jobs]`: scheduled jobs.
 
 use std::path::PathBuf;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Where the policies are and who rings the bell.
+/// Folder of the policies, and which process starts the jobs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct JobsConfig {
     /// Folder of `NAME.toml` files that replace built-in policies of the same name; empty: none.
     pub(crate) directory: PathBuf,
     /// Whether the worker plans and runs the jobs itself; off where CronJobs call `anamnesis job run`.
-    pub tick: bool,
+    pub scheduler: bool,
 }
 
 impl JobsConfig {
@@ -24,6 +24,6 @@ impl JobsConfig {
 
 impl Default for JobsConfig {
     fn default() -> Self {
-        Self { directory: PathBuf::new(), tick: true }
+        Self { directory: PathBuf::new(), scheduler: true }
     }
 }

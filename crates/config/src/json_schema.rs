@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::Settings;
+use super::{Settings, renamed};
 
-/// docs/schemas/configuration.json. Every section and key; unknown keys are refused. A file may leave out what has a default,
-/// which is all but some keys of the elements of lists.
+/// docs/schemas/configuration.json. Every section and key; unknown keys are refused, and old names are deprecated. A file may
+/// leave out what has a default, which is all but some keys of the elements of lists.
 pub fn schema() -> Value {
     let mut schema = schemars::schema_for!(Settings);
     schema.insert("$id".to_owned(), Value::from("urn:anamnesis:schema:configuration"));
@@ -21,7 +21,38 @@ pub fn schema() -> Value {
         definition.as_object_mut().and_then(|fields| fields.remove("required"));
     }
     schema.as_object_mut().and_then(|fields| fields.remove("required"));
+    add_old_names(&mut schema);
     schema
+}
+
+/// Adds the old names of keys as deprecated: a file with them still works.
+fn add_old_names(schema: &mut Value) {
+    for row in renamed::rows() {
+        let Some(section) = definition(schema, row.section()) else { continue };
+        let properties = schema.pointer_mut(&format!("{section}/properties"));
+        let Some(properties) = properties.and_then(Value::as_object_mut) else { continue };
+        let Some(mut old) = properties.get(row.new_name()).cloned() else { continue };
+        if let Some(fields) = old.as_object_mut() {
+            fields.remove("default");
+            fields.insert("deprecated".to_owned(), Value::from(true));
+            let about = format!("Renamed to `{}` in {}.", row.new_name(), row.since);
+            fields.insert("description".to_owned(), Value::from(about));
+        }
+        properties.insert(row.old_name().to_owned(), old);
+    }
+}
+
+/// The JSON pointer to the definition of a section.
+fn definition(schema: &Value, section: &str) -> Option<String> {
+    let mut at = String::new();
+    for key in section.split('.') {
+        let property = schema.pointer(&format!("{at}/properties/{key}"))?;
+        let mut places = vec![&property["$ref"], &property["items"]["$ref"]];
+        places.extend(property["anyOf"].as_array().into_iter().flatten().map(|part| &part["$ref"]));
+        let path = places.into_iter().find_map(Value::as_str)?;
+        at = path.trim_start_matches('#').to_owned();
+    }
+    Some(at)
 }
 
 /// The definitions that are elements of a list.
@@ -82,6 +113,18 @@ mod tests {
         assert_eq!(schema.get("required"), None);
         assert_eq!(schema["$defs"]["StoreConfig"].get("required"), None);
         assert!(schema["$defs"]["Producer"]["required"].as_array().is_some_and(|keys| !keys.is_empty()));
+    }
+
+    #[test]
+    fn every_old_name_is_deprecated_and_has_the_type_of_the_new_one() {
+        let schema = schema();
+        for row in renamed::rows() {
+            let section = definition(&schema, row.section()).expect(row.new);
+            let properties = schema.pointer(&format!("{section}/properties")).expect(row.new);
+            let (old, new) = (&properties[row.old_name()], &properties[row.new_name()]);
+            assert_eq!(old["deprecated"], true, "{}", row.old);
+            assert_eq!((&old["type"], &old["$ref"]), (&new["type"], &new["$ref"]), "{}", row.old);
+        }
     }
 
     #[test]

@@ -17,6 +17,7 @@ mod nearest;
 pub mod pipeline;
 pub mod redaction;
 pub mod reference;
+pub mod renamed;
 mod rules;
 mod secret_extraction;
 pub mod secrets;
@@ -91,6 +92,9 @@ pub enum ConfigError {
     /// `key` is the dotted path, `origin` the file or variable it came from.
     #[error("configuration key `{key}` ({origin}): {problem}")]
     Key { key: String, origin: String, problem: &'static str },
+    /// A layer sets the key under its old name too.
+    #[error("configuration key `{key}` ({origin}): {}", renamed::DUPLICATE)]
+    Duplicate { key: String, origin: String },
     #[error("configuration key `{}` {}", .0.key, .0.rule)]
     Invalid(#[from] embedding::InvalidSetting),
 }
@@ -143,6 +147,7 @@ impl Layers {
         }
         let mut layers = Figment::from(Toml::string(REFERENCE));
         for (name, mut values) in given {
+            renamed::replace_values(&mut values).map_err(|key| renamed::duplicate(file, key, name))?;
             // From the end: what is left of a list keeps its order.
             without.iter().rev().for_each(|place| leave_out(&mut values, place));
             layers = layers.merge(Layer::of(name, values, &mut hidden));

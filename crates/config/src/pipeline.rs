@@ -23,9 +23,9 @@ pub struct PipelineConfig {
     pub unsupported_language: UnsupportedLanguage,
     /// Length of a passage; longer text is split along turns and sentences.
     pub passage_words: usize,
-    /// Types of documents whose vectors are left to the job `embed_batch`; until then they are found by words.
+    /// Types of documents whose vectors are left to the job `embed_batch`; until then they are found by keyword search only.
     #[serde(default)]
-    pub embed_at_night: Vec<DocumentType>,
+    pub deferred_embedding_types: Vec<DocumentType>,
     /// A fixed present (RFC 3339) instead of the machine's clock, for demonstrations and tests; empty: the clock.
     #[serde(default, deserialize_with = "empty_is_none")]
     #[schemars(with = "String", extend("format" = "instant"))]

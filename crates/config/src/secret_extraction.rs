@@ -35,8 +35,8 @@ impl ExtractedSecrets {
             self.take(one, &["api_key", "proxy"]);
             embedding = section(one, "next");
         }
-        if let Some(model) = section(layer, "extraction").and_then(|extraction| section(extraction, "model")) {
-            self.take(model, &["api_key"]);
+        if let Some(llm) = section(layer, "extraction").and_then(|extraction| section(extraction, "llm")) {
+            self.take(llm, &["api_key"]);
         }
         if let Some(traces) = section(layer, "traces") {
             self.take(traces, &["headers"]);
@@ -90,7 +90,7 @@ fn kept(settings: &mut Settings) -> Vec<&mut SecretString> {
         kept.extend(one.proxy.as_mut());
         embedding = one.next.as_deref_mut();
     }
-    kept.extend(settings.extraction.model.api_key.as_mut());
+    kept.extend(settings.extraction.llm.api_key.as_mut());
     kept.push(&mut settings.traces.headers);
     kept
 }

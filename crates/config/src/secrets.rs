@@ -101,7 +101,7 @@ pub(super) fn fill(settings: &mut Settings) -> Vec<ConfigError> {
         }
         embedding = section.next.as_deref_mut();
     }
-    note(later("extraction.model.api_key_file", &settings.extraction.model.api_key_file));
+    note(later("extraction.llm.api_key_file", &settings.extraction.llm.api_key_file));
     for organization in &settings.redaction.organizations {
         note(later("redaction.organizations.google_token_file", &organization.google_token_file));
         note(later("redaction.organizations.token_key", &organization.token_key));

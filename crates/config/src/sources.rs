@@ -10,6 +10,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 use zeroize::Zeroizing;
 
+use super::renamed::{current, join, name_in};
 use super::secrets::{self, is_secret};
 use super::shape::Shape;
 
@@ -109,7 +110,7 @@ pub(crate) fn parsed(text: &str, file: &Path) -> (ConfigNode, Vec<Syntax>) {
         Syntax { line, column, what: error.message().replace('\n', ", ") }
     });
     let source = Source { text, file };
-    let raw = source.table(table.get_ref(), Some(Shape::of_settings()));
+    let raw = source.table(table.get_ref(), Some(Shape::of_settings()), "");
     let origin = ValueSource::File { file: file.to_owned(), line: 1 };
     let mut errors: Vec<Syntax> = errors.collect();
     errors.sort_by_key(|error| (error.line, error.column));
@@ -122,20 +123,25 @@ struct Source<'a> {
 }
 
 impl Source<'_> {
-    fn table(&self, table: &DeTable<'_>, shape: Option<&Shape>) -> RawValue {
+    /// `section`: the path of the table, under new names.
+    fn table(&self, table: &DeTable<'_>, shape: Option<&Shape>, section: &str) -> RawValue {
         let fields = table.iter().map(|(key, value)| {
-            let field = shape.and_then(Shape::fields).and_then(|fields| fields.get(key.get_ref().as_ref()));
+            let name = name_in(section, key.get_ref().as_ref());
+            let field = shape.and_then(Shape::fields).and_then(|fields| fields.get(name));
             let (line, _) = position(self.text, key.span().start);
             let hidden = field.is_none_or(|field| field.secret);
-            let raw =
-                if hidden { hidden_of(value.get_ref()) } else { self.value(value, field.map(|field| &field.shape)) };
+            let raw = if hidden {
+                hidden_of(value.get_ref())
+            } else {
+                self.value(value, field.map(|field| &field.shape), &join(section, name))
+            };
             let origin = ValueSource::File { file: self.file.to_owned(), line };
             (key.get_ref().to_string(), ConfigNode { origin, raw })
         });
         RawValue::Table(fields.collect())
     }
 
-    fn value(&self, value: &Spanned<DeValue<'_>>, shape: Option<&Shape>) -> RawValue {
+    fn value(&self, value: &Spanned<DeValue<'_>>, shape: Option<&Shape>, path: &str) -> RawValue {
         match value.get_ref() {
             DeValue::String(text) => RawValue::Text(text.to_string()),
             DeValue::Integer(number) => {
@@ -156,12 +162,12 @@ impl Source<'_> {
                         .map(|item| {
                             let (line, _) = position(self.text, item.span().start);
                             let origin = ValueSource::File { file: self.file.to_owned(), line };
-                            ConfigNode { origin, raw: self.value(item, shape) }
+                            ConfigNode { origin, raw: self.value(item, shape, path) }
                         })
                         .collect(),
                 )
             }
-            DeValue::Table(table) => self.table(table, shape),
+            DeValue::Table(table) => self.table(table, shape, path),
         }
     }
 }
@@ -178,7 +184,8 @@ pub(crate) fn environment(variables: impl Iterator<Item = (String, Zeroizing<Str
     let mut root = ConfigNode { origin: ValueSource::Default, raw: RawValue::Table(BTreeMap::new()) };
     for (variable, text) in variables {
         let Some(key) = setting(&variable) else { continue };
-        let field = Shape::of_settings().field(&key);
+        let path = current(&key);
+        let field = Shape::of_settings().field(&path);
         let origin = ValueSource::Environment { variable: variable.clone() };
         let hidden = field.is_none_or(|field| field.secret);
         let list = is_secret(&variable) && key.ends_with("webhooks");
@@ -188,7 +195,7 @@ pub(crate) fn environment(variables: impl Iterator<Item = (String, Zeroizing<Str
             RawValue::Text(text.to_string())
         } else {
             match text.parse::<figment::value::Value>() {
-                Ok(value) => of_variable(&value, &origin, field.map(|field| &field.shape)),
+                Ok(value) => of_variable(&value, &origin, field.map(|field| &field.shape), &path),
                 Err(_) => RawValue::Other,
             }
         };
@@ -210,7 +217,7 @@ pub(crate) fn variable_of(key: &str) -> String {
     format!("ANAMNESIS__{}", key.replace('.', "__").to_uppercase())
 }
 
-fn of_variable(value: &figment::value::Value, origin: &ValueSource, shape: Option<&Shape>) -> RawValue {
+fn of_variable(value: &figment::value::Value, origin: &ValueSource, shape: Option<&Shape>, path: &str) -> RawValue {
     use figment::value::Value;
     match value {
         Value::String(_, text) => RawValue::Text(text.clone()),
@@ -230,19 +237,22 @@ fn of_variable(value: &figment::value::Value, origin: &ValueSource, shape: Optio
                 Some(Shape::List(elements)) => Some(&**elements),
                 other => other,
             };
-            let item = |item| ConfigNode { origin: origin.clone(), raw: of_variable(item, origin, shape) };
+            let item = |item| ConfigNode { origin: origin.clone(), raw: of_variable(item, origin, shape, path) };
             RawValue::List(items.iter().map(item).collect())
         }
         Value::Dict(_, fields) => RawValue::Table(
             fields
                 .iter()
                 .map(|(key, value)| {
-                    let field = shape.and_then(Shape::fields).and_then(|fields| fields.get(key));
+                    let name = name_in(path, key);
+                    let field = shape.and_then(Shape::fields).and_then(|fields| fields.get(name));
                     let hidden = field.is_none_or(|field| field.secret);
                     let raw = match (hidden, value) {
                         (true, Value::String(_, text)) => RawValue::Hidden { empty: text.is_empty(), text: true },
                         (true, _) => RawValue::Hidden { empty: false, text: false },
-                        (false, value) => of_variable(value, origin, field.map(|field| &field.shape)),
+                        (false, value) => {
+                            of_variable(value, origin, field.map(|field| &field.shape), &join(path, name))
+                        }
                     };
                     (key.clone(), ConfigNode { origin: origin.clone(), raw })
                 })

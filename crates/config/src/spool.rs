@@ -13,8 +13,8 @@ pub struct SpoolConfig {
     pub after: After,
     /// Folder of sealed originals; empty: `.archive` below the spool.
     pub archive: PathBuf,
-    /// How often a file is worked again before the rest is quarantined as `transient_exhausted`.
-    pub retries: u32,
+    /// Retries of a file before its failing messages are quarantined as `transient_exhausted`.
+    pub max_retries: u32,
     /// Time before the first retry of a file; each further pause is twice as long, an hour at most.
     pub(crate) retry_ms: u64,
     /// Term of a sealed original.
@@ -49,7 +49,7 @@ impl Default for SpoolConfig {
         Self {
             after: After::default(),
             archive: PathBuf::new(),
-            retries: 26,
+            max_retries: 26,
             retry_ms: 5_000,
             archive_days: 30,
             unreadable_days: 30,

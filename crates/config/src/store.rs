@@ -76,7 +76,7 @@ pub struct PostgresConfig {
     /// Off for a pooler that pools transactions and is older than PgBouncer 1.21.
     pub prepared_statements: bool,
     /// Passages of a patient from which a search uses the approximate index; 0: never.
-    pub approximate_from: u32,
+    pub ann_min_passages: u32,
     /// Work on a server that may lose committed documents; for tests and trials only.
     pub allow_not_durable: bool,
     /// Encryption of the connection.

@@ -10,16 +10,16 @@ use serde::{Deserialize, Serialize};
 pub struct WorkerConfig {
     /// Folder that is watched for NDJSON files; empty: none.
     pub spool: PathBuf,
-    /// Time between two looks at the spool.
+    /// Time between two scans of the spool.
     #[schemars(range(min = 10, max = 60000))]
     pub poll_ms: u64,
     /// Time between two counts of the store's content, for the gauges.
     #[schemars(range(min = 1, max = 86400))]
-    pub census_seconds: u64,
+    pub store_stats_interval_seconds: u64,
 }
 
 impl Default for WorkerConfig {
     fn default() -> Self {
-        Self { spool: PathBuf::from("spool"), poll_ms: 500, census_seconds: 300 }
+        Self { spool: PathBuf::from("spool"), poll_ms: 500, store_stats_interval_seconds: 300 }
     }
 }

@@ -31,13 +31,13 @@ pub struct TrendPolicy {
     /// Days before those that are the patient's own usual.
     pub baseline_days: u32,
     /// Fewer days with statements make no baseline.
-    pub least_days: u32,
+    pub min_baseline_days: u32,
     /// Fewer statements make no recent figure.
-    pub least_recent: u32,
+    pub min_recent: u32,
     /// How far below the own baseline raises an alert, 0–1 …
-    pub fall: f64,
+    pub min_drop: f64,
     /// … and how many times the usual spread it must be.
-    pub spreads: f64,
+    pub min_mads: f64,
     /// Below it an alert is raised whatever the baseline is.
     pub threshold: f64,
 }
@@ -117,9 +117,9 @@ pub fn course(
         let before = rated.iter().copied().filter(|one| one.at > baseline_from && one.at <= recent_from);
         daily_means(before, offset).into_values().collect()
     };
-    let recent = figure(&recent).filter(|figure| figure.n >= policy.least_recent);
-    let baseline =
-        (usual.len() >= policy.least_days as usize).then(|| GroupMean { n: usual.len() as u32, mean: median(&usual) });
+    let recent = figure(&recent).filter(|figure| figure.n >= policy.min_recent);
+    let baseline = (usual.len() >= policy.min_baseline_days as usize)
+        .then(|| GroupMean { n: usual.len() as u32, mean: median(&usual) });
     let spread = baseline.map(|base| median(&usual.iter().map(|day| (day - base.mean).abs()).collect::<Vec<_>>()));
     let by = |of: &dyn Fn(&TrendStatement) -> String| grouped(&rated, of);
     let correlations = readings.iter().filter_map(|(name, days)| Some((name.clone(), correlation(&daily, days)?)));
@@ -148,7 +148,7 @@ fn alert(
     let recent = recent?;
     if let (Some(baseline), Some(spread)) = (baseline, spread) {
         let fell = baseline.mean - recent.mean;
-        return (fell >= policy.fall && fell >= policy.spreads * spread).then_some(Alert::BelowBaseline);
+        return (fell >= policy.min_drop && fell >= policy.min_mads * spread).then_some(Alert::BelowBaseline);
     }
     (recent.mean < policy.threshold).then_some(Alert::BelowThreshold)
 }
@@ -230,10 +230,10 @@ mod tests {
     const POLICY: TrendPolicy = TrendPolicy {
         recent_days: 7,
         baseline_days: 90,
-        least_days: 5,
-        least_recent: 3,
-        fall: 0.15,
-        spreads: 2.0,
+        min_baseline_days: 5,
+        min_recent: 3,
+        min_drop: 0.15,
+        min_mads: 2.0,
         threshold: 0.4,
     };
 

@@ -33,6 +33,7 @@ pub mod projection;
 pub mod provenance;
 pub mod quantity;
 pub mod reason;
+pub mod renamed;
 pub mod retention;
 pub mod scope;
 pub mod side_value;

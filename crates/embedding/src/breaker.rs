@@ -113,7 +113,7 @@ impl CircuitPermit<'_> {
         self.told = true;
         let breaker = self.breaker;
         let now = breaker.clock.now();
-        let longest = breaker.settings.longest_rest();
+        let longest = breaker.settings.max_open_time();
         let mut state = breaker.lock();
         if state.0 != self.epoch {
             return; // an answer from before the circuit opened says nothing of now
@@ -123,14 +123,14 @@ impl CircuitPermit<'_> {
                 state.1 = CircuitState::Closed { failures: failures + 1 };
                 return;
             }
-            CircuitState::Closed { .. } => breaker.settings.rest(),
+            CircuitState::Closed { .. } => breaker.settings.open_time(),
             CircuitState::Probing { rest, .. } | CircuitState::Open { rest, .. } => rest.saturating_mul(2),
         };
         let rest = rest.max(after.unwrap_or_default()).min(longest);
         *state = (state.0 + 1, CircuitState::Open { since: now, rest });
         tracing::warn!(
             code = "embedding_circuit_open",
-            rest_ms = u64::try_from(rest.as_millis()).unwrap_or(u64::MAX),
+            open_ms = u64::try_from(rest.as_millis()).unwrap_or(u64::MAX),
             "the circuit breaker of the embedding provider is open"
         );
     }

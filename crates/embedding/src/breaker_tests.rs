@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use super::*;
 use anamnesis_core::clock::ManualClock;
 
-const SETTINGS: BreakerSettings = BreakerSettings { failures: 3, rest_ms: 1_000, longest_rest_ms: 8_000 };
+const SETTINGS: BreakerSettings = BreakerSettings { failures: 3, open_ms: 1_000, max_open_ms: 8_000 };
 
 fn breaker() -> (Arc<ManualClock>, Breaker) {
     let clock = Arc::new(ManualClock::at(Utc.with_ymd_and_hms(2026, 1, 1, 0, 0, 0).unwrap()));

@@ -22,7 +22,7 @@ pub(crate) type Attempt<'a, T, E> = Box<dyn FnMut() -> BoxFuture<'a, Result<T, E
 /// Runs `attempt` up to `settings.attempts` times.
 ///
 /// # Errors
-/// The last error: permanent, out of attempts, or the provider asked for a pause longer than `longest_pause_ms`, which
+/// The last error: permanent, out of attempts, or the provider asked for a pause longer than `max_backoff_ms`, which
 /// the caller serves better than a waiting request.
 pub(crate) fn retried<'a, T: Send + 'a, E: Retry + Send + 'a>(
     settings: &RetrySettings,
@@ -30,11 +30,11 @@ pub(crate) fn retried<'a, T: Send + 'a, E: Retry + Send + 'a>(
     entropy: &dyn Entropy,
     attempt: Attempt<'a, T, E>,
 ) -> BoxFuture<'a, Result<T, E>> {
-    let longest = Duration::from_millis(settings.longest_pause_ms);
+    let longest = Duration::from_millis(settings.max_backoff_ms);
     let mut seed = [0u8; 8];
     entropy.fill(&mut seed);
     let backoff = ExponentialBuilder::new()
-        .with_min_delay(Duration::from_millis(settings.first_pause_ms))
+        .with_min_delay(Duration::from_millis(settings.initial_backoff_ms))
         .with_max_delay(longest)
         .with_max_times(settings.attempts.saturating_sub(1))
         .with_jitter()
@@ -56,7 +56,7 @@ mod tests {
     use crate::sleep::recorder::Recorder;
     use anamnesis_core::clock::SeededEntropy;
 
-    const SETTINGS: RetrySettings = RetrySettings { attempts: 4, first_pause_ms: 100, longest_pause_ms: 10_000 };
+    const SETTINGS: RetrySettings = RetrySettings { attempts: 4, initial_backoff_ms: 100, max_backoff_ms: 10_000 };
 
     impl Retry for Option<Duration> {
         fn retry_after(&self) -> Option<Duration> {

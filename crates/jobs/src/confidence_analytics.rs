@@ -39,12 +39,13 @@ impl Thresholds for TrendPolicy {
         if !days.contains(&self.recent_days) || !days.contains(&self.baseline_days) {
             return Err("recent_days and baseline_days are 1 to 3650");
         }
-        if self.least_days < 2 || self.least_recent == 0 {
-            return Err("least_days is at least 2, least_recent at least 1");
+        if self.min_baseline_days < 2 || self.min_recent == 0 {
+            return Err("min_baseline_days is at least 2, min_recent at least 1");
         }
         let unit = 0.0..=1.0;
-        if !unit.contains(&self.fall) || !unit.contains(&self.threshold) || !(0.0..=100.0).contains(&self.spreads) {
-            return Err("fall and threshold are 0 to 1, spreads 0 to 100");
+        if !unit.contains(&self.min_drop) || !unit.contains(&self.threshold) || !(0.0..=100.0).contains(&self.min_mads)
+        {
+            return Err("min_drop and threshold are 0 to 1, min_mads 0 to 100");
         }
         Ok(())
     }

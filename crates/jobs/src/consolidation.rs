@@ -55,8 +55,8 @@ pub struct ConsolidationThresholds {
     pub(crate) episodes: u32,
     pub(crate) days: u32,
     pub(crate) mean_confidence: f64,
-    pub(crate) lasting_sources: u32,
-    pub(crate) lasting_days: u32,
+    pub(crate) trait_min_sources: u32,
+    pub(crate) trait_min_days: u32,
 }
 
 impl Thresholds for ConsolidationThresholds {
@@ -64,8 +64,8 @@ impl Thresholds for ConsolidationThresholds {
         if self.episodes < 2 || self.days < 1 || self.days > self.episodes {
             return Err("episodes is at least 2, days is 1 to episodes");
         }
-        if self.lasting_sources < 4 || !(1..=3_650).contains(&self.lasting_days) {
-            return Err("lasting_sources is at least 4 (three reinforcements), lasting_days is 1 to 3650");
+        if self.trait_min_sources < 4 || !(1..=3_650).contains(&self.trait_min_days) {
+            return Err("trait_min_sources is at least 4 (three reinforcements), trait_min_days is 1 to 3650");
         }
         let unit = (0.0..=1.0).contains(&self.mean_confidence);
         if unit { Ok(()) } else { Err("mean_confidence is 0 to 1") }
@@ -143,8 +143,8 @@ impl Consolidation {
             lasting: TimeDelta::zero(),
         };
         let lasting = |kind| RecurrenceRule {
-            documents: self.policy.lasting_sources as usize,
-            lasting: TimeDelta::days(i64::from(self.policy.lasting_days)),
+            documents: self.policy.trait_min_sources as usize,
+            lasting: TimeDelta::days(i64::from(self.policy.trait_min_days)),
             ..recurring(kind)
         };
         match entity {

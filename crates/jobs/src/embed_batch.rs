@@ -30,12 +30,12 @@ pub(crate) struct EmbedBatch {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EmbedBatchThresholds {
-    pub(crate) longest_bytes: u32,
+    pub(crate) max_text_bytes: u32,
 }
 
 impl Thresholds for EmbedBatchThresholds {
     fn check(&self) -> Result<(), &'static str> {
-        if (256..=1_048_576).contains(&self.longest_bytes) { Ok(()) } else { Err("longest_bytes is 256 to 1048576") }
+        if (256..=1_048_576).contains(&self.max_text_bytes) { Ok(()) } else { Err("max_text_bytes is 256 to 1048576") }
     }
 }
 
@@ -145,7 +145,7 @@ impl Job for EmbedBatch {
         else {
             return Ok(());
         };
-        let (longest, passages) = (self.policy.longest_bytes, changes.iter().map(|change| &change.waiting));
+        let (longest, passages) = (self.policy.max_text_bytes, changes.iter().map(|change| &change.waiting));
         let made = vectors_of(desk, window.org, model.as_ref(), longest, passages).await?;
         for (change, vector) in changes.iter_mut().zip(made) {
             change.refused = vector.is_none();

@@ -23,6 +23,7 @@ pub mod redaction;
 pub mod reembedding;
 pub mod reference;
 pub mod registry;
+pub mod renamed;
 pub mod report;
 pub mod retention;
 pub mod schedule;

@@ -12,6 +12,7 @@ use serde::{Deserialize, Deserializer};
 use super::JobName;
 use super::expiry::ExpiryThresholds;
 use super::registry::jobs;
+use super::renamed;
 use super::schedule::Schedule;
 use anamnesis_core::lifecycle::LifecyclePolicy;
 use anamnesis_store::maintenance::ProjectionRules;
@@ -109,7 +110,7 @@ struct PolicyFile<T> {
     time_zone: ZoneRule,
     catch_up_days: u16,
     batch_size: u32,
-    pause_ms: u64,
+    batch_delay_ms: u64,
     lease_seconds: u32,
     max_attempts: u32,
     retry_seconds: u32,
@@ -120,7 +121,7 @@ impl<T: Thresholds> PolicyFile<T> {
     fn checked(self) -> Result<JobPolicy<T>, &'static str> {
         let within = |ok: bool, message| if ok { Ok(()) } else { Err(message) };
         within((1..=MAX_BATCH).contains(&self.batch_size), "batch_size is 1 to 2000")?;
-        within(self.pause_ms <= 60_000, "pause_ms is at most 60000")?;
+        within(self.batch_delay_ms <= 60_000, "batch_delay_ms is at most 60000")?;
         within((10..=86_400).contains(&self.lease_seconds), "lease_seconds is 10 to 86400")?;
         within((1..=100).contains(&self.max_attempts), "max_attempts is 1 to 100")?;
         within((1..=86_400).contains(&self.retry_seconds), "retry_seconds is 1 to 86400")?;
@@ -131,7 +132,7 @@ impl<T: Thresholds> PolicyFile<T> {
             time_zone: self.time_zone,
             catch_up_days: self.catch_up_days,
             batch_size: self.batch_size,
-            pause: Duration::from_millis(self.pause_ms),
+            pause: Duration::from_millis(self.batch_delay_ms),
             lease: TimeDelta::seconds(i64::from(self.lease_seconds)),
             max_attempts: self.max_attempts,
             retry_seconds: self.retry_seconds,
@@ -251,7 +252,8 @@ impl Policies {
 
 fn parse<T: Thresholds>(job: JobName, text: &str) -> Result<JobPolicy<T>, PolicyError> {
     let invalid = |message: String| PolicyError::Invalid { job, message };
-    let written: PolicyFile<T> = toml::from_str(text).map_err(|error| invalid(error.to_string()))?;
+    let text = renamed::replaced(job, text).map_err(invalid)?;
+    let written: PolicyFile<T> = toml::from_str(&text).map_err(|error| invalid(error.to_string()))?;
     written.checked().map_err(|message| invalid(message.into()))
 }
 
@@ -294,7 +296,7 @@ mod tests {
         for (from, to, says) in [
             ("batch_size = 500", "batch_size = 2001", "batch_size"),
             ("batch_size = 500", "batch_size = 0", "batch_size"),
-            ("pause_ms = 20", "pause_millis = 20", "pause_millis"),
+            ("batch_delay_ms = 20", "pause_millis = 20", "pause_millis"),
             ("schedule = \"10 3 * * *\"", "schedule = \"0 10 3 * * *\"", "five fields"),
             ("schedule = \"10 3 * * *\"", "schedule = \"10 3 1 * 1\"", "not both"),
             ("time_zone = \"organization\"", "time_zone = \"Mars/Olympus\"", "IANA"),

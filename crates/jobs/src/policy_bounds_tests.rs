@@ -32,7 +32,7 @@ fn hold(bounds: &[Bound]) {
 fn what_all_jobs_share_has_bounds() {
     hold(&[
         (JobName::Expiry, "batch_size = 500", &["1", "2000"], &["0", "2001", "-1", "\"500\""]),
-        (JobName::Expiry, "pause_ms = 20", &["0", "60000"], &["60001", "-1"]),
+        (JobName::Expiry, "batch_delay_ms = 20", &["0", "60000"], &["60001", "-1"]),
         (JobName::Expiry, "lease_seconds = 120", &["10", "86400"], &["9", "86401"]),
         (JobName::Expiry, "max_attempts = 6", &["1", "100"], &["0", "101"]),
         (JobName::Expiry, "retry_seconds = 60", &["1", "86400"], &["0", "86401"]),
@@ -76,8 +76,8 @@ fn what_forms_memories_has_bounds() {
     hold(&[
         (JobName::Consolidation, "episodes = 3", &["2", "50"], &["1", "0"]),
         (JobName::Consolidation, "days = 2", &["1", "3"], &["0", "4"]),
-        (JobName::Consolidation, "lasting_sources = 5", &["4"], &["3"]),
-        (JobName::Consolidation, "lasting_days = 180", &["1", "3650"], &["0", "3651"]),
+        (JobName::Consolidation, "trait_min_sources = 5", &["4"], &["3"]),
+        (JobName::Consolidation, "trait_min_days = 180", &["1", "3650"], &["0", "3651"]),
         (JobName::Consolidation, "mean_confidence = 0.6", &["0.0", "1.0"], &["-0.1", "1.1", "nan"]),
         (JobName::Summaries, "facts = 2", &["1"], &["0"]),
         (JobName::Summaries, "period_documents = 2", &["1"], &["0"]),
@@ -89,23 +89,23 @@ fn what_forms_memories_has_bounds() {
 fn what_compares_and_embeds_has_bounds() {
     let unit = (["0.0", "1.0"], ["-0.1", "1.1", "nan"]);
     hold(&[
-        (JobName::EmbedBatch, "longest_bytes = 32768", &["256", "1048576"], &["255", "1048577"]),
-        (JobName::Reembedding, "longest_bytes = 32768", &["256", "1048576"], &["255", "1048577"]),
-        (JobName::Reembedding, "most_a_night = 100000", &["1"], &["0"]),
-        (JobName::Reembedding, "questions = 500", &["1", "100000"], &["0", "100001"]),
-        (JobName::Reembedding, "nearest = 5", &["1", "100"], &["0", "101"]),
-        (JobName::Reembedding, "ask_again_days = 30", &["0", "366"], &["367"]),
+        (JobName::EmbedBatch, "max_text_bytes = 32768", &["256", "1048576"], &["255", "1048577"]),
+        (JobName::Reembedding, "max_text_bytes = 32768", &["256", "1048576"], &["255", "1048577"]),
+        (JobName::Reembedding, "max_per_run = 100000", &["1"], &["0"]),
+        (JobName::Reembedding, "sample_size = 500", &["1", "100000"], &["0", "100001"]),
+        (JobName::Reembedding, "k = 5", &["1", "100"], &["0", "101"]),
+        (JobName::Reembedding, "recheck_days = 30", &["0", "366"], &["367"]),
         (JobName::Reembedding, "keep_days = 7", &["0", "366"], &["367"]),
         (JobName::ConfidenceAnalytics, "recent_days = 7", &["1", "3650"], &["0", "3651"]),
         (JobName::ConfidenceAnalytics, "baseline_days = 90", &["1", "3650"], &["0", "3651"]),
-        (JobName::ConfidenceAnalytics, "least_days = 5", &["2"], &["1"]),
-        (JobName::ConfidenceAnalytics, "least_recent = 3", &["1"], &["0"]),
-        (JobName::ConfidenceAnalytics, "spreads = 2.0", &["0.0", "100.0"], &["-0.1", "100.1", "nan"]),
+        (JobName::ConfidenceAnalytics, "min_baseline_days = 5", &["2"], &["1"]),
+        (JobName::ConfidenceAnalytics, "min_recent = 3", &["1"], &["0"]),
+        (JobName::ConfidenceAnalytics, "min_mads = 2.0", &["0.0", "100.0"], &["-0.1", "100.1", "nan"]),
     ]);
     for (job, line) in [
-        (JobName::Reembedding, "least_overlap = 0.9"),
-        (JobName::Reembedding, "ask_again_share = 0.1"),
-        (JobName::ConfidenceAnalytics, "fall = 0.15"),
+        (JobName::Reembedding, "min_overlap = 0.9"),
+        (JobName::Reembedding, "recheck_growth = 0.1"),
+        (JobName::ConfidenceAnalytics, "min_drop = 0.15"),
         (JobName::ConfidenceAnalytics, "threshold = 0.4"),
     ] {
         for (values, taken) in [(&unit.0[..], true), (&unit.1[..], false)] {

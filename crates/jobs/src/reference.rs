@@ -222,7 +222,7 @@ mod tests {
         };
         assert_eq!(of(JobName::Expiry, "batch_size"), "1 to 2000");
         assert_eq!(of(JobName::Expiry, "lease_seconds"), "10 to 86400");
-        assert_eq!(of(JobName::Reembedding, "most_a_night"), "1 or more");
+        assert_eq!(of(JobName::Reembedding, "max_per_run"), "1 or more");
         assert_eq!(of(JobName::Expiry, "inference_hours"), "1 to 24");
         assert_eq!(of(JobName::Expiry, "min_extraction_confidence"), "0.0 to 1.0");
         assert_eq!(of(JobName::Decay, "period_days"), "1.0 to 36500.0");

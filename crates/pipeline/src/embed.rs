@@ -89,7 +89,7 @@ impl Pipeline {
 
     fn is_deferred(&self, analyzed: &AnalyzedMessage) -> bool {
         let document = analyzed.admitted.document();
-        document.is_some_and(|document| self.config.embed_at_night.contains(&document.document_type))
+        document.is_some_and(|document| self.config.deferred_embedding_types.contains(&document.document_type))
     }
 
     /// Splits a document into passages with their keyed terms; none in ephemeral mode.

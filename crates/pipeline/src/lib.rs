@@ -155,7 +155,7 @@ impl Pipeline {
             models: models.into(),
             extracts: true,
             extractors: Extractors::load(&settings.extraction)?,
-            model: llm::reader(&settings.extraction.model, clock)?,
+            model: llm::reader(&settings.extraction.llm, clock)?,
             redactors: Redactors::load(&settings.redaction)?,
             bindings: ProducerPolicy::new(&settings.intake)?,
             decoder: Decoder::new(Limits::with_body(settings.intake.max_body_bytes)),

@@ -7,7 +7,7 @@ use futures::{StreamExt, stream};
 
 use super::Pipeline;
 use super::analyze::AnalyzedMessage;
-use anamnesis_config::extraction::ModelConfig;
+use anamnesis_config::extraction::LlmConfig;
 use anamnesis_extraction::llm::{LlmExtractor, LlmOptionDefect, LlmOptions, LlmReport, SummaryParaphraser};
 use anamnesis_extraction::{ExtractionInput, Extractor};
 use anamnesis_observability::metrics::Label as _;
@@ -18,7 +18,7 @@ use anamnesis_observability::metrics::labels::ModelOutcome;
 /// # Errors
 /// The first key that cannot be used.
 pub(super) fn reader(
-    config: &ModelConfig,
+    config: &LlmConfig,
     clock: std::sync::Arc<dyn anamnesis_core::clock::Clock>,
 ) -> Result<Option<(LlmExtractor, usize)>, LlmOptionDefect> {
     if config.url.is_empty() {
@@ -44,8 +44,8 @@ pub(super) fn reader(
         key_file: Some(config.api_key_file.clone()).filter(|path| !path.as_os_str().is_empty()),
         ca_file: config.ca_file.clone(),
         timeout: Duration::from_millis(config.timeout_ms),
-        most_characters: config.most_characters,
-        most_tokens: config.most_tokens,
+        max_input_chars: config.max_input_chars,
+        max_output_tokens: config.max_output_tokens,
         tokens_per_hour: config.tokens_per_hour,
     };
     Ok(Some((LlmExtractor::new(options, clock)?, config.concurrency)))
@@ -56,10 +56,10 @@ pub(super) fn reader(
 /// # Errors
 /// The first key that cannot be used.
 pub fn writer(
-    config: &ModelConfig,
+    config: &LlmConfig,
     clock: std::sync::Arc<dyn anamnesis_core::clock::Clock>,
 ) -> Result<Option<SummaryParaphraser>, LlmOptionDefect> {
-    if !config.words_accounts {
+    if !config.rephrase_summaries {
         return Ok(None);
     }
     let writer = |(model, _)| SummaryParaphraser { model: std::sync::Arc::new(model), rules: Extractor::shared() };

@@ -65,7 +65,7 @@ impl BrokerConnection {
             .await
             .map_err(|_| BrokerError::Late { step: "connect" })?
             .map_err(|error| BrokerError::of_handshake(&error))?;
-        Ok(Self { connection, answer: config.answer_timeout(), prefix: config.prefix.clone() })
+        Ok(Self { connection, answer: config.rpc_timeout(), prefix: config.prefix.clone() })
     }
 
     /// The user as whom connections are opened: `user_id` of what they publish, where a message says who sends it.

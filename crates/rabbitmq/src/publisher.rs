@@ -195,7 +195,7 @@ impl MessagePublisher for Publisher {
             });
         }
         let mut results = Vec::with_capacity(sent.len());
-        let deadline = tokio::time::Instant::now() + self.config.answer_timeout();
+        let deadline = tokio::time::Instant::now() + self.config.rpc_timeout();
         for confirm in sent {
             results.push(match confirm {
                 Ok(confirm) => confirmed(&open, confirm, deadline).await,

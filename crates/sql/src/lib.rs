@@ -397,7 +397,7 @@ impl Transaction {
     }
 
     /// The `limit` nearest of a patient's vectors by the approximate index, with their dot product: where the patient has
-    /// `own` of them, `store.postgres.approximate_from` says so and the index found as many as there must be. `None`
+    /// `own` of them, `store.postgres.ann_min_passages` says so and the index found as many as there must be. `None`
     /// means: compare all.
     ///
     /// # Errors

@@ -30,7 +30,7 @@ pub struct PostgresOptions {
     pub(super) lock_timeout: Duration,
     pub(super) idle_transaction_timeout: Duration,
     pub(super) statements: Statements,
-    pub(super) approximate_from: usize,
+    pub(super) ann_min_passages: usize,
     pub(super) allow_not_durable: bool,
 }
 
@@ -53,7 +53,7 @@ impl PostgresOptions {
             statement_timeout: ms(config.statement_timeout_ms),
             lock_timeout: ms(config.lock_timeout_ms),
             idle_transaction_timeout: ms(config.idle_transaction_timeout_ms),
-            approximate_from: usize::try_from(config.approximate_from).unwrap_or(usize::MAX),
+            ann_min_passages: usize::try_from(config.ann_min_passages).unwrap_or(usize::MAX),
             allow_not_durable: config.allow_not_durable,
             statements: if config.prepared_statements { Statements::Named } else { Statements::Unnamed },
         })

@@ -176,7 +176,7 @@ hold the migrator's password. Arguments: root, component (worker, job, migration
 {{- $files = append $files (dict "file" "management-url" "env" "ANAMNESIS__BROKER__MANAGEMENT_URL_FILE" "from" $values.broker.managementUrl) }}
 {{- end }}
 {{- if has $component (list "worker" "job") }}
-{{- $files = append $files (dict "file" "extraction-api-key" "env" "ANAMNESIS__EXTRACTION__MODEL__API_KEY_FILE" "from" $values.extraction.apiKey) }}
+{{- $files = append $files (dict "file" "extraction-api-key" "env" "ANAMNESIS__EXTRACTION__LLM__API_KEY_FILE" "from" $values.extraction.apiKey) }}
 {{- end }}
 {{- range $files }}
 {{- if .from.existingSecret }}
@@ -209,7 +209,7 @@ Arguments: root, component.
 - name: ANAMNESIS__STORE__KEYS
   value: /var/lib/anamnesis-keys/store.keys
 {{- end }}
-- name: ANAMNESIS__JOBS__TICK
+- name: ANAMNESIS__JOBS__SCHEDULER
   value: {{ eq .Values.scheduler.mode "embedded" | quote }}
 {{- if include "anamnesis.policies" . }}
 - name: ANAMNESIS__JOBS__DIRECTORY
@@ -235,7 +235,7 @@ Arguments: root, component.
   value: "false"
 {{- end }}
 {{- with .Values.certificates.files }}
-{{- range $setting, $file := dict "STORE__POSTGRES__CA_FILE" .database "BROKER__CA_FILE" .broker "BROKER__CERTIFICATE_FILE" .brokerCertificate "BROKER__KEY_FILE" .brokerKey "EMBEDDING__CA_FILE" .embedding "EXTRACTION__MODEL__CA_FILE" .extraction }}
+{{- range $setting, $file := dict "STORE__POSTGRES__CA_FILE" .database "BROKER__CA_FILE" .broker "BROKER__CERTIFICATE_FILE" .brokerCertificate "BROKER__KEY_FILE" .brokerKey "EMBEDDING__CA_FILE" .embedding "EXTRACTION__LLM__CA_FILE" .extraction }}
 {{- if $file }}
 - name: ANAMNESIS__{{ $setting }}
   value: /etc/anamnesis-certificates/{{ $file }}

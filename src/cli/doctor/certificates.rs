@@ -44,7 +44,7 @@ fn named(doctor: &Doctor) -> Vec<(&'static str, PathBuf)> {
         ("keys.vault.ca_file", settings.keys.vault.ca_file.clone()),
         ("broker.ca_file", broker.ca_file.clone()),
         ("broker.certificate_file", broker.certificate_file.clone()),
-        ("extraction.model.ca_file", settings.extraction.model.ca_file.clone()),
+        ("extraction.llm.ca_file", settings.extraction.llm.ca_file.clone()),
     ];
     named.extend(broker.webhooks.iter().map(|hook| ("broker.webhooks.ca_file", hook.ca_file.clone())));
     let organizations = settings.redaction.organizations.iter();

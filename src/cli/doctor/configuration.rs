@@ -3,16 +3,16 @@
 use std::path::Path;
 
 use super::{Doctor, DoctorFinding, of};
-use crate::cli::config::{BUILT, sentence};
+use crate::cli::config::{problems, sentence};
 use crate::cli::producers;
-use anamnesis_config::check::{ProblemKind as Kind, check};
+use anamnesis_config::check::{ProblemKind as Kind, Severity};
 use anamnesis_config::intake::UnboundProducers;
 use anamnesis_jobs::policy::Policies;
 
 /// Every problem of the configuration.
 pub(super) fn findings(file: Option<&Path>) -> Vec<DoctorFinding> {
-    let problems = check(file, BUILT).into_iter();
-    problems
+    problems(file)
+        .into_iter()
         .map(|problem| {
             let code = match problem.kind {
                 Kind::File => "config_file",
@@ -23,6 +23,8 @@ pub(super) fn findings(file: Option<&Path>) -> Vec<DoctorFinding> {
                 Kind::Rule => "config_rule",
                 Kind::Secret => "config_secret",
                 Kind::Unbuilt => "config_unbuilt",
+                Kind::Renamed if problem.severity == Severity::Error => "config_rule",
+                Kind::Renamed => "config_renamed",
             };
             of(code, sentence(&problem))
         })

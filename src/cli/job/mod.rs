@@ -96,7 +96,7 @@ async fn open(
     let redactors = Redactors::load(&settings.redaction).map_err(|error| CliError::usage(error.to_string()))?;
     let clock = store.clock().clone();
     let writer =
-        pipeline::writer(&settings.extraction.model, clock).map_err(|error| CliError::usage(error.to_string()))?;
+        pipeline::writer(&settings.extraction.llm, clock).map_err(|error| CliError::usage(error.to_string()))?;
     let scheduler = JobScheduler::over(&store, policies, observer, Shutdown::on_signals()?.draining());
     let scheduler = scheduler.redacting(redactors).with_writer(writer).with_traces(traces);
     Ok(match models {

@@ -14,7 +14,7 @@ use anamnesis_store::stats::StoreStats;
 
 /// Counts until the process drains.
 pub(super) async fn count(app: &App, gate: &KeyGate, outage: &StoreOutage, draining: CancellationToken) {
-    let pause = Duration::from_secs(app.settings.worker.census_seconds.clamp(1, 86_400));
+    let pause = Duration::from_secs(app.settings.worker.store_stats_interval_seconds.clamp(1, 86_400));
     while !draining.is_cancelled() {
         // Where nothing is taken in and no one probes, this is who notices that the keys are away.
         gate.keys_unavailable().await;

@@ -112,9 +112,9 @@ async fn work(app: App, isolation: Isolation, shutdown: &Shutdown) -> Result<Exi
     {
         tracing::warn!(%error, code = "worker_not_registered", "the store has not recorded yet that a worker uses it");
     }
-    tracing::info!(code = "started", %address, tick = app.settings.jobs.tick, "the worker is ready for work");
+    tracing::info!(code = "started", %address, scheduler = app.settings.jobs.scheduler, "the worker is ready for work");
     let running_jobs = async {
-        if app.settings.jobs.tick {
+        if app.settings.jobs.scheduler {
             scheduler.watch().await;
         } else {
             report_successes(&app, &scheduler, &draining).await;
@@ -157,7 +157,7 @@ fn spool_of(app: &App) -> (bool, bool) {
 
 /// Where CronJobs run the jobs, a worker exports what the ledger says of them.
 async fn report_successes(app: &App, scheduler: &JobScheduler, draining: &CancellationToken) {
-    let pause = Duration::from_secs(app.settings.worker.census_seconds.clamp(1, 86_400));
+    let pause = Duration::from_secs(app.settings.worker.store_stats_interval_seconds.clamp(1, 86_400));
     while !draining.is_cancelled() {
         if let Err(error) = scheduler.observe().await {
             tracing::warn!(code = "ledger_unavailable", %error, "the ledger of job runs cannot be read");
@@ -205,7 +205,7 @@ fn relay(app: &App) -> Result<Option<OutboxRelay>, CliError> {
     }
     let (store, metrics) = (app.store.clone(), Arc::clone(&app.metrics));
     let entropy = Arc::clone(&app.entropy);
-    Ok(Some(OutboxRelay::new(store, destinations, metrics, clock, entropy, config.relay_pause())))
+    Ok(Some(OutboxRelay::new(store, destinations, metrics, clock, entropy, config.outbox_poll())))
 }
 
 /// What the worker has of the broker.
@@ -244,7 +244,7 @@ pub(crate) async fn scheduler(app: &App, shutdown: CancellationToken) -> Result<
     let observer = Arc::clone(&app.metrics) as _;
     let redactors = Redactors::load(&app.settings.redaction).map_err(|error| CliError::usage(error.to_string()))?;
     let clock = app.store.clock().clone();
-    let writer = pipeline::writer(&app.settings.extraction.model, clock);
+    let writer = pipeline::writer(&app.settings.extraction.llm, clock);
     let writer = writer.map_err(|error| CliError::usage(error.to_string()))?;
     let scheduler = JobScheduler::over(&app.jobs_store().await?, policies, observer, shutdown)
         .redacting(redactors)

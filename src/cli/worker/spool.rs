@@ -155,7 +155,7 @@ impl SpoolWatcher<'_> {
     /// One claimed file: read, worked, and removed or sealed once everything in it is stored or set aside. A kill in
     /// between leaves it claimed; what was stored already is known.
     async fn take(&mut self, claim: Claim) {
-        let exhausted = match self.attempts(&claim) >= self.app.settings.spool.retries {
+        let exhausted = match self.attempts(&claim) >= self.app.settings.spool.max_retries {
             true => LastOffer::Yes,
             false => LastOffer::No,
         };

@@ -158,6 +158,14 @@ async fn each_fault_of_the_configuration_has_its_code() {
             ("config_value", |_| DoctorCase::with(&[("LOG__FORMAT", super::SECRET)])),
             ("config_range", |_| DoctorCase::with(&[("HTTP__TIMEOUT_SECONDS", "90")])),
             ("config_rule", |_| DoctorCase::with(&[("BROKER__CERTIFICATE_FILE", "own.pem")])),
+            ("config_renamed", |place| toml(place, "[broker]\nrelay_ms = 300\n")),
+            ("config_renamed", |place| {
+                fs::create_dir(place.at("jobs")).unwrap();
+                let policy = include_str!("../../../jobs/expiry.toml").replace("batch_delay_ms", "pause_ms");
+                place.file("jobs/expiry.toml", &policy);
+                DoctorCase::with(&[("JOBS__DIRECTORY", &place.at("jobs").display().to_string())])
+            }),
+            ("config_rule", |_| DoctorCase::with(&[("BROKER__RELAY_MS", "30"), ("BROKER__OUTBOX_POLL_MS", "40")])),
             ("config_secret", |place| {
                 place.file("secret", super::SECRET);
                 place.mode("secret", 0o644);

@@ -14,7 +14,7 @@ const STORE: &[u8] = b"0123456789abcdef";
 const KEY: [u8; 32] = *b"the store key of the tests, here";
 /// Below [`super::fake::LATE`].
 pub(crate) const LIMITS: KeyLimits =
-    KeyLimits { connect_ms: 300, total_ms: 300, attempts: 3, first_pause_ms: 5, longest_pause_ms: 1000 };
+    KeyLimits { connect_ms: 300, total_ms: 300, attempts: 3, initial_backoff_ms: 5, max_backoff_ms: 1000 };
 
 pub(crate) fn entropy() -> Arc<dyn Entropy> {
     Arc::new(SeededEntropy::new(1))

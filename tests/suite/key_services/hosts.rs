@@ -37,7 +37,7 @@ impl KeyServiceHost {
         let (server, url) = database().await;
         let mut environment = by_environment(&fake, &token);
         environment.push(("ANAMNESIS__STORE__KEYS_URL".to_owned(), url));
-        for (name, value) in [("ATTEMPTS", "2"), ("FIRST_PAUSE_MS", "10"), ("TOTAL_MS", "500")] {
+        for (name, value) in [("ATTEMPTS", "2"), ("INITIAL_BACKOFF_MS", "10"), ("TOTAL_MS", "500")] {
             environment.push((format!("ANAMNESIS__KEYS__LIMITS__{name}"), value.to_owned()));
         }
         environment.push(("ANAMNESIS__STORE__POSTGRES__ACQUIRE_TIMEOUT_MS".to_owned(), "500".to_owned()));

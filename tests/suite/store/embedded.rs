@@ -96,7 +96,7 @@ fn a_newer_program_leaves_a_file_alone_while_an_older_one_runs_and_copies_it_bef
         command.env("ANAMNESIS__STORE__PATH", folder.path().join("store.db"));
         command.env("ANAMNESIS__STORE__KEYS", folder.path().join("keys"));
         command.env("ANAMNESIS__HTTP__BIND", format!("127.0.0.1:{}", crate::support::free_port()));
-        command.env("ANAMNESIS__JOBS__TICK", "false").stdout(Stdio::null()).stderr(Stdio::piped());
+        command.env("ANAMNESIS__JOBS__SCHEDULER", "false").stdout(Stdio::null()).stderr(Stdio::piped());
         if older {
             command.env("ANAMNESIS_SCHEMA", "22");
         }

@@ -52,8 +52,8 @@ async fn fixture(engine: TestEngine, server: &MockServer) -> StoreFixture {
         key_file: None,
         ca_file: std::path::PathBuf::new(),
         timeout: Duration::from_secs(5),
-        most_characters: 2_000,
-        most_tokens: 500,
+        max_input_chars: 2_000,
+        max_output_tokens: 500,
         tokens_per_hour: 0,
     };
     let model = Arc::new(LlmExtractor::new(options, fixture.clinic.time.clone()).unwrap());

@@ -16,7 +16,7 @@ use crate::support::NOW;
 async fn measured(size: RecallSize, with_index: bool) -> RecallMeasurement {
     let server = TestDatabase::new().await;
     let mut config = crate::server::trial();
-    config.approximate_from = u32::from(with_index);
+    config.ann_min_passages = u32::from(with_index);
     let at = PostgresOptions::new(&server.url(Some("test_app")), &config).unwrap();
     let owner = server.location("test_owner");
     at_location(Location::Postgres(Box::new(at)), size, with_index.then_some(&owner)).await

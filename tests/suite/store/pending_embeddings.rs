@@ -41,7 +41,7 @@ async fn passages(pipeline: &Pipeline) -> (usize, usize) {
 
 async fn a_document_left_to_the_night_is_found_by_words_at_once_and_by_meaning_the_next_day(engine: TestEngine) {
     let late = |settings: &mut anamnesis_config::Settings| {
-        settings.pipeline.embed_at_night = vec![DocumentType::ClinicalNote];
+        settings.pipeline.deferred_embedding_types = vec![DocumentType::ClinicalNote];
     };
     let clinic = Clinic::new().await.with(late);
     let place = StorePlace::on(engine).await;

@@ -62,7 +62,7 @@ pub(super) fn with(fixture: StoreFixture, next: Arc<dyn Embedder>) -> StoreFixtu
     fixture.scheduler = fixture.scheduler.with_models(both(next));
     fixture.scheduler.policies.of_mut(JobName::Reembedding).batch_size = 4;
     fixture.scheduler.policies.of_mut(JobName::Reembedding).pause = std::time::Duration::ZERO;
-    fixture.scheduler.policies.reembedding.thresholds.ask_again_days = 0;
+    fixture.scheduler.policies.reembedding.thresholds.recheck_days = 0;
     fixture
 }
 
@@ -272,7 +272,7 @@ async fn a_gate_that_does_not_open_leaves_the_old_generation_active_and_says_why
 
     // Whoever says that so little will do gets it, and what was half made goes with the old ones.
     let mut fixture = fixture;
-    fixture.scheduler.policies.reembedding.thresholds.least_overlap = 0.0;
+    fixture.scheduler.policies.reembedding.thresholds.min_overlap = 0.0;
     assert_eq!(run_job(&fixture).await.status["verdict"], "swapped");
     assert_eq!(seen(&fixture.pipeline, 3).await, (passages, passages));
     fixture.clinic.time.advance(TimeDelta::days(7));
@@ -320,7 +320,7 @@ async fn a_kill_between_two_batches_repeats_one_batch_at_most_and_ends_alike(eng
 
 async fn a_build_that_nobody_wants_any_more_is_removed(engine: TestEngine) {
     let mut fixture = with(fixture(engine, 13).await, model(2, ""));
-    fixture.scheduler.policies.reembedding.thresholds.most_a_night = 5;
+    fixture.scheduler.policies.reembedding.thresholds.max_per_run = 5;
     let report = run_job(&fixture).await;
     assert_eq!(report.status["verdict"], "building", "{report:?}");
     assert!(count(fixture.store(), NEW).await >= 5);

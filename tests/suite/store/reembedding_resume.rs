@@ -14,7 +14,7 @@ on_every_engine!(
 
 async fn a_gate_that_stays_shut_costs_what_came_until_something_that_it_depends_on_changes(engine: TestEngine) {
     let mut fixture = with(fixture(engine, 40).await, model(2, " other"));
-    fixture.scheduler.policies.reembedding.thresholds.ask_again_days = 30;
+    fixture.scheduler.policies.reembedding.thresholds.recheck_days = 30;
     let passages = count(fixture.store(), PASSAGES).await;
     let first = run_job(&fixture).await;
     assert_eq!(first.status["verdict"], "too_unlike", "{first:?}");
@@ -53,7 +53,7 @@ async fn a_gate_that_stays_shut_costs_what_came_until_something_that_it_depends_
     fixture.clinic.time.advance(TimeDelta::days(30));
     assert!(run_job(&fixture).await.status["compared"].as_i64().unwrap() > 0);
     shut(&fixture, 0).await;
-    fixture.scheduler.policies.reembedding.thresholds.least_overlap = 0.0;
+    fixture.scheduler.policies.reembedding.thresholds.min_overlap = 0.0;
     assert_eq!(run_job(&fixture).await.status["verdict"], "swapped");
     let stored = "SELECT count(*) FROM organization WHERE reembedding_state IS NOT NULL";
     assert_eq!(count(fixture.store(), stored).await, 0);
@@ -62,7 +62,7 @@ async fn a_gate_that_stays_shut_costs_what_came_until_something_that_it_depends_
 
 async fn a_build_of_several_nights_goes_on_where_the_last_one_stopped(engine: TestEngine) {
     let mut fixture = with(fixture(engine, 40).await, model(2, ""));
-    fixture.scheduler.policies.reembedding.thresholds.most_a_night = 16;
+    fixture.scheduler.policies.reembedding.thresholds.max_per_run = 16;
     let passages = count(fixture.store(), PASSAGES).await;
     let mut walked = 0;
     loop {

@@ -56,15 +56,15 @@ pub struct KeyLimits {
     pub attempts: usize,
     /// Pause before the first retry.
     #[schemars(range(min = 1, max = 60000))]
-    pub first_pause_ms: u64,
+    pub initial_backoff_ms: u64,
     /// Longest pause between two requests.
     #[schemars(range(min = 1, max = 60000))]
-    pub longest_pause_ms: u64,
+    pub max_backoff_ms: u64,
 }
 
 impl Default for KeyLimits {
     fn default() -> Self {
-        Self { connect_ms: 3_000, total_ms: 10_000, attempts: 4, first_pause_ms: 250, longest_pause_ms: 5_000 }
+        Self { connect_ms: 3_000, total_ms: 10_000, attempts: 4, initial_backoff_ms: 250, max_backoff_ms: 5_000 }
     }
 }
 
@@ -81,8 +81,12 @@ impl KeysConfig {
         rules.rule((1..=60_000).contains(&limits.connect_ms), "keys.limits.connect_ms", "must be 1–60000");
         rules.rule((1..=60_000).contains(&limits.total_ms), "keys.limits.total_ms", "must be 1–60000");
         rules.rule((1..=20).contains(&limits.attempts), "keys.limits.attempts", "must be 1–20");
-        rules.rule((1..=60_000).contains(&limits.first_pause_ms), "keys.limits.first_pause_ms", "must be 1–60000");
-        rules.rule((1..=60_000).contains(&limits.longest_pause_ms), "keys.limits.longest_pause_ms", "must be 1–60000");
+        rules.rule(
+            (1..=60_000).contains(&limits.initial_backoff_ms),
+            "keys.limits.initial_backoff_ms",
+            "must be 1–60000",
+        );
+        rules.rule((1..=60_000).contains(&limits.max_backoff_ms), "keys.limits.max_backoff_ms", "must be 1–60000");
         match self.root {
             RootKind::Local => {}
             RootKind::Vault => self.vault.check(rules),

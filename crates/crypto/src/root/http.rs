@@ -84,11 +84,11 @@ impl KeyServiceClient {
     /// # Errors
     /// [`KeyError::Transient`] when attempts are spent.
     pub(crate) async fn send(&self, make: impl Fn(&Client) -> RequestBuilder) -> Result<ServiceReply, KeyError> {
-        let longest = Duration::from_millis(self.limits.longest_pause_ms);
+        let longest = Duration::from_millis(self.limits.max_backoff_ms);
         let mut seed = [0u8; 8];
         self.entropy.fill(&mut seed);
         let backoff = ExponentialBuilder::new()
-            .with_min_delay(Duration::from_millis(self.limits.first_pause_ms))
+            .with_min_delay(Duration::from_millis(self.limits.initial_backoff_ms))
             .with_max_delay(longest)
             .with_max_times(self.limits.attempts.saturating_sub(1))
             .with_jitter()

@@ -331,7 +331,7 @@ async fn a_failing_provider_is_rested_and_then_probed() {
     server.script([Some(ProviderFault::Status(500)); 3]);
     let embed = || bed.embedder.embed(Purpose::Document, &["a"]);
     assert_eq!(embed().await, Err(EmbedError::Transient { after: None }));
-    let rest = Duration::from_millis(settings.breaker.rest_ms);
+    let rest = Duration::from_millis(settings.breaker.open_ms);
     assert_eq!(embed().await, Err(EmbedError::CircuitOpen { after: rest }));
     assert_eq!(embed().await, Err(EmbedError::CircuitOpen { after: rest }));
     assert_eq!(server.counts().requests, 3);

@@ -66,8 +66,8 @@ mod tests {
             key_file: None,
             ca_file: std::path::PathBuf::new(),
             timeout: std::time::Duration::from_secs(1),
-            most_characters: 1,
-            most_tokens: 1,
+            max_input_chars: 1,
+            max_output_tokens: 1,
             tokens_per_hour: 0,
         })
     }

@@ -48,16 +48,16 @@ pub struct LlmOptions {
     /// For one whole answer.
     pub timeout: Duration,
     /// Longer documents are left to the rules.
-    pub most_characters: usize,
+    pub max_input_chars: usize,
     /// Tokens of one answer.
-    pub most_tokens: u32,
+    pub max_output_tokens: u32,
     /// Tokens of questions and answers in an hour; 0: without limit.
     pub tokens_per_hour: u64,
 }
 
 /// The options cannot be used. Names the key, never the value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("extraction.model.{key}: {rule}")]
+#[error("extraction.llm.{key}: {rule}")]
 pub struct LlmOptionDefect {
     pub key: &'static str,
     pub rule: &'static str,
@@ -117,7 +117,7 @@ impl LlmExtractor {
     }
 
     async fn ask(&self, input: &ExtractionInput<'_>) -> Result<wire::LlmAnswer, LlmOutcome> {
-        if input.document.text.chars().count() > self.options.most_characters {
+        if input.document.text.chars().count() > self.options.max_input_chars {
             return Err(LlmOutcome::TooLong);
         }
         self.put(wire::request(&self.options, input.document), wire::answer).await
@@ -129,7 +129,7 @@ impl LlmExtractor {
         request: Vec<u8>,
         read: impl FnOnce(&[u8]) -> Result<(T, Option<u64>), LlmOutcome>,
     ) -> Result<T, LlmOutcome> {
-        let reserved = wire::estimated_tokens(&request, self.options.most_tokens);
+        let reserved = wire::estimated_tokens(&request, self.options.max_output_tokens);
         self.budget.take(reserved)?;
         let reply = self.client.post(request).await?;
         let (answer, used) = read(&reply)?;

@@ -116,7 +116,7 @@ impl LlmExtractor {
 
     async fn ask_for_words(&self, parts: &[&str]) -> Result<Paraphrase, LlmOutcome> {
         let length: usize = parts.iter().map(|part| part.chars().count()).sum();
-        if length > self.options.most_characters {
+        if length > self.options.max_input_chars {
             return Err(LlmOutcome::TooLong);
         }
         let numbered = parts.iter().enumerate().map(|(n, text)| json!({"part": n + 1, "text": text}));

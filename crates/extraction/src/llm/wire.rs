@@ -108,7 +108,7 @@ pub(crate) fn question(options: &LlmOptions, (task, said): (&str, &Value), (name
             {"role": "user", "content": said.to_string()}
         ],
         "temperature": 0,
-        "max_tokens": options.most_tokens,
+        "max_tokens": options.max_output_tokens,
         "response_format": {
             "type": "json_schema",
             "json_schema": {"name": name, "strict": true, "schema": schema}
@@ -118,8 +118,8 @@ pub(crate) fn question(options: &LlmOptions, (task, said): (&str, &Value), (name
 }
 
 /// Tokens that a question may cost at most: three bytes each, and the longest answer.
-pub(crate) fn estimated_tokens(request: &[u8], most_tokens: u32) -> u64 {
-    request.len() as u64 / 3 + u64::from(most_tokens)
+pub(crate) fn estimated_tokens(request: &[u8], max_output_tokens: u32) -> u64 {
+    request.len() as u64 / 3 + u64::from(max_output_tokens)
 }
 
 /// The findings, and the tokens that the server counted.

@@ -37,7 +37,7 @@ impl Reembedding {
     /// Before the walk: how many passages there are to choose questions from.
     pub(super) async fn found(&self, tx: &mut Transaction, window: &JobWindow) -> Result<GateFindings, JobError> {
         let passages = rebuild::count(tx, window.org).await?;
-        let every = (passages / u64::from(self.policy.questions)).max(1);
+        let every = (passages / u64::from(self.policy.sample_size)).max(1);
         Ok(GateFindings { every, passages, ..GateFindings::default() })
     }
 
@@ -76,7 +76,7 @@ impl Reembedding {
             if let Some(before) = old.get(&step.key).filter(|_| step.is_sampled(found.every)) {
                 asked += 1;
                 let both = [(plan.active, before.as_slice()), (plan.wanted, vector.as_slice())];
-                let nearest = self.policy.nearest as usize;
+                let nearest = self.policy.k as usize;
                 let likeness = rebuild::neighbor_agreement(tx, window.org, step.key, nearest, both).await?;
                 found.compared += u64::from(likeness.is_some());
                 found.shares += likeness.map_or(0.0, |likeness| likeness.overlap);
@@ -100,12 +100,12 @@ impl Reembedding {
         if found.unsound > 0 {
             return Some(ReembeddingVerdict::UnsoundVectors);
         }
-        if found.missing > self.policy.most_missing {
+        if found.missing > self.policy.max_missing {
             return Some(ReembeddingVerdict::MissingVectors);
         }
         found
             .overlap()
-            .is_some_and(|overlap| overlap < self.policy.least_overlap)
+            .is_some_and(|overlap| overlap < self.policy.min_overlap)
             .then_some(ReembeddingVerdict::TooUnlike)
     }
 }

@@ -54,27 +54,27 @@ pub(crate) struct Reembedding {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReembeddingThresholds {
-    pub(crate) longest_bytes: u32,
-    pub most_a_night: u64,
-    pub(crate) most_missing: u64,
-    pub(crate) questions: u32,
-    pub(crate) nearest: u32,
-    pub least_overlap: f64,
-    pub(crate) ask_again_share: f64,
-    pub ask_again_days: u32,
+    pub(crate) max_text_bytes: u32,
+    pub max_per_run: u64,
+    pub(crate) max_missing: u64,
+    pub(crate) sample_size: u32,
+    pub(crate) k: u32,
+    pub min_overlap: f64,
+    pub(crate) recheck_growth: f64,
+    pub recheck_days: u32,
     pub(crate) keep_days: u32,
 }
 
 impl Thresholds for ReembeddingThresholds {
     fn check(&self) -> Result<(), &'static str> {
         let within = |ok: bool, message| if ok { Ok(()) } else { Err(message) };
-        within((256..=1_048_576).contains(&self.longest_bytes), "longest_bytes is 256 to 1048576")?;
-        within(self.most_a_night > 0, "most_a_night is 1 or more")?;
-        within((1..=100_000).contains(&self.questions), "questions is 1 to 100000")?;
-        within((1..=100).contains(&self.nearest), "nearest is 1 to 100")?;
-        within((0.0..=1.0).contains(&self.least_overlap), "least_overlap is 0.0 to 1.0")?;
-        within((0.0..=1.0).contains(&self.ask_again_share), "ask_again_share is 0.0 to 1.0")?;
-        within(self.ask_again_days <= 366, "ask_again_days is at most 366")?;
+        within((256..=1_048_576).contains(&self.max_text_bytes), "max_text_bytes is 256 to 1048576")?;
+        within(self.max_per_run > 0, "max_per_run is 1 or more")?;
+        within((1..=100_000).contains(&self.sample_size), "sample_size is 1 to 100000")?;
+        within((1..=100).contains(&self.k), "k is 1 to 100")?;
+        within((0.0..=1.0).contains(&self.min_overlap), "min_overlap is 0.0 to 1.0")?;
+        within((0.0..=1.0).contains(&self.recheck_growth), "recheck_growth is 0.0 to 1.0")?;
+        within(self.recheck_days <= 366, "recheck_days is at most 366")?;
         within(self.keep_days <= 366, "keep_days is at most 366")
     }
 }
@@ -231,7 +231,7 @@ impl Reembedding {
         let made = made + passages.len() as u64;
         let mut changes = self.embeds(tx, window, passages).await?;
         let next = match last {
-            _ if made >= self.policy.most_a_night => None,
+            _ if made >= self.policy.max_per_run => None,
             // A preview wrote nothing, so that nothing can be compared.
             _ if is_over && window.preview && made > 0 => None,
             _ if is_over => Some(ReembeddingCursor::Check { after: START, found: self.found(tx, window).await? }),
@@ -350,7 +350,7 @@ impl Job for Reembedding {
     ) -> Result<(), JobError> {
         let Some(model) = desk.models.map(Models::wanted) else { return Ok(()) };
         let passages: Vec<&PendingPassage> = changes.iter().filter_map(passage).map(|(passage, _)| passage).collect();
-        let longest = self.policy.longest_bytes;
+        let longest = self.policy.max_text_bytes;
         let made = vectors_of(desk, window.org, model.as_ref(), longest, passages.into_iter()).await?;
         let mut made = made.into_iter();
         for change in changes {

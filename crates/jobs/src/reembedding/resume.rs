@@ -57,11 +57,11 @@ impl Reembedding {
         let numbers = [
             plan.active.to_be_bytes(),
             plan.wanted.to_be_bytes(),
-            u64::from(policy.longest_bytes).to_be_bytes(),
-            policy.most_missing.to_be_bytes(),
-            u64::from(policy.questions).to_be_bytes(),
-            u64::from(policy.nearest).to_be_bytes(),
-            policy.least_overlap.to_be_bytes(),
+            u64::from(policy.max_text_bytes).to_be_bytes(),
+            policy.max_missing.to_be_bytes(),
+            u64::from(policy.sample_size).to_be_bytes(),
+            u64::from(policy.k).to_be_bytes(),
+            policy.min_overlap.to_be_bytes(),
         ];
         derive("reembedding.settings", &[&numbers.concat()])
     }
@@ -103,11 +103,11 @@ impl Reembedding {
         window: &JobWindow,
         judged: &GateResult,
     ) -> Result<bool, JobError> {
-        if judged.soon || window.cutoff >= judged.at + TimeDelta::days(i64::from(self.policy.ask_again_days)) {
+        if judged.soon || window.cutoff >= judged.at + TimeDelta::days(i64::from(self.policy.recheck_days)) {
             return Ok(true);
         }
         let came = judged.since + rebuild::count_backlog(tx, window.org).await?;
-        Ok(came > 0 && came as f64 >= self.policy.ask_again_share * judged.found.passages as f64)
+        Ok(came > 0 && came as f64 >= self.policy.recheck_growth * judged.found.passages as f64)
     }
 
     /// What came since the gates were asked is embedded; then what they said holds on.
@@ -123,7 +123,7 @@ impl Reembedding {
         let came = behind.len();
         let mut changes = self.embeds(tx, window, behind).await?;
         let made = made + came as u64;
-        let is_enough = made >= self.policy.most_a_night;
+        let is_enough = made >= self.policy.max_per_run;
         let judged = GateResult { since: judged.since + came as u64, ..judged };
         // A preview wrote nothing: it would see the same passages for ever.
         if came > 0 && !is_enough && !window.preview {

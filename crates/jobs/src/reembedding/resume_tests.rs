@@ -76,13 +76,13 @@ fn a_changed_threshold_begins_anew_where_a_verdict_depends_on_it() {
         changed.left(&generation_plan(1, 2, Some(text.clone()))).is_some()
     };
     assert!(holds(&|_| ()));
-    assert!(!holds(&|job| job.policy.longest_bytes += 1));
-    assert!(!holds(&|job| job.policy.most_missing += 1));
-    assert!(!holds(&|job| job.policy.questions += 1));
-    assert!(!holds(&|job| job.policy.nearest += 1));
-    assert!(!holds(&|job| job.policy.least_overlap += 0.01));
+    assert!(!holds(&|job| job.policy.max_text_bytes += 1));
+    assert!(!holds(&|job| job.policy.max_missing += 1));
+    assert!(!holds(&|job| job.policy.sample_size += 1));
+    assert!(!holds(&|job| job.policy.k += 1));
+    assert!(!holds(&|job| job.policy.min_overlap += 0.01));
     assert!(holds(&|job| job.policy.keep_days += 1), "how long the old one is kept is no matter of a verdict");
-    assert!(holds(&|job| job.policy.ask_again_days += 1));
+    assert!(holds(&|job| job.policy.recheck_days += 1));
 }
 
 #[test]

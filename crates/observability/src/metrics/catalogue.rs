@@ -12,7 +12,7 @@ fails when the two differ. Every series exists at zero from the start; labels ar
 organisation or a patient. `provider`, `model`, `version` and `revision` have one value each, from the configuration \
 and the build.\n\n\
 Some metrics are of the whole store: reads, runs of jobs, and their embedding costs happen in commands as well as in \
-workers. Each process adds them to the store, and every worker exports the sums with at most `worker.census_seconds` delay. Of \
+workers. Each process adds them to the store, and every worker exports the sums with at most `worker.store_stats_interval_seconds` delay. Of \
 these families (marked \u{2211}) take `max` over the workers, not `sum`.\n";
 
 const OLD_NAMES: &str = "\n## Names of the version before\n\n\

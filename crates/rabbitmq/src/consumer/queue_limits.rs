@@ -25,8 +25,8 @@ impl QueueLimits {
     pub fn of(settings: &Settings, queue: Queue) -> Self {
         let broker = &settings.broker;
         let slots = match queue {
-            Queue::Realtime => broker.realtime_slots,
-            Queue::Bulk => broker.bulk_slots,
+            Queue::Realtime => broker.realtime_concurrency,
+            Queue::Bulk => broker.bulk_concurrency,
             Queue::Poison => 1,
         };
         let (batch, bytes) = (settings.pipeline.batch_documents, settings.pipeline.batch_bytes);

@@ -65,7 +65,7 @@ pub(super) async fn live(
     let stop = CancellationToken::new();
     let ending = match open(consumer, &connection, &stop).await {
         Ok(open) => {
-            connection.wait_for_answers(consumer.settings.broker.answer_timeout());
+            connection.wait_for_answers(consumer.settings.broker.rpc_timeout());
             consumer.status.connected();
             tracing::info!(code = "consuming", "the worker consumes from the broker");
             supervise(consumer, &connection, open, draining, &stop).await
@@ -151,7 +151,7 @@ fn worker(
     stop: &CancellationToken,
 ) -> QueueWorker<SessionAckChannel> {
     let (brake, resend) = pauses(&consumer.entropy);
-    let acks = SessionAckChannel { channel: channel.clone(), limit: consumer.settings.broker.answer_timeout() };
+    let acks = SessionAckChannel { channel: channel.clone(), limit: consumer.settings.broker.rpc_timeout() };
     QueueWorker {
         queue,
         names: consumer.names.clone(),

@@ -52,7 +52,7 @@ impl AnswerTimeouts {
         let most = u64::try_from(self.next.as_millis()).unwrap_or(u64::MAX);
         BrokerConfig {
             connect_timeout_ms: broker.connect_timeout_ms.min(most),
-            answer_timeout_ms: broker.answer_timeout_ms.min(most),
+            rpc_timeout_ms: broker.rpc_timeout_ms.min(most),
             ..broker.clone()
         }
     }
@@ -166,13 +166,13 @@ mod tests {
 
     #[test]
     fn an_attempt_waits_longer_after_each_that_was_late_and_never_longer_than_configured() {
-        let broker = BrokerConfig { connect_timeout_ms: 10_000, answer_timeout_ms: 5_000, ..BrokerConfig::default() };
+        let broker = BrokerConfig { connect_timeout_ms: 10_000, rpc_timeout_ms: 5_000, ..BrokerConfig::default() };
         let late = BrokerError::Late { step: "declare" };
         let mut waits = AnswerTimeouts::new();
         let mut seen = Vec::new();
         for _ in 0..4 {
             let limits = waits.of(&broker);
-            seen.push((limits.connect_timeout_ms, limits.answer_timeout_ms));
+            seen.push((limits.connect_timeout_ms, limits.rpc_timeout_ms));
             waits.ended(&late);
         }
         assert_eq!(seen, [(2_000, 2_000), (4_000, 4_000), (8_000, 5_000), (10_000, 5_000)]);

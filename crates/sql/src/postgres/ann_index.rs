@@ -1,5 +1,5 @@
 //! An approximate index over vectors, for clinics in which one patient has tens of thousands of passages. There is none
-//! unless somebody makes it (`anamnesis migrate approximate`), and no search asks it unless `store.postgres.approximate_from`
+//! unless somebody makes it (`anamnesis migrate approximate`), and no search asks it unless `store.postgres.ann_min_passages`
 //! says so: it slows every insert, and an index that is filtered after its limit hides rows. Here the scan goes on until
 //! the limit is full of the patient's own rows (`hnsw.iterative_scan`), and whoever gets fewer than that compares all.
 

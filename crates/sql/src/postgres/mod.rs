@@ -143,7 +143,7 @@ impl PostgresDatabase {
         let options = &self.options;
         let mut tx = PostgresTransaction {
             connection: Some(connection),
-            approximate_from: options.approximate_from,
+            ann_min_passages: options.ann_min_passages,
             limit: options.statement_timeout + GRACE,
             named: options.statements == Statements::Named,
             failed: false,
@@ -187,7 +187,7 @@ pub(super) struct PostgresTransaction {
     connection: Option<PoolConnection<Postgres>>,
     limit: Duration,
     /// Passages of a patient from which the approximate index is asked; 0: never.
-    approximate_from: usize,
+    ann_min_passages: usize,
     named: bool,
     /// The server answers COMMIT with success after a statement failed, and rolls back all the same.
     failed: bool,
@@ -210,7 +210,7 @@ impl PostgresTransaction {
     }
 
     pub(crate) fn asks_approximately(&self) -> bool {
-        self.approximate_from > 0
+        self.ann_min_passages > 0
     }
 
     /// See [`super::Transaction::nearest`].
@@ -222,7 +222,7 @@ impl PostgresTransaction {
         limit: usize,
     ) -> Result<Option<Vec<Row>>, DbError> {
         let Some(dimension) = ann_index::of(query.len() / 2) else { return Ok(None) };
-        if self.approximate_from == 0 || own < self.approximate_from.max(limit) {
+        if self.ann_min_passages == 0 || own < self.ann_min_passages.max(limit) {
             return Ok(None);
         }
         self.run(async |c| c.execute(sqlx::raw_sql(ann_index::SETTINGS)).await).await?;

@@ -48,7 +48,7 @@ pub(crate) struct Args {
     /// Messages that share one transaction [default: pipeline.batch_documents, with patterns alone 1024].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=4096))]
     batch: Option<u16>,
-    /// Batches in work at once [default: broker.bulk_slots, with patterns alone 4]. The bare upserts take as many connections.
+    /// Batches in work at once [default: broker.bulk_concurrency, with patterns alone 4]. The bare upserts take as many connections.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
     slots: Option<u16>,
     /// What the pipeline does with a document.
@@ -93,7 +93,9 @@ impl PipelineProfile {
     /// What is in work at once, where a run says nothing of it.
     fn load(self, settings: &Settings) -> IngestLoad {
         match self {
-            Self::Whole => IngestLoad { batch: settings.pipeline.batch_documents, slots: settings.broker.bulk_slots },
+            Self::Whole => {
+                IngestLoad { batch: settings.pipeline.batch_documents, slots: settings.broker.bulk_concurrency }
+            }
             Self::Patterns => BULK,
         }
     }

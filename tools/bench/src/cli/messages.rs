@@ -88,7 +88,7 @@ async fn through(args: &Args, mut settings: Settings, stores: &Stores) -> Result
         slow: slow_environment,
         store: stores.location(0),
         empty: stores.location(1),
-        broker: config::BrokerConfig { answer_timeout_ms: ANSWER_MS, ..settings.broker.clone() },
+        broker: config::BrokerConfig { rpc_timeout_ms: ANSWER_MS, ..settings.broker.clone() },
     };
     let app = App::made(settings).await?;
     let org = OrgId(derive("organization", &[b"bench chat".as_slice()]));
@@ -128,7 +128,7 @@ pub(super) fn environment(settings: &Settings) -> Vec<(String, String)> {
             if settings.extraction.profile == ReadingProfile::Fast { "fast" } else { "careful" }.to_owned(),
         ),
         ("WORKER__SPOOL", String::new()),
-        ("JOBS__TICK", "false".to_owned()),
+        ("JOBS__SCHEDULER", "false".to_owned()),
     ]
     .map(|(key, value)| (format!("ANAMNESIS__{key}"), value))
     .to_vec()

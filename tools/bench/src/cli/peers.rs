@@ -33,7 +33,7 @@ pub(crate) struct Args {
     /// works off a bulk queue (pipeline.batch_documents).
     #[arg(long, value_name = "N", default_value_t = 512, value_parser = clap::value_parser!(u16).range(1..=2048))]
     batch: u16,
-    /// Batches that this program works at once (broker.bulk_slots).
+    /// Batches that this program works at once (broker.bulk_concurrency).
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..=64))]
     slots: u16,
 }

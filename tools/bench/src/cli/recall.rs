@@ -47,7 +47,7 @@ async fn measured(args: &Args, context: &Context) -> Result<RecallMeasurement, C
     let stores = Stores::make(&args.store, &settings, 1).await?;
     stores.settle(0, &mut settings);
     if args.approximate {
-        settings.store.postgres.approximate_from = 1;
+        settings.store.postgres.ann_min_passages = 1;
     }
     let owner = stores.database(0).filter(|_| args.approximate).map(TempDatabase::owner);
     let measured = searched(args, settings, owner.as_ref()).await;

@@ -71,7 +71,7 @@ async fn accounted(args: &Args, context: &Context) -> Result<DiskUsage, CliError
 }
 
 async fn filled(documents: u64, settings: Settings) -> Result<DiskUsage, CliError> {
-    let load = IngestLoad { batch: settings.pipeline.batch_documents, slots: settings.broker.bulk_slots };
+    let load = IngestLoad { batch: settings.pipeline.batch_documents, slots: settings.broker.bulk_concurrency };
     let app = App::made(settings).await?;
     let pipeline = std::sync::Arc::new(app.pipeline()?);
     let progress = output::progress_count(Some(documents));

@@ -33,8 +33,8 @@ pub(super) async fn client(config: &AwsConfig, limits: KeyLimits) -> Client {
         .retry_config(
             RetryConfig::standard()
                 .with_max_attempts(u32::try_from(limits.attempts).unwrap_or(1))
-                .with_initial_backoff(ms(limits.first_pause_ms))
-                .with_max_backoff(ms(limits.longest_pause_ms)),
+                .with_initial_backoff(ms(limits.initial_backoff_ms))
+                .with_max_backoff(ms(limits.max_backoff_ms)),
         );
     if let Some(region) = region(config) {
         loader = loader.region(Region::new(region));
