@@ -27,7 +27,7 @@ pub fn rows() -> &'static [RenamedKey] {
 /// The new name of a key within a section that has its new name.
 pub(crate) fn name_in<'k>(section: &str, key: &'k str) -> &'k str {
     let renamed = rows().iter().find(|row| row.old_name() == key && row.section() == section);
-    renamed.map_or(key, RenamedKey::new_name)
+    renamed.map_or(key, |row| row.new_name())
 }
 
 /// The path of a key of this section.

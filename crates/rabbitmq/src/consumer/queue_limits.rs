@@ -33,7 +33,7 @@ impl QueueLimits {
         // A chat message does not wait for company.
         let linger = if queue == Queue::Bulk { broker.linger() } else { Duration::ZERO };
         let batch = if queue == Queue::Poison { 1 } else { batch.max(1) };
-        Self { slots: slots.max(1), batch, bytes, linger, retries: broker.retries }
+        Self { slots: slots.max(1), batch, bytes, linger, retries: broker.max_retries }
     }
 }
 
