@@ -87,7 +87,7 @@ pub struct Context {
     /// Configuration file (TOML). `ANAMNESIS__SECTION__KEY` variables override its values.
     #[arg(long, global = true, value_name = "FILE", env = "ANAMNESIS_CONFIG")]
     pub config: Option<PathBuf>,
-    /// How results are printed [default: table; verbs whose input is NDJSON: json].
+    /// How results are printed [default: table; commands whose input is NDJSON: json].
     #[arg(long, global = true, value_name = "FORMAT")]
     pub(crate) output: Option<OutputFormat>,
     #[command(flatten)]
