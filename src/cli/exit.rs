@@ -21,7 +21,7 @@ pub enum Exit {
     Partial,
     /// 4: another process holds the job or the lease.
     Held,
-    /// 5: what was compared is not the same (`audit verify`).
+    /// 5: a saved head of the audit trail is not in the chain (`audit verify`).
     Diverged,
 }
 
@@ -37,7 +37,9 @@ impl Exit {
             Exit::Usage => "Usage: arguments or configuration are wrong, and nothing was tried. Correct them first.",
             Exit::Partial => "Done in part: the rest was refused or must be tried again.",
             Exit::Held => "Another process holds the job or the lease. Nothing is wrong; try later.",
-            Exit::Diverged => "What was compared is not the same (`audit verify`). Investigate before anything else.",
+            Exit::Diverged => {
+                "`audit verify`: a saved head of the audit trail is not in the chain. Investigate before anything else."
+            }
         }
     }
 

@@ -15,7 +15,7 @@ pub struct AuditConfig {
     pub reads: Reads,
     /// Whether a read needs `--reader` and `--purpose`.
     pub require_reader: bool,
-    /// Whether a patient's denial of recall also closes the tools of record keepers, except on a ground.
+    /// Whether a denial of recall also refuses staff commands (`memory list` and others), except with a stated purpose.
     pub denial_closes_tools: bool,
     /// Seconds between two sealed blocks of the audit trail.
     #[schemars(range(min = 5, max = 86400))]

@@ -93,7 +93,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
                 ]
             };
             output::table(
-                &["set", "lines", "touched", "findings", "lost", "turned round", "by what is marked"],
+                &["set", "lines", "touched", "findings", "lost", "inverted", "unavoidable"],
                 rows.iter().map(row).collect::<Vec<_>>(),
             )?;
             for one in &all.examples {
