@@ -477,7 +477,7 @@ def ticking(scenario: str, documents: list[dict]):
     for where, _, pod in pods(documents):
         for container in own(pod):
             scheduler = environment(container)["ANAMNESIS__JOBS__SCHEDULER"]
-            if tick != ("false" if jobs else "true"):
+            if scheduler != ("false" if jobs else "true"):
                 problems.append(f"{scenario}: {where}: jobs.scheduler is {scheduler} although there are {'' if jobs else 'no '}CronJobs")
 
 

@@ -21,7 +21,7 @@ channel.basic_publish(
         headers={
             "cloudEvents_specversion": "1.0",
             "cloudEvents_id": event_id,
-            "cloudEvents_source": "urn:clinic:scribe",
+            "cloudEvents_source": os.environ.get("SOURCE", "urn:clinic:records"),  # a binding must name it
             "cloudEvents_type": "anamnesis.document.submitted.v1",
             "cloudEvents_time": datetime.datetime.now(datetime.timezone.utc).isoformat(),  # the lag is measured from here
             "cloudEvents_partitionkey": data["patient_id"],

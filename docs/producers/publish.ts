@@ -22,7 +22,7 @@ channel.publish(
     headers: {
       "cloudEvents_specversion": "1.0",
       "cloudEvents_id": id,
-      "cloudEvents_source": "urn:clinic:scribe",
+      "cloudEvents_source": process.env.SOURCE ?? "urn:clinic:records", // a binding must name it
       "cloudEvents_type": "anamnesis.document.submitted.v1",
       "cloudEvents_time": new Date().toISOString(), // the lag is measured from here
       "cloudEvents_partitionkey": data.patient_id,

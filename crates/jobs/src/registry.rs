@@ -11,7 +11,7 @@ macro_rules! jobs {
         $to! {
             [$($given)*]
             summaries::Summaries(SummariesThresholds): "writes summaries of episodes, conversations, weeks and quarters from new facts";
-            consolidation::Consolidation(ConsolidationThresholds): "forms beliefs from facts that recur in several documents, values and drives from lasting ones, and preferences from stated wishes";
+            consolidation::Consolidation(ConsolidationThresholds): "forms beliefs from facts that recur in several documents, values from preferences that last, drives from goals that last, and preferences from stated wishes";
             retention::Retention(RetentionPolicy): "deletes sources at the end of the term of their type and privacy tier";
             expiry::Expiry(ExpiryThresholds): "moves memories to the state that is due";
             reconfirmation::Reconfirmation(ReconfirmationThresholds): "asks once whether a time-bound state still holds";
@@ -19,7 +19,7 @@ macro_rules! jobs {
             purge::Purge(PurgeThresholds): "deletes the content of memories that were forgotten or expired long enough ago";
             upkeep::Upkeep(UpkeepThresholds): "deletes old message ids, published events, abandoned attempts and old quarantined messages";
             redaction::Redaction(RedactionThresholds): "redacts again what an older policy or older recognisers redacted: documents, profiles, imported records";
-            embed_batch::EmbedBatch(EmbedBatchThresholds): "embeds the passages that were deferred";
+            embed_batch::EmbedBatch(EmbedBatchThresholds): "embeds passages that have no vector yet";
             confidence_analytics::ConfidenceAnalytics(TrendPolicy): "computes the trend of each patient's confidence and reports a drop";
             cohort_patterns::CohortPatterns(CohortThresholds): "counts what patients have in common in a month, without rare values";
             reembedding::Reembedding(ReembeddingThresholds): "builds the vectors of a new model next to the active ones, compares them and swaps them in";
