@@ -13,6 +13,7 @@ import posixpath
 import re
 import subprocess
 import sys
+from collections.abc import Iterable, Iterator
 
 LIST = pathlib.Path("docs/code_size.tsv")
 RUST = re.compile(r"^(?:src|crates/[^/]+/src)/.*\.rs$")
@@ -23,10 +24,10 @@ MODULE = re.compile(r"^(?:pub(?:\([^)]*\))? )?mod (\w+);")
 PATH = re.compile(r'^#\[path = "([^"]+)"\]')
 
 
-def rust(text: str) -> tuple[int, list[str]]:
-    """Lines of code of a file, and its test modules that are files: their name, or their path."""
+def product(text: str) -> tuple[list[str], list[str]]:
+    """Lines of code and of comments of a file without its tests, and its test modules that are files: their name, or their path."""
     modules: list[str] = []
-    count = 0
+    lines: list[str] = []
     # None: no test item; else the indentation of the item that is skipped.
     skipped: str | None = None
     announced, path = False, ""
@@ -36,12 +37,15 @@ def rust(text: str) -> tuple[int, list[str]]:
             indent = line[: len(line) - len(line.lstrip())]
             if indent == skipped and code[:1] in ("}", "]", ")") and code.endswith(("}", "};", "];", ");")):
                 skipped = None
-        elif not code or code.startswith("//"):
+        elif not code:
             continue
+        elif code.startswith("//"):
+            if not announced:
+                lines.append(line)
         elif code == "#[cfg(test)]":
             announced, path = True, ""
         elif not announced:
-            count += 1
+            lines.append(line)
         elif code.startswith("#["):
             path = found[1] if (found := PATH.match(code)) else path
         else:
@@ -50,7 +54,17 @@ def rust(text: str) -> tuple[int, list[str]]:
                 modules.append(path or found[1])
             if not code.endswith((";", "}")):
                 skipped = line[: len(line) - len(line.lstrip())]
-    return count, modules
+    return lines, modules
+
+
+def comment(line: str) -> bool:
+    return line.lstrip().startswith("//")
+
+
+def rust(text: str) -> tuple[int, list[str]]:
+    """Lines of code of a file, and its test modules that are files."""
+    lines, modules = product(text)
+    return sum(not comment(line) for line in lines), modules
 
 
 def sql(text: str) -> int:
@@ -72,16 +86,19 @@ def inside(file: str, module: str) -> str:
     return posixpath.join(folder, module)
 
 
-def sizes(files: dict[str, tuple[int, list[str]]]) -> dict[str, list[int]]:
-    """Lines of Rust and of SQL by crate, from the counts of all files."""
-    tests = [inside(file, module) for file, (_, modules) in files.items() for module in modules]
+def without_tests(modules: dict[str, list[str]]) -> list[str]:
+    """The files that are no tests, from the test modules that each file declares."""
+    tests = [inside(file, module) for file, names in modules.items() for module in names]
     hidden = {name if name.endswith(".rs") else f"{name}.rs" for name in tests}
     folders = tuple(f"{name.removesuffix('.rs')}/" for name in tests)
+    return [file for file in modules if file not in hidden and not file.startswith(folders) and not TEST_FILE.search(file)]
+
+
+def sizes(files: dict[str, tuple[int, list[str]]]) -> dict[str, list[int]]:
+    """Lines of Rust and of SQL by crate, from the counts of all files."""
     found: dict[str, list[int]] = {}
-    for file, (count, _) in files.items():
-        if file in hidden or file.startswith(folders) or TEST_FILE.search(file):
-            continue
-        found.setdefault(part(file), [0, 0])[0 if file.endswith(".rs") else 1] += count
+    for file in without_tests({file: modules for file, (_, modules) in files.items()}):
+        found.setdefault(part(file), [0, 0])[0 if file.endswith(".rs") else 1] += files[file][0]
     return found
 
 
@@ -95,6 +112,19 @@ def working_tree() -> dict[str, list[int]]:
     return sizes({name: counted(name, pathlib.Path(name).read_text(encoding="utf-8")) for name in names})
 
 
+def contents(blobs: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Each blob with its text, read by one process."""
+    blobs = list(blobs)
+    asked = "".join(f"{blob}\n" for blob in blobs).encode()
+    answer = subprocess.run(["git", "cat-file", "--batch"], input=asked, capture_output=True, check=True).stdout
+    start = 0
+    for blob in blobs:
+        end = answer.index(b"\n", start)
+        length = int(answer[start:end].split()[2])
+        yield blob, answer[end + 1 : end + 1 + length].decode("utf-8", "replace")
+        start = end + length + 2
+
+
 def commits(revisions: list[str]) -> dict[str, dict[str, list[int]]]:
     """The sizes at each commit that this checkout has. Each content is read and counted once."""
     trees: dict[str, dict[str, str]] = {}
@@ -104,15 +134,7 @@ def commits(revisions: list[str]) -> dict[str, dict[str, list[int]]]:
             rows = (line.split(maxsplit=3) for line in listed.stdout.splitlines())
             trees[revision] = {path: blob for _, _, blob, path in rows if RUST.match(path) or SQL.match(path)}
     kinds = {blob: path for tree in trees.values() for path, blob in tree.items()}
-    asked = "".join(f"{blob}\n" for blob in kinds).encode()
-    answer = subprocess.run(["git", "cat-file", "--batch"], input=asked, capture_output=True, check=True).stdout
-    counts: dict[str, tuple[int, list[str]]] = {}
-    start = 0
-    for blob, path in kinds.items():
-        end = answer.index(b"\n", start)
-        length = int(answer[start:end].split()[2])
-        counts[blob] = counted(path, answer[end + 1 : end + 1 + length].decode("utf-8", "replace"))
-        start = end + length + 2
+    counts = {blob: counted(kinds[blob], text) for blob, text in contents(kinds)}
     return {revision: sizes({path: counts[blob] for path, blob in tree.items()}) for revision, tree in trees.items()}
 
 
