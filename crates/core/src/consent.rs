@@ -1,9 +1,8 @@
-//! What a patient permits and denies. One rule for everybody who asks: admission, readers and jobs.
-//!
-//! A consent speaks of one scope and is in force from `from` (inclusive) to `until` (exclusive). A denial that is in force
-//! decides, unless it was taken back: by a permit in force that begins after it and was not stated before it. A permit for
-//! next month does not undo a denial that is stated today, and neither does an old permit that arrives late. Among permits,
-//! and among denials, the one with the latest `from` decides.
+//! What a patient permits and denies: one rule for admission, readers and jobs. A consent covers one scope and is in
+//! force from `from` (inclusive) to `until` (exclusive). A denial in force decides, unless a permit took it back: the
+//! permit is in force, begins after the denial and was not stated before it. A permit for next month does not undo a
+//! denial that is stated today, and neither does an old permit that arrives late. Among permits, and among denials, the
+//! one with the latest `from` decides.
 
 use chrono::{DateTime, Utc};
 
@@ -11,7 +10,6 @@ use super::coded_enum::codes;
 use super::failpoints;
 
 codes!(
-    /// Permission given or withheld.
     Provision { Permit = "permit", Deny = "deny" }
 );
 
@@ -28,11 +26,10 @@ codes!(
 );
 
 codes!(
-    /// What becomes of what is held of a patient who withdraws consent to memory.
     Withdrawal {
-        /// It is kept, and handed to nobody who asks.
+        /// After the withdrawal, data stay stored and no reader gets them.
         Keep = "keep",
-        /// It is forgotten, and can be recovered as long as anything that was forgotten.
+        /// Data are forgotten, and can be recovered as long as anything else that was forgotten.
         Forget = "forget",
     }
 );
@@ -99,7 +96,7 @@ impl Consents {
         self.0.push(consent);
     }
 
-    /// What is in force for a scope at an instant; `None` where nobody said anything that holds then.
+    /// What is in force for a scope at an instant; `None` where no consent is in force then.
     pub fn in_force(&self, scope: ConsentScope, at: DateTime<Utc>) -> Option<Provision> {
         self.deciding(scope, at).map(|consent| consent.provision)
     }
@@ -140,8 +137,8 @@ impl Consents {
         denial.or_else(|| permits.into_iter().max_by_key(key))
     }
 
-    /// Whether what was said at `said_at` may be stored at `now`. A denial in force at either instant refuses it; where the
-    /// organisation requires consent, a permit must be in force at both.
+    /// Whether a statement of `said_at` may be stored at `now`. A denial in force at either instant refuses it; where
+    /// the organisation requires consent, a permit must be in force at both.
     pub fn may_remember(&self, required: bool, said_at: DateTime<Utc>, now: DateTime<Utc>) -> bool {
         [said_at, now].into_iter().all(|at| match self.in_force(ConsentScope::Memory, at) {
             Some(Provision::Permit) => true,
@@ -150,8 +147,8 @@ impl Consents {
         })
     }
 
-    /// Whether what is remembered may be handed to those who ask. Where the organisation requires consent, a permit of `memory`
-    /// must be in force: one that ended permits nothing any more.
+    /// Whether what is remembered may be returned to readers. Where the organisation requires consent, a permit of
+    /// `memory` must be in force: one that ended permits nothing any more.
     pub fn may_recall(&self, required: bool, now: DateTime<Utc>) -> bool {
         let permitted = self.in_force(ConsentScope::Memory, now) == Some(Provision::Permit);
         (permitted || !required) && !self.denies_recall(now)
@@ -163,8 +160,8 @@ impl Consents {
         denied(ConsentScope::Memory) || denied(ConsentScope::Recall)
     }
 
-    /// Whether the patient may be counted among others. Where the organisation requires consent, this needs a permit of its
-    /// own.
+    /// Whether the patient may be counted among others. Where the organisation requires consent, this needs a separate
+    /// permit.
     pub fn may_research(&self, required: bool, now: DateTime<Utc>) -> bool {
         let closed = self.in_force(ConsentScope::Memory, now) == Some(Provision::Deny);
         !closed

@@ -1,7 +1,7 @@
-//! How a person wants to be spoken with and treated, read from a stated preference (seed 001, section 7; model.md,
-//! "Job runs": stated preferences): topics and values of a closed vocabulary, Spanish and English. What fits none
-//! of them is kept as it was said and nothing more; treatments are none of them, since what a patient takes is the
-//! clinical store's.
+//! How a person wants to be spoken with and treated, read from a stated preference (seed 001, section 7; model.md, "Job
+//! runs": stated preferences): topics and values of a closed vocabulary, Spanish and English. A preference that fits
+//! none of them is stored as it was said. Treatments are not among them, since what a patient takes belongs to the
+//! clinical store.
 
 use super::coded_enum::codes;
 use super::wording::{FoldedWord, denies, person, words};
@@ -46,7 +46,7 @@ pub const UNWANTED: &str = "unwanted";
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct StatedPreference {
     pub topic: Topic,
-    /// Which relative, which subject, where: each stands for itself.
+    /// Which relative, which subject, where: each is separate.
     pub about: Option<String>,
     /// [`WANTED`], [`UNWANTED`], one of the values of a topic with a choice, or "not" and that.
     pub value: String,
@@ -68,7 +68,7 @@ impl StatedPreference {
     }
 }
 
-/// What must stand next to a sign, so that it speaks of care and not of life at large.
+/// What must come with a sign, so that it speaks of care and not of life at large.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum SignContext {
     Nothing,
@@ -92,7 +92,6 @@ struct PreferenceSign {
 /// Where a sign begins, how many words it has, and which it is.
 type SignMatch = (usize, usize, &'static PreferenceSign);
 
-/// Words that a subject may be long.
 const LONGEST_SUBJECT: usize = 3;
 
 /// What a stated preference says of how its speaker wants to be spoken with and treated, in the order of topics. Nothing of
@@ -140,7 +139,7 @@ impl PreferenceClause<'_> {
         self.words.iter().any(|word| any_of.contains(word))
     }
 
-    /// The signs that stand here, the longest first, none within another.
+    /// The signs that begin here, the longest first, none within another.
     fn signs(&self) -> impl Iterator<Item = StatedPreference> {
         let mut places: Vec<SignMatch> = Vec::new();
         for sign in SIGNS {
@@ -173,7 +172,6 @@ impl PreferenceClause<'_> {
         found.into_iter()
     }
 
-    /// Where or when a person is to be reached or not.
     fn place(&self, taken: &[SignMatch]) -> Option<String> {
         let named = WHERE.iter().find(|(_, phrases)| {
             phrases.iter().any(|phrase| self.find(&phrase.split(' ').collect::<Vec<_>>()).is_some())
@@ -221,7 +219,7 @@ impl PreferenceClause<'_> {
         Some(StatedPreference { topic, about, value })
     }
 
-    /// Whether what stands there is preferred; `None` where that is unclear ("no me molesta que me llamen").
+    /// Whether the sign here is preferred; `None` where that is unclear ("no me molesta que me llamen").
     fn is_for(&self, at: usize) -> Option<bool> {
         let contrast = CONTRAST.iter().filter_map(|phrase| self.find(phrase)).filter(|at| *at > 0).min();
         let before = &self.words[..contrast.unwrap_or(self.words.len())];

@@ -15,21 +15,19 @@ codes!(
     ChainFault {
         /// The block's hash is not that of its columns.
         BlockChanged = "block_changed",
-        /// The block does not follow the one before.
         BlockUnlinked = "block_unlinked",
-        /// A number is missing before this block.
         BlockMissing = "block_missing",
         /// Entries are missing, added or changed.
         EntriesChanged = "entries_changed",
         /// The entry's salt is not that of its content: it was changed, or written without the key of the store.
         EntryNotAuthentic = "entry_not_authentic",
-        /// An entry names a block that there is not.
+        /// An entry names a block that does not exist.
         EntryAstray = "entry_astray",
-        /// An entry is erased, and no entry says by whom and how many.
+        /// An entry is erased, and no entry records by whom and how many.
         EntryErasedUnsaid = "entry_erased_unsaid",
         /// Entries were removed before their term.
         PurgedTooEarly = "purged_too_early",
-        /// A head that was kept elsewhere is not in the chain.
+        /// A head that was stored elsewhere is not in the chain.
         HeadMissing = "head_missing",
     }
 );
@@ -37,13 +35,13 @@ codes!(
 codes!(
     /// What the check of a chain says.
     ChainVerdict {
-        /// Nothing is wrong, and a head that was kept elsewhere is in the chain.
+        /// Nothing is wrong, and a head that was stored elsewhere is in the chain.
         Witnessed = "witnessed",
-        /// Nothing is wrong with what is there; that nothing was cut off or written again, nobody can say without a head.
+        /// Nothing is wrong with the rows. Without a head from elsewhere it is unknown whether rows were cut off or
+        /// rewritten.
         Unanchored = "unanchored",
-        /// The rows fit together, and are not those of which the head was kept: written again, cut off, or restored.
+        /// The rows fit together but do not match the stored head: the chain was rewritten, cut off, or restored.
         Diverged = "diverged",
-        /// Rows were changed, added or removed.
         Invalid = "invalid",
     }
 );
@@ -63,9 +61,9 @@ pub struct ChainReport {
     pub verdict: ChainVerdict,
     pub blocks: u64,
     pub entries: u64,
-    /// Not yet in a block.
+    /// Not in a block yet.
     pub unsealed: u64,
-    /// Of versions before the trail was chained: in the chain, and nothing shows who wrote them.
+    /// Of versions before the trail was chained: they are in the chain, and nothing shows who wrote them.
     pub unsigned: u64,
     pub erased: u64,
     pub purged: u64,
@@ -91,7 +89,6 @@ pub struct ChainCheck<'a> {
     said: BTreeMap<Uuid, u64>,
     /// Heads that are not in the chain.
     diverged: u64,
-    /// When the first block was sealed.
     first: Option<DateTime<Utc>>,
     report: ChainReport,
 }
@@ -100,7 +97,8 @@ pub struct ChainCheck<'a> {
 pub const ERASED: &str = "audit_erased";
 
 impl<'a> ChainCheck<'a> {
-    /// `heads`: those of this organisation that were kept elsewhere. `term_began`: entries sealed since must be there.
+    /// `heads`: those of this organisation that were stored elsewhere. `term_began`: entries sealed since must be
+    /// there.
     pub fn new(org: OrgId, salter: &'a dyn Salter, heads: &[Head], term_began: DateTime<Utc>) -> Self {
         let mut by_number: BTreeMap<u64, Vec<Hash>> = BTreeMap::new();
         for head in heads.iter().filter(|head| head.org == org) {
@@ -206,7 +204,7 @@ impl<'a> ChainCheck<'a> {
         }
     }
 
-    /// An entry that is in no block: it waits for one, or names one that there is not.
+    /// An entry in no block: it waits for one, or names one that does not exist.
     pub fn outside(&mut self, stored: &StoredEntry, now: DateTime<Utc>) {
         match stored.block {
             None => self.report.unsealed += 1,

@@ -13,7 +13,6 @@ pub(super) enum TermMeaning {
     Concept(Cow<'static, str>),
     Denial,
     Past,
-    /// The patient, named.
     Oneself,
 }
 
@@ -48,8 +47,7 @@ pub(super) fn meaning(folded: &str, raw: &str, named: bool) -> TermMeaning {
     }
 }
 
-/// What Spanish and English spellings of one learned word have in common: "sertralina" and "sertraline",
-/// "hipotiroidismo" and "hypothyroidism". Never empty for a word that is not.
+/// What spellings of one learned word share: "sertralina" and "sertraline". Empty only for an empty word.
 fn skeleton(folded: &str, named: bool) -> String {
     let mut word = folded.to_owned();
     for (from, to) in [("tion", "cion"), ("ph", "f"), ("th", "t"), ("rh", "r"), ("y", "i"), ("ch", "c"), ("ae", "e")] {

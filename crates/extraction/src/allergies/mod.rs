@@ -44,13 +44,12 @@ pub(super) use reconsideration::reconsider;
 
 /// Turns after which a question about allergies is forgotten.
 const TOPIC_TURNS: usize = 8;
-/// Words of an answer to a question about allergies; a longer sentence speaks of something else.
+/// Longest answer to a question about allergies; a longer sentence speaks of something else.
 const LONGEST_ANSWER: usize = 18;
-/// Edible things in general.
 const FOOD: &str = "food";
 /// Words, signs included, of a question that names substances and says hardly more ("And penicillin?").
 const ELLIPSIS: usize = 6;
-/// Words of a question that only follows up on the one before.
+/// Longest question that only follows up on the one before.
 const SHORT_QUESTION: usize = 9;
 pub(crate) const WORDS: &str = include_str!("../lexicon/allergy_words.tsv");
 /// Lines after a question in a text without turns in which it is answered.
@@ -74,7 +73,7 @@ pub(crate) struct AllergyRules {
     reaction_title: PhraseMatcher,
 }
 
-/// How the text comes to speak of a substance.
+/// In which way the text mentions a substance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum AllergyFrame {
     /// As an allergy, in so many words.
@@ -119,7 +118,7 @@ pub(crate) struct AllergyFindings {
     pub(crate) taken: Vec<usize>,
     /// First words of substances that are one only where a status or a dose says so.
     pub(crate) touched: Vec<usize>,
-    /// Where reactions stand: no illnesses of their own.
+    /// Places of reactions: they are no separate illnesses.
     pub(crate) reactions: Vec<Span>,
     placed: Vec<AllergyMention>,
 }

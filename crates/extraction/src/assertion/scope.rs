@@ -23,7 +23,6 @@ const FUNCTION_WORDS: &[&str] = &[
 const COORDINATORS: &[&str] = &["ni", "o", "u", "or", "nor", "and", "y", "e"];
 /// Words of the subject of a clause, before its verb.
 const SUBJECT: usize = 6;
-/// Words after a question mark that it doubts.
 const LONGEST_QUERY: usize = 6;
 
 pub(super) struct ScopeSentence<'a, 'b> {
@@ -58,7 +57,7 @@ pub(super) fn resolve(
     let spoken = place.spoken;
     let sentence = ScopeSentence { reading, words, hits, cues, finding };
     let mut scopes = Vec::new();
-    // Words that a denial spent on its verb has taken: "no puedo evitar" holds no second denial.
+    // Words that a denial spent on its verb covers: "no puedo evitar" holds no second denial.
     let mut taken = 0;
     for hit in hits {
         if hit.words.start < taken {
@@ -99,8 +98,8 @@ pub(super) fn resolve(
         }
         let closes = sentence.closes(hit);
         if cue.category == CueCategory::Negated && closes && sentence.answers(hit) {
-            // "Alergias: no", "Fever - none": the value of what stands before the sign.
-            // What stands in a bracket is said of its own item: "gout, childhood asthma (resolved)".
+            // "Alergias: no", "Fever - none": the value of what comes before the sign. A cue in a bracket belongs to
+            // its own item: "gout, childhood asthma (resolved)".
             let list = reading.word(hit.words.start - 1) != "(" || sentence.says_all(hit);
             let from = sentence.backward_from(hit.words.start - 1, cue.reach.min(8), list);
             let words = sentence.last_two(hit, from)..hit.words.start - 1;
@@ -117,7 +116,7 @@ pub(super) fn resolve(
         }
         let ends = hit.words.end >= sentence.words.end || reading.words[hit.words.end].punctuation;
         if (cue.closing && !closes) || (cue.last && !ends) {
-            // "Celos no tengo" denies what stands before, "no tengo celos" what follows, as a bare "no" does.
+            // "Celos no tengo" denies what comes before, "no tengo celos" what follows, as a bare "no" does.
             if cue.category == CueCategory::Negated && cue.list && super::denies(reading.word(hit.words.start)) {
                 let words = hit.words.end..sentence.forward(hit);
                 scopes.push(CueScope { category: cue.category, words, cue: hit.words.clone() });
@@ -404,7 +403,6 @@ impl ScopeSentence<'_, '_> {
         (from..to).any(|word| self.reading.word(word) == "(")
     }
 
-    /// A line feed comes after a word.
     fn breaks_line(&self, word: usize) -> bool {
         let next = self.reading.words.get(word + 1).map(|next| next.source.start);
         let between = next.and_then(|next| self.reading.text.get(self.reading.words[word].source.end..next));

@@ -1,8 +1,6 @@
 //! "My brother Joel is bipolar, he's on lithium": in a patient's own speech a relative who is the subject stays the
-//! subject until the speaker comes back to themselves. Neither Spanish, which drops the pronoun ("mi madre tiene
-//! diabetes, se pincha insulina"), nor a "he" in the next sentence says so again.
-//!
-//! Only where the patient speaks: in a note, "she takes lithium" is said of the patient.
+//! subject until the speaker comes back to themselves. The next sentence does not repeat the subject: Spanish drops the
+//! pronoun ("mi madre tiene diabetes, se pincha insulina"), and English says "he".
 
 use std::ops::Range;
 
@@ -31,7 +29,6 @@ pub(crate) struct SubjectRules {
     own_not: PhraseMatcher,
 }
 
-/// Another person, and the words that name them.
 type SubjectPerson = (CueCategory, Range<usize>);
 
 /// Of whom the sentences before spoke last.
@@ -40,7 +37,6 @@ pub(crate) struct SubjectState {
     turn: Option<usize>,
     named_in: Option<usize>,
     held: Option<SubjectPerson>,
-    /// The sentence before ended with them as its subject.
     to_the_end: bool,
     /// The person whom a question asked after, and the turn in which it was asked.
     asked: Option<(usize, SubjectPerson)>,
@@ -146,7 +142,7 @@ impl SubjectRules {
             let person =
                 other && (reading.word(word) != "el" || reading.source(&(word..word + 1)).of(reading.text) == "él");
             let named = hits.iter().find(|hit| hit.words.start == word && relative(cues, hit).is_some());
-            // "My dad had a bypass but he smoked": he is still the dad.
+            // "My dad had a bypass but he smoked": he is the dad.
             if let Some(hit) = named.filter(|hit| self.is_subject(reading, hit, sentence))
                 && let Some((category, cue)) = relative(cues, hit)
             {
@@ -190,7 +186,7 @@ impl SubjectRules {
         if him && self.verb.at(reading, first + 1 + adverb).is_some() {
             return true;
         }
-        // "Bueno, cirrosis, pero con ochenta años": what was said is put right.
+        // "Bueno, cirrosis, pero con ochenta años" corrects the sentence before.
         let corrects = matches!(reading.word(start), "bueno" | "well") && reading.word(start + 1) == ",";
         let own = (start..end).any(|word| self.first.at(reading, word).is_some());
         corrects && !own && end - start <= LONGEST_CORRECTION
@@ -229,7 +225,6 @@ fn is_predicate(reading: &TokenizedText<'_>, noun: usize, lowest: usize) -> bool
     determined && matches!(verb, "es" | "era" | "is" | "'s" | "was" | "thats")
 }
 
-/// After a person's name the clause ends, or one about them begins.
 fn closes_name(reading: &TokenizedText<'_>, at: usize, end: usize) -> bool {
     let name = if at < end && reading.word(at) == "," { after_name(reading, at + 1, end) } else { at };
     let then = if name > at + 1 && reading.word(name) == "," { name + 1 } else { at };
@@ -247,7 +242,7 @@ fn ours(reading: &TokenizedText<'_>, word: usize, sentence: &TextSentence) -> Op
         .then_some((CueCategory::Family, word..end))
 }
 
-/// "Tiene alzhéimer" after a sentence that named a relative: no one says so of themselves.
+/// "Tiene alzhéimer" after a sentence that named a relative: speakers do not say this of themselves.
 fn drops_subject(reading: &TokenizedText<'_>, sentence: &TextSentence) -> bool {
     let first = sentence.words.clone().find(|word| !is_filler(reading, *word));
     first.is_some_and(|word| matches!(reading.word(word), "tiene" | "tuvo" | "padece" | "padecio" | "sufre"))
@@ -328,7 +323,6 @@ fn is_closing_word(word: &str) -> bool {
     matches!(word, "fine" | "good" | "great" | "ok" | "okay" | "thanks" | "bien" | "gracias" | "igual")
 }
 
-/// A relative or another person whom a cue names.
 fn relative(cues: &Cues, hit: &CueHit) -> Option<SubjectPerson> {
     let category = cues.of(hit).category;
     let person = matches!(category, CueCategory::Family | CueCategory::Other) && !cues.of(hit).header;

@@ -1,5 +1,5 @@
-//! Which finding a date belongs to: the nearest one of the same clause, what is joined to it by "and", and a whole line of
-//! laboratory values. What says since when a thing lasts belongs to what stands before it.
+//! Which finding a date belongs to: the nearest one of the same clause, what is joined to it by "and", and a whole line
+//! of laboratory values. A "since" belongs to the lasting state before it.
 
 use chrono::NaiveDate;
 
@@ -12,7 +12,6 @@ use anamnesis_core::fact_date::FactDate;
 use anamnesis_core::finding::EntityType;
 use anamnesis_text::Span;
 
-/// The status of what is still to come.
 const PLANNED: &str = "planned";
 
 /// Gives findings their dates. `today` is the day of the document.
@@ -93,7 +92,7 @@ fn candidates(
     best.into_iter().chain(both).chain(allergy.filter(is_other)).collect()
 }
 
-/// "Allergic to penicillin, nausea since Monday": whether a complaint stands between a substance and a day.
+/// "Allergic to penicillin, nausea since Monday": whether a complaint comes between a substance and a day.
 fn is_parted(substance: &Entity, mention: &DateMention, entities: &[Entity]) -> bool {
     let between = |other: &Entity| {
         matches!(other.kind, EntityType::Symptom | EntityType::Condition)
@@ -169,8 +168,8 @@ fn resolved(said: DateExpression, today: NaiveDate, entity: &Entity) -> Option<F
     said.resolve(today, way)
 }
 
-/// "My sister died. On the second of February, a stroke": a date that opens one of the next sentences of the same turn, or
-/// is all that the next one says ("Fracture of the left clavicle. 2019.").
+/// "My sister died. On the second of February, a stroke": a date that opens one of the next sentences of the same turn,
+/// or is all of the next one ("Fracture of the left clavicle. 2019.").
 fn sentence_before(
     doc: &AnalyzedDocument<'_>,
     sentence: usize,
@@ -199,7 +198,7 @@ fn sentence_before(
     stated.map(|(at, _)| (REACH, at)).next_back()
 }
 
-/// A date before a run of values is that of all of them, as is one that stands on a line of its own above them.
+/// A date before a run of values belongs to all of them, as does one on a separate line above them.
 fn lines(doc: &AnalyzedDocument<'_>, dates: &[DateMention], today: NaiveDate, entities: &mut [Entity]) {
     let text = doc.text();
     for entity in entities.iter_mut().filter(|e| e.kind == EntityType::Measurement && e.at.is_none()) {
@@ -216,7 +215,7 @@ fn lines(doc: &AnalyzedDocument<'_>, dates: &[DateMention], today: NaiveDate, en
     }
 }
 
-/// Whether a date opens the line of a value, or the block of lines in which it stands.
+/// Whether a date opens the line of a value, or the block of lines around it.
 fn is_heading(text: &str, date: Span, value: Span) -> bool {
     let between = &text[date.end..value.start];
     if between.len() > 600 || between.contains("\n\n") {

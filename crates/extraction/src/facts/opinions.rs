@@ -1,5 +1,6 @@
-//! What a person finds better or worse, likes or cannot bear, holds of things, and says of their people with "always" and
-//! "never": the clause as it was said. Another one may oppose it (`anamnesis_core::contradiction`), and both are kept.
+//! What a person finds better or worse, likes or cannot bear, thinks of things, and says of relatives with "always" and
+//! "never": the clause as it was said. Another opinion may oppose it (`anamnesis_core::contradiction`), and both are
+//! stored.
 
 use std::ops::Range;
 
@@ -22,7 +23,6 @@ use vocabulary::{
 
 /// Words of a clause that is one opinion; a longer one is cut at its commas.
 const LONGEST: usize = 15;
-/// Words between a relative and what is said of them.
 const REACH: usize = 8;
 const SURENESS: f64 = 0.7;
 
@@ -51,20 +51,17 @@ pub(super) fn find(doc: &AnalyzedDocument<'_>, out: &mut Vec<Entity>) {
     }
 }
 
-/// Whether a clause of a sentence that asks is the question itself: a chat has no full stops, and one line of it may ask
-/// while the next one says.
+/// A chat has no full stops: one line of a sentence may ask while the next one states.
 fn asks(doc: &AnalyzedDocument<'_>, sentence: &TextSentence, words: &Range<usize>) -> bool {
     let after = (words.end..sentence.words.end).take(2).any(|word| doc.reading.word(word) == "?");
     let whole = sentence.words.len() <= words.len() + 2;
     after || whole || ASKING.contains(&doc.reading.word(words.start))
 }
 
-/// Said by the patient, or written of the patient.
 fn may_be_the_patients(sentence: &TextSentence) -> bool {
     sentence.turn.is_none() || sentence.speaker == Speaker::Patient
 }
 
-/// The lines of a sentence; those that are too long are cut at their commas.
 fn clauses(doc: &AnalyzedDocument<'_>, sentence: &TextSentence) -> Vec<Range<usize>> {
     let is_sign = |word: usize| doc.reading.words[word].punctuation;
     let new_line = |word: usize| word > sentence.words.start && doc.reading.begins_line(word);
@@ -111,7 +108,6 @@ fn clauses(doc: &AnalyzedDocument<'_>, sentence: &TextSentence) -> Vec<Range<usi
     parts
 }
 
-/// What a clause holds that no other rule has found.
 fn kind_of_opinion(
     doc: &AnalyzedDocument<'_>,
     sentence: &TextSentence,
@@ -175,7 +171,6 @@ fn is_defined(doc: &AnalyzedDocument<'_>, words: &Range<usize>) -> bool {
     })
 }
 
-/// "Hate trudging in", "much prefer it on the tablet": an attitude without its subject.
 fn opens_with_feeling(doc: &AnalyzedDocument<'_>, words: &Range<usize>) -> bool {
     words
         .clone()
@@ -189,9 +184,8 @@ fn is_irony(doc: &AnalyzedDocument<'_>, words: &Range<usize>) -> bool {
     words.clone().any(|word| at(word) == "just" && matches!(at(word + 1), "love" | "adore"))
 }
 
-/// "If I'm hung over, being alone is better": true of a case alone. "Si te soy franca" is a way of speaking.
+/// "If I'm hung over, being alone is better" holds in one case only. "Si te soy franca" is a way of speaking.
 fn conditional(doc: &AnalyzedDocument<'_>, sentence: &TextSentence, words: &Range<usize>) -> bool {
-    // A condition may stand in the clause before.
     let from = sentence.words.start.max(words.start.saturating_sub(LONGEST));
     (from..words.end).any(|word| match doc.reading.word(word) {
         "if" | "unless" | "whenever" => true,

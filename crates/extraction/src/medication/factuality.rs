@@ -1,5 +1,5 @@
-//! Whether a stop that is said of a medicine took place. What is denied ("no deje"), wished ("would like to come off"), asked,
-//! supposed or put off did not, and a medicine left at a dose goes on.
+//! Whether a stated stop of a medicine took place. A stop that is denied ("no deje"), wished ("would like to come
+//! off"), asked, supposed or put off did not, and a medicine left at a dose goes on.
 
 use std::ops::Range;
 
@@ -9,9 +9,8 @@ use super::status::DrugStatus;
 use super::until_clauses;
 use crate::tokenized::TokenizedText;
 
-/// Words before a verb in which what governs it stands.
+/// How many words before a verb its governing word may come.
 const GOVERNS: usize = 6;
-/// Words between a verb of exchange and the name that takes the place.
 const EXCHANGE: usize = 8;
 
 const DENIALS: &[&str] =
@@ -69,18 +68,17 @@ const WISHES: &[&str] = &[
     "eager",
     "prefer",
 ];
-/// Verbs of what could be, which stand right before the other one.
 const COULD: &[&str] = &["could", "podria", "podriamos", "podemos"];
 /// Verbs of stopping as they follow "to", "could" and "if".
 const BASES: &[&str] = &["stop", "discontinue", "cease", "quit", "come", "go", "wean", "dc"];
 /// Between what is wished and a verb for another person: an order is no wish.
 const ORDERED: &[&str] = &["you", "him", "her", "them", "que"];
-/// Words between "could" or "if" and the verb.
 const CLOSE: usize = 3;
 /// Prepositions after which a name is not what was stopped: "breastfeeding stopped before lithium".
 const ASIDE: &[&str] =
     &["before", "antes", "while", "mientras", "despite", "because", "during", "durante", "thanks", "gracias", "para"];
-/// The same, where what was stopped stands before them: "quit smoking with varenicline", but "finished with amoxicillin".
+/// The same, where the stopped thing comes before them: "quit smoking with varenicline", but "finished with
+/// amoxicillin".
 const ASIDE_AFTER_AN_OBJECT: &[&str] = &["with", "con"];
 const ARTICLES: &[&str] = &[
     "the", "a", "an", "la", "el", "los", "las", "un", "una", "my", "his", "her", "su", "mi", "de", "of", "taking",
@@ -95,7 +93,7 @@ pub(crate) fn is_exchange_verb(word: &str) -> bool {
     EXCHANGES.iter().any(|stem| word.starts_with(stem))
 }
 
-/// Words under which an exchange is only considered, wished or left to what comes.
+/// Words under which an exchange is only considered, wished or left open.
 const OPENS_EXCHANGE: &[&str] = &[
     "if",
     "unless",
@@ -175,7 +173,7 @@ pub(super) fn before(
     name: &Range<usize>,
     status: DrugStatus,
 ) -> Option<DrugStatus> {
-    // "Did not give prednisolone": what was not given is not begun.
+    // "Did not give prednisolone": a dose that was not given begins nothing.
     if matches!(status, DrugStatus::Started) && is_denied(reading, clause, verb.start) {
         return Some(DrugStatus::NotTaken);
     }
@@ -229,7 +227,7 @@ pub(super) fn factual_status_after(
     if unreal { DrugStatus::Continued } else { status }
 }
 
-/// "Lo dejamos igual, en 27", "leave it as is": it goes on; "que lo termine" is a course that is still taken.
+/// "Lo dejamos igual, en 27", "leave it as is": it goes on; "que lo termine" is a course that is being taken.
 fn is_left(reading: &TokenizedText<'_>, hit: &Range<usize>) -> bool {
     let word = |at: usize| reading.word(at);
     let leaves = hit.clone().any(|at| word(at).starts_with("dej"));
@@ -294,7 +292,7 @@ fn is_wished(reading: &TokenizedText<'_>, clause: usize, verb: &Range<usize>) ->
     false
 }
 
-/// "Me la cambiaron por venlafaxina", "replaced it with": what is named after the link takes the place.
+/// "Me la cambiaron por venlafaxina", "replaced it with": the name after the link is the new medicine.
 fn replaces(reading: &TokenizedText<'_>, verb: &Range<usize>, name: &Range<usize>) -> bool {
     let exchanged = verb.clone().any(|at| is_exchange_verb(reading.word(at)));
     let between = verb.end.max(name.start.saturating_sub(EXCHANGE))..name.start;
@@ -302,7 +300,6 @@ fn replaces(reading: &TokenizedText<'_>, verb: &Range<usize>, name: &Range<usize
     exchanged && last.is_some_and(|at| matches!(reading.word(at), "por" | "to" | "onto" | "with" | "a"))
 }
 
-/// Whether the name belongs to a preposition and not to the verb.
 fn is_aside(reading: &TokenizedText<'_>, verb: &Range<usize>, name: &Range<usize>) -> bool {
     let last = (verb.end..name.start).rev().find(|at| !ARTICLES.contains(&reading.word(*at)));
     last.is_some_and(|at| {
@@ -326,9 +323,9 @@ fn is_left_at(reading: &TokenizedText<'_>, verb: &Range<usize>, name: &Range<usi
     leaves && reading.word(name.end) == "en" && number_at(reading, name.end + 1, name.end + 5).is_some()
 }
 
-/// Whether a verb behind a name speaks of the medicine that follows: "takes sertraline, stopped mirtazapine", "paracetamol now
-/// that he has finished the codeine". `next`: where that one begins. A verb right behind its name, and one in the passive,
-/// speak of the medicine before.
+/// Whether a verb after a name speaks of the medicine that follows: "takes sertraline, stopped mirtazapine",
+/// "paracetamol now that he has finished the codeine". `next`: where that one begins. A verb right after its name, and
+/// one in the passive, speak of the medicine before.
 pub(crate) fn is_of_next(reading: &TokenizedText<'_>, name_end: usize, hit: &Range<usize>, next: usize) -> bool {
     let reaches = (hit.end..next).all(|word| !reading.words[word].punctuation && is_small(reading.word(word)));
     let apart = (name_end..hit.start)

@@ -24,11 +24,11 @@ use anamnesis_text::{Span, Speaker};
 /// The model of the program; its bytes are part of the version of the rules.
 pub(crate) static BUILTIN: &[u8] = include_bytes!("../../../../../models/risk/classifier.bin");
 
-/// Sentences, or words, from which a text is a document: there the classifier alone is not enough, a word that names risk must stand in
-/// the sentence, and it must be surer. On whole documents two of three findings were wrong without that.
+/// Sentences, or words, from which a text is a document. There the classifier alone is not enough: a word that names
+/// risk must be in the sentence, and the probability must be higher. Without that, two of three findings on whole
+/// documents were wrong.
 const DOCUMENT: usize = 10;
 const DOCUMENT_WORDS: usize = 220;
-/// The same of a dialogue, whose sentences are short.
 const DIALOGUE: usize = 6;
 
 /// Whether a text is a document rather than a message of a few lines.
@@ -37,15 +37,15 @@ pub(super) fn is_document(reading: &TokenizedText<'_>) -> bool {
     reading.sentences.len() >= if spoken { DIALOGUE } else { DOCUMENT } || reading.words.len() >= DOCUMENT_WORDS
 }
 
-/// Words of a sentence in a document beyond which the classifier is not asked.
+/// Sentences of a document with more words are not given to the classifier.
 const LONGEST: usize = 45;
 
 /// Neighbouring sentences that are scored together.
 pub const WINDOW: usize = 3;
 
 thread_local! {
-    /// The sums of words met before, by their hash: letters are looked up once for each word of a language. There is one
-    /// model in a process, so that what is known never depends on the document before.
+    /// Sums of known words, by their hash: letters are looked up once for each word of a language. A process has one
+    /// model, so that results never depend on the document before.
     static WORD_SUMS: RefCell<HashMap<u64, ClassSums, IdentityHash>> = const { RefCell::new(HashMap::with_hasher(IdentityHash)) };
 }
 
@@ -54,14 +54,14 @@ const MAX_WORD_SUMS: usize = 16_384;
 
 pub struct RiskClassifier {
     model: RiskModel,
-    /// Log odds that it must be surer than [`threshold`] demands: none, but where figures of others are asked for.
+    /// Log odds added to what [`threshold`] demands: none, unless an evaluation asks for other figures.
     threshold_shift: f32,
 }
 
-/// What the rules say of each sentence, for the classifier.
+/// The results of the rules for each sentence, for the classifier.
 pub(crate) struct RuleContext<'a> {
     pub(crate) rule_hits: &'a [RuleHits],
-    /// Sentences closed to it: questions, labels, denials, what the rules found.
+    /// Sentences closed to it: questions, labels, denials, findings of rules.
     pub(crate) closed: &'a [bool],
     /// Sentences with a word that talk of risk seldom lacks.
     pub(crate) cued: &'a [bool],
@@ -70,7 +70,6 @@ pub(crate) struct RuleContext<'a> {
 /// What was computed of a sentence so far.
 #[derive(Clone, Default)]
 struct SentenceScores {
-    /// The words between the sentence's marks.
     words: Vec<features::FeatureHashes>,
     sums: ClassSums,
     /// Neighbours are in the sums too.
@@ -85,7 +84,7 @@ impl RiskClassifier {
         RiskModel::read(BUILTIN).ok().map(|model| Self { model, threshold_shift: 0.0 })
     }
 
-    /// Another model, in a process that measures it: this thread forgets the words that it knew.
+    /// Another model, in a process that measures it: this thread forgets its known words.
     pub fn read(bytes: &'static [u8], threshold_shift: f32) -> Option<Self> {
         WORD_SUMS.with_borrow_mut(HashMap::clear);
         RiskModel::read(bytes).ok().map(|model| Self { model, threshold_shift })
@@ -141,7 +140,6 @@ impl RiskClassifier {
         self.model.odds(&sums).0
     }
 
-    /// The sums of each sentence's words alone.
     fn words(&self, doc: &AnalyzedDocument<'_>, rule_hits: &[RuleHits]) -> Vec<SentenceScores> {
         let reading = doc.reading;
         WORD_SUMS.with_borrow_mut(|known| {
@@ -157,7 +155,7 @@ impl RiskClassifier {
                 let mut sums = ClassSums::default();
                 for (word, hash) in &words {
                     let letters = reading.word(*word);
-                    // Numbers share a hash and not their digits: what one of them comes to says nothing of the next.
+                    // Numbers share a hash and not their digits: the sum of one says nothing of the next.
                     let own = if features::is_number(letters) {
                         self.of_word(letters, *hash)
                     } else {
@@ -198,7 +196,6 @@ fn sum(sentences: &[SentenceScores]) -> ClassSums {
     })
 }
 
-/// Sentences of one turn, or of one text without turns.
 fn together(doc: &AnalyzedDocument<'_>, run: &Range<usize>) -> bool {
     let sentences = &doc.reading.sentences[run.clone()];
     sentences.iter().all(|sentence| sentence.turn == sentences[0].turn)
@@ -220,7 +217,6 @@ pub(super) fn probability(odds: f32) -> f64 {
     (exact * 100.0).round().clamp(1.0, 99.0) / 100.0
 }
 
-/// Keys that are hashes already.
 #[derive(Default, Clone, Copy)]
 struct IdentityHash;
 
