@@ -121,6 +121,7 @@ impl AuditEntry {
             out.extend_from_slice(id.as_bytes());
         }
         out.extend_from_slice(&micros(self.at).to_be_bytes());
+        // A flag first: an absent subject must not equal the nil id.
         out.push(u8::from(self.subject.is_some()));
         out.extend_from_slice(self.subject.unwrap_or_default().as_bytes());
         let texts = [
@@ -137,6 +138,7 @@ impl AuditEntry {
                     out.extend_from_slice(&(text.len() as u64).to_be_bytes());
                     out.extend_from_slice(text.as_bytes());
                 }
+                // No text has this length: an absent role never equals an empty one.
                 None => out.extend_from_slice(&u64::MAX.to_be_bytes()),
             }
         }
@@ -232,6 +234,7 @@ impl Block {
         block
     }
 
+    /// `purged_before` is left out, so that a purge after the term leaves the chain valid.
     fn computed(&self) -> Hash {
         let numbers = [self.number.to_be_bytes(), self.entries.to_be_bytes(), micros(self.sealed_at).to_be_bytes()];
         hash("block", &[&self.previous, self.org.as_bytes(), numbers.as_flattened(), &self.leaves])
@@ -255,6 +258,7 @@ pub struct Head {
 /// One number over the heads of all organisations, for a gauge: the first 48 bits of their hash, exact in a float.
 pub fn gauge(heads: &[Head]) -> u64 {
     let mut sorted: Vec<&Head> = heads.iter().collect();
+    // Sorted, so that the number does not depend on the order of the rows.
     sorted.sort_by_key(|head| head.org);
     let mut context = Context::new(&SHA256);
     for head in sorted {
@@ -267,6 +271,7 @@ pub fn gauge(heads: &[Head]) -> u64 {
     u64::from_be_bytes(first)
 }
 
+/// Every part with its length: bytes that move from one part to the next change the hash.
 fn hash(what: &str, parts: &[&[u8]]) -> Hash {
     let mut context = Context::new(&SHA256);
     context.update(b"anamnesis-audit-v1 ");
@@ -295,6 +300,7 @@ fn hex(hash: &Hash) -> String {
 fn unhex(text: &str) -> Option<Hash> {
     let mut out = NO_BLOCK;
     if text.len() != 64 || !text.is_ascii() {
+        // Within a character, a slice of two bytes would panic.
         return None;
     }
     for (at, byte) in out.iter_mut().enumerate() {

@@ -26,6 +26,7 @@ pub(super) const DEMANDS: &[&str] = &[
     "reune", "recopila", "suelta", "sueltame", "expon", "clona", "respalda", "recita", "repite", "copia", "escribe", "cuentame", "leeme", "resume", "obtener",
 ];
 
+// Without a total a question is narrow: "what allergies do I have?" must be answered.
 pub(super) const TOTAL: &[&str] = &[
     "all", "every", "everything", "entire", "whole", "full", "complete", "everyone", "everybody", "anything", "todo",
     "toda", "todos", "todas", "entero", "entera", "completo", "completa", "completos", "completas", "integro",
@@ -47,6 +48,7 @@ pub(super) const STORED: &[&str] = &[
     "information", "informacion", "info", "history",
 ];
 
+// "Everything you know about me" names no store: the verb shows that stored data are meant.
 pub(super) const KNOWING: &[&str] = &[
     "know", "remember", "stored", "store", "saved", "recorded", "kept", "remembered", "sabes", "sabe", "recuerdas",
     "recuerda", "guardado", "guardada", "guardados", "almacenado", "almacenada", "almacenados", "registrado",

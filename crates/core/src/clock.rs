@@ -89,6 +89,7 @@ impl SeededEntropy {
 
 impl Entropy for SeededEntropy {
     fn fill(&self, bytes: &mut [u8]) {
+        // A poisoned lock holds a usable state: a panic in one test must not end the others.
         let mut state = self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         for chunk in bytes.chunks_mut(8) {
             *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
@@ -105,6 +106,7 @@ impl Entropy for SeededEntropy {
 pub fn ordered_id(at: DateTime<Utc>, entropy: &dyn Entropy) -> Uuid {
     let mut random = [0u8; 10];
     entropy.fill(&mut random);
+    // A version 7 id cannot express an instant before 1970.
     let millis = u64::try_from(at.timestamp_millis()).unwrap_or(0);
     uuid::Builder::from_unix_timestamp_millis(millis, &random).into_uuid()
 }

@@ -107,6 +107,7 @@ pub fn course(
     offset: TimeDelta,
     policy: &TrendPolicy,
 ) -> ConfidenceTrend {
+    // A statement dated after the run, or with a confidence out of range, would shift every mean.
     let rated: Vec<&TrendStatement> =
         said.iter().filter(|one| one.at <= now && (0.0..=1.0).contains(&one.confidence)).collect();
     let recent_from = now - TimeDelta::days(i64::from(policy.recent_days));
@@ -120,6 +121,7 @@ pub fn course(
     let recent = figure(&recent).filter(|figure| figure.n >= policy.least_recent);
     let baseline =
         (usual.len() >= policy.least_days as usize).then(|| GroupMean { n: usual.len() as u32, mean: median(&usual) });
+    // Median distances: one bad day must not widen the usual spread, which would hide the next fall.
     let spread = baseline.map(|base| median(&usual.iter().map(|day| (day - base.mean).abs()).collect::<Vec<_>>()));
     let by = |of: &dyn Fn(&TrendStatement) -> String| grouped(&rated, of);
     let correlations = readings.iter().filter_map(|(name, days)| Some((name.clone(), correlation(&daily, days)?)));
@@ -189,6 +191,7 @@ fn slope(daily: &BTreeMap<NaiveDate, f64>) -> Option<f64> {
     let n = points.len() as f64;
     let (x, y) = (points.iter().map(|p| p.0).sum::<f64>() / n, points.iter().map(|p| p.1).sum::<f64>() / n);
     let spread: f64 = points.iter().map(|p| (p.0 - x).powi(2)).sum();
+    // Two days always lie on a line, which is no trend.
     (points.len() >= 3 && spread > 0.0)
         .then(|| points.iter().map(|p| (p.0 - x) * (p.1 - y)).sum::<f64>() / spread * 30.0)
 }
@@ -207,6 +210,7 @@ fn correlation(daily: &BTreeMap<NaiveDate, f64>, readings: &BTreeMap<NaiveDate, 
     if of_x <= 0.0 || of_y <= 0.0 {
         return None;
     }
+    // Rounding may exceed 1, and Fisher's z is infinite at 1.
     let r = (both / (of_x * of_y).sqrt()).clamp(-1.0, 1.0);
     let (z, margin) = (r.clamp(-0.999_999, 0.999_999).atanh(), 1.959_964 / (n - 3.0).sqrt());
     Some(Correlation { n: pairs.len() as u32, r, low: (z - margin).tanh(), high: (z + margin).tanh() })

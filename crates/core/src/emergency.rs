@@ -51,6 +51,7 @@ pub fn number(country: Option<&str>) -> Option<&'static str> {
     entry(country).map(|(_, number, _)| *number)
 }
 
+/// An unlisted country gets no number: a wrong one would harm.
 fn entry(country: Option<&str>) -> Option<&'static (&'static str, &'static str, Option<&'static str>)> {
     NUMBERS.iter().find(|(code, ..)| Some(*code) == country)
 }
@@ -72,6 +73,7 @@ pub fn texts(country: Option<&str>) -> [String; 2] {
         ),
     };
     let line = entry(country).and_then(|(.., line)| *line);
+    // Without a listed line, no sentence mentions one.
     let crisis = line.map_or_else(Default::default, |line| {
         [
             format!(" If you think of ending your life, call {line} at any time."),

@@ -4,6 +4,7 @@
 pub mod answer;
 pub mod audit;
 pub mod bulk_request_guard;
+// Only this module may ask for the time; `tests/suite/architecture.rs` holds it.
 pub mod clock;
 pub mod coded_enum;
 pub mod cohort;
@@ -17,6 +18,7 @@ pub mod equivalence;
 pub mod event;
 pub mod fact;
 pub mod fact_date;
+// In release builds every function of it does nothing.
 pub mod failpoints;
 pub mod finding;
 pub mod ids;

@@ -106,6 +106,7 @@ pub(super) const REACH: &[&str] = &["mande", "manden", "mandes", "mandara", "man
     "dejen", "dejes", "contacte", "contacten", "contactarme", "contacto", "comunique", "comuniquen", "avise", "avisen",
     "avisarme", "hablar", "hable", "hablen", "recibir", "send", "sending", "leave", "leaving", "receive", "contacted",
     "contact", "reach", "reached", "reminders", "recordatorios", "talk", "speak", "text", "call", "llame", "llamen"];
+// "I can't stand it" alone is no wish about calls or messages.
 /// Liking, which tells of care only next to a way of reaching a person.
 pub(super) const LIKING: &[&str] = &["gusta", "gustan", "gustaria", "like", "likes", "soporto", "aguanto", "can", "stand"];
 
@@ -127,6 +128,7 @@ pub(super) const AGAINST: &[&str] = &["odio", "odia", "detesto", "detesta", "abo
     "estresa", "estresan", "cuesta", "cuestan", "hate", "hates", "dislike", "dislikes", "avoid", "avoids", "loathe",
     "detest", "stress", "stresses", "overwhelm", "overwhelms", "annoy", "annoys"];
 
+// "Mensajes mejor que llamadas": only the messages are preferred.
 /// Beyond these stands what is not preferred.
 pub(super) const CONTRAST: &[&[&str]] = &[&["en", "vez"], &["en", "lugar"], &["antes", "que"], &["y", "no"],
     &["instead", "of"], &["rather", "than"], &["and", "not"], &["over"], &["mejor", "que"],
@@ -134,12 +136,14 @@ pub(super) const CONTRAST: &[&[&str]] = &[&["en", "vez"], &["en", "lugar"], &["a
     &["al", "telefono"], &["que", "por", "telefono"], &["a", "los", "mensajes"], &["a", "mensajes"], &["al", "correo"],
     &["a", "los", "correos"], &["a", "las", "videollamadas"], &["a", "la", "videollamada"]];
 
+// "Hoy no me llame" is a wish for one day and forms no preference.
 /// Where it is all the same, or so only now, nothing is preferred.
 pub(super) const NOTHING_LASTING: &[&[&str]] = &[&["da", "igual"], &["dan", "igual"], &["no", "me", "importa"],
     &["do", "not", "mind"], &["does", "not", "matter"], &["do", "not", "care"], &["hoy"], &["ahora"], &["today"],
     &["right", "now"], &["esta", "vez"], &["this", "time"], &["todavia"], &["yet"], &["esta", "semana"],
     &["this", "week"], &["tonight"], &["manana", "por", "la"]];
 
+// "Llámeme si cambia la cita" is no lasting wish for calls.
 /// What follows them is a condition: what was said holds only under it.
 pub(super) const CONDITIONS: &[&str] = &["si", "cuando", "salvo", "excepto", "mientras", "hasta", "if", "when", "unless",
     "until", "while", "except"];

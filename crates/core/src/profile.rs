@@ -34,6 +34,7 @@ pub struct StatedProfile {
 
 /// Field by field, the latest event that speaks of it.
 pub fn project(mut statements: Vec<ProfileStatement>) -> StatedProfile {
+    // Messages may arrive late or twice: only (instant, id) decides.
     statements.sort_by_key(|s| s.stamp);
     statements.into_iter().fold(StatedProfile::default(), |known, said| StatedProfile {
         cognitive_state: said.cognitive_state.or(known.cognitive_state),
@@ -64,6 +65,7 @@ pub type EphemeralHistory = ValueHistory<bool>;
 
 impl<T: Copy> ValueHistory<T> {
     pub fn add(&mut self, stamp: StatementStamp, value: T) {
+        // By its stamp: a late message takes its place in time, not the end.
         let place = self.0.partition_point(|(known, _)| *known <= stamp);
         self.0.insert(place, (stamp, value));
     }

@@ -1,5 +1,6 @@
 //! The words by which a source is read, folded, English and Spanish.
 
+// A field filled with "n/a" names no source.
 pub(super) const UNKNOWN: &[&str] = &["unknown", "desconocido", "desconocida", "n/a", "none", "null", "ninguno"];
 
 pub(super) const INFERENCE: &[&str] = &[
@@ -95,6 +96,7 @@ pub(super) const AUSCULTATION: &[&str] = &[
     "sibilancias", "crepitantes", "estertores", "auscultacion", "roncus",
 ];
 
+// "Según pauta" is an order, not a person who said something.
 /// What "según" and "according to" name besides people: standing orders, scales, needs.
 pub(super) const STANDING_ORDERS: &[&str] = &[
     "pauta", "pautas", "protocolo", "protocolos", "necesidad", "necesidades", "tolerancia", "arte", "evolucion",
@@ -126,6 +128,7 @@ pub(super) const BREAKS: &[&str] = &[
     "con", "through", "segun", "according",
 ];
 
+// "Someone told me" is hearsay without a named reporter.
 pub(super) const NOBODY: &[&str] = &[
     "i", "we", "you", "he", "she", "they", "it", "someone", "somebody", "anyone", "everyone", "people", "him", "them",
     "been", "being", "was", "were", "be", "alguien", "nadie", "ella", "ellos", "ellas", "yo", "usted", "ustedes",
@@ -154,6 +157,7 @@ pub(super) const ACTS: &[&str] = &[
     "cargados", "load", "carga", "start", "startup", "arranque", "bootstrap", "installation", "instalacion",
 ];
 
+// Matching parts of words, as the seed did, made "left lower lobe consolidation" an act on memories.
 pub(super) const CONSOLIDATION_HOMONYMS: &[&str] = &[
     "lobe", "lobes", "lobar", "lung", "lungs", "pulmonary", "chest", "x-ray", "xray", "radiograph", "ct", "opacity",
     "opacities", "airspace", "alveolar", "bronchogram", "bronchograms", "basal", "basilar", "base", "bases",
@@ -166,6 +170,7 @@ pub(super) const CONSOLIDATION_HOMONYMS: &[&str] = &[
     "basales", "foco", "tratamiento", "treatment", "radiology", "radiologica", "finding", "hallazgo", "dosis", "dose",
 ];
 
+// A sesame allergy and brachytherapy seeds are no seeds of memories.
 pub(super) const SEED_HOMONYMS: &[&str] = &[
     "brachytherapy", "braquiterapia", "prostate", "prostata", "implant", "implants", "implante", "implantation",
     "radioactive", "radiactiva", "radiactivas", "iodine", "yodo", "i-125", "palladium", "tumor", "tumour",

@@ -116,6 +116,7 @@ enum SummarySection {
 
 impl SummarySection {
     fn of(fact: &SummarizedFact) -> Self {
+        // First: a relative's illness must never read as the patient's.
         if fact.experiencer != Experiencer::Patient && fact.entity != EntityType::Relationship {
             return Self::Family;
         }
@@ -214,6 +215,7 @@ pub fn render(
         known.words = known.words.clone().min(words);
         known.documents.insert(fact.document);
     }
+    // One fact stated twice is one fact, and no summary.
     if merged.len() < least.max(1) {
         return None;
     }
@@ -222,6 +224,7 @@ pub fn render(
         parts.entry(*part).or_default().push((one.documents.len(), one.words.clone()));
     }
     for lines in parts.values_mut() {
+        // By frequency, then by words: equal facts in any order give equal text.
         lines.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
     }
     let mut text = format!("{}.", title(period, language));

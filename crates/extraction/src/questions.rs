@@ -30,6 +30,7 @@ pub(crate) fn presupposes(reading: &TokenizedText<'_>, question: &TextSentence, 
     let mut said = question.words.clone().filter(plain).map(|word| reading.word(word));
     let first = said.next().unwrap_or("");
     let second = said.next().unwrap_or("");
+    // A longer question asks about more than the mention.
     if question.words.len() > SHORT + 2 {
         return false;
     }
@@ -89,6 +90,7 @@ pub(crate) fn course(reading: &TokenizedText<'_>, answer: &TextSentence, polarit
         "nunca",
     ]);
     let still = holds(&["still", "sigo", "sigue", "siguen", "igual", "same", "worse", "peor", "mal", "bad", "fatal"]);
+    // "No, it stopped" and "no, still the same" both begin with "no": the verb decides.
     match (polarity, gone && !still) {
         (_, true) => Some(Polarity::No),
         (Polarity::No, false) if !still => None,

@@ -58,8 +58,7 @@ enum ReasonKind {
     InGeneral,
 }
 
-/// How the denied thing leads to the finding at `here`: by a word that gives a reason, and nothing that goes on
-/// denying.
+/// How the denied thing leads to the finding at `here`: by a reason, and nothing that goes on denying.
 fn reason(
     doc: &AnalyzedDocument<'_>,
     denied: &Range<usize>,

@@ -152,6 +152,7 @@ impl AllergyRules {
                         | "allergy"
                 )
         };
+        // "Not allergic to eggs, penicillin: rash": a value after the name states another allergy.
         let mentioned = matches!(reading.word(placed.words.end), ":" | "→" | "->" | "(" | "–");
         let parted = between.clone().any(|word| reading.word(word) == ",");
         // "Penicilina descartada, alergia a ibuprofeno": after the comma stands another statement.
@@ -173,6 +174,7 @@ pub(super) fn is_anothers_denial(
 ) -> bool {
     let reading = doc.reading;
     let denials = doc.scopes.denials(reading, &placed.words);
+    // Only across a comma or "but": within one clause the denial covers both.
     let of_another = |cue: &Range<usize>| {
         let apart = cue.end <= placed.words.start
             && (cue.end..placed.words.start).any(|word| matches!(reading.word(word), "," | ";" | "pero" | "but"));

@@ -96,6 +96,7 @@ pub(super) fn is_treatment(doc: &AnalyzedDocument<'_>, words: &Range<usize>, nam
     if within().any(|at| treats(reading.word(at)) && linked(at)) {
         return true;
     }
+    // Adrenaline is always a remedy; an antihistamine or a steroid only where it was given or joined to one.
     let joined = matches!(reading.word(words.start.wrapping_sub(1)), "/" | "+" | "and" | "y" | "e");
     let after =
         matches!(reading.word(words.end), "x" | "x2" | "x1" | "x3" | "given" | "im" | "iv" | "needed" | "required");

@@ -20,6 +20,7 @@ impl AssertionScopes {
     pub(crate) fn only_asked(&self, reading: &TokenizedText<'_>, target: &Range<usize>) -> bool {
         let mut scopes = self.sentences.get(reading.sentence_of(target.start)).into_iter().flatten();
         scopes.any(|scope| {
+            // "Asked about mood: says …": the answer is the patient's statement.
             let answered = continues_after_answer(reading, scope.cue.end..target.start);
             let unsaid = scope.category == CueCategory::Unsaid || scope.category == CueCategory::Asked && !answered;
             unsaid && scope.covers(target)
@@ -95,6 +96,7 @@ impl AssertionScopes {
     pub(crate) fn denied_near(&self, reading: &TokenizedText<'_>, target: &Range<usize>, reach: usize) -> bool {
         let mut scopes = self.sentences.get(reading.sentence_of(target.start)).into_iter().flatten();
         scopes.any(|scope| {
+            // On either side: "denies fever" and "fever denied".
             let near = scope.cue.end.abs_diff(target.start).min(scope.cue.start.abs_diff(target.end)) <= reach;
             scope.category == CueCategory::Negated && near && scope.covers(target)
         })
@@ -116,6 +118,7 @@ impl AssertionScopes {
     pub(crate) fn ended(&self, reading: &TokenizedText<'_>, target: &Range<usize>) -> bool {
         let Some(scopes) = self.sentences.get(reading.sentence_of(target.start)) else { return false };
         let of = |category| scopes.iter().filter(move |scope| scope.category == category && scope.covers(target));
+        // "Cured" ends and denies by the same words; any other denial denies.
         let gone = |denial: &CueScope| of(CueCategory::Ended).any(|ended| ended.cue == denial.cue);
         of(CueCategory::Ended).next().is_some() && of(CueCategory::Negated).all(gone)
     }

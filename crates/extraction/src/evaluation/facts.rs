@@ -62,6 +62,7 @@ fn states(fact: &GoldFact, document: &Document, found: &Extraction) -> bool {
     }
 }
 
+/// A doubtful denial counts, a doubtful finding does not.
 fn own_and_now(entity: &Entity) -> bool {
     entity.context.experiencer == Experiencer::Patient
         && entity.context.temporality == Temporality::Recent

@@ -115,6 +115,7 @@ impl EvaluationReport {
             }
             match serde_json::from_str::<GoldRow>(&line) {
                 Ok(gold) if half.holds(&gold.id) => report.row(&gold, extractor),
+                // Rows of the other half are neither counted nor unread.
                 Ok(_) => {}
                 Err(_) => report.unread += 1,
             }
@@ -146,6 +147,7 @@ impl EvaluationReport {
     /// A label with a default: right only where something else than the default was expected and found.
     fn label(&mut self, task: &str, gold: &GoldRow, expected: &str, found: &str, default: &str) {
         let right = usize::from(expected == found && expected != default);
+        // Two different labels that are no defaults are one extra and one missing.
         let extra = usize::from(found != default && expected != found);
         let missing = usize::from(expected != default && expected != found);
         self.count(task, gold, MatchCounts { right, extra, missing });

@@ -116,6 +116,7 @@ impl EvaluationReport {
             }
             right += usize::from(hit);
         }
+        // An incomplete gold set does not say what else is right.
         let extra = if gold.complete { used.iter().filter(|used| !**used).count() } else { 0 };
         let count = MatchCounts { right, extra, missing: expected.len() - right };
         self.count(task, gold, count);

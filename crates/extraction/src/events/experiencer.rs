@@ -78,6 +78,7 @@ pub(super) fn relative(
     let from = mention.words.start.saturating_sub(RELATIVE_REACH).max(within.start);
     let before = (from..mention.words.start).rev().take_while(|word| !stops(*word));
     let before = before.into_iter().find_map(|word| who(word).map(|name| (mention.words.start - word - 1, name)));
+    // The nearer one: "mum rang, dad died" is the father's death.
     [before, after].into_iter().flatten().min_by_key(|(gap, _)| *gap).map(|(_, name)| name)
 }
 

@@ -121,6 +121,7 @@ pub(super) fn visits(
     let says = |list: &[&str]| within.clone().any(|word| list.contains(&reading.word(word)));
     let (ahead, over) = (says(AHEAD), says(OVER));
     let open = ahead && !over;
+    // A clinician who names a day and an hour makes an appointment; a patient may report one.
     let spoken = matches!(speaker, Speaker::Clinician | Speaker::Agent);
     let to_come = |said: DateExpression| match said {
         DateExpression::Ahead(_) => true,

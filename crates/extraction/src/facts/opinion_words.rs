@@ -8,6 +8,7 @@ pub(super) const FIRST: &[&str] = &[
     "tengo",
 ];
 
+// Harm to oneself is a risk and is read elsewhere.
 /// What only seems to be an opinion: a dream, a wish, a supposition, a joke, a doubt, harm to oneself.
 pub(super) const NOT_MEANT: &[&str] = &[
     "dream", "dreamt", "dreamed", "sone", "sonaba", "pretend", "imagine", "would", "'d", "might", "could", "seria",
@@ -51,6 +52,7 @@ pub(super) const US: &[&str] = &[
     "me", "us", "nos",
 ];
 
+// A chat leaves out the question mark: "do you like the group" is no opinion.
 /// How a question begins that a chat writes without its sign.
 pub(super) const ASKING_UNMARKED: &[&str] = &[
     "can", "could", "did", "do", "does", "is", "are", "would", "should", "will", "has", "have",

@@ -51,6 +51,7 @@ impl ReaderEvidence {
             let of = |attributes: &AttributeScores| {
                 values.iter().filter_map(|value| attributes.probability(group, value)).sum()
             };
+            // Without attributes the reader saw nothing there, and every share is 0.
             attributes.as_ref().map_or(0.0, of)
         };
         let all = |layer: LabelLayer| predictions.something(line, bytes, layer);
@@ -58,11 +59,13 @@ impl ReaderEvidence {
             alone: false,
             found: found as f32,
             support: predictions.support(line, bytes, layer, kinds),
+            // The higher of both layers, since names and clauses are tagged separately.
             anything: all(LabelLayer::Names).max(all(LabelLayer::Clauses)),
             denied: share("polarity", &["denied"]),
             others: share("person", &["family", "other"]),
             past: share("time", &["past"]),
             open: share("certainty", &["possible", "planned"]),
+            // The reader has more states than this asks for: all of these are no treatment now.
             not_taken: share("status", &["stopped", "not_taken", "suggested", "declined", "on_hold", "resolved"]),
             minor: share("weight", &["minor"]),
             speaker: None,

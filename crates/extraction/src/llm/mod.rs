@@ -109,6 +109,7 @@ impl LlmExtractor {
     pub async fn read(&self, rules: &Extractor, input: &ExtractionInput<'_>, found: &mut Extraction) -> LlmReport {
         let orders = prompt_injection::sentences_of(input.document);
         let mut seen = LlmReport { outcome: LlmOutcome::Ok, added: 0, dropped: 0, overruled: 0, orders: orders.len() };
+        // A failed model changes nothing: the document has the findings of the rules.
         match self.ask(input).await {
             Ok(answer) => grounding::add(&answer, rules, input, &orders, found, &mut seen),
             Err(outcome) => seen.outcome = outcome,
@@ -130,6 +131,7 @@ impl LlmExtractor {
         read: impl FnOnce(&[u8]) -> Result<(T, Option<u64>), LlmOutcome>,
     ) -> Result<T, LlmOutcome> {
         let reserved = wire::estimated_tokens(&request, self.options.most_tokens);
+        // Reserved before the call: calls in parallel cannot exceed the limit together.
         self.budget.take(reserved)?;
         let reply = self.client.post(request).await?;
         let (answer, used) = read(&reply)?;

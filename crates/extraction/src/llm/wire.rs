@@ -92,6 +92,7 @@ pub(crate) fn request(options: &LlmOptions, document: &Document) -> Vec<u8> {
     let said = if document.turns.is_empty() {
         json!({"text": document.text})
     } else {
+        // The words of an assistant are no statements of the patient.
         let turns = document.turns.iter().filter(|turn| turn.speaker != Speaker::Agent);
         let turns = turns.map(|turn| json!({"speaker": turn.speaker, "text": turn.span.of(&document.text)}));
         json!({"turns": turns.collect::<Vec<_>>()})
@@ -128,6 +129,7 @@ pub(crate) fn estimated_tokens(request: &[u8], most_tokens: u32) -> u64 {
 /// As [`content`]; [`LlmOutcome::Answer`] too for a kind that no model may name.
 pub(crate) fn answer(body: &[u8]) -> Result<(LlmAnswer, Option<u64>), LlmOutcome> {
     let (answer, used): (LlmAnswer, Option<u64>) = content(body)?;
+    // The schema forbids other kinds, but not every server enforces schemas.
     if answer.findings.iter().any(|item| !KINDS.contains(&item.kind.as_str())) {
         return Err(LlmOutcome::Answer);
     }
@@ -146,6 +148,7 @@ pub(crate) fn content<T: DeserializeOwned>(body: &[u8]) -> Result<(T, Option<u64
     if choice.message.refusal.is_some() || choice.finish_reason.as_deref() == Some("content_filter") {
         return Err(LlmOutcome::Refused);
     }
+    // An answer that was cut at the token limit may end within a finding.
     if choice.finish_reason.as_deref().is_some_and(|reason| reason != "stop") {
         return Err(LlmOutcome::Answer);
     }

@@ -94,6 +94,7 @@ pub(super) fn is_concentration(amount: &MeasuredAmount) -> bool {
 pub(super) fn fits(concept: &Concept, amount: &MeasuredAmount) -> bool {
     let unit = amount.measured.unit.as_deref();
     let Some(number) = amount.number else { return true };
+    // Millilitres and grams are doses elsewhere; urine output and weight are measured in them.
     if amount.dose && !(concept.name == "urine output" || concept.name == "weight") {
         return false;
     }

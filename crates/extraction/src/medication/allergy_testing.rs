@@ -115,6 +115,7 @@ fn test_at(reading: &TokenizedText<'_>, word: usize) -> Option<usize> {
     }
 }
 
+/// Words of the test itself do not end the search for its beginning.
 fn is_of_test(word: &str) -> bool {
     matches!(
         word,

@@ -77,8 +77,7 @@ const CLOSE: usize = 3;
 /// Prepositions after which a name is not what was stopped: "breastfeeding stopped before lithium".
 const ASIDE: &[&str] =
     &["before", "antes", "while", "mientras", "despite", "because", "during", "durante", "thanks", "gracias", "para"];
-/// The same, where the stopped thing comes before them: "quit smoking with varenicline", but "finished with
-/// amoxicillin".
+/// The same after an object: "quit smoking with varenicline", but "finished with amoxicillin".
 const ASIDE_AFTER_AN_OBJECT: &[&str] = &["with", "con"];
 const ARTICLES: &[&str] = &[
     "the", "a", "an", "la", "el", "los", "las", "un", "una", "my", "his", "her", "su", "mi", "de", "of", "taking",

@@ -103,6 +103,7 @@ impl ClinicalReader {
     }
 
     fn from_bytes(bytes: Cow<'static, [u8]>) -> Result<Self, ReaderError> {
+        // Of the bytes, not of a name: a changed file never passes for the old version.
         let mut version = hex::encode(digest::digest(&digest::SHA256, &bytes));
         version.truncate(VERSION_DIGITS);
         let file = TensorFile::parse(bytes)?;

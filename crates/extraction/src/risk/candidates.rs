@@ -202,15 +202,13 @@ fn experiencer_of(doc: &AnalyzedDocument<'_>, sentence: &Range<usize>, found: &R
     let said = pronoun && clause.start > sentence.start && is_telling(reading.word(clause.start - 1));
     let start = if said { sentence.start } else { clause.start };
     let ahead = start..found.core.start.max(found.words.start);
-    // In a note a relative named long before informs, or is lost: "… that her son is missing, that at times she asks
-    // God …".
+    // In a note a relative named long before informs or is lost: "her son is missing, at times she asks God …".
     let near = if speaker == Speaker::Unknown { ahead.start.max(ahead.end.saturating_sub(NOTED)) } else { ahead.start };
     let named = (near..ahead.end).rev().find(|word| is_relative(reading.word(*word)));
     // "My son said to me that he …": the speaker has a son, even when the text does not name the speaker.
     let owned = |kin: usize| kin > 0 && matches!(reading.word(kin - 1), "my" | "our" | "mi" | "nuestro" | "nuestra");
     let speaks = |kin: usize| is_said_by_patient(doc, found.words.start) || speaker == Speaker::Unknown && owned(kin);
-    // "Wife says he has been hoarding tablets": she informs. A patient who says so of a relative speaks of the
-    // relative.
+    // "Wife says he has been hoarding tablets": she informs; a patient who says so speaks of the relative.
     let informs = |kin: usize| {
         !speaks(kin)
             && (kin..ahead.end)

@@ -121,8 +121,7 @@ impl RiskExperiencerRules {
         !is_said_by_patient(doc, before.start) && self.kin_says(doc, before, true)
     }
 
-    /// Whether a relative says what follows of a third person; a speaker's own relative ("my mother") only where it is
-    /// asked.
+    /// Whether a relative says what follows of a third person; a speaker's relative only where it is asked.
     fn kin_says(&self, doc: &AnalyzedDocument<'_>, before: Range<usize>, unowned: bool) -> bool {
         let reading = doc.reading;
         let owned = |word: usize| {
@@ -142,8 +141,7 @@ impl RiskExperiencerRules {
         before.clone().any(informs)
     }
 
-    /// "If you are thinking about suicide, ring this line", "the leaflet explains self-harm": general advice about no
-    /// one.
+    /// "If you are thinking about suicide, ring this line", "the leaflet explains self-harm": general advice.
     fn teaches(&self, reading: &TokenizedText<'_>, sentence: &Range<usize>) -> bool {
         let stands = |list: &PhraseMatcher| list.first(reading, sentence.clone()).is_some();
         let says = stands(&self.leaflet) || (stands(&self.leaflet_if) && stands(&self.leaflet_call));

@@ -35,6 +35,7 @@ pub(crate) fn find(
             }
             let topic =
                 RiskTopic { class: RiskClass::AttemptHistory, words: death.clone(), turned: TopicInversion::No };
+            // "No suicides in the family" is no history.
             if words.denied(doc.reading, &clause, &topic).is_some() {
                 continue;
             }

@@ -54,8 +54,7 @@ use super::tokenized::{TextSentence, TokenizedText};
 use super::{Experiencer, Risk, RiskClass};
 use anamnesis_text::Speaker;
 
-/// Log odds of the classifier from which it confirms a phrase in a document, and below which it refutes even plain
-/// words.
+/// From these log odds the classifier confirms a phrase in a document; below, it refutes even plain words.
 const CONFIRMED: f32 = -0.5;
 const DOUBTED: f32 = -4.0;
 

@@ -35,6 +35,7 @@ pub(super) fn wish_denied(reading: &TokenizedText<'_>, sentence: &Range<usize>, 
         matches!(*word, "really" | "ever" | "even" | "actually" | "me" | "ya" | "siquiera" | "realmente" | "que" | "es")
     });
     let denial = ahead.next().unwrap_or("");
+    // Right before the wish, adverbs aside: "I don't even want to die".
     wishes && matches!(denial, "n't" | "not" | "never" | "dont" | "didnt" | "no" | "nunca" | "jamas" | "tampoco" | "ni")
 }
 

@@ -58,6 +58,7 @@ impl QuestionWording {
         let from = sentence.start.max(topic.words.start.saturating_sub(10));
         let promises = (from..topic.words.start).filter_map(|word| self.promise.at(reading, word));
         let held = |words: &Range<usize>| {
+            // Only with a denial after it: "can you promise to call" refuses no safety.
             let denied = (words.start..topic.words.start).any(|word| is_not(reading.word(word)));
             denied && words.end + PROMISED >= topic.words.start
         };

@@ -45,6 +45,7 @@ pub(crate) struct SectionPosition {
 
 impl DocumentStructure {
     pub(crate) fn new(reading: &TokenizedText<'_>, titles: &SectionTitles) -> Self {
+        // Once for the document, so that all families of rules see the same sections.
         Self { sections: titles.places(reading), boxes: checkboxes::of_all(reading) }
     }
 
@@ -55,6 +56,7 @@ impl DocumentStructure {
 
     /// The section of a word, which a title's own words have not.
     pub(crate) fn section_of(&self, reading: &TokenizedText<'_>, word: usize) -> Option<Section> {
+        // The words of a title are no content: "Allergies:" names none.
         self.place(reading.sentence_of(word)).filter(|place| word >= place.from).map(|place| place.section)
     }
 

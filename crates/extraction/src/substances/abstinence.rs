@@ -20,6 +20,7 @@ pub(super) fn spans(reading: &TokenizedText<'_>, words: &Range<usize>) -> bool {
     })
 }
 
+/// A stretch of time next to "sober" dates the last use.
 fn is_time(word: &str) -> bool {
     matches!(
         word,
@@ -68,5 +69,6 @@ pub(super) fn has_not_quit(reading: &TokenizedText<'_>, substance: usize, within
     let mut quits = (from + 1..substance).filter(|word| {
         matches!(reading.word(*word), "dejar" | "dejado" | "stopped" | "quit" | "quitting" | "stopping")
     });
+    // A denial farther away belongs to another statement.
     quits.any(|word| matches!(reading.word(word - 1), "sin" | "not" | "n't" | "never" | "without"))
 }

@@ -50,6 +50,7 @@ impl PersonSentence<'_, '_> {
         let close = (end..self.end()).find(|at| self.word(*at) == ")")?;
         let first = self.word(end + 1);
         let tells = self.experiencer_rules.tells.at(self.reading, end + 1).is_some() || is_self(self.reading, end + 1);
+        // A bracket that begins with a preposition or a denial goes on with the sentence, not with the person.
         let reason = matches!(first, "por" | "con" | "with" | "for" | "de" | "of" | "see" | "ver" | "no" | "not");
         let patient =
             (end..close).any(|at| matches!(self.word(at), "paciente" | "patient" | "pt" | "pte" | "yo" | "i"));

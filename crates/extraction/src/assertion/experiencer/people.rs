@@ -59,6 +59,7 @@ impl PersonWords {
                     continue;
                 }
                 let from = determined(reading, hit.words.start, words.start);
+                // "Her son … she": the pronoun before the noun shows which later pronoun is the patient.
                 let is_hers = (from..hit.words.start).find_map(|word| match reading.word(word) {
                     "her" => Some(true),
                     "his" => Some(false),
@@ -204,6 +205,7 @@ pub(super) fn returns(reading: &TokenizedText<'_>, word: usize, person: &PersonM
         "i" | "yo" => return Some(true),
         "she" | "ella" => true,
         "he" => false,
+        // "Él", whose accent the folded form has lost.
         "el" if is_self(reading, word) => false,
         _ => return None,
     };

@@ -24,9 +24,8 @@ use anamnesis_text::{Span, Speaker};
 /// The model of the program; its bytes are part of the version of the rules.
 pub(crate) static BUILTIN: &[u8] = include_bytes!("../../../../../models/risk/classifier.bin");
 
-/// Sentences, or words, from which a text is a document. There the classifier alone is not enough: a word that names
-/// risk must be in the sentence, and the probability must be higher. Without that, two of three findings on whole
-/// documents were wrong.
+/// Sentences, or words, from which a text is a document: there a word must name risk, and the probability be higher.
+/// Without that, two of three findings on whole documents were wrong.
 const DOCUMENT: usize = 10;
 const DOCUMENT_WORDS: usize = 220;
 const DIALOGUE: usize = 6;
