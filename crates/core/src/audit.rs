@@ -1,8 +1,8 @@
 //! The audit trail as evidence: entries with a salt each, blocks that chain them, and the check of both. Pure: rows come from the
-//! store and heads from wherever they were kept (docs/audit.md).
+//! store and heads from where they were stored (docs/audit.md).
 //!
 //! A leaf is the hash of an entry's salt and content, a block the hash of its leaves and of the block before. A writer of
-//! every row can write a chain again, so that its head must lie elsewhere; without the key of the store nobody can make a salt.
+//! every row can write a chain again, so that its head must lie elsewhere; without the key of the store no salt can be made.
 
 mod check;
 #[cfg(test)]
@@ -78,7 +78,7 @@ pub const VIA: &str = " via ";
 /// Who acts, and on what ground.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Actor {
-    /// Id of a person or name of a program; of a person's message with the producer behind it ([`VIA`]).
+    /// Id of a person or name of a program; for a person's message, followed by the producer that sent it ([`VIA`]).
     pub id: String,
     /// Code of a role; `None` where none was given, which is never taken for one.
     pub role: Option<String>,
@@ -167,8 +167,8 @@ pub struct StoredEntry {
     pub erased: Option<(Hash, Uuid)>,
 }
 
-/// Entries without a salt are of versions before the trail was chained: they are in the first block, or in those of the day after
-/// it, while an older program still runs. Later ones were written by nobody who may.
+/// Entries without a salt are of versions before the trail was chained: they are in the first block, or in those of the
+/// day after it, while an older program still runs. Later ones were written without permission.
 pub fn unsigned_are_old(first: Option<DateTime<Utc>>, sealed_at: DateTime<Utc>) -> bool {
     first.is_none_or(|first| sealed_at <= first + TimeDelta::days(1))
 }
@@ -245,7 +245,7 @@ impl Block {
     }
 }
 
-/// What is kept elsewhere of a chain: enough to show later that nothing up to here was changed or cut off.
+/// The part of a chain that is stored elsewhere: it shows later that nothing up to here was changed or cut off.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Head {
     pub org: OrgId,

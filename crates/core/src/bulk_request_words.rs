@@ -10,7 +10,7 @@ pub(super) const OPENERS: &[&str] = &[
     "a", "favor", "usted", "tu", "may", "we", "se", "lo",
 ];
 
-/// Verbs that ask for something to be shown or handed over, folded, with their Spanish enclitics.
+/// Verbs that ask to see or get something, folded, with their Spanish enclitics.
 pub(super) const DEMANDS: &[&str] = &[
     "dump", "show", "list", "print", "give", "export", "reveal", "output", "display", "tell", "return", "send",
     "read", "share", "provide", "retrieve", "fetch", "get", "download", "enumerate", "recite", "repeat", "disclose",

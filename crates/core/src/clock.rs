@@ -37,7 +37,7 @@ impl Clock for SystemClock {
     }
 }
 
-/// A clock that stands where it is put: tests, `--as-of`, simulated runs.
+/// A clock that moves only when it is set: tests, `--as-of`, simulated runs.
 #[derive(Debug)]
 pub struct ManualClock(AtomicI64);
 

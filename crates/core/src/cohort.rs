@@ -1,7 +1,7 @@
-//! Counts over patients that tell nothing of one (seed 003, phase 3): values that fewer than `k` patients share are
-//! left out, the others rounded down to whole steps, and where exactly one value of a dimension was left out the next
-//! rarest goes with it, so that no sum gives it away. A month is published once, when it is over: two publications that
-//! differ by one patient do not exist. Pure.
+//! Counts over patients that reveal nothing of one (seed 003, phase 3). Values that fewer than `k` patients share are
+//! left out, and the others are rounded down to whole steps. Where exactly one value of a dimension was left out, the
+//! next rarest is left out too, so that no sum reveals it. A month is published once, when it is over: two publications
+//! that differ by one patient do not exist. Pure.
 
 use std::collections::BTreeMap;
 

@@ -143,7 +143,7 @@ impl Default for DecayPolicy {
 }
 
 impl DecayPolicy {
-    /// Tells one policy from another.
+    /// Distinguishes one policy from another.
     pub fn fingerprint(&self) -> Uuid {
         let text = serde_json::to_vec(self).expect("a policy is JSON");
         derive("decay_policy", &[&text])
@@ -205,7 +205,7 @@ pub fn days_until_uncertain(policy: &DecayPolicy, kind: Kind, stored: f64, prote
         return None;
     }
     let estimate = ((stored - threshold) * decay.period_days / decay.rate).clamp(0.0, f64::from(u32::MAX / 2)) as u32;
-    // What the rule itself says decides; the estimate only tells where to look.
+    // The rule itself decides; the estimate only shows where to look.
     (estimate.saturating_sub(2).max(1)..=estimate + 2)
         .find(|days| is_uncertain(*days))
         .filter(|days| *days <= NEVER_DAYS)
@@ -245,7 +245,7 @@ pub fn verified(old: f64) -> f64 {
     settled((old + 0.1).min(1.0))
 }
 
-/// Cuts the noise of binary fractions, so that a value that stands at a boundary on paper stands there on every machine.
+/// Cuts the noise of binary fractions, so that a value on a boundary is on the same side of it on every machine.
 fn settled(value: f64) -> f64 {
     (value * 1e12).round() / 1e12
 }

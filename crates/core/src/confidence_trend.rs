@@ -1,7 +1,7 @@
 //! How sure a patient's statements were over time: baseline, trend, variation and alerts (seed 004, "Cognitive Decline
-//! Analytics"). Computed from how reliable the speaker was when it was said, which never changes afterwards, and only where
-//! that is known: `given` and `cognitive_state`. A low figure tells of the state in which something was said, not that it is
-//! wrong; what goes along with it is not its cause. Pure.
+//! Analytics"). Computed from how reliable the speaker was at the time of the statement, which never changes
+//! afterwards, and only where that is known: `given` and `cognitive_state`. A low figure describes the state of the
+//! speaker and does not make the statement wrong; a correlation is no cause. Pure.
 
 use std::collections::BTreeMap;
 
@@ -60,7 +60,7 @@ pub struct Correlation {
     pub high: f64,
 }
 
-/// Why somebody is told.
+/// Why an alert is raised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Alert {
@@ -77,7 +77,7 @@ impl Alert {
     }
 }
 
-/// The whole of it, for one patient as of one run.
+/// All figures of one patient as of one run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ConfidenceTrend {
     pub statements: u32,

@@ -1,6 +1,7 @@
-//! What a patient permits and denies: one rule for admission, readers and jobs. A consent covers one scope and is in
-//! force from `from` (inclusive) to `until` (exclusive). A denial in force decides, unless a permit took it back: the
-//! permit is in force, begins after the denial and was not stated before it. A permit for next month does not undo a
+//! What a patient permits and denies: one rule for admission, readers and jobs.
+//!
+//! A consent covers one scope and is in force from `from` (inclusive) to `until` (exclusive). A denial in force decides,
+//! unless a permit took it back: the permit is in force, begins after the denial and was not stated before it. A permit for next month does not undo a
 //! denial that is stated today, and neither does an old permit that arrives late. Among permits, and among denials, the
 //! one with the latest `from` decides.
 
@@ -18,7 +19,7 @@ codes!(
     ConsentScope {
         /// Whether anything is remembered of the patient. Its denial closes the other scopes as well.
         Memory = "memory",
-        /// Whether what is remembered is handed to those who ask: context, search, profile.
+        /// Whether what is remembered is returned to readers: context, search, profile.
         Recall = "recall",
         /// Whether the patient is counted in reports over all patients of the organisation.
         Research = "research",
@@ -154,7 +155,7 @@ impl Consents {
         (permitted || !required) && !self.denies_recall(now)
     }
 
-    /// Whether the patient forbids that what is remembered is handed out.
+    /// Whether the patient forbids that what is remembered is returned to readers.
     pub fn denies_recall(&self, now: DateTime<Utc>) -> bool {
         let denied = |scope| self.in_force(scope, now) == Some(Provision::Deny);
         denied(ConsentScope::Memory) || denied(ConsentScope::Recall)

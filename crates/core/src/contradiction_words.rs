@@ -129,7 +129,7 @@ pub(super) const PREFERRING: &[&str] = &[
 ];
 
 // "Better than last year" names no second thing that could be ahead elsewhere.
-/// What stands for no second thing of a comparison: a time, anything, a number of times, a side of the body.
+/// Words that name no second thing of a comparison: a time, anything, a number of times, a side of the body.
 pub(super) const NO_SECOND_THING: &[&str] = &[
     "before", "ever", "usual", "last", "yesterday", "today", "week", "weeks", "month", "months", "year", "years", "ago",
     "expected", "anticipated", "anything", "anyone", "anybody", "nothing", "half", "twice", "once", "average", "normal",

@@ -1,5 +1,6 @@
-//! What anybody may read in an emergency although nothing else is known: a text in the patient's language with the number of
-//! the country. A number is listed where it is certain; a wrong one would harm, and none names the country's own.
+//! The text that any reader gets in an emergency although nothing else is known: in the patient's language, with the
+//! number of the country. A number is listed where it is certain, since a wrong one would harm; otherwise the text says
+//! "the emergency number of your country".
 
 /// Emergency number and, where there is one, the line for people who think of suicide, by ISO 3166-1 code.
 const NUMBERS: &[(&str, &str, Option<&str>)] = &[

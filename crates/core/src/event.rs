@@ -138,7 +138,7 @@ fn changes(_: &mut SchemaGenerator) -> Schema {
 codes!(
     /// Why a memory is to be confirmed.
     DueCause {
-        /// It is time-bound, and nobody confirmed it in time.
+        /// It is time-bound, and was not confirmed in time.
         Age = "age",
         /// Its confidence fell below the threshold.
         Decay = "decay",

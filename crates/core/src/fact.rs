@@ -4,8 +4,9 @@
 use super::finding::{EntityType, Experiencer, Polarity};
 use anamnesis_text::fold;
 
-/// What tells one fact from another (model.md, "Change of mind": a different number, dose, date, polarity or
-/// experiencer is never the same fact). Texts may come as extracted; case, accents and units are made equal here.
+/// The attributes that distinguish one fact from another (model.md, "Change of mind": a different number, dose, date,
+/// polarity or experiencer is never the same fact). Texts may come as extracted; case, accents and units are normalised
+/// here.
 #[derive(Debug, Clone, Copy)]
 pub struct FactParts<'a> {
     pub entity: EntityType,

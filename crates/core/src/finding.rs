@@ -1,5 +1,5 @@
-//! What a finding says, apart from where it stands in a text: shared by extraction, which finds it, and by the rules
-//! that decide what becomes of it.
+//! What a finding says, apart from its place in a text: shared by extraction, which finds it, and by the rules that
+//! decide what happens to it.
 
 use super::coded_enum::codes;
 
@@ -41,7 +41,7 @@ codes!(
 );
 
 codes!(
-    /// Whether a finding is stated or denied. A denial is a fact of its own ("not allergic"), never a missing row.
+    /// Whether a finding is stated or denied. A denial is a separate fact ("not allergic"), never a missing row.
     Polarity { Affirmed = "affirmed", Negated = "negated" }
 );
 
@@ -52,7 +52,7 @@ impl Polarity {
 }
 
 impl EntityType {
-    /// Kept in the clinical store, the source of truth for safety (seed 002, sections 2 and 5), and not in the
+    /// Stored in the clinical store, the source of truth for safety (seed 002, sections 2 and 5), and not in the
     /// conversational one.
     pub fn is_clinical(self) -> bool {
         matches!(
@@ -77,12 +77,12 @@ impl EntityType {
 }
 
 codes!(
-    /// How soon somebody must look at a risk (docs/risk.md).
+    /// How soon a clinician must look at a risk (docs/risk.md).
     RiskLevel { None = "none", Low = "low", Medium = "medium", High = "high" }
 );
 
 impl RiskLevel {
-    /// Whether somebody is called at once; what is low waits for whoever reads next.
+    /// Whether a clinician is called at once; a low risk waits for the next reader.
     pub const fn calls(self) -> bool {
         matches!(self, Self::Medium | Self::High)
     }

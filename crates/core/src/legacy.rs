@@ -38,7 +38,7 @@ pub struct LegacyRecord {
     pub is_active: bool,
     pub is_protected: bool,
     pub source_type: SourceType,
-    /// Who told it.
+    /// The source that the record names.
     pub source: Option<String>,
     pub is_proxy: bool,
     pub proxy_agent: Option<String>,
@@ -290,8 +290,8 @@ fn instant(value: &Value) -> Option<DateTime<Utc>> {
     zoned.or_else(|| local().map(|at| at.and_utc()))
 }
 
-/// Whether a text is a typed value rather than words: an id, an instant, a code of a closed set, `kind:id`. Everything else
-/// passes redaction before it is kept.
+/// Whether a text is a typed value rather than words: an id, an instant, a code of a closed set, `kind:id`. Everything
+/// else passes redaction before it is stored.
 pub fn is_typed(text: &str) -> bool {
     let bare = text.split_once(':').filter(|(kind, _)| Kind::from_code(kind).is_some()).map_or(text, |(_, id)| id);
     let is_hex = (6..=36).contains(&bare.len()) && bare.chars().all(|c| c.is_ascii_hexdigit() || c == '-');

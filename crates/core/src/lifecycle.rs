@@ -20,7 +20,7 @@ pub struct LifecyclePolicy {
     pub inference_hours: u32,
     /// A health signal is outdated this long after its last synchronisation.
     pub stale_days: u32,
-    /// An expired inference is kept this long for audit.
+    /// Days for which an expired inference stays stored for audit.
     pub expired_kept_days: u32,
     /// A forgotten memory can be recovered for this long.
     pub recoverable_days: u32,

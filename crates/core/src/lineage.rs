@@ -8,7 +8,7 @@ pub struct MemoryOrigins {
     /// Links it was created from: how many there were, and how many still exist.
     pub derived_from: usize,
     pub derived_from_left: usize,
-    /// Of the former, captures of its own words: they show that it was written down, not where it comes from.
+    /// Of the former, captures of the memory itself: they show that it was written down, not where it comes from.
     pub captures: usize,
     /// Supporting evidence, counted likewise.
     pub evidence: usize,

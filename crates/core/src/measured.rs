@@ -29,7 +29,7 @@ impl Measured {
         said
     }
 
-    /// Value and unit alone: what tells one measurement of a day from another.
+    /// Value and unit alone: they distinguish one measurement of a day from another.
     pub fn amount(&self) -> String {
         match &self.unit {
             Some(unit) => format!("{} {unit}", self.value),

@@ -1,5 +1,5 @@
-//! How an episode ended, by its own words: whether it supports what it was to show, or speaks against it (seed 001,
-//! section 10). Words are folded and matched whole; "didn't" is read as "did not".
+//! How an episode ended, by the words of its text: whether it supports what it was to show, or speaks against it (seed
+//! 001, section 10). Words are folded and matched whole; "didn't" is read as "did not".
 
 use super::wording::{FoldedWord, denies, plain_words, starts_with};
 

@@ -30,7 +30,7 @@ codes!(
         Tone = "tone",
         Length = "explanations",
         Touch = "being touched",
-        /// Of a relative, who is told or not.
+        /// Of a relative, who may be informed or not.
         Contact = "contact with",
         Subject = "talking about",
     }

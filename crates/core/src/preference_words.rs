@@ -107,10 +107,10 @@ pub(super) const REACH: &[&str] = &["mande", "manden", "mandes", "mandara", "man
     "avisarme", "hablar", "hable", "hablen", "recibir", "send", "sending", "leave", "leaving", "receive", "contacted",
     "contact", "reach", "reached", "reminders", "recordatorios", "talk", "speak", "text", "call", "llame", "llamen"];
 // "I can't stand it" alone is no wish about calls or messages.
-/// Liking, which tells of care only next to a way of reaching a person.
+/// Liking, which concerns care only next to a way of reaching a person.
 pub(super) const LIKING: &[&str] = &["gusta", "gustan", "gustaria", "like", "likes", "soporto", "aguanto", "can", "stand"];
 
-/// What says that something is preferred and nothing else: a sign that stands with these alone needs no other word.
+/// Words that only express a preference: a sign with these alone needs no other word.
 pub(super) const FILLERS: &[&str] = &["prefiero", "preferiria", "prefiere", "prefer", "prefers", "would", "rather", "i",
     "she", "he", "the", "a", "an", "la", "el", "los", "las", "una", "un", "me", "por", "favor", "please", "mas", "much",
     "mucho", "siempre", "always", "que", "hacerlo", "mejor", "better", "best", "works", "work", "viene", "vienen",
@@ -122,14 +122,14 @@ pub(super) const AFTER_CALLING: &[&str] = &["por", "al", "a", "antes", "en", "du
     "los", "las", "entre", "tanto", "at", "on", "by", "before", "after", "in", "during", "instead", "back", "any",
     "anymore", "again", "over", "rather", "or", "and", "please", "so", "tomorrow", "every", "me"];
 
-/// Against what stands next to them.
+/// Words that reject what is next to them.
 pub(super) const AGAINST: &[&str] = &["odio", "odia", "detesto", "detesta", "aborrezco", "evito", "evita", "evitar",
     "evite", "evite", "eviten", "molesta", "molestan", "choca", "chocan", "incomoda", "incomodan", "agobia", "agobian",
     "estresa", "estresan", "cuesta", "cuestan", "hate", "hates", "dislike", "dislikes", "avoid", "avoids", "loathe",
     "detest", "stress", "stresses", "overwhelm", "overwhelms", "annoy", "annoys"];
 
 // "Mensajes mejor que llamadas": only the messages are preferred.
-/// Beyond these stands what is not preferred.
+/// After these comes what is not preferred.
 pub(super) const CONTRAST: &[&[&str]] = &[&["en", "vez"], &["en", "lugar"], &["antes", "que"], &["y", "no"],
     &["instead", "of"], &["rather", "than"], &["and", "not"], &["over"], &["mejor", "que"],
     &["than"], &["a", "las", "llamadas"], &["a", "llamadas"], &["que", "llamadas"], &["que", "las", "llamadas"],
@@ -158,10 +158,10 @@ pub(super) const HOLLOW: &[&str] = &["el", "la", "los", "las", "lo", "mi", "mis"
     "de", "del", "of", "eso", "esto", "ello", "that", "this", "it", "things", "cosas", "tema", "temas", "with", "con",
     "anyone", "nadie", "usted", "you", "en", "in"];
 
-/// Telling another person.
+/// Informing another person.
 pub(super) const TELLING: &[&str] = &["llame", "llamen", "llamar", "avise", "avisen", "avisar", "contacte", "contacten",
     "contactar", "informe", "informen", "diga", "digan", "cuente", "cuenten", "involucren", "call", "tell", "contact",
     "inform", "involve", "notify"];
-/// Being told.
+/// Being informed.
 pub(super) const KNOWING: &[&str] = &["sepa", "sepan", "entere", "enteren", "know", "knows", "told", "contacted",
     "informed", "involved", "called", "notified"];

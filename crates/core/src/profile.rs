@@ -1,5 +1,6 @@
-//! What profile events and commands set on the patient's own row. Each is kept as it came; the row is what they amount
-//! to. Order of arrival and repetition do not matter (model.md, "Change of mind"): entries are compared by (instant, id).
+//! What profile events and commands set on the patient's own row. Each is stored as it arrived, and the row is their
+//! result. Order of arrival and repetition do not matter (model.md, "Change of mind"): entries are compared by
+//! (instant, id).
 
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
@@ -19,7 +20,7 @@ pub struct ProfileStatement {
     pub emergency_contacts: Option<Vec<String>>,
 }
 
-/// What all profile events of a patient amount to.
+/// The result of all profile events of a patient.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct StatedProfile {
     pub cognitive_state: Option<f64>,
@@ -60,7 +61,7 @@ impl<T> Default for ValueHistory<T> {
 /// The patient's cognitive state (0–100) as profile events stated it over time.
 pub type CognitiveHistory = ValueHistory<f64>;
 
-/// Whether nothing was to be kept of the patient, over time (seed 000, `/efimero`).
+/// Whether the patient was in ephemeral mode, over time (seed 000, `/efimero`): nothing was stored then.
 pub type EphemeralHistory = ValueHistory<bool>;
 
 impl<T: Copy> ValueHistory<T> {

@@ -81,7 +81,7 @@ codes!(
         Agent = "agent",
         /// A device or system that the organisation registered.
         Device = "device",
-        /// Nobody said who speaks.
+        /// The speaker is not known.
         Unknown = "unknown",
     }
 );
@@ -142,8 +142,8 @@ pub fn trust_of(basis: &TrustBasis<'_>) -> Trust {
     basis.parents.iter().copied().fold(own.max(proxy).max(document), Trust::max)
 }
 
-/// Trust of what is put in the place of something. A person's own first-hand word stands by itself: the edge of supersession
-/// carries no trust. Whatever else replaces a memory is no better known than what it replaces.
+/// Trust of a replacement. A person's own first-hand statement needs no support: the edge of supersession carries no
+/// trust. Whatever else replaces a memory is no better known than what it replaces.
 pub fn replacing(own: Trust, replaced: Option<Trust>) -> Trust {
     replaced.filter(|_| own > Trust::T1).map_or(own, |replaced| own.max(replaced))
 }

@@ -80,16 +80,16 @@ pub(super) const BEFORE_NAME: &[&[&str]] = &[
     &["oi", "de"],
 ];
 
-/// Verbs of saying: whom they belong to stands before ("Claire told me", "Ana me contó") or after ("me contó Ana").
+/// Verbs of saying: their subject comes before ("Claire told me", "Ana me contó") or after ("me contó Ana").
 pub(super) const SAYING: &[&str] = &[
     "told", "said", "says", "tells", "mentioned", "shared", "dijo", "dice", "conto", "cuenta", "comento", "comenta",
     "dijeron", "contaron", "comentaron", "menciono", "informo", "compartio",
 ];
 
-/// Verbs of hearing: external even in the first person.
+/// Verbs of learning something by ear: external even in the first person.
 pub(super) const HEARING: &[&str] = &["heard", "escuche", "oi", "escuchado"];
 
-/// Sounds of the body are heard by a stethoscope.
+/// Sounds of the body, which a stethoscope picks up: no report of a person.
 pub(super) const AUSCULTATION: &[&str] = &[
     "murmur", "murmurs", "sound", "sounds", "wheeze", "wheezes", "wheezing", "crackles", "rales", "rhonchi", "bruit",
     "bruits", "auscultation", "gallop", "rub", "stethoscope", "lung", "lungs", "breath", "bowel", "soplo", "soplos",
@@ -97,7 +97,7 @@ pub(super) const AUSCULTATION: &[&str] = &[
 ];
 
 // "Según pauta" is an order, not a person who said something.
-/// What "según" and "according to" name besides people: standing orders, scales, needs.
+/// What "según" and "according to" name other than people: standing orders, scales, needs.
 pub(super) const STANDING_ORDERS: &[&str] = &[
     "pauta", "pautas", "protocolo", "protocolos", "necesidad", "necesidades", "tolerancia", "arte", "evolucion",
     "indicacion", "indicaciones", "criterio", "criterios", "escala", "escalas", "guia", "guias", "prescripcion",

@@ -1,7 +1,7 @@
-//! What a period of a patient's history amounts to: an episode of one document, a conversation, a week, a quarter. It
-//! is put together from the facts that were extracted, by fixed sentences in Spanish or English, and from nothing else:
-//! no model, no word that no fact carries (seed 001, sections 2 and 7; seed 003, phase 3). Equal facts in any order
-//! give an equal summary.
+//! The summary of a period of a patient's history: an episode of one document, a conversation, a week, a quarter. It is
+//! composed of the facts that were extracted, by fixed sentences in Spanish or English, and of nothing else: no model,
+//! no word that no fact carries (seed 001, sections 2 and 7; seed 003, phase 3). Equal facts in any order give an equal
+//! summary.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,7 +24,7 @@ codes!(
 );
 
 impl SummaryPeriod {
-    /// An episode rests on its own document; what is made of several has a text of its own.
+    /// An episode rests on its own document; a summary of several documents has a separate text.
     pub fn has_text(self) -> bool {
         self != Self::Document
     }
@@ -67,11 +67,11 @@ pub struct Summary {
     pub(crate) objective: Option<String>,
     /// What came of it: treatment, what ended, appointments.
     pub(crate) outcome: Option<String>,
-    /// What to keep in mind: preferences.
+    /// What to remember in care: preferences.
     pub(crate) lessons: Vec<String>,
     /// `symptom:insomnia`, by preferred name.
     pub tags: Vec<String>,
-    /// Distinct facts that it tells.
+    /// Number of distinct facts.
     pub(crate) facts: u32,
 }
 
@@ -92,7 +92,7 @@ impl Summary {
     }
 }
 
-/// A paragraph of a summary, in the order in which they stand.
+/// A paragraph of a summary, in the order of the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum SummarySection {
     Goals,
@@ -183,7 +183,7 @@ fn title(period: SummaryPeriod, language: SummaryLanguage) -> &'static str {
     }
 }
 
-/// What is one fact, however often it was told.
+/// The key of one fact, however often it was stated.
 type FactKey = (SummarySection, String, String, String, String);
 
 struct MergedFact {
@@ -191,7 +191,7 @@ struct MergedFact {
     documents: BTreeSet<Uuid>,
 }
 
-/// Tells the facts of a period; `None` when there are fewer than `least` distinct ones: nothing is written then.
+/// Renders the facts of a period; `None` when there are fewer than `least` distinct ones: nothing is written then.
 pub fn render(
     period: SummaryPeriod,
     language: SummaryLanguage,

@@ -141,7 +141,7 @@ pub fn person(folded: &str) -> Option<&'static str> {
     PEOPLE.iter().find(|(_, spellings)| spellings.contains(&folded)).map(|(name, _)| *name)
 }
 
-/// Words that deny what they stand next to, folded.
+/// Words that deny the word next to them, folded.
 const DENIALS: &[&str] = &[
     "no", "not", "never", "nor", "neither", "none", "nothing", "without", "denies", "denied", "deny", "denying",
     "nunca", "jamas", "sin", "ni", "tampoco", "ningun", "ninguna", "ninguno", "nada", "niega", "niego", "nego",
@@ -170,7 +170,7 @@ const EVER: &[&str] = &[
 /// … and after it.
 const EVER_AFTER: &[&str] =
     &["never", "ever", "nunca", "jamas", "life", "vida", "previo", "previos", "previa", "previas"];
-/// Words before a mention in which they stand: "ever having been diagnosed with".
+/// How many words before a mention they may come: "ever having been diagnosed with".
 const EVER_BEFORE: usize = 5;
 /// … and after it: "yo litio no he tomado en mi vida".
 const EVER_BEHIND: usize = 6;

@@ -30,15 +30,15 @@ pub(crate) struct AssertionStatus {
     pub(crate) context: MentionContext,
     pub(crate) epistemic: Epistemic,
     pub(crate) evidence: Span,
-    /// Index of the turn in which it stands.
+    /// Index of its turn.
     pub(crate) turn: Option<usize>,
-    /// It stood in a question that someone answered with yes or no.
+    /// It was part of a question that someone answered with yes or no.
     pub(crate) answered: bool,
     pub(crate) confidence: f64,
 }
 
 impl AnalyzedDocument<'_> {
-    /// The section in which a word stands.
+    /// The section of a word.
     pub(crate) fn section(&self, word: usize) -> Option<Section> {
         self.structure.section_of(self.reading, word)
     }

@@ -37,8 +37,8 @@ const RULES: &str = "2";
 /// Bytes from which the learned reader reads too. It was taught on whole documents; of single lines it refuses one right
 /// medicine in twenty and none that is wrong (tests/data/cold/lines/drugs.*).
 const WHOLE: usize = 600;
-/// Bytes of a document above which the learned reader does not read: it takes some 0.15 s for a kilobyte, and no message may
-/// keep a worker for a minute.
+/// Bytes of a document above which the learned reader does not read: it takes some 0.15 s for a kilobyte, and no
+/// message may occupy a worker for a minute.
 const LONG: usize = 128 * 1024;
 
 /// Rules and lexicons, ready to read documents.

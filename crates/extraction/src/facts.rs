@@ -46,7 +46,7 @@ const FIRST_PERSON: &[&str] = &[
 ];
 
 /// Relatives whose bare mention says that the patient has one: "my wife". Every person has a mother, so that a mother,
-/// a cousin or a sister-in-law is stored only for what is said of her.
+/// a cousin or a sister-in-law is stored only with a statement about her.
 const OWN_PEOPLE: &[&str] =
     &["spouse", "partner", "son", "daughter", "children", "roommate", "housemate", "caregiver", "friend", "pet"];
 /// Confidence of a bare mention: below the threshold of what is stored at all.
@@ -122,7 +122,7 @@ impl FactRules {
             }
             limit_to_its_line(doc, within, &line, &mention.words, &mut assertion);
         }
-        // "Mi madre" names a person in the patient's life, whatever is said of her.
+        // "Mi madre" names a person in the patient's life, whatever the statement about her.
         if kind == EntityType::Relationship {
             assertion.context = super::MentionContext::default();
             let after = mention.words.end..within.end;
@@ -163,8 +163,8 @@ fn is_anothers(doc: &AnalyzedDocument<'_>, index: usize, lead: &Range<usize>) ->
     spoken && (from..lead.end).any(third) && !lead.clone().any(first)
 }
 
-/// The line in which a mention stands, where a new line begins another sentence: speech and chats have no full stops. The
-/// lines of a letter are wrapped, and one sentence.
+/// The line of a mention, where a new line begins another sentence: speech and chats have no full stops. The lines of a
+/// letter are wrapped, and one sentence.
 fn line_of_speech(
     doc: &AnalyzedDocument<'_>,
     index: usize,

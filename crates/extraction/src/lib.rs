@@ -144,7 +144,7 @@ pub struct Reaction {
     pub(crate) place: Span,
 }
 
-/// Where the parts of a medicine's regimen stand in the text.
+/// The places of a medicine's regimen in the text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RegimenPlaces {
     pub dose: Option<Span>,
@@ -230,7 +230,7 @@ impl Risk {
         }
     }
 
-    /// Said of the patient and not denied.
+    /// About the patient and not denied.
     pub fn is_own(&self) -> bool {
         !self.denied && self.experiencer == Experiencer::Patient
     }

@@ -51,7 +51,7 @@ impl PhraseMatcher {
         Self { list }
     }
 
-    /// Whether a phrase may stand in a sentence: false is sure.
+    /// Whether a phrase may occur in a sentence: false is certain.
     pub(crate) fn may_stand(&self, reading: &TokenizedText<'_>, sentence: usize) -> bool {
         reading.places.may_hold(self.list, sentence)
     }
@@ -90,8 +90,8 @@ impl PhraseMatcher {
     }
 }
 
-/// `"{a,b} c"` → `"a c"`, `"b c"`; `{,x}` makes `x` optional; braces nest. An unclosed brace stands for itself. A verb
-/// in angle brackets stands for its forms ([`inflection`]).
+/// `"{a,b} c"` → `"a c"`, `"b c"`; `{,x}` makes `x` optional; braces nest. An unclosed brace is an ordinary character.
+/// A verb in angle brackets stands for its forms ([`inflection`]).
 pub(crate) fn expand(phrase: &str) -> Vec<String> {
     let Some(open) = phrase.find('{') else { return inflected(phrase) };
     let Some(close) = closing_brace(&phrase[open..]).map(|at| open + at) else { return vec![phrase.to_owned()] };
@@ -106,7 +106,7 @@ pub(crate) fn expand(phrase: &str) -> Vec<String> {
     out
 }
 
-/// How many phrases [`expand`] writes out, before anybody pays for it.
+/// How many phrases [`expand`] writes out, before the time for it is spent.
 pub(crate) fn count(phrase: &str) -> usize {
     let inflected = |text: &str| {
         let verbs = text.split('<').skip(1).filter_map(|rest| rest.split_once('>'));
@@ -143,7 +143,7 @@ fn closing_brace(text: &str) -> Option<usize> {
     })
 }
 
-/// Splits at the commas that stand outside inner braces.
+/// Splits at the commas outside inner braces.
 fn choices(text: &str) -> Vec<&str> {
     let (mut out, mut depth, mut start) = (Vec::new(), 0usize, 0);
     for (at, c) in text.char_indices() {

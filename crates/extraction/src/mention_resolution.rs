@@ -1,7 +1,7 @@
-//! What a document says in the end of each medicine and each allergen: one finding each, however often it is named.
+//! The final statement of a document about each medicine and each allergen: one finding each, however often it is named.
 //!
 //! A letter names a medicine in its list, in its course and in its plan. What was stopped, held, changed or never taken
-//! says more than that it stands in a list; of two such statements the later one holds, and its dose with it.
+//! says more than that it is in a list; of two such statements the later one holds, and its dose with it.
 
 use super::{Entity, EntityType, Experiencer, Temporality};
 
@@ -36,7 +36,7 @@ enum SubstanceFamily {
     Allergen,
 }
 
-/// Only what is said of the patient: two relatives may take the same medicine.
+/// Only statements about the patient: two relatives may take the same medicine.
 fn family_of(entity: &Entity) -> Option<SubstanceFamily> {
     match (entity.context.experiencer, entity.kind) {
         (Experiencer::Patient, EntityType::Medication) => Some(SubstanceFamily::Medicine),

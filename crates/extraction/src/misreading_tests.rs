@@ -1,5 +1,5 @@
-//! Kinds of misreading that whole records showed, on lines of their own: what was tested for, shown, feared, asked of the world, said
-//! of others, replaced or ended.
+//! Kinds of misreading that whole records showed, one line each: what was tested for, shown, feared, asked of the
+//! world, stated about others, replaced or ended.
 
 use std::sync::LazyLock;
 

@@ -11,7 +11,7 @@ const NEAR: usize = 3;
 /// Words of a question that takes something for given.
 const SHORT: usize = 9;
 
-/// Whether a question keeps a mention apart from what it asks: "any other symptoms besides the cough?".
+/// Whether a question excludes a mention from what it asks: "any other symptoms besides the cough?".
 pub(crate) fn is_excepted(reading: &TokenizedText<'_>, question: &TextSentence, words: &Range<usize>) -> bool {
     let from = question.words.start.max(words.start.saturating_sub(NEAR + 2));
     (from..words.start).any(|word| {

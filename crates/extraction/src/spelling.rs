@@ -87,7 +87,7 @@ pub(crate) fn meant(folded: &str) -> Option<&'static str> {
     }
 }
 
-/// Words of the lists that stand whole, outside their choices.
+/// Words of the lists that are whole, outside their choices.
 fn whole_words(file: &'static str) -> impl Iterator<Item = &'static str> {
     let rows = file.lines().filter(|line| !line.starts_with(['#']) && !line.starts_with("none"));
     let parts = rows.flat_map(|line| line.split('\t').skip(1));

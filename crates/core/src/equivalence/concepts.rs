@@ -30,7 +30,7 @@ pub(super) fn phrase(items: &[TextItem]) -> Option<(usize, TermMeaning)> {
 
 /// What one word means. `raw` still has its accents, `named` words keep their ending: Mario is not María.
 pub(super) fn meaning(folded: &str, raw: &str, named: bool) -> TermMeaning {
-    // Accents alone tell these apart: "tomó" is not "tomo" (I take).
+    // Only the accent distinguishes these: "tomó" is not "tomo" (I take).
     if PAST.contains(&folded) && !CONCEPTS.iter().any(|(_, words)| words.contains(&folded)) || raw == "tomó" {
         return TermMeaning::Past;
     }

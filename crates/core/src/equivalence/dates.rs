@@ -61,8 +61,8 @@ pub(crate) fn read(items: &[TextItem]) -> Option<(usize, String)> {
     }
 }
 
-/// A date in digits: 2026-03-02, 02/03/2026. Where day and month could change places and the language does not say, the
-/// digits stand for themselves.
+/// A date in digits: 2026-03-02, 02/03/2026. Where day and month could change places and the language does not decide,
+/// the digits equal only the same digits.
 pub(super) fn written(text: &str, language: Language) -> Option<String> {
     let parts: Vec<u32> = text.split(['-', '/']).map(|part| part.parse().ok()).collect::<Option<_>>()?;
     let &[a, b, c] = parts.as_slice() else { return None };

@@ -35,7 +35,7 @@ impl TextItem {
         self.word().is_some_and(|word| any_of.contains(&word))
     }
 
-    /// The whole number that stands here, where it is one.
+    /// The whole number of this item, where it is one.
     pub(crate) fn whole(&self) -> Option<u32> {
         match self {
             Self::Number(value) if value.fract() == 0.0 && (0.0..=100_000.0).contains(value) => Some(*value as u32),
@@ -171,8 +171,8 @@ fn denial_apart(folded: &str) -> Vec<&str> {
     }
 }
 
-/// A written number. What groups thousands depends on the language; where that leaves two readings, the digits stand
-/// for themselves and equal nothing else.
+/// A written number. The separator of thousands depends on the language; where two readings remain, the digits equal
+/// only the same digits.
 fn value(digits: &str, language: Language) -> TextItem {
     let signs = digits.matches([',', '.']).count();
     let tail = digits.rsplit([',', '.']).next().unwrap_or("");

@@ -3,7 +3,7 @@
 use super::concepts::{TermMeaning, concept};
 
 // "Switched from sertraline to fluoxetine" and the reverse have the same words.
-/// Words after which order tells who or what comes first.
+/// Words after which the order decides who or what comes first.
 pub(super) const DIRECTIONS: &[&str] = &[
     "from", "than", "instead", "before", "after", "switched", "switch", "changed", "replaced", "replace", "rather",
     "antes", "despues", "cambio", "cambia", "cambiado", "sustituye", "sustituyo", "reemplaza", "reemplazo", "desde", "since",

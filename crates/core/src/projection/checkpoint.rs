@@ -1,5 +1,6 @@
-//! A fold that goes on where an earlier one ended: what a long log amounts to so far, so that one more finding does not
-//! cost the whole log again. Resuming and folding everything give the same outcome; who cannot resume folds everything.
+//! A projection that goes on where an earlier one ended: the result of a long log so far, so that one more finding does
+//! not cost the whole log again. Resuming and projecting everything give the same outcome; where resuming is
+//! impossible, everything is projected.
 
 use aws_lc_rs::digest::{SHA256, digest};
 use chrono::{DateTime, Utc};
@@ -23,7 +24,7 @@ const VERSION: u32 = 3;
 /// Steps after which a checkpoint is worth its bytes: so many at most, and those of one batch, are walked again.
 const EVERY: usize = 16;
 
-/// What a log amounts to up to and with one of its steps, before the time since then is counted.
+/// The result of a log up to and with one of its steps, before the time since then is counted.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Checkpoint {
     version: u32,

@@ -1,5 +1,5 @@
-//! "I have never smoked" and "ex-smoker": a denial for all time opposes what was, whichever is said first. Both are kept, and
-//! a person is asked (seed 001, section 9). What begins after the denial opposes nothing.
+//! "I have never smoked" and "ex-smoker": a denial for all time opposes the past, whichever is stated first. Both are
+//! stored, and a person is asked (seed 001, section 9). What begins after the denial opposes nothing.
 
 use super::Conflict;
 use super::replay::Replay;

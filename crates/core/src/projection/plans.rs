@@ -1,4 +1,4 @@
-//! A medicine that was proposed: superseded once anything later is said of the medicine itself.
+//! A medicine that was proposed: superseded by any later statement about the medicine itself.
 
 use super::replay::Replay;
 use crate::finding::EntityType;

@@ -23,7 +23,7 @@ pub(super) struct Replay<'a> {
     pub(crate) memories: Vec<MemoryInterval>,
     pub(crate) conflicts: Vec<Conflict>,
     pub(super) ordinals: HashMap<FactIdentity, u32>,
-    /// Facts that something live supports: what a replaced revision said of them counts no more.
+    /// Facts that something live supports: statements of a replaced revision about them no longer count.
     retired: Vec<&'a Assertion>,
     /// Ids of memories whose words are gone.
     purged: BTreeSet<MemoryId>,
@@ -129,8 +129,8 @@ impl<'a> Replay<'a> {
         self.memories[same].class == Class::Pattern && a.source_type == SourceType::Consolidation
     }
 
-    /// Consolidation reads another value of what it formed itself and no one verified: it follows the latest statement.
-    /// The statements that it was read from keep both sides.
+    /// Consolidation reads another value of something that it formed itself and no one verified: it follows the latest
+    /// statement. The statements that it was read from preserve both sides.
     fn restates(&self, current: usize, a: &Assertion) -> bool {
         self.recurs(current, a) && a.class == Class::Pattern && self.memories[current].folded.verification_count == 0
     }
@@ -228,7 +228,7 @@ impl<'a> Replay<'a> {
                 memory.weakened_by(when, act.evidence.unwrap_or(cause))
             }
             MemoryAction::Reinforced | MemoryAction::Weakened => {}
-            // What a model found ends with its day, whatever is said of it, unless a person vouches for it.
+            // A finding of a model ends with its day, whatever is said of it, unless a person vouches for it.
             MemoryAction::Protected if memory.class == Class::Inference => {}
             MemoryAction::Protected => memory.folded.is_protected = true,
             MemoryAction::Unprotected => memory.folded.is_protected = false,
@@ -241,8 +241,8 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// The allergy that this stands against, on whichever side of the conflict: who insists on this says that the allergy is
-    /// over.
+    /// The allergy that this contradicts, on whichever side of the conflict: a person who insists on this says that the
+    /// allergy is over.
     fn allergy_against(&self, insisted: usize) -> Option<usize> {
         let id = self.memories[insisted].folded.id;
         let open = |known: &&Conflict| known.kept != known.claim && !known.answered;
@@ -311,9 +311,9 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// What a person said instead has findings of its own, which came before this act: they replaced the memory, said it
-    /// again, or speak of something else, and then it ends here. A patient's correction ends nothing that a clinician set
-    /// and no allergy, and a patient's answer no allergy either (model.md, "Clinical wins"): a person is asked.
+    /// A correction has separate findings, which came before this act: they replaced the memory, said it again, or
+    /// speak of something else, and then it ends here. A patient's correction ends nothing that a clinician set and no
+    /// allergy, and a patient's answer no allergy either (model.md, "Clinical wins"): a person is asked.
     fn instead(&mut self, at: usize, act: &PersonAct) {
         let memory = &mut self.memories[at];
         let said_again = memory.last_said == act.at;
@@ -326,7 +326,7 @@ impl<'a> Replay<'a> {
             memory.folded.valid_to = Some(act.at);
             return;
         }
-        // Where its own words already stand against it, the question is asked.
+        // Where its own words contradict it already, the question is asked.
         let id = memory.folded.id;
         if !self.conflicts.iter().any(|known| known.kept == id && !known.answered) {
             self.dispute(at, act);
@@ -393,7 +393,7 @@ impl<'a> Replay<'a> {
         loop {
             let id = memory_id(self.scope, &fact.0, fact.1, &fact.2, *ordinal);
             *ordinal += 1;
-            // A memory whose words are gone keeps its id: what is said anew is another.
+            // A memory whose words are gone retains its id: a new statement is another memory.
             if !self.purged.contains(&id) {
                 return id;
             }
@@ -426,8 +426,8 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// What the group amounts to at `now`. What only a replaced revision said stays, flagged as ungrounded; what a run
-    /// formed of things that are not there any more goes with them.
+    /// The result of the group at `now`. What only a replaced revision said stays, flagged as ungrounded; what a run
+    /// formed of things that no longer exist goes with them.
     pub(crate) fn finish(mut self, now: DateTime<Utc>) -> Projection {
         let retired = std::mem::take(&mut self.retired);
         for a in retired {

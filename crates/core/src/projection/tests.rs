@@ -488,7 +488,7 @@ fn a_denial_for_all_time_opposes_what_was_whichever_comes_first_and_nothing_that
     assert_eq!(opposed(vec![past(1, 1), now(2, 3)]), 0);
 }
 
-/// Stores keep digests of these texts: another name would make every memory look changed after an upgrade.
+/// Stores hold digests of these texts: another name would make every memory look changed after an upgrade.
 #[test]
 fn the_digests_of_a_store_name_types_as_version_0_1_0_did() {
     let at = "2026-03-02T10:00:00Z".parse().unwrap();

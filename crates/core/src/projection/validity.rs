@@ -37,7 +37,7 @@ pub(super) struct MemoryInterval {
     /// Sources that were counted: evidence reinforces once. A checkpoint knows those of before together.
     #[serde(skip)]
     evidence: Vec<Uuid>,
-    /// Texts that were counted: another copy of one is no other evidence. Kept as the sources are.
+    /// Texts that were counted: another copy of one is no other evidence. Stored like the sources.
     #[serde(skip)]
     texts: Vec<KeyHash>,
     told: usize,
@@ -124,7 +124,7 @@ impl MemoryInterval {
         self.entity == EntityType::Medication && a.expires_at.is_some() && in_charge
     }
 
-    /// The same with all that came so far as earlier: what a checkpoint keeps.
+    /// The same with all that came so far as earlier: the part that a checkpoint stores.
     pub(crate) fn shortened(&self) -> Self {
         Self { folded: self.folded.shortened(), evidence: Vec::new(), texts: Vec::new(), ..*self }
     }
@@ -152,7 +152,7 @@ impl MemoryInterval {
     }
 
     pub(crate) fn current(&self) -> CurrentValue {
-        // That there is none is guarded like another clinical value: who reports an allergy later must be heard.
+        // The value "no allergy" is guarded like another clinical value: a later report of an allergy must be accepted.
         let no_allergy =
             matches!(self.entity, EntityType::Allergy | EntityType::Intolerance) && self.polarity == Polarity::Negated;
         CurrentValue {
@@ -201,12 +201,12 @@ impl MemoryInterval {
         self.restart(a.asserted_at, policy);
     }
 
-    /// Whether the finding stands in a text that was counted already, under whatever document.
+    /// Whether the finding is in a text that was counted already, under whatever document.
     pub(crate) fn copies(&self, a: &Assertion) -> bool {
         a.text.is_some_and(|text| self.texts.contains(&text))
     }
 
-    /// A model's text says an inference again: nothing but that a copy of that text tells nothing new.
+    /// A model's text says an inference again: only that a copy of that text adds nothing.
     pub(crate) fn repeated(&mut self, a: &Assertion) {
         self.texts.extend(a.text.filter(|_| self.class == Class::Inference));
     }

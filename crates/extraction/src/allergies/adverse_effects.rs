@@ -1,4 +1,4 @@
-//! What a substance does, told without the word "allergy": "codeine makes her sick", "me brota con el ibuprofeno", "con el
+//! What a substance does, without the word "allergy": "codeine makes her sick", "me brota con el ibuprofeno", "con el
 //! Nolotil me bajó la tensión", "can't have latex, it brings me out in blisters".
 
 use std::ops::Range;
@@ -55,7 +55,7 @@ impl EffectWords {
 }
 
 impl EffectWords {
-    /// A word that may stand between a reaction and the substance after it.
+    /// A word that may come between a reaction and the substance after it.
     pub(crate) fn is_small(&self, reading: &TokenizedText<'_>, word: usize) -> bool {
         self.after.at(reading, word).is_some()
     }
@@ -138,7 +138,7 @@ impl AllergyRules {
         }
     }
 
-    /// What must not be given is an allergy where a reaction stands with it, or where no one takes it as a medicine.
+    /// A forbidden substance is an allergy where a reaction is stated with it, or where no one takes it as a medicine.
     fn forbid(
         &self,
         doc: &AnalyzedDocument<'_>,
@@ -270,16 +270,16 @@ impl AllergyRules {
             if s.end <= r.words.start {
                 let between = s.end..r.words.start;
                 let leads = between.clone().any(|word| self.effects.leads.at(doc.reading, word).is_some())
-                    // A reaction that is itself said of the substance: "la codeína me sienta mal".
+                    // A reaction stated directly of the substance: "la codeína me sienta mal".
                     || self.effects.leads.at(doc.reading, r.words.start).is_some()
                     || between.len() <= 1 && r.concept.name == "intolerance";
                 let start = (s.start.saturating_sub(3).max(within.start)..s.start)
                     .find_map(|word| self.effects.with.at(doc.reading, word));
-                // "Haloperidol: distonía", "amitriptyline → sedated": a line of its own.
+                // "Haloperidol: distonía", "amitriptyline → sedated": a separate line.
                 let sign = |word: usize| {
                     matches!(doc.reading.word(word), ":" | "→" | "->" | "-" | "–" | "—" | ">" | "=" | "(")
                 };
-                // "Plasters – skin blisters", "haloperidol → got acute dystonia": a few words stand before what it did.
+                // "Plasters – skin blisters", "haloperidol → got acute dystonia": a few words come before the reaction.
                 let few = if r.concept.group == HYPERSENSITIVE { 5 } else { 2 };
                 let signed = between.len() <= few
                     && !between.is_empty()
@@ -334,7 +334,7 @@ impl AllergyRules {
                 .any(|r| r.concept.group == HYPERSENSITIVE)
     }
 
-    /// A long answer to a question about allergies: only what stands with its reaction, or right after "to".
+    /// A long answer to a question about allergies: only a substance with its reaction, or right after "to".
     pub(super) fn find_in_long_answer(
         &self,
         doc: &AnalyzedDocument<'_>,

@@ -164,7 +164,7 @@ impl AllergyRules {
     }
 }
 
-/// Whether a sentence stands under a title of medicines: no answer to a question about allergies above.
+/// Whether a sentence is under a title of medicines: no answer to a question about allergies above.
 fn is_of_medicines(doc: &AnalyzedDocument<'_>, index: usize) -> bool {
     doc.structure.place(index).is_some_and(|place| place.section == Section::Medications)
 }

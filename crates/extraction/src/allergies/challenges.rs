@@ -1,6 +1,7 @@
-//! "Provocación oral con naproxeno 500 mg: negativa", "supervised challenge with ibuprofen passed": what a patient was challenged with and
-//! bore is no allergen, whatever the chart says. A test of the skin or of blood takes nothing back, nor does a challenge that is planned,
-//! refused or not borne. What only stands near is not meant.
+//! "Provocación oral con naproxeno 500 mg: negativa", "supervised challenge with ibuprofen passed": a substance that a
+//! patient tolerated in a challenge is no allergen, whatever the chart says. A test of the skin or of blood takes
+//! nothing back, nor does a challenge that is planned, refused or not tolerated. A substance that is only near is not
+//! meant.
 
 use super::{AllergenMention, AllergyFindings, AllergyFrame, AllergyMention, AllergyRules};
 use crate::EntityType;
@@ -94,7 +95,7 @@ impl AllergyRules {
             end = substance.words.end;
             bound.push(substance);
         }
-        // "An amoxicillin challenge": the name stands before the noun.
+        // "An amoxicillin challenge": the name comes before the noun.
         if bound.is_empty() {
             bound.extend(substances.iter().filter(|one| one.words.end < start && one.words.end + 2 >= start));
         }

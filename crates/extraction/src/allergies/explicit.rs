@@ -119,7 +119,7 @@ impl AllergyRules {
         if !compound.is_empty() && !matches!(doc.reading.word(cue.end), ":" | "," | "and" | "y" | ";") {
             governed.clear();
         }
-        // "Penicillin allergy": the substance stands right before.
+        // "Penicillin allergy": the substance comes right before.
         governed.extend(compound);
         if governed.is_empty() {
             // "A la aspirina soy alérgico": named first.
@@ -171,8 +171,8 @@ impl AllergyRules {
     }
 }
 
-/// "Penicillin allergy", "nut allergies", "lactose and gluten intolerant", "alergia alimentaria a": what stands right before
-/// the word, and what is joined to that by "and".
+/// "Penicillin allergy", "nut allergies", "lactose and gluten intolerant", "alergia alimentaria a": the substance right
+/// before the word, and what is joined to it by "and".
 fn before_cue(doc: &AnalyzedDocument<'_>, substances: &[AllergenMention], cue: &Range<usize>) -> Vec<AllergenMention> {
     let mut out: Vec<AllergenMention> = Vec::new();
     let mut end = cue.start;

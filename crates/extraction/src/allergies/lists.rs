@@ -61,9 +61,9 @@ pub(super) struct AllergenList {
 }
 
 impl AllergyRules {
-    /// Whether a sentence lists allergens under a title, and from which word. A sentence that says what someone takes has
-    /// left the list, and so has the rest of its line. A line that begins with a substance goes on with the list, though
-    /// it looks like a title of its own ("Penicillin: rash").
+    /// Whether a sentence lists allergens under a title, and from which word. A sentence that says what someone takes
+    /// has left the list, and so has the rest of its line. A line that begins with a substance goes on with the list,
+    /// although it looks like a title ("Penicillin: rash").
     pub(super) fn listed(
         &self,
         doc: &AnalyzedDocument<'_>,

@@ -429,7 +429,7 @@ impl AllergyRules {
     }
 }
 
-/// A strength stands right after the name: it is a medicine that is taken.
+/// A strength right after the name: it is a medicine that is taken.
 fn is_dosed(doc: &AnalyzedDocument<'_>, after: usize) -> bool {
     let word = doc.reading.word(after);
     let digits = |word: &str| word.starts_with(|c: char| c.is_ascii_digit());

@@ -227,7 +227,7 @@ impl AllergyRules {
     }
 }
 
-/// "No known drug allergies": nothing but kinds of allergy stands between the denial and the word.
+/// "No known drug allergies": only kinds of allergy come between the denial and the word.
 fn is_none_known(doc: &AnalyzedDocument<'_>, sentence: &Range<usize>, cue: usize) -> bool {
     let word = |at: usize| doc.reading.word(at);
     let kind = |at: &usize| {

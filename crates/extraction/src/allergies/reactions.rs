@@ -48,8 +48,9 @@ impl AllergyRules {
         self.push(doc, &substance, &assertion, frame, out);
     }
 
-    /// Keeps with each substance what it does: "sulfa: hives", "codeine - nausea", "hives with sulfa". What follows a sign
-    /// needs no list of reactions; elsewhere only listed reactions count. What it does distinguishes an allergy from an intolerance.
+    /// Adds to each substance what it does: "sulfa: hives", "codeine - nausea", "hives with sulfa". What follows a sign
+    /// needs no list of reactions; elsewhere only listed reactions count. The reaction distinguishes an allergy from an
+    /// intolerance.
     pub(super) fn add_reactions(&self, doc: &AnalyzedDocument<'_>, out: &mut AllergyFindings) {
         let reading = doc.reading;
         out.placed.sort_by_key(|placed| placed.words.start);
@@ -162,7 +163,7 @@ impl AllergyRules {
         mentioned.map(|r| (r.words, Some(r.concept.group))).collect()
     }
 
-    /// "What happened: peeling rash, hospital": what stands in the column of reactions.
+    /// "What happened: peeling rash, hospital": the entry in the column of reactions.
     fn titled_reaction(&self, doc: &AnalyzedDocument<'_>, words: &Range<usize>) -> Option<Range<usize>> {
         let title = words.clone().find_map(|word| self.reaction_title.at(doc.reading, word))?;
         let start = (title.words.end..words.end).find(|word| !doc.reading.words[*word].punctuation)?;
@@ -216,7 +217,7 @@ impl AllergyRules {
         (start < end && end - start <= LONGEST_REACTION && !numbered && said).then_some(start..end)
     }
 
-    /// "Hives with sulfa", "urticaria por penicilina": only small words stand between.
+    /// "Hives with sulfa", "urticaria por penicilina": only small words come between.
     fn leads_to(&self, doc: &AnalyzedDocument<'_>, reaction: &Range<usize>, substance: &Range<usize>) -> bool {
         let small = |word: usize| self.effects.is_small(doc.reading, word);
         reaction.end <= substance.start && (reaction.end..substance.start).all(small)

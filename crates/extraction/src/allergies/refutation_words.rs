@@ -28,7 +28,7 @@ const REFUTES: &[&str] = &[
     "to be removed/deleted $",
     "puede/podes tomarla/tomarlo/comerlo/comerla $",
 ];
-/// Orders that stand alone after an entry.
+/// Orders that are complete after an entry.
 const ALONE: &[&str] = &["remove", "removed", "delete", "deleted", "quitar", "borrar", "retirar", "eliminar"];
 
 /// The words of a refutation that begins at a word.

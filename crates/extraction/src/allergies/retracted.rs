@@ -73,7 +73,8 @@ impl AllergyRules {
                 placed.entity.reaction = None;
             }
         }
-        // "Lactose intolerant and gluten intolerant. I'm not": what was said of the last of a list holds of all of it.
+        // "Lactose intolerant and gluten intolerant. I'm not": a statement about the last of a list covers the whole
+        // list.
         for at in (1..out.placed.len()).rev() {
             let (first, second) = (&out.placed[at - 1], &out.placed[at]);
             let between = first.words.end..second.words.start.max(first.words.end);
@@ -199,7 +200,7 @@ impl AllergyRules {
         }) || matches!(reading.word(verb.wrapping_sub(2)), "la" | "lo" | "los" | "las")
             || matches!(reading.word(verb.wrapping_sub(1)), "la" | "lo" | "los" | "las")
             || verb >= placed.words.end && verb - placed.words.end <= 4 && between.is_empty();
-        // "Kiwi: itch. Banana he eats every day": of the one that stands nearer.
+        // "Kiwi: itch. Banana he eats every day": the nearer one is meant.
         let between = placed.words.end.min(fine.words.start)..fine.words.start;
         let another = names_another(doc, named, placed, &between);
         !denied && !parted && same && !another && (verb >= placed.words.end || placed.words.start >= verb)
@@ -258,7 +259,7 @@ fn is_side_effect(doc: &AnalyzedDocument<'_>, placed: &AllergyMention) -> bool {
         && is_no_true_allergy(reading, placed.words.end, sentence.end)
 }
 
-/// A verb of taking or eating, as it is said of what did no harm.
+/// A verb of taking or eating, as used for something that did no harm.
 pub(super) fn takes(word: &str) -> bool {
     matches!(
         word,

@@ -29,7 +29,7 @@ impl AllergyTopic {
         }
     }
 
-    /// Whether a sentence may answer the question of an earlier line or of its own.
+    /// Whether a sentence may answer the question of an earlier line or of the same line.
     pub(crate) fn answers_line(&self) -> bool {
         self.line.is_some()
     }

@@ -29,7 +29,7 @@ pub(crate) struct ClauseOpeners {
     resumes_taking: PhraseMatcher,
 }
 
-/// A clause found: where its opening stands and what it is.
+/// A clause found: the place of its opening, and its kind.
 pub(super) struct UnassertedClause {
     pub(crate) opening: Range<usize>,
     pub(crate) cue: Cue,
@@ -68,7 +68,7 @@ impl ClauseOpeners {
                 continue;
             }
             let plain = self.opens.at(reading, word).filter(|hit| !is_yes(reading, &hit.words));
-            // "Qué" asks; "que" hands on what was said.
+            // "Qué" asks; "que" reports.
             let hands_on = reading.word(word) == "que" && !source(reading, &(word..word + 1)).contains(['é', 'É']);
             let asked = self.opens_asked.at(reading, word).filter(|_| !hands_on);
             let Some(hit) = plain.as_ref().or(asked.as_ref()) else { continue };
@@ -124,8 +124,8 @@ impl ClauseOpeners {
     }
 }
 
-/// Where the answer to a reported question begins: behind a sign, with a word that tells. "Asked about mood: wants to
-/// die."; a list behind a colon is still what was asked.
+/// Where the answer to a reported question begins: after a sign, with a word that answers. "Asked about mood: wants to
+/// die."; a list after a colon still belongs to the question.
 pub(super) fn answered_at(reading: &TokenizedText<'_>, within: Range<usize>, category: CueCategory) -> Option<usize> {
     let answers = |word: &usize| {
         word.checked_sub(1).is_some_and(|before| matches!(reading.word(before), ":" | "-" | "–" | "—"))

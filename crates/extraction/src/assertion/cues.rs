@@ -91,7 +91,7 @@ pub(crate) struct Cue {
     pub(crate) last: bool,
     /// The denial stays inside its own words ("no mejora", "sin mejoría").
     pub(crate) inner: bool,
-    /// Forward where its object follows ("se suspende el litio"), backward where it stood before ("litio suspendido").
+    /// Forward where its object follows ("se suspende el litio"), backward where it came before ("litio suspendido").
     pub(crate) either: bool,
     /// With `either`: backward unless an article follows ("el dolor cedió", "cedió el dolor").
     pub(crate) intransitive: bool,

@@ -1,8 +1,8 @@
-//! Whose it is, where a sentence names a relative or another person: decided by what the person is to the sentence. As its
-//! subject they have what follows ("wife has depression"), as company only what is said right behind them ("vive con su
-//! madre, que tiene asma"), in a comparison nothing ("like her mother, she has asthma"), and next to the patient the
-//! patient has it too ("mi madre y yo tenemos diabetes"). Cues alone cannot distinguish these: a word for a relative is
-//! the same in all of them.
+//! Whose a finding is, where a sentence names a relative or another person: the role of the person in the sentence
+//! decides. A subject has what follows ("wife has depression"). A companion has only what comes right after them ("vive
+//! con su madre, que tiene asma"). A person in a comparison has nothing ("like her mother, she has asthma"). Next to
+//! the patient, both have it ("mi madre y yo tenemos diabetes"). Cues alone cannot distinguish these: a word for a
+//! relative is the same in all of them.
 
 mod apposition;
 mod clefts;
@@ -104,7 +104,7 @@ impl ExperiencerRules {
     }
 }
 
-/// A denial said of the patient after a relative denies nothing of the relative: "madre con litio, la paciente nunca".
+/// A denial about the patient after a relative denies nothing of the relative: "madre con litio, la paciente nunca".
 pub(super) fn part_denials(scopes: &mut [CueScope]) {
     let own: Vec<usize> =
         scopes.iter().filter(|one| one.category == CueCategory::Own).map(|one| one.words.start).collect();
@@ -277,7 +277,7 @@ impl PersonSentence<'_, '_> {
         agrees.then_some(end)
     }
 
-    /// Nothing but the words that name them stands before a person in the clause.
+    /// Only the words that name them come before a person in the clause.
     fn opens(&self, person: &PersonMention) -> bool {
         person.from == self.sentence.words.start
             || matches!(self.before(person.from), "." | ";" | ":" | "(" | "-" | "–" | "," | "*" | "•" | "y" | "and")

@@ -1,5 +1,5 @@
 //! A finding and its value, as notes and forms write them: "Convulsiones nunca", "asthma: Y", "fever (-)", "DM neg",
-//! "(+) headache". The value speaks of the finding right before its sign; a plus or minus in brackets may stand first.
+//! "(+) headache". The value belongs to the finding right before its sign; a plus or minus in brackets may come first.
 
 use std::ops::Range;
 
@@ -24,7 +24,7 @@ enum ValuePolarity {
 struct FindingValue {
     words: Range<usize>,
     says: ValuePolarity,
-    /// In brackets, so that it may stand before its label.
+    /// In brackets, so that it may come before its label.
     sign: bool,
 }
 
@@ -116,7 +116,7 @@ fn with_others(
     label
 }
 
-/// "HIV test neg", "TB – quantiferon neg": the test by which a finding was denied stands before its value.
+/// "HIV test neg", "TB – quantiferon neg": the test that excluded a finding comes before its value.
 fn is_test(word: &str) -> bool {
     let english = matches!(
         word,
@@ -154,7 +154,7 @@ fn label_after(value: &FindingValue, limit: usize, finding: &FindingAt<'_>) -> O
     Some(value.words.end..end)
 }
 
-/// Nothing more is said of the item: a sign, a new clause, or the next label with a capital.
+/// The item ends: a sign, a new clause, or the next label with a capital.
 fn ends_item(reading: &TokenizedText<'_>, next: usize, limit: usize, hits: &[CueHit], cues: &Cues) -> bool {
     if next >= limit {
         return true;

@@ -193,7 +193,7 @@ pub(super) fn died(reading: &TokenizedText<'_>, sentence: &TextSentence, finding
     out
 }
 
-/// What is said of a relative whose name stands where scopes do not look: "diabetes, my dad", "no family history of …".
+/// A relative whose name is outside the reach of scopes: "diabetes, my dad", "no family history of …".
 pub(super) fn listed(
     reading: &TokenizedText<'_>,
     words: &Range<usize>,

@@ -193,7 +193,7 @@ pub(crate) fn denies(word: &str) -> bool {
         )
 }
 
-/// Denial and doubt over the same words: whichever cue stands nearer to them holds; a doubt after them wins.
+/// Denial and doubt over the same words: the cue nearer to them holds; a doubt after them wins.
 fn denial_or_doubt(scopes: &[CueScope], target: &Range<usize>) -> (bool, bool) {
     let nearest = |category| {
         let covering = scopes.iter().filter(move |scope| scope.category == category && scope.covers(target));
@@ -325,7 +325,7 @@ fn answers(reading: &TokenizedText<'_>, index: usize) -> bool {
     before.is_some_and(|before| before.turn != here.turn && before.question)
 }
 
-/// A header that stands alone ("Family history:") rules the lines below it, until the next header or blank line.
+/// A separate header ("Family history:") governs the lines below it, until the next header or blank line.
 fn next_section(
     reading: &TokenizedText<'_>,
     index: usize,

@@ -33,7 +33,7 @@ pub(super) struct ScopeSentence<'a, 'b> {
     finding: &'a FindingAt<'a>,
 }
 
-/// Where a sentence stands.
+/// The place of a sentence.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ScopePosition {
     /// In a turn of a dialogue.
@@ -204,7 +204,7 @@ impl ScopeSentence<'_, '_> {
             || FOLLOWS_CLOSING.contains(&self.reading.word(next))
     }
 
-    /// A colon, dash or equals sign stands before it.
+    /// A colon, dash or equals sign comes before it.
     fn answers(&self, hit: &CueHit) -> bool {
         hit.words.start > self.words.start + 1
             && matches!(self.reading.word(hit.words.start - 1), ":" | "-" | "–" | "=" | "(")
@@ -218,7 +218,7 @@ impl ScopeSentence<'_, '_> {
         last.ends_with("os") || last.ends_with("as") || hit.words.clone().any(all)
     }
 
-    /// Whether the object of a verb like "suspender" comes after it: an article follows, or nothing stood before.
+    /// Whether the object of a verb like "suspender" comes after it: an article follows, or nothing comes before.
     fn object_follows(&self, hit: &CueHit) -> bool {
         let next = self.reading.word(hit.words.end);
         let last = self.reading.word(hit.words.end - 1);
@@ -238,7 +238,7 @@ impl ScopeSentence<'_, '_> {
         opens || !(participle || self.cues.of(hit).intransitive)
     }
 
-    /// Nothing but a conjunction stands before it in its clause.
+    /// Only a conjunction comes before it in its clause.
     fn opens_clause(&self, hit: &CueHit) -> bool {
         let before = hit.words.start.wrapping_sub(1);
         // "Asma, de bebé lo hospitalizaron": a clause begins after the comma; "asma, de bebé" and "…, in remission since" not.
@@ -371,7 +371,7 @@ impl ScopeSentence<'_, '_> {
         word
     }
 
-    /// A doubt that begins a phrase of its own ("por posible …", "se orienta hacia …") ends a denial.
+    /// A doubt that begins a new phrase ("por posible …", "se orienta hacia …") ends a denial.
     fn doubt_opens(&self, word: usize) -> bool {
         let starts = self.hit_at(word).is_some_and(|hit| hit.words.start == word);
         starts

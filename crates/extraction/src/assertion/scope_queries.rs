@@ -15,8 +15,9 @@ impl AssertionScopes {
         reaching.map(|scope| (scope.category.name(), reading.source(&scope.cue))).collect()
     }
 
-    /// Whether a mention is only asked about, in words that are no question themselves ("they ask me if …"), or stands
-    /// after an empty box of a form. What follows an answer is said: "asked about self-harm: says no, but cuts …".
+    /// Whether a mention is only asked about, in words that are no question themselves ("they ask me if …"), or comes
+    /// after an empty box of a form. The words after an answer are stated: "asked about self-harm: says no, but cuts
+    /// …".
     pub(crate) fn only_asked(&self, reading: &TokenizedText<'_>, target: &Range<usize>) -> bool {
         let mut scopes = self.sentences.get(reading.sentence_of(target.start)).into_iter().flatten();
         scopes.any(|scope| {
@@ -53,7 +54,7 @@ impl AssertionScopes {
         })
     }
 
-    /// Whether a denial reaches a mention that does not stand in certain words: "does not tolerate" denies no intolerance.
+    /// Whether a denial outside certain words reaches a mention: "does not tolerate" denies no intolerance.
     pub(crate) fn denied_but_by(
         &self,
         reading: &TokenizedText<'_>,
@@ -92,7 +93,7 @@ impl AssertionScopes {
         denied.map(|scope| scope.cue.clone()).collect()
     }
 
-    /// Whether a denial that stands right before a mention, at most so many words away, reaches it.
+    /// Whether a denial right next to a mention, at most so many words away, reaches it.
     pub(crate) fn denied_near(&self, reading: &TokenizedText<'_>, target: &Range<usize>, reach: usize) -> bool {
         let mut scopes = self.sentences.get(reading.sentence_of(target.start)).into_iter().flatten();
         scopes.any(|scope| {

@@ -85,7 +85,7 @@ impl SignRow<'_, '_> {
         self.reading.words[at].source.of(self.reading.text)
     }
 
-    /// Whether a value stands at a word, and whether it affirms.
+    /// Whether a value is at a word, and whether it affirms.
     fn value(&self, at: usize) -> Option<bool> {
         match self.word(at) {
             "no" | "neg" | "negativo" | "negativa" | "negative" | "-" | "–" | "−" => Some(false),
@@ -105,7 +105,7 @@ impl SignRow<'_, '_> {
             let from = at;
             while let Some(end) = (self.finding)(at).filter(|end| *end < self.words.end) {
                 let Some(holds) = self.value(end) else {
-                    // The values of a row without commas stand before the next finding where the last has none.
+                    // In a row without commas, a value comes before the next finding where the last finding has none.
                     whole = row.last().is_some_and(|last| last.1 + 1 < at);
                     break;
                 };
@@ -139,7 +139,7 @@ impl SignRow<'_, '_> {
         }
     }
 
-    /// Whether a sign stands at a word that opens its item, with a finding after it.
+    /// Whether a sign at a word opens its item, with a finding after it.
     fn leading(&self, at: usize) -> Option<bool> {
         let holds = match self.word(at) {
             "+" => true,

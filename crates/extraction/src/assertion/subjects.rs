@@ -1,6 +1,8 @@
 //! "My brother Joel is bipolar, he's on lithium": in a patient's own speech a relative who is the subject stays the
 //! subject until the speaker comes back to themselves. The next sentence does not repeat the subject: Spanish drops the
 //! pronoun ("mi madre tiene diabetes, se pincha insulina"), and English says "he".
+//!
+//! Only where the patient speaks: in a note, "she takes lithium" is about the patient.
 
 use std::ops::Range;
 
@@ -15,7 +17,7 @@ use anamnesis_text::Speaker;
 pub(crate) const FILE: &str = include_str!("../lexicon/subjects.tsv");
 /// Words of a name or placeholder between a relative and the verb: "my brother [PERSON_7F3A] is".
 const LONGEST_NAME: usize = 5;
-/// Words of a sentence that puts right what was said of another.
+/// Longest sentence that corrects a statement about another person.
 const LONGEST_CORRECTION: usize = 9;
 /// Turns after which a pronoun no longer means someone named before.
 const LONGEST_MEMORY: usize = 4;
@@ -339,7 +341,7 @@ fn close(scopes: &mut Vec<CueScope>, open: &mut Option<(usize, SubjectPerson)>, 
     }
 }
 
-/// The first word after a name that stands at `from`: one that redaction left in brackets, or capitals.
+/// The first word after a name at `from`: one that redaction left in brackets, or capitals.
 pub(super) fn after_name(reading: &TokenizedText<'_>, from: usize, end: usize) -> usize {
     if reading.word(from) == "[" {
         let closing = (from..end.min(from + LONGEST_NAME + 2)).find(|word| reading.word(*word) == "]");

@@ -57,7 +57,7 @@ impl ComposedNames {
             let place = u32::try_from(heads.len()).unwrap_or(u32::MAX);
             let head = SymptomHead { kind, template, classes, before: side != "back", after: side != "fwd" };
             let phrases = words.split('|').map(|phrase| (phrase.trim(), place));
-            // The words that stand before their place, and those that stand after it alone: the same words may do both.
+            // The words that come before their place, and those that come only after it: some words do both.
             if head.before {
                 before.extend(phrases)
             } else {

@@ -36,7 +36,7 @@ pub(crate) fn most_specific(reading: &TokenizedText<'_>, found: Vec<NamedConditi
     found.into_iter().zip(keep).filter(|(_, keep)| *keep).map(|(named, _)| named).collect()
 }
 
-/// Every word of one name stands in the other, which has more.
+/// Every word of one name is in the other, which has more.
 fn is_more_specific(specific: &str, general: &str) -> bool {
     specific.len() > general.len()
         && general.split_whitespace().all(|word| specific.split_whitespace().any(|other| other == word))

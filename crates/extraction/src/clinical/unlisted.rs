@@ -1,5 +1,5 @@
-//! Illnesses that no list holds, by their own words: what stands after "diagnosed with" or "antecedentes de", and words
-//! whose ending says that they are an illness ("onicomicosis", "cervicobraquialgia"). They are read less surely.
+//! Illnesses in no list, by their own words: the words after "diagnosed with" or "antecedentes de", and words whose
+//! ending marks an illness ("onicomicosis", "cervicobraquialgia"). Their confidence is lower.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -49,7 +49,7 @@ impl UnlistedConditions {
         }
     }
 
-    /// Whether what stands at a word is announced as an illness: "h/o", "dx de", "no".
+    /// Whether the word is announced as an illness: "h/o", "dx de", "no".
     pub(crate) fn announces(&self, reading: &TokenizedText<'_>, within: &Range<usize>, word: usize) -> bool {
         let denied = word > within.start
             && matches!(
@@ -181,7 +181,7 @@ fn named(reading: &TokenizedText<'_>, words: Range<usize>, sureness: f64) -> Nam
     NamedCondition { words, group: "condition", name, code: None, sureness }
 }
 
-/// A name of its own, unless it says that it is an illness: "Whipple disease".
+/// A proper name, unless it says that it is an illness: "Whipple disease".
 fn is_proper(reading: &TokenizedText<'_>, words: &Range<usize>) -> bool {
     let capital = |word: usize| reading.words[word].source.of(reading.text).starts_with(char::is_uppercase);
     let says = |word: usize| {

@@ -48,7 +48,7 @@ impl WeightRules {
     }
 }
 
-/// A number, or a word that stands with one.
+/// A number, or a word that comes with one.
 fn is_amount(word: &str) -> bool {
     word.starts_with(|c: char| c.is_ascii_digit())
         || anamnesis_text::begins_number(word)

@@ -90,7 +90,7 @@ pub(super) fn clipped() -> Vec<(String, DateParser)> {
     ]
 }
 
-/// Forms that begin with a sign, so that no edge of a word stands before them.
+/// Forms that begin with a sign, so that no word boundary comes before them.
 pub(super) fn signed() -> Vec<(String, DateParser)> {
     vec![(r"['’]([0-9]{2})".to_owned(), |c, today, _| {
         full_year(number(c, 1)?, today).filter(|said| likely(*said, today)).and_then(year)

@@ -88,7 +88,7 @@ fn opens_clause(text: &str, date: Span) -> bool {
     (words.count() <= 1) && (clause.len() < lead.len() || from == 0)
 }
 
-/// Whether a date stands in the answer that proves a finding of the question.
+/// Whether a date is in the answer that proves a finding of the question.
 pub(super) fn of_the_answer(doc: &AnalyzedDocument<'_>, entity: &Entity, mention: &DateMention) -> bool {
     let after = entity.span.end <= mention.span.start && entity.evidence.contains(&mention.span);
     let asked =

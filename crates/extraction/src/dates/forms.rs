@@ -13,7 +13,7 @@ use super::resolve::{
 use anamnesis_core::fact_date::{DatePrecision, FactDate};
 
 const MONTH: &str = "(?:enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|setiembre|octubre|noviembre|diciembre|january|february|march|april|may|june|july|august|september|october|november|december|ene|feb|mar|abr|jun|jul|ago|sept|sep|set|oct|nov|dic|jan|apr|aug|dec)";
-/// Months that stand for themselves without a day or a year: what is an ordinary word too needs more around it.
+/// Months that are dates without a day or a year: a month that is an ordinary word too needs more around it.
 const LONG_MONTH: &str = "(?:enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|setiembre|octubre|noviembre|diciembre|january|february|march|april|may|june|july|august|september|october|november|december|jan|feb|ene|abr|apr|jun|jul|aug|sept|oct|nov|dic|dec)";
 pub(super) const YEAR: &str = "(?:19|20)[0-9]{2}";
 pub(super) const COUNT: &str = "[0-9]{1,2}|una?|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|once|doce|quince|veinte|treinta|un par de|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|a couple of|couple of|a couple";
@@ -56,7 +56,7 @@ pub(super) static FORMS: LazyLock<Vec<DateForm>> = LazyLock::new(|| {
     first.chain(colloquial::signed().into_iter().filter_map(signed)).chain(then).collect()
 });
 
-/// Dates with a day, a month or a year of their own.
+/// Dates with a day, a month or a year.
 fn complete() -> Vec<(String, DateParser)> {
     vec![
         (format!(r"({YEAR})-([01][0-9])-([0-3][0-9])"), |c, _, _| fixed(number(c, 1)?, number(c, 2)?, number(c, 3)?)),

@@ -1,4 +1,5 @@
-//! Whether words of the lists name a thing where they stand: abbreviations in capitals, organs under a title of operations.
+//! Whether words of the lists name a thing in their place: abbreviations in capitals, organs under a title of
+//! operations.
 
 use super::super::analysis::AnalyzedDocument;
 use super::super::lexicon::ConceptMention;

@@ -39,7 +39,7 @@ pub(crate) struct AppointmentRules {
 enum AppointmentEvidence {
     /// Someone is sent there, or is to see them.
     Referral,
-    /// Words of an appointment stand next to it.
+    /// Words of an appointment are next to it.
     Meeting,
     /// Nothing but a day may make it one.
     Day,
@@ -222,7 +222,7 @@ fn bracket_end(doc: &AnalyzedDocument<'_>, from: usize, limit: usize) -> usize {
     close.map_or(from, |word| word + 1)
 }
 
-/// Whether an appointment of the same sentence stands so near to a day that the day is its.
+/// Whether an appointment of the same sentence is so near to a day that the day belongs to it.
 fn is_met(doc: &AnalyzedDocument<'_>, out: &[Entity], sentence: Span, date: &Range<usize>) -> bool {
     let of = out.iter().filter(|e| e.kind == EntityType::Appointment && sentence.contains(&e.span));
     of.map(|e| doc.reading.words_at(e.span)).any(|words| apart(&words, date) <= MEETING_REACH)
@@ -241,7 +241,7 @@ fn is_owned(doc: &AnalyzedDocument<'_>, words: &Range<usize>) -> bool {
     )
 }
 
-/// Whether words of an appointment stand in the same clause as a place.
+/// Whether words of an appointment are in the same clause as a place.
 fn is_next_to(doc: &AnalyzedDocument<'_>, meet: &Range<usize>, place: &Range<usize>) -> bool {
     apart(meet, place) <= MEETING_REACH && between(meet, place).all(|word| !ends_clause(doc.reading.word(word)))
 }

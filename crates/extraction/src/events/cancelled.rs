@@ -1,5 +1,5 @@
-//! What was not done, and is not going to be: an operation that was refused, that was cancelled, that was not needed
-//! or must not be. It is no part of what happened; a refusal is kept as the preference that it is (`facts::goals`).
+//! Operations that were not done, and are not going to be: refused, cancelled, not needed or forbidden. They are no
+//! part of the history; a refusal is stored as the preference that it is (`facts::goals`).
 
 use std::ops::Range;
 

@@ -54,7 +54,7 @@ pub(super) fn relative(
     let stops = |word: usize| matches!(reading.word(word), "." | ";" | "?" | "!" | "pero" | "but" | "|");
     let last = (mention.words.end..within.end.min(mention.words.end + RELATIVE_REACH)).take_while(|word| !stops(*word));
     let after = last.clone().find_map(|word| who(word).map(|name| (word - mention.words.end, name)));
-    // "lost", "death of": what is lost stands right after.
+    // "lost", "death of": the lost person comes right after.
     if matches!(
         reading.word(mention.words.start),
         "lost"

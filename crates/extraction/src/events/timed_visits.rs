@@ -9,7 +9,7 @@ use super::super::analysis::AnalyzedDocument;
 use crate::dates::{DateExpression, DateMention};
 use anamnesis_text::Speaker;
 
-/// Bytes after a day in which its hour may stand.
+/// Bytes after a day in which its hour may come.
 const HOUR_REACH: usize = 30;
 
 static HOUR: LazyLock<Option<Regex>> = LazyLock::new(|| {

@@ -17,7 +17,7 @@ pub(super) const FILE: &str = include_str!("../lexicon/wishes.tsv");
 /// Sentences that an answer about goals may be long, and items under one title.
 const MOST_ANSWERS: usize = 4;
 const MOST_ITEMS: usize = 8;
-/// Words before a lead in which another person may stand as its subject.
+/// How many words before a lead another person may come as its subject.
 const SUBJECT: usize = 3;
 /// How surely each is read.
 const TITLED: f64 = 0.85;
@@ -125,7 +125,7 @@ impl GoalRules {
         None
     }
 
-    /// What stands under a title: its line, and the items of the lines below where the title stands alone.
+    /// The content of a title: its line, and the items of the lines below where the title has its own line.
     #[expect(clippy::too_many_arguments, reason = "each says another part of one place in the text")]
     fn titled(
         &self,
@@ -223,7 +223,7 @@ impl GoalRules {
         }
     }
 
-    /// What someone wants or refuses, said of them.
+    /// What a person wants or refuses.
     fn stated(&self, doc: &AnalyzedDocument<'_>, index: usize, drugs: &[Entity], out: &mut Vec<Entity>) {
         let sentence = &doc.reading.sentences[index];
         // "Don't tell him where I am" asks nothing.
@@ -266,7 +266,7 @@ impl GoalRules {
         }
     }
 
-    /// Said of the patient: no one else is the subject, and the speaker does not ask for themselves.
+    /// About the patient: no one else is the subject, and the speaker does not ask for themselves.
     fn is_own(&self, doc: &AnalyzedDocument<'_>, index: usize, lead: &PhraseMatch) -> bool {
         let sentence = &doc.reading.sentences[index];
         let from = lead.words.start.saturating_sub(SUBJECT).max(sentence.words.start);

@@ -148,7 +148,7 @@ fn kind_of_opinion(
         (Opinion::Attitude, true) => (says(LIVELY) || says(FIRST)) && !clinical(),
         // "Muscle strength 5/5", "strong smell of alcohol".
         (Opinion::Judgement, true) => false,
-        // "Weekends are harder than weekdays" is said of oneself, where no one else is named.
+        // "Weekends are harder than weekdays" is the speaker's own where no one else is named.
         (Opinion::Comparison, false) => says(FIRST) || !says(OTHERS),
         // A chat leaves the "I" away: "hate trudging in".
         (Opinion::Attitude, false) => says(FIRST) || (chat && opens_with_feeling(doc, words)),
@@ -216,7 +216,7 @@ fn treats(doc: &AnalyzedDocument<'_>, words: &Range<usize>) -> bool {
     })
 }
 
-/// "I never lived alone": how a person lives, denied or said of a long time.
+/// "I never lived alone": how a person lives, denied or for a long time.
 fn lives(doc: &AnalyzedDocument<'_>, words: &Range<usize>) -> bool {
     let is = |word: usize, list: &[&str]| list.contains(&doc.reading.word(word));
     let lived = words.clone().find(|word| is(*word, &["lived", "vivido", "vivia", "vivi"]));

@@ -1,5 +1,5 @@
-//! People in the patient's life by what is said of them: a relative who is named ("my sponsor [PERSON]", "sister [PERSON]
-//! rang"), one who does something that weighs ("mi viejo no lo veo", "esposa lo dejó"), and the marital status.
+//! People in the patient's life: a relative who is named ("my sponsor [PERSON]", "sister [PERSON] rang"), one who does
+//! something of weight ("mi viejo no lo veo", "esposa lo dejó"), and the marital status.
 
 use std::ops::Range;
 
@@ -16,7 +16,7 @@ use anamnesis_text::Speaker;
 /// Words between a relative and a name, and between a relative and what they do.
 const TO_NAME: usize = 5;
 const TO_VERB: usize = 6;
-/// Words of the description that is kept.
+/// Longest description that is stored.
 const LONGEST: usize = 14;
 const SURENESS: f64 = 0.75;
 /// Rows of one document: a family has no more who count.

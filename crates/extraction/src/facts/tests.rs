@@ -1,4 +1,4 @@
-//! People, preferences and goals by what is said of them.
+//! People, preferences and goals by the statements about them.
 
 use crate::{EntityType, ExtractionInput, Extractor};
 use anamnesis_text::{Document, Language, Speaker};

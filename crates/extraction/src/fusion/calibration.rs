@@ -20,7 +20,7 @@ const LEAST: f32 = 0.01;
 /// Part of the version of what reads.
 pub(crate) const FILE: &str = WEIGHTS;
 
-/// The probability (0.01–0.99, in hundredths) that a clinician who reads the passage keeps the finding as it is.
+/// The probability (0.01–0.99, in hundredths) that a clinician who reads the passage accepts the finding unchanged.
 pub(super) fn of(entity: &Entity, view: &ReaderEvidence) -> f64 {
     static TABLE: LazyLock<HashMap<(&str, &str), f32>> = LazyLock::new(|| rows(WEIGHTS).collect());
     let group = group(entity.kind, view.alone);

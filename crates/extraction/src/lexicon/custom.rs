@@ -35,7 +35,8 @@ pub struct CustomLexicon {
     pub version: String,
     /// Of its bytes, eight hexadecimal digits.
     pub hash: String,
-    /// Its rows with their numbers. Kept for as long as the process runs, as the built-in lists are: rules hold their words.
+    /// Its rows with their numbers. They live as long as the process, as the built-in lists do: rules refer to their
+    /// words.
     rows: Vec<(usize, &'static str)>,
 }
 

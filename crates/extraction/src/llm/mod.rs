@@ -1,10 +1,10 @@
 //! Extraction by a language model, where configuration names one: any server with OpenAI's chat API and JSON schemas.
 //!
-//! What it finds is added to what the rules found, never put in its place. Every finding is bound to words that stand in
-//! the redacted text; polarity, time and person are the rules' reading of that place; numbers must be in the quote;
+//! What it finds is added to the findings of the rules and replaces none. Every finding is bound to words in the redacted
+//! text; polarity, time and person are the rules' reading of that place; numbers must be in the quote;
 //! sentences that give orders to the model are counted and nothing is taken from them. It is an inference whatever it
 //! says of itself, and a medicine or an allergy from it stays in doubt. When the server fails, is late or the budget is
-//! spent, the document keeps what the rules found.
+//! spent, the document has the findings of the rules.
 
 mod budget;
 mod client;

@@ -1,6 +1,6 @@
-//! A job summary rewritten by a model, checked by the rules that hold for its findings: every sentence names the fixed sentences
-//! that it states, every number and every word of weight stands in them, and the rules read the same facts in both, with the
-//! same polarity, person and time. Nothing is added and nothing is left out; what does not hold is not taken, and the
+//! A job summary rewritten by a model, checked by the rules for its findings: every sentence names the fixed sentences
+//! that it states, every number and every content word is in them, and the rules read the same facts in both, with the
+//! same polarity, person and time. Nothing is added and nothing is left out; a sentence that fails is not used, and the
 //! fixed sentences stay.
 
 use std::collections::BTreeSet;
@@ -20,7 +20,7 @@ say. Use the words of the parts. Add nothing, leave nothing out, keep every numb
 /// A paraphrase may be so many times as long as its source.
 const LONGEST: usize = 2;
 
-/// Words that join facts and say nothing of their own, without accents; the stemmer's stop words are not weighed either.
+/// Words that join facts and add nothing themselves, without accents; the stemmer's stop words are not weighed either.
 const JOINING: &[&str] = &[
     "a",
     "account",
@@ -168,7 +168,7 @@ fn holds(wording: &Paraphrase, rules: &Extractor, parts: &[&str], language: Lang
         && facts(rules, &stated, language) == facts(rules, &whole, language)
 }
 
-/// Every word of weight stands in the parts.
+/// Every content word is in the parts.
 fn says_no_more(sentence: &str, parts: &str, language: Language) -> bool {
     let known: BTreeSet<String> = stems(parts, language).into_iter().chain(words(parts)).collect();
     let joining = |word: &str| JOINING.binary_search(&word).is_ok();

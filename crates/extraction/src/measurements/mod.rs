@@ -158,7 +158,8 @@ fn kind(mention: &ConceptMention) -> &'static str {
     mention.concept.group.trim_end_matches("-short")
 }
 
-/// Whether the value is a measurement: no target, no condition, no dose. `company`: other laboratory values stand around it.
+/// Whether the value is a measurement: no target, no condition, no dose. `company`: other laboratory values surround
+/// it.
 fn is_measured(doc: &AnalyzedDocument<'_>, reading: &NamedAmount, company: bool) -> bool {
     let text = doc.text();
     let name = doc.reading.source(&reading.mention.words);
@@ -191,7 +192,7 @@ fn is_measured(doc: &AnalyzedDocument<'_>, reading: &NamedAmount, company: bool)
     !units::is_wished_for(text, name.start.min(reading.amount.span.start))
 }
 
-/// "20 mg", "4 hr": the letters are a unit of what stands before them.
+/// "20 mg", "4 hr": the letters are a unit of the number before them.
 fn follows_number(text: &str, name: Span) -> bool {
     let unit = matches!(name.of(text).to_lowercase().as_str(), "mg" | "hr" | "k" | "m");
     unit && text[..name.start].trim_end_matches(' ').ends_with(|c: char| c.is_ascii_digit()) && name.of(text) != "K"

@@ -90,7 +90,7 @@ pub(super) fn is_concentration(amount: &MeasuredAmount) -> bool {
     amount.measured.unit.as_deref().is_some_and(|unit| unit.contains('/') || unit == "%")
 }
 
-/// Whether a value can be one of what the name stands for: its range, its unit.
+/// Whether a value is possible for the name: its range, its unit.
 pub(super) fn fits(concept: &Concept, amount: &MeasuredAmount) -> bool {
     let unit = amount.measured.unit.as_deref();
     let Some(number) = amount.number else { return true };

@@ -7,11 +7,11 @@ use super::amounts::is_small;
 use super::status::DrugStatus;
 use crate::tokenized::TokenizedText;
 
-/// Words before a name in which advice about it stands.
+/// How many words before a name advice about it may come.
 const REACH: usize = 10;
 /// Words between what must not be taken and what it must not be taken with.
 const WITH: usize = 12;
-/// Words after a name in which the case stands for which something is ordered.
+/// How many words after a name the case may come for which something is ordered.
 const CASE: usize = 7;
 
 /// Small words between a "not" and the name.

@@ -1,5 +1,6 @@
-//! What is given or tested to find out about an allergy is no medicine: "provocación oral con amoxicilina 500 mg: tolerada", "skin
-//! prick testing to penicillin". Only where nothing but small words, doses and other substances stand between test and name.
+//! A substance that is given or tested to find out about an allergy is no medicine: "provocación oral con amoxicilina
+//! 500 mg: tolerada", "skin prick testing to penicillin". Only where nothing but small words, doses and other
+//! substances come between test and name.
 
 use std::ops::Range;
 
@@ -40,7 +41,7 @@ const SMALL: &[&str] = &[
     "ml",
 ];
 
-/// Whether a word may stand between a test and what it is done with: a small word, or a dose.
+/// Whether a word may come between a test and its substance: a small word, or a dose.
 pub(crate) fn may_stand_between(reading: &TokenizedText<'_>, word: usize) -> bool {
     let said = reading.word(word);
     let is_number = |text: &str| text.parse::<f64>().is_ok();

@@ -34,10 +34,10 @@ pub(super) fn is_heap(reading: &TokenizedText<'_>, mention: &Range<usize>) -> bo
     count.is_some_and(|count| (8..=400).contains(&count)) && counted
 }
 
-/// Words after a name in which the number that was handed over stands.
+/// How many words after a name the number may come that was dispensed.
 const HANDED: usize = 7;
 
-/// "Nyxoid – two given", "naloxona: entregados dos": given to keep, so that nothing of it is over.
+/// "Nyxoid – two given", "naloxona: entregados dos": dispensed for later use, so that no treatment is over.
 pub(super) fn is_handed_out(reading: &TokenizedText<'_>, after: Range<usize>) -> bool {
     let handed = |word: &str| {
         matches!(word, "given" | "supplied" | "handed" | "dispensed" | "provided" | "issued")

@@ -103,7 +103,7 @@ pub(crate) fn is_measured(reading: &TokenizedText<'_>, sentence: &Range<usize>, 
     unitless && measured || (line && unitless && mention.words.end < after)
 }
 
-/// Names of tests as they stand in a list of what is asked for or found.
+/// Names of tests in a list of what is requested or found.
 const PANEL: &[&str] = &[
     "fbc",
     "cbc",

@@ -1,6 +1,7 @@
-//! What the clauses and sentences behind a medicine say became of it, where they name no other: "naltrexona 50, una diaria. … La
-//! dejó él", "she never collected it", "was offered and would prefer not". A clause says so with its own verb, of a person or of
-//! no one, and with a pronoun or nothing as its object: "stopped smoking" and "the rash stopped" speak of other things.
+//! The status of a medicine by the clauses and sentences after it, where they name no other: "naltrexona 50, una
+//! diaria. … La dejó él", "she never collected it", "was offered and would prefer not". Such a clause has its own verb,
+//! of a person or of no one, and a pronoun or nothing as its object: "stopped smoking" and "the rash stopped" speak of
+//! other things.
 
 use std::ops::Range;
 
@@ -16,7 +17,7 @@ use anamnesis_text::Speaker;
 
 /// Sentences after the medicine's own in which its fate may be said.
 const SENTENCES: usize = 3;
-/// Words of a clause in which its verb stands.
+/// How many words of a clause may come up to its verb.
 const VERB: usize = 9;
 
 /// What a clause says of a medicine.
@@ -48,7 +49,7 @@ impl MedicationRules {
         );
         let found = &drugs[slot];
         let reading = doc.reading;
-        // "Cefalexin + metronidazole. Stopped 12/4": said of the list that ends the sentence.
+        // "Cefalexin + metronidazole. Stopped 12/4": the list that ends the sentence is meant.
         let listed = found.mentions[nth..]
             .windows(2)
             .all(|pair| self.regimen.is_list(reading, pair[0].words.end..pair[1].words.start));
@@ -164,7 +165,8 @@ fn said(reading: &TokenizedText<'_>, clause: &Range<usize>, known: Option<DrugSt
     }
 }
 
-/// Whether the words of a phrase stand at a word of a clause; its last may end at the clause's end only where it says so with "$".
+/// Whether the words of a phrase begin at a word of a clause; its last may end at the clause's end only where it has
+/// "$".
 fn reads(reading: &TokenizedText<'_>, clause: &Range<usize>, at: usize, phrase: &str) -> bool {
     let mut here = at;
     phrase.split(' ').all(|wanted| {
@@ -252,7 +254,7 @@ fn untouched(reading: &TokenizedText<'_>, clause: &Range<usize>) -> Option<DrugS
     let word = |at: usize| if clause.contains(&at) { reading.word(at) } else { "" };
     let near = clause.start..clause.end.min(clause.start + VERB);
     let denial = near.clone().find(|at| matches!(word(*at), "never" | "n't" | "not" | "no" | "nunca" | "tampoco"))?;
-    // Nothing but openers and what helps the verb stands before it.
+    // Only openers and helping words come before it.
     let helps = |at: usize| OPENERS.contains(&word(at)) || matches!(word(at), "did" | "does" | "do" | "hay" | "se");
     if !(clause.start..denial).all(helps) {
         return None;

@@ -184,7 +184,7 @@ impl MedicationRules {
         let previous = nth.checked_sub(1).map_or(sentence.words.start, |before| found.mentions[before].words.end);
         let next = found.mentions.get(nth + 1).map_or(sentence.words.end, |after| after.words.start);
         let line = line_of(doc, &sentence.words, mention.words.start);
-        // "La madre toma litio, la paciente nunca lo ha tomado": what is said of the patient is said of no relative.
+        // "La madre toma litio, la paciente nunca lo ha tomado": a statement about the patient concerns no relative.
         let theirs = doc.scopes.of_same_person(doc.reading, &mention.words);
         let around = StatusWindow {
             before: previous.max(line.start).max(theirs.start).min(mention.words.start)..mention.words.start,
@@ -221,7 +221,7 @@ impl MedicationRules {
         let status = status.filter(|status| !(kept && matches!(status, DrugStatus::NotTaken | DrugStatus::Suggested)));
         let entity = self.entity(doc, mention, (status, assertion), regimen)?;
         let entity = misuse::keep_if_medicine(doc, mention, status, entity)?;
-        // A medicine next to the word "allergy" is not thereby taken: only what is said of its use decides.
+        // A medicine next to the word "allergy" is not thereby taken: only a statement about its use decides.
         let of_allergy = touched || self.allergy.first(doc.reading, sentence.words.clone()).is_some();
         let carried = is_pen(doc, &mention.words);
         (!of_allergy || carried || entity.status.is_some() || entity.dose.is_some()).then_some(entity)
@@ -271,7 +271,7 @@ impl MedicationRules {
         let listed = doc.section(mention.start) == Some(Section::Medications)
             && around.before.clone().any(|word| reading.word(word) == ",");
         let linked = nth > 0 && !listed && self.regimen.is_list(reading, around.before.clone());
-        // What a participle says of the medicine before is said of that one.
+        // A participle of the medicine before belongs to that one.
         let around = match nth.checked_sub(1).map(|before| fates[before]) {
             Some(ParticipleStatus::Said(_, end)) if end > around.before.start => {
                 &StatusWindow { before: end.min(mention.start)..mention.start, ..around.clone() }
@@ -352,8 +352,8 @@ impl MedicationRules {
         Some(entity)
     }
 
-    /// "Se suspende X", "X was stopped": ended, not denied. "Never took X": denied, whatever stands between. A denial farther
-    /// away than its words reach, before a medicine with a strength of its own, is not its.
+    /// "Se suspende X", "X was stopped": ended, not denied. "Never took X": denied, whatever comes between. A denial
+    /// farther away than its words reach does not concern a medicine that has its own strength.
     fn settle_denial(
         &self,
         doc: &AnalyzedDocument<'_>,
@@ -393,7 +393,7 @@ impl MedicationRules {
     }
 }
 
-/// The words of a sentence that stand in the line of a mention. A short line is one of a list; a long one may be wrapped.
+/// The words of a sentence on the line of a mention. A short line is one of a list; a long one may be wrapped.
 fn line_of(doc: &AnalyzedDocument<'_>, sentence: &Range<usize>, mention: usize) -> Range<usize> {
     let reading = doc.reading;
     let ends_line = |word: usize| {

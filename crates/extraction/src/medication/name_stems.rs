@@ -4,7 +4,7 @@
 use crate::analysis::AnalyzedDocument;
 use crate::lexicon::ConceptMention;
 
-/// Endings with the least length of the whole word, which keeps everyday words out.
+/// Endings with the least length of the whole word, which excludes everyday words.
 const ENDINGS: &[(&str, usize)] = &[
     ("mab", 7),
     ("tinib", 7),
@@ -235,7 +235,7 @@ const ABBREVIATIONS: &[&str] = &[
     "mirta", "trazo", "citalo", "topi", "gaba", "ami", "furo", "espiro", "ome", "halo", "bup",
 ];
 
-/// An abbreviation that stands in lower case, without an amount.
+/// An abbreviation in lower case, without an amount.
 pub(super) fn is_ordinary_word(doc: &AnalyzedDocument<'_>, mention: &ConceptMention) -> bool {
     let reading = doc.reading;
     // In capitals, or with an amount after it, it is the medicine: "NAC", "asa 100".

@@ -18,7 +18,7 @@ const HELPS: &[&str] = &[
     "fue", "fueron", "ha", "han", "sido", "queda", "quedan", "ya", "se", "es", "son", "(", "[", "-", "–", "—", ":",
     "*", "→",
 ];
-/// Signs before a participle that keep it to one name.
+/// Signs before a participle that limit it to one name.
 const OF_ONE: &[&str] = &["(", "[", "-", "–", "—", ":", "→", "*"];
 
 /// What the sentence says of each of its medicines by a participle.

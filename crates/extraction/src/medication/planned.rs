@@ -9,7 +9,7 @@ use super::status::DrugStatus;
 use crate::analysis::AnalyzedDocument;
 use crate::tokenized::TokenizedText;
 
-/// Words after a name within which the time stands that is waited for, and words of that time.
+/// How many words after a name the awaited time may come, and words of that time.
 const REACH: usize = 16;
 const TIME: usize = 8;
 /// Words that name what is waited for: results, and the forms of verbs of what has not happened yet.

@@ -14,7 +14,7 @@ pub(crate) const REGIMEN: &str = include_str!("../lexicon/regimen.tsv");
 /// Words after a name in which its dose and its frequency are looked for.
 const DOSE_REACH: usize = 12;
 const FREQUENCY_REACH: usize = 24;
-/// Words before a name in which "a patch of", "half a tablet of" stand.
+/// How many words before a name "a patch of", "half a tablet of" may come.
 const AHEAD: usize = 6;
 
 /// Words that were read, in normal form, and where.
@@ -31,7 +31,7 @@ pub(crate) struct Regimen {
     pub(crate) dose: Option<RegimenPart>,
     pub(crate) route: Option<RegimenPart>,
     pub(crate) frequency: Option<RegimenPart>,
-    /// Another dose stood there before: "5 por 2,5", "100 → 75".
+    /// Another dose came before: "5 por 2,5", "100 → 75".
     pub(crate) changed: bool,
 }
 
@@ -59,7 +59,7 @@ impl RegimenRules {
     ) -> Regimen {
         let mut regimen = self.read_words(reading, after.start..clause_end(reading, after));
         let near = before.start.max(mention.start.saturating_sub(AHEAD))..mention.start;
-        // "5 mg of ramipril, now 10", "subimos 50 de sertralina a 100": what stands before the name is the old one.
+        // "5 mg of ramipril, now 10", "subimos 50 de sertralina a 100": the dose before the name is the old one.
         let newer = regimen.dose.as_ref().is_some_and(|dose| regimen.changed || is_aim(reading, dose, mention.end));
         if let Some(dose) = self.dose_ahead(reading, &near).filter(|_| !newer) {
             regimen.dose = Some(RegimenPart { text: dose.text, words: dose.words });
@@ -178,14 +178,14 @@ impl RegimenRules {
     pub(crate) fn answered_dose(&self, reading: &TokenizedText<'_>, words: Range<usize>) -> Option<RegimenPart> {
         let mut doses = self.doses.bare(reading, &self.labels, words.clone());
         let last = doses.pop()?;
-        // "Two in the morning and one at night" is no correction: the first number stands.
+        // "Two in the morning and one at night" is no correction: the first number stays.
         let corrected = words.clone().any(|word| self.correction.at(reading, word).is_some());
         let said = if corrected { last } else { doses.into_iter().next().unwrap_or(last) };
         Some(RegimenPart { text: said.text, words: said.words })
     }
 
-    /// The dose that holds, and whether it took the place of another: the last one where the speaker corrects or changes
-    /// it, doses at different times of the day together, else the most telling one.
+    /// The dose that holds, and whether it replaced another: the last one where the speaker corrects or changes it,
+    /// doses at different times of the day together, else the most specific one.
     fn dose(&self, reading: &TokenizedText<'_>, words: Range<usize>) -> (Option<RegimenPart>, bool) {
         let mut doses = self.doses.find(reading, &self.labels, words.clone());
         if let Some(split) = self.by_time_of_day(reading, &doses, words.end) {

@@ -118,8 +118,8 @@ impl StatusRules {
         Self { before, after, answer, switch, not_meant }
     }
 
-    /// What the words around a mention say. `linked`: only words of a list stand between the medicine before and this one,
-    /// so that what was said of that one holds of both.
+    /// What the words around a mention say. `linked`: only words of a list come between the medicine before and this
+    /// one, so that a statement about that one holds for both.
     pub(crate) fn of(
         &self,
         doc: &AnalyzedDocument<'_>,
@@ -179,7 +179,7 @@ impl StatusRules {
             }
             for (status, verbs) in &self.before {
                 let Some(hit) = verbs.at(reading, word).filter(|hit| hit.words.end <= within.end) else { continue };
-                // "NPH (suspended), metformin": said of what stands before.
+                // "NPH (suspended), metformin": the bracket belongs to the name before it.
                 let of_previous = *status == DrugStatus::Stopped && matches!(reading.word(hit.words.end), "," | ")");
                 let better = best
                     .is_none_or(|(end, len, _)| hit.words.end > end || (hit.words.end == end && hit.words.len() > len));
@@ -287,8 +287,9 @@ impl StatusRules {
         base && (around.sentence.start..mention.start).any(proposal)
     }
 
-    /// The last thing that is said of it after its name, up to the next medicine: where it ends, and what. `tense`: how a
-    /// verb before the name speaks of it, since "until" ends nothing that is still taken. `next`: where the next medicine is.
+    /// The last statement about it after its name, up to the next medicine: where it ends, and what. `tense`: how a
+    /// verb before the name speaks of it, since "until" ends nothing that is being taken. `next`: where the next
+    /// medicine is.
     fn last_status_after(
         &self,
         doc: &AnalyzedDocument<'_>,
@@ -351,7 +352,7 @@ impl StatusRules {
         })
     }
 
-    /// "They bumped it to sixty": the word at which the new dose stands.
+    /// "They bumped it to sixty": the word of the new dose.
     pub(crate) fn changed_to(&self, reading: &TokenizedText<'_>, words: Range<usize>) -> Option<usize> {
         let (_, changed) = self.after.iter().find(|(status, _)| *status == DrugStatus::Changed)?;
         words.clone().filter_map(|word| changed.at(reading, word)).map(|hit| hit.words.end).find(|end| *end < words.end)

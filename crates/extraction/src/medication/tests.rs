@@ -1,4 +1,4 @@
-//! What is said of medicines in lines of lists, letters, dictations and talk.
+//! Statements about medicines in lines of lists, letters, dictations and talk.
 
 use std::sync::LazyLock;
 

@@ -7,7 +7,7 @@ use crate::analysis::AnalyzedDocument;
 use crate::dates::EndTense;
 use crate::tokenized::TokenizedText;
 
-/// Words of the clause after "until" in which its verb stands.
+/// How many words after "until" the verb of its clause may come.
 const CLAUSE: usize = 12;
 /// Words that begin a clause in English, after which a past form is its verb and no participle.
 const SUBJECTS: &[&str] = &[

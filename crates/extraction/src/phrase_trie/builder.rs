@@ -22,7 +22,7 @@ pub(crate) struct TrieBuilder {
     /// Next to the phrases, in the order in which they came.
     tables: Vec<Vec<u32>>,
     serialized: Option<SerializedTrie>,
-    /// What a deployment adds, and its phrases: a trie of their own next to the serialized one.
+    /// The words that a deployment adds, and their phrases: a separate trie next to the serialized one.
     extension: LexiconExtension,
     custom: CollectedPhrases,
 }

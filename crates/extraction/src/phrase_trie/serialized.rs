@@ -1,5 +1,5 @@
-//! The trie as a file of the program: made by `make docs`, held against the lexicons by a test, and read at a start only
-//! if the lists say what they said when it was made.
+//! The trie as a file of the program: written by `make docs`, compared with the lexicons by a test, and read at a start
+//! only if the lists are those from which it was made.
 
 use std::collections::{HashMap, VecDeque};
 

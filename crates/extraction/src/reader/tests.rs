@@ -220,7 +220,7 @@ fn a_file_that_is_no_reader_is_told_by_what_is_wrong_with_it() {
     assert_eq!(missing, Some(ReaderError::Unreadable(std::io::ErrorKind::NotFound)));
     assert_eq!(open(b"no model".to_vec()), Some(TensorError::Container.into()));
     assert_eq!(open(b"\x02\0\0\0\0\0\0\0{}".to_vec()), Some(ReaderError::Metadata("layers")));
-    // Each change keeps the header's length.
+    // Each change preserves the header's length.
     let changed = |from: &str, to: &str| {
         let mut bytes = tiny_bytes();
         let at = bytes.windows(from.len()).position(|part| part == from.as_bytes()).unwrap();

@@ -1,5 +1,5 @@
 //! From lines to tokens: each stretch without white space is normalised character by character and cut into pieces;
-//! each piece knows the bytes of the line that it stands for.
+//! each piece refers to its bytes in the line.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -15,7 +15,7 @@ const SPACE: char = '▁';
 /// What the model was trained to find before a line, by who speaks; the last is that of a line that no one speaks.
 const MARKS: [&str; 6] = ["P:", "C:", "F:", "A:", "U:", "|"];
 
-/// A piece and the bytes of its line that it stands for. The mark of the speaker stands for none.
+/// A piece and its bytes in the line. The mark of the speaker has none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct PieceToken {
     pub(crate) id: u32,

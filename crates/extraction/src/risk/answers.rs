@@ -18,7 +18,7 @@ use crate::{Experiencer, RiskClass};
 use anamnesis_text::Speaker;
 use turns::{TurnSentences, turns};
 
-/// Words of a question and its answer that are kept as evidence.
+/// Longest question with its answer that is stored as evidence.
 const LONGEST: usize = 56;
 /// Sentences of an answer that are read.
 const ANSWER: usize = 4;
@@ -82,7 +82,7 @@ impl RiskAnswers<'_> {
             // "Not suicide. No.": what an answer names is all that it denies.
             let own = self.topics.find(doc.reading, given[0].clone(), self.spoken_of);
             let named = |topic: &&RiskTopic| own.is_empty() || own.iter().any(|own| own.class == topic.class);
-            // "With the belt, on the back. On the head, no.": what was said first stands.
+            // "With the belt, on the back. On the head, no.": the first statement holds.
             let stated = polarity == Polarity::No && !self.words.is_empty_talk(doc.reading, &given[..at]);
             // "No, never. Well, he pushed me at Easter."
             let struck = polarity != Polarity::Yes && self.words.asking.struck(doc.reading, &given);
@@ -375,8 +375,8 @@ fn is_titled(doc: &AnalyzedDocument<'_>, clause: &Range<usize>, topic: &RiskTopi
 /// Words before a topic in the title of an answer.
 const TITLE: usize = 3;
 
-/// Whether what is said after these words of a sentence is stated and not asked about: a colon stands after what was asked
-/// about, or a word with which the answer goes on.
+/// Whether the words after these are stated and not asked about: a colon comes after the question, or a word with which
+/// the answer goes on.
 fn is_stated(doc: &AnalyzedDocument<'_>, before: &Range<usize>) -> bool {
     let reading = doc.reading;
     let lists = |word: &str| {

@@ -97,7 +97,7 @@ pub(super) fn add_said(
     out.iter().filter(|candidate| candidate.denied).for_each(|candidate| denials.push(candidate.words.clone()));
     for found in said {
         let index = doc.reading.sentence_of(found.words.start);
-        // A speaker who only asks, sums up or advises reports nothing of their own.
+        // A speaker who only asks, sums up or advises reports nothing about themselves.
         if settled.sentences.contains(&index) || settled.holds(&found.words) {
             continue;
         }

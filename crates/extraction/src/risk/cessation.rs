@@ -17,7 +17,7 @@ const GOES_ON: &[&str] = &[
     "off", "por", "que", "lo", "esto", "eso",
 ];
 
-/// The words that say "over" and "less" before and after what they are said of.
+/// The words for "over" and "less", before and after the words that they concern.
 pub(super) struct CessationWords {
     before: PhraseMatcher,
     after: PhraseMatcher,
@@ -53,7 +53,7 @@ impl CessationWords {
         RiskTopic { turned, ..topic }
     }
 
-    /// Whether a word of one list stands before the topic, or one of the other after it, with nothing but small words
+    /// Whether a word of one list comes before the topic, or one of the other after it, with nothing but small words
     /// between them: "did you think of suicide when he had gone" asks for something else.
     fn ends(
         &self,

@@ -13,7 +13,7 @@ use crate::structure::Section;
 use crate::{Experiencer, RiskClass};
 use anamnesis_text::Speaker;
 
-/// Words around a topic that are kept of a long clause.
+/// Words around a topic that are quoted from a long clause.
 const AROUND: usize = 20;
 
 pub(super) struct ClassDenials<'a> {
@@ -50,7 +50,7 @@ impl ClassDenials<'_> {
                     }
                     let Some(denial) = self.words.denied(doc.reading, &clause, topic) else { continue };
                     out.push(self.candidate(doc, &clause, topic));
-                    // "Denies wanting to die", and no more said: no thought of dying by one's own hand either.
+                    // "Denies wanting to die", and nothing more: suicidal thoughts are denied as well.
                     if is_wish_to_die(doc, topic) && !classifier::is_document(doc.reading) {
                         let both =
                             RiskCandidate { class: RiskClass::ActiveIdeation, ..self.candidate(doc, &clause, topic) };

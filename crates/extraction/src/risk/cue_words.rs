@@ -284,7 +284,7 @@ impl RiskCueWords {
         sentences.iter().all(|sentence| sentence.clone().all(empty))
     }
 
-    /// What a run of words answers: by its head, or by a later sentence of its own that says no more than that.
+    /// The polarity of an answer: by its head, or by a later sentence that says no more than that.
     pub(crate) fn answer(&self, reading: &TokenizedText<'_>, sentences: &[Range<usize>]) -> Option<(Polarity, usize)> {
         for (place, sentence) in sentences.iter().enumerate() {
             // "Sí / No": the choices of a form, of which none is marked.

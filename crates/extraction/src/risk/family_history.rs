@@ -16,7 +16,7 @@ const BEFORE: usize = 10;
 /// Words after it: "suicidio de su padre".
 const AFTER: usize = 4;
 
-/// Adds what is said of relatives; phrases there say nothing of the patient any more.
+/// Adds risks of relatives; phrases there say nothing of the patient any more.
 pub(crate) fn find(
     doc: &AnalyzedDocument<'_>,
     words: &RiskCueWords,

@@ -8,7 +8,7 @@ use crate::RiskClass;
 use crate::tokenized::TokenizedText;
 use anamnesis_core::document::DocumentType;
 
-/// Whether words of risk are a joke or a figure of speech where they stand.
+/// Whether words of risk are a joke or a figure of speech in their place.
 pub(super) fn is_figurative(
     reading: &TokenizedText<'_>,
     index: usize,

@@ -29,7 +29,7 @@ pub(super) fn is_only_thought(reading: &TokenizedText<'_>, sentence: &Range<usiz
         )
     });
     let thinks = before.next().is_some_and(is_thinking);
-    // "I want to cut my wrists": after "to" stands what is wished, whatever its form looks like.
+    // "I want to cut my wrists": a wish comes after "to", whatever its form looks like.
     let wished = found.start.checked_sub(1).is_some_and(|to| {
         to >= sentence.start
             && reading.word(to) == "to"

@@ -9,7 +9,7 @@ use crate::{Experiencer, Risk, RiskClass, RiskLevel, Temporality};
 use anamnesis_core::fact_date::FactDate;
 use anamnesis_text::Span;
 
-/// Bytes after a passage in which its date may stand, on the same line.
+/// Bytes after a passage in which its date may come, on the same line.
 const AFTER: usize = 60;
 /// The same before it.
 const BEFORE: usize = 40;
@@ -101,7 +101,7 @@ fn level(risk: &Risk, nearby: NearbyEvidence) -> RiskLevel {
     if high { RiskLevel::High } else { RiskLevel::Medium }
 }
 
-/// The date that a passage says, or that stands right after or before it on its line, or alone in the sentence next to it.
+/// The date within a passage, right after or before it on its line, or alone in the sentence next to it.
 fn date(doc: &AnalyzedDocument<'_>, passage: Span) -> Option<FactDate> {
     let today = doc.input.today?;
     let dated = doc.input.dates.iter().filter_map(|mention| {
@@ -112,7 +112,7 @@ fn date(doc: &AnalyzedDocument<'_>, passage: Span) -> Option<FactDate> {
     dated.min_by_key(|(nearness, _)| *nearness).map(|(_, date)| date)
 }
 
-/// How near a date stands to a passage, 0 within it; `None` where it dates something else.
+/// How near a date is to a passage, 0 within it; `None` where it dates something else.
 fn nearness(doc: &AnalyzedDocument<'_>, passage: Span, span: Span) -> Option<usize> {
     if passage.overlaps(&span) {
         return Some(0);

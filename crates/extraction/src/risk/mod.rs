@@ -1,5 +1,5 @@
 //! Words of risk: ideation, plans and means, attempts, self-harm, harm to others, abuse. A denial is stored as a
-//! denial. What another person did or said of themselves is not the patient's risk.
+//! denial. An act or a statement of another person about themselves is not the patient's risk.
 
 mod answers;
 mod candidates;

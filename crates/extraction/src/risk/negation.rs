@@ -39,8 +39,8 @@ pub(super) fn wish_denied(reading: &TokenizedText<'_>, sentence: &Range<usize>, 
     wishes && matches!(denial, "n't" | "not" | "never" | "dont" | "didnt" | "no" | "nunca" | "jamas" | "tampoco" | "ni")
 }
 
-/// "Denies keeping a gun", "no guarda la escopeta": nothing but pronouns stands between a denial and what it denies. The
-/// "denies" of "denies wanting to die, keeps a gun" is another's.
+/// "Denies keeping a gun", "no guarda la escopeta": only pronouns come between a denial and the denied words. The
+/// "denies" of "denies wanting to die, keeps a gun" denies something else.
 pub(super) fn denied_itself(reading: &TokenizedText<'_>, sentence: &Range<usize>, found: &Range<usize>) -> bool {
     let denies = |word: &str| {
         matches!(
@@ -122,7 +122,7 @@ pub(super) fn noted_answer(reading: &TokenizedText<'_>, question: usize) -> Opti
 /// Words at the head of an answer that say what it is.
 const ANSWER_HEAD: usize = 4;
 
-/// "Nadie me pega en casa", "no one has ever hit me": nothing but helping words between nobody and what nobody does. "Nobody
+/// "Nadie me pega en casa", "no one has ever hit me": only helping words come between the pronoun and the verb. "Nobody
 /// knows that he hits me" denies nothing.
 pub(super) fn is_done_by_nobody(reading: &TokenizedText<'_>, sentence: &Range<usize>, found: &Range<usize>) -> bool {
     let helps = |word: &&str| {

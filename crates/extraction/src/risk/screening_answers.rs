@@ -8,7 +8,7 @@ use crate::matcher::PhraseMatcher;
 use crate::phrase_trie::TrieBuilder;
 use crate::tokenized::{TextSentence, TokenizedText};
 
-/// Words of the next sentence in which the answer may stand.
+/// How many words of the next sentence may hold the answer.
 const NEXT: usize = 6;
 
 pub(crate) struct ScreeningRules {

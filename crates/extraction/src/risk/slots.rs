@@ -72,7 +72,7 @@ impl PhraseSlot {
         Self { whole, beginnings, tails }
     }
 
-    /// Whether it may stand in a sentence: false is sure.
+    /// Whether it may occur in a sentence: false is certain.
     pub(crate) fn may_stand(&self, reading: &TokenizedText<'_>, sentence: usize) -> bool {
         self.whole.may_stand(reading, sentence) || self.beginnings.may_stand(reading, sentence)
     }
@@ -141,7 +141,7 @@ fn index(count: usize) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
 }
 
-/// Every beginning that is itself or stands at the head of a longer one.
+/// Every beginning that is this one or the beginning of a longer one.
 fn prefixes(beginnings: &BTreeMap<String, Vec<u32>>, begin: &str) -> Vec<(u32, u32)> {
     let words: Vec<&str> = begin.split(' ').collect();
     let known = (1..=words.len()).filter_map(|taken| Some((taken, beginnings.get(&words[..taken].join(" "))?)));

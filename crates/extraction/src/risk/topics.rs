@@ -12,7 +12,7 @@ use crate::tokenized::TokenizedText;
 
 pub(super) const FILE: &str = include_str!("../lexicon/risk_topics.tsv");
 
-/// Sentences before and after in which a word that names risk stands, where one such as "plan" alone is to mean it.
+/// Sentences before and after in which a word that names risk must be, where a word such as "plan" is to mean it.
 const NEAR: usize = 8;
 /// The same in a dialogue, whose sentences are short.
 const NEAR_SPOKEN: usize = 18;
@@ -24,7 +24,7 @@ const AHEAD: usize = 6;
 enum TopicMatch {
     /// By itself.
     Name,
-    /// Where others of these words stand nearby.
+    /// Where others of these words are nearby.
     Near,
     /// By its opposite: who feels safe denies.
     Safe,

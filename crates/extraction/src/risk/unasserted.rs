@@ -1,6 +1,6 @@
-//! Words of risk that a note only names and says of no one: what was not assessed, what is still to be asked, what to do in case
-//! of it, what a medicine may cause, a level of risk that is low. Neither the risk nor its denial is stored: "not explored" kept
-//! as "denied" would reassure falsely.
+//! Words of risk that a note only names: not assessed, still to be asked, what to do in case of it, what a medicine may
+//! cause, a level of risk that is low. Neither the risk nor its denial is stored: "not explored" stored as "denied"
+//! would reassure falsely.
 
 use std::ops::Range;
 

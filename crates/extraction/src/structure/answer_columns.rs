@@ -1,12 +1,12 @@
-//! Tables of a form whose first line names the answers ("now | past | never", "SI   NO"): a mark in a row says what stands
-//! above it.
+//! Tables of a form whose first line names the answers ("now | past | never", "SI NO"): a mark in a row gives the
+//! answer above it.
 
 use std::ops::Range;
 
 use super::super::tokenized::TokenizedText;
 use super::checkboxes::{BoxMark, CheckboxAnswer, FormBox, box_at};
 
-/// The answers that the columns of a table stand for, each with where it begins in its line.
+/// The answers of the columns of a table, each with where it begins in its line.
 type AnswerColumns = Vec<(BoxMark, usize)>;
 
 /// Words of a label before its marks.
@@ -75,7 +75,7 @@ fn place(reading: &TokenizedText<'_>, words: &Range<usize>, word: usize) -> usiz
     reading.text.get(start..at).map_or(0, |before| before.chars().count())
 }
 
-/// The boxes of a row, or the crosses that stand alone.
+/// The boxes of a row, or the separate crosses.
 fn marks(reading: &TokenizedText<'_>, words: &Range<usize>) -> Vec<FormBox> {
     let mut out = Vec::new();
     let mut word = words.start;

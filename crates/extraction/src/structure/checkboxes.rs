@@ -158,7 +158,7 @@ fn of_field(reading: &TokenizedText<'_>, boxes: &[FormBox], words: Range<usize>)
     out
 }
 
-/// "Medical: ☐ diabetes ☑ migraine": a title before boxes that stand before their labels.
+/// "Medical: ☐ diabetes ☑ migraine": a title before boxes that come before their labels.
 fn is_title(reading: &TokenizedText<'_>, boxes: &[FormBox], words: &Range<usize>) -> bool {
     let (Some(first), Some(last)) = (boxes.first(), boxes.last()) else { return false };
     let colon = first.words.start > words.start && reading.word(first.words.start - 1) == ":";
@@ -168,7 +168,7 @@ fn is_title(reading: &TokenizedText<'_>, boxes: &[FormBox], words: &Range<usize>
     colon && labelled && !answers && !colons
 }
 
-/// Whether the boxes of a line come after their labels, by the gaps: a label stands one space from its box, the next item
+/// Whether the boxes of a line come after their labels, by the gaps: a label is one space from its box, the next item
 /// further away. `None` where the gaps say nothing.
 fn spaced(reading: &TokenizedText<'_>, boxes: &[FormBox], limit: usize) -> Option<bool> {
     if boxes.len() < 2 {
@@ -246,7 +246,7 @@ impl YesNoPair {
                 .and_then(|word| answer(reading.word(word)));
             (before, after)
         };
-        // The box stands before its word ("[x] Yes") or after it ("Yes [x]"), alike for both.
+        // The box comes before its word ("[x] Yes") or after it ("Yes [x]"), alike for both.
         let (word_before, word_after) = side(first);
         let (yes, boxes_before) = match (word_before, word_after) {
             (Some(yes), None) => (yes, false),
@@ -321,7 +321,7 @@ fn answer(word: &str) -> Option<bool> {
     }
 }
 
-/// A box at a word: a sign of its own, brackets that are empty or hold a mark, or an underscored gap with or without one.
+/// A box at a word: a separate sign, brackets that are empty or hold a mark, or an underscored gap with or without one.
 pub(super) fn box_at(reading: &TokenizedText<'_>, word: usize, limit: usize) -> Option<FormBox> {
     let at = |offset: usize| if word + offset < limit { reading.word(word + offset) } else { "" };
     let cross = matches!(at(0), "✗" | "✘" | "❌");

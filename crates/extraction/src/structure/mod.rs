@@ -1,4 +1,4 @@
-//! How a document is laid out: which section each sentence stands in and what the boxes of a form say. Decided once, from
+//! How a document is laid out: the section of each sentence and the answers of the boxes of a form. Decided once, from
 //! titles, lines and turns, and read by every family of rules, so that no family guesses where a title's scope ends.
 
 mod answer_columns;
@@ -29,7 +29,7 @@ pub(crate) struct DocumentStructure {
     boxes: Vec<Vec<CheckboxAnswer>>,
 }
 
-/// Where a sentence stands.
+/// The section of a sentence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct SectionPosition {
     pub(crate) section: Section,

@@ -10,7 +10,7 @@ static RULES: LazyLock<(SectionTitles, PhraseTrie)> = LazyLock::new(|| {
     (SectionTitles::builtin(&mut trie), trie.build())
 });
 
-/// The section of each of these words where they first stand.
+/// The section of each of these words at their first place.
 fn sections(text: &str, words: &[&str]) -> Vec<Option<Section>> {
     let document = Document::plain(text, Language::Unknown);
     let reading = TokenizedText::new(&document, &RULES.1);

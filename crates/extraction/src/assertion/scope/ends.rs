@@ -61,8 +61,8 @@ impl ScopeSentence<'_, '_> {
         }
     }
 
-    /// "Diabetes in mother", "asma (hermano)": the words before a person are about them where a word or sign hands it to them.
-    /// A person who does something, or with whom, by whom or for whom it is done, has nothing of it.
+    /// "Diabetes in mother", "asma (hermano)": the words before a person are about them where a word or sign links
+    /// them. A person who does something, or with whom, by whom or for whom it is done, has nothing of it.
     pub(super) fn hands_back(&self, hit: &CueHit, cue: &Cue) -> bool {
         if !matches!(cue.category, CueCategory::Family | CueCategory::Other) || cue.direction != CueDirection::Both {
             return true;
@@ -103,7 +103,7 @@ impl ScopeSentence<'_, '_> {
         alone && asked && self.reading.word(hit.words.end) == ","
     }
 
-    /// "Not taking, constipated": the verb of a denial that closes its clause hands nothing on.
+    /// "Not taking, constipated": a denial with a verb that closes its clause does not reach further.
     pub(super) fn closes_on_verb(&self, hit: &CueHit) -> Option<usize> {
         let last = self.reading.word(hit.words.end - 1);
         let takes = |word: &str| matches!(word, "taking" | "takes" | "tomando" | "toma" | "using" | "tolerated");

@@ -1,5 +1,5 @@
 //! Where a denial ends although no sign says so: at the same head said again with an object ("no alergias alergia a
-//! yodo"), at a "yes" behind it, and behind an adjective that names no finding ("no urgente empezar hierro").
+//! yodo"), at a "yes" after it, and after an adjective that names no finding ("no urgente empezar hierro").
 
 use super::super::cues::{Cue, CueCategory, CueHit};
 use super::{COORDINATORS, FUNCTION_WORDS, ScopeSentence};
@@ -27,7 +27,7 @@ const LONGEST_OBJECT: usize = 3;
 /// Letters of a word that is known again as a head.
 const SHORTEST_HEAD: usize = 4;
 
-/// How adjectives end that stand alone after a denial.
+/// Endings of adjectives that may be alone after a denial.
 const SPANISH_QUALITIES: &[&str] = &["ente", "ante", "ario", "aria", "grave", "entes", "antes", "arios", "arias"];
 const ENGLISH_QUALITIES: &[&str] = &["ent", "ant", "ous", "ful", "ive", "ary", "able", "ible"];
 /// Words of the same endings that are none, or that govern what follows ("no suficiente insulina").
@@ -162,7 +162,7 @@ fn is_order(word: &str) -> bool {
 }
 
 impl ScopeSentence<'_, '_> {
-    /// "I smoke with my cousin.": who keeps company in what the speaker does, at the end of a clause.
+    /// "I smoke with my cousin.": a companion in what the speaker does, at the end of a clause.
     pub(super) fn is_company(&self, hit: &CueHit, cue: &Cue) -> bool {
         const OWN: &[&str] = &["mi", "mis", "my", "un", "una", "unos", "some", "a"];
         const VERBS: &[&str] = &[
@@ -198,7 +198,7 @@ impl ScopeSentence<'_, '_> {
         if self.names_object(word) {
             return Some(word);
         }
-        // "No allergies penicillin allergy": the substance stands before its head.
+        // "No allergies penicillin allergy": the substance comes before its head.
         let object = first + 1..word;
         let noun = matches!(self.reading.word(word), "allergy" | "intolerance" | "allergic" | "intolerant");
         let plain = |at: usize| !KINDS.contains(&self.reading.word(at)) && self.category_at(at).is_none();
@@ -242,8 +242,9 @@ impl ScopeSentence<'_, '_> {
         says && word + 1 < self.words.end && !self.reading.words[word + 1].punctuation
     }
 
-    /// "No urgente empezar hierro", "not urgent start iron": where a bare denial ends that is spent on an adjective. What
-    /// is no finding and ends as adjectives do stands alone, unless words follow that bind the next one to it.
+    /// "No urgente empezar hierro", "not urgent start iron": where a bare denial ends that only covers an adjective. A
+    /// word that is no finding and ends as adjectives do is such an adjective, unless words follow that bind the next
+    /// one to it.
     pub(super) fn spent_on_quality(&self, hit: &CueHit) -> Option<usize> {
         let (word, next) = (hit.words.end, hit.words.end + 1);
         let bare = hit.words.len() == 1 && next < self.words.end;
