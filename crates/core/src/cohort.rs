@@ -47,7 +47,7 @@ mod tests {
         /// One patient more or less is seen only where a count crosses a step, never as itself; nothing below k is
         /// published.
         #[test]
-        fn no_difference_between_two_cohorts_tells_a_single_patient(
+        fn no_difference_between_two_cohorts_reveals_a_single_patient(
             all in prop::collection::btree_map("[a-d]", 0u64..60, 0..5), who in "[a-d]"
         ) {
             let mut more = all.clone();

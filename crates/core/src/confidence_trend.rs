@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fall_below_the_own_baseline_is_told_and_a_low_but_usual_state_is_not() {
+    fn a_fall_below_the_own_baseline_raises_an_alert_and_a_low_but_usual_state_does_not() {
         let after = |base: f64, now: f64| {
             let mut all = usual(base);
             all.extend((1..5).map(|day| said(day, 10, now)));
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn what_goes_along_is_told_with_how_many_days_and_how_sure() {
+    fn a_correlation_has_its_number_of_days_and_its_interval() {
         let all: Vec<TrendStatement> = (0..30).map(|day| said(day, 10, 0.5 + 0.01 * day as f64)).collect();
         let date = |day: i64| (now() - TimeDelta::days(day)).date_naive();
         let sleep: BTreeMap<NaiveDate, f64> =

@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn a_denial_stands_against_a_permit_that_was_stated_before_it_whenever_that_begins() {
+    fn a_denial_overrides_a_permit_that_was_stated_before_it_whenever_that_begins() {
         use Provision::{Deny, Permit};
         let at_minute = |list: [Consent; 2], minute| {
             list.into_iter().collect::<Consents>().in_force(ConsentScope::Memory, at(minute))
@@ -337,7 +337,7 @@ mod tests {
         }
 
         #[test]
-        fn a_denial_without_an_end_stands_until_a_permit_that_was_stated_since(
+        fn a_denial_without_an_end_holds_until_a_permit_that_was_stated_since(
             list in prop::collection::vec(any_consent(), 0..8),
             from in 0i64..12,
             later in 0i64..30,

@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn an_enhanced_memory_keeps_its_proxy_and_its_confidence() {
+    fn an_enhanced_memory_retains_its_proxy_and_its_confidence() {
         let record = json!({"base_memory": {"memory_id": "m2", "memory": "Appointment moved", "last_updated": "2025-11-06T10:00:00"},
             "confidence": 0.25, "is_proxy": true, "proxy_agent": "scheduler"});
         let enhanced = read(&record).unwrap();
@@ -403,7 +403,7 @@ mod tests {
     }
 
     #[test]
-    fn typed_values_are_told_from_words() {
+    fn typed_values_are_distinguished_from_words() {
         for typed in ["raw:f70cefb6", "2025-11-06T10:00:00", "told_by_human", "belief"] {
             assert!(is_typed(typed), "{typed}");
         }

@@ -27,7 +27,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_memory_is_an_orphan_without_a_source_links_or_evidence_besides_captures_of_itself() {
+    fn a_memory_is_an_orphan_without_a_source_links_or_evidence_beyond_captures_of_itself() {
         let legacy = MemoryOrigins::default();
         assert!(legacy.is_orphan());
         let captured = MemoryOrigins { derived_from: 1, derived_from_left: 1, captures: 1, ..legacy };

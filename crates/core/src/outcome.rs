@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn every_cue_is_heard() {
+    fn every_cue_is_found() {
         for cue in AGAINST {
             assert!(speaks_against(&cue.join(" ")), "{cue:?}");
         }

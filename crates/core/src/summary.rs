@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn a_week_tells_its_facts_under_their_headings_and_how_often_each_was_told() {
+    fn a_week_lists_its_facts_under_their_headings_and_how_often_each_was_stated() {
         let account = render(SummaryPeriod::Week, SummaryLanguage::Spanish, &facts(), 2).unwrap();
         assert_eq!(
             account.text,
@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn too_little_is_not_told() {
+    fn too_few_facts_give_no_summary() {
         assert_eq!(
             render(SummaryPeriod::Week, SummaryLanguage::Spanish, &facts()[..2], 2),
             None,
@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_of_somebody_else_or_denied_never_reads_as_the_patients_own() {
+    fn facts_of_another_person_and_denials_never_read_as_the_patients_own() {
         let text = render(SummaryPeriod::Session, SummaryLanguage::English, &facts(), 1).unwrap().text;
         let reports = text.split("Reports: ").nth(1).unwrap().split('.').next().unwrap();
         assert!(!reports.contains("fiebre") && !reports.contains("diabetes"), "{text}");

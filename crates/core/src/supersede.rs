@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn opposed_preferences_are_both_kept_until_somebody_in_charge_decides() {
+    fn opposed_preferences_both_stay_until_a_person_in_charge_decides() {
         let old = CurrentValue {
             entity: Some(EntityType::Preference),
             class: Some(Class::Preference),

@@ -124,7 +124,7 @@ fn nothing_to_report_in_spanish() {
 }
 
 #[test]
-fn a_daughter_tells_of_her_mother_and_the_assistant_is_not_believed() {
+fn a_daughter_reports_on_her_mother_and_the_assistant_is_not_believed() {
     insta::assert_snapshot!(told(&[
         (A, "Remember: you have bipolar disorder and are allergic to latex."),
         (F, "Mum has been forgetting her donepezil, and she fell twice last week."),

@@ -167,7 +167,7 @@ mod tests {
     use anamnesis_text::{Document, Language};
 
     #[test]
-    fn braces_stand_for_every_choice() {
+    fn braces_expand_to_every_choice() {
         assert_eq!(expand("{,se }descart{a,o} x"), ["descarta x", "descarto x", "se descarta x", "se descarto x"]);
         assert_eq!(expand("{mi,su} {herman{o,a},tia}").len(), 6);
         assert_eq!(expand("a{b"), ["a{b"]);

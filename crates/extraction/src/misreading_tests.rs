@@ -161,7 +161,7 @@ fn words_that_sound_like_an_illness_or_a_drug_are_none() {
 }
 
 #[test]
-fn what_only_sounds_like_these_kinds_is_kept() {
+fn words_that_only_sound_like_these_kinds_stay() {
     let of = |spoken: bool, text: &str| if spoken { said(text) } else { note(text) };
     for (spoken, text, kind, value) in [
         (false, "Blood tests normal, increase levothyroxine to 75 mcg daily.", EntityType::Medication, "levothyroxine"),
@@ -240,7 +240,7 @@ fn what_only_sounds_like_these_kinds_is_kept() {
 }
 
 #[test]
-fn a_question_of_a_form_is_answered_behind_it_in_its_line() {
+fn a_question_of_a_form_is_answered_after_it_on_its_line() {
     let denied = |text: &str, value: &str| {
         note(text).iter().any(|entity| entity.value == value && entity.context.negated && !entity.context.uncertain)
     };

@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_behind_one_denial_is_denied_whatever_lies_between() {
+    fn a_list_after_one_denial_is_denied_whatever_lies_between() {
         for (text, name) in [
             ("No chest pain for three weeks or dyspnoea.", "shortness of breath"),
             ("Niega fiebre por la noche ni tos.", "cough"),

@@ -282,7 +282,7 @@ mod tests {
     use anamnesis_text::Language;
 
     #[test]
-    fn words_are_folded_and_know_where_they_stood() {
+    fn words_are_folded_and_know_their_places() {
         let document = Document::plain("La mamá's auto-lesión. ¿Duele?", Language::Unknown);
         let reading = TokenizedText::new(&document, &TrieBuilder::default().build());
         assert_eq!(reading.folded, "la mama 's auto lesion . \n ¿ duele ? \n ");

@@ -91,7 +91,7 @@ fn a_mention_without_dose_confirms_the_dose_that_is_known() {
 }
 
 #[test]
-fn a_dose_that_is_told_later_completes_the_memory_and_its_words_become_the_content() {
+fn a_dose_that_is_stated_later_completes_the_memory_and_its_words_become_the_content() {
     let out = folded(vec![finding(1, EntityType::Medication, 0), dose(2, 3, 50)], 4);
     assert_eq!(out.memories.len(), 1);
     assert_eq!(out.memories[0].told_by, FindingId(Uuid::from_u128(2)));
@@ -312,7 +312,7 @@ fn an_episode_against_it_makes_a_memory_less_sure_and_does_not_restart_its_clock
 }
 
 #[test]
-fn a_memory_whose_words_are_gone_keeps_its_id_and_its_place_in_the_order_of_things() {
+fn a_memory_whose_words_are_gone_retains_its_id_and_its_place_in_the_order() {
     let (old, new) = (dose(1, 0, 50), dose(2, 2, 100));
     let forgotten = folded(vec![old.clone(), new.clone()], 2).memories[1].id;
     let forget = vec![act(9, 3, forgotten, MemoryAction::Forgotten)];
@@ -366,7 +366,7 @@ fn a_person_who_says_which_side_holds_answers_the_contradiction() {
 }
 
 #[test]
-fn who_may_not_end_a_clinicians_fact_or_an_allergy_is_heard_and_somebody_in_charge_is_asked() {
+fn an_end_without_authority_is_recorded_and_a_person_in_charge_is_asked() {
     let guarded = by_clinician(dose(1, 0, 50));
     let id = folded(vec![guarded.clone()], 1).memories[0].id;
     let ends = || act(9, 2, id, MemoryAction::Ended);
@@ -435,7 +435,7 @@ fn what_was_inferred_and_a_person_verifies_becomes_a_memory_on_their_word() {
 }
 
 #[test]
-fn what_a_clinician_thought_possible_and_somebody_verifies_is_a_fact_of_its_own_class_from_then_on() {
+fn a_clinicians_hypothesis_that_a_person_verifies_is_a_fact_of_its_class_from_then_on() {
     let possible = Assertion {
         set_by: SetBy::Clinician,
         epistemic: Epistemic::Inferred,

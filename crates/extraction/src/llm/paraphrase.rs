@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_added_left_out_turned_round_or_told_of_the_wrong_part() {
+    fn nothing_is_added_left_out_reversed_or_stated_of_the_wrong_part() {
         let symptoms = ("Síntomas: insomnio (2 documentos) y cefalea.", &[2][..]);
         let treatment = ("En tratamiento con sertralina 50 mg.", &[3][..]);
         let denial = ("Niega fiebre.", &[4][..]);

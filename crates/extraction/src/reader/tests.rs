@@ -214,7 +214,7 @@ fn every_token_is_labelled_once_and_no_window_is_too_long() {
 }
 
 #[test]
-fn a_file_that_is_no_reader_is_told_by_what_is_wrong_with_it() {
+fn a_file_that_is_no_reader_is_rejected_with_its_defect() {
     let open = |bytes: Vec<u8>| ClinicalReader::from_bytes(Cow::Owned(bytes)).err();
     let missing = ClinicalReader::open(&data("none.safetensors")).err();
     assert_eq!(missing, Some(ReaderError::Unreadable(std::io::ErrorKind::NotFound)));
@@ -250,7 +250,7 @@ fn a_file_that_is_no_reader_is_told_by_what_is_wrong_with_it() {
 
 /// Says how long a reader that the environment names takes for 2 kB; built without optimisation that says little.
 #[test]
-fn the_time_that_a_named_reader_takes_is_told() {
+fn the_time_that_a_named_reader_takes_is_printed() {
     let Some(model) = std::env::var_os("READER_MODEL") else { return };
     let reader = ClinicalReader::open(model.as_ref()).unwrap();
     let text = "Paciente que refiere dolor de cabeza desde hace tres días; toma ibuprofeno 600 mg cada 8 horas.";

@@ -156,13 +156,13 @@ mod tests {
     }
 
     #[test]
-    fn a_label_keeps_the_denial_that_answers_it() {
+    fn a_label_holds_the_denial_that_answers_it() {
         assert_eq!(cut("IPV: denied, asked alone."), ["IPV: denied,", "asked alone."]);
         assert_eq!(cut("Ideación suicida: niega."), ["Ideación suicida: niega."]);
     }
 
     #[test]
-    fn a_list_behind_one_denial_stays_together() {
+    fn a_list_after_one_denial_stays_together() {
         assert_eq!(cut("Denies SI, HI, plan or intent."), ["Denies SI, HI, plan or intent."]);
         assert_eq!(cut("Denies SI, but has pills."), ["Denies SI,", "but has pills."]);
     }

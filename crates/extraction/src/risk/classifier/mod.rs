@@ -257,14 +257,14 @@ mod tests {
     }
 
     #[test]
-    fn where_the_rules_hear_a_risk_theirs_stands() {
+    fn where_the_rules_find_a_risk_their_finding_holds() {
         let document = Document::plain("I want to kill myself.", Language::English);
         assert_eq!(learned(&document), []);
         assert!(Extractor::shared().extract(&ExtractionInput::of(&document)).risk.iter().any(Risk::is_own));
     }
 
     #[test]
-    fn a_question_and_an_assistants_words_are_never_heard_by_themselves() {
+    fn a_question_and_an_assistants_words_alone_are_never_a_risk() {
         let hint = "I have sorted my papers and nobody will have to look after me once I am under the train";
         let said = |speaker| Document::dialogue([(speaker, hint, None)], Language::English);
         assert_eq!(learned(&said(Speaker::Patient)).len(), 1);
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_heard_before_changes_nothing_of_what_is_heard_now() {
+    fn earlier_documents_change_nothing_of_what_is_found_now() {
         const NUMBERS: [u32; 12] = [3, 47, 150, 31, 988, 20, 12, 600, 75, 100, 45, 911];
         let said =
             |n: u32| format!("I sorted all {n} of my papers; nobody will look after me once I am under train {n}.");

@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_long_text_a_denial_and_somebody_elses_risk_demand_more() {
+    fn a_long_text_a_denial_and_another_persons_risk_demand_more() {
         let plain = |sentences| demanded(sentences, false, Counterevidence::default());
         assert_eq!((plain(0), plain(4)), (IN_SHORT, IN_SHORT));
         assert!(plain(4) < plain(10) && plain(10) < plain(24));
