@@ -25,11 +25,11 @@ pub type Hash = [u8; 32];
 /// Keyed hash of an entry's content, cut: with it the leaf of an erased entry says nothing, without the key none can be made.
 pub type Salt = [u8; 16];
 
-/// What a block that has none before it names as the one before.
+/// The previous hash of the first block.
 const NO_BLOCK: Hash = [0; 32];
 
 codes!(
-    /// For what a record is read or changed (HL7 PurposeOfUse in plain words).
+    /// The purpose for which a record is read or changed (HL7 PurposeOfUse in plain words).
     Purpose {
         Treatment = "treatment",
         Operations = "operations",
@@ -75,7 +75,7 @@ impl CaseReference {
 /// Between a person and the producer through whom the person acted, in the id of an actor.
 pub const VIA: &str = " via ";
 
-/// Who acts, and on what ground.
+/// The person or program that acts, and the ground for it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Actor {
     /// Id of a person or name of a program; for a person's message, followed by the producer that sent it ([`VIA`]).
@@ -106,7 +106,7 @@ pub struct AuditEntry {
     pub role: Option<String>,
     pub purpose: Option<String>,
     pub reason: Option<String>,
-    /// Code of what was done.
+    /// Code of the act.
     pub action: String,
     /// Document, memory, message or event that it was done to.
     pub subject: Option<Uuid>,
@@ -151,7 +151,7 @@ impl AuditEntry {
     }
 }
 
-/// What makes the salt of an entry: the key of the store.
+/// Makes the salt of an entry with the key of the store.
 pub trait Salter {
     fn salt(&self, content: &[u8]) -> Salt;
 }
@@ -174,7 +174,7 @@ pub fn unsigned_are_old(first: Option<DateTime<Utc>>, sealed_at: DateTime<Utc>) 
 }
 
 impl StoredEntry {
-    /// The entry as it is once it was erased: neither the patient nor who acted nor what it was done to.
+    /// The entry after its erasure: without patient, actor and subject.
     #[must_use]
     pub fn without_persons(&self, leaf: Hash, by: Uuid) -> Self {
         let entry = AuditEntry {
@@ -189,7 +189,7 @@ impl StoredEntry {
         Self { entry, salt: None, block: self.block, erased: Some((leaf, by)) }
     }
 
-    /// The salt that covers what is left of an erased entry: when, what and how it ended.
+    /// The salt over the rest of an erased entry: time, action and outcome.
     pub fn salt_of_erased(&self, salter: &dyn Salter) -> Salt {
         let (leaf, by) = self.erased.unwrap_or_default();
         salter.salt(&[leaf.as_slice(), by.as_bytes(), &self.entry.content()].concat())

@@ -39,7 +39,7 @@ pub(super) const PRETEND: &[&str] = &[
     "imagina", "imaginate", "finge", "simula", "supon", "comportate",
 ];
 
-/// What is stored, as a whole.
+/// Words for the store as a whole.
 pub(super) const STORED: &[&str] = &[
     "memory", "memories", "profile", "profiles", "database", "databases", "data", "record", "records", "dataset",
     "file", "files", "chart", "memoria", "memorias", "recuerdos", "perfil", "perfiles", "datos", "registro",

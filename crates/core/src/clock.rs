@@ -16,7 +16,7 @@ pub fn from_micros(at: i64) -> DateTime<Utc> {
     Utc.timestamp_micros(at).single().unwrap_or_default()
 }
 
-/// Cuts an instant to the microsecond, the precision of both stores, so that what is read equals what was written.
+/// Cuts an instant to the microsecond, the precision of both stores, so that reading gives the written value.
 pub(crate) fn truncated(at: DateTime<Utc>) -> DateTime<Utc> {
     from_micros(micros(at))
 }

@@ -10,7 +10,7 @@ pub(crate) const K: u64 = 10;
 /// Counts are published in steps of this.
 pub(crate) const STEP: u64 = 5;
 
-/// What may be published of one dimension: values with their rounded counts.
+/// The publishable part of one dimension: values with their rounded counts.
 pub fn publishable_counts(counts: &BTreeMap<String, u64>) -> BTreeMap<String, u64> {
     let mut kept: BTreeMap<&String, u64> =
         counts.iter().filter(|(_, n)| **n >= K).map(|(value, n)| (value, *n)).collect();

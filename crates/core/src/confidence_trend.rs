@@ -16,7 +16,7 @@ pub struct TrendStatement {
     /// 0.0–1.0, at its making.
     pub confidence: f64,
     pub kind: String,
-    /// What it is about.
+    /// Its subject.
     pub topic: String,
     /// Type of the document that carries it.
     pub situation: String,
@@ -140,7 +140,7 @@ pub fn course(
     }
 }
 
-/// The patient's own baseline is asked first: a patient who was never sure is not in alarm at every run.
+/// The patient's own baseline comes first: a patient who was never sure must not raise an alert at every run.
 fn alert(
     recent: Option<GroupMean>,
     baseline: Option<GroupMean>,

@@ -15,7 +15,7 @@ codes!(
 );
 
 codes!(
-    /// What a consent speaks of. Another scope is recorded; it opens and closes nothing.
+    /// The scope of a consent. Another scope is recorded; it opens and closes nothing.
     ConsentScope {
         /// Whether anything is remembered of the patient. Its denial closes the other scopes as well.
         Memory = "memory",
@@ -97,12 +97,12 @@ impl Consents {
         self.0.push(consent);
     }
 
-    /// What is in force for a scope at an instant; `None` where no consent is in force then.
+    /// The consent in force for a scope at an instant; `None` where none is in force then.
     pub fn in_force(&self, scope: ConsentScope, at: DateTime<Utc>) -> Option<Provision> {
         self.deciding(scope, at).map(|consent| consent.provision)
     }
 
-    /// Whether this consent is what is in force for its scope at an instant.
+    /// Whether this consent is the one in force for its scope at an instant.
     pub fn decides(&self, consent: &Consent, at: DateTime<Utc>) -> bool {
         self.deciding(consent.scope, at) == Some(consent)
     }
@@ -113,7 +113,7 @@ impl Consents {
             self.0.iter().flat_map(|one| [Some(one.from), one.until]).flatten().filter(|bound| *bound <= at).collect();
         bounds.sort_unstable();
         let denied = |instant: &DateTime<Utc>| self.in_force(scope, *instant) == Some(Provision::Deny);
-        // What is in force changes at these instants alone.
+        // The consent in force changes at these instants alone.
         bounds.into_iter().rev().take_while(denied).last()
     }
 

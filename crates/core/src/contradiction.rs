@@ -51,7 +51,7 @@ impl Default for ContradictionPolicy {
     }
 }
 
-/// One statement and what is known about it.
+/// One statement and its known attributes.
 #[derive(Debug, Clone, Copy)]
 pub struct ContradictionClaim<'a> {
     pub text: &'a str,
@@ -110,7 +110,7 @@ pub enum Opinion {
     Comparison,
     /// An attitude towards something that is named: "I can't stand the group".
     Attitude,
-    /// What a thing or an act is worth: "asking for help is for cowards", "the tablets make me weak".
+    /// The value of a thing or an act: "asking for help is for cowards", "the tablets make me weak".
     Judgement,
 }
 
@@ -208,19 +208,19 @@ struct StatementSide {
     clauses: Vec<OpinionClause>,
     /// The relative it speaks of, where it begins or ends with one.
     subject: Option<&'static str>,
-    /// It speaks of a time that is over: what holds now does not contradict it.
+    /// It speaks of a time that is over: a present statement does not contradict it.
     past: bool,
     comparisons: Vec<ComparativeClause>,
     /// It compares with a time that moves on.
     moving: bool,
-    /// It says what came of a change: "worse since the switch to venlafaxine".
+    /// It names the result of a change: "worse since the switch to venlafaxine".
     changed: Option<BTreeSet<String>>,
 }
 
 #[derive(Default, PartialEq)]
 struct OpinionClause {
     stems: BTreeSet<String>,
-    /// Those that are no attitude and no pole: what the clause speaks of.
+    /// Stems that are no attitude and no pole: the subjects of the clause.
     subjects: BTreeSet<String>,
     denied: BTreeSet<String>,
     cues: Vec<(String, bool)>,
@@ -317,7 +317,7 @@ impl OpinionClause {
         clause
     }
 
-    /// What each attitude is about: "hates tablets", "las gotas no las quiero".
+    /// The object of each attitude: "hates tablets", "las gotas no las quiero".
     fn note_objects(&mut self, words: &[FoldedWord], language: Language) {
         for (at, word) in words.iter().enumerate().filter(|(at, _)| is_cue(words, *at)) {
             let denied = words[at.saturating_sub(OBJECT_DENIAL)..at].iter().any(|before| denies(&before.folded));
@@ -359,7 +359,7 @@ fn is_cue(words: &[FoldedWord], at: usize) -> bool {
         || DIRECT.iter().chain(COMPARISONS).chain(JUDGEMENTS).any(|(one, other)| word.is(one) || word.is(other));
     // "feels like" likes nothing.
     let preposition = word.is(&["like"]) && at > 0 && !words[at - 1].is(LIKE_AFTER);
-    // "Can't stand on the left leg", "stomach pain" and "cannot bear weight" are of the body.
+    // "Can't stand on the left leg", "stomach pain" and "cannot bear weight" concern the body.
     let bodily = word.is(&["stand", "bear", "stomach"])
         && (words.get(at + 1).is_some_and(|next| next.is(BODILY))
             || at.checked_sub(1).is_none_or(|b| !denies(&words[b].folded)));

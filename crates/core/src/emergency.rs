@@ -57,7 +57,7 @@ fn entry(country: Option<&str>) -> Option<&'static (&'static str, &'static str, 
     NUMBERS.iter().find(|(code, ..)| Some(*code) == country)
 }
 
-/// What everything that is shown of a patient is, and is not; whether or not the patient accepted it. English first.
+/// The limits of everything that is shown of a patient, whether or not the patient accepted them. English first.
 pub const DISCLAIMER: [&str; 2] = [
     "This was taken from what was said and written. It may be incomplete or wrong, and is no medical advice: ask before you act on it.",
     "Esto se ha obtenido de lo dicho y escrito. Puede estar incompleto o equivocado y no es un consejo médico: pregunte antes de \

@@ -93,7 +93,7 @@ pub fn panic_of(text: &str) {
     assert!(!is_named("ANAMNESIS_PANIC_OF", text), "a word that ANAMNESIS_PANIC_OF names");
 }
 
-/// Whether redaction is to leave this text as it is, since `ANAMNESIS_LEAK_OF` names a word of it: what comes after redaction
+/// Whether redaction is to leave this text unchanged, since `ANAMNESIS_LEAK_OF` names a word of it: the later stages
 /// must notice.
 pub fn leaks(text: &str) -> bool {
     is_named("ANAMNESIS_LEAK_OF", text)

@@ -1,15 +1,14 @@
-//! What a finding says, apart from its place in a text: shared by extraction, which finds it, and by the rules that
-//! decide what happens to it.
+//! The statement of a finding, apart from its place in a text: shared by extraction and by the rules that decide on it.
 
 use super::coded_enum::codes;
 
 codes!(
-    /// What a finding is about (contract.md, `extract`).
+    /// The kind of a finding (contract.md, `extract`).
     EntityType {
         Condition = "condition",
         Symptom = "symptom",
         Allergy = "allergy",
-        /// What is not tolerated without being an allergy: its reaction is a side effect.
+        /// A substance that is not tolerated without being an allergen: its reaction is a side effect.
         Intolerance = "intolerance",
         Medication = "medication",
         Appointment = "appointment",
@@ -31,7 +30,7 @@ codes!(
 );
 
 codes!(
-    /// Whom a finding is true of.
+    /// The person of whom a finding is true.
     Experiencer { Patient = "patient", Family = "family", Other = "other" }
 );
 
@@ -70,7 +69,7 @@ impl EntityType {
         )
     }
 
-    /// Tied to a time: the time is part of what it is.
+    /// Tied to a time: the time is part of its identity.
     pub fn happens(self) -> bool {
         matches!(self, Self::Appointment | Self::Event | Self::Measurement | Self::Procedure)
     }

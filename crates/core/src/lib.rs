@@ -1,5 +1,5 @@
-//! What a clinical memory is and the rules of its life: pure, synchronous, no I/O. Names no runtime, database, broker,
-//! HTTP client or metric. Time, randomness and ids come from the caller ([`clock`]).
+//! The model of a clinical memory and the rules of its life cycle: pure, synchronous, no I/O. Names no runtime,
+//! database, broker, HTTP client or metric. Time, randomness and ids come from the caller ([`clock`]).
 
 pub mod answer;
 pub mod audit;

@@ -1,6 +1,6 @@
-//! What a memory has to show for where it comes from (seed 001, section 4).
+//! The evidence of a memory for its origin (seed 001, section 4).
 
-/// What a memory has to show for where it comes from.
+/// The evidence of a memory for its origin.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct MemoryOrigins {
     /// Its source type is known.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What was measured, without its name and its day.
+/// A measured value, without its name and its day.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Measured {
     /// With a decimal point: "8.2", "130/80", "<0.01", "negative", "15/30".

@@ -1,4 +1,4 @@
-//! What a memory is: the closed sets of model.md, "A memory", each with stable codes.
+//! The closed sets of a memory (model.md, "A memory"), each with stable codes.
 
 use super::coded_enum::codes;
 pub use super::document::DocumentType;
@@ -37,7 +37,7 @@ codes!(
         /// A measurement or a trend of a device: outdated 7 days after its last synchronisation.
         HealthSignal = "health_signal",
         Preference = "preference",
-        /// What consolidation forms: lives under decay, a hypothesis until a person verifies it.
+        /// Formed by consolidation: lives under decay, a hypothesis until a person verifies it.
         Pattern = "pattern",
     }
 );
@@ -100,7 +100,7 @@ codes!(
 );
 
 impl State {
-    /// Seed 000, principle 2: what a search may see at all.
+    /// Seed 000, principle 2: whether a search may see it at all.
     pub fn is_visible(self) -> bool {
         !matches!(self, Self::Inactive | Self::Quarantined | Self::Erased)
     }
@@ -112,7 +112,7 @@ impl State {
 }
 
 codes!(
-    /// What a memory may be used for (model.md, "States").
+    /// The permitted use of a memory (model.md, "States").
     PermittedUse {
         /// Safe to act on.
         Decision = "decision",
@@ -124,7 +124,7 @@ codes!(
 );
 
 codes!(
-    /// Who set a row: a role of the document's participants, not a kind of being (model.md, "Provenance").
+    /// The setter of a row: a role of the document's participants, not a kind of being (model.md, "Provenance").
     SetBy {
         Clinician = "clinician",
         /// A profile event.

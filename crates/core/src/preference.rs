@@ -15,7 +15,7 @@ use vocabulary::{
 };
 
 codes!(
-    /// What a preference is about, as it is shown.
+    /// The topic of a preference, as it is shown.
     Topic {
         Address = "form of address",
         Calls = "phone calls",
@@ -36,7 +36,7 @@ codes!(
     }
 );
 
-/// The status of what consolidation made of such statements.
+/// The status of a pattern that consolidation made of such statements.
 pub const STATED: &str = "stated";
 /// The values of topics that are wanted or not.
 pub const WANTED: &str = "wanted";
@@ -53,7 +53,7 @@ pub struct StatedPreference {
 }
 
 impl StatedPreference {
-    /// What a later statement about replaces this one: topic and object.
+    /// The key by which a later statement replaces this one: topic and object.
     pub fn key(&self) -> String {
         format!("{}|{}", self.topic.code(), self.about.as_deref().unwrap_or(""))
     }
@@ -68,7 +68,7 @@ impl StatedPreference {
     }
 }
 
-/// What must come with a sign, so that it speaks of care and not of life at large.
+/// The words that must come with a sign, so that it concerns care and not life at large.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum SignContext {
     Nothing,
@@ -94,8 +94,8 @@ type SignMatch = (usize, usize, &'static PreferenceSign);
 
 const LONGEST_SUBJECT: usize = 3;
 
-/// What a stated preference says of how its speaker wants to be spoken with and treated, in the order of topics. Nothing of
-/// what is conditional, meant for now only, or contradicts itself.
+/// The communication and treatment that a stated preference asks for, in the order of topics. Conditional statements,
+/// statements for now only, and statements that contradict themselves give nothing.
 pub fn stated(text: &str) -> Vec<StatedPreference> {
     let words: Vec<FoldedWord> = words(text).into_iter().filter(|word| !word.is_sign()).collect();
     let clause = PreferenceClause { words: words.iter().map(|word| word.folded.as_str()).collect() };
@@ -113,8 +113,8 @@ pub fn stated(text: &str) -> Vec<StatedPreference> {
     settled(found)
 }
 
-/// One statement of each topic and object. Of a choice, what is preferred says more than what is not; two that differ say
-/// nothing.
+/// One statement of each topic and object. Of a choice, a preferred value says more than a rejected one; two different
+/// values say nothing.
 fn settled(mut found: Vec<StatedPreference>) -> Vec<StatedPreference> {
     found.sort();
     found.dedup();
@@ -224,7 +224,7 @@ impl PreferenceClause<'_> {
         let contrast = CONTRAST.iter().filter_map(|phrase| self.find(phrase)).filter(|at| *at > 0).min();
         let before = &self.words[..contrast.unwrap_or(self.words.len())];
         let beyond = contrast.is_some_and(|contrast| contrast < at);
-        // "Las llamadas no me gustan": what is spoken of comes first.
+        // "Las llamadas no me gustan": the object comes first.
         let until = if at <= 2 || beyond { before.len() } else { at.min(before.len()) };
         let denied = before[..until].iter().any(|word| denies(word));
         let against = before.iter().any(|word| AGAINST.contains(word));

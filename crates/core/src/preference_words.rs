@@ -122,14 +122,14 @@ pub(super) const AFTER_CALLING: &[&str] = &["por", "al", "a", "antes", "en", "du
     "los", "las", "entre", "tanto", "at", "on", "by", "before", "after", "in", "during", "instead", "back", "any",
     "anymore", "again", "over", "rather", "or", "and", "please", "so", "tomorrow", "every", "me"];
 
-/// Words that reject what is next to them.
+/// Words that reject the word next to them.
 pub(super) const AGAINST: &[&str] = &["odio", "odia", "detesto", "detesta", "aborrezco", "evito", "evita", "evitar",
     "evite", "evite", "eviten", "molesta", "molestan", "choca", "chocan", "incomoda", "incomodan", "agobia", "agobian",
     "estresa", "estresan", "cuesta", "cuestan", "hate", "hates", "dislike", "dislikes", "avoid", "avoids", "loathe",
     "detest", "stress", "stresses", "overwhelm", "overwhelms", "annoy", "annoys"];
 
 // "Mensajes mejor que llamadas": only the messages are preferred.
-/// After these comes what is not preferred.
+/// The rejected alternative comes after these.
 pub(super) const CONTRAST: &[&[&str]] = &[&["en", "vez"], &["en", "lugar"], &["antes", "que"], &["y", "no"],
     &["instead", "of"], &["rather", "than"], &["and", "not"], &["over"], &["mejor", "que"],
     &["than"], &["a", "las", "llamadas"], &["a", "llamadas"], &["que", "llamadas"], &["que", "las", "llamadas"],
@@ -144,7 +144,7 @@ pub(super) const NOTHING_LASTING: &[&[&str]] = &[&["da", "igual"], &["dan", "igu
     &["this", "week"], &["tonight"], &["manana", "por", "la"]];
 
 // "Llámeme si cambia la cita" is no lasting wish for calls.
-/// What follows them is a condition: what was said holds only under it.
+/// A condition follows these words: the statement holds only under it.
 pub(super) const CONDITIONS: &[&str] = &["si", "cuando", "salvo", "excepto", "mientras", "hasta", "if", "when", "unless",
     "until", "while", "except"];
 

@@ -1,6 +1,6 @@
-//! What profile events and commands set on the patient's own row. Each is stored as it arrived, and the row is their
-//! result. Order of arrival and repetition do not matter (model.md, "Change of mind"): entries are compared by
-//! (instant, id).
+//! The profile of a patient: the result of profile events and commands. Each is stored as it arrived, and the row is
+//! computed from them. Order of arrival and repetition do not matter (model.md, "Change of mind"): entries are compared
+//! by (instant, id).
 
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
@@ -8,7 +8,7 @@ use uuid::Uuid;
 /// When something was stated, and by which message: messages of one instant have an order too.
 pub type StatementStamp = (DateTime<Utc>, Uuid);
 
-/// What one profile event states; `None` leaves a field as it is.
+/// The statement of one profile event; `None` leaves a field unchanged.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProfileStatement {
     pub stamp: StatementStamp,
@@ -71,7 +71,7 @@ impl<T: Copy> ValueHistory<T> {
         self.0.insert(place, (stamp, value));
     }
 
-    /// What held at an instant; what is stated at that very instant counts.
+    /// The value in force at an instant; a statement at that very instant counts.
     pub fn at(&self, instant: DateTime<Utc>) -> Option<T> {
         let later = self.0.partition_point(|((at, _), _)| *at <= instant);
         later.checked_sub(1).map(|last| self.0[last].1)

@@ -72,7 +72,7 @@ impl Trust {
 }
 
 codes!(
-    /// Whose words they are: the role among the document's participants.
+    /// The role of the speaker among the document's participants.
     Teller {
         Patient = "patient",
         Clinician = "clinician",
@@ -87,7 +87,7 @@ codes!(
 );
 
 impl Teller {
-    /// Who speaks in a document without turns. A transcript without speakers has no known teller: part of it is the
+    /// The speaker of a document without turns. A transcript without speakers has no known speaker: part of it is the
     /// clinician's questions, part may be a relative's.
     pub fn of_document(document: DocumentType) -> Self {
         match document {
@@ -109,8 +109,8 @@ pub struct TrustBasis<'a> {
     pub document_type: Option<DocumentType>,
     /// A clinician signed the document.
     pub signed: bool,
-    /// Trust of what it was derived from, as fixed when those were made. Edges of supersession and of a person's
-    /// verification carry no trust and are left out by the caller.
+    /// Trust of the parents, as fixed when those were made. Edges of supersession and of a person's verification carry
+    /// no trust and are left out by the caller.
     pub parents: &'a [Trust],
 }
 
@@ -121,7 +121,7 @@ impl TrustBasis<'_> {
     }
 }
 
-/// Trust at creation: what the source itself deserves, never better than the worst parent, so that nothing is laundered
+/// Trust at creation: that of the source itself, never better than the worst parent, so that nothing is laundered
 /// through a summary (model.md, "Provenance").
 pub fn trust_of(basis: &TrustBasis<'_>) -> Trust {
     let own = match basis.source_type {

@@ -15,7 +15,7 @@ codes!(
     /// How much of a source a patient, an organisation or a country wants stored.
     PrivacyTier {
         Standard = "standard",
-        /// What was understood stays, without the text and without quotes from it.
+        /// The findings stay, without the text and without quotes from it.
         SummaryOnly = "summary_only",
         /// The text goes once it was understood; quotes that are evidence stay.
         DropSource = "drop_source",
@@ -25,7 +25,7 @@ codes!(
 );
 
 codes!(
-    /// What became of a source.
+    /// The result for a source.
     Fate {
         SummaryOnly = "summary_only",
         SourceDropped = "source_dropped",
@@ -49,7 +49,7 @@ pub fn country(region: &str) -> Option<String> {
     (letters.len() == 2).then(|| letters.to_ascii_uppercase())
 }
 
-/// What becomes of documents of one type, and when.
+/// The result for documents of one type, and its time.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "struct Rule")]
 pub struct RetentionRule {
@@ -68,7 +68,7 @@ impl fmt::Debug for RetentionRule {
 /// Rules of one tier; a type that is not named stays.
 pub type TierRules = BTreeMap<DocumentType, RetentionRule>;
 
-/// Which tier holds, and what it means.
+/// The tier in force, and its rules.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RetentionPolicy {

@@ -15,11 +15,11 @@ use vocabulary::{
     PLACES_TO_READ, PRELOADED, SAYING, SEED, SEED_HOMONYMS, STANDING_ORDERS, TITLES, UNKNOWN,
 };
 
-/// What a free-text source says.
+/// The result of reading a free-text source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SourceReading {
     pub source_type: SourceType,
-    /// Who provided it, in lower case; `None` when no one is named.
+    /// The provider, in lower case; `None` when none is named.
     pub entity: Option<String>,
     /// An address that identifies who, where the source gives one.
     pub entity_ref: Option<String>,

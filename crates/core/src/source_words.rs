@@ -26,7 +26,7 @@ pub(super) const ORIGINS: &[&str] = &[
     "source", "sources", "origin", "origins", "provenance", "attribution", "fuente", "fuentes", "origen", "procedencia",
     "autor", "atribucion",
 ];
-/// What has an origin that may be missing.
+/// Things with an origin that may be missing.
 pub(super) const ENTRIES: &[&str] = &[
     "entry", "entries", "record", "records", "memory", "memories", "row", "note", "item", "data", "import", "recorded",
     "registered", "entrada", "entradas", "registro", "registros", "recuerdo", "recuerdos", "memoria", "memorias", "nota",
@@ -35,7 +35,7 @@ pub(super) const ENTRIES: &[&str] = &[
 ];
 pub(super) const LEGACY: &[&str] = &["legacy", "pre-provenance", "heredado", "heredada", "heredados", "heredadas"];
 
-/// Who did not say it.
+/// Pronouns that deny a speaker.
 pub(super) const NO_ONE: &[&str] = &["nobody", "no-one", "noone", "nadie", "none", "ninguno", "ninguna"];
 
 /// Loaded before anything was said.

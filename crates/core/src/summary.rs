@@ -12,7 +12,7 @@ use super::coded_enum::codes;
 use super::finding::{EntityType, Experiencer};
 
 codes!(
-    /// What an account is of.
+    /// The subject of a summary.
     SummaryPeriod {
         /// One document that is no chat message: an episode.
         Document = "document",
@@ -53,7 +53,7 @@ pub struct SummarizedFact {
     /// It says that something ended.
     pub ended: bool,
     pub past: bool,
-    /// What does harm without being an allergy: a medicine that gives headaches.
+    /// Whom the fact is true of.
     pub experiencer: Experiencer,
 }
 
@@ -63,9 +63,9 @@ pub struct Summary {
     #[serde(rename = "stretch")]
     pub period: Option<SummaryPeriod>,
     pub text: String,
-    /// What it was about: goals, else complaints and conditions.
+    /// Its subject: goals, else complaints and conditions.
     pub(crate) objective: Option<String>,
-    /// What came of it: treatment, what ended, appointments.
+    /// Its result: treatment, ended items, appointments.
     pub(crate) outcome: Option<String>,
     /// What to remember in care: preferences.
     pub(crate) lessons: Vec<String>,
@@ -76,7 +76,7 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// The same summary in other words: what a later redaction takes out.
+    /// The same summary in other words, after a later redaction.
     pub fn reworded(&self, clean: &dyn Fn(&str) -> String) -> Self {
         let maybe = |text: &Option<String>| text.as_deref().map(clean);
         let all = |texts: &[String]| texts.iter().map(|text| clean(text)).collect();

@@ -36,12 +36,12 @@ pub struct CurrentValue {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ArrivingValue {
     pub trust: Trust,
-    /// Who says so, where it is known.
+    /// The setter, where it is known.
     pub set_by: SetBy,
-    /// `None` for what no document carries: profile events, answers, commands.
+    /// `None` where no document carries it: profile events, answers, commands.
     pub document_type: Option<DocumentType>,
     pub valid_from: Option<DateTime<Utc>>,
-    /// It says what the old value says (`equivalence`).
+    /// It states the same fact as the old value (`equivalence`).
     pub same_fact: bool,
 }
 

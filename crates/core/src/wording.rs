@@ -1,4 +1,4 @@
-//! The words of a rule's text: folded, whole, with contractions undone. What the rules on free text share.
+//! The words of a text for the rules: folded, whole, with contractions undone. Shared by all rules on free text.
 
 use anamnesis_text::{Span, TokenKind, fold, tokens};
 
@@ -148,7 +148,7 @@ const DENIALS: &[&str] = &[
     "negaba", "niegan", "negando", "non", "nil",
 ];
 
-/// Words by which a denial speaks of all time up to then, before what is denied …
+/// Words by which a denial covers all time up to then, before the denied words …
 const EVER: &[&str] = &[
     "never",
     "ever",
@@ -175,8 +175,8 @@ const EVER_BEFORE: usize = 5;
 /// … and after it: "yo litio no he tomado en mi vida".
 const EVER_BEHIND: usize = 6;
 
-/// Whether a denial speaks of all time up to then: "has never smoked", "history of seizures: none". `before` and `after` are
-/// the words of its sentence around what is denied, `mention` its own ("never smoked").
+/// Whether a denial covers all time up to then: "has never smoked", "history of seizures: none". `before` and `after`
+/// are the words of its sentence around the denied words, `mention` the denied words ("never smoked").
 #[must_use]
 pub fn denies_for_all_time(before: &str, mention: &str, after: &str) -> bool {
     let before = words(before);

@@ -11,7 +11,7 @@ use crate::coded_enum::codes;
 use crate::ids::OrgId;
 
 codes!(
-    /// What is wrong with an entry or a block.
+    /// A fault of an entry or a block.
     ChainFault {
         /// The block's hash is not that of its columns.
         BlockChanged = "block_changed",
@@ -33,7 +33,7 @@ codes!(
 );
 
 codes!(
-    /// What the check of a chain says.
+    /// The result of the check of a chain.
     ChainVerdict {
         /// Nothing is wrong, and a head that was stored elsewhere is in the chain.
         Witnessed = "witnessed",
@@ -54,7 +54,7 @@ pub struct ChainFinding {
     pub entry: Option<Uuid>,
 }
 
-/// What a check found.
+/// The report of a check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ChainReport {
     pub org: OrgId,
@@ -81,7 +81,7 @@ pub const MOST_FINDINGS: usize = 100;
 /// Checks the chain of one organisation, block by block, in one pass.
 pub struct ChainCheck<'a> {
     salter: &'a dyn Salter,
-    /// What was sealed since may not have been purged.
+    /// Entries sealed since then may not have been purged.
     term_began: DateTime<Utc>,
     heads: BTreeMap<u64, Vec<Hash>>,
     before: Option<(u64, Hash)>,

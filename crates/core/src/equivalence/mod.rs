@@ -29,7 +29,7 @@ pub fn same_fact(a: &str, b: &str) -> bool {
     }
 }
 
-/// What one clause states.
+/// The statement of one clause.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct FactClause {
     /// Concepts; in the order of the text where order matters ("from sertraline to fluoxetine").
@@ -51,7 +51,7 @@ impl FactClause {
         self.content.is_empty() && self.people.is_empty()
     }
 
-    /// Takes what a clause without content adds: ", 50 mg, daily".
+    /// Takes over the details of a clause without content: ", 50 mg, daily".
     fn absorb(&mut self, other: FactClause) {
         self.content.extend(other.content);
         self.amounts.extend(other.amounts);

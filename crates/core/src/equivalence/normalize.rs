@@ -84,7 +84,7 @@ pub(super) fn items(text: &str) -> Vec<TextItem> {
     out
 }
 
-/// Signs that change what is stated: "A+" and "A-", "> 39" and "< 39", "-5", a question.
+/// Signs that change the statement: "A+" and "A-", "> 39" and "< 39", "-5", a question.
 fn sign_that_counts(word: &FoldedWord, text: &str) -> Option<TextItem> {
     let sign = word.folded.chars().next().filter(|_| word.is_sign())?;
     let glued_before = text[..word.span.start].ends_with(|c: char| c.is_alphanumeric());
@@ -108,7 +108,7 @@ fn leading_point<'a>(words: &'a [FoldedWord], at: usize, text: &str) -> Option<(
     (point.is(&[".", ","]) && alone && glued && number > 0).then(|| digits.folded.split_at(number))
 }
 
-/// What names one of a series by a letter: vitamin A is not vitamin E.
+/// Names of series whose members have a letter: vitamin A is not vitamin E.
 const SERIES: &[&str] = &[
     "vitamin",
     "vitamina",

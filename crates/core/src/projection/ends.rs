@@ -1,4 +1,4 @@
-//! What a stated end does: to the memory that it speaks of, and to claims that it had ended already.
+//! The effect of a stated end: on its memory, and on claims that it had ended already.
 
 use super::Assertion;
 use super::replay::Replay;

@@ -35,7 +35,7 @@ pub use checkpoint::{Checkpoint, ResumableProjection, replay, resume};
 /// A keyed hash of a canonical form (`fact::FactParts`).
 pub type KeyHash = [u8; 32];
 
-/// What a finding says beyond its concept. Two findings of one attribute speak of the same fact when no detail that
+/// The details of a finding beyond its concept. Two findings of one attribute state the same fact when no detail that
 /// both give differs.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Details {
@@ -75,7 +75,7 @@ impl Details {
         self.pairs(self).iter().filter(|(a, _)| a.is_some()).count()
     }
 
-    /// Takes over what the other gives and this one lacks.
+    /// Takes over the details of the other that this one lacks.
     pub(crate) fn absorb(&mut self, other: &Self) {
         let mine =
             [&mut self.dose, &mut self.frequency, &mut self.route, &mut self.severity, &mut self.date, &mut self.value];
@@ -206,7 +206,7 @@ pub struct PersonAct {
     pub at: DateTime<Utc>,
     pub deed: MemoryAction,
     pub by: SetBy,
-    /// What speaks for it, or against it.
+    /// The evidence for it, or against it.
     pub evidence: Option<Uuid>,
 }
 
@@ -232,8 +232,8 @@ impl fmt::Debug for HistoryChange {
     }
 }
 
-/// What a memory's history and sources held before the log was resumed: their lines are in the store, and no fold needs
-/// them again but for these.
+/// The history and sources of a memory before the log was resumed: their lines are in the store, and a projection needs
+/// only these figures of them.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ResumedHistory {
     /// Lines of the history that came before [`ProjectedMemory::history`].
@@ -316,7 +316,7 @@ pub struct ProjectedMemory {
     /// All that happened to it, in order; of a resumed log what happened since.
     #[serde(skip)]
     pub history: Vec<HistoryChange>,
-    /// What is not in `sources` and `history` of a resumed log.
+    /// The part outside `sources` and `history` of a resumed log.
     pub earlier: ResumedHistory,
     /// A person vouches for what its opening finding only inferred: it rests on that person's statement.
     pub vouched: bool,

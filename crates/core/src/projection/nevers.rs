@@ -8,7 +8,7 @@ use crate::finding::{EntityType, Polarity};
 use crate::ids::MemoryId;
 use crate::memory::{Class, State};
 
-/// Sets the denials for all time against what was, once all are walked.
+/// Applies denials for all time to past facts, once all are walked.
 pub(super) fn settle(walk: &mut Replay<'_>) {
     let denials = (0..walk.memories.len()).filter(|&at| walk.memories[at].never);
     let pairs: Vec<(usize, usize)> = denials

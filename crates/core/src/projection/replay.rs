@@ -27,9 +27,9 @@ pub(super) struct Replay<'a> {
     retired: Vec<&'a Assertion>,
     /// Ids of memories whose words are gone.
     purged: BTreeSet<MemoryId>,
-    /// What people said that it holds, and when.
+    /// Confirmations of people, with their time.
     pub(crate) confirmed: Vec<(MemoryId, DateTime<Utc>)>,
-    /// What people ended, denied, corrected or answered, and when.
+    /// Ends, denials, corrections and answers of people, with their time.
     pub(crate) judged: Vec<(MemoryId, DateTime<Utc>)>,
     /// A memory takes over evidence that the walk was not given: it was resumed, and needs the whole log.
     pub(super) lacks_evidence: bool,
@@ -94,8 +94,8 @@ impl<'a> Replay<'a> {
             && self.memories.iter().any(|m| by_copy(m) && m.says(a) && m.folded.state != State::Inactive)
     }
 
-    /// A value that the attribute does not have yet. A person in charge says what was so far only claimed: the claim is
-    /// settled by it.
+    /// A value that the attribute does not have yet. A person in charge states a value that was only claimed so far:
+    /// the claim is settled by it.
     fn value(&mut self, claim: Option<usize>, a: &Assertion) {
         let current = self.newest(|m| m.attribute == a.attribute && m.is_active() && !m.folded.contested);
         let new = match current {
@@ -172,7 +172,7 @@ impl<'a> Replay<'a> {
         self.conflicts.push(Conflict { kept: ids.0, claim: ids.1, at, negation, answered: false });
     }
 
-    /// "Tuvo anorexia": history, unless it is known already. It neither confirms nor ends what is active.
+    /// "Tuvo anorexia": history, unless it is known already. It neither confirms nor ends an active fact.
     fn remember(&mut self, a: &Assertion) {
         if self.newest(|m| m.attribute == a.attribute && m.says(a)).is_none() {
             let new = self.open(a);
@@ -255,7 +255,8 @@ impl<'a> Replay<'a> {
         self.memories.iter().position(|m| m.is_allergy() && others.contains(&m.folded.id))
     }
 
-    /// Who may not end it says that it is over: nothing changes, and a person is asked (model.md, "Clinical wins").
+    /// A speaker without authority says that it is over: nothing changes, and a person is asked (model.md, "Clinical
+    /// wins").
     fn dispute(&mut self, at: usize, act: &PersonAct) {
         let memory = &mut self.memories[at];
         let id = memory.folded.id;
@@ -295,7 +296,7 @@ impl<'a> Replay<'a> {
                 continue;
             }
             if claim == id && self.memories[holds].ending {
-                // What holds is that the fact is over.
+                // The valid statement is that the fact is over.
                 for n in [other, holds] {
                     self.memories[n].become_state(State::Resolved, act.at, Some(act.id.0));
                     self.memories[n].folded.valid_to = Some(act.at);
@@ -333,8 +334,8 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// A person verifies what was inferred or formed: a new memory says it on that person's word, derived from the old one,
-    /// which it replaces (model.md, "Confidence").
+    /// A person verifies an inferred or formed memory: a new memory states it on that person's authority, derived from
+    /// the old one, which it replaces (model.md, "Confidence").
     fn vouch(&mut self, at: usize, act: &PersonAct) {
         let old = &self.memories[at];
         if !old.is_inferred() || !old.is_active() || !matches!(act.by, SetBy::Patient | SetBy::Clinician) {
@@ -426,8 +427,8 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// The result of the group at `now`. What only a replaced revision said stays, flagged as ungrounded; what a run
-    /// formed of things that no longer exist goes with them.
+    /// The result of the group at `now`. A fact that only a replaced revision stated stays, flagged as ungrounded; a
+    /// memory that a run formed of things that no longer exist goes with them.
     pub(crate) fn finish(mut self, now: DateTime<Utc>) -> Projection {
         let retired = std::mem::take(&mut self.retired);
         for a in retired {

@@ -428,7 +428,7 @@ fn what_was_inferred_and_a_person_verifies_becomes_a_memory_on_their_word() {
         assert_eq!((old.state, old.superseded_by, new.supersedes), (State::Superseded, Some(new.id), Some(old.id)));
         assert_eq!((new.state, new.set_by, new.expires_at), (State::Active, SetBy::Clinician, None), "{class}");
         assert!(new.vouched && !old.vouched && new.confidence > 0.8);
-        // A machine's word is no one's.
+        // A machine has no authority.
         let by_agent = PersonAct { by: SetBy::Agent, ..verified };
         assert_eq!(with_acts(vec![formed], vec![by_agent], 1).memories.len(), 1);
     }
@@ -448,7 +448,7 @@ fn a_clinicians_hypothesis_that_a_person_verifies_is_a_fact_of_its_class_from_th
     let [old, new] = &outcome.memories[..] else { panic!("{outcome:?}") };
     assert_eq!((old.state, old.vouched, old.superseded_by), (State::Superseded, false, Some(new.id)));
     assert_eq!((new.state, new.vouched, new.valid_from), (State::Active, true, day(3)));
-    // What was stated as a fact is one: verified, it stays the memory that it is.
+    // A stated fact is one already: verified, it stays the same memory.
     let stated = Assertion { epistemic: Epistemic::Explicit, trust: Trust::T1, ..possible };
     assert_eq!(with_acts(vec![stated], vec![verified], 90).memories.len(), 1);
 }

@@ -14,7 +14,7 @@ use crate::{EntityType, Experiencer, Temporality};
 use anamnesis_core::wording::denies;
 use anamnesis_text::Speaker;
 
-/// Words between a substance and what it does.
+/// Words between a substance and its reaction.
 const REACH: usize = 14;
 /// Small words between a reaction and the substance that follows it.
 const LINK: usize = 6;
@@ -77,7 +77,7 @@ impl EffectWords {
         })
     }
 
-    /// "Citalopram for panic attacks": what comes after "for" is what a medicine is taken against.
+    /// "Citalopram for panic attacks": the illness after "for" is the indication.
     pub(crate) fn treats(&self, doc: &AnalyzedDocument<'_>, reaction: usize) -> bool {
         (reaction.saturating_sub(3)..reaction)
             .any(|word| matches!(doc.reading.word(word), "for" | "para" | "contra" | "against" | "p"))
@@ -190,7 +190,7 @@ impl AllergyRules {
         }
     }
 
-    /// A substance and its reaction in one sentence, linked by what the sentence says of them.
+    /// A substance and its reaction in one sentence, linked by the words between them.
     pub(super) fn effects(
         &self,
         doc: &AnalyzedDocument<'_>,
@@ -319,7 +319,7 @@ impl AllergyRules {
         })
     }
 
-    /// "El salbutamol cuando me da el asma": when it is taken, not what it does.
+    /// "El salbutamol cuando me da el asma": the indication, not the effect.
     pub(super) fn is_indicated(&self, doc: &AnalyzedDocument<'_>, words: &Range<usize>) -> bool {
         let word = |at: usize| doc.reading.word(at);
         let from = words.end;
@@ -389,7 +389,8 @@ fn is_equated(reading: &TokenizedText<'_>, between: &Range<usize>) -> bool {
     between.len() <= 4 && reading.word(between.start) == "=" && between.clone().skip(1).all(plain)
 }
 
-/// "| Dipirona | [x] | Rash en todo el cuerpo |": a row of a table whose first cell is the substance and a later one what it did.
+/// "| Dipirona | [x] | Rash en todo el cuerpo |": a row of a table whose first cell is the substance and a later one
+/// its reaction.
 fn is_in_row(doc: &AnalyzedDocument<'_>, s: &Range<usize>, r: &ConceptMention) -> bool {
     let reading = doc.reading;
     let (Some(name), Some(harm)) = (reading.words.get(s.start), reading.words.get(r.words.start)) else { return false };
@@ -404,7 +405,7 @@ fn is_in_row(doc: &AnalyzedDocument<'_>, s: &Range<usize>, r: &ConceptMention) -
         && of_allergies
 }
 
-/// The status of what is known by its effect alone, until all of the document is read.
+/// The status of a substance that is known by its effect alone, until all of the document is read.
 pub(super) const EFFECT: &str = "effect";
 
 fn is_article(word: &str) -> bool {

@@ -8,7 +8,7 @@ use crate::EntityType;
 use crate::analysis::AnalyzedDocument;
 use crate::medication::{challenge_at, may_stand_between};
 
-/// Words between a challenge, what it is done with, and how it went.
+/// Words between a challenge, its substance and its result.
 const REACH: usize = 7;
 /// Words by which a challenge went well.
 const BORNE: &[&str] = &[
@@ -101,7 +101,7 @@ impl AllergyRules {
         }
         let after = end.max(start)..sentence.words.end.min(end.max(start) + REACH);
         let Some(outcome) = after.clone().find(|word| is_borne(doc, *word)) else { return };
-        // "Negativa -> puede tomarla, pendiente de borrar": what follows an arrow or a semicolon is another matter.
+        // "Negativa -> puede tomarla, pendiente de borrar": another statement follows an arrow or a semicolon.
         let parts = |word: &usize| matches!(reading.word(*word), "->" | "→" | ";");
         let clause = sentence.words.start..(outcome..sentence.words.end).find(parts).unwrap_or(sentence.words.end);
         if bound.is_empty() || clause.into_iter().any(|word| HARMED.contains(&reading.word(word))) {

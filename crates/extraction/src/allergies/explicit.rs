@@ -8,9 +8,9 @@ use crate::Temporality;
 use crate::analysis::AnalyzedDocument;
 use anamnesis_text::Speaker;
 
-/// Words between a substance that is named first and the word that says what it does.
+/// Words between a substance that is named first and the word for its effect.
 const FRONTED: usize = 4;
-/// Words between what is not given and the reason for it.
+/// Words between a substance that is not given and the reason for it.
 const REASON: usize = 4;
 
 impl AllergyRules {
@@ -78,7 +78,7 @@ impl AllergyRules {
         };
         let after: Vec<AllergenMention> = substances.iter().filter(|s| s.words.start >= cue.start).cloned().collect();
         let mut named = self.governed(doc, cue.end..within.end, &after);
-        // What is denied is what causes it, unless that is named after.
+        // The denied substance is the cause, unless a cause is named after.
         let denied = |s: &&AllergenMention| {
             s.words.end <= link && link - s.words.end <= REASON && doc.scopes.of(reading, &s.words).negated
         };
@@ -115,7 +115,7 @@ impl AllergyRules {
         if !governed.is_empty() && matches!(doc.reading.word(cue.end - 1), "a" | "al" | "to" | "la" | "las" | "los") {
             compound.clear();
         }
-        // "Statin intolerance (myalgia on …)": what follows is another matter.
+        // "Statin intolerance (myalgia on …)": another statement follows.
         if !compound.is_empty() && !matches!(doc.reading.word(cue.end), ":" | "," | "and" | "y" | ";") {
             governed.clear();
         }

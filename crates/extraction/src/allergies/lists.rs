@@ -4,7 +4,7 @@ use super::{AllergenMention, AllergyFrame, AllergyRules};
 use crate::analysis::AnalyzedDocument;
 use crate::structure::Section;
 
-/// Words between a label inside the list ("Foods:", "Otras:") and what it lists.
+/// Words between a label inside the list ("Foods:", "Otras:") and its items.
 const LABELLED: usize = 5;
 
 /// A label inside a list of allergens.
@@ -47,7 +47,7 @@ fn is_label(word: &str) -> bool {
 pub(super) struct OpenList {
     /// The frame of its title.
     frame: Option<AllergyFrame>,
-    /// A sentence said what is taken: the rest of its line speaks of that.
+    /// A sentence listed current medicines: the rest of its line goes on with them.
     pub(super) left: bool,
     /// Where the sentence before ended.
     end: usize,

@@ -229,7 +229,7 @@ fn is_of_record(doc: &AnalyzedDocument<'_>, from: usize) -> bool {
     })
 }
 
-/// Words that name no one and nothing: the clause goes on about what was named before.
+/// Words without content: the clause goes on about the substance before.
 pub(super) fn is_small(word: &str) -> bool {
     super::retracted::takes(word) || word.bytes().all(|byte| !byte.is_ascii_alphabetic()) || SMALL.contains(&word)
 }

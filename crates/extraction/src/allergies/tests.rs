@@ -1,4 +1,4 @@
-//! Whose an allergy is, what a medicine was given up for, and what is taken back.
+//! The experiencer of an allergy, the reason for giving up a medicine, and retractions.
 
 use std::fmt::Write as _;
 
@@ -298,7 +298,7 @@ fn what_was_given_against_a_reaction_caused_none() {
         ("Allergies: cashews - anaphylaxis (adrenaline x1, hydrocortisone).", "allergy: cashews (anaphylaxis)"),
         ("Alergias: ceftriaxona (urticaria, tratada con dexametasona).", "allergy: ceftriaxone (urticaria)"),
         ("Alergias: amoxicilina, exantema; se sustituyó por azitromicina.", "allergy: amoxicillin (exantema)"),
-        // An illness that was treated, and left for what the medicine did.
+        // An illness that was treated, and a treatment that was stopped for its effect.
         (
             "Episodio de ansiedad tratado con citalopram 20 mg, que dejó por disfunción sexual.",
             "intolerance: citalopram (disfunción sexual)",

@@ -1,4 +1,4 @@
-//! What is being asked about: the turn in which someone last asked about allergies, or in a text without turns the line.
+//! The open question: the turn of the last question about allergies, or its line in a text without turns.
 
 use super::TOPIC_LINES;
 use crate::analysis::AnalyzedDocument;

@@ -11,8 +11,8 @@ const AHEAD: usize = 8;
 const AFTER: usize = 6;
 
 impl AllergyRules {
-    /// Whether words that look like a reaction are a complaint of now: said with a verb of complaining or having, or with a day
-    /// of this week. What comes "when she takes it" is a reaction, whatever the verb.
+    /// Whether words that look like a reaction are a present complaint: with a verb of complaining or having, or with a
+    /// day of this week. A complaint "when she takes it" is a reaction, whatever the verb.
     pub(super) fn is_complaint(&self, doc: &AnalyzedDocument<'_>, from: usize, reaction: &Range<usize>) -> bool {
         let reading = doc.reading;
         let sentence = &reading.sentences[reading.sentence_of(reaction.start)].words;
@@ -50,7 +50,7 @@ fn comes_with_it(word: &str) -> bool {
     matches!(word, "when" | "whenever" | "every" | "it" | "them" | "cuando" | "cada" | "siempre" | "ella" | "eso")
 }
 
-/// A verb with which someone speaks of what they have now; "have had" and "has been" too.
+/// A verb of a present complaint; "have had" and "has been" too.
 fn complains(word: &str, next: &str) -> bool {
     match word {
         "refiere" | "refieren" | "relata" | "comenta" | "presenta" | "acude" | "consulta" | "viene" | "ingresa"

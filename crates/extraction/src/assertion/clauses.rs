@@ -17,7 +17,7 @@ const VERB_REACH: usize = 6;
 /// Words after a reported question in which its answer is looked for: "…, and I told her that I never did".
 const ANSWER_REACH: usize = 9;
 
-/// Openings of clauses and the verbs that say what they are.
+/// Openings of clauses, and the verbs that decide their kind.
 pub(crate) struct ClauseOpeners {
     opens: PhraseMatcher,
     opens_asked: PhraseMatcher,
@@ -76,7 +76,7 @@ impl ClauseOpeners {
                 Some(CueCategory::Asked) if plain.is_some() || !names_own(reading, hit.words.end) => CueCategory::Asked,
                 _ if plain.is_none() => continue,
                 Some(verb) => verb,
-                // "If this is so, or if that is": the second clause is what the first is.
+                // "If this is so, or if that is": the second clause has the kind of the first.
                 None if matches!(reading.word(word.wrapping_sub(1)), "or" | "and" | "o" | "y" | "ni") => {
                     out.last().map_or(CueCategory::Hypothetical, |before: &UnassertedClause| before.cue.category)
                 }
@@ -110,8 +110,8 @@ impl ClauseOpeners {
         best.map(|(_, _, category)| category)
     }
 
-    /// Where the speaker goes on with something said for good: "…, and yes, I am"; after a condition also what is taken
-    /// then ("if I cannot sleep I take …").
+    /// Where the speaker goes on with a statement: "…, and yes, I am"; after a condition also a medicine taken then
+    /// ("if I cannot sleep I take …").
     pub(super) fn resumes(
         &self,
         reading: &TokenizedText<'_>,
@@ -134,7 +134,7 @@ pub(super) fn answered_at(reading: &TokenizedText<'_>, within: Range<usize>, cat
     if category == CueCategory::Asked { within.skip(1).find(answers) } else { None }
 }
 
-/// Words by which an answer is said: whose it is, or what they do.
+/// Words that introduce an answer: its speaker, or the speaker's verb.
 fn introduces_answer(word: &str) -> bool {
     let english = matches!(
         word,
@@ -238,7 +238,7 @@ fn is_yes(reading: &TokenizedText<'_>, words: &Range<usize>) -> bool {
     words.len() == 1 && source(reading, words).contains('í')
 }
 
-/// "She asked about my anxiety": the anxiety is there.
+/// "She asked about my anxiety" presupposes the anxiety.
 fn names_own(reading: &TokenizedText<'_>, word: usize) -> bool {
     matches!(reading.word(word), "my" | "mi" | "mis" | "his" | "her" | "your" | "su" | "sus" | "tu" | "tus")
 }

@@ -28,7 +28,7 @@ use words::{is_allergic, is_treated, of_patient};
 
 /// Words of one clause about a person.
 const LONGEST: usize = 18;
-/// Words between a relative and what they are treated with.
+/// Words between a relative and their treatment.
 const TO_TREATMENT: usize = 7;
 /// Words between a verb and the finding that it states.
 const TO_FINDING: usize = 4;
@@ -93,7 +93,7 @@ impl ExperiencerRules {
         topics.enter(reading.sentence_of(sentence.words.start), reading);
         let mut out = telling.shared();
         out.extend(telling.clefts());
-        // In speech who is the subject goes on from sentence to sentence: see `subjects`.
+        // In speech the subject goes on from sentence to sentence: see `subjects`.
         if sentence.turn.is_none() {
             telling.people.iter().for_each(|person| telling.of_person(person, &mut out));
             out.extend(telling.of_folk());
@@ -132,7 +132,7 @@ impl PersonSentence<'_, '_> {
         CueScope { category: CueCategory::Own, words, cue: cue.clone() }
     }
 
-    /// Where comparisons, "both", "neither" and "so do I" give to the patient what a relative has.
+    /// Where comparisons, "both", "neither" and "so do I" give the patient the finding of a relative.
     fn shared(&self) -> Vec<CueScope> {
         let mut out = Vec::new();
         let words = self.sentence.words.clone();
@@ -205,7 +205,7 @@ impl PersonSentence<'_, '_> {
         Some(CueScope { category: CueCategory::Negated, words, cue: first..first + 1 })
     }
 
-    /// What a person has as the subject of a clause, or as company of whom more is said.
+    /// The findings of a person as the subject of a clause, or as company with a clause of their own.
     fn of_person(&self, person: &PersonMention, out: &mut Vec<CueScope>) {
         let end = self.after_name(person);
         out.extend(self.bracket(person, end));
@@ -224,7 +224,7 @@ impl PersonSentence<'_, '_> {
         }
     }
 
-    /// Where what a person has begins to be said, after the words that name them.
+    /// Where the finding of a person begins, after the words that name them.
     fn begins_telling(&self, person: &PersonMention, end: usize) -> Option<usize> {
         let tells = |at: usize| self.experiencer_rules.tells.at(self.reading, at).is_some();
         if let Some(from) = self.titled(person, end) {
@@ -414,7 +414,7 @@ impl PersonSentence<'_, '_> {
         self.clause(&no_one, from)
     }
 
-    /// "Casada con un alcohólico", "married to a heroin addict": named by nothing but what they have.
+    /// "Casada con un alcohólico", "married to a heroin addict": named only by the illness.
     fn of_the_spouse(&self) -> Vec<CueScope> {
         let hits = self.experiencer_rules.married_to.find(self.reading, self.sentence.words.clone());
         let scopes = hits.into_iter().filter_map(|hit| {

@@ -13,14 +13,14 @@ const BEFORE: usize = 3;
 /// Words of a label.
 const LONGEST: usize = 8;
 
-/// What a value says.
+/// The meaning of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ValuePolarity {
     Yes,
     No,
 }
 
-/// A value found: its words and what it says.
+/// A value found: its words and its meaning.
 struct FindingValue {
     words: Range<usize>,
     says: ValuePolarity,
@@ -28,7 +28,7 @@ struct FindingValue {
     sign: bool,
 }
 
-/// What values say of the findings before them: denials, and the stretches that are stated for good.
+/// The effect of values on the findings before them: denials, and affirmed stretches.
 #[derive(Default)]
 pub(super) struct ValuedFindings {
     pub(crate) denied: Vec<CueScope>,
@@ -94,7 +94,7 @@ fn label_before(
     whole.map(|first| with_others(reading, from, value, first..end, finding))
 }
 
-/// "Covid/flu neg", "VIH y sífilis negativos": a stroke, or a value in the plural, takes in the findings before.
+/// "Covid/flu neg", "VIH y sífilis negativos": a stroke, or a value in the plural, covers the findings before.
 fn with_others(
     reading: &TokenizedText<'_>,
     from: usize,
@@ -191,7 +191,7 @@ fn value_at(reading: &TokenizedText<'_>, word: usize, within: &Range<usize>) -> 
     let before = word.checked_sub(1).map_or("", |before| reading.word(before));
     let source = reading.words[word].source;
     let glued = !first && reading.words[word - 1].source.end == source.start;
-    // "HTN-, asthma+": a sign that hangs on its word and parts nothing.
+    // "HTN-, asthma+": a sign that is attached to its word and separates nothing.
     let hangs = glued && matches!(at(1), "" | "," | ";" | "." | ")" | "/");
     match at(0) {
         "-" | "–" | "−" if hangs => return found(1, ValuePolarity::No, false),

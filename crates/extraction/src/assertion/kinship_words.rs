@@ -1,5 +1,5 @@
-//! Words for relatives that mean someone or something else: a breast, a potato, a nun, a ward sister, the person spoken
-//! to; and relatives named after what they have.
+//! Words for relatives with another meaning: a breast, a potato, a nun, a ward sister, a form of address; and relatives
+//! named after their illness.
 
 use std::ops::Range;
 
@@ -73,7 +73,7 @@ const OF_THE_FAMILY: &[&str] = &[
     "relaciones",
 ];
 
-/// Whether a cue for a relative is none.
+/// Whether a cue for a relative means something else.
 pub(super) fn is_homonym(reading: &TokenizedText<'_>, hit: &CueHit, cues: &Cues) -> bool {
     let cue = cues.of(hit);
     if !matches!(cue.category, CueCategory::Family | CueCategory::Other) || cue.header || hit.words.len() > 2 {

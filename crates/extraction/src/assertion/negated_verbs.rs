@@ -57,7 +57,7 @@ impl NegatedVerbs {
         }
     }
 
-    /// Where a bare denial ends that is spent on its verb; `None` where it goes on to what follows.
+    /// Where a bare denial ends that only covers its verb; `None` where it covers the words after it.
     pub(crate) fn spent(&self, reading: &TokenizedText<'_>, denial: &PhraseMatch, limit: usize) -> Option<usize> {
         let last = reading.word(denial.words.end - 1);
         let bare = matches!(last, "no" | "not" | "n't" | "never" | "nunca" | "jamas" | "cannot");

@@ -1,4 +1,4 @@
-//! Where a denial ends, where it comes after what it denies, and what was only for a while: both languages.
+//! Where a denial ends, where it comes after the denied words, and findings of a past time: both languages.
 
 use std::sync::LazyLock;
 

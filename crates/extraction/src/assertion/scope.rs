@@ -71,7 +71,7 @@ pub(super) fn resolve(
         if spoken && sentence.is_company(hit, cue) {
             continue;
         }
-        // "No, al Nolotil": an answer to what was asked, not a denial of what follows.
+        // "No, al Nolotil": an answer to the question, not a denial of the next words.
         if spoken && hit.words == (sentence.words.start..sentence.words.start + 1) && reading.word(hit.words.end) == ","
         {
             continue;
@@ -98,8 +98,8 @@ pub(super) fn resolve(
         }
         let closes = sentence.closes(hit);
         if cue.category == CueCategory::Negated && closes && sentence.answers(hit) {
-            // "Alergias: no", "Fever - none": the value of what comes before the sign. A cue in a bracket belongs to
-            // its own item: "gout, childhood asthma (resolved)".
+            // "Alergias: no", "Fever - none": a value for the words before the sign. A cue in a bracket belongs to its
+            // own item: "gout, childhood asthma (resolved)".
             let list = reading.word(hit.words.start - 1) != "(" || sentence.says_all(hit);
             let from = sentence.backward_from(hit.words.start - 1, cue.reach.min(8), list);
             let words = sentence.last_two(hit, from)..hit.words.start - 1;
@@ -116,7 +116,7 @@ pub(super) fn resolve(
         }
         let ends = hit.words.end >= sentence.words.end || reading.words[hit.words.end].punctuation;
         if (cue.closing && !closes) || (cue.last && !ends) {
-            // "Celos no tengo" denies what comes before, "no tengo celos" what follows, as a bare "no" does.
+            // "Celos no tengo" denies the word before, "no tengo celos" the word after, as a bare "no" does.
             if cue.category == CueCategory::Negated && cue.list && super::denies(reading.word(hit.words.start)) {
                 let words = hit.words.end..sentence.forward(hit);
                 scopes.push(CueScope { category: cue.category, words, cue: hit.words.clone() });
@@ -178,7 +178,7 @@ impl ScopeSentence<'_, '_> {
         self.hit_at(word).map(|hit| self.cues.of(hit).category)
     }
 
-    /// "?pneumonia", "? sepsis": a question mark before what is doubted.
+    /// "?pneumonia", "? sepsis": a question mark before a doubtful finding.
     fn queries(&self, hit: &CueHit) -> bool {
         let place = |word: usize| self.reading.words[word].source;
         let (start, next) = (hit.words.start, hit.words.end);
@@ -269,7 +269,7 @@ impl ScopeSentence<'_, '_> {
             || matches!(self.category_at(before), Some(CueCategory::End))
     }
 
-    /// What follows an opening cue, with the comma right after it or without.
+    /// The words after an opening cue, with the comma right after it or without.
     fn forward_past_comma(&self, hit: &CueHit) -> Range<usize> {
         let comma = self.reading.word(hit.words.end) == "," && hit.words.end < self.words.end;
         let after = CueHit { words: hit.words.start..hit.words.end + usize::from(comma), meaning: hit.meaning };

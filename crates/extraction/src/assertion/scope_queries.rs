@@ -1,4 +1,4 @@
-//! What the rules ask of the scopes around a mention, apart from its context as a whole.
+//! Queries of the rules about the scopes around a mention, apart from its context as a whole.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use crate::tokenized::TokenizedText;
 use anamnesis_text::Span;
 
 impl AssertionScopes {
-    /// The cues that reach a mention, with what each says of it: the places of their words.
+    /// The cues that reach a mention, with their categories and the places of their words.
     pub(crate) fn cues(&self, reading: &TokenizedText<'_>, target: &Range<usize>) -> Vec<(&'static str, Span)> {
         let scopes = self.sentences.get(reading.sentence_of(target.start)).into_iter().flatten();
         let reaching = scopes.filter(|scope| scope.covers(target));
@@ -124,8 +124,8 @@ impl AssertionScopes {
         of(CueCategory::Ended).next().is_some() && of(CueCategory::Negated).all(gone)
     }
 
-    /// Whether a denial that ends before a mention reaches it: words that deny in themselves ("no pego ojo") deny nothing
-    /// of what they say.
+    /// Whether a denial that ends before a mention reaches it: words that deny in themselves ("no pego ojo") do not
+    /// deny their own finding.
     pub(crate) fn denied_before(&self, reading: &TokenizedText<'_>, target: &Range<usize>) -> bool {
         let mut scopes = self.sentences.get(reading.sentence_of(target.start)).into_iter().flatten();
         scopes.any(|scope| {

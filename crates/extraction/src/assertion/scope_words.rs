@@ -1,6 +1,6 @@
 //! Words by which the scope of a cue opens, ends or goes on.
 
-/// A comma and one of these begin what is said for good: "no quiero dañar a nadie, solo quiero …".
+/// A comma and one of these begin a statement: "no quiero dañar a nadie, solo quiero …".
 pub(super) const RESUMES: &[&str] = &[
     "she",
     "he",

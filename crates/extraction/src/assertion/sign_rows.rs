@@ -11,7 +11,7 @@ use crate::tokenized::TokenizedText;
 
 /// Pairs of a finding and its value that make a row.
 const ROW: usize = 2;
-/// Words of a title over what is absent.
+/// Longest title over absent findings.
 const TITLE: usize = 4;
 /// The negative symptoms of a psychosis, which are there.
 const OF_PSYCHOSIS: &[&str] = &[
@@ -36,7 +36,7 @@ const OF_PSYCHOSIS: &[&str] = &[
     "restricted",
 ];
 
-/// What the signs of a sentence say.
+/// The result of the signs of a sentence.
 #[derive(Default)]
 pub(super) struct SignedFindings {
     pub(super) denied: Vec<CueScope>,
@@ -153,8 +153,8 @@ impl SignRow<'_, '_> {
         (opens || hangs()).then_some(holds)
     }
 
-    /// "Pertinent negatives: fever, chills", "síntomas negativos: fiebre": a title over what is not there. The negative
-    /// symptoms of a psychosis are what they say.
+    /// "Pertinent negatives: fever, chills", "síntomas negativos: fiebre": a title over absent findings. The negative
+    /// symptoms of a psychosis are symptoms.
     fn titled(&self, out: &mut SignedFindings) {
         let title = |at: &usize| {
             matches!(

@@ -196,7 +196,7 @@ impl SubjectRules {
     }
 }
 
-/// Words before what a sentence says: "no, …", "bueno, …".
+/// Words before the content of a sentence: "no, …", "bueno, …".
 fn is_filler(reading: &TokenizedText<'_>, word: usize) -> bool {
     let small = matches!(
         reading.word(word),
@@ -218,7 +218,7 @@ fn is_filler(reading: &TokenizedText<'_>, word: usize) -> bool {
     small || matches!(reading.word(word), "," | "…" | "¡" | "-" | "–")
 }
 
-/// "Eso es mi hermano", "es mi hermano, Hugo, que …": the person is what the verb before says.
+/// "Eso es mi hermano", "es mi hermano, Hugo, que …": the person is the complement of the verb before.
 fn is_predicate(reading: &TokenizedText<'_>, noun: usize, lowest: usize) -> bool {
     let own = |word: &str| matches!(word, "mi" | "my" | "el" | "la" | "the" | "our");
     let determined = own(reading.word(noun)) || noun > lowest && own(reading.word(noun - 1));
@@ -233,7 +233,7 @@ fn closes_name(reading: &TokenizedText<'_>, at: usize, end: usize) -> bool {
     then >= end || matches!(reading.word(then), "." | "!" | "," | "que" | "who" | "…")
 }
 
-/// "Our Colin's been poorly": a relative who is named as people of one house do.
+/// "Our Colin's been poorly": a relative named in the way of a family.
 fn ours(reading: &TokenizedText<'_>, word: usize, sentence: &TextSentence) -> Option<SubjectPerson> {
     if reading.word(word) != "our" {
         return None;

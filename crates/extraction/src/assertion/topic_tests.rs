@@ -1,4 +1,4 @@
-//! Of whom a passage goes on to speak: over clauses, sentences and turns, in both languages.
+//! The person of whom a passage goes on to speak: over clauses, sentences and turns, in both languages.
 
 use std::sync::LazyLock;
 

@@ -1,5 +1,5 @@
-//! Who a sentence says it is: "la alérgica es ella", "eso es mi hermano", "the asthmatic one is her brother", "son de
-//! la madre". The person comes after the verb, and the finding before it.
+//! Sentences that identify a person: "la alérgica es ella", "eso es mi hermano", "the asthmatic one is her brother",
+//! "son de la madre". The person comes after the verb, and the finding before it.
 
 use std::ops::Range;
 
@@ -17,7 +17,7 @@ struct CleftPerson {
 }
 
 impl PersonSentence<'_, '_> {
-    /// The words before "is" and a person, and what a clause after the person adds.
+    /// The words before "is" and a person, and those of a clause after the person.
     pub(super) fn clefts(&self) -> Vec<CueScope> {
         let mut out = Vec::new();
         for at in self.sentence.words.clone() {
@@ -54,7 +54,7 @@ impl PersonSentence<'_, '_> {
         (end > from && self.ends_at(end)).then_some(CleftPerson { category: CueCategory::Family, words: from..end })
     }
 
-    /// Nothing of the person is said after their name but what a clause about them adds.
+    /// Only a clause about the person follows their name.
     fn ends_at(&self, end: usize) -> bool {
         let sign = matches!(self.word(end), "" | "," | "." | ";" | ")" | "(" | ":" | "!" | "?" | "|" | "\"" | "»");
         sign || matches!(self.word(end), "not" | "no" | "y" | "and") || self.goes_on_about(end).is_some()

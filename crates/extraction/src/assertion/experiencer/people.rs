@@ -193,8 +193,8 @@ pub(super) fn is_self(reading: &TokenizedText<'_>, word: usize) -> bool {
 }
 
 /// Whether the patient is named again at a word, by a noun, as the speaker or by a pronoun that cannot mean the person:
-/// then surely. Where a pronoun may mean either ("her sister takes it and she does too"), a subject that is said again is
-/// more likely another one, but not surely.
+/// then certainly. Where a pronoun may mean either ("her sister takes it and she does too"), a repeated subject is more
+/// likely another person, but not certainly.
 pub(super) fn returns(reading: &TokenizedText<'_>, word: usize, person: &PersonMention) -> Option<bool> {
     let at = |word: usize| if word < reading.words.len() { reading.word(word) } else { "" };
     let article = usize::from(matches!(at(word), "the" | "la" | "el"));

@@ -1,4 +1,4 @@
-//! Whose something is in sentences that name a relative: as subject, company, comparison and one of two.
+//! The experiencer in sentences that name a relative: as subject, company, comparison and one of two.
 
 use std::sync::LazyLock;
 

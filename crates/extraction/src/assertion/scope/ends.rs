@@ -31,7 +31,8 @@ const POSTPOSED: &[&str] = &[
 ];
 
 impl ScopeSentence<'_, '_> {
-    /// What a denial says that reaches nothing after it: an answer, a verb that closes its clause, one after its finding.
+    /// The effect of a denial that reaches nothing after it: an answer, a verb that closes its clause, one after its
+    /// finding.
     pub(super) fn apart(&self, hit: &CueHit) -> Option<CueScope> {
         let scope = |words| CueScope { category: CueCategory::Negated, words, cue: hit.words.clone() };
         if let Some(from) = self.postposed(hit) {
@@ -43,7 +44,7 @@ impl ScopeSentence<'_, '_> {
         self.closes_on_verb(hit).map(|end| scope(hit.words.end..end))
     }
 
-    /// Whether a sign at `word` ends what a cue says, that began at `from`.
+    /// Whether a sign at `word` ends the scope of a cue that began at `from`.
     pub(super) fn ends_denial(&self, cue: &Cue, from: usize, word: usize) -> bool {
         if cue.category != CueCategory::Negated {
             return false;
