@@ -241,8 +241,7 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// The allergy that this contradicts, on whichever side of the conflict: a person who insists on this says that the
-    /// allergy is over.
+    /// The allergy that this contradicts, on either side: a person who insists on this says that it is over.
     fn allergy_against(&self, insisted: usize) -> Option<usize> {
         let id = self.memories[insisted].folded.id;
         let open = |known: &&Conflict| known.kept != known.claim && !known.answered;
@@ -255,8 +254,7 @@ impl<'a> Replay<'a> {
         self.memories.iter().position(|m| m.is_allergy() && others.contains(&m.folded.id))
     }
 
-    /// A speaker without authority says that it is over: nothing changes, and a person is asked (model.md, "Clinical
-    /// wins").
+    /// An end without authority: nothing changes, and a person is asked (model.md, "Clinical wins").
     fn dispute(&mut self, at: usize, act: &PersonAct) {
         let memory = &mut self.memories[at];
         let id = memory.folded.id;

@@ -339,8 +339,7 @@ impl AllergyRules {
             }
             assertion.context.negated &= doc.scopes.plainly_denied(doc.reading, &substance.words)
                 || doc.structure.boxes(index).iter().any(|_| true);
-            // "Allopurinol – Stevens-Johnson, not to be given again": a denial after the reaction concerns something
-            // else.
+            // "Allopurinol – Stevens-Johnson, not to be given again": the denial concerns the use.
             let mentioned = self.reactions.find(doc.reading, substance.words.end..words.end);
             let following = |cue: &Range<usize>| {
                 mentioned.iter().any(|r| substance.words.end <= cue.start && r.words.end <= cue.start)
