@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
 
 use super::error::RemoteError;
-use super::service::{Remote, RemoteFinding};
+use super::service::{ExternalFinding, Remote};
 use anamnesis_text::{Document, Language};
 
 /// Services, with a thread of their own on which they are asked.
@@ -31,7 +31,7 @@ impl Services {
     ///
     /// # Errors
     /// The first failure of any.
-    pub fn find(&self, document: &Document) -> Result<Vec<RemoteFinding>, RemoteError> {
+    pub fn find(&self, document: &Document) -> Result<Vec<ExternalFinding>, RemoteError> {
         let Some(runtime) = &self.runtime else { return Ok(Vec::new()) };
         let found = self.all(runtime, document);
         let failure = found.as_ref().err().filter(|error| error.is_retryable());
@@ -44,7 +44,7 @@ impl Services {
         found
     }
 
-    fn all(&self, runtime: &tokio::runtime::Runtime, document: &Document) -> Result<Vec<RemoteFinding>, RemoteError> {
+    fn all(&self, runtime: &tokio::runtime::Runtime, document: &Document) -> Result<Vec<ExternalFinding>, RemoteError> {
         let (told, heard) = mpsc::channel();
         for service in &self.list {
             let (service, told) = (Arc::clone(service), told.clone());
@@ -69,7 +69,7 @@ const PROBE: &str = "Hello.";
 
 /// What a service finds. A refusal of the text counts as one only where the service takes another text at that moment: a
 /// service that refuses everything is misconfigured, and no document is to blame.
-async fn asked(service: &dyn Remote, text: &str, language: Language) -> Result<Vec<RemoteFinding>, RemoteError> {
+async fn asked(service: &dyn Remote, text: &str, language: Language) -> Result<Vec<ExternalFinding>, RemoteError> {
     match service.find(text, language).await {
         Err(RemoteError::Document) => match service.find(PROBE, language.or_detect(text)).await {
             Ok(_) => Err(RemoteError::Document),
