@@ -45,7 +45,7 @@ struct NamedCondition {
     /// The preferred name, or the text's own words where no list holds it.
     name: String,
     code: Option<&'static str>,
-    /// How surely it is one: 1.0 where a list says so.
+    /// Confidence that it is one: 1.0 for a listed name.
     sureness: f64,
 }
 
@@ -72,7 +72,7 @@ pub(crate) struct ClinicalRules {
     weight: WeightRules,
     abbreviations: Abbreviations,
     unlisted: UnlistedConditions,
-    /// Kind and code of the lexicon's concepts by their names, for what is composed.
+    /// Kind and code of the lexicon's concepts by their names, for composed symptoms.
     known: HashMap<&'static str, (&'static str, Option<&'static str>)>,
     grades: [(&'static str, PhraseMatcher); 3],
 }
@@ -161,7 +161,7 @@ impl ClinicalRules {
         same || (answer.names && !named.is_empty())
     }
 
-    /// What a sentence names, each place once: the longest wins, and of one clause the more specific.
+    /// The conditions of a sentence, each place once: the longest wins, and in one clause the more specific.
     fn named(&self, doc: &AnalyzedDocument<'_>, sentence: &TextSentence, substances: &[Span]) -> Vec<NamedCondition> {
         let (reading, within) = (doc.reading, sentence.words.clone());
         let mut found: Vec<NamedCondition> =

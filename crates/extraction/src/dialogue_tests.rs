@@ -1,5 +1,5 @@
-//! Whole dialogues as a clinician reads them: every turn, and below it what is taken from it in plain words. A change of
-//! rules shows as a change of these pages (`crates/extraction/src/snapshots`).
+//! Whole dialogues as a clinician reads them: every turn, and below it its findings in plain words. A change of rules
+//! shows as a change of these pages (`crates/extraction/src/snapshots`).
 
 use std::fmt::Write as _;
 

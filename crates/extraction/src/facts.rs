@@ -1,4 +1,4 @@
-//! Preferences, goals, people, appointments and events: a first reading of what is not clinical.
+//! Preferences, goals, people, appointments and events: a first reading of facts that are not clinical.
 
 use std::ops::Range;
 
@@ -49,7 +49,7 @@ const FIRST_PERSON: &[&str] = &[
 /// a cousin or a sister-in-law is stored only with a statement about her.
 const OWN_PEOPLE: &[&str] =
     &["spouse", "partner", "son", "daughter", "children", "roommate", "housemate", "caregiver", "friend", "pet"];
-/// Confidence of a bare mention: below the threshold of what is stored at all.
+/// Confidence of a bare mention: below the threshold of storage.
 const BARE: f64 = 0.25;
 
 pub(crate) struct FactRules {
@@ -221,7 +221,7 @@ fn is_denied_as_a_whole(doc: &AnalyzedDocument<'_>, within: &Range<usize>, befor
     (from..before).any(|word| denies(word) && whole(word))
 }
 
-/// A Spanish verb that says by itself what is wanted: "quiero volver a estudiar". "Poder" and "ser" say nothing alone.
+/// A Spanish verb that names the wish by itself: "quiero volver a estudiar". "Poder" and "ser" say nothing alone.
 fn is_infinitive(word: &str) -> bool {
     let bare = ["me", "se", "lo", "la"].into_iter().find_map(|end| word.strip_suffix(end)).unwrap_or(word);
     let ends = ["ar", "er", "ir"].into_iter().any(|end| bare.ends_with(end));

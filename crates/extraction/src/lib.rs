@@ -55,7 +55,7 @@ pub use anamnesis_core::finding::{EntityType, Epistemic, Experiencer, RiskLevel,
 pub use anamnesis_core::measured::Measured;
 use anamnesis_text::Span;
 
-/// What the training of the risk classifier reads (`tools/train`). No promise of stability: use [`Extractor`].
+/// The interface for training the risk classifier (`tools/train`). No promise of stability: use [`Extractor`].
 #[doc(hidden)]
 pub mod internals {
     pub use crate::extractor::TrainingSentence;
@@ -80,7 +80,7 @@ impl Default for Sentiment {
 // Denies every substance at once, which no single finding can.
 codes!(StatementKind { NoKnownAllergies = "no_known_allergies", NoMedications = "no_medications" });
 
-/// What surrounds a mention and changes what it means.
+/// The surroundings of a mention that change its meaning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MentionContext {
     pub negated: bool,

@@ -44,7 +44,7 @@ impl PhraseMatcher {
         }
     }
 
-    /// Puts written-out phrases into the trie; the caller noted what they were made of.
+    /// Puts written-out phrases into the trie; the caller noted their source.
     pub(crate) fn written_out(trie: &mut TrieBuilder, phrases: impl IntoIterator<Item = (String, u32)>) -> Self {
         let list = trie.list();
         phrases.into_iter().for_each(|(phrase, meaning)| trie.add(list, &layout(&phrase), meaning));

@@ -1,12 +1,12 @@
-//! What a question says by itself: what it takes for given ("and the insomnia?"), what it leaves aside ("anything besides
-//! the cough?"), and whether it asks at all.
+//! The content of a question itself: a presupposition ("and the insomnia?"), an exception ("anything besides the
+//! cough?"), and whether it asks at all.
 
 use std::ops::Range;
 
 use super::dialogue::Polarity;
 use super::tokenized::{TextSentence, TokenizedText};
 
-/// Words between a determiner or an exception and what it speaks of.
+/// Words between a determiner or an exception and its noun.
 const NEAR: usize = 3;
 /// Words of a question that takes something for given.
 const SHORT: usize = 9;
@@ -70,7 +70,7 @@ pub(crate) fn presupposes(reading: &TokenizedText<'_>, question: &TextSentence, 
     behaving || definite && opens
 }
 
-/// What became of something that a question took for given: it is there unless the answer says that it is gone.
+/// The course of a presupposed complaint: it is present unless the answer says that it is gone.
 pub(crate) fn course(reading: &TokenizedText<'_>, answer: &TextSentence, polarity: Polarity) -> Option<Polarity> {
     let holds = |list: &[&str]| answer.words.clone().any(|word| list.contains(&reading.word(word)));
     let gone = holds(&[

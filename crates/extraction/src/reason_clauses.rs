@@ -70,7 +70,7 @@ fn reason(
         return None;
     }
     let has = |list: &[&str]| between.clone().any(|word| list.contains(&doc.reading.word(word)));
-    // "No tos por la noche ni fiebre": what follows the reason is denied again.
+    // "No tos por la noche ni fiebre": the words after the reason are denied again.
     if has(GOES_ON) || has(STRETCH) || doc.reading.sentence_of(denied.start) != doc.reading.sentence_of(here.start) {
         return None;
     }

@@ -1,4 +1,4 @@
-//! What a document is about and how it feels: closed vocabularies, counted; a denial reverses a feeling.
+//! The themes and the sentiment of a document: closed vocabularies, counted; a denial reverses a feeling.
 
 use super::Sentiment;
 use super::analysis::AnalyzedDocument;

@@ -198,7 +198,7 @@ fn is_label(doc: &AnalyzedDocument<'_>, words: &Range<usize>) -> bool {
     opens && reading.word(words.end) == ":" && !value
 }
 
-/// "C/o CP", "denies CP", "neg CP": what is complained of, or denied, comes after these.
+/// "C/o CP", "denies CP", "neg CP": a complaint, or a denied one, comes after these.
 fn complains(doc: &AnalyzedDocument<'_>, word: usize) -> bool {
     matches!(
         word.checked_sub(1).map_or("", |at| doc.reading.word(at)),
@@ -227,7 +227,7 @@ fn denies(doc: &AnalyzedDocument<'_>, word: usize) -> bool {
     matches!(before, Some("no" | "ni" | "nor" | "sin" | "hay" | "niega" | "denies"))
 }
 
-/// Every letter a capital, but for an s of the plural; Roman numbers and digits do not count.
+/// Every letter a capital, except an s of the plural; Roman numbers and digits do not count.
 fn in_capitals(doc: &AnalyzedDocument<'_>, words: &Range<usize>) -> bool {
     let place = doc.reading.source(words);
     let said = place.of(doc.text());

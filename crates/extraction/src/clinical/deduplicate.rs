@@ -22,8 +22,8 @@ pub(crate) fn longest(mut found: Vec<NamedCondition>) -> Vec<NamedCondition> {
     out
 }
 
-/// Without what a more specific name of the same sentence says already: "fracture" next to "wrist fracture", or the second
-/// of two names with a stroke between them.
+/// Leaves out general names next to a more specific name in the same sentence: "fracture" next to "wrist fracture", or
+/// the second of two names with a stroke between them.
 pub(crate) fn most_specific(reading: &TokenizedText<'_>, found: Vec<NamedCondition>) -> Vec<NamedCondition> {
     let covered = |named: &NamedCondition| {
         found.iter().any(|other| {

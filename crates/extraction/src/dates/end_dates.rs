@@ -31,7 +31,7 @@ pub(super) fn set_end_dates(
         let Some(tense) = tense(doc, &entities[last]).or(dated) else { continue };
         let way = if tense == EndTense::Over { DateDirection::Back } else { DateDirection::Ahead };
         let Some(end) = mention.said.resolve(today, way) else { continue };
-        // "Paliperidone monthly, last dose 15 February": the day of what goes on.
+        // "Paliperidone monthly, last dose 15 February": the day of a treatment that goes on.
         if says_last_dose(doc.text(), mention) && end.day <= today {
             continue;
         }
@@ -109,7 +109,7 @@ fn tense(doc: &AnalyzedDocument<'_>, entity: &Entity) -> Option<EndTense> {
     }
     let said = |words: Range<usize>| words.rev().find_map(|word| verb(doc, word));
     let regimen = entity.dose.is_some() || entity.frequency.is_some();
-    // What is started or changed until a day goes on to it; what is only proposed does too.
+    // A medicine that is started or changed until a day goes on to it; a proposed one does too.
     let going = matches!(entity.status.as_deref(), Some("active" | "started" | "changed" | "suggested"));
     said(before).or((going || regimen && entity.status.as_deref() != Some("not_taken")).then_some(EndTense::Now))
 }

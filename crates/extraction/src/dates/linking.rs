@@ -1,4 +1,4 @@
-//! Which finding a date belongs to: the nearest one of the same clause, what is joined to it by "and", and a whole line
+//! Which finding a date belongs to: the nearest one of the same clause, the one joined to it by "and", and a whole line
 //! of laboratory values. A "since" belongs to the lasting state before it.
 
 use chrono::NaiveDate;
@@ -47,8 +47,8 @@ pub(crate) fn link_dates(doc: &AnalyzedDocument<'_>, dates: &[DateMention], toda
     courses::set_course_ends(doc, today, entities);
 }
 
-/// Whether a finding is read from the mention of another that has the date: a medicine that was stopped then, and what it did
-/// to the patient; a coil, and that it was fitted.
+/// Whether a finding is read from the mention of another with the date: a medicine that was stopped then, and its
+/// effect on the patient; a coil, and its insertion.
 fn shares(entity: &Entity, dated: &Entity, mention: &DateMention, today: NaiveDate) -> bool {
     entity.span.overlaps(&dated.span) && carries(entity, mention.said, today)
 }
@@ -104,7 +104,7 @@ fn is_parted(substance: &Entity, mention: &DateMention, entities: &[Entity]) -> 
     entities.iter().any(between)
 }
 
-/// What may have a date of that form. Wishes have one that is to come, preferences have none.
+/// Findings that may have a date of that form. Wishes have a future one, preferences have none.
 fn carries(entity: &Entity, said: DateExpression, today: NaiveDate) -> bool {
     use EntityType::{Allergy, Appointment, Condition, Event, Goal, Intolerance, Measurement, Medication, Procedure};
     let ahead = is_ahead(entity);
@@ -135,13 +135,13 @@ fn carries(entity: &Entity, said: DateExpression, today: NaiveDate) -> bool {
     }
 }
 
-/// A substance that is drunk, smoked or taken: when it was last so is part of what is said.
+/// A substance that is drunk, smoked or taken: the time of its last use is part of the statement.
 fn is_use(entity: &Entity) -> bool {
     entity.kind == EntityType::Condition
         && entity.code.is_some_and(|code| code.starts_with("F1") && !code.ends_with("21"))
 }
 
-/// An appointment, a goal, and what is planned; an investigation may turn out to be one by its day.
+/// An appointment, a goal, or a plan; an investigation may turn out to be one by its day.
 fn is_ahead(entity: &Entity) -> bool {
     matches!(entity.kind, EntityType::Appointment | EntityType::Goal)
         || (matches!(entity.kind, EntityType::Procedure | EntityType::Event)

@@ -1,4 +1,4 @@
-//! Whose date it is, in whole lines.
+//! The findings of dates, in whole lines.
 
 use chrono::NaiveDate;
 

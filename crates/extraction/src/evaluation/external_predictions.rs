@@ -1,6 +1,6 @@
-//! What another program says of the same rows, so that it is scored as the rules are: lines
-//! `{"id","negated"?,"uncertain"?,"temporality"?,"experiencer"?}` (scripts/medspacy.sh). A row without a line, and a field
-//! that is not there, count as the default: a miss is never free.
+//! Predictions of another program for the same rows, scored as those of the rules: lines
+//! `{"id","negated"?,"uncertain"?,"temporality"?,"experiencer"?}` (scripts/medspacy.sh). A row without a line, and an
+//! absent field, count as the default: a miss is never free.
 
 use std::collections::HashMap;
 use std::io::{self, BufRead};

@@ -1,4 +1,4 @@
-//! What must and must not come out of a document.
+//! The facts that a document must and must not give.
 
 use super::gold::{GoldFact, GoldRow};
 use super::rows::same_value;

@@ -1,6 +1,6 @@
-//! Figures of the extractor on gold data: one JSON object a line, whatever kind of gold it holds (contract.md,
-//! `extract eval`). A row says by its fields what it asks: the context of a target, mentions, sets of current values,
-//! risk, themes and feelings, or what must and must not come out of a dialogue.
+//! Figures of the extractor on gold data: one JSON object a line, whatever kind of gold it holds (contract.md, `extract
+//! eval`). The fields of a row decide its task: the context of a target, mentions, sets of current values, risk, themes
+//! and feelings, or facts that must and must not be found in a dialogue.
 
 mod documents;
 mod external_predictions;
@@ -40,7 +40,7 @@ impl DataSplit {
     }
 }
 
-/// What was right, too much and missing.
+/// Counts of right, extra and missing results.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct MatchCounts {
     pub(crate) right: usize,

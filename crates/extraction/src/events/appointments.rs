@@ -201,7 +201,7 @@ impl AppointmentRules {
         if self.ends_near(doc, &self.refers, place.start, 3) {
             return Some(AppointmentEvidence::Referral);
         }
-        // "Psych (Dr Vellore) to see": the name in brackets parts nothing.
+        // "Psych (Dr Vellore) to see": the name in brackets separates nothing.
         let after = bracket_end(doc, place.end, within.end);
         let follows = (after..within.end.min(after + 2)).any(|word| {
             self.follows.at(reading, word).is_some() && (after..word).all(|w| !reading.words[w].punctuation)
@@ -228,7 +228,7 @@ fn is_met(doc: &AnalyzedDocument<'_>, out: &[Entity], sentence: Span, date: &Ran
     of.map(|e| doc.reading.words_at(e.span)).any(|words| apart(&words, date) <= MEETING_REACH)
 }
 
-/// "My psychiatrist", "la psicóloga": a person of the patient's care, who is spoken of for other reasons too.
+/// "My psychiatrist", "la psicóloga": a person of the patient's care, who is mentioned for other reasons too.
 fn is_owned(doc: &AnalyzedDocument<'_>, words: &Range<usize>) -> bool {
     let word = |back: usize| words.start.checked_sub(back).map_or("", |word| doc.reading.word(word));
     let before = word(1);

@@ -1,4 +1,4 @@
-//! Whose an event is: which relative was lost, and what befell a relative and not the patient.
+//! The experiencer of an event: which relative was lost, and events of a relative that are not the patient's.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use anamnesis_core::wording::person;
 /// Words between a death and who died.
 const RELATIVE_REACH: usize = 6;
 
-/// Whose death it is: of a relative, of a friend, or of an animal, whose loss is the patient's alone.
+/// The experiencer of a death: a relative, a friend, or an animal, whose loss is the patient's alone.
 pub(super) fn bereaved(who: &str) -> Experiencer {
     match who {
         "pet" | "baby" => Experiencer::Patient,

@@ -74,7 +74,7 @@ pub(crate) fn resolve_events(entities: &mut Vec<Entity>, today: NaiveDate) {
     once(entities, today);
 }
 
-/// What ends a pregnancy: a loss, a termination, a birth of which the patient speaks as the mother, a caesarean on a day.
+/// The end of a pregnancy: a loss, a termination, a birth in which the patient is the mother, a caesarean on a day.
 fn ends_pregnancy(entity: &Entity, today: NaiveDate) -> bool {
     let own = entity.context.experiencer == Experiencer::Patient
         && !entity.context.negated

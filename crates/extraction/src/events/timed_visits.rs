@@ -22,7 +22,7 @@ static HOUR: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
-/// Words of what is still to come, or of who is to be met.
+/// Words for the future, or for a person to meet.
 const AHEAD: &[&str] = &[
     "will",
     "'ll",
@@ -78,7 +78,7 @@ const AHEAD: &[&str] = &[
     "meeting",
     "evaluacion",
 ];
-/// Words of what is over.
+/// Words for the past.
 const OVER: &[&str] = &[
     "was",
     "were",

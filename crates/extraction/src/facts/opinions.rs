@@ -163,7 +163,7 @@ fn denied(doc: &AnalyzedDocument<'_>, sentence: &TextSentence, words: &Range<usi
     is_denied_as_a_whole(doc, &(from..words.end), words.end)
 }
 
-/// "Asking for help is for cowards", "es de valientes": what an act is.
+/// "Asking for help is for cowards", "es de valientes": a definition of an act.
 fn is_defined(doc: &AnalyzedDocument<'_>, words: &Range<usize>) -> bool {
     words.clone().any(|word| {
         matches!(doc.reading.word(word), "is" | "are" | "es" | "son")
@@ -194,7 +194,7 @@ fn conditional(doc: &AnalyzedDocument<'_>, sentence: &TextSentence, words: &Rang
     })
 }
 
-/// "My mum hates it": a relative at the beginning of a clause holds what it says.
+/// "My mum hates it": the opinion of a relative at the beginning of a clause.
 fn names_other_subject(doc: &AnalyzedDocument<'_>, words: &Range<usize>) -> bool {
     let said = |word: usize| doc.reading.word(word);
     let opens = words.clone().take(3).find(|word| person(said(*word)).is_some());
@@ -203,7 +203,7 @@ fn names_other_subject(doc: &AnalyzedDocument<'_>, words: &Range<usize>) -> bool
     opens.is_some_and(|kin| !(words.start..kin).any(with))
 }
 
-/// "My mother never supported me": a relative, what they did, and to whom.
+/// "My mother never supported me": a relative, an act, and the patient as its object.
 fn treats(doc: &AnalyzedDocument<'_>, words: &Range<usize>) -> bool {
     let is = |word: usize, list: &[&str]| list.contains(&doc.reading.word(word));
     let kin = words.clone().find(|word| person(doc.reading.word(*word)).is_some());

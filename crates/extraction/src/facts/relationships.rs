@@ -13,7 +13,7 @@ use crate::tokenized::TextSentence;
 use crate::{Entity, EntityType, MentionContext};
 use anamnesis_text::Speaker;
 
-/// Words between a relative and a name, and between a relative and what they do.
+/// Words between a relative and a name, and between a relative and their act.
 const TO_NAME: usize = 5;
 const TO_VERB: usize = 6;
 /// Longest description that is stored.
@@ -188,7 +188,7 @@ fn push(doc: &AnalyzedDocument<'_>, index: usize, words: &Range<usize>, out: &mu
     if out.iter().any(|other| stated(other) && other.span.overlaps(&entity.span)) {
         return;
     }
-    // The bare mention of who is spoken of here says less.
+    // The bare mention of the same person says less.
     out.retain(|other| other.kind != EntityType::Relationship || stated(other) || !other.span.overlaps(&entity.span));
     out.push(entity);
 }

@@ -1,4 +1,4 @@
-//! What the learned reader tags and no rule has found: people say things in more ways than lists hold. Rules take
+//! Findings of the learned reader that no rule has found: people say things in more ways than lists hold. Rules take
 //! precedence: where a rule has found something of the kind, or where a question only asks, the reader adds nothing.
 //! Dates are linked to its additions as to the rest, and the words are those of the text. Its confidence is computed
 //! later.
@@ -18,7 +18,7 @@ use anamnesis_text::{Span, Speaker};
 const LEAST: f32 = 0.3;
 const LONGEST: usize = 16;
 
-/// Adds what the reader tags and no rule has found.
+/// Adds the tags of the reader that no rule has found.
 pub(crate) fn find(doc: &AnalyzedDocument<'_>, fusion: &DocumentReading, out: &mut Vec<Entity>) {
     let by_rules = out.len();
     for tag in &fusion.tags {
@@ -103,7 +103,7 @@ fn finding(doc: &AnalyzedDocument<'_>, tag: &ReaderMention, span: Span) -> Optio
 const FEWEST: usize = 2;
 const SHOWN: usize = 14;
 
-/// What is said in a clause, as a reader understands it: the whole clause, where it is short.
+/// The text of a clause for a person: the whole clause, where it is short.
 fn clause(doc: &AnalyzedDocument<'_>, sentence: &TextSentence, words: Range<usize>) -> Option<Range<usize>> {
     if words.len() < FEWEST {
         return None;

@@ -31,7 +31,7 @@ pub struct DocumentReading {
     /// The speaker of each line, and the place of the line in the text.
     lines: Vec<(Option<Speaker>, Span)>,
     predictions: ReaderPredictions,
-    /// What it tags, in whole mentions.
+    /// Its tags, in whole mentions.
     tags: Vec<ReaderMention>,
 }
 
@@ -46,7 +46,7 @@ impl DocumentReading {
         Self { lines, predictions, tags }
     }
 
-    /// Adds what the reader tags and no rule has found.
+    /// Adds the tags of the reader that no rule has found.
     pub(super) fn add(&self, doc: &AnalyzedDocument<'_>, entities: &mut Vec<Entity>) {
         let by_rules = entities.len();
         additions::find(doc, self, entities);

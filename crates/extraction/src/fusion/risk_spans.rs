@@ -29,7 +29,7 @@ pub(crate) struct TaggedRisk {
 }
 
 impl DocumentReading {
-    /// What is tagged as a risk of the patient, or as denied: the most probable first.
+    /// Tags for a risk of the patient, or for its denial: the most probable first.
     pub(crate) fn risks(&self, doc: &AnalyzedDocument<'_>) -> Vec<TaggedRisk> {
         let mut risks: Vec<TaggedRisk> = self.tags.iter().filter_map(|tag| self.risk(doc, tag)).collect();
         risks.sort_by(|a, b| b.probability.total_cmp(&a.probability).then(a.words.start.cmp(&b.words.start)));

@@ -1,4 +1,4 @@
-//! What a model says, checked against the text and the rules.
+//! Findings of a model, checked against the text and the rules.
 
 use super::LlmReport;
 use super::wire::{LlmAnswer, LlmFinding};

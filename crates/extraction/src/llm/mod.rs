@@ -36,7 +36,7 @@ codes!(
 /// Which model is asked, and how much of it.
 #[derive(Debug, Clone)]
 pub struct LlmOptions {
-    /// What `/chat/completions` is appended to, such as `http://127.0.0.1:11434/v1`. https outside loopback.
+    /// The address before `/chat/completions`, such as `http://127.0.0.1:11434/v1`. https outside loopback.
     pub url: String,
     /// The model's name at its server.
     pub model: String,
@@ -63,7 +63,7 @@ pub struct LlmOptionDefect {
     pub rule: &'static str,
 }
 
-/// What became of a document at the model.
+/// The result of asking the model about a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LlmReport {
     pub outcome: LlmOutcome,
@@ -100,7 +100,7 @@ impl LlmExtractor {
         Ok(Self { client, options, budget })
     }
 
-    /// The model's name, for the version that is stored with what it finds.
+    /// The model's name, for the version that is stored with its findings.
     pub fn name(&self) -> &str {
         &self.options.model
     }

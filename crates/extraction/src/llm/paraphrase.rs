@@ -150,12 +150,12 @@ fn joined(wording: &Paraphrase) -> String {
     texts.join(" ")
 }
 
-/// Whether it states what the parts state, all of it and nothing else.
+/// Whether it states all of the parts and nothing else.
 fn holds(wording: &Paraphrase, rules: &Extractor, parts: &[&str], language: Language) -> bool {
     let whole = parts.join(" ");
     let stated = joined(wording);
     let cited: BTreeSet<usize> = wording.sentences.iter().flat_map(|sentence| sentence.from.iter().copied()).collect();
-    // The first part only says what the account is of.
+    // The first part only names the subject of the summary.
     let all_cited = (2..=parts.len()).all(|part| cited.contains(&part));
     let bound = wording.sentences.iter().all(|sentence| {
         let of: Vec<&str> = sentence.from.iter().filter_map(|n| parts.get(n.checked_sub(1)?)).copied().collect();
@@ -189,7 +189,7 @@ fn numbers(text: &str) -> BTreeSet<&str> {
     text.split(|c: char| !c.is_ascii_digit()).filter(|digits| !digits.is_empty()).collect()
 }
 
-/// What the rules read: kind, concept, denial, person and time of everything.
+/// The facts that the rules read: kind, concept, denial, person and time of each.
 fn facts(rules: &Extractor, text: &str, language: Language) -> BTreeSet<String> {
     let document = Document::plain(text, language);
     let found = rules.extract(&ExtractionInput::of(&document));

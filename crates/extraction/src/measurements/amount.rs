@@ -20,7 +20,7 @@ pub(super) struct MeasuredAmount {
     pub(crate) number: Option<f64>,
     /// The other number of a pair: "130/80", "15 out of 30".
     pub(crate) second: Option<f64>,
-    /// What comes after the value, to distinguish a dose or a time from it.
+    /// The words after the value, which distinguish a dose or a time from it.
     pub(crate) dose: bool,
 }
 
@@ -201,7 +201,7 @@ impl AmountParser<'_> {
         Some(date.span.end + closed.map_or(0, char::len_utf8))
     }
 
-    /// A value at the beginning of a text, with its unit, what it was before and the range next to it.
+    /// A value at the beginning of a text, with its unit, an earlier value and the range next to it.
     fn value(&self, text: &str, group: &str, name: &str) -> Option<MeasuredAmount> {
         if let Some(word) = quality(text, group, name) {
             return Some(word);

@@ -206,7 +206,7 @@ fn entity(doc: &AnalyzedDocument<'_>, sentence: usize, reading: &NamedAmount) ->
     };
     let words = doc.reading.words_at(reading.span);
     let place = doc.reading.sentences[sentence].span;
-    // What was measured was measured: a denial or a doubt of the same sentence speaks of other things.
+    // A measured value exists: a denial or a doubt of the same sentence concerns other things.
     assertion.context.negated = false;
     assertion.context.uncertain = false;
     let quote = clause(doc.text(), place, reading.span).of(doc.text());
@@ -224,7 +224,7 @@ fn entity(doc: &AnalyzedDocument<'_>, sentence: usize, reading: &NamedAmount) ->
     Some(entity)
 }
 
-/// The words around a value up to the next sign that ends a clause: what is quoted.
+/// The quoted words: around a value up to the next sign that ends a clause.
 pub(super) fn clause(text: &str, sentence: Span, found: Span) -> Span {
     let from = text.ceil_char_boundary(found.start.saturating_sub(REACH / 2)).max(sentence.start);
     let before = &text[from..found.start];

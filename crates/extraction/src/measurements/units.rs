@@ -49,7 +49,7 @@ pub(super) fn begins_unit(text: &str) -> bool {
     unit(text).is_some_and(|unit| !text[unit.length..].starts_with(char::is_alphanumeric))
 }
 
-/// "28 years", "3 veces": what is after says that the number counts times.
+/// "28 years", "3 veces": the number counts a time.
 pub(super) fn counts_time(text: &str) -> bool {
     unit(text).is_some_and(|unit| unit.time)
 }

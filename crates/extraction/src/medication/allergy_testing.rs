@@ -8,7 +8,7 @@ use crate::analysis::AnalyzedDocument;
 use crate::structure::Section;
 use crate::tokenized::TokenizedText;
 
-/// Words between a test and what it is done with.
+/// Words between a test and its substance.
 const REACH: usize = 12;
 const SMALL: &[&str] = &[
     "with",
@@ -70,8 +70,8 @@ pub(crate) fn is_tested(
     noun < sentence.end && matches!(reading.word(noun), "challenge" | "challenges")
 }
 
-/// What is borne, said next to an allergy, is an answer about the allergy and no medicine: "Alergias: penicilina. Tolera
-/// amoxicilina". Elsewhere "tolerates sertraline well" speaks of a medicine that is taken.
+/// A tolerated substance next to an allergy is an answer about the allergy and no medicine: "Alergias: penicilina.
+/// Tolera amoxicilina". Elsewhere "tolerates sertraline well" speaks of a medicine that is taken.
 pub(crate) fn is_tolerated(
     doc: &AnalyzedDocument<'_>,
     sentence: &Range<usize>,
@@ -134,8 +134,8 @@ fn is_of_test(word: &str) -> bool {
     )
 }
 
-/// Where a challenge ends that begins at a word: "oral challenge", "provocación oral", "exposición controlada". What challenges a bronchus, or
-/// a person, is none.
+/// Where a challenge ends that begins at a word: "oral challenge", "provocación oral", "exposición controlada". A
+/// challenge of a bronchus, or of a person, is none.
 pub(crate) fn challenge_at(reading: &TokenizedText<'_>, word: usize) -> Option<usize> {
     let at = |by: usize| reading.word(word + by);
     match at(0) {

@@ -69,7 +69,7 @@ pub(super) fn was_of_years(reading: &TokenizedText<'_>, after: Range<usize>) -> 
     after.clone().take(8).any(year)
 }
 
-/// Articles, prepositions, numbers and forms: they part nothing.
+/// Articles, prepositions, numbers and forms: they separate nothing.
 pub(super) fn is_small(word: &str) -> bool {
     word.starts_with(|c: char| c.is_ascii_digit())
         || matches!(

@@ -164,7 +164,7 @@ fn is_standalone(reading: &TokenizedText<'_>, words: Range<usize>, word: usize, 
         && !matches!(reading.word(word), "one" | "uno" | "una" | "un" | "a")
 }
 
-/// What a bare amount may be followed by: the end, a sign, the times of the day.
+/// Words that may follow a bare amount: the end, a sign, the times of the day.
 fn closes(reading: &TokenizedText<'_>, end: usize, limit: usize) -> bool {
     end >= limit
         || matches!(

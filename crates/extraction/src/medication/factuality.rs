@@ -20,7 +20,7 @@ const CLITICS: &[&str] = &[
     "la", "lo", "las", "los", "le", "les", "me", "se", "te", "nos", "to", "ever", "just", "usted", "yet", "have",
     "has", "had", "he", "ha", "hemos", "debe", "should", "must", "puede", "be", "been",
 ];
-/// What governs a stop that is only wished, considered, feared or advised against.
+/// Words that govern a stop that is only wished, considered, feared or advised against.
 const WISHES: &[&str] = &[
     "quiere",
     "quiero",
@@ -71,7 +71,7 @@ const WISHES: &[&str] = &[
 const COULD: &[&str] = &["could", "podria", "podriamos", "podemos"];
 /// Verbs of stopping as they follow "to", "could" and "if".
 const BASES: &[&str] = &["stop", "discontinue", "cease", "quit", "come", "go", "wean", "dc"];
-/// Between what is wished and a verb for another person: an order is no wish.
+/// Between a wish and a verb for another person: an order is no wish.
 const ORDERED: &[&str] = &["you", "him", "her", "them", "que"];
 const CLOSE: usize = 3;
 /// Prepositions after which a name is not what was stopped: "breastfeeding stopped before lithium".
@@ -164,7 +164,7 @@ fn is_changed_to(reading: &TokenizedText<'_>, verb: &Range<usize>, name: &Range<
         })
 }
 
-/// What a verb before a name says of the medicine; `None` where it speaks of something else. `clause`: its first word.
+/// The status that a verb before a name gives; `None` where it speaks of something else. `clause`: its first word.
 pub(super) fn before(
     reading: &TokenizedText<'_>,
     clause: usize,
@@ -199,7 +199,7 @@ pub(super) fn before(
     })
 }
 
-/// What words after a name, or in an answer, say of the medicine. `clause`: the first word that may govern them.
+/// The status that words after a name, or in an answer, give. `clause`: the first word that may govern them.
 pub(super) fn factual_status_after(
     reading: &TokenizedText<'_>,
     clause: usize,
@@ -316,7 +316,7 @@ fn is_subjunctive(reading: &TokenizedText<'_>, clause: usize, verb: &Range<usize
     verb.len() == 1 && reading.word(verb.start) == "tome" && wished && !accented
 }
 
-/// "Dejamos la quetiapina en 50": it goes on at that dose.
+/// "Dejamos la quetiapina en 50": the treatment goes on at that dose.
 fn is_left_at(reading: &TokenizedText<'_>, verb: &Range<usize>, name: &Range<usize>) -> bool {
     let leaves = verb.clone().any(|at| reading.word(at).starts_with("dej"));
     leaves && reading.word(name.end) == "en" && number_at(reading, name.end + 1, name.end + 5).is_some()

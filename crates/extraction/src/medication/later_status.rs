@@ -20,7 +20,7 @@ const SENTENCES: usize = 3;
 /// How many words of a clause may come up to its verb.
 const VERB: usize = 9;
 
-/// What a clause says of a medicine.
+/// The statement of a clause about a medicine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct LaterStatus {
     status: DrugStatus,
@@ -29,7 +29,8 @@ struct LaterStatus {
 }
 
 impl MedicationRules {
-    /// What later clauses decide of a mention; `None` where they say nothing, or what is known already is said more plainly.
+    /// The status that later clauses give a mention; `None` where they give none, or the known status is stated more
+    /// plainly.
     pub(super) fn decided_later(
         &self,
         doc: &AnalyzedDocument<'_>,
@@ -65,7 +66,7 @@ impl MedicationRules {
         let until = drugs.get(slot + 1).map_or(usize::MAX, |next| next.sentence);
         let rest = last.words.end..sentence.words.end;
         let later = following(doc, found.sentence, until).map(|sentence| sentence.words.clone());
-        // "Continues atenolol, digoxin stopped": the rest of the sentence is of the last name.
+        // "Continues atenolol, digoxin stopped": the rest of the sentence concerns the last name.
         for words in std::iter::once(rest).filter(|_| alone).chain(later) {
             for clause in clauses(reading, words) {
                 let said = said(reading, &clause, known).filter(|said| alone || !said.one);
@@ -75,11 +76,11 @@ impl MedicationRules {
         }
         let status = verdict?.status;
         match status {
-            // What was taken up again is as it was.
+            // A resumed medicine is as it was.
             DrugStatus::Active => (stopped && ended).then_some(status),
             _ if stopped => None,
             DrugStatus::Declined => matches!(known, None | Some(DrugStatus::Suggested)).then_some(status),
-            // What was only proposed was never begun, and so does not end.
+            // A medicine that was only proposed was never begun, and so does not end.
             DrugStatus::Stopped if known == Some(DrugStatus::Suggested) => None,
             status => Some(status),
         }
@@ -128,7 +129,7 @@ fn said(reading: &TokenizedText<'_>, clause: &Range<usize>, known: Option<DrugSt
     let verb = near.clone().find(|at| !OPENERS.contains(&word(*at)))?;
     let things = (clause.start..verb).any(|at| matches!(word(at), "it" | "that" | "this"));
     let once = clause.clone().any(|at| ONCE.contains(&word(at)));
-    // "He stopped it today": what is over is over; only what was not done is done another time.
+    // "He stopped it today": an end is final; only an omission is limited to one time.
     if let Some(one) = dropped(reading, clause, verb, things) {
         return Some(LaterStatus { status: DrugStatus::Stopped, one });
     }

@@ -69,7 +69,7 @@ pub(super) const OPENERS: &[&str] = &[
 pub(super) const DROPPED_EN: &[&str] =
     &["stopped", "stoped", "quit", "ditched", "binned", "ceased", "discontinued", "dropped", "dumped", "chucked"];
 // Any other word is an object: "stopped smoking" ends no medicine.
-/// What may follow a verb of stopping that has no object.
+/// Words that may follow a verb of stopping without an object.
 pub(super) const TIMES: &[&str] = &[
     "after",
     "because",
@@ -116,7 +116,7 @@ pub(super) const DROPPED_ES: &[&str] = &[
     "largue",
 ];
 // "Lo dejamos igual, en 27" changes nothing and must not end the medicine.
-/// What follows "dejar" where something is left as it is.
+/// Words after "dejar" where something is left unchanged.
 pub(super) const LEAVES: &[&str] = &[
     "igual",
     "como",
@@ -133,10 +133,10 @@ pub(super) const LEAVES: &[&str] = &[
     "sin",
 ];
 // "Never restarted" ends a medicine that was taken before.
-/// What was not done any more.
+/// Acts that were not done any more.
 pub(super) const UNTOUCHED: &[&str] = &["refill", "refilled", "renew", "renewed", "restarted", "restart"];
 // "She never collected it": prescribed, and not taken.
-/// What was never done, after a denial.
+/// Acts that were never done, after a denial.
 pub(super) const NEVER_EN: &[&str] = &[
     "took",
     "taken",
@@ -188,7 +188,7 @@ pub(super) const REFUSED: &[&str] = &[
     "no le convence",
 ];
 // One dose left out ends nothing.
-/// Words of one time: what was not done then is done at others.
+/// Words of one time: an omission then is no omission at others.
 pub(super) const ONCE: &[&str] = &[
     "today",
     "tonight",
@@ -208,7 +208,7 @@ pub(super) const ONCE: &[&str] = &[
     "toma",
     "dosis",
 ];
-/// Words that say that a course goes on.
+/// Words that show that a course goes on.
 pub(super) const COURSES: &[&str] =
     &["now", "far", "still", "ya", "todavia", "sigue", "aun", "if", "si", "every", "cada", "again", "pain", "dolor"];
 pub(super) const RESUMED_ES: &[&str] = &["retomo", "retome", "reinicio", "reinicie", "retomado", "reiniciado"];

@@ -51,7 +51,8 @@ use super::{Entity, EntityType, RegimenPlaces, Temporality};
 const SHORT_LINE: usize = 64;
 /// Words between a denial and the medicine that it denies.
 const DENIAL_REACH: usize = 6;
-/// How surely a bare denial, the bare name of a class or of an allergen is read: below `min_extraction_confidence`, so that it is a hypothesis.
+/// Confidence of a bare denial, of the bare name of a class or of an allergen: below `min_extraction_confidence`, so
+/// that it is a hypothesis.
 pub(super) const SELDOM: f64 = 0.5;
 /// The group of a medicine that no list names, known by the stem of its name.
 pub(super) const STEM: &str = "stem";
@@ -159,7 +160,7 @@ impl MedicationRules {
         }
     }
 
-    /// One mention, with all that the document says of it there.
+    /// One mention, with all statements of the document about it there.
     fn medicine(
         &self,
         doc: &AnalyzedDocument<'_>,
@@ -227,7 +228,7 @@ impl MedicationRules {
         (!of_allergy || carried || entity.status.is_some() || entity.dose.is_some()).then_some(entity)
     }
 
-    /// What the words around it say, with "switched to" between two medicines.
+    /// The status by the words around it, with "switched to" between two medicines.
     fn status(
         &self,
         doc: &AnalyzedDocument<'_>,
@@ -315,7 +316,7 @@ impl MedicationRules {
             None => None,
         }
         .map(str::to_owned);
-        // "NO metoclopramide": 6 of 35 bare denials were right in whole documents; what was never bought is said plainly.
+        // "NO metoclopramide": 6 of 35 bare denials were right in whole documents; "never bought" is certain.
         if negated && !assertion.answered && !matches!(status, Some(DrugStatus::NotTaken | DrugStatus::Declined)) {
             entity.confidence = entity.confidence.min(SELDOM);
         }
@@ -324,7 +325,7 @@ impl MedicationRules {
             Some(DrugStatus::Suggested | DrugStatus::NotMeant) if recent => {
                 entity.context.temporality = Temporality::Hypothetical
             }
-            // A doubt about what is over or never was is none about the medicine.
+            // A doubt about a past or absent treatment is no doubt about the medicine.
             Some(DrugStatus::Stopped | DrugStatus::NotTaken | DrugStatus::Declined) => entity.context.uncertain = false,
             _ => {}
         }
@@ -380,7 +381,7 @@ impl MedicationRules {
                 entity.context.negated = false;
             }
             Some(_) if !answered => entity.context.negated &= plainly && near,
-            // "Con tres puff se le pasó": what went away is no medicine.
+            // "Con tres puff se le pasó": the complaint that went away is no medicine.
             None if !answered && is_taken_for(doc, sentence.start, words) => entity.context.negated = false,
             None if !answered => entity.context.negated &= near,
             _ => {}
@@ -407,7 +408,7 @@ fn line_of(doc: &AnalyzedDocument<'_>, sentence: &Range<usize>, mention: usize) 
     start..end
 }
 
-/// "Con dos puff de", "with ibuprofen": what helped, with no denial before it.
+/// "Con dos puff de", "with ibuprofen": the remedy that helped, with no denial before it.
 fn is_taken_for(doc: &AnalyzedDocument<'_>, from: usize, words: &Range<usize>) -> bool {
     let reading = doc.reading;
     let with = (from.max(words.start.saturating_sub(5))..words.start)
@@ -417,7 +418,7 @@ fn is_taken_for(doc: &AnalyzedDocument<'_>, from: usize, words: &Range<usize>) -
     with && !(from..words.start).any(|word| super::assertion::denies(reading.word(word)))
 }
 
-/// What the title above a medicine says of it.
+/// The status by the title above a medicine.
 fn status_of(section: Section) -> Option<DrugStatus> {
     match section {
         Section::Stopped | Section::Tried => Some(DrugStatus::Stopped),

@@ -189,7 +189,7 @@ const ENDINGS: &[(&str, usize)] = &[
 /// Prefixes that with an ending of their family name a medicine.
 const CEPHALOSPORINS: [&str; 2] = ["cef", "ceph"];
 
-/// Words that end like a medicine and are none.
+/// Words with the ending of a medicine that are not medicines.
 const OTHERS: &[&str] = &[
     "cholesterol",
     "colesterol",

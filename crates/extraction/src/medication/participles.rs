@@ -21,11 +21,11 @@ const HELPS: &[&str] = &[
 /// Signs before a participle that limit it to one name.
 const OF_ONE: &[&str] = &["(", "[", "-", "–", "—", ":", "→", "*"];
 
-/// What the sentence says of each of its medicines by a participle.
+/// The statement of a participle about each medicine of the sentence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ParticipleStatus {
     Open,
-    /// What the participle says; it ends at a word.
+    /// Stated by a participle, which ends at a word.
     Said(DrugStatus, usize),
     /// A participle after another medicine of the list covers that one alone: its denial does not reach this one.
     OfAnother,
@@ -115,7 +115,7 @@ fn participle(
     {
         return None;
     }
-    // "Started in January and stopped in February": what is said last holds.
+    // "Started in January and stopped in February": the last statement holds.
     let goes_on = (at + 1..gap.end).any(|word| {
         let later = word..word + 1;
         status_of(reading.word(word)).is_some()

@@ -20,7 +20,7 @@ const OMITS: &[&str] = &["omit", "skip", "miss", "forgot", "olvid", "salt"];
 const LASTING: &[&str] =
     &["longer", "ya", "more", "anymore", "nunca", "never", "desde", "since", "any", "again", "start", "started"];
 
-/// What a sentence says of a medicine of which one dose was left out; `None` where it does not say so.
+/// The status of a medicine of which a sentence says that one dose was left out; `None` where it does not say so.
 pub(super) fn once(reading: &TokenizedText<'_>, mention: &Range<usize>, sentence: &Range<usize>) -> Option<DrugStatus> {
     let near = sentence.start.max(mention.start.saturating_sub(NEAR))..sentence.end.min(mention.end + NEAR);
     let parts =

@@ -1,4 +1,4 @@
-//! What becomes of a medicine until something happens, once, and when another takes its place.
+//! The status of a medicine until something happens, once, and when another replaces it.
 
 use std::sync::LazyLock;
 
@@ -151,7 +151,7 @@ fn a_verb_with_another_medicine_after_it_says_nothing_of_the_one_before() {
     }
 }
 
-/// What becomes of each medicine of a sentence: its English name and its status, empty where it is simply taken.
+/// The status of each medicine of a sentence: its English name and its status, empty where it is simply taken.
 fn fates(text: &str, expected: &[(&str, &str)]) {
     for (name, status) in expected {
         let found = medicine(text, name);

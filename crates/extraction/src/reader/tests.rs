@@ -63,7 +63,7 @@ const NEAR: f32 = 0.1;
 /// So far on the average, by the root of the mean square.
 const NEAR_ON_AVERAGE: f32 = 0.01;
 
-/// The reader and what is expected of it: the random one of the repository, or the one that the environment names.
+/// The reader and its expected results: the random one of the repository, or the one that the environment names.
 fn expected() -> (ClinicalReader, ReaderReference) {
     let named = |key| std::env::var_os(key).map(PathBuf::from);
     let (model, reference) = match (named("READER_MODEL"), named("READER_REFERENCE")) {
@@ -171,7 +171,7 @@ fn no_line_an_empty_line_and_a_line_of_blanks_have_no_span() {
     assert!(!tagged.is_empty() && tagged.iter().all(|tag| tag.line == 1));
 }
 
-/// What holds of spans whatever the text is.
+/// Properties of spans that hold for any text.
 fn hold(lines: &[ReaderLine<'_>], tagged: &[ReaderMention]) {
     for tag in tagged {
         let text = lines[tag.line].text.get(tag.start..tag.end).expect("a span lies on borders of characters");

@@ -12,7 +12,7 @@ use anamnesis_text::Speaker;
 
 /// SentencePiece's sign for the space before a word.
 const SPACE: char = '▁';
-/// What the model was trained to find before a line, by who speaks; the last is that of a line that no one speaks.
+/// The marks before a line in training, by the speaker; the last is that of a line without a speaker.
 const MARKS: [&str; 6] = ["P:", "C:", "F:", "A:", "U:", "|"];
 
 /// A piece and its bytes in the line. The mark of the speaker has none.
@@ -142,7 +142,7 @@ impl PieceTokenizer {
         self.pieces.cut(&room.normal, &mut room.steps, &mut room.cuts);
         let mut from = 0;
         for cut in &room.cuts {
-            // What normalisation leaves out at a word's end belongs to its last piece.
+            // Characters that normalisation removes at a word's end belong to its last piece.
             let end = if cut.end == room.normal.len() { word.len() } else { room.places[cut.end - 1].1 };
             out.push(PieceToken { id: cut.id, start: at + room.places[from].0, end: at + end });
             from = cut.end;

@@ -6,7 +6,7 @@ use anamnesis_text::{Document, Language};
 
 static EXTRACTOR: std::sync::LazyLock<Extractor> = std::sync::LazyLock::new(Extractor::builtin);
 
-/// What is affirmed and what is denied of the patient, each class once.
+/// The affirmed and the denied risks of the patient, each class once.
 fn risks_in(document: &Document) -> (Vec<RiskClass>, Vec<RiskClass>) {
     let found = EXTRACTOR.extract(&ExtractionInput::of(document)).risk;
     let of = |denied: bool| {

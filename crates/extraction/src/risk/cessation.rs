@@ -1,5 +1,5 @@
-//! Questions that ask whether something is over: "Have the thoughts of dying gone?" — a "no" says that they are there, and a
-//! yes that they are not. Questions whether it is less presuppose it: a "no" says that it is there as before.
+//! Questions whether something is over: "Have the thoughts of dying gone?" — a "no" affirms them, and a yes denies
+//! them. Questions whether it is less presuppose it: a "no" says that it is unchanged.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use crate::matcher::PhraseMatcher;
 use crate::phrase_trie::TrieBuilder;
 use crate::tokenized::TokenizedText;
 
-/// Words between what is asked about and the word that says "over".
+/// Words between the topic and the word for "over".
 const GAP: usize = 6;
 /// Words after "gone" and the like after which they say something else: "gone through your head", "killed over it".
 const GOES_ON: &[&str] = &[

@@ -23,7 +23,7 @@ pub(super) struct ClassDenials<'a> {
 }
 
 impl ClassDenials<'_> {
-    /// Adds what each clause denies; what it denies is settled.
+    /// Adds the denials of each clause; the denied words are settled.
     pub(crate) fn find(&self, doc: &AnalyzedDocument<'_>, out: &mut Vec<RiskCandidate>, settled: &mut ResolvedWords) {
         for (index, sentence) in doc.sentences() {
             if settled.sentences.contains(&index) {
@@ -56,7 +56,7 @@ impl ClassDenials<'_> {
                             RiskCandidate { class: RiskClass::ActiveIdeation, ..self.candidate(doc, &clause, topic) };
                         out.push(both);
                     }
-                    // What is denied may be a wider list than the words that were known.
+                    // The denied words may be a wider list than the known topic.
                     let from = denial.start.min(topic.words.start);
                     settled.denied.push(from..topic.words.end);
                 }
@@ -110,7 +110,7 @@ fn is_of_another(doc: &AnalyzedDocument<'_>, topic: &RiskTopic) -> bool {
     topic.class == RiskClass::Abuse && holds(&["him", "her", "them", "la", "lo", "le", "les"]) && !holds(&["me"])
 }
 
-/// "No plan to leave": what comes after is planned, and is no harm.
+/// "No plan to leave": the plan concerns something harmless.
 fn is_of_something_else(doc: &AnalyzedDocument<'_>, topic: &RiskTopic) -> bool {
     let word = |after: usize| doc.reading.word(topic.words.end + after);
     let planned = matches!(

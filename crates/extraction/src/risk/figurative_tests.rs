@@ -7,7 +7,7 @@ use anamnesis_text::{Document, Language};
 
 static EXTRACTOR: std::sync::LazyLock<Extractor> = std::sync::LazyLock::new(Extractor::builtin);
 
-/// Everything that is found of a note, or of a question and its answer where a line parts them.
+/// All findings of a note, or of a question and its answer where a line separates them.
 fn found(text: &str) -> Vec<Risk> {
     let document = match text.split_once(" / ") {
         Some((question, answer)) => Document::dialogue(

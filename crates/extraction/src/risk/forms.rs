@@ -74,7 +74,7 @@ impl RiskForms<'_> {
         if gap.contains('\n') { ticked.label.clone() } else { sentences[before].words.clone() }
     }
 
-    /// What a label names: its first class, and others that are no part of it.
+    /// The topics of a label: its first class, and others that are no part of it.
     fn named(&self, doc: &AnalyzedDocument<'_>, label: Range<usize>) -> Vec<RiskTopic> {
         if label.is_empty() {
             return Vec::new();

@@ -99,7 +99,7 @@ impl RetractionWords {
                 else {
                     continue;
                 };
-                // "No, bueno, una vez me caí": the words do not say of what.
+                // "No, bueno, una vez me caí": the event stays unclear.
                 let polarity = if closed(said.words.end) { Polarity::Yes } else { Polarity::Other };
                 return Some((polarity, place));
             }
@@ -173,7 +173,7 @@ impl RetractionWords {
         (turned && !denied).then_some(thought)
     }
 
-    /// "Never suicidal until last month", "never self-harmed before last night": what was denied up to then is there since.
+    /// "Never suicidal until last month", "never self-harmed before last night": present since the end of the denial.
     fn until(&self, reading: &TokenizedText<'_>, rest: Range<usize>) -> Option<Retraction> {
         for word in rest.start..rest.end.min(rest.start + UNTIL) {
             if matches!(reading.word(word), "." | ";" | ":" | "but" | "pero" | "and" | "y") {
@@ -214,7 +214,7 @@ impl RetractionWords {
         }
         let object = self.object.at(reading, admits.end).map(|hit| hit.words.end);
         let end = object.unwrap_or(admits.end);
-        // "Luego reconoce." admits what was asked; "admitted to drinking" something else.
+        // "Luego reconoce." admits the topic of the question; "admitted to drinking" something else.
         let whole = object.is_some() || clitic || end >= within.end || reading.words[end].punctuation;
         (whole && closes(end)).then_some(Retraction::Admitted(within.start..end, false))
     }

@@ -1,4 +1,4 @@
-//! Lines of risk, and of what only sounds like it, through the whole extractor.
+//! Lines of risk, and of words that only sound like it, through the whole extractor.
 
 use super::*;
 use crate::{ExtractionInput, Extractor, Temporality};
@@ -240,7 +240,7 @@ fn a_thing_that_hits_is_no_violence_and_a_person_who_drinks_and_hits_is() {
     }
 }
 
-/// Classes of what is the patient's, not denied and not over, in the order of their codes.
+/// Current risks of the patient, not denied and not over, in the order of their codes.
 fn current(text: &str) -> Vec<&'static str> {
     let document = Document::plain(text, Language::Unknown);
     let found = Extractor::shared().extract(&ExtractionInput::of(&document)).risk;

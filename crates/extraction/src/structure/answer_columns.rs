@@ -12,7 +12,7 @@ type AnswerColumns = Vec<(BoxMark, usize)>;
 /// Words of a label before its marks.
 const LONGEST_LABEL: usize = 10;
 
-/// What the marks of a row say of its label, where the sentence is a row of the table that is open.
+/// The answer of a row to its label, where the sentence is a row of the open table.
 pub(super) fn row(
     reading: &TokenizedText<'_>,
     sentence: usize,

@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::super::tokenized::TokenizedText;
 use super::answer_columns;
 
-/// What a box says of its label.
+/// The answer of a box to its label.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum BoxMark {
     /// Not marked: nothing is said.
@@ -15,7 +15,7 @@ pub(crate) enum BoxMark {
     Yes,
     /// The box for "no" is marked.
     No,
-    /// The column for what is past is marked.
+    /// The column for the past is marked.
     Past,
 }
 
@@ -41,7 +41,7 @@ impl FormBox {
     }
 }
 
-/// What the boxes of each sentence speak of, by the sentence of the label.
+/// The boxes of each sentence, by the sentence of the label.
 pub(crate) fn of_all(reading: &TokenizedText<'_>) -> Vec<Vec<CheckboxAnswer>> {
     let mut out = vec![Vec::new(); reading.sentences.len()];
     let mut table = None;
@@ -147,7 +147,7 @@ fn of_field(reading: &TokenizedText<'_>, boxes: &[FormBox], words: Range<usize>)
         from = if before { aside } else { here.words.end };
         at += 1;
         let mark = match (here.marked, here.denies && (ticked || reading.word(here.words.start) == "[")) {
-            // "☐ HIV (neg 2/26)", "Bipolar ☐ (ruled out)": words deny what the empty box leaves open.
+            // "☐ HIV (neg 2/26)", "Bipolar ☐ (ruled out)": words deny the label of the empty box.
             (false, _) if denied_in_words(reading, said) => BoxMark::No,
             (false, _) => BoxMark::Empty,
             (true, true) => BoxMark::No,

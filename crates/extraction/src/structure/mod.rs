@@ -12,7 +12,7 @@ use super::tokenized::TokenizedText;
 use anamnesis_core::coded_enum::codes;
 
 codes!(
-    /// What a section is about, by its title.
+    /// The subject of a section, by its title.
     Section {
         Allergies = "allergies", Intolerances = "intolerances", Medications = "medications", Started = "started",
         Stopped = "stopped", Held = "held", Changed = "changed", Unchanged = "unchanged", Tried = "tried",
@@ -60,7 +60,7 @@ impl DocumentStructure {
         self.place(reading.sentence_of(word)).filter(|place| word >= place.from).map(|place| place.section)
     }
 
-    /// What boxes say of the words of a sentence.
+    /// The answers of boxes to the words of a sentence.
     pub(crate) fn boxes(&self, sentence: usize) -> &[CheckboxAnswer] {
         self.boxes.get(sentence).map_or(&[], Vec::as_slice)
     }

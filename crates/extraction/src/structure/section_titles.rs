@@ -30,7 +30,7 @@ struct TitleLine {
     end: usize,
 }
 
-/// Verbs of what a patient takes, does and says, with which a sentence without a subject begins.
+/// Verbs of the patient's treatment, acts and statements, with which a sentence without a subject begins.
 const OF_PATIENT: &[&str] = &[
     "takes",
     "smokes",
@@ -175,7 +175,7 @@ impl SectionTitles {
                 Section::Started | Section::Stopped | Section::Held | Section::Changed | Section::Unchanged
             );
         let colon = signed && reading.word(end) == ":";
-        // "S: Sertraline" and "All: NKDA" are titles, "All - in all" is none.
+        // "S: Sertraline" and "All: NKDA" are titles, "All - in all" is not.
         let one_letter = letters().count() < 3 || hit.words.len() == 1 && reading.word(start) == "all";
         let is_title = if one_letter {
             colon || capitals && (signed || short && letters().count() >= 2)

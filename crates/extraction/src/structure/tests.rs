@@ -22,7 +22,7 @@ fn sections(text: &str, words: &[&str]) -> Vec<Option<Section>> {
     words.iter().map(place).collect()
 }
 
-/// What boxes say, label by label.
+/// The answers of boxes, label by label.
 fn marks(text: &str) -> Vec<(BoxMark, String)> {
     let document = Document::plain(text, Language::Unknown);
     let reading = TokenizedText::new(&document, &RULES.1);

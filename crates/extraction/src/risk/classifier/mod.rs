@@ -66,7 +66,7 @@ pub(crate) struct RuleContext<'a> {
     pub(crate) cued: &'a [bool],
 }
 
-/// What was computed of a sentence so far.
+/// The computed features of a sentence so far.
 #[derive(Clone, Default)]
 struct SentenceScores {
     words: Vec<features::FeatureHashes>,
@@ -89,7 +89,7 @@ impl RiskClassifier {
         RiskModel::read(bytes).ok().map(|model| Self { model, threshold_shift })
     }
 
-    /// Adds what the classifier finds next to the findings of the rules.
+    /// Adds the findings of the classifier next to those of the rules.
     pub(crate) fn find(&self, doc: &AnalyzedDocument<'_>, context: &RuleContext<'_>, out: &mut Vec<Risk>) {
         let rule_hits = context.rule_hits;
         let mut scores = self.words(doc, rule_hits);
