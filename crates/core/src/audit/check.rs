@@ -11,7 +11,6 @@ use crate::coded_enum::codes;
 use crate::ids::OrgId;
 
 codes!(
-    /// A fault of an entry or a block.
     ChainFault {
         /// The block's hash is not that of its columns.
         BlockChanged = "block_changed",

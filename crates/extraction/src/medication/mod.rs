@@ -51,8 +51,7 @@ use super::{Entity, EntityType, RegimenPlaces, Temporality};
 const SHORT_LINE: usize = 64;
 /// Words between a denial and the medicine that it denies.
 const DENIAL_REACH: usize = 6;
-/// Confidence of a bare denial, of the bare name of a class or of an allergen: below `min_extraction_confidence`, so
-/// that it is a hypothesis.
+/// Confidence of a bare denial, class or allergen: below `min_extraction_confidence`, so that it is a hypothesis.
 pub(super) const SELDOM: f64 = 0.5;
 /// The group of a medicine that no list names, known by the stem of its name.
 pub(super) const STEM: &str = "stem";

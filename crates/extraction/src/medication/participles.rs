@@ -130,8 +130,7 @@ fn participle(
     Some(Participle { status, end: at + 1, of_all: !of_one && !spanish })
 }
 
-/// What follows a participle that says all of its medicine: the sentence's end, a sign, a joining word, or when and
-/// why.
+/// What may follow a participle that covers its medicine: an end, a sign, a joining word, or when and why.
 fn closes(reading: &TokenizedText<'_>, word: usize, end: usize) -> bool {
     word >= end
         || matches!(
