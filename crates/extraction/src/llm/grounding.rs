@@ -81,7 +81,7 @@ fn entity(
     let mut context = assertion.context;
     if context.negated != item.negated {
         seen.overruled += 1;
-        // The model invents no medicine or allergy; where model and rules disagree, none is added.
+        // A medicine or an allergy that the rules deny and the model affirms, or the reverse, is not added.
         if delicate {
             return None;
         }

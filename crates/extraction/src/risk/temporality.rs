@@ -188,7 +188,7 @@ fn says(reading: &TokenizedText<'_>, words: &Range<usize>, list: &[&str]) -> boo
     list.iter().any(held)
 }
 
-/// Words for life, whose end a person wishes who wishes to die.
+/// After "no longer" these are no ended risk: "ya no quiero vivir", "ya no aguanto más".
 const LIVING: &[&str] = &[
     "vivir", "viviendo", "seguir", "puedo", "puede", "aguanto", "aguanta", "soporto", "soporta", "sirvo", "sirve",
     "live", "living", "here", "alive", "exist", "cope", "bear", "stand", "on",
