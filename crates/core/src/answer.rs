@@ -1,21 +1,21 @@
-//! What a patient can ask for by a message and is answered.
+//! The requests of a patient that are answered by a message.
 
 use super::coded_enum::codes;
 
 codes!(
-    /// What was asked for.
+    /// The request that is answered.
     AnswerKind {
         PrivacyReport = "privacy_report",
         Export = "export",
-        /// What a command would forget or take back.
+        /// The memories that a command would forget or take back.
         Preview = "preview",
-        /// What was forgotten, and for how long it can be taken back.
+        /// The forgotten memories, and for how long they can be taken back.
         Forget = "forget",
-        /// What was taken back.
+        /// The memories that were taken back.
         Recover = "recover",
         EphemeralOn = "ephemeral_on",
         EphemeralOff = "ephemeral_off",
-        /// What is permitted and denied now.
+        /// The permits and denials in force.
         Consent = "consent",
     }
 );

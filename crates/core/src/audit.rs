@@ -1,8 +1,8 @@
 //! The audit trail as evidence: entries with a salt each, blocks that chain them, and the check of both. Pure: rows come from the
-//! store and heads from wherever they were kept (docs/audit.md).
+//! store and heads from where they were stored (docs/audit.md).
 //!
 //! A leaf is the hash of an entry's salt and content, a block the hash of its leaves and of the block before. A writer of
-//! every row can write a chain again, so that its head must lie elsewhere; without the key of the store nobody can make a salt.
+//! every row can write a chain again, so that its head must lie elsewhere; without the key of the store no salt can be made.
 
 mod check;
 #[cfg(test)]
@@ -25,11 +25,11 @@ pub type Hash = [u8; 32];
 /// Keyed hash of an entry's content, cut: with it the leaf of an erased entry says nothing, without the key none can be made.
 pub type Salt = [u8; 16];
 
-/// What a block that has none before it names as the one before.
+/// The previous hash of the first block.
 const NO_BLOCK: Hash = [0; 32];
 
 codes!(
-    /// For what a record is read or changed (HL7 PurposeOfUse in plain words).
+    /// The purpose for which a record is read or changed (HL7 PurposeOfUse in plain words).
     Purpose {
         Treatment = "treatment",
         Operations = "operations",
@@ -75,10 +75,10 @@ impl CaseReference {
 /// Between a person and the producer through whom the person acted, in the id of an actor.
 pub const VIA: &str = " via ";
 
-/// Who acts, and on what ground.
+/// The person or program that acts, and the ground for it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Actor {
-    /// Id of a person or name of a program; of a person's message with the producer behind it ([`VIA`]).
+    /// Id of a person or name of a program; for a person's message, followed by the producer that sent it ([`VIA`]).
     pub id: String,
     /// Code of a role; `None` where none was given, which is never taken for one.
     pub role: Option<String>,
@@ -106,7 +106,7 @@ pub struct AuditEntry {
     pub role: Option<String>,
     pub purpose: Option<String>,
     pub reason: Option<String>,
-    /// Code of what was done.
+    /// Code of the act.
     pub action: String,
     /// Document, memory, message or event that it was done to.
     pub subject: Option<Uuid>,
@@ -121,6 +121,7 @@ impl AuditEntry {
             out.extend_from_slice(id.as_bytes());
         }
         out.extend_from_slice(&micros(self.at).to_be_bytes());
+        // A flag first: an absent subject must not equal the nil id.
         out.push(u8::from(self.subject.is_some()));
         out.extend_from_slice(self.subject.unwrap_or_default().as_bytes());
         let texts = [
@@ -137,6 +138,7 @@ impl AuditEntry {
                     out.extend_from_slice(&(text.len() as u64).to_be_bytes());
                     out.extend_from_slice(text.as_bytes());
                 }
+                // No text has this length: an absent role never equals an empty one.
                 None => out.extend_from_slice(&u64::MAX.to_be_bytes()),
             }
         }
@@ -149,7 +151,7 @@ impl AuditEntry {
     }
 }
 
-/// What makes the salt of an entry: the key of the store.
+/// Makes the salt of an entry with the key of the store.
 pub trait Salter {
     fn salt(&self, content: &[u8]) -> Salt;
 }
@@ -165,14 +167,14 @@ pub struct StoredEntry {
     pub erased: Option<(Hash, Uuid)>,
 }
 
-/// Entries without a salt are of versions before the trail was chained: they are in the first block, or in those of the day after
-/// it, while an older program still runs. Later ones were written by nobody who may.
+/// Entries without a salt are of versions before the trail was chained: they are in the first block, or in those of the
+/// day after it, while an older program still runs. Later ones were written without permission.
 pub fn unsigned_are_old(first: Option<DateTime<Utc>>, sealed_at: DateTime<Utc>) -> bool {
     first.is_none_or(|first| sealed_at <= first + TimeDelta::days(1))
 }
 
 impl StoredEntry {
-    /// The entry as it is once it was erased: neither the patient nor who acted nor what it was done to.
+    /// The entry after its erasure: without patient, actor and subject.
     #[must_use]
     pub fn without_persons(&self, leaf: Hash, by: Uuid) -> Self {
         let entry = AuditEntry {
@@ -187,7 +189,7 @@ impl StoredEntry {
         Self { entry, salt: None, block: self.block, erased: Some((leaf, by)) }
     }
 
-    /// The salt that covers what is left of an erased entry: when, what and how it ended.
+    /// The salt over the rest of an erased entry: time, action and outcome.
     pub fn salt_of_erased(&self, salter: &dyn Salter) -> Salt {
         let (leaf, by) = self.erased.unwrap_or_default();
         salter.salt(&[leaf.as_slice(), by.as_bytes(), &self.entry.content()].concat())
@@ -232,6 +234,7 @@ impl Block {
         block
     }
 
+    /// `purged_before` is left out, so that a purge after the term leaves the chain valid.
     fn computed(&self) -> Hash {
         let numbers = [self.number.to_be_bytes(), self.entries.to_be_bytes(), micros(self.sealed_at).to_be_bytes()];
         hash("block", &[&self.previous, self.org.as_bytes(), numbers.as_flattened(), &self.leaves])
@@ -242,7 +245,7 @@ impl Block {
     }
 }
 
-/// What is kept elsewhere of a chain: enough to show later that nothing up to here was changed or cut off.
+/// The part of a chain that is stored elsewhere: it shows later that nothing up to here was changed or cut off.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Head {
     pub org: OrgId,
@@ -255,6 +258,7 @@ pub struct Head {
 /// One number over the heads of all organisations, for a gauge: the first 48 bits of their hash, exact in a float.
 pub fn gauge(heads: &[Head]) -> u64 {
     let mut sorted: Vec<&Head> = heads.iter().collect();
+    // Sorted, so that the number does not depend on the order of the rows.
     sorted.sort_by_key(|head| head.org);
     let mut context = Context::new(&SHA256);
     for head in sorted {
@@ -267,6 +271,7 @@ pub fn gauge(heads: &[Head]) -> u64 {
     u64::from_be_bytes(first)
 }
 
+/// Every part with its length: bytes that move from one part to the next change the hash.
 fn hash(what: &str, parts: &[&[u8]]) -> Hash {
     let mut context = Context::new(&SHA256);
     context.update(b"anamnesis-audit-v1 ");
@@ -295,6 +300,7 @@ fn hex(hash: &Hash) -> String {
 fn unhex(text: &str) -> Option<Hash> {
     let mut out = NO_BLOCK;
     if text.len() != 64 || !text.is_ascii() {
+        // Within a character, a slice of two bytes would panic.
         return None;
     }
     for (at, byte) in out.iter_mut().enumerate() {

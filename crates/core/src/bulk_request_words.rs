@@ -10,7 +10,7 @@ pub(super) const OPENERS: &[&str] = &[
     "a", "favor", "usted", "tu", "may", "we", "se", "lo",
 ];
 
-/// Verbs that ask for something to be shown or handed over, folded, with their Spanish enclitics.
+/// Verbs that ask to see or get something, folded, with their Spanish enclitics.
 pub(super) const DEMANDS: &[&str] = &[
     "dump", "show", "list", "print", "give", "export", "reveal", "output", "display", "tell", "return", "send",
     "read", "share", "provide", "retrieve", "fetch", "get", "download", "enumerate", "recite", "repeat", "disclose",
@@ -26,6 +26,7 @@ pub(super) const DEMANDS: &[&str] = &[
     "reune", "recopila", "suelta", "sueltame", "expon", "clona", "respalda", "recita", "repite", "copia", "escribe", "cuentame", "leeme", "resume", "obtener",
 ];
 
+// Without a total a question is narrow: "what allergies do I have?" must be answered.
 pub(super) const TOTAL: &[&str] = &[
     "all", "every", "everything", "entire", "whole", "full", "complete", "everyone", "everybody", "anything", "todo",
     "toda", "todos", "todas", "entero", "entera", "completo", "completa", "completos", "completas", "integro",
@@ -38,7 +39,7 @@ pub(super) const PRETEND: &[&str] = &[
     "imagina", "imaginate", "finge", "simula", "supon", "comportate",
 ];
 
-/// What is stored, as a whole.
+/// Words for the store as a whole.
 pub(super) const STORED: &[&str] = &[
     "memory", "memories", "profile", "profiles", "database", "databases", "data", "record", "records", "dataset",
     "file", "files", "chart", "memoria", "memorias", "recuerdos", "perfil", "perfiles", "datos", "registro",
@@ -47,6 +48,7 @@ pub(super) const STORED: &[&str] = &[
     "information", "informacion", "info", "history",
 ];
 
+// "Everything you know about me" names no store: the verb shows that stored data are meant.
 pub(super) const KNOWING: &[&str] = &[
     "know", "remember", "stored", "store", "saved", "recorded", "kept", "remembered", "sabes", "sabe", "recuerdas",
     "recuerda", "guardado", "guardada", "guardados", "almacenado", "almacenada", "almacenados", "registrado",

@@ -16,7 +16,7 @@ pub fn from_micros(at: i64) -> DateTime<Utc> {
     Utc.timestamp_micros(at).single().unwrap_or_default()
 }
 
-/// Cuts an instant to the microsecond, the precision of both stores, so that what is read equals what was written.
+/// Cuts an instant to the microsecond, the precision of both stores, so that reading gives the written value.
 pub(crate) fn truncated(at: DateTime<Utc>) -> DateTime<Utc> {
     from_micros(micros(at))
 }
@@ -37,7 +37,7 @@ impl Clock for SystemClock {
     }
 }
 
-/// A clock that stands where it is put: tests, `--as-of`, simulated runs.
+/// A clock that moves only when it is set: tests, `--as-of`, simulated runs.
 #[derive(Debug)]
 pub struct ManualClock(AtomicI64);
 
@@ -89,6 +89,7 @@ impl SeededEntropy {
 
 impl Entropy for SeededEntropy {
     fn fill(&self, bytes: &mut [u8]) {
+        // A poisoned lock holds a usable state: a panic in one test must not end the others.
         let mut state = self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         for chunk in bytes.chunks_mut(8) {
             *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
@@ -105,6 +106,7 @@ impl Entropy for SeededEntropy {
 pub fn ordered_id(at: DateTime<Utc>, entropy: &dyn Entropy) -> Uuid {
     let mut random = [0u8; 10];
     entropy.fill(&mut random);
+    // A version 7 id cannot express an instant before 1970.
     let millis = u64::try_from(at.timestamp_millis()).unwrap_or(0);
     uuid::Builder::from_unix_timestamp_millis(millis, &random).into_uuid()
 }

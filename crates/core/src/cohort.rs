@@ -1,7 +1,7 @@
-//! Counts over patients that tell nothing of one (seed 003, phase 3): values that fewer than `k` patients share are
-//! left out, the others rounded down to whole steps, and where exactly one value of a dimension was left out the next
-//! rarest goes with it, so that no sum gives it away. A month is published once, when it is over: two publications that
-//! differ by one patient do not exist. Pure.
+//! Counts over patients that reveal nothing of one (seed 003, phase 3). Values that fewer than `k` patients share are
+//! left out, and the others are rounded down to whole steps. Where exactly one value of a dimension was left out, the
+//! next rarest is left out too, so that no sum reveals it. A month is published once, when it is over: two publications
+//! that differ by one patient do not exist. Pure.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ pub(crate) const K: u64 = 10;
 /// Counts are published in steps of this.
 pub(crate) const STEP: u64 = 5;
 
-/// What may be published of one dimension: values with their rounded counts.
+/// The publishable part of one dimension: values with their rounded counts.
 pub fn publishable_counts(counts: &BTreeMap<String, u64>) -> BTreeMap<String, u64> {
     let mut kept: BTreeMap<&String, u64> =
         counts.iter().filter(|(_, n)| **n >= K).map(|(value, n)| (value, *n)).collect();
@@ -47,7 +47,7 @@ mod tests {
         /// One patient more or less is seen only where a count crosses a step, never as itself; nothing below k is
         /// published.
         #[test]
-        fn no_difference_between_two_cohorts_tells_a_single_patient(
+        fn no_difference_between_two_cohorts_reveals_a_single_patient(
             all in prop::collection::btree_map("[a-d]", 0u64..60, 0..5), who in "[a-d]"
         ) {
             let mut more = all.clone();

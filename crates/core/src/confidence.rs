@@ -1,5 +1,5 @@
-//! How sure: confidence at creation (seed 004), its decay, reinforcement and verification (seed 001, sections 5, 6, 8),
-//! with the numbers of model.md, "Confidence". Confidences are 0.0–1.0.
+//! Confidence at creation (seed 004), its decay, reinforcement and verification (seed 001, sections 5, 6, 8), with the
+//! numbers of model.md, "Confidence". Confidences are 0.0–1.0.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
@@ -52,7 +52,7 @@ codes!(
     }
 );
 
-/// What is known when a memory is made.
+/// The facts that are known when a memory is made.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct CreationFacts {
     pub is_proxy: bool,
@@ -72,7 +72,7 @@ pub struct InitialConfidence {
     pub basis: ConfidenceBasis,
 }
 
-/// What consolidation forms starts here at the highest: seed 001's default of `belief()`.
+/// Highest initial confidence of a memory that consolidation forms: seed 001's default of `belief()`.
 const FORMED: f64 = 0.8;
 
 /// Confidence at creation (seed 004, "Decision"): proxy → 1.0; given → as given; formed → 0.8 or its weakest parent,
@@ -143,7 +143,7 @@ impl Default for DecayPolicy {
 }
 
 impl DecayPolicy {
-    /// Tells one policy from another.
+    /// Distinguishes one policy from another.
     pub fn fingerprint(&self) -> Uuid {
         let text = serde_json::to_vec(self).expect("a policy is JSON");
         derive("decay_policy", &[&text])
@@ -205,7 +205,7 @@ pub fn days_until_uncertain(policy: &DecayPolicy, kind: Kind, stored: f64, prote
         return None;
     }
     let estimate = ((stored - threshold) * decay.period_days / decay.rate).clamp(0.0, f64::from(u32::MAX / 2)) as u32;
-    // What the rule itself says decides; the estimate only tells where to look.
+    // The rule itself decides; the estimate only shows where to look.
     (estimate.saturating_sub(2).max(1)..=estimate + 2)
         .find(|days| is_uncertain(*days))
         .filter(|days| *days <= NEVER_DAYS)
@@ -231,7 +231,7 @@ pub fn weakened(old: f64) -> f64 {
     settled((old - STEP / 1.1).max(0.0))
 }
 
-/// What a reinforcement gives before it diminishes.
+/// Gain of a reinforcement before it diminishes.
 const STEP: f64 = 0.05;
 
 /// One reinforcement (seed 001, section 5), diminishing: the confidence after the `n`-th, counted from 1. Never lowers.
@@ -245,7 +245,7 @@ pub fn verified(old: f64) -> f64 {
     settled((old + 0.1).min(1.0))
 }
 
-/// Cuts the noise of binary fractions, so that a value that stands at a boundary on paper stands there on every machine.
+/// Cuts the noise of binary fractions, so that a value on a boundary is on the same side of it on every machine.
 fn settled(value: f64) -> f64 {
     (value * 1e12).round() / 1e12
 }

@@ -159,7 +159,7 @@ fn a_memory_becomes_uncertain_on_the_day_that_the_rule_says_and_not_before() {
 }
 
 #[test]
-fn a_policy_is_told_from_any_other() {
+fn a_policy_is_distinguished_from_any_other() {
     let other = DecayPolicy { uncertain_below: 0.6, ..policy() };
     assert_eq!(policy().fingerprint(), DecayPolicy::default().fingerprint());
     assert_ne!(policy().fingerprint(), other.fingerprint());

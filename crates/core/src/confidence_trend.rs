@@ -1,7 +1,7 @@
 //! How sure a patient's statements were over time: baseline, trend, variation and alerts (seed 004, "Cognitive Decline
-//! Analytics"). Computed from how reliable the speaker was when it was said, which never changes afterwards, and only where
-//! that is known: `given` and `cognitive_state`. A low figure tells of the state in which something was said, not that it is
-//! wrong; what goes along with it is not its cause. Pure.
+//! Analytics"). Computed from how reliable the speaker was at the time of the statement, which never changes
+//! afterwards, and only where that is known: `given` and `cognitive_state`. A low figure describes the state of the
+//! speaker and does not make the statement wrong; a correlation is no cause. Pure.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ pub struct TrendStatement {
     /// 0.0–1.0, at its making.
     pub confidence: f64,
     pub kind: String,
-    /// What it is about.
+    /// Its subject.
     pub topic: String,
     /// Type of the document that carries it.
     pub situation: String,
@@ -60,7 +60,7 @@ pub struct Correlation {
     pub high: f64,
 }
 
-/// Why somebody is told.
+/// Why an alert is raised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Alert {
@@ -77,7 +77,7 @@ impl Alert {
     }
 }
 
-/// The whole of it, for one patient as of one run.
+/// All figures of one patient as of one run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ConfidenceTrend {
     pub statements: u32,
@@ -107,6 +107,7 @@ pub fn course(
     offset: TimeDelta,
     policy: &TrendPolicy,
 ) -> ConfidenceTrend {
+    // A statement dated after the run, or with a confidence out of range, would shift every mean.
     let rated: Vec<&TrendStatement> =
         said.iter().filter(|one| one.at <= now && (0.0..=1.0).contains(&one.confidence)).collect();
     let recent_from = now - TimeDelta::days(i64::from(policy.recent_days));
@@ -120,6 +121,7 @@ pub fn course(
     let recent = figure(&recent).filter(|figure| figure.n >= policy.min_recent);
     let baseline = (usual.len() >= policy.min_baseline_days as usize)
         .then(|| GroupMean { n: usual.len() as u32, mean: median(&usual) });
+    // Median distances: one bad day must not widen the usual spread, which would hide the next fall.
     let spread = baseline.map(|base| median(&usual.iter().map(|day| (day - base.mean).abs()).collect::<Vec<_>>()));
     let by = |of: &dyn Fn(&TrendStatement) -> String| grouped(&rated, of);
     let correlations = readings.iter().filter_map(|(name, days)| Some((name.clone(), correlation(&daily, days)?)));
@@ -138,7 +140,7 @@ pub fn course(
     }
 }
 
-/// The patient's own baseline is asked first: a patient who was never sure is not in alarm at every run.
+/// The patient's own baseline comes first: a patient who was never sure must not raise an alert at every run.
 fn alert(
     recent: Option<GroupMean>,
     baseline: Option<GroupMean>,
@@ -189,6 +191,7 @@ fn slope(daily: &BTreeMap<NaiveDate, f64>) -> Option<f64> {
     let n = points.len() as f64;
     let (x, y) = (points.iter().map(|p| p.0).sum::<f64>() / n, points.iter().map(|p| p.1).sum::<f64>() / n);
     let spread: f64 = points.iter().map(|p| (p.0 - x).powi(2)).sum();
+    // Two days always lie on a line, which is no trend.
     (points.len() >= 3 && spread > 0.0)
         .then(|| points.iter().map(|p| (p.0 - x) * (p.1 - y)).sum::<f64>() / spread * 30.0)
 }
@@ -207,6 +210,7 @@ fn correlation(daily: &BTreeMap<NaiveDate, f64>, readings: &BTreeMap<NaiveDate, 
     if of_x <= 0.0 || of_y <= 0.0 {
         return None;
     }
+    // Rounding may exceed 1, and Fisher's z is infinite at 1.
     let r = (both / (of_x * of_y).sqrt()).clamp(-1.0, 1.0);
     let (z, margin) = (r.clamp(-0.999_999, 0.999_999).atanh(), 1.959_964 / (n - 3.0).sqrt());
     Some(Correlation { n: pairs.len() as u32, r, low: (z - margin).tanh(), high: (z + margin).tanh() })
@@ -261,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fall_below_the_own_baseline_is_told_and_a_low_but_usual_state_is_not() {
+    fn a_fall_below_the_own_baseline_raises_an_alert_and_a_low_but_usual_state_does_not() {
         let after = |base: f64, now: f64| {
             let mut all = usual(base);
             all.extend((1..5).map(|day| said(day, 10, now)));
@@ -287,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn what_goes_along_is_told_with_how_many_days_and_how_sure() {
+    fn a_correlation_has_its_number_of_days_and_its_interval() {
         let all: Vec<TrendStatement> = (0..30).map(|day| said(day, 10, 0.5 + 0.01 * day as f64)).collect();
         let date = |day: i64| (now() - TimeDelta::days(day)).date_naive();
         let sleep: BTreeMap<NaiveDate, f64> =

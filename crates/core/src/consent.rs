@@ -1,9 +1,9 @@
-//! What a patient permits and denies. One rule for everybody who asks: admission, readers and jobs.
+//! What a patient permits and denies: one rule for admission, readers and jobs.
 //!
-//! A consent speaks of one scope and is in force from `from` (inclusive) to `until` (exclusive). A denial that is in force
-//! decides, unless it was taken back: by a permit in force that begins after it and was not stated before it. A permit for
-//! next month does not undo a denial that is stated today, and neither does an old permit that arrives late. Among permits,
-//! and among denials, the one with the latest `from` decides.
+//! A consent covers one scope and is in force from `from` (inclusive) to `until` (exclusive). A denial in force decides,
+//! unless a permit took it back: the permit is in force, begins after the denial and was not stated before it. A permit for next month does not undo a
+//! denial that is stated today, and neither does an old permit that arrives late. Among permits, and among denials, the
+//! one with the latest `from` decides.
 
 use chrono::{DateTime, Utc};
 
@@ -11,16 +11,15 @@ use super::coded_enum::codes;
 use super::failpoints;
 
 codes!(
-    /// Permission given or withheld.
     Provision { Permit = "permit", Deny = "deny" }
 );
 
 codes!(
-    /// What a consent speaks of. Another scope is recorded; it opens and closes nothing.
+    /// The scope of a consent. Another scope is recorded; it opens and closes nothing.
     ConsentScope {
         /// Whether anything is remembered of the patient. Its denial closes the other scopes as well.
         Memory = "memory",
-        /// Whether what is remembered is handed to those who ask: context, search, profile.
+        /// Whether what is remembered is returned to readers: context, search, profile.
         Recall = "recall",
         /// Whether the patient is counted in reports over all patients of the organisation.
         Research = "research",
@@ -28,11 +27,10 @@ codes!(
 );
 
 codes!(
-    /// What becomes of what is held of a patient who withdraws consent to memory.
     Withdrawal {
-        /// It is kept, and handed to nobody who asks.
+        /// After the withdrawal, data stay stored and no reader gets them.
         Keep = "keep",
-        /// It is forgotten, and can be recovered as long as anything that was forgotten.
+        /// Data are forgotten, and can be recovered as long as anything else that was forgotten.
         Forget = "forget",
     }
 );
@@ -99,12 +97,12 @@ impl Consents {
         self.0.push(consent);
     }
 
-    /// What is in force for a scope at an instant; `None` where nobody said anything that holds then.
+    /// The consent in force for a scope at an instant; `None` where none is in force then.
     pub fn in_force(&self, scope: ConsentScope, at: DateTime<Utc>) -> Option<Provision> {
         self.deciding(scope, at).map(|consent| consent.provision)
     }
 
-    /// Whether this consent is what is in force for its scope at an instant.
+    /// Whether this consent is the one in force for its scope at an instant.
     pub fn decides(&self, consent: &Consent, at: DateTime<Utc>) -> bool {
         self.deciding(consent.scope, at) == Some(consent)
     }
@@ -115,7 +113,7 @@ impl Consents {
             self.0.iter().flat_map(|one| [Some(one.from), one.until]).flatten().filter(|bound| *bound <= at).collect();
         bounds.sort_unstable();
         let denied = |instant: &DateTime<Utc>| self.in_force(scope, *instant) == Some(Provision::Deny);
-        // What is in force changes at these instants alone.
+        // The consent in force changes at these instants alone.
         bounds.into_iter().rev().take_while(denied).last()
     }
 
@@ -140,8 +138,8 @@ impl Consents {
         denial.or_else(|| permits.into_iter().max_by_key(key))
     }
 
-    /// Whether what was said at `said_at` may be stored at `now`. A denial in force at either instant refuses it; where the
-    /// organisation requires consent, a permit must be in force at both.
+    /// Whether a statement of `said_at` may be stored at `now`. A denial in force at either instant refuses it; where
+    /// the organisation requires consent, a permit must be in force at both.
     pub fn may_remember(&self, required: bool, said_at: DateTime<Utc>, now: DateTime<Utc>) -> bool {
         [said_at, now].into_iter().all(|at| match self.in_force(ConsentScope::Memory, at) {
             Some(Provision::Permit) => true,
@@ -150,21 +148,21 @@ impl Consents {
         })
     }
 
-    /// Whether what is remembered may be handed to those who ask. Where the organisation requires consent, a permit of `memory`
-    /// must be in force: one that ended permits nothing any more.
+    /// Whether what is remembered may be returned to readers. Where the organisation requires consent, a permit of
+    /// `memory` must be in force: one that ended permits nothing any more.
     pub fn may_recall(&self, required: bool, now: DateTime<Utc>) -> bool {
         let permitted = self.in_force(ConsentScope::Memory, now) == Some(Provision::Permit);
         (permitted || !required) && !self.denies_recall(now)
     }
 
-    /// Whether the patient forbids that what is remembered is handed out.
+    /// Whether the patient forbids that what is remembered is returned to readers.
     pub fn denies_recall(&self, now: DateTime<Utc>) -> bool {
         let denied = |scope| self.in_force(scope, now) == Some(Provision::Deny);
         denied(ConsentScope::Memory) || denied(ConsentScope::Recall)
     }
 
-    /// Whether the patient may be counted among others. Where the organisation requires consent, this needs a permit of its
-    /// own.
+    /// Whether the patient may be counted among others. Where the organisation requires consent, this needs a separate
+    /// permit.
     pub fn may_research(&self, required: bool, now: DateTime<Utc>) -> bool {
         let closed = self.in_force(ConsentScope::Memory, now) == Some(Provision::Deny);
         !closed
@@ -228,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn a_denial_stands_against_a_permit_that_was_stated_before_it_whenever_that_begins() {
+    fn a_denial_overrides_a_permit_that_was_stated_before_it_whenever_that_begins() {
         use Provision::{Deny, Permit};
         let at_minute = |list: [Consent; 2], minute| {
             list.into_iter().collect::<Consents>().in_force(ConsentScope::Memory, at(minute))
@@ -339,7 +337,7 @@ mod tests {
         }
 
         #[test]
-        fn a_denial_without_an_end_stands_until_a_permit_that_was_stated_since(
+        fn a_denial_without_an_end_holds_until_a_permit_that_was_stated_since(
             list in prop::collection::vec(any_consent(), 0..8),
             from in 0i64..12,
             later in 0i64..30,

@@ -1,4 +1,4 @@
-//! Contradictions between two statements (seed 001, section 5), found and kept, never resolved: direct negation,
+//! Contradictions between two statements (seed 001, section 5), found and stored, never resolved: direct negation,
 //! comparative opposition, preference conflict. English and Spanish, whole words, with the conditions of model.md,
 //! "Change of mind": an opposed pair, the same experiencer, overlapping validity, and at least two shared content stems
 //! or enough similarity; one stem where one side likes what the other does not.
@@ -51,7 +51,7 @@ impl Default for ContradictionPolicy {
     }
 }
 
-/// One statement and what is known about it.
+/// One statement and its known attributes.
 #[derive(Debug, Clone, Copy)]
 pub struct ContradictionClaim<'a> {
     pub text: &'a str,
@@ -90,32 +90,31 @@ impl<'a> ParsedStatement<'a> {
         self.sides[place].get_or_init(|| StatementSide::of(self.claim.text, language))
     }
 
-    /// This one and the other as they read in the language of both.
     fn sides<'s>(&'s self, other: &'s Self) -> (&'s StatementSide, &'s StatementSide) {
         let language = detect_both((self.claim.text, &self.votes), (other.claim.text, &other.votes));
         (self.side(language), other.side(language))
     }
 
-    /// How the other contradicts this one where no vector is at hand: that one speaks of all that the other speaks of
-    /// stands for nearness.
+    /// How the other contradicts this one without vectors: one speaks only of what the other speaks of, which replaces
+    /// similarity.
     pub fn opposition(&self, other: &Self, policy: &ContradictionPolicy) -> Option<ContradictionType> {
         let (left, right) = self.sides(other);
         found_between((&self.claim, left), (&other.claim, right), || shares_subject(left, right), policy)
     }
 }
 
-/// What a sentence says that another sentence may oppose, without being about an illness or a medicine.
+/// A statement that another sentence may oppose, without being about an illness or a medicine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Opinion {
     /// Two things, one ahead of the other: "running helps me more than talking".
     Comparison,
     /// An attitude towards something that is named: "I can't stand the group".
     Attitude,
-    /// What a thing or an act is worth: "asking for help is for cowards", "the tablets make me weak".
+    /// The value of a thing or an act: "asking for help is for cowards", "the tablets make me weak".
     Judgement,
 }
 
-/// The opinion that a sentence holds now; `None` where it speaks of a time that is over, or of nothing that is named.
+/// The opinion that a sentence holds now; `None` where it speaks of a time that is over, or names no object.
 pub fn opinion(text: &str, language: Language) -> Option<Opinion> {
     let side = StatementSide::of(text, language);
     if side.past {
@@ -159,8 +158,7 @@ fn found_between(
     if !overlap(a, b) || !same_experiencer(a, left, b, right) || left.past != right.past {
         return None;
     }
-    // A statement that says nothing but what the other says as well contradicts it no more than the other itself does. The
-    // same words in another order may compare the other way round.
+    // A repetition contradicts no more than the other contradicts itself, unless word order turns a comparison.
     let swapped = left.compares_otherwise(right);
     if !swapped && (left.repeats(right) || right.repeats(left)) {
         return None;
@@ -174,7 +172,7 @@ fn found_between(
 }
 
 /// Whether one of two statements speaks of nothing that the other does not speak of: "I love swimming", "I can't stand
-/// swimming in the sea". Attitudes and denials are no subject.
+/// swimming in the sea". Attitudes and denials are not subjects.
 fn shares_subject(left: &StatementSide, right: &StatementSide) -> bool {
     let (left, right) = (left.subjects(), right.subjects());
     let (shorter, longer) = if left.len() <= right.len() { (left, right) } else { (right, left) };
@@ -206,40 +204,35 @@ fn same_experiencer(
     read(a, left) == read(b, right) && !other_relative
 }
 
-/// One statement, cut into clauses.
 struct StatementSide {
     clauses: Vec<OpinionClause>,
     /// The relative it speaks of, where it begins or ends with one.
     subject: Option<&'static str>,
-    /// It speaks of a time that is over: what holds now does not contradict it.
+    /// It speaks of a time that is over: a present statement does not contradict it.
     past: bool,
     comparisons: Vec<ComparativeClause>,
     /// It compares with a time that moves on.
     moving: bool,
-    /// It says what came of a change: "worse since the switch to venlafaxine".
+    /// It names the result of a change: "worse since the switch to venlafaxine".
     changed: Option<BTreeSet<String>>,
 }
 
-/// One clause: its content stems, those that a denial governs, and its cue words.
 #[derive(Default, PartialEq)]
 struct OpinionClause {
     stems: BTreeSet<String>,
-    /// Those that are no attitude and no pole: what the clause speaks of.
+    /// Stems that are no attitude and no pole: the subjects of the clause.
     subjects: BTreeSet<String>,
     denied: BTreeSet<String>,
     cues: Vec<(String, bool)>,
-    /// Stems of what is liked, and of what is not: the words near each attitude.
     liked: BTreeSet<String>,
     disliked: BTreeSet<String>,
 }
 
-/// Words before an attitude in which its denial stands: "no me gusta", "I don't really like".
+/// How many words before an attitude its denial may come: "no me gusta", "I don't really like".
 const OBJECT_DENIAL: usize = 3;
-/// Words of content near an attitude that name what it is about.
 const OBJECT_BEHIND: usize = 4;
 const OBJECT_BEFORE: usize = 3;
 const CLAUSE_WORDS: &[&str] = &["and", "but", "whereas", "while", "y", "e", "pero", "mientras", "aunque", "although"];
-/// A denial governs at most this many words after it.
 const SCOPE: usize = 6;
 
 impl StatementSide {
@@ -260,7 +253,6 @@ impl StatementSide {
         self.clauses.iter().flat_map(|clause| clause.subjects.iter().map(String::as_str)).collect()
     }
 
-    /// Whether both compare the same two things, and not alike.
     fn compares_otherwise(&self, other: &Self) -> bool {
         self.comparisons.iter().any(|one| other.comparisons.iter().any(|theirs| one.opposes(theirs)))
     }
@@ -273,7 +265,6 @@ impl StatementSide {
         self.clauses.iter().any(|l| other.clauses.iter().any(|r| opposed(l, r)))
     }
 
-    /// Whether each clause of this one is a clause of the other.
     fn repeats(&self, other: &Self) -> bool {
         self.clauses.iter().all(|clause| other.clauses.contains(clause))
     }
@@ -326,7 +317,7 @@ impl OpinionClause {
         clause
     }
 
-    /// What each attitude is about: "hates tablets", "las gotas no las quiero".
+    /// The object of each attitude: "hates tablets", "las gotas no las quiero".
     fn note_objects(&mut self, words: &[FoldedWord], language: Language) {
         for (at, word) in words.iter().enumerate().filter(|(at, _)| is_cue(words, *at)) {
             let denied = words[at.saturating_sub(OBJECT_DENIAL)..at].iter().any(|before| denies(&before.folded));
@@ -368,7 +359,7 @@ fn is_cue(words: &[FoldedWord], at: usize) -> bool {
         || DIRECT.iter().chain(COMPARISONS).chain(JUDGEMENTS).any(|(one, other)| word.is(one) || word.is(other));
     // "feels like" likes nothing.
     let preposition = word.is(&["like"]) && at > 0 && !words[at - 1].is(LIKE_AFTER);
-    // "Can't stand on the left leg", "stomach pain" and "cannot bear weight" are of the body.
+    // "Can't stand on the left leg", "stomach pain" and "cannot bear weight" concern the body.
     let bodily = word.is(&["stand", "bear", "stomach"])
         && (words.get(at + 1).is_some_and(|next| next.is(BODILY))
             || at.checked_sub(1).is_none_or(|b| !denies(&words[b].folded)));
@@ -389,8 +380,7 @@ fn opposition(left: &StatementSide, right: &StatementSide, swapped: bool, liking
     if liking {
         return Some(ContradictionType::PreferenceConflict);
     }
-    // Two oppositions cancel out: "more rest is better" and "less rest is worse" agree. What compares two things on both
-    // sides was judged by them.
+    // Two oppositions cancel out: "more rest is better" agrees with "less rest is worse".
     let both_compare = !left.comparisons.is_empty() && !right.comparisons.is_empty();
     let other_changes =
         left.changed.as_ref().zip(right.changed.as_ref()).is_some_and(|(one, other)| one.is_disjoint(other));
@@ -402,8 +392,8 @@ fn opposition(left: &StatementSide, right: &StatementSide, swapped: bool, liking
         .then_some(ContradictionType::PreferenceConflict)
 }
 
-/// Whether one side holds the one pole and the other side the other. A side that holds both poles ("tea always, coffee
-/// never") only counts by clauses that share a content stem with the opposed one.
+/// Whether one side holds the one pole and the other side the other. A side with both poles ("tea always, coffee
+/// never") counts only by clauses that share a content stem with the opposed side.
 fn opposed(
     left: &StatementSide,
     right: &StatementSide,
@@ -420,7 +410,6 @@ fn opposed(
     })
 }
 
-/// Whether something that one side denies is said by the other without denial.
 fn denied_elsewhere(denying: &StatementSide, saying: &StatementSide) -> bool {
     let said = |stem: &String| saying.clauses.iter().any(|c| c.stems.contains(stem) && !c.denied.contains(stem));
     let denied = |stem: &String| saying.clauses.iter().any(|c| c.denied.contains(stem));

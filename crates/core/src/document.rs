@@ -1,4 +1,4 @@
-//! What kind of document a text is (contract.md, `document_type`; seed 003, "Tipos de Documentos Indexados").
+//! The kinds of documents (contract.md, `document_type`; seed 003, "Tipos de Documentos Indexados").
 
 use super::coded_enum::codes;
 

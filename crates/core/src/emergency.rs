@@ -1,5 +1,6 @@
-//! What anybody may read in an emergency although nothing else is known: a text in the patient's language with the number of
-//! the country. A number is listed where it is certain; a wrong one would harm, and none names the country's own.
+//! The text that any reader gets in an emergency although nothing else is known: in the patient's language, with the
+//! number of the country. A number is listed where it is certain, since a wrong one would harm; otherwise the text says
+//! "the emergency number of your country".
 
 /// Emergency number and, where there is one, the line for people who think of suicide, by ISO 3166-1 code.
 const NUMBERS: &[(&str, &str, Option<&str>)] = &[
@@ -51,11 +52,12 @@ pub fn number(country: Option<&str>) -> Option<&'static str> {
     entry(country).map(|(_, number, _)| *number)
 }
 
+/// An unlisted country gets no number: a wrong one would harm.
 fn entry(country: Option<&str>) -> Option<&'static (&'static str, &'static str, Option<&'static str>)> {
     NUMBERS.iter().find(|(code, ..)| Some(*code) == country)
 }
 
-/// What everything that is shown of a patient is, and is not; whether or not the patient accepted it. English first.
+/// The limits of everything that is shown of a patient, whether or not the patient accepted them. English first.
 pub const DISCLAIMER: [&str; 2] = [
     "This was taken from what was said and written. It may be incomplete or wrong, and is no medical advice: ask before you act on it.",
     "Esto se ha obtenido de lo dicho y escrito. Puede estar incompleto o equivocado y no es un consejo médico: pregunte antes de \
@@ -72,6 +74,7 @@ pub fn texts(country: Option<&str>) -> [String; 2] {
         ),
     };
     let line = entry(country).and_then(|(.., line)| *line);
+    // Without a listed line, no sentence mentions one.
     let crisis = line.map_or_else(Default::default, |line| {
         [
             format!(" If you think of ending your life, call {line} at any time."),

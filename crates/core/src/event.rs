@@ -1,5 +1,5 @@
-//! The events that go out (docs/contract.md, "Events out"): the data of each type. What writes an event writes one of these
-//! types, and its JSON Schema is made from the same type. Ids and codes only, never text.
+//! The outgoing events (docs/contract.md, "Events out"): the data of each type. The code that writes an event uses one
+//! of these types, and its JSON Schema is made from the same type. Ids and codes only, never text.
 
 use std::collections::BTreeMap;
 
@@ -54,12 +54,12 @@ macro_rules! events {
     };
 }
 
-/// Whom an event is about.
+/// The subject of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum EventSubject {
     /// One patient: organisation and patient are added to the data.
     Patient,
-    /// What the data itself says.
+    /// Given by the data itself.
     Data,
 }
 
@@ -138,7 +138,7 @@ fn changes(_: &mut SchemaGenerator) -> Schema {
 codes!(
     /// Why a memory is to be confirmed.
     DueCause {
-        /// It is time-bound, and nobody confirmed it in time.
+        /// It is time-bound, and was not confirmed in time.
         Age = "age",
         /// Its confidence fell below the threshold.
         Decay = "decay",

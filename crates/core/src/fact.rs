@@ -1,11 +1,12 @@
-//! Canonical forms of a finding: which attribute of whom it speaks about, and what it says about it. The store hashes
+//! Canonical forms of a finding: its attribute with the person, and its statement about the attribute. The store hashes
 //! both under the patient's key (model.md, "At rest"); equal hashes mean the same attribute, or the same fact.
 
 use super::finding::{EntityType, Experiencer, Polarity};
 use anamnesis_text::fold;
 
-/// What tells one fact from another (model.md, "Change of mind": a different number, dose, date, polarity or
-/// experiencer is never the same fact). Texts may come as extracted; case, accents and units are made equal here.
+/// The attributes that distinguish one fact from another (model.md, "Change of mind": a different number, dose, date,
+/// polarity or experiencer is never the same fact). Texts may come as extracted; case, accents and units are normalised
+/// here.
 #[derive(Debug, Clone, Copy)]
 pub struct FactParts<'a> {
     pub entity: EntityType,
@@ -23,7 +24,7 @@ pub struct FactParts<'a> {
     pub severity: Option<&'a str>,
     /// When it happens or happened, ISO 8601 to the known precision.
     pub date: Option<&'a str>,
-    /// What the attribute is said to be, where that is not the concept itself (a preference's value, a measurement).
+    /// The stated value, where it is not the concept itself (a preference's value, a measurement).
     pub value: Option<&'a str>,
 }
 
@@ -46,8 +47,8 @@ impl<'a> FactParts<'a> {
         }
     }
 
-    /// Subject + attribute: what a newer value supersedes an older one of. Of what happens at a time, the time is part
-    /// of the attribute: next week's appointment does not replace last week's.
+    /// Subject and attribute: a newer value supersedes an older one with the same key. For a dated event, the time is
+    /// part of the attribute: next week's appointment does not replace last week's.
     pub fn attribute(&self) -> Vec<u8> {
         let mut form = CanonicalForm::new("attribute");
         self.subject(&mut form);

@@ -54,12 +54,14 @@ pub(crate) const BUGS: &[(&str, &str)] = &[
 
 /// Whether a bug is switched on.
 pub fn is(name: &str) -> bool {
+    // A misspelt name would break nothing, and its proof would seem to pass.
     debug_assert!(BUGS.iter().any(|(known, _)| *known == name), "a bug that is not in the table");
     cfg!(debug_assertions) && std::env::var_os("ANAMNESIS_BUG").is_some_and(|on| on == name)
 }
 
 /// The last migration that this program knows, where `ANAMNESIS_SCHEMA` makes an older program of it.
 pub fn schema() -> Option<i64> {
+    // In release builds no variable changes the program.
     if !cfg!(debug_assertions) {
         return None;
     }
@@ -78,6 +80,7 @@ pub(crate) fn checkpoint_every() -> Option<usize> {
 /// Ends the process when `ANAMNESIS_DIE_OF` names a word of this text: a message that kills anyone who works it.
 pub fn die_of(text: &str) {
     if is_named("ANAMNESIS_DIE_OF", text) {
+        // No panic: a handler could catch it, and a crash is what is tested.
         std::process::abort();
     }
 }
@@ -90,7 +93,7 @@ pub fn panic_of(text: &str) {
     assert!(!is_named("ANAMNESIS_PANIC_OF", text), "a word that ANAMNESIS_PANIC_OF names");
 }
 
-/// Whether redaction is to leave this text as it is, since `ANAMNESIS_LEAK_OF` names a word of it: what comes after redaction
+/// Whether redaction is to leave this text unchanged, since `ANAMNESIS_LEAK_OF` names a word of it: the later stages
 /// must notice.
 pub fn leaks(text: &str) -> bool {
     is_named("ANAMNESIS_LEAK_OF", text)

@@ -1,15 +1,14 @@
-//! What a finding says, apart from where it stands in a text: shared by extraction, which finds it, and by the rules
-//! that decide what becomes of it.
+//! The statement of a finding, apart from its place in a text: shared by extraction and by the rules that decide on it.
 
 use super::coded_enum::codes;
 
 codes!(
-    /// What a finding is about (contract.md, `extract`).
+    /// The kind of a finding (contract.md, `extract`).
     EntityType {
         Condition = "condition",
         Symptom = "symptom",
         Allergy = "allergy",
-        /// What is not tolerated without being an allergy: its reaction is a side effect.
+        /// A substance that is not tolerated without being an allergen: its reaction is a side effect.
         Intolerance = "intolerance",
         Medication = "medication",
         Appointment = "appointment",
@@ -31,7 +30,7 @@ codes!(
 );
 
 codes!(
-    /// Whom a finding is true of.
+    /// The person of whom a finding is true.
     Experiencer { Patient = "patient", Family = "family", Other = "other" }
 );
 
@@ -41,7 +40,7 @@ codes!(
 );
 
 codes!(
-    /// Whether a finding is stated or denied. A denial is a fact of its own ("not allergic"), never a missing row.
+    /// Whether a finding is stated or denied. A denial is a separate fact ("not allergic"), never a missing row.
     Polarity { Affirmed = "affirmed", Negated = "negated" }
 );
 
@@ -52,7 +51,7 @@ impl Polarity {
 }
 
 impl EntityType {
-    /// Kept in the clinical store, the source of truth for safety (seed 002, sections 2 and 5), and not in the
+    /// Stored in the clinical store, the source of truth for safety (seed 002, sections 2 and 5), and not in the
     /// conversational one.
     pub fn is_clinical(self) -> bool {
         matches!(
@@ -70,19 +69,19 @@ impl EntityType {
         )
     }
 
-    /// Tied to a time: the time is part of what it is.
+    /// Tied to a time: the time is part of its identity.
     pub fn happens(self) -> bool {
         matches!(self, Self::Appointment | Self::Event | Self::Measurement | Self::Procedure)
     }
 }
 
 codes!(
-    /// How soon somebody must look at a risk (docs/risk.md).
+    /// How soon a clinician must look at a risk (docs/risk.md).
     RiskLevel { None = "none", Low = "low", Medium = "medium", High = "high" }
 );
 
 impl RiskLevel {
-    /// Whether somebody is called at once; what is low waits for whoever reads next.
+    /// Whether a clinician is called at once; a low risk waits for the next reader.
     pub const fn calls(self) -> bool {
         matches!(self, Self::Medium | Self::High)
     }

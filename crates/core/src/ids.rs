@@ -1,4 +1,4 @@
-//! Ids. What a document yields has an id derived from its content address, so that a replay yields the same rows
+//! Ids. A row from a document has an id derived from its content address, so that a replay yields the same rows
 //! (model.md, "Keys and scope"); everything else has a version 7 id from the injected generator (`clock::ordered_id`).
 
 use std::fmt;

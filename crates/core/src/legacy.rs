@@ -1,6 +1,7 @@
-//! Records of older systems: the formats of seed 000 (profile dictionaries, rows with `is_active`), seed 001 (memories with
-//! and without provenance, `told_by_agent` and `told_by_human`, seed beliefs under another source) and seed 004 (`UserMemory`,
-//! plain or enhanced). What a record does not say is unknown, never explicit (model.md, "Provenance"). Pure.
+//! Records of older systems: the formats of seed 000 (profile dictionaries, rows with `is_active`), seed 001 (memories
+//! with and without provenance, `told_by_agent` and `told_by_human`, seed beliefs under another source) and seed 004
+//! (`UserMemory`, plain or enhanced). A value that a record lacks is unknown, never explicit (model.md, "Provenance").
+//! Pure.
 
 use std::collections::HashMap;
 
@@ -38,19 +39,19 @@ pub struct LegacyRecord {
     pub is_active: bool,
     pub is_protected: bool,
     pub source_type: SourceType,
-    /// Who told it.
+    /// The source that the record names.
     pub source: Option<String>,
     pub is_proxy: bool,
     pub proxy_agent: Option<String>,
     /// 0.0–1.0, where it says so.
     pub confidence: Option<f64>,
-    /// Of a profile dictionary: what it says, by the path of its key.
+    /// Of a profile dictionary: its values, by the path of the key.
     pub entries: Vec<(String, String)>,
-    /// Ids of the records that it was made from; captures are no records.
+    /// Ids of its parent records; captures are no records.
     pub parents: Vec<String>,
 }
 
-/// What was made from other records is no better known than the worst of them; one that is not among them is unknown.
+/// A derived record is no better known than its worst parent; a parent outside the file is unknown.
 pub fn take_the_worst_of_parents(records: &mut [Option<LegacyRecord>]) {
     let trust = |source_type| trust_of(&TrustBasis::stated(source_type, Teller::Unknown));
     // A chain is no longer than there are records.
@@ -87,7 +88,7 @@ fn declared(fields: &Map<String, Value>) -> Option<Kind> {
     string(fields, &["memory_type", "type", "kind"]).and_then(|code| Kind::from_code(&code))
 }
 
-/// The order in which records can be taken in: what others were made from first, else as they came.
+/// The order in which records can be imported: parents first, else as they came.
 pub fn parents_first(records: &[Option<LegacyRecord>]) -> Vec<usize> {
     let places: HashMap<&str, usize> =
         records.iter().enumerate().filter_map(|(at, one)| Some((one.as_ref()?.id.as_deref()?, at))).collect();
@@ -109,7 +110,7 @@ pub fn parents_first(records: &[Option<LegacyRecord>]) -> Vec<usize> {
     order
 }
 
-/// Reads a record; `None` for what is none of these formats, or says nothing.
+/// Reads a record; `None` for a record of no known format, or without content.
 pub fn read(record: &Value) -> Option<LegacyRecord> {
     let fields = record.as_object()?;
     let read = if fields.contains_key("base_memory") || fields.contains_key("memory") {
@@ -202,13 +203,13 @@ fn common(format: LegacyFormat, fields: &Map<String, Value>, text: String, kind:
     }
 }
 
-/// The id of a parent that is a record: a capture, a seed and a context are none.
+/// The id of a parent that is a record: a capture, a seed and a context are not.
 fn record_of(parent: &str) -> Option<String> {
     let (kind, id) = parent.split_once(':')?;
     Kind::from_code(kind).filter(|kind| *kind != Kind::Raw).map(|_| id.to_owned())
 }
 
-/// What a memory says, in the words of whichever field its kind has.
+/// The text of a memory, from the field of its kind.
 fn text_of(fields: &Map<String, Value>) -> Option<String> {
     if let Some(text) = string(fields, &["statement", "content", "text", "fact"]) {
         return Some(text);
@@ -229,7 +230,7 @@ fn text_of(fields: &Map<String, Value>) -> Option<String> {
     Some(parts.iter().map(|part| part.trim_end_matches('.')).collect::<Vec<_>>().join(". "))
 }
 
-/// What a profile says; ids, flags and times are not its content.
+/// The content of a profile; ids, flags and times are not content.
 fn leaves(fields: &Map<String, Value>, path: &str, out: &mut Vec<(String, String)>) {
     const APART: [&str; 9] =
         ["id", "user_id", "is_active", "deleted", "created_at", "updated_at", "last_updated", "timestamp", "version"];
@@ -290,8 +291,8 @@ fn instant(value: &Value) -> Option<DateTime<Utc>> {
     zoned.or_else(|| local().map(|at| at.and_utc()))
 }
 
-/// Whether a text is a typed value rather than words: an id, an instant, a code of a closed set, `kind:id`. Everything else
-/// passes redaction before it is kept.
+/// Whether a text is a typed value rather than words: an id, an instant, a code of a closed set, `kind:id`. Everything
+/// else passes redaction before it is stored.
 pub fn is_typed(text: &str) -> bool {
     let bare = text.split_once(':').filter(|(kind, _)| Kind::from_code(kind).is_some()).map_or(text, |(_, id)| id);
     let is_hex = (6..=36).contains(&bare.len()) && bare.chars().all(|c| c.is_ascii_hexdigit() || c == '-');
@@ -320,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn an_enhanced_memory_keeps_its_proxy_and_its_confidence() {
+    fn an_enhanced_memory_retains_its_proxy_and_its_confidence() {
         let record = json!({"base_memory": {"memory_id": "m2", "memory": "Appointment moved", "last_updated": "2025-11-06T10:00:00"},
             "confidence": 0.25, "is_proxy": true, "proxy_agent": "scheduler"});
         let enhanced = read(&record).unwrap();
@@ -403,7 +404,7 @@ mod tests {
     }
 
     #[test]
-    fn typed_values_are_told_from_words() {
+    fn typed_values_are_distinguished_from_words() {
         for typed in ["raw:f70cefb6", "2025-11-06T10:00:00", "told_by_human", "belief"] {
             assert!(is_typed(typed), "{typed}");
         }

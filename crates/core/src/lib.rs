@@ -1,9 +1,10 @@
-//! What a clinical memory is and the rules of its life: pure, synchronous, no I/O. Names no runtime, database, broker,
-//! HTTP client or metric. Time, randomness and ids come from the caller ([`clock`]).
+//! The model of a clinical memory and the rules of its life cycle: pure, synchronous, no I/O. Names no runtime,
+//! database, broker, HTTP client or metric. Time, randomness and ids come from the caller ([`clock`]).
 
 pub mod answer;
 pub mod audit;
 pub mod bulk_request_guard;
+// Only this module may ask for the time; `tests/suite/architecture.rs` holds it.
 pub mod clock;
 pub mod coded_enum;
 pub mod cohort;
@@ -17,6 +18,7 @@ pub mod equivalence;
 pub mod event;
 pub mod fact;
 pub mod fact_date;
+// In release builds every function of it does nothing.
 pub mod failpoints;
 pub mod finding;
 pub mod ids;

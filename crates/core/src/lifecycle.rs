@@ -1,6 +1,6 @@
-//! What time does to a memory: one pure function, called lazily on read and on write, and by the jobs (seed 002,
-//! sections 4 and 8; model.md, "States"). Boundaries are inclusive: at exactly 48 hours a confirmation is due, at exactly
-//! 7 days a state is unconfirmed.
+//! The effect of time on a memory: one pure function, called lazily on read and on write, and by the jobs (seed 002,
+//! sections 4 and 8; model.md, "States"). Boundaries are inclusive: at exactly 48 hours a confirmation is due, at
+//! exactly 7 days a state is unconfirmed.
 
 use chrono::{DateTime, Duration, Utc};
 use serde::{Deserialize, Serialize};
@@ -20,7 +20,7 @@ pub struct LifecyclePolicy {
     pub inference_hours: u32,
     /// A health signal is outdated this long after its last synchronisation.
     pub stale_days: u32,
-    /// An expired inference is kept this long for audit.
+    /// Days for which an expired inference stays stored for audit.
     pub expired_kept_days: u32,
     /// A forgotten memory can be recovered for this long.
     pub recoverable_days: u32,
@@ -62,7 +62,7 @@ impl LifecyclePolicy {
     }
 }
 
-/// What a row says about its own time. `Default` is no timestamp at all.
+/// The times of a row. `Default` has none.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LifecycleTimes {
     pub class: Class,
@@ -79,7 +79,7 @@ pub struct LifecycleTimes {
     pub ends_at: Option<DateTime<Utc>>,
 }
 
-/// What else decides about use.
+/// The other facts that decide about use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UseConditions {
     pub kind: Kind,
@@ -94,7 +94,7 @@ pub struct UseConditions {
 
 impl UseConditions {}
 
-/// What a memory is at an instant.
+/// The state of a memory at an instant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LifecycleStatus {
     pub state: State,
@@ -106,7 +106,7 @@ pub struct LifecycleStatus {
     pub reconfirm_due_at: Option<DateTime<Utc>>,
     /// When the row's content may be purged; only for expired and forgotten rows.
     pub(crate) purge_at: Option<DateTime<Utc>>,
-    /// The next instant at which time alone changes something: what a job may sleep until.
+    /// The next instant at which time alone changes something: a job may sleep until then.
     pub(crate) next_change_at: Option<DateTime<Utc>>,
 }
 
@@ -132,13 +132,13 @@ pub fn status_at(life: &LifecycleTimes, now: DateTime<Utc>, policy: &LifecyclePo
     LifecycleStatus { next_change_at: earliest(own.next_change_at, Some(end)), ..own }
 }
 
-/// What its class alone makes of it.
+/// The effect of its class alone.
 fn of_class(life: &LifecycleTimes, now: DateTime<Utc>, policy: &LifecyclePolicy) -> LifecycleStatus {
     match (life.class, life.state) {
         (Class::TimeBoundState, State::Active) => time_bound(life, now, policy),
         (Class::HealthSignal, State::Active | State::Stale) => signal(life, now, policy),
         (Class::LongLivedFact | Class::Event, State::Active) => appointed(life, now, policy),
-        // What a model says of the past ends like what it says of now.
+        // A model's statement about the past ends like one about the present.
         (Class::Inference, State::Active | State::Resolved) => {
             let limit = plus(life.recorded_at, hours(policy.inference_hours));
             until(life, earliest(limit, life.expires_at), now, policy)
@@ -148,7 +148,7 @@ fn of_class(life: &LifecycleTimes, now: DateTime<Utc>, policy: &LifecyclePolicy)
     }
 }
 
-/// What a memory may be used for: `decision` (T1–T3, active), `hypothesis` (T4/T5, ungrounded, outdated, read with low
+/// The permitted use of a memory: `decision` (T1–T3, active), `hypothesis` (T4/T5, ungrounded, outdated, read with low
 /// confidence, or formed by consolidation and not yet verified), `history` (the rest). Raw captures are never used for
 /// decisions.
 pub fn use_of(class: Class, state: State, conditions: &UseConditions) -> PermittedUse {
@@ -197,7 +197,8 @@ fn signal(life: &LifecycleTimes, now: DateTime<Utc>, policy: &LifecyclePolicy) -
     }
 }
 
-/// What was to happen on a day, or to be taken until then, is history once the day is over: no one said whether it was.
+/// An appointment, or a medicine taken until a day, is history once the day is over: no statement says whether it took
+/// place.
 fn appointed(life: &LifecycleTimes, now: DateTime<Utc>, policy: &LifecyclePolicy) -> LifecycleStatus {
     match life.expires_at.filter(|end| now >= *end) {
         Some(end) => LifecycleStatus { state: State::ResolvedUnconfirmed, since: Some(end), ..at_rest(life, policy) },
@@ -222,7 +223,7 @@ fn until(
     }
 }
 
-/// Time changes the state no more; what was expired or forgotten is purged some day.
+/// Time no longer changes the state; expired and forgotten memories are purged later.
 fn at_rest(life: &LifecycleTimes, policy: &LifecyclePolicy) -> LifecycleStatus {
     let purge_at = life.state_since.and_then(|since| match life.state {
         State::Expired => plus(since, days(policy.expired_kept_days)),

@@ -137,7 +137,7 @@ fn facts_and_events_outlive_everything() {
 }
 
 #[test]
-fn a_preference_with_an_end_of_its_own_expires_then() {
+fn a_preference_with_an_end_expires_then() {
     let preference = LifecycleTimes { expires_at: Some(start() + Duration::days(2)), ..life(Class::Preference) };
     assert_eq!(after(&preference, 2 * DAY - 1).state, State::Active);
     assert_eq!(after(&preference, 2 * DAY).state, State::Expired);
@@ -225,7 +225,7 @@ proptest! {
 }
 
 #[test]
-fn a_medicine_is_history_from_the_end_of_its_last_day_and_is_kept() {
+fn a_medicine_is_history_from_the_end_of_its_last_day_and_stays() {
     let course = LifecycleTimes { expires_at: Some(start() + Duration::days(8)), ..life(Class::LongLivedFact) };
     assert_eq!(after(&course, 8 * DAY - 1).state, State::Active);
     let over = after(&course, 3_650 * DAY);

@@ -1,6 +1,6 @@
-//! What a memory has to show for where it comes from (seed 001, section 4).
+//! The evidence of a memory for its origin (seed 001, section 4).
 
-/// What a memory has to show for where it comes from.
+/// The evidence of a memory for its origin.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct MemoryOrigins {
     /// Its source type is known.
@@ -8,7 +8,7 @@ pub struct MemoryOrigins {
     /// Links it was created from: how many there were, and how many still exist.
     pub derived_from: usize,
     pub derived_from_left: usize,
-    /// Of the former, captures of its own words: they show that it was written down, not where it comes from.
+    /// Of the former, captures of the memory itself: they show that it was written down, not where it comes from.
     pub captures: usize,
     /// Supporting evidence, counted likewise.
     pub evidence: usize,
@@ -27,7 +27,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_memory_is_an_orphan_without_a_source_links_or_evidence_besides_captures_of_itself() {
+    fn a_memory_is_an_orphan_without_a_source_links_or_evidence_beyond_captures_of_itself() {
         let legacy = MemoryOrigins::default();
         assert!(legacy.is_orphan());
         let captured = MemoryOrigins { derived_from: 1, derived_from_left: 1, captures: 1, ..legacy };

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What was measured, without its name and its day.
+/// A measured value, without its name and its day.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Measured {
     /// With a decimal point: "8.2", "130/80", "<0.01", "negative", "15/30".
@@ -29,7 +29,7 @@ impl Measured {
         said
     }
 
-    /// Value and unit alone: what tells one measurement of a day from another.
+    /// Value and unit alone: they distinguish one measurement of a day from another.
     pub fn amount(&self) -> String {
         match &self.unit {
             Some(unit) => format!("{} {unit}", self.value),

@@ -1,4 +1,4 @@
-//! What a memory is: the closed sets of model.md, "A memory", each with stable codes.
+//! The closed sets of a memory (model.md, "A memory"), each with stable codes.
 
 use super::coded_enum::codes;
 pub use super::document::DocumentType;
@@ -37,14 +37,14 @@ codes!(
         /// A measurement or a trend of a device: outdated 7 days after its last synchronisation.
         HealthSignal = "health_signal",
         Preference = "preference",
-        /// What consolidation forms: lives under decay, a hypothesis until a person verifies it.
+        /// Formed by consolidation: lives under decay, a hypothesis until a person verifies it.
         Pattern = "pattern",
     }
 );
 
 impl Class {
-    /// The class of what a person vouches for (model.md, "Verify"): a hypothesis does not end with its day any more. A
-    /// clinical fact that a model found is kept like one that a person states.
+    /// The class of what a person vouches for (model.md, "Verify"): a hypothesis no longer ends with its day. A
+    /// clinical fact that a model found is stored like one that a person states.
     pub fn vouched(self, entity: EntityType) -> Self {
         match self {
             Self::Inference if entity.is_clinical() => Self::of_finding(entity),
@@ -53,9 +53,9 @@ impl Class {
         }
     }
 
-    /// The class in which a stated finding is kept. What a model infers is `Inference`, whatever it is about; a chronic
-    /// condition is the caller's to tell apart from a passing one, so a condition is long-lived until something says
-    /// otherwise (an error in that direction loses nothing).
+    /// The class in which a stated finding is stored. What a model infers is `Inference`, whatever it is about. The
+    /// caller distinguishes a chronic condition from a passing one, so that a condition is long-lived until the text
+    /// says otherwise (an error in that direction loses nothing).
     pub fn of_finding(entity: EntityType) -> Self {
         match entity {
             EntityType::Condition
@@ -78,7 +78,7 @@ codes!(
 );
 
 codes!(
-    /// Where a memory stands in its life (model.md, "States"). Time-driven changes are `lifecycle::standing`.
+    /// The place of a memory in its life cycle (model.md, "States"). Time-driven changes are `lifecycle::standing`.
     State {
         Active = "active",
         /// Stated as ended.
@@ -100,19 +100,19 @@ codes!(
 );
 
 impl State {
-    /// Seed 000, principle 2: what a search may see at all.
+    /// Seed 000, principle 2: whether a search may see it at all.
     pub fn is_visible(self) -> bool {
         !matches!(self, Self::Inactive | Self::Quarantined | Self::Erased)
     }
 
-    /// Reached by time alone, without anybody's word (model.md, "States").
+    /// Reached by time alone, without a person's statement (model.md, "States").
     pub fn is_of_time(self) -> bool {
         matches!(self, Self::ResolvedUnconfirmed | Self::Expired | Self::Stale)
     }
 }
 
 codes!(
-    /// What a memory may be used for (model.md, "States").
+    /// The permitted use of a memory (model.md, "States").
     PermittedUse {
         /// Safe to act on.
         Decision = "decision",
@@ -124,7 +124,7 @@ codes!(
 );
 
 codes!(
-    /// Who set a row: a role of the document's participants, not a kind of being (model.md, "Provenance").
+    /// The setter of a row: a role of the document's participants, not a kind of being (model.md, "Provenance").
     SetBy {
         Clinician = "clinician",
         /// A profile event.

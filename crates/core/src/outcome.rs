@@ -1,8 +1,8 @@
-//! How an episode ended, by its own words: whether it speaks for what it was to show, or against it (seed 001, section 10).
+//! How an episode ended, by the words of its text: whether it supports what it was to show, or speaks against it (seed
+//! 001, section 10). Words are folded and matched whole; "didn't" is read as "did not".
 
 use super::wording::{FoldedWord, denies, plain_words, starts_with};
 
-/// What says that something did not work, folded. Whole words; "didn't" is read as "did not".
 #[rustfmt::skip]
 const AGAINST: &[&[&str]] = &[
     &["failed"], &["failure"], &["backfired"], &["in", "vain"], &["worse"], &["worsened"], &["useless"], &["relapsed"],
@@ -11,7 +11,6 @@ const AGAINST: &[&[&str]] = &[
     &["fracaso"], &["fallo"], &["empeoro"], &["peor"], &["inutil"], &["recayo"], &["en", "vano"], &["sin", "exito"],
     &["sin", "efecto"], &["abandono"], &["no", "noto", "nada"], &["no", "hizo", "nada"],
 ];
-/// What says that it did. Denied, it says that it did not.
 #[rustfmt::skip]
 const FOR: &[&[&str]] = &[
     &["helped"], &["worked"], &["succeeded"], &["success"], &["better"], &["improved"], &["relief"], &["calmer"], &["calmed"],
@@ -20,18 +19,17 @@ const FOR: &[&[&str]] = &[
     &["mejorado"], &["alivio"], &["aliviado"], &["calmo"], &["calmado"], &["logro"], &["logrado"], &["consiguio"],
     &["conseguido"], &["pudo"], &["podido"],
 ];
-/// Words of other meanings too ("missed work", "pidió ayuda"), which say that it did not where they are denied, and else nothing.
+/// Words of other meanings too ("missed work", "pidió ayuda"): denied, they say that something did not work.
 #[rustfmt::skip]
 const FOR_DENIED: &[&[&str]] = &[
     &["help"], &["helps"], &["work"], &["works"], &["improve"], &["calm"], &["manage"], &["ayuda"], &["funciona"], &["sirve"],
 ];
-/// Beyond these a denial does not reach.
 const JOINS: &[&str] = &["and", "but", "or", "then", "y", "e", "pero", "o", "luego"];
-/// How many words before a cue its denial may stand: "no le ha ayudado", "did not really help".
+/// How many words before a cue its denial may come: "no le ha ayudado", "did not really help".
 const DENIED_WITHIN: usize = 3;
 
-/// Whether an episode tells of something that did not work. What is said last counts: "it failed at first and helped in the
-/// end" speaks for it. Words that say neither speak for it, as every episode does that a person names as evidence.
+/// Whether an episode reports something that did not work. The last statement counts: "it failed at first and helped in
+/// the end" supports it. Words that say neither support it, as every episode does that a person names as evidence.
 pub fn speaks_against(text: &str) -> bool {
     let words = plain_words(text);
     let mut against = false;
@@ -45,7 +43,7 @@ pub fn speaks_against(text: &str) -> bool {
             at += 1;
             continue;
         };
-        // "Never worse" and "no better": the denial turns it. Some cues have their own.
+        // "Never worse" and "no better": the denial turns it. Some cues hold their own denial.
         against = (fails == Some(length)) != denied;
         at += length;
     }
@@ -97,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn every_cue_is_heard() {
+    fn every_cue_is_found() {
         for cue in AGAINST {
             assert!(speaks_against(&cue.join(" ")), "{cue:?}");
         }

@@ -1,7 +1,7 @@
-//! How a person wants to be spoken with and treated, read from a stated preference (seed 001, section 7; model.md,
-//! "Job runs": stated preferences): topics and values of a closed vocabulary, Spanish and English. What fits none
-//! of them is kept as it was said and nothing more; treatments are none of them, since what a patient takes is the
-//! clinical store's.
+//! How a person wants to be spoken with and treated, read from a stated preference (seed 001, section 7; model.md, "Job
+//! runs": stated preferences): topics and values of a closed vocabulary, Spanish and English. A preference that fits
+//! none of them is stored as it was said. Treatments are not among them, since what a patient takes belongs to the
+//! clinical store.
 
 use super::coded_enum::codes;
 use super::wording::{FoldedWord, denies, person, words};
@@ -15,7 +15,7 @@ use vocabulary::{
 };
 
 codes!(
-    /// What a preference is about, as it is shown.
+    /// The topic of a preference, as it is shown.
     Topic {
         Address = "form of address",
         Calls = "phone calls",
@@ -30,13 +30,13 @@ codes!(
         Tone = "tone",
         Length = "explanations",
         Touch = "being touched",
-        /// Of a relative, who is told or not.
+        /// Of a relative, who may be informed or not.
         Contact = "contact with",
         Subject = "talking about",
     }
 );
 
-/// The status of what consolidation made of such statements.
+/// The status of a pattern that consolidation made of such statements.
 pub const STATED: &str = "stated";
 /// The values of topics that are wanted or not.
 pub const WANTED: &str = "wanted";
@@ -46,14 +46,14 @@ pub const UNWANTED: &str = "unwanted";
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct StatedPreference {
     pub topic: Topic,
-    /// Which relative, which subject, where: each stands for itself.
+    /// Which relative, which subject, where: each is separate.
     pub about: Option<String>,
     /// [`WANTED`], [`UNWANTED`], one of the values of a topic with a choice, or "not" and that.
     pub value: String,
 }
 
 impl StatedPreference {
-    /// What a later statement about replaces this one: topic and object.
+    /// The key by which a later statement replaces this one: topic and object.
     pub fn key(&self) -> String {
         format!("{}|{}", self.topic.code(), self.about.as_deref().unwrap_or(""))
     }
@@ -68,7 +68,7 @@ impl StatedPreference {
     }
 }
 
-/// What must stand next to a sign, so that it speaks of care and not of life at large.
+/// The words that must come with a sign, so that it concerns care and not life at large.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum SignContext {
     Nothing,
@@ -92,11 +92,10 @@ struct PreferenceSign {
 /// Where a sign begins, how many words it has, and which it is.
 type SignMatch = (usize, usize, &'static PreferenceSign);
 
-/// Words that a subject may be long.
 const LONGEST_SUBJECT: usize = 3;
 
-/// What a stated preference says of how its speaker wants to be spoken with and treated, in the order of topics. Nothing of
-/// what is conditional, meant for now only, or contradicts itself.
+/// The communication and treatment that a stated preference asks for, in the order of topics. Conditional statements,
+/// statements for now only, and statements that contradict themselves give nothing.
 pub fn stated(text: &str) -> Vec<StatedPreference> {
     let words: Vec<FoldedWord> = words(text).into_iter().filter(|word| !word.is_sign()).collect();
     let clause = PreferenceClause { words: words.iter().map(|word| word.folded.as_str()).collect() };
@@ -114,8 +113,8 @@ pub fn stated(text: &str) -> Vec<StatedPreference> {
     settled(found)
 }
 
-/// One statement of each topic and object. Of a choice, what is preferred says more than what is not; two that differ say
-/// nothing.
+/// One statement of each topic and object. Of a choice, a preferred value says more than a rejected one; two different
+/// values say nothing.
 fn settled(mut found: Vec<StatedPreference>) -> Vec<StatedPreference> {
     found.sort();
     found.dedup();
@@ -140,7 +139,7 @@ impl PreferenceClause<'_> {
         self.words.iter().any(|word| any_of.contains(word))
     }
 
-    /// The signs that stand here, the longest first, none within another.
+    /// The signs that begin here, the longest first, none within another.
     fn signs(&self) -> impl Iterator<Item = StatedPreference> {
         let mut places: Vec<SignMatch> = Vec::new();
         for sign in SIGNS {
@@ -173,7 +172,6 @@ impl PreferenceClause<'_> {
         found.into_iter()
     }
 
-    /// Where or when a person is to be reached or not.
     fn place(&self, taken: &[SignMatch]) -> Option<String> {
         let named = WHERE.iter().find(|(_, phrases)| {
             phrases.iter().any(|phrase| self.find(&phrase.split(' ').collect::<Vec<_>>()).is_some())
@@ -221,12 +219,12 @@ impl PreferenceClause<'_> {
         Some(StatedPreference { topic, about, value })
     }
 
-    /// Whether what stands there is preferred; `None` where that is unclear ("no me molesta que me llamen").
+    /// Whether the sign here is preferred; `None` where that is unclear ("no me molesta que me llamen").
     fn is_for(&self, at: usize) -> Option<bool> {
         let contrast = CONTRAST.iter().filter_map(|phrase| self.find(phrase)).filter(|at| *at > 0).min();
         let before = &self.words[..contrast.unwrap_or(self.words.len())];
         let beyond = contrast.is_some_and(|contrast| contrast < at);
-        // "Las llamadas no me gustan": what is spoken of comes first.
+        // "Las llamadas no me gustan": the object comes first.
         let until = if at <= 2 || beyond { before.len() } else { at.min(before.len()) };
         let denied = before[..until].iter().any(|word| denies(word));
         let against = before.iter().any(|word| AGAINST.contains(word));

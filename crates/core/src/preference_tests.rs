@@ -92,7 +92,7 @@ fn tastes_names_conditions_and_what_is_meant_for_now_say_nothing_of_it() {
 }
 
 #[test]
-fn statements_of_other_relatives_places_and_subjects_stand_for_themselves() {
+fn statements_of_other_relatives_places_and_subjects_stay_separate() {
     let key = |text: &str| stated(text).remove(0).key();
     assert_eq!(key("no me llame"), key("quiero que me llame"));
     assert_ne!(key("no me llame al trabajo"), key("no me llame"));

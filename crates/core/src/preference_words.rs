@@ -106,10 +106,11 @@ pub(super) const REACH: &[&str] = &["mande", "manden", "mandes", "mandara", "man
     "dejen", "dejes", "contacte", "contacten", "contactarme", "contacto", "comunique", "comuniquen", "avise", "avisen",
     "avisarme", "hablar", "hable", "hablen", "recibir", "send", "sending", "leave", "leaving", "receive", "contacted",
     "contact", "reach", "reached", "reminders", "recordatorios", "talk", "speak", "text", "call", "llame", "llamen"];
-/// Liking, which tells of care only next to a way of reaching a person.
+// "I can't stand it" alone is no wish about calls or messages.
+/// Liking, which concerns care only next to a way of reaching a person.
 pub(super) const LIKING: &[&str] = &["gusta", "gustan", "gustaria", "like", "likes", "soporto", "aguanto", "can", "stand"];
 
-/// What says that something is preferred and nothing else: a sign that stands with these alone needs no other word.
+/// Words that only express a preference: a sign with these alone needs no other word.
 pub(super) const FILLERS: &[&str] = &["prefiero", "preferiria", "prefiere", "prefer", "prefers", "would", "rather", "i",
     "she", "he", "the", "a", "an", "la", "el", "los", "las", "una", "un", "me", "por", "favor", "please", "mas", "much",
     "mucho", "siempre", "always", "que", "hacerlo", "mejor", "better", "best", "works", "work", "viene", "vienen",
@@ -121,26 +122,29 @@ pub(super) const AFTER_CALLING: &[&str] = &["por", "al", "a", "antes", "en", "du
     "los", "las", "entre", "tanto", "at", "on", "by", "before", "after", "in", "during", "instead", "back", "any",
     "anymore", "again", "over", "rather", "or", "and", "please", "so", "tomorrow", "every", "me"];
 
-/// Against what stands next to them.
+/// Words that reject the word next to them.
 pub(super) const AGAINST: &[&str] = &["odio", "odia", "detesto", "detesta", "aborrezco", "evito", "evita", "evitar",
     "evite", "evite", "eviten", "molesta", "molestan", "choca", "chocan", "incomoda", "incomodan", "agobia", "agobian",
     "estresa", "estresan", "cuesta", "cuestan", "hate", "hates", "dislike", "dislikes", "avoid", "avoids", "loathe",
     "detest", "stress", "stresses", "overwhelm", "overwhelms", "annoy", "annoys"];
 
-/// Beyond these stands what is not preferred.
+// "Mensajes mejor que llamadas": only the messages are preferred.
+/// The rejected alternative comes after these.
 pub(super) const CONTRAST: &[&[&str]] = &[&["en", "vez"], &["en", "lugar"], &["antes", "que"], &["y", "no"],
     &["instead", "of"], &["rather", "than"], &["and", "not"], &["over"], &["mejor", "que"],
     &["than"], &["a", "las", "llamadas"], &["a", "llamadas"], &["que", "llamadas"], &["que", "las", "llamadas"],
     &["al", "telefono"], &["que", "por", "telefono"], &["a", "los", "mensajes"], &["a", "mensajes"], &["al", "correo"],
     &["a", "los", "correos"], &["a", "las", "videollamadas"], &["a", "la", "videollamada"]];
 
+// "Hoy no me llame" is a wish for one day and forms no preference.
 /// Where it is all the same, or so only now, nothing is preferred.
 pub(super) const NOTHING_LASTING: &[&[&str]] = &[&["da", "igual"], &["dan", "igual"], &["no", "me", "importa"],
     &["do", "not", "mind"], &["does", "not", "matter"], &["do", "not", "care"], &["hoy"], &["ahora"], &["today"],
     &["right", "now"], &["esta", "vez"], &["this", "time"], &["todavia"], &["yet"], &["esta", "semana"],
     &["this", "week"], &["tonight"], &["manana", "por", "la"]];
 
-/// What follows them is a condition: what was said holds only under it.
+// "Llámeme si cambia la cita" is no lasting wish for calls.
+/// A condition follows these words: the statement holds only under it.
 pub(super) const CONDITIONS: &[&str] = &["si", "cuando", "salvo", "excepto", "mientras", "hasta", "if", "when", "unless",
     "until", "while", "except"];
 
@@ -154,10 +158,10 @@ pub(super) const HOLLOW: &[&str] = &["el", "la", "los", "las", "lo", "mi", "mis"
     "de", "del", "of", "eso", "esto", "ello", "that", "this", "it", "things", "cosas", "tema", "temas", "with", "con",
     "anyone", "nadie", "usted", "you", "en", "in"];
 
-/// Telling another person.
+/// Informing another person.
 pub(super) const TELLING: &[&str] = &["llame", "llamen", "llamar", "avise", "avisen", "avisar", "contacte", "contacten",
     "contactar", "informe", "informen", "diga", "digan", "cuente", "cuenten", "involucren", "call", "tell", "contact",
     "inform", "involve", "notify"];
-/// Being told.
+/// Being informed.
 pub(super) const KNOWING: &[&str] = &["sepa", "sepan", "entere", "enteren", "know", "knows", "told", "contacted",
     "informed", "involved", "called", "notified"];

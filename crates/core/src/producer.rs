@@ -1,5 +1,5 @@
-//! What a producer may bring, in words that configuration, admission and documentation share: types of messages and the
-//! roles in which somebody speaks or acts.
+//! What a producer may send, in terms that configuration, admission and documentation share: types of messages, and the
+//! roles in which a person speaks or acts.
 
 use super::coded_enum::codes;
 use super::memory::SetBy;
@@ -28,8 +28,8 @@ codes!(
 );
 
 impl ProducerRole {
-    /// The role that a row's standing comes from; `None` for what needs none: devices and profile events are types of
-    /// messages of their own, and nobody known has no standing to lend.
+    /// The role that gives a row its standing; `None` for what needs none: devices and profile events are separate
+    /// types of messages, and an unknown speaker gives no standing.
     pub fn of(set_by: SetBy) -> Option<Self> {
         match set_by {
             SetBy::Patient | SetBy::Task => Some(Self::Patient),

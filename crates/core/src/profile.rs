@@ -1,5 +1,6 @@
-//! What profile events and commands set on the patient's own row. Each is kept as it came; the row is what they amount
-//! to. Order of arrival and repetition do not matter (model.md, "Change of mind"): entries are compared by (instant, id).
+//! The profile of a patient: the result of profile events and commands. Each is stored as it arrived, and the row is
+//! computed from them. Order of arrival and repetition do not matter (model.md, "Change of mind"): entries are compared
+//! by (instant, id).
 
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
@@ -7,7 +8,7 @@ use uuid::Uuid;
 /// When something was stated, and by which message: messages of one instant have an order too.
 pub type StatementStamp = (DateTime<Utc>, Uuid);
 
-/// What one profile event states; `None` leaves a field as it is.
+/// The statement of one profile event; `None` leaves a field unchanged.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProfileStatement {
     pub stamp: StatementStamp,
@@ -19,7 +20,7 @@ pub struct ProfileStatement {
     pub emergency_contacts: Option<Vec<String>>,
 }
 
-/// What all profile events of a patient amount to.
+/// The result of all profile events of a patient.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct StatedProfile {
     pub cognitive_state: Option<f64>,
@@ -34,6 +35,7 @@ pub struct StatedProfile {
 
 /// Field by field, the latest event that speaks of it.
 pub fn project(mut statements: Vec<ProfileStatement>) -> StatedProfile {
+    // Messages may arrive late or twice: only (instant, id) decides.
     statements.sort_by_key(|s| s.stamp);
     statements.into_iter().fold(StatedProfile::default(), |known, said| StatedProfile {
         cognitive_state: said.cognitive_state.or(known.cognitive_state),
@@ -59,16 +61,17 @@ impl<T> Default for ValueHistory<T> {
 /// The patient's cognitive state (0–100) as profile events stated it over time.
 pub type CognitiveHistory = ValueHistory<f64>;
 
-/// Whether nothing was to be kept of the patient, over time (seed 000, `/efimero`).
+/// Whether the patient was in ephemeral mode, over time (seed 000, `/efimero`): nothing was stored then.
 pub type EphemeralHistory = ValueHistory<bool>;
 
 impl<T: Copy> ValueHistory<T> {
     pub fn add(&mut self, stamp: StatementStamp, value: T) {
+        // By its stamp: a late message takes its place in time, not the end.
         let place = self.0.partition_point(|(known, _)| *known <= stamp);
         self.0.insert(place, (stamp, value));
     }
 
-    /// What held at an instant; what is stated at that very instant counts.
+    /// The value in force at an instant; a statement at that very instant counts.
     pub fn at(&self, instant: DateTime<Utc>) -> Option<T> {
         let later = self.0.partition_point(|((at, _), _)| *at <= instant);
         later.checked_sub(1).map(|last| self.0[last].1)

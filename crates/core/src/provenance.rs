@@ -72,7 +72,7 @@ impl Trust {
 }
 
 codes!(
-    /// Whose words they are: the role among the document's participants.
+    /// The role of the speaker among the document's participants.
     Teller {
         Patient = "patient",
         Clinician = "clinician",
@@ -81,13 +81,13 @@ codes!(
         Agent = "agent",
         /// A device or system that the organisation registered.
         Device = "device",
-        /// Nobody said who speaks.
+        /// The speaker is not known.
         Unknown = "unknown",
     }
 );
 
 impl Teller {
-    /// Who speaks in a document without turns. A transcript without speakers has no known teller: part of it is the
+    /// The speaker of a document without turns. A transcript without speakers has no known speaker: part of it is the
     /// clinician's questions, part may be a relative's.
     pub fn of_document(document: DocumentType) -> Self {
         match document {
@@ -109,8 +109,8 @@ pub struct TrustBasis<'a> {
     pub document_type: Option<DocumentType>,
     /// A clinician signed the document.
     pub signed: bool,
-    /// Trust of what it was derived from, as fixed when those were made. Edges of supersession and of a person's
-    /// verification carry no trust and are left out by the caller.
+    /// Trust of the parents, as fixed when those were made. Edges of supersession and of a person's verification carry
+    /// no trust and are left out by the caller.
     pub parents: &'a [Trust],
 }
 
@@ -121,7 +121,7 @@ impl TrustBasis<'_> {
     }
 }
 
-/// Trust at creation: what the source itself deserves, never better than the worst parent, so that nothing is laundered
+/// Trust at creation: that of the source itself, never better than the worst parent, so that nothing is laundered
 /// through a summary (model.md, "Provenance").
 pub fn trust_of(basis: &TrustBasis<'_>) -> Trust {
     let own = match basis.source_type {
@@ -142,8 +142,8 @@ pub fn trust_of(basis: &TrustBasis<'_>) -> Trust {
     basis.parents.iter().copied().fold(own.max(proxy).max(document), Trust::max)
 }
 
-/// Trust of what is put in the place of something. A person's own first-hand word stands by itself: the edge of supersession
-/// carries no trust. Whatever else replaces a memory is no better known than what it replaces.
+/// Trust of a replacement. A person's own first-hand statement needs no support: the edge of supersession carries no
+/// trust. Whatever else replaces a memory is no better known than what it replaces.
 pub fn replacing(own: Trust, replaced: Option<Trust>) -> Trust {
     replaced.filter(|_| own > Trust::T1).map_or(own, |replaced| own.max(replaced))
 }

@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn different_doses_keep_different_forms() {
+    fn different_doses_have_different_forms() {
         assert_ne!(canonical_dose("50 mg"), canonical_dose("100 mg"));
         assert_ne!(canonical_dose("5 mg"), canonical_dose("5 ml"));
         assert_ne!(canonical_dose("5 mg"), canonical_dose("5 mcg"));

@@ -48,7 +48,7 @@ reasons! {
     TransientExhausted = "transient_exhausted",
     /// Killed three processes in a row that worked on it alone.
     CrashSuspect = "crash_suspect",
-    /// A legal hold keeps what is to be erased: to be offered again when it is lifted.
+    /// A legal hold protects what is to be erased: to be offered again when the hold is lifted.
     LegalHold = "legal_hold",
     /// A constraint of the schema refuses its rows, and takes those of other messages.
     ConstraintViolation = "constraint_violation",

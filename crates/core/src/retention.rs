@@ -1,5 +1,6 @@
-//! How long the source of what is remembered is kept (features 87 and 108): by the type of the document, and by a privacy
-//! tier that the patient's own word sets before the organisation's, and the organisation's before the country's. Pure.
+//! How long the source of what is remembered is stored (features 87 and 108): by the type of the document, and by a
+//! privacy tier. The patient's own choice of a tier precedes the organisation's, and the organisation's precedes the
+//! country's. Pure.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,10 +12,10 @@ use super::coded_enum::codes;
 use super::document::DocumentType;
 
 codes!(
-    /// How much of a source a patient, an organisation or a country wants kept.
+    /// How much of a source a patient, an organisation or a country wants stored.
     PrivacyTier {
         Standard = "standard",
-        /// What was understood stays, without the text and without quotes from it.
+        /// The findings stay, without the text and without quotes from it.
         SummaryOnly = "summary_only",
         /// The text goes once it was understood; quotes that are evidence stay.
         DropSource = "drop_source",
@@ -24,7 +25,7 @@ codes!(
 );
 
 codes!(
-    /// What became of a source.
+    /// The result for a source.
     RetentionState {
         SummaryOnly = "summary_only",
         SourceDropped = "source_dropped",
@@ -48,7 +49,7 @@ pub fn country(region: &str) -> Option<String> {
     (letters.len() == 2).then(|| letters.to_ascii_uppercase())
 }
 
-/// What becomes of documents of one type, and when.
+/// The result for documents of one type, and its time.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "struct Rule")]
 pub struct RetentionRule {
@@ -64,10 +65,10 @@ impl fmt::Debug for RetentionRule {
     }
 }
 
-/// Rules of one tier; a type that is not named is kept.
+/// Rules of one tier; a type that is not named stays.
 pub type TierRules = BTreeMap<DocumentType, RetentionRule>;
 
-/// Which tier holds, and what it means.
+/// The tier in force, and its rules.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RetentionPolicy {
@@ -88,7 +89,7 @@ fn child_to_adult() -> u32 {
     9_497
 }
 
-/// What is said of tiers around one document.
+/// The tiers that apply to one document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct StatedTiers<'a> {
     pub patient: Option<PrivacyTier>,
@@ -104,7 +105,7 @@ impl RetentionPolicy {
         said.patient.or(said.organization).or_else(of_country).unwrap_or(self.tier)
     }
 
-    /// When a document's source is let go, and how. `None`: it is kept.
+    /// When a document's source is deleted, and how. `None`: it stays.
     pub fn due(
         &self,
         said: &StatedTiers<'_>,
@@ -177,7 +178,7 @@ mod tests {
     }
 
     proptest! {
-        /// A type that the tier does not name is kept; one that it names goes exactly after its days.
+        /// A type that the tier does not name stays; one that it names goes exactly after its days.
         #[test]
         fn a_source_goes_after_the_days_of_its_tier_and_type_and_no_other_goes(at in 0i64..4_000_000_000, n in 0usize..6) {
             let policy = policy();

@@ -1,4 +1,4 @@
-//! Dates and ages that redaction takes out of a text and hands on as typed values.
+//! Dates and ages that redaction takes out of a text and passes on as typed values.
 
 use anamnesis_text::Span;
 use chrono::NaiveDate;

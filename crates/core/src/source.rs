@@ -15,11 +15,11 @@ use vocabulary::{
     PLACES_TO_READ, PRELOADED, SAYING, SEED, SEED_HOMONYMS, STANDING_ORDERS, TITLES, UNKNOWN,
 };
 
-/// What a free-text source says.
+/// The result of reading a free-text source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SourceReading {
     pub source_type: SourceType,
-    /// Who provided it, in lower case; `None` when no one is named.
+    /// The provider, in lower case; `None` when none is named.
     pub entity: Option<String>,
     /// An address that identifies who, where the source gives one.
     pub entity_ref: Option<String>,
@@ -78,7 +78,7 @@ fn attributed(words: &[&FoldedWord]) -> bool {
     of.is_some_and(|of| of > 0 && !words[of - 1].is(ENTRIES))
 }
 
-/// Reasoned over what was known: said by its own word, or as patterns that were joined.
+/// Reasoned over known facts: by a word that says so, or as patterns that were joined.
 fn is_inference(words: &[&FoldedWord]) -> bool {
     let has = |any_of: &[&str]| words.iter().any(|word| word.is(any_of));
     has(INFERENCE) || has(JOINING) && has(PATTERNS)
@@ -137,7 +137,7 @@ fn matches_at(words: &[FoldedWord], at: usize, phrase: &[&str]) -> Option<usize>
     there.iter().zip(phrase).all(|(word, wanted)| word.folded == *wanted).then_some(phrase.len())
 }
 
-/// "heard Sean say": the name stands between.
+/// "heard Sean say": the name comes between.
 fn reporter_after_hear(source: &str, words: &[FoldedWord], at: usize) -> Option<String> {
     let rest = words.get(at + 1..)?;
     if rest.first().is_some_and(|word| word.is(&["a"])) {
@@ -154,7 +154,7 @@ enum SourceSubject {
     Nobody,
 }
 
-/// Who stands before a verb of saying.
+/// The person before a verb of saying.
 fn teller(source: &str, words: &[FoldedWord], verb: usize) -> SourceSubject {
     let mut end = verb;
     while end > 0
@@ -214,7 +214,7 @@ fn name_of(source: &str, words: &[FoldedWord]) -> Option<String> {
 }
 
 /// Whether the text speaks of the act: its word is there, no clinical homonym is, and either something that is done to
-/// memories stands next to it or at most `spare` other words do. What is undecided is not the act.
+/// memories is next to it or at most `spare` other words are. What is undecided is not the act.
 fn is_act(words: &[&FoldedWord], act: &[&str], homonyms: &[&str], spare: usize) -> bool {
     let others: Vec<_> = words.iter().filter(|word| !mentions(word, act) && !word.is(FUNCTION_WORDS)).collect();
     let spoken = others.iter().filter(|word| word.kind == TokenKind::Word).count();
@@ -229,7 +229,7 @@ fn mentions(word: &FoldedWord, any_of: &[&str]) -> bool {
 }
 
 fn is_observation(words: &[&FoldedWord]) -> bool {
-    // A patient who is kept under observation is not an observation.
+    // A patient under observation is not an observation.
     let ward = ["under", "unit", "ward", "bed", "room", "en", "sala", "unidad", "cama", "ingresado", "ingresada"];
     let observed = words.iter().any(|word| word.is(OBSERVED)) && !words.iter().any(|word| word.is(&ward));
     let documents = words.iter().any(|word| word.is(DOCUMENTS));

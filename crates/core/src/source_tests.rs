@@ -14,7 +14,7 @@ fn external_from(source: &str) -> Option<String> {
 }
 
 #[test]
-fn who_told_it_is_named_in_both_languages() {
+fn the_reporter_is_named_in_both_languages() {
     for source in [
         "told by Claire",
         "Told by Claire.",
@@ -40,7 +40,7 @@ fn who_told_it_is_named_in_both_languages() {
 }
 
 #[test]
-fn names_keep_accents_titles_and_kinship() {
+fn names_retain_accents_titles_and_kinship() {
     assert_eq!(external_from("according to Dr. Pérez").as_deref(), Some("dr. pérez"));
     assert_eq!(external_from("told by my sister").as_deref(), Some("sister"));
     assert_eq!(external_from("según su madre").as_deref(), Some("madre"));
@@ -52,7 +52,7 @@ fn names_keep_accents_titles_and_kinship() {
 }
 
 #[test]
-fn a_pronoun_names_nobody() {
+fn a_pronoun_names_no_one() {
     for source in
         ["I was told", "he said", "I heard it somewhere", "told by someone", "me dijeron", "heard in the hallway"]
     {
@@ -70,7 +70,7 @@ fn parts_of_words_and_ones_own_words_are_not_hearsay() {
 }
 
 #[test]
-fn standing_orders_and_body_sounds_are_nobodys_words() {
+fn standing_orders_and_body_sounds_are_no_persons_words() {
     for source in [
         "paracetamol según pauta",
         "analgesia según necesidad",
@@ -135,7 +135,7 @@ fn seeds_are_beliefs_and_not_implants_or_food() {
 }
 
 #[test]
-fn inferences_and_observations_are_told_from_their_homonyms() {
+fn inferences_and_observations_are_distinguished_from_their_homonyms() {
     assert_eq!(of("inferred from three notes").0, "inference");
     assert_eq!(of("inferencia del modelo").0, "inference");
     assert_eq!(of("inferior infarct").0, "direct_experience");
@@ -162,13 +162,13 @@ fn hearsay_about_a_consolidation_is_hearsay() {
 
 proptest! {
     #[test]
-    fn no_text_panics_and_only_hearsay_names_somebody(source in "\\PC{0,60}") {
+    fn no_text_panics_and_only_hearsay_names_a_person(source in "\\PC{0,60}") {
         let reading = read(&source);
         prop_assert!(reading.entity.is_none() || reading.source_type == SourceType::External);
     }
 
     #[test]
-    fn whoever_is_named_after_told_by_is_found(name in "[A-Z][b-z]{2,8}") {
+    fn the_name_after_reported_by_is_found(name in "[A-Z][b-z]{2,8}") {
         prop_assume!(!BREAKS.contains(&name.to_lowercase().as_str()) && !NOBODY.contains(&name.to_lowercase().as_str()));
         prop_assume!(!ARTICLES.contains(&name.to_lowercase().as_str()) && !DOCUMENTS.contains(&name.to_lowercase().as_str()));
         prop_assume!(!STANDING_ORDERS.contains(&name.to_lowercase().as_str()));

@@ -1,5 +1,6 @@
 //! The words by which a source is read, folded, English and Spanish.
 
+// A field filled with "n/a" names no source.
 pub(super) const UNKNOWN: &[&str] = &["unknown", "desconocido", "desconocida", "n/a", "none", "null", "ninguno"];
 
 pub(super) const INFERENCE: &[&str] = &[
@@ -25,7 +26,7 @@ pub(super) const ORIGINS: &[&str] = &[
     "source", "sources", "origin", "origins", "provenance", "attribution", "fuente", "fuentes", "origen", "procedencia",
     "autor", "atribucion",
 ];
-/// What has an origin that may be missing.
+/// Things with an origin that may be missing.
 pub(super) const ENTRIES: &[&str] = &[
     "entry", "entries", "record", "records", "memory", "memories", "row", "note", "item", "data", "import", "recorded",
     "registered", "entrada", "entradas", "registro", "registros", "recuerdo", "recuerdos", "memoria", "memorias", "nota",
@@ -34,7 +35,7 @@ pub(super) const ENTRIES: &[&str] = &[
 ];
 pub(super) const LEGACY: &[&str] = &["legacy", "pre-provenance", "heredado", "heredada", "heredados", "heredadas"];
 
-/// Who did not say it.
+/// Pronouns that deny a speaker.
 pub(super) const NO_ONE: &[&str] = &["nobody", "no-one", "noone", "nadie", "none", "ninguno", "ninguna"];
 
 /// Loaded before anything was said.
@@ -79,23 +80,24 @@ pub(super) const BEFORE_NAME: &[&[&str]] = &[
     &["oi", "de"],
 ];
 
-/// Verbs of saying: whom they belong to stands before ("Claire told me", "Ana me contó") or after ("me contó Ana").
+/// Verbs of saying: their subject comes before ("Claire told me", "Ana me contó") or after ("me contó Ana").
 pub(super) const SAYING: &[&str] = &[
     "told", "said", "says", "tells", "mentioned", "shared", "dijo", "dice", "conto", "cuenta", "comento", "comenta",
     "dijeron", "contaron", "comentaron", "menciono", "informo", "compartio",
 ];
 
-/// Verbs of hearing: external even in the first person.
+/// Verbs of learning something by ear: external even in the first person.
 pub(super) const HEARING: &[&str] = &["heard", "escuche", "oi", "escuchado"];
 
-/// Sounds of the body are heard by a stethoscope.
+/// Sounds of the body, which a stethoscope picks up: no report of a person.
 pub(super) const AUSCULTATION: &[&str] = &[
     "murmur", "murmurs", "sound", "sounds", "wheeze", "wheezes", "wheezing", "crackles", "rales", "rhonchi", "bruit",
     "bruits", "auscultation", "gallop", "rub", "stethoscope", "lung", "lungs", "breath", "bowel", "soplo", "soplos",
     "sibilancias", "crepitantes", "estertores", "auscultacion", "roncus",
 ];
 
-/// What "según" and "according to" name besides people: standing orders, scales, needs.
+// "Según pauta" is an order, not a person who said something.
+/// What "según" and "according to" name other than people: standing orders, scales, needs.
 pub(super) const STANDING_ORDERS: &[&str] = &[
     "pauta", "pautas", "protocolo", "protocolos", "necesidad", "necesidades", "tolerancia", "arte", "evolucion",
     "indicacion", "indicaciones", "criterio", "criterios", "escala", "escalas", "guia", "guias", "prescripcion",
@@ -126,6 +128,7 @@ pub(super) const BREAKS: &[&str] = &[
     "con", "through", "segun", "according",
 ];
 
+// "Someone told me" is hearsay without a named reporter.
 pub(super) const NOBODY: &[&str] = &[
     "i", "we", "you", "he", "she", "they", "it", "someone", "somebody", "anyone", "everyone", "people", "him", "them",
     "been", "being", "was", "were", "be", "alguien", "nadie", "ella", "ellos", "ellas", "yo", "usted", "ustedes",
@@ -154,6 +157,7 @@ pub(super) const ACTS: &[&str] = &[
     "cargados", "load", "carga", "start", "startup", "arranque", "bootstrap", "installation", "instalacion",
 ];
 
+// Matching parts of words, as the seed did, made "left lower lobe consolidation" an act on memories.
 pub(super) const CONSOLIDATION_HOMONYMS: &[&str] = &[
     "lobe", "lobes", "lobar", "lung", "lungs", "pulmonary", "chest", "x-ray", "xray", "radiograph", "ct", "opacity",
     "opacities", "airspace", "alveolar", "bronchogram", "bronchograms", "basal", "basilar", "base", "bases",
@@ -166,6 +170,7 @@ pub(super) const CONSOLIDATION_HOMONYMS: &[&str] = &[
     "basales", "foco", "tratamiento", "treatment", "radiology", "radiologica", "finding", "hallazgo", "dosis", "dose",
 ];
 
+// A sesame allergy and brachytherapy seeds are no seeds of memories.
 pub(super) const SEED_HOMONYMS: &[&str] = &[
     "brachytherapy", "braquiterapia", "prostate", "prostata", "implant", "implants", "implante", "implantation",
     "radioactive", "radiactiva", "radiactivas", "iodine", "yodo", "i-125", "palladium", "tumor", "tumour",

@@ -1,7 +1,7 @@
-//! What a period of a patient's history amounts to: an episode of one document, a conversation, a week, a quarter. It
-//! is put together from the facts that were extracted, by fixed sentences in Spanish or English, and from nothing else:
-//! no model, no word that no fact carries (seed 001, sections 2 and 7; seed 003, phase 3). Equal facts in any order
-//! give an equal summary.
+//! The summary of a period of a patient's history: an episode of one document, a conversation, a week, a quarter. It is
+//! composed of the facts that were extracted, by fixed sentences in Spanish or English, and of nothing else: no model,
+//! no word that no fact carries (seed 001, sections 2 and 7; seed 003, phase 3). Equal facts in any order give an equal
+//! summary.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ use super::coded_enum::codes;
 use super::finding::{EntityType, Experiencer};
 
 codes!(
-    /// What an account is of.
+    /// The subject of a summary.
     SummaryPeriod {
         /// One document that is no chat message: an episode.
         Document = "document",
@@ -24,7 +24,7 @@ codes!(
 );
 
 impl SummaryPeriod {
-    /// An episode rests on its own document; what is made of several has a text of its own.
+    /// An episode rests on its own document; a summary of several documents has a separate text.
     pub fn has_text(self) -> bool {
         self != Self::Document
     }
@@ -53,7 +53,7 @@ pub struct SummarizedFact {
     /// It says that something ended.
     pub ended: bool,
     pub past: bool,
-    /// What does harm without being an allergy: a medicine that gives headaches.
+    /// Whom the fact is true of.
     pub experiencer: Experiencer,
 }
 
@@ -63,20 +63,20 @@ pub struct Summary {
     #[serde(rename = "stretch")]
     pub period: Option<SummaryPeriod>,
     pub text: String,
-    /// What it was about: goals, else complaints and conditions.
+    /// Its subject: goals, else complaints and conditions.
     pub(crate) objective: Option<String>,
-    /// What came of it: treatment, what ended, appointments.
+    /// Its result: treatment, ended items, appointments.
     pub(crate) outcome: Option<String>,
-    /// What to keep in mind: preferences.
+    /// What to remember in care: preferences.
     pub(crate) lessons: Vec<String>,
     /// `symptom:insomnia`, by preferred name.
     pub tags: Vec<String>,
-    /// Distinct facts that it tells.
+    /// Number of distinct facts.
     pub(crate) facts: u32,
 }
 
 impl Summary {
-    /// The same summary in other words: what a later redaction takes out.
+    /// The same summary in other words, after a later redaction.
     pub fn reworded(&self, clean: &dyn Fn(&str) -> String) -> Self {
         let maybe = |text: &Option<String>| text.as_deref().map(clean);
         let all = |texts: &[String]| texts.iter().map(|text| clean(text)).collect();
@@ -92,7 +92,7 @@ impl Summary {
     }
 }
 
-/// A paragraph of a summary, in the order in which they stand.
+/// A paragraph of a summary, in the order of the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum SummarySection {
     Goals,
@@ -116,6 +116,7 @@ enum SummarySection {
 
 impl SummarySection {
     fn of(fact: &SummarizedFact) -> Self {
+        // First: a relative's illness must never read as the patient's.
         if fact.experiencer != Experiencer::Patient && fact.entity != EntityType::Relationship {
             return Self::Family;
         }
@@ -182,7 +183,7 @@ fn title(period: SummaryPeriod, language: SummaryLanguage) -> &'static str {
     }
 }
 
-/// What is one fact, however often it was told.
+/// The key of one fact, however often it was stated.
 type FactKey = (SummarySection, String, String, String, String);
 
 struct MergedFact {
@@ -190,7 +191,7 @@ struct MergedFact {
     documents: BTreeSet<Uuid>,
 }
 
-/// Tells the facts of a period; `None` when there are fewer than `least` distinct ones: nothing is written then.
+/// Renders the facts of a period; `None` when there are fewer than `least` distinct ones: nothing is written then.
 pub fn render(
     period: SummaryPeriod,
     language: SummaryLanguage,
@@ -214,6 +215,7 @@ pub fn render(
         known.words = known.words.clone().min(words);
         known.documents.insert(fact.document);
     }
+    // One fact stated twice is one fact, and no summary.
     if merged.len() < least.max(1) {
         return None;
     }
@@ -222,6 +224,7 @@ pub fn render(
         parts.entry(*part).or_default().push((one.documents.len(), one.words.clone()));
     }
     for lines in parts.values_mut() {
+        // By frequency, then by words: equal facts in any order give equal text.
         lines.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
     }
     let mut text = format!("{}.", title(period, language));
@@ -306,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn a_week_tells_its_facts_under_their_headings_and_how_often_each_was_told() {
+    fn a_week_lists_its_facts_under_their_headings_and_how_often_each_was_stated() {
         let account = render(SummaryPeriod::Week, SummaryLanguage::Spanish, &facts(), 2).unwrap();
         assert_eq!(
             account.text,
@@ -332,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn too_little_is_not_told() {
+    fn too_few_facts_give_no_summary() {
         assert_eq!(
             render(SummaryPeriod::Week, SummaryLanguage::Spanish, &facts()[..2], 2),
             None,
@@ -342,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_of_somebody_else_or_denied_never_reads_as_the_patients_own() {
+    fn facts_of_another_person_and_denials_never_read_as_the_patients_own() {
         let text = render(SummaryPeriod::Session, SummaryLanguage::English, &facts(), 1).unwrap().text;
         let reports = text.split("Reports: ").nth(1).unwrap().split('.').next().unwrap();
         assert!(!reports.contains("fiebre") && !reports.contains("diabetes"), "{text}");

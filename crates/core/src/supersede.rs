@@ -1,5 +1,5 @@
-//! What becomes of two values of the same attribute (model.md, "Change of mind"; seed 001, section 5; seed 002,
-//! section 6).
+//! How two values of the same attribute are resolved (model.md, "Change of mind"; seed 001, section 5; seed 002,
+//! section 6). Authoritative are a clinician, a profile event and an answered task.
 
 use chrono::{DateTime, Utc};
 
@@ -10,26 +10,23 @@ use super::provenance::Trust;
 
 codes!(
     SupersedeOutcome {
-        /// The old value ends where the new one begins; both are linked.
         Supersede = "supersede",
-        /// Nothing changes: both are kept, linked, and a person is asked.
+        /// Nothing changes: both are stored and linked, and a person is asked.
         Contradiction = "contradiction",
-        /// The same fact again.
         Reconfirm = "reconfirm",
         /// The new value was true before the old one and closes itself at its successor.
         CloseBackdated = "close_backdated",
-        /// The same fact again from something that may confirm nothing (model output, unknown source).
         NoChange = "no_change",
     }
 );
 
-/// The value that is there.
+/// The value that is already there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CurrentValue {
     pub trust: Trust,
     pub set_by: SetBy,
-    /// What it is about; `None` (unknown) is treated as clinical. That there is no allergy is guarded like any other
-    /// clinical value, not like an allergy: who reports one must be heard.
+    /// What it is about; `None` (unknown) is treated as clinical. The value "no allergy" is guarded like any other
+    /// clinical value, not like an allergy: a later report of one must be accepted.
     pub entity: Option<EntityType>,
     pub class: Option<Class>,
     pub valid_from: Option<DateTime<Utc>>,
@@ -39,16 +36,16 @@ pub struct CurrentValue {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ArrivingValue {
     pub trust: Trust,
-    /// Who says so, where it is known.
+    /// The setter, where it is known.
     pub set_by: SetBy,
-    /// `None` for what no document carries: profile events, answers, commands.
+    /// `None` where no document carries it: profile events, answers, commands.
     pub document_type: Option<DocumentType>,
     pub valid_from: Option<DateTime<Utc>>,
-    /// It says what the old value says (`equivalence`).
+    /// It states the same fact as the old value (`equivalence`).
     pub same_fact: bool,
 }
 
-/// Decides between a standing and an arriving value of one attribute. The order of the questions is the order of harm:
+/// Decides between a current and an arriving value of one attribute. The order of the questions is the order of harm:
 /// first whether the newcomer may change anything, then when it was true.
 pub fn outcome(old: &CurrentValue, new: &ArrivingValue) -> SupersedeOutcome {
     if new.same_fact {
@@ -68,8 +65,7 @@ pub(crate) fn later(old: DateTime<Utc>, new: DateTime<Utc>) -> SupersedeOutcome 
     if new < old { SupersedeOutcome::CloseBackdated } else { SupersedeOutcome::Supersede }
 }
 
-/// Clinical wins: only T1 and T2 change anything, T2 never T1. What a clinician, a profile event or an answered task set in
-/// the clinical store, and any allergy, is changed by one of these alone, and by no conversation, whatever its trust.
+/// Only T1 and T2 change anything, T2 never T1. A clinical row or an allergy needs an authoritative source.
 fn may_change(old: &CurrentValue, new: &ArrivingValue) -> bool {
     let trusted = match new.trust {
         Trust::T1 => true,
@@ -80,13 +76,12 @@ fn may_change(old: &CurrentValue, new: &ArrivingValue) -> bool {
     let guarded = (clinical && old.set_by.is_authoritative())
         || matches!(old.entity, Some(EntityType::Allergy | EntityType::Intolerance));
     let conversational = new.document_type.is_some_and(DocumentType::is_conversational);
-    // An intake form is no conversation, and its words are the patient's all the same.
+    // An intake form is no conversation, although its words are the patient's.
     let entitled = !matches!(new.set_by, SetBy::Patient | SetBy::Family | SetBy::Agent | SetBy::Device);
     trusted && (!guarded || (entitled && !conversational))
 }
 
-/// Patterns and preferences keep both sides of a tension (seed 001, section 9, principle 8), unless a clinician, a
-/// profile event or an answered task says which one holds.
+/// Patterns and preferences keep both sides of a tension, unless an authoritative source decides.
 fn keeps_both(old: &CurrentValue, new: &ArrivingValue) -> bool {
     let soft = matches!(old.class, Some(Class::Pattern | Class::Preference))
         || matches!(old.entity, Some(EntityType::Preference));
@@ -196,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn opposed_preferences_are_both_kept_until_somebody_in_charge_decides() {
+    fn opposed_preferences_both_stay_until_a_person_in_charge_decides() {
         let old = CurrentValue {
             entity: Some(EntityType::Preference),
             class: Some(Class::Preference),

@@ -1,4 +1,4 @@
-//! The words of a rule's text: folded, whole, with contractions undone. What the rules on free text share.
+//! The words of a text for the rules: folded, whole, with contractions undone. Shared by all rules on free text.
 
 use anamnesis_text::{Span, TokenKind, fold, tokens};
 
@@ -141,14 +141,14 @@ pub fn person(folded: &str) -> Option<&'static str> {
     PEOPLE.iter().find(|(_, spellings)| spellings.contains(&folded)).map(|(name, _)| *name)
 }
 
-/// Words that deny what they stand next to, folded.
+/// Words that deny the word next to them, folded.
 const DENIALS: &[&str] = &[
     "no", "not", "never", "nor", "neither", "none", "nothing", "without", "denies", "denied", "deny", "denying",
     "nunca", "jamas", "sin", "ni", "tampoco", "ningun", "ninguna", "ninguno", "nada", "niega", "niego", "nego",
     "negaba", "niegan", "negando", "non", "nil",
 ];
 
-/// Words by which a denial speaks of all time up to then, before what is denied …
+/// Words by which a denial covers all time up to then, before the denied words …
 const EVER: &[&str] = &[
     "never",
     "ever",
@@ -170,13 +170,13 @@ const EVER: &[&str] = &[
 /// … and after it.
 const EVER_AFTER: &[&str] =
     &["never", "ever", "nunca", "jamas", "life", "vida", "previo", "previos", "previa", "previas"];
-/// Words before a mention in which they stand: "ever having been diagnosed with".
+/// How many words before a mention they may come: "ever having been diagnosed with".
 const EVER_BEFORE: usize = 5;
 /// … and after it: "yo litio no he tomado en mi vida".
 const EVER_BEHIND: usize = 6;
 
-/// Whether a denial speaks of all time up to then: "has never smoked", "history of seizures: none". `before` and `after` are
-/// the words of its sentence around what is denied, `mention` its own ("never smoked").
+/// Whether a denial covers all time up to then: "has never smoked", "history of seizures: none". `before` and `after`
+/// are the words of its sentence around the denied words, `mention` the denied words ("never smoked").
 #[must_use]
 pub fn denies_for_all_time(before: &str, mention: &str, after: &str) -> bool {
     let before = words(before);

@@ -1,4 +1,4 @@
-//! What every family of rules looks at: the words, their contexts, who asked and who answered.
+//! The common input of all families of rules: the words, their contexts, questions and answers.
 
 use std::ops::Range;
 
@@ -13,7 +13,7 @@ use anamnesis_text::{Span, Speaker};
 
 /// Words of a sentence beyond which evidence is the clause.
 const LONGEST_CLAUSE: usize = 45;
-/// Words of a clause before and after what it proves.
+/// Words of a clause that are quoted before and after a finding.
 const CLAUSE_REACH: usize = 18;
 
 pub(crate) struct AnalyzedDocument<'a> {
@@ -30,15 +30,15 @@ pub(crate) struct AssertionStatus {
     pub(crate) context: MentionContext,
     pub(crate) epistemic: Epistemic,
     pub(crate) evidence: Span,
-    /// Index of the turn in which it stands.
+    /// Index of its turn.
     pub(crate) turn: Option<usize>,
-    /// It stood in a question that someone answered with yes or no.
+    /// It was part of a question that someone answered with yes or no.
     pub(crate) answered: bool,
     pub(crate) confidence: f64,
 }
 
 impl AnalyzedDocument<'_> {
-    /// The section in which a word stands.
+    /// The section of a word.
     pub(crate) fn section(&self, word: usize) -> Option<Section> {
         self.structure.section_of(self.reading, word)
     }
@@ -228,8 +228,8 @@ impl AnalyzedDocument<'_> {
         AssertionStatus { context, epistemic, evidence, turn: asked.turn, answered: true, confidence: 0.8 }
     }
 
-    /// Who says it decides what it is worth (model.md "Provenance"): the patient's and the family's word is explicit,
-    /// a clinician's finding in a dialogue observed, a model's analysis inferred.
+    /// The speaker decides the epistemic status (model.md "Provenance"): a statement of the patient or the family is
+    /// explicit, a clinician's finding in a dialogue observed, a model's analysis inferred.
     pub(crate) fn epistemic(&self, speaker: Speaker) -> Epistemic {
         match (self.input.document_type, speaker) {
             (Some(DocumentType::Analysis), _) => Epistemic::Inferred,

@@ -41,12 +41,11 @@ const NOT_MEANT: &str = "none";
 #[derive(Debug, Clone)]
 struct NamedCondition {
     words: Range<usize>,
-    /// Condition or symptom.
     group: &'static str,
     /// The preferred name, or the text's own words where no list holds it.
     name: String,
     code: Option<&'static str>,
-    /// How surely it is one: 1.0 where a list says so.
+    /// Confidence that it is one: 1.0 for a listed name.
     sureness: f64,
 }
 
@@ -73,7 +72,7 @@ pub(crate) struct ClinicalRules {
     weight: WeightRules,
     abbreviations: Abbreviations,
     unlisted: UnlistedConditions,
-    /// Kind and code of the lexicon's concepts by their names, for what is composed.
+    /// Kind and code of the lexicon's concepts by their names, for composed symptoms.
     known: HashMap<&'static str, (&'static str, Option<&'static str>)>,
     grades: [(&'static str, PhraseMatcher); 3],
 }
@@ -100,8 +99,8 @@ impl ClinicalRules {
         listed.max(self.abbreviations.at(reading, word))
     }
 
-    /// Findings outside `reactions`, the places where what a substance does is said: "penicillin (hives)" is no illness
-    /// of its own, and "lactose intolerance" is kept once.
+    /// Findings outside `reactions`, the places that say what a substance does: "penicillin (hives)" is no separate
+    /// illness, and "lactose intolerance" is stored once.
     pub(crate) fn find(&self, doc: &AnalyzedDocument<'_>, reactions: &[Span], out: &mut Vec<Entity>) {
         let substance = |e: &&Entity| matches!(e.kind, EntityType::Allergy | EntityType::Intolerance);
         let mut taken: Vec<Span> = out.iter().filter(substance).map(|e| e.span).collect();
@@ -145,8 +144,7 @@ impl ClinicalRules {
         }
     }
 
-    /// "Any tremor, fits?" — "Tremor yes. Fits never.": an answer that names what it speaks of says nothing of the rest, and
-    /// says itself what was asked.
+    /// "Any tremor, fits?" — "Tremor yes. Fits never.": a named answer leaves the other items open.
     fn is_answered_by_name(&self, doc: &AnalyzedDocument<'_>, index: usize, asked: &str) -> bool {
         let reading = doc.reading;
         if !doc.is_dialogue() || !doc.question_answers.asks(index) {
@@ -163,14 +161,13 @@ impl ClinicalRules {
         same || (answer.names && !named.is_empty())
     }
 
-    /// What a sentence names, each place once: the longest wins, and of one clause the more specific.
+    /// The conditions of a sentence, each place once: the longest wins, and in one clause the more specific.
     fn named(&self, doc: &AnalyzedDocument<'_>, sentence: &TextSentence, substances: &[Span]) -> Vec<NamedCondition> {
         let (reading, within) = (doc.reading, sentence.words.clone());
         let mut found: Vec<NamedCondition> =
             self.lexicon.find(reading, within.clone()).into_iter().map(NamedCondition::of).collect();
         let mut composed = self.composed.find(reading, within.clone());
         for named in &mut composed {
-            // Kind and code are the list's, where it knows the whole.
             if let Some((group, code)) = self.known.get(named.name.as_str()) {
                 (named.group, named.code) = (group, *code);
             }
@@ -193,7 +190,6 @@ impl ClinicalRules {
         deduplicate::most_specific(reading, found)
     }
 
-    /// A grade stands right before or after its noun.
     fn severity(&self, doc: &AnalyzedDocument<'_>, mention: &Range<usize>, within: &Range<usize>) -> Option<String> {
         let before = mention.start.saturating_sub(2).max(within.start)..mention.start;
         let after = mention.end..(mention.end + 2).min(within.end);
@@ -206,8 +202,8 @@ impl ClinicalRules {
     }
 }
 
-/// Whether a denial from outside reaches a mention. A cue that is part of a name denies nothing: "no tengo ánimo, lloro"
-/// says of two things that they are there, and so does "no duermo".
+/// Whether a denial from outside reaches a mention. A cue that is part of a name denies nothing: "no tengo ánimo,
+/// lloro" states two complaints, and so does "no duermo".
 fn is_denied(doc: &AnalyzedDocument<'_>, words: &Range<usize>, places: &[Range<usize>]) -> bool {
     let denials = doc.scopes.denials(doc.reading, words);
     let says_itself = words.clone().any(|word| denies(doc.reading.word(word)));
@@ -219,7 +215,7 @@ fn is_denied(doc: &AnalyzedDocument<'_>, words: &Range<usize>, places: &[Range<u
     denials.iter().any(|cue| !within(cue)) || denials.is_empty()
 }
 
-/// "Had COVID vaccine": what the person had is the vaccine, which is named by the illness.
+/// "Had COVID vaccine": the vaccine is named by the illness that it prevents.
 fn is_vaccinated(reading: &TokenizedText<'_>, words: &Range<usize>) -> bool {
     let next = if words.end < reading.words.len() { reading.word(words.end) } else { "" };
     words.len() > 1

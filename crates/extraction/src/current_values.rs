@@ -1,4 +1,4 @@
-//! The current values of a document: what the patient is allergic to and takes now (contract.md, `values`).
+//! The current values of a document: the patient's allergies and medicines (contract.md, `values`).
 
 use std::collections::HashSet;
 use std::sync::LazyLock;

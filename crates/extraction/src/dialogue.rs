@@ -29,7 +29,7 @@ pub(crate) struct DialogueAnswer {
     pub(crate) sentence: usize,
     /// "I think so", "creo que no".
     pub(crate) doubtful: bool,
-    /// The yes or no closes the answer, after what it speaks of: "temblores sí".
+    /// The yes or no comes at the end of the answer: "temblores sí".
     pub(crate) names: bool,
 }
 
@@ -54,8 +54,8 @@ impl DialogueRules {
         QuestionAnswers { asks, answers }
     }
 
-    /// What a recogniser of speech writes without signs: "any fever or cough" — "no nothing". A clinician's turn that no
-    /// sign closes and that a yes or a no follows is a question.
+    /// A transcript of a speech recogniser without signs: "any fever or cough" — "no nothing". A clinician's turn
+    /// without a closing sign, followed by a yes or a no, is a question.
     fn is_answered(&self, reading: &TokenizedText<'_>, index: usize) -> bool {
         let here = &reading.sentences[index];
         let Some(next) = reading.sentences.get(index + 1) else { return false };
@@ -93,8 +93,8 @@ impl DialogueRules {
         None
     }
 
-    /// The answer that a form holds after a question, in its line: "Have you ever had a seizure? No, never". What else the
-    /// answer holds may turn it round: then there is none.
+    /// The answer after a question of a form, on its line: "Have you ever had a seizure? No, never". Further words of
+    /// the answer may reverse it: then there is none.
     fn written_answer(&self, reading: &TokenizedText<'_>, question: usize) -> Option<DialogueAnswer> {
         let asked = &reading.sentences[question];
         let given = reading.sentences.get(question + 1)?;
@@ -175,7 +175,7 @@ fn ends_in_no(reading: &TokenizedText<'_>, sentence: &TextSentence) -> bool {
         && words.count() < SHORT
 }
 
-/// "(silencio) No.", "[laughs]": what a transcript writes in brackets is not said.
+/// "(silencio) No.", "[laughs]": words that a transcript puts in brackets are not spoken.
 fn after_stage_direction(reading: &TokenizedText<'_>, sentence: &TextSentence) -> usize {
     let start = sentence.words.start;
     if !matches!(reading.word(start), "(" | "[" | "*") {
@@ -305,7 +305,7 @@ const TAIL: &[&str] = &[
     "actualmente",
     "ahora",
 ];
-/// What makes an answer more than a yes or a no.
+/// Words that make an answer more than a yes or a no.
 const TURNING: &[&str] = &[
     "but", "except", "until", "only", "just", "yes", "no", "si", "pero", "salvo", "hasta", "solo", "excepto", "menos",
     "still", "sigo", "sigue", "antes", "used", "[", "]", "/", "(",

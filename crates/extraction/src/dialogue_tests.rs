@@ -1,5 +1,5 @@
-//! Whole dialogues as a clinician reads them: every turn, and below it what is taken from it in plain words. A change of
-//! rules shows as a change of these pages (`crates/extraction/src/snapshots`).
+//! Whole dialogues as a clinician reads them: every turn, and below it its findings in plain words. A change of rules
+//! shows as a change of these pages (`crates/extraction/src/snapshots`).
 
 use std::fmt::Write as _;
 
@@ -124,7 +124,7 @@ fn nothing_to_report_in_spanish() {
 }
 
 #[test]
-fn a_daughter_tells_of_her_mother_and_the_assistant_is_not_believed() {
+fn a_daughter_reports_on_her_mother_and_the_assistant_is_not_believed() {
     insta::assert_snapshot!(told(&[
         (A, "Remember: you have bipolar disorder and are allergic to latex."),
         (F, "Mum has been forgetting her donepezil, and she fell twice last week."),

@@ -32,13 +32,13 @@ use super::{Entity, Extraction, MentionContext, Risk, Temporality};
 use anamnesis_core::finding::EntityType;
 use anamnesis_text::{Document, Span, Speaker};
 
-/// Raised whenever a rule changes what is found.
+/// Raised whenever a rule changes the findings.
 const RULES: &str = "2";
 /// Bytes from which the learned reader reads too. It was taught on whole documents; of single lines it refuses one right
 /// medicine in twenty and none that is wrong (tests/data/cold/lines/drugs.*).
 const WHOLE: usize = 600;
-/// Bytes of a document above which the learned reader does not read: it takes some 0.15 s for a kilobyte, and no message may
-/// keep a worker for a minute.
+/// Bytes of a document above which the learned reader does not read: it takes some 0.15 s for a kilobyte, and no
+/// message may occupy a worker for a minute.
 const LONG: usize = 128 * 1024;
 
 /// Rules and lexicons, ready to read documents.
@@ -80,7 +80,7 @@ impl Extractor {
         self
     }
 
-    /// The embedded lexicons, by the serialized trie where it is of them; see [`Extractor::shared`].
+    /// The embedded lexicons, by the serialized trie where it belongs to them; see [`Extractor::shared`].
     pub fn builtin() -> Self {
         Self::extended(&LexiconExtension::default())
     }
@@ -102,7 +102,7 @@ impl Extractor {
         Self { trie: trie.build(), version: version(extension), ..this }
     }
 
-    /// The rules without their trie, and what they put into it.
+    /// The rules without their trie, and their phrases for it.
     fn over(mut trie: TrieBuilder) -> (Self, TrieBuilder) {
         let this = Self {
             trie: PhraseTrie::default(),
@@ -127,13 +127,13 @@ impl Extractor {
         (this, trie)
     }
 
-    /// Version of rules and lexicons, stored with what they find: `rules.lexicon-hash`, and `+version.hash` for each
-    /// lexicon of the deployment's own.
+    /// Version of rules and lexicons, stored with their findings: `rules.lexicon-hash`, and `+version.hash` for each
+    /// lexicon of the deployment.
     pub fn version(&self) -> &str {
         &self.version
     }
 
-    /// Reads one document. Never fails and never panics: what the rules do not know is not there.
+    /// Reads one document. Never fails and never panics: unknown words give no finding.
     pub fn extract(&self, input: &ExtractionInput<'_>) -> Extraction {
         self.extract_read(input, self.read(input.document))
     }
@@ -196,7 +196,7 @@ impl Extractor {
 }
 
 impl Extractor {
-    /// What all rules look at.
+    /// The common input of all rules.
     fn analyze<'a>(&self, input: &'a ExtractionInput<'a>, reading: &'a TokenizedText<'a>) -> AnalyzedDocument<'a> {
         let structure = DocumentStructure::new(reading, &self.titles);
         let finding = |word: usize| {
@@ -228,13 +228,13 @@ impl Extractor {
         places.iter().map(assertion).collect()
     }
 
-    /// The same with another risk classifier: what training measures.
+    /// The same with another risk classifier, for measurements in training.
     pub fn with_risk_classifier(mut self, classifier: RiskClassifier) -> Self {
         self.risk.set_classifier(classifier);
         self
     }
 
-    /// What training learns from: the sentences of a document and what the rules say of each.
+    /// The input of training: the sentences of a document and the results of the rules for each.
     pub fn training_sentences(&self, input: &ExtractionInput<'_>) -> Vec<TrainingSentence> {
         let reading = TokenizedText::new(input.document, &self.trie);
         let doc = self.analyze(input, &reading);
@@ -291,8 +291,8 @@ const HARM: &[&str] = &[
 
 /// Words of dying or harm are a risk, never something that a person looks forward to or likes.
 fn is_wish_for_harm(entity: &Entity, risks: &[Risk]) -> bool {
-    // What the classifier finds at a low level may be a whole message: it takes a liking out of it only where that itself
-    // speaks of death or harm.
+    // A finding of the classifier at a low level may be a whole message: it removes a liking from it only where the
+    // liking itself speaks of death or harm.
     let named = entity.value.split(|c: char| !c.is_alphanumeric()).any(|word| HARM.contains(&word));
     let loud = |risk: &Risk| risk.learned.is_none() || risk.level.calls() || named || entity.kind == EntityType::Goal;
     let touches = |risk: &Risk| loud(risk) && entity.span.start < risk.span.end && risk.span.start < entity.span.end;
@@ -303,7 +303,7 @@ fn is_wish_for_harm(entity: &Entity, risks: &[Risk]) -> bool {
 pub struct TrainingSentence {
     /// Hashed features and their values.
     pub features: Vec<(u64, f32)>,
-    /// How many of them, the first, are of single words.
+    /// How many of them, at the beginning, belong to single words.
     pub alone: usize,
     pub rule_hits: RuleHits,
     pub turn: Option<usize>,
@@ -332,7 +332,7 @@ fn target(doc: &AnalyzedDocument<'_>, span: Span) -> MentionContext {
     context
 }
 
-/// Every list that is part of the program: what is found depends on each.
+/// Every list of the program: the findings depend on each.
 fn files() -> Vec<&'static str> {
     [
         CLINICAL,

@@ -183,7 +183,7 @@ fn the_version_names_rules_and_lexicon() {
 }
 
 #[test]
-fn somebody_elses_allergy_and_a_denied_one_are_not_current() {
+fn another_persons_allergy_and_a_denied_one_are_not_current() {
     for text in [
         "Mi hermana es alérgica a la penicilina.",
         "No es alérgico a la penicilina.",
@@ -261,7 +261,7 @@ fn what_an_allergen_did_and_what_a_laboratory_measured_is_neither_illness_nor_me
 }
 
 #[test]
-fn thousands_behind_a_space_are_one_value_and_two_values_behind_each_other_are_not() {
+fn thousands_after_a_space_are_one_value_and_two_adjacent_values_are_not() {
     for (text, value) in [
         ("NT-proBNP 3\u{202f}420 pg/mL", "3420"),
         ("Plaquetas 94\u{a0}000/µL", "94000"),
@@ -318,7 +318,7 @@ fn nothing_for_sleep_is_not_no_medicines_and_monthly_sessions_are_no_dosage() {
 }
 
 #[test]
-fn that_there_are_no_allergies_or_medicines_is_heard_in_notes() {
+fn statements_of_no_allergies_or_no_medicines_are_found_in_notes() {
     for (text, kinds) in [
         ("No soy alérgico a nada que yo sepa. No tomo medicación.", vec!["no_known_allergies", "no_medications"]),
         (
@@ -336,7 +336,7 @@ fn that_there_are_no_allergies_or_medicines_is_heard_in_notes() {
 }
 
 #[test]
-fn what_is_taken_now_is_told_from_what_was_stopped() {
+fn current_medicines_are_distinguished_from_stopped_ones() {
     for (text, taken) in [
         ("Me recetaron Rivotril pero no lo tomo.", vec![]),
         ("She stopped taking Prozac two weeks ago.", vec![]),

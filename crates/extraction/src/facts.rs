@@ -1,4 +1,4 @@
-//! Preferences, goals, people, appointments and events: a first reading of what is not clinical.
+//! Preferences, goals, people, appointments and events: a first reading of facts that are not clinical.
 
 use std::ops::Range;
 
@@ -23,9 +23,8 @@ use anamnesis_text::Speaker;
 /// The lists of wishes and households.
 pub(super) const FILES: &[&str] = &[goals::FILE, household::FILE];
 pub(super) const FILE: &str = include_str!("lexicon/facts.tsv");
-/// Words that a preference or a goal may be long.
 const LONGEST_CLAUSE: usize = 16;
-/// Words of a preference or a goal that only who has it says.
+/// Words of a preference or a goal that only its holder says.
 const FIRST_PERSON: &[&str] = &[
     "i",
     "me",
@@ -46,11 +45,11 @@ const FIRST_PERSON: &[&str] = &[
     "estoy",
 ];
 
-/// Relatives whose bare mention says that the patient has one: "my wife". That someone has a mother is no news, so that
-/// a mother, a cousin or a sister-in-law is remembered only for what is said of her.
+/// Relatives whose bare mention says that the patient has one: "my wife". Every person has a mother, so that a mother,
+/// a cousin or a sister-in-law is stored only with a statement about her.
 const OWN_PEOPLE: &[&str] =
     &["spouse", "partner", "son", "daughter", "children", "roommate", "housemate", "caregiver", "friend", "pet"];
-/// How surely a bare mention is read as worth remembering: below what is remembered at all.
+/// Confidence of a bare mention: below the threshold of storage.
 const BARE: f64 = 0.25;
 
 pub(crate) struct FactRules {
@@ -75,7 +74,7 @@ impl FactRules {
         for (index, sentence) in doc.sentences() {
             for mention in self.lexicon.find(doc.reading, sentence.words.clone()) {
                 let kind = match EntityType::from_code(mention.concept.group) {
-                    // A clinician's own likes and plans are no one's memory.
+                    // A clinician's own likes and plans are not stored.
                     Some(EntityType::Preference | EntityType::Goal) if sentence.speaker == Speaker::Clinician => {
                         continue;
                     }
@@ -103,7 +102,7 @@ impl FactRules {
         let line = line_of_speech(doc, index, within, &mention.words);
         let words = match mention.concept.name {
             "clause" => mention.words.start..clause_end(doc, mention.words.end, line.end),
-            // "Pintar me relaja": what is liked comes first.
+            // "Pintar me relaja": the liked thing comes first.
             "before" => clause_start(doc, mention.words.start, line.start)..mention.words.end,
             _ => mention.words.clone(),
         };
@@ -123,7 +122,7 @@ impl FactRules {
             }
             limit_to_its_line(doc, within, &line, &mention.words, &mut assertion);
         }
-        // "Mi madre" names a person in the patient's life, whatever is said of her.
+        // "Mi madre" names a person in the patient's life, whatever the statement about her.
         if kind == EntityType::Relationship {
             assertion.context = super::MentionContext::default();
             let after = mention.words.end..within.end;
@@ -134,7 +133,7 @@ impl FactRules {
                 assertion.confidence = BARE;
             }
         }
-        // "Prefiero no hablar de mi padre" is the speaker's own, no matter who is named in it.
+        // "Prefiero no hablar de mi padre" is the speaker's own, although it names the father.
         let is_own = |word: usize| FIRST_PERSON.contains(&doc.reading.word(word));
         if matches!(kind, EntityType::Preference | EntityType::Goal) && mention.words.clone().any(is_own) {
             assertion.context.experiencer = Experiencer::Patient;
@@ -164,8 +163,8 @@ fn is_anothers(doc: &AnalyzedDocument<'_>, index: usize, lead: &Range<usize>) ->
     spoken && (from..lead.end).any(third) && !lead.clone().any(first)
 }
 
-/// The line in which a mention stands, where a new line begins another sentence: speech and chats have no full stops. The
-/// lines of a letter are wrapped, and one sentence.
+/// The line of a mention, where a new line begins another sentence: speech and chats have no full stops. The lines of a
+/// letter are wrapped, and one sentence.
 fn line_of_speech(
     doc: &AnalyzedDocument<'_>,
     index: usize,
@@ -182,7 +181,7 @@ fn line_of_speech(
     start..end
 }
 
-/// What proves a liking is its line, and a denial of another line does not deny it.
+/// The evidence of a liking is its line, and a denial of another line does not deny it.
 fn limit_to_its_line(
     doc: &AnalyzedDocument<'_>,
     within: &Range<usize>,
@@ -209,7 +208,7 @@ fn is_bodily(doc: &AnalyzedDocument<'_>, lead: &Range<usize>) -> bool {
         )
 }
 
-/// "Don't think I don't like the group", "no es que no me guste": what is denied is the denial.
+/// "Don't think I don't like the group", "no es que no me guste": the denial itself is denied.
 fn is_denied_as_a_whole(doc: &AnalyzedDocument<'_>, within: &Range<usize>, before: usize) -> bool {
     let from = before.saturating_sub(LONGEST_CLAUSE).max(within.start);
     let denies = |word: usize| matches!(doc.reading.word(word), "n't" | "not" | "no" | "dont" | "isnt");
@@ -222,7 +221,7 @@ fn is_denied_as_a_whole(doc: &AnalyzedDocument<'_>, within: &Range<usize>, befor
     (from..before).any(|word| denies(word) && whole(word))
 }
 
-/// A Spanish verb that says by itself what is wanted: "quiero volver a estudiar". "Poder" and "ser" say nothing alone.
+/// A Spanish verb that names the wish by itself: "quiero volver a estudiar". "Poder" and "ser" say nothing alone.
 fn is_infinitive(word: &str) -> bool {
     let bare = ["me", "se", "lo", "la"].into_iter().find_map(|end| word.strip_suffix(end)).unwrap_or(word);
     let ends = ["ar", "er", "ir"].into_iter().any(|end| bare.ends_with(end));
@@ -239,7 +238,6 @@ fn clause_end(doc: &AnalyzedDocument<'_>, from: usize, limit: usize) -> usize {
     (from..limit).find(|word| stops(doc, *word)).unwrap_or(limit)
 }
 
-/// Whether a clause ends at a word.
 fn stops(doc: &AnalyzedDocument<'_>, word: usize) -> bool {
     matches!(
         doc.reading.word(word),

@@ -14,7 +14,7 @@
 //!
 //! A Spanish verb whose stem changes says how: `colgar(ue)`, `pegar`, `herir(ie)`, `pedir(i)`.
 
-/// What stands before an infinitive or gerund, with the pronoun in front: "me {voy a} tirar".
+/// Words before an infinitive or gerund, with the pronoun in front: "me {voy a} tirar".
 const BEFORE_INFINITIVE: [&str; 14] = [
     "voy a",
     "iba a",

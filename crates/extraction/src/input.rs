@@ -1,4 +1,4 @@
-//! What extraction is asked.
+//! The input of extraction.
 
 use chrono::NaiveDate;
 

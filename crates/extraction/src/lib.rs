@@ -55,7 +55,7 @@ pub use anamnesis_core::finding::{EntityType, Epistemic, Experiencer, RiskLevel,
 pub use anamnesis_core::measured::Measured;
 use anamnesis_text::Span;
 
-/// What the training of the risk classifier reads (`tools/train`). No promise of stability: use [`Extractor`].
+/// The interface for training the risk classifier (`tools/train`). No promise of stability: use [`Extractor`].
 #[doc(hidden)]
 pub mod internals {
     pub use crate::extractor::TrainingSentence;
@@ -77,9 +77,10 @@ impl Default for Sentiment {
         Self::Neutral
     }
 }
+// Denies every substance at once, which no single finding can.
 codes!(StatementKind { NoKnownAllergies = "no_known_allergies", NoMedications = "no_medications" });
 
-/// What surrounds a mention and changes what it means.
+/// The surroundings of a mention that change its meaning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MentionContext {
     pub negated: bool,
@@ -90,6 +91,7 @@ pub struct MentionContext {
 
 impl Default for MentionContext {
     fn default() -> Self {
+        // A bare mention is stated, of now and of the patient.
         Self { negated: false, uncertain: false, temporality: Temporality::Recent, experiencer: Experiencer::Patient }
     }
 }
@@ -142,7 +144,7 @@ pub struct Reaction {
     pub(crate) place: Span,
 }
 
-/// Where the parts of a medicine's regimen stand in the text.
+/// The places of a medicine's regimen in the text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RegimenPlaces {
     pub dose: Option<Span>,
@@ -203,6 +205,7 @@ impl Extraction {
     pub fn concepts(&self, within: Span) -> Vec<&str> {
         let inside = self.entities.iter().filter(|e| e.span.overlaps(&within));
         let mut names: Vec<&str> = inside.map(|e| e.value.as_str()).collect();
+        // Sorted, so that the same passage always gives the same terms.
         names.sort_unstable();
         names.dedup();
         names
@@ -227,7 +230,7 @@ impl Risk {
         }
     }
 
-    /// Said of the patient and not denied.
+    /// About the patient and not denied.
     pub fn is_own(&self) -> bool {
         !self.denied && self.experiencer == Experiencer::Patient
     }
@@ -237,6 +240,7 @@ impl Entity {
     /// Whether it is read surely enough to be remembered at all. An allergy that a rule found always is: to leave one out
     /// would harm.
     pub fn is_worth_remembering(&self, min_confidence: f64) -> bool {
+        // An allergy of the reader alone must reach the threshold like any other finding.
         let by_rule = self.view.is_none_or(|view| !view.alone);
         let allergy = matches!(self.kind, EntityType::Allergy | EntityType::Intolerance);
         self.confidence >= min_confidence || (allergy && by_rule)
@@ -244,6 +248,7 @@ impl Entity {
 
     /// Whether mention and evidence are literally there, on character boundaries, one inside the other.
     pub fn is_grounded(&self, text: &str) -> bool {
+        // `get` fails within a character: such an offset would quote broken text.
         !self.span.is_empty()
             && self.evidence.contains(&self.span)
             && text.get(self.span.start..self.span.end).is_some()

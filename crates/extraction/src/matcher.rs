@@ -24,6 +24,7 @@ impl PhraseMatcher {
         let list = trie.list();
         for (phrase, meaning) in phrases {
             trie.note(phrase, meaning);
+            // Writing the phrases out takes a quarter of a second; the serialized trie holds them already.
             if trie.is_serialized() {
                 continue;
             }
@@ -43,14 +44,14 @@ impl PhraseMatcher {
         }
     }
 
-    /// Puts written-out phrases into the trie; the caller noted what they were made of.
+    /// Puts written-out phrases into the trie; the caller noted their source.
     pub(crate) fn written_out(trie: &mut TrieBuilder, phrases: impl IntoIterator<Item = (String, u32)>) -> Self {
         let list = trie.list();
         phrases.into_iter().for_each(|(phrase, meaning)| trie.add(list, &layout(&phrase), meaning));
         Self { list }
     }
 
-    /// Whether a phrase may stand in a sentence: false is sure.
+    /// Whether a phrase may occur in a sentence: false is certain.
     pub(crate) fn may_stand(&self, reading: &TokenizedText<'_>, sentence: usize) -> bool {
         reading.places.may_hold(self.list, sentence)
     }
@@ -89,8 +90,8 @@ impl PhraseMatcher {
     }
 }
 
-/// `"{a,b} c"` → `"a c"`, `"b c"`; `{,x}` makes `x` optional; braces nest. An unclosed brace stands for itself. A verb
-/// in angle brackets stands for its forms ([`inflection`]).
+/// `"{a,b} c"` → `"a c"`, `"b c"`; `{,x}` makes `x` optional; braces nest. An unclosed brace is an ordinary character.
+/// A verb in angle brackets stands for its forms ([`inflection`]).
 pub(crate) fn expand(phrase: &str) -> Vec<String> {
     let Some(open) = phrase.find('{') else { return inflected(phrase) };
     let Some(close) = closing_brace(&phrase[open..]).map(|at| open + at) else { return vec![phrase.to_owned()] };
@@ -105,7 +106,7 @@ pub(crate) fn expand(phrase: &str) -> Vec<String> {
     out
 }
 
-/// How many phrases [`expand`] writes out, before anybody pays for it.
+/// How many phrases [`expand`] writes out, before the time for it is spent.
 pub(crate) fn count(phrase: &str) -> usize {
     let inflected = |text: &str| {
         let verbs = text.split('<').skip(1).filter_map(|rest| rest.split_once('>'));
@@ -142,7 +143,7 @@ fn closing_brace(text: &str) -> Option<usize> {
     })
 }
 
-/// Splits at the commas that stand outside inner braces.
+/// Splits at the commas outside inner braces.
 fn choices(text: &str) -> Vec<&str> {
     let (mut out, mut depth, mut start) = (Vec::new(), 0usize, 0);
     for (at, c) in text.char_indices() {
@@ -166,7 +167,7 @@ mod tests {
     use anamnesis_text::{Document, Language};
 
     #[test]
-    fn braces_stand_for_every_choice() {
+    fn braces_expand_to_every_choice() {
         assert_eq!(expand("{,se }descart{a,o} x"), ["descarta x", "descarto x", "se descarta x", "se descarto x"]);
         assert_eq!(expand("{mi,su} {herman{o,a},tia}").len(), 6);
         assert_eq!(expand("a{b"), ["a{b"]);

@@ -1,7 +1,7 @@
-//! What a document says in the end of each medicine and each allergen: one finding each, however often it is named.
+//! The final statement of a document about each medicine and each allergen: one finding each, however often it is named.
 //!
 //! A letter names a medicine in its list, in its course and in its plan. What was stopped, held, changed or never taken
-//! says more than that it stands in a list; of two such statements the later one holds, and its dose with it.
+//! says more than that it is in a list; of two such statements the later one holds, and its dose with it.
 
 use super::{Entity, EntityType, Experiencer, Temporality};
 
@@ -36,7 +36,7 @@ enum SubstanceFamily {
     Allergen,
 }
 
-/// Only what is said of the patient: two relatives may take the same medicine.
+/// Only statements about the patient: two relatives may take the same medicine.
 fn family_of(entity: &Entity) -> Option<SubstanceFamily> {
     match (entity.context.experiencer, entity.kind) {
         (Experiencer::Patient, EntityType::Medication) => Some(SubstanceFamily::Medicine),
@@ -69,14 +69,14 @@ fn medicine(mentions: &[&Entity]) -> Vec<Entity> {
     };
     let over = matches!(status(decisive).as_str(), "stopped" | "not_taken");
     let mut out = vec![filled(decisive, &said)];
-    // What is still taken needs no proposal; what was stopped may be proposed again.
+    // A current medicine needs no proposal; a stopped one may be proposed again.
     if over && declined.is_none() {
         out.extend(plan.filter(|plan| plan.span.start > decisive.span.start).map(|plan| (*plan).clone()));
     }
     out
 }
 
-/// A mention with what it lacks from the others: the last strength that was said, the way, the times and the days.
+/// A mention completed by the others: the last strength, the route, the times and the days.
 fn filled(decisive: &Entity, mentions: &[&Entity]) -> Entity {
     let mut entity = decisive.clone();
     let others = || mentions.iter().rev().filter(|other| other.span != decisive.span);
@@ -104,7 +104,7 @@ fn allergen(mentions: &[&Entity]) -> Vec<Entity> {
     let with_reaction = mentions.iter().find(|e| asserted(e) && e.reaction.is_some());
     let denied = mentions.iter().rfind(|e| e.context.negated);
     let first = mentions.iter().find(certain).or_else(|| mentions.iter().find(asserted));
-    // "Penicillin allergy … not allergic, removed": what is said last, unless a reaction speaks for it.
+    // "Penicillin allergy … not allergic, removed": the last statement, unless a reaction supports the allergy.
     let decisive = match (with_reaction, denied, first) {
         (Some(stated), Some(denied), _) if denied.span.start > stated.span.start => denied,
         (Some(stated), ..) => stated,

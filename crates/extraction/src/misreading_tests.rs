@@ -1,5 +1,5 @@
-//! Kinds of misreading that whole records showed, on lines of their own: what was tested for, shown, feared, asked of the world, said
-//! of others, replaced or ended.
+//! Kinds of misreading that whole records showed, one line each: what was tested for, shown, feared, asked of the
+//! world, stated about others, replaced or ended.
 
 use std::sync::LazyLock;
 
@@ -61,7 +61,7 @@ fn what_a_patient_was_challenged_with_is_no_medicine_and_no_allergen_if_it_was_b
         assert!(!holds(&found, EntityType::Medication, value), "{text}: {found:?}");
         assert!(!found.iter().any(|e| e.kind == EntityType::Allergy && e.context.negated), "{text}: {found:?}");
     }
-    // What is taken as well, and what only challenges.
+    // A medicine that is taken as well, and one that only challenges.
     assert!(holds(&note("Allergy testing booked. Takes ramipril 5 mg daily."), EntityType::Medication, "ramipril"));
     assert!(holds(&note("It is a challenge to remember her lithium 400 mg."), EntityType::Medication, "lithium"));
 }
@@ -132,7 +132,7 @@ fn a_course_has_a_last_day_and_what_was_stopped_as_planned_is_stopped() {
     let ends = |text: &str| medicine(text).ends.map(|end| end.day.to_string());
     assert_eq!(ends("Amoxicillin 500 mg three times a day for 7 days.").as_deref(), Some("2026-03-09"));
     assert_eq!(ends("Prednisona 30 mg al día durante dos semanas y suspender.").as_deref(), Some("2026-03-16"));
-    // What is taken since, or goes on, has none.
+    // A medicine taken since then, or going on, has no end.
     assert_eq!(ends("Has been taking sertraline 50 mg for two weeks."), None);
     assert_eq!(ends("Sertraline 50 mg daily for six months now."), None);
     for text in ["Stopped quetiapine last week as agreed.", "Se retiró la quetiapina según lo previsto."] {
@@ -161,7 +161,7 @@ fn words_that_sound_like_an_illness_or_a_drug_are_none() {
 }
 
 #[test]
-fn what_only_sounds_like_these_kinds_is_kept() {
+fn words_that_only_sound_like_these_kinds_stay() {
     let of = |spoken: bool, text: &str| if spoken { said(text) } else { note(text) };
     for (spoken, text, kind, value) in [
         (false, "Blood tests normal, increase levothyroxine to 75 mcg daily.", EntityType::Medication, "levothyroxine"),
@@ -222,7 +222,7 @@ fn what_only_sounds_like_these_kinds_is_kept() {
         assert!(!none(text), "{text}");
     }
     assert!(none("Alert and oriented, no allergies."));
-    // Whose it is.
+    // The experiencer.
     let family = |found: &[Entity], value: &str| {
         found.iter().any(|e| e.value == value && e.context.experiencer != Experiencer::Patient)
     };
@@ -240,7 +240,7 @@ fn what_only_sounds_like_these_kinds_is_kept() {
 }
 
 #[test]
-fn a_question_of_a_form_is_answered_behind_it_in_its_line() {
+fn a_question_of_a_form_is_answered_after_it_on_its_line() {
     let denied = |text: &str, value: &str| {
         note(text).iter().any(|entity| entity.value == value && entity.context.negated && !entity.context.uncertain)
     };
@@ -248,7 +248,7 @@ fn a_question_of_a_form_is_answered_behind_it_in_its_line() {
     assert!(denied("¿Le diagnosticaron asma de niño? No, nunca", "asthma"));
     assert!(denied("¿Tiene diabetes? No.", "diabetes mellitus"));
     assert!(holds(&note("Do you have asthma? Yes, since school"), EntityType::Condition, "asthma"));
-    // What denies something else answers nothing.
+    // A denial of something else answers nothing.
     assert!(!denied("Pneumonia? No chest pain.", "pneumonia"));
     assert!(!denied("¿Tiene asma? No sabe.", "asthma"));
     assert!(!denied("Does she have asthma?\nNo, thank you.", "asthma"));

@@ -1,5 +1,5 @@
-//! What is dated years ago and does not say that it began then is over: "ankle fracture 2018", "had endocarditis in 2021".
-//! Whether an illness is one that does not end is known to the code that stores it.
+//! A finding dated years ago that did not begin then is over: "ankle fracture 2018", "had endocarditis in 2021". The
+//! code that stores it knows whether an illness is chronic.
 
 use std::ops::Range;
 
@@ -13,7 +13,7 @@ use super::{Entity, EntityType, Temporality};
 const RECENT: i64 = 300;
 /// Words around a mention in which its beginning is said.
 const AROUND: usize = 6;
-/// Words that speak of a beginning, or of what goes on.
+/// Words for a beginning, or for something that goes on.
 const ONSET: &[&str] = &[
     "since",
     "desde",

@@ -1,17 +1,17 @@
-//! What a question says by itself: what it takes for given ("and the insomnia?"), what it leaves aside ("anything besides
-//! the cough?"), and whether it asks at all.
+//! The content of a question itself: a presupposition ("and the insomnia?"), an exception ("anything besides the
+//! cough?"), and whether it asks at all.
 
 use std::ops::Range;
 
 use super::dialogue::Polarity;
 use super::tokenized::{TextSentence, TokenizedText};
 
-/// Words between a determiner or an exception and what it speaks of.
+/// Words between a determiner or an exception and its noun.
 const NEAR: usize = 3;
 /// Words of a question that takes something for given.
 const SHORT: usize = 9;
 
-/// Whether a question keeps a mention apart from what it asks: "any other symptoms besides the cough?".
+/// Whether a question excludes a mention from what it asks: "any other symptoms besides the cough?".
 pub(crate) fn is_excepted(reading: &TokenizedText<'_>, question: &TextSentence, words: &Range<usize>) -> bool {
     let from = question.words.start.max(words.start.saturating_sub(NEAR + 2));
     (from..words.start).any(|word| {
@@ -30,6 +30,7 @@ pub(crate) fn presupposes(reading: &TokenizedText<'_>, question: &TextSentence, 
     let mut said = question.words.clone().filter(plain).map(|word| reading.word(word));
     let first = said.next().unwrap_or("");
     let second = said.next().unwrap_or("");
+    // A longer question asks about more than the mention.
     if question.words.len() > SHORT + 2 {
         return false;
     }
@@ -69,7 +70,7 @@ pub(crate) fn presupposes(reading: &TokenizedText<'_>, question: &TextSentence, 
     behaving || definite && opens
 }
 
-/// What became of something that a question took for given: it is there unless the answer says that it is gone.
+/// The course of a presupposed complaint: it is present unless the answer says that it is gone.
 pub(crate) fn course(reading: &TokenizedText<'_>, answer: &TextSentence, polarity: Polarity) -> Option<Polarity> {
     let holds = |list: &[&str]| answer.words.clone().any(|word| list.contains(&reading.word(word)));
     let gone = holds(&[
@@ -89,6 +90,7 @@ pub(crate) fn course(reading: &TokenizedText<'_>, answer: &TextSentence, polarit
         "nunca",
     ]);
     let still = holds(&["still", "sigo", "sigue", "siguen", "igual", "same", "worse", "peor", "mal", "bad", "fatal"]);
+    // "No, it stopped" and "no, still the same" both begin with "no": the verb decides.
     match (polarity, gone && !still) {
         (_, true) => Some(Polarity::No),
         (Polarity::No, false) if !still => None,

@@ -1,12 +1,12 @@
-//! What a medicine is not taken for, and what a denied complaint would come from, is there: "avoid ibuprofen because of her
-//! ulcer", "no toma aspirina por su gastritis", "niega dolor por la fractura". A denial ends where a reason is given for it.
+//! The reason not to take a medicine, or the possible cause of a denied complaint, is a finding itself: "avoid
+//! ibuprofen because of her ulcer", "no toma aspirina por su gastritis", "niega dolor por la fractura". A denial ends
+//! where a reason is given for it.
 
 use std::ops::Range;
 
 use super::analysis::AnalyzedDocument;
 use super::{Entity, EntityType};
 
-/// Words between what is denied and what it would be for or from.
 const FARTHEST: usize = 7;
 /// Words that give a reason or a purpose.
 const LINKS: &[&str] = &[
@@ -58,7 +58,7 @@ enum ReasonKind {
     InGeneral,
 }
 
-/// How what is denied leads to the finding at `here`: by a word that gives a reason, and nothing that goes on denying.
+/// How the denied thing leads to the finding at `here`: by a reason, and nothing that goes on denying.
 fn reason(
     doc: &AnalyzedDocument<'_>,
     denied: &Range<usize>,
@@ -70,7 +70,7 @@ fn reason(
         return None;
     }
     let has = |list: &[&str]| between.clone().any(|word| list.contains(&doc.reading.word(word)));
-    // "No tos por la noche ni fiebre": what follows the reason is denied again.
+    // "No tos por la noche ni fiebre": the words after the reason are denied again.
     if has(GOES_ON) || has(STRETCH) || doc.reading.sentence_of(denied.start) != doc.reading.sentence_of(here.start) {
         return None;
     }
@@ -84,7 +84,7 @@ fn reason(
     }
 }
 
-/// "No chest pain except with exertion", "no seizures except one in June": there, but for the rest.
+/// "No chest pain except with exertion", "no seizures except one in June": the exception is present.
 fn is_excepted(doc: &AnalyzedDocument<'_>, here: &Range<usize>) -> bool {
     let word = |at: usize| doc.reading.word(here.end + at);
     let from = usize::from(word(0) == ",");
@@ -93,9 +93,8 @@ fn is_excepted(doc: &AnalyzedDocument<'_>, here: &Range<usize>) -> bool {
         || word(from) == "menos" && matches!(word(from + 1), "al" | "cuando" | "con" | "por")
 }
 
-/// Words between "no" and the reason for what is not done.
 const DECISION: usize = 6;
-/// Stems of what is given, done or operated on: a reason for its absence is a finding of the patient.
+/// Stems of treatments: a reason for their absence is a finding of the patient.
 const TREATMENTS: &[&str] = &[
     "aine",
     "nsaid",
@@ -132,7 +131,7 @@ const TREATMENTS: &[&str] = &[
     "ara",
     "hormon",
 ];
-/// Stems of coming and asking, whose reason may be what was not there: "no consulta por fiebre".
+/// Stems of coming and asking, whose reason may have been absent: "no consulta por fiebre".
 const CONTACTS: &[&str] = &[
     "consult",
     "acud",
@@ -162,8 +161,8 @@ const CONTACTS: &[&str] = &[
     "antecedent",
 ];
 
-/// "No betabloqueantes por asma", "no se opera por cardiopatía": a reason for what is not given or done. What the words between
-/// do not name as a treatment leaves it uncertain.
+/// "No betabloqueantes por asma", "no se opera por cardiopatía": a reason for a treatment that is not given. Where the
+/// words between name no treatment, the finding stays uncertain.
 fn decided_for(doc: &AnalyzedDocument<'_>, here: &Range<usize>) -> Option<ReasonKind> {
     let reading = doc.reading;
     let sentence = &reading.sentences[reading.sentence_of(here.start)].words;
@@ -224,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_behind_one_denial_is_denied_whatever_lies_between() {
+    fn a_list_after_one_denial_is_denied_whatever_lies_between() {
         for (text, name) in [
             ("No chest pain for three weeks or dyspnoea.", "shortness of breath"),
             ("Niega fiebre por la noche ni tos.", "cough"),

@@ -1,4 +1,4 @@
-//! What a document is about and how it feels: closed vocabularies, counted; a denial turns a feeling round.
+//! The themes and the sentiment of a document: closed vocabularies, counted; a denial reverses a feeling.
 
 use super::Sentiment;
 use super::analysis::AnalyzedDocument;
@@ -8,9 +8,9 @@ use anamnesis_text::Speaker;
 
 pub(super) const THEMES: &str = include_str!("lexicon/themes.tsv");
 pub(super) const FEELINGS: &str = include_str!("lexicon/sentiment.tsv");
-/// Themes shown, most spoken of first.
+/// Themes shown, the most frequent first.
 const MOST_THEMES: usize = 5;
-/// Words between a denial and the feeling that it turns round: one farther away denies something else.
+/// Words between a denial and the feeling that it reverses: a denial farther away denies something else.
 const DENIAL_REACH: usize = 3;
 /// Up to so many words of feeling the greater number decides.
 const SHORT_TALE: usize = 5;
@@ -46,7 +46,6 @@ impl SentimentRules {
         counts.into_iter().take(MOST_THEMES).map(|(name, _)| name).collect()
     }
 
-    /// Whether a sentence says that something has ended.
     fn over(&self, doc: &AnalyzedDocument<'_>, words: &std::ops::Range<usize>) -> bool {
         let word = |at: usize| doc.reading.word(at);
         words.clone().any(|at| {
@@ -55,8 +54,8 @@ impl SentimentRules {
         })
     }
 
-    /// The patient's feelings; the clinician's courtesies do not count.
-    /// A dark thought (`burdened`: a pattern of thought or a risk was found) weighs where words of feeling are few.
+    /// The patient's feelings; the clinician's courtesies do not count. A dark thought (`burdened`: a pattern of
+    /// thought or a risk was found) weighs where words of feeling are few.
     pub(crate) fn sentiment(&self, doc: &AnalyzedDocument<'_>, burdened: bool) -> Sentiment {
         let (mut good, mut bad, mut contrast) = (0usize, 0usize, false);
         for (_, sentence) in doc.sentences().filter(|(_, sentence)| sentence.speaker != Speaker::Clinician) {
@@ -68,7 +67,7 @@ impl SentimentRules {
                     ("positive", false) => here.0 += 1,
                     // "Not well" is bad; "no pain" is no joy.
                     ("positive", true) | ("negative", false) => here.1 += 1,
-                    // "I don't feel lonely anymore": what is over is a relief.
+                    // "I don't feel lonely anymore": the end of a bad feeling is a relief.
                     ("negative", true) if self.over(doc, &sentence.words) => here.0 += 1,
                     _ => {}
                 }

@@ -1,5 +1,5 @@
-//! How words are written in chats: "kiero", "qiero", "noooo". Only words that no list holds are respelled, and only to
-//! look them up again: the text stays as it was written. Clinical words are known with one letter amiss.
+//! How words are written in chats: "kiero", "qiero", "noooo". Only words in no list are respelled, and only to look
+//! them up again: the text stays as it was written. Clinical words are recognised with one letter wrong.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::LazyLock;
@@ -51,11 +51,11 @@ pub(crate) fn respelled(folded: &str) -> Option<String> {
     (plain != folded).then_some(plain)
 }
 
-/// Letters of the shortest word that is looked up with one letter amiss: shorter ones are too often other words.
+/// Shortest word that is looked up with one letter wrong: shorter ones are too often other words.
 const SHORTEST: usize = 8;
 
-/// Words of clinical names by what stays when one letter is left out: two words that share such a remainder are one
-/// slip of the hand apart.
+/// Words of clinical names by their remainder without one letter: two words that share such a remainder differ by one
+/// typing error.
 static SLIPS: LazyLock<HashMap<u64, Vec<&'static str>>> = LazyLock::new(|| {
     let mut slips: HashMap<u64, Vec<&'static str>> = HashMap::new();
     let words: BTreeSet<&'static str> = CLINICAL.iter().flat_map(|file| whole_words(file)).collect();
@@ -67,8 +67,8 @@ static SLIPS: LazyLock<HashMap<u64, Vec<&'static str>>> = LazyLock::new(|| {
     slips
 });
 
-/// The clinical word that was meant where one letter is missing, too many, another or out of its place ("miscarrige",
-/// "diabetis", "anxeity"). The first letter is as it should be; two words that could be meant are none.
+/// The clinical word that was meant where one letter is missing, added, wrong or exchanged ("miscarrige", "diabetis",
+/// "anxeity"). The first letter must be right; where two words are possible, none is taken.
 pub(crate) fn meant(folded: &str) -> Option<&'static str> {
     if folded.len() < SHORTEST || !folded.bytes().all(|byte| byte.is_ascii_lowercase()) || PLAIN.contains(&folded) {
         return None;
@@ -87,7 +87,7 @@ pub(crate) fn meant(folded: &str) -> Option<&'static str> {
     }
 }
 
-/// Words of the lists that stand whole, outside their choices.
+/// Words of the lists that are whole, outside their choices.
 fn whole_words(file: &'static str) -> impl Iterator<Item = &'static str> {
     let rows = file.lines().filter(|line| !line.starts_with(['#']) && !line.starts_with("none"));
     let parts = rows.flat_map(|line| line.split('\t').skip(1));
@@ -99,7 +99,6 @@ fn whole_words(file: &'static str) -> impl Iterator<Item = &'static str> {
     plain.filter(move |word| !form(word) || ["itis", "betes"].iter().any(|ending| word.ends_with(ending)))
 }
 
-/// The word itself and what stays of it without each of its letters.
 fn remainders(word: &str) -> impl Iterator<Item = u64> + '_ {
     let whole = std::iter::once(hash(word.bytes()));
     let shorter =
@@ -111,8 +110,8 @@ fn hash(letters: impl Iterator<Item = u8>) -> u64 {
     letters.fold(0xcbf2_9ce4_8422_2325, |hash, letter| (hash ^ u64::from(letter)).wrapping_mul(0x0100_0000_01b3))
 }
 
-/// One letter missing or too many, two letters exchanged, or a letter written for one that sounds alike; not at the end,
-/// where another form of the word stands.
+/// One letter missing or added, two letters exchanged, or a letter for one that sounds alike; not at the end, where
+/// another form of the word would differ.
 fn is_slip(one: &[u8], other: &[u8]) -> bool {
     let shared = one.iter().zip(other).take_while(|(a, b)| a == b).count();
     let (one, other) = (&one[shared..], &other[shared..]);

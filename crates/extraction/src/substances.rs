@@ -59,7 +59,7 @@ const MEDICINES: &[&str] = &[
     "arthritis",
     "psych",
 ];
-/// Words that head what is said of habits.
+/// Words that head statements about habits.
 const LABELS: &[&str] = &["tox", "toxicos", "sustancias", "substances", "drugs", "drogas"];
 /// Drinks that everybody has: a use only with an amount.
 const EVERYDAY: &str = "caffeine use";
@@ -148,7 +148,7 @@ impl SubstanceRules {
                         && other.status == entity.status
                 };
                 match entities.iter_mut().find(same) {
-                    // Said again: the mention that says how much is kept.
+                    // A repetition: the mention with the amount stays.
                     Some(other) if other.frequency.is_none() && entity.frequency.is_some() => *other = entity,
                     Some(_) => {}
                     None => entities.push(entity),
@@ -215,7 +215,7 @@ impl SubstanceRules {
                 reading.word(end),
                 "el" | "la" | "a" | "con" | "por" | "ayer" | "hoy" | "mi" | "su" | "de" | "y" | "anoche"
             );
-        // "Bebé" is a baby, "prescription drugs" are medicines, and a label ("Tox: no") is none of its own.
+        // "Bebé" is a baby, "prescription drugs" are medicines, and a label ("Tox: no") is no substance.
         let source = reading.source(&(start..end)).of(reading.text);
         let baby = matches!(reading.word(start), "bebe") && source.ends_with('é');
         let medicines = matches!(reading.word(start), "drugs" | "drug") && MEDICINES.contains(&before);
@@ -361,7 +361,7 @@ impl SubstanceRules {
         let to = within.end.min(found.words.end + QUIT_AFTER);
         let before = (from..found.words.start).find_map(|word| self.quit.at(reading, word));
         let after = (found.words.end..to).find_map(|word| self.quit.at(reading, word));
-        // "No ha dejado de fumar": the denial stands before the auxiliary.
+        // "No ha dejado de fumar": the denial comes before the auxiliary.
         let helps = |word: &usize| {
             matches!(
                 reading.word(*word),

@@ -31,13 +31,13 @@ pub struct TextSentence {
 #[derive(Debug)]
 pub struct TokenizedText<'a> {
     pub(crate) text: &'a str,
-    /// Folded words one space apart; a line feed stands between sentences, so that nothing matches across.
+    /// Folded words one space apart; a line feed separates sentences, so that nothing matches across.
     pub(crate) folded: String,
     pub(crate) words: Vec<TextWord>,
     pub(crate) sentences: Vec<TextSentence>,
     /// The words' numbers in the phrase trie.
     pub(crate) known: Vec<u32>,
-    /// Where the phrases of all lists stand.
+    /// The places of the phrases of all lists.
     pub(crate) places: PhraseHits,
 }
 
@@ -109,7 +109,8 @@ impl<'a> TokenizedText<'a> {
         self.write(span.start, raw, 0..raw.len(), false);
     }
 
-    /// Hyphens part words; the genitive and contractions stand alone ("i 'm", "do n't"), in the text as in the lexicons.
+    /// Hyphens separate words; the genitive and contractions are separate words ("i 'm", "do n't"), in the text as in
+    /// the lexicons.
     fn push(&mut self, token: Token) {
         let raw = token.span.of(self.text);
         match token.kind {
@@ -186,7 +187,7 @@ fn number(trie: &PhraseTrie, word: &str) -> u32 {
     }
 }
 
-/// A question mark that closes what is asked; one that stands before a word doubts it ("?sepsis").
+/// A question mark that closes a question; one before a word doubts it ("?sepsis").
 fn asks(sentence: &str) -> bool {
     sentence.contains('¿')
         || sentence.match_indices('?').any(|(at, _)| {
@@ -251,7 +252,7 @@ fn is_contraction(letters: &str) -> bool {
 
 /// Lays out a lexicon entry like a document's text: the form under which it is found.
 pub(crate) fn layout(term: &str) -> String {
-    // Most entries are plain lower-case words: they are laid out as they stand.
+    // Most entries are plain lower-case words: they are laid out unchanged.
     if term.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b' ') {
         return term.split_whitespace().fold(String::with_capacity(term.len() + 1), |line, word| line + word + " ");
     }
@@ -281,7 +282,7 @@ mod tests {
     use anamnesis_text::Language;
 
     #[test]
-    fn words_are_folded_and_know_where_they_stood() {
+    fn words_are_folded_and_know_their_places() {
         let document = Document::plain("La mamá's auto-lesión. ¿Duele?", Language::Unknown);
         let reading = TokenizedText::new(&document, &TrieBuilder::default().build());
         assert_eq!(reading.folded, "la mama 's auto lesion . \n ¿ duele ? \n ");

@@ -11,39 +11,36 @@ use crate::coded_enum::codes;
 use crate::ids::OrgId;
 
 codes!(
-    /// What is wrong with an entry or a block.
     ChainFault {
         /// The block's hash is not that of its columns.
         BlockChanged = "block_changed",
-        /// The block does not follow the one before.
         BlockUnlinked = "block_unlinked",
-        /// A number is missing before this block.
         BlockMissing = "block_missing",
         /// Entries are missing, added or changed.
         EntriesChanged = "entries_changed",
         /// The entry's salt is not that of its content: it was changed, or written without the key of the store.
         EntryNotAuthentic = "entry_not_authentic",
-        /// An entry names a block that there is not.
+        /// An entry names a block that does not exist.
         EntryAstray = "entry_astray",
-        /// An entry is erased, and no entry says by whom and how many.
+        /// An entry is erased, and no entry records by whom and how many.
         EntryErasedUnsaid = "entry_erased_unsaid",
         /// Entries were removed before their term.
         PurgedTooEarly = "purged_too_early",
-        /// A head that was kept elsewhere is not in the chain.
+        /// A head that was stored elsewhere is not in the chain.
         HeadMissing = "head_missing",
     }
 );
 
 codes!(
-    /// What the check of a chain says.
+    /// The result of the check of a chain.
     ChainVerdict {
-        /// Nothing is wrong, and a head that was kept elsewhere is in the chain.
+        /// Nothing is wrong, and a head that was stored elsewhere is in the chain.
         Witnessed = "witnessed",
-        /// Nothing is wrong with what is there; that nothing was cut off or written again, nobody can say without a head.
+        /// Nothing is wrong with the rows. Without a head from elsewhere it is unknown whether rows were cut off or
+        /// rewritten.
         Unanchored = "unanchored",
-        /// The rows fit together, and are not those of which the head was kept: written again, cut off, or restored.
+        /// The rows fit together but do not match the stored head: the chain was rewritten, cut off, or restored.
         Diverged = "diverged",
-        /// Rows were changed, added or removed.
         Invalid = "invalid",
     }
 );
@@ -56,16 +53,16 @@ pub struct ChainFinding {
     pub entry: Option<Uuid>,
 }
 
-/// What a check found.
+/// The report of a check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ChainReport {
     pub org: OrgId,
     pub verdict: ChainVerdict,
     pub blocks: u64,
     pub entries: u64,
-    /// Not yet in a block.
+    /// Not in a block yet.
     pub unsealed: u64,
-    /// Of versions before the trail was chained: in the chain, and nothing shows who wrote them.
+    /// Of versions before the trail was chained: they are in the chain, and nothing shows who wrote them.
     pub unsigned: u64,
     pub erased: u64,
     pub purged: u64,
@@ -83,7 +80,7 @@ pub const MOST_FINDINGS: usize = 100;
 /// Checks the chain of one organisation, block by block, in one pass.
 pub struct ChainCheck<'a> {
     salter: &'a dyn Salter,
-    /// What was sealed since may not have been purged.
+    /// Entries sealed since then may not have been purged.
     term_began: DateTime<Utc>,
     heads: BTreeMap<u64, Vec<Hash>>,
     before: Option<(u64, Hash)>,
@@ -91,7 +88,6 @@ pub struct ChainCheck<'a> {
     said: BTreeMap<Uuid, u64>,
     /// Heads that are not in the chain.
     diverged: u64,
-    /// When the first block was sealed.
     first: Option<DateTime<Utc>>,
     report: ChainReport,
 }
@@ -100,7 +96,8 @@ pub struct ChainCheck<'a> {
 pub const ERASED: &str = "audit_erased";
 
 impl<'a> ChainCheck<'a> {
-    /// `heads`: those of this organisation that were kept elsewhere. `term_began`: entries sealed since must be there.
+    /// `heads`: those of this organisation that were stored elsewhere. `term_began`: entries sealed since must be
+    /// there.
     pub fn new(org: OrgId, salter: &'a dyn Salter, heads: &[Head], term_began: DateTime<Utc>) -> Self {
         let mut by_number: BTreeMap<u64, Vec<Hash>> = BTreeMap::new();
         for head in heads.iter().filter(|head| head.org == org) {
@@ -206,7 +203,7 @@ impl<'a> ChainCheck<'a> {
         }
     }
 
-    /// An entry that is in no block: it waits for one, or names one that there is not.
+    /// An entry in no block: it waits for one, or names one that does not exist.
     pub fn outside(&mut self, stored: &StoredEntry, now: DateTime<Utc>) {
         match stored.block {
             None => self.report.unsealed += 1,

@@ -87,7 +87,7 @@ fn an_entry_without_the_key_of_the_store_is_not_authentic_though_its_chain_is_wh
     assert_eq!((report.verdict, report.findings[0].fault), (ChainVerdict::Invalid, ChainFault::EntryNotAuthentic));
 }
 
-/// As of a program before the trail was chained, and as of a person who has no key.
+/// An entry without a key: of a program before the trail was chained, or of a person without the key.
 #[test]
 fn an_entry_without_a_salt_is_old_in_the_first_blocks_and_forged_in_later_ones() {
     let old = chain(&[2, 1]);

@@ -1,5 +1,5 @@
-//! Comparisons of two things by their words: "running helps me more than talking does". Two of them oppose each other where
-//! the things change places ("talking helps me more than running"), or where the degree turns round.
+//! Comparisons of two things by their words: "running helps me more than talking does". Two of them oppose each other
+//! where the things change places ("talking helps me more than running"), or where the degree is reversed.
 
 use std::collections::BTreeSet;
 
@@ -9,21 +9,19 @@ use super::vocabulary::{
 use crate::wording::{FoldedWord, denies};
 use anamnesis_text::{Language, stems};
 
-/// Words before a joint in which its degree stands: "lleva peor los festivos que".
+/// How many words before a joint its degree may come: "lleva peor los festivos que".
 const DEGREE_REACH: usize = 6;
-/// Words after "since" that name a change.
 const CHANGE_REACH: usize = 8;
 /// Words after a joint that may name the second thing.
 const SECOND_REACH: usize = 7;
 
-/// What is compared, and which of the two is ahead.
+/// The compared things, and which of the two is ahead.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct ComparativeClause {
-    /// Stems before the joint: the first thing and what is said of both.
+    /// Stems before the joint: the first thing and the statement about both.
     before: BTreeSet<String>,
     /// Stems after it: the second thing.
     after: BTreeSet<String>,
-    /// The words that these stems are of.
     second: Vec<String>,
     measure: ComparisonMeasure,
     more: bool,
@@ -33,7 +31,6 @@ pub(super) struct ComparativeClause {
 enum ComparisonMeasure {
     /// Better or worse, easier or harder, preferred.
     Value,
-    /// More or less of something.
     Amount,
     /// Any other comparative: closer, louder.
     Named(String),
@@ -61,7 +58,7 @@ impl ComparativeClause {
         named.then_some(Self { before, after, second, measure, more })
     }
 
-    /// Whether both cannot hold: the things changed places, or the degree turned round.
+    /// Whether both cannot hold: the things changed places, or the degree was reversed.
     pub(super) fn opposes(&self, other: &Self) -> bool {
         if self.measure != other.measure {
             return false;
@@ -92,7 +89,7 @@ pub(super) fn compares_with_time(words: &[FoldedWord]) -> bool {
     })
 }
 
-/// The word of degree that a joint belongs to, what it measures, and whether the first thing is ahead.
+/// The word of degree of a joint, its measure, and whether the first thing is ahead.
 fn degree(words: &[FoldedWord], start: usize, joint: usize) -> Option<(usize, ComparisonMeasure, bool)> {
     let word = &words[joint];
     let from = start.max(joint.saturating_sub(DEGREE_REACH));
@@ -124,7 +121,6 @@ fn degree(words: &[FoldedWord], start: usize, joint: usize) -> Option<(usize, Co
     near().find_map(listed).or_else(named).or_else(preferred).filter(near_enough)
 }
 
-/// "Closer", "louder": a word that ends as an English comparative.
 fn is_comparative(word: &FoldedWord) -> bool {
     word.folded.len() > 4 && word.folded.ends_with("er") && !word.is(NO_COMPARATIVE)
 }
@@ -141,7 +137,6 @@ fn second_end(words: &[FoldedWord], from: usize) -> usize {
     (from..limit).find(|at| stops(&words[*at])).unwrap_or(limit)
 }
 
-/// Whether a word may name a thing.
 fn names(word: &FoldedWord) -> bool {
     let adverb = word.folded.len() > 5 && (word.folded.ends_with("ly") || word.folded.ends_with("mente"));
     !word.is_sign() && !adverb && !word.is(FUNCTION_CUES) && !word.is(NO_OPERAND) && !denies(&word.folded)
@@ -171,8 +166,8 @@ fn starts_with_digit(word: &FoldedWord) -> bool {
     word.folded.starts_with(|c: char| c.is_ascii_digit())
 }
 
-/// "Worse since the switch to venlafaxine", "desde el cambio me siento mejor": what else is named with the change, where it
-/// is said how things are since then.
+/// "Worse since the switch to venlafaxine", "desde el cambio me siento mejor": the words next to the change, where the
+/// text says how things are since then.
 pub(super) fn since_a_change(words: &[FoldedWord], language: Language) -> Option<BTreeSet<String>> {
     let since = words.iter().position(|word| word.is(&["since", "desde"]))?;
     let behind = || words[since + 1..].iter().take(CHANGE_REACH).take_while(|word| !word.is_sign());

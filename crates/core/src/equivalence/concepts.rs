@@ -1,4 +1,4 @@
-//! One name for what two languages and many spellings call alike. Small on purpose: the lexicon of extraction knows
+//! One name for words that two languages and many spellings share. Small on purpose: the lexicon of extraction knows
 //! medicine; here are the words that change what a sentence states, and the commonest complaints.
 
 use std::borrow::Cow;
@@ -6,14 +6,13 @@ use std::borrow::Cow;
 use super::normalize::TextItem;
 use super::vocabulary::{CONCEPTS, NOTHING, ONESELF, PAST, PHRASES};
 
-/// What a word or a phrase adds to a clause.
+/// The contribution of a word or a phrase to a clause.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum TermMeaning {
     Nothing,
     Concept(Cow<'static, str>),
     Denial,
     Past,
-    /// The patient, named.
     Oneself,
 }
 
@@ -29,9 +28,9 @@ pub(super) fn phrase(items: &[TextItem]) -> Option<(usize, TermMeaning)> {
     PHRASES.iter().find(|(words, _)| begins(words)).map(|(words, meaning)| (words.len(), meaning.clone()))
 }
 
-/// What one word means. `raw` still has its accents, `named` words keep their ending: Mario is not María.
+/// The meaning of one word. `raw` has its accents, `named` words have their ending: Mario is not María.
 pub(super) fn meaning(folded: &str, raw: &str, named: bool) -> TermMeaning {
-    // Accents alone tell these apart: "tomó" is not "tomo" (I take).
+    // Only the accent distinguishes these: "tomó" is not "tomo" (I take).
     if PAST.contains(&folded) && !CONCEPTS.iter().any(|(_, words)| words.contains(&folded)) || raw == "tomó" {
         return TermMeaning::Past;
     }
@@ -48,8 +47,7 @@ pub(super) fn meaning(folded: &str, raw: &str, named: bool) -> TermMeaning {
     }
 }
 
-/// What Spanish and English spellings of one learned word have in common: "sertralina" and "sertraline",
-/// "hipotiroidismo" and "hypothyroidism". Never empty for a word that is not.
+/// The shared part of spellings of one learned word: "sertralina", "sertraline". Empty only for an empty word.
 fn skeleton(folded: &str, named: bool) -> String {
     let mut word = folded.to_owned();
     for (from, to) in [("tion", "cion"), ("ph", "f"), ("th", "t"), ("rh", "r"), ("y", "i"), ("ch", "c"), ("ae", "e")] {

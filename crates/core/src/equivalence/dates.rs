@@ -23,10 +23,12 @@ fn month(item: Option<&TextItem>) -> Option<u32> {
     (1u32..).zip(MONTHS).find(|(_, names)| names.contains(&word)).map(|(number, _)| number)
 }
 
+/// Only 1 to 31: any other number next to a month is no day.
 fn day(item: Option<&TextItem>) -> Option<u32> {
     item?.whole().filter(|day| (1..=31).contains(day))
 }
 
+/// Four digits: "98" next to a month may be a count.
 fn year(item: Option<&TextItem>) -> Option<u32> {
     item?.whole().filter(|year| (1900..=2200).contains(year))
 }
@@ -59,8 +61,8 @@ pub(crate) fn read(items: &[TextItem]) -> Option<(usize, String)> {
     }
 }
 
-/// A date in digits: 2026-03-02, 02/03/2026. Where day and month could change places and the language does not say, the
-/// digits stand for themselves.
+/// A date in digits: 2026-03-02, 02/03/2026. Where day and month could change places and the language does not decide,
+/// the digits equal only the same digits.
 pub(super) fn written(text: &str, language: Language) -> Option<String> {
     let parts: Vec<u32> = text.split(['-', '/']).map(|part| part.parse().ok()).collect::<Option<_>>()?;
     let &[a, b, c] = parts.as_slice() else { return None };
@@ -68,6 +70,7 @@ pub(super) fn written(text: &str, language: Language) -> Option<String> {
         ((1900..=2200).contains(&year) && (1..=12).contains(&month) && (1..=31).contains(&day))
             .then(|| format!("{year:04}-{month:02}-{day:02}"))
     };
+    // Only a year is that large: 2026-03-02.
     if a > 31 {
         return iso(a, b, c);
     }
@@ -76,6 +79,7 @@ pub(super) fn written(text: &str, language: Language) -> Option<String> {
         Language::Spanish => iso(year, b, a),
         _ if a > 12 || a == b => iso(year, b, a),
         _ if b > 12 => iso(year, a, b),
+        // 02/03/2026 in an English text has two readings, so that it equals only the same digits.
         _ => iso(year, a, b).map(|_| text.to_owned()),
     }
 }

@@ -29,7 +29,7 @@ pub fn same_fact(a: &str, b: &str) -> bool {
     }
 }
 
-/// What one clause states.
+/// The statement of one clause.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct FactClause {
     /// Concepts; in the order of the text where order matters ("from sertraline to fluoxetine").
@@ -38,7 +38,7 @@ struct FactClause {
     amounts: Vec<String>,
     rhythm: Vec<String>,
     dates: Vec<String>,
-    /// Whom it speaks of besides the patient, in order.
+    /// The other people that it mentions, in order.
     people: Vec<&'static str>,
     negated: bool,
     /// True once: "had", "tuvo", "history of".
@@ -51,7 +51,7 @@ impl FactClause {
         self.content.is_empty() && self.people.is_empty()
     }
 
-    /// Takes what a clause without content adds: ", 50 mg, daily".
+    /// Takes over the details of a clause without content: ", 50 mg, daily".
     fn absorb(&mut self, other: FactClause) {
         self.content.extend(other.content);
         self.amounts.extend(other.amounts);
@@ -67,7 +67,7 @@ impl FactClause {
         if self.people.first() == Some(&SELF) {
             self.people.remove(0);
         }
-        // Two amounts belong to what they stand next to: order tells which to which.
+        // Each amount belongs to the words next to it: their order is part of the fact.
         self.ordered |= self.amounts.len() > 1;
         if !self.ordered {
             self.content = std::mem::take(&mut self.content).into_iter().collect::<BTreeSet<_>>().into_iter().collect();
@@ -142,7 +142,7 @@ fn is_boundary(item: &TextItem) -> bool {
     }
 }
 
-/// Reads what stands at the beginning of the rest into the clause and says how many items it was.
+/// Reads the beginning of the rest into the clause and returns how many items it was.
 fn take(clause: &mut FactClause, rest: &[TextItem]) -> usize {
     if let Some((length, date)) = dates::read(rest) {
         clause.dates.push(date);
@@ -200,7 +200,7 @@ fn apply(clause: &mut FactClause, meaning: TermMeaning) {
         TermMeaning::Concept(concept) => clause.content.push(concept.into_owned()),
         TermMeaning::Denial => clause.negated = true,
         TermMeaning::Past => clause.past = true,
-        // Only tells something where another person is named too.
+        // Only informative where another person is named too.
         TermMeaning::Oneself if !clause.people.is_empty() => clause.people.push(SELF),
         TermMeaning::Oneself => {}
     }

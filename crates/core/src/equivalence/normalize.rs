@@ -35,7 +35,7 @@ impl TextItem {
         self.word().is_some_and(|word| any_of.contains(&word))
     }
 
-    /// The whole number that stands here, where it is one.
+    /// The whole number of this item, where it is one.
     pub(crate) fn whole(&self) -> Option<u32> {
         match self {
             Self::Number(value) if value.fract() == 0.0 && (0.0..=100_000.0).contains(value) => Some(*value as u32),
@@ -84,7 +84,7 @@ pub(super) fn items(text: &str) -> Vec<TextItem> {
     out
 }
 
-/// Signs that change what is stated: "A+" and "A-", "> 39" and "< 39", "-5", a question.
+/// Signs that change the statement: "A+" and "A-", "> 39" and "< 39", "-5", a question.
 fn sign_that_counts(word: &FoldedWord, text: &str) -> Option<TextItem> {
     let sign = word.folded.chars().next().filter(|_| word.is_sign())?;
     let glued_before = text[..word.span.start].ends_with(|c: char| c.is_alphanumeric());
@@ -108,7 +108,7 @@ fn leading_point<'a>(words: &'a [FoldedWord], at: usize, text: &str) -> Option<(
     (point.is(&[".", ","]) && alone && glued && number > 0).then(|| digits.folded.split_at(number))
 }
 
-/// What names one of a series by a letter: vitamin A is not vitamin E.
+/// Names of series whose members have a letter: vitamin A is not vitamin E.
 const SERIES: &[&str] = &[
     "vitamin",
     "vitamina",
@@ -171,8 +171,8 @@ fn denial_apart(folded: &str) -> Vec<&str> {
     }
 }
 
-/// A written number. What groups thousands depends on the language; where that leaves two readings, the digits stand
-/// for themselves and equal nothing else.
+/// A written number. The separator of thousands depends on the language; where two readings remain, the digits equal
+/// only the same digits.
 fn value(digits: &str, language: Language) -> TextItem {
     let signs = digits.matches([',', '.']).count();
     let tail = digits.rsplit([',', '.']).next().unwrap_or("");

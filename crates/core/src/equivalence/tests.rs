@@ -127,7 +127,7 @@ fn dates_and_times_count() {
 }
 
 #[test]
-fn numbers_belong_to_what_they_stand_beside() {
+fn numbers_belong_to_the_words_next_to_them() {
     all_different(&["sertraline 50 mg, quetiapine 100 mg", "sertraline 100 mg, quetiapine 50 mg"]);
     all_same(&["sertraline 50 mg, quetiapine 100 mg", "quetiapina 100 mg y sertralina 50 mg"]);
     all_different(&["takes sertraline, not quetiapine", "takes quetiapine, not sertraline"]);

@@ -2,13 +2,15 @@
 
 use super::concepts::{TermMeaning, concept};
 
-/// Words after which order tells who or what comes first.
+// "Switched from sertraline to fluoxetine" and the reverse have the same words.
+/// Words after which the order decides who or what comes first.
 pub(super) const DIRECTIONS: &[&str] = &[
     "from", "than", "instead", "before", "after", "switched", "switch", "changed", "replaced", "replace", "rather",
     "antes", "despues", "cambio", "cambia", "cambiado", "sustituye", "sustituyo", "reemplaza", "reemplazo", "desde", "since",
     "hasta", "lugar", "vez",
 ];
 
+// "No longer" and "ya no" are an end, where "no" alone is a denial.
 /// Several words with one meaning, longest first where one begins another.
 pub(super) const PHRASES: &[(&[&str], TermMeaning)] = &[
     (&["no", "longer"], concept("end")),
@@ -64,6 +66,7 @@ pub(super) const PHRASES: &[(&[&str], TermMeaning)] = &[
     (&["acido", "acetilsalicilico"], concept("aspirin")),
 ];
 
+// A word missing here costs a second look at two rows; a word too many may merge two facts.
 /// Words that add nothing: articles, links, and verbs that only say that something is so.
 pub(super) const NOTHING: &[&str] = &[
     "a", "an", "the", "of", "to", "in", "on", "at", "by", "for", "with", "is", "are", "am", "be", "been", "being",
@@ -80,8 +83,10 @@ pub(super) const NOTHING: &[&str] = &[
     "ml", "alguna", "algun", "per", "while", "whereas", "mientras", "aunque",
 ];
 
+// "The patient smokes" and "I smoke" state one fact.
 pub(super) const ONESELF: &[&str] = &["i", "me", "patient", "paciente", "she", "him", "yo", "ella", "we"];
 
+// A fact of the past must not equal one of today.
 pub(super) const PAST: &[&str] = &[
     "had", "was", "were", "took", "taken", "tomado", "previously", "formerly", "tenia", "tuvo", "tuve", "estaba", "estuvo", "estuve",
     "fue", "fui", "era", "tomaba", "previamente", "anteriormente", "past", "former", "lived", "vivia", "fumaba",

@@ -1,5 +1,5 @@
-//! "No known allergies" speaks of every substance. Before a substance is known it simply ends where the first one
-//! begins; after, it is a claim against what is known, and changes nothing (model.md, "Clinical wins").
+//! "No known allergies" covers every substance. Before a substance is known, it ends where the first one begins. After,
+//! it is a claim against the known substances, and changes nothing (model.md, "Clinical wins").
 
 use super::replay::Replay;
 use crate::finding::{EntityType, Polarity};
@@ -22,7 +22,7 @@ pub(super) fn settle(walk: &mut Replay<'_>) {
             let said = last_said(walk, statement);
             let known = walk.memories[substance].folded.began_at();
             if is_inferred(walk, substance) && !is_inferred(walk, statement) {
-                // What a model found speaks against nothing: a person is asked whether it is so.
+                // A finding of a model contradicts nothing: a person is asked whether it is so.
                 walk.contradict_at(statement, substance, known.max(said));
                 continue;
             }

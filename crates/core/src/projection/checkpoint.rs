@@ -1,5 +1,6 @@
-//! A fold that goes on where an earlier one ended: what a long log amounts to so far, so that one more finding does not
-//! cost the whole log again. Resuming and folding everything give the same outcome; who cannot resume folds everything.
+//! A projection that goes on where an earlier one ended: the result of a long log so far, so that one more finding does
+//! not cost the whole log again. Resuming and projecting everything give the same outcome; where resuming is
+//! impossible, everything is projected.
 
 use aws_lc_rs::digest::{SHA256, digest};
 use chrono::{DateTime, Utc};
@@ -16,14 +17,14 @@ use crate::ids::MemoryId;
 use crate::lifecycle::LifecyclePolicy;
 use crate::scope::Scope;
 
-/// The rules of the fold that a checkpoint rests on. Raise it with every change to what a fold finds: checkpoints of
-/// another version are not resumed.
+/// The version of the projection rules under a checkpoint. Raise it with every change to the result of a projection:
+/// checkpoints of another version are not resumed.
 const VERSION: u32 = 3;
 
-/// Steps after which a checkpoint is worth its bytes: so many at most, and those of one batch, are walked again.
+/// Steps between checkpoints: at most so many, and those of one batch, are replayed.
 const EVERY: usize = 16;
 
-/// What a log amounts to up to and with one of its steps, before the time since then is counted.
+/// The result of a log up to and with one of its steps, before the time since then is counted.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Checkpoint {
     version: u32,
@@ -39,7 +40,7 @@ pub struct Checkpoint {
     seen: Vec<u32>,
 }
 
-/// An outcome, and what the next fold of the same log may resume from.
+/// An outcome, and the checkpoint for the next projection of the same log.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ResumableProjection {
     pub outcome: Projection,
@@ -48,8 +49,8 @@ pub struct ResumableProjection {
 }
 
 impl Checkpoint {
-    /// The time of the last step in it. What is later is not in it; what is earlier and was not there when it was made makes
-    /// it worthless.
+    /// The time of its last step. Later entries are not in it; an earlier entry that was missing when it was made
+    /// invalidates it.
     #[must_use]
     pub fn last_at(&self) -> DateTime<Utc> {
         self.last.0
@@ -75,7 +76,7 @@ fn policy_mark(policy: &LifecyclePolicy) -> u64 {
     digest.as_ref().first_chunk().map_or(0, |first| u64::from_be_bytes(*first))
 }
 
-/// Folds a whole log as of `now`, and says what the next fold may resume from.
+/// Projects a whole log as of `now`, and returns the checkpoint for the next projection.
 #[must_use]
 pub fn replay(scope: Scope, log: &GroupLog, now: DateTime<Utc>, policy: &LifecyclePolicy) -> ResumableProjection {
     let mut walk = Replay::new(scope, log, policy);
@@ -87,9 +88,9 @@ pub fn replay(scope: Scope, log: &GroupLog, now: DateTime<Utc>, policy: &Lifecyc
     ResumableProjection { outcome: settled(walk, now), checkpoint }
 }
 
-/// Folds on from a checkpoint: `log` holds what came after it, and may hold some of what is in it. `None` when the whole
-/// log is needed: for another policy or version, where a finding is not live, repeats a source or a text of before, or
-/// takes over the evidence of before.
+/// Projects on from a checkpoint: `log` holds the entries after it, and may hold some of the entries in it. `None` when
+/// the whole log is needed: for another policy or version, where a finding is not live, repeats an earlier source or
+/// text, or takes over earlier evidence.
 #[must_use]
 pub fn resume(
     scope: Scope,
@@ -132,7 +133,7 @@ fn key_of(a: &Assertion) -> StepKey {
     (a.asserted_at, a.source, a.id.0)
 }
 
-/// What was walked over.
+/// The steps that were replayed.
 struct ReplayedSteps {
     steps: usize,
     last: Option<StepKey>,

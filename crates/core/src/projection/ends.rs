@@ -1,4 +1,4 @@
-//! What a stated end does: to the memory that it speaks of, and to claims that it had ended already.
+//! The effect of a stated end: on its memory, and on claims that it had ended already.
 
 use super::Assertion;
 use super::replay::Replay;
@@ -8,8 +8,8 @@ use crate::memory::State;
 use crate::supersede::{self, ArrivingValue};
 
 impl Replay<'_> {
-    /// "Ya no …": what it speaks of is over, unless the speaker may not say so. It ends the fact and what was claimed about
-    /// it: a patient's earlier word never stands between a clinician and the prescription that is stopped.
+    /// "Ya no …": the fact is over, unless the speaker may not say so. It ends the fact and the claims about it: a
+    /// patient's earlier statement never prevents a clinician from stopping a prescription.
     pub(super) fn end(&mut self, a: &Assertion) {
         let targets = self.ended_by(a);
         if targets.is_empty() {

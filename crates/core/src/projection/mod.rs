@@ -1,4 +1,4 @@
-//! From the log to the memory: what a patient's findings and people's acts amount to.
+//! From the log to the memory: the result of a patient's findings and people's acts.
 //!
 //! Memories are not edited; they are folded. The log of one group (all that is stated of one attribute of one subject,
 //! or of all allergies) is sorted by (time of the event, source, id) and walked once. Any permutation or repetition of
@@ -35,7 +35,7 @@ pub use checkpoint::{Checkpoint, ResumableProjection, replay, resume};
 /// A keyed hash of a canonical form (`fact::FactParts`).
 pub type KeyHash = [u8; 32];
 
-/// What a finding says beyond its concept. Two findings of one attribute speak of the same fact when no detail that
+/// The details of a finding beyond its concept. Two findings of one attribute state the same fact when no detail that
 /// both give differs.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Details {
@@ -75,7 +75,7 @@ impl Details {
         self.pairs(self).iter().filter(|(a, _)| a.is_some()).count()
     }
 
-    /// Takes over what the other gives and this one lacks.
+    /// Takes over the details of the other that this one lacks.
     pub(crate) fn absorb(&mut self, other: &Self) {
         let mine =
             [&mut self.dose, &mut self.frequency, &mut self.route, &mut self.severity, &mut self.date, &mut self.value];
@@ -104,8 +104,8 @@ pub struct Assertion {
     pub id: FindingId,
     /// The document or profile event that carries it; evidence counts once per source.
     pub source: Uuid,
-    /// The whole text that carries it: the same words under another source are no other evidence. `None` of what no text
-    /// carries, or of what was stored before this was kept.
+    /// The whole text that carries it: the same words under another source are no other evidence. `None` where no text
+    /// carries it, or where it was stored before this field existed.
     pub text: Option<KeyHash>,
     /// False when its revision was replaced: it supports nothing any more.
     pub live: bool,
@@ -145,8 +145,8 @@ pub struct Assertion {
 }
 
 impl Assertion {
-    /// What the patient said in a document without a confidence of its own is as sure as the patient was then: the
-    /// cognitive state at that time (seed 004). What anybody else says does not depend on it.
+    /// A statement of the patient in a document without a separate confidence is as sure as the patient was then: the
+    /// cognitive state at that time (seed 004). Statements of other people do not depend on it.
     pub fn weigh(&mut self, course: &CognitiveHistory) {
         if self.basis != ConfidenceBasis::Default || !self.is_by_the_patient() {
             return;
@@ -159,7 +159,7 @@ impl Assertion {
 }
 
 impl Assertion {
-    /// The patient's own first-hand words. An answer is set by the task that asked: the document tells who gave it.
+    /// The patient's own first-hand words. An answer is set by the task that asked: the document shows who gave it.
     fn is_by_the_patient(&self) -> bool {
         speaks_for_themselves(self.source_type, self.set_by, self.document_type)
     }
@@ -176,18 +176,18 @@ pub fn speaks_for_themselves(source_type: SourceType, set_by: SetBy, document: O
 }
 
 codes!(
-    /// What somebody does to a memory.
+    /// An act of a person on a memory.
     MemoryAction {
         Verified = "verified",
         Confirmed = "confirmed",
         Ended = "ended",
-        /// Asked whether it holds, somebody said no.
+        /// Asked whether it holds, a person said no.
         Denied = "denied",
         Protected = "protected",
         Unprotected = "unprotected",
         Forgotten = "forgotten",
         Recovered = "recovered",
-        /// Somebody said what holds instead.
+        /// A person said what holds instead.
         Corrected = "corrected",
         /// The same, asked whether it holds.
         Answered = "answered",
@@ -206,7 +206,7 @@ pub struct PersonAct {
     pub at: DateTime<Utc>,
     pub deed: MemoryAction,
     pub by: SetBy,
-    /// What speaks for it, or against it.
+    /// The evidence for it, or against it.
     pub evidence: Option<Uuid>,
 }
 
@@ -222,8 +222,8 @@ pub struct HistoryChange {
     pub cause: Option<Uuid>,
 }
 
-// Stores keep digests of the debug text of these types ([`ResumedHistory`], [`ProjectedMemory::fingerprint`]): their names in
-// it are those of version 0.1.0, whatever they are called since.
+// Stores hold digests of the debug text of these types ([`ResumedHistory`], [`ProjectedMemory::fingerprint`]): the
+// names in that text stay those of version 0.1.0, whatever the types are called since.
 impl fmt::Debug for HistoryChange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { at, action, old, new, cause } = self;
@@ -232,8 +232,8 @@ impl fmt::Debug for HistoryChange {
     }
 }
 
-/// What a memory's history and sources held before the log was resumed: their lines are in the store, and no fold needs
-/// them again but for these.
+/// The history and sources of a memory before the log was resumed: their lines are in the store, and a projection needs
+/// only these figures of them.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ResumedHistory {
     /// Lines of the history that came before [`ProjectedMemory::history`].
@@ -316,9 +316,9 @@ pub struct ProjectedMemory {
     /// All that happened to it, in order; of a resumed log what happened since.
     #[serde(skip)]
     pub history: Vec<HistoryChange>,
-    /// What is not in `sources` and `history` of a resumed log.
+    /// The part outside `sources` and `history` of a resumed log.
     pub earlier: ResumedHistory,
-    /// A person vouches for what its opening finding only inferred: it stands on that person's word.
+    /// A person vouches for what its opening finding only inferred: it rests on that person's statement.
     pub vouched: bool,
 }
 
@@ -365,7 +365,7 @@ mod exact {
     }
 }
 
-/// A claim against something of higher standing (seed 002, section 6), or a kept tension (seed 001, section 9).
+/// A claim against something of higher standing (seed 002, section 6), or a recorded tension (seed 001, section 9).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Conflict {
     pub kept: MemoryId,
@@ -377,7 +377,7 @@ pub struct Conflict {
     pub answered: bool,
 }
 
-/// What a group amounts to.
+/// The result of a group.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Projection {
     pub memories: Vec<ProjectedMemory>,

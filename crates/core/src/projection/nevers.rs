@@ -1,5 +1,5 @@
-//! "I have never smoked" and "ex-smoker": a denial for all time opposes what was, whichever is said first. Both are kept, and
-//! a person is asked (seed 001, section 9). What begins after the denial opposes nothing.
+//! "I have never smoked" and "ex-smoker": a denial for all time opposes the past, whichever is stated first. Both are
+//! stored, and a person is asked (seed 001, section 9). What begins after the denial opposes nothing.
 
 use super::Conflict;
 use super::replay::Replay;
@@ -8,7 +8,7 @@ use crate::finding::{EntityType, Polarity};
 use crate::ids::MemoryId;
 use crate::memory::{Class, State};
 
-/// Sets the denials for all time against what was, once all are walked.
+/// Applies denials for all time to past facts, once all are walked.
 pub(super) fn settle(walk: &mut Replay<'_>) {
     let denials = (0..walk.memories.len()).filter(|&at| walk.memories[at].never);
     let pairs: Vec<(usize, usize)> = denials

@@ -1,10 +1,10 @@
-//! A medicine that was proposed: superseded once anything later is said of the medicine itself.
+//! A medicine that was proposed: superseded by any later statement about the medicine itself.
 
 use super::replay::Replay;
 use crate::finding::EntityType;
 use crate::provenance::Trust;
 
-/// Sets the proposals of the group against what is known of the medicine, once all are walked.
+/// Applies the proposals of the group to the known facts of the medicine, once all are walked.
 pub(super) fn settle(walk: &mut Replay<'_>) {
     for proposal in 0..walk.memories.len() {
         let p = &walk.memories[proposal];

@@ -23,13 +23,13 @@ pub(super) struct Replay<'a> {
     pub(crate) memories: Vec<MemoryInterval>,
     pub(crate) conflicts: Vec<Conflict>,
     pub(super) ordinals: HashMap<FactIdentity, u32>,
-    /// Facts that something live supports: what a replaced revision said of them counts no more.
+    /// Facts that something live supports: statements of a replaced revision about them no longer count.
     retired: Vec<&'a Assertion>,
     /// Ids of memories whose words are gone.
     purged: BTreeSet<MemoryId>,
-    /// What people said that it holds, and when.
+    /// Confirmations of people, with their time.
     pub(crate) confirmed: Vec<(MemoryId, DateTime<Utc>)>,
-    /// What people ended, denied, corrected or answered, and when.
+    /// Ends, denials, corrections and answers of people, with their time.
     pub(crate) judged: Vec<(MemoryId, DateTime<Utc>)>,
     /// A memory takes over evidence that the walk was not given: it was resumed, and needs the whole log.
     pub(super) lacks_evidence: bool,
@@ -94,8 +94,8 @@ impl<'a> Replay<'a> {
             && self.memories.iter().any(|m| by_copy(m) && m.says(a) && m.folded.state != State::Inactive)
     }
 
-    /// A value that the attribute does not have yet. A person in charge says what was so far only claimed: the claim is
-    /// settled by it.
+    /// A value that the attribute does not have yet. A person in charge states a value that was only claimed so far:
+    /// the claim is settled by it.
     fn value(&mut self, claim: Option<usize>, a: &Assertion) {
         let current = self.newest(|m| m.attribute == a.attribute && m.is_active() && !m.folded.contested);
         let new = match current {
@@ -129,8 +129,8 @@ impl<'a> Replay<'a> {
         self.memories[same].class == Class::Pattern && a.source_type == SourceType::Consolidation
     }
 
-    /// Consolidation reads another value of what it formed itself and no one verified: it follows the latest statement.
-    /// The statements that it was read from keep both sides.
+    /// Consolidation reads another value of something that it formed itself and no one verified: it follows the latest
+    /// statement. The statements that it was read from preserve both sides.
     fn restates(&self, current: usize, a: &Assertion) -> bool {
         self.recurs(current, a) && a.class == Class::Pattern && self.memories[current].folded.verification_count == 0
     }
@@ -172,7 +172,7 @@ impl<'a> Replay<'a> {
         self.conflicts.push(Conflict { kept: ids.0, claim: ids.1, at, negation, answered: false });
     }
 
-    /// "Tuvo anorexia": history, unless it is known already. It neither confirms nor ends what is active.
+    /// "Tuvo anorexia": history, unless it is known already. It neither confirms nor ends an active fact.
     fn remember(&mut self, a: &Assertion) {
         if self.newest(|m| m.attribute == a.attribute && m.says(a)).is_none() {
             let new = self.open(a);
@@ -228,7 +228,7 @@ impl<'a> Replay<'a> {
                 memory.weakened_by(when, act.evidence.unwrap_or(cause))
             }
             MemoryAction::Reinforced | MemoryAction::Weakened => {}
-            // What a model found ends with its day, whatever is said of it, unless a person vouches for it.
+            // A finding of a model ends with its day, whatever is said of it, unless a person vouches for it.
             MemoryAction::Protected if memory.class == Class::Inference => {}
             MemoryAction::Protected => memory.folded.is_protected = true,
             MemoryAction::Unprotected => memory.folded.is_protected = false,
@@ -241,8 +241,7 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// The allergy that this stands against, on whichever side of the conflict: who insists on this says that the allergy is
-    /// over.
+    /// The allergy that this contradicts, on either side: a person who insists on this says that it is over.
     fn allergy_against(&self, insisted: usize) -> Option<usize> {
         let id = self.memories[insisted].folded.id;
         let open = |known: &&Conflict| known.kept != known.claim && !known.answered;
@@ -255,7 +254,7 @@ impl<'a> Replay<'a> {
         self.memories.iter().position(|m| m.is_allergy() && others.contains(&m.folded.id))
     }
 
-    /// Who may not end it says that it is over: nothing changes, and a person is asked (model.md, "Clinical wins").
+    /// An end without authority: nothing changes, and a person is asked (model.md, "Clinical wins").
     fn dispute(&mut self, at: usize, act: &PersonAct) {
         let memory = &mut self.memories[at];
         let id = memory.folded.id;
@@ -295,7 +294,7 @@ impl<'a> Replay<'a> {
                 continue;
             }
             if claim == id && self.memories[holds].ending {
-                // What holds is that the fact is over.
+                // The valid statement is that the fact is over.
                 for n in [other, holds] {
                     self.memories[n].become_state(State::Resolved, act.at, Some(act.id.0));
                     self.memories[n].folded.valid_to = Some(act.at);
@@ -311,9 +310,9 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// What a person said instead has findings of its own, which came before this act: they replaced the memory, said it
-    /// again, or speak of something else, and then it ends here. A patient's correction ends nothing that a clinician set
-    /// and no allergy, and a patient's answer no allergy either (model.md, "Clinical wins"): a person is asked.
+    /// A correction has separate findings, which came before this act: they replaced the memory, said it again, or
+    /// speak of something else, and then it ends here. A patient's correction ends nothing that a clinician set and no
+    /// allergy, and a patient's answer no allergy either (model.md, "Clinical wins"): a person is asked.
     fn instead(&mut self, at: usize, act: &PersonAct) {
         let memory = &mut self.memories[at];
         let said_again = memory.last_said == act.at;
@@ -326,15 +325,15 @@ impl<'a> Replay<'a> {
             memory.folded.valid_to = Some(act.at);
             return;
         }
-        // Where its own words already stand against it, the question is asked.
+        // Where its own words contradict it already, the question is asked.
         let id = memory.folded.id;
         if !self.conflicts.iter().any(|known| known.kept == id && !known.answered) {
             self.dispute(at, act);
         }
     }
 
-    /// A person verifies what was inferred or formed: a new memory says it on that person's word, derived from the old one,
-    /// which it replaces (model.md, "Confidence").
+    /// A person verifies an inferred or formed memory: a new memory states it on that person's authority, derived from
+    /// the old one, which it replaces (model.md, "Confidence").
     fn vouch(&mut self, at: usize, act: &PersonAct) {
         let old = &self.memories[at];
         if !old.is_inferred() || !old.is_active() || !matches!(act.by, SetBy::Patient | SetBy::Clinician) {
@@ -393,7 +392,7 @@ impl<'a> Replay<'a> {
         loop {
             let id = memory_id(self.scope, &fact.0, fact.1, &fact.2, *ordinal);
             *ordinal += 1;
-            // A memory whose words are gone keeps its id: what is said anew is another.
+            // A memory whose words are gone retains its id: a new statement is another memory.
             if !self.purged.contains(&id) {
                 return id;
             }
@@ -426,8 +425,8 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// What the group amounts to at `now`. What only a replaced revision said stays, flagged as ungrounded; what a run
-    /// formed of things that are not there any more goes with them.
+    /// The result of the group at `now`. A fact that only a replaced revision stated stays, flagged as ungrounded; a
+    /// memory that a run formed of things that no longer exist goes with them.
     pub(crate) fn finish(mut self, now: DateTime<Utc>) -> Projection {
         let retired = std::mem::take(&mut self.retired);
         for a in retired {

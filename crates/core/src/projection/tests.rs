@@ -91,7 +91,7 @@ fn a_mention_without_dose_confirms_the_dose_that_is_known() {
 }
 
 #[test]
-fn a_dose_that_is_told_later_completes_the_memory_and_its_words_become_the_content() {
+fn a_dose_that_is_stated_later_completes_the_memory_and_its_words_become_the_content() {
     let out = folded(vec![finding(1, EntityType::Medication, 0), dose(2, 3, 50)], 4);
     assert_eq!(out.memories.len(), 1);
     assert_eq!(out.memories[0].told_by, FindingId(Uuid::from_u128(2)));
@@ -312,7 +312,7 @@ fn an_episode_against_it_makes_a_memory_less_sure_and_does_not_restart_its_clock
 }
 
 #[test]
-fn a_memory_whose_words_are_gone_keeps_its_id_and_its_place_in_the_order_of_things() {
+fn a_memory_whose_words_are_gone_retains_its_id_and_its_place_in_the_order() {
     let (old, new) = (dose(1, 0, 50), dose(2, 2, 100));
     let forgotten = folded(vec![old.clone(), new.clone()], 2).memories[1].id;
     let forget = vec![act(9, 3, forgotten, MemoryAction::Forgotten)];
@@ -366,7 +366,7 @@ fn a_person_who_says_which_side_holds_answers_the_contradiction() {
 }
 
 #[test]
-fn who_may_not_end_a_clinicians_fact_or_an_allergy_is_heard_and_somebody_in_charge_is_asked() {
+fn an_end_without_authority_is_recorded_and_a_person_in_charge_is_asked() {
     let guarded = by_clinician(dose(1, 0, 50));
     let id = folded(vec![guarded.clone()], 1).memories[0].id;
     let ends = || act(9, 2, id, MemoryAction::Ended);
@@ -428,14 +428,14 @@ fn what_was_inferred_and_a_person_verifies_becomes_a_memory_on_their_word() {
         assert_eq!((old.state, old.superseded_by, new.supersedes), (State::Superseded, Some(new.id), Some(old.id)));
         assert_eq!((new.state, new.set_by, new.expires_at), (State::Active, SetBy::Clinician, None), "{class}");
         assert!(new.vouched && !old.vouched && new.confidence > 0.8);
-        // A machine's word is no one's.
+        // A machine has no authority.
         let by_agent = PersonAct { by: SetBy::Agent, ..verified };
         assert_eq!(with_acts(vec![formed], vec![by_agent], 1).memories.len(), 1);
     }
 }
 
 #[test]
-fn what_a_clinician_thought_possible_and_somebody_verifies_is_a_fact_of_its_own_class_from_then_on() {
+fn a_clinicians_hypothesis_that_a_person_verifies_is_a_fact_of_its_class_from_then_on() {
     let possible = Assertion {
         set_by: SetBy::Clinician,
         epistemic: Epistemic::Inferred,
@@ -448,7 +448,7 @@ fn what_a_clinician_thought_possible_and_somebody_verifies_is_a_fact_of_its_own_
     let [old, new] = &outcome.memories[..] else { panic!("{outcome:?}") };
     assert_eq!((old.state, old.vouched, old.superseded_by), (State::Superseded, false, Some(new.id)));
     assert_eq!((new.state, new.vouched, new.valid_from), (State::Active, true, day(3)));
-    // What was stated as a fact is one: verified, it stays the memory that it is.
+    // A stated fact is one already: verified, it stays the same memory.
     let stated = Assertion { epistemic: Epistemic::Explicit, trust: Trust::T1, ..possible };
     assert_eq!(with_acts(vec![stated], vec![verified], 90).memories.len(), 1);
 }
@@ -488,7 +488,7 @@ fn a_denial_for_all_time_opposes_what_was_whichever_comes_first_and_nothing_that
     assert_eq!(opposed(vec![past(1, 1), now(2, 3)]), 0);
 }
 
-/// Stores keep digests of these texts: another name would make every memory look changed after an upgrade.
+/// Stores hold digests of these texts: another name would make every memory look changed after an upgrade.
 #[test]
 fn the_digests_of_a_store_name_types_as_version_0_1_0_did() {
     let at = "2026-03-02T10:00:00Z".parse().unwrap();

@@ -1,4 +1,4 @@
-//! One memory while the log is walked: opened by a finding, changed by what follows.
+//! One memory while the log is walked: opened by a finding, changed by later entries.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -27,7 +27,7 @@ pub(super) struct MemoryInterval {
     pub(crate) ending: bool,
     /// A denial for all time up to then.
     pub(crate) never: bool,
-    /// It was opened as history: what it says was over when it was said.
+    /// It was opened as history: the fact was over when it was stated.
     pub(crate) history: bool,
     /// When a person said so last.
     pub(crate) last_said: DateTime<Utc>,
@@ -37,7 +37,7 @@ pub(super) struct MemoryInterval {
     /// Sources that were counted: evidence reinforces once. A checkpoint knows those of before together.
     #[serde(skip)]
     evidence: Vec<Uuid>,
-    /// Texts that were counted: another copy of one is no other evidence. Kept as the sources are.
+    /// Texts that were counted: another copy of one is no other evidence. Stored like the sources.
     #[serde(skip)]
     texts: Vec<KeyHash>,
     told: usize,
@@ -117,14 +117,14 @@ impl MemoryInterval {
         interval
     }
 
-    /// Whether the finding names the last day of this medicine anew: the later statement counts, one that names no day
-    /// leaves it, and only a clinician or a profile names the end of what a clinician or a profile set.
+    /// Whether the finding sets a new last day of this medicine. The later statement counts, and one without a day
+    /// changes nothing. Only a clinician or a profile sets the end of a medicine that a clinician or a profile set.
     fn may_set_last_day(&self, a: &Assertion) -> bool {
         let in_charge = a.set_by.is_authoritative() || !self.folded.set_by.is_authoritative();
         self.entity == EntityType::Medication && a.expires_at.is_some() && in_charge
     }
 
-    /// The same with all that came so far as earlier: what a checkpoint keeps.
+    /// The same with all that came so far as earlier: the part that a checkpoint stores.
     pub(crate) fn shortened(&self) -> Self {
         Self { folded: self.folded.shortened(), evidence: Vec::new(), texts: Vec::new(), ..*self }
     }
@@ -152,7 +152,7 @@ impl MemoryInterval {
     }
 
     pub(crate) fn current(&self) -> CurrentValue {
-        // That there is none is guarded like another clinical value: who reports an allergy later must be heard.
+        // The value "no allergy" is guarded like another clinical value: a later report of an allergy must be accepted.
         let no_allergy =
             matches!(self.entity, EntityType::Allergy | EntityType::Intolerance) && self.polarity == Polarity::Negated;
         CurrentValue {
@@ -189,7 +189,7 @@ impl MemoryInterval {
         }
         self.evidence.push(a.source);
         if self.copies(a) {
-            // No other evidence; said again later, it still says that a passing state goes on.
+            // No other evidence; stated again later, it still shows that a passing state goes on.
             let later = self.folded.last_confirmed_at.is_some_and(|last| a.asserted_at > last);
             if self.class != Class::TimeBoundState || !later {
                 return self.set_expiry(policy);
@@ -201,12 +201,12 @@ impl MemoryInterval {
         self.restart(a.asserted_at, policy);
     }
 
-    /// Whether the finding stands in a text that was counted already, under whatever document.
+    /// Whether the finding is in a text that was counted already, under whatever document.
     pub(crate) fn copies(&self, a: &Assertion) -> bool {
         a.text.is_some_and(|text| self.texts.contains(&text))
     }
 
-    /// A model's text says an inference again: nothing but that a copy of that text tells nothing new.
+    /// A model's text says an inference again: only that a copy of that text adds nothing.
     pub(crate) fn repeated(&mut self, a: &Assertion) {
         self.texts.extend(a.text.filter(|_| self.class == Class::Inference));
     }
@@ -237,7 +237,7 @@ impl MemoryInterval {
         self.is_active() && !self.entity.is_clinical() && (by.is_authoritative() || !held)
     }
 
-    /// Takes what a first reinforcement gives, for each act. The clock of decay runs on: no one said that it holds.
+    /// Subtracts a first reinforcement for each act. The clock of decay runs on: no statement says that it holds.
     pub(crate) fn weakened_by(&mut self, at: DateTime<Utc>, evidence: Uuid) {
         let new = weakened(self.folded.confidence);
         self.change(at, "weakened", Some(new), Some(evidence));
@@ -291,7 +291,7 @@ impl MemoryInterval {
             self.folded.last_confirmed_at = Some(act.at);
         }
         self.folded.is_protected |= self.class == Class::LongLivedFact;
-        // The last day of a medicine is part of what the person vouches for.
+        // The last day of a medicine is part of the person's verification.
         self.asked_expiry = self.asked_expiry.filter(|end| self.entity == EntityType::Medication && *end > act.at);
         self.folded.ends_at = None;
         self.folded.set_by = act.by;
@@ -331,7 +331,7 @@ impl MemoryInterval {
         self.folded.history.push(HistoryChange { at, action, old, new: Some(self.folded.confidence), cause });
     }
 
-    /// What time alone has done by `now`.
+    /// The effect of time alone by `now`.
     pub(crate) fn pass_time(&mut self, now: DateTime<Utc>, policy: &LifecyclePolicy) {
         let moment = lifecycle::status_at(&self.life(), now, policy);
         if moment.state != self.folded.state {

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 
 /// Share of the `k` best of one that are among the `k` best of the other; `None` where there are no more than `k`
-/// things, of which any two measures would keep the same. Equal similarities are distinguished by the thing itself,
+/// things, so that any two measures would choose the same. Equal similarities are distinguished by the thing itself,
 /// alike on both sides.
 pub fn overlap_at<T: Copy + Ord + Hash>(k: usize, one: &[(T, f64)], other: &[(T, f64)]) -> Option<f64> {
     if k == 0 || one.len() <= k || other.len() <= k {

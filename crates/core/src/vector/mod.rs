@@ -36,7 +36,7 @@ pub fn is_sound(stored: &[u8], dimension: usize) -> bool {
 }
 
 /// The best of these similarities at or above `min_score`, best first, at most `k`: (place in the input, similarity).
-/// Equal ones keep the order of the input.
+/// Equal ones stay in the order of the input.
 pub fn nearest(similarities: impl IntoIterator<Item = Option<f64>>, min_score: f64, k: usize) -> Vec<(usize, f64)> {
     let mut hits: Vec<(usize, f64)> = similarities
         .into_iter()

@@ -1,9 +1,9 @@
-//! The dot product of stored vectors: what a search spends its time in.
+//! The dot product of stored vectors, on which a search spends its time.
 
 use half::f16;
 use half::slice::HalfFloatSliceExt as _;
 
-/// Products that are summed side by side, and numbers that are widened at once.
+/// Products that are summed in parallel, and numbers that are widened at once.
 const LANES: usize = 8;
 
 /// Dot product of two stored vectors; `None` when their dimensions differ, or for what is no number. The same number on
@@ -39,7 +39,6 @@ fn portable(one: &[u8], other: &[u8]) -> [f64; LANES] {
     lanes
 }
 
-/// Up to [`LANES`] products, each to its lane.
 fn add(lanes: &mut [f64; LANES], one: &[u8], other: &[u8]) {
     for ((lane, a), b) in lanes.iter_mut().zip(widened(one)).zip(widened(other)).take(one.len() / 2) {
         *lane += f64::from(a * b);

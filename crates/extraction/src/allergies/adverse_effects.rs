@@ -1,4 +1,4 @@
-//! What a substance does, told without the word "allergy": "codeine makes her sick", "me brota con el ibuprofeno", "con el
+//! What a substance does, without the word "allergy": "codeine makes her sick", "me brota con el ibuprofeno", "con el
 //! Nolotil me bajó la tensión", "can't have latex, it brings me out in blisters".
 
 use std::ops::Range;
@@ -14,7 +14,7 @@ use crate::{EntityType, Experiencer, Temporality};
 use anamnesis_core::wording::denies;
 use anamnesis_text::Speaker;
 
-/// Words between a substance and what it does.
+/// Words between a substance and its reaction.
 const REACH: usize = 14;
 /// Small words between a reaction and the substance that follows it.
 const LINK: usize = 6;
@@ -55,7 +55,7 @@ impl EffectWords {
 }
 
 impl EffectWords {
-    /// A word that may stand between a reaction and the substance after it.
+    /// A word that may come between a reaction and the substance after it.
     pub(crate) fn is_small(&self, reading: &TokenizedText<'_>, word: usize) -> bool {
         self.after.at(reading, word).is_some()
     }
@@ -77,7 +77,7 @@ impl EffectWords {
         })
     }
 
-    /// "Citalopram for panic attacks": what comes after "for" is what a medicine is taken against.
+    /// "Citalopram for panic attacks": the illness after "for" is the indication.
     pub(crate) fn treats(&self, doc: &AnalyzedDocument<'_>, reaction: usize) -> bool {
         (reaction.saturating_sub(3)..reaction)
             .any(|word| matches!(doc.reading.word(word), "for" | "para" | "contra" | "against" | "p"))
@@ -138,7 +138,7 @@ impl AllergyRules {
         }
     }
 
-    /// What must not be given is an allergy where a reaction stands with it, or where no one takes it as a medicine.
+    /// A forbidden substance is an allergy where a reaction is stated with it, or where no one takes it as a medicine.
     fn forbid(
         &self,
         doc: &AnalyzedDocument<'_>,
@@ -190,7 +190,7 @@ impl AllergyRules {
         }
     }
 
-    /// A substance and its reaction in one sentence, linked by what the sentence says of them.
+    /// A substance and its reaction in one sentence, linked by the words between them.
     pub(super) fn effects(
         &self,
         doc: &AnalyzedDocument<'_>,
@@ -270,16 +270,16 @@ impl AllergyRules {
             if s.end <= r.words.start {
                 let between = s.end..r.words.start;
                 let leads = between.clone().any(|word| self.effects.leads.at(doc.reading, word).is_some())
-                    // A reaction that is itself said of the substance: "la codeína me sienta mal".
+                    // A reaction stated directly of the substance: "la codeína me sienta mal".
                     || self.effects.leads.at(doc.reading, r.words.start).is_some()
                     || between.len() <= 1 && r.concept.name == "intolerance";
                 let start = (s.start.saturating_sub(3).max(within.start)..s.start)
                     .find_map(|word| self.effects.with.at(doc.reading, word));
-                // "Haloperidol: distonía", "amitriptyline → sedated": a line of its own.
+                // "Haloperidol: distonía", "amitriptyline → sedated": a separate line.
                 let sign = |word: usize| {
                     matches!(doc.reading.word(word), ":" | "→" | "->" | "-" | "–" | "—" | ">" | "=" | "(")
                 };
-                // "Plasters – skin blisters", "haloperidol → got acute dystonia": a few words stand before what it did.
+                // "Plasters – skin blisters", "haloperidol → got acute dystonia": a few words come before the reaction.
                 let few = if r.concept.group == HYPERSENSITIVE { 5 } else { 2 };
                 let signed = between.len() <= few
                     && !between.is_empty()
@@ -319,7 +319,7 @@ impl AllergyRules {
         })
     }
 
-    /// "El salbutamol cuando me da el asma": when it is taken, not what it does.
+    /// "El salbutamol cuando me da el asma": the indication, not the effect.
     pub(super) fn is_indicated(&self, doc: &AnalyzedDocument<'_>, words: &Range<usize>) -> bool {
         let word = |at: usize| doc.reading.word(at);
         let from = words.end;
@@ -334,7 +334,7 @@ impl AllergyRules {
                 .any(|r| r.concept.group == HYPERSENSITIVE)
     }
 
-    /// A long answer to a question about allergies: only what stands with its reaction, or right after "to".
+    /// A long answer to a question about allergies: only a substance with its reaction, or right after "to".
     pub(super) fn find_in_long_answer(
         &self,
         doc: &AnalyzedDocument<'_>,
@@ -389,7 +389,8 @@ fn is_equated(reading: &TokenizedText<'_>, between: &Range<usize>) -> bool {
     between.len() <= 4 && reading.word(between.start) == "=" && between.clone().skip(1).all(plain)
 }
 
-/// "| Dipirona | [x] | Rash en todo el cuerpo |": a row of a table whose first cell is the substance and a later one what it did.
+/// "| Dipirona | [x] | Rash en todo el cuerpo |": a row of a table whose first cell is the substance and a later one
+/// its reaction.
 fn is_in_row(doc: &AnalyzedDocument<'_>, s: &Range<usize>, r: &ConceptMention) -> bool {
     let reading = doc.reading;
     let (Some(name), Some(harm)) = (reading.words.get(s.start), reading.words.get(r.words.start)) else { return false };
@@ -404,7 +405,7 @@ fn is_in_row(doc: &AnalyzedDocument<'_>, s: &Range<usize>, r: &ConceptMention) -
         && of_allergies
 }
 
-/// The status of what is known by its effect alone, until all of the document is read.
+/// The status of a substance that is known by its effect alone, until all of the document is read.
 pub(super) const EFFECT: &str = "effect";
 
 fn is_article(word: &str) -> bool {

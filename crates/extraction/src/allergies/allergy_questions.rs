@@ -56,7 +56,7 @@ impl AllergyRules {
         } else if !asked && asker.is_some_and(|asker| asker != sentence.speaker) && !self.speaks_of_taking(doc, index) {
             let denies = dialogue.polarity(doc.reading, sentence) == Polarity::No && substances.len() != 1;
             let brief = sentence.words.len() <= LONGEST_ANSWER || asks_allergy;
-            // "No, a la aspirina no, al Nolotil": what is denied was asked, what follows is answered.
+            // "No, a la aspirina no, al Nolotil": the denied substance was asked about, the next one is the answer.
             if brief && (!denies || substances.len() == 2) {
                 let near = self.governed(doc, sentence.words.clone(), substances);
                 self.take(doc, index, &near, AllergyFrame::Allergy, out);
@@ -88,7 +88,7 @@ impl AllergyRules {
         reaction || (words.len() <= SHORT_QUESTION && named && !self.speaks_of_taking(doc, index))
     }
 
-    /// "Ciprofloxacin?" — "Yes!": named by the one who asks, confirmed by the other.
+    /// "Ciprofloxacin?" — "Yes!": the asker names it, the other confirms it.
     fn confirmed(
         &self,
         doc: &AnalyzedDocument<'_>,
@@ -113,7 +113,7 @@ impl AllergyRules {
 const PUT: usize = 14;
 
 impl AllergyRules {
-    /// Whether the one who asks goes on in the same turn and names a substance: "any allergies? It says amoxicillin here".
+    /// Whether the asker goes on in the same turn and names a substance: "any allergies? It says amoxicillin here".
     pub(super) fn names_more(&self, doc: &AnalyzedDocument<'_>, index: usize, drugs: &[SentenceDrugs]) -> bool {
         let here = &doc.reading.sentences[index];
         let more = doc.reading.sentences.iter().enumerate().skip(index + 1);
@@ -121,8 +121,8 @@ impl AllergyRules {
         more.any(|(next, _)| !self.named_substances(doc, next, drugs).is_empty())
     }
 
-    /// A substance that the one who asks puts to the other, and what comes back: "it says amoxicillin here" — "no, that was
-    /// my brother"; "and Ceclor, hives as a toddler" says it all.
+    /// A substance that the asker names, and the reply: "it says amoxicillin here" — "no, that was my brother"; "and
+    /// Ceclor, hives as a toddler" is complete.
     fn put_to(
         &self,
         doc: &AnalyzedDocument<'_>,
@@ -164,7 +164,7 @@ impl AllergyRules {
     }
 }
 
-/// Whether a sentence stands under a title of medicines: no answer to a question about allergies above.
+/// Whether a sentence is under a title of medicines: no answer to a question about allergies above.
 fn is_of_medicines(doc: &AnalyzedDocument<'_>, index: usize) -> bool {
     doc.structure.place(index).is_some_and(|place| place.section == Section::Medications)
 }

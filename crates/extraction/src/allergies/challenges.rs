@@ -1,13 +1,14 @@
-//! "Provocación oral con naproxeno 500 mg: negativa", "supervised challenge with ibuprofen passed": what a patient was challenged with and
-//! bore is no allergen, whatever the chart says. A test of the skin or of blood takes nothing back, nor does a challenge that is planned,
-//! refused or not borne. What only stands near is not meant.
+//! "Provocación oral con naproxeno 500 mg: negativa", "supervised challenge with ibuprofen passed": a substance that a
+//! patient tolerated in a challenge is no allergen, whatever the chart says. A test of the skin or of blood takes
+//! nothing back, nor does a challenge that is planned, refused or not tolerated. A substance that is only near is not
+//! meant.
 
 use super::{AllergenMention, AllergyFindings, AllergyFrame, AllergyMention, AllergyRules};
 use crate::EntityType;
 use crate::analysis::AnalyzedDocument;
 use crate::medication::{challenge_at, may_stand_between};
 
-/// Words between a challenge, what it is done with, and how it went.
+/// Words between a challenge, its substance and its result.
 const REACH: usize = 7;
 /// Words by which a challenge went well.
 const BORNE: &[&str] = &[
@@ -94,13 +95,13 @@ impl AllergyRules {
             end = substance.words.end;
             bound.push(substance);
         }
-        // "An amoxicillin challenge": the name stands before the noun.
+        // "An amoxicillin challenge": the name comes before the noun.
         if bound.is_empty() {
             bound.extend(substances.iter().filter(|one| one.words.end < start && one.words.end + 2 >= start));
         }
         let after = end.max(start)..sentence.words.end.min(end.max(start) + REACH);
         let Some(outcome) = after.clone().find(|word| is_borne(doc, *word)) else { return };
-        // "Negativa -> puede tomarla, pendiente de borrar": what follows an arrow or a semicolon is another matter.
+        // "Negativa -> puede tomarla, pendiente de borrar": another statement follows an arrow or a semicolon.
         let parts = |word: &usize| matches!(reading.word(*word), "->" | "→" | ";");
         let clause = sentence.words.start..(outcome..sentence.words.end).find(parts).unwrap_or(sentence.words.end);
         if bound.is_empty() || clause.into_iter().any(|word| HARMED.contains(&reading.word(word))) {

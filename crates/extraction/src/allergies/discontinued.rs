@@ -1,5 +1,5 @@
-//! A medicine given up for what it did: "lithium, d/c'd for tremor", "se retira por hipotensión", "made me wired so I binned
-//! it", "I had a seizure on it, so never again".
+//! A medicine given up for its effect: "lithium, d/c'd for tremor", "se retira por hipotensión", "made me wired so I
+//! binned it", "I had a seizure on it, so never again".
 
 use std::ops::Range;
 
@@ -15,11 +15,11 @@ use anamnesis_text::Speaker;
 /// Words between a medicine and the verb that ends it, and between that and its reason.
 const TO_END: usize = 14;
 const TO_REASON: usize = 7;
-/// Words between what it did and "so I stopped it".
+/// Words between the effect and "so I stopped it".
 const TO_SO: usize = 12;
 /// Words of a reason that no list knows.
 const REASON: usize = 5;
-/// How surely such a reason is read: a hypothesis.
+/// Confidence of such a reason: a hypothesis.
 const UNLISTED: f64 = 0.5;
 
 pub(super) struct DiscontinuationWords {
@@ -41,7 +41,7 @@ impl DiscontinuationWords {
 }
 
 impl AllergyRules {
-    /// A medicine of the sentence that was ended, and what it did, before or after the verb.
+    /// A stopped medicine of the sentence, and its effect, before or after the verb.
     pub(super) fn ended_for(
         &self,
         doc: &AnalyzedDocument<'_>,
@@ -105,7 +105,7 @@ impl AllergyRules {
         }
     }
 
-    /// "… because of tremor", "por lagunas y hormigueo": what comes after the word that gives a reason.
+    /// "… because of tremor", "por lagunas y hormigueo": the words after the word that gives a reason.
     fn reason_after(
         &self,
         doc: &AnalyzedDocument<'_>,
@@ -129,7 +129,7 @@ impl AllergyRules {
         hits.into_iter().find_map(|hit| self.harm_after(doc, &hit.words, limit))
     }
 
-    /// What a reason names, where it is a harm.
+    /// The harm that a reason names.
     fn harm_after(
         &self,
         doc: &AnalyzedDocument<'_>,
@@ -179,7 +179,8 @@ impl AllergyRules {
             && !self.effects.treats(doc, reaction.words.start)
     }
 
-    /// Whether a sentence goes on about what another named: the next one of the same turn and line, or the answer to it.
+    /// Whether a sentence goes on about a substance that another named: the next one of the same turn and line, or the
+    /// answer to it.
     pub(super) fn follows(&self, doc: &AnalyzedDocument<'_>, before: usize, index: usize) -> bool {
         let (named, here) = (&doc.reading.sentences[before], &doc.reading.sentences[index]);
         let gap = doc.text().get(named.span.end..here.span.start).unwrap_or("");

@@ -13,7 +13,7 @@ use anamnesis_text::Speaker;
 
 /// Words between "that is" and the one whose it is.
 const OWNER: usize = 5;
-/// Words of a clause that a contrast may stand away from the substance.
+/// How many words of a clause a contrast may be away from the substance.
 const REACH: usize = 16;
 
 pub(super) struct OwnerWords {
@@ -47,7 +47,7 @@ pub(super) fn is_of_labelled_relative(doc: &AnalyzedDocument<'_>, word: usize) -
     colon.is_some_and(|colon| before(colon).any(|at| is_relative(reading.word(at))))
 }
 
-/// A relative by name or word, without those whom a redacted name stands for.
+/// A relative by name or word, without those whom a redacted name replaces.
 pub(super) fn is_relative(word: &str) -> bool {
     person(word).is_some()
         || matches!(
@@ -166,8 +166,8 @@ impl AllergyRules {
         })
     }
 
-    /// Whether words say that what stands near belongs to a relative: `Some(true)` where they answer a doubt about the
-    /// patient ("no, that's my dad"), `Some(false)` where they only say who has it.
+    /// Whether words assign a nearby allergy to a relative: `Some(true)` where they answer a doubt about the patient
+    /// ("no, that's my dad"), `Some(false)` where they only say who has it.
     pub(super) fn owner(
         &self,
         doc: &AnalyzedDocument<'_>,
@@ -308,8 +308,8 @@ fn denial(placed: &AllergyMention) -> AllergyMention {
     AllergyMention { entity, words: placed.words.clone(), frame: super::AllergyFrame::Allergy, mentioned: None }
 }
 
-/// Where it may be said whose an allergy is: its own sentence as far as no other substance stands between, the next one,
-/// and the answer.
+/// Where the text may say whose an allergy is: its own sentence up to the next substance, the next sentence, and the
+/// answer.
 fn regions(doc: &AnalyzedDocument<'_>, placed: &AllergyMention, places: &[Range<usize>]) -> Vec<Range<usize>> {
     let reading = doc.reading;
     let index = reading.sentence_of(placed.words.start);

@@ -8,9 +8,9 @@ use crate::Temporality;
 use crate::analysis::AnalyzedDocument;
 use anamnesis_text::Speaker;
 
-/// Words between a substance that is named first and the word that says what it does.
+/// Words between a substance that is named first and the word for its effect.
 const FRONTED: usize = 4;
-/// Words between what is not given and the reason for it.
+/// Words between a substance that is not given and the reason for it.
 const REASON: usize = 4;
 
 impl AllergyRules {
@@ -78,7 +78,7 @@ impl AllergyRules {
         };
         let after: Vec<AllergenMention> = substances.iter().filter(|s| s.words.start >= cue.start).cloned().collect();
         let mut named = self.governed(doc, cue.end..within.end, &after);
-        // What is denied is what causes it, unless that is named after.
+        // The denied substance is the cause, unless a cause is named after.
         let denied = |s: &&AllergenMention| {
             s.words.end <= link && link - s.words.end <= REASON && doc.scopes.of(reading, &s.words).negated
         };
@@ -115,11 +115,11 @@ impl AllergyRules {
         if !governed.is_empty() && matches!(doc.reading.word(cue.end - 1), "a" | "al" | "to" | "la" | "las" | "los") {
             compound.clear();
         }
-        // "Statin intolerance (myalgia on …)": what follows is another matter.
+        // "Statin intolerance (myalgia on …)": another statement follows.
         if !compound.is_empty() && !matches!(doc.reading.word(cue.end), ":" | "," | "and" | "y" | ";") {
             governed.clear();
         }
-        // "Penicillin allergy": the substance stands right before.
+        // "Penicillin allergy": the substance comes right before.
         governed.extend(compound);
         if governed.is_empty() {
             // "A la aspirina soy alérgico": named first.
@@ -171,8 +171,8 @@ impl AllergyRules {
     }
 }
 
-/// "Penicillin allergy", "nut allergies", "lactose and gluten intolerant", "alergia alimentaria a": what stands right before
-/// the word, and what is joined to that by "and".
+/// "Penicillin allergy", "nut allergies", "lactose and gluten intolerant", "alergia alimentaria a": the substance right
+/// before the word, and what is joined to it by "and".
 fn before_cue(doc: &AnalyzedDocument<'_>, substances: &[AllergenMention], cue: &Range<usize>) -> Vec<AllergenMention> {
     let mut out: Vec<AllergenMention> = Vec::new();
     let mut end = cue.start;

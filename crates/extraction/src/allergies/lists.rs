@@ -4,7 +4,7 @@ use super::{AllergenMention, AllergyFrame, AllergyRules};
 use crate::analysis::AnalyzedDocument;
 use crate::structure::Section;
 
-/// Words between a label inside the list ("Foods:", "Otras:") and what it lists.
+/// Words between a label inside the list ("Foods:", "Otras:") and its items.
 const LABELLED: usize = 5;
 
 /// A label inside a list of allergens.
@@ -47,7 +47,7 @@ fn is_label(word: &str) -> bool {
 pub(super) struct OpenList {
     /// The frame of its title.
     frame: Option<AllergyFrame>,
-    /// A sentence said what is taken: the rest of its line speaks of that.
+    /// A sentence listed current medicines: the rest of its line goes on with them.
     pub(super) left: bool,
     /// Where the sentence before ended.
     end: usize,
@@ -61,9 +61,9 @@ pub(super) struct AllergenList {
 }
 
 impl AllergyRules {
-    /// Whether a sentence lists allergens under a title, and from which word. A sentence that says what someone takes has
-    /// left the list, and so has the rest of its line. A line that begins with a substance goes on with the list, though
-    /// it looks like a title of its own ("Penicillin: rash").
+    /// Whether a sentence lists allergens under a title, and from which word. A sentence that says what someone takes
+    /// has left the list, and so has the rest of its line. A line that begins with a substance goes on with the list,
+    /// although it looks like a title ("Penicillin: rash").
     pub(super) fn listed(
         &self,
         doc: &AnalyzedDocument<'_>,

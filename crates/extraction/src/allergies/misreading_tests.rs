@@ -1,4 +1,5 @@
-//! Allergies that a text takes back or that were borne, rows and signs that state one, and what is no reaction.
+//! Allergies that a text takes back or that were tolerated, rows and signs that state one, and words that are no
+//! reaction.
 
 use crate::{Entity, EntityType, Experiencer, ExtractionInput, Extractor};
 use anamnesis_text::{Document, Language, Speaker};
@@ -11,7 +12,7 @@ fn rows(text: &str) -> Vec<Entity> {
     entities(&Document::plain(text, Language::Unknown))
 }
 
-/// "allergy", "no allergy", "intolerance" or nothing: what a text says of a substance and the patient.
+/// "allergy", "no allergy", "intolerance" or nothing: the relation of a substance to the patient in a text.
 fn of(text: &str, name: &str) -> String {
     let is = |entity: &&Entity| {
         matches!(entity.kind, EntityType::Allergy | EntityType::Intolerance)

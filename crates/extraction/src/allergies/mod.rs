@@ -1,4 +1,4 @@
-//! Allergies and intolerances, and the statement that there are none.
+//! Allergies and intolerances, and the statement that the patient has none.
 
 mod adverse_effects;
 mod allergy_questions;
@@ -44,13 +44,12 @@ pub(super) use reconsideration::reconsider;
 
 /// Turns after which a question about allergies is forgotten.
 const TOPIC_TURNS: usize = 8;
-/// Words of an answer to a question about allergies; a longer sentence speaks of something else.
+/// Longest answer to a question about allergies; a longer sentence speaks of something else.
 const LONGEST_ANSWER: usize = 18;
-/// Edible things in general.
 const FOOD: &str = "food";
 /// Words, signs included, of a question that names substances and says hardly more ("And penicillin?").
 const ELLIPSIS: usize = 6;
-/// Words of a question that only follows up on the one before.
+/// Longest question that only follows up on the one before.
 const SHORT_QUESTION: usize = 9;
 pub(crate) const WORDS: &str = include_str!("../lexicon/allergy_words.tsv");
 /// Lines after a question in a text without turns in which it is answered.
@@ -74,14 +73,14 @@ pub(crate) struct AllergyRules {
     reaction_title: PhraseMatcher,
 }
 
-/// How the text comes to speak of a substance.
+/// In which way the text mentions a substance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum AllergyFrame {
     /// As an allergy, in so many words.
     Allergy,
     /// As something that is not tolerated.
     Intolerance,
-    /// By what it does alone.
+    /// By its effect alone.
     Effect,
 }
 
@@ -90,11 +89,11 @@ struct AllergyMention {
     entity: Entity,
     words: Range<usize>,
     frame: AllergyFrame,
-    /// What it did, where the rule that found it knows.
+    /// Its reaction, where the rule that found it knows.
     mentioned: Option<Reaction>,
 }
 
-/// Whether a sentence says what a microbe is sensitive to, which says nothing of the patient.
+/// Whether a sentence names the sensitivity of a microbe, which says nothing of the patient.
 fn speaks_of_microbes(doc: &AnalyzedDocument<'_>, index: usize) -> bool {
     let words = doc.reading.sentences[index].words.clone();
     let titled = matches!(
@@ -110,7 +109,7 @@ fn speaks_of_microbes(doc: &AnalyzedDocument<'_>, index: usize) -> bool {
         })
 }
 
-/// What the rules found: findings, statements, and the first words of the substances they took.
+/// The findings of the rules, statements, and the first words of their substances.
 #[derive(Default)]
 pub(crate) struct AllergyFindings {
     pub(crate) entities: Vec<Entity>,
@@ -119,7 +118,7 @@ pub(crate) struct AllergyFindings {
     pub(crate) taken: Vec<usize>,
     /// First words of substances that are one only where a status or a dose says so.
     pub(crate) touched: Vec<usize>,
-    /// Where reactions stand: no illnesses of their own.
+    /// Places of reactions: they are no separate illnesses.
     pub(crate) reactions: Vec<Span>,
     placed: Vec<AllergyMention>,
 }
@@ -129,7 +128,7 @@ pub(crate) struct AllergyFindings {
 struct AllergenMention {
     words: Range<usize>,
     name: String,
-    /// A whole class ("antibiotics"): worth a note only where it is asserted.
+    /// A whole class ("antibiotics"): stored only where it is asserted.
     class: bool,
     /// It is in the list of medicines.
     drug: bool,
@@ -188,7 +187,7 @@ impl AllergyRules {
                 continue;
             }
             let (substances, given) = self.substances(doc, index, drugs);
-            // What was given once against a reaction is no medicine either, unless a dose or a status says so.
+            // A remedy given once against a reaction is no medicine either, unless a dose or a status says so.
             out.touched.extend(given);
             // "What are you taking for allergies?" asks about medicines.
             let asks_allergy = self
@@ -267,7 +266,7 @@ impl AllergyRules {
         out
     }
 
-    /// The substances of a sentence, without what was given against a reaction, and the words of that.
+    /// The substances of a sentence without remedies against a reaction, and the words of the remedies.
     fn substances(
         &self,
         doc: &AnalyzedDocument<'_>,
@@ -301,7 +300,7 @@ impl AllergyRules {
         substances.iter().take_while(inside).cloned().collect()
     }
 
-    /// "Takes", "toma", "but": what follows is no allergen any more.
+    /// "Takes", "toma", "but": the words after these are no allergen any more.
     fn leaves(&self, doc: &AnalyzedDocument<'_>, word: usize) -> bool {
         self.scope_end.at(doc.reading, word).is_some()
     }
@@ -340,7 +339,7 @@ impl AllergyRules {
             }
             assertion.context.negated &= doc.scopes.plainly_denied(doc.reading, &substance.words)
                 || doc.structure.boxes(index).iter().any(|_| true);
-            // "Allopurinol – Stevens-Johnson, not to be given again": what is denied after the reaction is another thing.
+            // "Allopurinol – Stevens-Johnson, not to be given again": the denial concerns the use.
             let mentioned = self.reactions.find(doc.reading, substance.words.end..words.end);
             let following = |cue: &Range<usize>| {
                 mentioned.iter().any(|r| substance.words.end <= cue.start && r.words.end <= cue.start)
@@ -382,7 +381,7 @@ impl AllergyRules {
     ) {
         let asserted = !assertion.context.uncertain && assertion.context.temporality != Temporality::Hypothetical;
         let words = &substance.words;
-        // "Food: no" says something, "food: peanuts" only says of what kind the next one is.
+        // "Food: no" states something, "food: peanuts" only names the kind of the next item.
         let empty = substance.name == FOOD && !assertion.context.negated;
         let known = out.taken.contains(&words.start) || substance.drug && self.is_indicated(doc, words);
         if known || empty || (substance.class && !asserted && !assertion.context.negated) {
@@ -403,7 +402,7 @@ impl AllergyRules {
         out.placed.push(AllergyMention { entity, words: words.clone(), frame, mentioned: None });
     }
 
-    /// A document that names an allergy does not also say there is none.
+    /// A document that names an allergy does not also state that there is none.
     fn drop_contradicted(&self, out: &mut AllergyFindings) {
         let positive = out.entities.iter().any(|entity| {
             let context = &entity.context;
@@ -419,7 +418,7 @@ impl AllergyRules {
         out.statements.dedup();
     }
 
-    /// Whether a sentence says what is taken rather than what is not tolerated.
+    /// Whether a sentence lists current medicines rather than intolerances.
     fn speaks_of_taking(&self, doc: &AnalyzedDocument<'_>, index: usize) -> bool {
         let words = doc.reading.sentences[index].words.clone();
         let allergic = words
@@ -430,7 +429,7 @@ impl AllergyRules {
     }
 }
 
-/// A strength stands right after the name: it is a medicine that is taken.
+/// A strength right after the name: it is a medicine that is taken.
 fn is_dosed(doc: &AnalyzedDocument<'_>, after: usize) -> bool {
     let word = doc.reading.word(after);
     let digits = |word: &str| word.starts_with(|c: char| c.is_ascii_digit());

@@ -17,7 +17,7 @@ const OTHERS: &[&str] = &[
     "familia", "family", "sibling", "hermano", "hermana", "hijo", "hija", "reaccion", "reaction", "alguien", "anyone",
     "mother", "father", "madre", "padre",
 ];
-/// Words of a list of allergies that says no more than that there are none.
+/// Longest list of allergies that only states that there are none.
 const NONE_WORDS: usize = 9;
 /// Words after the sign in which what an unknown substance does begins.
 const NEAR: usize = 6;
@@ -59,8 +59,8 @@ impl AllergyRules {
         })
     }
 
-    /// "Septabene – rash", "mentol: rinitis", "mussels (lips swell)": under a title of allergies, a name that no list knows
-    /// with a sign and what it does.
+    /// "Septabene – rash", "mentol: rinitis", "mussels (lips swell)": under a title of allergies, an unlisted name with
+    /// a sign and its reaction.
     pub(super) fn unlisted(
         &self,
         doc: &AnalyzedDocument<'_>,
@@ -137,7 +137,7 @@ impl AllergyRules {
         let other = self.first(&self.other, doc, &sentence.words).is_some();
         // A title ("ALERGIAS: sin alergias conocidas") says it twice: one denial is enough.
         let denied = sentence.words.clone().filter_map(|word| self.asks.at(doc.reading, word)).any(|cue| {
-            // "That's not an allergy", "no es alergia": of one thing it is said what it is not.
+            // "That's not an allergy", "no es alergia": the denial concerns one substance.
             let noun = matches!(doc.reading.word(cue.words.start), "allergy" | "alergia");
             let before = doc.reading.word(cue.words.start.wrapping_sub(1));
             if noun
@@ -197,7 +197,7 @@ impl AllergyRules {
         }
     }
 
-    /// A question about allergies that was answered; whether the answer was that there are none.
+    /// A question about allergies that was answered; whether the answer was "none".
     pub(super) fn none_answered(
         &self,
         doc: &AnalyzedDocument<'_>,
@@ -227,7 +227,7 @@ impl AllergyRules {
     }
 }
 
-/// "No known drug allergies": nothing but kinds of allergy stands between the denial and the word.
+/// "No known drug allergies": only kinds of allergy come between the denial and the word.
 fn is_none_known(doc: &AnalyzedDocument<'_>, sentence: &Range<usize>, cue: usize) -> bool {
     let word = |at: usize| doc.reading.word(at);
     let kind = |at: &usize| {

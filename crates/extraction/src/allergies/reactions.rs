@@ -1,4 +1,4 @@
-//! What a substance does to the patient, said without the word "allergy", and the lines of a form.
+//! Reactions of the patient to a substance without the word "allergy", and the lines of a form.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use crate::{EntityType, Reaction};
 use anamnesis_text::{Span, Speaker};
 
 impl AllergyRules {
-    /// "El ibuprofeno, ¿qué tal?" — "Me salen ronchas con él": the reaction is to what was just named.
+    /// "El ibuprofeno, ¿qué tal?" — "Me salen ronchas con él": the reaction belongs to the substance just named.
     pub(super) fn reacted_to_it(
         &self,
         doc: &AnalyzedDocument<'_>,
@@ -48,8 +48,9 @@ impl AllergyRules {
         self.push(doc, &substance, &assertion, frame, out);
     }
 
-    /// Keeps with each substance what it does: "sulfa: hives", "codeine - nausea", "hives with sulfa". What follows a sign
-    /// needs no list of reactions; elsewhere only listed reactions count. What it does distinguishes an allergy from an intolerance.
+    /// Adds to each substance what it does: "sulfa: hives", "codeine - nausea", "hives with sulfa". What follows a sign
+    /// needs no list of reactions; elsewhere only listed reactions count. The reaction distinguishes an allergy from an
+    /// intolerance.
     pub(super) fn add_reactions(&self, doc: &AnalyzedDocument<'_>, out: &mut AllergyFindings) {
         let reading = doc.reading;
         out.placed.sort_by_key(|placed| placed.words.start);
@@ -61,7 +62,7 @@ impl AllergyRules {
                 placed.entity.reaction = Some(mentioned);
                 continue;
             }
-            // What is said next to a denied allergy is no reaction: it is found as what it is.
+            // A reaction next to a denied allergy is no reaction: it is found as a complaint.
             if placed.entity.context.negated {
                 continue;
             }
@@ -114,7 +115,7 @@ impl AllergyRules {
         let mut later = Vec::new();
         for (nth, next) in region.next.iter().enumerate() {
             later = self.affirmed(doc, next.clone());
-            // The answer to a question is of what was asked; another sentence must say that it is.
+            // The answer belongs to the substance of the question; another sentence must say that it does.
             later.retain(|(place, group)| {
                 nth == 0
                     || !self.is_complaint(doc, next.start, place)
@@ -130,7 +131,7 @@ impl AllergyRules {
         later
     }
 
-    /// "Allergies: cashews." — "Cashews, yep, full anaphylaxis.": the same substance named again, with what it does.
+    /// "Allergies: cashews." — "Cashews, yep, full anaphylaxis.": the same substance named again, with its reaction.
     fn reactions_elsewhere(
         &self,
         doc: &AnalyzedDocument<'_>,
@@ -162,7 +163,7 @@ impl AllergyRules {
         mentioned.map(|r| (r.words, Some(r.concept.group))).collect()
     }
 
-    /// "What happened: peeling rash, hospital": what stands in the column of reactions.
+    /// "What happened: peeling rash, hospital": the entry in the column of reactions.
     fn titled_reaction(&self, doc: &AnalyzedDocument<'_>, words: &Range<usize>) -> Option<Range<usize>> {
         let title = words.clone().find_map(|word| self.reaction_title.at(doc.reading, word))?;
         let start = (title.words.end..words.end).find(|word| !doc.reading.words[*word].punctuation)?;
@@ -170,7 +171,7 @@ impl AllergyRules {
         Some(start..end.unwrap_or(words.end.min(start + LONGEST_REACTION)))
     }
 
-    /// A clinician who asks what a substance does to the patient knows of the allergy.
+    /// A clinician who asks for the reaction to a substance knows of the allergy.
     pub(super) fn find_presupposed(
         &self,
         doc: &AnalyzedDocument<'_>,
@@ -194,7 +195,7 @@ impl AllergyRules {
         }
     }
 
-    /// "(swollen lips)", "- nausea and vomiting", ": hives": what follows the sign, up to the next one.
+    /// "(swollen lips)", "- nausea and vomiting", ": hives": the words after the sign, up to the next one.
     fn listed_after(&self, doc: &AnalyzedDocument<'_>, after: &Range<usize>) -> Option<Range<usize>> {
         let reading = doc.reading;
         if let Some(titled) = self.titled_reaction(doc, after) {
@@ -216,7 +217,7 @@ impl AllergyRules {
         (start < end && end - start <= LONGEST_REACTION && !numbered && said).then_some(start..end)
     }
 
-    /// "Hives with sulfa", "urticaria por penicilina": only small words stand between.
+    /// "Hives with sulfa", "urticaria por penicilina": only small words come between.
     fn leads_to(&self, doc: &AnalyzedDocument<'_>, reaction: &Range<usize>, substance: &Range<usize>) -> bool {
         let small = |word: usize| self.effects.is_small(doc.reading, word);
         reaction.end <= substance.start && (reaction.end..substance.start).all(small)
@@ -260,7 +261,7 @@ impl ReactionRegion {
     }
 }
 
-/// An allergy or an intolerance, by what the substance does; `None` where that does not decide.
+/// An allergy or an intolerance, by the reaction; `None` where the reaction does not decide.
 fn kind_of(groups: &[&str], frame: AllergyFrame) -> Option<EntityType> {
     if groups.contains(&"allergic") {
         Some(EntityType::Allergy)
@@ -280,8 +281,8 @@ fn with_part(reading: &TokenizedText<'_>, substance: &Range<usize>, place: &Rang
     start.unwrap_or(place.start)..place.end
 }
 
-/// "Pt says", "consignada como alergia", "de crío", "es higienista dental": who said it, where and when it is written, or what
-/// a person is. None of that is what a substance did.
+/// "Pt says", "consignada como alergia", "de crío", "es higienista dental": a speaker, a place or a time of the record,
+/// or a profession. None of these is a reaction.
 fn speaks_of_record(doc: &AnalyzedDocument<'_>, words: Range<usize>) -> bool {
     const STEMS: &[&str] = &[
         "consign",
@@ -346,12 +347,12 @@ const NO_REACTION: &[&str] = &[
     "y",
     "and",
 ];
-/// Words between a substance that is named again and what it does.
+/// Words between a substance that is named again and its reaction.
 const AGAIN: usize = 12;
 /// Words that a reaction after a sign may be long.
 const LONGEST_REACTION: usize = 5;
 
-/// "Avoid SSRIs (bleeding risk)", "por riesgo de hemorragia": what could happen did not.
+/// "Avoid SSRIs (bleeding risk)", "por riesgo de hemorragia": a possible reaction did not happen.
 fn is_only_feared(doc: &AnalyzedDocument<'_>, words: &Range<usize>) -> bool {
     let word = |at: Option<usize>| at.map_or("", |at| doc.reading.word(at));
     let back = |n: usize| words.start.checked_sub(n);

@@ -2,9 +2,9 @@
 
 use super::*;
 
-/// What is known by its effect alone, once all of the document is read: a side effect of what is still taken is no
-/// intolerance. And what is an allergen of the patient's is no medicine because it is named: of nineteen such bare names in
-/// whole documents none was one that is taken.
+/// Decisions after the whole document is read. A side effect of a medicine that the patient still takes is no
+/// intolerance. An allergen of the patient's is no medicine because it is named: of nineteen such bare names in whole
+/// documents none was a current medicine.
 pub(crate) fn reconsider(entities: &mut Vec<Entity>) {
     let own = |entity: &Entity| entity.context.experiencer == Experiencer::Patient && !entity.context.negated;
     let allergen =

@@ -28,7 +28,7 @@ const REFUTES: &[&str] = &[
     "to be removed/deleted $",
     "puede/podes tomarla/tomarlo/comerlo/comerla $",
 ];
-/// Orders that stand alone after an entry.
+/// Orders that are complete after an entry.
 const ALONE: &[&str] = &["remove", "removed", "delete", "deleted", "quitar", "borrar", "retirar", "eliminar"];
 
 /// The words of a refutation that begins at a word.
@@ -59,7 +59,7 @@ pub(super) fn refutes_at(doc: &AnalyzedDocument<'_>, word: usize) -> Option<Rang
     found.filter(|_| !denied).or(alone.then_some(word..word + 1))
 }
 
-/// "No alergia", "not a true allergy", after what it did: it did that, and is no allergy.
+/// "No alergia", "not a true allergy", after a reaction: the reaction happened, and is no allergy.
 pub(super) fn is_no_true_allergy(reading: &TokenizedText<'_>, from: usize, end: usize) -> bool {
     (from..end).any(|at| {
         let denies = matches!(reading.word(at), "no" | "not" | "n't" | "rather");

@@ -1,5 +1,5 @@
-//! Of which allergen a refutation is said: of the one in its own clause, of the one that an empty clause goes on about.
-//! What only stands near stays an allergy.
+//! Which allergen a refutation belongs to: the one in its own clause, or the one that an empty clause goes on about. An
+//! allergen that is only near stays an allergy.
 
 use std::ops::Range;
 
@@ -75,8 +75,8 @@ fn is_separator(doc: &AnalyzedDocument<'_>, word: usize) -> bool {
 }
 
 impl AllergyRules {
-    /// Whether words that take an allergy back are said of this one. `strict`: words as common as "fine", which need a
-    /// clause of their own.
+    /// Whether words that take an allergy back belong to this one. `strict`: words as common as "fine", which need a
+    /// separate clause.
     pub(super) fn is_said_of(
         &self,
         doc: &AnalyzedDocument<'_>,
@@ -152,9 +152,10 @@ impl AllergyRules {
                         | "allergy"
                 )
         };
+        // "Not allergic to eggs, penicillin: rash": a value after the name states another allergy.
         let mentioned = matches!(reading.word(placed.words.end), ":" | "→" | "->" | "(" | "–");
         let parted = between.clone().any(|word| reading.word(word) == ",");
-        // "Penicilina descartada, alergia a ibuprofeno": after the comma stands another statement.
+        // "Penicilina descartada, alergia a ibuprofeno": another statement begins after the comma.
         let begins = |word: usize| matches!(reading.word(word), "alergia" | "allergy");
         let anew = reading.word(hit.end) == "," || parted && between.clone().skip(1).any(begins);
         between.len() <= OBJECT
@@ -173,6 +174,7 @@ pub(super) fn is_anothers_denial(
 ) -> bool {
     let reading = doc.reading;
     let denials = doc.scopes.denials(reading, &placed.words);
+    // Only across a comma or "but": within one clause the denial covers both.
     let of_another = |cue: &Range<usize>| {
         let apart = cue.end <= placed.words.start
             && (cue.end..placed.words.start).any(|word| matches!(reading.word(word), "," | ";" | "pero" | "but"));
@@ -181,7 +183,7 @@ pub(super) fn is_anothers_denial(
     !denials.is_empty() && denials.iter().all(of_another)
 }
 
-/// "Not allergic to …", "no es alérgica a nada más": said of what follows, unless that is "it" or "that".
+/// "Not allergic to …", "no es alérgica a nada más": the words after it are meant, unless they are "it" or "that".
 fn points_on(doc: &AnalyzedDocument<'_>, hit: &Range<usize>, end: usize) -> bool {
     let word = |at: usize| doc.reading.word(at);
     let (first, second) = (hit.end, hit.end + 1);
@@ -227,7 +229,7 @@ fn is_of_record(doc: &AnalyzedDocument<'_>, from: usize) -> bool {
     })
 }
 
-/// Words that name no one and nothing: the clause goes on about what was named before.
+/// Words without content: the clause goes on about the substance before.
 pub(super) fn is_small(word: &str) -> bool {
     super::retracted::takes(word) || word.bytes().all(|byte| !byte.is_ascii_alphabetic()) || SMALL.contains(&word)
 }

@@ -109,7 +109,7 @@ impl AllergyRules {
         self.push(doc, substance, &assertion, AllergyFrame::Allergy, out);
     }
 
-    /// The word after the colon of a title that says that what it lists is no allergy.
+    /// The word after the colon of a title over substances that are no allergens.
     fn refuting_title(&self, doc: &AnalyzedDocument<'_>, words: &Range<usize>) -> Option<usize> {
         let reading = doc.reading;
         let colon = (words.start..words.end.min(words.start + TITLE)).find(|word| reading.word(*word) == ":")?;
@@ -136,7 +136,7 @@ impl AllergyRules {
     }
 }
 
-/// What a title says of allergies that are none.
+/// Words of a title over refuted allergies.
 const REFUTED: &[&str] = &[
     "descartad",
     "refutad",

@@ -1,4 +1,4 @@
-//! What is carried against an allergy, or was given against its reaction, and is none.
+//! Remedies that a patient carries against an allergy, or was given against its reaction: they are no allergens.
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use crate::analysis::AnalyzedDocument;
 /// Words between what says that a person was treated and the medicine that was used.
 const TREATED: usize = 4;
 
-/// Stems of treating, and of beginning what is taken instead.
+/// Stems of treating, and of beginning a replacement.
 const TREATS: &[&str] = &[
     "tratad",
     "manejad",
@@ -33,9 +33,9 @@ const TREATS: &[&str] = &[
     "controlad",
 ];
 
-/// "Anaphylaxis (adrenaline x2)", "managed with hydrocortisone", "premedicated with prednisone/diphenhydramine", "cefazolin was
-/// replaced by clindamycin": what was given against a reaction, or in place of what caused it, caused none. `first` is the first
-/// substance of the sentence.
+/// "Anaphylaxis (adrenaline x2)", "managed with hydrocortisone", "premedicated with prednisone/diphenhydramine",
+/// "cefazolin was replaced by clindamycin": a remedy against a reaction, or a replacement of its cause, caused none.
+/// `first` is the first substance of the sentence.
 pub(super) fn is_treatment(doc: &AnalyzedDocument<'_>, words: &Range<usize>, name: &str, first: bool) -> bool {
     const RESCUE: &[&str] = &[
         "epinephrine",
@@ -96,13 +96,14 @@ pub(super) fn is_treatment(doc: &AnalyzedDocument<'_>, words: &Range<usize>, nam
     if within().any(|at| treats(reading.word(at)) && linked(at)) {
         return true;
     }
+    // Adrenaline is always a remedy; an antihistamine or a steroid only where it was given or joined to one.
     let joined = matches!(reading.word(words.start.wrapping_sub(1)), "/" | "+" | "and" | "y" | "e");
     let after =
         matches!(reading.word(words.end), "x" | "x2" | "x1" | "x3" | "given" | "im" | "iv" | "needed" | "required");
     RESCUE.contains(&name) && (name == "epinephrine" || joined || after || within().any(|at| gives(reading.word(at))))
 }
 
-/// What is carried against an allergy: "epi pen expired" names no allergen.
+/// Remedies carried against an allergy: "epi pen expired" names no allergen.
 pub(super) fn is_remedy(word: &str) -> bool {
     let starts = ["epi", "adrenal", "epinefr", "antihist"];
     starts.iter().any(|start| word.starts_with(start))

@@ -15,11 +15,11 @@ use anamnesis_text::Speaker;
 
 /// Sentences after the one that names the allergen in which it may be taken back.
 const NEXT_SENTENCES: usize = 2;
-/// Words between "tolerated" and the name of what was tolerated.
+/// Words between "tolerated" and the name of the tolerated substance.
 const OBJECT: usize = 4;
-/// Words between what was taken and that it did no harm.
+/// Words between the name of a substance and the statement that it did no harm.
 const TAKEN: usize = 8;
-/// Words between "only" and what it was.
+/// Words between "only" and its reaction.
 const ONLY: usize = 5;
 
 pub(super) struct AllergyRetractions {
@@ -41,7 +41,7 @@ impl AllergyRetractions {
 }
 
 impl AllergyRules {
-    /// What is taken back is denied: the chart may still say it elsewhere.
+    /// A retracted allergy is denied, since the chart may still state it elsewhere.
     pub(super) fn take_back(&self, doc: &AnalyzedDocument<'_>, drugs: &[SentenceDrugs], out: &mut AllergyFindings) {
         self.refuted_lists(doc, drugs, out);
         out.placed.sort_by_key(|placed| placed.words.start);
@@ -73,7 +73,8 @@ impl AllergyRules {
                 placed.entity.reaction = None;
             }
         }
-        // "Lactose intolerant and gluten intolerant. I'm not": what was said of the last of a list holds of all of it.
+        // "Lactose intolerant and gluten intolerant. I'm not": a statement about the last of a list covers the whole
+        // list.
         for at in (1..out.placed.len()).rev() {
             let (first, second) = (&out.placed[at - 1], &out.placed[at]);
             let between = first.words.end..second.words.start.max(first.words.end);
@@ -150,7 +151,8 @@ impl AllergyRules {
                 if gone.is_some_and(|hit| self.is_said_of(doc, &hit.words, placed, (named, answers))) {
                     return true;
                 }
-                // Plain words ("to be removed", "no es cierto") need a clause that names nothing else; "tachado" is of a record.
+                // Plain words ("to be removed", "no es cierto") need a clause that names nothing else; "tachado"
+                // belongs to a record.
                 let plain = !matches!(reading.word(word), "tachado" | "tachada" | "crossed" | "struck" | "scored");
                 if refutes_at(doc, word).is_some_and(|hit| self.is_said_of(doc, &hit, placed, (named, plain))) {
                     return true;
@@ -170,7 +172,7 @@ impl AllergyRules {
         false
     }
 
-    /// Whether words that begin here say that what was taken did no harm.
+    /// Whether words that begin here say that a substance did no harm.
     pub(super) fn harmless(&self, doc: &AnalyzedDocument<'_>, word: usize) -> bool {
         self.taken_back.fine.at(doc.reading, word).is_some()
     }
@@ -199,7 +201,7 @@ impl AllergyRules {
         }) || matches!(reading.word(verb.wrapping_sub(2)), "la" | "lo" | "los" | "las")
             || matches!(reading.word(verb.wrapping_sub(1)), "la" | "lo" | "los" | "las")
             || verb >= placed.words.end && verb - placed.words.end <= 4 && between.is_empty();
-        // "Kiwi: itch. Banana he eats every day": of the one that stands nearer.
+        // "Kiwi: itch. Banana he eats every day": the nearer one is meant.
         let between = placed.words.end.min(fine.words.start)..fine.words.start;
         let another = names_another(doc, named, placed, &between);
         !denied && !parted && same && !another && (verb >= placed.words.end || placed.words.start >= verb)
@@ -247,7 +249,7 @@ impl AllergyRules {
     }
 }
 
-/// "Vómitos, no alergia": what it did is said with it, and is what is not tolerated.
+/// "Vómitos, no alergia": the reaction is stated with it, and is an intolerance.
 fn is_side_effect(doc: &AnalyzedDocument<'_>, placed: &AllergyMention) -> bool {
     let reading = doc.reading;
     let Some(reaction) = &placed.entity.reaction else { return false };
@@ -258,7 +260,7 @@ fn is_side_effect(doc: &AnalyzedDocument<'_>, placed: &AllergyMention) -> bool {
         && is_no_true_allergy(reading, placed.words.end, sentence.end)
 }
 
-/// A verb of taking or eating, as it is said of what did no harm.
+/// A verb of taking or eating, as used for something that did no harm.
 pub(super) fn takes(word: &str) -> bool {
     matches!(
         word,

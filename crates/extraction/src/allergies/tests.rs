@@ -1,4 +1,4 @@
-//! Whose an allergy is, what a medicine was given up for, and what is taken back.
+//! The experiencer of an allergy, the reason for giving up a medicine, and retractions.
 
 use std::fmt::Write as _;
 
@@ -211,7 +211,7 @@ fn nearby(text: &str) -> String {
 }
 
 #[test]
-fn a_complaint_of_now_beside_an_allergy_is_none_of_its_reactions() {
+fn a_present_complaint_next_to_an_allergy_is_none_of_its_reactions() {
     for (text, expected) in [
         ("Alérgico a la amoxicilina. Refiere diarrea desde el martes.", "allergy: amoxicillin | diarrhea"),
         ("Soy alérgica a la penicilina. Tengo vómitos desde anoche.", "allergy: penicillin | vomiting"),
@@ -232,7 +232,7 @@ fn a_complaint_of_now_beside_an_allergy_is_none_of_its_reactions() {
 }
 
 #[test]
-fn what_stands_beside_a_denied_allergy_is_found_as_what_it_is() {
+fn a_finding_next_to_a_denied_allergy_is_found_as_what_it_is() {
     for (text, expected) in [
         ("No soy alérgica al ibuprofeno pero tengo picor.", "no allergy: ibuprofen | itching"),
         ("No es alérgico a la penicilina. Presenta diarrea.", "no allergy: penicillin | diarrhea"),
@@ -246,7 +246,7 @@ fn what_stands_beside_a_denied_allergy_is_found_as_what_it_is() {
 }
 
 #[test]
-fn a_reaction_is_told_in_the_clause_of_the_allergy_or_in_one_that_says_so() {
+fn a_reaction_is_stated_in_the_clause_of_the_allergy_or_in_one_that_says_so() {
     for (text, expected) in [
         ("Alérgico a la amoxicilina. Le dio urticaria.", "allergy: amoxicillin (urticaria) | "),
         ("Alérgica a las cefalosporinas. Reacción: exantema.", "allergy: cephalosporins (exantema) | "),
@@ -267,7 +267,7 @@ fn a_reaction_is_told_in_the_clause_of_the_allergy_or_in_one_that_says_so() {
 }
 
 #[test]
-fn the_day_of_a_complaint_is_not_that_of_the_allergy_beside_it() {
+fn the_day_of_a_complaint_is_not_that_of_the_allergy_next_to_it() {
     let today = chrono::NaiveDate::from_ymd_opt(2026, 3, 1).unwrap();
     for (text, language) in [
         ("Alérgica a penicilina, refiere náuseas desde ayer.", Language::Spanish),
@@ -298,7 +298,7 @@ fn what_was_given_against_a_reaction_caused_none() {
         ("Allergies: cashews - anaphylaxis (adrenaline x1, hydrocortisone).", "allergy: cashews (anaphylaxis)"),
         ("Alergias: ceftriaxona (urticaria, tratada con dexametasona).", "allergy: ceftriaxone (urticaria)"),
         ("Alergias: amoxicilina, exantema; se sustituyó por azitromicina.", "allergy: amoxicillin (exantema)"),
-        // An illness that was treated, and left for what the medicine did.
+        // An illness that was treated, and a treatment that was stopped for its effect.
         (
             "Episodio de ansiedad tratado con citalopram 20 mg, que dejó por disfunción sexual.",
             "intolerance: citalopram (disfunción sexual)",

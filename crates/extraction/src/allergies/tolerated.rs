@@ -1,5 +1,6 @@
-//! What was taken or eaten and did no harm, where a text speaks of allergies: "de niña decían que sí; en 2021 me pusieron Benzetacil y no
-//! me pasó nada", "she ate prawns last week, no bother". It is no allergen, and no medicine that is taken.
+//! Substances that were taken or eaten and did no harm, where a text speaks of allergies: "de niña decían que sí; en
+//! 2021 me pusieron Benzetacil y no me pasó nada", "she ate prawns last week, no bother". They are no allergens, and no
+//! current medicines.
 
 use super::retracted::{is_related, takes};
 use super::{AllergenMention, AllergyFindings, AllergyFrame, AllergyRules, is_dosed};
@@ -8,9 +9,9 @@ use crate::structure::Section;
 use crate::{Experiencer, Temporality};
 use anamnesis_text::Speaker;
 
-/// Words between what was taken and that it did no harm.
+/// Words between the name of a substance and the statement that it did no harm.
 const REACH: usize = 9;
-/// Past forms of taking, and what is done to a patient.
+/// Past forms of taking and of giving.
 const PAST: &[&str] = &[
     "had",
     "took",
@@ -31,7 +32,7 @@ const PAST: &[&str] = &[
 ];
 
 impl AllergyRules {
-    /// Denies the allergy to a substance of a sentence that says that it was borne well.
+    /// Denies the allergy to a substance of a sentence that says that it was tolerated.
     pub(super) fn borne_in_talk(
         &self,
         doc: &AnalyzedDocument<'_>,

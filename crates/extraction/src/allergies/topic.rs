@@ -1,4 +1,4 @@
-//! What is being asked about: the turn in which someone last asked about allergies, or in a text without turns the line.
+//! The open question: the turn of the last question about allergies, or its line in a text without turns.
 
 use super::TOPIC_LINES;
 use crate::analysis::AnalyzedDocument;
@@ -29,7 +29,7 @@ impl AllergyTopic {
         }
     }
 
-    /// Whether a sentence may answer the question of an earlier line or of its own.
+    /// Whether a sentence may answer the question of an earlier line or of the same line.
     pub(crate) fn answers_line(&self) -> bool {
         self.line.is_some()
     }

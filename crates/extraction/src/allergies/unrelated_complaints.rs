@@ -1,5 +1,5 @@
-//! What is told beside an allergy and is none of its reactions: the complaint of today ("Alérgica a la penicilina. Refiere
-//! náuseas desde ayer.").
+//! Complaints next to an allergy that are none of its reactions: the complaint of today ("Alérgica a la penicilina.
+//! Refiere náuseas desde ayer.").
 
 use std::ops::Range;
 
@@ -11,8 +11,8 @@ const AHEAD: usize = 8;
 const AFTER: usize = 6;
 
 impl AllergyRules {
-    /// Whether words that look like a reaction are a complaint of now: said with a verb of complaining or having, or with a day
-    /// of this week. What comes "when she takes it" is a reaction, whatever the verb.
+    /// Whether words that look like a reaction are a present complaint: with a verb of complaining or having, or with a
+    /// day of this week. A complaint "when she takes it" is a reaction, whatever the verb.
     pub(super) fn is_complaint(&self, doc: &AnalyzedDocument<'_>, from: usize, reaction: &Range<usize>) -> bool {
         let reading = doc.reading;
         let sentence = &reading.sentences[reading.sentence_of(reaction.start)].words;
@@ -21,7 +21,7 @@ impl AllergyRules {
             return false;
         }
         let ahead = from.max(sentence.start).max(reaction.start.saturating_sub(AHEAD))..reaction.start;
-        // "(has hives)", "- has hives": after a sign it is said of the substance.
+        // "(has hives)", "- has hives": after a sign it belongs to the substance.
         let signed =
             |at: usize| at > sentence.start && matches!(reading.word(at - 1), "(" | "-" | "–" | "—" | ":" | "→");
         let mentioned = |at: usize| complains(reading.word(at), reading.word(at + 1)) && !signed(at);
@@ -29,8 +29,8 @@ impl AllergyRules {
         !named && (ahead.clone().any(mentioned) || after.clone().chain(ahead).any(|at| is_of_now(doc, at)))
     }
 
-    /// Whether a sentence behind that of an allergy says of a reaction that it is one: by a word that leads to it ("it gave me
-    /// …"), by a title, or because it is one that only an allergy has.
+    /// Whether a sentence after that of an allergy names a reaction to it: by a word that leads to it ("it gave me …"),
+    /// by a title, or because only an allergy has this reaction.
     pub(super) fn says_so(
         &self,
         doc: &AnalyzedDocument<'_>,
@@ -50,7 +50,7 @@ fn comes_with_it(word: &str) -> bool {
     matches!(word, "when" | "whenever" | "every" | "it" | "them" | "cuando" | "cada" | "siempre" | "ella" | "eso")
 }
 
-/// A verb with which someone speaks of what they have now; "have had" and "has been" too.
+/// A verb of a present complaint; "have had" and "has been" too.
 fn complains(word: &str, next: &str) -> bool {
     match word {
         "refiere" | "refieren" | "relata" | "comenta" | "presenta" | "acude" | "consulta" | "viene" | "ingresa"

@@ -11,12 +11,12 @@ use crate::tokenized::TokenizedText;
 /// Where the finding ends that begins at a word, if one does.
 pub(crate) type FindingAt<'a> = dyn Fn(usize) -> Option<usize> + 'a;
 
-/// Words that may stand before a finding in its item.
+/// Words that may come before a finding in its item.
 const LEADING: &[&str] = &[
     "and", "or", "nor", "y", "o", "u", "e", "ni", "any", "new", "the", "a", "an", "de", "la", "el", "los", "las", "un",
     "una", "tampoco", "no", "of", "nil",
 ];
-/// Words that may stand after a finding without stating it.
+/// Words that may come after a finding without stating it.
 const TRAILING: &[&str] = &[
     "at",
     "present",

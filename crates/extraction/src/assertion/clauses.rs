@@ -17,7 +17,7 @@ const VERB_REACH: usize = 6;
 /// Words after a reported question in which its answer is looked for: "…, and I told her that I never did".
 const ANSWER_REACH: usize = 9;
 
-/// Openings of clauses and the verbs that say what they are.
+/// Openings of clauses, and the verbs that decide their kind.
 pub(crate) struct ClauseOpeners {
     opens: PhraseMatcher,
     opens_asked: PhraseMatcher,
@@ -29,7 +29,7 @@ pub(crate) struct ClauseOpeners {
     resumes_taking: PhraseMatcher,
 }
 
-/// A clause found: where its opening stands and what it is.
+/// A clause found: the place of its opening, and its kind.
 pub(super) struct UnassertedClause {
     pub(crate) opening: Range<usize>,
     pub(crate) cue: Cue,
@@ -68,7 +68,7 @@ impl ClauseOpeners {
                 continue;
             }
             let plain = self.opens.at(reading, word).filter(|hit| !is_yes(reading, &hit.words));
-            // "Qué" asks; "que" hands on what was said.
+            // "Qué" asks; "que" reports.
             let hands_on = reading.word(word) == "que" && !source(reading, &(word..word + 1)).contains(['é', 'É']);
             let asked = self.opens_asked.at(reading, word).filter(|_| !hands_on);
             let Some(hit) = plain.as_ref().or(asked.as_ref()) else { continue };
@@ -76,7 +76,7 @@ impl ClauseOpeners {
                 Some(CueCategory::Asked) if plain.is_some() || !names_own(reading, hit.words.end) => CueCategory::Asked,
                 _ if plain.is_none() => continue,
                 Some(verb) => verb,
-                // "If this is so, or if that is": the second clause is what the first is.
+                // "If this is so, or if that is": the second clause has the kind of the first.
                 None if matches!(reading.word(word.wrapping_sub(1)), "or" | "and" | "o" | "y" | "ni") => {
                     out.last().map_or(CueCategory::Hypothetical, |before: &UnassertedClause| before.cue.category)
                 }
@@ -110,8 +110,8 @@ impl ClauseOpeners {
         best.map(|(_, _, category)| category)
     }
 
-    /// Where the speaker goes on with something said for good: "…, and yes, I am"; after a condition also what is taken
-    /// then ("if I cannot sleep I take …").
+    /// Where the speaker goes on with a statement: "…, and yes, I am"; after a condition also a medicine taken then
+    /// ("if I cannot sleep I take …").
     pub(super) fn resumes(
         &self,
         reading: &TokenizedText<'_>,
@@ -124,8 +124,8 @@ impl ClauseOpeners {
     }
 }
 
-/// Where the answer to a reported question begins: behind a sign, with a word that tells. "Asked about mood: wants to
-/// die."; a list behind a colon is still what was asked.
+/// Where the answer to a reported question begins: after a sign, with a word that answers. "Asked about mood: wants to
+/// die."; a list after a colon still belongs to the question.
 pub(super) fn answered_at(reading: &TokenizedText<'_>, within: Range<usize>, category: CueCategory) -> Option<usize> {
     let answers = |word: &usize| {
         word.checked_sub(1).is_some_and(|before| matches!(reading.word(before), ":" | "-" | "–" | "—"))
@@ -134,7 +134,7 @@ pub(super) fn answered_at(reading: &TokenizedText<'_>, within: Range<usize>, cat
     if category == CueCategory::Asked { within.skip(1).find(answers) } else { None }
 }
 
-/// Words by which an answer is said: whose it is, or what they do.
+/// Words that introduce an answer: its speaker, or the speaker's verb.
 fn introduces_answer(word: &str) -> bool {
     let english = matches!(
         word,
@@ -238,7 +238,7 @@ fn is_yes(reading: &TokenizedText<'_>, words: &Range<usize>) -> bool {
     words.len() == 1 && source(reading, words).contains('í')
 }
 
-/// "She asked about my anxiety": the anxiety is there.
+/// "She asked about my anxiety" presupposes the anxiety.
 fn names_own(reading: &TokenizedText<'_>, word: usize) -> bool {
     matches!(reading.word(word), "my" | "mi" | "mis" | "his" | "her" | "your" | "su" | "sus" | "tu" | "tus")
 }

@@ -11,11 +11,11 @@ use crate::matcher::{PhraseMatch, PhraseMatcher};
 use crate::phrase_trie::TrieBuilder;
 use crate::tokenized::TokenizedText;
 
-/// What a row may say of its cues, next to category, direction and reach.
+/// Flags that a row may set for its cues, next to category, direction and reach.
 const FLAGS: [&str; 11] =
     ["list", "header", "closing", "last", "inner", "either", "intrans", "opening", "far", "gone", "cause"];
 
-/// What a cue says about the words in its scope, or about the scopes around it.
+/// The meaning of a cue for the words in its scope, or for the scopes around it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum CueCategory {
     Negated,
@@ -40,7 +40,7 @@ pub(crate) enum CueCategory {
     End,
     /// A finite verb: a new clause where something has been said since the cue.
     Verb,
-    /// Looks like a cue and is none ("no solo", "not only").
+    /// Looks like a cue and is not ("no solo", "not only").
     Pseudo,
 }
 
@@ -91,7 +91,7 @@ pub(crate) struct Cue {
     pub(crate) last: bool,
     /// The denial stays inside its own words ("no mejora", "sin mejoría").
     pub(crate) inner: bool,
-    /// Forward where its object follows ("se suspende el litio"), backward where it stood before ("litio suspendido").
+    /// Forward where its object follows ("se suspende el litio"), backward where it came before ("litio suspendido").
     pub(crate) either: bool,
     /// With `either`: backward unless an article follows ("el dolor cedió", "cedió el dolor").
     pub(crate) intransitive: bool,
@@ -99,7 +99,7 @@ pub(crate) struct Cue {
     pub(crate) opening: bool,
     /// Verbs and commas do not end the scope ("call if …, …, or …").
     pub(crate) far: bool,
-    /// What it denies was there and is over ("the asthma has resolved").
+    /// The denied finding was present and is over ("the asthma has resolved").
     pub(crate) gone: bool,
     /// The scope ends at the reason ("se suspende enalapril por tos").
     pub(crate) cause: bool,
@@ -116,7 +116,7 @@ pub(crate) struct Cues {
     subjects: SubjectRules,
     clauses: ClauseOpeners,
     experiencer_rules: ExperiencerRules,
-    /// What a word for a relative means, for one that is also another language's verb.
+    /// The meaning of a word for a relative that is also another language's verb.
     relative: Option<u32>,
 }
 

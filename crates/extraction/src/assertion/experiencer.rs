@@ -1,8 +1,8 @@
-//! Whose it is, where a sentence names a relative or another person: decided by what the person is to the sentence. As its
-//! subject they have what follows ("wife has depression"), as company only what is said right behind them ("vive con su
-//! madre, que tiene asma"), in a comparison nothing ("like her mother, she has asthma"), and next to the patient the
-//! patient has it too ("mi madre y yo tenemos diabetes"). Cues alone cannot distinguish these: a word for a relative is
-//! the same in all of them.
+//! Whose a finding is, where a sentence names a relative or another person: the role of the person in the sentence
+//! decides. A subject has what follows ("wife has depression"). A companion has only what comes right after them ("vive
+//! con su madre, que tiene asma"). A person in a comparison has nothing ("like her mother, she has asthma"). Next to
+//! the patient, both have it ("mi madre y yo tenemos diabetes"). Cues alone cannot distinguish these: a word for a
+//! relative is the same in all of them.
 
 mod apposition;
 mod clefts;
@@ -28,7 +28,7 @@ use words::{is_allergic, is_treated, of_patient};
 
 /// Words of one clause about a person.
 const LONGEST: usize = 18;
-/// Words between a relative and what they are treated with.
+/// Words between a relative and their treatment.
 const TO_TREATMENT: usize = 7;
 /// Words between a verb and the finding that it states.
 const TO_FINDING: usize = 4;
@@ -93,7 +93,7 @@ impl ExperiencerRules {
         topics.enter(reading.sentence_of(sentence.words.start), reading);
         let mut out = telling.shared();
         out.extend(telling.clefts());
-        // In speech who is the subject goes on from sentence to sentence: see `subjects`.
+        // In speech the subject goes on from sentence to sentence: see `subjects`.
         if sentence.turn.is_none() {
             telling.people.iter().for_each(|person| telling.of_person(person, &mut out));
             out.extend(telling.of_folk());
@@ -104,7 +104,7 @@ impl ExperiencerRules {
     }
 }
 
-/// A denial said of the patient after a relative denies nothing of the relative: "madre con litio, la paciente nunca".
+/// A denial about the patient after a relative denies nothing of the relative: "madre con litio, la paciente nunca".
 pub(super) fn part_denials(scopes: &mut [CueScope]) {
     let own: Vec<usize> =
         scopes.iter().filter(|one| one.category == CueCategory::Own).map(|one| one.words.start).collect();
@@ -132,7 +132,7 @@ impl PersonSentence<'_, '_> {
         CueScope { category: CueCategory::Own, words, cue: cue.clone() }
     }
 
-    /// Where comparisons, "both", "neither" and "so do I" give to the patient what a relative has.
+    /// Where comparisons, "both", "neither" and "so do I" give the patient the finding of a relative.
     fn shared(&self) -> Vec<CueScope> {
         let mut out = Vec::new();
         let words = self.sentence.words.clone();
@@ -205,7 +205,7 @@ impl PersonSentence<'_, '_> {
         Some(CueScope { category: CueCategory::Negated, words, cue: first..first + 1 })
     }
 
-    /// What a person has as the subject of a clause, or as company of whom more is said.
+    /// The findings of a person as the subject of a clause, or as company with a clause of their own.
     fn of_person(&self, person: &PersonMention, out: &mut Vec<CueScope>) {
         let end = self.after_name(person);
         out.extend(self.bracket(person, end));
@@ -224,7 +224,7 @@ impl PersonSentence<'_, '_> {
         }
     }
 
-    /// Where what a person has begins to be said, after the words that name them.
+    /// Where the finding of a person begins, after the words that name them.
     fn begins_telling(&self, person: &PersonMention, end: usize) -> Option<usize> {
         let tells = |at: usize| self.experiencer_rules.tells.at(self.reading, at).is_some();
         if let Some(from) = self.titled(person, end) {
@@ -277,7 +277,7 @@ impl PersonSentence<'_, '_> {
         agrees.then_some(end)
     }
 
-    /// Nothing but the words that name them stands before a person in the clause.
+    /// Only the words that name them come before a person in the clause.
     fn opens(&self, person: &PersonMention) -> bool {
         person.from == self.sentence.words.start
             || matches!(self.before(person.from), "." | ";" | ":" | "(" | "-" | "–" | "," | "*" | "•" | "y" | "and")
@@ -414,7 +414,7 @@ impl PersonSentence<'_, '_> {
         self.clause(&no_one, from)
     }
 
-    /// "Casada con un alcohólico", "married to a heroin addict": named by nothing but what they have.
+    /// "Casada con un alcohólico", "married to a heroin addict": named only by the illness.
     fn of_the_spouse(&self) -> Vec<CueScope> {
         let hits = self.experiencer_rules.married_to.find(self.reading, self.sentence.words.clone());
         let scopes = hits.into_iter().filter_map(|hit| {

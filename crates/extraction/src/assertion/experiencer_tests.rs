@@ -1,4 +1,4 @@
-//! Whose a finding is, and whether it was confirmed.
+//! The experiencer of a finding, and whether it was confirmed.
 
 use std::sync::LazyLock;
 

@@ -1,5 +1,5 @@
 //! A finding and its value, as notes and forms write them: "Convulsiones nunca", "asthma: Y", "fever (-)", "DM neg",
-//! "(+) headache". The value speaks of the finding right before its sign; a plus or minus in brackets may stand first.
+//! "(+) headache". The value belongs to the finding right before its sign; a plus or minus in brackets may come first.
 
 use std::ops::Range;
 
@@ -13,22 +13,22 @@ const BEFORE: usize = 3;
 /// Words of a label.
 const LONGEST: usize = 8;
 
-/// What a value says.
+/// The meaning of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ValuePolarity {
     Yes,
     No,
 }
 
-/// A value found: its words and what it says.
+/// A value found: its words and its meaning.
 struct FindingValue {
     words: Range<usize>,
     says: ValuePolarity,
-    /// In brackets, so that it may stand before its label.
+    /// In brackets, so that it may come before its label.
     sign: bool,
 }
 
-/// What values say of the findings before them: denials, and the stretches that are stated for good.
+/// The effect of values on the findings before them: denials, and affirmed stretches.
 #[derive(Default)]
 pub(super) struct ValuedFindings {
     pub(crate) denied: Vec<CueScope>,
@@ -94,7 +94,7 @@ fn label_before(
     whole.map(|first| with_others(reading, from, value, first..end, finding))
 }
 
-/// "Covid/flu neg", "VIH y sífilis negativos": a stroke, or a value in the plural, takes in the findings before.
+/// "Covid/flu neg", "VIH y sífilis negativos": a stroke, or a value in the plural, covers the findings before.
 fn with_others(
     reading: &TokenizedText<'_>,
     from: usize,
@@ -116,7 +116,7 @@ fn with_others(
     label
 }
 
-/// "HIV test neg", "TB – quantiferon neg": the test by which a finding was denied stands before its value.
+/// "HIV test neg", "TB – quantiferon neg": the test that excluded a finding comes before its value.
 fn is_test(word: &str) -> bool {
     let english = matches!(
         word,
@@ -154,7 +154,7 @@ fn label_after(value: &FindingValue, limit: usize, finding: &FindingAt<'_>) -> O
     Some(value.words.end..end)
 }
 
-/// Nothing more is said of the item: a sign, a new clause, or the next label with a capital.
+/// The item ends: a sign, a new clause, or the next label with a capital.
 fn ends_item(reading: &TokenizedText<'_>, next: usize, limit: usize, hits: &[CueHit], cues: &Cues) -> bool {
     if next >= limit {
         return true;
@@ -191,7 +191,7 @@ fn value_at(reading: &TokenizedText<'_>, word: usize, within: &Range<usize>) -> 
     let before = word.checked_sub(1).map_or("", |before| reading.word(before));
     let source = reading.words[word].source;
     let glued = !first && reading.words[word - 1].source.end == source.start;
-    // "HTN-, asthma+": a sign that hangs on its word and parts nothing.
+    // "HTN-, asthma+": a sign that is attached to its word and separates nothing.
     let hangs = glued && matches!(at(1), "" | "," | ";" | "." | ")" | "/");
     match at(0) {
         "-" | "–" | "−" if hangs => return found(1, ValuePolarity::No, false),

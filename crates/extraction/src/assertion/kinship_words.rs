@@ -1,5 +1,5 @@
-//! Words for relatives that mean someone or something else: a breast, a potato, a nun, a ward sister, the person spoken
-//! to; and relatives named after what they have.
+//! Words for relatives with another meaning: a breast, a potato, a nun, a ward sister, a form of address; and relatives
+//! named after their illness.
 
 use std::ops::Range;
 
@@ -73,7 +73,7 @@ const OF_THE_FAMILY: &[&str] = &[
     "relaciones",
 ];
 
-/// Whether a cue for a relative is none.
+/// Whether a cue for a relative means something else.
 pub(super) fn is_homonym(reading: &TokenizedText<'_>, hit: &CueHit, cues: &Cues) -> bool {
     let cue = cues.of(hit);
     if !matches!(cue.category, CueCategory::Family | CueCategory::Other) || cue.header || hit.words.len() > 2 {
@@ -193,7 +193,7 @@ pub(super) fn died(reading: &TokenizedText<'_>, sentence: &TextSentence, finding
     out
 }
 
-/// What is said of a relative whose name stands where scopes do not look: "diabetes, my dad", "no family history of …".
+/// A relative whose name is outside the reach of scopes: "diabetes, my dad", "no family history of …".
 pub(super) fn listed(
     reading: &TokenizedText<'_>,
     words: &Range<usize>,

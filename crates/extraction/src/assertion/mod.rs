@@ -64,7 +64,7 @@ impl AssertionScopes {
             // "No dormir, soliloquios": the denial is part of a finding's own words and reaches nothing else.
             let own = |hit: &CueHit| finding(hit.words.start).is_some_and(|end| end > hit.words.end);
             hits.retain(|hit| cues.of(hit).category != CueCategory::Negated || !own(hit));
-            // The mark of a request doubts nothing of what is to be done.
+            // The mark of a request casts no doubt on the ordered action.
             let mark = |hit: &CueHit| reading.word(hit.words.start) == "?" && hit.words.end == sentence.words.end;
             hits.retain(|hit| sentence.question || !mark(hit));
             let place = scope::ScopePosition { spoken: sentence.turn.is_some(), answers: answers(reading, index) };
@@ -147,7 +147,7 @@ impl AssertionScopes {
     }
 }
 
-/// Whether words hold one after which someone says what they were not asked: "says no, but …".
+/// Whether words hold one after which a speaker adds a statement of their own: "says no, but …".
 pub(crate) fn continues_after_answer(reading: &TokenizedText<'_>, mut words: Range<usize>) -> bool {
     words.any(|word| turns(reading.word(word)))
 }
@@ -193,7 +193,7 @@ pub(crate) fn denies(word: &str) -> bool {
         )
 }
 
-/// Denial and doubt over the same words: whichever cue stands nearer to them holds; a doubt after them wins.
+/// Denial and doubt over the same words: the cue nearer to them holds; a doubt after them wins.
 fn denial_or_doubt(scopes: &[CueScope], target: &Range<usize>) -> (bool, bool) {
     let nearest = |category| {
         let covering = scopes.iter().filter(move |scope| scope.category == category && scope.covers(target));
@@ -220,7 +220,7 @@ impl CueScope {
     }
 }
 
-/// No scope of words crosses a box: what one label says says nothing of the next.
+/// No scope of words crosses a box: a label says nothing of the next.
 fn cut_at(scopes: &mut [CueScope], place: &Range<usize>) {
     for scope in scopes.iter_mut().filter(|scope| !scope.cue.is_empty()) {
         if scope.cue.end <= place.start && scope.words.end > place.start {
@@ -231,13 +231,13 @@ fn cut_at(scopes: &mut [CueScope], place: &Range<usize>) {
     }
 }
 
-/// What a cue denies that says that something has ended.
+/// The finding of a cue that says that something has ended.
 fn ended_by<'a>(scopes: &'a [CueScope], hit: &'a CueHit) -> impl Iterator<Item = CueScope> + 'a {
     let denied = scopes.iter().filter(|scope| scope.category == CueCategory::Negated && scope.cue == hit.words);
     denied.map(|scope| CueScope { category: CueCategory::Ended, ..scope.clone() })
 }
 
-/// What a value states no denial before it reaches: "no rash, sore throat yes".
+/// A finding with a value is out of reach of an earlier denial: "no rash, sore throat yes".
 fn state(scopes: &mut [CueScope], stated: &Range<usize>) {
     let earlier = |scope: &&mut CueScope| scope.category == CueCategory::Negated && scope.cue.end <= stated.start;
     for scope in scopes.iter_mut().filter(earlier).filter(|scope| scope.words.contains(&stated.start)) {
@@ -245,7 +245,7 @@ fn state(scopes: &mut [CueScope], stated: &Range<usize>) {
     }
 }
 
-/// "S/ Duerme mal": what the patient says, as notes abbreviate it; "s/ fiebre" is without.
+/// "S/ Duerme mal": the abbreviation for a statement of the patient; "s/ fiebre" means without.
 fn is_subjective(reading: &TokenizedText<'_>, hit: &CueHit) -> bool {
     reading.word(hit.words.start) == "s"
         && hit.words.len() == 2
@@ -271,11 +271,11 @@ fn answers_itself(reading: &TokenizedText<'_>, index: usize) -> Option<CueScope>
     denies.then(|| CueScope { category: CueCategory::Negated, words: here.words.clone(), cue })
 }
 
-/// Words of a sentence that goes on with the condition of the one before.
+/// Longest sentence that goes on with the condition of the one before.
 const LONGEST_FURTHER: usize = 8;
 
-/// "If you'd ever had a seizure, that would be off the table. Or an eating disorder.": a fragment after "or" is meant as what it goes
-/// on with.
+/// "If you'd ever had a seizure, that would be off the table. Or an eating disorder.": a fragment after "or" has the
+/// status of the sentence that it continues.
 fn goes_on(reading: &TokenizedText<'_>, index: usize, before: Option<&Vec<CueScope>>) -> Option<CueScope> {
     let here = &reading.sentences[index];
     let previous = index.checked_sub(1).map(|at| &reading.sentences[at]).filter(|last| last.turn == here.turn)?;
@@ -293,7 +293,7 @@ fn goes_on(reading: &TokenizedText<'_>, index: usize, before: Option<&Vec<CueSco
     })
 }
 
-/// What the title above says of a sentence.
+/// The effect of the title above a sentence.
 fn titled(sentence: &TextSentence, place: Option<SectionPosition>) -> Option<CueScope> {
     let place = place?;
     let category = match place.section {
@@ -307,7 +307,7 @@ fn titled(sentence: &TextSentence, place: Option<SectionPosition>) -> Option<Cue
     Some(CueScope { category, words: from..sentence.words.end, cue: from..from })
 }
 
-/// What a box says of its label: one that is marked says that it holds, which needs no cue.
+/// The effect of a box on its label: a marked box affirms, which needs no cue.
 fn ticked(found: &CheckboxAnswer) -> Option<CueScope> {
     let category = match found.mark {
         BoxMark::Yes => return None,
@@ -325,7 +325,7 @@ fn answers(reading: &TokenizedText<'_>, index: usize) -> bool {
     before.is_some_and(|before| before.turn != here.turn && before.question)
 }
 
-/// A header that stands alone ("Family history:") rules the lines below it, until the next header or blank line.
+/// A separate header ("Family history:") governs the lines below it, until the next header or blank line.
 fn next_section(
     reading: &TokenizedText<'_>,
     index: usize,

@@ -6,10 +6,10 @@ use crate::phrase_trie::TrieBuilder;
 use crate::tokenized::TokenizedText;
 
 pub(crate) const FILE: &str = include_str!("../lexicon/denied_verbs.tsv");
-/// Pronouns, auxiliaries and adverbs that may stand between a denial and its verb.
+/// Pronouns, auxiliaries and adverbs that may come between a denial and its verb.
 const LONGEST_WAY: usize = 4;
 
-/// Verbs that keep a denial to themselves.
+/// Verbs that absorb a denial: it does not reach their object.
 pub(crate) struct NegatedVerbs {
     between: PhraseMatcher,
     verbs: PhraseMatcher,
@@ -57,7 +57,7 @@ impl NegatedVerbs {
         }
     }
 
-    /// Where a bare denial ends that is spent on its verb; `None` where it goes on to what follows.
+    /// Where a bare denial ends that only covers its verb; `None` where it covers the words after it.
     pub(crate) fn spent(&self, reading: &TokenizedText<'_>, denial: &PhraseMatch, limit: usize) -> Option<usize> {
         let last = reading.word(denial.words.end - 1);
         let bare = matches!(last, "no" | "not" | "n't" | "never" | "nunca" | "jamas" | "cannot");
@@ -81,8 +81,8 @@ impl NegatedVerbs {
         None
     }
 
-    /// Whether a word is a verb by where it stands and how it ends, and none of those that hand a denial on ("no ha
-    /// tenido fiebre", "didn't have a fever").
+    /// Whether a word is a verb by its place and its ending, and none of those that pass a denial on ("no ha tenido
+    /// fiebre", "didn't have a fever").
     fn is_negated_verb(&self, reading: &TokenizedText<'_>, word: usize, helped: bool) -> bool {
         let text = reading.word(word);
         if self.carries.at(reading, word).is_some() || self.between.at(reading, word).is_some() {

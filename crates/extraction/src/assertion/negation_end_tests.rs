@@ -1,4 +1,4 @@
-//! Where a denial ends, where it comes after what it denies, and what was only for a while: both languages.
+//! Where a denial ends, where it comes after the denied words, and findings of a past time: both languages.
 
 use std::sync::LazyLock;
 
@@ -36,7 +36,7 @@ fn a_plus_an_arrow_and_a_bracket_with_a_reason_end_a_denial() {
 }
 
 #[test]
-fn a_clause_with_its_own_time_or_an_answer_of_its_own_is_not_denied() {
+fn a_clause_with_a_separate_time_or_answer_is_not_denied() {
     for (text, value) in [
         ("Se niega a ponerse el cinturón y hoy se mareó en el coche.", "dizziness"),
         ("Me ofreció otra y le dije que no, que con esa tuve insomnio.", "insomnia"),
@@ -51,7 +51,7 @@ fn a_clause_with_its_own_time_or_an_answer_of_its_own_is_not_denied() {
 }
 
 #[test]
-fn a_denial_stands_behind_what_it_denies() {
+fn a_denial_may_come_after_what_it_denies() {
     for (text, value) in [
         ("Un golpe en marzo, embarazada no estaba.", "pregnancy"),
         ("Diabética no soy.", "diabetes mellitus"),

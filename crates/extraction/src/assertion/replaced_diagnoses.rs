@@ -1,4 +1,4 @@
-//! "Diagnosis changed from adjustment disorder to PTSD": what a diagnosis was changed from is over.
+//! "Diagnosis changed from adjustment disorder to PTSD": the replaced diagnosis is over.
 
 use super::CueScope;
 use super::bare_lists::FindingAt;

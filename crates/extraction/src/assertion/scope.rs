@@ -23,7 +23,6 @@ const FUNCTION_WORDS: &[&str] = &[
 const COORDINATORS: &[&str] = &["ni", "o", "u", "or", "nor", "and", "y", "e"];
 /// Words of the subject of a clause, before its verb.
 const SUBJECT: usize = 6;
-/// Words after a question mark that it doubts.
 const LONGEST_QUERY: usize = 6;
 
 pub(super) struct ScopeSentence<'a, 'b> {
@@ -34,7 +33,7 @@ pub(super) struct ScopeSentence<'a, 'b> {
     finding: &'a FindingAt<'a>,
 }
 
-/// Where a sentence stands.
+/// The place of a sentence.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ScopePosition {
     /// In a turn of a dialogue.
@@ -58,7 +57,7 @@ pub(super) fn resolve(
     let spoken = place.spoken;
     let sentence = ScopeSentence { reading, words, hits, cues, finding };
     let mut scopes = Vec::new();
-    // Words that a denial spent on its verb has taken: "no puedo evitar" holds no second denial.
+    // Words that a denial spent on its verb covers: "no puedo evitar" holds no second denial.
     let mut taken = 0;
     for hit in hits {
         if hit.words.start < taken {
@@ -72,7 +71,7 @@ pub(super) fn resolve(
         if spoken && sentence.is_company(hit, cue) {
             continue;
         }
-        // "No, al Nolotil": an answer to what was asked, not a denial of what follows.
+        // "No, al Nolotil": an answer to the question, not a denial of the next words.
         if spoken && hit.words == (sentence.words.start..sentence.words.start + 1) && reading.word(hit.words.end) == ","
         {
             continue;
@@ -99,8 +98,8 @@ pub(super) fn resolve(
         }
         let closes = sentence.closes(hit);
         if cue.category == CueCategory::Negated && closes && sentence.answers(hit) {
-            // "Alergias: no", "Fever - none": the value of what stands before the sign.
-            // What stands in a bracket is said of its own item: "gout, childhood asthma (resolved)".
+            // "Alergias: no", "Fever - none": a value for the words before the sign. A cue in a bracket belongs to its
+            // own item: "gout, childhood asthma (resolved)".
             let list = reading.word(hit.words.start - 1) != "(" || sentence.says_all(hit);
             let from = sentence.backward_from(hit.words.start - 1, cue.reach.min(8), list);
             let words = sentence.last_two(hit, from)..hit.words.start - 1;
@@ -117,7 +116,7 @@ pub(super) fn resolve(
         }
         let ends = hit.words.end >= sentence.words.end || reading.words[hit.words.end].punctuation;
         if (cue.closing && !closes) || (cue.last && !ends) {
-            // "Celos no tengo" denies what stands before, "no tengo celos" what follows, as a bare "no" does.
+            // "Celos no tengo" denies the word before, "no tengo celos" the word after, as a bare "no" does.
             if cue.category == CueCategory::Negated && cue.list && super::denies(reading.word(hit.words.start)) {
                 let words = hit.words.end..sentence.forward(hit);
                 scopes.push(CueScope { category: cue.category, words, cue: hit.words.clone() });
@@ -179,7 +178,7 @@ impl ScopeSentence<'_, '_> {
         self.hit_at(word).map(|hit| self.cues.of(hit).category)
     }
 
-    /// "?pneumonia", "? sepsis": a question mark before what is doubted.
+    /// "?pneumonia", "? sepsis": a question mark before a doubtful finding.
     fn queries(&self, hit: &CueHit) -> bool {
         let place = |word: usize| self.reading.words[word].source;
         let (start, next) = (hit.words.start, hit.words.end);
@@ -205,7 +204,7 @@ impl ScopeSentence<'_, '_> {
             || FOLLOWS_CLOSING.contains(&self.reading.word(next))
     }
 
-    /// A colon, dash or equals sign stands before it.
+    /// A colon, dash or equals sign comes before it.
     fn answers(&self, hit: &CueHit) -> bool {
         hit.words.start > self.words.start + 1
             && matches!(self.reading.word(hit.words.start - 1), ":" | "-" | "–" | "=" | "(")
@@ -219,7 +218,7 @@ impl ScopeSentence<'_, '_> {
         last.ends_with("os") || last.ends_with("as") || hit.words.clone().any(all)
     }
 
-    /// Whether the object of a verb like "suspender" comes after it: an article follows, or nothing stood before.
+    /// Whether the object of a verb like "suspender" comes after it: an article follows, or nothing comes before.
     fn object_follows(&self, hit: &CueHit) -> bool {
         let next = self.reading.word(hit.words.end);
         let last = self.reading.word(hit.words.end - 1);
@@ -239,7 +238,7 @@ impl ScopeSentence<'_, '_> {
         opens || !(participle || self.cues.of(hit).intransitive)
     }
 
-    /// Nothing but a conjunction stands before it in its clause.
+    /// Only a conjunction comes before it in its clause.
     fn opens_clause(&self, hit: &CueHit) -> bool {
         let before = hit.words.start.wrapping_sub(1);
         // "Asma, de bebé lo hospitalizaron": a clause begins after the comma; "asma, de bebé" and "…, in remission since" not.
@@ -270,7 +269,7 @@ impl ScopeSentence<'_, '_> {
             || matches!(self.category_at(before), Some(CueCategory::End))
     }
 
-    /// What follows an opening cue, with the comma right after it or without.
+    /// The words after an opening cue, with the comma right after it or without.
     fn forward_past_comma(&self, hit: &CueHit) -> Range<usize> {
         let comma = self.reading.word(hit.words.end) == "," && hit.words.end < self.words.end;
         let after = CueHit { words: hit.words.start..hit.words.end + usize::from(comma), meaning: hit.meaning };
@@ -372,7 +371,7 @@ impl ScopeSentence<'_, '_> {
         word
     }
 
-    /// A doubt that begins a phrase of its own ("por posible …", "se orienta hacia …") ends a denial.
+    /// A doubt that begins a new phrase ("por posible …", "se orienta hacia …") ends a denial.
     fn doubt_opens(&self, word: usize) -> bool {
         let starts = self.hit_at(word).is_some_and(|hit| hit.words.start == word);
         starts
@@ -404,7 +403,6 @@ impl ScopeSentence<'_, '_> {
         (from..to).any(|word| self.reading.word(word) == "(")
     }
 
-    /// A line feed comes after a word.
     fn breaks_line(&self, word: usize) -> bool {
         let next = self.reading.words.get(word + 1).map(|next| next.source.start);
         let between = next.and_then(|next| self.reading.text.get(self.reading.words[word].source.end..next));

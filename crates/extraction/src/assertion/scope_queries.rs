@@ -1,4 +1,4 @@
-//! What the rules ask of the scopes around a mention, apart from its context as a whole.
+//! Queries of the rules about the scopes around a mention, apart from its context as a whole.
 
 use std::ops::Range;
 
@@ -8,18 +8,20 @@ use crate::tokenized::TokenizedText;
 use anamnesis_text::Span;
 
 impl AssertionScopes {
-    /// The cues that reach a mention, with what each says of it: the places of their words.
+    /// The cues that reach a mention, with their categories and the places of their words.
     pub(crate) fn cues(&self, reading: &TokenizedText<'_>, target: &Range<usize>) -> Vec<(&'static str, Span)> {
         let scopes = self.sentences.get(reading.sentence_of(target.start)).into_iter().flatten();
         let reaching = scopes.filter(|scope| scope.covers(target));
         reaching.map(|scope| (scope.category.name(), reading.source(&scope.cue))).collect()
     }
 
-    /// Whether a mention is only asked about, in words that are no question themselves ("they ask me if …"), or stands
-    /// after an empty box of a form. What follows an answer is said: "asked about self-harm: says no, but cuts …".
+    /// Whether a mention is only asked about, in words that are no question themselves ("they ask me if …"), or comes
+    /// after an empty box of a form. The words after an answer are stated: "asked about self-harm: says no, but cuts
+    /// …".
     pub(crate) fn only_asked(&self, reading: &TokenizedText<'_>, target: &Range<usize>) -> bool {
         let mut scopes = self.sentences.get(reading.sentence_of(target.start)).into_iter().flatten();
         scopes.any(|scope| {
+            // "Asked about mood: says …": the answer is the patient's statement.
             let answered = continues_after_answer(reading, scope.cue.end..target.start);
             let unsaid = scope.category == CueCategory::Unsaid || scope.category == CueCategory::Asked && !answered;
             unsaid && scope.covers(target)
@@ -52,7 +54,7 @@ impl AssertionScopes {
         })
     }
 
-    /// Whether a denial reaches a mention that does not stand in certain words: "does not tolerate" denies no intolerance.
+    /// Whether a denial outside certain words reaches a mention: "does not tolerate" denies no intolerance.
     pub(crate) fn denied_but_by(
         &self,
         reading: &TokenizedText<'_>,
@@ -91,10 +93,11 @@ impl AssertionScopes {
         denied.map(|scope| scope.cue.clone()).collect()
     }
 
-    /// Whether a denial that stands right before a mention, at most so many words away, reaches it.
+    /// Whether a denial right next to a mention, at most so many words away, reaches it.
     pub(crate) fn denied_near(&self, reading: &TokenizedText<'_>, target: &Range<usize>, reach: usize) -> bool {
         let mut scopes = self.sentences.get(reading.sentence_of(target.start)).into_iter().flatten();
         scopes.any(|scope| {
+            // On either side: "denies fever" and "fever denied".
             let near = scope.cue.end.abs_diff(target.start).min(scope.cue.start.abs_diff(target.end)) <= reach;
             scope.category == CueCategory::Negated && near && scope.covers(target)
         })
@@ -116,12 +119,13 @@ impl AssertionScopes {
     pub(crate) fn ended(&self, reading: &TokenizedText<'_>, target: &Range<usize>) -> bool {
         let Some(scopes) = self.sentences.get(reading.sentence_of(target.start)) else { return false };
         let of = |category| scopes.iter().filter(move |scope| scope.category == category && scope.covers(target));
+        // "Cured" ends and denies by the same words; any other denial denies.
         let gone = |denial: &CueScope| of(CueCategory::Ended).any(|ended| ended.cue == denial.cue);
         of(CueCategory::Ended).next().is_some() && of(CueCategory::Negated).all(gone)
     }
 
-    /// Whether a denial that ends before a mention reaches it: words that deny in themselves ("no pego ojo") deny nothing
-    /// of what they say.
+    /// Whether a denial that ends before a mention reaches it: words that deny in themselves ("no pego ojo") do not
+    /// deny their own finding.
     pub(crate) fn denied_before(&self, reading: &TokenizedText<'_>, target: &Range<usize>) -> bool {
         let mut scopes = self.sentences.get(reading.sentence_of(target.start)).into_iter().flatten();
         scopes.any(|scope| {

@@ -1,4 +1,4 @@
-//! What must hold of the scope of a cue whatever stands around it, in both languages.
+//! What must hold of the scope of a cue whatever surrounds it, in both languages.
 
 use crate::structure::{DocumentStructure, SectionTitles};
 use proptest::prelude::*;
@@ -13,7 +13,7 @@ static RULES: std::sync::LazyLock<((Cues, SectionTitles), PhraseTrie)> = std::sy
     ((Cues::builtin(&mut trie), SectionTitles::builtin(&mut trie)), trie.build())
 });
 
-/// The context of each of these words where they first stand in the text.
+/// The context of each of these words at their first place in the text.
 fn around(text: &str, words: &[&str]) -> Vec<MentionContext> {
     let document = Document::plain(text, Language::Unknown);
     let ((cues, titles), trie) = &*RULES;
@@ -120,7 +120,7 @@ proptest! {
         prop_assert_eq!(read[1], MentionContext::default(), "{}", text);
     }
 
-    /// Whatever cues stand around it, in whatever order: a context is found, the same one each time.
+    /// Whatever cues surround it, in whatever order: a context is found, the same one each time.
     #[test]
     fn no_order_of_cues_makes_a_scope_fail(
         parts in proptest::collection::vec(select(vec![

@@ -1,6 +1,6 @@
 //! Words by which the scope of a cue opens, ends or goes on.
 
-/// A comma and one of these begin what is said for good: "no quiero dañar a nadie, solo quiero …".
+/// A comma and one of these begin a statement: "no quiero dañar a nadie, solo quiero …".
 pub(super) const RESUMES: &[&str] = &[
     "she",
     "he",
@@ -25,6 +25,7 @@ pub(super) const RESUMES: &[&str] = &[
     "caused",
     "me",
 ];
+// "Descartar meningitis" is an order; "tras descartar meningitis" excludes it.
 /// Words before "descartar" that make it an exclusion.
 pub(super) const EXCLUDES: &[&str] = &[
     "para", "tras", "al", "sin", "puede", "puedo", "pudo", "podemos", "poder", "podido", "de", "hasta", "permite",
@@ -58,6 +59,7 @@ pub(super) const FOLLOWS_CLOSING: &[&str] = &[
     "tras",
     "con",
 ];
+// "Asthma clinic" names a clinic; "bisoprolol until the clinic" names the medicine as well.
 /// Words that end the name of a thing which is named after an illness or a medicine.
 pub(super) const PARTS_A_NAME: &[&str] = &[
     "the", "a", "an", "this", "that", "my", "his", "her", "your", "our", "their", "until", "till", "to", "at", "by",

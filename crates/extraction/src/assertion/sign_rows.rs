@@ -11,7 +11,7 @@ use crate::tokenized::TokenizedText;
 
 /// Pairs of a finding and its value that make a row.
 const ROW: usize = 2;
-/// Words of a title over what is absent.
+/// Longest title over absent findings.
 const TITLE: usize = 4;
 /// The negative symptoms of a psychosis, which are there.
 const OF_PSYCHOSIS: &[&str] = &[
@@ -36,7 +36,7 @@ const OF_PSYCHOSIS: &[&str] = &[
     "restricted",
 ];
 
-/// What the signs of a sentence say.
+/// The result of the signs of a sentence.
 #[derive(Default)]
 pub(super) struct SignedFindings {
     pub(super) denied: Vec<CueScope>,
@@ -85,7 +85,7 @@ impl SignRow<'_, '_> {
         self.reading.words[at].source.of(self.reading.text)
     }
 
-    /// Whether a value stands at a word, and whether it affirms.
+    /// Whether a value is at a word, and whether it affirms.
     fn value(&self, at: usize) -> Option<bool> {
         match self.word(at) {
             "no" | "neg" | "negativo" | "negativa" | "negative" | "-" | "–" | "−" => Some(false),
@@ -105,7 +105,7 @@ impl SignRow<'_, '_> {
             let from = at;
             while let Some(end) = (self.finding)(at).filter(|end| *end < self.words.end) {
                 let Some(holds) = self.value(end) else {
-                    // The values of a row without commas stand before the next finding where the last has none.
+                    // In a row without commas, a value comes before the next finding where the last finding has none.
                     whole = row.last().is_some_and(|last| last.1 + 1 < at);
                     break;
                 };
@@ -139,7 +139,7 @@ impl SignRow<'_, '_> {
         }
     }
 
-    /// Whether a sign stands at a word that opens its item, with a finding after it.
+    /// Whether a sign at a word opens its item, with a finding after it.
     fn leading(&self, at: usize) -> Option<bool> {
         let holds = match self.word(at) {
             "+" => true,
@@ -153,8 +153,8 @@ impl SignRow<'_, '_> {
         (opens || hangs()).then_some(holds)
     }
 
-    /// "Pertinent negatives: fever, chills", "síntomas negativos: fiebre": a title over what is not there. The negative
-    /// symptoms of a psychosis are what they say.
+    /// "Pertinent negatives: fever, chills", "síntomas negativos: fiebre": a title over absent findings. The negative
+    /// symptoms of a psychosis are symptoms.
     fn titled(&self, out: &mut SignedFindings) {
         let title = |at: &usize| {
             matches!(

@@ -1,8 +1,8 @@
 //! "My brother Joel is bipolar, he's on lithium": in a patient's own speech a relative who is the subject stays the
-//! subject until the speaker comes back to themselves. Neither Spanish, which drops the pronoun ("mi madre tiene
-//! diabetes, se pincha insulina"), nor a "he" in the next sentence says so again.
+//! subject until the speaker comes back to themselves. The next sentence does not repeat the subject: Spanish drops the
+//! pronoun ("mi madre tiene diabetes, se pincha insulina"), and English says "he".
 //!
-//! Only where the patient speaks: in a note, "she takes lithium" is said of the patient.
+//! Only where the patient speaks: in a note, "she takes lithium" is about the patient.
 
 use std::ops::Range;
 
@@ -17,7 +17,7 @@ use anamnesis_text::Speaker;
 pub(crate) const FILE: &str = include_str!("../lexicon/subjects.tsv");
 /// Words of a name or placeholder between a relative and the verb: "my brother [PERSON_7F3A] is".
 const LONGEST_NAME: usize = 5;
-/// Words of a sentence that puts right what was said of another.
+/// Longest sentence that corrects a statement about another person.
 const LONGEST_CORRECTION: usize = 9;
 /// Turns after which a pronoun no longer means someone named before.
 const LONGEST_MEMORY: usize = 4;
@@ -31,7 +31,6 @@ pub(crate) struct SubjectRules {
     own_not: PhraseMatcher,
 }
 
-/// Another person, and the words that name them.
 type SubjectPerson = (CueCategory, Range<usize>);
 
 /// Of whom the sentences before spoke last.
@@ -40,7 +39,6 @@ pub(crate) struct SubjectState {
     turn: Option<usize>,
     named_in: Option<usize>,
     held: Option<SubjectPerson>,
-    /// The sentence before ended with them as its subject.
     to_the_end: bool,
     /// The person whom a question asked after, and the turn in which it was asked.
     asked: Option<(usize, SubjectPerson)>,
@@ -146,7 +144,7 @@ impl SubjectRules {
             let person =
                 other && (reading.word(word) != "el" || reading.source(&(word..word + 1)).of(reading.text) == "él");
             let named = hits.iter().find(|hit| hit.words.start == word && relative(cues, hit).is_some());
-            // "My dad had a bypass but he smoked": he is still the dad.
+            // "My dad had a bypass but he smoked": he is the dad.
             if let Some(hit) = named.filter(|hit| self.is_subject(reading, hit, sentence))
                 && let Some((category, cue)) = relative(cues, hit)
             {
@@ -190,7 +188,7 @@ impl SubjectRules {
         if him && self.verb.at(reading, first + 1 + adverb).is_some() {
             return true;
         }
-        // "Bueno, cirrosis, pero con ochenta años": what was said is put right.
+        // "Bueno, cirrosis, pero con ochenta años" corrects the sentence before.
         let corrects = matches!(reading.word(start), "bueno" | "well") && reading.word(start + 1) == ",";
         let own = (start..end).any(|word| self.first.at(reading, word).is_some());
         corrects && !own && end - start <= LONGEST_CORRECTION
@@ -198,7 +196,7 @@ impl SubjectRules {
     }
 }
 
-/// Words before what a sentence says: "no, …", "bueno, …".
+/// Words before the content of a sentence: "no, …", "bueno, …".
 fn is_filler(reading: &TokenizedText<'_>, word: usize) -> bool {
     let small = matches!(
         reading.word(word),
@@ -220,7 +218,7 @@ fn is_filler(reading: &TokenizedText<'_>, word: usize) -> bool {
     small || matches!(reading.word(word), "," | "…" | "¡" | "-" | "–")
 }
 
-/// "Eso es mi hermano", "es mi hermano, Hugo, que …": the person is what the verb before says.
+/// "Eso es mi hermano", "es mi hermano, Hugo, que …": the person is the complement of the verb before.
 fn is_predicate(reading: &TokenizedText<'_>, noun: usize, lowest: usize) -> bool {
     let own = |word: &str| matches!(word, "mi" | "my" | "el" | "la" | "the" | "our");
     let determined = own(reading.word(noun)) || noun > lowest && own(reading.word(noun - 1));
@@ -229,14 +227,13 @@ fn is_predicate(reading: &TokenizedText<'_>, noun: usize, lowest: usize) -> bool
     determined && matches!(verb, "es" | "era" | "is" | "'s" | "was" | "thats")
 }
 
-/// After a person's name the clause ends, or one about them begins.
 fn closes_name(reading: &TokenizedText<'_>, at: usize, end: usize) -> bool {
     let name = if at < end && reading.word(at) == "," { after_name(reading, at + 1, end) } else { at };
     let then = if name > at + 1 && reading.word(name) == "," { name + 1 } else { at };
     then >= end || matches!(reading.word(then), "." | "!" | "," | "que" | "who" | "…")
 }
 
-/// "Our Colin's been poorly": a relative who is named as people of one house do.
+/// "Our Colin's been poorly": a relative named in the way of a family.
 fn ours(reading: &TokenizedText<'_>, word: usize, sentence: &TextSentence) -> Option<SubjectPerson> {
     if reading.word(word) != "our" {
         return None;
@@ -247,7 +244,7 @@ fn ours(reading: &TokenizedText<'_>, word: usize, sentence: &TextSentence) -> Op
         .then_some((CueCategory::Family, word..end))
 }
 
-/// "Tiene alzhéimer" after a sentence that named a relative: no one says so of themselves.
+/// "Tiene alzhéimer" after a sentence that named a relative: speakers do not say this of themselves.
 fn drops_subject(reading: &TokenizedText<'_>, sentence: &TextSentence) -> bool {
     let first = sentence.words.clone().find(|word| !is_filler(reading, *word));
     first.is_some_and(|word| matches!(reading.word(word), "tiene" | "tuvo" | "padece" | "padecio" | "sufre"))
@@ -328,7 +325,6 @@ fn is_closing_word(word: &str) -> bool {
     matches!(word, "fine" | "good" | "great" | "ok" | "okay" | "thanks" | "bien" | "gracias" | "igual")
 }
 
-/// A relative or another person whom a cue names.
 fn relative(cues: &Cues, hit: &CueHit) -> Option<SubjectPerson> {
     let category = cues.of(hit).category;
     let person = matches!(category, CueCategory::Family | CueCategory::Other) && !cues.of(hit).header;
@@ -345,7 +341,7 @@ fn close(scopes: &mut Vec<CueScope>, open: &mut Option<(usize, SubjectPerson)>, 
     }
 }
 
-/// The first word after a name that stands at `from`: one that redaction left in brackets, or capitals.
+/// The first word after a name at `from`: one that redaction left in brackets, or capitals.
 pub(super) fn after_name(reading: &TokenizedText<'_>, from: usize, end: usize) -> usize {
     if reading.word(from) == "[" {
         let closing = (from..end.min(from + LONGEST_NAME + 2)).find(|word| reading.word(*word) == "]");

@@ -55,7 +55,7 @@ fn denials_of_both_languages_negate() {
 }
 
 #[test]
-fn what_somebody_does_not_think_it_is_and_what_came_back_clear_is_denied() {
+fn an_illness_that_is_not_suspected_and_a_clear_result_are_denied() {
     for text in [
         "I do not think this is «schizophrenia».",
         "We don't believe it's an «eating disorder».",
@@ -116,7 +116,7 @@ fn doubt_is_not_denial() {
 }
 
 #[test]
-fn past_and_condition_are_told_from_now() {
+fn past_and_condition_are_distinguished_from_now() {
     for text in ["Antecedentes de «depresión».", "History of «seizures».", "Tuvo «anorexia» en la adolescencia."]
     {
         assert_eq!(around(text).temporality, Temporality::Historical, "{text}");
@@ -152,7 +152,7 @@ fn past_and_condition_are_told_from_now() {
 }
 
 #[test]
-fn somebody_elses_illness_is_not_the_patients() {
+fn another_persons_illness_is_not_the_patients() {
     for text in ["Su madre tiene «depresión».", "Family history of «schizophrenia».", "My father was «alcoholic»."]
     {
         assert_eq!(around(text).experiencer, Experiencer::Family, "{text}");
@@ -167,7 +167,7 @@ fn somebody_elses_illness_is_not_the_patients() {
 }
 
 #[test]
-fn a_title_on_its_own_line_rules_the_lines_below() {
+fn a_title_on_a_separate_line_governs_the_lines_below() {
     let text = "Antecedentes familiares:\n- «depresión»\n- diabetes\n\nEnfermedad actual: ansiedad";
     assert_eq!(around(text).experiencer, Experiencer::Family);
     assert_eq!(

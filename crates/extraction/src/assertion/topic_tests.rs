@@ -1,4 +1,4 @@
-//! Of whom a passage goes on to speak: over clauses, sentences and turns, in both languages.
+//! The person of whom a passage goes on to speak: over clauses, sentences and turns, in both languages.
 
 use std::sync::LazyLock;
 
@@ -30,7 +30,7 @@ fn said(text: &str, value: &str) -> MentionContext {
 }
 
 #[test]
-fn who_stands_behind_is_has_what_stands_before_it() {
+fn a_person_after_is_has_the_illness_before_it() {
     for (text, value) in [
         ("Piel: la celíaca es la madre. Come de todo.", "celiac disease"),
         ("Corrijo: el epiléptico es su hermano, no él.", "epilepsy"),
@@ -54,7 +54,7 @@ fn who_stands_behind_is_has_what_stands_before_it() {
 }
 
 #[test]
-fn a_name_an_age_or_a_bracket_behind_a_relative_does_not_part_them_from_what_they_have() {
+fn a_name_an_age_or_a_bracket_does_not_separate_a_relative_from_their_illness() {
     for (text, value) in [
         ("Hermano de 9 años, Bruno, asmático.", "asthma"),
         ("Una hermana de Lucía, bipolar, vive fuera.", "bipolar disorder"),

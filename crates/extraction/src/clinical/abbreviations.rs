@@ -1,6 +1,6 @@
-//! Abbreviations that mean an illness only where they stand: in capitals, in one language, next to other illnesses or after
-//! a word that announces one. "HAS" is hypertension in a Spanish note and a verb in an English one; "thyroid" is an illness
-//! in "no thyroid, no diabetes" and an organ elsewhere.
+//! Abbreviations that mean an illness only in certain places: in capitals, in one language, next to other illnesses or
+//! after a word that announces one. "HAS" is hypertension in a Spanish note and a verb in an English one; "thyroid" is
+//! an illness in "no thyroid, no diabetes" and an organ elsewhere.
 
 use std::ops::Range;
 
@@ -23,7 +23,7 @@ const LONGEST_SHOUT: usize = 40;
 enum AbbreviationSetting {
     Capitals,
     Listed,
-    /// As `Listed`, but what stands next to it is a complaint: "CP" is chest pain among symptoms.
+    /// As `Listed`, but its neighbours are complaints: "CP" is chest pain among symptoms.
     Complaint,
     Word,
     Anywhere,
@@ -90,7 +90,7 @@ impl Abbreviations {
         (letters().count() > 1 && letters().all(char::is_uppercase)).then_some(end)
     }
 
-    /// The abbreviations of a sentence that stand where they mean an illness. `found` holds the illnesses known so far.
+    /// The abbreviations of a sentence that mean an illness in their place. `found` holds the illnesses known so far.
     pub(crate) fn find(
         &self,
         doc: &AnalyzedDocument<'_>,
@@ -152,7 +152,7 @@ impl Abbreviations {
 }
 
 impl Abbreviations {
-    /// Whether the same letters name a complaint where complaints stand around them.
+    /// Whether the same letters name a complaint among complaints.
     fn is_complaint(
         &self,
         hits: &[PhraseMatch],
@@ -198,7 +198,7 @@ fn is_label(doc: &AnalyzedDocument<'_>, words: &Range<usize>) -> bool {
     opens && reading.word(words.end) == ":" && !value
 }
 
-/// "C/o CP", "denies CP", "neg CP": what is complained of, or denied, comes after these.
+/// "C/o CP", "denies CP", "neg CP": a complaint, or a denied one, comes after these.
 fn complains(doc: &AnalyzedDocument<'_>, word: usize) -> bool {
     matches!(
         word.checked_sub(1).map_or("", |at| doc.reading.word(at)),
@@ -221,13 +221,13 @@ fn overlap(one: &Range<usize>, other: &Range<usize>) -> bool {
     one.start < other.end && other.start < one.end
 }
 
-/// "No thyroid, no sugar", "ni presión ni azúcar": the word stands right after a denial.
+/// "No thyroid, no sugar", "ni presión ni azúcar": the word comes right after a denial.
 fn denies(doc: &AnalyzedDocument<'_>, word: usize) -> bool {
     let before = word.checked_sub(1).map(|before| doc.reading.word(before));
     matches!(before, Some("no" | "ni" | "nor" | "sin" | "hay" | "niega" | "denies"))
 }
 
-/// Every letter a capital, but for an s of the plural; Roman numbers and digits do not count.
+/// Every letter a capital, except an s of the plural; Roman numbers and digits do not count.
 fn in_capitals(doc: &AnalyzedDocument<'_>, words: &Range<usize>) -> bool {
     let place = doc.reading.source(words);
     let said = place.of(doc.text());
@@ -287,7 +287,7 @@ fn is_neighbour(doc: &AnalyzedDocument<'_>, one: &Range<usize>, other: &Range<us
         })
 }
 
-/// What stands between the items of a list.
+/// Words between the items of a list.
 fn is_separator(word: &str) -> bool {
     matches!(
         word,

@@ -1,5 +1,5 @@
-//! Symptoms and injuries that are named by their place: "pain in the left wrist", "se me hinchan los pies", "fractura de
-//! radio distal". A word for what is wrong and a part of the body, with articles, sides and grades between them.
+//! Symptoms and injuries that are named by their place: "pain in the left wrist", "se me hinchan los pies", "fractura
+//! de radio distal". A word for the symptom and a part of the body, with articles, sides and grades between them.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -20,7 +20,7 @@ const LONGEST_LINK: usize = 7;
 /// Words between two places of one symptom ("knee, hip and shoulder").
 const LONGEST_STEP: usize = 4;
 
-/// What can be wrong with a part of the body.
+/// A symptom or an injury that a part of the body may have.
 struct SymptomHead {
     kind: &'static str,
     /// "{} pain".
@@ -45,7 +45,7 @@ pub(crate) struct ComposedNames {
     links: PhraseMatcher,
     sides: PhraseMatcher,
     steps: PhraseMatcher,
-    /// Preferred names of what the parts would be called otherwise.
+    /// Preferred names of combinations that have one.
     names: HashMap<&'static str, &'static str>,
 }
 
@@ -57,7 +57,7 @@ impl ComposedNames {
             let place = u32::try_from(heads.len()).unwrap_or(u32::MAX);
             let head = SymptomHead { kind, template, classes, before: side != "back", after: side != "fwd" };
             let phrases = words.split('|').map(|phrase| (phrase.trim(), place));
-            // The words that stand before their place, and those that stand after it alone: the same words may do both.
+            // The words that come before their place, and those that come only after it: some words do both.
             if head.before {
                 before.extend(phrases)
             } else {
@@ -88,7 +88,7 @@ impl ComposedNames {
         }
     }
 
-    /// What a sentence names by its place, in the order of its words; one symptom in two places is two.
+    /// The symptoms of a sentence by their place, in the order of its words; one symptom in two places is two.
     pub(crate) fn find(&self, reading: &TokenizedText<'_>, within: Range<usize>) -> Vec<NamedCondition> {
         let sites = self.site_words.find(reading, within.clone());
         let mut out = Vec::new();

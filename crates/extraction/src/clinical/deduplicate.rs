@@ -22,8 +22,8 @@ pub(crate) fn longest(mut found: Vec<NamedCondition>) -> Vec<NamedCondition> {
     out
 }
 
-/// Without what a more specific name of the same sentence says already: "fracture" next to "wrist fracture", or the second
-/// of two names with a stroke between them.
+/// Leaves out general names next to a more specific name in the same sentence: "fracture" next to "wrist fracture", or
+/// the second of two names with a stroke between them.
 pub(crate) fn most_specific(reading: &TokenizedText<'_>, found: Vec<NamedCondition>) -> Vec<NamedCondition> {
     let covered = |named: &NamedCondition| {
         found.iter().any(|other| {
@@ -36,7 +36,7 @@ pub(crate) fn most_specific(reading: &TokenizedText<'_>, found: Vec<NamedConditi
     found.into_iter().zip(keep).filter(|(_, keep)| *keep).map(|(named, _)| named).collect()
 }
 
-/// Every word of one name stands in the other, which has more.
+/// Every word of one name is in the other, which has more.
 fn is_more_specific(specific: &str, general: &str) -> bool {
     specific.len() > general.len()
         && general.split_whitespace().all(|word| specific.split_whitespace().any(|other| other == word))

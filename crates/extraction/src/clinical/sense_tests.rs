@@ -1,4 +1,4 @@
-//! Words of more than one sense: what they mean here, and that they still mean what they name elsewhere.
+//! Words of more than one sense: their meaning in one context, and the other meaning elsewhere.
 
 use std::sync::LazyLock;
 

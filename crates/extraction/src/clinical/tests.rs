@@ -29,7 +29,7 @@ fn asked(question: &str, answer: &str, language: Language) -> Vec<String> {
 }
 
 #[test]
-fn a_bracket_is_said_of_its_own_item_alone() {
+fn a_bracket_belongs_to_its_item_alone() {
     assert_eq!(en("Gout, psoriasis, childhood eczema (resolved)."), ["gout", "psoriasis", "<eczema"]);
 }
 
@@ -64,7 +64,7 @@ fn an_abbreviation_means_what_its_neighbours_are() {
 }
 
 #[test]
-fn what_denies_in_itself_denies_nothing_beside_it() {
+fn words_that_deny_in_themselves_deny_nothing_next_to_them() {
     assert_eq!(es("Lleva una semana de no dormir, soliloquios y palpitaciones.").last().unwrap(), "palpitations");
     assert!(!es("Refiere no dormir, soliloquios.").iter().any(|finding| finding.starts_with('-')));
 }
@@ -78,7 +78,7 @@ fn what_is_to_be_ruled_out_is_doubtful_and_what_was_is_denied() {
 }
 
 #[test]
-fn a_box_is_read_by_the_gaps_of_its_line_and_by_the_words_beside_it() {
+fn a_box_is_read_by_the_gaps_of_its_line_and_by_the_words_next_to_it() {
     assert_eq!(
         en("HISTORY   [x] Gout, no tablets   [ ] HIV (neg 4/25)   [x] migraine   [ ] DM   [ ] asthma"),
         ["gout", "-hiv infection", "migraine"]
@@ -97,7 +97,7 @@ fn a_numbered_question_of_a_form_ends_the_section_before_it() {
 }
 
 #[test]
-fn somebody_to_whom_it_happened_is_not_the_patient() {
+fn another_person_to_whom_it_happened_is_not_the_patient() {
     assert_eq!(asked("¿Y su suegra?", "Le dio un derrame en la cocina.", Language::Spanish), ["@stroke"]);
 }
 

@@ -1,5 +1,5 @@
-//! Illnesses that no list holds, by their own words: what stands after "diagnosed with" or "antecedentes de", and words
-//! whose ending says that they are an illness ("onicomicosis", "cervicobraquialgia"). They are read less surely.
+//! Illnesses in no list, by their own words: the words after "diagnosed with" or "antecedentes de", and words whose
+//! ending marks an illness ("onicomicosis", "cervicobraquialgia"). Their confidence is lower.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -16,7 +16,7 @@ const LONGEST_NAME: usize = 5;
 /// Letters of a word that is known by its ending alone, and of its beginning.
 const SHORTEST_WORD: usize = 8;
 const SHORTEST_STEM: usize = 4;
-/// How surely a name is read that no list holds: with an ending that says what it is, and without.
+/// Confidence of a name in no list: with an ending that marks an illness, and without.
 const BY_ENDING: f64 = 0.8;
 const BY_CUE: f64 = 0.6;
 
@@ -49,7 +49,7 @@ impl UnlistedConditions {
         }
     }
 
-    /// Whether what stands at a word is announced as an illness: "h/o", "dx de", "no".
+    /// Whether the word is announced as an illness: "h/o", "dx de", "no".
     pub(crate) fn announces(&self, reading: &TokenizedText<'_>, within: &Range<usize>, word: usize) -> bool {
         let denied = word > within.start
             && matches!(
@@ -85,7 +85,7 @@ impl UnlistedConditions {
         denied || self.cues.find(reading, within.start..word).iter().any(|cue| cue.words.end == word)
     }
 
-    /// Names that no list holds. `found` holds what the lists know of the sentence.
+    /// Names in no list. `found` holds the listed names of the sentence.
     pub(crate) fn find(
         &self,
         reading: &TokenizedText<'_>,
@@ -132,7 +132,7 @@ impl UnlistedConditions {
         let long = end - from == LONGEST_NAME && end < limit && !reading.words[end].punctuation;
         let substantial =
             (from..end).any(|word| reading.word(word).len() > 3 && self.openers.at(reading, word).is_none());
-        // A sentence that goes on after so many words is no name; a surrogate of redaction is none either.
+        // A phrase that goes on after so many words is no name, and neither is a surrogate of redaction.
         let bare = (from..end).all(|word| !reading.word(word).contains(['[', ']', '_']));
         (end > from && !long && substantial && bare).then_some(from..end)
     }
@@ -159,7 +159,8 @@ fn is_level(word: &str) -> bool {
     stem.is_some_and(medicine) && !changed
 }
 
-/// "Digoxinemia 1,1 ng/mL", "paracetamolemia a las 6 h 168 mcg/mL": what was measured in blood. "Hiperpotasemia 6,2 mEq/L" is an illness.
+/// "Digoxinemia 1,1 ng/mL", "paracetamolemia a las 6 h 168 mcg/mL": a measurement in blood. "Hiperpotasemia 6,2 mEq/L"
+/// is an illness.
 fn is_measured(reading: &TokenizedText<'_>, word: usize, limit: usize) -> bool {
     const UNITS: &[&str] =
         &["ng/ml", "mcg/ml", "mg/dl", "mg/l", "mmol/l", "meq/l", "umol/l", "ug/ml", "µg/ml", "nmol/l", "g/l"];
@@ -181,7 +182,7 @@ fn named(reading: &TokenizedText<'_>, words: Range<usize>, sureness: f64) -> Nam
     NamedCondition { words, group: "condition", name, code: None, sureness }
 }
 
-/// A name of its own, unless it says that it is an illness: "Whipple disease".
+/// A proper name, unless it says that it is an illness: "Whipple disease".
 fn is_proper(reading: &TokenizedText<'_>, words: &Range<usize>) -> bool {
     let capital = |word: usize| reading.words[word].source.of(reading.text).starts_with(char::is_uppercase);
     let says = |word: usize| {

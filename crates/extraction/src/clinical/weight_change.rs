@@ -29,6 +29,7 @@ impl WeightRules {
         for unit in self.unit.find(reading, within.clone()) {
             let from = unit.words.start.saturating_sub(LONGEST_AMOUNT).max(within.start);
             let verb = |list: &PhraseMatcher| list.find(reading, from..unit.words.start).pop();
+            // "Lost six kilos, then gained two": the verb nearer to the unit decides.
             let (name, code, verb) = match (verb(&self.loss), verb(&self.gain)) {
                 (Some(loss), gain) if gain.as_ref().is_none_or(|gain| gain.words.start < loss.words.start) => {
                     ("weight loss", "R63.4", loss)
@@ -47,7 +48,7 @@ impl WeightRules {
     }
 }
 
-/// A number, or a word that stands with one.
+/// A number, or a word that comes with one.
 fn is_amount(word: &str) -> bool {
     word.starts_with(|c: char| c.is_ascii_digit())
         || anamnesis_text::begins_number(word)

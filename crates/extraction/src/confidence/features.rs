@@ -1,4 +1,5 @@
-//! The surroundings of a finding: who speaks, what was read with it, which words its clause has, and what else the document says of it.
+//! The surroundings of a finding as features: the speaker, its attributes, the words of its clause, and other findings
+//! of the document.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::LazyLock;
@@ -42,7 +43,7 @@ pub(super) fn features_by_finding(doc: &AnalyzedDocument<'_>, entities: &[Entity
     entities.iter().map(of_finding).collect()
 }
 
-/// What was read of it, and from whom.
+/// Its attributes and its speaker.
 fn reading(doc: &AnalyzedDocument<'_>, entity: &Entity) -> Vec<String> {
     let context = entity.context;
     let words = doc.reading.words_at(entity.span);
@@ -92,7 +93,7 @@ fn reading(doc: &AnalyzedDocument<'_>, entity: &Entity) -> Vec<String> {
     marks
 }
 
-/// What its clause looks like.
+/// The words of its clause.
 fn clause(doc: &AnalyzedDocument<'_>, entity: &Entity) -> Vec<String> {
     let own = entity.context.experiencer == Experiencer::Patient;
     let text = entity.evidence.of(doc.text());

@@ -1,6 +1,6 @@
-//! How surely a rule reads a finding of a whole document, where no learned reader reads with it: a logistic regression over the
-//! surroundings of the finding, fitted on documents whose facts are known (`tools/train/reader/certainty.py`). A finding below
-//! `min_extraction_confidence` is a hypothesis, and a person reviews it.
+//! The confidence of a finding of a rule in a whole document without a learned reader: a logistic regression over the
+//! surroundings of the finding, fitted on documents whose facts are known (`tools/train/reader/certainty.py`). A
+//! finding below `min_extraction_confidence` is a hypothesis, and a person reviews it.
 
 mod features;
 
@@ -16,7 +16,7 @@ const WEIGHTS: &str = include_str!("weights.tsv");
 const DOUBT: f64 = 0.6;
 /// As likely right as wrong.
 const EVEN: f64 = 0.5;
-/// What a rule found is remembered for review, however doubtful it is: `extraction.min_confidence`.
+/// A finding of a rule is stored for review, however doubtful it is: `extraction.min_confidence`.
 const REMEMBERED: f64 = 0.5;
 
 /// Part of the version of what reads.
@@ -28,19 +28,19 @@ pub(super) fn weigh(doc: &AnalyzedDocument<'_>, entities: &mut [Entity]) {
     for (entity, marks) in entities.iter_mut().zip(marks) {
         if entity.confidence >= DOUBT {
             let probability = probability(&marks, entity.kind.code());
-            // What is rather right than wrong is no doubt: a reviewer's time goes to the rest.
+            // A finding that is more likely right than wrong needs no review: the reviewer's time goes to the rest.
             let least = if probability >= EVEN { DOUBT } else { REMEMBERED };
             entity.confidence = probability.max(least);
         }
     }
 }
 
-/// What is true of each finding, as `name:value`: what the fit learns from.
+/// The features of each finding, as `name:value`: the input of the fit.
 pub(super) fn mention_features(doc: &AnalyzedDocument<'_>, entities: &[Entity]) -> Vec<Vec<String>> {
     features::features_by_finding(doc, entities)
 }
 
-/// That the finding is what the passage says: 0.01–0.99, in hundredths.
+/// Probability that the finding is what the passage says: 0.01–0.99, in hundredths.
 fn probability(marks: &[String], kind: &str) -> f64 {
     static TABLE: LazyLock<HashMap<(&str, &str), f64>> = LazyLock::new(|| rows(WEIGHTS).collect());
     let weight = |mark: &str| [("all", mark), (kind, mark)].iter().filter_map(|key| TABLE.get(key)).sum::<f64>();

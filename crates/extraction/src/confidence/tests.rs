@@ -43,7 +43,7 @@ fn an_illness_in_a_clause_about_a_person_by_name_is_read_less_surely() {
 }
 
 #[test]
-fn a_short_document_keeps_the_confidence_of_the_rule() {
+fn a_short_document_has_the_confidence_of_the_rule() {
     let rule = confidence("Bisoprolol 5 mg daily.", EntityType::Medication, "bisoprolol", false);
     assert!((rule - 0.9).abs() < 1e-9, "{rule}");
 }

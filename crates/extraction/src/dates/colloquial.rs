@@ -18,7 +18,7 @@ const CLIPPED: &str = "mon|tues?|weds?|thurs?|thu|fri|sat|sun";
 /// Forms that are tried before all others: they hold shorter ones.
 pub(super) fn longest() -> Vec<(String, DateParser)> {
     vec![
-        // Of a stretch of years, the end: what is spoken of it is over.
+        // Of a stretch of years, the end: the period is over.
         (format!(r"({YEAR}) ?[–—] ?((?:19|20)[0-9]{{2}}|[0-9]{{2}})|({YEAR}) ?(?:-|to|al?|hasta) ?({YEAR})"), |c, today, _| {
             let (from, to) = (number(c, 1).or_else(|| number(c, 3))?, number(c, 2).or_else(|| number(c, 4))?);
             let to = if to < 100 { from / 100 * 100 + to } else { to };
@@ -90,7 +90,7 @@ pub(super) fn clipped() -> Vec<(String, DateParser)> {
     ]
 }
 
-/// Forms that begin with a sign, so that no edge of a word stands before them.
+/// Forms that begin with a sign, so that no word boundary comes before them.
 pub(super) fn signed() -> Vec<(String, DateParser)> {
     vec![(r"['’]([0-9]{2})".to_owned(), |c, today, _| {
         full_year(number(c, 1)?, today).filter(|said| likely(*said, today)).and_then(year)

@@ -10,7 +10,7 @@ use crate::tokenized::TokenizedText;
 use crate::{Entity, EntityType, Experiencer, Temporality};
 use anamnesis_core::fact_date::{DatePrecision, FactDate};
 
-/// Words after a medicine in which its length stands.
+/// How many words after a medicine its length may come.
 const REACH: usize = 16;
 /// Words after a length in which it is said to end then.
 const THEN: usize = 5;
@@ -78,7 +78,7 @@ pub(super) fn set_course_ends(doc: &AnalyzedDocument<'_>, today: NaiveDate, enti
         let sentence = &reading.sentences[reading.sentence_of(mention.start)].words;
         let plain =
             |word: &usize| !reading.words[*word].punctuation || matches!(reading.word(*word), "/" | "-" | "." | "×");
-        // The length of the same clause: after a comma stands that of a symptom.
+        // The length of the same clause: a length after a comma is that of a symptom.
         let end = (mention.end..sentence.end.min(mention.end + REACH))
             .take_while(plain)
             .last()
@@ -125,7 +125,7 @@ impl CourseLength {
     }
 }
 
-/// The length that is said of a medicine whose words are followed by `within`, and whether it is said to be stopped then.
+/// The length of a treatment whose words are followed by `within`, and whether it is stopped then.
 fn length(
     reading: &TokenizedText<'_>,
     within: &Range<usize>,

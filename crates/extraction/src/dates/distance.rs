@@ -1,5 +1,5 @@
-//! How far a date and a finding are apart, and what parts them: the ends of clauses, other clauses, the direction in which
-//! "since" points.
+//! How far a date and a finding are apart, and what separates them: the ends of clauses, other clauses, the direction
+//! in which "since" points.
 
 use super::{DateExpression, DateMention};
 use crate::Entity;
@@ -9,24 +9,21 @@ use anamnesis_text::Span;
 
 /// Bytes between a finding and its date.
 pub(super) const REACH: usize = 100;
-/// A comma parts more than words do.
+/// A comma separates more than words do.
 const COMMA: usize = 20;
-/// A comma before a word that says since when parts less: what lasts is said with its circumstances.
+/// A comma before "since" separates less: a lasting state is stated together with its circumstances.
 const COMMA_BEFORE_SINCE: usize = 8;
-/// Bytes within which a date may be that of an event and of the illness that stands nearer to it.
+/// Bytes within which a date may be that of an event and of the illness nearer to it.
 pub(super) const BOTH: usize = 45;
 /// Bytes between an appointment and a stretch of time without a word that joins them.
 const SPELL_REACH: usize = 24;
-/// Words of a sentence that says nothing but a date.
 const FEW_WORDS: usize = 4;
-/// What a clause between a date and the finding behind it costs, or what else stands before it in a bracket: "stopped three
-/// months ago because of weight gain".
+/// Cost of a clause between a date and the finding: "stopped three months ago because of weight gain".
 const NEXT_CLAUSE: usize = 40;
-/// Words that open a clause of their own.
 const OPENERS: &[&str] =
     &["because", "so", "due", "porque", "pq", "xq", "que", "por", "y", "and", "which", "who", "when", "cuando"];
 
-/// How far finding and date are apart; `None` in another clause. Of an allergy, its reaction may stand nearer.
+/// How far finding and date are apart; `None` in another clause. The reaction of an allergy may be nearer.
 pub(super) fn gap(text: &str, entity: &Entity, mention: &DateMention) -> Option<usize> {
     let own = between(text, entity, entity.span, mention);
     let reaction = entity.reaction.as_ref().filter(|reaction| entity.evidence.contains(&reaction.place));
@@ -50,14 +47,14 @@ fn between(text: &str, entity: &Entity, place: Span, mention: &DateMention) -> O
         && entity.evidence.contains(&mention.span);
     let parted = between.contains([';', '\n', '?', '!', '|']) || (turned && !ended);
     let since = says_since(text, mention);
-    // "On CPAP since 2019, embolism 2006": what lasts since then stands before.
+    // "On CPAP since 2019, embolism 2006": a lasting state comes before its "since".
     if since && mention.span.end <= place.start && !opens_clause(text, mention.span) {
         return None;
     }
     let comma = if since { COMMA_BEFORE_SINCE } else { COMMA };
     let first = between.split_whitespace().next().unwrap_or_default().to_lowercase();
     let after = mention.span.end <= place.start;
-    // "In 2023, dropped out": what comes after the comma has a day of its own or none.
+    // "In 2023, dropped out": the finding after the comma has a separate day or none.
     let clause = after
         && (OPENERS.contains(&first.as_str())
             || between.trim_start().starts_with('(') && between.trim() != "("
@@ -67,7 +64,6 @@ fn between(text: &str, entity: &Entity, place: Span, mention: &DateMention) -> O
     (!parted && length <= reach).then_some(length)
 }
 
-/// Whether a date says since when something lasts.
 fn says_since(text: &str, mention: &DateMention) -> bool {
     let from = text.floor_char_boundary(mention.span.start.saturating_sub(12));
     let before = text.get(from..mention.span.start).unwrap_or_default().to_lowercase();
@@ -81,7 +77,7 @@ fn says_since(text: &str, mention: &DateMention) -> bool {
         })
 }
 
-/// Whether nothing of its clause stands before a date: "Since May, headaches".
+/// Whether a date opens its clause: "Since May, headaches".
 fn opens_clause(text: &str, date: Span) -> bool {
     let from = text.floor_char_boundary(date.start.saturating_sub(40));
     let lead = text.get(from..date.start).unwrap_or_default();
@@ -92,7 +88,7 @@ fn opens_clause(text: &str, date: Span) -> bool {
     (words.count() <= 1) && (clause.len() < lead.len() || from == 0)
 }
 
-/// Whether a date stands in the answer that proves a finding of the question.
+/// Whether a date is in the answer that proves a finding of the question.
 pub(super) fn of_the_answer(doc: &AnalyzedDocument<'_>, entity: &Entity, mention: &DateMention) -> bool {
     let after = entity.span.end <= mention.span.start && entity.evidence.contains(&mention.span);
     let asked =

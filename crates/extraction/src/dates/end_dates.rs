@@ -1,5 +1,5 @@
-//! Until when a medicine is taken: "toma amoxicilina hasta el 9 de marzo" goes on to the next such day and is not stopped,
-//! "took it until March" ended then.
+//! Until when a medicine is taken: "toma amoxicilina hasta el 9 de marzo" goes on to the next such day and is not
+//! stopped, "took it until March" ended then.
 
 use std::ops::Range;
 
@@ -14,7 +14,7 @@ use anamnesis_core::finding::EntityType;
 
 /// Bytes between a medicine with its dose and its last day.
 const REACH: usize = 90;
-/// Words before a medicine in which its verb stands.
+/// How many words before a medicine its verb may come.
 const VERB: usize = 5;
 
 /// Gives medicines their last day: one that is to come is no end yet, one that is past is.
@@ -31,7 +31,7 @@ pub(super) fn set_end_dates(
         let Some(tense) = tense(doc, &entities[last]).or(dated) else { continue };
         let way = if tense == EndTense::Over { DateDirection::Back } else { DateDirection::Ahead };
         let Some(end) = mention.said.resolve(today, way) else { continue };
-        // "Paliperidone monthly, last dose 15 February": the day of what goes on.
+        // "Paliperidone monthly, last dose 15 February": the day of a treatment that goes on.
         if says_last_dose(doc.text(), mention) && end.day <= today {
             continue;
         }
@@ -46,9 +46,7 @@ pub(super) fn set_end_dates(
 /// How the verb speaks of a medicine next to the day of its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum EndTense {
-    /// It is taken, or is to be.
     Now,
-    /// It was taken.
     Over,
     /// It is not taken until then.
     Paused,
@@ -74,7 +72,7 @@ fn set(entity: &mut Entity, end: FactDate, tense: EndTense, mention: &DateMentio
     entity.ends = (tense == EndTense::Now).then_some(end);
 }
 
-/// The medicine that stands before the day in its sentence, or after a day that opens it ("Hasta el 9, amoxicilina").
+/// The medicine before the day in its sentence, or after a day that opens it ("Hasta el 9, amoxicilina").
 fn nearest(doc: &AnalyzedDocument<'_>, mention: &DateMention, entities: &[Entity]) -> Option<usize> {
     let reading = doc.reading;
     let first = reading.words_at(mention.span).start;
@@ -111,7 +109,7 @@ fn tense(doc: &AnalyzedDocument<'_>, entity: &Entity) -> Option<EndTense> {
     }
     let said = |words: Range<usize>| words.rev().find_map(|word| verb(doc, word));
     let regimen = entity.dose.is_some() || entity.frequency.is_some();
-    // What is started or changed until a day goes on to it; what is only proposed does too.
+    // A medicine that is started or changed until a day goes on to it; a proposed one does too.
     let going = matches!(entity.status.as_deref(), Some("active" | "started" | "changed" | "suggested"));
     said(before).or((going || regimen && entity.status.as_deref() != Some("not_taken")).then_some(EndTense::Now))
 }

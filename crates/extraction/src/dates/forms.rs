@@ -1,4 +1,4 @@
-//! The forms in which dates are said, each with how it is read. Longer forms come first; what they take is not read again.
+//! The forms of dates, each with its parser. Longer forms come first; a place that one has matched is not read again.
 
 use std::sync::LazyLock;
 
@@ -13,7 +13,7 @@ use super::resolve::{
 use anamnesis_core::fact_date::{DatePrecision, FactDate};
 
 const MONTH: &str = "(?:enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|setiembre|octubre|noviembre|diciembre|january|february|march|april|may|june|july|august|september|october|november|december|ene|feb|mar|abr|jun|jul|ago|sept|sep|set|oct|nov|dic|jan|apr|aug|dec)";
-/// Months that stand for themselves without a day or a year: what is an ordinary word too needs more around it.
+/// Months that are dates without a day or a year: a month that is an ordinary word too needs more around it.
 const LONG_MONTH: &str = "(?:enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|setiembre|octubre|noviembre|diciembre|january|february|march|april|may|june|july|august|september|october|november|december|jan|feb|ene|abr|apr|jun|jul|aug|sept|oct|nov|dic|dec)";
 pub(super) const YEAR: &str = "(?:19|20)[0-9]{2}";
 pub(super) const COUNT: &str = "[0-9]{1,2}|una?|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|once|doce|quince|veinte|treinta|un par de|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|a couple of|couple of|a couple";
@@ -27,7 +27,7 @@ const DAY_SHORT: &str = "mon|tues?|weds?|thurs?|fri|sat|sun|lun|mar|mi[eé]|jue|
 const OF_DAY: &str = "(?:(?:lunes|martes|mi[eé]rcoles|jueves|viernes|s[aá]bado|domingo|monday|tuesday|wednesday|thursday|friday|saturday|sunday|mon|tues?|wed|thurs?|fri|sat|sun|lun|mi[eé]|jue|vie|s[aá]b|dom)\\.?,? (?:the |el |d[ií]a )?)?";
 /// Words before a short date that make it one: "3/4" alone may be a strength.
 const LEAD: &str = "on|el|d[ií]a|since|until|by|from|desde(?: el)?|hasta el|seen|admitted|discharged|started|stopped|dated|due|appt|visit|cita|mon|tues?|wed|thurs?|fri|sat|sun|para el|del|fecha|date|labs?|bloods|anal[ií]tica|laboratorio|echo|ecg|ekg|mri|booked|scheduled|set for|programad[oa] para|agendad[oa] para|citad[oa] para|for|w/c|wef|lun|mi[eé]|jue|vie|control|ctrl|consulta|revisi[oó]n|finished|ended|changed|drained|tested|done|review|recheck|repeat|f/u|again|court|hearing|tribunal|clinic|retinal|scan|ct|x-?ray|cxr|uss|us|eco|tac|rmn|rx|op|surgery|pharmacy|gp|psych|ingreso|ingres[oó]|alta|operad[oa]|disch|dc|d/c|adm|inicia|inicio|begin|start|vacuna|hoy|ayer|mañana|today|yesterday|tomorrow|transfusi[oó]n|dose on|use|[uú]ltim[oa]|[uú]lt|pr[oó]x(?:im[oa])?|citas?|turno|hora|session|meeting|call|round";
-/// What results are listed under: the day after it is theirs, in any short form.
+/// Titles of results: the day after a title belongs to the results, in any short form.
 const RESULTS: &str = "labs?|bloods?|blood tests?|paths|results?|resultados?|anal[ií]ticas?|laboratorios?|labo|ex[aá]menes|an[aá]lisis|bioqu[ií]mica|hemograma";
 /// Words that make a number less exact, and say the same.
 const ABOUT: &str = "(?:~ ?|≈ ?|± ?|about |around |approx(?:imately)? |almost |nearly |over |more than |at least |just over |some |roughly |como |casi |unos |unas |aproximadamente |aprox |m[aá]s de |cerca de |al menos |m[aá]s o menos |ya )?";
@@ -56,7 +56,7 @@ pub(super) static FORMS: LazyLock<Vec<DateForm>> = LazyLock::new(|| {
     first.chain(colloquial::signed().into_iter().filter_map(signed)).chain(then).collect()
 });
 
-/// Dates with a day, a month or a year of their own.
+/// Dates with a day, a month or a year.
 fn complete() -> Vec<(String, DateParser)> {
     vec![
         (format!(r"({YEAR})-([01][0-9])-([0-3][0-9])"), |c, _, _| fixed(number(c, 1)?, number(c, 2)?, number(c, 3)?)),

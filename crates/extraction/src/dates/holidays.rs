@@ -60,7 +60,7 @@ pub(super) fn names() -> String {
     fixed.chain(moved).chain(loose).collect::<Vec<_>>().join("|")
 }
 
-/// A feast with or without its year. The first group is what stands before it, the second its name, the third its year.
+/// A feast with or without its year. The first group is the word before it, the second its name, the third its year.
 pub(super) fn feast(c: &Captures<'_>, today: NaiveDate, _: bool) -> Option<DateExpression> {
     let name = c.get(2)?.as_str();
     // "Lent" is a verb too.

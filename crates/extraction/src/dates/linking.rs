@@ -1,5 +1,5 @@
-//! Which finding a date belongs to: the nearest one of the same clause, what is joined to it by "and", and a whole line of
-//! laboratory values. What says since when a thing lasts belongs to what stands before it.
+//! Which finding a date belongs to: the nearest one of the same clause, the one joined to it by "and", and a whole line
+//! of laboratory values. A "since" belongs to the lasting state before it.
 
 use chrono::NaiveDate;
 
@@ -12,7 +12,6 @@ use anamnesis_core::fact_date::FactDate;
 use anamnesis_core::finding::EntityType;
 use anamnesis_text::Span;
 
-/// The status of what is still to come.
 const PLANNED: &str = "planned";
 
 /// Gives findings their dates. `today` is the day of the document.
@@ -48,8 +47,8 @@ pub(crate) fn link_dates(doc: &AnalyzedDocument<'_>, dates: &[DateMention], toda
     courses::set_course_ends(doc, today, entities);
 }
 
-/// Whether a finding is read from the mention of another that has the date: a medicine that was stopped then, and what it did
-/// to the patient; a coil, and that it was fitted.
+/// Whether a finding is read from the mention of another with the date: a medicine that was stopped then, and its
+/// effect on the patient; a coil, and its insertion.
 fn shares(entity: &Entity, dated: &Entity, mention: &DateMention, today: NaiveDate) -> bool {
     entity.span.overlaps(&dated.span) && carries(entity, mention.said, today)
 }
@@ -95,7 +94,7 @@ fn candidates(
     best.into_iter().chain(both).chain(allergy.filter(is_other)).collect()
 }
 
-/// "Allergic to penicillin, nausea since Monday": whether a complaint stands between a substance and a day.
+/// "Allergic to penicillin, nausea since Monday": whether a complaint comes between a substance and a day.
 fn is_parted(substance: &Entity, mention: &DateMention, entities: &[Entity]) -> bool {
     let between = |other: &Entity| {
         matches!(other.kind, EntityType::Symptom | EntityType::Condition)
@@ -105,7 +104,7 @@ fn is_parted(substance: &Entity, mention: &DateMention, entities: &[Entity]) -> 
     entities.iter().any(between)
 }
 
-/// What may have a date of that form. Wishes have one that is to come, preferences have none.
+/// Findings that may have a date of that form. Wishes have a future one, preferences have none.
 fn carries(entity: &Entity, said: DateExpression, today: NaiveDate) -> bool {
     use EntityType::{Allergy, Appointment, Condition, Event, Goal, Intolerance, Measurement, Medication, Procedure};
     let ahead = is_ahead(entity);
@@ -136,13 +135,13 @@ fn carries(entity: &Entity, said: DateExpression, today: NaiveDate) -> bool {
     }
 }
 
-/// A substance that is drunk, smoked or taken: when it was last so is part of what is said.
+/// A substance that is drunk, smoked or taken: the time of its last use is part of the statement.
 fn is_use(entity: &Entity) -> bool {
     entity.kind == EntityType::Condition
         && entity.code.is_some_and(|code| code.starts_with("F1") && !code.ends_with("21"))
 }
 
-/// An appointment, a goal, and what is planned; an investigation may turn out to be one by its day.
+/// An appointment, a goal, or a plan; an investigation may turn out to be one by its day.
 fn is_ahead(entity: &Entity) -> bool {
     matches!(entity.kind, EntityType::Appointment | EntityType::Goal)
         || (matches!(entity.kind, EntityType::Procedure | EntityType::Event)
@@ -172,8 +171,8 @@ fn resolved(said: DateExpression, today: NaiveDate, entity: &Entity, way: DateDi
     said.resolve(today, if matches!(said, DateExpression::Ahead(_)) { DateDirection::Ahead } else { way })
 }
 
-/// "My sister died. On the second of February, a stroke": a date that opens one of the next sentences of the same turn, or
-/// is all that the next one says ("Fracture of the left clavicle. 2019.").
+/// "My sister died. On the second of February, a stroke": a date that opens one of the next sentences of the same turn,
+/// or is all of the next one ("Fracture of the left clavicle. 2019.").
 fn sentence_before(
     doc: &AnalyzedDocument<'_>,
     sentence: usize,
@@ -202,7 +201,7 @@ fn sentence_before(
     stated.map(|(at, _)| (REACH, at)).next_back()
 }
 
-/// A date before a run of values is that of all of them, as is one that stands on a line of its own above them.
+/// A date before a run of values belongs to all of them, as does one on a separate line above them.
 fn lines(doc: &AnalyzedDocument<'_>, dates: &[DateMention], today: NaiveDate, entities: &mut [Entity]) {
     let text = doc.text();
     for entity in entities.iter_mut().filter(|e| e.kind == EntityType::Measurement && e.at.is_none()) {
@@ -219,7 +218,7 @@ fn lines(doc: &AnalyzedDocument<'_>, dates: &[DateMention], today: NaiveDate, en
     }
 }
 
-/// Whether a date opens the line of a value, or the block of lines in which it stands.
+/// Whether a date opens the line of a value, or the block of lines around it.
 fn is_heading(text: &str, date: Span, value: Span) -> bool {
     let between = &text[date.end..value.start];
     if between.len() > 600 || between.contains("\n\n") {

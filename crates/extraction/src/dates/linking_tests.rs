@@ -1,4 +1,4 @@
-//! Whose date it is, in whole lines.
+//! The findings of dates, in whole lines.
 
 use chrono::NaiveDate;
 
@@ -25,7 +25,7 @@ fn dated(text: &str, language: Language, name: &str) -> String {
 }
 
 #[test]
-fn every_item_of_a_list_has_the_date_that_stands_beside_it() {
+fn every_item_of_a_list_has_the_date_next_to_it() {
     let text = "Operations: adenoids '84, hysterectomy 2009, appendix out Easter 2015";
     assert_eq!(dated(text, Language::English, "tonsillectomy"), "1984");
     assert_eq!(dated(text, Language::English, "hysterectomy"), "2009");
@@ -33,7 +33,7 @@ fn every_item_of_a_list_has_the_date_that_stands_beside_it() {
 }
 
 #[test]
-fn what_lasts_since_a_day_stands_before_it() {
+fn a_lasting_state_comes_before_its_first_day() {
     let text = "on cpap since 2018 previous stroke 2011 after his hip replacement";
     assert_eq!(dated(text, Language::English, "CPAP"), "2018");
     assert_eq!(dated(text, Language::English, "hip replacement"), "2011");
@@ -76,7 +76,7 @@ fn a_day_to_come_with_an_hour_or_a_word_of_a_visit_is_an_appointment() {
 }
 
 #[test]
-fn a_death_is_the_relative_s_and_a_suicide_in_the_family_is_told() {
+fn a_death_is_the_relative_s_and_a_suicide_in_the_family_is_stored() {
     use anamnesis_core::finding::Experiencer;
     let found = of(
         &Document::plain("Dad d. 2019. Paternal uncle hanged himself in 2004.", Language::English),
@@ -118,7 +118,7 @@ fn a_medicine_has_the_day_that_what_it_did_has() {
 }
 
 #[test]
-fn a_bracket_behind_a_day_has_days_of_its_own() {
+fn a_bracket_after_a_day_has_separate_days() {
     let text = "Hábitos: tabaco, retomó en febrero (lo había dejado por el embarazo).";
     assert_eq!(dated(text, Language::Spanish, "tobacco use"), "2026-02");
     let text = "Un gesto autolítico en 2016 (sobreingesta).";

@@ -1,4 +1,4 @@
-//! Where dates stand in a text: every form, tried in order, at places that are no part of something else.
+//! The places of dates in a text: every form, tried in order, at places that are no part of something else.
 
 use std::sync::LazyLock;
 

@@ -1,4 +1,4 @@
-//! What was said as a date, and the date that it is from a given day.
+//! A date as written, and the date that it means as of a given day.
 
 use chrono::{Datelike as _, Days, Months, NaiveDate, Weekday};
 
@@ -10,7 +10,7 @@ use anamnesis_text::{Language, number_words};
 pub enum DateExpression {
     /// Complete, or counted back from the day of the document.
     Fixed(FactDate),
-    /// Counted forward from the day of the document: of what is planned only.
+    /// Counted forward from the day of the document: for plans only.
     Ahead(FactDate),
     /// The day of the document itself ("discharged today"): of events only.
     Today(FactDate),
@@ -31,9 +31,9 @@ pub enum DateExpression {
 /// Where a date without a year lies, seen from the day of the document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DateDirection {
-    /// What happened.
+    /// For past events.
     Back,
-    /// What is planned.
+    /// For plans.
     Ahead,
 }
 

@@ -1,4 +1,4 @@
-//! "En diciembre inició sertralina, que abandonó": a day that is said of the beginning of a medicine is none of its end.
+//! "En diciembre inició sertralina, que abandonó": the day of the beginning of a medicine is not the day of its end.
 
 use std::ops::Range;
 
@@ -96,7 +96,7 @@ pub(super) fn is_to_begin(doc: &AnalyzedDocument<'_>, mention: &DateMention) -> 
     from && (sentence.start..date.start).any(|word| ORDERS.contains(&reading.word(word)))
 }
 
-/// Whether the verb nearest to a day is one of beginning, while what is said of the medicine is that it was stopped.
+/// Whether the verb nearest to a day is one of beginning, while the medicine is stated to be stopped.
 pub(super) fn is_of_the_start(doc: &AnalyzedDocument<'_>, entity: &Entity, mention: &DateMention) -> bool {
     if entity.kind != EntityType::Medication || entity.status.as_deref() != Some("stopped") {
         return false;

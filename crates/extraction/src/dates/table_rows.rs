@@ -53,7 +53,7 @@ pub(super) fn link_row_dates(
     }
 }
 
-/// Whether another finding stands in the cell of a date, which then is its own.
+/// Whether another finding is in the cell of a date, which then belongs to it.
 fn shares_cell(text: &str, other: &Entity, date: &DateMention, at: usize, entities: &[Entity]) -> bool {
     if std::ptr::eq(other, &entities[at]) || other.value == entities[at].value {
         return false;
@@ -65,7 +65,7 @@ fn shares_cell(text: &str, other: &Entity, date: &DateMention, at: usize, entiti
     from <= to && text.get(from..to).is_some_and(|between| !between.contains(['|', '\n']))
 }
 
-/// The line in which a place stands.
+/// The line of a place.
 fn line_of(text: &str, place: Span) -> Span {
     let start = text[..place.start].rfind('\n').map_or(0, |at| at + 1);
     let end = text[place.end..].find('\n').map_or(text.len(), |at| place.end + at);

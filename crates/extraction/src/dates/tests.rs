@@ -57,7 +57,7 @@ fn english_dates_are_resolved_from_the_day_of_the_document() {
 }
 
 #[test]
-fn a_short_date_behind_the_title_of_results_is_theirs_in_any_form() {
+fn a_short_date_after_the_title_of_results_is_theirs_in_any_form() {
     let back = |text, language, day| one(text, language, DateDirection::Back, day, "day");
     back("Analítica 18-2: creatinina alta", Language::Spanish, "2026-02-18");
     back("Resultados (09.02): todo normal", Language::Spanish, "2026-02-09");

@@ -29,7 +29,7 @@ pub fn read_documents(text: &str) -> Result<Vec<Document>, usize> {
         let language = if row.lang.starts_with("es") { Language::Spanish } else { Language::English };
         match (row.text, row.turns) {
             (_, Some(turns)) => {
-                // Sets name speakers of their own ("guest"): no known person's word here.
+                // Some sets name other speakers ("guest"): they are no known person.
                 let speaker =
                     |turn: &DocumentTurn| serde_json::from_value(turn.speaker.clone()).unwrap_or(Speaker::Unknown);
                 let turns = turns.iter().map(|turn| (speaker(turn), turn.text.as_str(), None));

@@ -1,6 +1,6 @@
-//! What another program says of the same rows, so that it is scored as the rules are: lines
-//! `{"id","negated"?,"uncertain"?,"temporality"?,"experiencer"?}` (scripts/medspacy.sh). A row without a line, and a field
-//! that is not there, count as the default: a miss is never free.
+//! Predictions of another program for the same rows, scored as those of the rules: lines
+//! `{"id","negated"?,"uncertain"?,"temporality"?,"experiencer"?}` (scripts/medspacy.sh). A row without a line, and an
+//! absent field, count as the default: a miss is never free.
 
 use std::collections::HashMap;
 use std::io::{self, BufRead};
@@ -42,6 +42,7 @@ impl ExternalPredictions {
             if line.trim().is_empty() {
                 continue;
             }
+            // An unreadable line is no answer: a program must not gain by failing.
             let Ok(said) = serde_json::from_str::<PredictionLine>(&line) else {
                 others.unread += 1;
                 continue;
@@ -71,6 +72,7 @@ impl EvaluationReport {
                 continue;
             }
             report.rows += 1;
+            // A row without a line gets the default, which counts as a miss where another answer was expected.
             report.context(&gold, others.contexts.get(&gold.id).copied().unwrap_or_default());
         }
         report.unread = others.unread;

@@ -1,4 +1,4 @@
-//! What must and must not come out of a document.
+//! The facts that a document must and must not give.
 
 use super::gold::{GoldFact, GoldRow};
 use super::rows::same_value;
@@ -62,6 +62,7 @@ fn states(fact: &GoldFact, document: &Document, found: &Extraction) -> bool {
     }
 }
 
+/// A doubtful denial counts, a doubtful finding does not.
 fn own_and_now(entity: &Entity) -> bool {
     entity.context.experiencer == Experiencer::Patient
         && entity.context.temporality == Temporality::Recent

@@ -52,7 +52,7 @@ pub(crate) struct GoldRow {
     pub(crate) sentiment: Option<String>,
     #[serde(default)]
     pub(crate) patterns: Option<Vec<String>>,
-    // What must and must not come out.
+    // Facts that must and must not be found.
     #[serde(default)]
     pub(crate) must: Option<Vec<GoldFact>>,
     #[serde(default)]

@@ -1,6 +1,6 @@
-//! Figures of the extractor on gold data: one JSON object a line, whatever kind of gold it holds (contract.md,
-//! `extract eval`). A row says by its fields what it asks: the context of a target, mentions, sets of current values,
-//! risk, themes and feelings, or what must and must not come out of a dialogue.
+//! Figures of the extractor on gold data: one JSON object a line, whatever kind of gold it holds (contract.md, `extract
+//! eval`). The fields of a row decide its task: the context of a target, mentions, sets of current values, risk, themes
+//! and feelings, or facts that must and must not be found in a dialogue.
 
 mod documents;
 mod external_predictions;
@@ -40,7 +40,7 @@ impl DataSplit {
     }
 }
 
-/// What was right, too much and missing.
+/// Counts of right, extra and missing results.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct MatchCounts {
     pub(crate) right: usize,
@@ -115,6 +115,7 @@ impl EvaluationReport {
             }
             match serde_json::from_str::<GoldRow>(&line) {
                 Ok(gold) if half.holds(&gold.id) => report.row(&gold, extractor),
+                // Rows of the other half are neither counted nor unread.
                 Ok(_) => {}
                 Err(_) => report.unread += 1,
             }
@@ -146,6 +147,7 @@ impl EvaluationReport {
     /// A label with a default: right only where something else than the default was expected and found.
     fn label(&mut self, task: &str, gold: &GoldRow, expected: &str, found: &str, default: &str) {
         let right = usize::from(expected == found && expected != default);
+        // Two different labels that are no defaults are one extra and one missing.
         let extra = usize::from(found != default && expected != found);
         let missing = usize::from(expected != default && expected != found);
         self.count(task, gold, MatchCounts { right, extra, missing });

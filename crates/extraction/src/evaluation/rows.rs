@@ -11,7 +11,7 @@ use crate::{
 use anamnesis_core::fact_date::DatePrecision;
 use anamnesis_text::{CodePoints, Document, Span};
 
-/// The day as of which targets are read: sentences without a document have none of their own.
+/// The day as of which targets are read: sentences without a document have no day.
 const AS_OF: Option<NaiveDate> = NaiveDate::from_ymd_opt(2026, 6, 1);
 
 /// Mentions of one kind: whether each expected one was touched, and each found one touches an expected one.
@@ -116,6 +116,7 @@ impl EvaluationReport {
             }
             right += usize::from(hit);
         }
+        // An incomplete gold set does not say what else is right.
         let extra = if gold.complete { used.iter().filter(|used| !**used).count() } else { 0 };
         let count = MatchCounts { right, extra, missing: expected.len() - right };
         self.count(task, gold, count);
@@ -165,7 +166,7 @@ impl EvaluationReport {
     }
 }
 
-/// The places of an entity that stand for a kind of mention.
+/// The places of an entity for a kind of mention.
 fn spans(entity: &Entity, kind: &str) -> Vec<Span> {
     match kind {
         "dose" => entity.places.dose.into_iter().collect(),

@@ -11,7 +11,7 @@ fn measure(report: &EvaluationReport, task: &str) -> TaskScore {
 }
 
 #[test]
-fn right_extra_and_missing_are_told_apart() {
+fn right_extra_and_missing_are_distinguished() {
     let report = report(
         r#"{"id":"1","lang":"en","text":"No fever.","start":3,"end":8,"negated":true}
 {"id":"2","lang":"en","text":"No fever.","start":3,"end":8,"negated":false}
@@ -64,7 +64,7 @@ fn holds(lines: &str, floors: &[(&str, &str, f64)]) {
 }
 
 #[test]
-fn risk_is_heard_in_chat_notes_and_speech() {
+fn risk_is_found_in_chat_notes_and_speech() {
     let floors = [("risk", "en", 0.95), ("risk", "es", 0.95)];
     holds(include_str!("../../../../tests/data/extraction/risk.jsonl"), &floors);
     holds(include_str!("../../../../tests/data/extraction/risk_speech.jsonl"), &floors);
@@ -99,7 +99,7 @@ fn a_denial_hides_no_means_and_a_relatives_attempt_is_the_familys() {
 }
 
 #[test]
-fn denials_of_therapy_are_told_from_what_looks_like_one() {
+fn denials_of_therapy_are_distinguished_from_what_looks_like_one() {
     let floors = [("negated", "en", 0.94), ("negated", "es", 0.94)];
     holds(include_str!("../../../../tests/data/extraction/therapy_negation.jsonl"), &floors);
     holds(include_str!("../../../../tests/data/extraction/negation_speech.jsonl"), &floors);

@@ -1,4 +1,5 @@
-//! Whether words of the lists name a thing where they stand: abbreviations in capitals, organs under a title of operations.
+//! Whether words of the lists name a thing in their place: abbreviations in capitals, organs under a title of
+//! operations.
 
 use super::super::analysis::AnalyzedDocument;
 use super::super::lexicon::ConceptMention;
@@ -11,6 +12,7 @@ pub(super) fn is_named(doc: &AnalyzedDocument<'_>, mention: &ConceptMention, sen
     let within = reading.sentences[sentence].span.of(doc.text());
     if mention.words.len() == 1 && raw.chars().count() <= 4 && raw.chars().all(char::is_alphabetic) {
         let whole = raw.chars().all(char::is_uppercase);
+        // A text without capitals is dictated or from a chat: "mri" is the abbreviation there.
         let spoken = !within.chars().any(char::is_uppercase);
         if !whole
             && !(spoken && raw.len() == 3 && matches!(raw, "mri" | "ekg" | "ecg" | "ect" | "eeg"))

@@ -39,7 +39,7 @@ pub(crate) struct AppointmentRules {
 enum AppointmentEvidence {
     /// Someone is sent there, or is to see them.
     Referral,
-    /// Words of an appointment stand next to it.
+    /// Words of an appointment are next to it.
     Meeting,
     /// Nothing but a day may make it one.
     Day,
@@ -201,7 +201,7 @@ impl AppointmentRules {
         if self.ends_near(doc, &self.refers, place.start, 3) {
             return Some(AppointmentEvidence::Referral);
         }
-        // "Psych (Dr Vellore) to see": the name in brackets parts nothing.
+        // "Psych (Dr Vellore) to see": the name in brackets separates nothing.
         let after = bracket_end(doc, place.end, within.end);
         let follows = (after..within.end.min(after + 2)).any(|word| {
             self.follows.at(reading, word).is_some() && (after..word).all(|w| !reading.words[w].punctuation)
@@ -222,13 +222,13 @@ fn bracket_end(doc: &AnalyzedDocument<'_>, from: usize, limit: usize) -> usize {
     close.map_or(from, |word| word + 1)
 }
 
-/// Whether an appointment of the same sentence stands so near to a day that the day is its.
+/// Whether an appointment of the same sentence is so near to a day that the day belongs to it.
 fn is_met(doc: &AnalyzedDocument<'_>, out: &[Entity], sentence: Span, date: &Range<usize>) -> bool {
     let of = out.iter().filter(|e| e.kind == EntityType::Appointment && sentence.contains(&e.span));
     of.map(|e| doc.reading.words_at(e.span)).any(|words| apart(&words, date) <= MEETING_REACH)
 }
 
-/// "My psychiatrist", "la psicóloga": a person of the patient's care, who is spoken of for other reasons too.
+/// "My psychiatrist", "la psicóloga": a person of the patient's care, who is mentioned for other reasons too.
 fn is_owned(doc: &AnalyzedDocument<'_>, words: &Range<usize>) -> bool {
     let word = |back: usize| words.start.checked_sub(back).map_or("", |word| doc.reading.word(word));
     let before = word(1);
@@ -241,7 +241,7 @@ fn is_owned(doc: &AnalyzedDocument<'_>, words: &Range<usize>) -> bool {
     )
 }
 
-/// Whether words of an appointment stand in the same clause as a place.
+/// Whether words of an appointment are in the same clause as a place.
 fn is_next_to(doc: &AnalyzedDocument<'_>, meet: &Range<usize>, place: &Range<usize>) -> bool {
     apart(meet, place) <= MEETING_REACH && between(meet, place).all(|word| !ends_clause(doc.reading.word(word)))
 }

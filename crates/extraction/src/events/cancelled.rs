@@ -1,5 +1,5 @@
-//! What was not done, and is not going to be: an operation that was refused, that was cancelled, that was not needed
-//! or must not be. It is no part of what happened; a refusal is kept as the preference that it is (`facts::goals`).
+//! Operations that were not done, and are not going to be: refused, cancelled, not needed or forbidden. They are no
+//! part of the history; a refusal is stored as the preference that it is (`facts::goals`).
 
 use std::ops::Range;
 
@@ -7,11 +7,11 @@ use super::super::analysis::AnalyzedDocument;
 use super::super::lexicon::ConceptMention;
 use crate::tokenized::TokenizedText;
 
-/// Words after a procedure in which it is said what came of it.
+/// Words after a procedure within which its outcome is stated.
 const AFTER: usize = 11;
 /// Words between a refusal and its object.
 const BEFORE: usize = 4;
-/// Verbs of refusing and calling off, before or after what they are about.
+/// Verbs of refusing and cancelling, before or after their object.
 const REFUSED: &[&str] = &[
     "refused",
     "refuses",
@@ -37,7 +37,7 @@ const REFUSED: &[&str] = &[
     "anulado",
     "anularon",
 ];
-/// What a procedure was not, after "not" and an auxiliary.
+/// Participles after "not" and an auxiliary: the procedure was not done.
 const DONE: &[&str] = &[
     "done",
     "performed",
@@ -67,7 +67,7 @@ const DONE: &[&str] = &[
     "pudo",
     "llego",
 ];
-/// Words between a denial and what was not done.
+/// Words between a denial and the procedure.
 const SMALL: &[&str] = &[
     "se",
     "ha",

@@ -1,4 +1,4 @@
-//! Whose an event is: which relative was lost, and what befell a relative and not the patient.
+//! The experiencer of an event: which relative was lost, and events of a relative that are not the patient's.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use anamnesis_core::wording::person;
 /// Words between a death and who died.
 const RELATIVE_REACH: usize = 6;
 
-/// Whose death it is: of a relative, of a friend, or of an animal, whose loss is the patient's alone.
+/// The experiencer of a death: a relative, a friend, or an animal, whose loss is the patient's alone.
 pub(super) fn bereaved(who: &str) -> Experiencer {
     match who {
         "pet" | "baby" => Experiencer::Patient,
@@ -54,7 +54,7 @@ pub(super) fn relative(
     let stops = |word: usize| matches!(reading.word(word), "." | ";" | "?" | "!" | "pero" | "but" | "|");
     let last = (mention.words.end..within.end.min(mention.words.end + RELATIVE_REACH)).take_while(|word| !stops(*word));
     let after = last.clone().find_map(|word| who(word).map(|name| (word - mention.words.end, name)));
-    // "lost", "death of": what is lost stands right after.
+    // "lost", "death of": the lost person comes right after.
     if matches!(
         reading.word(mention.words.start),
         "lost"
@@ -78,6 +78,7 @@ pub(super) fn relative(
     let from = mention.words.start.saturating_sub(RELATIVE_REACH).max(within.start);
     let before = (from..mention.words.start).rev().take_while(|word| !stops(*word));
     let before = before.into_iter().find_map(|word| who(word).map(|name| (mention.words.start - word - 1, name)));
+    // The nearer one: "mum rang, dad died" is the father's death.
     [before, after].into_iter().flatten().min_by_key(|(gap, _)| *gap).map(|(_, name)| name)
 }
 

@@ -1,5 +1,5 @@
-//! What happens: events of a life, operations and investigations, appointments and referrals, each with whom it concerns,
-//! whether it is planned, and the clause that says so.
+//! Events of a life, operations and investigations, appointments and referrals, each with its experiencer, its status
+//! and the clause as evidence.
 
 mod ambiguous_names;
 mod appointments;
@@ -35,10 +35,10 @@ pub(super) const FILES: &[&str] = &[
     include_str!("../lexicon/events_more.tsv"),
     include_str!("../lexicon/procedures_more.tsv"),
 ];
-/// The status of what is still to come.
+/// The status of a plan.
 pub(super) const PLANNED: &str = "planned";
 
-/// How surely an operation is read that only the ending of its name says.
+/// Confidence of an operation that only the ending of its name shows.
 const UNLISTED: f64 = 0.75;
 
 /// Finds events and procedures; see the module.
@@ -95,7 +95,7 @@ impl EventRules {
             assertion.context.temporality = Temporality::Recent;
             assertion.context.uncertain = false;
         }
-        // The "No" of a form next to a ticked "Yes" denies nothing of what is written after the two.
+        // The "No" of a form next to a ticked "Yes" denies nothing of the text after the two.
         if traits == "organ" && is_ticked(sentence.span.of(doc.text())) {
             assertion.context.negated = false;
         }
@@ -110,7 +110,7 @@ impl EventRules {
         {
             assertion.context.temporality = Temporality::Recent;
         }
-        // What befalls a relative is theirs, and no part of the patient's story.
+        // An event of a relative is theirs, and no part of the patient's history.
         let couple = matches!(
             mention.concept.name,
             "separation" | "divorce" | "marriage" | "removal of firearms" | "police report" | "protection order"
@@ -135,7 +135,7 @@ impl EventRules {
         {
             return None;
         }
-        // A death is the relative's own; that it befell the patient is said by whose relative it was.
+        // A death is the relative's own; the relation shows that it concerns the patient.
         if let Some(who) = relative {
             assertion.context.experiencer = bereaved(who);
         }
@@ -154,7 +154,7 @@ impl EventRules {
     }
 }
 
-/// Quotes the clause and weighs how surely it was read.
+/// Quotes the clause and sets the confidence.
 fn finished(doc: &AnalyzedDocument<'_>, sentence: usize, mention: &ConceptMention, assertion: &mut AssertionStatus) {
     let place = doc.reading.sentences[sentence].span;
     if !assertion.answered && place.len() > LONGEST_QUOTE {

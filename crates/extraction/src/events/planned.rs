@@ -94,7 +94,7 @@ pub(super) fn is_planned(doc: &AnalyzedDocument<'_>, mention: &ConceptMention, w
     (says || after || section) && !done && !past && !over
 }
 
-/// "Is having a hysterectomy", "le operan el martes", "hip replacement next month": said in the present of what is to come.
+/// "Is having a hysterectomy", "le operan el martes", "hip replacement next month": the present of a plan.
 fn is_to_be_had(doc: &AnalyzedDocument<'_>, words: &Range<usize>, within: &Range<usize>) -> bool {
     let reading = doc.reading;
     let from = within.start.max(words.start.saturating_sub(3));
@@ -144,7 +144,7 @@ fn is_of_the_past(doc: &AnalyzedDocument<'_>, after: Range<usize>) -> bool {
     })
 }
 
-/// Words of what is asked for, waited for, or planned.
+/// Words for requests, waiting and plans.
 const PLAN_WORDS: &[&str] = &[
     "pending",
     "awaiting",

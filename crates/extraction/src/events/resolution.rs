@@ -1,5 +1,5 @@
-//! What is decided once days are known: an appointment that has passed is none, an investigation with a day to come is an
-//! appointment, and what a document says twice is said once.
+//! Decisions that need known days: an appointment that has passed is dropped, an investigation with a day to come is an
+//! appointment, and a repeated statement is stored once.
 
 use std::collections::HashSet;
 
@@ -15,13 +15,11 @@ use anamnesis_text::Span;
 /// Days within which an event with a day and one without are spoken of as one.
 const RECENT: i64 = 60;
 
-/// Days within which a loss or a birth ends a pregnancy of which the record speaks.
 const PREGNANCY: i64 = 300;
 
-/// Bytes between a loss and the word for who was lost.
 const LOSS_REACH: usize = 24;
 
-/// Settles the events, procedures and appointments of a document of the day `today`.
+/// Resolves the events, procedures and appointments of a document of the day `today`.
 pub(crate) fn resolve_events(entities: &mut Vec<Entity>, today: NaiveDate) {
     for entity in entities.iter_mut() {
         let ahead = entity.at.is_some_and(|at| at.day > today);
@@ -36,12 +34,11 @@ pub(crate) fn resolve_events(entities: &mut Vec<Entity>, today: NaiveDate) {
             }
         }
     }
-    // "Cardiac rehab, the 10th at 2 pm": what is attended on a day to come is said as the appointment.
+    // "Cardiac rehab, the 10th at 2 pm": a visit on a day to come is stored as the appointment.
     let met = |e: &&Entity| e.kind == EntityType::Appointment && e.at.is_some_and(|at| at.day >= today);
     let met: Vec<Span> = entities.iter().filter(met).map(|e| e.span).collect();
     entities.retain(|e| e.kind != EntityType::Procedure || !met.iter().any(|span| span.overlaps(&e.span)));
     entities.retain(|entity| match entity.kind {
-        // An analysis without a day that is not planned is known by its values.
         EntityType::Procedure if entity.value == "blood tests" => entity.status.is_some(),
         EntityType::Appointment => match entity.at {
             Some(at) => at.last_day().is_none_or(|last| last >= today),
@@ -51,7 +48,7 @@ pub(crate) fn resolve_events(entities: &mut Vec<Entity>, today: NaiveDate) {
         EntityType::Event if entity.group == Some("dated") => entity.at.is_some() && !entity.context.negated,
         _ => true,
     });
-    // "Lost a pregnancy", "evicted": no illness or state next to what happened.
+    // "Lost a pregnancy", "evicted": no separate illness or state for the same event.
     let stated: Vec<_> = entities
         .iter()
         .filter(|e| {
@@ -77,7 +74,7 @@ pub(crate) fn resolve_events(entities: &mut Vec<Entity>, today: NaiveDate) {
     once(entities, today);
 }
 
-/// What ends a pregnancy: a loss, a termination, a birth of which the patient speaks as the mother, a caesarean on a day.
+/// The end of a pregnancy: a loss, a termination, a birth in which the patient is the mother, a caesarean on a day.
 fn ends_pregnancy(entity: &Entity, today: NaiveDate) -> bool {
     let own = entity.context.experiencer == Experiencer::Patient
         && !entity.context.negated
@@ -93,10 +90,10 @@ fn ends_pregnancy(entity: &Entity, today: NaiveDate) -> bool {
     own && recent && ends
 }
 
-/// After a loss or a birth no one is pregnant any more, although no sentence says so.
+/// After a loss or a birth the pregnancy has ended, although no sentence says so.
 fn end_pregnancy(entities: &mut Vec<Entity>, today: NaiveDate) {
     let Some(over) = entities.iter().find(|entity| ends_pregnancy(entity, today)).cloned() else { return };
-    // "Pregnant again", "expected in August": what the document says of a pregnancy itself holds.
+    // "Pregnant again", "expected in August": a pregnancy that the document itself states holds.
     let is_stated = entities.iter().any(|e| e.value == "pregnancy" || e.value == "expected delivery date");
     if !is_stated {
         let code = Some("Z33.1");
@@ -114,13 +111,11 @@ fn end_pregnancy(entities: &mut Vec<Entity>, today: NaiveDate) {
     }
 }
 
-/// Which of two mentions of the same thing says more.
 fn weight(entity: &Entity) -> (bool, bool, bool) {
     let exact = entity.at.is_some_and(|at| matches!(at.precision, DatePrecision::Day));
     (entity.at.is_some(), exact, entity.group == Some("meeting"))
 }
 
-/// What is the same thing in one document: by name, person, denial; two days are two things.
 fn once(entities: &mut Vec<Entity>, today: NaiveDate) {
     let happens = |e: &Entity| matches!(e.kind, EntityType::Event | EntityType::Procedure | EntityType::Appointment);
     let mut order: Vec<usize> = (0..entities.len()).filter(|n| happens(&entities[*n])).collect();
@@ -145,7 +140,6 @@ fn once(entities: &mut Vec<Entity>, today: NaiveDate) {
 
 fn is_same(kept: &Entity, other: &Entity, today: NaiveDate) -> bool {
     let named = kept.kind == other.kind && kept.value == other.value;
-    // "Surgery" next to the operation that it is.
     let general = other.value == "surgery"
         && kept.group == Some("surgery")
         && !other.context.negated
@@ -159,18 +153,17 @@ fn is_same(kept: &Entity, other: &Entity, today: NaiveDate) -> bool {
     let who = kept.subject == other.subject || other.subject.is_none();
     let when = match (kept.at, other.at) {
         (Some(a), Some(b)) => is_within(a, b),
-        // What happened long ago and what is said without a day are two: "mixed OD … previous OD in 2022".
+        // An event of long ago and one without a day are two: "mixed OD … previous OD in 2022".
         (Some(at), None) if kept.kind == EntityType::Event => {
             (today - at.day).num_days() <= RECENT || other.context.temporality == Temporality::Historical
         }
         _ => true,
     };
-    // Two visits that name no one are distinguished by their days alone.
+    // Two visits without a name are distinguished by their days alone.
     let twice = named && kept.kind == EntityType::Appointment && other.value == VISIT && kept.at != other.at;
     (named || general || generic) && context && who && (when || generic) && !twice
 }
 
-/// Whether one date may be the other said less exactly.
 fn is_within(a: FactDate, b: FactDate) -> bool {
     if a.precision == DatePrecision::Year || b.precision == DatePrecision::Year {
         a.day.year() == b.day.year()

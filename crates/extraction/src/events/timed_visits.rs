@@ -9,7 +9,7 @@ use super::super::analysis::AnalyzedDocument;
 use crate::dates::{DateExpression, DateMention};
 use anamnesis_text::Speaker;
 
-/// Bytes after a day in which its hour may stand.
+/// Bytes after a day in which its hour may come.
 const HOUR_REACH: usize = 30;
 
 static HOUR: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -22,7 +22,7 @@ static HOUR: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
-/// Words of what is still to come, or of who is to be met.
+/// Words for the future, or for a person to meet.
 const AHEAD: &[&str] = &[
     "will",
     "'ll",
@@ -78,7 +78,7 @@ const AHEAD: &[&str] = &[
     "meeting",
     "evaluacion",
 ];
-/// Words of what is over.
+/// Words for the past.
 const OVER: &[&str] = &[
     "was",
     "were",
@@ -121,6 +121,7 @@ pub(super) fn visits(
     let says = |list: &[&str]| within.clone().any(|word| list.contains(&reading.word(word)));
     let (ahead, over) = (says(AHEAD), says(OVER));
     let open = ahead && !over;
+    // A clinician who names a day and an hour makes an appointment; a patient may report one.
     let spoken = matches!(speaker, Speaker::Clinician | Speaker::Agent);
     let to_come = |said: DateExpression| match said {
         DateExpression::Ahead(_) => true,

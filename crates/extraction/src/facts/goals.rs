@@ -17,9 +17,9 @@ pub(super) const FILE: &str = include_str!("../lexicon/wishes.tsv");
 /// Sentences that an answer about goals may be long, and items under one title.
 const MOST_ANSWERS: usize = 4;
 const MOST_ITEMS: usize = 8;
-/// Words before a lead in which another person may stand as its subject.
+/// How many words before a lead another person may come as its subject.
 const SUBJECT: usize = 3;
-/// How surely each is read.
+/// Confidence of each kind.
 const TITLED: f64 = 0.85;
 const STATED: f64 = 0.8;
 const ANSWERED: f64 = 0.75;
@@ -67,7 +67,7 @@ impl GoalRules {
         }
     }
 
-    /// What a box of a form says that someone wants or does not: "Group therapy? (x) no".
+    /// A wish or a refusal in a box of a form: "Group therapy? (x) no".
     fn boxed(&self, doc: &AnalyzedDocument<'_>, index: usize, out: &mut Vec<Entity>) -> bool {
         let mut found = false;
         for ticked in doc.structure.boxes(index).iter().filter(|ticked| ticked.mark != BoxMark::Empty) {
@@ -115,7 +115,7 @@ impl GoalRules {
                 None if capitals || alone => hit.words.end,
                 None => continue,
             };
-            // "Objetivo:" is also what a note calls its examination.
+            // "Objetivo:" is also the title of an examination in a note.
             let is_exam =
                 matches!(reading.word(start), "objetivo" | "objective") && hit.words.len() == 1 && has_subjective(doc);
             if !is_exam {
@@ -125,7 +125,7 @@ impl GoalRules {
         None
     }
 
-    /// What stands under a title: its line, and the items of the lines below where the title stands alone.
+    /// The content of a title: its line, and the items of the lines below where the title has its own line.
     #[expect(clippy::too_many_arguments, reason = "each says another part of one place in the text")]
     fn titled(
         &self,
@@ -223,7 +223,7 @@ impl GoalRules {
         }
     }
 
-    /// What someone wants or refuses, said of them.
+    /// What a person wants or refuses.
     fn stated(&self, doc: &AnalyzedDocument<'_>, index: usize, drugs: &[Entity], out: &mut Vec<Entity>) {
         let sentence = &doc.reading.sentences[index];
         // "Don't tell him where I am" asks nothing.
@@ -266,7 +266,7 @@ impl GoalRules {
         }
     }
 
-    /// Said of the patient: no one else is the subject, and the speaker does not ask for themselves.
+    /// About the patient: no one else is the subject, and the speaker does not ask for themselves.
     fn is_own(&self, doc: &AnalyzedDocument<'_>, index: usize, lead: &PhraseMatch) -> bool {
         let sentence = &doc.reading.sentences[index];
         let from = lead.words.start.saturating_sub(SUBJECT).max(sentence.words.start);
@@ -276,7 +276,7 @@ impl GoalRules {
         let not =
             subject.clone().any(|word| matches!(doc.reading.word(word), "not" | "n't" | "never" | "you" | "your"));
         let spoken = sentence.turn.is_some() && sentence.speaker == Speaker::Clinician;
-        // What a patient says in the third person is about another person.
+        // In a patient's speech, the third person is another person.
         let first_person = || {
             let said = from..lead.words.end;
             said.clone().any(|word| {
@@ -308,7 +308,7 @@ impl GoalRules {
     ) -> bool {
         let words = trim(doc, words.clone());
         let Some(mut assertion) = doc.assertion(index, &words) else { return false };
-        // What is refused is itself the preference, and a wish is for what is not yet.
+        // A refusal is itself the preference, and a wish concerns the future.
         assertion.context = MentionContext { experiencer: Experiencer::Patient, ..MentionContext::default() };
         assertion.confidence = assertion.confidence.min(sureness);
         let value = doc.reading.source(&trim(doc, shown.clone())).of(doc.text()).to_lowercase();
@@ -322,7 +322,7 @@ impl GoalRules {
     }
 }
 
-/// A verb or pronoun of another person: what a patient says of a third person.
+/// A verb or pronoun of another person in a patient's speech.
 fn third_person(word: &str) -> bool {
     matches!(word, "he" | "she" | "they" | "wants" | "hopes" | "wishes" | "likes" | "refuses" | "declines" | "prefers")
         || matches!(word, "quiere" | "desea" | "prefiere" | "rechaza" | "pide" | "solicita" | "busca" | "espera")
@@ -397,7 +397,7 @@ fn is_evasive(doc: &AnalyzedDocument<'_>, words: &Range<usize>) -> bool {
     .any(|evasion| line == evasion.trim() || line.starts_with(&format!("{} ", evasion.trim())))
 }
 
-/// What concerns a medicine is said with it.
+/// A statement about a medicine is stored with the medicine.
 fn names_drug(doc: &AnalyzedDocument<'_>, words: &Range<usize>, drugs: &[Entity]) -> bool {
     let place = doc.reading.source(words);
     drugs

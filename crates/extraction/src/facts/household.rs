@@ -1,4 +1,4 @@
-//! Who the patient lives with, who helps, who looks after whom, and how they stand with each other.
+//! Who the patient lives with, who helps, who cares for whom, and how these people get on with each other.
 
 use std::ops::Range;
 
@@ -12,20 +12,17 @@ use crate::{Entity, EntityType, MentionContext};
 use anamnesis_text::Speaker;
 
 pub(super) const FILE: &str = include_str!("../lexicon/household.tsv");
-/// Words between a person and what they do for the patient.
 const CLOSE: usize = 4;
-/// Words before "lives with" in which another person may stand as its subject.
+/// How many words before "lives with" another person may come as its subject.
 const SUBJECT: usize = 4;
-/// Words of the description that is kept.
 const LONGEST: usize = 14;
 const SURENESS: f64 = 0.8;
-/// Rows of one sentence.
 const MOST: usize = 2;
 
 pub(crate) struct HouseholdRules {
-    /// What is followed by who: "lives with", "estranged from", "main carer:".
+    /// Leads that a person follows: "lives with", "estranged from", "main carer:".
     leads: [PhraseMatcher; 3],
-    /// What says all by itself: "lives alone", "supported by his wife".
+    /// Phrases that are complete: "lives alone", "supported by his wife".
     wholes: [PhraseMatcher; 3],
     status: PhraseMatcher,
     helper: PhraseMatcher,
@@ -82,7 +79,7 @@ impl HouseholdRules {
                 let end = clause(doc, hit.words.end, within.end.min(hit.words.end + 3));
                 (end > hit.words.end).then_some(hit.words.start..end)
             }));
-            // The first says most; what stands apart from it is said too.
+            // The first says most; a statement apart from it is stored too.
             let mut kept: Vec<Range<usize>> = Vec::new();
             for words in stated {
                 if kept.len() < MOST && kept.iter().all(|other| words.end <= other.start || other.end <= words.start) {
@@ -94,7 +91,7 @@ impl HouseholdRules {
     }
 
     /// Where the people end with whom someone lives: "his wife and two sons, works in a factory" ends before the comma.
-    /// No one at all ("living with anemia") is an empty place.
+    /// "Living with anemia" names no person and gives an empty range.
     fn end_of_people(&self, doc: &AnalyzedDocument<'_>, start: usize, end: usize) -> usize {
         let is_person = |word: usize| {
             let said = doc.reading.word(word);
@@ -159,7 +156,7 @@ impl HouseholdRules {
     }
 }
 
-/// What comes after "with him" where "him" is the whole: "with her boyfriend" is another's.
+/// A word that closes "with him": "with her boyfriend" names another person.
 fn closes(word: &str) -> bool {
     matches!(
         word,
@@ -183,7 +180,7 @@ fn push(doc: &AnalyzedDocument<'_>, index: usize, words: &Range<usize>, out: &mu
     let value =
         said.split_whitespace().collect::<Vec<_>>().join(" ").trim_end_matches([',', '-', ':']).trim().to_owned();
     let Some(entity) = doc.entity(EntityType::Relationship, words, value, &assertion) else { return };
-    // A relative named inside is said with it.
+    // A relative named inside the statement needs no second row.
     out.retain(|other| other.kind != EntityType::Relationship || !other.evidence.overlaps(&entity.evidence));
     out.push(entity);
 }

@@ -8,7 +8,8 @@ pub(super) const FIRST: &[&str] = &[
     "tengo",
 ];
 
-/// What only seems to be an opinion: a dream, a wish, a supposition, a joke, a doubt, harm to oneself.
+// Harm to oneself is a risk and is read elsewhere.
+/// Words that make an opinion unreal: a dream, a wish, a supposition, a joke, a doubt, harm to oneself.
 pub(super) const NOT_MEANT: &[&str] = &[
     "dream", "dreamt", "dreamed", "sone", "sonaba", "pretend", "imagine", "would", "'d", "might", "could", "seria",
     "gustaria", "encantaria", "odiaria", "suppose", "joke", "kidding", "maybe", "perhaps", "quiza", "quizas", "hope",
@@ -16,7 +17,7 @@ pub(super) const NOT_MEANT: &[&str] = &[
     "matar", "matarme", "sectioned",
 ];
 
-/// Words of another person, or of the one who is spoken to.
+/// Words for another person, or for the listener.
 pub(super) const OTHERS: &[&str] = &[
     "he", "she", "they", "his", "her", "him", "their", "them", "you", "your", "ella", "ellos", "ellas", "su",
     "sus", "le", "les", "usted",
@@ -38,7 +39,7 @@ pub(super) const ASKING: &[&str] = &[
     "tiene",
 ];
 
-/// After these, what is said is a picture: "como si no pudiera yo sola".
+/// After these, the clause is a picture: "como si no pudiera yo sola".
 pub(super) const PICTURES: &[&[&str]] = &[&["como", "si"], &["as", "if"], &["as", "though"]];
 
 /// Another person's words are reported.
@@ -51,18 +52,19 @@ pub(super) const US: &[&str] = &[
     "me", "us", "nos",
 ];
 
+// A chat leaves out the question mark: "do you like the group" is no opinion.
 /// How a question begins that a chat writes without its sign.
 pub(super) const ASKING_UNMARKED: &[&str] = &[
     "can", "could", "did", "do", "does", "is", "are", "would", "should", "will", "has", "have",
 ];
 
-/// A note writes down what the patient finds.
+/// A note reports the patient's opinions with these.
 pub(super) const OF_THE_PATIENT: &[&str] = &[
     "reports", "states", "says", "tells", "per", "refiere", "dice", "comenta", "manifiesta", "lleva", "le", "prefers",
     "prefiere", "preferencia", "him", "her", "felt", "feels", "siente", "sentido",
 ];
 
-/// What a judgement says of a thing or an act: what it makes of a person.
+/// Verbs of a judgement: the effect of a thing on a person.
 pub(super) const JUDGING: &[&str] = &[
     "makes", "make", "helps", "help", "hace", "hacen", "ayuda", "ayudan", "means",
 ];

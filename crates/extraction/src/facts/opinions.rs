@@ -1,5 +1,6 @@
-//! What a person finds better or worse, likes or cannot bear, holds of things, and says of their people with "always" and
-//! "never": the clause as it was said. Another one may oppose it (`anamnesis_core::contradiction`), and both are kept.
+//! What a person finds better or worse, likes or cannot bear, thinks of things, and says of relatives with "always" and
+//! "never": the clause as it was said. Another opinion may oppose it (`anamnesis_core::contradiction`), and both are
+//! stored.
 
 use std::ops::Range;
 
@@ -22,7 +23,6 @@ use vocabulary::{
 
 /// Words of a clause that is one opinion; a longer one is cut at its commas.
 const LONGEST: usize = 15;
-/// Words between a relative and what is said of them.
 const REACH: usize = 8;
 const SURENESS: f64 = 0.7;
 
@@ -51,20 +51,17 @@ pub(super) fn find(doc: &AnalyzedDocument<'_>, out: &mut Vec<Entity>) {
     }
 }
 
-/// Whether a clause of a sentence that asks is the question itself: a chat has no full stops, and one line of it may ask
-/// while the next one says.
+/// A chat has no full stops: one line of a sentence may ask while the next one states.
 fn asks(doc: &AnalyzedDocument<'_>, sentence: &TextSentence, words: &Range<usize>) -> bool {
     let after = (words.end..sentence.words.end).take(2).any(|word| doc.reading.word(word) == "?");
     let whole = sentence.words.len() <= words.len() + 2;
     after || whole || ASKING.contains(&doc.reading.word(words.start))
 }
 
-/// Said by the patient, or written of the patient.
 fn may_be_the_patients(sentence: &TextSentence) -> bool {
     sentence.turn.is_none() || sentence.speaker == Speaker::Patient
 }
 
-/// The lines of a sentence; those that are too long are cut at their commas.
 fn clauses(doc: &AnalyzedDocument<'_>, sentence: &TextSentence) -> Vec<Range<usize>> {
     let is_sign = |word: usize| doc.reading.words[word].punctuation;
     let new_line = |word: usize| word > sentence.words.start && doc.reading.begins_line(word);
@@ -111,7 +108,6 @@ fn clauses(doc: &AnalyzedDocument<'_>, sentence: &TextSentence) -> Vec<Range<usi
     parts
 }
 
-/// What a clause holds that no other rule has found.
 fn kind_of_opinion(
     doc: &AnalyzedDocument<'_>,
     sentence: &TextSentence,
@@ -152,7 +148,7 @@ fn kind_of_opinion(
         (Opinion::Attitude, true) => (says(LIVELY) || says(FIRST)) && !clinical(),
         // "Muscle strength 5/5", "strong smell of alcohol".
         (Opinion::Judgement, true) => false,
-        // "Weekends are harder than weekdays" is said of oneself, where no one else is named.
+        // "Weekends are harder than weekdays" is the speaker's own where no one else is named.
         (Opinion::Comparison, false) => says(FIRST) || !says(OTHERS),
         // A chat leaves the "I" away: "hate trudging in".
         (Opinion::Attitude, false) => says(FIRST) || (chat && opens_with_feeling(doc, words)),
@@ -167,7 +163,7 @@ fn denied(doc: &AnalyzedDocument<'_>, sentence: &TextSentence, words: &Range<usi
     is_denied_as_a_whole(doc, &(from..words.end), words.end)
 }
 
-/// "Asking for help is for cowards", "es de valientes": what an act is.
+/// "Asking for help is for cowards", "es de valientes": a definition of an act.
 fn is_defined(doc: &AnalyzedDocument<'_>, words: &Range<usize>) -> bool {
     words.clone().any(|word| {
         matches!(doc.reading.word(word), "is" | "are" | "es" | "son")
@@ -175,7 +171,6 @@ fn is_defined(doc: &AnalyzedDocument<'_>, words: &Range<usize>) -> bool {
     })
 }
 
-/// "Hate trudging in", "much prefer it on the tablet": an attitude without its subject.
 fn opens_with_feeling(doc: &AnalyzedDocument<'_>, words: &Range<usize>) -> bool {
     words
         .clone()
@@ -189,9 +184,8 @@ fn is_irony(doc: &AnalyzedDocument<'_>, words: &Range<usize>) -> bool {
     words.clone().any(|word| at(word) == "just" && matches!(at(word + 1), "love" | "adore"))
 }
 
-/// "If I'm hung over, being alone is better": true of a case alone. "Si te soy franca" is a way of speaking.
+/// "If I'm hung over, being alone is better" holds in one case only. "Si te soy franca" is a way of speaking.
 fn conditional(doc: &AnalyzedDocument<'_>, sentence: &TextSentence, words: &Range<usize>) -> bool {
-    // A condition may stand in the clause before.
     let from = sentence.words.start.max(words.start.saturating_sub(LONGEST));
     (from..words.end).any(|word| match doc.reading.word(word) {
         "if" | "unless" | "whenever" => true,
@@ -200,7 +194,7 @@ fn conditional(doc: &AnalyzedDocument<'_>, sentence: &TextSentence, words: &Rang
     })
 }
 
-/// "My mum hates it": a relative at the beginning of a clause holds what it says.
+/// "My mum hates it": the opinion of a relative at the beginning of a clause.
 fn names_other_subject(doc: &AnalyzedDocument<'_>, words: &Range<usize>) -> bool {
     let said = |word: usize| doc.reading.word(word);
     let opens = words.clone().take(3).find(|word| person(said(*word)).is_some());
@@ -209,7 +203,7 @@ fn names_other_subject(doc: &AnalyzedDocument<'_>, words: &Range<usize>) -> bool
     opens.is_some_and(|kin| !(words.start..kin).any(with))
 }
 
-/// "My mother never supported me": a relative, what they did, and to whom.
+/// "My mother never supported me": a relative, an act, and the patient as its object.
 fn treats(doc: &AnalyzedDocument<'_>, words: &Range<usize>) -> bool {
     let is = |word: usize, list: &[&str]| list.contains(&doc.reading.word(word));
     let kin = words.clone().find(|word| person(doc.reading.word(*word)).is_some());
@@ -222,7 +216,7 @@ fn treats(doc: &AnalyzedDocument<'_>, words: &Range<usize>) -> bool {
     })
 }
 
-/// "I never lived alone": how a person lives, denied or said of a long time.
+/// "I never lived alone": how a person lives, denied or for a long time.
 fn lives(doc: &AnalyzedDocument<'_>, words: &Range<usize>) -> bool {
     let is = |word: usize, list: &[&str]| list.contains(&doc.reading.word(word));
     let lived = words.clone().find(|word| is(*word, &["lived", "vivido", "vivia", "vivi"]));

@@ -1,5 +1,5 @@
-//! People in the patient's life by what is said of them: a relative who is named ("my sponsor [PERSON]", "sister [PERSON]
-//! rang"), one who does something that weighs ("mi viejo no lo veo", "esposa lo dejó"), and the marital status.
+//! People in the patient's life: a relative who is named ("my sponsor [PERSON]", "sister [PERSON] rang"), one who does
+//! something of weight ("mi viejo no lo veo", "esposa lo dejó"), and the marital status.
 
 use std::ops::Range;
 
@@ -13,10 +13,10 @@ use crate::tokenized::TextSentence;
 use crate::{Entity, EntityType, MentionContext};
 use anamnesis_text::Speaker;
 
-/// Words between a relative and a name, and between a relative and what they do.
+/// Words between a relative and a name, and between a relative and their act.
 const TO_NAME: usize = 5;
 const TO_VERB: usize = 6;
-/// Words of the description that is kept.
+/// Longest description that is stored.
 const LONGEST: usize = 14;
 const SURENESS: f64 = 0.75;
 /// Rows of one document: a family has no more who count.
@@ -188,7 +188,7 @@ fn push(doc: &AnalyzedDocument<'_>, index: usize, words: &Range<usize>, out: &mu
     if out.iter().any(|other| stated(other) && other.span.overlaps(&entity.span)) {
         return;
     }
-    // The bare mention of who is spoken of here says less.
+    // The bare mention of the same person says less.
     out.retain(|other| other.kind != EntityType::Relationship || stated(other) || !other.span.overlaps(&entity.span));
     out.push(entity);
 }

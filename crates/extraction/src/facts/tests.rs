@@ -1,4 +1,4 @@
-//! People, preferences and goals by what is said of them.
+//! People, preferences and goals by the statements about them.
 
 use crate::{EntityType, ExtractionInput, Extractor};
 use anamnesis_text::{Document, Language, Speaker};
@@ -18,20 +18,20 @@ fn chat(line: &str, kind: EntityType) -> Vec<String> {
 }
 
 #[test]
-fn a_relative_who_is_named_is_somebody_in_the_patients_life() {
+fn a_named_relative_is_a_person_in_the_patients_life() {
     assert_eq!(chat("I rang [PERSON_AA11], my sponsor.", EntityType::Relationship).len(), 1);
     assert_eq!(note("Phone call from sister [PERSON_AB1C].", EntityType::Relationship).len(), 1);
     assert_eq!(note("Father [PERSON_AB1C], MI at 60.", EntityType::Relationship).len(), 0);
 }
 
 #[test]
-fn what_a_relative_does_is_told_and_a_bare_mention_is_not() {
+fn an_act_of_a_relative_is_stored_and_a_bare_mention_is_not() {
     assert_eq!(chat("Mi viejo vive lejos ahora y no lo veo.", EntityType::Relationship).len(), 1);
     assert_eq!(chat("I bought it for my cousin.", EntityType::Relationship).len(), 0);
 }
 
 #[test]
-fn a_chat_tells_what_is_wanted_without_saying_i() {
+fn a_chat_states_a_wish_without_saying_i() {
     assert_eq!(chat("rather a woman if poss", EntityType::Preference), ["rather a woman if poss"]);
     assert_eq!(chat("Don't tell my dad.", EntityType::Preference).len(), 1);
     assert_eq!(chat("Que no llamen a casa.", EntityType::Preference).len(), 1);
@@ -45,7 +45,7 @@ fn a_form_that_asks_what_is_wanted_is_answered_in_its_line() {
 }
 
 #[test]
-fn what_somebody_finds_better_likes_or_cannot_bear_is_kept_as_it_was_said() {
+fn comparisons_likings_and_dislikes_are_stored_as_they_were_said() {
     for (line, value) in [
         ("Cooking settles me more than the telly does.", "cooking settles me more than the telly does"),
         ("Mondays are harder than Fridays.", "mondays are harder than fridays"),
@@ -110,7 +110,7 @@ fn findings_of_a_note_are_no_opinions() {
 }
 
 #[test]
-fn how_a_relative_treated_somebody_is_told() {
+fn how_a_relative_treated_the_patient_is_stored() {
     let kept = |line| chat(line, EntityType::Relationship);
     assert_eq!(kept("My father never listened to me."), ["my father never listened to me"]);
     assert_eq!(kept("Mi abuela siempre me escuchó."), ["mi abuela siempre me escuchó"]);

@@ -1,6 +1,7 @@
-//! What the learned reader tags and no rule has found: people say things in more ways than lists hold. Rules keep their
-//! word: where a rule has found something of the kind, or where a question only asks, the reader adds nothing. Dates are
-//! bound to what it adds as to the rest, and the words are those of the text. How surely it is read is weighed later.
+//! Findings of the learned reader that no rule has found: people say things in more ways than lists hold. Rules take
+//! precedence: where a rule has found something of the kind, or where a question only asks, the reader adds nothing.
+//! Dates are linked to its additions as to the rest, and the words are those of the text. Its confidence is computed
+//! later.
 
 use std::ops::Range;
 
@@ -13,12 +14,11 @@ use crate::tokenized::TextSentence;
 use crate::{Entity, EntityType, Experiencer, Temporality};
 use anamnesis_text::{Span, Speaker};
 
-/// How probable a tag must be, on the average of its pieces, to be looked at: `calibration` decides.
+/// How probable a tag must be, on the average of its pieces, to be considered: `calibration` decides.
 const LEAST: f32 = 0.3;
-/// Words that a finding may be long: a longer one is a story and no fact.
 const LONGEST: usize = 16;
 
-/// Adds what the reader tags and no rule has found.
+/// Adds the tags of the reader that no rule has found.
 pub(crate) fn find(doc: &AnalyzedDocument<'_>, fusion: &DocumentReading, out: &mut Vec<Entity>) {
     let by_rules = out.len();
     for tag in &fusion.tags {
@@ -35,13 +35,11 @@ pub(crate) fn find(doc: &AnalyzedDocument<'_>, fusion: &DocumentReading, out: &m
     }
 }
 
-/// What is named by a word or a few: one place names one thing.
 fn is_name(kind: EntityType) -> bool {
     use EntityType::{Appointment, Event, Goal, Preference, Relationship};
     !matches!(kind, Appointment | Event | Goal | Preference | Relationship)
 }
 
-/// The same name once more, meant in the same way.
 fn says_the_same(known: &Entity, new: &Entity) -> bool {
     known.kind == new.kind
         && known.value == new.value
@@ -49,7 +47,7 @@ fn says_the_same(known: &Entity, new: &Entity) -> bool {
         && known.context.experiencer == new.context.experiencer
 }
 
-/// What one tag says; `None` where it is too doubtful, or no fact of a kind that is kept.
+/// The finding of one tag; `None` where it is too doubtful, or of a kind that is not stored.
 fn finding(doc: &AnalyzedDocument<'_>, tag: &ReaderMention, span: Span) -> Option<Entity> {
     let kind = kind(&tag.kind)?;
     let attributes = tag.attributes.as_ref()?;
@@ -72,7 +70,7 @@ fn finding(doc: &AnalyzedDocument<'_>, tag: &ReaderMention, span: Span) -> Optio
         return None;
     }
     let wish = matches!(kind, EntityType::Preference | EntityType::Goal);
-    // A clinician's own likes and plans are no one's memory.
+    // A clinician's own likes and plans are not stored.
     if wish && sentence.speaker == Speaker::Clinician && doc.is_dialogue() {
         return None;
     }
@@ -102,11 +100,10 @@ fn finding(doc: &AnalyzedDocument<'_>, tag: &ReaderMention, span: Span) -> Optio
     Some(entity)
 }
 
-/// Words of a tagged clause, and of the whole clause that is shown for it.
 const FEWEST: usize = 2;
 const SHOWN: usize = 14;
 
-/// What is said in a clause, as a reader understands it: the whole clause, where it is short.
+/// The text of a clause for a person: the whole clause, where it is short.
 fn clause(doc: &AnalyzedDocument<'_>, sentence: &TextSentence, words: Range<usize>) -> Option<Range<usize>> {
     if words.len() < FEWEST {
         return None;
@@ -124,8 +121,7 @@ fn names(doc: &AnalyzedDocument<'_>, word: usize) -> bool {
     letters > 3 || (letters > 1 && said.chars().all(|c| c.is_uppercase() || c.is_ascii_digit()))
 }
 
-/// What a tag's kind is to the memory: the use of a substance is a condition. Adherence and measurements are left to the
-/// rules, for their value is more than the words.
+/// The use of a substance is a condition; adherence and measurements need a value and are left to the rules.
 fn kind(tag: &str) -> Option<EntityType> {
     match tag {
         "substance_use" => Some(EntityType::Condition),

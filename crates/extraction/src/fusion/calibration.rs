@@ -1,4 +1,4 @@
-//! How surely a finding is read, from what the rules and the learned reader make of it: a logistic regression over a few
+//! The confidence of a finding from the results of the rules and the learned reader: a logistic regression over a few
 //! probabilities, fitted by `tools/train/reader/surety.py` on whole documents whose facts are known.
 
 use std::collections::{BTreeMap, HashMap};
@@ -20,7 +20,7 @@ const LEAST: f32 = 0.01;
 /// Part of the version of what reads.
 pub(crate) const FILE: &str = WEIGHTS;
 
-/// The probability (0.01–0.99, in hundredths) that a clinician who reads the passage keeps the finding as it is.
+/// The probability (0.01–0.99, in hundredths) that a clinician who reads the passage accepts the finding unchanged.
 pub(super) fn of(entity: &Entity, view: &ReaderEvidence) -> f64 {
     static TABLE: LazyLock<HashMap<(&str, &str), f32>> = LazyLock::new(|| rows(WEIGHTS).collect());
     let group = group(entity.kind, view.alone);
@@ -32,12 +32,12 @@ pub(super) fn of(entity: &Entity, view: &ReaderEvidence) -> f64 {
     (probability * 100.0).round().clamp(1.0, 99.0) / 100.0
 }
 
-/// What a confidence was made of: what the fit learns from.
+/// The inputs of a confidence, for the fit.
 #[derive(Debug, Serialize)]
 pub struct ConfidenceInputs {
     pub(crate) group: String,
     pub(crate) features: BTreeMap<&'static str, f32>,
-    /// What is true of it, as `name:value`: each counts 1.
+    /// Its features, as `name:value`: each counts 1.
     pub(crate) marks: Vec<String>,
 }
 
@@ -90,8 +90,8 @@ fn features(entity: &Entity, view: &ReaderEvidence) -> [(&'static str, f32); 10]
     ]
 }
 
-/// What else distinguishes right findings from wrong ones, by kind: who speaks, what was read with it, and what else the document
-/// says of the same.
+/// Further features that distinguish right findings from wrong ones, by kind: the speaker, the attributes, and other
+/// findings of the same value.
 fn marks(entity: &Entity, view: &ReaderEvidence) -> Vec<String> {
     let context = entity.context;
     let regimen = match (&entity.dose, &entity.frequency) {

@@ -1,5 +1,4 @@
-//! Whose a finding is, whether it is past, and whether a medicine is taken: where the reader is sure of it and the rules say
-//! otherwise.
+//! Corrections of experiencer, time and status of medicines: where the reader is sure and the rules say otherwise.
 
 use super::DocumentReading;
 use super::reader_evidence::tags;

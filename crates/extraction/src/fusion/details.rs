@@ -1,5 +1,5 @@
-//! What the learned reader takes for a reaction or a dose, and of which substance: where the rules found none. The words
-//! are those of the text.
+//! Reactions and doses of the learned reader, with their substance, where the rules found none. The words are those of
+//! the text.
 
 use super::DocumentReading;
 use crate::analysis::AnalyzedDocument;

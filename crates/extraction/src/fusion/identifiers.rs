@@ -1,5 +1,5 @@
-//! What the learned reader takes for an identifier of a person in a text that redaction has been through, and a reading
-//! whose text changed afterwards.
+//! Identifiers of persons that the learned reader finds in a text after redaction, and a reading whose text changed
+//! afterwards.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ pub struct IdentifierSpan {
 }
 
 impl DocumentReading {
-    /// What identifies a person. `text`: the one that was read.
+    /// The identifiers of persons. `text`: the one that was read.
     pub fn identifiers(&self, text: &str) -> Vec<IdentifierSpan> {
         let tags = self.tags.iter().filter(|tag| tag.layer == LabelLayer::Identifiers && tag.probability >= TAGGED);
         let clinical = |span: Span| {

@@ -1,4 +1,4 @@
-//! The learned reader next to the rules: what it adds to their findings, and what it thinks of each of them.
+//! The learned reader next to the rules: its additions to their findings, and its assessment of each of them.
 
 mod additions;
 mod calibration;
@@ -28,10 +28,10 @@ const REVIEWED: f64 = 0.55;
 /// A document as the learned reader read it.
 #[derive(Debug, Clone)]
 pub struct DocumentReading {
-    /// Who says each line, and where it stands in the text.
+    /// The speaker of each line, and the place of the line in the text.
     lines: Vec<(Option<Speaker>, Span)>,
     predictions: ReaderPredictions,
-    /// What it tags, in whole mentions.
+    /// Its tags, in whole mentions.
     tags: Vec<ReaderMention>,
 }
 
@@ -46,7 +46,7 @@ impl DocumentReading {
         Self { lines, predictions, tags }
     }
 
-    /// Adds what the reader tags and no rule has found.
+    /// Adds the tags of the reader that no rule has found.
     pub(super) fn add(&self, doc: &AnalyzedDocument<'_>, entities: &mut Vec<Entity>) {
         let by_rules = entities.len();
         additions::find(doc, self, entities);
@@ -60,7 +60,7 @@ impl DocumentReading {
         details::bind(doc, self, entities);
     }
 
-    /// Says of every finding how surely it is read, by what the rules and the reader make of it.
+    /// Sets the confidence of every finding, by the rules and the reader.
     pub(super) fn weigh(&self, entities: &mut [Entity]) {
         let said: Vec<(String, bool)> =
             entities.iter().map(|entity| (entity.value.clone(), entity.context.negated)).collect();
@@ -80,7 +80,6 @@ impl DocumentReading {
         }
     }
 
-    /// Where a tag stands in the text.
     fn span(&self, tag: &ReaderMention) -> Span {
         let line = self.lines[tag.line].1.start;
         Span::new(line + tag.start, line + tag.end)
@@ -99,15 +98,15 @@ impl DocumentReading {
     }
 }
 
-/// How surely a finding may be read at most. What harms when it is wrong is reviewed where no rule agrees: it stays below the
-/// confidence that decisions ask for (`min_extraction_confidence`).
+/// The highest confidence that a finding may have. A finding that harms when it is wrong is reviewed where no rule
+/// agrees: it stays below the confidence that decisions ask for (`min_extraction_confidence`).
 fn most(entity: &Entity, view: &ReaderEvidence) -> f64 {
     use EntityType::{Allergy, Condition, Intolerance, Medication, Symptom};
     let harms = matches!(entity.kind, Allergy | Condition | Intolerance | Medication | Symptom);
     if view.alone && harms { REVIEWED } else { 1.0 }
 }
 
-/// The lines of a document with who says them: those of each turn, or of the text. Empty ones say nothing.
+/// The lines of a document with their speakers: those of each turn, or of the text. Empty ones are left out.
 fn lines(document: &Document) -> Vec<(Option<Speaker>, Span)> {
     let text = document.text.as_str();
     let whole = [(None, Span::new(0, text.len()))];

@@ -1,4 +1,4 @@
-//! What the learned reader thinks of a finding that a rule made.
+//! The learned reader's probabilities for a finding of a rule.
 
 use std::ops::Range;
 
@@ -8,16 +8,16 @@ use crate::reader::{AttributeScores, LabelLayer, ReaderPredictions};
 use anamnesis_core::finding::EntityType;
 use anamnesis_text::Speaker;
 
-/// What the reader makes of one finding: probabilities (0.0–1.0) at its place; and what the document says around it.
+/// The reader's probabilities (0.0–1.0) at the place of one finding, and related findings of the document.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct ReaderEvidence {
     /// The reader found it, and no rule.
     pub(crate) alone: bool,
-    /// How surely it was found: by the rule, or the probability of the reader's tag.
+    /// Confidence of the finding: that of the rule, or the probability of the reader's tag.
     pub(crate) found: f32,
     /// That something of its kind, or of one often taken for it, is said there.
     pub(crate) support: f32,
-    /// That anything worth keeping is said there.
+    /// Probability that anything of interest is there.
     pub(crate) anything: f32,
     pub(crate) denied: f32,
     /// Of a relative or of another person.
@@ -29,7 +29,7 @@ pub struct ReaderEvidence {
     pub(crate) not_taken: f32,
     /// True, and no one would miss it.
     pub(crate) minor: f32,
-    /// Who says it, where the document has turns.
+    /// The speaker, where the document has turns.
     pub(crate) speaker: Option<Speaker>,
     /// Other findings of the same value in the document, at most 2.
     pub(crate) again: u8,
@@ -51,6 +51,7 @@ impl ReaderEvidence {
             let of = |attributes: &AttributeScores| {
                 values.iter().filter_map(|value| attributes.probability(group, value)).sum()
             };
+            // Without attributes the reader saw nothing there, and every share is 0.
             attributes.as_ref().map_or(0.0, of)
         };
         let all = |layer: LabelLayer| predictions.something(line, bytes, layer);
@@ -58,11 +59,13 @@ impl ReaderEvidence {
             alone: false,
             found: found as f32,
             support: predictions.support(line, bytes, layer, kinds),
+            // The higher of both layers, since names and clauses are tagged separately.
             anything: all(LabelLayer::Names).max(all(LabelLayer::Clauses)),
             denied: share("polarity", &["denied"]),
             others: share("person", &["family", "other"]),
             past: share("time", &["past"]),
             open: share("certainty", &["possible", "planned"]),
+            // The reader has more states than this asks for: all of these are no treatment now.
             not_taken: share("status", &["stopped", "not_taken", "suggested", "declined", "on_hold", "resolved"]),
             minor: share("weight", &["minor"]),
             speaker: None,

@@ -9,10 +9,9 @@ use crate::reader::{LabelLayer, ReaderMention};
 use crate::{Experiencer, Risk};
 use anamnesis_text::{Span, Speaker};
 
-/// How probable a risk must be to be looked at, with its class, its polarity and its person: what no rule agrees
-/// with must be surer (`risk::reader_findings`).
+/// Least probability to be considered; a risk without a rule must be surer (`risk::reader_findings`).
 const LEAST: f32 = 0.3;
-/// How probable a denial must be, on the average of its pieces. A denial that no one uttered harms.
+/// How probable a denial must be, on the average of its pieces. An invented denial reassures falsely.
 const LEAST_DENIED: f32 = 0.8;
 /// How probable the person, the polarity, and the class of a denial must be.
 const SURE: f32 = 0.5;
@@ -30,7 +29,7 @@ pub(crate) struct TaggedRisk {
 }
 
 impl DocumentReading {
-    /// What is tagged as a risk of the patient, or as denied: the most probable first.
+    /// Tags for a risk of the patient, or for its denial: the most probable first.
     pub(crate) fn risks(&self, doc: &AnalyzedDocument<'_>) -> Vec<TaggedRisk> {
         let mut risks: Vec<TaggedRisk> = self.tags.iter().filter_map(|tag| self.risk(doc, tag)).collect();
         risks.sort_by(|a, b| b.probability.total_cmp(&a.probability).then(a.words.start.cmp(&b.words.start)));

@@ -4,7 +4,7 @@ use crate::reader::{LabelLayer, ReaderLine, ReaderMention};
 
 /// Bytes between two parts of one clause.
 const CLAUSE_GAP: usize = 24;
-/// Words that may stand between two parts of one name.
+/// Words that may come between two parts of one name.
 const JOINTS: [&str; 10] = ["", "-", "de", "del", "of", "the", "la", "el", "en", "in"];
 
 /// The tags with those joined that are parts of one mention. `tags`: by line, start, end and layer, as they come.

@@ -1,5 +1,5 @@
-//! What a row of an extension must be: the columns of its list, words that are known there, phrases that can be written
-//! out. A row that is not so is refused with its column, since a list that silently loses rows misses what it was made for.
+//! The rules for a row of an extension: the columns of its list, known words, phrases that can be written out. An
+//! invalid row is refused with its column, since a list that silently loses rows misses its purpose.
 
 use super::list::{LexiconList, RowShape};
 use crate::assertion::is_cue;
@@ -8,7 +8,7 @@ use crate::matcher::{count, expand};
 use crate::phrase_trie::LONGEST_PHRASE;
 use crate::tokenized::layout;
 
-/// Column, counted from 1 in characters, and what is wrong there.
+/// Column, counted from 1 in characters, and the fault there.
 pub(crate) type RowFault = (usize, &'static str);
 
 /// Characters of one phrase as it is written, and ways in which its choices may be written out.

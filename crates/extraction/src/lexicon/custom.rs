@@ -1,5 +1,5 @@
-//! Lexicon files of a deployment's own: the rows of a built-in list, checked line by line before anything is read with
-//! them. What is wrong is said by file, line and column, never by its content.
+//! Lexicon files of a deployment: the rows of a built-in list, checked line by line before anything is read with them.
+//! A fault is reported by file, line and column, never by its content.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -27,7 +27,7 @@ pub enum LexiconError {
     Wrong { file: String, line: usize, column: usize, problem: &'static str },
 }
 
-/// One file: which list it extends, and what it says.
+/// One file: the list that it extends, and its rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CustomLexicon {
     pub name: String,
@@ -35,7 +35,8 @@ pub struct CustomLexicon {
     pub version: String,
     /// Of its bytes, eight hexadecimal digits.
     pub hash: String,
-    /// Its rows with their numbers. Kept for as long as the process runs, as the built-in lists are: rules hold their words.
+    /// Its rows with their numbers. They live as long as the process, as the built-in lists do: rules refer to their
+    /// words.
     rows: Vec<(usize, &'static str)>,
 }
 
@@ -72,7 +73,7 @@ impl LexiconExtension {
         self.files.iter().filter(move |file| file.list == list).flat_map(|file| file.rows.iter().map(|(_, row)| *row))
     }
 
-    /// What is put after the version of the rules: `+version.hash` for each file.
+    /// The suffix of the version of the rules: `+version.hash` for each file.
     pub(crate) fn version(&self) -> String {
         self.files.iter().map(|file| format!("+{}.{}", file.version, file.hash)).collect()
     }
@@ -138,7 +139,7 @@ impl CustomLexicon {
     }
 }
 
-/// Column of what a line `# list: NAME` says: after the words that every such line has.
+/// Column of the value of a line `# list: NAME`: after the words that every such line has.
 const SAID: usize = 9;
 
 fn known_list(said: &str) -> Result<LexiconList, RowFault> {

@@ -23,7 +23,7 @@ fn found(extractor: &Extractor, text: &str) -> Vec<Entity> {
 }
 
 #[test]
-fn a_medicine_of_the_clinics_own_is_read_with_its_dose_and_context() {
+fn a_medicine_that_a_clinic_added_is_read_with_its_dose_and_context() {
     let own = Extractor::extended(&extension(&[DRUGS]));
     let text = "Toma Zumbatrol 50 mg al día. Ya no toma sertralina.";
     let entities = found(&own, text);
@@ -60,7 +60,7 @@ fn every_list_can_be_taught() {
 }
 
 #[test]
-fn a_phrase_of_the_clinics_own_counts_before_the_programs_and_a_longer_one_before_both() {
+fn a_phrase_that_a_clinic_added_precedes_the_programs_and_a_longer_one_precedes_both() {
     let own = extension(&["# list: drugs\n# version: 2\nsnri\thouse mixture\t-\tsertraline | tylenol house blend\n"]);
     let read = Extractor::extended(&own);
     let values = |text: &str| found(&read, text).into_iter().map(|e| e.value).collect::<Vec<_>>();
@@ -70,7 +70,7 @@ fn a_phrase_of_the_clinics_own_counts_before_the_programs_and_a_longer_one_befor
 }
 
 #[test]
-fn written_out_or_beside_the_printed_book_the_same_is_found() {
+fn written_out_or_next_to_the_serialized_trie_the_same_is_found() {
     let own = extension(&[DRUGS, "# list: cues\n# version: 1\nneg\tfwd\t6\tlist\tnada de\n"]);
     let (printed, written) = (Extractor::from_serialized_trie(&own).unwrap(), Extractor::written_out(&own));
     for text in ["Toma zumbas 5 mg, nada de fiebre.", "Sin zumbatrol ni litio.", "No sé. Zumba."] {
@@ -82,7 +82,7 @@ fn written_out_or_beside_the_printed_book_the_same_is_found() {
 }
 
 #[test]
-fn the_version_tells_each_file_and_every_byte_of_it() {
+fn the_version_covers_each_file_and_every_byte_of_it() {
     let version = |texts: &[&str]| Extractor::extended(&extension(texts)).version().to_owned();
     let one = version(&[DRUGS]);
     let built_in = Extractor::builtin();

@@ -6,7 +6,6 @@ use crate::{events, facts, hypotheses, measurements, sentiment};
 use anamnesis_core::coded_enum::codes;
 
 codes!(
-    /// A list of phrases with what they stand for.
     LexiconList {
         Clinical = "clinical", Drugs = "drugs", Allergens = "allergens", Reactions = "reactions", Facts = "facts",
         Measurements = "measurements", Events = "events", Appointments = "appointments",
@@ -26,7 +25,7 @@ pub(crate) enum RowShape {
 }
 
 impl LexiconList {
-    /// The rows that are part of the program.
+    /// The rows that are built into the program.
     pub(crate) fn files(self) -> &'static [&'static str] {
         match self {
             Self::Clinical => CLINICAL,
@@ -53,8 +52,8 @@ impl LexiconList {
         }
     }
 
-    /// Whether a row of an extension may begin with this. The vocabularies are closed: an extension teaches other words
-    /// for what is known. Classes of medicines are compared by the built-in list alone.
+    /// Whether a row of an extension may begin with this. The vocabularies are closed: an extension adds words for
+    /// known concepts. Classes of medicines are compared by the built-in list alone.
     pub(crate) fn knows(self, first: &str) -> bool {
         let lines = self.files().iter().flat_map(|file| file.lines()).filter(|line| !line.starts_with('#'));
         let known = lines.filter_map(|line| line.split_once('\t')).any(|(field, _)| field == first);

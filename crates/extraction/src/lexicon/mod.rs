@@ -72,6 +72,7 @@ impl Lexicon {
     /// Reads `group TAB name TAB code-or-dash TAB phrase|phrase…`; `#` begins a comment.
     pub(crate) fn load(trie: &mut TrieBuilder, list: LexiconList) -> Self {
         let mut concepts = Vec::new();
+        // Built-in rows first: rows of a deployment must not move the numbers in the serialized trie.
         let built_in = concepts_of(list.files().iter().flat_map(|file| file.lines()), &mut concepts);
         let matcher = PhraseMatcher::new(trie, built_in);
         let own = concepts_of(trie.custom_rows(list).into_iter(), &mut concepts);
@@ -117,6 +118,7 @@ pub(crate) fn written(phrase: &str) -> usize {
 
 /// The three leading fields and the phrases of a data row.
 fn row(line: &'static str) -> Option<([&'static str; 3], &'static str)> {
+    // Each file names its source and licence in comments.
     if line.starts_with('#') || line.trim().is_empty() {
         return None;
     }

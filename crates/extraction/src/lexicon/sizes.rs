@@ -9,11 +9,11 @@ use super::{SPEECH, written};
 use crate::assertion::{CLAUSES, DENIED_VERBS, SUBJECTS};
 use crate::{medication, risk};
 
-/// What a list holds.
+/// The size of a list.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct ListSize {
     pub rows: usize,
-    /// Concepts, or labels: what is distinguished.
+    /// Concepts, or labels: the number of distinct ones.
     pub names: usize,
     /// With every choice and every form of a verb written out.
     pub phrases: u64,

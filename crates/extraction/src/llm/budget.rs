@@ -38,7 +38,7 @@ impl TokenBudget {
         Ok(())
     }
 
-    /// What was really used, where the server says so.
+    /// The tokens that were really used, where the server reports them.
     pub(crate) fn record_usage(&self, reserved: u64, used: Option<u64>) {
         let Some(used) = used else { return };
         let mut hour = self.hour.lock().unwrap_or_else(|poisoned| poisoned.into_inner());

@@ -1,4 +1,4 @@
-//! What a model says, held against the text and the rules.
+//! Findings of a model, checked against the text and the rules.
 
 use super::LlmReport;
 use super::wire::{LlmAnswer, LlmFinding};
@@ -9,7 +9,7 @@ use anamnesis_text::Span;
 
 /// A longer quote proves nothing in particular; bytes.
 const LONGEST_QUOTE: usize = 600;
-/// Findings of one answer that are looked at.
+/// Findings of one answer that are considered.
 const MOST_ITEMS: usize = 200;
 /// An inference of a model is never surer than this.
 const CONFIDENCE: f64 = 0.5;
@@ -42,14 +42,13 @@ pub(crate) fn add(
     found.entities.sort_by_key(|entity| (entity.span, entity.kind));
 }
 
-/// Where a finding stands in the text.
 #[derive(Clone, Copy)]
 struct GroundedQuote {
     quote: Span,
     mention: Span,
 }
 
-/// The first place where the quote stands word for word, outside orders, with the mention in it.
+/// The first place where the quote appears word for word, outside orders, with the mention in it.
 fn place(item: &LlmFinding, text: &str, orders: &[Span]) -> Option<GroundedQuote> {
     let (quote, mention) = (item.quote.trim(), item.mention.trim());
     if quote.is_empty() || mention.is_empty() || quote.len() > LONGEST_QUOTE {
@@ -82,7 +81,7 @@ fn entity(
     let mut context = assertion.context;
     if context.negated != item.negated {
         seen.overruled += 1;
-        // A medicine or an allergy on which model and rules disagree is not made up.
+        // A medicine or an allergy that the rules deny and the model affirms, or the reverse, is not added.
         if delicate {
             return None;
         }
@@ -120,7 +119,7 @@ fn entity(
     })
 }
 
-/// A dose counts where it stands word for word in the quote, its numbers whole.
+/// A dose counts where it appears word for word in the quote, its numbers whole.
 fn dose_in(dose: &str, text: &str, place: GroundedQuote) -> Option<Span> {
     let dose = dose.trim();
     let at = place.quote.of(text).find(dose).filter(|_| dose.bytes().any(|byte| byte.is_ascii_digit()))?;
@@ -131,7 +130,6 @@ fn dose_in(dose: &str, text: &str, place: GroundedQuote) -> Option<Span> {
     (!before && !after).then_some(span)
 }
 
-/// What the rules found there already.
 fn is_known(found: &Extraction, entity: &Entity) -> bool {
     found.entities.iter().any(|known| known.span.overlaps(&entity.span))
 }

@@ -1,10 +1,10 @@
 //! Extraction by a language model, where configuration names one: any server with OpenAI's chat API and JSON schemas.
 //!
-//! What it finds is added to what the rules found, never put in its place. Every finding is bound to words that stand in
-//! the redacted text; polarity, time and person are the rules' reading of that place; numbers must be in the quote;
+//! What it finds is added to the findings of the rules and replaces none. Every finding is bound to words in the redacted
+//! text; polarity, time and person are the rules' reading of that place; numbers must be in the quote;
 //! sentences that give orders to the model are counted and nothing is taken from them. It is an inference whatever it
 //! says of itself, and a medicine or an allergy from it stays in doubt. When the server fails, is late or the budget is
-//! spent, the document keeps what the rules found.
+//! spent, the document has the findings of the rules.
 
 mod budget;
 mod client;
@@ -36,7 +36,7 @@ codes!(
 /// Which model is asked, and how much of it.
 #[derive(Debug, Clone)]
 pub struct LlmOptions {
-    /// What `/chat/completions` is appended to, such as `http://127.0.0.1:11434/v1`. https outside loopback.
+    /// The address before `/chat/completions`, such as `http://127.0.0.1:11434/v1`. https outside loopback.
     pub url: String,
     /// The model's name at its server.
     pub model: String,
@@ -63,7 +63,7 @@ pub struct LlmOptionDefect {
     pub rule: &'static str,
 }
 
-/// What became of a document at the model.
+/// The result of asking the model about a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LlmReport {
     pub outcome: LlmOutcome,
@@ -100,7 +100,7 @@ impl LlmExtractor {
         Ok(Self { client, options, budget })
     }
 
-    /// The model's name, for the version that is stored with what it finds.
+    /// The model's name, for the version that is stored with its findings.
     pub fn name(&self) -> &str {
         &self.options.model
     }
@@ -109,6 +109,7 @@ impl LlmExtractor {
     pub async fn read(&self, rules: &Extractor, input: &ExtractionInput<'_>, found: &mut Extraction) -> LlmReport {
         let orders = prompt_injection::sentences_of(input.document);
         let mut seen = LlmReport { outcome: LlmOutcome::Ok, added: 0, dropped: 0, overruled: 0, orders: orders.len() };
+        // A failed model changes nothing: the document has the findings of the rules.
         match self.ask(input).await {
             Ok(answer) => grounding::add(&answer, rules, input, &orders, found, &mut seen),
             Err(outcome) => seen.outcome = outcome,
@@ -130,6 +131,7 @@ impl LlmExtractor {
         read: impl FnOnce(&[u8]) -> Result<(T, Option<u64>), LlmOutcome>,
     ) -> Result<T, LlmOutcome> {
         let reserved = wire::estimated_tokens(&request, self.options.max_output_tokens);
+        // Reserved before the call: calls in parallel cannot exceed the limit together.
         self.budget.take(reserved)?;
         let reply = self.client.post(request).await?;
         let (answer, used) = read(&reply)?;

@@ -1,6 +1,6 @@
-//! A job summary rewritten by a model, checked by the rules that hold for its findings: every sentence names the fixed sentences
-//! that it states, every number and every word of weight stands in them, and the rules read the same facts in both, with the
-//! same polarity, person and time. Nothing is added and nothing is left out; what does not hold is not taken, and the
+//! A job summary rewritten by a model, checked by the rules for its findings: every sentence names the fixed sentences
+//! that it states, every number and every content word is in them, and the rules read the same facts in both, with the
+//! same polarity, person and time. Nothing is added and nothing is left out; a sentence that fails is not used, and the
 //! fixed sentences stay.
 
 use std::collections::BTreeSet;
@@ -20,7 +20,7 @@ say. Use the words of the parts. Add nothing, leave nothing out, keep every numb
 /// A paraphrase may be so many times as long as its source.
 const LONGEST: usize = 2;
 
-/// Words that join facts and say nothing of their own, without accents; the stemmer's stop words are not weighed either.
+/// Words that join facts and add nothing themselves, without accents; the stemmer's stop words are not weighed either.
 const JOINING: &[&str] = &[
     "a",
     "account",
@@ -150,12 +150,12 @@ fn joined(wording: &Paraphrase) -> String {
     texts.join(" ")
 }
 
-/// Whether it states what the parts state, all of it and nothing else.
+/// Whether it states all of the parts and nothing else.
 fn holds(wording: &Paraphrase, rules: &Extractor, parts: &[&str], language: Language) -> bool {
     let whole = parts.join(" ");
     let stated = joined(wording);
     let cited: BTreeSet<usize> = wording.sentences.iter().flat_map(|sentence| sentence.from.iter().copied()).collect();
-    // The first part only says what the account is of.
+    // The first part only names the subject of the summary.
     let all_cited = (2..=parts.len()).all(|part| cited.contains(&part));
     let bound = wording.sentences.iter().all(|sentence| {
         let of: Vec<&str> = sentence.from.iter().filter_map(|n| parts.get(n.checked_sub(1)?)).copied().collect();
@@ -168,7 +168,7 @@ fn holds(wording: &Paraphrase, rules: &Extractor, parts: &[&str], language: Lang
         && facts(rules, &stated, language) == facts(rules, &whole, language)
 }
 
-/// Every word of weight stands in the parts.
+/// Every content word is in the parts.
 fn says_no_more(sentence: &str, parts: &str, language: Language) -> bool {
     let known: BTreeSet<String> = stems(parts, language).into_iter().chain(words(parts)).collect();
     let joining = |word: &str| JOINING.binary_search(&word).is_ok();
@@ -189,7 +189,7 @@ fn numbers(text: &str) -> BTreeSet<&str> {
     text.split(|c: char| !c.is_ascii_digit()).filter(|digits| !digits.is_empty()).collect()
 }
 
-/// What the rules read: kind, concept, denial, person and time of everything.
+/// The facts that the rules read: kind, concept, denial, person and time of each.
 fn facts(rules: &Extractor, text: &str, language: Language) -> BTreeSet<String> {
     let document = Document::plain(text, language);
     let found = rules.extract(&ExtractionInput::of(&document));
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_added_left_out_turned_round_or_told_of_the_wrong_part() {
+    fn nothing_is_added_left_out_reversed_or_stated_of_the_wrong_part() {
         let symptoms = ("Síntomas: insomnio (2 documentos) y cefalea.", &[2][..]);
         let treatment = ("En tratamiento con sertralina 50 mg.", &[3][..]);
         let denial = ("Niega fiebre.", &[4][..]);

@@ -10,17 +10,17 @@ use crate::dates::DateMention;
 use anamnesis_core::measured::Measured;
 use anamnesis_text::{Language, Span};
 
-/// A value where it stands.
+/// A value with its place.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct MeasuredAmount {
     pub(crate) measured: Measured,
     pub(crate) span: Span,
-    /// Nothing but a space or a colon stands between the name and the value.
+    /// Only a space or a colon comes between the name and the value.
     pub(crate) is_close: bool,
     pub(crate) number: Option<f64>,
     /// The other number of a pair: "130/80", "15 out of 30".
     pub(crate) second: Option<f64>,
-    /// What comes after the value, to distinguish a dose or a time from it.
+    /// The words after the value, which distinguish a dose or a time from it.
     pub(crate) dose: bool,
 }
 
@@ -42,7 +42,7 @@ fn regex(pattern: &str) -> Option<Regex> {
     Regex::new(pattern).ok()
 }
 
-/// What may stand between a name and its value.
+/// What may come between a name and its value.
 static JOIN: LazyLock<Option<Regex>> = LazyLock::new(|| {
     regex(
         r#"(?ix)^(?: ['’]s\b | [\s:=→~≈–—\-|*"'“”«»\u{2022}]+ | \d{1,2}/\d{1,2}(?:/\d{2,4})?\s | [(\[] (?:\d{1,2}:\d{2}|[^()\[\]\n\d]{0,24}|\[?[A-Z]+(?:_[0-9A-F]+)?\]?) [)\]]
@@ -114,7 +114,7 @@ static BEFORE: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 
 impl AmountParser<'_> {
-    /// The value that stands in a place after a name.
+    /// The value in a place after a name.
     pub(crate) fn after(&self, place: Span, group: &str, name: &str) -> Option<MeasuredAmount> {
         let text = place.of(self.text);
         let (text, map) = match number_words::written(text, self.language, name) {
@@ -201,7 +201,7 @@ impl AmountParser<'_> {
         Some(date.span.end + closed.map_or(0, char::len_utf8))
     }
 
-    /// A value at the beginning of a text, with its unit, what it was before and the range next to it.
+    /// A value at the beginning of a text, with its unit, an earlier value and the range next to it.
     fn value(&self, text: &str, group: &str, name: &str) -> Option<MeasuredAmount> {
         if let Some(word) = quality(text, group, name) {
             return Some(word);

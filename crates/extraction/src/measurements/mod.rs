@@ -158,7 +158,8 @@ fn kind(mention: &ConceptMention) -> &'static str {
     mention.concept.group.trim_end_matches("-short")
 }
 
-/// Whether the value is a measurement: no target, no condition, no dose. `company`: other laboratory values stand around it.
+/// Whether the value is a measurement: no target, no condition, no dose. `company`: other laboratory values surround
+/// it.
 fn is_measured(doc: &AnalyzedDocument<'_>, reading: &NamedAmount, company: bool) -> bool {
     let text = doc.text();
     let name = doc.reading.source(&reading.mention.words);
@@ -191,7 +192,7 @@ fn is_measured(doc: &AnalyzedDocument<'_>, reading: &NamedAmount, company: bool)
     !units::is_wished_for(text, name.start.min(reading.amount.span.start))
 }
 
-/// "20 mg", "4 hr": the letters are a unit of what stands before them.
+/// "20 mg", "4 hr": the letters are a unit of the number before them.
 fn follows_number(text: &str, name: Span) -> bool {
     let unit = matches!(name.of(text).to_lowercase().as_str(), "mg" | "hr" | "k" | "m");
     unit && text[..name.start].trim_end_matches(' ').ends_with(|c: char| c.is_ascii_digit()) && name.of(text) != "K"
@@ -205,7 +206,7 @@ fn entity(doc: &AnalyzedDocument<'_>, sentence: usize, reading: &NamedAmount) ->
     };
     let words = doc.reading.words_at(reading.span);
     let place = doc.reading.sentences[sentence].span;
-    // What was measured was measured: a denial or a doubt of the same sentence speaks of other things.
+    // A measured value exists: a denial or a doubt of the same sentence concerns other things.
     assertion.context.negated = false;
     assertion.context.uncertain = false;
     let quote = clause(doc.text(), place, reading.span).of(doc.text());
@@ -223,7 +224,7 @@ fn entity(doc: &AnalyzedDocument<'_>, sentence: usize, reading: &NamedAmount) ->
     Some(entity)
 }
 
-/// The words around a value up to the next sign that ends a clause: what is quoted.
+/// The quoted words: around a value up to the next sign that ends a clause.
 pub(super) fn clause(text: &str, sentence: Span, found: Span) -> Span {
     let from = text.ceil_char_boundary(found.start.saturating_sub(REACH / 2)).max(sentence.start);
     let before = &text[from..found.start];

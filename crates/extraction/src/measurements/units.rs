@@ -49,7 +49,7 @@ pub(super) fn begins_unit(text: &str) -> bool {
     unit(text).is_some_and(|unit| !text[unit.length..].starts_with(char::is_alphanumeric))
 }
 
-/// "28 years", "3 veces": what is after says that the number counts times.
+/// "28 years", "3 veces": the number counts a time.
 pub(super) fn counts_time(text: &str) -> bool {
     unit(text).is_some_and(|unit| unit.time)
 }
@@ -90,10 +90,11 @@ pub(super) fn is_concentration(amount: &MeasuredAmount) -> bool {
     amount.measured.unit.as_deref().is_some_and(|unit| unit.contains('/') || unit == "%")
 }
 
-/// Whether a value can be one of what the name stands for: its range, its unit.
+/// Whether a value is possible for the name: its range, its unit.
 pub(super) fn fits(concept: &Concept, amount: &MeasuredAmount) -> bool {
     let unit = amount.measured.unit.as_deref();
     let Some(number) = amount.number else { return true };
+    // Millilitres and grams are doses elsewhere; urine output and weight are measured in them.
     if amount.dose && !(concept.name == "urine output" || concept.name == "weight") {
         return false;
     }

@@ -1,5 +1,5 @@
-//! What is advised about a medicine: advice against it is no proposal, what must not be taken with it says that it is taken, and
-//! an order for a case ("stop it if you vomit") has not been carried out.
+//! Advice about a medicine: advice against it is no proposal, a medicine to avoid together with it shows that it is
+//! taken, and an order for a case ("stop it if you vomit") has not been carried out.
 
 use std::ops::Range;
 
@@ -7,11 +7,11 @@ use super::amounts::is_small;
 use super::status::DrugStatus;
 use crate::tokenized::TokenizedText;
 
-/// Words before a name in which advice about it stands.
+/// How many words before a name advice about it may come.
 const REACH: usize = 10;
-/// Words between what must not be taken and what it must not be taken with.
+/// Words between a forbidden medicine and the one it must not be combined with.
 const WITH: usize = 12;
-/// Words after a name in which the case stands for which something is ordered.
+/// How many words after a name the case may come for which something is ordered.
 const CASE: usize = 7;
 
 /// Small words between a "not" and the name.
@@ -102,8 +102,8 @@ pub(super) fn is_against(reading: &TokenizedText<'_>, from: usize, name: usize) 
     })
 }
 
-/// "Avoid NSAIDs", "nada de sevoflurano", "no agregar ibuprofeno", "Not haloperidol.": an order to others, which says nothing of what the
-/// patient takes.
+/// "Avoid NSAIDs", "nada de sevoflurano", "no agregar ibuprofeno", "Not haloperidol.": an order to others, which says
+/// nothing of the patient's treatment.
 pub(super) fn is_prohibition(reading: &TokenizedText<'_>, name: usize) -> bool {
     let start = reading.sentences[reading.sentence_of(name)].words.start;
     let near = start.max(name.saturating_sub(SMALL))..name;
@@ -166,8 +166,8 @@ pub(super) fn is_taken_alongside(reading: &TokenizedText<'_>, from: usize, name:
     joined && avoided.is_some_and(|at| at < link && named(at))
 }
 
-/// What an order to stop comes to that is for a case or a time: "stop metformin if vomiting" goes on, "suspender 48 horas antes de
-/// la prueba" is held then.
+/// The status after an order to stop for a case or a time: "stop metformin if vomiting" goes on, "suspender 48 horas
+/// antes de la prueba" is held then.
 pub(super) fn ordered_for(
     reading: &TokenizedText<'_>,
     sentence: &Range<usize>,
@@ -218,7 +218,7 @@ pub(super) fn ordered_for(
     }
 }
 
-/// A status with what the sentence says of how regularly a medicine is taken.
+/// A status with the adherence that the sentence states.
 pub(super) fn with_adherence(
     reading: &TokenizedText<'_>,
     sentence: &Range<usize>,

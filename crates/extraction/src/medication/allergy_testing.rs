@@ -1,5 +1,6 @@
-//! What is given or tested to find out about an allergy is no medicine: "provocación oral con amoxicilina 500 mg: tolerada", "skin
-//! prick testing to penicillin". Only where nothing but small words, doses and other substances stand between test and name.
+//! A substance that is given or tested to find out about an allergy is no medicine: "provocación oral con amoxicilina
+//! 500 mg: tolerada", "skin prick testing to penicillin". Only where nothing but small words, doses and other
+//! substances come between test and name.
 
 use std::ops::Range;
 
@@ -7,7 +8,7 @@ use crate::analysis::AnalyzedDocument;
 use crate::structure::Section;
 use crate::tokenized::TokenizedText;
 
-/// Words between a test and what it is done with.
+/// Words between a test and its substance.
 const REACH: usize = 12;
 const SMALL: &[&str] = &[
     "with",
@@ -40,7 +41,7 @@ const SMALL: &[&str] = &[
     "ml",
 ];
 
-/// Whether a word may stand between a test and what it is done with: a small word, or a dose.
+/// Whether a word may come between a test and its substance: a small word, or a dose.
 pub(crate) fn may_stand_between(reading: &TokenizedText<'_>, word: usize) -> bool {
     let said = reading.word(word);
     let is_number = |text: &str| text.parse::<f64>().is_ok();
@@ -69,8 +70,8 @@ pub(crate) fn is_tested(
     noun < sentence.end && matches!(reading.word(noun), "challenge" | "challenges")
 }
 
-/// What is borne, said next to an allergy, is an answer about the allergy and no medicine: "Alergias: penicilina. Tolera
-/// amoxicilina". Elsewhere "tolerates sertraline well" speaks of a medicine that is taken.
+/// A tolerated substance next to an allergy is an answer about the allergy and no medicine: "Alergias: penicilina.
+/// Tolera amoxicilina". Elsewhere "tolerates sertraline well" speaks of a medicine that is taken.
 pub(crate) fn is_tolerated(
     doc: &AnalyzedDocument<'_>,
     sentence: &Range<usize>,
@@ -115,6 +116,7 @@ fn test_at(reading: &TokenizedText<'_>, word: usize) -> Option<usize> {
     }
 }
 
+/// Words of the test itself do not end the search for its beginning.
 fn is_of_test(word: &str) -> bool {
     matches!(
         word,
@@ -132,8 +134,8 @@ fn is_of_test(word: &str) -> bool {
     )
 }
 
-/// Where a challenge ends that begins at a word: "oral challenge", "provocación oral", "exposición controlada". What challenges a bronchus, or
-/// a person, is none.
+/// Where a challenge ends that begins at a word: "oral challenge", "provocación oral", "exposición controlada". A
+/// challenge of a bronchus, or of a person, is none.
 pub(crate) fn challenge_at(reading: &TokenizedText<'_>, word: usize) -> Option<usize> {
     let at = |by: usize| reading.word(word + by);
     match at(0) {

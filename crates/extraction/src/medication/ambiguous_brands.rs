@@ -8,7 +8,7 @@ use crate::lexicon::ConceptMention;
 use crate::structure::Section;
 use crate::tokenized::TokenizedText;
 
-/// Words after a name in which its strength or form stands, and before it in which its form does.
+/// How many words after a name its strength or form may come, and before it its form.
 const NEAR: usize = 3;
 /// Small words between a verb of taking and a name.
 const SMALL: usize = 3;

@@ -26,16 +26,18 @@ pub(super) fn is_heap(reading: &TokenizedText<'_>, mention: &Range<usize>) -> bo
     };
     let number = (mention.start.saturating_sub(3)..mention.start).rev().find(|word| !form(*word));
     let count = number.and_then(|word| reading.word(word).parse::<u32>().ok());
+    // A bare number may be a strength; a form or "x" after it shows that tablets are counted.
     let counted = number.is_some_and(|number| {
         (number + 1..mention.start).any(|word| !matches!(reading.word(word), "of" | "de" | "the"))
     });
+    // Fewer may be the dose of a day.
     count.is_some_and(|count| (8..=400).contains(&count)) && counted
 }
 
-/// Words after a name in which the number that was handed over stands.
+/// How many words after a name the number may come that was dispensed.
 const HANDED: usize = 7;
 
-/// "Nyxoid – two given", "naloxona: entregados dos": given to keep, so that nothing of it is over.
+/// "Nyxoid – two given", "naloxona: entregados dos": dispensed for later use, so that no treatment is over.
 pub(super) fn is_handed_out(reading: &TokenizedText<'_>, after: Range<usize>) -> bool {
     let handed = |word: &str| {
         matches!(word, "given" | "supplied" | "handed" | "dispensed" | "provided" | "issued")
@@ -58,6 +60,7 @@ pub(super) fn is_handed_out(reading: &TokenizedText<'_>, after: Range<usize>) ->
 pub(super) fn was_of_years(reading: &TokenizedText<'_>, after: Range<usize>) -> bool {
     let year = |word: usize| {
         let text = reading.word(word);
+        // "2018-2019" as one word, or "2018 - 2019".
         let mut parts = text.split(['-', '–', '/']);
         let is_year = |part: &str| part.len() == 4 && (part.starts_with("19") || part.starts_with("20"));
         parts.next().is_some_and(is_year)
@@ -66,7 +69,7 @@ pub(super) fn was_of_years(reading: &TokenizedText<'_>, after: Range<usize>) -> 
     after.clone().take(8).any(year)
 }
 
-/// Articles, prepositions, numbers and forms: they part nothing.
+/// Articles, prepositions, numbers and forms: they separate nothing.
 pub(super) fn is_small(word: &str) -> bool {
     word.starts_with(|c: char| c.is_ascii_digit())
         || matches!(

@@ -1,4 +1,5 @@
-//! What the sentences after a medicine say of it: answers that do not name it, doses that are added or corrected.
+//! Statements about a medicine in the sentences after it: answers that do not name it, doses that are added or
+//! corrected.
 
 use std::ops::Range;
 
@@ -34,8 +35,8 @@ impl MedicationRules {
             .flatten()
     }
 
-    /// "And the lithium?" — "Haven't touched it since May": the sentence that answers, and what it says of the medicine that
-    /// the question named last.
+    /// "And the lithium?" — "Haven't touched it since May": the sentence that answers, and its statement about the
+    /// medicine that the question named last.
     pub(super) fn elliptic(
         &self,
         doc: &AnalyzedDocument<'_>,
@@ -161,7 +162,7 @@ impl MedicationRules {
         let here = &doc.reading.sentences[sentence];
         let Some(turn) = here.turn else { return regimen };
         let until = next.map_or(doc.reading.sentences.len(), |drugs| drugs.sentence);
-        // "And the fluoxetine?" leaves open what is asked; "how many attacks?" asks for no dose.
+        // "And the fluoxetine?" leaves the question open; "how many attacks?" asks for no dose.
         let mut about_dose = here.question || regimen.dose.is_none();
         for later in doc.reading.sentences.iter().take(until.min(sentence + 6)).skip(sentence + 1) {
             if later.turn.is_none_or(|t| t > turn + 2)
@@ -178,7 +179,7 @@ impl MedicationRules {
                 regimen.dose = Some(dose);
                 continue;
             }
-            // The patient corrects what was said before; a clinician who asks "100?" does not.
+            // The patient corrects an earlier statement; a clinician who asks "100?" does not.
             let asserts = later.speaker != Speaker::Clinician || !later.question;
             let with_unit = said.dose.as_ref().is_some_and(|dose| dose.text.contains(' '));
             let answers = later.turn != Some(turn) && later.words.len() <= LONGEST_ANSWER;

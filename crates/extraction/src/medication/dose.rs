@@ -8,10 +8,10 @@ use crate::lexicon::LabelledPhrases;
 use crate::tokenized::TokenizedText;
 use anamnesis_text::{Language, begins_number, number_words};
 
-/// Words between a name and a number that stands alone after a comma.
+/// Words between a name and a separate number after a comma.
 const ASIDE: usize = 4;
 
-/// A number with its unit, and where it stood.
+/// A number with its unit and its place.
 #[derive(Debug, Clone)]
 pub(crate) struct Dose {
     pub(crate) words: Range<usize>,
@@ -164,7 +164,7 @@ fn is_standalone(reading: &TokenizedText<'_>, words: Range<usize>, word: usize, 
         && !matches!(reading.word(word), "one" | "uno" | "una" | "un" | "a")
 }
 
-/// What a bare amount may be followed by: the end, a sign, the times of the day.
+/// Words that may follow a bare amount: the end, a sign, the times of the day.
 fn closes(reading: &TokenizedText<'_>, end: usize, limit: usize) -> bool {
     end >= limit
         || matches!(
@@ -306,7 +306,7 @@ pub(crate) fn number_at(reading: &TokenizedText<'_>, word: usize, limit: usize) 
         if !plain || super::frequency::is_scheme(text) {
             return None;
         }
-        // "10 - 20 mg": a range counts as it stands.
+        // "10 - 20 mg": a range counts unchanged.
         let ranged = matches!(reading.word(word + 1), "-" | "–")
             && reading.word(word + 2).starts_with(|c: char| c.is_ascii_digit())
             && word + 2 < limit;

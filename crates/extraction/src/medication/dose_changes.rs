@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::dose::number_at;
 use crate::tokenized::TokenizedText;
 
-/// Words between two doses of which the second takes the place of the first, or goes with it.
+/// Words between two doses of which the second replaces the first, or complements it.
 const FOLLOWS: usize = 7;
 /// Words between a word of change and "from".
 const CHANGE: usize = 6;
@@ -57,7 +57,7 @@ pub(crate) fn is_change(word: &str) -> bool {
     matches!(word, "up" | "down" | "now" | "ahora") || STEMS.iter().any(|stem| word.starts_with(stem))
 }
 
-/// "Diazepam baja a 5 mg", "olanzapine up to 15": a name, what is done to its dose, and the new one.
+/// "Diazepam baja a 5 mg", "olanzapine up to 15": a name, a change of its dose, and the new dose.
 pub(crate) fn is_moved(reading: &TokenizedText<'_>, after: &Range<usize>) -> bool {
     let moves = matches!(
         reading.word(after.start),

@@ -1,4 +1,4 @@
-//! Whose a medicine is: a relative who gives it, watches over it or is named for the time does not take it.
+//! The experiencer of a medicine: a relative who gives it, watches over it or is named for the time does not take it.
 
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ use anamnesis_text::Speaker;
 
 /// Words after a name within which the person who takes it is named again.
 const NAMED_AGAIN: usize = 4;
-/// Words between "I gave her" and what was given.
+/// Words between "I gave her" and the medicine.
 const GIVEN: usize = 6;
 
 /// Sets right whose the medicine is, where words around a relative say that it is not theirs.
@@ -159,7 +159,7 @@ fn is_given_to_relative(doc: &AnalyzedDocument<'_>, around: &StatusWindow, menti
     })
 }
 
-/// "Yo con mi Orfidal", "me, I take Valium": a relative in the room speaks of what they take themselves.
+/// "Yo con mi Orfidal", "me, I take Valium": a relative in the room speaks of their own medicine.
 fn is_speakers_own(doc: &AnalyzedDocument<'_>, around: &StatusWindow, mention: usize) -> bool {
     let reading = doc.reading;
     let speaker = reading.sentences[reading.sentence_of(mention)].speaker;

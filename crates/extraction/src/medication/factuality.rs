@@ -1,5 +1,5 @@
-//! Whether a stop that is said of a medicine took place. What is denied ("no deje"), wished ("would like to come off"), asked,
-//! supposed or put off did not, and a medicine left at a dose goes on.
+//! Whether a stated stop of a medicine took place. A stop that is denied ("no deje"), wished ("would like to come
+//! off"), asked, supposed or put off did not, and a medicine left at a dose goes on.
 
 use std::ops::Range;
 
@@ -9,9 +9,8 @@ use super::status::DrugStatus;
 use super::until_clauses;
 use crate::tokenized::TokenizedText;
 
-/// Words before a verb in which what governs it stands.
+/// How many words before a verb its governing word may come.
 const GOVERNS: usize = 6;
-/// Words between a verb of exchange and the name that takes the place.
 const EXCHANGE: usize = 8;
 
 const DENIALS: &[&str] =
@@ -21,7 +20,7 @@ const CLITICS: &[&str] = &[
     "la", "lo", "las", "los", "le", "les", "me", "se", "te", "nos", "to", "ever", "just", "usted", "yet", "have",
     "has", "had", "he", "ha", "hemos", "debe", "should", "must", "puede", "be", "been",
 ];
-/// What governs a stop that is only wished, considered, feared or advised against.
+/// Words that govern a stop that is only wished, considered, feared or advised against.
 const WISHES: &[&str] = &[
     "quiere",
     "quiero",
@@ -69,18 +68,16 @@ const WISHES: &[&str] = &[
     "eager",
     "prefer",
 ];
-/// Verbs of what could be, which stand right before the other one.
 const COULD: &[&str] = &["could", "podria", "podriamos", "podemos"];
 /// Verbs of stopping as they follow "to", "could" and "if".
 const BASES: &[&str] = &["stop", "discontinue", "cease", "quit", "come", "go", "wean", "dc"];
-/// Between what is wished and a verb for another person: an order is no wish.
+/// Between a wish and a verb for another person: an order is no wish.
 const ORDERED: &[&str] = &["you", "him", "her", "them", "que"];
-/// Words between "could" or "if" and the verb.
 const CLOSE: usize = 3;
 /// Prepositions after which a name is not what was stopped: "breastfeeding stopped before lithium".
 const ASIDE: &[&str] =
     &["before", "antes", "while", "mientras", "despite", "because", "during", "durante", "thanks", "gracias", "para"];
-/// The same, where what was stopped stands before them: "quit smoking with varenicline", but "finished with amoxicillin".
+/// The same after an object: "quit smoking with varenicline", but "finished with amoxicillin".
 const ASIDE_AFTER_AN_OBJECT: &[&str] = &["with", "con"];
 const ARTICLES: &[&str] = &[
     "the", "a", "an", "la", "el", "los", "las", "un", "una", "my", "his", "her", "su", "mi", "de", "of", "taking",
@@ -95,7 +92,7 @@ pub(crate) fn is_exchange_verb(word: &str) -> bool {
     EXCHANGES.iter().any(|stem| word.starts_with(stem))
 }
 
-/// Words under which an exchange is only considered, wished or left to what comes.
+/// Words under which an exchange is only considered, wished or left open.
 const OPENS_EXCHANGE: &[&str] = &[
     "if",
     "unless",
@@ -167,7 +164,7 @@ fn is_changed_to(reading: &TokenizedText<'_>, verb: &Range<usize>, name: &Range<
         })
 }
 
-/// What a verb before a name says of the medicine; `None` where it speaks of something else. `clause`: its first word.
+/// The status that a verb before a name gives; `None` where it speaks of something else. `clause`: its first word.
 pub(super) fn before(
     reading: &TokenizedText<'_>,
     clause: usize,
@@ -175,7 +172,7 @@ pub(super) fn before(
     name: &Range<usize>,
     status: DrugStatus,
 ) -> Option<DrugStatus> {
-    // "Did not give prednisolone": what was not given is not begun.
+    // "Did not give prednisolone": a dose that was not given begins nothing.
     if matches!(status, DrugStatus::Started) && is_denied(reading, clause, verb.start) {
         return Some(DrugStatus::NotTaken);
     }
@@ -202,7 +199,7 @@ pub(super) fn before(
     })
 }
 
-/// What words after a name, or in an answer, say of the medicine. `clause`: the first word that may govern them.
+/// The status that words after a name, or in an answer, give. `clause`: the first word that may govern them.
 pub(super) fn factual_status_after(
     reading: &TokenizedText<'_>,
     clause: usize,
@@ -229,7 +226,7 @@ pub(super) fn factual_status_after(
     if unreal { DrugStatus::Continued } else { status }
 }
 
-/// "Lo dejamos igual, en 27", "leave it as is": it goes on; "que lo termine" is a course that is still taken.
+/// "Lo dejamos igual, en 27", "leave it as is": it goes on; "que lo termine" is a course that is being taken.
 fn is_left(reading: &TokenizedText<'_>, hit: &Range<usize>) -> bool {
     let word = |at: usize| reading.word(at);
     let leaves = hit.clone().any(|at| word(at).starts_with("dej"));
@@ -294,7 +291,7 @@ fn is_wished(reading: &TokenizedText<'_>, clause: usize, verb: &Range<usize>) ->
     false
 }
 
-/// "Me la cambiaron por venlafaxina", "replaced it with": what is named after the link takes the place.
+/// "Me la cambiaron por venlafaxina", "replaced it with": the name after the link is the new medicine.
 fn replaces(reading: &TokenizedText<'_>, verb: &Range<usize>, name: &Range<usize>) -> bool {
     let exchanged = verb.clone().any(|at| is_exchange_verb(reading.word(at)));
     let between = verb.end.max(name.start.saturating_sub(EXCHANGE))..name.start;
@@ -302,7 +299,6 @@ fn replaces(reading: &TokenizedText<'_>, verb: &Range<usize>, name: &Range<usize
     exchanged && last.is_some_and(|at| matches!(reading.word(at), "por" | "to" | "onto" | "with" | "a"))
 }
 
-/// Whether the name belongs to a preposition and not to the verb.
 fn is_aside(reading: &TokenizedText<'_>, verb: &Range<usize>, name: &Range<usize>) -> bool {
     let last = (verb.end..name.start).rev().find(|at| !ARTICLES.contains(&reading.word(*at)));
     last.is_some_and(|at| {
@@ -320,15 +316,15 @@ fn is_subjunctive(reading: &TokenizedText<'_>, clause: usize, verb: &Range<usize
     verb.len() == 1 && reading.word(verb.start) == "tome" && wished && !accented
 }
 
-/// "Dejamos la quetiapina en 50": it goes on at that dose.
+/// "Dejamos la quetiapina en 50": the treatment goes on at that dose.
 fn is_left_at(reading: &TokenizedText<'_>, verb: &Range<usize>, name: &Range<usize>) -> bool {
     let leaves = verb.clone().any(|at| reading.word(at).starts_with("dej"));
     leaves && reading.word(name.end) == "en" && number_at(reading, name.end + 1, name.end + 5).is_some()
 }
 
-/// Whether a verb behind a name speaks of the medicine that follows: "takes sertraline, stopped mirtazapine", "paracetamol now
-/// that he has finished the codeine". `next`: where that one begins. A verb right behind its name, and one in the passive,
-/// speak of the medicine before.
+/// Whether a verb after a name speaks of the medicine that follows: "takes sertraline, stopped mirtazapine",
+/// "paracetamol now that he has finished the codeine". `next`: where that one begins. A verb right after its name, and
+/// one in the passive, speak of the medicine before.
 pub(crate) fn is_of_next(reading: &TokenizedText<'_>, name_end: usize, hit: &Range<usize>, next: usize) -> bool {
     let reaches = (hit.end..next).all(|word| !reading.words[word].punctuation && is_small(reading.word(word)));
     let apart = (name_end..hit.start)

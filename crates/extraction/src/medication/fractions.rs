@@ -59,7 +59,7 @@ pub(super) fn is_part(dose: &Dose) -> bool {
     dose.rank == 2 && dose.text.split(' ').next().is_some_and(|count| count.contains('.'))
 }
 
-/// "Half of her 50 mg": what a half before a strength makes of it; `None` where none stands there.
+/// "Half of her 50 mg": the half before a strength halves it; `None` where there is none.
 pub(super) fn halved(reading: &TokenizedText<'_>, from: usize, strength: &Dose) -> Option<String> {
     let small = |word: &str| {
         matches!(word, "of" | "de" | "del" | "la" | "el" | "her" | "his" | "my" | "the" | "a" | "su" | "mi")

@@ -1,4 +1,4 @@
-//! What was measured in blood is not what is taken: "vitamin D 24", "litio 0,8 mEq/l", "niveles de valproato".
+//! A measurement in blood is no treatment: "vitamin D 24", "litio 0,8 mEq/l", "niveles de valproato".
 
 use std::ops::Range;
 
@@ -69,7 +69,8 @@ pub(crate) fn is_measured(reading: &TokenizedText<'_>, sentence: &Range<usize>, 
     if listed && is_in_panel(reading, sentence, words) {
         return true;
     }
-    // "Se baja enalapril", "low dose aspirin": before the name these say something else of what is not found in blood.
+    // "Se baja enalapril", "low dose aspirin": before a medicine that is not measured in blood these have another
+    // meaning.
     let in_body = MEASURED_GROUPS.contains(&mention.concept.group) || mention.concept.group == "blood";
     let lowered = |word: usize| matches!(reading.word(word), "baja" | "bajo" | "low") && !in_body;
     // "Lorazepam baja a 2 mg": its dose is lowered.
@@ -103,7 +104,7 @@ pub(crate) fn is_measured(reading: &TokenizedText<'_>, sentence: &Range<usize>, 
     unitless && measured || (line && unitless && mention.words.end < after)
 }
 
-/// Names of tests as they stand in a list of what is asked for or found.
+/// Names of tests in a list of what is requested or found.
 const PANEL: &[&str] = &[
     "fbc",
     "cbc",
@@ -149,7 +150,7 @@ fn is_compared(reading: &TokenizedText<'_>, end: usize) -> bool {
     limit(said) && !amount && (said.len() > 1 && figure(said) || figure(reading.word(end + 1)))
 }
 
-/// "E. coli, amoxicillin resistant", "cultivo: sensible a fosfomicina": what a microbe bears.
+/// "E. coli, amoxicillin resistant", "cultivo: sensible a fosfomicina": the resistance of a microbe.
 fn is_of_culture(reading: &TokenizedText<'_>, sentence: &Range<usize>, name: &Range<usize>) -> bool {
     let cultured = sentence.clone().any(|at| {
         let word = reading.word(at);
@@ -175,7 +176,7 @@ fn is_of_culture(reading: &TokenizedText<'_>, sentence: &Range<usize>, name: &Ra
     cultured && (name.end..sentence.end.min(name.end + 2)).chain(before).any(|at| bears(reading.word(at)))
 }
 
-/// "Orina: opiáceos +, BZD +, metadona –": what a screen of urine found.
+/// "Orina: opiáceos +, BZD +, metadona –": the result of a screen of urine.
 fn is_screened(reading: &TokenizedText<'_>, sentence: &Range<usize>, name: &Range<usize>) -> bool {
     let screen = (sentence.start..name.start).any(|at| {
         matches!(reading.word(at), "orina" | "urine" | "uds" | "toxicos" | "toxicology" | "tox" | "utox" | "drogas")
@@ -209,7 +210,7 @@ fn is_in_panel(reading: &TokenizedText<'_>, sentence: &Range<usize>, name: &Rang
         )
     });
     let test = sentence.clone().filter(|at| !name.contains(at)).any(|at| PANEL.contains(&reading.word(at)));
-    // "Ferritin 8, started folic acid": a verb before it, or an amount after it, is of a medicine.
+    // "Ferritin 8, started folic acid": a verb before it, or an amount after it, belongs to a medicine.
     let listed = name.start > sentence.start
         && matches!(
             reading.word(name.start - 1),

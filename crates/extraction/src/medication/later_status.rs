@@ -1,6 +1,7 @@
-//! What the clauses and sentences behind a medicine say became of it, where they name no other: "naltrexona 50, una diaria. … La
-//! dejó él", "she never collected it", "was offered and would prefer not". A clause says so with its own verb, of a person or of
-//! no one, and with a pronoun or nothing as its object: "stopped smoking" and "the rash stopped" speak of other things.
+//! The status of a medicine by the clauses and sentences after it, where they name no other: "naltrexona 50, una
+//! diaria. … La dejó él", "she never collected it", "was offered and would prefer not". Such a clause has its own verb,
+//! of a person or of no one, and a pronoun or nothing as its object: "stopped smoking" and "the rash stopped" speak of
+//! other things.
 
 use std::ops::Range;
 
@@ -16,10 +17,10 @@ use anamnesis_text::Speaker;
 
 /// Sentences after the medicine's own in which its fate may be said.
 const SENTENCES: usize = 3;
-/// Words of a clause in which its verb stands.
+/// How many words of a clause may come up to its verb.
 const VERB: usize = 9;
 
-/// What a clause says of a medicine.
+/// The statement of a clause about a medicine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct LaterStatus {
     status: DrugStatus,
@@ -28,7 +29,8 @@ struct LaterStatus {
 }
 
 impl MedicationRules {
-    /// What later clauses decide of a mention; `None` where they say nothing, or what is known already is said more plainly.
+    /// The status that later clauses give a mention; `None` where they give none, or the known status is stated more
+    /// plainly.
     pub(super) fn decided_later(
         &self,
         doc: &AnalyzedDocument<'_>,
@@ -48,7 +50,7 @@ impl MedicationRules {
         );
         let found = &drugs[slot];
         let reading = doc.reading;
-        // "Cefalexin + metronidazole. Stopped 12/4": said of the list that ends the sentence.
+        // "Cefalexin + metronidazole. Stopped 12/4": the list that ends the sentence is meant.
         let listed = found.mentions[nth..]
             .windows(2)
             .all(|pair| self.regimen.is_list(reading, pair[0].words.end..pair[1].words.start));
@@ -64,7 +66,7 @@ impl MedicationRules {
         let until = drugs.get(slot + 1).map_or(usize::MAX, |next| next.sentence);
         let rest = last.words.end..sentence.words.end;
         let later = following(doc, found.sentence, until).map(|sentence| sentence.words.clone());
-        // "Continues atenolol, digoxin stopped": the rest of the sentence is of the last name.
+        // "Continues atenolol, digoxin stopped": the rest of the sentence concerns the last name.
         for words in std::iter::once(rest).filter(|_| alone).chain(later) {
             for clause in clauses(reading, words) {
                 let said = said(reading, &clause, known).filter(|said| alone || !said.one);
@@ -74,11 +76,11 @@ impl MedicationRules {
         }
         let status = verdict?.status;
         match status {
-            // What was taken up again is as it was.
+            // A resumed medicine is as it was.
             DrugStatus::Active => (stopped && ended).then_some(status),
             _ if stopped => None,
             DrugStatus::Declined => matches!(known, None | Some(DrugStatus::Suggested)).then_some(status),
-            // What was only proposed was never begun, and so does not end.
+            // A medicine that was only proposed was never begun, and so does not end.
             DrugStatus::Stopped if known == Some(DrugStatus::Suggested) => None,
             status => Some(status),
         }
@@ -127,7 +129,7 @@ fn said(reading: &TokenizedText<'_>, clause: &Range<usize>, known: Option<DrugSt
     let verb = near.clone().find(|at| !OPENERS.contains(&word(*at)))?;
     let things = (clause.start..verb).any(|at| matches!(word(at), "it" | "that" | "this"));
     let once = clause.clone().any(|at| ONCE.contains(&word(at)));
-    // "He stopped it today": what is over is over; only what was not done is done another time.
+    // "He stopped it today": an end is final; only an omission is limited to one time.
     if let Some(one) = dropped(reading, clause, verb, things) {
         return Some(LaterStatus { status: DrugStatus::Stopped, one });
     }
@@ -164,7 +166,8 @@ fn said(reading: &TokenizedText<'_>, clause: &Range<usize>, known: Option<DrugSt
     }
 }
 
-/// Whether the words of a phrase stand at a word of a clause; its last may end at the clause's end only where it says so with "$".
+/// Whether the words of a phrase begin at a word of a clause; its last may end at the clause's end only where it has
+/// "$".
 fn reads(reading: &TokenizedText<'_>, clause: &Range<usize>, at: usize, phrase: &str) -> bool {
     let mut here = at;
     phrase.split(' ').all(|wanted| {
@@ -252,7 +255,7 @@ fn untouched(reading: &TokenizedText<'_>, clause: &Range<usize>) -> Option<DrugS
     let word = |at: usize| if clause.contains(&at) { reading.word(at) } else { "" };
     let near = clause.start..clause.end.min(clause.start + VERB);
     let denial = near.clone().find(|at| matches!(word(*at), "never" | "n't" | "not" | "no" | "nunca" | "tampoco"))?;
-    // Nothing but openers and what helps the verb stands before it.
+    // Only openers and helping words come before it.
     let helps = |at: usize| OPENERS.contains(&word(at)) || matches!(word(at), "did" | "does" | "do" | "hay" | "se");
     if !(clause.start..denial).all(helps) {
         return None;

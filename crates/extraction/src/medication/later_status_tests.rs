@@ -1,4 +1,4 @@
-//! What later clauses, sentences and turns say became of a medicine, and medicines for later or of others.
+//! The status of a medicine by later clauses, sentences and turns, and medicines for later or of others.
 
 use std::sync::LazyLock;
 

@@ -1,5 +1,6 @@
 //! The words by which a later clause says what became of a medicine, folded.
 
+// Another subject speaks of another thing: "the rash stopped".
 /// Words before the verb of a clause whose subject is a person, or which has none.
 pub(super) const OPENERS: &[&str] = &[
     "i",
@@ -63,10 +64,12 @@ pub(super) const OPENERS: &[&str] = &[
     "fue",
     "but",
 ];
+// Without an object the verb means the medicine before: "cefalexin + metronidazole. Stopped 12/4".
 /// Past forms of stopping.
 pub(super) const DROPPED_EN: &[&str] =
     &["stopped", "stoped", "quit", "ditched", "binned", "ceased", "discontinued", "dropped", "dumped", "chucked"];
-/// What may follow a verb of stopping that has no object.
+// Any other word is an object: "stopped smoking" ends no medicine.
+/// Words that may follow a verb of stopping without an object.
 pub(super) const TIMES: &[&str] = &[
     "after",
     "because",
@@ -83,6 +86,7 @@ pub(super) const TIMES: &[&str] = &[
     "due",
     "cold",
 ];
+// "La dejó él": the pronoun is the medicine; "dejó" alone may have another object.
 /// The same in Spanish, after a pronoun.
 pub(super) const DROPPED_ES: &[&str] = &[
     "dejo",
@@ -111,7 +115,8 @@ pub(super) const DROPPED_ES: &[&str] = &[
     "largo",
     "largue",
 ];
-/// What follows "dejar" where something is left as it is.
+// "Lo dejamos igual, en 27" changes nothing and must not end the medicine.
+/// Words after "dejar" where something is left unchanged.
 pub(super) const LEAVES: &[&str] = &[
     "igual",
     "como",
@@ -127,9 +132,11 @@ pub(super) const LEAVES: &[&str] = &[
     "puesta",
     "sin",
 ];
-/// What was not done any more.
+// "Never restarted" ends a medicine that was taken before.
+/// Acts that were not done any more.
 pub(super) const UNTOUCHED: &[&str] = &["refill", "refilled", "renew", "renewed", "restarted", "restart"];
-/// What was never done, after a denial.
+// "She never collected it": prescribed, and not taken.
+/// Acts that were never done, after a denial.
 pub(super) const NEVER_EN: &[&str] = &[
     "took",
     "taken",
@@ -151,6 +158,7 @@ pub(super) const NEVER_EN: &[&str] = &[
     "buy",
     "used",
 ];
+// "Not always with food" is about the way of taking it.
 /// Words that say how or when something is not taken, and not that it is not.
 pub(super) const HOW: &[&str] = &[
     "with", "con", "always", "siempre", "every", "todos", "todas", "bien", "cuando", "when", "if", "si", "unless",
@@ -179,7 +187,8 @@ pub(super) const REFUSED: &[&str] = &[
     "no quiso/acepta/acepto $",
     "no le convence",
 ];
-/// Words of one time: what was not done then is done at others.
+// One dose left out ends nothing.
+/// Words of one time: an omission then is no omission at others.
 pub(super) const ONCE: &[&str] = &[
     "today",
     "tonight",
@@ -199,7 +208,7 @@ pub(super) const ONCE: &[&str] = &[
     "toma",
     "dosis",
 ];
-/// Words that say that a course goes on.
+/// Words that show that a course goes on.
 pub(super) const COURSES: &[&str] =
     &["now", "far", "still", "ya", "todavia", "sigue", "aun", "if", "si", "every", "cada", "again", "pain", "dolor"];
 pub(super) const RESUMED_ES: &[&str] = &["retomo", "retome", "reinicio", "reinicie", "retomado", "reiniciado"];

@@ -37,7 +37,7 @@ const REPLACEMENT: &[&str] = &[
 const PRESCRIBED: &[&str] =
     &["prescribed", "prescription", "rx", "script", "recetado", "recetada", "receta", "prescrito", "prescrita", "mg"];
 
-/// The finding as it is to be kept; `None` where it is none of a medicine.
+/// The finding as it is to be stored; `None` where it is no finding of a medicine.
 pub(crate) fn keep_if_medicine(
     doc: &AnalyzedDocument<'_>,
     mention: &ConceptMention,

@@ -51,7 +51,7 @@ use super::{Entity, EntityType, RegimenPlaces, Temporality};
 const SHORT_LINE: usize = 64;
 /// Words between a denial and the medicine that it denies.
 const DENIAL_REACH: usize = 6;
-/// How surely a bare denial, the bare name of a class or of an allergen is read: below `min_extraction_confidence`, so that it is a hypothesis.
+/// Confidence of a bare denial, class or allergen: below `min_extraction_confidence`, so that it is a hypothesis.
 pub(super) const SELDOM: f64 = 0.5;
 /// The group of a medicine that no list names, known by the stem of its name.
 pub(super) const STEM: &str = "stem";
@@ -159,7 +159,7 @@ impl MedicationRules {
         }
     }
 
-    /// One mention, with all that the document says of it there.
+    /// One mention, with all statements of the document about it there.
     fn medicine(
         &self,
         doc: &AnalyzedDocument<'_>,
@@ -184,7 +184,7 @@ impl MedicationRules {
         let previous = nth.checked_sub(1).map_or(sentence.words.start, |before| found.mentions[before].words.end);
         let next = found.mentions.get(nth + 1).map_or(sentence.words.end, |after| after.words.start);
         let line = line_of(doc, &sentence.words, mention.words.start);
-        // "La madre toma litio, la paciente nunca lo ha tomado": what is said of the patient is said of no relative.
+        // "La madre toma litio, la paciente nunca lo ha tomado": a statement about the patient concerns no relative.
         let theirs = doc.scopes.of_same_person(doc.reading, &mention.words);
         let around = StatusWindow {
             before: previous.max(line.start).max(theirs.start).min(mention.words.start)..mention.words.start,
@@ -221,13 +221,13 @@ impl MedicationRules {
         let status = status.filter(|status| !(kept && matches!(status, DrugStatus::NotTaken | DrugStatus::Suggested)));
         let entity = self.entity(doc, mention, (status, assertion), regimen)?;
         let entity = misuse::keep_if_medicine(doc, mention, status, entity)?;
-        // A medicine next to the word "allergy" is not thereby taken: only what is said of its use decides.
+        // A medicine next to the word "allergy" is not thereby taken: only a statement about its use decides.
         let of_allergy = touched || self.allergy.first(doc.reading, sentence.words.clone()).is_some();
         let carried = is_pen(doc, &mention.words);
         (!of_allergy || carried || entity.status.is_some() || entity.dose.is_some()).then_some(entity)
     }
 
-    /// What the words around it say, with "switched to" between two medicines.
+    /// The status by the words around it, with "switched to" between two medicines.
     fn status(
         &self,
         doc: &AnalyzedDocument<'_>,
@@ -271,7 +271,7 @@ impl MedicationRules {
         let listed = doc.section(mention.start) == Some(Section::Medications)
             && around.before.clone().any(|word| reading.word(word) == ",");
         let linked = nth > 0 && !listed && self.regimen.is_list(reading, around.before.clone());
-        // What a participle says of the medicine before is said of that one.
+        // A participle of the medicine before belongs to that one.
         let around = match nth.checked_sub(1).map(|before| fates[before]) {
             Some(ParticipleStatus::Said(_, end)) if end > around.before.start => {
                 &StatusWindow { before: end.min(mention.start)..mention.start, ..around.clone() }
@@ -315,7 +315,7 @@ impl MedicationRules {
             None => None,
         }
         .map(str::to_owned);
-        // "NO metoclopramide": 6 of 35 bare denials were right in whole documents; what was never bought is said plainly.
+        // "NO metoclopramide": 6 of 35 bare denials were right in whole documents; "never bought" is certain.
         if negated && !assertion.answered && !matches!(status, Some(DrugStatus::NotTaken | DrugStatus::Declined)) {
             entity.confidence = entity.confidence.min(SELDOM);
         }
@@ -324,7 +324,7 @@ impl MedicationRules {
             Some(DrugStatus::Suggested | DrugStatus::NotMeant) if recent => {
                 entity.context.temporality = Temporality::Hypothetical
             }
-            // A doubt about what is over or never was is none about the medicine.
+            // A doubt about a past or absent treatment is no doubt about the medicine.
             Some(DrugStatus::Stopped | DrugStatus::NotTaken | DrugStatus::Declined) => entity.context.uncertain = false,
             _ => {}
         }
@@ -352,8 +352,8 @@ impl MedicationRules {
         Some(entity)
     }
 
-    /// "Se suspende X", "X was stopped": ended, not denied. "Never took X": denied, whatever stands between. A denial farther
-    /// away than its words reach, before a medicine with a strength of its own, is not its.
+    /// "Se suspende X", "X was stopped": ended, not denied. "Never took X": denied, whatever comes between. A denial
+    /// farther away than its words reach does not concern a medicine that has its own strength.
     fn settle_denial(
         &self,
         doc: &AnalyzedDocument<'_>,
@@ -380,7 +380,7 @@ impl MedicationRules {
                 entity.context.negated = false;
             }
             Some(_) if !answered => entity.context.negated &= plainly && near,
-            // "Con tres puff se le pasó": what went away is no medicine.
+            // "Con tres puff se le pasó": the complaint that went away is no medicine.
             None if !answered && is_taken_for(doc, sentence.start, words) => entity.context.negated = false,
             None if !answered => entity.context.negated &= near,
             _ => {}
@@ -393,7 +393,7 @@ impl MedicationRules {
     }
 }
 
-/// The words of a sentence that stand in the line of a mention. A short line is one of a list; a long one may be wrapped.
+/// The words of a sentence on the line of a mention. A short line is one of a list; a long one may be wrapped.
 fn line_of(doc: &AnalyzedDocument<'_>, sentence: &Range<usize>, mention: usize) -> Range<usize> {
     let reading = doc.reading;
     let ends_line = |word: usize| {
@@ -407,7 +407,7 @@ fn line_of(doc: &AnalyzedDocument<'_>, sentence: &Range<usize>, mention: usize) 
     start..end
 }
 
-/// "Con dos puff de", "with ibuprofen": what helped, with no denial before it.
+/// "Con dos puff de", "with ibuprofen": the remedy that helped, with no denial before it.
 fn is_taken_for(doc: &AnalyzedDocument<'_>, from: usize, words: &Range<usize>) -> bool {
     let reading = doc.reading;
     let with = (from.max(words.start.saturating_sub(5))..words.start)
@@ -417,7 +417,7 @@ fn is_taken_for(doc: &AnalyzedDocument<'_>, from: usize, words: &Range<usize>) -
     with && !(from..words.start).any(|word| super::assertion::denies(reading.word(word)))
 }
 
-/// What the title above a medicine says of it.
+/// The status by the title above a medicine.
 fn status_of(section: Section) -> Option<DrugStatus> {
     match section {
         Section::Stopped | Section::Tried => Some(DrugStatus::Stopped),

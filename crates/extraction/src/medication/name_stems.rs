@@ -4,7 +4,7 @@
 use crate::analysis::AnalyzedDocument;
 use crate::lexicon::ConceptMention;
 
-/// Endings with the least length of the whole word, which keeps everyday words out.
+/// Endings with the least length of the whole word, which excludes everyday words.
 const ENDINGS: &[(&str, usize)] = &[
     ("mab", 7),
     ("tinib", 7),
@@ -189,7 +189,7 @@ const ENDINGS: &[(&str, usize)] = &[
 /// Prefixes that with an ending of their family name a medicine.
 const CEPHALOSPORINS: [&str; 2] = ["cef", "ceph"];
 
-/// Words that end like a medicine and are none.
+/// Words with the ending of a medicine that are not medicines.
 const OTHERS: &[&str] = &[
     "cholesterol",
     "colesterol",
@@ -214,9 +214,11 @@ const OTHERS: &[&str] = &[
 /// Whether a folded word is built like the name of a medicine.
 pub(crate) fn is_named_by_stem(folded: &str) -> bool {
     let length = folded.len();
+    // A shorter word with such an ending is too often an everyday one.
     if length < 7 || !folded.bytes().all(|byte| byte.is_ascii_lowercase()) || OTHERS.contains(&folded) {
         return false;
     }
+    // Of cephalosporins the stem is the beginning "cef-".
     let cephalosporin = CEPHALOSPORINS.iter().any(|prefix| folded.starts_with(prefix))
         && [
             "ime", "ima", "one", "ona", "cil", "clor", "olin", "olina", "dinir", "itin", "itina", "adil", "adilo",
@@ -233,9 +235,10 @@ const ABBREVIATIONS: &[&str] = &[
     "mirta", "trazo", "citalo", "topi", "gaba", "ami", "furo", "espiro", "ome", "halo", "bup",
 ];
 
-/// An abbreviation that stands in lower case, without an amount.
+/// An abbreviation in lower case, without an amount.
 pub(super) fn is_ordinary_word(doc: &AnalyzedDocument<'_>, mention: &ConceptMention) -> bool {
     let reading = doc.reading;
+    // In capitals, or with an amount after it, it is the medicine: "NAC", "asa 100".
     let word = reading.word(mention.words.start);
     let source = reading.source(&mention.words).of(reading.text);
     mention.words.len() == 1

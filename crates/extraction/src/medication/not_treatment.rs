@@ -1,5 +1,5 @@
-//! Medicines at hand that are not the patient's own treatment: what is left over, what belongs to a relative, and what was swallowed in an
-//! attempt.
+//! Medicines in the text that are not the patient's treatment: leftovers, medicines of a relative, and what was
+//! swallowed in an attempt.
 
 use std::ops::Range;
 
@@ -7,7 +7,6 @@ use super::status::DrugStatus;
 use crate::tokenized::TokenizedText;
 use anamnesis_core::wording::person;
 
-/// Words after a name in which its owner stands.
 const OWNER: usize = 9;
 
 /// Whether a sentence says that a medicine is no treatment of the patient's.

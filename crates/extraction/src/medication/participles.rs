@@ -1,5 +1,6 @@
-//! Which medicine of a sentence a participle speaks of: "metformin increased and glipizide stopped", "enalapril suspendido y
-//! losartán iniciado". It is that of the name right before it, and of a list before that only where it is one of all of them.
+//! Which medicine of a sentence a participle speaks of: "metformin increased and glipizide stopped", "enalapril
+//! suspendido y losartán iniciado". It speaks of the name right before it, and of the list before that only where it
+//! covers the whole list.
 
 use std::ops::Range;
 
@@ -17,17 +18,16 @@ const HELPS: &[&str] = &[
     "fue", "fueron", "ha", "han", "sido", "queda", "quedan", "ya", "se", "es", "son", "(", "[", "-", "–", "—", ":",
     "*", "→",
 ];
-/// Signs before a participle that keep it to one name.
+/// Signs before a participle that limit it to one name.
 const OF_ONE: &[&str] = &["(", "[", "-", "–", "—", ":", "→", "*"];
 
-/// What the sentence says of each of its medicines by a participle.
+/// The statement of a participle about each medicine of the sentence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ParticipleStatus {
-    /// Nothing of that kind.
     Open,
-    /// What its participle says, which ends at a word.
+    /// Stated by a participle, which ends at a word.
     Said(DrugStatus, usize),
-    /// A participle after another medicine of the list speaks of that one alone: what it denies is not denied of this one.
+    /// A participle after another medicine of the list covers that one alone: its denial does not reach this one.
     OfAnother,
 }
 
@@ -43,7 +43,7 @@ pub(super) fn fates(
         from..mentions.get(nth + 1).map_or(end, |next| next.words.start).max(from)
     };
     let mut out: Vec<ParticipleStatus> = Vec::with_capacity(mentions.len());
-    // The participle of the list that is read backwards, if it is one of all its medicines.
+    // The participle of the list, read backwards, if it covers all its medicines.
     let mut of_all: Option<DrugStatus> = None;
     let mut named_last = false;
     for nth in (0..mentions.len()).rev() {
@@ -85,11 +85,10 @@ fn is_crossed_out(reading: &TokenizedText<'_>, name: usize) -> bool {
     before.is_some_and(|word| matches!(reading.word(word), "d/c" | "d/c'd" | "d/c'ed" | "d/ced"))
 }
 
-/// A participle after a name.
 struct Participle {
     status: DrugStatus,
     end: usize,
-    /// It is one of every medicine of the list before it.
+    /// It covers every medicine of the list before it.
     of_all: bool,
 }
 
@@ -116,7 +115,7 @@ fn participle(
     {
         return None;
     }
-    // "Started in January and stopped in February": what is said last holds.
+    // "Started in January and stopped in February": the last statement holds.
     let goes_on = (at + 1..gap.end).any(|word| {
         let later = word..word + 1;
         status_of(reading.word(word)).is_some()
@@ -131,7 +130,7 @@ fn participle(
     Some(Participle { status, end: at + 1, of_all: !of_one && !spanish })
 }
 
-/// What a participle is followed by where it says all of its medicine: the sentence's end, a sign, a joining word, or when and why.
+/// What may follow a participle that covers its medicine: an end, a sign, a joining word, or when and why.
 fn closes(reading: &TokenizedText<'_>, word: usize, end: usize) -> bool {
     word >= end
         || matches!(
@@ -174,7 +173,6 @@ fn closes(reading: &TokenizedText<'_>, word: usize, end: usize) -> bool {
         || reading.word(word).starts_with(|c: char| c.is_ascii_digit())
 }
 
-/// Participles of what was done with a medicine, folded.
 fn status_of(word: &str) -> Option<DrugStatus> {
     Some(match word {
         "stopped" | "discontinued" | "ceased" | "withdrawn" | "d/c'd" | "dc'd" | "d/c" | "d/ced" | "dcd"

@@ -1,5 +1,5 @@
-//! A medicine that is meant for later: "mirtazapina 15 cuando GPT <500, no antes", "quedaría para cuando la vea el especialista",
-//! "iniciar buprenorfina mañana". What is taken when something hurts is taken: "ibuprofeno 400 cuando duele".
+//! A medicine that is meant for later: "mirtazapina 15 cuando GPT <500, no antes", "quedaría para cuando la vea el
+//! especialista", "iniciar buprenorfina mañana". A medicine for a complaint is taken: "ibuprofeno 400 cuando duele".
 
 use std::ops::Range;
 
@@ -9,10 +9,10 @@ use super::status::DrugStatus;
 use crate::analysis::AnalyzedDocument;
 use crate::tokenized::TokenizedText;
 
-/// Words after a name within which the time stands that is waited for, and words of that time.
+/// How many words after a name the awaited time may come, and words of that time.
 const REACH: usize = 16;
 const TIME: usize = 8;
-/// Words that name what is waited for: results, and the forms of verbs of what has not happened yet.
+/// Words for the awaited event: results, and the forms of verbs of the future.
 const AWAITED: &[&str] = &[
     "baje",
     "bajen",
@@ -52,7 +52,7 @@ const AWAITED: &[&str] = &[
     "cleared",
     "weaned",
 ];
-/// What a medicine is taken against when it comes, and values that rise and fall from hour to hour.
+/// Complaints that a medicine is taken against, and values that rise and fall from hour to hour.
 const COMPLAINTS: &[&str] = &[
     "dolor",
     "duele",
@@ -110,13 +110,13 @@ const COMPLAINTS: &[&str] = &[
     "spo2",
     "sato2",
 ];
-/// Forms of what was.
+/// Past forms.
 const PAST: &[&str] =
     &["was", "were", "had", "did", "estaba", "estuvo", "era", "fue", "tenia", "tuvo", "started", "came"];
 /// Conditional forms, right after a name, of what would be done.
 const WOULD: &[&str] = &["quedaria", "pondria", "usaria", "iniciaria", "reservaria", "empezaria", "daria", "dejaria"];
 
-/// A status with what the words around a medicine say of the time for which it is meant.
+/// A status with the time for which the medicine is meant.
 pub(super) fn with_planned_time(
     doc: &AnalyzedDocument<'_>,
     around: &StatusWindow,
@@ -168,7 +168,7 @@ fn is_for_a_time(reading: &TokenizedText<'_>, following: &Range<usize>) -> bool 
     })
 }
 
-/// "Mirtazapina quedaría para …": what would be done with it.
+/// "Mirtazapina quedaría para …": a conditional plan.
 fn is_wished(reading: &TokenizedText<'_>, mention: &Range<usize>) -> bool {
     let first = mention.end + usize::from(matches!(reading.word(mention.end), "se" | "la" | "lo"));
     WOULD.contains(&reading.word(first))

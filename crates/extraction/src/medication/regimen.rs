@@ -14,7 +14,7 @@ pub(crate) const REGIMEN: &str = include_str!("../lexicon/regimen.tsv");
 /// Words after a name in which its dose and its frequency are looked for.
 const DOSE_REACH: usize = 12;
 const FREQUENCY_REACH: usize = 24;
-/// Words before a name in which "a patch of", "half a tablet of" stand.
+/// How many words before a name "a patch of", "half a tablet of" may come.
 const AHEAD: usize = 6;
 
 /// Words that were read, in normal form, and where.
@@ -31,7 +31,7 @@ pub(crate) struct Regimen {
     pub(crate) dose: Option<RegimenPart>,
     pub(crate) route: Option<RegimenPart>,
     pub(crate) frequency: Option<RegimenPart>,
-    /// Another dose stood there before: "5 por 2,5", "100 → 75".
+    /// Another dose came before: "5 por 2,5", "100 → 75".
     pub(crate) changed: bool,
 }
 
@@ -59,7 +59,7 @@ impl RegimenRules {
     ) -> Regimen {
         let mut regimen = self.read_words(reading, after.start..clause_end(reading, after));
         let near = before.start.max(mention.start.saturating_sub(AHEAD))..mention.start;
-        // "5 mg of ramipril, now 10", "subimos 50 de sertralina a 100": what stands before the name is the old one.
+        // "5 mg of ramipril, now 10", "subimos 50 de sertralina a 100": the dose before the name is the old one.
         let newer = regimen.dose.as_ref().is_some_and(|dose| regimen.changed || is_aim(reading, dose, mention.end));
         if let Some(dose) = self.dose_ahead(reading, &near).filter(|_| !newer) {
             regimen.dose = Some(RegimenPart { text: dose.text, words: dose.words });
@@ -96,7 +96,7 @@ impl RegimenRules {
         linked.then(|| RegimenPart { text: name["route:".len()..].to_owned(), words })
     }
 
-    /// What a stretch of words says, whatever medicine it belongs to.
+    /// The regimen in a stretch of words, whatever medicine it belongs to.
     pub(crate) fn read_words(&self, reading: &TokenizedText<'_>, words: Range<usize>) -> Regimen {
         let labels = self.labels.find(reading, words.start..words.end.min(words.start + FREQUENCY_REACH));
         let route = labels.iter().find_map(|(at, name)| {
@@ -178,20 +178,20 @@ impl RegimenRules {
     pub(crate) fn answered_dose(&self, reading: &TokenizedText<'_>, words: Range<usize>) -> Option<RegimenPart> {
         let mut doses = self.doses.bare(reading, &self.labels, words.clone());
         let last = doses.pop()?;
-        // "Two in the morning and one at night" is no correction: the first number stands.
+        // "Two in the morning and one at night" is no correction: the first number stays.
         let corrected = words.clone().any(|word| self.correction.at(reading, word).is_some());
         let said = if corrected { last } else { doses.into_iter().next().unwrap_or(last) };
         Some(RegimenPart { text: said.text, words: said.words })
     }
 
-    /// The dose that holds, and whether it took the place of another: the last one where the speaker corrects or changes
-    /// it, doses at different times of the day together, else the most telling one.
+    /// The dose that holds, and whether it replaced another: the last one where the speaker corrects or changes it,
+    /// doses at different times of the day together, else the most specific one.
     fn dose(&self, reading: &TokenizedText<'_>, words: Range<usize>) -> (Option<RegimenPart>, bool) {
         let mut doses = self.doses.find(reading, &self.labels, words.clone());
         if let Some(split) = self.by_time_of_day(reading, &doses, words.end) {
             return (Some(split), false);
         }
-        // "75, was 50": what was taken before is no dose of today, but may say the unit of the one that is.
+        // "75, was 50": the former dose is no present one, but may name the unit of the present one.
         let old = |dose: &Dose| is_former(reading, dose.words.start, words.start);
         let replaced = |pair: &[Dose]| self.replaces(reading, pair[0].words.end..pair[1].words.start) && !old(&pair[1]);
         if let Some(at) = doses.windows(2).rposition(replaced).map(|at| at + 1)
@@ -294,7 +294,7 @@ fn is_strength(text: &str) -> bool {
     text.split('/').next().unwrap_or(text).parse::<f64>().is_ok_and(|number| number >= 4.5 || number.fract() != 0.0)
 }
 
-/// A bare number has the unit of the dose that it goes with.
+/// A bare number has the unit of the dose next to it.
 fn with_unit_of(dose: &Dose, other: &Dose) -> String {
     match other.text.split_once(' ') {
         Some((_, unit)) if dose.rank == 1 => format!("{} {unit}", dose.text),
@@ -302,7 +302,7 @@ fn with_unit_of(dose: &Dose, other: &Dose) -> String {
     }
 }
 
-/// "Was 50", "antes 50", "from 25", "used to take 20": what was taken before.
+/// "Was 50", "antes 50", "from 25", "used to take 20": a former dose.
 fn is_former(reading: &TokenizedText<'_>, dose: usize, from: usize) -> bool {
     let near = |words: usize| dose.saturating_sub(words).max(from)..dose;
     let stated = near(2).any(|word| {
@@ -328,7 +328,7 @@ fn is_former(reading: &TokenizedText<'_>, dose: usize, from: usize) -> bool {
         || near(4).any(|word| reading.word(word) == "used" && reading.word(word + 1) == "to")
 }
 
-/// "A 100", "to 20", "hasta 40" right after the name: what the dose before it was brought to.
+/// "A 100", "to 20", "hasta 40" right after the name: the target of a change of dose.
 fn is_aim(reading: &TokenizedText<'_>, dose: &RegimenPart, from: usize) -> bool {
     dose.words.start == from + 1 && matches!(reading.word(from), "to" | "a" | "hasta" | "→" | "->")
 }

@@ -7,23 +7,20 @@ use super::status::DrugStatus;
 use crate::assertion::denies;
 use crate::tokenized::TokenizedText;
 
-/// Words around a medicine in which the denial stands, and between that and its verb.
+/// Words around a medicine within which the denial and its verb must come.
 const NEAR: usize = 10;
 const TO_VERB: usize = 5;
-/// Stems and forms of verbs by which others give a dose.
 const GIVES: &[&str] =
     &["give", "gave", "given", "administ", "inject", "puso", "pusi", "puest", "ponid", "dio", "dado", "dimos"];
 /// Short forms that are stems of nothing else.
 const GIVES_EXACTLY: &[&str] = &["di", "dar", "poner", "dieron", "pasaron", "paso", "put", "had", "dispensed"];
-/// Verbs by which the patient takes it.
 const TAKES: &[&str] = &["take", "taken", "took", "tomo", "tome", "tomado", "tomaron", "puse", "inyecte", "used"];
-/// Verbs that leave a dose out in themselves.
 const OMITS: &[&str] = &["omit", "skip", "miss", "forgot", "olvid", "salt"];
 /// Words that say "for good" or "since then": no single dose.
 const LASTING: &[&str] =
     &["longer", "ya", "more", "anymore", "nunca", "never", "desde", "since", "any", "again", "start", "started"];
 
-/// What a sentence says of a medicine of which one dose was left out; `None` where it does not say so.
+/// The status of a medicine of which a sentence says that one dose was left out; `None` where it does not say so.
 pub(super) fn once(reading: &TokenizedText<'_>, mention: &Range<usize>, sentence: &Range<usize>) -> Option<DrugStatus> {
     let near = sentence.start.max(mention.start.saturating_sub(NEAR))..sentence.end.min(mention.end + NEAR);
     let parts =
@@ -37,7 +34,7 @@ pub(super) fn once(reading: &TokenizedText<'_>, mention: &Range<usize>, sentence
     clause.find_map(|at| left_out(reading, at, end))
 }
 
-/// The verb at a word, or after the denial that stands there.
+/// The verb at a word, or after a denial there.
 fn left_out(reading: &TokenizedText<'_>, at: usize, end: usize) -> Option<DrugStatus> {
     let word = reading.word(at);
     if OMITS.iter().any(|stem| word.starts_with(stem)) {
@@ -57,7 +54,7 @@ fn left_out(reading: &TokenizedText<'_>, at: usize, end: usize) -> Option<DrugSt
     })
 }
 
-/// Whether words say of one time that it is meant: "today", "this time", "la dosis de anoche".
+/// Whether words limit the statement to one time: "today", "this time", "la dosis de anoche".
 fn is_once(reading: &TokenizedText<'_>, mut words: Range<usize>) -> bool {
     words.any(|at| {
         let (word, next) = (reading.word(at), reading.word(at + 1));

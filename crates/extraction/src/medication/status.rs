@@ -1,4 +1,4 @@
-//! What becomes of a medicine: said by the words before its name, after it, or in the sentence that follows.
+//! The status of a medicine: by the words before its name, after it, or in the next sentence.
 
 use std::ops::Range;
 
@@ -19,11 +19,11 @@ const AFTER: usize = 36;
 /// Small words between "instead of" and the name.
 const ADJACENT: usize = 8;
 
-/// What was done with a medicine.
+/// An act with a medicine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum DrugStatus {
     Active,
-    /// What was said is that it is not stopped.
+    /// The statement is that it is not stopped.
     Continued,
     Started,
     Changed,
@@ -118,8 +118,8 @@ impl StatusRules {
         Self { before, after, answer, switch, not_meant }
     }
 
-    /// What the words around a mention say. `linked`: only words of a list stand between the medicine before and this one,
-    /// so that what was said of that one holds of both.
+    /// What the words around a mention say. `linked`: only words of a list come between the medicine before and this
+    /// one, so that a statement about that one holds for both.
     pub(crate) fn of(
         &self,
         doc: &AnalyzedDocument<'_>,
@@ -179,7 +179,7 @@ impl StatusRules {
             }
             for (status, verbs) in &self.before {
                 let Some(hit) = verbs.at(reading, word).filter(|hit| hit.words.end <= within.end) else { continue };
-                // "NPH (suspended), metformin": said of what stands before.
+                // "NPH (suspended), metformin": the bracket belongs to the name before it.
                 let of_previous = *status == DrugStatus::Stopped && matches!(reading.word(hit.words.end), "," | ")");
                 let better = best
                     .is_none_or(|(end, len, _)| hit.words.end > end || (hit.words.end == end && hit.words.len() > len));
@@ -193,7 +193,7 @@ impl StatusRules {
         best.map(|(_, _, status)| status)
     }
 
-    /// What an exchange says of both of its medicines; nothing has changed yet where it is only considered.
+    /// The statuses of both medicines of an exchange; nothing has changed yet where it is only considered.
     pub(crate) fn exchanged(
         &self,
         reading: &TokenizedText<'_>,
@@ -231,7 +231,7 @@ impl StatusRules {
             })
     }
 
-    /// "(Was Levemir 10)", ", antes citalopram": named only as what was taken before.
+    /// "(Was Levemir 10)", ", antes citalopram": named only as a former medicine.
     pub(crate) fn was_before(&self, reading: &TokenizedText<'_>, mention: &Range<usize>, from: usize) -> bool {
         let word =
             |back: usize| mention.start.checked_sub(back).filter(|at| *at >= from).map_or("", |at| reading.word(at));
@@ -287,8 +287,9 @@ impl StatusRules {
         base && (around.sentence.start..mention.start).any(proposal)
     }
 
-    /// The last thing that is said of it after its name, up to the next medicine: where it ends, and what. `tense`: how a
-    /// verb before the name speaks of it, since "until" ends nothing that is still taken. `next`: where the next medicine is.
+    /// The last statement about it after its name, up to the next medicine: where it ends, and what. `tense`: how a
+    /// verb before the name speaks of it, since "until" ends nothing that is being taken. `next`: where the next
+    /// medicine is.
     fn last_status_after(
         &self,
         doc: &AnalyzedDocument<'_>,
@@ -301,7 +302,7 @@ impl StatusRules {
         let mut last: Option<(usize, DrugStatus)> = None;
         let mut word = within.start;
         while word < limit {
-            // "Stopped last week as planned": what was planned has happened.
+            // "Stopped last week as planned": the plan has been carried out.
             if let Some(end) = said_as_agreed(reading, word) {
                 word = end;
                 continue;
@@ -351,7 +352,7 @@ impl StatusRules {
         })
     }
 
-    /// "They bumped it to sixty": the word at which the new dose stands.
+    /// "They bumped it to sixty": the word of the new dose.
     pub(crate) fn changed_to(&self, reading: &TokenizedText<'_>, words: Range<usize>) -> Option<usize> {
         let (_, changed) = self.after.iter().find(|(status, _)| *status == DrugStatus::Changed)?;
         words.clone().filter_map(|word| changed.at(reading, word)).map(|hit| hit.words.end).find(|end| *end < words.end)
@@ -367,13 +368,13 @@ impl StatusRules {
         })
     }
 
-    /// What an answer that does not name the medicine says of it: "Haven't touched it since May", "la dejé".
+    /// The status by an answer that does not name the medicine: "Haven't touched it since May", "la dejé".
     pub(crate) fn answered(&self, reading: &TokenizedText<'_>, within: Range<usize>) -> Option<DrugStatus> {
         let mut best: Option<(usize, usize, DrugStatus)> = None;
         for word in within.clone() {
             for (status, words) in &self.answer {
                 let Some(hit) = words.at(reading, word).filter(|hit| hit.words.end <= within.end) else { continue };
-                // What is said first answers; the longer of two phrases that begin together.
+                // The first statement answers; of two phrases that begin together, the longer one.
                 let better = best.is_none_or(|(start, len, known)| {
                     hit.words.start == start && hit.words.len() > len
                         || known == DrugStatus::Active && *status != DrugStatus::Active
@@ -387,7 +388,7 @@ impl StatusRules {
         best.map(|(_, _, status)| status)
     }
 
-    /// A sentence that goes on about the medicine of the one before: it begins with what became of it.
+    /// A sentence that goes on about the medicine of the one before: it begins with its status.
     pub(crate) fn goes_on(&self, reading: &TokenizedText<'_>, words: Range<usize>) -> Option<DrugStatus> {
         let opening = words.start..words.end.min(words.start + 5);
         let at = |rules: &[(DrugStatus, PhraseMatcher)]| {

@@ -1,4 +1,4 @@
-//! What becomes of a medicine until something happens, once, and when another takes its place.
+//! The status of a medicine until something happens, once, and when another replaces it.
 
 use std::sync::LazyLock;
 
@@ -111,7 +111,7 @@ fn a_medicine_that_takes_the_place_of_another_is_no_harm_of_it() {
 }
 
 #[test]
-fn what_was_given_to_keep_is_not_stopped() {
+fn a_medicine_dispensed_for_later_is_not_stopped() {
     for text in [
         "Nyxoid – two given at discharge; finished training.",
         "Nyxoid, two handed out, course done.",
@@ -125,13 +125,13 @@ fn what_was_given_to_keep_is_not_stopped() {
 }
 
 #[test]
-fn a_bare_figure_behind_a_medicine_for_the_blood_is_its_dose() {
+fn a_bare_figure_after_a_medicine_for_the_blood_is_its_dose() {
     assert_eq!(status("Toma clopidogrel 75.", "clopidogrel"), "active");
     assert_eq!(status("Takes rivaroxaban 20.", "rivaroxaban"), "active");
 }
 
 #[test]
-fn a_verb_with_its_own_medicine_behind_it_says_nothing_of_the_one_before() {
+fn a_verb_with_another_medicine_after_it_says_nothing_of_the_one_before() {
     for (text, kept, ended) in [
         ("Takes sertraline, stopped mirtazapine.", "sertraline", "mirtazapine"),
         ("On bisoprolol now that she has finished the furosemide.", "bisoprolol", "furosemide"),
@@ -151,7 +151,7 @@ fn a_verb_with_its_own_medicine_behind_it_says_nothing_of_the_one_before() {
     }
 }
 
-/// What becomes of each medicine of a sentence: its English name and its status, empty where it is simply taken.
+/// The status of each medicine of a sentence: its English name and its status, empty where it is simply taken.
 fn fates(text: &str, expected: &[(&str, &str)]) {
     for (name, status) in expected {
         let found = medicine(text, name);

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::status::DrugStatus;
 use crate::tokenized::TokenizedText;
 
-/// The last remark after a name: a word that stands alone in brackets, after a sign or in a separate column.
+/// The last remark after a name: a separate word in brackets, after a sign or in a separate column.
 pub(crate) fn remark(reading: &TokenizedText<'_>, within: Range<usize>) -> Option<DrugStatus> {
     within.clone().rev().find_map(|word| {
         if matches!(reading.word(word), "↑" | "↓" | "⬆" | "⬇" | "▲" | "▼") {

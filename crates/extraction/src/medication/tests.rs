@@ -1,4 +1,4 @@
-//! What is said of medicines in lines of lists, letters, dictations and talk.
+//! Statements about medicines in lines of lists, letters, dictations and talk.
 
 use std::sync::LazyLock;
 
@@ -68,7 +68,7 @@ fn of_a_change_from_one_dose_to_another_the_second_holds() {
 }
 
 #[test]
-fn a_bare_denial_of_a_medicine_is_read_doubtfully_and_a_told_one_plainly() {
+fn a_bare_denial_of_a_medicine_is_read_doubtfully_and_a_stated_one_plainly() {
     let sure = |text: &str, name: &str| medicine(&in_note(text), name).confidence;
     assert!(sure("NO metoclopramide please.", "metoclopramide") <= 0.5);
     assert!(sure("Le habían formulado pregabalina, nunca la compró.", "pregabalin") > 0.6);
@@ -76,7 +76,7 @@ fn a_bare_denial_of_a_medicine_is_read_doubtfully_and_a_told_one_plainly() {
 }
 
 #[test]
-fn amounts_at_several_times_of_the_day_are_kept_together() {
+fn amounts_at_several_times_of_the_day_stay_together() {
     let all = in_note("Torasemide 10 mg in the morning and 5 at noon.");
     let torasemide = medicine(&all, "torasemide");
     assert_eq!(torasemide.dose.as_deref(), Some("10 mg in the morning, 5 mg at noon"));
@@ -85,7 +85,7 @@ fn amounts_at_several_times_of_the_day_are_kept_together() {
 }
 
 #[test]
-fn a_strength_may_stand_apart_from_its_name() {
+fn a_strength_may_be_apart_from_its_name() {
     assert_eq!(dose("He is still on the carvedilol, 6.25 twice, since May.", "carvedilol"), "6.25 mg");
     assert_eq!(dose("She is on the pravastatin now, forty.", "pravastatin"), "40 mg");
     assert_eq!(dose("Usa la budesonida de 200, dos puff cada doce horas.", "budesonide"), "200, 2 puff");
@@ -99,7 +99,7 @@ fn a_strength_may_stand_apart_from_its_name() {
 }
 
 #[test]
-fn the_remark_of_a_line_tells_what_becomes_of_its_medicine() {
+fn the_remark_of_a_line_sets_the_status_of_its_medicine() {
     assert_eq!(status("Torasemida 10 mg: 1-0-0  (AUMENTA)", "torasemide"), "changed");
     assert_eq!(status("Nebivolol (NUEVO) 5 mg c/24h", "nebivolol"), "started");
     assert_eq!(status("Naproxen 250 mg - stop", "naproxen"), "stopped");
@@ -128,7 +128,7 @@ fn what_was_never_taken_or_only_planned_is_not_taken_now() {
 }
 
 #[test]
-fn whoever_gives_a_medicine_or_marks_the_time_does_not_take_it() {
+fn a_person_who_gives_a_medicine_or_marks_the_time_does_not_take_it() {
     let whose = |text: &str, name: &str| medicine(&in_note(text), name).context.experiencer;
     assert_eq!(whose("Toujeo 22 units at 10pm GIVEN BY MUM", "insulin glargine"), Experiencer::Patient);
     assert_eq!(whose("Humalog 1:12 with meals, dad watching", "insulin lispro"), Experiencer::Patient);

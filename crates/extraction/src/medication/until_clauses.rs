@@ -7,7 +7,7 @@ use crate::analysis::AnalyzedDocument;
 use crate::dates::EndTense;
 use crate::tokenized::TokenizedText;
 
-/// Words of the clause after "until" in which its verb stands.
+/// How many words after "until" the verb of its clause may come.
 const CLAUSE: usize = 12;
 /// Words that begin a clause in English, after which a past form is its verb and no participle.
 const SUBJECTS: &[&str] = &[
@@ -89,7 +89,7 @@ const PAST: &[&str] = &[
 /// Forms of verbs that are still to come where the rest of the clause says nothing.
 const OPEN: &[&str] =
     &["says", "say", "tells", "tell", "decides", "advises", "sees", "see", "reviews", "is", "are", "notice"];
-/// What "until" names that is now.
+/// Events after "until" that are in the present.
 const NOW: &[&str] =
     &["now", "today", "recently", "further", "present", "hoy", "ahora", "fecha", "momento", "actualidad", "entonces"];
 
@@ -97,7 +97,7 @@ pub(super) fn is_until(word: &str) -> bool {
     matches!(word, "until" | "till" | "til" | "hasta")
 }
 
-/// Whether what is said after "until" ended the medicine; `None` where "until" names a day, which the dates read.
+/// Whether the clause after "until" ended the medicine; `None` where "until" names a day, which the dates read.
 /// `tense`: how the verb before the name speaks of it.
 pub(super) fn ended(doc: &AnalyzedDocument<'_>, at: usize, limit: usize, tense: Option<EndTense>) -> Option<bool> {
     let reading = doc.reading;

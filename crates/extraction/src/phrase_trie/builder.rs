@@ -10,8 +10,8 @@ use crate::lexicon::{LexiconExtension, LexiconList};
 /// Words of the longest phrase; a longer one is not taken up.
 pub(crate) const LONGEST_PHRASE: usize = 24;
 
-/// Collects phrases, list by list: as they come, so that a start needs no more memory than what it makes. A builder over
-/// a serialized trie only checks that the same is put in.
+/// Collects phrases, list by list, in order, so that a start needs no more memory than the result. A builder over a
+/// serialized trie only checks that the same phrases are put in.
 #[derive(Default)]
 pub(crate) struct TrieBuilder {
     words: HashMap<String, u32, WordBuildHasher>,
@@ -22,7 +22,7 @@ pub(crate) struct TrieBuilder {
     /// Next to the phrases, in the order in which they came.
     tables: Vec<Vec<u32>>,
     serialized: Option<SerializedTrie>,
-    /// What a deployment adds, and its phrases: a trie of their own next to the serialized one.
+    /// The words that a deployment adds, and their phrases: a separate trie next to the serialized one.
     extension: LexiconExtension,
     custom: CollectedPhrases,
 }
@@ -35,7 +35,7 @@ struct CollectedPhrases {
     phrases: Vec<CollectedPhrase>,
 }
 
-/// A phrase of a list: its words in the builder, and what it means there.
+/// A phrase of a list: its words in the builder, and its meaning there.
 #[derive(Clone, Copy)]
 struct CollectedPhrase {
     from: u32,
@@ -68,7 +68,7 @@ impl TrieBuilder {
         self.serialized.is_some()
     }
 
-    /// Notes what is put in, as its list has it, before anything is made of it.
+    /// Notes a phrase as its list has it, before it is expanded.
     pub(crate) fn note(&mut self, written: &str, meaning: u32) {
         self.fingerprint.write(written.as_bytes());
         self.fingerprint.write_u32(meaning);
@@ -125,7 +125,7 @@ impl TrieBuilder {
         Some(PhraseTrie { words: self.words, custom, ..serialized.trie })
     }
 
-    /// What [`Self::serialized`] reads.
+    /// The input of [`Self::serialized`].
     #[cfg(test)]
     pub(crate) fn serialize(mut self) -> Vec<u8> {
         let (fingerprint, lists) = (self.fingerprint.finish(), self.lists);
@@ -152,7 +152,7 @@ impl CollectedPhrases {
         }
     }
 
-    /// A trie of these alone, by the word numbers of the whole; `None` where there are none.
+    /// A trie of these phrases alone, by the word numbers of the whole; `None` where there are none.
     fn boxed_trie(self, words: usize) -> Option<Box<PhraseTrie>> {
         (!self.phrases.is_empty()).then(|| Box::new(self.trie(words)))
     }

@@ -14,7 +14,7 @@ use std::ops::Range;
 
 pub(crate) use builder::{LONGEST_PHRASE, TrieBuilder};
 
-/// Words of 64 lists each in the mask of a sentence; lists beyond share their bits, which costs time and nothing else.
+/// 64 lists per word in the mask of a sentence; lists beyond share their bits, which costs only time.
 const MASKS: usize = 12;
 /// The number of all words that no phrase holds.
 pub(crate) const UNKNOWN: u32 = u32::MAX;
@@ -31,13 +31,11 @@ pub(crate) struct PhraseTrie {
     roots: Vec<u32>,
     /// Per node: where its branches begin; those of the next node end them.
     branches: Vec<u32>,
-    /// Words and the nodes after them, by word within a node.
     edges: Vec<(u32, u32)>,
-    /// Per node: where its ends begin.
     ends_from: Vec<u32>,
     /// The lists in which a phrase ends at a node, with its meaning.
     ends: Vec<(ListId, u32)>,
-    /// Phrases of a deployment's own, for the same lists and by the same numbers of words.
+    /// The separate phrases of a deployment, for the same lists and by the same numbers of words.
     custom: Option<Box<PhraseTrie>>,
 }
 
@@ -45,17 +43,16 @@ pub(crate) struct PhraseTrie {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct PhraseHit {
     list: ListId,
-    /// Words it is long.
     len: u16,
     meaning: u32,
 }
 
-/// Where the phrases of a document stand: for each word the longest of each list that starts there.
+/// The phrases of a document: for each word the longest of each list that starts there.
 #[derive(Debug, Default)]
 pub(crate) struct PhraseHits {
     starts: Vec<u32>,
     entries: Vec<PhraseHit>,
-    /// Per sentence: the lists of which something stands in it.
+    /// Per sentence: the lists with a phrase in it.
     masks: Vec<[u64; MASKS]>,
 }
 
@@ -116,7 +113,6 @@ impl PhraseTrie {
     }
 }
 
-/// The entries of a node.
 fn within<'a, T>(entries: &'a [T], starts: &[u32], node: u32) -> &'a [T] {
     &entries[starts[node as usize] as usize..starts[node as usize + 1] as usize]
 }
@@ -129,7 +125,7 @@ impl PhraseHits {
         here.iter().find(|entry| entry.list == list).map(|entry| (usize::from(entry.len), entry.meaning))
     }
 
-    /// Whether a phrase of a list may start in a sentence: false is sure.
+    /// Whether a phrase of a list may start in a sentence: false is certain.
     pub(crate) fn may_hold(&self, list: ListId, sentence: usize) -> bool {
         self.masks.get(sentence).is_none_or(|mask| mask[usize::from(list.0 >> 6) % MASKS] & (1 << (list.0 & 63)) != 0)
     }
@@ -137,7 +133,7 @@ impl PhraseHits {
 
 type WordBuildHasher = BuildHasherDefault<TrieWordHasher>;
 
-/// Multiply and rotate, as for small keys that no stranger chooses: the table holds our own words only.
+/// Multiply and rotate, as for small keys that no attacker chooses: the table holds only words of the lists.
 #[derive(Default)]
 struct TrieWordHasher(u64);
 

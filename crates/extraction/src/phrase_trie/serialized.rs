@@ -1,5 +1,5 @@
-//! The trie as a file of the program: made by `make docs`, held against the lexicons by a test, and read at a start only
-//! if the lists say what they said when it was made.
+//! The trie as a file of the program: written by `make docs`, compared with the lexicons by a test, and read at a start
+//! only if the lists are those from which it was made.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -10,7 +10,7 @@ const FILE: &[u8] = include_bytes!("../lexicon/phrases.bin");
 /// The first word of the file; another layout gets another number.
 const LAYOUT: u32 = 0x414e_0001;
 
-/// A trie with what it was made of.
+/// A trie with a hash of its lists.
 pub(crate) struct SerializedTrie {
     /// Of all that was put in, as it was written.
     pub(crate) fingerprint: u64,
@@ -47,7 +47,7 @@ impl SerializedTrie {
         out.0
     }
 
-    /// `None` for what no [`Self::to_bytes`] wrote.
+    /// `None` for bytes that [`Self::to_bytes`] did not write.
     fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let mut rest = ByteReader(bytes);
         if rest.number()? != LAYOUT {
@@ -80,7 +80,7 @@ impl PhraseTrie {
         let mut known: HashMap<Node, u32> = HashMap::new();
         let mut made: Vec<Node> = vec![(Vec::new(), Vec::new())];
         let mut now = vec![0u32; nodes];
-        // What follows a node has a greater number than the node.
+        // The children of a node have greater numbers than the node.
         for node in (1..nodes).rev() {
             let at = node as u32;
             let edges = within(&self.edges, &self.branches, at).iter();

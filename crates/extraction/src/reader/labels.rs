@@ -1,4 +1,4 @@
-//! What the reader's heads say, as the file's metadata names it. Nothing here knows a label by name.
+//! The labels of the reader's heads, as the file's metadata names them. Nothing here knows a label by name.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -9,13 +9,13 @@ use anamnesis_neural::file::TensorFile;
 /// One head of the reader: each tags every token on its own, so that spans of two layers may overlap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum LabelLayer {
-    /// What is named by a word or a few: conditions, medicines …
+    /// Findings named by a word or a few: conditions, medicines …
     Names,
-    /// What takes a clause to say: risks, goals …
+    /// Findings that take a clause: risks, goals …
     Clauses,
-    /// What belongs to a name: doses, dates …
+    /// Details of a name: doses, dates …
     Details,
-    /// What identifies a person.
+    /// Identifiers of a person.
     Identifiers,
 }
 

@@ -8,7 +8,7 @@ use anamnesis_neural::file::TensorFile;
 /// Most of anything that metadata counts: more is a broken file, not a larger model.
 const MOST: usize = 1 << 16;
 
-/// What a reader's file says of itself.
+/// The metadata of a reader's file.
 pub(super) struct ReaderMetadata {
     pub(crate) layers: usize,
     /// Attention heads of a layer.

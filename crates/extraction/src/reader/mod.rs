@@ -39,7 +39,7 @@ const VERSION_DIGITS: usize = 12;
 /// One line of a document, as it is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ReaderLine<'a> {
-    /// Who says it; `None` in a text that no one speaks.
+    /// The speaker; `None` in a text without speakers.
     pub(crate) speaker: Option<Speaker>,
     pub(crate) text: &'a str,
 }
@@ -103,6 +103,7 @@ impl ClinicalReader {
     }
 
     fn from_bytes(bytes: Cow<'static, [u8]>) -> Result<Self, ReaderError> {
+        // Of the bytes, not of a name: a changed file never passes for the old version.
         let mut version = hex::encode(digest::digest(&digest::SHA256, &bytes));
         version.truncate(VERSION_DIGITS);
         let file = TensorFile::parse(bytes)?;
@@ -117,7 +118,7 @@ impl ClinicalReader {
         &self.inner.version
     }
 
-    /// What the reader's labels are called.
+    /// The names of the reader's labels.
     #[cfg(test)]
     pub(crate) fn labels(&self) -> &ReaderLabels {
         &self.inner.form.labels

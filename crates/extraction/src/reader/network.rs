@@ -13,12 +13,12 @@ use anamnesis_neural::file::{TensorError, TensorFile};
 use anamnesis_neural::layers::{self, Norm};
 use anamnesis_neural::matmul::{LIBRARY_OUTPUTS, Matrix, Right, Rows, Scale, multiply, weigh};
 
-/// What BERT adds to a variance.
+/// The constant that BERT adds to a variance.
 const EPSILON: f32 = 1e-12;
 /// Numbers of the piece table that share a scale.
 const BLOCK: usize = 32;
 
-/// Weights and what is added to their product.
+/// Weights, and the bias added to their product.
 struct DenseLayer {
     codes: Codes,
     bias: Vec<f32>,

@@ -1,4 +1,4 @@
-//! What the reader thinks of every word of a document, and of any place in it that a rule found.
+//! The reader's probabilities for every word of a document, and for any place in it that a rule found.
 
 use std::ops::Range;
 use std::sync::Arc;

@@ -15,7 +15,7 @@ pub(super) struct LabelledTokens<'a> {
     pub(crate) logits: &'a [f32],
 }
 
-/// What a run of tokens was labelled as.
+/// A run of tokens with one label.
 struct LabelRun {
     tokens: Range<usize>,
     kind: usize,

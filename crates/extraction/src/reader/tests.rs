@@ -63,7 +63,7 @@ const NEAR: f32 = 0.1;
 /// So far on the average, by the root of the mean square.
 const NEAR_ON_AVERAGE: f32 = 0.01;
 
-/// The reader and what is expected of it: the random one of the repository, or the one that the environment names.
+/// The reader and its expected results: the random one of the repository, or the one that the environment names.
 fn expected() -> (ClinicalReader, ReaderReference) {
     let named = |key| std::env::var_os(key).map(PathBuf::from);
     let (model, reference) = match (named("READER_MODEL"), named("READER_REFERENCE")) {
@@ -171,7 +171,7 @@ fn no_line_an_empty_line_and_a_line_of_blanks_have_no_span() {
     assert!(!tagged.is_empty() && tagged.iter().all(|tag| tag.line == 1));
 }
 
-/// What holds of spans whatever the text is.
+/// Properties of spans that hold for any text.
 fn hold(lines: &[ReaderLine<'_>], tagged: &[ReaderMention]) {
     for tag in tagged {
         let text = lines[tag.line].text.get(tag.start..tag.end).expect("a span lies on borders of characters");
@@ -214,13 +214,13 @@ fn every_token_is_labelled_once_and_no_window_is_too_long() {
 }
 
 #[test]
-fn a_file_that_is_no_reader_is_told_by_what_is_wrong_with_it() {
+fn a_file_that_is_no_reader_is_rejected_with_its_defect() {
     let open = |bytes: Vec<u8>| ClinicalReader::from_bytes(Cow::Owned(bytes)).err();
     let missing = ClinicalReader::open(&data("none.safetensors")).err();
     assert_eq!(missing, Some(ReaderError::Unreadable(std::io::ErrorKind::NotFound)));
     assert_eq!(open(b"no model".to_vec()), Some(TensorError::Container.into()));
     assert_eq!(open(b"\x02\0\0\0\0\0\0\0{}".to_vec()), Some(ReaderError::Metadata("layers")));
-    // Each change keeps the header's length.
+    // Each change preserves the header's length.
     let changed = |from: &str, to: &str| {
         let mut bytes = tiny_bytes();
         let at = bytes.windows(from.len()).position(|part| part == from.as_bytes()).unwrap();
@@ -250,7 +250,7 @@ fn a_file_that_is_no_reader_is_told_by_what_is_wrong_with_it() {
 
 /// Says how long a reader that the environment names takes for 2 kB; built without optimisation that says little.
 #[test]
-fn the_time_that_a_named_reader_takes_is_told() {
+fn the_time_that_a_named_reader_takes_is_printed() {
     let Some(model) = std::env::var_os("READER_MODEL") else { return };
     let reader = ClinicalReader::open(model.as_ref()).unwrap();
     let text = "Paciente que refiere dolor de cabeza desde hace tres días; toma ibuprofeno 600 mg cada 8 horas.";

@@ -1,5 +1,5 @@
 //! From lines to tokens: each stretch without white space is normalised character by character and cut into pieces;
-//! each piece knows the bytes of the line that it stands for.
+//! each piece refers to its bytes in the line.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -12,10 +12,10 @@ use anamnesis_text::Speaker;
 
 /// SentencePiece's sign for the space before a word.
 const SPACE: char = '▁';
-/// What the model was trained to find before a line, by who speaks; the last is that of a line that no one speaks.
+/// The marks before a line in training, by the speaker; the last is that of a line without a speaker.
 const MARKS: [&str; 6] = ["P:", "C:", "F:", "A:", "U:", "|"];
 
-/// A piece and the bytes of its line that it stands for. The mark of the speaker stands for none.
+/// A piece and its bytes in the line. The mark of the speaker has none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct PieceToken {
     pub(crate) id: u32,
@@ -142,7 +142,7 @@ impl PieceTokenizer {
         self.pieces.cut(&room.normal, &mut room.steps, &mut room.cuts);
         let mut from = 0;
         for cut in &room.cuts {
-            // What normalisation leaves out at a word's end belongs to its last piece.
+            // Characters that normalisation removes at a word's end belong to its last piece.
             let end = if cut.end == room.normal.len() { word.len() } else { room.places[cut.end - 1].1 };
             out.push(PieceToken { id: cut.id, start: at + room.places[from].0, end: at + end });
             from = cut.end;

@@ -1,5 +1,5 @@
-//! Which tokens are read together. A document is longer than what the model sees at once: each window labels some
-//! tokens, after a few that the window before it labelled and before a few of what comes next.
+//! Which tokens are read together. A document is longer than the window of the model: each window labels some tokens,
+//! with a few tokens before and after them as context.
 
 use std::ops::Range;
 

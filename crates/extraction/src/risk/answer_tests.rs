@@ -6,7 +6,7 @@ use anamnesis_text::{Document, Language};
 
 static EXTRACTOR: std::sync::LazyLock<Extractor> = std::sync::LazyLock::new(Extractor::builtin);
 
-/// What is affirmed and what is denied of the patient, each class once.
+/// The affirmed and the denied risks of the patient, each class once.
 fn risks_in(document: &Document) -> (Vec<RiskClass>, Vec<RiskClass>) {
     let found = EXTRACTOR.extract(&ExtractionInput::of(document)).risk;
     let of = |denied: bool| {
@@ -28,7 +28,7 @@ fn noted(text: &str) -> (Vec<RiskClass>, Vec<RiskClass>) {
 }
 
 #[test]
-fn a_question_about_harm_to_somebody_named_is_denied_by_its_answer() {
+fn a_question_about_harm_to_a_named_person_is_denied_by_its_answer() {
     for (question, answer) in [
         ("¿Y alguna vez has querido hacerle algo a tu hermana?", "No, cómo cree. A ella jamás."),
         ("¿Quieres lastimar a [PERSON_12AB]?", "No, qué va. Solo quiero que me deje en paz."),
@@ -95,7 +95,7 @@ fn indirect_wishes_to_die_are_passive() {
 }
 
 #[test]
-fn who_strikes_and_who_threatens_is_heard_by_the_verb() {
+fn who_strikes_and_who_threatens_is_decided_by_the_verb() {
     assert_eq!(noted("Su marido le empujó y le dio con un palo.").0, [RiskClass::Abuse]);
     assert_eq!(noted("Le dijo que si avisa la mata.").0, [RiskClass::Abuse]);
     assert_eq!(noted("Padre de mano larga hasta los 14.").0, [RiskClass::Abuse]);
@@ -103,12 +103,12 @@ fn who_strikes_and_who_threatens_is_heard_by_the_verb() {
 }
 
 #[test]
-fn advice_for_a_case_is_nobodys_risk() {
+fn advice_for_a_case_is_no_risk_of_a_person() {
     assert_eq!(noted("Si idea suicida o autolesión, acudir a urgencias.").0, []);
 }
 
 #[test]
-fn a_no_to_a_question_whether_it_is_over_tells_that_it_is_there() {
+fn a_no_to_a_question_whether_it_is_over_affirms_the_risk() {
     for (question, answer, class) in [
         ("Have the suicidal thoughts gone?", "No.", RiskClass::ActiveIdeation),
         ("Did the thoughts of ending your life go away after the summer?", "Not really.", RiskClass::ActiveIdeation),

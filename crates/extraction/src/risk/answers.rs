@@ -1,5 +1,5 @@
-//! Questions about risk and their answers, judged together: an answer with yes is the risk that was asked about, one with no
-//! its denial; one that evades is nothing. In dialogues by turns, in notes by what is written after the question.
+//! Questions about risk and their answers, judged together: a yes is the risk that was asked about, a no its denial; an
+//! evasive answer is nothing. In dialogues by turns, in notes by the text after the question.
 
 mod turns;
 
@@ -18,13 +18,13 @@ use crate::{Experiencer, RiskClass};
 use anamnesis_text::Speaker;
 use turns::{TurnSentences, turns};
 
-/// Words of a question and its answer that are kept as evidence.
+/// Longest question with its answer that is stored as evidence.
 const LONGEST: usize = 56;
 /// Sentences of an answer that are read.
 const ANSWER: usize = 4;
 /// Sentences around a question how it would be done in which suicide is spoken of.
 const NEAR_METHOD: usize = 8;
-/// Words of a question that asks again about what was asked before: "And now, these weeks?".
+/// Longest question that repeats the one before: "And now, these weeks?".
 const AGAIN: usize = 5;
 
 pub(super) struct RiskAnswers<'a> {
@@ -79,10 +79,10 @@ impl RiskAnswers<'_> {
                 continue;
             };
             let end = answer_end(doc, answer, given[at].end);
-            // "Not suicide. No.": what an answer names is all that it denies.
+            // "Not suicide. No.": an answer denies only the risk that it names.
             let own = self.topics.find(doc.reading, given[0].clone(), self.spoken_of);
             let named = |topic: &&RiskTopic| own.is_empty() || own.iter().any(|own| own.class == topic.class);
-            // "With the belt, on the back. On the head, no.": what was said first stands.
+            // "With the belt, on the back. On the head, no.": the first statement holds.
             let stated = polarity == Polarity::No && !self.words.is_empty_talk(doc.reading, &given[..at]);
             // "No, never. Well, he pushed me at Easter."
             let struck = polarity != Polarity::Yes && self.words.asking.struck(doc.reading, &given);
@@ -144,7 +144,7 @@ impl RiskAnswers<'_> {
         });
     }
 
-    /// "¿Alguien le pega en casa? — Mi marido.": who is asked for and who is named.
+    /// "¿Alguien le pega en casa? — Mi marido.": the question asks for a person, the answer names one.
     fn names_person(
         &self,
         doc: &AnalyzedDocument<'_>,
@@ -191,14 +191,14 @@ impl RiskAnswers<'_> {
                 .is_some_and(|denial| !denial.clone().any(you) && denial.start < topic.words.start)
     }
 
-    /// What is named within a sentence that asks, and which way round.
+    /// The topics within a sentence that asks, and their polarity.
     fn topics_asked(&self, doc: &AnalyzedDocument<'_>, sentence: &Range<usize>) -> Vec<RiskTopic> {
         let found = self.topics.find(doc.reading, sentence.clone(), self.spoken_of).into_iter();
         let found = found.filter(|topic| !self.words.asking.is_for_something_else(doc.reading, sentence, topic));
         found.map(|topic| self.words.turned(doc.reading, sentence, topic)).collect()
     }
 
-    /// What the last questions of a turn ask about, each class once.
+    /// The topics of the last questions of a turn, each class once.
     fn asked(&self, doc: &AnalyzedDocument<'_>, turn: &TurnSentences) -> Vec<RiskTopic> {
         let mut out: Vec<RiskTopic> = Vec::new();
         let sentences = &doc.reading.sentences;
@@ -375,8 +375,8 @@ fn is_titled(doc: &AnalyzedDocument<'_>, clause: &Range<usize>, topic: &RiskTopi
 /// Words before a topic in the title of an answer.
 const TITLE: usize = 3;
 
-/// Whether what is said after these words of a sentence is stated and not asked about: a colon stands after what was asked
-/// about, or a word with which the answer goes on.
+/// Whether the words after these are stated and not asked about: a colon comes after the question, or a word with which
+/// the answer goes on.
 fn is_stated(doc: &AnalyzedDocument<'_>, before: &Range<usize>) -> bool {
     let reading = doc.reading;
     let lists = |word: &str| {
@@ -410,7 +410,7 @@ fn is_stated(doc: &AnalyzedDocument<'_>, before: &Range<usize>) -> bool {
     })
 }
 
-/// Where the evidence of an answer ends: what the same turn goes on to say belongs to it, as far as a reader needs.
+/// Where the evidence of an answer ends: the rest of the same turn belongs to it, as far as a reader needs.
 fn answer_end(doc: &AnalyzedDocument<'_>, answer: &TurnSentences, end: usize) -> usize {
     let sentences = &doc.reading.sentences[answer.sentences.clone()];
     let further = sentences
@@ -423,7 +423,7 @@ fn answer_end(doc: &AnalyzedDocument<'_>, answer: &TurnSentences, end: usize) ->
 /// Words of an answer after its yes or no.
 const FURTHER: usize = 26;
 
-/// What "not really" or "not yet" answers with no: whether a person is safe, or whether something is over.
+/// Topics that "not really" or "not yet" denies: whether a person is safe, or whether something is over.
 fn is_half_denied(topic: &RiskTopic) -> bool {
     matches!(topic.turned, TopicInversion::Opposite | TopicInversion::Over)
 }
@@ -432,7 +432,7 @@ fn is_asker(speaker: Speaker) -> bool {
     matches!(speaker, Speaker::Clinician | Speaker::Agent)
 }
 
-/// A short question after one about risk that only goes on with it: "When?", "¿Armas?".
+/// A short question after one about risk that only continues it: "When?", "¿Armas?".
 fn continues(doc: &AnalyzedDocument<'_>, words: &Range<usize>) -> bool {
     words.clone().filter(|word| !doc.reading.words[*word].punctuation).count() <= 4
 }

@@ -13,7 +13,7 @@ use crate::dialogue::Polarity;
 use crate::{Experiencer, Risk, RiskClass};
 use anamnesis_text::Speaker;
 
-/// Words before and after words of risk that are kept of a long clause.
+/// Words around words of risk that are quoted from a long clause.
 const AROUND: usize = 18;
 
 /// Risk of a class, or its denial, with the words that say it.
@@ -33,7 +33,7 @@ pub(super) struct RiskCandidate {
 #[derive(Debug, Default)]
 pub(super) struct WordRanges(BTreeMap<usize, usize>);
 
-/// Words of the longest run that is kept: no sentence has more.
+/// Words of the longest run that is stored: no sentence has more.
 const LONGEST: usize = 1_200;
 
 impl WordRanges {
@@ -48,13 +48,13 @@ impl WordRanges {
     }
 }
 
-/// Runs before a place that are looked at: bounds the work on hostile text.
+/// Earlier runs that are considered: bounds the work on hostile text.
 const MOST: usize = 64;
 
-/// What a question, a box or a denial has settled: phrases in it say nothing more.
+/// Parts of the text that a question, a box or a denial has settled: phrases in them say nothing more.
 #[derive(Debug, Default)]
 pub(super) struct ResolvedWords {
-    /// Sentences of those who only ask.
+    /// Sentences of speakers who only ask.
     pub(crate) sentences: BTreeSet<usize>,
     /// Labels and questions.
     pub(crate) words: WordRanges,
@@ -66,14 +66,14 @@ impl ResolvedWords {
         self.words.overlap(words)
     }
 
-    /// Sentences closed to the classifier: what was asked, marked, denied or found by rules.
+    /// Sentences closed to the classifier: asked, marked, denied or found by rules.
     pub(crate) fn closed(&self, doc: &AnalyzedDocument<'_>, found: &[Risk]) -> Vec<bool> {
         let sentences = &doc.reading.sentences;
         let settled = |(index, words): (usize, &Range<usize>)| {
             self.sentences.contains(&index) || self.words.overlap(words) || self.denied.overlap(words)
         };
         let mut closed: Vec<bool> = sentences.iter().map(|sentence| &sentence.words).enumerate().map(settled).collect();
-        // That another wants to die leaves open what else the words say of the patient.
+        // Another person's wish to die leaves open what else the words say of the patient.
         let open = |risk: &&Risk| is_wish(risk.class) && risk.experiencer != Experiencer::Patient;
         for risk in found.iter().filter(|risk| !open(risk)) {
             let words = doc.reading.words_at(risk.span);
@@ -85,7 +85,7 @@ impl ResolvedWords {
     }
 }
 
-/// Adds what phrases found, with the clause as evidence, where nothing settled it.
+/// Adds the findings of phrases, with the clause as evidence, where nothing settled it.
 pub(super) fn add_said(
     doc: &AnalyzedDocument<'_>,
     words: &RiskCueWords,
@@ -97,7 +97,7 @@ pub(super) fn add_said(
     out.iter().filter(|candidate| candidate.denied).for_each(|candidate| denials.push(candidate.words.clone()));
     for found in said {
         let index = doc.reading.sentence_of(found.words.start);
-        // Who only asks, sums up or advises says nothing of their own.
+        // A speaker who only asks, sums up or advises reports nothing about themselves.
         if settled.sentences.contains(&index) || settled.holds(&found.words) {
             continue;
         }
@@ -111,17 +111,16 @@ pub(super) fn add_said(
             continue;
         }
         let experiencer = match experiencer_of(doc, sentence, &found) {
-            // "Mis hijos estarían mejor sin mí": the speaker's, though others would be better off.
+            // "Mis hijos estarían mejor sin mí" is the speaker's, although it names others.
             _ if is_without_speaker(doc, &found) => Experiencer::Patient,
             person => person,
         };
-        // A threat of another's, or another's plan, is no one's here.
+        // A threat or a plan of another person is not stored here.
         if experiencer != Experiencer::Patient && !is_stored_for_others(doc, sentence, (found.class, experiencer)) {
             continue;
         }
         out.push(RiskCandidate { words: passage(doc, sentence, &found.words), experiencer, ..found });
     }
-    // The same words are not another's where they are the patient's.
     let own: Vec<Range<usize>> =
         out.iter().filter(|h| h.experiencer == Experiencer::Patient && !h.denied).map(|h| h.words.clone()).collect();
     out.retain(|h| {
@@ -138,8 +137,7 @@ fn is_without_speaker(doc: &AnalyzedDocument<'_>, found: &RiskCandidate) -> bool
             .any(|at| matches!((doc.reading.word(at), doc.reading.word(at + 1)), ("sin", "mi") | ("without", "me")))
 }
 
-/// What is kept of others: their acts and what they suffered, which is history, and that a relative or a friend wants to die now;
-/// a film's or a roommate's suicide is no one's here.
+/// Stored of others: acts, suffering, and a close person's present wish to die; never a film's or roommate's suicide.
 fn is_stored_for_others(
     doc: &AnalyzedDocument<'_>,
     sentence: &Range<usize>,
@@ -152,7 +150,7 @@ fn is_stored_for_others(
     matches!(class, RiskClass::AttemptHistory | RiskClass::Abuse) || is_wish(class) && close()
 }
 
-/// Words of a song, no matter who has them on a phone.
+/// Words of a song, even when the patient has them on a phone.
 fn is_sung(doc: &AnalyzedDocument<'_>, sentence: &Range<usize>, at: usize) -> bool {
     (sentence.start..at).any(|word| {
         matches!(
@@ -162,7 +160,7 @@ fn is_sung(doc: &AnalyzedDocument<'_>, sentence: &Range<usize>, at: usize) -> bo
     })
 }
 
-/// "Current SI: not right this second": an answer that is no yes comes after.
+/// "Current SI: not right this second": an answer that is not yes follows.
 fn is_answered_after(
     doc: &AnalyzedDocument<'_>,
     words: &RiskCueWords,
@@ -174,8 +172,7 @@ fn is_answered_after(
         && words.answer(doc.reading, &[rest]).is_some_and(|(polarity, _)| polarity != Polarity::Yes)
 }
 
-/// Whose it is, where a phrase does not say: a relative after the words is an object ("the pills of her grandmother"), and who is
-/// hit or robbed is the patient, but for another whom a patient speaks of.
+/// A relative after the words is an object ("the pills of her grandmother"); a victim is the patient by default.
 fn experiencer_of(doc: &AnalyzedDocument<'_>, sentence: &Range<usize>, found: &RiskCandidate) -> Experiencer {
     let reading = doc.reading;
     let speaker = reading.sentences[reading.sentence_of(found.words.start)].speaker;
@@ -191,7 +188,7 @@ fn experiencer_of(doc: &AnalyzedDocument<'_>, sentence: &Range<usize>, found: &R
             Speaker::Unknown if is_among_others(reading, sentence, &found.words) => Experiencer::Family,
             Speaker::Family if me => Experiencer::Family,
             Speaker::Patient if them && !me => Experiencer::Family,
-            // "My sister was abused by her ex", "a mi prima la maltrataba su ex", said by who has that sister.
+            // "My sister was abused by her ex", "a mi prima la maltrataba su ex": the speaker has that sister.
             _ if them && !me && !us && is_own_kin(doc, clause.start..found.words.end) => match found.experiencer {
                 Experiencer::Patient => Experiencer::Family,
                 someone => someone,
@@ -205,13 +202,13 @@ fn experiencer_of(doc: &AnalyzedDocument<'_>, sentence: &Range<usize>, found: &R
     let said = pronoun && clause.start > sentence.start && is_telling(reading.word(clause.start - 1));
     let start = if said { sentence.start } else { clause.start };
     let ahead = start..found.core.start.max(found.words.start);
-    // In a note a relative who was named long before informs, or is lost: "… that her son is missing, that at times she asks God …".
+    // In a note a relative named long before informs or is lost: "her son is missing, at times she asks God …".
     let near = if speaker == Speaker::Unknown { ahead.start.max(ahead.end.saturating_sub(NOTED)) } else { ahead.start };
     let named = (near..ahead.end).rev().find(|word| is_relative(reading.word(*word)));
-    // "My son said to me that he …": who has a son speaks, whether or not the text says who that is.
+    // "My son said to me that he …": the speaker has a son, even when the text does not name the speaker.
     let owned = |kin: usize| kin > 0 && matches!(reading.word(kin - 1), "my" | "our" | "mi" | "nuestro" | "nuestra");
     let speaks = |kin: usize| is_said_by_patient(doc, found.words.start) || speaker == Speaker::Unknown && owned(kin);
-    // "Wife says he has been hoarding tablets": she informs. A patient who says so of a relative speaks of the relative.
+    // "Wife says he has been hoarding tablets": she informs; a patient who says so speaks of the relative.
     let informs = |kin: usize| {
         !speaks(kin)
             && (kin..ahead.end)
@@ -220,7 +217,6 @@ fn experiencer_of(doc: &AnalyzedDocument<'_>, sentence: &Range<usize>, found: &R
     let named = named.is_some_and(|kin| !informs(kin));
     // "Intento de suicidio de mi tío".
     let named = named || found.class == RiskClass::ActiveIdeation && is_of_kin(doc, found.words.end);
-    // "As a teenager he used to …".
     let young = |word: usize| matches!(reading.word(word), "teenager" | "child" | "kid" | "teen" | "adolescente");
     let as_one = ahead.clone().any(|word| {
         young(word) && word > 1 && matches!(reading.word(word - 2), "as" | "cuando")
@@ -233,20 +229,17 @@ fn experiencer_of(doc: &AnalyzedDocument<'_>, sentence: &Range<usize>, found: &R
     }
 }
 
-/// Whether words name a relative of the speaker's: "my sister", "mi hermana".
 fn is_own_kin(doc: &AnalyzedDocument<'_>, mut words: Range<usize>) -> bool {
     let word = |at: usize| doc.reading.word(at);
     words.any(|at| matches!(word(at), "my" | "our" | "mi" | "mis" | "nuestra" | "nuestro") && is_relative(word(at + 1)))
 }
 
-/// Whether a relative follows at once whose that is: "of her brother", "de mi tío".
 fn is_of_kin(doc: &AnalyzedDocument<'_>, at: usize) -> bool {
     let word = |after: usize| doc.reading.word(at + after);
     matches!(word(0), "of" | "de" | "del" | "in") && (1..3).any(|after| is_relative(word(after)))
 }
 
-/// What one part of a document sets right of another: a relative corrects what the patient denied, and a weapon in a threat is no
-/// means of the patient's own death.
+/// A relative corrects the patient's denial, and a weapon in a threat is no means of the patient's own death.
 fn set_right(doc: &AnalyzedDocument<'_>, out: &mut Vec<RiskCandidate>) {
     let place = |candidate: &RiskCandidate| doc.reading.sentence_of(candidate.words.start);
     let speaker = |candidate: &RiskCandidate| doc.reading.sentences[place(candidate)].speaker;
@@ -255,7 +248,7 @@ fn set_right(doc: &AnalyzedDocument<'_>, out: &mut Vec<RiskCandidate>) {
         own.map(|candidate| (candidate.class, speaker(candidate), place(candidate))).collect();
     let wishes =
         stated.iter().any(|(class, ..)| matches!(class, RiskClass::ActiveIdeation | RiskClass::PassiveIdeation));
-    // "Has suicidal thoughts but would never act on them", "SI yes, no intent": what is denied is the doing.
+    // "Has suicidal thoughts but would never act on them", "SI yes, no intent": only the act is denied.
     for candidate in out.iter_mut().filter(|candidate| candidate.denied && candidate.class == RiskClass::ActiveIdeation)
     {
         let at = doc.reading.sentence_of(candidate.core.start);
@@ -279,7 +272,7 @@ fn set_right(doc: &AnalyzedDocument<'_>, out: &mut Vec<RiskCandidate>) {
     });
 }
 
-/// Whether carrying out is named, and not the thought. Who "denies intent" denies the thought too.
+/// Whether the act is named, and not the thought. "Denies intent" denies the thought too.
 fn is_doing(doc: &AnalyzedDocument<'_>, at: usize) -> bool {
     let before = at.checked_sub(1).map_or("", |before| doc.reading.word(before));
     match doc.reading.word(at) {
@@ -289,10 +282,8 @@ fn is_doing(doc: &AnalyzedDocument<'_>, at: usize) -> bool {
     }
 }
 
-/// Words before words of risk in a note within which a relative is their subject.
 const NOTED: usize = 7;
 
-/// Sentences after a denial within which a relative corrects it.
 const CORRECTED: usize = 6;
 
 /// The clause around words of risk, a long one cut.
@@ -307,7 +298,6 @@ pub(super) fn passage(doc: &AnalyzedDocument<'_>, sentence: &Range<usize>, words
 /// As findings: one for each class, polarity and passage, the passage that holds the others.
 pub(super) fn folded(doc: &AnalyzedDocument<'_>, mut candidates: Vec<RiskCandidate>) -> Vec<Risk> {
     candidates.iter_mut().for_each(|one| one.words = trimmed(doc, one.words.clone()));
-    // What was marked, answered or denied comes first where two begin alike.
     candidates.sort_by_key(|one| one.words.start);
     let mut out: Vec<RiskCandidate> = Vec::new();
     for one in candidates.into_iter().filter(|one| !one.words.is_empty()) {
@@ -341,15 +331,15 @@ fn is_wish(class: RiskClass) -> bool {
     matches!(class, RiskClass::PassiveIdeation | RiskClass::ActiveIdeation)
 }
 
-/// A plan of which more is said than the wish: both are kept.
+/// A plan that says more than the wish: both are stored.
 fn is_method(doc: &AnalyzedDocument<'_>, candidate: &RiskCandidate) -> bool {
     candidate.class == RiskClass::PlanOrMeans && candidate.core.len() > 3 && !doc.reading.words.is_empty()
 }
 
-/// Which of two names of the same words holds: what was done before what is thought, and killing oneself is no passive wish.
+/// Which of two names of the same words takes precedence: acts before thoughts, and killing oneself is no passive wish.
 fn ranks(doc: &AnalyzedDocument<'_>, candidate: &RiskCandidate) -> u8 {
     let kills = candidate.core.clone().any(|word| is_of_killing(doc.reading.word(word)));
-    // What needs no second opinion, first.
+    // A certain finding comes first.
     let plain = if candidate.confirmed == Some(1.0) { 0 } else { 10 };
     plain
         + match candidate.class {

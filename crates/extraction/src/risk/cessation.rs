@@ -1,5 +1,5 @@
-//! Questions that ask whether something is over: "Have the thoughts of dying gone?" — a "no" says that they are there, and a
-//! yes that they are not. Questions whether it is less presuppose it: a "no" says that it is there as before.
+//! Questions whether something is over: "Have the thoughts of dying gone?" — a "no" affirms them, and a yes denies
+//! them. Questions whether it is less presuppose it: a "no" says that it is unchanged.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use crate::matcher::PhraseMatcher;
 use crate::phrase_trie::TrieBuilder;
 use crate::tokenized::TokenizedText;
 
-/// Words between what is asked about and the word that says "over".
+/// Words between the topic and the word for "over".
 const GAP: usize = 6;
 /// Words after "gone" and the like after which they say something else: "gone through your head", "killed over it".
 const GOES_ON: &[&str] = &[
@@ -17,7 +17,7 @@ const GOES_ON: &[&str] = &[
     "off", "por", "que", "lo", "esto", "eso",
 ];
 
-/// The words that say "over" and "less" before and after what they are said of.
+/// The words for "over" and "less", before and after the words that they concern.
 pub(super) struct CessationWords {
     before: PhraseMatcher,
     after: PhraseMatcher,
@@ -53,7 +53,7 @@ impl CessationWords {
         RiskTopic { turned, ..topic }
     }
 
-    /// Whether a word of one list stands before the topic, or one of the other after it, with nothing but small words
+    /// Whether a word of one list comes before the topic, or one of the other after it, with nothing but small words
     /// between them: "did you think of suicide when he had gone" asks for something else.
     fn ends(
         &self,

@@ -13,7 +13,7 @@ use crate::structure::Section;
 use crate::{Experiencer, RiskClass};
 use anamnesis_text::Speaker;
 
-/// Words around a topic that are kept of a long clause.
+/// Words around a topic that are quoted from a long clause.
 const AROUND: usize = 20;
 
 pub(super) struct ClassDenials<'a> {
@@ -23,7 +23,7 @@ pub(super) struct ClassDenials<'a> {
 }
 
 impl ClassDenials<'_> {
-    /// Adds what each clause denies; what it denies is settled.
+    /// Adds the denials of each clause; the denied words are settled.
     pub(crate) fn find(&self, doc: &AnalyzedDocument<'_>, out: &mut Vec<RiskCandidate>, settled: &mut ResolvedWords) {
         for (index, sentence) in doc.sentences() {
             if settled.sentences.contains(&index) {
@@ -50,13 +50,13 @@ impl ClassDenials<'_> {
                     }
                     let Some(denial) = self.words.denied(doc.reading, &clause, topic) else { continue };
                     out.push(self.candidate(doc, &clause, topic));
-                    // "Denies wanting to die", and no more said: no thought of dying by one's own hand either.
+                    // "Denies wanting to die", and nothing more: suicidal thoughts are denied as well.
                     if is_wish_to_die(doc, topic) && !classifier::is_document(doc.reading) {
                         let both =
                             RiskCandidate { class: RiskClass::ActiveIdeation, ..self.candidate(doc, &clause, topic) };
                         out.push(both);
                     }
-                    // What is denied may be a wider list than the words that were known.
+                    // The denied words may be a wider list than the known topic.
                     let from = denial.start.min(topic.words.start);
                     settled.denied.push(from..topic.words.end);
                 }
@@ -110,7 +110,7 @@ fn is_of_another(doc: &AnalyzedDocument<'_>, topic: &RiskTopic) -> bool {
     topic.class == RiskClass::Abuse && holds(&["him", "her", "them", "la", "lo", "le", "les"]) && !holds(&["me"])
 }
 
-/// "No plan to leave": what comes after is planned, and is no harm.
+/// "No plan to leave": the plan concerns something harmless.
 fn is_of_something_else(doc: &AnalyzedDocument<'_>, topic: &RiskTopic) -> bool {
     let word = |after: usize| doc.reading.word(topic.words.end + after);
     let planned = matches!(

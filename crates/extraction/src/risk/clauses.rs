@@ -1,15 +1,14 @@
-//! Clauses of a sentence: what is said of risk is judged in its own clause, so that a dictation of two hundred words, or a
-//! message without a full stop, is not one statement. A clause ends at a sign that ends it, and before a word that begins
-//! another statement ("niega", "denies", "he says", "but").
+//! Clauses of a sentence. Risk is judged within its own clause, so that a dictation of two hundred words, or a message
+//! without a full stop, is not one statement. A clause ends at a closing sign, and before a word that begins another
+//! statement ("niega", "denies", "he says", "but").
 
 use std::ops::Range;
 
 use crate::tokenized::TokenizedText;
 
-/// Words of a clause at most: a longer one is evidence of nothing in particular.
+/// Longest clause: a longer one is evidence of nothing in particular.
 const LONGEST: usize = 48;
 
-/// Words of a label before its colon, with the colon.
 const LABEL: usize = 5;
 
 /// The clauses of a sentence, in order; together they hold every word of it.
@@ -36,8 +35,8 @@ pub(crate) fn clause_of(reading: &TokenizedText<'_>, sentence: &Range<usize>, wo
     found.unwrap_or_else(|| sentence.clone())
 }
 
-/// The lines of a sentence that runs over several: of a wrapped text all but the last are about as long as the longest; a
-/// shorter one was ended by will.
+/// The lines of a sentence that runs over several. In wrapped text all but the last are about as long as the longest; a
+/// shorter one was ended on purpose.
 struct LineLengths {
     longest: usize,
 }
@@ -60,10 +59,9 @@ impl LineLengths {
     }
 }
 
-/// Bytes beyond which no text is wrapped: each of its lines was ended by will.
+/// Bytes beyond which no text is wrapped: each of its lines was ended on purpose.
 const WRAPPED: usize = 140;
 
-/// Whether a clause begins at a word.
 fn begins(reading: &TokenizedText<'_>, start: usize, word: usize) -> bool {
     let before = reading.word(word - 1);
     if ends(before) || before == "(" && !matches!(reading.word(word), "-" | "+" | "–" | "−") {
@@ -81,7 +79,6 @@ fn begins(reading: &TokenizedText<'_>, start: usize, word: usize) -> bool {
     turns(here) || word > start + 1 && opens(reading, word) && !matches!(before, "que" | "q" | "that" | "and" | "y")
 }
 
-/// Signs after which something else is said.
 fn ends(word: &str) -> bool {
     matches!(word, "." | ";" | "?" | "!" | "¿" | "…" | "|" | ")" | "—" | "–" | "•" | "→") || word == "--"
 }
@@ -97,7 +94,6 @@ fn denies(word: &str) -> bool {
     )
 }
 
-/// Words with which a statement begins, in notes and dictations.
 fn opens(reading: &TokenizedText<'_>, word: usize) -> bool {
     let next = reading.word(word + 1);
     match reading.word(word) {
@@ -105,7 +101,7 @@ fn opens(reading: &TokenizedText<'_>, word: usize) -> bool {
         | "reconoce" | "reports" | "reported" | "states" | "stated" | "endorses" | "endorsed" | "admits"
         | "admitted" | "asked" | "interrogado" | "interrogada" | "preguntado" | "preguntada" | "verbaliza"
         | "manifiesta" => true,
-        // "No he pensado": English "said no he denies" has a "he" too.
+        // "No he pensado" holds a Spanish auxiliary; "said no he denies" holds the English pronoun.
         "no" if next == "he" => is_participle(reading.word(word + 2)),
         "no" => {
             matches!(next, "ha" | "han" | "hay" | "tiene" | "plan" | "evidence" | "history" | "prior" | "intent")
@@ -160,13 +156,13 @@ mod tests {
     }
 
     #[test]
-    fn a_label_keeps_the_denial_that_answers_it() {
+    fn a_label_holds_the_denial_that_answers_it() {
         assert_eq!(cut("IPV: denied, asked alone."), ["IPV: denied,", "asked alone."]);
         assert_eq!(cut("Ideación suicida: niega."), ["Ideación suicida: niega."]);
     }
 
     #[test]
-    fn a_list_behind_one_denial_stays_together() {
+    fn a_list_after_one_denial_stays_together() {
         assert_eq!(cut("Denies SI, HI, plan or intent."), ["Denies SI, HI, plan or intent."]);
         assert_eq!(cut("Denies SI, but has pills."), ["Denies SI,", "but has pills."]);
     }

@@ -17,7 +17,7 @@ use crate::tokenized::TokenizedText;
 
 pub(super) const FILE: &str = include_str!("../lexicon/risk_denials.tsv");
 
-/// Words between a verb of denial and what it denies.
+/// Words between a verb of denial and its object.
 const REACH: usize = 16;
 /// Words between a denial that leaves nothing but the risk and the risk.
 const ONLY: usize = 8;
@@ -128,7 +128,7 @@ impl RiskCueWords {
         };
         let would = |word: usize| matches!(reading.word(word), "would" | "'d" | "habria" | "hubiera" | "id");
         let conditional = || (core.start.saturating_sub(4)..core.end).any(would);
-        // "No me pega, solo me grita": words that turn from what was denied are not denied with it.
+        // "No me pega, solo me grita": words that contrast with the denied words are not denied with them.
         let turns = matches!(reading.word(core.start), "solo" | "pero" | "but" | "sino" | "aunque") && core.len() > 1;
         let only = core.start > sentence.start + 1
             && matches!(reading.word(core.start - 1), "solo" | "only")
@@ -148,7 +148,7 @@ impl RiskCueWords {
             || matches!(before, "," | "/" | "or" | "ni" | "nor" | "o")
     }
 
-    /// "Can't stop thinking of …", "nobody knows that …": the denial is of something else.
+    /// "Can't stop thinking of …", "nobody knows that …": the denial concerns something else.
     fn is_no_denial(&self, reading: &TokenizedText<'_>, clause: &Range<usize>, cue: usize) -> bool {
         let from = clause.start.max(cue.saturating_sub(3));
         (from..=cue).filter_map(|word| self.never_a_denial.at(reading, word)).any(|hit| hit.words.contains(&cue))
@@ -222,7 +222,7 @@ impl RiskCueWords {
         points.filter(|(_, points)| *points <= 3).map(|(word, points)| (item.start..word + 1, points))
     }
 
-    /// "Do you feel safe at home? Not really.": who is safe at times is not safe.
+    /// "Do you feel safe at home? Not really.": a person who is safe at times is not safe.
     pub(crate) fn half_safe(&self, reading: &TokenizedText<'_>, answer: &Range<usize>) -> bool {
         let head = answer.start..answer.end.min(answer.start + HEAD);
         self.half_safe.first(reading, head).is_some()
@@ -233,7 +233,7 @@ impl RiskCueWords {
         self.who.first(reading, sentence).is_some()
     }
 
-    /// "If thoughts of suicide occur, call …": what to do in a case that is not spoken of.
+    /// "If thoughts of suicide occur, call …": advice for a case that is not stated.
     pub(crate) fn is_advice(&self, reading: &TokenizedText<'_>, sentence: &Range<usize>, at: usize) -> bool {
         let case = |word: usize| {
             let opens = word == sentence.start
@@ -284,7 +284,7 @@ impl RiskCueWords {
         sentences.iter().all(|sentence| sentence.clone().all(empty))
     }
 
-    /// What a run of words answers: by its head, or by a later sentence of its own that says no more than that.
+    /// The polarity of an answer: by its head, or by a later sentence that says no more than that.
     pub(crate) fn answer(&self, reading: &TokenizedText<'_>, sentences: &[Range<usize>]) -> Option<(Polarity, usize)> {
         for (place, sentence) in sentences.iter().enumerate() {
             // "Sí / No": the choices of a form, of which none is marked.
@@ -297,7 +297,7 @@ impl RiskCueWords {
                 return Some((Polarity::Yes, place));
             }
             match self.head(reading, sentence, place > 0) {
-                // Only the first words say yes: what comes later says something.
+                // Only the first words say yes: the later words are a statement.
                 Some(Polarity::Yes) if !opens => {}
                 Some(Polarity::Other) => return Some((Polarity::Other, place)),
                 Some(polarity) => {
@@ -386,7 +386,8 @@ fn denies_inside(reading: &TokenizedText<'_>, topic: &RiskTopic) -> bool {
         && topic.words.clone().any(|word| matches!(reading.word(word), "no" | "nada" | "nadie" | "never" | "nothing"))
 }
 
-/// "Doesn't kill himself because of his mother": who has to say why not has thought of it. "Is not going to, because …" denies.
+/// "Doesn't kill himself because of his mother": a reason for not doing it shows the thought. "Is not going to, because
+/// …" denies.
 fn is_held_back(reading: &TokenizedText<'_>, core: &Range<usize>) -> bool {
     let word = |back: usize| core.start.checked_sub(back).map_or("", |at| reading.word(at));
     let reason = matches!(reading.word(core.end), "because" | "only") && reading.word(core.end + 1) != "not";

@@ -1,5 +1,5 @@
 //! Whose risk it is. A patient speaks of themselves and of others in one breath ("my son told me he wants to die"), and
-//! Spanish drops the pronoun that would distinguish them: the last subject named before the words of risk holds.
+//! Spanish drops the pronoun that would distinguish them: the last subject named before the words of risk decides.
 
 use std::ops::Range;
 
@@ -72,7 +72,7 @@ impl RiskExperiencerRules {
             return Experiencer::Family;
         }
         let before = sentence.start..found.words.start;
-        // "Rang the helpline, overdosed after": what was done is no one's lesson; "self-harm" by its name may be.
+        // "Rang the helpline, overdosed after" reports an act and teaches nothing; "self-harm" by its name may teach.
         let done = is_about_acts(found.class) && (found.own || found.class != RiskClass::SelfHarm);
         let taught = !done && self.teaches(reading, sentence);
         if taught || self.fiction.first(reading, before.clone()).is_some() {
@@ -81,16 +81,16 @@ impl RiskExperiencerRules {
         if let Some(other) = self.right_before(reading, before).filter(|_| !is_done_by_another(reading, found)) {
             return relation(reading, &other);
         }
-        // "He held a knife to his sister, that's why I brought him in": the person spoken of is the patient.
+        // "He held a knife to his sister, that's why I brought him in": the subject is the patient.
         if self.proxy.first(reading, sentence.clone()).is_some() {
             return Experiencer::Patient;
         }
-        // A relative may stand inside the words: "my cousin keeps saying he's going to kill …".
-        // Who threatens stands inside the words of abuse and does not suffer it.
+        // A relative may be inside the words: "my cousin keeps saying he's going to kill …". The person inside words of
+        // abuse threatens and does not suffer it.
         let inside = found.class != RiskClass::Abuse || !found.sure;
         let ahead = sentence.start..if inside { found.core.start.max(found.words.start) } else { found.words.start };
         if let Some(other) = self.subject(reading, ahead) {
-            // "My boss is vile, gonna kill him": the other is whom it would be done to, unless the verb is theirs.
+            // "My boss is vile, gonna kill him": the other person is the target, unless the verb is theirs.
             let apart = (other.end..found.core.start).any(|word| is_clause_break(reading, word));
             let acts = || !apart || (other.end..found.words.end).any(|word| self.third.at(reading, word).is_some());
             if found.class != RiskClass::HarmToOthers || !found.own || acts() {
@@ -101,7 +101,7 @@ impl RiskExperiencerRules {
         if is_said_by_patient(doc, sentence.start) && self.kin_says(doc, sentence.start..found.words.start, false) {
             return Experiencer::Family;
         }
-        // "The time I slit my wrists my roommate found me": what the speaker did is the speaker's, no matter who follows.
+        // "The time I slit my wrists my roommate found me": the act is the speaker's, although another person follows.
         let begins_own = found.words.start > sentence.start && reading.word(found.words.start - 1) == "i";
         if (begins_own || reading.word(found.words.start) == "i") && is_said_first(reading, sentence, found) {
             return Experiencer::Patient;
@@ -115,13 +115,13 @@ impl RiskExperiencerRules {
         }
     }
 
-    /// "Mother reports she tried to hang herself", in a note: the relative informs, and whom the note is about is meant.
-    /// "My mother says she …", and "Mum says she …" of a patient who speaks, speak of the relative.
+    /// "Mother reports she tried to hang herself", in a note: the relative informs about the patient. "My mother says
+    /// she …", and "Mum says she …" of a patient who speaks, speak of the relative.
     fn kin_informs(&self, doc: &AnalyzedDocument<'_>, before: Range<usize>) -> bool {
         !is_said_by_patient(doc, before.start) && self.kin_says(doc, before, true)
     }
 
-    /// Whether a relative says what follows of a third person; a speaker's own relative ("my mother") only where it is asked.
+    /// Whether a relative says what follows of a third person; a speaker's relative only where it is asked.
     fn kin_says(&self, doc: &AnalyzedDocument<'_>, before: Range<usize>, unowned: bool) -> bool {
         let reading = doc.reading;
         let owned = |word: usize| {
@@ -141,7 +141,7 @@ impl RiskExperiencerRules {
         before.clone().any(informs)
     }
 
-    /// "If you are thinking about suicide, ring this line", "the leaflet explains self-harm": said to anybody and of no one.
+    /// "If you are thinking about suicide, ring this line", "the leaflet explains self-harm": general advice.
     fn teaches(&self, reading: &TokenizedText<'_>, sentence: &Range<usize>) -> bool {
         let stands = |list: &PhraseMatcher| list.first(reading, sentence.clone()).is_some();
         let says = stands(&self.leaflet) || (stands(&self.leaflet_if) && stands(&self.leaflet_call));
@@ -224,8 +224,8 @@ pub(super) fn is_said_by_patient(doc: &AnalyzedDocument<'_>, word: usize) -> boo
         || sentence.is_some_and(|sentence| sentence.speaker == Speaker::Patient)
 }
 
-/// Whose the context says it is. "Attempt after the birth of her son" is hers: a relative after the words whom no
-/// preposition right there joins to them is none of theirs.
+/// The experiencer by the context. "Attempt after the birth of her son" is hers: a relative after the words counts only
+/// where a preposition joins it to them.
 fn said_of(doc: &AnalyzedDocument<'_>, found: &RiskPhrase) -> Experiencer {
     let reading = doc.reading;
     let near = reading.source(&(found.words.end..found.words.end + NEAR)).end.max(reading.source(&found.words).end);
@@ -239,7 +239,7 @@ fn said_of(doc: &AnalyzedDocument<'_>, found: &RiskPhrase) -> Experiencer {
     }
 }
 
-/// "Encontrado ahorcado por su padre": who found the patient is not whom it befell.
+/// "Encontrado ahorcado por su padre": the finder is not the victim.
 fn is_found_by(reading: &TokenizedText<'_>, sentence: &Range<usize>, found: &RiskPhrase) -> bool {
     let word = |at: usize| reading.word(at);
     let finds = |word: &str| {
@@ -260,20 +260,19 @@ fn is_of_child(reading: &TokenizedText<'_>, sentence: &Range<usize>, found: &Ris
     (parent + 3..=found.words.start).rev().take(4).any(|at| matches!(word(at), "who" | "que" | "that" | "quien"))
 }
 
-/// Words that name someone whom words of risk follow at once.
 const LONGEST_NAMED: usize = 8;
 
-/// Words after words of risk in which a relative is said to be whose they are: "attempt of her brother".
+/// How many words after words of risk their owner may be named: "attempt of her brother".
 const NEAR: usize = 3;
 
-/// A relative's attempt is part of the family's history; anybody else's is not.
+/// A relative's attempt is part of the family's history; another person's attempt is not.
 fn relation(reading: &TokenizedText<'_>, person: &Range<usize>) -> Experiencer {
     let kin =
         |word: usize| KIN.iter().any(|stem| reading.word(word).strip_prefix(stem).is_some_and(|end| end.len() <= 3));
     if person.clone().any(kin) { Experiencer::Family } else { Experiencer::Other }
 }
 
-/// "Padre de mano larga": who stands right before active words of abuse does it; who "was beaten" suffers it.
+/// "Padre de mano larga": a person right before active words of abuse does it; a person who "was beaten" suffers it.
 fn is_done_by_another(reading: &TokenizedText<'_>, found: &RiskPhrase) -> bool {
     let suffers = |word: &str| {
         matches!(
@@ -399,18 +398,16 @@ const KIN: &[&str] = &[
     "gran",
 ];
 
-/// A sign or word after which another clause may begin.
 fn is_clause_break(reading: &TokenizedText<'_>, word: usize) -> bool {
     let sign = reading.words.get(word).is_some_and(|word| word.punctuation);
     sign || matches!(reading.word(word), "and" | "so" | "but" | "y" | "pero" | "asi" | "is" | "es")
 }
 
-/// Words after which another relative is named: "father and brother attempted".
 fn is_conjunction(word: &str) -> bool {
     matches!(word, "and" | "y" | "or" | "o")
 }
 
-/// Prepositions: they make the person who follows an object: "con su hermana".
+/// Prepositions make the person who follows an object: "con su hermana".
 fn is_preposition(word: &str) -> bool {
     matches!(
         word,
@@ -418,7 +415,7 @@ fn is_preposition(word: &str) -> bool {
     )
 }
 
-/// Words that only the speaker says of themselves, "matarme" and "herself" distinguished.
+/// Words that a speaker uses only of themselves; "matarme" and "herself" are distinguished.
 fn is_own(reading: &TokenizedText<'_>, at: usize) -> bool {
     let word = reading.word(at);
     let participle = |word: &str| ["ado", "ido", "cho", "sto", "rto"].iter().any(|end| word.ends_with(end));
@@ -441,6 +438,6 @@ fn is_own(reading: &TokenizedText<'_>, at: usize) -> bool {
                 | "compre"
                 | "estoy"
         )
-        // English has a "he" too.
+        // "He" is a Spanish auxiliary and an English pronoun.
         || (word == "he" && participle(reading.word(at + 1)))
 }

@@ -16,7 +16,7 @@ const BEFORE: usize = 10;
 /// Words after it: "suicidio de su padre".
 const AFTER: usize = 4;
 
-/// Adds what is said of relatives; phrases there say nothing of the patient any more.
+/// Adds risks of relatives; phrases there say nothing of the patient any more.
 pub(crate) fn find(
     doc: &AnalyzedDocument<'_>,
     words: &RiskCueWords,
@@ -35,6 +35,7 @@ pub(crate) fn find(
             }
             let topic =
                 RiskTopic { class: RiskClass::AttemptHistory, words: death.clone(), turned: TopicInversion::No };
+            // "No suicides in the family" is no history.
             if words.denied(doc.reading, &clause, &topic).is_some() {
                 continue;
             }

@@ -1,5 +1,5 @@
-//! Figures of speech: "voy a matar a mi hermano si vuelve a tocar mis cosas, jaja", "I was so embarrassed I wanted to die". A laugh makes
-//! a threat without a weapon a joke; no one's laugh makes a joke of the wish to end one's own life.
+//! Figures of speech: "voy a matar a mi hermano si vuelve a tocar mis cosas, jaja", "I was so embarrassed I wanted to
+//! die". A laugh makes a threat without a weapon a joke, but never the wish to end one's own life.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use crate::RiskClass;
 use crate::tokenized::TokenizedText;
 use anamnesis_core::document::DocumentType;
 
-/// Whether words of risk are a joke or a figure of speech where they stand.
+/// Whether words of risk are a joke or a figure of speech in their place.
 pub(super) fn is_figurative(
     reading: &TokenizedText<'_>,
     index: usize,

@@ -7,7 +7,7 @@ use anamnesis_text::{Document, Language};
 
 static EXTRACTOR: std::sync::LazyLock<Extractor> = std::sync::LazyLock::new(Extractor::builtin);
 
-/// Everything that is found of a note, or of a question and its answer where a line parts them.
+/// All findings of a note, or of a question and its answer where a line separates them.
 fn found(text: &str) -> Vec<Risk> {
     let document = match text.split_once(" / ") {
         Some((question, answer)) => Document::dialogue(
@@ -52,7 +52,7 @@ fn a_denial_that_is_taken_back_affirms() {
 }
 
 #[test]
-fn a_short_name_is_read_with_the_sign_or_word_behind_it() {
+fn a_short_name_is_read_with_the_sign_or_word_after_it() {
     holds(&[
         ("SI: yes, HI: no.", &[ActiveIdeation], &[HarmToOthers]),
         ("SI (+) HI (-)", &[ActiveIdeation], &[HarmToOthers]),
@@ -124,7 +124,7 @@ fn what_is_over_is_history_and_what_goes_on_is_not() {
 }
 
 #[test]
-fn who_would_do_what_to_whom_is_told_apart() {
+fn who_would_do_what_to_whom_is_distinguished() {
     holds(&[
         ("Mi vecino me amenazó con matarme.", &[Abuse], &[]),
         ("She believes her neighbours want to kill her.", &[], &[]),
@@ -138,7 +138,7 @@ fn who_would_do_what_to_whom_is_told_apart() {
 }
 
 #[test]
-fn wishes_hoards_and_broken_promises_are_heard() {
+fn wishes_hoards_and_broken_promises_are_found() {
     holds(&[
         ("Refiere querer morirse.", &[ActiveIdeation], &[]),
         ("Will not contract for safety.", &[ActiveIdeation], &[]),

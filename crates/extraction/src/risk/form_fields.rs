@@ -1,5 +1,6 @@
-//! Short lines of notes and forms: "SI: yes, HI: no", "SI (+)", "+SI, -HI", "SI less frequent", "Suicidal thoughts (Y/N): N",
-//! "Ideas de suicidio ........ NO". The words after the name, or the sign before it, say whether it is there.
+//! Short lines of notes and forms: "SI: yes, HI: no", "SI (+)", "+SI, -HI", "SI less frequent", "Suicidal thoughts
+//! (Y/N): N", "Ideas de suicidio ........ NO". The words after the name, or the sign before it, say whether the risk is
+//! present.
 
 use std::ops::Range;
 
@@ -133,7 +134,6 @@ fn is_short(reading: &TokenizedText<'_>, words: &Range<usize>) -> bool {
     source.len() <= 6 && source.chars().filter(|c| c.is_alphabetic()).all(char::is_uppercase)
 }
 
-/// Whether a value denies.
 fn value(word: &str) -> Option<bool> {
     match word {
         "yes" | "y" | "present" | "positive" | "pos" | "si" | "s" | "presente" | "positivo" | "endorsed" => Some(false),
@@ -144,7 +144,7 @@ fn value(word: &str) -> Option<bool> {
     }
 }
 
-/// What is said of a thing that is there: "SI less frequent".
+/// Words about a thing that is present: "SI less frequent".
 fn states(word: &str) -> bool {
     matches!(
         word,

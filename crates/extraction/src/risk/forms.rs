@@ -14,7 +14,6 @@ use crate::{Experiencer, RiskClass};
 
 /// Lines around an empty box in which a marked one shows that the list was filled in.
 const LIST: usize = 4;
-/// Words of a line that are kept as evidence.
 const LONGEST: usize = 56;
 
 pub(super) struct RiskForms<'a> {
@@ -40,7 +39,7 @@ impl RiskForms<'_> {
                     continue;
                 }
                 if ticked.mark == BoxMark::Past {
-                    // What is over is a history of acts; a thought of years ago is no danger of today.
+                    // An act that is over is history; a thought of years ago is no present danger.
                     topics.retain(|topic| {
                         matches!(topic.class, RiskClass::AttemptHistory | RiskClass::SelfHarm | RiskClass::Abuse)
                     });
@@ -65,7 +64,7 @@ impl RiskForms<'_> {
         }
     }
 
-    /// The words that a box speaks of: where it begins its sentence, what stands before it on the same line.
+    /// The label of a box: the words before it on the same line where it does not begin its sentence.
     fn label(&self, doc: &AnalyzedDocument<'_>, index: usize, ticked: &CheckboxAnswer) -> Range<usize> {
         let sentences = &doc.reading.sentences;
         let Some(before) = index.checked_sub(1).filter(|_| !ticked.label.clone().any(|word| is_word(doc, word))) else {
@@ -75,7 +74,7 @@ impl RiskForms<'_> {
         if gap.contains('\n') { ticked.label.clone() } else { sentences[before].words.clone() }
     }
 
-    /// What a label names: its first class, and others that are no part of it.
+    /// The topics of a label: its first class, and others that are no part of it.
     fn named(&self, doc: &AnalyzedDocument<'_>, label: Range<usize>) -> Vec<RiskTopic> {
         if label.is_empty() {
             return Vec::new();
@@ -111,8 +110,7 @@ impl RiskForms<'_> {
         Some(self.words.answer(doc.reading, &[after])?.0).filter(|polarity| *polarity != Polarity::Other)
     }
 
-    /// An empty box of a list in which others are marked: what was not marked was not endorsed. A pair for yes and no that is
-    /// empty was not answered.
+    /// An empty box in a list with marked ones was not endorsed. An empty pair for yes and no was not answered.
     fn left_out(&self, doc: &AnalyzedDocument<'_>, index: usize, ticked: &CheckboxAnswer) -> bool {
         let answers = |word: usize| matches!(doc.reading.word(word), "yes" | "si" | "no" | "y" | "n");
         let pair = answers(ticked.cue.end) || ticked.cue.start.checked_sub(1).is_some_and(answers);
@@ -157,7 +155,6 @@ impl RiskForms<'_> {
     }
 }
 
-/// Whether a word is one that names something, not the "yes" or "no" of a box.
 fn is_word(doc: &AnalyzedDocument<'_>, word: usize) -> bool {
     !doc.reading.words[word].punctuation && !matches!(doc.reading.word(word), "yes" | "no" | "si" | "y" | "n" | "s")
 }

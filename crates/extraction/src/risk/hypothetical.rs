@@ -1,10 +1,11 @@
-//! What is only thought of or threatened is no attempt: "I think about taking all my pills", "I'd take all my insulin".
+//! An act that is only thought of or threatened is no attempt: "I think about taking all my pills", "I'd take all my
+//! insulin".
 
 use std::ops::Range;
 
 use crate::tokenized::TokenizedText;
 
-/// Words between a verb of thinking and what is thought of.
+/// Words between a verb of thinking and its object.
 const BETWEEN: usize = 3;
 
 /// Whether words of an attempt follow a verb of thinking, wishing or a condition at once, or begin with one.
@@ -29,13 +30,13 @@ pub(super) fn is_only_thought(reading: &TokenizedText<'_>, sentence: &Range<usiz
         )
     });
     let thinks = before.next().is_some_and(is_thinking);
-    // "I want to cut my wrists": after "to" stands what is wished, whatever its form looks like.
+    // "I want to cut my wrists": a wish comes after "to", whatever its form looks like.
     let wished = found.start.checked_sub(1).is_some_and(|to| {
         to >= sentence.start
             && reading.word(to) == "to"
             && to.checked_sub(1).is_some_and(|verb| verb >= sentence.start && is_thinking(reading.word(verb)))
     });
-    // "I wanted to and took …" did; "thought about taking" did not: only what is not finite is thought of.
+    // "I wanted to and took …" did; "thought about taking" did not: only a verb that is not finite is a thought.
     wished || thinks && is_not_finite(first) || (from..found.start).next_back().is_some_and(conditional)
 }
 

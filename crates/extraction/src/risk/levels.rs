@@ -9,7 +9,7 @@ use crate::{Experiencer, Risk, RiskClass, RiskLevel, Temporality};
 use anamnesis_core::fact_date::FactDate;
 use anamnesis_text::Span;
 
-/// Bytes after a passage in which its date may stand, on the same line.
+/// Bytes after a passage in which its date may come, on the same line.
 const AFTER: usize = 60;
 /// The same before it.
 const BEFORE: usize = 40;
@@ -49,7 +49,7 @@ pub(super) fn grade(doc: &AnalyzedDocument<'_>, found: &mut [Risk]) {
     }
 }
 
-/// Takes away denials of one kind of abuse or self-harm where another is spoken of now: "hits her", "sexual violence: no".
+/// Removes denials of one kind of abuse or self-harm where another is present: "hits her", "sexual violence: no".
 pub(super) fn drop_contradicted(found: &mut Vec<Risk>) {
     let tells = |class: RiskClass| {
         found.iter().any(|risk| {
@@ -66,7 +66,7 @@ pub(super) fn drop_contradicted(found: &mut Vec<Risk>) {
     });
 }
 
-/// What the document says next to a finding.
+/// Other facts of the document next to a finding.
 #[derive(Clone, Copy)]
 struct NearbyEvidence {
     wishes: bool,
@@ -81,7 +81,8 @@ fn level(risk: &Risk, nearby: NearbyEvidence) -> RiskLevel {
     if risk.denied {
         return RiskLevel::None;
     }
-    // No one is called for another's past, for the patient's own, or for what the classifier alone found.
+    // No call for a risk of another person's past, for the patient's own past, or for a finding of the classifier
+    // alone.
     let past = risk.temporality == Temporality::Historical;
     if risk.learned.is_some() || risk.experiencer != Experiencer::Patient || past && nearby.over {
         return RiskLevel::Low;
@@ -101,7 +102,7 @@ fn level(risk: &Risk, nearby: NearbyEvidence) -> RiskLevel {
     if high { RiskLevel::High } else { RiskLevel::Medium }
 }
 
-/// The date that a passage says, or that stands right after or before it on its line, or alone in the sentence next to it.
+/// The date within a passage, right after or before it on its line, or alone in the sentence next to it.
 fn date(doc: &AnalyzedDocument<'_>, passage: Span) -> Option<FactDate> {
     let today = doc.input.today?;
     let dated = doc.input.dates.iter().filter_map(|mention| {
@@ -112,7 +113,7 @@ fn date(doc: &AnalyzedDocument<'_>, passage: Span) -> Option<FactDate> {
     dated.min_by_key(|(nearness, _)| *nearness).map(|(_, date)| date)
 }
 
-/// How near a date stands to a passage, 0 within it; `None` where it dates something else.
+/// How near a date is to a passage, 0 within it; `None` where it dates something else.
 fn nearness(doc: &AnalyzedDocument<'_>, passage: Span, span: Span) -> Option<usize> {
     if passage.overlaps(&span) {
         return Some(0);
@@ -125,7 +126,7 @@ fn nearness(doc: &AnalyzedDocument<'_>, passage: Span, span: Span) -> Option<usi
             return Some(1);
         }
     } else {
-        // "On 15/1 denies intent", "On Sunday, she …": what a comma parts further on is another statement.
+        // "On 15/1 denies intent", "On Sunday, she …": a statement after a later comma is another one.
         let gap = between(span.end, passage.start);
         if gap.len() <= BEFORE && !gap.contains(ends) && !gap.trim_start_matches([']', ',']).contains([',', '(', ':']) {
             return Some(2);

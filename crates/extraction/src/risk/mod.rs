@@ -1,5 +1,5 @@
-//! Words of risk: ideation, plans and means, attempts, self-harm, harm to others, abuse. A denial is kept as a denial;
-//! what another person did or said of themselves is not the patient's risk.
+//! Words of risk: ideation, plans and means, attempts, self-harm, harm to others, abuse. A denial is stored as a
+//! denial. An act or a statement of another person about themselves is not the patient's risk.
 
 mod answers;
 mod candidates;
@@ -54,7 +54,7 @@ use super::tokenized::{TextSentence, TokenizedText};
 use super::{Experiencer, Risk, RiskClass};
 use anamnesis_text::Speaker;
 
-/// Log odds of the classifier from which it confirms what a phrase found in a document, and below which it refutes even plain words.
+/// From these log odds the classifier confirms a phrase in a document; below, it refutes even plain words.
 const CONFIRMED: f32 = -0.5;
 const DOUBTED: f32 = -4.0;
 
@@ -80,7 +80,6 @@ struct RiskListRow {
     own: bool,
 }
 
-/// Words of risk in a sentence.
 struct RiskPhrase {
     class: RiskClass,
     own: bool,
@@ -165,7 +164,7 @@ impl RiskRules {
         out
     }
 
-    /// What phrases found, with the classifier's probability of it. In a document it must agree, or the words must name risk
+    /// Findings of phrases, with the classifier's probability. In a document it must agree, or the words must name risk
     /// plainly: phrases alone are right in one of two there.
     fn confirmed(&self, doc: &AnalyzedDocument<'_>, said: Vec<RiskCandidate>) -> Vec<RiskCandidate> {
         let Some(classifier) = &self.classifier else { return said };
@@ -179,7 +178,7 @@ impl RiskRules {
                 TextSentence { words: candidates::passage(doc, &sentence.words, &found.words), ..sentence.clone() };
             let odds = classifier.odds(doc, &passage);
             let plain = || self.around.is_cued(doc.reading, passage.words.clone());
-            // A short text is taken as it is, but for everyday words: "me tomé las pastillas".
+            // A short text is accepted as it is, except for everyday words: "me tomé las pastillas".
             let kept = if document {
                 odds >= CONFIRMED || odds >= DOUBTED && plain()
             } else {
@@ -191,12 +190,11 @@ impl RiskRules {
         judged.collect()
     }
 
-    /// What the rules say of each sentence: what training and the classifier look at.
+    /// The results of the rules for each sentence, which training and the classifier use.
     pub(super) fn rule_hits(&self, doc: &AnalyzedDocument<'_>) -> Vec<RuleHits> {
         self.said(doc).1
     }
 
-    /// What phrases and patterns find, and in which sentences.
     fn said(&self, doc: &AnalyzedDocument<'_>) -> (Vec<RiskCandidate>, Vec<RuleHits>) {
         let mut out: Vec<RiskCandidate> = Vec::new();
         let mut rule_hits = vec![RuleHits::default(); doc.reading.sentences.len()];
@@ -218,7 +216,6 @@ impl RiskRules {
         (out, rule_hits)
     }
 
-    /// Phrases and patterns of a sentence, without those that only look like risk.
     fn words(&self, doc: &AnalyzedDocument<'_>, index: usize, sentence: &Range<usize>) -> Vec<RiskPhrase> {
         let mut harmless: Vec<Range<usize>> = Vec::new();
         let mut found = self.patterns.find(doc.reading, index);
@@ -235,12 +232,12 @@ impl RiskRules {
         }
         found.retain(|words| !self.patterns.is_slip(doc.reading, index, words.class, &words.words));
         let overlaps = |a: &Range<usize>, b: &Range<usize>| a.start < b.end && b.start < a.end;
-        // "I don't want to go on living with my in-laws": what closes the words goes on harmlessly.
+        // "I don't want to go on living with my in-laws": the words after it make it harmless.
         let closes = |other: &Range<usize>, words: &Range<usize>| {
             words.start < other.start && other.start < words.end && words.end <= other.end
         };
         found.retain(|words| {
-            // "Quiero morir de la vergüenza": the plainest words are harmless where what goes on from them is.
+            // "Quiero morir de la vergüenza": the plainest words are harmless where they go on harmlessly.
             let goes_on = |o: &Range<usize>| overlaps(o, &words.core) && words.words.end < o.end;
             // "Se suicidó" is of someone who died; "attempted suicide two years ago" is not only of when.
             let covers = |o: &Range<usize>| o.start <= words.core.start && words.core.end <= o.end;
@@ -281,11 +278,11 @@ impl RiskRules {
         let sentence = &doc.reading.sentences[index];
         let class = found.class;
         let context = doc.scopes.of(doc.reading, &found.words);
-        // A plan is denied only where its own first words are; anything else also where its core is.
-        // What a patient does is not denied by words far after it: "… and says the bruises will go away".
+        // A plan is denied only where its own first words are; anything else also where its core is. An act of the
+        // patient is not denied by words far after it: "… and says the bruises will go away".
         let after = if found.own { DENIAL_AFTER } else { usize::MAX };
         let reached = |words: &Range<usize>| doc.scopes.denied_within(doc.reading, words, found.words.end, after);
-        // "Ya no sirvo, a veces le pido a Dios que me recoja": what is denied before a wish is not the wish.
+        // "Ya no sirvo, a veces le pido a Dios que me recoja": a denial before a wish does not deny the wish.
         let wish = found.sure && class == RiskClass::PassiveIdeation;
         let negated = if wish {
             // "Would not mind dying": a "not" within the words is part of the wish.
@@ -322,7 +319,7 @@ impl RiskRules {
         if !asked && sentence.question && sentence.speaker != Speaker::Patient && asks_you(doc, &sentence.words) {
             denied = noted_answer(doc.reading, index)? == Polarity::No;
         }
-        // "Asked about mood he says he will hang himself": a plain statement of a clause of its own answers.
+        // "Asked about mood he says he will hang himself": a plain statement in a separate clause answers.
         let stated = found.sure
             && doc.structure.boxes(index).is_empty()
             && clauses::clause_of(doc.reading, &sentence.words, found.words.start).start > sentence.words.start;
@@ -360,7 +357,7 @@ fn is_after_box(reading: &TokenizedText<'_>, sentence: &Range<usize>, found: &Ra
     !(last..found.end).any(denies)
 }
 
-/// "Me tomé las pastillas": who takes the pills that they have, and no number of them, has attempted nothing.
+/// "Me tomé las pastillas": taking one's pills, without a number of them, is no attempt.
 fn is_plain_taking(doc: &AnalyzedDocument<'_>, found: &RiskCandidate) -> bool {
     let word = |at: usize| doc.reading.word(at);
     let Some(last) = found.core.end.checked_sub(1) else { return false };
@@ -378,13 +375,13 @@ fn is_plain_taking(doc: &AnalyzedDocument<'_>, found: &RiskCandidate) -> bool {
 /// Words after pills that were taken within which it is said how many, or what for.
 const AROUND_TAKING: usize = 6;
 
-/// What someone is threatened at.
+/// Targets of a threat.
 const BODY: &[&str] = &[
     "throat", "neck", "face", "chest", "head", "stomach", "belly", "back", "wrist", "wrists", "arm", "arms", "skin",
     "heart", "baby", "child", "children", "kid", "kids", "girl", "boy", "staff", "nurse", "dog", "cat", "man", "woman",
 ];
 
-/// "Held a knife to the onions": what is threatened is no one. With an article alone only the body and children are someone's.
+/// "Held a knife to the onions" threatens no one. With an article alone only the body and children belong to a person.
 fn is_aimed_at_a_thing(doc: &AnalyzedDocument<'_>, words: &RiskPhrase) -> bool {
     let word = |at: usize| doc.reading.word(at);
     let end = words.words.end;

@@ -5,8 +5,8 @@ use std::ops::Range;
 use crate::dialogue::Polarity;
 use crate::tokenized::TokenizedText;
 
-/// "I don't want to die", "no quiero morirme", "it never crossed my mind": a denial right before what is wished. General
-/// rules spend a "don't want" on the wish itself, for "I don't want the pills" denies no pills.
+/// "I don't want to die", "no quiero morirme", "it never crossed my mind": a denial right before the wish. General
+/// rules apply a "don't want" to the wish itself, since "I don't want the pills" denies no pills.
 pub(super) fn wish_denied(reading: &TokenizedText<'_>, sentence: &Range<usize>, found: &Range<usize>) -> bool {
     let wishes = matches!(
         reading.word(found.start),
@@ -35,11 +35,12 @@ pub(super) fn wish_denied(reading: &TokenizedText<'_>, sentence: &Range<usize>, 
         matches!(*word, "really" | "ever" | "even" | "actually" | "me" | "ya" | "siquiera" | "realmente" | "que" | "es")
     });
     let denial = ahead.next().unwrap_or("");
+    // Right before the wish, adverbs aside: "I don't even want to die".
     wishes && matches!(denial, "n't" | "not" | "never" | "dont" | "didnt" | "no" | "nunca" | "jamas" | "tampoco" | "ni")
 }
 
-/// "Denies keeping a gun", "no guarda la escopeta": nothing but pronouns stands between a denial and what it denies. The
-/// "denies" of "denies wanting to die, keeps a gun" is another's.
+/// "Denies keeping a gun", "no guarda la escopeta": only pronouns come between a denial and the denied words. The
+/// "denies" of "denies wanting to die, keeps a gun" denies something else.
 pub(super) fn denied_itself(reading: &TokenizedText<'_>, sentence: &Range<usize>, found: &Range<usize>) -> bool {
     let denies = |word: &str| {
         matches!(
@@ -94,7 +95,7 @@ pub(super) fn denied_itself(reading: &TokenizedText<'_>, sentence: &Range<usize>
         || (found.start + 1..found.end.min(found.start + 3)).any(|w| denies(reading.word(w)))
 }
 
-/// What a note writes right after a question: "Have you ever tried to end your life? Once, in 2019". Both at once are
+/// The answer of a note right after a question: "Have you ever tried to end your life? Once, in 2019". Both at once are
 /// the choices of a form.
 pub(super) fn noted_answer(reading: &TokenizedText<'_>, question: usize) -> Option<Polarity> {
     let answer = reading.sentences.get(question + 1).filter(|next| !next.question)?;
@@ -118,10 +119,10 @@ pub(super) fn noted_answer(reading: &TokenizedText<'_>, question: usize) -> Opti
     }
 }
 
-/// Words at the head of an answer that say what it is.
+/// Words at the head of an answer that decide it.
 const ANSWER_HEAD: usize = 4;
 
-/// "Nadie me pega en casa", "no one has ever hit me": nothing but helping words between nobody and what nobody does. "Nobody
+/// "Nadie me pega en casa", "no one has ever hit me": only helping words come between the pronoun and the verb. "Nobody
 /// knows that he hits me" denies nothing.
 pub(super) fn is_done_by_nobody(reading: &TokenizedText<'_>, sentence: &Range<usize>, found: &Range<usize>) -> bool {
     let helps = |word: &&str| {
@@ -138,8 +139,8 @@ pub(super) fn is_done_by_nobody(reading: &TokenizedText<'_>, sentence: &Range<us
     }
 }
 
-/// "Suicide's never been in my head", "dying is the last thing I want": the words of risk are the subject of their denial. Of
-/// ideas and wishes alone: what was done or suffered and "never reported" was done.
+/// "Suicide's never been in my head", "dying is the last thing I want": the words of risk are the subject of their
+/// denial. For ideas and wishes alone: an act that was "never reported" was done.
 pub(super) fn denied_as_subject(reading: &TokenizedText<'_>, end: usize) -> bool {
     let helps = |word: &&str| {
         matches!(
@@ -163,8 +164,8 @@ pub(super) fn denied_as_subject(reading: &TokenizedText<'_>, end: usize) -> bool
     let words: Vec<&str> = (end..end + SUBJECT_REACH).map(|word| reading.word(word)).skip_while(helps).collect();
     match words.as_slice() {
         ["never" | "nunca" | "jamas", verb, further, ..] => match *verb {
-            // "Never been in my head", "nunca ha sido una opción": "never been this bad" and "never been reported" are of
-            // how, not of whether.
+            // "Never been in my head", "nunca ha sido una opción" deny; "never been this bad" and "never been reported"
+            // do not.
             "been" => matches!(*further, "in" | "on" | "an" | "something" | "anything"),
             "ha" => matches!(words.get(2..5), Some(["sido", "una", "opcion"] | ["estado", "en", "mi"])),
             "crossed" | "entered" | "occurred" | "occurs" | "crosses" => true,

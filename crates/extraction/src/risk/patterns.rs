@@ -1,5 +1,5 @@
-//! Sentences of risk put together from parts with few words between: "saved up … pills … for when it's time". Lists of
-//! whole phrases cannot hold what people say; lists of parts and their order can.
+//! Sentences of risk composed of parts with few words between: "saved up … pills … for when it's time". Lists of whole
+//! phrases cannot cover what people say; lists of parts and their order can.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -18,7 +18,7 @@ pub(super) const WORDS: [&str; 4] = [
     include_str!("../lexicon/risk_noted.tsv"),
 ];
 pub(super) const PATTERNS: &str = include_str!("../lexicon/risk_patterns.tsv");
-/// Hits of one part in a sentence that are looked at: bounds the work on hostile text.
+/// Hits of one part in a sentence that are considered: bounds the work on hostile text.
 const MOST_HITS: usize = 24;
 /// Parts that say what would be done: a denial counts where it reaches them.
 const CORES: &[&str] = &[
@@ -36,33 +36,32 @@ const CORES: &[&str] = &[
     "killsit",
 ];
 
-/// Sentences before and after in which a part that must stand next to a pattern is looked for: a question, its "no" and
+/// Sentences before and after in which a part that must come near a pattern is looked for: a question, its "no" and
 /// what follows.
 const NEARBY: usize = 2;
 /// The same in a dialogue, whose sentences are short.
 const NEARBY_SPOKEN: usize = 8;
 
-/// The parts of a sentence in their order.
 struct RiskPattern {
     class: RiskClass,
     own: bool,
-    /// Its words are so common that a clinician's are none.
+    /// Its words are so common that a clinician's do not count.
     common: bool,
     /// Its words are so plain that the classifier need not confirm them.
     sure: bool,
     /// Each with the words that may lie between it and the part before.
     parts: Vec<(usize, usize)>,
     core: usize,
-    /// What must not stand in the sentence: "by accident".
+    /// Words that exclude the pattern in its sentence: "by accident".
     never: Option<usize>,
-    /// What must be spoken of next to it, affirmed or denied, and is no part of its words: "denies wanting to die, but …".
+    /// What must be mentioned nearby, affirmed or denied, and is no part of its words: "denies wanting to die, but …".
     nearby: Option<usize>,
 }
 
 pub(crate) struct RiskPatterns {
     library: Vec<PhraseSlot>,
     patterns: Vec<RiskPattern>,
-    /// By class: what makes whole phrases of it harmless where it stands next to them, unless it was meant.
+    /// By class: words that make whole phrases of it harmless nearby, unless it was meant.
     slips: [(RiskClass, usize); 3],
     meant: usize,
 }
@@ -122,7 +121,7 @@ impl RiskPatterns {
         Self { library, patterns, slips, meant }
     }
 
-    /// Whether a sentence tells of a slip or a game around a phrase: "cut myself peeling potatoes", "I'll destroy him at
+    /// Whether a sentence reports a slip or a game around a phrase: "cut myself peeling potatoes", "I'll destroy him at
     /// chess", "grief hits me at night".
     pub(crate) fn is_slip(
         &self,
@@ -167,7 +166,7 @@ impl RiskPatterns {
         out
     }
 
-    /// Whether a part stands in a sentence or in those around it.
+    /// Whether a part is in a sentence or in those around it.
     fn is_alongside(&self, reading: &TokenizedText<'_>, index: usize, part: usize) -> bool {
         let part = &self.library[part];
         let nearby = if reading.sentences[index].turn.is_some() { NEARBY_SPOKEN } else { NEARBY };
@@ -207,7 +206,6 @@ impl RiskPatterns {
     }
 }
 
-/// The places of the parts in a sentence, each looked up when first asked for.
 struct SlotMatches<'a> {
     reading: &'a TokenizedText<'a>,
     sentence: &'a Range<usize>,

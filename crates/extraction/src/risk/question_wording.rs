@@ -13,9 +13,9 @@ use crate::matcher::PhraseMatcher;
 use crate::phrase_trie::TrieBuilder;
 use crate::tokenized::TokenizedText;
 
-/// Words between a promise and what is promised.
+/// Words between a promise and its content.
 const PROMISED: usize = 4;
-/// Words at the head of an answer that choose among what was asked.
+/// Words at the head of an answer that choose among the topics of the question.
 const CHOICE: usize = 7;
 
 /// The words that make a question ask otherwise.
@@ -58,6 +58,7 @@ impl QuestionWording {
         let from = sentence.start.max(topic.words.start.saturating_sub(10));
         let promises = (from..topic.words.start).filter_map(|word| self.promise.at(reading, word));
         let held = |words: &Range<usize>| {
+            // Only with a denial after it: "can you promise to call" refuses no safety.
             let denied = (words.start..topic.words.start).any(|word| is_not(reading.word(word)));
             denied && words.end + PROMISED >= topic.words.start
         };
@@ -67,8 +68,8 @@ impl QuestionWording {
         RiskTopic { turned, ..topic }
     }
 
-    /// What the answer to a question says that was put in the negative. A "no" denies; a Spanish "sí", "I have" and a yes to "have
-    /// you?" contradict it; any other yes may agree with the denial as well, and says neither.
+    /// The answer to a question in the negative. A "no" denies; a Spanish "sí", "I have" and a yes to "have you?"
+    /// contradict it; any other yes may agree with the denial as well, and decides neither.
     pub(crate) fn to_negative(
         &self,
         reading: &TokenizedText<'_>,
@@ -127,7 +128,7 @@ impl QuestionWording {
     }
 }
 
-/// What an answer says of each of the things asked about, where it names them: "myself, not others", "lo primero sí".
+/// The polarity of each topic of the question, where an answer names them: "myself, not others", "lo primero sí".
 pub(super) fn chosen(
     reading: &TokenizedText<'_>,
     answer: &Range<usize>,

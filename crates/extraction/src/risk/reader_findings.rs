@@ -10,9 +10,10 @@ use crate::fusion::{DocumentReading, TaggedRisk};
 /// probability are risks of that class; at 0.4 one of two.
 const ALONE: f64 = 0.55;
 
-/// Drops what phrases and classifier found and the learned reader does not tag: of such passages one in eight spoke of risk.
-/// A box, a field or an answer stays: the reader is poor at short lines. Then adds what it alone finds, where it is sure. A question that no one answers with yes says nothing, and what is denied
-/// is kept once, where nothing speaks of it.
+/// Drops findings of phrases and classifier that the learned reader does not tag: of such passages one in eight spoke
+/// of risk. A box, a field or an answer stays, since the reader is poor at short lines. Then adds what it alone finds
+/// with enough probability. A question without a yes says nothing, and a denial is stored once, where no statement
+/// contradicts it.
 pub(super) fn merge_reader_risks(doc: &AnalyzedDocument<'_>, fusion: &DocumentReading, out: &mut Vec<Risk>) {
     let tagged = fusion.risks(doc);
     out.retain(|risk| {

@@ -6,12 +6,14 @@ use crate::tokenized::TokenizedText;
 
 /// "No" with nothing after it that it denies instead: "no, sir", "no, never"; "no puedo más" answers nothing.
 pub(super) fn plain_no(reading: &TokenizedText<'_>, sentence: &Range<usize>, words: &Range<usize>) -> bool {
+    // Other denials have no second use: only a bare "no" may belong to the next verb.
     if words.len() > 1 || reading.word(words.start) != "no" {
         return true;
     }
     let next = words.end;
     next >= sentence.end
         || reading.words[next].punctuation
+        // Words that a bare "no" does not deny.
         || matches!(
             reading.word(next),
             "no" | "never"
@@ -65,6 +67,7 @@ pub(super) fn plain_no(reading: &TokenizedText<'_>, sentence: &Range<usize>, wor
 
 /// How the person who answers addresses the asker: "no, love", "no doctorcita".
 fn is_address(word: &str) -> bool {
+    // Stems, since diminutives vary: "no, doctorcita".
     let title = ["doctor", "licenciad", "senorit", "sr", "sra", "mij", "hij"].iter().any(|stem| word.starts_with(stem));
     title
         || matches!(
@@ -98,6 +101,7 @@ fn is_address(word: &str) -> bool {
 }
 
 pub(super) fn is_filler(word: &str) -> bool {
+    // The answer begins after these: "pues mire, no".
     matches!(
         word,
         "um" | "uh"

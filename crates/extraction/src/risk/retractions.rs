@@ -1,6 +1,6 @@
-//! Denials that their own speaker takes back: "niega ideas de suicidio, después reconoce que sí", "no SI now, but yes last
-//! night", "never suicidal until last month", "No… bueno, sí". The later word holds: a reader who is shown the denial alone is
-//! reassured falsely.
+//! Denials that their own speaker takes back: "niega ideas de suicidio, después reconoce que sí", "no SI now, but yes
+//! last night", "never suicidal until last month", "No… bueno, sí". The later word holds: the denial alone would
+//! reassure a reader falsely.
 
 use std::ops::Range;
 
@@ -14,7 +14,6 @@ use crate::phrase_trie::TrieBuilder;
 use crate::tokenized::TokenizedText;
 use crate::{Experiencer, RiskClass};
 
-/// Words between what is denied and its "until".
 const UNTIL: usize = 4;
 /// Words after a denial in its own sentence within which it is taken back.
 const AFTER: usize = 16;
@@ -41,15 +40,14 @@ pub(super) struct RetractionWords {
     thought: PhraseMatcher,
 }
 
-/// How a denial is taken back.
 enum Retraction {
-    /// It held up to something: there is none.
+    /// The denial held until then: the risk is present.
     Until(usize),
-    /// It cannot be known which way it is meant.
+    /// The text leaves open which way it is meant.
     Doubt,
     /// It holds for now, and the words say yes to another time.
     Then(Range<usize>),
-    /// What was never tried was thought of.
+    /// An act that was never tried was thought of.
     Thought(Range<usize>),
     /// The speaker admits it later, and perhaps a plan with it.
     Admitted(Range<usize>, bool),
@@ -76,8 +74,8 @@ impl RetractionWords {
         }
     }
 
-    /// What the words of an answer after its "no" make of it: "No… bueno, sí", "No. Well, last night I did". `None` where the
-    /// no holds.
+    /// How the words of an answer after its "no" change it: "No… bueno, sí", "No. Well, last night I did". `None` where
+    /// the no holds.
     pub(crate) fn answered(
         &self,
         reading: &TokenizedText<'_>,
@@ -101,7 +99,7 @@ impl RetractionWords {
                 else {
                     continue;
                 };
-                // "No, bueno, una vez me caí": of what, the words do not say.
+                // "No, bueno, una vez me caí": the event stays unclear.
                 let polarity = if closed(said.words.end) { Polarity::Yes } else { Polarity::Other };
                 return Some((polarity, place));
             }
@@ -175,7 +173,7 @@ impl RetractionWords {
         (turned && !denied).then_some(thought)
     }
 
-    /// "Never suicidal until last month", "never self-harmed before last night": what was denied up to then is there since.
+    /// "Never suicidal until last month", "never self-harmed before last night": present since the end of the denial.
     fn until(&self, reading: &TokenizedText<'_>, rest: Range<usize>) -> Option<Retraction> {
         for word in rest.start..rest.end.min(rest.start + UNTIL) {
             if matches!(reading.word(word), "." | ";" | ":" | "but" | "pero" | "and" | "y") {
@@ -216,7 +214,7 @@ impl RetractionWords {
         }
         let object = self.object.at(reading, admits.end).map(|hit| hit.words.end);
         let end = object.unwrap_or(admits.end);
-        // "Luego reconoce." admits what was asked; "admitted to drinking" something else.
+        // "Luego reconoce." admits the topic of the question; "admitted to drinking" something else.
         let whole = object.is_some() || clitic || end >= within.end || reading.words[end].punctuation;
         (whole && closes(end)).then_some(Retraction::Admitted(within.start..end, false))
     }
@@ -253,7 +251,7 @@ pub(super) fn find(doc: &AnalyzedDocument<'_>, words: &RiskCueWords, candidates:
                 if plan && one.class != RiskClass::PlanOrMeans {
                     more.push(RiskCandidate { core: words.clone(), ..affirmed(&one, RiskClass::PlanOrMeans, words) });
                 }
-                // What was denied first and admitted later is no denial of today.
+                // A denial that was admitted later is no denial of today.
                 gone.push(at);
             }
             Some(_) => {}
@@ -271,8 +269,8 @@ fn affirmed(denied: &RiskCandidate, class: RiskClass, words: Range<usize>) -> Ri
     RiskCandidate { class, denied: false, words, confirmed: Some(1.0), ..denied.clone() }
 }
 
-/// Of several things that one sentence denies, the last that the patient would do to themselves is the one that is taken
-/// back: "denies SI and HI; later admitted it".
+/// Of several things that one sentence denies, the last that the patient would do to themselves is taken back: "denies
+/// SI and HI; later admitted it".
 fn is_nearest(doc: &AnalyzedDocument<'_>, candidates: &[RiskCandidate], one: &RiskCandidate, denied: &[usize]) -> bool {
     let place = |candidate: &RiskCandidate| doc.reading.sentence_of(candidate.core.start);
     let own = |class: RiskClass| class != RiskClass::HarmToOthers && class != RiskClass::Abuse;

@@ -8,7 +8,7 @@ use crate::matcher::PhraseMatcher;
 use crate::phrase_trie::TrieBuilder;
 use crate::tokenized::{TextSentence, TokenizedText};
 
-/// Words of the next sentence in which the answer may stand.
+/// How many words of the next sentence may hold the answer.
 const NEXT: usize = 6;
 
 pub(crate) struct ScreeningRules {
@@ -20,7 +20,7 @@ impl ScreeningRules {
         Self { screen: label(trie, SPEECH, "screen") }
     }
 
-    /// Whether a sentence speaks of a screening for what was found that was answered with no, and with nothing else.
+    /// Whether a sentence names a screening for the found risk that was answered with no, and with nothing else.
     pub(crate) fn answered_no(&self, reading: &TokenizedText<'_>, index: usize, found: &Range<usize>) -> bool {
         let Some(here) = reading.sentences.get(index) else { return false };
         if self.screen.first(reading, here.words.clone()).is_none() {
@@ -42,7 +42,7 @@ fn continues(reading: &TokenizedText<'_>, here: &TextSentence, next: &TextSenten
     here.turn == next.turn && !next.question && gap.matches('\n').count() < 2
 }
 
-/// "Thoughts daily, no sleep": a no that is of something else than what was asked.
+/// "Thoughts daily, no sleep": the "no" concerns another word.
 fn leads_on(reading: &TokenizedText<'_>, at: usize) -> bool {
     let bare = matches!(reading.word(at), "no" | "not" | "nil" | "zero" | "ningun");
     let ends = reading.words.get(at + 1).is_none_or(|next| next.punctuation);

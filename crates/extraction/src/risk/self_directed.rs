@@ -1,5 +1,5 @@
-//! What someone does or wishes to do to themselves: distinguished from what others do to them, and a plan from the wish in which
-//! it begins or ends.
+//! Acts and wishes of a person towards themselves: distinguished from acts of others towards them, and a plan from the
+//! wish in which it begins or ends.
 
 use std::ops::Range;
 
@@ -7,8 +7,8 @@ use super::RiskPhrase;
 use crate::RiskClass;
 use crate::analysis::AnalyzedDocument;
 
-/// "I want to die and I've bought the rope", "the rope is in the car and I'm going to hang myself": a plan that holds the wish
-/// is what it says next to the wish, which is a separate finding.
+/// "I want to die and I've bought the rope", "the rope is in the car and I'm going to hang myself": the plan is the
+/// part next to the wish, and the wish is a separate finding.
 pub(super) fn keep_more_than_the_wish(found: &mut [RiskPhrase]) {
     let wish = |words: &RiskPhrase| matches!(words.class, RiskClass::ActiveIdeation | RiskClass::PassiveIdeation);
     let wishes: Vec<Range<usize>> = found.iter().filter(|w| wish(w)).map(|w| w.words.clone()).collect();
@@ -49,7 +49,7 @@ pub(super) fn is_done_to_oneself(doc: &AnalyzedDocument<'_>, words: &RiskPhrase)
     }
 }
 
-/// What the speaker means to do: "voy a", "quiero", "pienso".
+/// Intentions of the speaker: "voy a", "quiero", "pienso".
 fn wishes(word: &str) -> bool {
     matches!(
         word,

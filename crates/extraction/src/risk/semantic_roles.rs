@@ -1,6 +1,6 @@
-//! Who would do what to whom: threats that the patient suffers, what a persecuted patient fears, blows between others, and
-//! blows that the patient deals. "Mi ex me amenazó con matarme" is no wish to die, "cree que quieren matarlo" no threat of the
-//! patient's, and "pega a su mujer" no abuse of the patient.
+//! Agent and victim of an act: threats that the patient suffers, fears of a persecuted patient, blows between others,
+//! and blows that the patient deals. "Mi ex me amenazó con matarme" is no wish to die, "cree que quieren matarlo" no
+//! threat of the patient's, and "pega a su mujer" no abuse of the patient.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use super::family_history::is_telling;
 use crate::RiskClass;
 use crate::tokenized::TokenizedText;
 
-/// Words between a threat and what is threatened.
+/// Words between a threat and its object.
 const THREAT: usize = 4;
 /// Words before it in which is named who wants it.
 const SUBJECT: usize = 8;
@@ -62,7 +62,7 @@ fn is_threatened(reading: &TokenizedText<'_>, sentence: &Range<usize>, found: &R
     if matches!(word(wants), "quieren" | "querian" | "intentan" | "intentaron" | "van" | "iban" | "pretenden") {
         return true;
     }
-    // Who believes it names who it is: "that the neighbours want to kill her".
+    // A believer names the agent: "that the neighbours want to kill her".
     let believes =
         (sentence.start.max(wants.saturating_sub(SUBJECT))..wants).rev().find(|at| BELIEVING.contains(&word(*at)));
     believes.is_some_and(|at| {
@@ -78,7 +78,7 @@ fn is_struck_by_kin(reading: &TokenizedText<'_>, sentence: &Range<usize>, found:
     found.class == RiskClass::HarmToOthers && verb.is_some_and(|verb| striker(reading, sentence, verb).is_some())
 }
 
-/// "Le pegó a su hijo", "he hits his children": who is not named strikes, and is the patient.
+/// "Le pegó a su hijo", "he hits his children": the unnamed agent is the patient.
 fn strikes_kin(reading: &TokenizedText<'_>, sentence: &Range<usize>, found: &RiskPhrase) -> bool {
     // "Le pegó a su hijo con el cinturón": the words of abuse may be the belt alone.
     let from = sentence.start.max(found.words.start.saturating_sub(6));
@@ -102,7 +102,7 @@ fn object(reading: &TokenizedText<'_>, from: usize) -> Option<usize> {
     })
 }
 
-/// Who strikes, where a relative is named before the verb and does not only say.
+/// The agent of a blow, where a relative is named before the verb and does not only report.
 fn striker(reading: &TokenizedText<'_>, sentence: &Range<usize>, verb: usize) -> Option<usize> {
     let word = |at: usize| reading.word(at);
     let from = sentence.start.max(verb.saturating_sub(SUBJECT));
@@ -111,7 +111,7 @@ fn striker(reading: &TokenizedText<'_>, sentence: &Range<usize>, verb: usize) ->
     (!tells).then_some(named)
 }
 
-/// "Detenido por violencia de género": who is accused of it has done it, not suffered it.
+/// "Detenido por violencia de género": the accused person has done it, not suffered it.
 fn is_accused(reading: &TokenizedText<'_>, sentence: &Range<usize>, found: &RiskPhrase) -> bool {
     let from = sentence.start.max(found.words.start.saturating_sub(4));
     let accused = |word: &str| {

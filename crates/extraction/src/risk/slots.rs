@@ -21,7 +21,7 @@ pub(crate) struct PhraseSlot {
     tails: SlotTails,
 }
 
-/// What may follow a beginning.
+/// The choices that may follow a beginning.
 #[derive(Debug, Clone, Default, PartialEq)]
 struct SlotTails {
     /// By the meaning of a beginning: the words it takes and which rest follows them.
@@ -72,7 +72,7 @@ impl PhraseSlot {
         Self { whole, beginnings, tails }
     }
 
-    /// Whether it may stand in a sentence: false is sure.
+    /// Whether it may occur in a sentence: false is certain.
     pub(crate) fn may_stand(&self, reading: &TokenizedText<'_>, sentence: usize) -> bool {
         self.whole.may_stand(reading, sentence) || self.beginnings.may_stand(reading, sentence)
     }
@@ -92,7 +92,7 @@ impl PhraseSlot {
 }
 
 impl SlotTails {
-    /// As numbers: counts before what they count.
+    /// As numbers: each count before its items.
     fn written(&self) -> Vec<u32> {
         let mut out = vec![index(self.follows.len())];
         for follows in &self.follows {
@@ -113,7 +113,7 @@ impl SlotTails {
         out
     }
 
-    /// `None` for what no [`Self::written`] made.
+    /// `None` for numbers that [`Self::written`] did not make.
     fn read(numbers: &[u32]) -> Option<Self> {
         let mut rest = numbers.iter().copied();
         let mut tails = Self::default();
@@ -141,7 +141,7 @@ fn index(count: usize) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
 }
 
-/// Every beginning that is itself or stands at the head of a longer one.
+/// Every beginning that is this one or the beginning of a longer one.
 fn prefixes(beginnings: &BTreeMap<String, Vec<u32>>, begin: &str) -> Vec<(u32, u32)> {
     let words: Vec<&str> = begin.split(' ').collect();
     let known = (1..=words.len()).filter_map(|taken| Some((taken, beginnings.get(&words[..taken].join(" "))?)));
@@ -165,7 +165,7 @@ fn numbered(trie: &mut TrieBuilder, choices: &[String]) -> Choices {
     out
 }
 
-/// A phrase as what it begins with, written out, and the choices of the places after.
+/// A phrase as its beginning, written out, and the choices of the places after it.
 fn split(phrase: &str) -> (Vec<String>, Vec<Vec<String>>) {
     let pieces: Vec<Vec<String>> = pieces(phrase).iter().map(|piece| expand(piece)).collect();
     let ways = |pieces: &[Vec<String>]| pieces.iter().map(Vec::len).product::<usize>();

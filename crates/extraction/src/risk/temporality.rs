@@ -1,5 +1,5 @@
-//! When a risk was: present, or over. What is dated long ago, placed in an age or a time of life, or said to have ended is
-//! history; what goes on since then, or happened days ago, is not.
+//! Whether a risk is present or over. A risk that is dated long ago, placed in an age or a time of life, or said to
+//! have ended is history; one that goes on since then, or happened days ago, is not.
 
 use std::ops::Range;
 
@@ -13,7 +13,7 @@ use chrono::Datelike;
 const RECENT: i64 = 60;
 /// Years after which a year that is named is history.
 const YEARS: i32 = 1;
-/// Words after "no longer" that say what is over.
+/// Words after "no longer" that name the ended thing.
 const ENDED: usize = 4;
 
 /// Whether a finding is one of the past.
@@ -69,7 +69,7 @@ fn at_an_age(reading: &TokenizedText<'_>, words: &Range<usize>) -> bool {
     })
 }
 
-/// An age dates what was done or suffered; a thought it dates only where the verb is one of the past.
+/// An age dates an act; a thought it dates only where the verb is one of the past.
 fn is_dated(reading: &TokenizedText<'_>, risk: &Risk, words: &Range<usize>) -> bool {
     matches!(risk.class, RiskClass::Abuse | RiskClass::SelfHarm)
         || words.clone().any(|at| {
@@ -107,8 +107,8 @@ fn years_ago(reading: &TokenizedText<'_>, words: &Range<usize>) -> bool {
     })
 }
 
-/// "Dejó de cortarse en la adolescencia", "hace dos años que no se corta", "has not cut herself in five years": who has stopped long
-/// ago did it once.
+/// "Dejó de cortarse en la adolescencia", "hace dos años que no se corta", "has not cut herself in five years": an act
+/// that was given up long ago is history.
 pub(super) fn stopped_long_ago(doc: &AnalyzedDocument<'_>, words: &Range<usize>) -> bool {
     let reading = doc.reading;
     let word = |at: usize| reading.word(at);
@@ -140,7 +140,7 @@ fn days_ago(reading: &TokenizedText<'_>, words: &Range<usize>) -> bool {
     })
 }
 
-/// "Desde hace años", "for years" after a verb of now, "since 2019": it goes on.
+/// "Desde hace años", "for years" after a verb of now, "since 2019": the risk goes on.
 fn goes_on(reading: &TokenizedText<'_>, words: &Range<usize>) -> bool {
     let word = |at: usize| reading.word(at);
     words.clone().any(|at| match word(at) {
@@ -188,7 +188,7 @@ fn says(reading: &TokenizedText<'_>, words: &Range<usize>, list: &[&str]) -> boo
     list.iter().any(held)
 }
 
-/// What is wished to be over where a person wishes to die.
+/// After "no longer" these are no ended risk: "ya no quiero vivir", "ya no aguanto más".
 const LIVING: &[&str] = &[
     "vivir", "viviendo", "seguir", "puedo", "puede", "aguanto", "aguanta", "soporto", "soporta", "sirvo", "sirve",
     "live", "living", "here", "alive", "exist", "cope", "bear", "stand", "on",
@@ -262,11 +262,11 @@ const PAST: &[&str] = &[
     "aged",
 ];
 
-/// What says of a deed that it was not done again; of a denial it says nothing.
+/// Words that an act was not repeated; after a denial they say nothing.
 const NOT_SINCE: &[&str] =
     &["not since", "none since", "ninguna desde entonces", "ninguno desde entonces", "no desde entonces"];
 
-/// What closes a statement that was true once.
+/// Words that close a statement about the past.
 const NO_LONGER: &[&str] = &["actualmente no", "ahora no", "not now", "not currently", "not any more", "not anymore"];
 
 const NOW: &[&str] = &[

@@ -1,4 +1,4 @@
-//! Lines of risk, and of what only sounds like it, through the whole extractor.
+//! Lines of risk, and of words that only sound like it, through the whole extractor.
 
 use super::*;
 use crate::{ExtractionInput, Extractor, Temporality};
@@ -17,7 +17,7 @@ fn class_in(text: &str, document_type: Option<DocumentType>) -> Option<RiskClass
 }
 
 #[test]
-fn every_class_is_heard_in_both_languages() {
+fn every_class_is_found_in_both_languages() {
     use RiskClass::*;
     for (text, expected) in [
         ("A veces pienso que ojalá no despertara.", PassiveIdeation),
@@ -84,7 +84,7 @@ fn what_a_relative_says_of_themselves_is_theirs() {
 }
 
 #[test]
-fn what_was_never_told_was_done() {
+fn an_act_that_was_never_reported_was_done() {
     assert_eq!(class("The rape has never been reported."), class("The rape has been reported."));
     assert_eq!(class("El maltrato nunca ha sido denunciado: mi marido me pega."), Some(RiskClass::Abuse));
     assert_eq!(class("Mi intento de suicidio no fue una llamada de atención."), Some(RiskClass::AttemptHistory));
@@ -117,7 +117,7 @@ fn a_patients_relative_who_informs_speaks_of_the_patient() {
 }
 
 #[test]
-fn what_is_told_behind_a_sign_answers_what_was_asked_about() {
+fn words_after_a_sign_answer_the_question() {
     assert_eq!(class("Asked about mood: wants to die."), Some(RiskClass::PassiveIdeation));
     assert_eq!(class("Preguntado por el ánimo: refiere que se quiere matar."), Some(RiskClass::ActiveIdeation));
     assert_eq!(class("Asked about self-harm: she says no, never."), None);
@@ -142,7 +142,7 @@ fn what_is_stated_or_done_is_known_from_what_is_asked_or_others() {
 }
 
 #[test]
-fn who_brings_somebody_speaks_of_them() {
+fn a_person_who_brings_the_patient_speaks_of_the_patient() {
     for text in
         ["Su madre lo trae porque intentó ahorcarse.", "Her father brought her in because she tried to hang herself."]
     {
@@ -204,7 +204,7 @@ fn a_screening_is_denied_by_its_answer_unless_more_was_said() {
 }
 
 #[test]
-fn what_a_leaflet_says_is_nobodys_and_a_patient_who_read_it_is_heard() {
+fn a_leaflet_says_nothing_of_the_patient_and_a_patient_who_read_it_does() {
     assert_eq!(class("If you are thinking about suicide, call this number at any hour."), None);
     assert_eq!(class("El folleto explica qué hacer ante las ideas de suicidio."), None);
     assert_eq!(class("She read the leaflet and wants to kill herself."), Some(RiskClass::ActiveIdeation));
@@ -240,7 +240,7 @@ fn a_thing_that_hits_is_no_violence_and_a_person_who_drinks_and_hits_is() {
     }
 }
 
-/// Classes of what is the patient's, not denied and not over, in the order of their codes.
+/// Current risks of the patient, not denied and not over, in the order of their codes.
 fn current(text: &str) -> Vec<&'static str> {
     let document = Document::plain(text, Language::Unknown);
     let found = Extractor::shared().extract(&ExtractionInput::of(&document)).risk;

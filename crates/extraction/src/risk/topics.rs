@@ -1,5 +1,5 @@
-//! What questions, boxes and denials about risk name: by itself such a word says nothing of the patient; with its answer, mark
-//! or denial it does.
+//! Topics of questions, boxes and denials about risk: by itself such a word says nothing of the patient; with its
+//! answer, mark or denial it does.
 
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ use crate::tokenized::TokenizedText;
 
 pub(super) const FILE: &str = include_str!("../lexicon/risk_topics.tsv");
 
-/// Sentences before and after in which a word that names risk stands, where one such as "plan" alone is to mean it.
+/// Sentences before and after in which a word that names risk must be, where a word such as "plan" is to mean it.
 const NEAR: usize = 8;
 /// The same in a dialogue, whose sentences are short.
 const NEAR_SPOKEN: usize = 18;
@@ -24,7 +24,7 @@ const AHEAD: usize = 6;
 enum TopicMatch {
     /// By itself.
     Name,
-    /// Where others of these words stand nearby.
+    /// Where others of these words are nearby.
     Near,
     /// By its opposite: who feels safe denies.
     Safe,
@@ -72,7 +72,7 @@ impl RiskTopic {
 }
 
 pub(super) struct RiskTopics {
-    /// No class for what only sounds alike, two for "SI/HI".
+    /// No class for words that only sound alike, two for "SI/HI".
     rows: Vec<(Vec<RiskClass>, TopicMatch)>,
     matcher: PhraseMatcher,
     /// Phrases that need a person after them; another phrase may begin within one that names no one.
@@ -110,7 +110,7 @@ impl RiskTopics {
         reading.sentences.iter().map(|sentence| names(&sentence.words)).collect()
     }
 
-    /// What is named within a range of one sentence.
+    /// The topics within a range of one sentence.
     pub(crate) fn find(&self, reading: &TokenizedText<'_>, within: Range<usize>, spoken_of: &[bool]) -> Vec<RiskTopic> {
         let index = reading.sentence_of(within.start);
         let near = if reading.sentences.get(index).is_some_and(|sentence| sentence.turn.is_some()) {

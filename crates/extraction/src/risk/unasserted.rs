@@ -1,6 +1,6 @@
-//! Words of risk that a note only names and says of no one: what was not assessed, what is still to be asked, what to do in case
-//! of it, what a medicine may cause, a level of risk that is low. Neither the risk nor its denial is stored: "not explored" kept
-//! as "denied" would reassure falsely.
+//! Words of risk that a note only names: not assessed, still to be asked, what to do in case of it, what a medicine may
+//! cause, a level of risk that is low. Neither the risk nor its denial is stored: "not explored" stored as "denied"
+//! would reassure falsely.
 
 use std::ops::Range;
 
@@ -14,14 +14,14 @@ use crate::matcher::PhraseMatcher;
 use crate::phrase_trie::TrieBuilder;
 use crate::tokenized::TokenizedText;
 
-/// Words between "not assessed for" and what was not.
+/// Words between "not assessed for" and its topic.
 const NEAR: usize = 5;
-/// Words between a warning, or the "if" of an advice, and what it names: both may be lists.
+/// Words between a warning, or the "if" of an advice, and its topic: both may be lists.
 const LISTED: usize = 12;
-/// Words between what is named and the "not assessed" after it.
+/// Words between the topic and the "not assessed" after it.
 const AFTER: usize = 3;
 
-/// The words around what is only named.
+/// The words around a topic that is only named.
 pub(super) struct UnassertedWords {
     before: PhraseMatcher,
     plan: PhraseMatcher,
@@ -82,7 +82,7 @@ impl UnassertedWords {
         })
     }
 
-    /// "Screen for suicidality positive": what was asked was answered.
+    /// "Screen for suicidality positive": the question was answered.
     fn is_answered(&self, reading: &TokenizedText<'_>, rest: Range<usize>) -> bool {
         rest.clone().any(|word| {
             matches!(

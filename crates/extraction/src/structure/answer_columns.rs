@@ -1,18 +1,18 @@
-//! Tables of a form whose first line names the answers ("now | past | never", "SI   NO"): a mark in a row says what stands
-//! above it.
+//! Tables of a form whose first line names the answers ("now | past | never", "SI NO"): a mark in a row gives the
+//! answer above it.
 
 use std::ops::Range;
 
 use super::super::tokenized::TokenizedText;
 use super::checkboxes::{BoxMark, CheckboxAnswer, FormBox, box_at};
 
-/// The answers that the columns of a table stand for, each with where it begins in its line.
+/// The answers of the columns of a table, each with where it begins in its line.
 type AnswerColumns = Vec<(BoxMark, usize)>;
 
 /// Words of a label before its marks.
 const LONGEST_LABEL: usize = 10;
 
-/// What the marks of a row say of its label, where the sentence is a row of the table that is open.
+/// The answer of a row to its label, where the sentence is a row of the open table.
 pub(super) fn row(
     reading: &TokenizedText<'_>,
     sentence: usize,
@@ -75,7 +75,7 @@ fn place(reading: &TokenizedText<'_>, words: &Range<usize>, word: usize) -> usiz
     reading.text.get(start..at).map_or(0, |before| before.chars().count())
 }
 
-/// The boxes of a row, or the crosses that stand alone.
+/// The boxes of a row, or the separate crosses.
 fn marks(reading: &TokenizedText<'_>, words: &Range<usize>) -> Vec<FormBox> {
     let mut out = Vec::new();
     let mut word = words.start;

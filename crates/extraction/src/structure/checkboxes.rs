@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::super::tokenized::TokenizedText;
 use super::answer_columns;
 
-/// What a box says of its label.
+/// The answer of a box to its label.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum BoxMark {
     /// Not marked: nothing is said.
@@ -15,7 +15,7 @@ pub(crate) enum BoxMark {
     Yes,
     /// The box for "no" is marked.
     No,
-    /// The column for what is past is marked.
+    /// The column for the past is marked.
     Past,
 }
 
@@ -41,7 +41,7 @@ impl FormBox {
     }
 }
 
-/// What the boxes of each sentence speak of, by the sentence of the label.
+/// The boxes of each sentence, by the sentence of the label.
 pub(crate) fn of_all(reading: &TokenizedText<'_>) -> Vec<Vec<CheckboxAnswer>> {
     let mut out = vec![Vec::new(); reading.sentences.len()];
     let mut table = None;
@@ -147,7 +147,7 @@ fn of_field(reading: &TokenizedText<'_>, boxes: &[FormBox], words: Range<usize>)
         from = if before { aside } else { here.words.end };
         at += 1;
         let mark = match (here.marked, here.denies && (ticked || reading.word(here.words.start) == "[")) {
-            // "☐ HIV (neg 2/26)", "Bipolar ☐ (ruled out)": words deny what the empty box leaves open.
+            // "☐ HIV (neg 2/26)", "Bipolar ☐ (ruled out)": words deny the label of the empty box.
             (false, _) if denied_in_words(reading, said) => BoxMark::No,
             (false, _) => BoxMark::Empty,
             (true, true) => BoxMark::No,
@@ -158,7 +158,7 @@ fn of_field(reading: &TokenizedText<'_>, boxes: &[FormBox], words: Range<usize>)
     out
 }
 
-/// "Medical: ☐ diabetes ☑ migraine": a title before boxes that stand before their labels.
+/// "Medical: ☐ diabetes ☑ migraine": a title before boxes that come before their labels.
 fn is_title(reading: &TokenizedText<'_>, boxes: &[FormBox], words: &Range<usize>) -> bool {
     let (Some(first), Some(last)) = (boxes.first(), boxes.last()) else { return false };
     let colon = first.words.start > words.start && reading.word(first.words.start - 1) == ":";
@@ -168,7 +168,7 @@ fn is_title(reading: &TokenizedText<'_>, boxes: &[FormBox], words: &Range<usize>
     colon && labelled && !answers && !colons
 }
 
-/// Whether the boxes of a line come after their labels, by the gaps: a label stands one space from its box, the next item
+/// Whether the boxes of a line come after their labels, by the gaps: a label is one space from its box, the next item
 /// further away. `None` where the gaps say nothing.
 fn spaced(reading: &TokenizedText<'_>, boxes: &[FormBox], limit: usize) -> Option<bool> {
     if boxes.len() < 2 {
@@ -246,7 +246,7 @@ impl YesNoPair {
                 .and_then(|word| answer(reading.word(word)));
             (before, after)
         };
-        // The box stands before its word ("[x] Yes") or after it ("Yes [x]"), alike for both.
+        // The box comes before its word ("[x] Yes") or after it ("Yes [x]"), alike for both.
         let (word_before, word_after) = side(first);
         let (yes, boxes_before) = match (word_before, word_after) {
             (Some(yes), None) => (yes, false),
@@ -321,7 +321,7 @@ fn answer(word: &str) -> Option<bool> {
     }
 }
 
-/// A box at a word: a sign of its own, brackets that are empty or hold a mark, or an underscored gap with or without one.
+/// A box at a word: a separate sign, brackets that are empty or hold a mark, or an underscored gap with or without one.
 pub(super) fn box_at(reading: &TokenizedText<'_>, word: usize, limit: usize) -> Option<FormBox> {
     let at = |offset: usize| if word + offset < limit { reading.word(word + offset) } else { "" };
     let cross = matches!(at(0), "✗" | "✘" | "❌");

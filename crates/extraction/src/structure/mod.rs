@@ -1,4 +1,4 @@
-//! How a document is laid out: which section each sentence stands in and what the boxes of a form say. Decided once, from
+//! How a document is laid out: the section of each sentence and the answers of the boxes of a form. Decided once, from
 //! titles, lines and turns, and read by every family of rules, so that no family guesses where a title's scope ends.
 
 mod answer_columns;
@@ -12,7 +12,7 @@ use super::tokenized::TokenizedText;
 use anamnesis_core::coded_enum::codes;
 
 codes!(
-    /// What a section is about, by its title.
+    /// The subject of a section, by its title.
     Section {
         Allergies = "allergies", Intolerances = "intolerances", Medications = "medications", Started = "started",
         Stopped = "stopped", Held = "held", Changed = "changed", Unchanged = "unchanged", Tried = "tried",
@@ -29,7 +29,7 @@ pub(crate) struct DocumentStructure {
     boxes: Vec<Vec<CheckboxAnswer>>,
 }
 
-/// Where a sentence stands.
+/// The section of a sentence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct SectionPosition {
     pub(crate) section: Section,
@@ -45,6 +45,7 @@ pub(crate) struct SectionPosition {
 
 impl DocumentStructure {
     pub(crate) fn new(reading: &TokenizedText<'_>, titles: &SectionTitles) -> Self {
+        // Once for the document, so that all families of rules see the same sections.
         Self { sections: titles.places(reading), boxes: checkboxes::of_all(reading) }
     }
 
@@ -55,10 +56,11 @@ impl DocumentStructure {
 
     /// The section of a word, which a title's own words have not.
     pub(crate) fn section_of(&self, reading: &TokenizedText<'_>, word: usize) -> Option<Section> {
+        // The words of a title are no content: "Allergies:" names none.
         self.place(reading.sentence_of(word)).filter(|place| word >= place.from).map(|place| place.section)
     }
 
-    /// What boxes say of the words of a sentence.
+    /// The answers of boxes to the words of a sentence.
     pub(crate) fn boxes(&self, sentence: usize) -> &[CheckboxAnswer] {
         self.boxes.get(sentence).map_or(&[], Vec::as_slice)
     }

@@ -13,7 +13,6 @@ pub(crate) const FILE: &str = include_str!("../lexicon/titles.tsv");
 const LONGEST_TITLE: usize = 6;
 /// Words in brackets after a title, over a full stop of an abbreviation: "Medication (incl. over the counter):".
 const LONGEST_BRACKET: usize = 12;
-/// Signs and numbers before a title: "- ", "3) ", "## ", "**".
 const LONGEST_BULLET: usize = 4;
 /// Equal signs at the beginning of a line that is ruled.
 const RULE: usize = 3;
@@ -25,14 +24,13 @@ pub(crate) struct SectionTitles {
     phrases: PhraseMatcher,
 }
 
-/// A title at the beginning of a line.
 struct TitleLine {
     section: Section,
     /// The first word after it and its sign.
     end: usize,
 }
 
-/// Verbs of what a patient takes, does and says, with which a sentence begins that names no one.
+/// Verbs of the patient's treatment, acts and statements, with which a sentence without a subject begins.
 const OF_PATIENT: &[&str] = &[
     "takes",
     "smokes",
@@ -77,7 +75,7 @@ fn is_of_patient(reading: &TokenizedText<'_>, index: usize) -> bool {
     first.is_some_and(|word| OF_PATIENT.contains(&reading.word(word)))
 }
 
-/// "Past meds: sertraline. Current: duloxetine": a sentence of the same line that begins so leaves what is over.
+/// "Past meds: sertraline. Current: duloxetine": a sentence of the same line that begins so leaves the past.
 fn is_of_now(reading: &TokenizedText<'_>, index: usize) -> bool {
     let words = &reading.sentences[index].words;
     let mut first = words.clone().take(2).map(|word| reading.word(word));
@@ -156,7 +154,6 @@ impl SectionTitles {
         while end < words.end && closing(end) {
             end += 1;
         }
-        // "Allergies (drug):"
         if reading.word(end) == "("
             && let Some(close) = (end..end + LONGEST_BRACKET).find(|word| reading.word(*word) == ")")
             && reading.word(close + 1) == ":"
@@ -178,7 +175,7 @@ impl SectionTitles {
                 Section::Started | Section::Stopped | Section::Held | Section::Changed | Section::Unchanged
             );
         let colon = signed && reading.word(end) == ":";
-        // "S: Sertraline" and "All: NKDA" are titles, "All - in all" is none.
+        // "S: Sertraline" and "All: NKDA" are titles, "All - in all" is not.
         let one_letter = letters().count() < 3 || hit.words.len() == 1 && reading.word(start) == "all";
         let is_title = if one_letter {
             colon || capitals && (signed || short && letters().count() >= 2)
@@ -197,11 +194,8 @@ fn while_signs(reading: &TokenizedText<'_>, from: usize, limit: usize, section: 
     Some(TitleLine { section: section?, end })
 }
 
-/// What lies between a sentence and the one before it.
 struct SentenceGap {
-    /// A new turn begins.
     turn: bool,
-    /// A new line begins.
     line: bool,
     blank: bool,
 }
@@ -219,7 +213,6 @@ impl SentenceGap {
     }
 }
 
-/// The number at the beginning of a line: "4. Medication".
 fn number_of(reading: &TokenizedText<'_>, index: usize) -> Option<u32> {
     let text = reading.sentences[index].span.of(reading.text);
     let (number, rest) = text.split_once(['.', ')'])?;
@@ -227,7 +220,7 @@ fn number_of(reading: &TokenizedText<'_>, index: usize) -> Option<u32> {
     number.parse().ok().filter(|_| heads)
 }
 
-/// Whether a section that is open reaches over a sentence without a title that the list knows.
+/// Whether an open section reaches over a sentence without a title of the list.
 fn goes_on(reading: &TokenizedText<'_>, index: usize, open: &SectionPosition, gap: &SentenceGap) -> bool {
     if !gap.line {
         return true;
@@ -246,8 +239,8 @@ fn goes_on(reading: &TokenizedText<'_>, index: usize, open: &SectionPosition, ga
     if next || is_rule(text) || looks_like_a_title(text, sentence.words.len()) {
         return false;
     }
-    // A title with content on its line: only items below it still belong to it. What follows these is no allergen and no relative's;
-    // a list of medicines often goes on without its signs.
+    // A title with content on its line: only items below it still belong to it. A line after these holds no allergen
+    // and no relative's illness; a list of medicines often goes on without its signs.
     let is_strict = matches!(open.section, Section::Allergies | Section::Intolerances | Section::Family);
     if open.on_title_line || open.items_only && is_strict {
         return item && !gap.blank;
@@ -257,7 +250,7 @@ fn goes_on(reading: &TokenizedText<'_>, index: usize, open: &SectionPosition, ga
     !gap.blank || previous_was_title
 }
 
-/// "--- 09/07 night shift ---", "=====": a line that parts what is above it from what is below.
+/// "--- 09/07 night shift ---", "=====": a line that separates the text above it from the text below.
 fn is_rule(text: &str) -> bool {
     let signs = text.trim_start();
     signs.chars().next().is_some_and(|first| matches!(first, '-' | '=' | '*' | '_' | '~' | '—'))

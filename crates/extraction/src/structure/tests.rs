@@ -10,7 +10,7 @@ static RULES: LazyLock<(SectionTitles, PhraseTrie)> = LazyLock::new(|| {
     (SectionTitles::builtin(&mut trie), trie.build())
 });
 
-/// The section of each of these words where they first stand.
+/// The section of each of these words at their first place.
 fn sections(text: &str, words: &[&str]) -> Vec<Option<Section>> {
     let document = Document::plain(text, Language::Unknown);
     let reading = TokenizedText::new(&document, &RULES.1);
@@ -22,7 +22,7 @@ fn sections(text: &str, words: &[&str]) -> Vec<Option<Section>> {
     words.iter().map(place).collect()
 }
 
-/// What boxes say, label by label.
+/// The answers of boxes, label by label.
 fn marks(text: &str) -> Vec<(BoxMark, String)> {
     let document = Document::plain(text, Language::Unknown);
     let reading = TokenizedText::new(&document, &RULES.1);
@@ -52,7 +52,7 @@ fn a_title_is_known_with_a_colon_a_bullet_a_number_in_capitals_or_on_a_line_alon
 }
 
 #[test]
-fn a_title_with_content_on_its_line_holds_the_items_below_and_nothing_behind_them() {
+fn a_title_with_content_on_its_line_holds_the_items_below_and_nothing_after_them() {
     let family = Some(Section::Family);
     let note = "FH: asthma\n- father gout\n- uncle stroke\nSleeps badly and takes zopiclone.\n- works nights";
     let places = sections(note, &["asthma", "gout", "stroke", "zopiclone", "nights"]);
@@ -86,7 +86,7 @@ fn a_box_belongs_to_the_side_on_which_its_line_puts_boxes() {
 }
 
 #[test]
-fn each_field_of_a_line_has_its_own_boxes() {
+fn each_field_of_a_line_has_separate_boxes() {
     let line = "Mood: [ ] never [x] sometimes [ ] often     Asthma: [ ] Yes [x] No     Gout: [x] Yes [ ] No";
     let said: Vec<(BoxMark, String)> = marks(line);
     let of = |name: &str| said.iter().find(|(_, label)| label.starts_with(name)).map(|(mark, _)| *mark);
@@ -125,7 +125,7 @@ fn read(text: &str, kind: EntityType) -> Vec<(String, bool, bool)> {
 }
 
 #[test]
-fn the_scope_of_allergies_ends_where_somebody_takes_something() {
+fn the_scope_of_allergies_ends_where_something_is_taken() {
     let allergies = |text: &str| read(text, EntityType::Allergy).into_iter().map(|(v, ..)| v).collect::<Vec<_>>();
     assert_eq!(allergies("Allergic to latex. Takes citalopram 20 mg at night."), ["latex"]);
     assert_eq!(allergies("Alergias: cefalexina. Toma losartán y metformina."), ["cephalexin"]);

@@ -1,4 +1,4 @@
-//! Since when someone is without what they used, and tests that show what was used once.
+//! The time of abstinence, and tests that show a single use.
 
 use std::ops::Range;
 
@@ -20,6 +20,7 @@ pub(super) fn spans(reading: &TokenizedText<'_>, words: &Range<usize>) -> bool {
     })
 }
 
+/// A stretch of time next to "sober" dates the last use.
 fn is_time(word: &str) -> bool {
     matches!(
         word,
@@ -62,11 +63,12 @@ pub(super) fn tests(reading: &TokenizedText<'_>, mut words: Range<usize>) -> boo
     })
 }
 
-/// "Sigue sin dejar de fumar", "has not stopped smoking": what is denied is the giving up.
+/// "Sigue sin dejar de fumar", "has not stopped smoking": the denial concerns the giving up.
 pub(super) fn has_not_quit(reading: &TokenizedText<'_>, substance: usize, within: &Range<usize>) -> bool {
     let from = within.start.max(substance.saturating_sub(super::QUIT_BEFORE));
     let mut quits = (from + 1..substance).filter(|word| {
         matches!(reading.word(*word), "dejar" | "dejado" | "stopped" | "quit" | "quitting" | "stopping")
     });
+    // A denial farther away belongs to another statement.
     quits.any(|word| matches!(reading.word(word - 1), "sin" | "not" | "n't" | "never" | "without"))
 }

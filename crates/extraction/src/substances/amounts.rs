@@ -12,6 +12,7 @@ const LONGEST_AMOUNT: usize = 7;
 /// How much or how often, after a substance in its clause.
 pub(super) fn amount(reading: &TokenizedText<'_>, from: usize, limit: usize) -> Option<Range<usize>> {
     let to = limit.min(from + AMOUNT_REACH);
+    // A denial ends the search: "beer no, two cigarettes" counts no beer.
     let stops = |word: usize| matches!(reading.word(word), ";" | "." | "|" | "?" | "no" | "never" | "nunca");
     let start = (from..to).take_while(|word| !stops(*word)).find(|word| amount_at(reading, *word, limit).is_some())?;
     amount_at(reading, start, limit)
@@ -67,6 +68,7 @@ pub(super) fn amount_at(reading: &TokenizedText<'_>, start: usize, limit: usize)
             | "couple"
             | "sometimes"
     );
+    // "Los sábados" is a frequency; "los" alone is an article.
     let days = word != "los"
         || matches!(
             reading.word(start + 1),

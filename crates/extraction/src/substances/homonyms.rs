@@ -16,6 +16,7 @@ pub(super) fn is_given_name(reading: &TokenizedText<'_>, word: usize, sentence: 
     let mut letters = source(word).chars();
     let capital = letters.next().is_some_and(char::is_uppercase) && letters.any(char::is_lowercase);
     let within = word > sentence.words.start && !reading.words[word - 1].punctuation;
+    // "Fuma María" names the drug: after a verb of using, the capital proves nothing.
     let using = within && is_verb(reading.word(word - 1));
     names && capital && within && !using
 }
@@ -60,6 +61,7 @@ pub(super) fn is_of_another_thing(reading: &TokenizedText<'_>, word: usize, end:
         ),
         "drugs" | "drug" => matches!(after, "and" | "&") && reading.word(end + 1).starts_with("allerg"),
         "thinner" => matches!(before, "blood" | "getting" | "much" | "looks" | "looking" | "bit" | "is" | "looked"),
+        // Next to a substitution treatment, "meth" is short for methadone.
         "meth" => {
             let sentence = &reading.sentences[reading.sentence_of(word)];
             let doses = |at: usize| matches!(reading.word(at), "methadone" | "buprenorphine" | "subutex" | "bupe");

@@ -7,7 +7,7 @@ pub(super) fn is_ambiguous(reading: &TokenizedText<'_>, words: &Range<usize>) ->
     words.len() == 1 && matches!(reading.word(words.start), "dry" | "tt" | "clean" | "limpio" | "limpia")
 }
 
-/// A verb that says what is smoked or drunk only where nothing follows.
+/// A verb that names the substance itself only where nothing follows.
 pub(super) fn is_verb(word: &str) -> bool {
     // "Smoker", "fumador" name a person.
     let noun = ["er", "ers", "dor", "dora", "dores", "doras"].iter().any(|ending| word.ends_with(ending));

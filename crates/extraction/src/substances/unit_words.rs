@@ -8,7 +8,7 @@ use crate::tokenized::TokenizedText;
 
 /// Words around a number of units in which drinking is named.
 const CLAUSE: usize = 10;
-/// Words after a word for drinking in which what is drunk is named.
+/// Words after a word for drinking in which the drink is named.
 pub(super) const DRUNK: usize = 6;
 
 /// Whether a word that means a substance among habits only counts doses.
@@ -48,7 +48,7 @@ pub(crate) fn is_packs(reading: &TokenizedText<'_>, word: usize) -> bool {
     reading.word(word) == "ppd" && word.checked_sub(1).is_some_and(|before| counts(reading.word(before)))
 }
 
-/// "ETOH 2 beers": what is drunk is counted, and nothing was measured.
+/// "ETOH 2 beers": drinks are counted, and nothing was measured.
 pub(crate) fn counts_drinks(word: &str) -> bool {
     ["beer", "drink", "unit", "can", "pint", "shot", "glass", "cerveza", "copa", "bottle", "botella"]
         .iter()

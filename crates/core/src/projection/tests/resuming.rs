@@ -1,4 +1,4 @@
-//! A log that is folded on from checkpoints gives what the whole log gives.
+//! A log that is projected on from checkpoints gives the result of the whole log.
 
 use proptest::prelude::*;
 
@@ -123,7 +123,7 @@ fn assertion(n: usize, at: DateTime<Utc>, said: &StatedEntry) -> Assertion {
     }
 }
 
-/// What is compared: everything that a fold finds.
+/// The compared part: the whole result of a projection.
 fn found(outcome: &Projection) -> (Vec<(MemoryId, KeyHash)>, &[Conflict]) {
     (outcome.memories.iter().map(|m| (m.id, m.fingerprint())).collect(), &outcome.conflicts)
 }
@@ -137,7 +137,7 @@ fn compared(entries: &[LogEntry], parts: &[usize]) -> Result<usize, TestCaseErro
     while rest.peek().is_some() {
         for (n, entry) in rest.by_ref().take(*parts.next().unwrap()) {
             at += Duration::hours(entry.hours);
-            // What is no later than the checkpoint makes it worthless: a store throws it away.
+            // An entry no later than the checkpoint invalidates it: a store deletes it.
             kept = kept.filter(|kept| at > kept.last_at());
             match &entry.what {
                 EntryKind::Said(said) => {

@@ -1,5 +1,5 @@
-//! The words right after those for a person: their name, their age, a bracket about them, a verb that leaves out
-//! what was said before ("her brother is, lost a foot").
+//! The words right after those for a person: a name, an age, a bracket about them, a verb with its complement left out
+//! ("her brother is, lost a foot").
 
 use super::super::CueScope;
 use super::super::subjects::after_name;
@@ -50,6 +50,7 @@ impl PersonSentence<'_, '_> {
         let close = (end..self.end()).find(|at| self.word(*at) == ")")?;
         let first = self.word(end + 1);
         let tells = self.experiencer_rules.tells.at(self.reading, end + 1).is_some() || is_self(self.reading, end + 1);
+        // A bracket that begins with a preposition or a denial goes on with the sentence, not with the person.
         let reason = matches!(first, "por" | "con" | "with" | "for" | "de" | "of" | "see" | "ver" | "no" | "not");
         let patient =
             (end..close).any(|at| matches!(self.word(at), "paciente" | "patient" | "pt" | "pte" | "yo" | "i"));
@@ -60,7 +61,7 @@ impl PersonSentence<'_, '_> {
         })
     }
 
-    /// "Her brother is, lost a foot", "su padre sí, amputado de un pie": what follows goes on about them.
+    /// "Her brother is, lost a foot", "su padre sí, amputado de un pie": the words after the comma concern them.
     pub(super) fn elliptic(&self, person: &PersonMention, end: usize) -> Option<CueScope> {
         let verb = matches!(self.word(end), "is" | "was" | "does" | "did" | "has" | "had" | "si" | "tambien" | "too");
         if !verb || self.word(end + 1) != "," || !self.opens(person) {
@@ -72,7 +73,7 @@ impl PersonSentence<'_, '_> {
         Some(CueScope { category: person.category, words: end + 2..to, cue: person.words.clone() })
     }
 
-    /// "Brother: he's drinking a lot": a line's title names a relative, and what follows begins with what they have.
+    /// "Brother: he's drinking a lot": a line's title names a relative, and their finding follows.
     pub(super) fn titled(&self, person: &PersonMention, end: usize) -> Option<usize> {
         if person.from != self.sentence.words.start || self.word(end) != ":" {
             return None;

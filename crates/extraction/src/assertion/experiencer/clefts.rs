@@ -1,5 +1,5 @@
-//! Who a sentence says it is: "la alérgica es ella", "eso es mi hermano", "the asthmatic one is her brother", "son de la
-//! madre". The person stands behind the verb, and what they have before it.
+//! Sentences that identify a person: "la alérgica es ella", "eso es mi hermano", "the asthmatic one is her brother",
+//! "son de la madre". The person comes after the verb, and the finding before it.
 
 use std::ops::Range;
 
@@ -11,14 +11,13 @@ use super::{PersonSentence, is_allergic};
 /// Words of the subject that such a verb may have.
 const SUBJECT: usize = 9;
 
-/// A person named after a verb.
 struct CleftPerson {
     category: CueCategory,
     words: Range<usize>,
 }
 
 impl PersonSentence<'_, '_> {
-    /// The words before "is" and a person, and what a clause after the person adds.
+    /// The words before "is" and a person, and those of a clause after the person.
     pub(super) fn clefts(&self) -> Vec<CueScope> {
         let mut out = Vec::new();
         for at in self.sentence.words.clone() {
@@ -55,7 +54,7 @@ impl PersonSentence<'_, '_> {
         (end > from && self.ends_at(end)).then_some(CleftPerson { category: CueCategory::Family, words: from..end })
     }
 
-    /// Nothing of the person is said after their name but what a clause about them adds.
+    /// Only a clause about the person follows their name.
     fn ends_at(&self, end: usize) -> bool {
         let sign = matches!(self.word(end), "" | "," | "." | ";" | ")" | "(" | ":" | "!" | "?" | "|" | "\"" | "»");
         sign || matches!(self.word(end), "not" | "no" | "y" | "and") || self.goes_on_about(end).is_some()
@@ -101,13 +100,12 @@ impl PersonSentence<'_, '_> {
         let said = subject.clone().any(has) || owner;
         let titled = matches!(self.word(start), "el" | "la" | "los" | "las" | "the");
         let bare = subject.clone().any(|word| (self.finding)(word).is_some_and(|end| end == at));
-        // "Sulfas: lo trae anotado, pero la alérgica es la esposa": allergic to what was spoken of.
+        // "Sulfas: lo trae anotado, pero la alérgica es la esposa": she is allergic to what was mentioned before.
         let named = subject.len() == 2 && is_allergic(self.word(start + 1)) && titled;
         let from = if named { self.part_before(start) } else { start };
         (said && (titled || bare || owner)).then_some(from..at)
     }
 
-    /// Where the clause begins that goes on to `at`.
     fn clause_before(&self, at: usize) -> usize {
         let opens = |word: &usize| {
             matches!(
@@ -118,7 +116,6 @@ impl PersonSentence<'_, '_> {
         (self.sentence.words.start..at).rev().find(opens).map_or(self.sentence.words.start, |word| word + 1)
     }
 
-    /// Where the part of the sentence begins in which something was spoken of.
     fn part_before(&self, start: usize) -> usize {
         let opens = |word: &usize| matches!(self.word(*word), "." | ";" | "|");
         (self.sentence.words.start..start).rev().find(opens).map_or(self.sentence.words.start, |word| word + 1)

@@ -59,6 +59,7 @@ impl PersonWords {
                     continue;
                 }
                 let from = determined(reading, hit.words.start, words.start);
+                // "Her son … she": the pronoun before the noun shows which later pronoun is the patient.
                 let is_hers = (from..hit.words.start).find_map(|word| match reading.word(word) {
                     "her" => Some(true),
                     "his" => Some(false),
@@ -192,8 +193,8 @@ pub(super) fn is_self(reading: &TokenizedText<'_>, word: usize) -> bool {
 }
 
 /// Whether the patient is named again at a word, by a noun, as the speaker or by a pronoun that cannot mean the person:
-/// then surely. Where a pronoun may mean either ("her sister takes it and she does too"), a subject that is said again is
-/// more likely another one, but not surely.
+/// then certainly. Where a pronoun may mean either ("her sister takes it and she does too"), a repeated subject is more
+/// likely another person, but not certainly.
 pub(super) fn returns(reading: &TokenizedText<'_>, word: usize, person: &PersonMention) -> Option<bool> {
     let at = |word: usize| if word < reading.words.len() { reading.word(word) } else { "" };
     let article = usize::from(matches!(at(word), "the" | "la" | "el"));
@@ -204,6 +205,7 @@ pub(super) fn returns(reading: &TokenizedText<'_>, word: usize, person: &PersonM
         "i" | "yo" => return Some(true),
         "she" | "ella" => true,
         "he" => false,
+        // "Él", whose accent the folded form has lost.
         "el" if is_self(reading, word) => false,
         _ => return None,
     };

@@ -1,4 +1,4 @@
-//! Whose something is in sentences that name a relative: as subject, company, comparison and one of two.
+//! The experiencer in sentences that name a relative: as subject, company, comparison and one of two.
 
 use std::sync::LazyLock;
 
@@ -97,7 +97,7 @@ fn a_title_without_a_colon_ends_the_family_history() {
 }
 
 #[test]
-fn what_the_people_have_with_whom_somebody_works_is_nobodys() {
+fn illnesses_of_people_at_work_are_not_the_patients() {
     for text in
         ["Trabaja con niños con autismo.", "Teaches children with dyslexia.", "Works with adults with dementia."]
     {

@@ -1,5 +1,6 @@
-//! Of whom a note goes on to speak after a relative: a pronoun of another gender than the patient's, or one that is
-//! stressed ("she herself takes it"), is the person named before. Where it may be either, the reading is in doubt.
+//! The person of whom a note goes on to speak after a relative: a pronoun of another gender than the patient's, or a
+//! stressed one ("she herself takes it"), means the person named before. Where it may be either, the reading is in
+//! doubt.
 
 use super::super::CueScope;
 use super::super::cues::CueCategory;

@@ -13,7 +13,7 @@ pub(super) fn is_treated(word: &str) -> bool {
     )
 }
 
-/// Verbs of what the patient says and comes for.
+/// Verbs of statements and complaints of the patient.
 pub(super) fn of_patient(word: &str) -> bool {
     matches!(
         word,

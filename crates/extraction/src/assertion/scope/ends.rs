@@ -31,7 +31,8 @@ const POSTPOSED: &[&str] = &[
 ];
 
 impl ScopeSentence<'_, '_> {
-    /// What a denial says that reaches nothing after it: an answer, a verb that closes its clause, one after its finding.
+    /// The effect of a denial that reaches nothing after it: an answer, a verb that closes its clause, one after its
+    /// finding.
     pub(super) fn apart(&self, hit: &CueHit) -> Option<CueScope> {
         let scope = |words| CueScope { category: CueCategory::Negated, words, cue: hit.words.clone() };
         if let Some(from) = self.postposed(hit) {
@@ -43,7 +44,7 @@ impl ScopeSentence<'_, '_> {
         self.closes_on_verb(hit).map(|end| scope(hit.words.end..end))
     }
 
-    /// Whether a sign at `word` ends what a cue says, that began at `from`.
+    /// Whether a sign at `word` ends the scope of a cue that began at `from`.
     pub(super) fn ends_denial(&self, cue: &Cue, from: usize, word: usize) -> bool {
         if cue.category != CueCategory::Negated {
             return false;
@@ -61,8 +62,8 @@ impl ScopeSentence<'_, '_> {
         }
     }
 
-    /// "Diabetes in mother", "asma (hermano)": the words before a person are about them where a word or sign hands it to them.
-    /// A person who does something, or with whom, by whom or for whom it is done, has nothing of it.
+    /// "Diabetes in mother", "asma (hermano)": the words before a person are about them where a word or sign links
+    /// them. A person who does something, or with whom, by whom or for whom it is done, has nothing of it.
     pub(super) fn hands_back(&self, hit: &CueHit, cue: &Cue) -> bool {
         if !matches!(cue.category, CueCategory::Family | CueCategory::Other) || cue.direction != CueDirection::Both {
             return true;
@@ -103,7 +104,7 @@ impl ScopeSentence<'_, '_> {
         alone && asked && self.reading.word(hit.words.end) == ","
     }
 
-    /// "Not taking, constipated": the verb of a denial that closes its clause hands nothing on.
+    /// "Not taking, constipated": a denial with a verb that closes its clause does not reach further.
     pub(super) fn closes_on_verb(&self, hit: &CueHit) -> Option<usize> {
         let last = self.reading.word(hit.words.end - 1);
         let takes = |word: &str| matches!(word, "taking" | "takes" | "tomando" | "toma" | "using" | "tolerated");

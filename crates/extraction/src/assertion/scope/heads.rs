@@ -1,5 +1,5 @@
 //! Where a denial ends although no sign says so: at the same head said again with an object ("no alergias alergia a
-//! yodo"), at a "yes" behind it, and behind an adjective that names no finding ("no urgente empezar hierro").
+//! yodo"), at a "yes" after it, and after an adjective that names no finding ("no urgente empezar hierro").
 
 use super::super::cues::{Cue, CueCategory, CueHit};
 use super::{COORDINATORS, FUNCTION_WORDS, ScopeSentence};
@@ -27,10 +27,10 @@ const LONGEST_OBJECT: usize = 3;
 /// Letters of a word that is known again as a head.
 const SHORTEST_HEAD: usize = 4;
 
-/// How adjectives end that stand alone after a denial.
+/// Endings of adjectives that may be alone after a denial.
 const SPANISH_QUALITIES: &[&str] = &["ente", "ante", "ario", "aria", "grave", "entes", "antes", "arios", "arias"];
 const ENGLISH_QUALITIES: &[&str] = &["ent", "ant", "ous", "ful", "ive", "ary", "able", "ible"];
-/// Words of the same endings that are none, or that govern what follows ("no suficiente insulina").
+/// Words of the same endings that are no such adjectives, or that govern the next word ("no suficiente insulina").
 const NO_QUALITIES: &[&str] = &[
     "antecedente",
     "antecedentes",
@@ -90,7 +90,7 @@ const NO_QUALITIES: &[&str] = &[
     "leave",
     "arrive",
 ];
-/// Adjectives that grade what follows: "no evidente neumonía" denies the pneumonia.
+/// Adjectives that grade the next word: "no evidente neumonía" denies the pneumonia.
 const ATTRIBUTES: &[&str] = &[
     "evidente",
     "evidentes",
@@ -129,7 +129,7 @@ const ATTRIBUTES: &[&str] = &[
     "notable",
     "infective",
 ];
-/// Words that bind what follows to an adjective: "not compliant with", "no dependiente de".
+/// Words that bind the next one to an adjective: "not compliant with", "no dependiente de".
 const LINKS: &[&str] = &[
     "de", "del", "con", "por", "para", "a", "al", "en", "que", "si", "ni", "o", "u", "y", "e", "with", "to", "for",
     "of", "in", "on", "at", "about", "and", "or", "nor", "by", "enough", "that", "if", "because", "from",
@@ -155,14 +155,14 @@ const ORDERS: &[&str] = &[
     "switch",
 ];
 
-/// "Empezar", "start": what is to be done, which no adjective before it governs.
+/// "Empezar", "start": an order, which no adjective before it governs.
 fn is_order(word: &str) -> bool {
     let infinitive = word.len() > 4 && ["ar", "er", "ir"].iter().any(|ending| word.ends_with(ending));
     infinitive && word.bytes().all(|byte| byte.is_ascii_lowercase()) || ORDERS.contains(&word)
 }
 
 impl ScopeSentence<'_, '_> {
-    /// "I smoke with my cousin.": who keeps company in what the speaker does, at the end of a clause.
+    /// "I smoke with my cousin.": a companion in what the speaker does, at the end of a clause.
     pub(super) fn is_company(&self, hit: &CueHit, cue: &Cue) -> bool {
         const OWN: &[&str] = &["mi", "mis", "my", "un", "una", "unos", "some", "a"];
         const VERBS: &[&str] = &[
@@ -178,8 +178,8 @@ impl ScopeSentence<'_, '_> {
             && self.closes(hit)
     }
 
-    /// Where a denial ends at `word`, because what follows states what was denied in general. `from`: the first word
-    /// after the denial.
+    /// Where a denial ends at `word`, because the next words state an exception to it. `from`: the first word after the
+    /// denial.
     pub(super) fn stated_again(&self, from: usize, word: usize) -> Option<usize> {
         if self.affirms(word) && word > from {
             return Some(word);
@@ -198,7 +198,7 @@ impl ScopeSentence<'_, '_> {
         if self.names_object(word) {
             return Some(word);
         }
-        // "No allergies penicillin allergy": the substance stands before its head.
+        // "No allergies penicillin allergy": the substance comes before its head.
         let object = first + 1..word;
         let noun = matches!(self.reading.word(word), "allergy" | "intolerance" | "allergic" | "intolerant");
         let plain = |at: usize| !KINDS.contains(&self.reading.word(at)) && self.category_at(at).is_none();
@@ -206,7 +206,7 @@ impl ScopeSentence<'_, '_> {
         (noun && whole && !self.names_object(first)).then_some(first + 1)
     }
 
-    /// "My neighbour gave me", "mi vecina me lleva": what they do to the speaker says nothing of themselves.
+    /// "My neighbour gave me", "mi vecina me lleva": an act towards the speaker says nothing of the person's health.
     pub(super) fn acts_on_speaker(&self, verb: usize) -> bool {
         let word = |at: usize| if at < self.words.end { self.reading.word(at) } else { "" };
         matches!(word(verb), "me" | "nos") || matches!(word(verb + 1), "me" | "us")
@@ -235,15 +235,16 @@ impl ScopeSentence<'_, '_> {
         (again && alone && said.chars().all(char::is_alphabetic)).then_some(word)
     }
 
-    /// "Sí" with its accent, and "yes": what follows is stated.
+    /// "Sí" with its accent, and "yes": the words after it are affirmed.
     fn affirms(&self, word: usize) -> bool {
         let source = self.reading.words[word].source.of(self.reading.text);
         let says = self.reading.word(word) == "yes" || matches!(source, "sí" | "Sí" | "SÍ");
         says && word + 1 < self.words.end && !self.reading.words[word + 1].punctuation
     }
 
-    /// "No urgente empezar hierro", "not urgent start iron": where a bare denial ends that is spent on an adjective. What
-    /// is no finding and ends as adjectives do stands alone, unless words follow that bind the next one to it.
+    /// "No urgente empezar hierro", "not urgent start iron": where a bare denial ends that only covers an adjective. A
+    /// word that is no finding and ends as adjectives do is such an adjective, unless words follow that bind the next
+    /// one to it.
     pub(super) fn spent_on_quality(&self, hit: &CueHit) -> Option<usize> {
         let (word, next) = (hit.words.end, hit.words.end + 1);
         let bare = hit.words.len() == 1 && next < self.words.end;
@@ -263,13 +264,13 @@ impl ScopeSentence<'_, '_> {
         (quality && !bound && !(noun && ATTRIBUTES.contains(&said))).then_some(next)
     }
 
-    /// "Allergic to", "alergia a": what the head is about is named after it.
+    /// "Allergic to", "alergia a": the object of the head is named after it.
     fn names_object(&self, head: usize) -> bool {
         matches!(self.reading.word(head + 1), "a" | "al" | "to" | "frente")
     }
 
-    /// Whether the list of what is denied goes on from one head to the next: by "or" and "ni", and by "and" or a comma
-    /// where the first has an object as well.
+    /// Whether a denied list goes on from one head to the next: by "or" and "ni", and by "and" or a comma where the
+    /// first has an object as well.
     fn goes_on(&self, first: usize, word: usize) -> bool {
         let small = |at: &usize| {
             let said = self.reading.word(*at);
@@ -284,7 +285,7 @@ impl ScopeSentence<'_, '_> {
     }
 }
 
-/// What a word is a head of, in whichever form and language.
+/// The head of a word, in whichever form and language.
 fn head(word: &str) -> Option<&'static str> {
     let of = |stems: &[&str]| stems.iter().any(|stem| word.starts_with(stem));
     if of(&["alerg", "allerg"]) {

@@ -36,7 +36,7 @@ impl ScopeSentence<'_, '_> {
         }
     }
 
-    /// A bare "no" at the end of its phrase, right after what it denies.
+    /// A bare "no" at the end of its phrase, right after the denied word.
     pub(super) fn follows_its_noun(&self, hit: &CueHit) -> bool {
         let before = hit.words.start.wrapping_sub(1);
         let ends = hit.words.end >= self.words.end || self.reading.words[hit.words.end].punctuation;

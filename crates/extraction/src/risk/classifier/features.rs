@@ -28,7 +28,7 @@ const LONGEST: usize = 30;
 const EDGE: u64 = hash::of(b".");
 const ASKED: u64 = hash::of(b"?");
 
-/// What the rules say of a sentence, as features: they know denials and other people better than words do.
+/// The results of the rules for a sentence, as features: they know denials and other people better than words do.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RuleHits {
     /// They found a risk of the patient: it takes precedence.
@@ -150,7 +150,8 @@ pub(crate) fn marked(
     marked
 }
 
-/// All features of a sentence with their values, for training, and how many of them are of single words: those come first.
+/// All features of a sentence with their values, for training, and how many of them, at the beginning, belong to single
+/// words.
 pub fn all(reading: &TokenizedText<'_>, sentence: &TextSentence) -> (Vec<(u64, f32)>, usize) {
     let mut out = Vec::new();
     let words = words(reading, sentence);

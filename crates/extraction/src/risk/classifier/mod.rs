@@ -24,11 +24,10 @@ use anamnesis_text::{Span, Speaker};
 /// The model of the program; its bytes are part of the version of the rules.
 pub(crate) static BUILTIN: &[u8] = include_bytes!("../../../../../models/risk/classifier.bin");
 
-/// Sentences, or words, from which a text is a document: there the classifier alone is not enough, a word that names risk must stand in
-/// the sentence, and it must be surer. On whole documents two of three findings were wrong without that.
+/// Sentences, or words, from which a text is a document: there a word must name risk, and the probability be higher.
+/// Without that, two of three findings on whole documents were wrong.
 const DOCUMENT: usize = 10;
 const DOCUMENT_WORDS: usize = 220;
-/// The same of a dialogue, whose sentences are short.
 const DIALOGUE: usize = 6;
 
 /// Whether a text is a document rather than a message of a few lines.
@@ -37,15 +36,15 @@ pub(super) fn is_document(reading: &TokenizedText<'_>) -> bool {
     reading.sentences.len() >= if spoken { DIALOGUE } else { DOCUMENT } || reading.words.len() >= DOCUMENT_WORDS
 }
 
-/// Words of a sentence in a document beyond which the classifier is not asked.
+/// Sentences of a document with more words are not given to the classifier.
 const LONGEST: usize = 45;
 
 /// Neighbouring sentences that are scored together.
 pub const WINDOW: usize = 3;
 
 thread_local! {
-    /// The sums of words met before, by their hash: letters are looked up once for each word of a language. There is one
-    /// model in a process, so that what is known never depends on the document before.
+    /// Sums of known words, by their hash: letters are looked up once for each word of a language. A process has one
+    /// model, so that results never depend on the document before.
     static WORD_SUMS: RefCell<HashMap<u64, ClassSums, IdentityHash>> = const { RefCell::new(HashMap::with_hasher(IdentityHash)) };
 }
 
@@ -54,23 +53,22 @@ const MAX_WORD_SUMS: usize = 16_384;
 
 pub struct RiskClassifier {
     model: RiskModel,
-    /// Log odds that it must be surer than [`threshold`] demands: none, but where figures of others are asked for.
+    /// Log odds added to what [`threshold`] demands: none, unless an evaluation asks for other figures.
     threshold_shift: f32,
 }
 
-/// What the rules say of each sentence, for the classifier.
+/// The results of the rules for each sentence, for the classifier.
 pub(crate) struct RuleContext<'a> {
     pub(crate) rule_hits: &'a [RuleHits],
-    /// Sentences closed to it: questions, labels, denials, what the rules found.
+    /// Sentences closed to it: questions, labels, denials, findings of rules.
     pub(crate) closed: &'a [bool],
     /// Sentences with a word that talk of risk seldom lacks.
     pub(crate) cued: &'a [bool],
 }
 
-/// What was computed of a sentence so far.
+/// The computed features of a sentence so far.
 #[derive(Clone, Default)]
 struct SentenceScores {
-    /// The words between the sentence's marks.
     words: Vec<features::FeatureHashes>,
     sums: ClassSums,
     /// Neighbours are in the sums too.
@@ -85,13 +83,13 @@ impl RiskClassifier {
         RiskModel::read(BUILTIN).ok().map(|model| Self { model, threshold_shift: 0.0 })
     }
 
-    /// Another model, in a process that measures it: this thread forgets the words that it knew.
+    /// Another model, in a process that measures it: this thread forgets its known words.
     pub fn read(bytes: &'static [u8], threshold_shift: f32) -> Option<Self> {
         WORD_SUMS.with_borrow_mut(HashMap::clear);
         RiskModel::read(bytes).ok().map(|model| Self { model, threshold_shift })
     }
 
-    /// Adds what the classifier finds next to the findings of the rules.
+    /// Adds the findings of the classifier next to those of the rules.
     pub(crate) fn find(&self, doc: &AnalyzedDocument<'_>, context: &RuleContext<'_>, out: &mut Vec<Risk>) {
         let rule_hits = context.rule_hits;
         let mut scores = self.words(doc, rule_hits);
@@ -141,7 +139,6 @@ impl RiskClassifier {
         self.model.odds(&sums).0
     }
 
-    /// The sums of each sentence's words alone.
     fn words(&self, doc: &AnalyzedDocument<'_>, rule_hits: &[RuleHits]) -> Vec<SentenceScores> {
         let reading = doc.reading;
         WORD_SUMS.with_borrow_mut(|known| {
@@ -157,7 +154,7 @@ impl RiskClassifier {
                 let mut sums = ClassSums::default();
                 for (word, hash) in &words {
                     let letters = reading.word(*word);
-                    // Numbers share a hash and not their digits: what one of them comes to says nothing of the next.
+                    // Numbers share a hash and not their digits: the sum of one says nothing of the next.
                     let own = if features::is_number(letters) {
                         self.of_word(letters, *hash)
                     } else {
@@ -198,7 +195,6 @@ fn sum(sentences: &[SentenceScores]) -> ClassSums {
     })
 }
 
-/// Sentences of one turn, or of one text without turns.
 fn together(doc: &AnalyzedDocument<'_>, run: &Range<usize>) -> bool {
     let sentences = &doc.reading.sentences[run.clone()];
     sentences.iter().all(|sentence| sentence.turn == sentences[0].turn)
@@ -220,7 +216,6 @@ pub(super) fn probability(odds: f32) -> f64 {
     (exact * 100.0).round().clamp(1.0, 99.0) / 100.0
 }
 
-/// Keys that are hashes already.
 #[derive(Default, Clone, Copy)]
 struct IdentityHash;
 
@@ -262,14 +257,14 @@ mod tests {
     }
 
     #[test]
-    fn where_the_rules_hear_a_risk_theirs_stands() {
+    fn where_the_rules_find_a_risk_their_finding_holds() {
         let document = Document::plain("I want to kill myself.", Language::English);
         assert_eq!(learned(&document), []);
         assert!(Extractor::shared().extract(&ExtractionInput::of(&document)).risk.iter().any(Risk::is_own));
     }
 
     #[test]
-    fn a_question_and_an_assistants_words_are_never_heard_by_themselves() {
+    fn a_question_and_an_assistants_words_alone_are_never_a_risk() {
         let hint = "I have sorted my papers and nobody will have to look after me once I am under the train";
         let said = |speaker| Document::dialogue([(speaker, hint, None)], Language::English);
         assert_eq!(learned(&said(Speaker::Patient)).len(), 1);
@@ -293,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_heard_before_changes_nothing_of_what_is_heard_now() {
+    fn earlier_documents_change_nothing_of_what_is_found_now() {
         const NUMBERS: [u32; 12] = [3, 47, 150, 31, 988, 20, 12, 600, 75, 100, 45, 911];
         let said =
             |n: u32| format!("I sorted all {n} of my papers; nobody will look after me once I am under train {n}.");

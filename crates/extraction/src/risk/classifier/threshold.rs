@@ -1,5 +1,5 @@
-//! How sure the classifier must be. A message of a line or two is judged by itself; in a long document each sentence is one of
-//! many chances to be wrong, so each must be surer.
+//! The probability that the classifier must reach. A message of a line or two is judged by itself; in a long document
+//! each sentence is one of many chances to be wrong, so that each must reach more.
 
 /// Sentences up to which a text is short, and from which it is long.
 const SHORT: f32 = 4.0;
@@ -16,14 +16,14 @@ const OTHERS: f32 = 3.0;
 /// Log odds demanded more in a document.
 const IN_DOCUMENT: f32 = 1.2;
 
-/// What the rules find of risk that is not the patient's.
+/// Findings of the rules about a risk that is not the patient's.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Counterevidence {
     pub(crate) denied: bool,
     pub(crate) others: bool,
 }
 
-/// Log odds demanded in a text of so many sentences, a document or not, against what the rules find there.
+/// Log odds demanded in a text of so many sentences, a document or not, by the findings of the rules there.
 pub(crate) fn demanded(sentences: usize, document: bool, against: Counterevidence) -> f32 {
     let more = match against {
         Counterevidence { others: true, .. } => OTHERS,
@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_long_text_a_denial_and_somebody_elses_risk_demand_more() {
+    fn a_long_text_a_denial_and_another_persons_risk_demand_more() {
         let plain = |sentences| demanded(sentences, false, Counterevidence::default());
         assert_eq!((plain(0), plain(4)), (IN_SHORT, IN_SHORT));
         assert!(plain(4) < plain(10) && plain(10) < plain(24));
