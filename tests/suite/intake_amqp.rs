@@ -229,7 +229,10 @@ async fn a_broker_that_refuses_ends_the_worker_with_words_and_without_the_passwo
     let (corner, program) = (TestBroker::empty(), Program::on(TestEngine::File).await);
     for (url, words) in [
         ("amqp://guest:hunter2@HOST/%2f", "the broker refuses this user or password"),
-        ("amqp://guest:guest@HOST/nosuchvhost", "the broker has no such virtual host, or this user has no access to it"),
+        (
+            "amqp://guest:guest@HOST/nosuchvhost",
+            "the broker has no such virtual host, or this user has no access to it",
+        ),
     ] {
         let host = crate::broker::url().split('@').nth(1).unwrap().split('/').next().unwrap();
         let mut environment = corner.environment();
