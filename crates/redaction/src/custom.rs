@@ -13,6 +13,7 @@ use anamnesis_linear_model::hash;
 use anamnesis_text::Span;
 
 /// Most bytes that a compiled pattern may take.
+// A pattern such as "(a{1000}){1000}" must fail at the start, not fill the memory.
 const LARGEST: usize = 1 << 20;
 
 /// What is wrong with a file of recognisers.
@@ -81,6 +82,7 @@ impl CustomRecognisers {
     /// When the text has another form, a label does not exist, a pattern is none, matches nothing or is too large.
     pub fn from_toml(text: &str) -> Result<Self, CustomError> {
         let file: CustomFile = toml::from_str(text)
+            // One line only: an error must never quote the text of the file.
             .map_err(|error| CustomError::Form(error.message().lines().next().unwrap_or_default().to_owned()))?;
         let version = hash::of(text.as_bytes()) as u32;
         let mut custom = Self { version, ..Self::default() };
@@ -134,6 +136,7 @@ impl CustomRecognisers {
         if allowed.is_empty() {
             return;
         }
+        // An allow list must not expose people named in the message or values with a valid check digit.
         let firm = |one: &PiiFinding| {
             one.layer == DetectionLayer::Identity || one.layer == DetectionLayer::Identifier && one.score >= sure()
         };
@@ -163,6 +166,7 @@ fn compile(written: CustomEntry, place: &str) -> Result<CustomRecogniser, Custom
 fn regex(pattern: &str, place: &str) -> Result<Regex, CustomError> {
     let wrong = |problem| CustomError::At { place: place.to_owned(), problem };
     let regex = RegexBuilder::new(pattern)
+        // The text is folded to lower case, so a pattern with capitals would never match.
         .case_insensitive(true)
         .size_limit(LARGEST)
         .build()

@@ -28,6 +28,7 @@ impl NormalizedText {
         let mut rest = text;
         while !rest.is_empty() {
             let at = text.len() - rest.len();
+            // Most text is ASCII, so whole runs are copied at once.
             let plain = rest.bytes().position(|byte| !byte.is_ascii()).unwrap_or(rest.len());
             view.push_ascii(&rest[..plain], at);
             rest = &rest[plain..];
@@ -89,6 +90,7 @@ impl NormalizedText {
         self.plain.push(c);
         let mut small = c.to_lowercase();
         let lower = match (small.next(), small.next()) {
+            // Both copies must have equal lengths, so a letter whose lower case has another length stays.
             (Some(l), None) if l.len_utf8() == c.len_utf8() => l,
             _ => c,
         };

@@ -52,6 +52,7 @@ impl Redacted {
 
     /// Where a border of the source stands in the redacted text: after the replacement of what it cuts in two.
     pub fn border_of(&self, source: usize) -> usize {
+        // A border inside a value moves after its replacement, because a tag cannot be cut in two.
         let cut = self.redactions.iter().find(|one| one.source.start < source && source < one.source.end);
         cut.map_or_else(|| self.place_of(source), |one| one.redacted.end)
     }
@@ -72,6 +73,7 @@ impl Redacted {
 /// Where a place stands on the other side of replacements. `pair` gives the stretch on this side and on the other.
 pub(crate) fn moved(place: usize, redactions: &[Redaction], pair: impl Fn(&Redaction) -> (Span, Span)) -> usize {
     let before = redactions.partition_point(|one| pair(one).0.end <= place);
+    // Only the last replacement matters: its two ends already contain the shifts of all before it.
     before.checked_sub(1).map_or(place, |last| {
         let (here, there) = pair(&redactions[last]);
         there.end + (place - here.end)

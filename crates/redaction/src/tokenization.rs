@@ -29,6 +29,7 @@ impl TokenKey {
     pub(crate) fn seal(&self, label: &str, value: &str) -> Option<String> {
         let key = hmac::Key::new(hmac::HMAC_SHA256, &self.0[32..]);
         let mut context = hmac::Context::with_key(&key);
+        // Lengths separate the parts: ("PERSON", "Ana") and ("PERSONA", "na") get different tokens.
         for part in [label.as_bytes(), value.as_bytes()] {
             context.update(&(part.len() as u64).to_be_bytes());
             context.update(part);
@@ -37,6 +38,7 @@ impl TokenKey {
         let mut nonce = [0u8; NONCE];
         nonce.copy_from_slice(&tag.as_ref()[..NONCE]);
         let mut sealed = value.as_bytes().to_vec();
+        // The label is authenticated, so a token with another label does not open.
         let aad = Aad::from(label.as_bytes());
         self.cipher()?.seal_in_place_append_tag(Nonce::assume_unique_for_key(nonce), aad, &mut sealed).ok()?;
         let bytes: Vec<u8> = nonce.into_iter().chain(sealed).collect();
@@ -58,6 +60,7 @@ impl TokenKey {
     pub fn detokenize(&self, text: &str) -> String {
         let (mut open, mut rest) = (String::with_capacity(text.len()), text);
         while let Some(at) = rest.find('[') {
+            // Brackets that are no token of this key stay, such as "[PERSON_7F3A]".
             let end = rest[at..].find(']').map(|end| at + end + 1);
             let value = end.and_then(|end| self.open(&rest[at..end]).map(|value| (value, end)));
             open.push_str(&rest[..at]);

@@ -41,6 +41,7 @@ pub(crate) static TITLES: WordList = WordList::new(&[
     "padre",
     "fray",
     "sor",
+    // Also titles, because people are called by them: "tía Carmen".
     "tia",
     "tio",
     "psic",
@@ -50,6 +51,7 @@ pub(crate) static TITLES: WordList = WordList::new(&[
     "therapist",
     "counselor",
     "physician",
+    // Ranks of police and army, and titles of clergy.
     "captain",
     "officer",
     "mister",
@@ -101,10 +103,12 @@ pub(crate) static CUES: WordList = WordList::new(&[
     "saludos",
     "thanks",
     "gracias",
+    // The patient's name follows these words directly.
     "paciente",
     "patient",
     "apellido",
     "apellidos",
+    // The name of a clinician follows.
     "remitido por",
     "informado por",
     "signed",
@@ -199,6 +203,7 @@ pub(crate) static RELATIONS: WordList = WordList::new(&[
     "roommate",
     "kid",
     "baby",
+    // The name of a pet is redacted like that of a person.
     "perro",
     "perra",
     "dog",
@@ -236,6 +241,7 @@ pub(crate) static RELATIONS: WordList = WordList::new(&[
     "padrastro",
     "madrastra",
     "conyuge",
+    // Abbreviations of clinical notes.
     "hna",
     "hno",
     "hnas",
@@ -246,6 +252,7 @@ pub(crate) static RELATIONS: WordList = WordList::new(&[
     "hijito",
     "abuelita",
     "abuelito",
+    // Spoken Spanish of Colombia, Venezuela, Mexico, Bolivia and Chile.
     "parcero",
     "parcera",
     "pana",
@@ -256,6 +263,7 @@ pub(crate) static RELATIONS: WordList = WordList::new(&[
     "polola",
     "ahijado",
     "ahijada",
+    // Spoken English.
     "flatmate",
     "housemate",
     "roomie",
@@ -278,6 +286,7 @@ pub(crate) static RELATIONS: WordList = WordList::new(&[
 /// Who a person is to a patient, before a colon or a bracket: "Interpreter (Farida)".
 pub(crate) static ROLES: WordList = WordList::new(&[
     "interpreter",
+    // A full stop after a role ends the sentence: in "Seen by the nurse. Denies …" the verb is no name.
     "attending",
     "resident",
     "intern",
@@ -346,10 +355,12 @@ pub(crate) static MEETINGS: WordList = WordList::new(&[
     "report to",
     "reported to",
     "handed to",
+    // Nouns that a name follows directly: "sponsor Mike".
     "sponsor",
     "landlord",
     "call for",
     "attention of",
+    // Spanish verbs with the preposition that takes a person.
     "avisar a",
     "llamar a",
     "llame a",
@@ -376,6 +387,7 @@ pub(crate) static MEETINGS: WordList = WordList::new(&[
     "valorada por",
     "dije a",
     "dijo a",
+    // These verbs take a person without a preposition.
     "told",
     "asked",
 ]);

@@ -157,6 +157,7 @@ pub(crate) fn find(context: &DocumentContext<'_>, found: &mut Vec<PiiFinding>) {
         }
         let start = at;
         at += bytes[at..].iter().take_while(|byte| is_word(**byte)).count();
+        // No listed word and no profession is shorter.
         if at - start < 3 {
             continue;
         }

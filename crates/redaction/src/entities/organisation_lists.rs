@@ -13,6 +13,7 @@ pub(crate) static FIRST: WordList = WordList::new(&[
     "complexo",
     "sanatorio",
     "instituto",
+    // Catalan and Galician forms.
     "institut",
     "fundacion",
     "universidad",
@@ -68,6 +69,7 @@ pub(crate) static LAST: WordList = WordList::new(&[
     "laboratories",
     "healthcare",
     "bank",
+    // Legal forms of companies.
     "inc",
     "llc",
     "ltd",
@@ -114,6 +116,7 @@ pub(crate) static GENERIC: WordList = WordList::new(&[
     "record",
     "number",
     "name",
+    // Spanish adjectives and nouns: "Centro médico" alone names none.
     "medico",
     "medica",
     "quirurgico",
@@ -121,6 +124,7 @@ pub(crate) static GENERIC: WordList = WordList::new(&[
     "no",
     "informe",
     "historia",
+    // Articles and possessives: "my clinic" names none.
     "the",
     "de",
     "y",
@@ -150,6 +154,7 @@ pub(crate) static GENERIC: WordList = WordList::new(&[
     "national",
     "emergency",
     "pain",
+    // Kinds of schools: "high school" names none.
     "high",
     "middle",
     "elementary",
@@ -178,6 +183,7 @@ pub(crate) static TRADES: WordList = WordList::new(&[
     "plumbing",
     "diner",
     "bakery",
+    // Frequent in clinical texts too, so a name must precede them.
     "drugs",
     "oxygen",
     "imaging",
@@ -202,6 +208,7 @@ pub(crate) static TRADES: WordList = WordList::new(&[
     "preschool",
     "dialysis",
     "ambulance",
+    // Second words of names: "Truck Stop", "Food Mart".
     "mutual",
     "stop",
     "mart",

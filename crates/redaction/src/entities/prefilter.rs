@@ -9,6 +9,7 @@ fn any_number(context: &DocumentContext<'_>, passes: impl Fn(&TextToken, &[u8]) 
     let bytes = context.view.plain.as_bytes();
     context.tokens.iter().any(|token| match token.kind {
         TokenKind::Number => passes(token, &bytes[token.span.end..]),
+        // Such a stretch is one token, so its numbers are unseen and the text must pass.
         TokenKind::Sign => token.span.len() > LONG_STRETCH,
         TokenKind::Word | TokenKind::Break => false,
     })

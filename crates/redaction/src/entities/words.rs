@@ -8,6 +8,7 @@ use super::super::token::TokenKind;
 use super::super::word_tables::WordSet;
 use anamnesis_text::Span;
 
+/// Everyday and clinical words that are also names or places; the head of the file says who may change it.
 const COMMON: &str = include_str!("../data/common.txt");
 
 static COMMON_WORDS: LazyLock<WordSet> =
@@ -71,6 +72,7 @@ fn is_number(context: &DocumentContext<'_>, at: usize) -> bool {
 
 /// Words next to a name that make it a name even in lower case.
 pub(crate) fn cue_of_a_name(context: &DocumentContext<'_>, at: usize) -> bool {
+    // Subset of the titles, cues and relations that make even a lower-case word a name.
     const BEFORE: &[&str] = &[
         "senora", "senor", "sra", "sr", "dona", "don", "doctora", "doctor", "dra", "dr", "soy", "llamo", "llama",
         "llamada", "llamado", "hermana", "hermano", "hija", "hijo", "madre", "padre", "mujer", "esposa", "esposo",
@@ -87,6 +89,7 @@ pub(crate) fn cue_of_a_name(context: &DocumentContext<'_>, at: usize) -> bool {
     let before = word(at.checked_sub(1)).unwrap_or_default();
     let dotted = before == "." && word(at.checked_sub(2)).is_some_and(|title| BEFORE.contains(&title));
     let after = word(Some(at + 1)).unwrap_or_default();
+    // A verb after the word is weaker, so it counts only where letter case gives no evidence.
     BEFORE.contains(&before) || dotted || (context.no_case() && AFTER.contains(&after) && before != "de")
 }
 

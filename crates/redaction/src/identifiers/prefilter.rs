@@ -81,6 +81,7 @@ pub(crate) fn degree(bytes: &[u8], at: usize) -> bool {
 /// A hyphen between a capital letter and a digit, either way.
 pub(crate) fn letter_and_digit(bytes: &[u8], at: usize) -> bool {
     let (left, right) = (before(bytes, at), after(bytes, at));
+    // Plates are written in capitals: "BD62-XYZ".
     left.is_ascii_uppercase() && right.is_ascii_digit() || left.is_ascii_digit() && right.is_ascii_uppercase()
 }
 

@@ -150,7 +150,9 @@ fn tells(context: &DocumentContext<'_>, first: usize, last: usize, all: &Address
     let known = run.iter().filter(telling).count();
     let alone = run.iter().filter(telling).any(|word| {
         let digits = word.bytes().all(|byte| byte.is_ascii_digit());
+        // A postal code or a rare word is sufficient alone; a house number or "mayor" is not.
         if digits { word.len() >= 5 } else { word.len() >= 4 && !words::is_common(word) }
     });
+    // Two words of the address, at least one of them specific: "Mayor 5" is found, "calle 3" is not.
     alone || (known >= 1 && run.len() >= 2 && run.iter().any(|word| word.len() >= 4))
 }

@@ -47,6 +47,7 @@ fn diminutives(name: &str) -> Vec<String> {
         }
         _ => Vec::new(),
     };
+    // English endings follow a consonant: "johnny", but no "rosay".
     if !matches!(last, "a" | "o" | "e" | "i" | "y") {
         made.extend([format!("{name}y"), format!("{name}{last}y"), format!("{name}ie")]);
     }
