@@ -204,7 +204,7 @@ mod tests {
         assert!(wrong("[allow]\nwrds = []").contains("wrds"));
     }
 
-    /// What a file finds in a text, and what it lets stand of one finding over all of the text.
+    /// The findings of a file in a text.
     fn of(file: &str, text: &str) -> Vec<String> {
         let custom = CustomRecognisers::from_toml(file).unwrap();
         let found = crate::test_support::labelled(text, anamnesis_text::Language::Spanish, |context, found| {

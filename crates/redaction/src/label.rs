@@ -1,4 +1,4 @@
-//! Labels of contract.md (`redact`). National identifiers are COUNTRY_NAME and stand with their rules.
+//! Labels of contract.md (`redact`). National identifiers are COUNTRY_NAME and are listed with their rules.
 
 pub const PERSON: &str = "PERSON";
 pub const LOCATION: &str = "LOCATION";
@@ -28,7 +28,7 @@ pub(crate) const MEDICAL_RECORD: &str = "MEDICAL_RECORD";
 pub(crate) const INSURANCE_ID: &str = "INSURANCE_ID";
 pub(crate) const LICENSE: &str = "LICENSE";
 pub(crate) const PASSPORT: &str = "PASSPORT";
-/// An identifier whose kind cannot be told: printed as MEDICAL_RECORD, the widest kind a clinical text holds.
+/// An identifier of unknown kind: printed as MEDICAL_RECORD, the widest kind in a clinical text.
 pub const NUMBER: &str = "NUMBER";
 
 /// The label as the contract prints it.

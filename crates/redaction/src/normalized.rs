@@ -1,8 +1,8 @@
 //! The text as recognisers read it: compatibility-folded, without accents, zero-width characters or look-alike letters,
-//! with the way back to the source for every byte.
+//! and with the source position of every byte.
 //!
-//! Case is kept in [`NormalizedText::plain`] and dropped in [`NormalizedText::lower`]; both have the same length, so that one span fits
-//! both. Folding makes ASCII word boundaries right for Spanish.
+//! [`NormalizedText::plain`] has the case of the source, [`NormalizedText::lower`] has none. Both have the same length,
+//! so that one span fits both. Folding makes ASCII word boundaries right for Spanish.
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
@@ -57,7 +57,7 @@ impl NormalizedText {
         Span::new(self.starts[span.start] as usize, self.ends[span.end - 1] as usize)
     }
 
-    /// The first place of this view that stands at or after a place of the source.
+    /// The first position of this view at or after a position of the source.
     pub fn from_source(&self, at: usize) -> usize {
         let mut place = self.starts.partition_point(|&start| (start as usize) < at);
         while !self.plain.is_char_boundary(place) {
@@ -137,7 +137,7 @@ impl NormalizedText {
     }
 }
 
-/// The letters of Spanish with a mark, without it: what folding makes of them, found at once.
+/// Accented Spanish letters without their mark: a shortcut for the most frequent foldings.
 fn spanish(c: char) -> Option<u8> {
     Some(match c {
         'á' => b'a',

@@ -56,7 +56,7 @@ pub fn warm() {
 /// Which model reads next to the rules.
 enum TaggerSource {
     None,
-    /// Loaded when it is first asked.
+    /// Loaded at the first use.
     Builtin,
     Own(Arc<Tagger>),
 }
@@ -88,7 +88,7 @@ impl Redactor {
         Self { model: TaggerSource::Builtin, ..Self::rules_only(policy) }
     }
 
-    /// The built-in rules with another model: what training is judged by.
+    /// The built-in rules with another model, to measure training.
     pub fn with_tagger(policy: RedactionPolicy, tagger: Tagger) -> Self {
         Self { model: TaggerSource::Own(Arc::new(tagger)), ..Self::rules_only(policy) }
     }
@@ -116,7 +116,7 @@ impl Redactor {
         Self { token_key: Some(key), ..self }
     }
 
-    /// Adds services whose findings are taken as well.
+    /// Adds services whose findings are redacted too.
     #[must_use]
     pub fn services(self, services: Services) -> Self {
         Self { services: Some(services), ..self }
@@ -132,11 +132,11 @@ impl Redactor {
         &self.policy
     }
 
-    /// As [`Self::redact`], with what the organisation's additional services find. Waits for them.
+    /// As [`Self::redact`], with the findings of the organisation's additional services. Waits for them.
     ///
     /// # Errors
-    /// As [`Self::redact`]; [`RedactionError::ServiceAway`] when a service may answer later, [`RedactionError::Service`]
-    /// when a person must look. Nothing that a service has not seen passes.
+    /// As [`Self::redact`]; [`RedactionError::ServiceAway`] if a service may answer later, [`RedactionError::Service`] if a
+    /// person must decide. No text passes that a service has not seen.
     pub fn redact_with_services(
         &self,
         document: &Document,
@@ -146,7 +146,7 @@ impl Redactor {
         self.redact_with(document, people, keys, &self.query_services(document)?)
     }
 
-    /// What the organisation's additional services find; nothing where there are none. Waits for them.
+    /// The findings of the organisation's additional services; empty without services. Waits for them.
     ///
     /// # Errors
     /// As [`Self::redact_with_services`].
@@ -154,9 +154,9 @@ impl Redactor {
         self.services.as_ref().map_or(Ok(Vec::new()), |services| services.find(document).map_err(failed))
     }
 
-    /// Redacts a text that was redacted before, by another policy or other recognisers, asking additional services too. What
-    /// stands in it as a replacement stays. So do values of labels that the policy replaces by invented values or moved
-    /// dates: they cannot be distinguished from real ones.
+    /// Redacts a text that was redacted before, by another policy or other recognisers, and calls additional services too.
+    /// Existing replacements stay. So do values of labels with the operators `fake` and `shift`, because they cannot be
+    /// distinguished from real ones.
     ///
     /// # Errors
     /// As [`Self::redact_with_services`].
@@ -169,8 +169,8 @@ impl Redactor {
             .unwrap_or_else(|_| Err(ended()))
     }
 
-    /// Takes personal data out of a document. `people` are those the message names, `keys` belong to its
-    /// patient. Time grows linearly with the text. Nothing of the text is in an error.
+    /// Redacts a document. `people` are those the message names, `keys` belong to its patient. Time is linear in the
+    /// length of the text. No error contains text of the document.
     pub fn redact(
         &self,
         document: &Document,
@@ -180,10 +180,10 @@ impl Redactor {
         self.redact_with(document, people, keys, &[])
     }
 
-    /// As [`Self::redact`], and takes out what an additional service found as well.
+    /// As [`Self::redact`], and redacts the findings of additional services too.
     ///
     /// # Errors
-    /// As [`Self::redact`], and when a finding does not lie in the text.
+    /// As [`Self::redact`], and if a finding is outside the text.
     pub fn redact_with(
         &self,
         document: &Document,
@@ -211,7 +211,7 @@ impl Redactor {
         let context = DocumentContext::new(document, &self.policy);
         let mut redacted = self.pass((document, &context), people, keys, (remote, again), &mut cache)?;
         if self.patterns_only {
-            // Patterns take all that they know at once: the last pass before storage sees that they did.
+            // Patterns replace everything they know in one pass; the final check before storage verifies that.
             return Ok(redacted);
         }
         let mut profile = context.profile();
@@ -235,8 +235,8 @@ impl Redactor {
         Ok(redacted)
     }
 
-    /// Whether another pass over a text would find nothing, judged by the surroundings of what the last pass replaced. An
-    /// organisation's own recognisers and allowed words may reach as far as they like.
+    /// Whether another pass would find nothing, judged by the surroundings of the last replacements. Own recognisers
+    /// and allowed words of an organisation need a full pass, because their patterns may match text of any length.
     fn is_fixpoint(
         &self,
         context: &DocumentContext<'_>,
@@ -360,7 +360,7 @@ impl Redactor {
             let stays =
                 |one: &PiiFinding| one.label == label::MEDICAL_RECORD && is_year(one.span.of(&context.view.plain));
             found.retain(|one| one.recognizer != "keyword_value" || !stays(one));
-            // What was looked at and left because it names no person is nothing that redaction left behind.
+            // A finding that was examined and rejected because it names no person is no residual personal data.
             if !self.patterns_only {
                 entities::post_filter::drop_false_positives(&context, &mut found);
             }
@@ -388,12 +388,12 @@ impl Redactor {
     }
 }
 
-/// Least length of a card's number: several of them may stand in one cell.
+/// Shortest card number: several may be in one cell.
 const CARD: usize = 15;
 /// How far a cell of bare values is looked at, either way, in bytes.
 const CELL: usize = 64;
 
-/// In a text of bare values, a value is what stands between commas, bars, tabs and lines: a part of one is none.
+/// In a text of bare values, commas, bars, tabs and lines separate the values. A part of a value is no value.
 fn fills_its_cell(context: &DocumentContext<'_>, span: Span) -> bool {
     let bytes = context.view.plain.as_bytes();
     let border = |byte: &&u8| !matches!(byte, b',' | b';' | b'|' | b'\t' | b'\n');

@@ -40,7 +40,7 @@ const CUES: &[(&str, &[&str])] = &[
     (label::VEHICLE_ID, &["matricula", "placa", "plate"]),
     (label::NUMBER, &["numero", "codigo", "number", "code", "extension", "pin", "id"]),
 ];
-/// What may stand between the parts of a spoken number.
+/// Words that may be between the parts of a spoken number.
 const FILLERS: &[&str] = &[
     "y", "eh", "ehm", "em", "este", "uh", "um", "er", "and", "then", "luego", "despues", "guion", "dash", "hyphen",
     "barra", "slash", ",", "-", ".", "\u{2026}", "a", "ver", "o", "sea", "digo", "perdon", "sorry", "no", "prefijo",
@@ -98,7 +98,7 @@ fn numbers(context: &DocumentContext<'_>, found: &mut Vec<PiiFinding>) {
     }
 }
 
-/// True where only fillers and single letters stand between two parts.
+/// Whether only fillers and single letters are between two parts.
 fn fills(lower: &str, from: usize, to: usize) -> bool {
     let Some(gap) = lower.get(from..to) else { return false };
     gap.len() <= 24 && gap.split([' ', '\n', ',']).filter(|word| !word.is_empty()).all(|word| FILLERS.contains(&word))
@@ -225,7 +225,7 @@ fn mails(context: &DocumentContext<'_>, found: &mut Vec<PiiFinding>) {
     }
 }
 
-/// The words of the user name before "arroba": back to a word that is none.
+/// The words of the user name before "arroba", back to a word that cannot be part of it.
 fn user_before(context: &DocumentContext<'_>, at_sign: usize) -> usize {
     const STOPS: &[&str] = &[
         "es",

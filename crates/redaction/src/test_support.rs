@@ -1,5 +1,5 @@
-//! What the unit tests of the recognisers share: a text is read as every recogniser reads it, and what was found is
-//! told by label and text.
+//! Shared by the unit tests of the recognisers: reads a text as every recogniser does, and lists findings by label and
+//! text.
 
 use super::document::DocumentContext;
 use super::finding::PiiFinding;

@@ -16,11 +16,11 @@ pub enum TokenKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LetterCase {
     Lower,
-    /// First letter large.
+    /// First letter capital.
     Title,
-    /// More than one letter, all large.
+    /// At least two letters, all capital.
     Upper,
-    /// No letters, or large ones inside ("pH").
+    /// No letters, or capitals inside ("pH").
     Other,
 }
 
@@ -43,7 +43,8 @@ impl TextToken {
     }
 }
 
-/// Bytes without white space from which a stretch full of "@" is no text: one sign, which the sweep takes as a whole.
+/// Length without white space from which text full of "@" becomes one sign token, which the residual check takes as a
+/// whole.
 pub(crate) const LONG_STRETCH: usize = 400;
 const MANY_AT: usize = 32;
 /// Equal signs from which a run of them is one token: "((((((((((".
@@ -78,7 +79,7 @@ static CLASSES: [CharClass; 256] = {
     classes
 };
 
-/// Cuts a folded text into tokens. White space other than line feeds makes none.
+/// Splits a folded text into tokens. White space other than line feeds makes none.
 pub(crate) fn tokens(plain: &str) -> Vec<TextToken> {
     let bytes = plain.as_bytes();
     let crowded = bytes.iter().filter(|byte| **byte == b'@').count() > MANY_AT;

@@ -1,5 +1,5 @@
-//! Tokens that can be opened again, by who holds a key that is kept apart from the store: AES-256-GCM with a nonce made
-//! from key, label and value (HMAC-SHA-256), so that the same value is the same token and no nonce serves two values.
+//! Reversible tokens, for holders of a key that is stored separately from the store. AES-256-GCM with a nonce made from
+//! key, label and value (HMAC-SHA-256), so that equal values get equal tokens and no nonce serves two values.
 
 use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
 use aws_lc_rs::hmac;
@@ -18,14 +18,14 @@ impl TokenKey {
         Self(secret)
     }
 
-    /// 128 hexadecimal digits, as they lie in a file; `None` for anything else.
+    /// 128 hexadecimal digits, as in a key file; `None` for anything else.
     pub fn from_hex(text: &str) -> Option<Self> {
         let mut secret = [0u8; 64];
         hex::decode_to_slice(text.trim(), &mut secret).ok()?;
         Some(Self(secret))
     }
 
-    /// `[PERSON~…]`; `None` where the cipher fails, which it does for no value of a text.
+    /// `[PERSON~…]`; `None` if the cipher fails, which happens for no value of a text.
     pub(crate) fn seal(&self, label: &str, value: &str) -> Option<String> {
         let key = hmac::Key::new(hmac::HMAC_SHA256, &self.0[32..]);
         let mut context = hmac::Context::with_key(&key);
@@ -45,7 +45,7 @@ impl TokenKey {
         Some(format!("[{label}~{}]", URL_SAFE_NO_PAD.encode(bytes)))
     }
 
-    /// The value in a token `[PERSON~…]`; `None` for what this key did not seal.
+    /// The value of a token `[PERSON~…]`; `None` if this key did not seal it.
     pub(crate) fn open(&self, token: &str) -> Option<String> {
         let (label, sealed) = token.strip_prefix('[')?.strip_suffix(']')?.split_once('~')?;
         let bytes = URL_SAFE_NO_PAD.decode(sealed).ok()?;

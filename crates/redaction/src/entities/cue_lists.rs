@@ -326,8 +326,8 @@ pub(crate) static ROLES: WordList = WordList::new(&[
     "referring",
     "dictating",
 ]);
-/// What people do with a person whose name follows: two words, or one that takes a person at once. A name with a large
-/// letter, or a first name.
+/// Verbs with a person whose name follows: two words, or one with a direct object. The name is capitalised or a first
+/// name.
 pub(crate) static MEETINGS: WordList = WordList::new(&[
     "spoke with",
     "spoke to",
@@ -395,7 +395,7 @@ pub(crate) static PARTICLES: WordList = WordList::new(&[
     "de", "del", "la", "las", "los", "y", "e", "i", "da", "dos", "das", "do", "di", "du", "van", "von", "der", "den",
     "ten", "el", "al", "bin", "mc", "san",
 ]);
-/// Never a part of a name in lower case, whatever lists say.
+/// Never a part of a name in lower case, whatever the lists contain.
 pub(crate) static FUNCTION: WordList = WordList::new(&[
     "que", "con", "en", "no", "my", "mi", "me", "te", "se", "the", "and", "but", "pero", "so", "or", "is", "was", "of",
     "to", "for", "i", "you", "he", "she", "we", "it", "an", "a", "un", "una", "por", "para", "como", "muy", "ya", "si",
@@ -406,8 +406,8 @@ pub(crate) static FUNCTION: WordList = WordList::new(&[
     "work", "day",
 ]);
 
-/// Verbs with which notes begin a sentence, in the person of the patient, and words with which people begin to speak: no
-/// name, wherever they stand large. Own list.
+/// Verbs that open a sentence of a note, in the third person, and words that open speech. They are no name, even where
+/// they are capitalised. Own list.
 pub(crate) static OPENERS: WordList = WordList::spaced(
     "toma suspende presenta continua mantiene inicia ingresa permanece rechaza pide come bebe fuma vive trabaja deja dejo camina orina \
      defeca tolera tolero evoluciona mejora empeora recibe precisa requiere muestra impresiona impresiono describe expresa reconoce \

@@ -57,7 +57,7 @@ pub(crate) fn word(lower: &str) -> LexiconEntry {
     }
 }
 
-/// Whether [`word`] is a name, for words that seldom are: one look where it is none.
+/// Whether [`word`] is a name. Cheap for the many words that are none.
 pub(crate) fn is_name(lower: &str) -> bool {
     match WORDS.get(lower) {
         Some(word) => word.is_name(),
@@ -65,7 +65,8 @@ pub(crate) fn is_name(lower: &str) -> bool {
     }
 }
 
-/// Words that texts write small and that name no person: an ordinary word is no sign of a person, a place or a house.
+/// Words that texts write in lower case and that name no person: an ordinary word is no evidence of a person, a place
+/// or an organisation.
 static VOCABULARY: LazyLock<WordSet> = LazyLock::new(|| {
     list(include_str!("../data/vocabulary.txt")).chain(list(include_str!("../data/words.en.txt"))).collect()
 });
@@ -73,7 +74,7 @@ static VOCABULARY: LazyLock<WordSet> = LazyLock::new(|| {
 /// Further Spanish words. English texts hold names of all origins, and a rare Spanish word is one of them too often.
 static SPANISH: LazyLock<WordSet> = LazyLock::new(|| list(include_str!("../data/words.es.txt")).collect());
 
-/// Rarer English words: ordinary where they are written small. Large ones inside of a sentence are names too often.
+/// Rarer English words: ordinary if they are in lower case. Capitalised inside a sentence they are names too often.
 static RARE: LazyLock<WordSet> = LazyLock::new(|| list(include_str!("../data/words.rare.txt")).collect());
 
 /// Every word of [`VOCABULARY`].

@@ -193,7 +193,7 @@ const KINDS: &[&str] = &[
     "tercera",
 ];
 
-/// Finds organisations and streets that their surroundings tell.
+/// Finds organisations and streets by their context.
 pub(crate) fn find(context: &DocumentContext<'_>, found: &mut Vec<PiiFinding>) {
     let (plain, lower) = (&context.view.plain, &context.view.lower);
     deadline::check();
@@ -224,7 +224,7 @@ pub(crate) fn find(context: &DocumentContext<'_>, found: &mut Vec<PiiFinding>) {
     }
 }
 
-/// Practices by trees, land and buildings, by a name, a place or a word of no list; "the hip surgery" is none.
+/// Practices named after trees, land or buildings, a name, a place or an unlisted word; "the hip surgery" is none.
 fn practices(lower: &str, found: &mut Vec<PiiFinding>) {
     for hit in PRACTICE.captures_iter(lower) {
         let (Some(whole), Some(name)) = (hit.get(0), hit.get(1)) else { continue };

@@ -48,7 +48,7 @@ pub(crate) fn is_whole_word(text: &str, span: Span) -> bool {
     !(span.start > 0 && joins(span.start - 1)) && !joins(span.end)
 }
 
-/// A capitalised common word that stands where any word is capitalised and whose neighbours make it a common word:
+/// A capitalised common word at a position where any word is capitalised, with neighbours that make it a common word:
 /// "Dolores de cabeza", "May be", "Esperanza de vida".
 pub(crate) fn reads_as_common(context: &DocumentContext<'_>, at: usize) -> bool {
     let next = context.tokens.get(at + 1).map(|token| context.lower(token)).unwrap_or_default();
@@ -114,7 +114,7 @@ pub(crate) fn common_words() -> impl Iterator<Item = &'static str> {
     COMMON_WORDS.iter().copied()
 }
 
-/// Nothing but a line feed or the end of a sentence stands before.
+/// Whether only a line feed or the end of a sentence precedes.
 pub(crate) fn begins_sentence(context: &DocumentContext<'_>, at: usize) -> bool {
     at.checked_sub(1).is_none_or(|before| {
         let token = &context.tokens[before];
@@ -122,7 +122,7 @@ pub(crate) fn begins_sentence(context: &DocumentContext<'_>, at: usize) -> bool 
     })
 }
 
-/// Hardly anything and no line feed stands between a word and the one before it.
+/// Whether a word is on the same line as the one before it and very close to it.
 pub(crate) fn near(context: &DocumentContext<'_>, at: usize) -> bool {
     let gap = &context.view.plain[context.tokens[at - 1].span.end..context.tokens[at].span.start];
     gap.len() <= 2 && !gap.contains('\n')

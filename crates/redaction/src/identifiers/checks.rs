@@ -1,5 +1,5 @@
-//! Check digits. Every function takes letters and digits in lower case without separators; lengths are those of the
-//! rule that calls it.
+//! Check digits. Every function takes letters and digits in lower case without separators; the calling rule guarantees
+//! the length.
 
 /// Values of the digits of a text; letters are left out.
 pub(crate) fn digits(value: &str) -> Vec<u32> {
@@ -52,7 +52,7 @@ pub(crate) fn iban(value: &str) -> bool {
     modulo(numbers, 97) == 1
 }
 
-/// Asked of every value that begins like one: most have no country's length.
+/// Called for every value that begins like an IBAN; most do not have the length of their country.
 fn is_iban_length(country: &str, length: usize) -> bool {
     const LENGTHS: &[(usize, &str)] = &[
         (15, "no"),

@@ -1,7 +1,7 @@
-//! Layer two: identifiers with check digits and context words, phones, mail and network addresses.
+//! Layer two: identifiers with check digits and keywords, phones, mail and network addresses.
 //!
-//! National identifiers are tables of [`IdentifierRule`]s, one file per family. A value with the right check digit is taken
-//! where its shape allows it alone; a mistyped one is taken next to its keyword; otherwise it stays.
+//! National identifiers are tables of [`IdentifierRule`]s, one file per family. A value with a right check digit is
+//! redacted if its shape allows it alone. A mistyped value is redacted next to its keyword; otherwise it stays.
 
 mod brazil;
 mod candidates;

@@ -1,5 +1,5 @@
-//! What stands around one byte wherever a pattern of addresses or plates matches: cheap looks that spare a text without
-//! them the patterns.
+//! Checks of the bytes around a trigger byte. They are true wherever a pattern of addresses or plates matches, so that
+//! a text without such bytes costs no pattern.
 
 /// Hexadecimal digits from a place on, counted up to five.
 fn hex(bytes: &[u8], from: usize) -> usize {

@@ -1,4 +1,4 @@
-//! Addresses of known people: the whole, or any two of its words together, or its telling words alone.
+//! Addresses of known people: the whole, or any two of its words together, or one specific word.
 
 use std::collections::HashSet;
 
@@ -11,7 +11,7 @@ use super::super::label;
 use super::super::token::TokenKind;
 use anamnesis_text::Span;
 
-/// Words that every address has: they tell nothing alone.
+/// Words of most addresses: they are no evidence alone.
 const GENERIC: &[&str] = &[
     "calle",
     "c",
@@ -118,7 +118,7 @@ fn find_one(context: &DocumentContext<'_>, all: &AddressWords, subject: &str, fo
         }
         let mut last = at;
         let mut look = at + 1;
-        // Signs and one foreign word may stand between ("Calle Mayor, número 5").
+        // Signs and one foreign word may be between them ("Calle Mayor, número 5").
         while look < tokens.len() && look <= last + 3 {
             let token = &tokens[look];
             if token.kind == TokenKind::Break {
@@ -139,7 +139,7 @@ fn find_one(context: &DocumentContext<'_>, all: &AddressWords, subject: &str, fo
     }
 }
 
-/// Whether the words of a run name the address: a telling word with company, or one that is telling alone.
+/// Whether a run of words names the address: a specific word together with another, or a very specific one.
 fn tells(context: &DocumentContext<'_>, first: usize, last: usize, all: &AddressWords) -> bool {
     let run: Vec<&str> = context.tokens[first..=last]
         .iter()

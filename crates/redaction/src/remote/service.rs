@@ -23,15 +23,15 @@ pub struct RemoteFinding {
 /// A service that finds personal data.
 #[async_trait]
 pub trait Remote: Send + Sync {
-    /// What the service finds in a text.
+    /// The findings of the service in a text.
     ///
     /// # Errors
-    /// Whatever keeps the answer from being whole.
+    /// If the answer is not complete.
     async fn find(&self, text: &str, language: Language) -> Result<Vec<RemoteFinding>, RemoteError>;
 }
 
 impl RemoteFinding {
-    /// The finding on the folded text; `None` for what does not lie in the text.
+    /// The finding on the folded text; `None` if it is outside the text.
     pub(crate) fn in_view(&self, document: &Document, context: &DocumentContext<'_>) -> Option<PiiFinding> {
         document.text.get(self.span.start..self.span.end)?;
         let (start, end) = (context.view.from_source(self.span.start), context.view.from_source(self.span.end));
@@ -76,7 +76,7 @@ pub(super) async fn answer<T: serde::de::DeserializeOwned>(
     }
 }
 
-/// The contract's label for a kind of Google's or Presidio's; what has none is a number of some kind.
+/// The contract's label for a kind of Google or Presidio. A kind without a label is a number of unknown kind.
 pub(super) fn label_of(kind: &str) -> &'static str {
     match kind {
         "PERSON" | "PERSON_NAME" | "FIRST_NAME" | "LAST_NAME" | "NRP" => label::PERSON,

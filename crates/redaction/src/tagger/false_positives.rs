@@ -1,4 +1,4 @@
-//! Words that read like a name and stand for a scale, a sign, a device or a brand: what lists and grades say of them.
+//! Words that read like a name but mean a scale, a sign, a device or a brand, according to lists and grades.
 
 use super::super::document::DocumentContext;
 use super::super::entities::cues::{RELATIONS, ROLES};
@@ -32,7 +32,7 @@ static PEOPLES: WordList = WordList::spaced(
      puerto",
 );
 
-/// What a model takes for a person, a place or an organisation and a reader for a thing.
+/// Things that the model mistakes for a person, a place or an organisation.
 pub(crate) fn is_thing(context: &DocumentContext<'_>, one: &TaggedSpan) -> bool {
     eponyms::denotes_thing(context, one.first, one.end - 1)
         || eponyms::names_a_thing(context, one.first, one.end)
@@ -119,7 +119,7 @@ fn is_graded(context: &DocumentContext<'_>, one: &TaggedSpan) -> bool {
     !number || (few || is_eponymous(context, one)) && !words(context, one).any(given)
 }
 
-/// One of the words is an eponym, or stands next to one: "Hunt" of "Hunt and Hess".
+/// One of the words is an eponym or next to one: "Hunt" of "Hunt and Hess".
 fn is_eponymous(context: &DocumentContext<'_>, one: &TaggedSpan) -> bool {
     let eponym = |token: &TextToken| lexicon::is_eponym(context.lower(token));
     let joined = context.tokens.get(one.end).is_some_and(|sign| matches!(context.lower(sign), "and" | "y" | "-"));
@@ -171,7 +171,8 @@ fn is_numbered_double(context: &DocumentContext<'_>, first: usize, end: usize) -
     double && number && person_verbs::begins_sentence(context, first) && is_of_few_words(context)
 }
 
-/// "Kellgren-Lawrence", "Tolosa-Hunt": two large words about a hyphen, one of them an eponym that no one is called.
+/// "Kellgren-Lawrence", "Tolosa-Hunt": two capitalised words around a hyphen, one of them an eponym that is no person's
+/// name.
 fn is_double(context: &DocumentContext<'_>, first: usize, end: usize) -> bool {
     let hyphen = |at: usize| context.tokens.get(at).is_some_and(|sign| context.plain(sign) == "-");
     let pure = |at: usize| {

@@ -69,7 +69,7 @@ impl Tagger {
         Ok(Self { model: CrfModel::read(BUILTIN)?, verifier: Some(Verifier::read(BUILTIN_VERIFIER)?) })
     }
 
-    /// A tagger of other models. Without a verifier the lists decide what stands.
+    /// A tagger with other models. Without a verifier the lists decide which findings are accepted.
     pub fn of(model: CrfModel, verifier: Option<Verifier>) -> Self {
         Self { model, verifier }
     }
@@ -176,7 +176,7 @@ impl Tagger {
     }
 }
 
-/// An age is judged by its years: only a great one leaves under most policies.
+/// An age is judged by its years, because most policies replace only ages over their limit.
 fn label_of(context: &DocumentContext<'_>, kind: usize, span: Span) -> &'static str {
     if KINDS[kind] != label::AGE {
         return KINDS[kind];

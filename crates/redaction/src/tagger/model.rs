@@ -50,8 +50,8 @@ impl CrfModel {
         Ok(Self { rows, scale, transitions })
     }
 
-    /// The summed weights of a token's features. First all slots are asked for, then all rows, then the sums are made:
-    /// the memory answers many questions at once, and nothing waits for a guess whether a feature is known.
+    /// The summed weights of a token's features. All slots are read first, then all rows, then the sums are made. So
+    /// memory accesses overlap, and no branch depends on whether a feature is known.
     pub(crate) fn scores<const N: usize>(&self, features: &[u64; N]) -> [i16; COLUMNS] {
         let (mut known, mut count) = ([0u32; N], 0);
         let (mut elsewhere, mut further) = ([0u8; N], 0);

@@ -44,7 +44,7 @@ pub(super) fn names_no_person(context: &DocumentContext<'_>, one: &PiiFinding, (
         if medicine || one.label != label::PERSON || !told && !is_spoken(context, first) {
             return medicine;
         }
-        // "DOCTOR: Toma Sintrom": a medicine stands after no name.
+        // "DOCTOR: Toma Sintrom": a medicine follows no name.
         if context.tokens.get(end).is_some_and(|next| stop_words::is_medicine(context.lower(next))) {
             return true;
         }
@@ -128,7 +128,7 @@ fn is_no_name_of_spanish(context: &DocumentContext<'_>, one: &PiiFinding, (first
             && !(WORDS.contains(&word(first)) && first > 0 && context.plain(&context.tokens[first - 1]) == "(")
 }
 
-/// "Patient: Look.", "Médico: Bueno.": the colon of a person who speaks, and more than a name after it.
+/// "Patient: Look.", "Médico: Bueno.": the colon of a speaker, and more text after the word.
 fn is_spoken(context: &DocumentContext<'_>, first: usize) -> bool {
     const SPEAKERS: &[&str] = &[
         "patient",
@@ -163,7 +163,7 @@ fn is_spoken(context: &DocumentContext<'_>, first: usize) -> bool {
     before(1) == ":" && SPEAKERS.contains(&before(2)) && (goes_on || small)
 }
 
-/// A word in lower case that no name has inside stands next on the line.
+/// A lower-case word that is inside no name follows on the line.
 fn is_followed_by_small(context: &DocumentContext<'_>, end: usize) -> bool {
     context.tokens.get(end).is_some_and(|next| {
         next.is_word()

@@ -36,7 +36,7 @@ const PERSONAL: &[&str] = &[
     "prof",
 ];
 
-/// Cuts a finding at the ends of sentences and at dashes that stand apart; gives what is left behind the first cut.
+/// Cuts a finding at the ends of sentences and at dashes between spaces. Returns the parts after the first cut.
 pub(super) fn apart(context: &DocumentContext<'_>, one: &mut PiiFinding) -> Vec<PiiFinding> {
     let cut = match one.label {
         label::PERSON => one.layer == DetectionLayer::Entity && one.recognizer != "field",

@@ -106,12 +106,12 @@ pub(crate) fn is_role(lower: &str) -> bool {
     has("role", lower)
 }
 
-/// The form of a medicine: what stands before it in English, and after it in Spanish, is its name.
+/// The form of a medicine: in English it follows the name, in Spanish it precedes it.
 pub(crate) fn is_form(lower: &str) -> bool {
     has("form", lower)
 }
 
-/// What people begin to speak with, or notes begin a sentence with, in a language.
+/// A word that opens speech or a sentence of a note, in one language.
 pub(crate) fn opens(language: Language, lower: &str) -> bool {
     language != Language::Spanish && has("opener.en", lower) || language != Language::English && has("opener.es", lower)
 }
