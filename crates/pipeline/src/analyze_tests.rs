@@ -1,4 +1,4 @@
-//! What passes redaction as a field, and what a command's words are taken for.
+//! Redaction of fields, and analysis of the words of commands.
 
 use serde_json::json;
 use uuid::Uuid;
@@ -22,7 +22,7 @@ pub(crate) fn field_redactor() -> FieldRedactor {
     }
 }
 
-/// A document as it stands after redaction and extraction, under the program's own rules.
+/// A document after redaction and extraction, by the program's own rules.
 pub(crate) fn read(document: &DocumentSubmitted) -> (Redacted, Extraction) {
     let source = source_of(document);
     let redacted = field_redactor().redact_with(&source, &[]).unwrap();

@@ -14,7 +14,7 @@ pub enum Disposition {
     Stored,
     /// It was stored before; nothing changed.
     Duplicate,
-    /// The patient is in ephemeral mode: counted, nothing kept.
+    /// The patient is in ephemeral mode: counted, nothing stored.
     Ephemeral,
     /// Set aside, encrypted, with a reason.
     Quarantined(Reason),

@@ -1,4 +1,4 @@
-//! From what an embedder does to the declared metrics and to spans.
+//! Maps the events of an embedder to the declared metrics and to spans.
 
 use std::sync::Arc;
 

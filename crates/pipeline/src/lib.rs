@@ -73,7 +73,7 @@ use anamnesis_redaction::{RedactionError, Redactor};
 use anamnesis_sql::Fault;
 use anamnesis_store::{Store, StoreError};
 
-/// What the stages need.
+/// The dependencies of the stages.
 pub struct Pipeline {
     store: Store,
     models: Models,
@@ -93,7 +93,7 @@ pub struct Pipeline {
     prefix: String,
     queue: Queue,
     outage: Arc<StoreOutage>,
-    /// The threads of redaction and extraction: as many as are configured, whatever the number of batches in progress.
+    /// The threads of redaction and extraction: the configured number, for any number of concurrent batches.
     analysis_threads: Arc<rayon::ThreadPool>,
     /// The same for batches of short texts: a chat does not wait for the letters of a bulk batch, which are read at length.
     short_text_threads: Arc<rayon::ThreadPool>,
@@ -137,8 +137,7 @@ impl PipelineError {
 
 impl Pipeline {
     /// # Errors
-    /// When what the configuration gives for redaction, lexicons or a language model cannot be used, or threads cannot be
-    /// started.
+    /// When the configuration of redaction, lexicons or a language model is unusable, or threads cannot be started.
     pub fn new(
         store: Store,
         models: impl Into<Models>,
@@ -203,7 +202,7 @@ impl Pipeline {
         }
     }
 
-    /// Whether the store is away, for others that ask it.
+    /// Whether the store is unreachable, for other components.
     pub fn outage(&self) -> &StoreOutage {
         &self.outage
     }
@@ -332,7 +331,7 @@ impl Pipeline {
         Ok(done)
     }
 
-    /// What a command asks to erase. A hold that keeps it sets the command aside, to be offered again.
+    /// Carries out the erasure of a command. A legal hold quarantines the command, so that it can be retried.
     async fn erase(&self, admitted: AdmittedMessage) -> Result<MessageOutcome, PipelineError> {
         let now = self.store.clock().now();
         let anamnesis_messages::Message::MemoryCommand(command) = &admitted.envelope.message else {

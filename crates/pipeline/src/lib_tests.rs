@@ -1,4 +1,4 @@
-//! What is still begun after a batch, and whom a failed batch is held against.
+//! Attempts that are still open after a batch, and the messages that a failed batch counts against.
 
 use super::*;
 use anamnesis_core::reason::Reason;

@@ -1,4 +1,4 @@
-//! What a profile and a device state.
+//! Statements of profiles and devices.
 
 use serde_json::{Value, json};
 

@@ -7,7 +7,7 @@ use anamnesis_core::clock::micros;
 use anamnesis_sql::{Access, Arg};
 
 impl Store {
-    /// Adds what a process counted to the sums of its series; the newest values take the place of those before them.
+    /// Adds the counts of a process to the sums of its series; newer gauge values replace older ones.
     ///
     /// # Errors
     /// Of the database, such as for a role that only reads.

@@ -176,7 +176,7 @@ impl Store {
         Ok(found)
     }
 
-    /// Sources of a patient in the cold archive, in the order of what they say.
+    /// Sources of a patient in the cold archive, oldest first.
     ///
     /// # Errors
     /// As [`Store::holds`].

@@ -68,7 +68,7 @@ pub use outbox_notify::OutboxNotifier;
 /// Keys of the patients of a batch.
 pub type Keys = HashMap<Scope, Arc<PatientKeys>>;
 
-/// What may go wrong in the store.
+/// Errors of the store.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StoreError {
     #[error(transparent)]
@@ -83,7 +83,7 @@ pub enum StoreError {
     /// Nothing of the patient can be read any more, and nothing may be stored.
     #[error("the patient was erased: the key was destroyed")]
     Erased,
-    /// The patient denies that readers show what is held.
+    /// The patient does not permit readers to see the memories.
     #[error("the patient's consent does not permit it")]
     NoConsent,
     /// Another worker stored one of the messages, or a consent, first: look again.
@@ -99,7 +99,7 @@ impl StoreError {
     pub fn is_transient(&self) -> bool {
         match self {
             Self::Db(error) => error.is_transient(),
-            // The right key store may come back while we run; what it sealed must not be set aside meanwhile.
+            // The right key store may return while the program runs; messages must not be quarantined meanwhile.
             Self::Key(_) => true,
             Self::Race => true,
             Self::Open(_) | Self::Shape | Self::Ungrounded | Self::Erased | Self::NoConsent => false,
@@ -112,7 +112,7 @@ impl StoreError {
             Self::Db(error) => error.fault(),
             Self::Key(_) | Self::Race => Fault::Store,
             Self::Ungrounded => Fault::Rows,
-            // What the patient has already does not open: one patient's matter, and no fault of the message.
+            // A cell of this patient does not open. Only this patient is affected, and the message is not at fault.
             Self::Open(_) | Self::Shape | Self::Erased | Self::NoConsent => Fault::Unclear,
         }
     }
@@ -159,8 +159,8 @@ impl Store {
         }
     }
 
-    /// With the intervals of the configured policies (`jobs::policy::Policies::lifecycle`), so that what is folded on
-    /// writing and what the jobs do agree.
+    /// Sets the intervals of the configured policies (`jobs::policy::Policies::lifecycle`), so that projection at
+    /// writing and the jobs agree.
     #[must_use]
     pub fn with_policy(self, policy: LifecyclePolicy) -> Self {
         Self { policy, ..self }
@@ -222,7 +222,7 @@ impl Store {
     }
 }
 
-/// Every statement of the folder `sql`: what the engine is asked to prepare, in place of compile-time checking.
+/// Every statement of the folder `sql`. The engine prepares them in a test, in place of compile-time checking.
 pub fn statements() -> Vec<NamedStatement> {
     statements::all()
 }

@@ -1,4 +1,4 @@
-//! What an organisation says of itself: its zone, its privacy tier, the country it works in.
+//! Settings of an organisation: its time zone, its privacy tier, its country.
 
 use serde::Serialize;
 
@@ -64,16 +64,16 @@ pub struct OrganizationRow {
     pub consent_required: bool,
     /// What becomes of memories when a patient withdraws consent.
     pub withdrawal: Withdrawal,
-    /// What it asks for where a patient said nothing.
+    /// The tier of patients who stated none.
     pub privacy_tier: Option<PrivacyTier>,
     /// ISO 3166-1, two letters.
     pub country: Option<String>,
-    /// What is shown in an emergency instead of the text of the country.
+    /// The emergency text that replaces that of the country.
     pub emergency_text_en: Option<String>,
     pub emergency_text_es: Option<String>,
 }
 
-/// What an organisation is to say of itself from now on; `None` leaves it as it is.
+/// A change of an organisation's settings; `None` leaves a setting as it is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OrganizationChange {
     pub time_zone: Option<String>,
@@ -122,8 +122,8 @@ impl Store {
         rows.iter().map(read).collect()
     }
 
-    /// Changes what is given. A policy that was changed outside the program is changed only by a person who has seen
-    /// it: it would become the program's own.
+    /// Changes the given settings. A policy that was changed outside the program is only overwritten for a person who
+    /// has seen it, because saving would make it the program's own.
     ///
     /// # Errors
     /// When the store cannot be written.

@@ -1,5 +1,5 @@
-//! The outbox as a person sees it: what waits, what was refused, and the two things that can be done about it. Each leaves an
-//! entry in the audit.
+//! The outbox for administrators: waiting and rejected events, and the two possible acts on them. Each act leaves an
+//! audit entry.
 
 use chrono::{DateTime, Utc};
 use serde::Serialize;

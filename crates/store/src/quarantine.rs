@@ -1,5 +1,5 @@
-//! What was set aside: kept as ciphertext for a term, listed without its content, opened for those who may see it, retried or
-//! dropped with a trace of who did it.
+//! Quarantined messages: stored as ciphertext for a term, listed without their content, opened for authorised people,
+//! retried or dropped with a record of the actor.
 
 use std::collections::BTreeSet;
 
@@ -56,14 +56,14 @@ pub struct QuarantinedContent {
 /// How much of a content was shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ContentView {
-    /// Its size alone.
+    /// Only its size.
     Nothing,
     Redacted,
     /// As it came.
     Raw,
 }
 
-/// What a person did to it.
+/// An act of a person on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum QuarantineAction {
     Shown(ContentView),
@@ -117,26 +117,26 @@ pub struct QuarantineTrace {
 pub struct RejectedMessage {
     /// Known for readable messages only.
     pub org: Option<OrgId>,
-    /// The one patient of whom it speaks, as far as that can be read: where that patient has a key, it seals the body.
+    /// The patient of the message, if it can be read. If that patient has a key, it seals the body.
     pub patient: Option<Scope>,
     pub message: KeyHash,
     pub reason: Reason,
     pub field: Option<String>,
-    /// `None` for patients of whom nothing may be kept.
+    /// `None` for patients of whom nothing may be stored.
     pub body: Option<Vec<u8>>,
     /// CloudEvents attributes that travelled with the body, as JSON.
     pub attributes: Option<Vec<u8>>,
 }
 
 impl RejectedMessage {
-    /// Ids and codes alone: of a patient of whom nothing may be kept.
+    /// Only ids and codes, for a patient of whom nothing may be stored.
     #[must_use]
     pub fn without_content(self) -> Self {
         Self { body: None, attributes: None, ..self }
     }
 }
 
-/// The keyed hash of what decides how long a message that was set aside is kept, and whose it is.
+/// The keyed hash of the columns that decide how long a quarantined message is stored, and to whom it belongs.
 pub(crate) fn mac(key: &PlatformKey, id: Uuid, org: Option<Uuid>, reason: &str, created_at: i64) -> [u8; 16] {
     let org = org.unwrap_or_default();
     let parts: [&[u8]; 4] = [id.as_bytes(), org.as_bytes(), reason.as_bytes(), &created_at.to_be_bytes()];
@@ -174,7 +174,7 @@ impl Store {
         tx.fetch_optional(&sql::SHOW, vec![id.into()]).await?.as_ref().map(aside).transpose()
     }
 
-    /// What was set aside, oldest first; `state` and `reason` narrow it, empty they do not.
+    /// Quarantined messages, oldest first. `state` and `reason` filter them; empty strings do not.
     ///
     /// # Errors
     /// Of the database.
@@ -184,8 +184,8 @@ impl Store {
         rows.iter().map(aside).collect()
     }
 
-    /// One of them with its content (`None` once dropped, and where its patient was erased), and what was done to it. That it was looked at is written
-    /// down first, by whom: the content may be a patient's.
+    /// A quarantined message with its content and the acts on it. The content is `None` once dropped, or if its patient
+    /// was erased. The read is audited first, with its actor, because the content may be a patient's.
     ///
     /// # Errors
     /// Of the database, or when the ciphertext does not open.
@@ -235,7 +235,7 @@ impl Store {
         Ok(turned > 0)
     }
 
-    /// Destroys what older versions kept of messages that came without consent: ids and codes stay.
+    /// Destroys the bodies that older versions stored of messages without consent; ids and codes stay.
     ///
     /// # Errors
     /// Of the database.
@@ -246,7 +246,7 @@ impl Store {
         Ok(dropped)
     }
 
-    /// Drops it: its content is gone for good, that it was there is kept. `false` when it is not there any more.
+    /// Drops it: its content is destroyed, the record that it existed stays. `false` if it is gone already.
     ///
     /// # Errors
     /// Of the database.
@@ -296,9 +296,9 @@ impl Store {
         Ok(Some(QuarantinedContent { body, attributes }))
     }
 
-    /// Keeps messages that cannot be stored, as ciphertext: under the key of the patient of whom they speak, so that it goes
-    /// with an erasure, or under the platform's where that patient has none. No key is made for it: a broken message must not
-    /// make a patient known of whom nothing is stored. The same message with the same reason is kept once.
+    /// Stores rejected messages as ciphertext. The key is that of the message's patient, so that an erasure destroys it
+    /// too, or the platform's if that patient has none. No key is created for it: a broken message must not create a
+    /// patient. The same message with the same reason is stored once.
     ///
     /// # Errors
     /// As [`Store::begin_attempts`].
@@ -379,7 +379,7 @@ pub(super) struct SealedBody {
     pub(super) body: Vec<u8>,
 }
 
-/// What the attributes of a quarantined message are sealed for: another row id than its body's.
+/// The row id for which the attributes of a quarantined message are sealed; it differs from that of the body.
 fn attributes_row(id: Uuid) -> Uuid {
     derive("quarantine.attributes", &[id.as_bytes()])
 }

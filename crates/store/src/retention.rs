@@ -94,7 +94,7 @@ pub async fn sources_of(tx: &mut Transaction, org: OrgId, patients: &[Uuid]) -> 
     rows.iter().map(source).collect()
 }
 
-/// When these documents are due is to be found anew: what is noted is not what the policy says.
+/// Marks these documents for a new computation of their due date, because the stored one differs from the policy.
 ///
 /// # Errors
 /// Of the database.
@@ -156,8 +156,9 @@ fn dormant_row(row: &Row) -> Result<DormantPatient, DbError> {
 pub struct WithdrawnPatient {
     pub place: RetentionKey,
     pub patient: PatientId,
-    /// It is the one by which memory is denied now, and nothing was forgotten since it is in force: it began after it was recorded,
-    /// came back when a permit ended, or the organisation asks for it only now.
+    /// Whether memories must be forgotten now: nothing was forgotten since the denial came into force. It may have
+    /// begun after it was recorded, returned when a permit ended, or become relevant by a new setting of the
+    /// organisation.
     pub forgets: bool,
 }
 
@@ -225,7 +226,7 @@ pub(crate) async fn still_dormant(
     Ok(dormant.into_iter().filter(|one| !one.held).map(|one| one.patient).collect())
 }
 
-/// What the organisation itself asks for, and where it works.
+/// The settings of the organisation and its country.
 ///
 /// # Errors
 /// Of the database.
@@ -264,7 +265,7 @@ mod tests {
     use super::*;
     use anamnesis_sql::{Access, Database, Location};
 
-    /// Where SQLite's plans say in words what a step does.
+    /// The column of SQLite's query plan that describes a step.
     const DETAIL: usize = 3;
 
     #[tokio::test]

@@ -1,5 +1,5 @@
-//! What summaries are made from: the facts of a patient's current documents, in the order of time, without their words,
-//! and the summaries that there are. Words are opened for what is written, and only then.
+//! Inputs of summaries: the facts of a patient's current documents, in the order of time and without their words, and
+//! the existing summaries. Words are opened only for a summary that is written.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
@@ -47,7 +47,7 @@ pub struct SummaryFact {
 pub struct KnownSummary {
     pub period: SummaryPeriod,
     pub facts: u32,
-    /// Names what it was made from.
+    /// The finding from which it was made.
     pub input: Uuid,
     pub made_at: DateTime<Utc>,
 }

@@ -14,8 +14,8 @@ use anamnesis_sql::{Arg, DbError, Row, Sql, Transaction};
 /// The mark of [`decay_index::mark`] that says up to when receipts of erasures have ended.
 const RECEIPTS_ENDED: &str = "receipts_ended";
 
-/// Up to when receipts of erasures have ended, whatever their term was then: of erasures before it there may be none. A mark that
-/// this program did not write says nothing.
+/// The instant before which receipts of erasures have expired, whatever their term was: for older erasures there may be
+/// none. A mark that this program did not write is ignored.
 ///
 /// # Errors
 /// Of the database.
@@ -30,7 +30,8 @@ pub async fn receipts_ended(
     Ok(ended.filter(|ended| ended_mark(org, key, *ended) == mark))
 }
 
-/// Notes that receipts of erasures up to an instant go. Never back: what went stays gone.
+/// Records that receipts of erasures up to an instant are deleted. It never moves back, because deleted receipts do not
+/// return.
 ///
 /// # Errors
 /// Of the database.

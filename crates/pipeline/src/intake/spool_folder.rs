@@ -23,8 +23,7 @@ use super::spool::has_extension;
 
 /// Folder of all claims, below the spool.
 const CLAIMED: &str = ".claimed";
-/// Folder of what could not be read, below the spool.
-/// The folder below the spool of files that nobody could read.
+/// Folder below the spool for files that could not be read.
 pub const UNREADABLE: &str = ".unreadable";
 const LOCK: &str = ".lock";
 /// Bytes of a file's own name that its claim keeps; the rest of a name's 255 bytes is for id and attempts.
@@ -54,7 +53,7 @@ impl Claim {
     }
 }
 
-/// What lies in the folder.
+/// The contents of the folder.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Listing {
     /// Files to be claimed, by name.
@@ -100,7 +99,7 @@ impl SpoolFolder {
         Ok(Self { path: path.to_owned(), spool, own, own_path, _lock: lock })
     }
 
-    /// What waits, and what nobody takes. Names that begin with a dot are still being written.
+    /// Waiting files, and files that no worker takes. Names that begin with a dot are still being written.
     ///
     /// # Errors
     /// When the folder cannot be listed.
@@ -225,7 +224,7 @@ impl SpoolFolder {
         format!("{UNREADABLE}/{}.{}", claim.id.simple(), claim.name)
     }
 
-    /// Puts a file that cannot be read, whatever it is, out of the way and unchanged, for a person to look at.
+    /// Moves an unreadable file away, unchanged, for a person to inspect.
     ///
     /// # Errors
     /// When it cannot be renamed.

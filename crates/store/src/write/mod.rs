@@ -71,8 +71,8 @@ impl<'a> BatchWriter<'a> {
 }
 
 impl BatchWriter<'_> {
-    /// Keys of a patient of the batch. A patient whose key is gone was erased in between: the batch must be looked at
-    /// again.
+    /// Keys of a patient of the batch. A missing key means that the patient was erased in the meantime, and the batch
+    /// must be admitted again.
     pub(crate) fn keys_of(&self, scope: Scope) -> Result<&PatientKeys, StoreError> {
         self.keys.get(&scope).map(AsRef::as_ref).ok_or(StoreError::Race)
     }

@@ -1,4 +1,4 @@
-//! What a batch tells the outside, gathered while it is written (contract.md, "Events out").
+//! The outbox events of a batch, collected while it is written (contract.md, "Events out").
 
 use serde_json::{Value, json};
 
@@ -50,7 +50,7 @@ impl EventBuffer {
 }
 
 impl BatchWriter<'_> {
-    /// What is raised of a patient of whom nothing is kept: which danger, and nothing else.
+    /// The risk alarm of a patient in ephemeral mode: the danger, and nothing else.
     pub(super) fn alarms(&mut self, alarms: &[RiskAlarm]) {
         for alarm in alarms {
             let key: [&[u8]; 2] = [&alarm.message, alarm.class.as_bytes()];
