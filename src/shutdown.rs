@@ -1,5 +1,5 @@
-//! The end of the process: SIGTERM or SIGINT stops taking work, what is in hand is finished within the drain deadline,
-//! and a second signal stops waiting. Whatever is not finished by then was not acknowledged and comes again.
+//! The end of the process. SIGTERM or SIGINT stops taking work, work in progress is finished within the drain deadline,
+//! and a second signal stops waiting. Unfinished work was not acknowledged and is redelivered.
 
 use std::future::Future;
 use std::io;
@@ -8,10 +8,10 @@ use std::time::Duration;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
-/// How long work in hand may take to finish. Kubernetes' grace period must be longer (helm/anamnesis, values.yaml).
+/// How long work in progress may take to finish. Kubernetes' grace period must be longer (helm/anamnesis, values.yaml).
 pub(crate) const DRAIN: Duration = Duration::from_secs(10);
 
-/// Work was still in hand at the drain deadline, or the operator did not want to wait.
+/// Work was still in progress at the drain deadline, or the operator did not want to wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("work was still in hand when the time to drain was over")]
 pub(crate) struct DrainOverdue;
@@ -52,12 +52,12 @@ impl Shutdown {
         self.draining.clone()
     }
 
-    /// Asks to end, as a signal would.
+    /// Starts the shutdown, as a signal would.
     pub(crate) fn begin(&self) {
         self.draining.cancel();
     }
 
-    /// Asks to end without waiting, as a second signal would.
+    /// Ends without waiting, as a second signal would.
     #[cfg(test)]
     pub(crate) fn drain_now(&self) {
         self.draining.cancel();

@@ -1,4 +1,4 @@
-//! `config show|check|reference|schema`: the settings that count, what is wrong with them, and what there is to set.
+//! `config show|check|reference|schema`: the effective settings, their faults, and all possible settings.
 
 use clap::Subcommand;
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ use anamnesis_config::reference::{default_text, reference};
 use anamnesis_config::show::{EffectiveValue, show};
 use anamnesis_observability::traces;
 
-/// What this program was built with.
+/// The build options of this program.
 pub(crate) const BUILT: BuildFeatures = BuildFeatures { traces: traces::BUILT };
 
 #[derive(Debug, clap::Args)]

@@ -9,7 +9,7 @@ const LONGEST: u64 = 8 << 20;
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum NdjsonLine<'a> {
     Whole(&'a [u8]),
-    /// Longer than what is read; it was passed over to its end.
+    /// Longer than the limit; it was skipped to its end.
     TooLarge,
 }
 

@@ -89,7 +89,7 @@ pub(crate) fn printable(text: &str) -> String {
     text.chars().map(|c| if c.is_control() && c != '\n' { '\u{FFFD}' } else { c }).collect()
 }
 
-/// Says on standard error why a verb stopped. A closed standard error is nobody's concern.
+/// Prints on standard error why a verb stopped. A closed standard error is ignored.
 pub(crate) fn print_error(failure: &CliError) {
     if !failure.is_silent() {
         note(&format!("error: {failure}"));

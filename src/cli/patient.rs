@@ -65,7 +65,7 @@ impl TimePoint {
         }
     }
 
-    /// The last instant in it: what was known by the end of that day.
+    /// The last instant in it, for the state at the end of that day.
     pub(crate) fn last(self) -> DateTime<Utc> {
         match self {
             Self::Date(_) => self.end() - TimeDelta::microseconds(1),
@@ -120,7 +120,7 @@ pub(crate) async fn note_unknown(app: &App, scope: Scope, empty: bool) -> Result
     Ok(())
 }
 
-/// What is said of a patient of whom nothing is known.
+/// The answer for an unknown patient.
 pub(crate) const NOBODY: &str = "Nothing is known of this patient.";
 
 #[cfg(test)]

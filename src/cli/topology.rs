@@ -87,12 +87,12 @@ fn needs_url(config: &BrokerConfig) -> Result<(), CliError> {
     }
 }
 
-/// How a broker's refusal ends a verb: what a person must change is exit code 2.
+/// How a broker's refusal ends a verb: exit code 2 if a person must change something.
 pub(crate) fn failure(error: BrokerError) -> CliError {
     if error.is_transient() { CliError::failed(error.to_string()) } else { CliError::usage(error.to_string()) }
 }
 
-/// What a look at the broker told.
+/// The results of a check of the broker.
 struct TopologyCheck {
     differences: Vec<TopologyDifference>,
     /// What could not be looked at.
@@ -118,7 +118,7 @@ async fn check(config: &BrokerConfig, export: Option<&Path>, vhost: &str) -> Res
         let asked = Topology::new(&names).differences(&link).await;
         link.close().await;
         for difference in asked.map_err(failure)? {
-            // The export told the same thing already.
+            // The export reported the same difference already.
             if !found.iter().any(|one| one.kind == difference.kind && one.name == difference.name) {
                 found.push(difference);
             }
@@ -160,7 +160,7 @@ pub(super) async fn fetched(config: &BrokerConfig, vhost: &str) -> Result<Option
     }
 }
 
-/// Who may speak is configuration and no difference of the broker's: it is said, and changes no exit code.
+/// Permissions to send are configuration and no difference of the broker: they are reported, and change no exit code.
 fn report(seen: &TopologyCheck, open: &[String], format: OutputFormat) -> Result<Exit, CliError> {
     let TopologyCheck { differences, unseen } = seen;
     if format == OutputFormat::Json {

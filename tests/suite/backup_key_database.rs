@@ -26,7 +26,7 @@ on_every_program!(
     keys_move_from_a_database_to_a_file_and_back,
 );
 
-/// A host whose keys lie in a database of their own, or in a file.
+/// A host whose keys are in a separate database, or in a file.
 struct Host {
     program: Program,
     keys: Option<(TestDatabase, String)>,
@@ -89,7 +89,7 @@ impl Host {
         self.program.folder.path().join(name).display().to_string()
     }
 
-    /// What is known of the four patients, as a reader sees it.
+    /// The four patients, as a reader sees them.
     fn known(&self) -> Vec<(Option<i32>, Value)> {
         let of = |n: u128| {
             let (org, patient) = (ORG.to_string(), patient(n).to_string());

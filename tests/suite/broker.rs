@@ -81,7 +81,7 @@ impl Drop for PrivateBroker {
     }
 }
 
-/// A corner of the broker with names of its own; removed when dropped.
+/// Uniquely named queues and exchanges of the broker; removed when dropped.
 pub(crate) struct TestBroker {
     pub config: BrokerConfig,
     pub names: Names,
@@ -154,7 +154,7 @@ impl TestBroker {
         taken
     }
 
-    /// What the program needs to find this corner.
+    /// The settings of the program for these names.
     pub(crate) fn environment(&self) -> Vec<(String, String)> {
         vec![
             ("ANAMNESIS__BROKER__URL".to_owned(), self.config.url.expose_secret().to_owned()),
@@ -270,7 +270,7 @@ impl Drop for BrokerWorker {
     }
 }
 
-/// Asks until it is so; a proof that waits in vain fails with what it waited for.
+/// Polls a condition; a test that waits in vain fails with its name.
 pub(crate) async fn until<F: Future<Output = bool>>(what: &str, mut so: impl FnMut() -> F) {
     let patience = Instant::now() + Duration::from_secs(90);
     while !so().await {

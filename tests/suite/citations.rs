@@ -52,7 +52,7 @@ fn page(citing: &Path, cited: &str) -> Option<PathBuf> {
     [near, root().join("docs").join(name), root().join(name)].into_iter().find(|path| path.is_file())
 }
 
-/// The sections of a page: headings, and what a list or a table begins with in bold.
+/// The sections of a page: headings, and bold beginnings of list items and table rows.
 fn sections(page: &Path) -> BTreeSet<String> {
     let heading = Regex::new(r"(?m)^(?:#+ (.+)|[-*] \*\*(.+?)\*\*.*|.*?\*\*([A-Z][^*]+)\*\*.*|(\d+)\. .*)$").unwrap();
     let text = std::fs::read_to_string(page).unwrap();

@@ -1,5 +1,4 @@
-//! Who may end what: an allergy and what a clinician set are taken away by nobody who is not one, through whatever door
-//! and in whatever words.
+//! Only clinicians may end an allergy and a clinician's statements, by any endpoint and in any words.
 
 use anamnesis_core::finding::EntityType;
 use anamnesis_core::memory::{PermittedUse, SetBy, State};
@@ -125,7 +124,7 @@ async fn a_patients_command_on_an_allergy_is_a_contradiction_and_a_task_and_neve
             assert_eq!(the_allergy(&pipeline).await.id, allergy.id, "{role} {verb} {text:?}");
             assert!(count(pipeline.store(), OPEN).await >= 1, "{role} {verb} {text:?}: nobody is asked");
             assert!(count(pipeline.store(), TOLD).await >= 1, "{role} {verb} {text:?}: nobody is told");
-            // Nor by insisting on what they claimed.
+            // Nor by a repeated claim.
             for claim in all(&pipeline, EntityType::Allergy).await.iter().filter(|m| m.id != allergy.id) {
                 send(&pipeline, &[command("insists", role, "confirm", claim, LAST, None)]).await;
                 assert_eq!(the_allergy(&pipeline).await.id, allergy.id, "{role} {verb} {text:?}, insisting");

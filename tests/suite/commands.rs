@@ -1,4 +1,4 @@
-//! What people do to memories: corrections and answers end in the same memory on every engine, and nobody overrules what
+//! Commands on memories: corrections and answers result in the same memory on every engine, and no one overrules what
 //! they may not.
 
 use anamnesis_core::finding::EntityType;
@@ -178,7 +178,7 @@ async fn the_command_line_shows_what_waits_and_acts_by_the_same_messages() {
     let (_, unsure) = memory(&program, &["uncertain", "--threshold", "1.0"]);
     assert!(unsure.as_array().unwrap().len() <= 2);
     assert_eq!(memory(&program, &["orphans"]).1, json!([]));
-    // A record of an older system that says nothing of its source is one, and what a document states next to it is not.
+    // A record of an older system without a source counts as one; a document's own statement does not.
     let record = program.folder.path().join("old.json");
     std::fs::write(&record, json!([{"memory_id": "m1", "memory": "Sale a pescar los domingos"}]).to_string()).unwrap();
     let imported = program

@@ -1,4 +1,5 @@
-//! Two workers at once: what one of them records of a patient's will binds what the other one has already let in.
+//! Two concurrent workers: a consent that one of them records also binds messages that the other one has already
+//! admitted.
 
 use std::sync::Arc;
 

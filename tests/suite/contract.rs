@@ -120,7 +120,7 @@ fn text_and_turns_exclude_each_other_in_the_schema_as_in_the_decoder() {
     }
 }
 
-/// Every message under `samples/`, decoded, beside its JSON.
+/// Every message under `samples/`, decoded, next to its JSON.
 pub(crate) fn samples() -> Vec<(Envelope, Value)> {
     let spool = Spool::find(&[root("samples")], Limits::default().max_body_bytes).expect("the samples are there");
     let decoder = Decoder::default();

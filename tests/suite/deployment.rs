@@ -1,4 +1,4 @@
-//! What is shipped around the program agrees with the program: image, chart, make targets.
+//! Shipped files agree with the program: image, chart, make targets.
 
 use std::path::{Path, PathBuf};
 
@@ -17,7 +17,7 @@ fn rust_files(directory: &Path, found: &mut Vec<PathBuf>) {
         if path.is_dir() {
             rust_files(&path, found);
         } else if path.extension().is_some_and(|extension| extension == "rs")
-            // What only tests include, no image is built from.
+            // Files that only tests include are in no image.
             && !path.file_name().is_some_and(|name| name.to_string_lossy().ends_with("tests.rs"))
         {
             found.push(path);

@@ -1,5 +1,5 @@
-//! What may be acted on in an emergency: what a clinician, the patient or the profile put on record in the clinical store. Nothing
-//! else, however it came in; and a text that is there for everybody.
+//! Data to act on in an emergency: those that a clinician, the patient or the profile put on record in the clinical
+//! store. Nothing else, by any way in; and a text for all patients.
 
 use serde_json::{Value, json};
 use uuid::Uuid;

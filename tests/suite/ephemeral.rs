@@ -1,4 +1,4 @@
-//! Ephemeral mode leaves nothing, whatever the order in which messages come.
+//! Ephemeral mode leaves nothing, in any order of messages.
 
 use anamnesis_crypto::ColumnRef;
 use anamnesis_pipeline::{Disposition, Pipeline};
@@ -26,7 +26,7 @@ const INSIDE: &str = "2026-05-10T10:00:00Z";
 const BEFORE: &str = "2026-05-01T10:00:00Z";
 const OFF: &str = "2026-05-20T00:00:00Z";
 const AFTER: &str = "2026-05-21T10:00:00Z";
-/// Audit tells without content what was done; events tell by which steps memory came to be.
+/// The audit trail records acts without content; events depend on the order of arrival.
 const STEPS: [&str; 2] = ["action_audit", "outbox"];
 
 fn command(what: &str, at: &str, more: &Value) -> Value {
@@ -81,7 +81,7 @@ async fn a_command_that_comes_late_leaves_what_one_in_time_leaves(engine: TestEn
         let late = clinic.pipeline().await;
         let done = feed(&late, &bodies(&documents_and_profiles()), 3).await;
         assert!(done.iter().all(|one| *one == Disposition::Stored), "{done:?}");
-        // The end first: that it begins is what is late.
+        // The end first: the beginning arrives late.
         feed(&late, &bodies(&[switches[1].clone(), switches[0].clone()]), batch).await;
         let found = digest(&late).await;
         for (table, sum) in &in_time.tables {
@@ -89,7 +89,7 @@ async fn a_command_that_comes_late_leaves_what_one_in_time_leaves(engine: TestEn
                 assert_eq!(&found.tables[table], sum, "{table}");
             }
         }
-        // What came and was removed may come again, and is as ephemeral as the first time.
+        // Removed messages may arrive again, and are as ephemeral as the first time.
         let again = feed(&late, &bodies(&documents_and_profiles()), 3).await;
         assert_eq!(again.iter().filter(|one| **one == Disposition::Ephemeral).count(), 4, "{again:?}");
         assert_eq!(digest(&late).await.without(&STEPS), found.without(&STEPS));
@@ -143,7 +143,7 @@ async fn an_older_revision_from_outside_is_current_again(engine: TestEngine) {
     let expected = clinic.pipeline().await;
     feed(&expected, &bodies(&[first, switch(true, ON)]), 1).await;
     let (found, expected) = (digest(&pipeline).await, digest(&expected).await);
-    // The vector is made by the next batch of the jobs, and what the passage names by a later reading.
+    // The next run of the jobs makes the vector, and a later analysis the passage's concepts.
     let later = ["action_audit", "outbox", "embedding", "passage"];
     assert_eq!(found.without(&later), expected.without(&later));
     assert_eq!(found.rows("passage"), 1);

@@ -1,5 +1,5 @@
-//! A language model beside the rules, held against a server of this process that speaks as OpenAI's chat API does, and
-//! misbehaves in every way that such a server can.
+//! A language model in addition to the rules, tested against a fake server of OpenAI's chat API in this process, which
+//! misbehaves in every possible way.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -65,7 +65,7 @@ async fn asked(text: &str, findings: &[Value]) -> (Extraction, Extraction, LlmRe
     read(&Document::plain(text, Language::Unknown), &reader(options(&server))).await
 }
 
-/// What the rules find alone, what there is after the model, and what became of the question.
+/// Findings of the rules alone, findings after the model, and the outcome of the call.
 async fn read(document: &Document, model: &LlmExtractor) -> (Extraction, Extraction, LlmReport) {
     let rules = Extractor::shared();
     let input = ExtractionInput::of(document);

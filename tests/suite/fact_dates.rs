@@ -1,4 +1,4 @@
-//! Dates and reactions reach readers as typed values of the fact, and dates reach no text that is kept.
+//! Dates and reactions reach readers as typed values of the fact, and dates are in no stored text.
 
 use serde_json::{Value, json};
 

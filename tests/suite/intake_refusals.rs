@@ -12,7 +12,7 @@ use crate::broker::{BrokerWorker, PrivateBroker, TestBroker, until};
 use crate::intake_amqp::{documents, everything_is_acknowledged, everything_is_stored};
 use crate::support::{Program, TestEngine, count};
 
-/// One try that counts: with it a message would be given up at once.
+/// One counted attempt: with it a message would be given up immediately.
 const RETRIES: (&str, &str) = ("ANAMNESIS__BROKER__RETRIES", "0");
 const MESSAGES: usize = 2;
 /// Rounds of every message through the tiers: as many as hours, in the tiers that ship.
@@ -29,7 +29,7 @@ fn fires(code: &str) -> (String, String) {
     )
 }
 
-/// A broker whose tiers let go after a moment: minutes of waiting prove nothing that moments do not.
+/// A broker with retry delays of a moment, because minutes of waiting prove no more.
 fn hasty() -> PrivateBroker {
     let broker = PrivateBroker::start("");
     let quick = ["ctl", "-q", "set_policy", "quick", "\\.retry\\.", "{\"message-ttl\": 200}", "--apply-to", "queues"];
@@ -58,8 +58,7 @@ async fn a_store_that_refuses_for_hours_sets_no_message_aside() {
     let store = program.store().await;
     // Both ways in which a batch says that it will come again.
     let tried = || worker.log().matches("tried again").count();
-    // Without a right, with a full disk, and with an error of nobody knows what; attempts and quarantine can be
-    // written meanwhile.
+    // Without a right, with a full disk, and with an unknown error; attempts and quarantine can be written meanwhile.
     for (n, (refuse, take)) in [rights, fires("53100"), fires("P0001")].into_iter().enumerate() {
         sqlx::raw_sql(AssertSqlSafe(refuse.clone())).execute(&mut administrator).await.unwrap();
         let before = tried();
@@ -91,7 +90,7 @@ async fn a_refusal_of_the_store_neither_counts_nor_forgives_what_counted_before(
     let (broker, program) = (hasty(), Program::on(TestEngine::Postgres).await);
     let corner = corner_at(&broker).await;
     let mut environment = corner.environment();
-    // Nobody embeds: two failures count, and the third is the last.
+    // Embedding is unreachable: two failures count, and the third is the last.
     environment.push(("ANAMNESIS__EMBEDDING__URL".to_owned(), "http://127.0.0.1:9/v1".to_owned()));
     environment.push(("ANAMNESIS__EMBEDDING__RETRY__ATTEMPTS".to_owned(), "1".to_owned()));
     environment.push(("ANAMNESIS__BROKER__RETRIES".to_owned(), "2".to_owned()));
@@ -132,7 +131,7 @@ async fn a_producer_can_neither_spend_nor_lengthen_the_tries_of_a_message() {
     let store = program.store().await;
     let aside = || async { count(&store, "SELECT count(*) FROM quarantine").await == letters.len() as i64 };
     until("all are set aside", aside).await;
-    // Each failed once, and again after each of its two retries, whatever it said of itself.
+    // Each failed once, and again at each of its two retries, whatever its headers said.
     assert_eq!(worker.log().matches("tried again").count(), 3 * letters.len(), "{}", worker.log());
     assert_eq!(reasons(&store).await, ["transient_exhausted"; 3]);
     everything_is_acknowledged(&corner).await;

@@ -1,5 +1,5 @@
-//! Keys change while work goes on: new ones by one durable change a batch, rotations beside a running worker, and a root
-//! key that moves into a key service and back.
+//! Key changes during work: new keys by one durable change a batch, rotations next to a running worker, and a root key
+//! that moves into a key service and back.
 
 use std::process::Output;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,5 +1,5 @@
-//! The store and its key store know each other: another, older, damaged or missing key store is refused, nothing is made
-//! in its place, and once the right one is back everything goes on.
+//! The store and its key store are bound: another, older, damaged or missing key store is refused, and none is created
+//! in its place. Once the right one is back, work continues.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Output, Stdio};

@@ -84,7 +84,7 @@ async fn a_command_that_arrives_before_its_memory_acts_once_the_memory_comes(eng
     let calm = clinic.pipeline().await;
     feed(&calm, &said, 1).await;
     let id = rows(calm.store(), "SELECT id FROM memory WHERE kind <> 'raw'").await[0].uuid(0).unwrap();
-    // What a clinician wrote a clinician ends: a patient's word would be a contradiction.
+    // A clinician ends a clinician's statement: a patient's word would be a contradiction.
     let mut end = command("v", "end", "2026-05-12T10:00:00Z", &[id]);
     end["data"]["actor"]["role"] = json!("clinician");
     let verify = bodies(&[end]);
@@ -97,7 +97,7 @@ async fn a_command_that_arrives_before_its_memory_acts_once_the_memory_comes(eng
     assert_eq!(calm.without(&["outbox"]), early.without(&["outbox"]));
 }
 
-/// Rows that say anything of what a patient said.
+/// Rows with any of a patient's statements.
 async fn kept(pipeline: &Pipeline) -> i64 {
     let store = pipeline.store();
     let mut all = 0;

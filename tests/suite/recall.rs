@@ -1,4 +1,4 @@
-//! What is written is read back: within its scope, as it stands at the instant, with its source.
+//! Stored data can be read: within their scope, at an instant, with their source.
 
 use std::sync::Arc;
 
@@ -42,7 +42,7 @@ fn scope(org: u128, patient: u128) -> Scope {
     Scope::new(OrgId(Uuid::from_u128(org)), PatientId(Uuid::from_u128(patient))).unwrap()
 }
 
-/// Three directions: sleep, medicine, everything else. Tells what it was asked.
+/// Three directions: sleep, medicine, everything else. Records its inputs.
 struct DirectionModel {
     profile: ModelProfile,
     asked: std::sync::Mutex<Vec<String>>,

@@ -1,5 +1,5 @@
-//! Additional redaction services, held against a server of this process that speaks as Presidio and Google do; and what
-//! policies put in the place of values.
+//! Additional redaction services, tested against a fake server of Presidio and Google in this process; and the
+//! replacements of policies.
 
 use std::path::Path;
 use std::time::Duration;
@@ -183,7 +183,7 @@ fn an_organisation_adds_its_own_recognisers_and_allows_its_own_words() {
     assert!(after.contains("Doctora Amor"), "{after}");
 }
 
-/// A pipeline whose organisation has recognisers of its own and asks a Presidio analyzer.
+/// A pipeline whose organisation has its own recognisers and a Presidio analyzer.
 async fn pipeline_asking(server: &MockServer, custom: &std::path::Path) -> (Clinic, Pipeline) {
     let own: OrganizationRedaction = serde_json::from_value(json!({
         "organization": ORG, "policy": "safe_harbor", "custom": custom, "presidio": server.uri(), "timeout_ms": 400,
@@ -304,7 +304,7 @@ async fn a_service_that_is_slow_and_answers_makes_no_document_late() {
     });
     let pipeline = clinic.pipeline().await;
     let message = event("1", "anamnesis.document.submitted.v1", &document(7, 1, "2026-06-01T10:00:00Z", "Duerme mal."));
-    // The first text of a process pays for the model: whatever is late for that is no concern of this proof.
+    // The first text of a process loads the model, and lateness by that is not tested here.
     let _ =
         Redactor::builtin(RedactionPolicy::default()).redact(&spanish("Duerme mal."), &KnownPeople::default(), &key());
     assert_eq!(feed(&pipeline, &bodies(&[message]), 8).await, [Disposition::Stored]);

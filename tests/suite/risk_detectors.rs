@@ -1,4 +1,5 @@
-//! Who heard a risk, the rules or the learned ear, and how surely: kept with the flag, shown in the profile, told outside.
+//! The detector of a risk, rules or classifier, and its probability: stored with the flag, shown in the profile,
+//! announced in events.
 
 use anamnesis_pipeline::{Disposition, Pipeline};
 use anamnesis_store::outbox;
@@ -14,7 +15,7 @@ on_every_engine!(
 );
 
 const SAID: &str = "2026-05-10T10:00:00Z";
-/// What the rules hear, and what only the ear does.
+/// A sentence that the rules detect, and one that only the classifier does.
 const RULED: &str = "I want to kill myself.";
 const HINTED: &str = "I have sorted my papers and nobody will have to look after me once I am under the train.";
 
@@ -24,7 +25,7 @@ fn note(id: u128, text: &str) -> Value {
     note
 }
 
-/// By whom each risk is told to have been heard, and whether with a probability.
+/// The announced detector of each risk, and whether with a probability.
 async fn announced_risks(clinic: &Clinic, pipeline: &Pipeline) -> Vec<(String, bool)> {
     let keys = clinic.keys.known(&[scope()]).await.unwrap();
     let keys = keys.values().next().unwrap();
@@ -41,7 +42,7 @@ async fn announced_risks(clinic: &Clinic, pipeline: &Pipeline) -> Vec<(String, b
     reported
 }
 
-/// What the ear alone hears is of a low level: it is kept and shown, and calls nobody.
+/// A risk that only the classifier detects has a low level: it is stored and shown, and raises no alarm.
 fn the_rules_alone() -> Vec<(String, bool)> {
     vec![("rules".to_owned(), false)]
 }

@@ -1,5 +1,5 @@
-//! Risk of whole documents through the front door: questions with their answers, boxes, denials by class, histories with their
-//! dates, relatives, and what only sounds like risk.
+//! Risk of whole documents, from message to memory: questions with their answers, check boxes, denials by class,
+//! histories with their dates, relatives, and words that only look like risk.
 
 use anamnesis_core::finding::Experiencer;
 use anamnesis_store::read::{ReadInstant, RiskFlag};

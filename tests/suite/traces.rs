@@ -1,5 +1,6 @@
-//! Traces through the program: a collector receives the whole tree of a message, from its `traceparent` through the stages to
-//! provider, store and events; nothing that a patient said is in it; and a collector that is away changes nothing.
+//! Traces through the program. A collector receives the whole tree of a message, from its `traceparent` through the
+//! stages to provider, store and events. It contains no word of a patient, and an unreachable collector changes
+//! nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Output;
@@ -27,7 +28,7 @@ const PARENT: &str = "00f067aa0ba902b7";
 const AT: &str = "2026-05-02T10:00:00Z";
 const STAGES: [&str; 6] = ["admit", "decode", "embed", "extract", "redact", "store"];
 
-/// Words that stand in the texts, names and ids of these messages, and must be in no span.
+/// Words of the texts, names and ids of these messages, which must be in no span.
 const CANARIES: [&str; 4] = ["zqcanariotextowxkq", "Zqcanarionombrewxkq", "zqcanarioidwxkq", "zqcanariotemawxkq"];
 
 /// A document of the broker or of a file, with canaries wherever a producer may write.
@@ -79,7 +80,7 @@ fn names(spans: &[&ReceivedSpan]) -> Vec<String> {
     names
 }
 
-/// What holds for everything that a collector gets: the closed list of attributes, and no content.
+/// Conditions for all spans of a collector: the closed list of attributes, and no content.
 fn holds_no_content(collector: &Collector) {
     let known: BTreeSet<&str> = attribute_keys().collect();
     for span in collector.spans() {
@@ -106,7 +107,7 @@ fn holds_no_content(collector: &Collector) {
     }
 }
 
-/// The events that nobody subscribed for: routing key, and `traceparent` as an attribute and under its own name.
+/// Events without a subscriber: routing key, and `traceparent` as an attribute and under its own name.
 async fn events(corner: &TestBroker) -> Vec<(String, Option<String>, Option<String>)> {
     let link = corner.link().await;
     let channel = link.channel().await.unwrap();
@@ -185,7 +186,7 @@ async fn a_message_of_the_broker_is_one_tree_from_its_traceparent_to_its_events(
             publication.get("messaging.destination.name").starts_with(&format!("{}:anamnesis.", corner.names.events()))
         );
     }
-    // A subscriber goes on where the publication ends.
+    // A subscriber's trace continues from the publication.
     let expected: BTreeSet<String> =
         publications.iter().map(|publication| format!("00-{TRACE}-{}-01", publication.id)).collect();
     let got: BTreeSet<String> = published.iter().filter_map(|(_, attribute, _)| attribute.clone()).collect();

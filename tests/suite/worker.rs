@@ -1,4 +1,4 @@
-//! The worker as a process: what is laid into its spool becomes memory, its probes tell the truth, and it ends when asked.
+//! The worker as a process: files in its spool become memory, its probes are right, and it ends on request.
 
 use std::path::PathBuf;
 use std::process::{Child, Stdio};

@@ -1,6 +1,6 @@
-//! Cohort patterns: what the patients of an organisation have in common in a month that is over, from columns in the
-//! clear alone, with rare values left out (seed 003, phase 3; `core::cohort`), of those who permit research. A month is
-//! announced once and never again; one of which nothing may be published is computed once.
+//! Cohort patterns: common features of an organisation's patients in a past month, computed only from unencrypted
+//! columns, without rare values (seed 003, phase 3; `core::cohort`), over patients who permit research. A month is
+//! announced once; a month without publishable results is computed once.
 
 use std::sync::Arc;
 
@@ -44,7 +44,7 @@ impl Thresholds for CohortThresholds {
 }
 
 status!(
-    /// What a run of cohort patterns did.
+    /// Result of a cohort patterns run.
     CohortPatternsStatus {
         /// Counts of the month.
         examined,

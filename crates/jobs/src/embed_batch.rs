@@ -1,5 +1,5 @@
-//! Batch embedding: pending passages get their vectors (seed 003, "Mitigaciones": nightly batch). The calls
-//! are made between two transactions, never within one; real-time documents do not wait for it.
+//! Batch embedding: pending passages get their vectors (seed 003, "Mitigaciones": nightly batch). The calls are made
+//! between two transactions, never within one; real-time documents do not wait for it.
 
 use async_trait::async_trait;
 use serde::Deserialize;
@@ -40,7 +40,7 @@ impl Thresholds for EmbedBatchThresholds {
 }
 
 status!(
-    /// What a run of batch embedding did.
+    /// Result of a batch embedding run.
     EmbedBatchStatus {
         /// Passages that waited.
         examined,
@@ -50,13 +50,13 @@ status!(
     changed: embedded
 );
 
-/// A passage and what came of it.
+/// A passage and its outcome.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EmbeddedChange {
     waiting: PendingPassage,
     generation: i64,
     vector: Option<Vec<f32>>,
-    /// The provider refuses it, or its patient was erased: found by its words alone.
+    /// The provider rejects it, or its patient was erased: only words can find it.
     refused: bool,
 }
 
@@ -67,11 +67,11 @@ async fn generation(tx: &mut Transaction, window: &JobWindow) -> Result<Option<i
     Ok(Some(active).filter(|active| generations.has(*active)))
 }
 
-/// Vectors of passages by one model, in their order; `None` for what is too long, what the provider refuses, and for patients
-/// who were erased.
+/// Vectors of passages by one model, in their order; `None` for passages that are too long or that the provider
+/// rejects, and for erased patients.
 ///
 /// # Errors
-/// When the provider fails for everybody, or a document does not open.
+/// When the provider fails for all passages, or a document does not open.
 pub(super) async fn vectors_of<'w>(
     desk: &JobContext<'_>,
     org: OrgId,

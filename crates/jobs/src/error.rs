@@ -31,7 +31,7 @@ pub enum JobError {
 }
 
 impl JobError {
-    /// What the ledger keeps of it.
+    /// The code that the ledger stores.
     pub(crate) fn code(&self) -> &'static str {
         match self {
             JobError::Database(error) if error.is_transient() => "store_unavailable",

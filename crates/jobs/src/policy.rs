@@ -68,7 +68,7 @@ impl<'de> Deserialize<'de> for ZoneRule {
     }
 }
 
-/// What every job's policy says.
+/// The common part of every job's policy.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunPolicy {
     pub schedule: Schedule,
@@ -94,7 +94,7 @@ impl RunPolicy {
     }
 }
 
-/// The policy of one job: what it shares with all others and the thresholds of its own.
+/// The policy of one job: the common part and its specific thresholds.
 #[derive(Debug, Clone, PartialEq)]
 pub struct JobPolicy<T> {
     pub run: RunPolicy,
@@ -161,7 +161,7 @@ macro_rules! policies {
                 Ok(Self { $($field: parse(JobName::$name, &text(JobName::$name)?)?),+ })
             }
 
-            /// What a job's policy shares with all others.
+            /// The common part of a job's policy.
             pub fn of(&self, job: JobName) -> &RunPolicy {
                 match job { $(JobName::$name => &self.$field.run),+ }
             }

@@ -1,4 +1,4 @@
-//! What a run did, as a type of its own per job: stored in the ledger, shown by `job status`, counted in metrics.
+//! The result of a run, with a separate type per job: stored in the ledger, shown by `job status`, counted in metrics.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;

@@ -38,7 +38,7 @@ pub(crate) struct TermAlternative {
 pub(crate) struct QueryTerm(pub(crate) Vec<TermAlternative>);
 
 impl QueryTerm {
-    /// A word that is said in these ways alone.
+    /// A query word with these stems.
     pub(crate) fn of(terms: impl IntoIterator<Item = i64>) -> Self {
         Self(terms.into_iter().map(|term| TermAlternative { terms: vec![term], weight: 1.0 }).collect())
     }
@@ -144,7 +144,7 @@ mod tests {
     fn a_text_of_mean_length_that_says_every_word_once_has_the_whole() {
         let shares = all(&query(&[1, 2]), &[&[1, 2], &[1, 3], &[4, 5]]);
         assert!((shares[0] - 1.0).abs() < 1e-9 && shares[1] > 0.0 && shares[1] < 0.5 && shares[2] == 0.0);
-        // A word that nobody says is missing in every text.
+        // A word that occurs in no text is missing in every text.
         assert!(all(&query(&[1, 2, 77]), &[&[1, 2], &[1, 3], &[4, 5]])[0] < 0.7);
     }
 

@@ -1,4 +1,4 @@
-//! In which section of a context each row stands, and in which order.
+//! The section of a context for each row, and the order in it.
 
 use super::*;
 use crate::fixture::{about, at, id, row};

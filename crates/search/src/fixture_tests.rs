@@ -1,4 +1,4 @@
-//! One patient with one document and one memory, read back from a store in memory: what the unit tests change copies of.
+//! One patient with one document and one memory, read from an in-memory store. The unit tests change copies of them.
 
 use std::sync::{Arc, LazyLock};
 

@@ -1,4 +1,4 @@
-//! What a hit says of its passage.
+//! The fields of a hit.
 
 use super::*;
 use crate::fixture::{DOCUMENT, TEXT, WORLD, id, memory};

@@ -71,7 +71,7 @@ impl PackedRows {
         Ok(found)
     }
 
-    /// `{all similarities …}`: dot products, −1.0–1.0 of unit vectors; `None` for what is no number.
+    /// `{all similarities …}`: dot products, −1.0–1.0 of unit vectors; `None` for values that are no number.
     pub fn similarities(&self, index: usize) -> Result<Vec<Option<f64>>, DbError> {
         let found = self.chunks::<8>(index)?.iter().map(|bytes| f64::from_be_bytes(*bytes));
         Ok(found.map(|found| found.is_finite().then(|| found.clamp(-1.0, 1.0))).collect())

@@ -36,8 +36,8 @@ impl SqliteValue {
 
     /// A blob's bytes; `None` of anything else.
     fn blob(&self) -> Option<&[u8]> {
-        // SAFETY: of a blob the pointer comes first and the length after it, as SQLite asks; an empty one has no pointer.
-        // The bytes live as long as the value is not asked for in another form, which nobody does.
+        // SAFETY: for a blob, SQLite requires the pointer to be read before the length; an empty one has no pointer.
+        // The bytes live until the value is converted to another form, which never happens here.
         #[allow(unsafe_code)]
         unsafe {
             if ffi::sqlite3_value_type(self.0) != ffi::SQLITE_BLOB {

@@ -1,4 +1,4 @@
-//! What the engines are asked: placeholders, look-ups by keys and statements over many rows.
+//! The texts for the engines: placeholders, look-ups by keys and statements over many rows.
 
 use super::*;
 

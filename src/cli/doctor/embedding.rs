@@ -6,7 +6,7 @@ use super::Doctor;
 use anamnesis_config::embedding::Provider;
 use anamnesis_embedding::{self as embed, BuildError, EmbedError, Models, NoopObserver, Purpose};
 
-/// What is embedded: no text of a patient.
+/// The embedded text: no text of a patient.
 const WORD: &str = "doctor";
 
 pub(super) async fn look(doctor: &mut Doctor) {

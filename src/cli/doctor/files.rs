@@ -16,7 +16,7 @@ use anamnesis_pipeline::{Extractors, ExtractorsError};
 
 /// The files that this version was released with.
 const RELEASED: &str = include_str!("../../../models/SHA256SUMS");
-/// More than this is enough, whatever the size of the disk.
+/// More than this is enough for any size of disk.
 const ENOUGH: u64 = 50 << 30;
 
 pub(super) fn look(doctor: &mut Doctor) {

@@ -1,4 +1,4 @@
-//! What is done with the store over time: jobs, quarantine, outbox; and the times in it.
+//! The state of work on the store: jobs, quarantine, outbox; and the times in it.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! `extract alarms`: how often risk is heard in documents where there is none to speak of. Prints counts, never texts.
+//! `extract alarms`: how often risk is detected in documents without any. Prints counts, never texts.
 
 use std::path::PathBuf;
 

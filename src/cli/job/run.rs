@@ -15,7 +15,7 @@ use anamnesis_jobs::planner::{self, DueRun, PlannedOrganization, RunKey};
 use anamnesis_jobs::scheduler::JobScheduler;
 use anamnesis_observability::metrics::Metrics;
 
-/// More nights than this at once are a mistyped year.
+/// More job runs than this at once are a mistyped year.
 const LONGEST_RANGE: i64 = 3_660;
 
 #[derive(Debug, clap::Args)]
@@ -32,7 +32,7 @@ pub(crate) struct Args {
     dry_run: bool,
 }
 
-/// Rows looked at, on a terminal; and what is counted of the runs, as in a worker.
+/// Rows that were read, on a terminal; and the metrics of the runs, as in a worker.
 struct RunProgressBar {
     bar: ProgressBar,
     metrics: Arc<Metrics>,
@@ -109,8 +109,8 @@ async fn selected(scheduler: &JobScheduler, job: JobName, args: &Args) -> Result
     Ok(runs)
 }
 
-/// Every night that is owed and, where none is, the latest one: a store that was filled today owes nothing yet, and
-/// who asks for a run means it.
+/// All job runs that are due or, if there is none, the latest one. A store that was filled today has none due, and a
+/// person who requests a run means it.
 async fn what_is_due(
     scheduler: &JobScheduler,
     job: JobName,

@@ -1,4 +1,4 @@
-//! `memory uncertain|orphans|review`: what a person should look at (seed 001, section 8; seed 002, section 8).
+//! `memory uncertain|orphans|review`: memories that a person should review (seed 001, section 8; seed 002, section 8).
 
 use std::collections::HashMap;
 

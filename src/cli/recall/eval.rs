@@ -55,7 +55,7 @@ pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, CliError> {
     let mut ranks = args.ranks.map(File::create).transpose()?.map(BufWriter::new);
     let format = context.format_or(OutputFormat::Table);
     context.block_on(async {
-        // Opened first: half an hour later is too late to hear that it cannot be.
+        // Opened first, because half an hour later is too late to learn that it fails.
         let record = if args.record { Some(App::open(context).await?) } else { None };
         let mut columns: [RecallColumn; RANKINGS.len()] = Default::default();
         let progress = output::progress_count(Some(patients.iter().map(|p| p.questions.len() as u64).sum()));

@@ -1,4 +1,4 @@
-//! `redact reveal`: sealed values opened again. The key lies in a file of its own, apart from any store.
+//! `redact reveal`: opens sealed values. The key is in a separate file, apart from any store.
 
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};

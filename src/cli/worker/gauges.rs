@@ -1,4 +1,4 @@
-//! Counts what the store holds, now and then, for the gauges.
+//! Counts the store's contents from time to time, for the gauges.
 
 use std::time::Duration;
 

@@ -1,6 +1,6 @@
-//! Seals the audit trail: what was written since the last block becomes a block, its head goes to the file of heads and to the
-//! gauge. Several workers may do it at once; one of them makes each block. Once a day every chain is checked from its first block
-//! to its last, against the heads that were kept.
+//! Seals the audit trail: entries since the last block become a block, and its head is written to the file of heads and
+//! to the gauge. Several workers may do it concurrently; one of them writes each block. Once a day every chain is
+//! checked from its first block to its last, against the stored heads.
 
 use std::collections::BTreeMap;
 use std::fs::OpenOptions;

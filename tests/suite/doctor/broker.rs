@@ -104,7 +104,7 @@ async fn messages_that_wait_for_nobody_have_their_codes_and_stay_where_they_are(
     let channel = link.channel().await.unwrap();
     channel.queue_purge(corner.names.catch_all().as_str().into(), QueuePurgeOptions::default()).await.unwrap();
     link.close().await;
-    // The default exchange leads to the queue of that name.
+    // The default exchange routes to the queue of that name.
     corner.send(&[event_message(String::new(), &corner.names.queue(Queue::Parked), &[], b"{}".to_vec())]).await;
     finds(&bound.doctor(&[]), "messages_parked");
     corner.taken(&corner.names.queue(Queue::Parked)).await;

@@ -1,4 +1,4 @@
-//! The nights from the command line.
+//! Job runs from the command line.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -63,7 +63,7 @@ async fn a_simulation_tells_what_the_coming_nights_will_do_and_the_store_stays_a
     assert!(job_runs.iter().any(|run| run["job"] == "decay" && run["as_of"] == "2026-03-11"));
     assert_eq!(fixture.digest().await, before);
     assert!(fixture.ledger().await.is_empty());
-    // Nights that are owed belong to what will happen: the first is what `job run --dry-run` shows.
+    // Missed runs are part of the forecast: the first is the one of `job run --dry-run`.
     let late = "2026-03-12T17:00:00Z";
     let (_, lines) = fixture.verb(late, &["job", "simulate", "expiry", "--to", "2026-03-13"]);
     let owed = &lines[0]["nights"][0];

@@ -1,5 +1,5 @@
-//! AWS KMS, by AWS's own library. Its credentials come from the environment of a process, so each case runs in a process of
-//! its own: this test program again, with one test and the environment that the platform would give.
+//! AWS KMS, by AWS's own library. Its credentials come from the environment of a process, so each case runs in a
+//! separate process: this test program again, with one test and the environment that the platform would give.
 #![cfg(feature = "kms-aws")]
 
 use std::net::TcpListener;

@@ -1,4 +1,4 @@
-//! What is asked of every root key, whatever service it lies in.
+//! Requirements for every root key, in any service.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

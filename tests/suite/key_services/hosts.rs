@@ -1,5 +1,4 @@
-//! The program over a key table in PostgreSQL and a root key in a key service: two hosts, and what happens while either is
-//! away.
+//! The program over a key table in PostgreSQL and a root key in a key service: two hosts, and an outage of either.
 
 use std::process::{Child, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -21,7 +20,7 @@ on_every_program!(
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A key service, a key table, and what tells the program of them.
+/// A key service, a key table, and the settings of the program for both.
 struct KeyServiceHost {
     fake: FakeKeyService,
     server: TestDatabase,
@@ -48,7 +47,7 @@ impl KeyServiceHost {
         self.environment.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect()
     }
 
-    /// Nobody reaches the key table, or everybody again.
+    /// Makes the key table unreachable, or reachable again.
     async fn is_reachable(&self, yes: bool) {
         let url = self.server.url(None);
         let (head, name) = url.rsplit_once('/').unwrap();
@@ -106,7 +105,7 @@ async fn keys_in_a_database_and_a_root_in_a_service_serve_every_host(engine: Tes
         let text = String::from_utf8_lossy(&known(&program, patient, &place).stdout).into_owned();
         assert!(text.contains("penicil"), "patient {patient}: {text}");
     }
-    // Without the key table a host is refused, and makes no key store of its own.
+    // Without the key table a host is refused, and makes no key store itself.
     let alone = program.ingest(&bodies(&[document(99, 1, "2026-05-02T10:00:00Z", "Toma litio.")]), &[]);
     assert_eq!(alone.status.code(), Some(2), "{}", String::from_utf8_lossy(&alone.stderr));
     assert!(!program.folder.path().join("keys").exists());

@@ -1,4 +1,4 @@
-//! The key tables, file and PostgreSQL: one suite for both, and what only the server's has.
+//! The key tables, file and PostgreSQL: one suite for both, and tests of the server's only.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -38,7 +38,7 @@ fn key(version: u32, kek: u32, byte: u8) -> DataKey {
     DataKey { version, kek, wrapped: vec![byte; 60] }
 }
 
-/// An empty database of a test, and the URL of a role for keys alone.
+/// An empty database of a test, and the URL of a role that only has keys.
 pub(crate) async fn database() -> (TestDatabase, String) {
     let server = TestDatabase::unmigrated().await;
     let mut admin = server.administrator().await;
@@ -134,7 +134,7 @@ async fn a_database_keeps_what_a_key_table_promises() {
     holds(on_server(&url).as_ref()).await;
 }
 
-/// Eight hosts make keys for the same patients at once, in different orders.
+/// Eight hosts make keys for the same patients concurrently, in different orders.
 async fn one_key_each(tables: Vec<Arc<dyn KeyTable>>) {
     tables[0].create(&header(), false).await.unwrap();
     let hosts = tables.iter().cloned().zip(1u8..).map(|(table, host)| {
@@ -208,7 +208,7 @@ async fn keys_are_kept_away_from_the_store() {
         "in clear over a network"
     );
 
-    // What the URLs do not show: the store is in this database, or the role can read it.
+    // Facts that the URLs do not show: the store is in this database, or the role can read it.
     let denied = |url: String| async move {
         match on_server(&url).state().await {
             Err(KeyError::Denied { reason, .. }) => reason,

@@ -24,7 +24,7 @@ impl Vault {
     }
 }
 
-/// The settings of a program that asks this service.
+/// The settings of a program that uses this service.
 pub(crate) fn by_environment(fake: &FakeKeyService, token: &Path) -> Vec<(String, String)> {
     let settings = [
         ("ROOT", "vault".to_owned()),

@@ -1,4 +1,4 @@
-//! That work began on messages: one row for a batch, single ones when somebody asks.
+//! Started attempts on messages: one row for a batch, single ones on request.
 
 use anamnesis_sql::{Access, Sql};
 use anamnesis_store::admission::AttemptBatch;
@@ -61,7 +61,7 @@ async fn a_batch_that_began_counts_for_each_of_its_messages_once_somebody_asks(e
     assert_eq!(counted(store).await, [1, 2, 2]);
     assert_eq!((batches(store).await, singles(store).await), (0, 3));
     assert_eq!(counted(store).await, [1, 2, 2], "asking again counts nothing twice");
-    // What is counted message by message goes on being counted so.
+    // Messages that are counted singly stay so.
     let third = store.begin_attempts(&MESSAGES).await.unwrap();
     assert_eq!(third.batch, None);
     assert_eq!(counted(store).await, [2, 3, 3]);
@@ -99,7 +99,7 @@ async fn a_batch_that_ends_one_by_one_is_counted_one_by_one(engine: TestEngine) 
     let begun = store.begin_attempts(&MESSAGES).await.unwrap();
     store.split_attempt_batch(&begun).await.unwrap();
     assert_eq!((batches(store).await, singles(store).await), (0, 3));
-    // Somebody who asks in between adds nothing.
+    // Another request in between adds nothing.
     assert_eq!(counted(store).await, [1, 1, 1]);
     store_two(store, AttemptBatch::default()).await;
     assert_eq!(counted(store).await, [0, 0, 1]);

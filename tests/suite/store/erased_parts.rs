@@ -1,5 +1,5 @@
-//! A document or a memory is erased, and everything that holds its words goes with it: what jobs wrote of it, answers that were
-//! given, imported records, preferences. On each engine.
+//! The erasure of a document or a memory removes everything with its words: summaries, answers, imported records,
+//! preferences. On each engine.
 
 use std::sync::Arc;
 

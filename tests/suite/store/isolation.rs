@@ -1,5 +1,5 @@
-//! Random work of fifty organisations through one small pool, with cancelled requests and panics in between: nobody
-//! ever sees, changes or makes a row of another.
+//! Random work of fifty organisations through one small pool, with cancelled requests and panics in between: no
+//! organisation ever sees, changes or makes a row of another.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -130,7 +130,7 @@ async fn storm(db: &Database, statements: &ForeignStatements, operations: usize,
     foreign
 }
 
-/// Whether a task ended as it was told to; any other panic is a failure of the test.
+/// Whether a task ended with its planned panic; any other panic is a failure of the test.
 fn panicked(ended: tokio::task::JoinError) -> bool {
     let reported = ended.into_panic();
     if reported.downcast_ref::<String>().is_none_or(|text| text != PANIC) {

@@ -1,5 +1,5 @@
-//! Nightly accounts in a language model's words, on each engine: taken when they say what the fixed sentences say, and the
-//! fixed sentences otherwise.
+//! Summaries in a language model's words, on each engine: used when they state the same as the fixed sentences;
+//! otherwise the fixed sentences are used.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -90,7 +90,7 @@ async fn an_account_is_told_in_a_models_words_where_they_say_the_same_and_once(e
     let server = model(|part| format!("También: {part}"), Duration::ZERO).await;
     let fixture = fixture(engine, &server).await;
     let report = run_job(&fixture).await;
-    // The week and the quarter; episodes have no text of their own.
+    // The week and the quarter; episodes have no text.
     assert_eq!(
         (count(&report, "worded"), count(&report, "unworded"), count(&report, "weeks")),
         (2, 0, 1),

@@ -8,7 +8,7 @@ use sqlx::Row as _;
 
 use crate::server::TestDatabase;
 
-/// What a schema is, apart from how an engine says it.
+/// A schema, independent of the engine's notation.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct SchemaShape {
     /// Kind, whether it may be empty, place in the primary key, by table and column.

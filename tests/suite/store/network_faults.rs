@@ -1,5 +1,5 @@
-//! What goes wrong between a program and its database: slow statements, locked rows, cancelled requests, lost
-//! connections, a server that is not there, many programs that start at once.
+//! Faults between a program and its database: slow statements, locked rows, cancelled requests, lost connections, an
+//! unreachable server, many programs that start concurrently.
 
 use std::process::Command;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use crate::support::{Clinic, ORG, bodies, document, feed};
 
 const OWN: Access = Access::Organization(OrgId(ORG));
 
-/// With one connection, so that whoever keeps it keeps everybody else waiting.
+/// With one connection, so that its user keeps all others waiting.
 async fn narrow(url: &str) -> Database {
     let mut config = crate::server::trial();
     config.max_connections = 1;
@@ -69,7 +69,7 @@ async fn nothing_that_a_transaction_sets_is_left_on_its_connection() {
                  current_setting('lock_timeout'), current_setting('search_path')";
     let inside = tx.fetch_all(&Sql::new(scope), Vec::new()).await.unwrap();
     assert_eq!(inside[0].text(0).unwrap(), ORG.to_string());
-    // Its end, said behind the program's back, so that the same connection can be asked once more.
+    // Its COMMIT, without the program's knowledge, so that the same connection can be used once more.
     tx.execute(&Sql::new("COMMIT"), Vec::new()).await.unwrap();
     let after = tx.fetch_all(&Sql::new(scope), Vec::new()).await.unwrap();
     let left: Vec<String> = (0..5).map(|at| after[0].text(at).unwrap()).collect();

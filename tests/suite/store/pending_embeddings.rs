@@ -1,4 +1,4 @@
-//! Vectors that are left to the night, on each engine, on a server as the role of the nights.
+//! Vectors that are left to the job run, on each engine, on a server as the role of the jobs.
 
 use std::sync::Arc;
 

@@ -1,5 +1,6 @@
-//! Who said it decides what it may do: a model's words end and change nothing, nothing made from them is trusted more, the
-//! patient's state weighs the patient's own words, and a copy of a text is no evidence. On each engine.
+//! The source of a statement decides its effects: model output ends and changes nothing, nothing derived from it is
+//! trusted more, the patient's state weights the patient's own words, and a copy of a text is no evidence. On each
+//! engine.
 
 use anamnesis_core::finding::{EntityType, Epistemic};
 use anamnesis_core::memory::{Class, Kind, PermittedUse, SetBy, State};
@@ -58,7 +59,7 @@ async fn done(fixture: &StoreFixture, message: Value) -> &'static str {
     feed(&fixture.pipeline, &bodies(&[message]), 1).await[0].code()
 }
 
-/// Everything but captures, whatever its state.
+/// Everything except captures, in any state.
 async fn all(fixture: &StoreFixture) -> Vec<Memory> {
     let filter = MemoryFilter { states: State::ALL.to_vec(), ..MemoryFilter::default() };
     let mut all = fixture.store().memories(scope(), &filter, ReadInstant::Now).await.unwrap();
@@ -225,7 +226,7 @@ async fn what_another_document_says_too_does_not_end_with_the_first(engine: Test
     assert_eq!((memory.status.state, memory.ends_at), (State::Active, None), "{memory:#?}");
 }
 
-/// A ward in which a model found epilepsy, and what it found.
+/// A fixture in which a model found epilepsy, and its finding.
 async fn with_inference(engine: TestEngine) -> (StoreFixture, Memory) {
     let fixture = StoreFixture::on(engine).await;
     fixture.ingest(&[analysis(1, HOUR_AGO, "El paciente tiene epilepsia.")]).await;

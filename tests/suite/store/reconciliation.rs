@@ -46,7 +46,7 @@ async fn run(fixture: &StoreFixture, due: DueRun) -> JobReport {
     report
 }
 
-/// A night over all organisations.
+/// A job run over all organisations.
 async fn run_job(fixture: &StoreFixture) -> Vec<JobReport> {
     fixture.clinic.time.advance(TimeDelta::days(1));
     let mut reports = Vec::new();
@@ -166,7 +166,7 @@ async fn what_was_damaged_is_derived_again_and_what_cannot_be_is_counted(engine:
     assert_eq!(count(fixture.store(), "SELECT count(*) FROM embedding").await, 0, "vectors of no generation are gone");
     assert_eq!((again.changed, again.examined), (0, 1), "{:?}", again.status);
 
-    // The vectors are the night's batch to make.
+    // The embedding job makes the vectors.
     fixture.clinic.time.advance(TimeDelta::days(1));
     let batch =
         fixture.scheduler.due().await.unwrap().into_iter().rfind(|due| due.key.job == JobName::EmbedBatch).unwrap();
@@ -179,7 +179,7 @@ async fn what_was_damaged_is_derived_again_and_what_cannot_be_is_counted(engine:
     }
     assert_eq!(count(fixture.store(), "SELECT count(*) FROM passage WHERE waits = 1").await, 0);
 
-    // A memory whose log is gone: nobody can derive it, and it is not taken away.
+    // A memory without its log: it cannot be derived, and it is not removed.
     assert!(damage(&fixture, "DELETE FROM extracted_findings WHERE entity_type = 'medication'").await > 1);
     let memories = count(fixture.store(), "SELECT count(*) FROM memory").await;
     let report = run_job(&fixture).await.pop().unwrap();

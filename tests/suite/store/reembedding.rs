@@ -1,4 +1,4 @@
-//! A new generation of vectors beside the old one, on each engine, on a server as the role of the nights.
+//! A new generation of vectors next to the old one, on each engine, on a server as the role of the jobs.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -167,14 +167,14 @@ async fn documents_that_come_while_it_is_made_have_vectors_of_both(engine: TestE
     assert_eq!((count(fixture.store(), OLD).await, count(fixture.store(), NEW).await), (passages, passages));
     assert_eq!(count(fixture.store(), "SELECT count(*) FROM passage WHERE waits = 1 OR behind = 1").await, 0);
 
-    // What comes after the swap has a vector of the new generation alone.
+    // Passages after the swap only have a vector of the new generation.
     let after = notes(2_000, 1);
     feed(&busy.others, &[after[0].to_string().into_bytes()], 1).await;
     let more = count(fixture.store(), PASSAGES).await;
     assert_eq!((count(fixture.store(), OLD).await, count(fixture.store(), NEW).await), (passages, more));
 }
 
-/// What a writer does within its transaction, stopped between its passage and its commit.
+/// The statements of a writer's transaction, stopped between its passage and its commit.
 static LATE: &str = "INSERT INTO passage (org_id, patient_id, id, document_id, revision, ordinal, start_offset, end_offset, \
      terms, waits, behind, created_at, updated_at) SELECT org_id, patient_id, $1, document_id, revision, 99, start_offset, \
      end_offset, terms, 0, 1, created_at, updated_at FROM passage ORDER BY id LIMIT 1";
@@ -268,7 +268,7 @@ async fn a_gate_that_does_not_open_leaves_the_old_generation_active_and_says_why
     assert!(compared.mean_rank_agreement().unwrap() < 0.9);
     assert_eq!(seen(&fixture.pipeline, 1).await, (passages, passages));
 
-    // Whoever says that so little will do gets it, and what was half made goes with the old ones.
+    // A lower threshold of the policy lets it pass, and the unfinished generation is removed with the old ones.
     let mut fixture = fixture;
     fixture.scheduler.policies.reembedding.thresholds.least_overlap = 0.0;
     assert_eq!(run_job(&fixture).await.status["verdict"], "swapped");
@@ -278,7 +278,7 @@ async fn a_gate_that_does_not_open_leaves_the_old_generation_active_and_says_why
     assert_eq!(count(fixture.store(), "SELECT count(*) FROM embedding WHERE generation <> 3").await, 0);
 }
 
-/// Tells when a number of batches is committed.
+/// Notifies when a number of batches is committed.
 struct AfterBatch(AtomicU64, Notify);
 
 impl anamnesis_jobs::metrics::JobObserver for AfterBatch {
@@ -350,7 +350,7 @@ async fn a_process_without_the_model_of_the_active_generation_searches_by_words_
     let found = one.search(scope(), &question).await.unwrap();
     assert!(!found.by_meaning && !found.hits.is_empty() && found.hits.iter().all(|hit| hit.similarity.is_none()));
 
-    // The ward's own pipeline knows the first model alone.
+    // The fixture's own pipeline only knows the first model.
     fixture.ingest(&notes(500, 1)).await;
     let waiting = count(fixture.store(), "SELECT count(*) FROM passage WHERE waits = 1").await;
     assert!(waiting > 0 && count(fixture.store(), OLD).await < count(fixture.store(), PASSAGES).await);

@@ -1,4 +1,5 @@
-//! What a night of re-embedding leaves for the next one, on each engine: nights cost what came, not what is stored.
+//! The note of a re-embedding run for the next one, on each engine: the cost of a run depends on new passages, not on
+//! stored ones.
 
 use anamnesis_jobs::ledger::Trigger;
 use chrono::TimeDelta;

@@ -1,4 +1,5 @@
-//! Nothing is kept for ever: what has a term goes when it ended, on each engine, on a server as the role of the jobs.
+//! Nothing is stored for ever: data are removed at the end of their term, on each engine, on a server as the role of
+//! the jobs.
 
 use anamnesis_core::finding::EntityType;
 use anamnesis_core::ids::{DocumentId, OrgId, PatientId};
@@ -42,7 +43,7 @@ async fn rows_of(fixture: &StoreFixture, scope: Scope) -> u64 {
     fixture.store().rows_of_patient(scope).await.unwrap().values().sum()
 }
 
-/// What a worker does with erasures that were begun.
+/// A worker's handling of started erasures.
 async fn completed(fixture: &StoreFixture) -> usize {
     let open = fixture.store().open_erasures(OrgId(ORG)).await.unwrap();
     for one in &open {
@@ -78,7 +79,7 @@ async fn a_patient_of_whom_nothing_came_for_the_term_is_erased_and_one_who_was_h
     assert!(receipt.done_at.is_some() && receipt.counts["documents"] == 1, "{receipt:?}");
     let next = fixture.after(1, JobName::Retention).await;
     assert_eq!((figure(&next, "records_ended"), figure(&next, "records_held"), next.changed), (0, 1, 0));
-    // A hold that is lifted keeps nobody.
+    // A released hold protects no patient.
     assert!(fixture.store().lift_hold(held, hold, by).await.unwrap());
     assert_eq!(figure(&fixture.after(1, JobName::Retention).await, "records_ended"), 1);
     completed(&fixture).await;
@@ -131,7 +132,7 @@ async fn any_word_from_or_about_a_patient_begins_the_term_anew(engine: TestEngin
             ),
         ])
         .await;
-    // Ids of messages are long gone by then: what they left is what says that they came.
+    // Ids of messages are long deleted by then; only their results show that they arrived.
     fixture.after(5_000, JobName::Upkeep).await;
     assert_eq!(count(fixture.store(), "SELECT count(*) FROM inbox").await, 0);
     assert_eq!(

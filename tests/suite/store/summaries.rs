@@ -1,4 +1,5 @@
-//! Summaries on each engine, on a server as the role of the nights: told from facts alone, found like any other text, once.
+//! Summaries on each engine, on a server as the role of the jobs: made only from facts, found like any other text,
+//! once.
 
 use anamnesis_core::memory::{Class, Kind, PermittedUse};
 use anamnesis_core::provenance::{SourceType, Trust};
@@ -97,7 +98,7 @@ async fn what_came_in_is_told_as_episodes_conversations_weeks_and_quarters_that_
     let held = fixture.store().revisions(scope(), &[week.document_id.unwrap()]).await.unwrap();
     assert_eq!((held[0].content.text.as_str(), held[0].document_type.code()), (words.as_str(), "analysis"));
 
-    // Nothing came in: nobody is looked at, and nothing is told again of what was told.
+    // No new documents: no patient is read, and no summary is written again.
     assert_eq!(status_counts(&fixture.after(1, JobName::Summaries).await), [0; 5]);
     // The second week is over.
     assert_eq!(status_counts(&fixture.after(5, JobName::Summaries).await)[2], 1);

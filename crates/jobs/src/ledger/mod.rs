@@ -1,5 +1,5 @@
-//! The life of one run, pure: who may run it, what a checkpoint and an ending change. `rows` keeps it in the database;
-//! the fence that is written with every batch makes a run that was taken over unable to change anything more.
+//! The rules of one run, pure: who may run it, and the effects of a checkpoint and an end. `rows` stores it in the
+//! database. Every batch writes the fence, so that a run that was taken over can change nothing more.
 
 pub mod rows;
 
@@ -20,7 +20,7 @@ pub enum RunState {
     Done,
     /// An attempt ended in an error; it is tried again after a rest, from its cursor.
     Failed,
-    /// Stopped between two batches (shutdown); goes on from its cursor at once.
+    /// Stopped between two batches (shutdown); continues from its cursor immediately.
     Partial,
 }
 
@@ -113,12 +113,12 @@ impl JobRun {
     }
 }
 
-/// Who asks for a run.
+/// The trigger of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Trigger {
-    /// The tick or a CronJob: only what is not settled, and a failed run rests first.
+    /// The tick or a CronJob: only unfinished runs, and a failed run waits first.
     Scheduled,
-    /// A person: a settled run is run again from its beginning, a resting one at once.
+    /// A person: a finished run starts again, a waiting one runs immediately.
     Manual,
 }
 
@@ -167,10 +167,11 @@ pub(crate) fn claim(found: Option<&JobRun>, offer: &RunOffer<'_>) -> RunClaim {
         }
         (RunState::Planned | RunState::Partial | RunState::Failed | RunState::Running | RunState::Done, _) => {}
     }
-    // What lies before the cursor was decided for another cutoff, or is asked for again.
+    // The cursor belongs to another cutoff, or the run is requested again.
     if run.state == RunState::Done || run.cutoff != offer.due.cutoff {
         run.cursor = None;
-        // What a repeated run did is added to what was done; what reconciliation finds is what is there now.
+        // Results of a repeated run are added up; those of reconciliation describe the current state and replace the
+        // old ones.
         if run.key.job == JobName::Reconciliation {
             run.status = None;
         }
@@ -186,7 +187,7 @@ pub(crate) fn claim(found: Option<&JobRun>, offer: &RunOffer<'_>) -> RunClaim {
     RunClaim::Granted(Box::new(run))
 }
 
-/// Another owner took the run over: whatever the old one still wanted to write must not be written.
+/// Another owner took the run over: the old one must write nothing more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the run was taken over by another owner")]
 pub(crate) struct FenceLost;

@@ -1,5 +1,4 @@
-//! What one run leaves for the next: it holds for the settings and the generations under which it was left, and no
-//! others.
+//! The note of one run for the next: it is valid only for the same settings and generations.
 
 use std::sync::Arc;
 

@@ -1,11 +1,10 @@
-//! The watched folder, shared by workers that know nothing of each other. A file is claimed by one rename to a name that
-//! nobody else uses; everything after that goes to the claimed file by folder handle, so that neither a new file of the
-//! same name nor a link can take its place.
+//! The watched folder, shared by independent workers. A file is claimed by one rename to a unique name. Everything after
+//! that uses the claimed file by folder handle, so that neither a new file of the same name nor a link can replace it.
 //!
 //! ```text
 //! spool/NAME                                   waiting
 //! spool/.claimed/WORKER/ID.ATTEMPTS.NAME       in progress; WORKER holds a lock on .lock while it lives
-//! spool/.unreadable/ID.NAME                    given up: it could not be read, however often
+//! spool/.unreadable/ID.NAME                    given up: it could not be read at any attempt
 //! ```
 
 use std::ffi::{OsStr, OsString};

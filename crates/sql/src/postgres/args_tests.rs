@@ -1,4 +1,4 @@
-//! Arguments as PostgreSQL takes them: their bytes, and what no column takes.
+//! The binary format of PostgreSQL arguments, and values that no column accepts.
 
 use super::*;
 

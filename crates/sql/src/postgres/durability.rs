@@ -1,5 +1,5 @@
-//! Whether the server keeps what it confirmed. With one of these settings off it answers COMMIT before anything is on disk, or
-//! can leave torn pages: a message would be acknowledged and lost.
+//! Checks that the server stores what it confirmed. With one of these settings off it answers COMMIT before the data is
+//! on disk, or can leave torn pages: a message would be acknowledged and lost.
 
 use sqlx::Row as _;
 use sqlx::postgres::PgConnection;

@@ -74,7 +74,7 @@ fn errors_of_the_connection_are_tried_again_and_those_of_encryption_are_not() {
     assert_eq!(error(&sqlx::Error::RowNotFound), DbError::Other { code: "client".to_owned() });
 }
 
-/// An array of one dimension: its head, then each value behind its length.
+/// A one-dimensional array: its header, then each value after its length.
 fn array(values: &[&[u8]]) -> Vec<u8> {
     let mut bytes = vec![0; ARRAY_HEAD];
     for value in values {

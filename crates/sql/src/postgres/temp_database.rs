@@ -8,7 +8,7 @@ use super::super::{DbError, Location, PostgresOptions, ROLES, migrate};
 use super::rows::error;
 use anamnesis_config::store::PostgresConfig;
 
-/// Dropped by [`TempDatabase::remove`] only: what waits for a server cannot be done on the way out.
+/// Only [`TempDatabase::remove`] drops it, because a destructor cannot wait for a server.
 #[derive(Debug)]
 pub struct TempDatabase {
     admin: PgConnectOptions,
@@ -19,7 +19,7 @@ pub struct TempDatabase {
 }
 
 impl TempDatabase {
-    /// `id` is unique on the server; `url` an administrator's.
+    /// `id` is unique on the server; `url` is an administrator's.
     ///
     /// # Errors
     /// When the server cannot be reached or does not let this role make databases and roles.
@@ -65,7 +65,7 @@ impl TempDatabase {
         options.to_url_lossy().to_string()
     }
 
-    /// As the administrator, for programs that make tables of their own.
+    /// As the administrator, for programs that create tables.
     pub fn administrators_url(&self) -> String {
         self.admin.clone().database(&self.name).to_url_lossy().to_string()
     }
