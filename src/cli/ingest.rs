@@ -66,7 +66,7 @@ pub(crate) struct FeedOptions {
     exhausted: LastOffer,
     /// Name of the sealed original that contains a line beyond the limit of quarantine.
     sealed: Option<String>,
-    /// The door that lines come through.
+    /// The endpoint at which lines arrive.
     origin: MessageOrigin,
 }
 

@@ -47,7 +47,7 @@ pub(crate) fn must_be_bound(intake: &IntakeConfig) -> Result<(), CliError> {
     }
 }
 
-/// What leaves the broker's door open, in words.
+/// The unbound ways in at the broker, in words.
 pub(crate) fn open_bindings(intake: &IntakeConfig) -> Vec<String> {
     let mut open: Vec<String> = Vec::new();
     let only_files =

@@ -1,5 +1,4 @@
-//! Medicines, allergies and intolerances of whole paragraphs, as they are remembered: through the front door, in both
-//! languages.
+//! Medicines, allergies and intolerances of whole paragraphs, from message to memory, in both languages.
 
 use anamnesis_core::finding::EntityType;
 use anamnesis_core::memory::State;

@@ -1,4 +1,4 @@
-//! Who may say what, through the real doors: RabbitMQ with its users, signed events, files and the spool.
+//! Permissions of producers, at the real endpoints: RabbitMQ with its users, signed events, files and the spool.
 
 use std::collections::BTreeMap;
 use std::process::Command;

@@ -1,8 +1,8 @@
 //! The pipeline of a message: Raw → Redacted → Extracted → Embedded → Stored.
 //!
 //! A batch of messages is admitted (seen before? allowed? erased?), redacted and analyzed on all cores, embedded by one
-//! round of calls, and written by one transaction per organisation. Each hand-off is a type; a message that fails leaves
-//! the batch with a [`Disposition`] of its own and does not affect its neighbours.
+//! round of calls, and written by one transaction per organisation. Each hand-off is a type. A message that fails
+//! leaves the batch with its own [`Disposition`] and does not affect its neighbours.
 
 mod admit;
 mod analyze;

@@ -35,7 +35,7 @@ pub struct RawMessage {
     pub refused: Option<Rejection>,
     /// When it was sent, of a message that its event does not date.
     pub sent_at: Option<DateTime<Utc>>,
-    /// The door that it came through.
+    /// The endpoint at which it arrived.
     pub origin: MessageOrigin,
 }
 

@@ -1,5 +1,5 @@
-//! Where a document's statements come from: who says each, how it came to be known and so how far it is trusted (model.md,
-//! "Provenance"). Every door by which words become memories passes here.
+//! The origin of a document's statements: their speaker, the source of the knowledge, and so their trust (model.md,
+//! "Provenance"). All ways by which words become memories use it.
 
 use anamnesis_core::confidence::{CreationFacts, InitialConfidence, initial};
 use anamnesis_core::document::DocumentType;

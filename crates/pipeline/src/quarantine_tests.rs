@@ -1,4 +1,4 @@
-//! A message that was set aside comes back through the door that it came by.
+//! A retried message has the same endpoint as at its first arrival.
 
 use super::*;
 

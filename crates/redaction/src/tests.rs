@@ -202,7 +202,7 @@ fn what_the_surroundings_of_replacements_do_not_show_the_whole_text_does_not_sho
     assert!(passed * 5 > notes.len(), "the quick way is taken: {passed} of {}", notes.len());
 }
 
-/// What stands in a text after redaction under the usual policy.
+/// A text after redaction under the usual policy.
 fn usual(text: &str) -> String {
     let document = Document::plain(text, Language::Unknown);
     let redacted = Redactor::builtin(RedactionPolicy::default()).redact(

@@ -118,7 +118,7 @@ impl StoreError {
     }
 }
 
-/// The door to all rows.
+/// The access to all rows.
 #[derive(Clone)]
 pub struct Store {
     db: Database,

@@ -18,7 +18,7 @@ pub struct IsolatedRequest {
     /// A code of [`Queue`].
     queue: String,
     attributes: Option<Attributes>,
-    /// The door that it came through.
+    /// The endpoint at which it arrived.
     origin: MessageOrigin,
     /// Reason, problem and field of a rejection by the headers alone.
     refused: Option<(Reason, Problem, Option<String>)>,

@@ -1,5 +1,6 @@
-//! Organisations by what is done in them: "la internaron en el Moyano", "six wks at grady", "clinica las americas", "you've reached
-//! Banksia Youth Chat", "Occupation: night stocker, Giant Eagle". Streets that speech and messages name without a number.
+//! Organisations by their typical context: "la internaron en el Moyano", "six wks at grady", "clinica las americas",
+//! "you've reached Banksia Youth Chat", "Occupation: night stocker, Giant Eagle". Also streets that speech and messages
+//! name without a number.
 
 use std::sync::LazyLock;
 

@@ -1,4 +1,4 @@
-//! Places: a gazetteer, read with case and with the words that go before places. Countries are a kind of their own.
+//! Places: a gazetteer, read with letter case and with the words before places. Countries are a separate kind.
 
 use super::super::document::DocumentContext;
 use super::super::finding::{DetectionLayer, PiiFinding};
