@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_process_that_does_nothing_beside_its_work_is_not_alive() {
+    async fn an_idle_process_with_a_backlog_is_not_alive() {
         let app = app(PanickingReadiness, LINGER).await;
         assert_eq!(asked(&app, "/healthz").await, (503, "idle_beside_backlog\n".to_owned()));
     }
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_server_ends_when_it_is_told_to() {
+    async fn the_server_ends_on_request() {
         let app = app(FixedReadiness(Vec::new()), LINGER).await;
         assert_eq!(asked(&app, "/healthz").await.0, 200);
         app.stop.cancel();

@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_deadline_does_not_run_before_anybody_asked_to_end() {
+    async fn the_deadline_does_not_run_before_a_shutdown_request() {
         let shutdown = Shutdown::new();
         let work = tokio::time::sleep(Duration::from_millis(20));
         assert_eq!(shutdown.drain(Duration::ZERO, work).await, Ok(()));

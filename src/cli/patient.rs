@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_nil_id_names_nobody() {
+    fn a_nil_id_names_no_one() {
         let nil = uuid::Uuid::nil();
         assert!(PatientArgs { org: nil.into(), patient: uuid::Uuid::from_u128(1).into() }.scope().is_err());
         assert!(PatientArgs { org: uuid::Uuid::from_u128(1).into(), patient: nil.into() }.scope().is_err());

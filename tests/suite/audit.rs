@@ -20,20 +20,20 @@ use super::worker::{Running, until};
 
 on_every_program!(
     every_message_every_act_and_every_read_leaves_an_entry_that_names_who_and_why,
-    a_chain_is_witnessed_by_a_head_that_was_kept_elsewhere_and_a_cut_tail_is_seen,
+    a_chain_is_proved_by_a_head_that_was_stored_elsewhere_and_a_cut_tail_is_seen,
     what_was_said_cannot_be_turned_round_unseen,
     what_is_made_of_what_was_said_is_made_right_and_what_was_deleted_is_missed,
     what_people_did_and_set_cannot_be_turned_round_unseen,
     what_the_term_of_the_trail_takes_is_no_forgery_and_a_hold_outlives_it,
     an_account_that_is_written_again_or_goes_is_no_forgery,
-    a_policy_that_was_changed_behind_the_program_is_not_made_its_own_unseen,
+    a_policy_that_was_changed_outside_the_program_is_not_made_its_own_unseen,
     a_worker_seals_what_was_written_and_keeps_the_heads_elsewhere,
-    an_erased_entry_names_nobody_and_the_chain_is_whole,
+    an_erased_entry_names_no_one_and_the_chain_is_whole,
     entries_go_after_their_term_and_never_before,
     the_jobs_have_a_role_of_their_own_that_cannot_change_what_came_in,
     a_read_without_a_reader_is_refused_where_the_configuration_asks_for_one,
 );
-on_every_engine!(an_entry_that_is_written_behind_the_program_is_seen_before_it_is_sealed,);
+on_every_engine!(an_entry_that_is_written_outside_the_program_is_seen_before_it_is_sealed,);
 
 const TEXT: &str = "Diagnosticada de endometriosis. Refiere vértigo desde ayer. Toma sertralina 50 mg al día. \
                     Niega ideas de suicidio.";
@@ -118,7 +118,7 @@ async fn every_message_every_act_and_every_read_leaves_an_entry_that_names_who_a
     assert!(["endometriosis", "vértigo", "sertralina", "suicid"].iter().all(|word| !trail.contains(word)));
 }
 
-async fn a_chain_is_witnessed_by_a_head_that_was_kept_elsewhere_and_a_cut_tail_is_seen(engine: TestEngine) {
+async fn a_chain_is_proved_by_a_head_that_was_stored_elsewhere_and_a_cut_tail_is_seen(engine: TestEngine) {
     let program = Program::on(engine).await;
     ingested(&program);
     let witness = program.folder.path().join("heads.ndjson");
@@ -535,7 +535,7 @@ async fn an_account_that_is_written_again_or_goes_is_no_forgery(engine: TestEngi
     assert_eq!(figure(&report, "forged_rows"), 0, "{report}");
 }
 
-async fn a_policy_that_was_changed_behind_the_program_is_not_made_its_own_unseen(engine: TestEngine) {
+async fn a_policy_that_was_changed_outside_the_program_is_not_made_its_own_unseen(engine: TestEngine) {
     let program = Program::on(engine).await;
     acted_upon(&program);
     tamper(&program, &["UPDATE organization SET consent_required = 0"]).await;
@@ -598,7 +598,7 @@ async fn a_worker_seals_what_was_written_and_keeps_the_heads_elsewhere(engine: T
     assert_eq!(worker.end(), Some(0));
 }
 
-async fn an_erased_entry_names_nobody_and_the_chain_is_whole(engine: TestEngine) {
+async fn an_erased_entry_names_no_one_and_the_chain_is_whole(engine: TestEngine) {
     let program = Program::on(engine).await;
     ingested(&program);
     let of = of_patient();
@@ -715,7 +715,7 @@ async fn a_read_without_a_reader_is_refused_where_the_configuration_asks_for_one
     }
 }
 
-async fn an_entry_that_is_written_behind_the_program_is_seen_before_it_is_sealed(engine: TestEngine) {
+async fn an_entry_that_is_written_outside_the_program_is_seen_before_it_is_sealed(engine: TestEngine) {
     let clinic = Clinic::on(engine).await;
     let pipeline = clinic.pipeline().await;
     let store = pipeline.store();

@@ -71,7 +71,7 @@ async fn a_short_message_is_read_by_rules_alone() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_medicine_that_only_the_reader_finds_is_kept_with_its_dose_and_waits_for_review() {
+async fn a_medicine_that_only_the_reader_finds_is_stored_with_its_dose_and_waits_for_review() {
     let said =
         "Current medication: Florvexin 20 mg every morning, sertraline 50 mg daily. Allergies: Zandrocil (rash).";
     let rows = rows("careful", "", &format!("{said}\n{REST}")).await;

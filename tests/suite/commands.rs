@@ -15,10 +15,10 @@ use crate::support::{
 };
 
 on_every_engine!(
-    a_clinicians_correction_replaces_the_value_and_its_words_stand_in_lineage,
+    a_clinicians_correction_replaces_the_value_and_its_words_are_in_the_lineage,
     a_patients_correction_of_what_a_clinician_set_is_a_question_that_an_answer_settles,
     an_answer_that_it_is_over_ends_it_and_one_that_it_holds_begins_a_new_cycle,
-    a_correction_that_speaks_of_nothing_known_ends_what_it_corrects,
+    a_correction_without_known_concepts_ends_what_it_corrects,
 );
 
 fn command(id: &str, role: &str, verb: &str, memory: MemoryId, at: &str, text: Option<&str>) -> Value {
@@ -64,7 +64,7 @@ async fn with_sertraline(engine: TestEngine) -> (Clinic, Pipeline) {
     (clinic, pipeline)
 }
 
-async fn a_clinicians_correction_replaces_the_value_and_its_words_stand_in_lineage(engine: TestEngine) {
+async fn a_clinicians_correction_replaces_the_value_and_its_words_are_in_the_lineage(engine: TestEngine) {
     let (_clinic, pipeline) = with_sertraline(engine).await;
     let old = active(&pipeline, EntityType::Medication).await;
     assert_eq!(dose(&old), "50 mg");
@@ -125,7 +125,7 @@ async fn an_answer_that_it_is_over_ends_it_and_one_that_it_holds_begins_a_new_cy
     assert_eq!((over.status.state, over.valid_to), (State::Resolved, Some(LATER.parse().unwrap())));
 }
 
-async fn a_correction_that_speaks_of_nothing_known_ends_what_it_corrects(engine: TestEngine) {
+async fn a_correction_without_known_concepts_ends_what_it_corrects(engine: TestEngine) {
     let (_clinic, pipeline) = with_sertraline(engine).await;
     let wrong = active(&pipeline, EntityType::Medication).await;
     let words = "Eso no corresponde a este caso.";

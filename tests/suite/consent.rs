@@ -10,16 +10,16 @@ use crate::support::{
 };
 
 on_every_program!(
-    a_denial_binds_where_no_consent_is_required_and_its_messages_are_kept_nowhere,
+    a_denial_binds_where_no_consent_is_required_and_its_messages_are_stored_nowhere,
     where_consent_is_required_only_a_permit_of_memory_opens_memory,
     a_permit_opens_what_comes_after_it_in_the_same_batch_and_a_denial_closes_all_of_it,
-    a_denial_stands_against_a_permit_that_was_stated_before_it,
+    a_denial_outweighs_a_permit_that_was_stated_before_it,
     a_denial_closes_what_was_set_aside_and_so_does_ephemeral_mode,
     nothing_is_formed_asked_or_embedded_of_a_patient_who_denies_memory,
     a_denial_that_comes_back_forgets_and_so_does_one_from_before_the_policy,
     what_was_said_before_a_withdrawal_and_arrives_after_it_is_refused,
-    rights_are_heard_without_consent,
-    a_patient_who_denies_is_told_to_nobody_who_asks_until_a_new_permit,
+    rights_are_granted_without_consent,
+    a_patient_who_denies_is_shown_to_no_reader_until_a_new_permit,
     a_withdrawal_forgets_where_the_organisation_says_so_and_can_be_recovered,
     a_withdrawal_that_begins_later_forgets_on_its_day,
     consents_are_shown_with_what_is_in_force,
@@ -102,7 +102,7 @@ fn outcome(program: &Program, messages: &[Value]) -> (u64, u64) {
     (counts["stored"].as_u64().unwrap(), counts["quarantined"].as_u64().unwrap())
 }
 
-async fn a_denial_binds_where_no_consent_is_required_and_its_messages_are_kept_nowhere(engine: TestEngine) {
+async fn a_denial_binds_where_no_consent_is_required_and_its_messages_are_stored_nowhere(engine: TestEngine) {
     let program = Program::on(engine).await;
     assert_eq!(outcome(&program, &[consent("deny", "2026-06-01T00:00:00Z", None)]), (1, 0));
     let all = everything("2026-06-20T10:00:00Z");
@@ -202,7 +202,7 @@ fn stated(id: &str, provision: &str, from: &str, at: &str) -> Value {
     consent
 }
 
-async fn a_denial_stands_against_a_permit_that_was_stated_before_it(engine: TestEngine) {
+async fn a_denial_outweighs_a_permit_that_was_stated_before_it(engine: TestEngine) {
     let program = Program::on(engine).await;
     let note = |id| document(id, 1, "2026-06-30T10:00:00Z", NOTE);
     let planned = stated("planned", "permit", "2026-06-29T00:00:00Z", "2026-06-01T10:00:00Z");
@@ -377,7 +377,7 @@ async fn what_was_said_before_a_withdrawal_and_arrives_after_it_is_refused(engin
     assert_eq!(outcome(&program, &[of_other(later), of_other(document(4, 1, "2026-06-20T10:00:00Z", NOTE))]), (2, 0));
 }
 
-async fn rights_are_heard_without_consent(engine: TestEngine) {
+async fn rights_are_granted_without_consent(engine: TestEngine) {
     let program = Program::on(engine).await;
     assert_eq!(outcome(&program, &[document(1, 1, "2026-06-20T10:00:00Z", NOTE)]), (1, 0));
     let ids: Vec<Value> = json_of(&program, &["memory", "list"], &[])
@@ -400,7 +400,7 @@ async fn rights_are_heard_without_consent(engine: TestEngine) {
     assert_eq!(count(&store, forgotten).await, 0);
 }
 
-async fn a_patient_who_denies_is_told_to_nobody_who_asks_until_a_new_permit(engine: TestEngine) {
+async fn a_patient_who_denies_is_shown_to_no_reader_until_a_new_permit(engine: TestEngine) {
     let program = Program::on(engine).await;
     assert_eq!(
         outcome(&program, &[document(1, 1, "2026-06-20T10:00:00Z", NOTE), profile("2026-06-20T10:00:00Z")]),

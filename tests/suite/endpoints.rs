@@ -107,7 +107,7 @@ async fn a_store_that_refuses_writes_makes_the_worker_unready_with_json_until_it
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_database_that_is_away_is_named_in_json_in_time() {
+async fn an_unreachable_database_is_named_in_json_in_time() {
     let program = Program::on(TestEngine::Postgres).await;
     let worker = Running::start(&program, &[]).await;
     let server = program.server.as_ref().unwrap();

@@ -13,11 +13,11 @@ use crate::support::{
 
 on_every_engine!(
     a_command_that_comes_late_leaves_what_one_in_time_leaves,
-    what_was_not_sent_yet_is_taken_back_and_danger_stays_told_without_content,
+    unsent_events_are_withdrawn_and_danger_stays_announced_without_content,
     an_older_revision_from_outside_is_current_again,
     what_a_correction_did_is_undone_with_its_words,
     what_a_legal_hold_keeps_stays,
-    a_broken_message_of_an_ephemeral_patient_is_dropped_and_others_are_kept,
+    a_broken_message_of_an_ephemeral_patient_is_dropped_and_others_are_stored,
 );
 on_every_program!(no_canary_of_an_ephemeral_patient_is_left_when_the_command_comes_late);
 
@@ -108,7 +108,7 @@ async fn events(pipeline: &Pipeline) -> Vec<(String, Value)> {
     found
 }
 
-async fn what_was_not_sent_yet_is_taken_back_and_danger_stays_told_without_content(engine: TestEngine) {
+async fn unsent_events_are_withdrawn_and_danger_stays_announced_without_content(engine: TestEngine) {
     let clinic = Clinic::on(engine).await;
     let pipeline = clinic.pipeline().await;
     let danger = document(2, 1, INSIDE, "Dice que quiere suicidarse esta noche.");
@@ -180,7 +180,7 @@ async fn what_a_legal_hold_keeps_stays(engine: TestEngine) {
     assert_eq!(left.iter().map(|row| row.uuid(0).unwrap()).collect::<Vec<_>>(), [Uuid::from_u128(1)]);
 }
 
-async fn a_broken_message_of_an_ephemeral_patient_is_dropped_and_others_are_kept(engine: TestEngine) {
+async fn a_broken_message_of_an_ephemeral_patient_is_dropped_and_others_are_stored(engine: TestEngine) {
     let clinic = Clinic::on(engine).await;
     let pipeline = clinic.pipeline().await;
     feed(&pipeline, &bodies(&[switch(true, ON), switch(false, OFF)]), 1).await;

@@ -26,7 +26,7 @@ use super::worker::{Running, until};
 on_every_engine!(
     a_patient_who_is_erased_has_no_row_anywhere_and_others_keep_theirs,
     a_message_erases_as_the_verb_does_and_is_done_once,
-    a_message_that_comes_late_is_refused_and_nothing_of_it_is_kept,
+    a_message_that_comes_late_is_refused_and_nothing_of_it_is_stored,
     what_waits_in_quarantine_goes_too,
     a_hold_blocks_and_the_command_can_be_offered_again,
     an_erasure_that_was_cut_off_goes_on,
@@ -132,7 +132,7 @@ async fn a_message_erases_as_the_verb_does_and_is_done_once(engine: TestEngine) 
     assert_eq!(kinds, ["document", "patient"]);
 }
 
-async fn a_message_that_comes_late_is_refused_and_nothing_of_it_is_kept(engine: TestEngine) {
+async fn a_message_that_comes_late_is_refused_and_nothing_of_it_is_stored(engine: TestEngine) {
     let clinic = Clinic::on(engine).await;
     let pipeline = clinic.pipeline().await;
     let store = pipeline.store();
@@ -438,7 +438,7 @@ async fn a_backup_from_before_brings_nothing_back(engine: TestEngine) {
 
 /// A store that can no longer be read does not reveal the erasures since the backup: receipts stored elsewhere do.
 #[tokio::test(flavor = "multi_thread")]
-async fn receipts_that_were_kept_elsewhere_bring_a_backup_up_to_date_where_the_store_is_lost() {
+async fn receipts_stored_elsewhere_bring_a_backup_up_to_date_where_the_store_is_lost() {
     let program = Program::on(TestEngine::File).await;
     let notes =
         [(1, TEXT), (2, "Diagnosticada de asma.")].map(|(n, text)| document(n, 1, "2026-06-20T10:00:00Z", text));

@@ -35,7 +35,7 @@ async fn an_alarm_of_the_broker_delays_events_and_neither_loses_nor_stops_anythi
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_management_api_tells_what_amqp_does_not() {
+async fn the_management_api_reports_what_amqp_does_not() {
     let broker = PrivateBroker::start("rabbitmq_management");
     let corner = TestBroker::at(&broker.url);
     topology::apply(&corner.config).await.unwrap();

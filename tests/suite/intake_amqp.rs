@@ -20,7 +20,7 @@ on_every_program!(
     the_samples_through_the_broker_are_the_memory_that_ingest_makes,
     a_kill_at_any_point_loses_nothing_and_doubles_nothing,
     a_message_that_kills_is_found_alone_and_its_neighbours_are_stored,
-    poison_is_set_aside_at_its_first_delivery_and_harms_nobody,
+    poison_is_quarantined_at_its_first_delivery_and_harms_no_other_message,
 );
 
 /// So many documents of one patient, each in its envelope.
@@ -137,7 +137,7 @@ async fn attributes_come_as_headers_of_either_prefix_or_in_the_body() {
     everything_is_acknowledged(&corner).await;
 }
 
-async fn poison_is_set_aside_at_its_first_delivery_and_harms_nobody(engine: TestEngine) {
+async fn poison_is_quarantined_at_its_first_delivery_and_harms_no_other_message(engine: TestEngine) {
     let (corner, program) = (TestBroker::new().await, Program::on(engine).await);
     let mut messages = documents(1, 3);
     messages.push(b"{\"no\": json".to_vec());
@@ -310,7 +310,7 @@ async fn the_topology_is_declared_again_and_again_and_its_differences_are_explai
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn publish_says_what_the_broker_took_and_what_nobody_takes() {
+async fn publish_reports_accepted_and_unroutable_messages() {
     let (corner, program) = (TestBroker::new().await, Program::on(TestEngine::File).await);
     let file = program.folder.path().join("messages.ndjson");
     std::fs::write(&file, documents(1, 7).join(&b'\n')).unwrap();

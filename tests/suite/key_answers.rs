@@ -119,7 +119,7 @@ async fn events_of_the_erased_end_and_events_without_keys_wait(engine: TestEngin
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_store_on_a_server_waits_for_keys_init_and_binds_to_nobody_elses_keys() {
+async fn a_store_on_a_server_waits_for_keys_init_and_binds_to_no_other_keys() {
     let program = Program::without_keys(TestEngine::Postgres, Program::provider_options()).await;
     let keys = program.folder.path().join("keys");
     let refused = |what: &str| {

@@ -7,7 +7,7 @@ use super::support::{NOW, ORG, PATIENT, Program, TestEngine, bodies, count, coun
 
 on_every_program!(
     a_document_of_another_language_is_set_aside_with_its_reason,
-    a_document_of_another_language_may_be_kept_sealed_and_is_never_searched,
+    a_document_of_another_language_may_be_stored_sealed_and_is_never_searched,
     a_field_of_another_script_is_set_aside,
 );
 
@@ -43,7 +43,7 @@ async fn a_document_of_another_language_is_set_aside_with_its_reason(engine: Tes
     assert!(shown.contains("sertraline"), "{shown}");
 }
 
-async fn a_document_of_another_language_may_be_kept_sealed_and_is_never_searched(engine: TestEngine) {
+async fn a_document_of_another_language_may_be_stored_sealed_and_is_never_searched(engine: TestEngine) {
     let program = Program::on(engine).await;
     let reported = counts(&program.ingest(&bodies(&all()), &SEALED));
     assert_eq!((&reported["stored"], &reported["reasons"]), (&json!(3), &json!({})), "{reported}");

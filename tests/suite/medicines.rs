@@ -75,7 +75,7 @@ async fn an_allergy_ends_where_something_is_taken() {
 }
 
 #[tokio::test]
-async fn what_a_substance_does_stays_with_it_and_tells_an_allergy_from_an_intolerance() {
+async fn a_reaction_stays_with_its_substance_and_distinguishes_allergy_from_intolerance() {
     let cases: [(&str, &[&str]); 5] = [
         (
             "Allergies:\n- Tramadol - vomiting\n- Trimethoprim: hives\n- Latex (contact rash)",

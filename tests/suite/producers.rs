@@ -19,7 +19,7 @@ use crate::support::{
 
 on_every_program!(
     a_chat_application_of_the_broker_never_acts_as_a_clinician,
-    files_that_nobody_bound_bring_nothing_and_bound_ones_what_they_may,
+    unbound_files_bring_nothing_and_bound_ones_what_they_may,
 );
 
 const AT: &str = "2026-06-28T10:00:00Z";
@@ -166,7 +166,7 @@ async fn a_chat_application_of_the_broker_never_acts_as_a_clinician(engine: Test
     assert_eq!(refused(&program).await, fields);
 }
 
-async fn files_that_nobody_bound_bring_nothing_and_bound_ones_what_they_may(engine: TestEngine) {
+async fn unbound_files_bring_nothing_and_bound_ones_what_they_may(engine: TestEngine) {
     let program = Program::on(engine).await;
     // A producer is bound, but not the folder.
     let ehr = format!(
@@ -248,7 +248,7 @@ async fn the_spool_of_a_worker_waits_until_its_source_is_bound() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_worker_of_the_broker_does_not_start_while_nobody_is_bound() {
+async fn a_worker_of_the_broker_does_not_start_without_a_bound_producer() {
     let (corner, program) = (TestBroker::new().await, Program::on(TestEngine::File).await);
     let unproven = format!(
         "[[intake.producers]]\nsource = 'urn:chat'\norganizations = 'any'\ntypes = ['{DOCUMENT}']\n\
@@ -330,7 +330,7 @@ async fn a_signed_event_is_its_producers_and_a_changed_or_old_one_is_nobodys() {
 
 /// The user of a producer in the shipped definitions: it may publish to the intake as itself, and nothing else.
 #[tokio::test(flavor = "multi_thread")]
-async fn the_shipped_user_of_producers_reads_nothing_and_speaks_for_nobody_else() {
+async fn the_shipped_user_of_producers_reads_nothing_and_acts_for_no_one_else() {
     let broker = PrivateBroker::start("");
     let mut corner = TestBroker::at(&broker.url);
     topology::apply(&corner.config).await.unwrap();

@@ -12,8 +12,8 @@ on_every_engine!(
     a_profile_that_arrives_late_weighs_what_was_said_after_it,
     of_two_profiles_each_field_is_the_later_ones_in_any_order,
     a_command_that_arrives_before_its_memory_acts_once_the_memory_comes,
-    of_an_ephemeral_patient_nothing_is_kept_and_danger_is_still_told,
-    an_ephemeral_command_binds_the_documents_beside_it,
+    of_an_ephemeral_patient_nothing_is_stored_and_danger_is_still_announced,
+    an_ephemeral_command_binds_the_documents_of_its_batch,
     a_message_that_fails_in_ephemeral_mode_is_set_aside_without_its_body,
 );
 
@@ -116,7 +116,7 @@ async fn kept(pipeline: &Pipeline) -> i64 {
     all
 }
 
-async fn of_an_ephemeral_patient_nothing_is_kept_and_danger_is_still_told(engine: TestEngine) {
+async fn of_an_ephemeral_patient_nothing_is_stored_and_danger_is_still_announced(engine: TestEngine) {
     let clinic = Clinic::on(engine).await;
     let pipeline = clinic.pipeline().await;
     let on = bodies(&[command("on", "ephemeral_on", "2026-05-05T00:00:00Z", &[])]);
@@ -137,7 +137,7 @@ async fn of_an_ephemeral_patient_nothing_is_kept_and_danger_is_still_told(engine
     assert_eq!(count(pipeline.store(), "SELECT count(*) FROM documents").await, 1);
 }
 
-async fn an_ephemeral_command_binds_the_documents_beside_it(engine: TestEngine) {
+async fn an_ephemeral_command_binds_the_documents_of_its_batch(engine: TestEngine) {
     let clinic = Clinic::on(engine).await;
     let pipeline = clinic.pipeline().await;
     let inside = document(1, 1, SAID, "Refiere insomnio.");

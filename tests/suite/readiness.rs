@@ -89,7 +89,7 @@ async fn a_schema_that_another_program_changed_is_named() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_broker_that_is_away_or_hangs_is_named_and_its_return_is_seen() {
+async fn an_unreachable_or_hanging_broker_is_named_and_its_return_is_seen() {
     let (corner, program) = (TestBroker::new().await, Program::on(TestEngine::File).await);
     let (user, place) = super::broker::url().split_once('@').unwrap();
     let relay = FaultProxy::start(place.split('/').next().unwrap().parse().unwrap()).await.unwrap();

@@ -103,7 +103,7 @@ async fn google(answer: Value) -> (MockServer, Google) {
 }
 
 #[tokio::test]
-async fn what_google_replaced_is_found_in_the_source_or_the_answer_counts_for_nothing() {
+async fn values_that_google_replaced_are_found_in_the_source_or_the_answer_is_rejected() {
     let text = "Vino Ana Ñíguez; llamar al 600 100 200.";
     let answer = |value: &str, bytes: usize| {
         json!({
@@ -131,7 +131,7 @@ fn policy(operators: &str) -> RedactionPolicy {
 const NOTE: &str = "Nombre: Ana Ruiz Gil\nTeléfono: 612 345 678\nFecha de ingreso: 03/02/2019\nFecha de alta: 17/02/2019\nEdad: 93 años\nCP: 28013\nToma sertralina 50 mg.";
 
 #[test]
-fn a_policy_says_what_stands_in_the_place_of_a_value() {
+fn a_policy_decides_the_replacement_of_a_value() {
     let policy =
         policy("PERSON = \"fake\"\nPHONE = \"mask\"\nDATE = \"shift\"\nAGE = \"generalise\"\nPOSTAL_CODE = \"cut\"\n");
     let redacted = Redactor::builtin(policy).redact(&spanish(NOTE), &KnownPeople::default(), &key()).unwrap();
@@ -260,7 +260,7 @@ async fn a_text_that_a_service_refuses_alone_is_set_aside_alone() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_service_that_is_away_for_a_field_of_a_profile_blames_no_message() {
+async fn an_unreachable_service_for_a_field_of_a_profile_blames_no_message() {
     let server = MockServer::start().await;
     Mock::given(path("/analyze")).respond_with(ResponseTemplate::new(401)).mount(&server).await;
     let (_clinic, pipeline) = pipeline_asking(&server, Path::new("")).await;

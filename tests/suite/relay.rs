@@ -225,7 +225,7 @@ async fn a_full_catch_all_queue_refuses_events_and_they_stay_until_there_is_room
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_worker_tells_of_what_it_stored_and_of_what_it_set_aside_in_codes_only() {
+async fn the_worker_announces_stored_and_quarantined_messages_in_codes_only() {
     let (corner, program) = (TestBroker::new().await, Program::on(TestEngine::File).await);
     let data = document(1, 1, "2026-03-02T10:00:00Z", "Canario Zurriburri toma sertralina 50 mg.");
     let good = event("m-1", "anamnesis.document.submitted.v1", &data).to_string().into_bytes();

@@ -10,8 +10,8 @@ use uuid::Uuid;
 use crate::support::{Clinic, ORG, PATIENT, TestEngine, bodies, document, event, feed, on_every_engine, rows, scope};
 
 on_every_engine!(
-    who_heard_a_risk_is_kept_shown_and_told,
-    who_heard_a_risk_is_told_of_a_patient_of_whom_nothing_is_kept,
+    the_detector_of_a_risk_is_stored_shown_and_announced,
+    the_detector_of_a_risk_is_announced_for_an_ephemeral_patient,
 );
 
 const SAID: &str = "2026-05-10T10:00:00Z";
@@ -47,7 +47,7 @@ fn the_rules_alone() -> Vec<(String, bool)> {
     vec![("rules".to_owned(), false)]
 }
 
-async fn who_heard_a_risk_is_kept_shown_and_told(engine: TestEngine) {
+async fn the_detector_of_a_risk_is_stored_shown_and_announced(engine: TestEngine) {
     let clinic = Clinic::on(engine).await;
     let pipeline = clinic.pipeline().await;
     let done = feed(&pipeline, &bodies(&[note(1, RULED), note(2, HINTED)]), 2).await;
@@ -65,7 +65,7 @@ async fn who_heard_a_risk_is_kept_shown_and_told(engine: TestEngine) {
     assert_eq!(announced_risks(&clinic, &pipeline).await, the_rules_alone());
 }
 
-async fn who_heard_a_risk_is_told_of_a_patient_of_whom_nothing_is_kept(engine: TestEngine) {
+async fn the_detector_of_a_risk_is_announced_for_an_ephemeral_patient(engine: TestEngine) {
     let clinic = Clinic::on(engine).await;
     let pipeline = clinic.pipeline().await;
     let on = json!({"organization_id": ORG, "patient_id": PATIENT, "command": "ephemeral_on", "memory_ids": [],

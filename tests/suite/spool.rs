@@ -209,7 +209,7 @@ fn peak(worker: &Running) -> u64 {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_over_long_line_is_kept_sealed_and_a_longer_one_in_the_archive_in_bounded_memory() {
+async fn an_over_long_line_is_stored_sealed_and_a_longer_one_in_the_archive_in_bounded_memory() {
     let program = Program::on(TestEngine::File).await;
     let worker = Running::start(&program, &[]).await;
     worker.lay("first.ndjson", &notes());

@@ -275,7 +275,7 @@ async fn a_provider_that_fails_ends_its_call_its_stage_and_its_messages_in_error
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_is_told_of_a_trace_is_a_setting() {
+async fn who_receives_a_trace_is_a_setting() {
     let (collector, corner, program) =
         (Collector::start().await.unwrap(), TestBroker::new().await, Program::on(TestEngine::File).await);
     let mut environment = [corner.environment(), sending(&collector.url())].concat();
@@ -303,7 +303,7 @@ fn ingested(program: &Program, environment: &[(String, String)]) -> (Value, Dura
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_collector_that_is_away_slow_or_refuses_changes_nothing_and_holds_nobody_up() {
+async fn a_collector_that_is_unreachable_slow_or_refuses_changes_and_delays_nothing() {
     let expected = ingested(&Program::on(TestEngine::File).await, &[]).0;
     let collector = Collector::start().await.unwrap();
     // Longer than any patience of this test: waiting for an answer would fail it.
@@ -356,7 +356,7 @@ async fn an_outage_of_the_collector_is_said_once_spans_beyond_the_queue_are_coun
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn runs_of_jobs_and_reads_are_traces_of_their_own() {
+async fn runs_of_jobs_and_reads_are_separate_traces() {
     let (collector, program) = (Collector::start().await.unwrap(), Program::on(TestEngine::File).await);
     let stored = program.ingest(&[bytes(&note(1, None))], &[]);
     assert_eq!(counts(&stored)["stored"], json!(1));

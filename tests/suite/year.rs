@@ -254,7 +254,7 @@ impl YearOfRuns {
 }
 
 #[tokio::test]
-async fn a_year_in_eight_time_zones_with_kills_and_replicas_runs_every_night_exactly_once() {
+async fn a_year_in_eight_time_zones_with_kills_and_replicas_does_every_run_exactly_once() {
     let start: DateTime<Utc> = "2026-01-01T00:00:00Z".parse().unwrap();
     let clock = Arc::new(ManualClock::at(start));
     let database = Database::open(&Location::Memory).await.unwrap();

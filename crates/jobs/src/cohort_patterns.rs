@@ -146,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_month_is_told_when_it_has_been_over_for_long_enough() {
+    fn a_month_is_announced_when_it_has_been_over_for_long_enough() {
         let utc = |text: &str| text.parse::<DateTime<Utc>>().unwrap();
         let june = (utc("2026-06-01T00:00:00Z"), utc("2026-07-01T00:00:00Z"));
         assert_eq!(month(utc("2026-07-08T05:30:00Z"), 7), june);

@@ -195,7 +195,7 @@ mod tests {
     use crate::policy::Policies;
 
     #[test]
-    fn each_lane_ends_at_its_own_interval_before_the_cutoff() {
+    fn each_queue_ends_at_its_own_interval_before_the_cutoff() {
         let mut policy = Policies::embedded().unwrap().lifecycle();
         (policy.unconfirmed_days, policy.stale_days) = (7, 3);
         let job = Expiry { policy };

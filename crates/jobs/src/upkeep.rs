@@ -245,7 +245,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_of_each_lane_are_kept_for_the_days_of_its_kind() {
+    fn rows_of_each_queue_are_stored_for_the_days_of_its_kind() {
         let policy = UpkeepThresholds {
             message_days: 90,
             event_days: 30,

@@ -51,7 +51,7 @@ fn a_field_that_no_rule_can_read_is_refused() {
 }
 
 #[test]
-fn a_service_that_is_away_is_asked_again_and_any_other_failure_sets_the_message_aside() {
+fn an_unreachable_service_is_a_retry_and_any_other_failure_a_quarantine() {
     let field_redactor = field_redactor();
     assert_eq!(field_redactor.failed(&RedactionError::ServiceAway(RemoteError::Busy)), Disposition::Retry);
     let counted: u64 =

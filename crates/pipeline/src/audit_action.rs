@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_source_that_is_no_uri_is_not_kept() {
+    fn a_source_that_is_no_uri_is_not_stored() {
         assert_eq!(producer("urn:clinic:chat").id, "urn:clinic:chat");
         for words in ["Ana López", "the patient said so", &"a".repeat(129)] {
             assert_eq!(producer(words).id, "unnamed");

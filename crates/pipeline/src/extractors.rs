@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_used_is_told_by_key_file_line_and_column() {
+    fn unusable_lexicons_are_reported_by_key_file_line_and_column() {
         let folder = tempfile::tempdir().unwrap();
         let bad = lexicon(&folder, "bad", "ssri\tSECRET\t-\tx");
         let told = |config| Extractors::load(&config).err().map(|error| error.to_string()).unwrap_or_default();

@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_message_is_shown_without_anybody_whom_it_names() {
+    fn a_broken_message_is_shown_without_the_people_it_names() {
         let shown = view(
             r#"{"organization_id":"0aaa0000-0000-4000-8000-000000000001","occurred_at":"2026-05-10T07:00:00-05:00","text":5,
             "turns":[{"speaker":"patient","text":"Soy Zuriñe Etxeandia, mi teléfono es 612 345 678 y tomo sertralina."}],

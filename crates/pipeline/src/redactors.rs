@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn the_version_of_a_document_tells_the_recognisers_of_the_organisation() {
+    fn the_version_of_a_document_contains_the_recognisers_of_the_organisation() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("own.toml");
         let revision = |text: &str| {

@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said_by_its_place_and_never_by_its_text() {
+    fn faults_are_reported_by_position_and_never_by_text() {
         let at = |body: &str| wrong(&format!("[[recogniser]]\n{body}"));
         assert_eq!(at("label = \"SECRET\"\nwords = [\"a\"]"), "recogniser[0].label: names no label of the contract");
         assert_eq!(
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn words_and_patterns_of_ones_own_are_found_as_whole_words() {
+    fn custom_words_and_patterns_match_whole_words() {
         let words = "[[recogniser]]\nlabel = \"PERSON\"\nwords = [\"Zaraidá\", \"o.k\"]";
         assert_eq!(of(words, "vino ZARAIDA hoy"), ["PERSON ZARAIDA"]);
         assert!(of(words, "vino zaraidas hoy, oxk").is_empty(), "a part of a word, and a point that is one");
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn an_allowed_stretch_drops_what_lies_in_it_but_people_and_check_digits() {
+    fn an_allowed_span_drops_findings_inside_but_people_and_check_digits() {
         let custom =
             CustomRecognisers::from_toml("[allow]\nwords = [\"Hospital Norte\"]\npatterns = [\"sala [0-9]+\"]")
                 .unwrap();

@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn work_over_its_limit_unwinds_at_the_next_look_and_leaves_no_limit_behind() {
+    fn work_over_its_limit_unwinds_at_the_next_check_and_leaves_no_limit() {
         let ended = std::panic::catch_unwind(|| {
             within(Duration::ZERO, || {
                 while !is_over() {}

@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_without_large_letters_is_small_in_a_text_that_has_them() {
+    fn a_line_without_capitals_is_lowercase_in_a_text_that_has_them() {
         let text = "Doctora: Vino Ana con Pedro y con Luis\nmi hermano ana no viene hoy a casa";
         read(text, Language::Spanish, |context| {
             let at = |word: &str| context.tokens.iter().position(|token| context.lower(token) == word).unwrap();
@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn replacements_of_an_earlier_look_are_walls() {
+    fn replacements_of_an_earlier_pass_are_boundaries() {
         for (text, boundaries) in [
             ("a [PERSON_7F3A] b", vec![(2, 15)]),
             ("a [PERSON] [AGE_40-49] b", vec![(2, 10), (11, 22)]),
@@ -359,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_near_a_replacement_is_known_and_a_part_keeps_it() {
+    fn tokens_near_a_replacement_are_known_in_a_part_too() {
         read("uno dos tres cuatro cinco [PERSON] seis siete ocho nueve", Language::Spanish, |context| {
             let near: Vec<bool> = (0..5).map(|at| context.is_near_replacement(at, at + 1)).collect();
             assert_eq!(near, [false, false, true, true, true]);

@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn the_subject_of_what_unites_is_kept_and_the_value_of_what_is_cut_is_not() {
+    fn a_merged_finding_keeps_its_subject_and_a_cut_one_loses_its_value() {
         let mut named = found(2, 5, "A", DetectionLayer::Identity);
         named.subject = Some("ana".to_owned());
         let merged = merge(vec![found(0, 5, "A", DetectionLayer::Entity), named]);

@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn years_stay_under_safe_harbor_unless_they_may_tell_an_age_over_89() {
+    fn years_stay_under_safe_harbor_unless_they_may_reveal_an_age_over_89() {
         let (usual, strict) = (RedactionPolicy::default(), RedactionPolicy::named("strict").unwrap());
         for text in ["2019", "1984", "2018-2021", "2018/2019"] {
             assert!(usual.keeps_years(text) && !strict.keeps_years(text), "{text}");
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn a_policy_of_ones_own_is_read_or_the_field_at_fault_is_named() {
+    fn a_custom_policy_is_read_or_the_field_at_fault_is_named() {
         let own = "name = \"own\"\nversion = 3\nkeep = [\"AGE\"]\n[operators]\nDATE = \"shift\"\nPHONE = \"mask\"\n";
         let policy = RedactionPolicy::from_toml(own).unwrap();
         assert_eq!((policy.operator("DATE"), policy.operator("PERSON")), (Operator::Shift, Operator::Tag));
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_a_file_is_said_by_its_field() {
+    fn a_fault_of_a_file_is_reported_by_its_field() {
         let wrong = |body: &str| RedactionPolicy::from_toml(body).unwrap_err();
         let head = "name = \"x\"\nversion = 1\n";
         for (body, field) in [

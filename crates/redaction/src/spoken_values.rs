@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_said_in_words_are_what_announces_them() {
+    fn numbers_said_in_words_have_the_kind_of_their_keyword() {
         for (text, kind) in [
             ("mi telefono es seis uno dos tres cuatro cinco seis siete ocho y ya", label::PHONE),
             ("my phone is five five five one two three four and so", label::PHONE),
@@ -369,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn streets_mails_and_spelled_names_are_heard() {
+    fn streets_mails_and_spelled_names_are_detected_in_speech() {
         for (text, kind, part) in [
             ("vivo en calle gomez numero noventa y ocho y ya", label::ADDRESS, "calle gomez numero noventa y ocho"),
             ("i live at thirty six elm street now", label::ADDRESS, "thirty six elm street"),

@@ -247,7 +247,7 @@ fn words_of_the_trade_and_years_stay() {
 }
 
 #[test]
-fn a_year_behind_the_word_chart_stays_and_is_no_leak() {
+fn a_year_after_the_word_chart_stays_and_is_no_leak() {
     for text in [
         "\"Allergic to eggs\" (chart 1997): only a rash.",
         "(expediente 2004): reportó mareo.",

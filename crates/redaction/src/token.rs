@@ -185,7 +185,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_numbers_and_signs_are_told_apart() {
+    fn words_numbers_and_signs_are_distinguished() {
         let text = "Dr. O'Neil, 50mg\npH";
         let found = tokens(text);
         let parts: Vec<_> = found.iter().map(|t| t.span.of(text)).collect();
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn the_case_of_a_word_is_told_by_its_letters() {
+    fn the_case_of_a_word_follows_from_its_letters() {
         for (text, case) in [
             ("ana", LetterCase::Lower),
             ("Ana", LetterCase::Title),

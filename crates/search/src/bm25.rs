@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn another_word_of_the_same_meaning_counts_less_and_never_besides_the_own_one() {
+    fn a_synonym_counts_less_and_never_in_addition_to_the_word_itself() {
         let way = |terms: &[i64], weight| TermAlternative { terms: terms.to_vec(), weight };
         let word = |ways: &[TermAlternative]| vec![QueryTerm(ways.to_vec())];
         let texts: [&[i64]; 3] = [&[1, 9], &[2, 9], &[1, 2]];

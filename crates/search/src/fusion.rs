@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chance_word_moves_nothing_that_stands_out_in_meaning() {
+    fn a_chance_word_does_not_outrank_a_close_meaning() {
         let mut passages = vec![parts(0.1, 0.0, 0.0); 20];
         (passages[3], passages[9]) = (parts(0.5, 0.0, 0.0), parts(0.1, 0.3, 0.0));
         assert_eq!(order(&passages)[..2], [3, 9]);
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn the_answer_behind_the_question_that_is_asked_passes_what_stands_alone() {
+    fn the_answer_after_the_asked_question_outranks_single_passages() {
         let answer = ScoreParts { goes_on: true, ..parts(0.1, 0.0, 0.0) };
         let passages = [parts(0.9, 0.0, 0.0), answer, parts(0.1, 0.0, 0.0), parts(0.1, 0.0, 0.0)];
         assert_eq!(order(&passages)[..2], [0, 1]);
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn one_ranking_alone_looks_at_nothing_else() {
+    fn one_ranking_alone_uses_nothing_else() {
         let passages = [parts(0.9, 0.0, 0.3), parts(0.1, 0.5, 0.9)];
         let by = |ranking| fuse(&passages, ranking).iter().map(|fused| fused.place).collect::<Vec<_>>();
         assert_eq!(by(Ranking::Meaning), [0, 1]);

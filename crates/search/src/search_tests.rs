@@ -135,7 +135,7 @@ fn each_speaker_of_a_passage_is_named_once_and_others_are_not() {
 }
 
 #[test]
-fn what_a_model_wrote_is_a_hypothesis_until_somebody_signs_it() {
+fn model_output_is_a_hypothesis_until_a_clinician_signs_it() {
     let c = PassageCandidate { document_type: DocumentType::Analysis, ..candidate() };
     let mut document = WORLD.document.clone();
     assert_eq!(shown(&FUSED, &c, &document, &[]).use_, PermittedUse::Hypothesis);

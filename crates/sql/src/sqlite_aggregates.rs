@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn each_rows_wanted_terms_stand_behind_their_number() {
+    async fn each_rows_wanted_terms_follow_their_number() {
         let sql = "SELECT held(unhex(value), $2) FROM json_each($1)";
         let hex = |terms: &[i64]| terms.iter().map(|term| format!("{term:016x}")).collect::<String>();
         let rows = format!(r#"["{}", "", "{}"]"#, hex(&[5, -7, 5]), hex(&[9]));

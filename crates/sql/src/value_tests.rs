@@ -119,7 +119,7 @@ fn a_list_of_integers_reads_back_from_what_it_was_packed_to() {
 }
 
 #[test]
-fn a_similarity_is_kept_within_its_bounds_and_needs_a_query_of_the_same_length() {
+fn a_similarity_is_clamped_and_needs_a_query_of_the_same_length() {
     for (found, expected) in [(0.5, 0.5), (1.000_1, 1.0), (-1.2, -1.0)] {
         assert_eq!(row(vec![SqlValue::F64(found)]).similarity(0, None), Ok(Some(expected)));
     }

@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_count_in_any_order_and_each_as_often_as_it_stands() {
+    fn rows_count_in_any_order_and_each_as_often_as_it_occurs() {
         let (a, b) = ([1; 32], [2; 32]);
         assert_eq!(summed(vec![a, b]), summed(vec![b, a]));
         assert_ne!(summed(vec![a, b]), summed(vec![a, b, b]));

@@ -53,7 +53,7 @@ mod tests {
     const DETAIL: usize = 3;
 
     #[tokio::test]
-    async fn what_was_kept_long_enough_is_found_by_index_in_order() {
+    async fn memories_past_their_term_are_found_by_index_in_order() {
         let db = Database::open(&Location::Memory).await.unwrap();
         let mut tx = db.begin(Access::Platform).await.unwrap();
         for sql in [&*sql::EXPIRED, &*sql::FORGOTTEN] {

@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn every_code_is_there_once_and_its_rows_stand_together() {
+    fn every_code_exists_once_and_its_rows_are_adjacent() {
         let mut codes: Vec<&str> = codes::CODES.iter().map(|row| row.code).collect();
         codes.sort_unstable();
         let all = codes.len();

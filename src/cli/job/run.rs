@@ -204,7 +204,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn exit_codes_tell_done_failed_ahead_held_and_partial_apart() {
+    fn exit_codes_distinguish_done_failed_ahead_held_and_partial() {
         let until = chrono::DateTime::UNIX_EPOCH;
         let held = JobOutcome::LeasedElsewhere { until };
         let failed = JobOutcome::Failed { error: "schema" };

@@ -84,7 +84,7 @@ async fn a_topology_that_is_missing_or_other_has_its_code_and_is_not_declared() 
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn messages_that_wait_for_nobody_have_their_codes_and_stay_where_they_are() {
+async fn messages_without_a_consumer_have_their_codes_and_stay_where_they_are() {
     let corner = TestBroker::new().await;
     let bound = ProducerSetup::to(&corner).await;
     let bulk = corner.names.queue(Queue::Bulk);

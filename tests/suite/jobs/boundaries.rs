@@ -58,7 +58,7 @@ const IDLE: [JobName; 8] = [
 ];
 
 #[tokio::test]
-async fn a_second_run_changes_nothing_whoever_asks_for_it() {
+async fn a_second_run_changes_nothing_for_any_trigger() {
     let fixture = JobFixture::new().await;
     fixture.seed(3).await;
     let scheduler = fixture.scheduler("a").build();
@@ -137,7 +137,7 @@ async fn events_hold_ids_and_codes_and_open_under_the_patients_key_only() {
 }
 
 #[tokio::test]
-async fn a_preview_tells_what_a_run_will_do_and_writes_nothing() {
+async fn a_preview_reports_what_a_run_will_do_and_writes_nothing() {
     let fixture = JobFixture::new().await;
     fixture.seed(3).await;
     let scheduler = fixture.scheduler("a").build();
@@ -166,7 +166,7 @@ async fn a_late_run_leaves_what_a_punctual_one_would_have_left() {
 }
 
 #[tokio::test]
-async fn nights_that_were_missed_are_made_up_one_by_one_and_end_like_nights_that_were_not() {
+async fn missed_runs_are_made_up_one_by_one_and_end_like_punctual_ones() {
     let (punctual, late) = (JobFixture::new().await, JobFixture::new().await);
     punctual.seed(2).await;
     late.seed(2).await;

@@ -47,7 +47,7 @@ async fn a_memory_that_fell_below_its_threshold_is_asked_about_once_and_no_confi
 }
 
 #[tokio::test]
-async fn another_rate_counts_from_the_next_night_and_takes_back_what_it_would_not_have_asked() {
+async fn another_rate_counts_from_the_next_run_and_withdraws_requests_that_it_would_not_have_raised() {
     let fixture = JobFixture::new().await;
     fixture.seed(2).await;
     let due = |date| fixture.due(JobName::Decay, date);
@@ -66,7 +66,7 @@ async fn another_rate_counts_from_the_next_night_and_takes_back_what_it_would_no
 }
 
 #[tokio::test]
-async fn levels_beside_each_other_are_asked_about_page_by_page_and_a_rate_between_them_decides_each() {
+async fn adjacent_levels_are_reviewed_page_by_page_and_a_rate_between_them_decides_each() {
     let fixture = JobFixture::new().await;
     fixture.seed(1).await;
     // Three confidences within one thousandth, one in another; all are as old.
@@ -166,7 +166,7 @@ impl JobFixture {
 }
 
 #[tokio::test]
-async fn what_a_night_does_is_what_folding_the_log_at_that_time_finds() {
+async fn a_job_run_finds_what_projecting_the_log_at_that_time_finds() {
     let said = utc("2026-03-01T12:00:00Z");
     let (nightly, late) = (JobFixture::new().await, JobFixture::new().await);
     nightly.store(said + TimeDelta::minutes(1), asserted_batch(1, said)).await;

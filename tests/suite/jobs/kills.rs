@@ -36,7 +36,7 @@ impl JobObserver for AfterBatches {
 }
 
 #[tokio::test]
-async fn a_kill_between_any_two_batches_ends_like_an_undisturbed_night() {
+async fn a_kill_between_any_two_batches_ends_like_an_undisturbed_run() {
     let calm = undisturbed(4).await;
     for job in JobName::ALL.iter().copied() {
         let batches = match job {
@@ -151,7 +151,7 @@ async fn a_kill_inside_a_batch_undoes_that_batch_and_the_heir_goes_on_from_the_o
 }
 
 #[tokio::test]
-async fn of_two_that_race_one_runs_and_the_other_is_told_that_it_is_held() {
+async fn of_two_that_race_one_runs_and_the_other_learns_that_it_is_leased() {
     let fixture = JobFixture::new().await;
     fixture.seed(4).await;
     let due = fixture.due(JobName::Expiry, "2026-03-10");

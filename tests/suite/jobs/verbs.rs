@@ -11,7 +11,7 @@ use super::app::{JobFixture, NIGHT, run};
 use super::kills::AfterBatches;
 
 #[tokio::test]
-async fn the_command_line_previews_runs_repeats_and_tells() {
+async fn the_command_line_previews_runs_repeats_and_reports() {
     let fixture = JobFixture::on_disk().await;
     fixture.seed(2).await;
     let before = fixture.digest().await;
@@ -51,7 +51,7 @@ async fn the_command_line_previews_runs_repeats_and_tells() {
 }
 
 #[tokio::test]
-async fn a_simulation_tells_what_the_coming_nights_will_do_and_the_store_stays_as_it_is() {
+async fn a_simulation_reports_what_the_coming_runs_will_do_and_the_store_stays_as_it_is() {
     let fixture = JobFixture::on_disk().await;
     fixture.seed(2).await;
     let before = fixture.digest().await;
@@ -86,7 +86,7 @@ async fn a_cron_job_makes_up_what_is_due_and_then_finds_nothing_to_do() {
 }
 
 #[tokio::test]
-async fn a_night_that_another_owner_holds_is_exit_code_4_and_an_unknown_organisation_is_2() {
+async fn a_run_that_another_owner_holds_is_exit_code_4_and_an_unknown_organisation_is_2() {
     let fixture = JobFixture::on_disk().await;
     fixture.seed(1).await;
     let watch = Arc::new(AfterBatches { left: AtomicU64::new(1), ..AfterBatches::default() });

@@ -14,7 +14,7 @@ use crate::support::{ORG, PATIENT, Program, TestEngine, bodies, counts, document
 
 on_every_program!(
     keys_in_a_database_and_a_root_in_a_service_serve_every_host,
-    a_service_that_is_away_stops_a_start_and_makes_nothing,
+    an_unreachable_service_stops_a_start_and_makes_nothing,
     a_worker_waits_for_its_key_table_and_goes_on,
 );
 
@@ -111,7 +111,7 @@ async fn keys_in_a_database_and_a_root_in_a_service_serve_every_host(engine: Tes
     assert!(!program.folder.path().join("keys").exists());
 }
 
-async fn a_service_that_is_away_stops_a_start_and_makes_nothing(engine: TestEngine) {
+async fn an_unreachable_service_stops_a_start_and_makes_nothing(engine: TestEngine) {
     let (program, place) = initialised(engine).await;
     assert!(stored(&ingest(&program, 1, 0, &place)));
     for (fault, code) in [

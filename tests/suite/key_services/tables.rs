@@ -189,7 +189,7 @@ async fn of_eight_hosts_that_initialise_at_once_one_makes_the_key_store() {
 }
 
 #[tokio::test]
-async fn keys_are_kept_away_from_the_store() {
+async fn keys_are_stored_apart_from_the_store() {
     let limits = config::load(None).unwrap().store.postgres;
     let refused = |url: &str, store: &str| match KeyDatabase::new(url, &[store, ""], &limits) {
         Err(KeyError::Denied { reason, .. }) => reason,
@@ -226,7 +226,7 @@ async fn keys_are_kept_away_from_the_store() {
 }
 
 #[tokio::test]
-async fn a_database_that_is_away_is_a_retry_and_one_that_refuses_is_not() {
+async fn an_unreachable_database_is_a_retry_and_one_that_refuses_is_not() {
     let mut limits = config::load(None).unwrap().store.postgres;
     limits.acquire_timeout_ms = 300;
     let table = |url: &str| PostgresTable::new(KeyDatabase::new(url, &[], &limits).unwrap());

@@ -10,9 +10,9 @@ use super::fixture::StoreFixture;
 use crate::support::{NOW, ORG, PATIENT, TestEngine, count, document, event, on_every_engine, scope};
 
 on_every_engine!(
-    a_fall_below_the_patients_own_usual_is_told_once_with_what_goes_along,
+    a_fall_below_the_patients_baseline_is_announced_once_with_its_correlates,
     the_days_on_a_medicine_go_along_with_how_sure_the_patient_was,
-    a_month_tells_only_what_ten_patients_share_and_is_told_once,
+    a_month_has_only_what_ten_patients_share_and_is_announced_once,
 );
 
 /// A statement of a day before [`NOW`], and how the patient was then.
@@ -31,7 +31,7 @@ fn slept(days_ago: i64, hours: f64) -> Value {
         "device": "watch", "synced_at": at})
 }
 
-async fn a_fall_below_the_patients_own_usual_is_told_once_with_what_goes_along(engine: TestEngine) {
+async fn a_fall_below_the_patients_baseline_is_announced_once_with_its_correlates(engine: TestEngine) {
     let fixture = StoreFixture::on(engine).await;
     let sure = |day: i64| if day < 6 { 0.4 } else { 0.8 + 0.01 * (day % 3) as f64 };
     let mut reported: Vec<Value> = (1..25).map(|day| said(day, sure(day))).collect();
@@ -73,7 +73,7 @@ async fn the_days_on_a_medicine_go_along_with_how_sure_the_patient_was(engine: T
     assert!(days.r < -0.9 && days.low <= days.r && days.r <= days.high && days.n >= 24, "{days:?}");
 }
 
-async fn a_month_tells_only_what_ten_patients_share_and_is_told_once(engine: TestEngine) {
+async fn a_month_has_only_what_ten_patients_share_and_is_announced_once(engine: TestEngine) {
     let fixture = StoreFixture::on(engine).await;
     let of = |patient: u128, text: &str| {
         let mut reported = document(patient, 1, "2026-06-20T10:00:00Z", text);

@@ -12,7 +12,7 @@ use crate::support::{Clinic, ORG, PATIENT, StorePlace, TestEngine, bodies, docum
 
 on_every_engine!(
     a_record_that_grew_document_by_document_is_what_it_is_when_read_at_once,
-    what_is_said_of_an_earlier_time_is_folded_in_its_place,
+    a_statement_about_an_earlier_time_is_projected_in_its_place,
     whatever_a_checkpoint_rests_on_takes_it_along,
     opposing_statements_among_more_than_are_compared_are_those_of_the_newest,
 );
@@ -102,7 +102,7 @@ async fn a_record_that_grew_document_by_document_is_what_it_is_when_read_at_once
     assert!(found > 0, "what opposes an old statement is found among them");
 }
 
-async fn what_is_said_of_an_earlier_time_is_folded_in_its_place(engine: TestEngine) {
+async fn a_statement_about_an_earlier_time_is_projected_in_its_place(engine: TestEngine) {
     let mut messages = days(60);
     // Each comes when a later time is in a checkpoint.
     messages.push(document(902, 1, &at(20), "Tomo sertralina 25 mg al día."));

@@ -11,7 +11,7 @@ use crate::support::{ORG, PATIENT, TestEngine, document, event, on_every_engine,
 
 on_every_engine!(
     a_belief_goes_with_the_statements_that_a_patient_forgot_and_is_back_when_they_are,
-    a_belief_that_a_person_verified_stands_without_its_statements,
+    a_belief_that_a_person_verified_stays_without_its_statements,
     a_revision_that_no_longer_says_it_takes_its_part_of_a_belief,
 );
 
@@ -74,7 +74,7 @@ async fn a_belief_goes_with_the_statements_that_a_patient_forgot_and_is_back_whe
     assert_eq!((back.len(), back[0].status.state, back[0].times_reinforced), (1, State::Active, 1));
 }
 
-async fn a_belief_that_a_person_verified_stands_without_its_statements(engine: TestEngine) {
+async fn a_belief_that_a_person_verified_stays_without_its_statements(engine: TestEngine) {
     let fixture = with_belief(engine).await;
     let belief = beliefs(&fixture).await;
     command(&fixture, "verify", &belief, "clinician").await;

@@ -24,7 +24,7 @@ use super::fixture::StoreFixture;
 use crate::support::{ORG, PATIENT, TestEngine, count, document, event, on_every_engine, rows, scope};
 
 on_every_engine!(
-    an_account_goes_with_the_memory_that_it_tells_and_is_written_anew_without_it,
+    a_summary_is_removed_with_its_memory_and_rewritten_without_it,
     an_account_goes_with_a_document_and_is_written_anew_of_the_others,
     an_account_itself_is_not_erased_since_it_would_be_written_again,
     answers_imported_records_and_preferences_go_with_what_they_repeat,
@@ -84,7 +84,7 @@ async fn accounts(store: &Store) -> i64 {
     count(store, "SELECT count(*) FROM summary").await
 }
 
-async fn an_account_goes_with_the_memory_that_it_tells_and_is_written_anew_without_it(engine: TestEngine) {
+async fn a_summary_is_removed_with_its_memory_and_rewritten_without_it(engine: TestEngine) {
     let fixture = summarized(engine).await;
     let store = fixture.store();
     let before = accounts(store).await;

@@ -141,7 +141,7 @@ fn panicked(ended: tokio::task::JoinError) -> bool {
 
 /// 10⁵ statements with every change, 10⁶ by `make proofs`.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn nobody_ever_sees_or_touches_a_row_of_another_organisation() {
+async fn no_organisation_sees_or_touches_a_row_of_another() {
     let server = TestDatabase::new().await;
     seed(&server).await;
     let mut config = crate::server::trial();

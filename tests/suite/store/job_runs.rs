@@ -47,7 +47,7 @@ async fn ten_nights(clinic: &Clinic, engine: TestEngine) -> (StoreDigest, u64) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn ten_nights_leave_the_same_memory_on_every_engine() {
+async fn ten_days_of_job_runs_leave_the_same_memory_on_every_engine() {
     let clinic = Clinic::new().await;
     let (expected, changed) = ten_nights(&clinic, TestEngine::Memory).await;
     assert!(changed > 0, "the nights have something to do");
@@ -58,7 +58,7 @@ async fn ten_nights_leave_the_same_memory_on_every_engine() {
 
 on_every_engine!(
     what_was_forgotten_long_ago_has_no_words_left_and_nothing_it_replaced_comes_back,
-    what_recurs_becomes_a_belief_that_names_its_captures_and_every_further_telling_reinforces_it_once,
+    what_recurs_becomes_a_belief_that_names_its_captures_and_every_further_mention_reinforces_it_once,
     what_a_newer_policy_takes_leaves_texts_quotes_memories_and_vectors_once,
     what_a_newer_policy_takes_leaves_profiles_preferences_commands_and_imported_records_once,
 );
@@ -113,7 +113,7 @@ async fn consolidated(scheduler: &JobScheduler) -> (u64, u64) {
     runs.fold((0, 0), |sum, run| (sum.0 + count("beliefs", &run.status), sum.1 + count("reinforced", &run.status)))
 }
 
-async fn what_recurs_becomes_a_belief_that_names_its_captures_and_every_further_telling_reinforces_it_once(
+async fn what_recurs_becomes_a_belief_that_names_its_captures_and_every_further_mention_reinforces_it_once(
     engine: TestEngine,
 ) {
     let more = ["Camina.", "Lee.", "Descansa.", "Trabaja."];

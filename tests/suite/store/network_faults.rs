@@ -43,7 +43,7 @@ async fn a_statement_ends_when_its_time_is_over() {
 }
 
 #[tokio::test]
-async fn a_row_that_somebody_holds_is_waited_for_and_then_given_up() {
+async fn a_locked_row_is_waited_for_and_then_given_up() {
     let server = TestDatabase::new().await;
     let register =
         Sql::new("INSERT INTO organization (org_id, created_at, updated_at) VALUES ($1, 0, 0) ON CONFLICT DO NOTHING");

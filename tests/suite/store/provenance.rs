@@ -19,7 +19,7 @@ use crate::support::{ORG, PATIENT, TestEngine, bodies, count, document, event, f
 on_every_engine!(
     what_a_model_wrote_is_a_hypothesis_that_ends_within_a_day,
     a_revision_or_a_copy_of_a_models_text_prolongs_nothing,
-    a_model_changes_nothing_that_somebody_said,
+    a_model_changes_nothing_that_a_person_said,
     what_a_clinician_signed_is_theirs_and_shows_who_signed,
     everything_of_a_document_ends_when_its_producer_says,
     what_another_document_says_too_does_not_end_with_the_first,
@@ -134,7 +134,7 @@ async fn a_revision_or_a_copy_of_a_models_text_prolongs_nothing(engine: TestEngi
     assert_eq!(states, [State::Expired], "a copy brings nothing back: {after:#?}");
 }
 
-async fn a_model_changes_nothing_that_somebody_said(engine: TestEngine) {
+async fn a_model_changes_nothing_that_a_person_said(engine: TestEngine) {
     let fixture = StoreFixture::on(engine).await;
     fixture
         .ingest(&[

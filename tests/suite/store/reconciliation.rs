@@ -23,8 +23,8 @@ on_every_engine!(
     a_run_compares_all_patients_however_small_its_pages_are,
     a_patient_whose_rows_do_not_open_is_counted_and_keeps_no_other_from_being_compared,
     a_run_that_was_made_up_or_moved_on_is_begun_anew,
-    what_hides_behind_other_rows_is_found,
-    a_model_that_was_changed_in_place_gets_its_vectors_in_the_nights_and_nothing_is_thrown_away,
+    hidden_differences_after_other_rows_are_found,
+    a_model_that_was_changed_in_place_gets_its_vectors_by_job_runs_and_nothing_is_lost,
 );
 
 async fn damage(fixture: &StoreFixture, sql: &'static str) -> u64 {
@@ -261,7 +261,7 @@ async fn a_run_that_was_made_up_or_moved_on_is_begun_anew(engine: TestEngine) {
     }
 }
 
-async fn what_hides_behind_other_rows_is_found(engine: TestEngine) {
+async fn hidden_differences_after_other_rows_are_found(engine: TestEngine) {
     let fixture = fixture(engine).await;
     five_patients(&fixture).await;
     let calm = run_job(&fixture).await.pop().unwrap().status;
@@ -280,9 +280,7 @@ async fn what_hides_behind_other_rows_is_found(engine: TestEngine) {
     assert!(status["forged_rows"].as_u64().unwrap() > 0, "{status}");
 }
 
-async fn a_model_that_was_changed_in_place_gets_its_vectors_in_the_nights_and_nothing_is_thrown_away(
-    engine: TestEngine,
-) {
+async fn a_model_that_was_changed_in_place_gets_its_vectors_by_job_runs_and_nothing_is_lost(engine: TestEngine) {
     let mut fixture = fixture(engine).await;
     feed(&fixture.pipeline, &bodies(&[document(1, 1, "2026-06-20T10:00:00Z", "Refiere cefalea.")]), 1).await;
     let old = count(fixture.store(), "SELECT count(*) FROM embedding WHERE generation = 1").await;

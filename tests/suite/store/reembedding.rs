@@ -28,13 +28,13 @@ use crate::support::{
 };
 
 on_every_engine!(
-    a_new_generation_is_made_beside_the_old_one_and_swapped_in_when_it_is_whole,
+    a_new_generation_is_made_next_to_the_old_one_and_swapped_in_when_it_is_whole,
     documents_that_come_while_it_is_made_have_vectors_of_both,
     a_swap_waits_for_a_document_whose_commit_is_under_way,
     a_gate_that_does_not_open_leaves_the_old_generation_active_and_says_why,
     a_kill_between_two_batches_repeats_one_batch_at_most_and_ends_alike,
-    a_build_that_nobody_wants_any_more_is_removed,
-    a_process_without_the_model_of_the_active_generation_searches_by_words_and_leaves_vectors_to_the_night,
+    a_build_that_is_no_longer_configured_is_removed,
+    a_process_without_the_model_of_the_active_generation_searches_by_words_and_leaves_vectors_to_the_job,
 );
 
 const OLD: &str = "SELECT count(*) FROM embedding WHERE generation = 1";
@@ -89,7 +89,7 @@ async fn seen(pipeline: &Pipeline, generation: i64) -> (usize, usize) {
     (found.len(), found.iter().filter(|passage| passage.similarity.is_some()).count())
 }
 
-async fn a_new_generation_is_made_beside_the_old_one_and_swapped_in_when_it_is_whole(engine: TestEngine) {
+async fn a_new_generation_is_made_next_to_the_old_one_and_swapped_in_when_it_is_whole(engine: TestEngine) {
     let fixture = with(fixture(engine, 13).await, model(2, ""));
     let passages = count(fixture.store(), PASSAGES).await;
     assert_eq!(count(fixture.store(), OLD).await, passages);
@@ -316,7 +316,7 @@ async fn a_kill_between_two_batches_repeats_one_batch_at_most_and_ends_alike(eng
     }
 }
 
-async fn a_build_that_nobody_wants_any_more_is_removed(engine: TestEngine) {
+async fn a_build_that_is_no_longer_configured_is_removed(engine: TestEngine) {
     let mut fixture = with(fixture(engine, 13).await, model(2, ""));
     fixture.scheduler.policies.reembedding.thresholds.most_a_night = 5;
     let report = run_job(&fixture).await;
@@ -329,7 +329,7 @@ async fn a_build_that_nobody_wants_any_more_is_removed(engine: TestEngine) {
     assert_eq!(seen(&fixture.pipeline, 1).await, (passages, passages));
 }
 
-async fn a_process_without_the_model_of_the_active_generation_searches_by_words_and_leaves_vectors_to_the_night(
+async fn a_process_without_the_model_of_the_active_generation_searches_by_words_and_leaves_vectors_to_the_job(
     engine: TestEngine,
 ) {
     let fixture = with(fixture(engine, 13).await, model(2, ""));
@@ -363,7 +363,7 @@ async fn a_process_without_the_model_of_the_active_generation_searches_by_words_
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_model_that_is_configured_to_follow_is_swapped_in_and_the_verb_tells_of_both() {
+async fn a_model_that_is_configured_to_follow_is_swapped_in_and_the_verb_shows_both() {
     let program = Program::on(TestEngine::File).await;
     program.ingest(&bodies(&notes(1, 13)), &[]);
     // The same server and model under another generation.

@@ -21,7 +21,7 @@ on_every_engine!(
     of_a_summary_only_patient_the_text_and_every_quote_go_and_what_was_understood_stays,
     a_dropped_source_leaves_its_quotes_and_an_archived_one_can_be_read_by_name,
     a_legal_hold_keeps_sources_and_forgotten_words_until_it_is_lifted,
-    a_date_that_was_turned_back_behind_the_program_takes_no_source_away,
+    a_date_that_was_changed_outside_the_program_removes_no_source,
     the_patients_tier_comes_before_the_organisations_and_another_one_is_heeded_at_once,
 );
 
@@ -114,7 +114,7 @@ async fn a_dropped_source_leaves_its_quotes_and_an_archived_one_can_be_read_by_n
     assert_eq!(archived[0].content.text, TEXT);
 }
 
-async fn a_date_that_was_turned_back_behind_the_program_takes_no_source_away(engine: TestEngine) {
+async fn a_date_that_was_changed_outside_the_program_removes_no_source(engine: TestEngine) {
     for changed in [
         "UPDATE documents SET recorded_at = 0, reckoned = 0",
         "UPDATE documents SET recorded_at = 0, reckoned = 0, mac = NULL",

@@ -17,7 +17,7 @@ use super::fixture::StoreFixture;
 use crate::support::{ORG, TestEngine, count, document, event, on_every_engine, rows, scope};
 
 on_every_engine!(
-    a_patient_of_whom_nothing_came_for_the_term_is_erased_and_one_who_was_heard_of_or_is_held_is_not,
+    a_patient_without_activity_for_the_term_is_erased_and_an_active_or_held_one_is_not,
     any_word_from_or_about_a_patient_begins_the_term_anew,
     an_archived_text_goes_after_its_term_unless_a_hold_keeps_it,
     what_is_known_of_runs_holds_erasures_messages_and_groups_goes_after_its_term,
@@ -56,9 +56,7 @@ async fn completed(fixture: &StoreFixture) -> usize {
     open.len()
 }
 
-async fn a_patient_of_whom_nothing_came_for_the_term_is_erased_and_one_who_was_heard_of_or_is_held_is_not(
-    engine: TestEngine,
-) {
+async fn a_patient_without_activity_for_the_term_is_erased_and_an_active_or_held_one_is_not(engine: TestEngine) {
     let fixture = StoreFixture::on(engine).await;
     let (heard_of, held, by) = (of(0xb1), of(0xb2), Uuid::from_u128(7));
     let all = [scope(), heard_of, held];

@@ -94,7 +94,7 @@ async fn look_ups_of_a_batch_go_through_an_index_whatever_the_server_knows_of_it
 }
 
 #[tokio::test]
-async fn a_server_is_migrated_once_and_a_worker_waits_for_nobody() {
+async fn a_server_is_migrated_once_and_a_worker_does_not_wait() {
     let server = TestDatabase::unmigrated().await;
     let (owner, app) = (server.location("test_owner"), server.location("test_app"));
     assert!(matches!(engine::schema_state(&app).await.unwrap(), SchemaState::Behind(missing) if missing[0] == 1));
@@ -112,7 +112,7 @@ async fn meddle(server: &TestDatabase, sql: &'static str) -> (DbError, DbError) 
 }
 
 #[tokio::test]
-async fn a_schema_that_this_program_does_not_know_is_touched_by_nobody() {
+async fn a_schema_that_this_program_does_not_know_is_not_touched() {
     let server = TestDatabase::new().await;
     let newer = "INSERT INTO _sqlx_migrations VALUES (9000, 'of a newer program', to_timestamp(0), true, '\\x00', 1)";
     assert_eq!(meddle(&server, newer).await, (DbError::Newer(9000), DbError::Newer(9000)));
@@ -122,7 +122,7 @@ async fn a_schema_that_this_program_does_not_know_is_touched_by_nobody() {
 }
 
 #[tokio::test]
-async fn an_embedded_store_of_a_newer_program_is_touched_by_nobody() {
+async fn an_embedded_store_of_a_newer_program_is_not_touched() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("store.db");
     Database::open(&Location::File(path.clone())).await.unwrap().close().await;

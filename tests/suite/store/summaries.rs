@@ -14,7 +14,7 @@ use super::fixture::StoreFixture;
 use crate::support::{ORG, PATIENT, TestEngine, count, document, event, on_every_engine, scope};
 
 on_every_engine!(
-    what_came_in_is_told_as_episodes_conversations_weeks_and_quarters_that_name_their_captures,
+    documents_become_episodes_conversations_weeks_and_quarters_that_name_their_captures,
     an_account_grows_with_what_comes_in_and_forgets_what_is_forgotten,
     what_lasts_half_a_year_becomes_a_value,
 );
@@ -57,9 +57,7 @@ fn history() -> Vec<Value> {
     ]
 }
 
-async fn what_came_in_is_told_as_episodes_conversations_weeks_and_quarters_that_name_their_captures(
-    engine: TestEngine,
-) {
+async fn documents_become_episodes_conversations_weeks_and_quarters_that_name_their_captures(engine: TestEngine) {
     let fixture = StoreFixture::on(engine).await;
     fixture.ingest(&history()).await;
     let report = fixture.after(1, JobName::Summaries).await;

@@ -37,7 +37,7 @@ fn failed(seconds: i64) -> RunEnding {
 }
 
 #[test]
-fn a_second_owner_is_told_who_long_the_first_may_still_hold_it() {
+fn a_second_owner_learns_how_long_the_first_may_still_hold_it() {
     let run = granted(None, &offer("a", 0, Trigger::Scheduled));
     assert_eq!((run.state, run.fence, run.owner.as_deref()), (RunState::Running, 1, Some("a")));
     for asked in [Trigger::Scheduled, Trigger::Manual] {

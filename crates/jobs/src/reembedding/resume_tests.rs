@@ -129,7 +129,7 @@ fn a_gate_that_stays_shut_is_a_refusal_and_nothing_else_is() {
 }
 
 #[test]
-fn counters_of_two_nights_add_up_and_the_later_verdict_counts() {
+fn counters_of_two_runs_add_up_and_the_later_verdict_counts() {
     use super::super::ReembeddingStatus;
     let one = ReembeddingStatus {
         examined: 5,

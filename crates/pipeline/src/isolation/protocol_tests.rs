@@ -27,7 +27,7 @@ fn asked(value: Value) -> Option<(Queue, RawMessage)> {
 }
 
 #[test]
-fn a_message_crosses_the_pipe_with_its_queue_its_door_and_its_refusal() {
+fn a_message_crosses_the_pipe_with_its_queue_its_endpoint_and_its_refusal() {
     for queue in [Queue::File, Queue::Spool, Queue::Realtime, Queue::Bulk, Queue::Parked] {
         assert_eq!(asked(written(queue, &raw())), Some((queue, raw())));
     }

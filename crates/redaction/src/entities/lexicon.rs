@@ -144,7 +144,7 @@ mod tests {
     use super::word;
 
     #[test]
-    fn names_words_and_eponyms_are_told_apart() {
+    fn names_words_and_eponyms_are_distinguished() {
         assert!(word("pedro").is_strong() && word("jimenez").is_strong());
         assert!(word("esperanza").is_name() && !word("esperanza").is_strong());
         assert!(!word("parkinson").is_strong());

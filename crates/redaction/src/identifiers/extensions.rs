@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn extensions_are_told_from_magnifications_and_products() {
+    fn extensions_are_distinguished_from_magnifications_and_products() {
         assert_eq!(
             found("Ask for Ines at x4471, or ext. 77, or extension 220."),
             ["x4471", "ext. 77", "extension 220"]
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn an_extension_has_two_to_six_digits_behind_its_word_and_three_to_five_alone() {
+    fn an_extension_has_two_to_six_digits_after_its_word_and_three_to_five_alone() {
         for (text, value) in [
             ("ring x447", "x447"),
             ("ring x44717", "x44717"),

@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn every_look_sees_what_its_pattern_needs_and_not_its_likeness() {
+    fn every_prefilter_accepts_its_pattern_and_not_similar_text() {
         type Look = fn(&[u8], usize) -> bool;
         let table: &[(&str, Look, &str, usize, bool)] = &[
             ("slashes", two_slashes, "http://a", 4, true),

@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_last_place_of_a_separator_tells_a_written_number() {
+    fn only_the_last_separator_shows_a_written_number() {
         let shape = IdentifierShape::compile("dd-ddd-a");
         assert_eq!(shape.length(), 6);
         assert!(shape.is_separated(1 << 5) && shape.is_separated(1 << 2 | 1 << 5) && !shape.is_separated(1 << 2));

@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn vehicles_are_told_by_their_shape() {
+    fn vehicles_are_recognised_by_their_shape() {
         assert!(vin("1m8gdm9axkp042788") && !vin("1m8gdm9a1kp042788"));
         assert!(spanish_plate("1234bcd") && !spanish_plate("1234abc"));
         assert!(british_plate("bd62xyz") && !british_plate("bd99xyz"));

@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_same_token_among_the_same_neighbours_is_reckoned_once() {
+    fn the_same_token_among_the_same_neighbours_is_computed_once() {
         let token = |word| TokenFeatures { word, ..TokenFeatures::default() };
         let token_features = [1, 2, 3, 4, 5, 6, 7, 1, 2, 3, 4, 5, 6, 7, 8, 9, 9].map(token);
         let mut known = ScoreCache::default();

@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_finding_stands_from_its_threshold_on() {
+    fn a_finding_is_accepted_from_its_threshold_on() {
         let judged = |weight: f32| {
             let mut weights = vec![(0x1234_5678_9ABC_DEF0, [weight]), (0x0FED_CBA9_8765_4321, [2.0])];
             Verifier::read(write(&mut weights, 100, 1 << 8).leak()).unwrap()

@@ -74,7 +74,7 @@ fn a_file_that_was_cut_anywhere_is_damaged() {
 }
 
 #[test]
-fn a_file_that_goes_on_behind_its_end_or_has_another_head_is_damaged() {
+fn a_file_that_continues_after_its_end_or_has_another_header_is_damaged() {
     let one = patient(2);
     let whole = file(&[&[Some(&ORG), Some(&one), None]]);
     let longer = [whole.as_slice(), &[0]].concat();

@@ -85,7 +85,7 @@ fn array(values: &[&[u8]]) -> Vec<u8> {
 }
 
 #[test]
-fn an_array_is_its_values_behind_each_other() {
+fn an_array_is_its_concatenated_values() {
     let (one, two) = (7i64.to_be_bytes(), (-1i64).to_be_bytes());
     assert_eq!(packed::<8>(&array(&[&one, &two])).unwrap(), [one, two].concat());
     assert_eq!(packed::<16>(&array(&[&[5; 16]])).unwrap(), [5; 16]);

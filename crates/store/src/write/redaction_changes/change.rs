@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn places_move_with_the_text_and_grow_around_what_was_taken() {
+    fn spans_move_with_the_text_and_grow_around_redacted_values() {
         let change = change();
         for (from, to) in
             [((0, 3), (0, 3)), ((4, 9), (4, 12)), ((0, 26), (0, 29)), ((6, 11), (4, 14)), ((10, 11), (13, 14))]
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_taken_goes_from_what_was_read_out_of_the_text_and_parts_of_words_stay() {
+    fn redacted_values_leave_extracted_texts_and_parts_of_words_stay() {
         let change = change();
         assert_eq!(change.clean("ver a Yeray, yeray, Yerays"), "ver a [PERSON], [PERSON], Yerays");
     }
