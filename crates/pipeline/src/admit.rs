@@ -33,7 +33,7 @@ pub(super) struct Admission {
     pub(crate) shared: BatchContext,
 }
 
-/// What binds an organisation that nothing is known of.
+/// The rules for an unknown organisation.
 fn unregistered() -> OrganizationRules {
     OrganizationRules {
         redaction_policy: "safe_harbor".into(),
@@ -44,7 +44,7 @@ fn unregistered() -> OrganizationRules {
 }
 
 impl Pipeline {
-    /// Which messages go on, and what becomes of the others.
+    /// The admitted messages, and the outcomes of the others.
     pub(super) async fn admit(&self, org: OrgId, entries: Vec<DecodedMessage>) -> Result<Admission, PipelineError> {
         let wanted = self.wanted(&entries);
         let mut known = self.store.known(org, &wanted).await?;
@@ -121,7 +121,7 @@ impl Pipeline {
         Ok(bound)
     }
 
-    /// What each patient permits and denies once this batch is stored.
+    /// Each patient's consents after this batch is stored.
     fn look_ahead(&self, batch: &mut AdmissionBatch, entries: &[DecodedMessage], now: DateTime<Utc>) {
         let mut ids = HashSet::new();
         for DecodedMessage { envelope, .. } in entries {
@@ -275,7 +275,7 @@ pub(super) fn said_at(envelope: &Envelope, now: DateTime<Utc>) -> Option<DateTim
         Message::DocumentSubmitted(document) => Some(document.occurred_at.to_utc()),
         Message::HealthSignalRecorded(signal) => Some(signal.synced_at),
         Message::ProfileUpdated(profile) => Some(profile.recorded_at),
-        // Who promotes a capture without words means the capture's own.
+        // A promotion of a capture without words means the capture's own.
         Message::MemoryCommand(command)
             if command.command == Command::Promote || matches!(intent_of(command), Some(CommandIntent::Words(_))) =>
         {
@@ -307,7 +307,7 @@ struct PolicyCheckedBatch {
     grants: HashMap<usize, Grant>,
     /// Messages of producers that may not write for this organisation.
     refused: Vec<DecodedMessage>,
-    /// What became of those.
+    /// The outcomes of the others.
     done: Vec<MessageOutcome>,
 }
 
@@ -316,7 +316,7 @@ struct AdmissionBatch {
     known: AdmissionState,
     /// The permissions of each message's producer, by position.
     grants: HashMap<usize, Grant>,
-    /// What each patient permits and denies, this far into the batch.
+    /// Each patient's consents at this point of the batch.
     consents: HashMap<PatientId, Consents>,
     /// The same at the end of it, of patients whose consents are in it.
     consents_to_come: HashMap<PatientId, Consents>,

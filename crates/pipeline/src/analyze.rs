@@ -69,7 +69,7 @@ impl FieldRedactor {
         self.redact_with(document, &self.ask(document)?)
     }
 
-    /// What additional services find.
+    /// The findings of additional services.
     fn ask(&self, document: &Document) -> Result<Vec<RemoteFinding>, Disposition> {
         self.redactor.query_services(document).map_err(|error| self.failed(&error))
     }
@@ -235,7 +235,7 @@ impl Pipeline {
         }
         span.end();
         let outcome = match &redacted {
-            // Nothing is known of it yet: it comes again.
+            // Nothing is known of it yet, so it is redelivered.
             Err(Disposition::Retry) => None,
             Err(_) => Some(RedactionOutcome::Failed),
             Ok(redacted) if redacted.redactions().is_empty() => Some(RedactionOutcome::Clean),
@@ -247,7 +247,7 @@ impl Pipeline {
         redacted
     }
 
-    /// The preferred name of a concept that a short text names by itself.
+    /// The preferred name of the concept that a short text names as a whole.
     pub(super) fn concept_of(&self, org: OrgId, name: &str) -> Option<String> {
         let document = Document::plain(name, Language::Unknown);
         let found = self.extractor(org)?.extract(&ExtractionInput::of(&document));
@@ -268,13 +268,13 @@ impl Pipeline {
     }
 }
 
-/// The dates of the text as it came, at their places in what redaction left. Only their typed values go on.
+/// The dates of the original text, at their positions in the redacted text. Only their typed values are passed on.
 fn dates_of(source: &Document, redacted: &Redacted, today: NaiveDate) -> Vec<DateMention> {
     let found = dates::find(&source.text, redacted.document().language, today);
     found.iter().map(|mention| DateMention { span: redacted.span_of(mention.span), ..*mention }).collect()
 }
 
-/// What extraction reads of a document that is redacted.
+/// The input of extraction from a redacted document.
 fn input_of<'a>(document: &DocumentSubmitted, redacted: &'a Redacted, dates: &'a [DateMention]) -> ExtractionInput<'a> {
     ExtractionInput {
         document: redacted.document(),

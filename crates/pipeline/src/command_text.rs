@@ -180,8 +180,8 @@ impl Pipeline {
 }
 
 impl Pipeline {
-    /// Who promotes a capture without words means the capture's own. Of which class these are, and when they end: a model's
-    /// words live no longer for being said again.
+    /// A promotion of a capture without words means the capture's own. The class of these, and when they end: a
+    /// repetition does not extend the life of a model's words.
     async fn promoted(&self, scope: Scope, command: &mut MemoryCommand) -> Result<Option<Repeated>, PipelineError> {
         let silent = command.text.as_ref().is_none_or(|text| text.is_blank());
         let (Command::Promote, true, Some([id, ..])) = (command.command, silent, command.memory_ids.as_deref()) else {

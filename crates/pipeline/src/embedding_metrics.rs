@@ -38,7 +38,7 @@ fn label(outcome: RequestOutcome) -> EmbeddingOutcome {
 /// A call of the model as a span: the provider's answer ends it.
 struct EmbedCallSpan {
     span: Span,
-    /// The provider is to know of the trace.
+    /// The trace is sent to the provider.
     propagated: bool,
 }
 

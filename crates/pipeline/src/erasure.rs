@@ -12,7 +12,7 @@ use uuid::Uuid;
 use super::RawMessage;
 use super::unkept_content::{mentions, values};
 
-/// How often rows are looked for that another process was still writing.
+/// How often rows that another process was still writing are searched.
 const SWEEPS: usize = 3;
 
 /// How an erasure ended.

@@ -421,7 +421,7 @@ fn text_hash(redacted: &Redacted, keys: &PatientKeys) -> Option<KeyHash> {
     (!words.is_empty()).then(|| keys.hash("text", &form))
 }
 
-/// Who said so, as a surrogate: the name itself is never stored.
+/// The speaker, as a surrogate: the name itself is never stored.
 fn entity(who: &str, keys: &PatientKeys) -> String {
     let hash = keys.hash("entity", anamnesis_text::fold(who).as_bytes());
     format!("[SOURCE_{}]", hex::encode_upper(&hash[..2]))

@@ -1,4 +1,4 @@
-//! What becomes of the statements of a document: class, standing, end, evidence and hashes.
+//! The findings of a document's statements: class, status, end, evidence and hashes.
 
 use chrono::NaiveDate;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Which relative a finding is about: her mother's diabetes is not her sister's.
+//! The relative of a finding: her mother's diabetes is not her sister's.
 
 use anamnesis_core::finding::Experiencer;
 use anamnesis_core::wording::{person, plain_words};

@@ -1,4 +1,4 @@
-//! Which relative a finding of a family is about.
+//! The relative of a family finding.
 
 use super::*;
 use anamnesis_core::finding::EntityType;

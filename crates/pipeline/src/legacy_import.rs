@@ -22,7 +22,7 @@ use anamnesis_store::legacy::{KeptRecord, record_id};
 use anamnesis_store::read::{Memory, MemoryFilter, ReadInstant};
 use anamnesis_text::{Document, Language, fold};
 
-/// What became of a record.
+/// The outcome of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ImportOutcome {
     Stored,
@@ -34,7 +34,7 @@ pub enum ImportOutcome {
     Refused(Disposition),
 }
 
-/// Who imports, and how.
+/// The importer and the options.
 #[derive(Debug, Clone, Copy)]
 pub struct Importer {
     pub by: Uuid,
@@ -83,7 +83,7 @@ struct ImportedMemory {
 }
 
 impl Pipeline {
-    /// Takes in records of one patient: what others were made from first, else in order.
+    /// Imports records of one patient: sources of other records first, otherwise in order.
     ///
     /// # Errors
     /// When the store cannot be reached.
@@ -125,7 +125,7 @@ impl Pipeline {
             is_unchanged = *known == keys.hash("legacy", record.to_string().as_bytes());
             is_changed = !is_unchanged;
         }
-        // Looked for only where something follows from it: each look reads the whole record of the patient.
+        // Searched only if something follows from it, because each search reads the whole record of the patient.
         let follows = one.is_parent || legacy.is_protected || !legacy.is_active;
         if is_unchanged {
             if one.is_parent {

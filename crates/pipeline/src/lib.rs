@@ -99,7 +99,7 @@ pub struct Pipeline {
     short_text_threads: Arc<rayon::ThreadPool>,
 }
 
-/// Why a pipeline cannot be made. A person must look at the configuration or the machine.
+/// Why a pipeline cannot be made. A person must repair the configuration or the machine.
 #[derive(Debug, thiserror::Error)]
 pub enum SetupError {
     #[error(transparent)]
@@ -223,8 +223,8 @@ impl Pipeline {
         self.redactors.of(organization, policy)
     }
 
-    /// Works a batch. One disposition per body, in order. Transient failures come back as [`Disposition::Retry`], those
-    /// of the store as [`Disposition::Waits`].
+    /// Processes a batch. One disposition per body, in order. Transient failures become [`Disposition::Retry`], those
+    /// of the store [`Disposition::Waits`].
     pub async fn run(&self, bodies: Vec<RawMessage>) -> Vec<Disposition> {
         let held = bodies.len() as i64;
         self.metrics.ingest.in_flight.add(held);

@@ -1,4 +1,4 @@
-//! Which configuration of a language model is used, and which key is to blame for one that is not.
+//! The choice of a language model's configuration, and the key at fault for an unusable one.
 
 use std::sync::Arc;
 

@@ -25,7 +25,7 @@ use anamnesis_store::Keys;
 use anamnesis_store::admission::AttemptBatch;
 use anamnesis_store::consents::CheckedConsents;
 
-/// A message as it came in. Its body is shared: no copy of it is made on its way.
+/// A message as it arrived. Its body is shared, so that it is never copied.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct RawMessage {
     pub body: Bytes,
@@ -60,7 +60,7 @@ pub(crate) struct AdmittedMessage {
     /// Boxed: messages move between lists, and an envelope has about a kilobyte.
     pub(crate) envelope: Box<Envelope>,
     pub(crate) policy: String,
-    /// What its producer may say.
+    /// The permissions of its producer.
     pub(crate) grant: Grant,
     /// The effect of a withdrawal of consent on memories.
     pub(crate) withdrawal: Withdrawal,
@@ -155,7 +155,7 @@ impl BatchMessage {
     }
 }
 
-/// What all messages of one organisation in a batch share.
+/// The common data of all messages of one organisation in a batch.
 pub(crate) struct BatchContext {
     /// Of the patients that were not erased.
     pub(crate) keys: Keys,

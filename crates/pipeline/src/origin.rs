@@ -15,7 +15,7 @@ pub(crate) struct StatementOrigin<'a> {
     document: &'a DocumentSubmitted,
     /// As its producer says, in a code or in words.
     stated: Option<SourceType>,
-    /// Who said so, where it was another entity.
+    /// The speaker, if it was another entity.
     pub(crate) entity: Option<String>,
     /// Trust of the sources of the words.
     parents: Vec<Trust>,
@@ -77,7 +77,7 @@ impl<'a> StatementOrigin<'a> {
         self.document.provenance.as_ref().and_then(|p| p.is_proxy).unwrap_or(false)
     }
 
-    /// Who spoke for the patient, where a proxy did and is named.
+    /// The person who spoke for the patient, if a proxy did and is named.
     pub(crate) fn proxy_agent(&self) -> Option<&str> {
         let named = || self.document.provenance.as_ref()?.proxy_agent.as_deref();
         self.is_proxy().then(named).flatten().filter(|who| !who.trim().is_empty())
@@ -104,7 +104,7 @@ impl<'a> StatementOrigin<'a> {
         Trust::worst(turns.iter().map(|turn| of(Some(turn.speaker)))).unwrap_or_else(|| of(None))
     }
 
-    /// Whose words a capture holds: each speaker's, or the document's as a whole.
+    /// The speakers of a capture: those of its turns, or that of the document as a whole.
     pub(crate) fn tellers(&self, turns: &[Turn]) -> Vec<SetBy> {
         let of = |speaker| self.set_by(self.teller(speaker));
         match turns {

@@ -1,4 +1,4 @@
-//! Who says each statement of a document, how it is known and how far it is trusted.
+//! Speaker, source of knowledge and trust of each statement of a document.
 
 use serde_json::{Value, json};
 

@@ -16,7 +16,7 @@ use anamnesis_store::quarantine::RejectedMessage;
 /// Unfinished attempts after which a message is handled in isolation.
 const SUSPECT: i64 = 2;
 
-/// What quarantine stores next to a body.
+/// The data that quarantine stores next to a body.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct QuarantineMetadata {
@@ -94,10 +94,10 @@ impl Pipeline {
         self.store.was_any_begun(SUSPECT).await
     }
 
-    /// Sets one message aside for a reason that is not its contract's.
+    /// Quarantines one message for a reason outside its contract.
     ///
     /// # Errors
-    /// Of the store: then it is not set aside and must not be acknowledged.
+    /// Of the store: then it is not quarantined and must not be acknowledged.
     pub async fn set_aside(&self, raw: &RawMessage, reason: Reason) -> Result<(), StoreError> {
         let envelope = self.read_envelope(raw).ok();
         let org = envelope.as_ref().map(Envelope::organization);

@@ -213,7 +213,7 @@ impl Pipeline {
         if command.command == Command::Erase {
             return Ok(());
         }
-        // Understood and not yet carried out: set aside rather than lost.
+        // Known but not yet implemented: quarantined rather than lost.
         let Some(CommandIntent::Act(deed)) = intent_of(command) else {
             return Err((Disposition::Quarantined(Reason::SchemaUnknown), Some("command".to_owned())));
         };
@@ -427,7 +427,7 @@ fn uncounted(disposition: Disposition) -> Disposition {
     }
 }
 
-/// The trace that events of a message go on with.
+/// The trace that events of a message continue.
 fn trace_of(admitted: &AdmittedMessage) -> Option<EventTrace> {
     let document = admitted.document().map(|document| document.document_id);
     admitted.span.traceparent().map(|traceparent| EventTrace { scope: admitted.scope, document, traceparent })

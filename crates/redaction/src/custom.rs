@@ -16,7 +16,7 @@ use anamnesis_text::Span;
 // A pattern such as "(a{1000}){1000}" must fail at the start, not fill the memory.
 const LARGEST: usize = 1 << 20;
 
-/// What is wrong with a file of recognisers.
+/// A fault of a file of recognisers.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CustomError {
     #[error("the file is not TOML of the right form: {0}")]

@@ -1,4 +1,4 @@
-//! What every recogniser reads: the folded text, its tokens, the language, and places that may not be touched.
+//! The input of every recogniser: the folded text, its tokens, the language, and spans that must not be touched.
 
 use std::cell::OnceCell;
 use std::sync::LazyLock;

@@ -1,4 +1,4 @@
-//! What a recogniser found, and how the findings of all layers become one list without overlaps.
+//! A finding of a recogniser, and the merge of the findings of all layers into one list without overlaps.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -29,7 +29,7 @@ pub struct PiiFinding {
     /// 0.0–1.0.
     pub score: f64,
     pub(crate) layer: DetectionLayer,
-    /// Whom or what it names, where that is more than the text under it (a nickname, a part of a name).
+    /// The named person or thing, if it is more than the text of the span (a nickname, a part of a name).
     pub(crate) subject: Option<String>,
     pub(crate) value: Option<SideValue>,
 }

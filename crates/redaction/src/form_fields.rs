@@ -1,10 +1,10 @@
-//! Which field of a form is open at a place of a text.
+//! The form field that is open at a position of a text.
 
 use super::normalized::NormalizedText;
 use super::token::{TextToken, TokenKind};
 use anamnesis_linear_model::hash::{mix, of};
 
-/// What is known of fields at a place of a line: the words that may name one, and the one that is open.
+/// The state of form fields at a position of a line: the words that may name one, and the open one.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct OpenFormField {
     words: u64,

@@ -49,7 +49,7 @@ pub use redactor::{Redactor, Stage, warm};
 pub use surrogate::SurrogateKey;
 pub use tokenization::TokenKey;
 
-/// What the training of the learned recogniser reads (`tools/train`). No promise of stability: use [`Redactor`].
+/// The inputs of training the learned recogniser (`tools/train`). No promise of stability: use [`Redactor`].
 #[doc(hidden)]
 // Separate from the public interface, so that training does not bind what others may rely on.
 pub mod internals {

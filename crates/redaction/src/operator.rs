@@ -33,7 +33,7 @@ impl Operator {
     }
 }
 
-/// What an operator needs to know about a value.
+/// The value with the inputs of an operator.
 pub(crate) struct MatchedValue<'a> {
     pub(crate) label: &'static str,
     /// As written in the source.

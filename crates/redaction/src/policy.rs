@@ -36,7 +36,7 @@ pub struct RedactionPolicy {
     years_from: Option<u16>,
 }
 
-/// What is wrong with a policy of an organisation's own. Names the field, never its value.
+/// A fault of an organisation's own policy. Names the field, never its value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RedactionPolicyError {
     #[error("the policy is not TOML of the form of the built-in ones: {0}")]

@@ -6,7 +6,7 @@ use anamnesis_text::{Document, Span};
 /// One stretch that was replaced. Holds no value: offsets, type, recogniser, score, replacement, keyed fingerprint.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Redaction {
-    /// Where it stood in the source.
+    /// Its position in the source.
     pub source: Span,
     /// Position of the replacement in the redacted text.
     pub redacted: Span,

@@ -19,7 +19,7 @@ use super::tokenization::TokenKey;
 use super::{apply, entities, fixpoint, identifiers, incremental, label, residual, spoken_values};
 use anamnesis_text::{Document, Span};
 
-/// A stage of the redactor that can be measured alone; each reads the text anew.
+/// A stage of the redactor that can be measured separately; each analyses the text again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
     /// Folding and cutting into tokens: what every other part needs.
@@ -32,7 +32,7 @@ pub enum Stage {
     Learned,
 }
 
-/// What every redactor shares: the compiled rules and lists.
+/// The common part of all redactors: the compiled rules and lists.
 struct BuiltinRecognisers {
     identifiers: identifiers::Identifiers,
     entities: entities::Entities,
@@ -53,7 +53,7 @@ pub fn warm() {
     LazyLock::force(&TAGGER);
 }
 
-/// Which model reads next to the rules.
+/// The model that is used in addition to the rules.
 enum TaggerSource {
     None,
     /// Loaded at the first use.
@@ -77,7 +77,7 @@ pub struct Redactor {
     model: TaggerSource,
     custom: Option<CustomRecognisers>,
     token_key: Option<TokenKey>,
-    /// Whether anything but identifiers and the people of the message is looked for.
+    /// Whether only identifiers and the people of the message are searched.
     patterns_only: bool,
     services: Option<Services>,
 }
@@ -98,7 +98,7 @@ impl Redactor {
         Self { policy, model: TaggerSource::None, custom: None, token_key: None, services: None, patterns_only: false }
     }
 
-    /// Identifiers and the people of the message alone: for measurements next to programs that look for patterns. Names
+    /// Only identifiers and the people of the message, for comparisons with programs that search for patterns. Names
     /// that no message names stay in the text.
     pub fn patterns_only(policy: RedactionPolicy) -> Self {
         Self { patterns_only: true, ..Self::rules_only(policy) }
@@ -322,7 +322,7 @@ impl Redactor {
         found.len()
     }
 
-    /// What rules and lists find, before the tagger reads it.
+    /// The findings of rules and lists, before the tagger.
     pub fn rule_findings(&self, context: &DocumentContext<'_>, people: &KnownPeople) -> Vec<PiiFinding> {
         let mut found = people.find(context);
         RULES.identifiers.find(context, &mut found);
@@ -390,7 +390,7 @@ impl Redactor {
 
 /// Shortest card number: several may be in one cell.
 const CARD: usize = 15;
-/// How far a cell of bare values is looked at, either way, in bytes.
+/// How far a cell of bare values extends at most, either way, in bytes.
 const CELL: usize = 64;
 
 /// In a text of bare values, commas, bars, tabs and lines separate the values. A part of a value is no value.
@@ -431,7 +431,7 @@ fn countries_of_addresses(context: &DocumentContext<'_>, found: &mut [PiiFinding
     }
 }
 
-/// Turns lie in the text, in order, on character boundaries.
+/// Checks that turns are inside the text, in order, on character boundaries.
 fn check_turns(document: &Document) -> Result<(), RedactionError> {
     let mut from = 0;
     for turn in &document.turns {

@@ -137,7 +137,7 @@ fn is_round(said: &str) -> bool {
     ["mill", "mil", "thousand", "hundred"].iter().any(|scale| said.split(' ').any(|word| word.starts_with(scale)))
 }
 
-/// What the nearest cue before a number announces, within a dozen words of the same line or the line before.
+/// The kind that the nearest cue before a number announces, within a dozen words of the same line or the line before.
 fn announced(context: &DocumentContext<'_>, start: usize) -> Option<&'static str> {
     let at = context.token_at(start);
     let mut lines = 0;

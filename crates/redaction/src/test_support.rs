@@ -6,7 +6,7 @@ use super::finding::PiiFinding;
 use super::policy::RedactionPolicy;
 use anamnesis_text::{Document, Language};
 
-/// Reads a text under the usual policy and gives it to a look of the test.
+/// Analyses a text under the usual policy and passes it to the test.
 pub(crate) fn read<T>(text: &str, language: Language, look: impl FnOnce(&DocumentContext<'_>) -> T) -> T {
     let (document, policy) = (Document::plain(text, language), RedactionPolicy::default());
     look(&DocumentContext::new(&document, &policy))

@@ -177,7 +177,7 @@ fn notes() -> Vec<Document> {
     notes
 }
 
-/// Where the quick reading of surroundings passes a text, a look at the whole of it finds nothing.
+/// If the partial read of surroundings accepts a text, a full pass finds nothing.
 #[test]
 fn what_the_surroundings_of_replacements_do_not_show_the_whole_text_does_not_show() {
     let redactors = ["safe_harbor", "strict"].map(|name| Redactor::builtin(RedactionPolicy::named(name).unwrap()));

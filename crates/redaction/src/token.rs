@@ -2,7 +2,7 @@
 
 use anamnesis_text::Span;
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TokenKind {
     Word,
@@ -50,7 +50,7 @@ const MANY_AT: usize = 32;
 /// Equal signs from which a run of them is one token: "((((((((((".
 const RUN: usize = 8;
 
-/// What a byte of ASCII begins; bytes of other characters are looked at as characters.
+/// The class of an ASCII byte; other bytes are classified as characters.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum CharClass {
     Space,

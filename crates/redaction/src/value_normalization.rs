@@ -1,4 +1,4 @@
-//! What of a value counts when two are compared: the way it is written does not.
+//! The normal form of a value for comparisons, independent of its spelling.
 
 use super::label;
 

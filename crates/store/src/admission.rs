@@ -30,7 +30,7 @@ pub struct OrganizationRules {
     pub generation: Option<i64>,
 }
 
-/// What is known of the messages of one organisation before work begins.
+/// The known state of one organisation's messages before work begins.
 #[derive(Debug, Clone, Default)]
 pub struct AdmissionState {
     /// `None` for an organisation that is not registered.
@@ -60,7 +60,7 @@ pub struct AttemptBatch {
     pub(crate) messages: Vec<KeyHash>,
 }
 
-/// What to look up.
+/// The keys of the look-up.
 #[derive(Debug, Clone, Default)]
 pub struct AdmissionQuery {
     pub messages: Vec<KeyHash>,

@@ -41,7 +41,7 @@ pub struct NewAnswer {
 /// The subject of the request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AnswerSubject {
-    /// Memories that are to be forgotten or taken back.
+    /// Memories to be forgotten or recovered.
     Memories(Vec<MemoryId>),
     /// Everything that is stored from now on.
     Everything,
@@ -51,7 +51,7 @@ pub enum AnswerSubject {
 /// The outcome of the request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct AnswerOutcome {
-    /// Memories that were forgotten, or taken back.
+    /// Memories that were forgotten or recovered.
     pub done: usize,
     /// Allergies, which stay until a clinician decides: a patient alone cannot end one.
     pub left: usize,
@@ -192,7 +192,7 @@ impl BatchWriter<'_> {
         Ok(())
     }
 
-    /// What became of these memories.
+    /// The outcome for these memories.
     fn came(
         &self,
         (scope, ids): (Scope, &[MemoryId]),

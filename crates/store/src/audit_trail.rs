@@ -152,7 +152,7 @@ async fn write_by_job(
     write(tx, key, &[entry]).await
 }
 
-/// Writes down that a row of the ledger of runs was not as this program wrote it, and that the run begins anew.
+/// Records that a row of the ledger of runs was forged, and that the run starts again.
 ///
 /// # Errors
 /// Of the database.
@@ -168,7 +168,7 @@ pub async fn run_forged(
     write_by_job(tx, key, org, ("run_forged", id), now).await
 }
 
-/// Which entries.
+/// A filter of entries.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AuditFilter {
     pub org: OrgId,
@@ -222,7 +222,7 @@ impl From<StoredEntry> for AuditEntryView {
     }
 }
 
-/// What sealing found.
+/// The result of sealing.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SealingResult {
     pub entries: u64,

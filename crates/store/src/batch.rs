@@ -27,12 +27,12 @@ pub struct OrgBatch {
     pub alarms: Vec<RiskAlarm>,
     /// Answers to requests that these effects carry out.
     pub answers: Vec<NewAnswer>,
-    /// The traces that events of this batch go on with.
+    /// The traces that events of this batch continue.
     pub traces: Vec<EventTrace>,
     pub generation: i64,
 }
 
-/// The trace of one message of a batch: events of its document, or else of its patient, go on with it.
+/// The trace of one message of a batch. Events of its document, or else of its patient, continue it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EventTrace {
     pub scope: Scope,

@@ -201,7 +201,7 @@ impl Store {
         Ok(tx)
     }
 
-    /// Which of these patients the store knows.
+    /// Those of these patients that the store knows.
     pub(super) async fn knows(&self, scopes: &[Scope]) -> Result<HashSet<Scope>, StoreError> {
         let mut known = HashSet::new();
         let mut orgs: Vec<OrgId> = scopes.iter().map(Scope::org).collect();

@@ -1,5 +1,5 @@
-//! What commands counted, for the workers to show: a command ends before a Prometheus scrapes it. Counts and durations
-//! of reads by closed labels, of the whole store and of no one in particular.
+//! Metrics of commands, exported by the workers, because a command ends before a Prometheus scrapes it. Counts and
+//! durations of reads by closed labels, of the whole store and of no one in particular.
 
 use super::{Store, StoreError};
 use crate::statements::command_metrics as sql;

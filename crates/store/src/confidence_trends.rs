@@ -144,7 +144,7 @@ pub async fn regimens(
     Ok(found)
 }
 
-/// What each patient's course was last computed from, and whether an alert was raised.
+/// The inputs of each patient's last trend, and whether an alert was raised.
 ///
 /// # Errors
 /// Of the database.

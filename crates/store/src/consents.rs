@@ -60,7 +60,7 @@ pub struct ConsentRow {
     pub provision: Provision,
     pub from: DateTime<Utc>,
     pub until: Option<DateTime<Utc>>,
-    /// When the person stated it: a permit takes back no denial that was stated after it.
+    /// When the person stated it: a permit does not withdraw a denial that was stated after it.
     pub stated_at: DateTime<Utc>,
     pub reason: Option<String>,
     pub(crate) recorded_by: Uuid,
@@ -90,7 +90,7 @@ pub(crate) fn consents(rows: &[RecordedConsent], keys: &PatientKeys) -> Consents
     meant.collect()
 }
 
-/// A denial of memory: its row, and since when it is in force without a break.
+/// A denial of memory: its row, and since when it has been in force without a break.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Denial {
     pub(crate) id: Uuid,
@@ -137,7 +137,7 @@ pub(super) async fn rows_of(
     Ok(found)
 }
 
-/// Whether the rows that decide are still those that an admission looked at.
+/// Whether the deciding rows are still those that admission read.
 ///
 /// # Errors
 /// [`StoreError::Race`] when another worker recorded one since.
@@ -156,7 +156,7 @@ pub(super) async fn still(
     Ok(())
 }
 
-/// What each of these patients permits and denies, within a transaction; nothing of those who were erased.
+/// The consents of each of these patients, within a transaction; empty for erased ones.
 ///
 /// # Errors
 /// Of the database or the key store.
@@ -204,7 +204,7 @@ pub async fn left_out_of_research(
     Ok(patients.into_iter().filter(|patient| !may(patient)).collect())
 }
 
-/// What memory is used for.
+/// The use of memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MemoryUse {
     /// It is worked on: something is formed of it, asked about it or sent to a model.

@@ -38,7 +38,7 @@ const REVISION: usize = COVERED + 1;
 /// A table whose rows are covered.
 pub(crate) struct CoveredTable {
     table: &'static str,
-    /// The [`VERSION`] of the tables that it came with.
+    /// The [`VERSION`] that added the tables.
     since: u8,
     /// Its rows are revisions; the first covered column names the subject and the second one the revision.
     has_revisions: bool,
@@ -225,7 +225,7 @@ impl Authenticity {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UncoveredRow {
     pub(crate) table: &'static str,
-    /// The version of covered tables that its table came with.
+    /// The version of covered tables that added its table.
     pub since: u8,
     pub(crate) patient: Uuid,
     pub(crate) id: Uuid,
@@ -289,7 +289,7 @@ pub struct DistrustedRows {
     pub everything: bool,
     /// Patients whose tier or country differs from their statements, or whose legal hold may have been removed.
     patients: BTreeSet<Uuid>,
-    /// Documents whose dates or type are not those that they came with, by patient and revision.
+    /// Documents whose dates or type were changed, by patient and revision.
     documents: BTreeSet<(Uuid, Uuid, i64)>,
 }
 

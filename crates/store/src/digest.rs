@@ -253,7 +253,7 @@ mod tests {
         "quarantine.body_sealed",
         "quarantine.attributes_sealed",
         "quarantine.noticed_at",
-        // Whose key seals it depends on who was known when it came; its term, on the clock.
+        // The sealing key depends on who was known at arrival; the term depends on the clock.
         "quarantine.key_org_id",
         "quarantine.key_patient_id",
         "quarantine.expired_at",

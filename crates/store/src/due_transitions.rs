@@ -28,7 +28,7 @@ fn clinical_moves() -> [(EntityType, &'static Bulk); 6] {
     ]
 }
 
-/// Which rows are looked at, and by which instant.
+/// A queue of rows, and the instant that orders it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TransitionQueue {

@@ -38,7 +38,7 @@ use statements::HOLDINGS;
 /// Quarantined messages that are opened in one transaction.
 const PAGE: i64 = 200;
 
-/// Patients whose keys are looked at together.
+/// Patients whose keys are checked together.
 const PATIENTS: u32 = 1_000;
 
 /// The subject of an erasure.
@@ -87,7 +87,7 @@ impl ErasureSubject {
     }
 }
 
-/// Who wants what erased. The same request twice is one.
+/// The requester and the subject of an erasure. The same request twice is one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct ErasureRequest {
     #[serde(skip)]
@@ -121,7 +121,7 @@ pub struct ErasureReceipt {
     pub is_genuine: bool,
 }
 
-/// Whether an erasure may go on.
+/// Whether an erasure may continue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ErasureProgress {
     /// The organisation is not known, and so no one of it is.
@@ -364,8 +364,8 @@ impl Store {
         Ok(())
     }
 
-    /// Patients whose key was destroyed and of whom rows are there all the same: a backup from before was put in place.
-    /// No one can read them, and they are to be erased.
+    /// Patients with rows although their key was destroyed: an older backup was restored. No one can read the rows, and
+    /// they are to be erased.
     ///
     /// # Errors
     /// Of the database or the key store.
@@ -387,7 +387,7 @@ impl Store {
         Ok(found)
     }
 
-    /// Notes that the archive of original files holds nothing of it.
+    /// Records that the archive of original files no longer contains it.
     ///
     /// # Errors
     /// Of the database.

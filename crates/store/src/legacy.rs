@@ -29,7 +29,7 @@ pub(crate) fn record_cell(id: Uuid) -> ColumnRef {
 pub struct KeptRecord<'r> {
     pub id: Uuid,
     pub format: LegacyFormat,
-    /// Its place among those that came with it.
+    /// Its position among the records of the same import.
     pub ordinal: usize,
     /// Keyed; distinguishes the versions of a record.
     pub hash: [u8; 32],

@@ -77,7 +77,7 @@ pub enum StoreError {
     Key(#[from] KeyError),
     #[error(transparent)]
     Open(#[from] OpenError),
-    /// A sealed cell does not hold what its column holds.
+    /// A sealed cell has another shape than its column.
     #[error("a sealed cell is not of its column's shape")]
     Shape,
     /// Nothing of the patient can be read any more, and nothing may be stored.
@@ -86,7 +86,7 @@ pub enum StoreError {
     /// The patient does not permit readers to see the memories.
     #[error("the patient's consent does not permit it")]
     NoConsent,
-    /// Another worker stored one of the messages, or a consent, first: look again.
+    /// Another worker stored one of the messages, or a consent, first: admit again.
     #[error("another worker was first")]
     Race,
     /// A finding's evidence is not literally in its document.

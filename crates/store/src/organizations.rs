@@ -62,7 +62,7 @@ pub struct OrganizationRow {
     pub redaction_policy: String,
     /// Nothing is stored of a patient without a permit.
     pub consent_required: bool,
-    /// What becomes of memories when a patient withdraws consent.
+    /// The effect of a withdrawal of consent on memories.
     pub withdrawal: Withdrawal,
     /// The tier of patients who stated none.
     pub privacy_tier: Option<PrivacyTier>,
@@ -84,11 +84,11 @@ pub struct OrganizationChange {
     /// Empty: the text of the country again.
     pub emergency_text_en: Option<String>,
     pub emergency_text_es: Option<String>,
-    /// Whether a person has looked at the policy as it is.
+    /// Whether a person has confirmed the current policy.
     pub seen: bool,
 }
 
-/// What became of a change.
+/// The outcome of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OrganizationUpdate {
     Applied,

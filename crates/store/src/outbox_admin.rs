@@ -29,11 +29,11 @@ pub struct OutboxEntry {
     pub taken: Vec<String>,
     pub created_at: DateTime<Utc>,
     pub(crate) ended_at: Option<DateTime<Utc>>,
-    /// Where it waits: no one tries before this instant.
+    /// Until when it waits for the next attempt.
     pub(crate) rests_until: Option<DateTime<Utc>>,
 }
 
-/// Which events.
+/// A filter of events.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OutboxFilter<'a> {
     /// waiting, delivered, refused, dropped, gone or all.

@@ -23,7 +23,7 @@ use anamnesis_sql::{Access, Arg};
 pub enum DeliveryEnd {
     /// Every destination has taken it.
     Delivered,
-    /// A callback refused it for good (410).
+    /// A webhook rejected it permanently (410).
     Refused,
     /// A person dropped it.
     Dropped,
@@ -57,7 +57,7 @@ pub struct ClaimedEvent {
     pub taken: String,
 }
 
-/// A message that was set aside, to be announced.
+/// A quarantined message that is to be announced.
 #[derive(Debug, Clone, PartialEq)]
 pub struct QuarantineNotice {
     pub id: Uuid,
@@ -154,10 +154,10 @@ impl Store {
         Ok(tx.commit().await?)
     }
 
-    /// They were taken by these destinations and not by all: they are not tried before `until`.
+    /// Events that only some destinations accepted. They are not tried again before `until`.
     ///
     /// # Errors
-    /// Of the database: the claim runs out by itself then.
+    /// Of the database: the claim then expires.
     pub async fn rest_events(
         &self,
         org: OrgId,

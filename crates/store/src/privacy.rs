@@ -20,7 +20,7 @@ use anamnesis_sql::{Access, Arg};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct MemoryCounts {
     pub class: Class,
-    /// Who said it.
+    /// The speaker.
     pub said_by: SetBy,
     pub source_type: SourceType,
     pub state: State,

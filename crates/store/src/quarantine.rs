@@ -24,13 +24,13 @@ use anamnesis_sql::{Access, Arg, Row};
 /// Bytes of a body that is bound as it is, one row a statement: a bulk statement may hold several copies of its rows.
 const LARGE_BODY: usize = 64 << 10;
 
-/// A message that was set aside, without its content.
+/// A quarantined message without its content.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct QuarantinedMessage {
     pub id: Uuid,
     pub organization_id: Option<Uuid>,
     pub reason: String,
-    /// Which field was wrong, where that is known.
+    /// The faulty field, if it is known.
     pub field: Option<String>,
     /// open, retried or dropped.
     pub state: String,
@@ -107,7 +107,7 @@ pub struct QuarantineTrace {
     pub(crate) at: DateTime<Utc>,
     pub(crate) actor: String,
     pub(crate) action: String,
-    /// What of the content was shown: none, redacted or raw.
+    /// The shown form of the content: none, redacted or raw.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) content: Option<String>,
 }
@@ -165,7 +165,7 @@ fn key_of(row: &Row) -> Result<Option<Scope>, StoreError> {
 }
 
 impl Store {
-    /// One that was set aside, without its content.
+    /// A quarantined message without its content.
     ///
     /// # Errors
     /// Of the database.
@@ -372,7 +372,7 @@ impl Store {
     }
 }
 
-/// A body as it lies in the store, and whose key seals it.
+/// A stored body, and the key that seals it.
 pub(super) struct SealedBody {
     pub(super) id: Uuid,
     pub(super) key: Option<Scope>,

@@ -51,7 +51,7 @@ impl PassageDifferences {
 /// The generations in use.
 #[derive(Debug, Clone, Copy)]
 pub struct GenerationsInUse {
-    /// `None` where neither the organisation's row nor a model at hand says it.
+    /// `None` if neither the organisation's row nor an available model defines it.
     pub active: Option<i64>,
     pub building: Option<i64>,
     /// Others are removed by the run that swapped them out, in its time.

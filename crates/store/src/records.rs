@@ -226,7 +226,7 @@ pub struct FindingWords {
     /// The concept's preferred name.
     pub concept: String,
     pub code: Option<String>,
-    /// Which relative or other person.
+    /// The relative or other person.
     pub person: Option<String>,
     pub status: Option<String>,
     pub dose: Option<String>,
@@ -247,12 +247,12 @@ pub struct FindingWords {
     /// Of a denial: for all time up to then ("I have never smoked").
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub never: bool,
-    /// Who said so, where it was another entity.
+    /// The speaker, if it was another entity.
     pub source_entity: Option<String>,
     /// Only for findings of an uploaded document: the position in its file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<FilePlace>,
-    /// Of what consolidation forms: the memories that it was formed from.
+    /// For derived findings: the memories that they were derived from.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub formed_from: Vec<Uuid>,
     /// Only for manual memories: the memories that it was made from, each as `kind:id` (seed 001, section 4).
@@ -315,7 +315,7 @@ pub struct NewMemoryAct {
     pub act: PersonAct,
     /// Role code of who did it.
     pub by: &'static str,
-    /// Who did it.
+    /// The actor.
     pub actor: Actor,
 }
 

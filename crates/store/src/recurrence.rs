@@ -101,7 +101,7 @@ fn mention(row: &Row) -> Result<Mention, DbError> {
     })
 }
 
-/// What `author` formed of these patients until then and no person verified.
+/// Findings that `author` derived for these patients until then and that no person verified.
 ///
 /// # Errors
 /// Of the database.
@@ -124,7 +124,7 @@ pub async fn formed(
     tx.fetch_all(&sql::FORMED, vec![org.0.into(), list, author.into(), until.into()]).await?.iter().map(row).collect()
 }
 
-/// Which of these findings the log holds already.
+/// Those of these findings that the log has already.
 ///
 /// # Errors
 /// Of the database.

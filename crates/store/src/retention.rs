@@ -17,7 +17,7 @@ use anamnesis_core::scope::Scope;
 use anamnesis_crypto::KeyStore;
 use anamnesis_sql::{Arg, DbError, Row, Sql, Transaction};
 
-/// Which documents.
+/// A queue of documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RetentionQueue {

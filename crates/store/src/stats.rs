@@ -15,7 +15,7 @@ use anamnesis_sql::Access;
 /// Reconciliation findings about rows that were changed outside the program or lost their source.
 pub const FORGED: [&str; 2] = ["forged_rows", "unfounded_memories"];
 
-/// What reconciliation counts where it makes rows right that were not as log and policy say.
+/// Reconciliation findings that it repairs: rows that differ from log and policy.
 pub const REPAIRED: [&str; 3] = ["memories", "clinical_rows", "due_days"];
 
 /// A count of the whole store.

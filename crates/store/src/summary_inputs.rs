@@ -66,7 +66,7 @@ pub async fn settled(
     row.map_or(Ok(None), |row| row.opt_time(sql::last_settled::NEWEST))
 }
 
-/// Patients of whom documents came in, or memories were forgotten or erased, within a period, after `after`, at most `limit`.
+/// Patients with new documents, or with forgotten or erased memories, within a period, after `after`, at most `limit`.
 ///
 /// # Errors
 /// Of the database.

@@ -1,6 +1,6 @@
-//! Which producer may send what for which organisation (contract.md, "Messages in"). The organisation is taken from the
-//! data; the sender from the intake endpoint: the broker's user, a signature, or the folder. The sender that a message
-//! names only selects the binding that it must then prove.
+//! Permissions of producers per organisation (contract.md, "Messages in"). The organisation is taken from the data; the
+//! sender from the intake endpoint: the broker's user, a signature, or the folder. The sender that a message names only
+//! selects the binding that it must then prove.
 
 use chrono::{DateTime, TimeDelta, Utc};
 

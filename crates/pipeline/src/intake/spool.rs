@@ -296,7 +296,7 @@ impl LineReader {
                 ("-".to_owned(), (reader, false))
             }
             SpoolInput::File { path, .. } => {
-                // A link that took the file's place since it was looked at is refused here.
+                // A link that replaced the file since it was listed is refused here.
                 let file = if path.starts_with("/dev") { File::open(&path) } else { regular_or_pipe(&path) };
                 let file = file.map_err(|error| SpoolError::new(&path, &error))?;
                 (path.display().to_string(), of(file, &path))

@@ -87,7 +87,7 @@ impl SpoolFolder {
         let claimed = path.join(CLAIMED);
         private(&claimed)?;
         folder(&spool, Path::new(CLAIMED))?;
-        // The lock is held before the folder has a name that others look at.
+        // The lock is held before the folder has a name that other workers read.
         let hidden = claimed.join(format!(".new-{}", worker.simple()));
         private(&hidden)?;
         let lock = File::options().write(true).create_new(true).open(hidden.join(LOCK))?;
@@ -150,7 +150,7 @@ impl SpoolFolder {
     pub fn claimed(&self) -> io::Result<usize> {
         let mut claimed = 0;
         for entry in self.path.join(CLAIMED).read_dir()? {
-            // A folder may go while it is looked at.
+            // A folder may disappear while it is listed.
             let Ok(files) = entry?.path().read_dir() else { continue };
             claimed += files.flatten().filter(|file| Claim::of(&file.file_name().to_string_lossy()).is_some()).count();
         }
@@ -237,7 +237,7 @@ impl SpoolFolder {
         Ok(renameat_with(&self.own, claim.file_name(), &aside, name, RenameFlags::NOREPLACE)?)
     }
 
-    /// Removes a file whose every message is stored or set aside.
+    /// Removes a file whose every message is stored or quarantined.
     ///
     /// # Errors
     /// When it cannot be removed.

@@ -25,7 +25,7 @@ const DEATHS: u32 = 3;
 const LIMIT: Duration = Duration::from_secs(120);
 /// A process may die of what happens around it: the next one comes a little later.
 const REST: Duration = Duration::from_millis(500);
-/// What Rust ends with after a panic.
+/// Rust's exit code after a panic.
 const PANICKED: i32 = 101;
 
 /// SIGHUP, SIGINT, SIGQUIT, SIGTERM: requests to end the process. SIGXFSZ: a limit of the file system.
@@ -54,7 +54,7 @@ impl Isolation {
         Ok(Self { program: std::env::current_exe()?, config })
     }
 
-    /// What became of the message, or `None` when it killed every process that worked it.
+    /// The outcome of the message, or `None` when it killed every process that handled it.
     async fn work(&self, queue: Queue, message: &RawMessage) -> Option<Disposition> {
         for death in 0..DEATHS {
             if death > 0 {

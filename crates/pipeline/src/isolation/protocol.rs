@@ -33,7 +33,7 @@ pub struct IsolatedRequest {
 pub struct IsolatedResponse {
     /// A code of [`Disposition`], or `waits`.
     disposition: String,
-    /// Of a message that was set aside.
+    /// For a quarantined message.
     reason: Option<Reason>,
 }
 

@@ -99,7 +99,7 @@ fn left_to_a_clinician(left: usize, language: Language) -> Option<String> {
     })
 }
 
-/// Before memories are forgotten or taken back: `meant` of them, of which `left` would stay.
+/// Before memories are forgotten or recovered: `meant` of them, of which `left` would stay.
 pub fn would_go(is_recovery: bool, meant: usize, left: usize, language: Language) -> Vec<String> {
     if is_recovery {
         return vec![would_recover(meant, language)];
@@ -131,12 +131,12 @@ pub fn went(came: &AnswerOutcome, language: Language) -> Vec<String> {
     went.into_iter().chain(stayed.into_iter().flatten()).collect()
 }
 
-/// After a request to take back.
+/// After a request to recover.
 pub fn came_back(done: usize, language: Language) -> Vec<String> {
     vec![if done == 0 { language.of(NOTHING_MEANT).to_owned() } else { recovered(done, language) }]
 }
 
-/// Before memories are taken back.
+/// Before memories are recovered.
 pub fn would_recover(count: usize, language: Language) -> String {
     match (language, count) {
         (Language::En, 1) => "1 memory would be taken back. Nothing was changed yet.".to_owned(),
@@ -146,7 +146,7 @@ pub fn would_recover(count: usize, language: Language) -> String {
     }
 }
 
-/// After memories were forgotten, and for how long they can be taken back.
+/// After memories were forgotten, with the number of days for recovery.
 pub fn forgotten(count: usize, days: u32, language: Language) -> String {
     match (language, count) {
         (Language::En, 1) => {
@@ -170,7 +170,7 @@ pub fn forgotten(count: usize, days: u32, language: Language) -> String {
     }
 }
 
-/// After memories were taken back.
+/// After memories were recovered.
 pub fn recovered(count: usize, language: Language) -> String {
     match (language, count) {
         (Language::En, 1) => "1 memory is remembered again.".to_owned(),

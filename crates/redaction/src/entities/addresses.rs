@@ -160,7 +160,7 @@ fn spanish(context: &DocumentContext<'_>, found: &mut Vec<PiiFinding>) {
     let (plain, lower) = (&context.view.plain, &context.view.lower);
     let mut from = 0;
     for at in beginnings(lower) {
-        // An address goes on over words that begin as streets do.
+        // An address continues over words that look like the start of another street.
         let Some(hit) = (at >= from).then(|| SPANISH.captures(&lower[at..])).flatten() else { continue };
         let (Some(whole), Some(rest)) = (hit.get(0), hit.get(1)) else { continue };
         let rest_at = at + rest.start();

@@ -283,7 +283,7 @@ pub(crate) static RELATIONS: WordList = WordList::new(&[
     "twin",
     "fella",
 ]);
-/// Who a person is to a patient, before a colon or a bracket: "Interpreter (Farida)".
+/// Roles with respect to a patient, before a colon or a bracket: "Interpreter (Farida)".
 pub(crate) static ROLES: WordList = WordList::new(&[
     "interpreter",
     // A full stop after a role ends the sentence: in "Seen by the nurse. Denies …" the verb is no name.

@@ -9,7 +9,7 @@ use super::{lexicon, name_context, person_verbs};
 
 pub(crate) use super::cue_lists::{CUES, FUNCTION, MEETINGS, OPENERS, PARTICLES, RELATIONS, ROLES, TITLES};
 
-/// Second words of what announces a name in two: no other word is looked at with the one before it.
+/// Second words of two-word cues, so that other words are not combined with the one before them.
 static SECOND: LazyLock<WordSet> = LazyLock::new(|| {
     CUES.iter().chain(MEETINGS.iter()).filter_map(|cue| cue.split_once(' ')).map(|(_, second)| second).collect()
 });

@@ -75,7 +75,7 @@ static SHORT: LazyLock<Regex> = LazyLock::new(|| {
 /// count. Pressures of breathing, hours of fasting and "24/7" look alike.
 static LATE_DAY: LazyLock<Regex> =
     LazyLock::new(|| compiled(r"(?-u:\b)(?:([a-z]+)[ :]{1,2})?((?:1[3-9]|2[0-9]|3[01])/(?:0?[1-9]|1[0-2]))(?-u:\b)"));
-/// What such figures are of, and no day.
+/// Words before figures that are no day.
 pub(crate) const FIGURES: &[&str] = &[
     "bipap",
     "cpap",

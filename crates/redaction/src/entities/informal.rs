@@ -24,7 +24,7 @@ static BETWEEN: WordList = WordList::spaced(
      biologica adoptivo adoptiva politico politica materno materna paterno paterna older elder eldest younger youngest oldest \
      middle little big baby twin only late best",
 );
-/// Who leads to a name in speech.
+/// Words that precede a name in speech.
 static OWNERS: WordList = WordList::spaced(
     "mi mis tu su sus nuestra nuestro la el una un my his her their our your the a d de con with w and y n",
 );
@@ -118,7 +118,7 @@ pub(crate) fn is_unknown(lower: &str) -> bool {
         && !is_mistyped(lower, known)
 }
 
-/// What diseases, specialities and substances end in.
+/// Endings of diseases, specialities and substances.
 fn is_learned_word(lower: &str) -> bool {
     const ENDINGS: &[&str] = &[
         "logia",

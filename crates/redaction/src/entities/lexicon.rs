@@ -1,4 +1,4 @@
-//! What single words may be: first names, surnames, everyday words, eponyms. Lists: `data/`, sources in its NOTICE.
+//! The classes of single words: first names, surnames, everyday words, eponyms. Lists: `data/`, sources in its NOTICE.
 
 use std::sync::LazyLock;
 
@@ -7,7 +7,7 @@ use super::cue_lists::FUNCTION;
 use super::words;
 use anamnesis_text::Language;
 
-/// What a word may be.
+/// The classes of a word.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct LexiconEntry {
     pub(crate) given: bool,
@@ -48,7 +48,7 @@ fn list(text: &'static str) -> impl Iterator<Item = &'static str> {
     text.lines().filter(|line| !line.starts_with('#')).flat_map(str::split_whitespace)
 }
 
-/// What a folded, lower-case word may be.
+/// The classes of a folded, lower-case word.
 pub(crate) fn word(lower: &str) -> LexiconEntry {
     match WORDS.get(lower) {
         Some(word) => *word,

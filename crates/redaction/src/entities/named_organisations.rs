@@ -15,7 +15,7 @@ use crate::deadline;
 use crate::pattern::compiled;
 use anamnesis_text::{Language, Span};
 
-/// What is done to a person in an organisation, and the organisation.
+/// Verbs of admission and treatment, and the organisation.
 static ADMITTED: LazyLock<Regex> = LazyLock::new(|| {
     compiled(
         r"(?-u:\b)(?:[Ii]nternaron|[Ii]nternad[oa]s?|[Ii]ngresaron|[Ii]ngres[oóe]|[Ii]ngresad[oa]s?|[Oo]peraron|[Oo]perad[oa]s?|[Hh]ospitalizad[oa]s?|[Aa]tendieron|[Aa]tendid[oa]s?|[Ll]levaron|[Dd]erivaron|[Dd]erivad[oa]s?|[Nn]aci[oó]?|[Tt]rasladad[oa]s?|[Aa]dmitted|[Ii]npatient|[Hh]ospitali[sz]ed|[Dd]etoxed|[Ss]ectioned)(?-u:\b)[^.\n;:]{0,40}? (?:en|a|al|at|to|in) (?:el |la |los |las |the )?((?:(?:La|El|Los|Las|San|Santa|St\.?) )?[A-Z][a-z]{1,20}(?: [A-Z][a-z]{2,20}){0,2})(?-u:\b)",
@@ -156,7 +156,7 @@ const GROUNDS: &[&str] = &[
     "nook",
     "vale",
 ];
-/// What a small word of organisations is followed by and is no name.
+/// Words after a lower-case head word that are no name.
 const KINDS: &[&str] = &[
     "salud",
     "zona",

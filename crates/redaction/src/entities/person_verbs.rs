@@ -34,7 +34,7 @@ static DOINGS: WordList = WordList::spaced(
      injects injected snores snored scored scores rated rates weighs weighed measured screened scratched itches stood stands stayed travels travelled traveled celebrated grew",
 );
 const THEIRS: &[&str] = &["her", "his", "my", "their", "the", "su", "mi", "la", "el"];
-/// What is said of people after "is" and "was".
+/// States of people after "is" and "was".
 static FATES: WordList = WordList::spaced(
     "tearful seen admitted discharged born married accompanied referred crying asleep awake brought hospitalized \
      transferred intubated extubated evaluated examined agreeable pleasant cooperative anxious",
@@ -48,7 +48,7 @@ static STATES: WordList = WordList::spaced(
      seen burnt taken given kept held put set led built spent met slid swung lines queries again home due ready unable",
 );
 
-/// What a person does, says or suffers.
+/// A verb that only people have.
 pub(crate) fn is_person_verb(word: &str) -> bool {
     DEEDS.contains(word) || DOINGS.contains(word)
 }

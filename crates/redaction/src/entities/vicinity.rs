@@ -113,7 +113,7 @@ fn quarters(context: &DocumentContext<'_>, found: &mut Vec<PiiFinding>) {
     }
 }
 
-/// What messages and dictation write in lower case.
+/// Names in the lower case of messages and dictation.
 fn small(context: &DocumentContext<'_>, lower: &str, found: &mut Vec<PiiFinding>) {
     let is_small = |start: usize| context.is_lowercase_at(token_at(context, start));
     for hit in SHORT_STREET.captures_iter(lower) {

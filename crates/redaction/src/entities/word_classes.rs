@@ -1,4 +1,4 @@
-//! What the word lists say of a single word, as bits: one look-up for all lists.
+//! The classes of a single word in the word lists, as bits: one look-up for all lists.
 
 use std::sync::LazyLock;
 

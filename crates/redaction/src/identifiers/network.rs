@@ -25,7 +25,7 @@ struct NetworkPattern {
 /// The compiled patterns.
 pub(crate) struct NetworkPatterns {
     patterns: Vec<NetworkPattern>,
-    /// By byte: the patterns that look at it, one bit each.
+    /// By byte: the patterns with this trigger, one bit each.
     lookers: [u32; 256],
 }
 

@@ -8,7 +8,7 @@ use anamnesis_text::{Language, Span};
 
 static ALL: LazyLock<Identifiers> = LazyLock::new(Identifiers::builtin);
 
-/// What the layer finds, the best finding of each place: what a merge would keep.
+/// The findings of the layer, the best one of each position, as a merge would choose.
 fn best(text: &str) -> Vec<(&'static str, String, f64)> {
     let mut found = findings(text, Language::Unknown, |context, found| ALL.find(context, found));
     found.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.span.len().cmp(&a.span.len())));
@@ -26,7 +26,7 @@ fn labels(text: &str) -> Vec<&'static str> {
     best(text).into_iter().map(|(label, _, _)| label).collect()
 }
 
-/// What the tables alone find.
+/// The findings of the tables alone.
 fn candidates_of(text: &str) -> Vec<(&'static str, String)> {
     labelled(text, Language::Spanish, |context, found| {
         let announced = ALL.announcing_keywords.of(&context.view.lower);

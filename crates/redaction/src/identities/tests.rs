@@ -3,7 +3,7 @@ use crate::label;
 use crate::test_support::read;
 use anamnesis_text::Language;
 
-/// What is found of the people of a message, by label and text.
+/// The findings of the people of a message, by label and text.
 fn found(text: &str, identity: KnownIdentity) -> Vec<(&'static str, String)> {
     let people = KnownPeople::of(vec![identity]);
     let mut found = read(text, Language::Unknown, |context| people.find(context));

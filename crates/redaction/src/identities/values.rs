@@ -41,7 +41,7 @@ pub(crate) fn find(context: &DocumentContext<'_>, identities: &[KnownIdentity], 
     }
 }
 
-/// Whether anything of a person is looked for among digits.
+/// Whether a person has values with digits.
 fn has_digits(identity: &KnownIdentity) -> bool {
     !identity.phones.is_empty() || identity.birth_date.is_some()
 }

@@ -1,8 +1,8 @@
-//! What goes wrong between redaction and a service.
+//! Errors between redaction and a service.
 
 use anamnesis_transport::{AddressError, ClientError};
 
-/// Why a service gave no usable answer. Holds nothing of the text or the answer.
+/// Why a service gave no usable answer. Contains nothing of the text or the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum RemoteError {
     #[error("the additional redaction service did not answer in time")]

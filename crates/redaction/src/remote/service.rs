@@ -1,4 +1,4 @@
-//! What every service is and needs: a trait, what it finds, a client, a whole answer, labels of the contract.
+//! The common part of all services: a trait, its findings, a client, a complete answer, labels of the contract.
 
 use std::time::Duration;
 

@@ -163,7 +163,7 @@ fn served(answers: Vec<(u16, &'static str)>) -> String {
     address
 }
 
-/// What a service of Presidio on a server with one answer finds.
+/// The findings of a Presidio service on a server with one answer.
 fn presidio(status: u16, body: &'static str, text: &str) -> Result<Vec<RemoteFinding>, RemoteError> {
     let service = Presidio::new(&served(vec![(status, body)]), Duration::from_secs(20), Path::new(""))?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();

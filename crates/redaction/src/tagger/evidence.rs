@@ -112,7 +112,7 @@ impl RuleSpans {
     }
 }
 
-/// What many people are or have: no sign of a name.
+/// Labels that many people share, which are no evidence of a name.
 fn is_generic_label(label: &str) -> bool {
     matches!(label, label::PROFESSION | label::FAMILY | label::SEX)
 }
@@ -154,7 +154,7 @@ pub(crate) fn is_short(context: &DocumentContext<'_>) -> bool {
     context.tokens.iter().filter(|token| token.kind == TokenKind::Word).take(FEW + 1).count() <= FEW
 }
 
-/// What the lists and the surroundings say of a finding, each a yes or no, in an order that is part of the verifier's format.
+/// The clues of lists and context about a finding, each yes or no, in an order that is part of the verifier's format.
 pub(crate) fn clues(context: &DocumentContext<'_>, one: &TaggedSpan) -> [bool; 32] {
     let announced = trigger(context, one.first);
     let (first, end) = (one.first, one.end);

@@ -18,7 +18,7 @@ const DOUBTED: f64 = 0.8;
 /// Score of a rule that knows a surname and nothing else.
 const UNSURE: f64 = 0.65;
 
-/// What people, papers and dishes of a country are called: no name and no place.
+/// Adjectives of nationality, for people, papers and dishes: no name and no place.
 static PEOPLES: WordList = WordList::spaced(
     "afghan albanian algerian american angolan argentine argentinian armenian australian austrian bangladeshi belgian \
      bolivian bosnian brazilian british bulgarian burmese cambodian cameroonian canadian chilean chinese colombian \
@@ -126,9 +126,9 @@ fn is_eponymous(context: &DocumentContext<'_>, one: &TaggedSpan) -> bool {
     words(context, one).any(eponym) || joined && context.tokens.get(one.end + 1).is_some_and(eponym)
 }
 
-/// What a rule took for a name, a place or an organisation and is a part of a set phrase. Also a name or a place that is not sure: one
-/// of two names of a scale, a double name of which one half is nothing but an eponym ("Kellgren-Lawrence"), a name with a
-/// grade ("Ann Arbor IIIB"), or in a few words a name with its figure after another one ("Fontaine IIb, Rutherford 3").
+/// A name, place or organisation of a rule that is a part of a fixed phrase. Also a doubtful name or place: one of two
+/// names of a scale, a double name with an eponym ("Kellgren-Lawrence"), a name with a grade ("Ann Arbor IIIB"), or in
+/// a few words a name with its figure after another one ("Fontaine IIb, Rutherford 3").
 pub(crate) fn is_doubtful(context: &DocumentContext<'_>, rule: &PiiFinding) -> bool {
     if rule.layer != DetectionLayer::Entity || !matches!(rule.recognizer, "name" | "place" | "organisation") {
         return false;
@@ -191,7 +191,7 @@ fn is_one_of_two(context: &DocumentContext<'_>, first: usize, end: usize) -> boo
     joins(end) && (graded || pure(end + 1)) || before
 }
 
-/// What is an address or a date to the model and a scale with its figure to a reader: "Rome IV", "Montgomery-Asberg 22".
+/// A scale with its figure that the model takes for an address or a date: "Rome IV", "Montgomery-Asberg 22".
 pub(crate) fn is_scale(context: &DocumentContext<'_>, one: &TaggedSpan) -> bool {
     let eponym = |token: &TextToken| lexicon::is_eponym(context.lower(token));
     let mut all = words(context, one).peekable();

@@ -46,7 +46,7 @@ pub(crate) fn merge_with_rules(
         let mut at = first;
         while at < end {
             match owner[at] {
-                // What the policy keeps must not keep what a rule took: "Mom (Lakshmi)" read as one relation.
+                // A label that the policy keeps must not save a rule's finding: "Mom (Lakshmi)" as a relation.
                 Some(one) if is_kept(context, &learned[one], &rule) => {
                     owner[at] = None;
                     at += 1;
@@ -74,7 +74,7 @@ fn is_kept(context: &DocumentContext<'_>, one: &TaggedSpan, rule: &PiiFinding) -
     !context.policy.takes(one.finding.label) && context.policy.takes(rule.label) && rule.score > UNSURE
 }
 
-/// What the rule knows next to the place: the country of a number, the value of a date.
+/// Values of the rule besides the span: the country of a number, the value of a date.
 fn adopt(one: &mut TaggedSpan, rule: &PiiFinding) {
     let finding = &mut one.finding;
     let same = finding.span == rule.span;

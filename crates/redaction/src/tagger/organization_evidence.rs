@@ -18,7 +18,7 @@ const LOWER_HOUSE: f64 = 0.75;
 /// Score from which two capitalised words after a comma are an organisation.
 const SET_OFF: f64 = 0.75;
 
-/// What is spoken and written "in".
+/// Languages, which follow "in" when people speak and write.
 static LANGUAGES: WordList = WordList::spaced(
     "english spanish french german italian portuguese polish russian ukrainian romanian greek turkish arabic farsi dari \
      pashto urdu hindi punjabi bengali gujarati tamil telugu nepali mandarin cantonese chinese japanese korean vietnamese \

@@ -1,4 +1,4 @@
-//! What the model found, with the tokens it covers.
+//! A finding of the model, with its tokens.
 
 use super::super::document::DocumentContext;
 use super::super::finding::PiiFinding;

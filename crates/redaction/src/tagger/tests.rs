@@ -5,7 +5,7 @@ use crate::form_fields::OpenFormField;
 use crate::test_support::read;
 use anamnesis_text::Language::{self, English, Spanish};
 
-/// What a model would have found: the tokens of a part of the text.
+/// A finding of the model: the tokens of a part of the text.
 fn learned(context: &DocumentContext<'_>, part: &str, kind: &'static str, score: f64) -> TaggedSpan {
     let start = context.view.plain.find(part).unwrap_or_else(|| panic!("{part} stands in the text"));
     let span = Span::new(start, start + part.len());

@@ -69,7 +69,7 @@ pub fn write(weights: &mut [(u64, [f32; 1])], rows: usize, slots: usize) -> Vec<
     out
 }
 
-/// What the verifier reads of a finding.
+/// The features of a finding for the verifier.
 pub(super) fn verifier_features(
     context: &DocumentContext<'_>,
     token_features: &[TokenFeatures],

@@ -45,7 +45,7 @@ struct TrailEntries {
     horizon: Option<DateTime<Utc>>,
     /// Ids of entries, each derived from its subject, with their time.
     entries: BTreeMap<Uuid, DateTime<Utc>>,
-    /// Holds that were set, or were in force when a year began, with their patients.
+    /// Holds that were set, or in force at the start of a year, with their patients.
     set: BTreeMap<Uuid, Uuid>,
     /// Erased patients, and what of others was erased or was to be, with the time.
     gone: BTreeMap<(Uuid, Option<Uuid>), DateTime<Utc>>,
@@ -196,7 +196,7 @@ fn lifting(hold: Uuid) -> Uuid {
     derive("audit", &[hold.as_bytes(), b"hold_lifted"])
 }
 
-/// How far the time of a hold's lifting may be from that of its entry: former versions looked at the clock twice.
+/// How far the time of a hold's release may be from that of its entry: older versions read the clock twice.
 const LIFTED_WITHIN: TimeDelta = TimeDelta::minutes(1);
 
 /// Holds of which rows and trail say different things, each with its patient.
@@ -238,7 +238,7 @@ pub async fn doubtful_holds(
     if patients.is_empty() {
         return Ok(BTreeSet::new());
     }
-    // An entry from which its persons were taken out keeps its id.
+    // An entry whose persons were removed keeps its id.
     let named: Vec<Uuid> = patients.iter().copied().chain([Uuid::nil()]).collect();
     let said = TrailEntries::read(tx, org, Some(&named)).await?;
     Ok(doubtful(tx, org, Some(&patients), &said).await?.into_iter().collect())
@@ -290,7 +290,7 @@ async fn receipts(
     Ok(())
 }
 
-/// Writes down which holds are in force, once a year: an entry has a term, and a hold has none.
+/// Records the holds in force, once a year: an entry expires, and a hold does not.
 ///
 /// # Errors
 /// Of the database.

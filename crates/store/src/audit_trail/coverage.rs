@@ -52,8 +52,8 @@ pub async fn rows_are_covered(tx: &mut Transaction, org: OrgId, now: DateTime<Ut
     Ok(found)
 }
 
-/// Writes down that from now on every row has a hash, and which holds are in force. In the chain, so that no one takes
-/// it back unseen. Once a year.
+/// Records that from now on every row has a hash, and which holds are in force. It is in the chain, so that no one
+/// withdraws it unseen. Once a year.
 ///
 /// # Errors
 /// Of the database.

@@ -151,10 +151,10 @@ pub(super) async fn said_in(tx: &mut Transaction, scope: Scope, memory: MemoryId
         .collect()
 }
 
-/// A row of `receipts`, or of a statement with the same columns, as it is there. Whether it is genuine is not looked at.
+/// A row of `receipts`, or of a statement with the same columns. Whether it is genuine is not checked.
 ///
 /// # Errors
-/// When it is not of its shape.
+/// When it has another shape.
 pub(crate) fn receipt(row: &Row) -> Result<ErasureReceipt, StoreError> {
     use sql::receipts as of;
     let (org, patient) = (OrgId(row.uuid(of::ORG_ID)?), PatientId(row.uuid(of::PATIENT_ID)?));
@@ -212,7 +212,7 @@ pub(crate) async fn erased(
     Ok(erased)
 }
 
-/// None of these patients was erased since that was looked up: the patients are held.
+/// Checks that none of these patients was erased since the look-up; the patients are locked.
 ///
 /// # Errors
 /// [`StoreError::Race`] when one was: nothing of them may be written.

@@ -94,7 +94,7 @@ mod tests {
         );
         let rows = db.read(Access::Platform).await.unwrap().fetch_all(&tables, Vec::new()).await.unwrap();
         let held: BTreeSet<String> = rows.iter().map(|row| row.text(0).unwrap()).collect();
-        // Whose key seals a quarantined message is a column of another name there.
+        // The patient column of quarantined messages has another name.
         let patients = HOLDINGS.iter().filter(|holding| holding.table != "quarantine");
         let named: BTreeSet<String> =
             patients.map(|holding| holding.table).chain(OUTLIVING).map(str::to_owned).collect();

@@ -13,7 +13,7 @@ use anamnesis_core::scope::Scope;
 use anamnesis_sql::{Arg, Transaction};
 use anamnesis_text::Span;
 
-/// What covers a forgotten byte: the text keeps its length, so that all offsets stay true.
+/// Masks a forgotten byte: the text keeps its length, so that all offsets stay valid.
 const COVER: char = '_';
 
 /// Stretches of documents that are not to be read, by document and revision.

@@ -15,7 +15,7 @@ use anamnesis_core::provenance::SourceType;
 use anamnesis_core::scope::Scope;
 use anamnesis_sql::Arg;
 
-/// Which way lineage is walked.
+/// The direction of a lineage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LineageDirection {
     /// Towards its sources.
@@ -88,7 +88,7 @@ impl Store {
             .collect()
     }
 
-    /// What memories have to show for where they come from. A profile event is a message: it is not lost.
+    /// The origins of memories. A profile event is a message, so its memories are no orphans.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -125,7 +125,7 @@ impl Store {
         Ok(rows.first().map(|row| row.text(sql::read_by::EXTRACTOR_VERSION)).transpose()?)
     }
 
-    /// What happened to a memory, oldest first.
+    /// The history of a memory, oldest first.
     ///
     /// # Errors
     /// When the store cannot be read.

@@ -286,7 +286,7 @@ fn read(row: &Row, at: DateTime<Utc>, store: &Store) -> Result<Memory, StoreErro
     Ok(memory)
 }
 
-/// What time made of the stored row.
+/// The effect of time on the stored row.
 fn status_at(m: &Memory, at: DateTime<Utc>, policy: &LifecyclePolicy, decay: &DecayPolicy) -> MemoryStatus {
     let stored = &m.status;
     // A memory that ended after the instant was active at it; a hidden one stays hidden.

@@ -28,7 +28,7 @@ use anamnesis_core::scope::Scope;
 use anamnesis_crypto::{KeyLookup, PatientKeys};
 use anamnesis_sql::{Access, Arg, Row, Sql, Transaction};
 
-/// From which instant the store is looked at.
+/// The instant at which the store is read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ReadInstant {
     /// The clock's now.

@@ -43,7 +43,7 @@ pub struct PassageCandidate {
 /// From so many documents on, vectors are compared over a second connection while words come over the first.
 const BESIDE_FROM: usize = 8;
 
-/// What passages are compared with.
+/// The vector that passages are compared with.
 struct SimilarityQuery<'a> {
     generation: i64,
     /// As a vector is stored.

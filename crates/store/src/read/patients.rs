@@ -18,7 +18,7 @@ use anamnesis_core::scope::Scope;
 use anamnesis_crypto::ColumnRef;
 use anamnesis_sql::Access;
 
-/// What profile events set apart from clinical facts.
+/// Facts of profile events that are not clinical.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct PatientProfile {
     /// 0–100.
@@ -62,7 +62,7 @@ pub struct RiskFlag {
     pub level: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub temporality: Option<String>,
-    /// Which relative is meant.
+    /// The relative.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub relation: Option<String>,
     /// The precision of `at` where the text says when it happened; absent where `at` is the document's own time.

@@ -76,7 +76,7 @@ pub async fn count(tx: &mut Transaction, org: OrgId) -> Result<u64, DbError> {
     counted(tx, &sql::COUNT, org).await
 }
 
-/// How many passages lack a vector of the generation that is being made because they came meanwhile; as many are looked at.
+/// How many newly arrived passages lack a vector of the generation that is being built; as many rows are read.
 ///
 /// # Errors
 /// Of the database.
@@ -136,7 +136,7 @@ pub async fn with_documents(
     Ok(steps.into_iter().filter_map(waiting).collect())
 }
 
-/// Whether any passage lacks a vector of the generation that is being made because it came meanwhile.
+/// Whether a newly arrived passage lacks a vector of the generation that is being built.
 ///
 /// # Errors
 /// Of the database.

@@ -211,7 +211,7 @@ impl ClinicalEntry<'_> {
     }
 }
 
-/// What nothing seals of clinical rows: each table has some of it.
+/// The unsealed columns of clinical rows: each table has some of them.
 struct ClinicalColumns {
     status: &'static str,
     experiencer: &'static str,

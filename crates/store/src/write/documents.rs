@@ -135,7 +135,7 @@ impl BatchWriter<'_> {
         Ok(newest)
     }
 
-    /// What older revisions said counts no more; their groups are folded again.
+    /// Statements of older revisions no longer count; their groups are projected again.
     async fn retire(&mut self, replaced: impl Iterator<Item = &NewDocument>) -> Result<(), StoreError> {
         let replaced: Vec<&NewDocument> = replaced.collect();
         if replaced.is_empty() {
@@ -209,7 +209,7 @@ impl BatchWriter<'_> {
         let (document_id, document_type) = (d.id, d.document_type);
         let data = DocumentIndexed { document_id, revision: d.revision, document_type, current };
         self.events.push(d.scope, &[d.id.0.as_bytes(), &revision], &data);
-        // Only a danger that a person must look at soon calls; the rest waits until the profile is read.
+        // Only a danger that needs attention soon raises an alarm; others wait until the profile is read.
         for risk in d.risks.iter().filter(|r| !r.denied && r.level.calls()) {
             let data = RiskFlagged {
                 document_id: Some(d.id),

@@ -105,9 +105,9 @@ impl BatchWriter<'_> {
         Ok(())
     }
 
-    /// The outcome of each group. Acts are found by the memories that a fold makes, and may make it another: until no
-    /// memory is new, which is after one look for all but memories that were reopened. A group that cannot go on from its
-    /// checkpoint is loaded whole.
+    /// The outcome of each group. Acts are found by memory ids, and an act may change which memories a projection
+    /// creates. So it repeats until no memory is new, which is after one pass except for reopened memories. A group
+    /// that cannot continue from its checkpoint is loaded in full.
     pub(super) async fn folded(
         &mut self,
         loaded: &mut BTreeMap<GroupKey, LoadedGroup>,
@@ -147,7 +147,7 @@ impl BatchWriter<'_> {
         }
     }
 
-    /// Removes what late messages made untrue, and the derived rows that are written anew.
+    /// Removes rows that late messages made untrue, and derived rows that are written again.
     async fn forget_projection(
         &mut self,
         gone: &[(Scope, MemoryId)],
@@ -224,7 +224,7 @@ impl BatchWriter<'_> {
         let what = match from {
             None => "created",
             Some(from) if from != to => to.code(),
-            // Written anew after a job moved it: its change was announced then, and no person confirmed it.
+            // Written again after a job moved it: its change was announced then, and no person confirmed it.
             Some(_) if to != State::Active => return,
             Some(_) => "confirmed",
         };

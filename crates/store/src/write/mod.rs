@@ -83,7 +83,7 @@ impl BatchWriter<'_> {
 }
 
 impl Store {
-    /// Writes a batch whole or not at all.
+    /// Writes a batch in one transaction.
     ///
     /// # Errors
     /// [`StoreError::Race`] when another worker stored one of the messages since it was looked up.
@@ -151,7 +151,8 @@ impl BatchWriter<'_> {
         self.end(batch.begun.as_ref(), &ended).await
     }
 
-    /// Ends the attempts of messages of a batch. Those of its other messages, which are set aside next, go on.
+    /// Ends the attempts of stored messages of a batch. Those of its other messages, which are quarantined next, stay
+    /// open.
     async fn end(&mut self, begun: Option<&AttemptBatch>, ended: &[KeyHash]) -> Result<(), StoreError> {
         let row = begun.and_then(|begun| Some((begun.batch?, &begun.messages)));
         if let Some((id, messages)) = row
@@ -161,7 +162,7 @@ impl BatchWriter<'_> {
             let others: Vec<KeyHash> = messages.iter().filter(goes_on).copied().collect();
             return count_attempts(self.tx, &others, self.target.now.into()).await;
         }
-        // Each was counted by itself: from the beginning, or since a person asked.
+        // Each was counted separately: from the beginning, or since a check.
         self.tx.execute(&DONE, vec![Arg::Blobs(ended.iter().map(|m| m.to_vec()).collect())]).await?;
         Ok(())
     }

@@ -9,7 +9,7 @@ use crate::records::{EventTrace, RiskAlarm};
 use anamnesis_core::event::{EventData, HeardBy, RiskFlagged};
 use anamnesis_core::scope::Scope;
 
-/// What found a risk: the learned classifier where there is a probability.
+/// The detector of a risk: the classifier if there is a probability.
 pub(super) fn found_by(learned: Option<f64>) -> HeardBy {
     if learned.is_some() { HeardBy::Learned } else { HeardBy::Rules }
 }
@@ -18,12 +18,12 @@ pub(super) fn found_by(learned: Option<f64>) -> HeardBy {
 #[derive(Debug, Default)]
 pub(crate) struct EventBuffer {
     records: Vec<EventRecord>,
-    /// The traces that they go on with.
+    /// The traces that they continue.
     traces: Vec<EventTrace>,
 }
 
 impl EventBuffer {
-    /// The traces that events go on with from now on.
+    /// Sets the traces that events continue from now on.
     pub(super) fn within(&mut self, traces: &[EventTrace]) {
         self.traces = traces.to_vec();
     }

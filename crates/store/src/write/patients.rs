@@ -54,7 +54,7 @@ impl BatchWriter<'_> {
         audit_trail::write(self.tx, self.platform, &self.acted(batch)).await
     }
 
-    /// Fails where a patient withdrew consent or began ephemeral mode since that was looked up; the patients are held.
+    /// Fails if a patient withdrew consent or began ephemeral mode since admission; the patients are locked.
     async fn still_permitted(&mut self, batch: &OrgBatch) -> Result<(), StoreError> {
         let documents = batch.documents.iter().map(|d| d.scope);
         let findings = batch.findings.iter().map(|f| f.scope);

@@ -69,7 +69,7 @@ impl StoredProjection {
     }
 }
 
-/// What differs from the log of some patients.
+/// Differences of some patients from their log.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ProjectionDifferences {
     /// Memories that differ from their projection, are missing, or that no fold makes.
@@ -82,7 +82,7 @@ pub struct ProjectionDifferences {
 }
 
 impl ProjectionDifferences {
-    /// What differs of other patients as well.
+    /// Adds the differences of other patients.
     pub fn merge(&mut self, other: Self) {
         self.memories.extend(other.memories);
         self.clinical.extend(other.clinical);

@@ -262,7 +262,7 @@ fn span(row: &Row, [start, end]: [usize; 2]) -> Result<Span, StoreError> {
     if start > end { Err(StoreError::Shape) } else { Ok(Span::new(start, end)) }
 }
 
-/// Terms of the words that went are taken out, those of the new words put in; terms of concepts stay.
+/// Terms of removed words are deleted and those of new words added; terms of concepts stay.
 fn terms_again(keys: &PatientKeys, terms: Vec<i64>, was: &str, is: &str, language: Language) -> Vec<i64> {
     let of = |text: &str| stems(text, language).into_iter().map(|stem| keys.term(&stem)).collect::<Vec<i64>>();
     let mut gone: HashMap<i64, usize> = HashMap::new();

@@ -26,7 +26,7 @@ use anamnesis_text::{Document, Language, passages, stems};
 
 /// Words of a passage of a summary.
 const PASSAGE_WORDS: usize = anamnesis_text::passages::DEFAULT_MAX_WORDS;
-/// What wrote it.
+/// The author of the summaries.
 pub const AUTHOR: &str = "summaries";
 
 static COVERED: covered::LazyCoveredTable = LazyLock::new(|| documents::covered(&sql::write_documents::COLUMNS));

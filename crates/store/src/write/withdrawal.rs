@@ -32,7 +32,7 @@ impl BatchWriter<'_> {
         self.forget_denied(closing().filter(|one| one.forgets).map(|one| one.scope).collect()).await
     }
 
-    /// Drops the content of messages of a patient that were set aside since an instant.
+    /// Drops the content of a patient's quarantined messages since an instant.
     pub(super) async fn drop_aside(&mut self, scope: Scope, since: DateTime<Utc>) -> Result<(), StoreError> {
         let of = vec![scope.org().0.into(), scope.patient().0.into(), since.into(), self.target.now.into()];
         self.tx.execute(&sql::DROP_ASIDE, of).await?;

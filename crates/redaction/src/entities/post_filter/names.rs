@@ -1,5 +1,5 @@
-//! What rules and the model took for a person, a place or an organisation: abbreviations, relatives, medicines, devices, headings,
-//! what a person says after a colon.
+//! False positives of rules and model for a person, a place or an organisation: abbreviations, relatives, medicines,
+//! devices, headings, words of a speaker after a colon.
 
 use super::super::super::document::DocumentContext;
 use super::super::super::finding::PiiFinding;
@@ -15,7 +15,7 @@ use anamnesis_text::Language;
 
 /// Most letters of an abbreviation that no list has.
 const SHORT: usize = 5;
-/// What leads to the organisation that a person works for or goes to.
+/// Prepositions before an employer or a destination.
 const EMPLOYERS: &[&str] = &["at", "for", "with", "from", "en", "para", "con"];
 
 pub(super) fn names_no_person(context: &DocumentContext<'_>, one: &PiiFinding, (first, end): (usize, usize)) -> bool {

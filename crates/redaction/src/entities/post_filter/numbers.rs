@@ -1,5 +1,5 @@
-//! What rules and the model took for a street, a number, a mail address or a plate: figures and what they measure, lists of
-//! relatives and what they have, the boxes of a form.
+//! False positives of rules and model for a street, a number, a mail address or a plate: figures with their unit, lists
+//! of relatives and their diseases, check boxes of a form.
 
 use super::super::super::document::DocumentContext;
 use super::super::super::finding::PiiFinding;

@@ -1,5 +1,5 @@
-//! What the model took as one and is two: names on both sides of a full stop or a dash, and a place that is the name of
-//! a person after a title.
+//! Findings that the model joined wrongly: names on both sides of a full stop or a dash, and a place that is the name
+//! of a person after a title.
 
 use super::super::super::document::DocumentContext;
 use super::super::super::finding::{DetectionLayer, PiiFinding};

@@ -18,7 +18,7 @@ const MEDICINES: [&str; 5] = [
     include_str!("../../../../extraction/src/lexicon/drugs_wide.tsv"),
     include_str!("../../../../extraction/src/lexicon/drugs_brands.tsv"),
 ];
-/// Least letters of a medicine's name that is recognised by itself.
+/// Shortest name of a medicine that is recognised without context.
 const LEAST: usize = 4;
 
 /// Medicines that are stuffs of every day: organisations and people are called by them.
@@ -101,7 +101,7 @@ pub(crate) fn is_no_person_word(lower: &str) -> bool {
     has("nobody", lower)
 }
 
-/// Who a person is by trade: "paramedic", "dietitian".
+/// A profession: "paramedic", "dietitian".
 pub(crate) fn is_role(lower: &str) -> bool {
     has("role", lower)
 }

@@ -37,7 +37,7 @@ pub(super) fn is_soft(entity: EntityType) -> bool {
 struct ActiveStatement {
     id: MemoryId,
     experiencer: Experiencer,
-    /// Which relative, where it is known.
+    /// The relative, if it is known.
     person: Option<String>,
     valid_from: DateTime<Utc>,
     text: String,
@@ -124,7 +124,7 @@ impl BatchWriter<'_> {
         Ok(())
     }
 
-    /// Removes the pairs that are compared anew, and those of which one is no longer among the newest.
+    /// Removes the pairs that are compared again, and those without a statement among the newest.
     async fn forget_tensions(&mut self, comparisons: &[StatementComparison<'_>]) -> Result<(), StoreError> {
         let (mut whole, mut parts, mut ids, mut standing) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for comparison in comparisons {
@@ -225,8 +225,8 @@ fn content(text: &str) -> BTreeSet<String> {
     words.map(|word| word.chars().take(4).collect()).collect()
 }
 
-/// The pairs that oppose each other, the earlier statement first, of those that one of `anew` is in. A sentence that gave
-/// several memories counts once.
+/// The opposing pairs, the earlier statement first, that contain one of `anew`. A sentence that gave several memories
+/// counts once.
 fn pairs<'s>(
     stated: &'s [ActiveStatement],
     anew: Option<&BTreeSet<MemoryId>>,

@@ -14,7 +14,7 @@ pub struct ReRedactedDocument {
     pub revision: u32,
     /// Policy and recognisers that it has passed now.
     pub version: String,
-    /// Its text lies in the archive.
+    /// Its text is in the archive.
     pub archived: bool,
     /// `None` where nothing more was taken.
     pub change: Option<TextChange>,

@@ -289,7 +289,7 @@ impl BatchWriter<'_> {
         for (id, revision) in &gone.revived {
             self.revive(scope, *id, *revision).await?;
         }
-        // A trend that was computed over all is computed anew when it is needed.
+        // A trend over all statements is computed again when it is needed.
         let of = vec![scope.org().0.into(), scope.patient().0.into()];
         self.tx.execute(&sql::DELETE_CONFIDENCE_COURSE, of).await?;
         self.remove_statements(scope, &gone.messages).await?;
