@@ -37,7 +37,7 @@ pub(crate) struct Check {
     /// Why not, as a code; never a library's own words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) code: Option<&'static str>,
-    /// How many things a person should look at, although work can be done.
+    /// How many findings a person should look at, although work is possible.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) attention: Option<u64>,
 }

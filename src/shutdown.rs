@@ -65,7 +65,7 @@ impl Shutdown {
     }
 
     /// Runs `work` to its end; once draining has begun, for at most `deadline`. `work` itself watches
-    /// [`Shutdown::draining`] and returns when it holds nothing any more.
+    /// [`Shutdown::draining`] and returns when it has no work in progress.
     ///
     /// # Errors
     /// [`DrainOverdue`] when the deadline passed or a second signal came; `work` is dropped then.

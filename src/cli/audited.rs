@@ -83,7 +83,7 @@ const DOORS: [(&str, Door); 4] = [
     ("memory trace", Door::Trace),
 ];
 
-/// What opens them: a request of the patient, a duty of the law, or danger.
+/// Purposes that open them: a request of the patient, a legal duty, or danger.
 const GROUNDS: [Purpose; 3] = [Purpose::PatientRequest, Purpose::Legal, Purpose::BreakGlass];
 
 /// Verbs that name a patient and write their own entries: as commands in the pipeline, or in the transaction of their

@@ -174,7 +174,7 @@ impl From<IncompleteErasure> for CliError {
     }
 }
 
-/// What becomes of the copies that a migration or a restore left next to the store.
+/// What happens to the copies that a migration or a restore left next to the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum StoreCopies {
     Gone,
@@ -265,7 +265,7 @@ pub(crate) async fn receipts(app: &App) -> Result<Vec<ErasureReceipt>, StoreErro
     Ok(all)
 }
 
-/// What became of erasures that a restored store did not know.
+/// The outcome of erasures that a restored store did not know.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct AppliedErasures {
     pub(crate) erased: u64,
@@ -295,7 +295,7 @@ pub(crate) async fn apply(app: &App, receipts: &[ErasureRequest]) -> Result<Appl
     for request in &missing {
         match erasure::erase(&app.store, request).await {
             Ok(ErasureOutcome::Held) => applied.held += 1,
-            // What restore put aside is the way back.
+            // Files that restore renamed are the way back.
             Ok(_) => {
                 let receipts = app.store.erasures(request.scope).await?;
                 let said_in = receipts.into_iter().find(|one| one.request.id == request.id).map(|one| one.said_in);

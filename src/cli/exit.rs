@@ -59,7 +59,7 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// What there is to say of a patient: one of five, and never one for the other. A program finds it as `answer`.
+/// The answer about a patient: one of five, which are never confused. Programs find it as `answer`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PatientAnswer {

@@ -88,7 +88,7 @@ impl FeedOptions {
     }
 }
 
-/// What became of a spool's lines.
+/// The outcomes of a spool's lines.
 pub(crate) struct FeedResult {
     pub(crate) tally: DispositionCounts,
     /// A line was longer than quarantine keeps: only its place is known.

@@ -1,4 +1,4 @@
-//! Which key store the settings name: its root key and its table. The one place where adapters are chosen.
+//! The key store of the settings: its root key and its table. The one place where adapters are chosen.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -70,7 +70,7 @@ pub(crate) fn table(settings: &Settings) -> Result<Arc<dyn KeyTable>, KeyError> 
     }
 }
 
-/// Who makes the key store of a store that holds nothing and is bound to none.
+/// Who creates the key store of a store that is empty and unbound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum KeyStoreSetup {
     /// The first process that opens it: the local default, once; a demonstration, a measurement, `keys init`.
@@ -99,9 +99,8 @@ pub(crate) fn database(settings: &Settings) -> Result<PostgresTable, KeyError> {
     Ok(PostgresTable::new(KeyDatabase::new(store.keys_url.expose_secret(), &others, &store.postgres)?))
 }
 
-/// Opens the key store of a store. Where `first` allows it, one is made for a store that holds nothing and is bound to
-/// none; otherwise a missing, empty or damaged one is an error that names it. A key store from before headers gets its
-/// header.
+/// Opens the key store of a store. If `first` allows it, one is created for an empty and unbound store; otherwise a
+/// missing, empty or damaged one is an error that names it. A key store from before headers gets its header.
 ///
 /// # Errors
 /// Of the root key, the table and the database.

@@ -129,7 +129,7 @@ impl Context {
         if let Some(spans) = self.spans.get() {
             runtime.block_on(spans.close(LAST_SPANS));
         }
-        // What still computes was given up already: the process does not wait for it.
+        // Running computations were given up already: the process does not wait for them.
         runtime.shutdown_timeout(Duration::from_millis(300));
         result
     }
@@ -244,7 +244,7 @@ verbs! {
     Alone(isolated_worker::Args) => isolated_worker::run,
 }
 
-/// What `main` calls: [`run`], with the process's log and panic hook set up first.
+/// Called by `main`: [`run`], after setting up the process's log and panic hook.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> Exit {
     if hardening::begin().is_err() {
         return ended(Err(CliError::failed("core dumps of this process cannot be switched off")), false);

@@ -1,5 +1,5 @@
-//! What people and programs see: tables or JSON on standard output, progress and complaints on standard error.
-//! Standard output carries results only, so that it can be piped.
+//! Output for people and programs: tables or JSON on standard output, progress and errors on standard error. Standard
+//! output has only results, so that it can be piped.
 
 use std::io::{self, IsTerminal, Write};
 use std::time::Duration;

@@ -49,7 +49,7 @@ impl std::str::FromStr for TimePoint {
 }
 
 impl TimePoint {
-    /// Where it begins.
+    /// Its beginning.
     pub(crate) fn start(self) -> DateTime<Utc> {
         match self {
             Self::Date(date) => date.and_time(NaiveTime::MIN).and_utc(),

@@ -95,7 +95,7 @@ pub(crate) fn failure(error: BrokerError) -> CliError {
 /// The results of a check of the broker.
 struct TopologyCheck {
     differences: Vec<TopologyDifference>,
-    /// What could not be looked at.
+    /// The parts that could not be read.
     unseen: &'static [&'static str],
 }
 

@@ -30,10 +30,10 @@ const LINGER: Duration = Duration::from_secs(2);
 /// The pause after a connection that could not be accepted: no descriptor is free at this moment.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// Serves until `stop` is cancelled; connections open then get two more seconds.
+/// Serves until `stop` is cancelled; open connections then get two more seconds.
 ///
 /// # Errors
-/// When the listener fails for good.
+/// When the listener fails permanently.
 pub(crate) async fn serve(listener: TcpListener, router: Router, stop: CancellationToken) -> io::Result<()> {
     let mut connections = Connections::default();
     loop {

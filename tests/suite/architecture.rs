@@ -73,7 +73,7 @@ fn none(offences: &[String]) {
     assert!(offences.is_empty(), "\n{}", offences.join("\n"));
 }
 
-/// What each package names in `[dependencies]`, by its name. Packages of `tools` are left out.
+/// The `[dependencies]` of each package, by its name. Packages of `tools` are left out.
 fn dependencies() -> BTreeMap<String, BTreeSet<String>> {
     let crates = std::fs::read_dir(root().join("crates")).unwrap().map(|entry| entry.unwrap().path());
     let manifests = std::iter::once(root()).chain(crates).map(|folder| folder.join("Cargo.toml"));

@@ -1,4 +1,4 @@
-//! What whole documents deny, leave open, say of others and say is over, from the message to the list of memories.
+//! Denials, uncertainty, other people and past facts in whole documents, from the message to the list of memories.
 
 use serde_json::{Value, json};
 

@@ -321,7 +321,7 @@ async fn what_is_made_of_what_was_said_is_made_right_and_what_was_deleted_is_mis
     }
 }
 
-/// A run of reconciliation on the day after, which looks at all patients.
+/// A run of reconciliation on the day after, over all patients.
 fn reconcile(program: &Program, day: &mut chrono::NaiveDate) -> Value {
     *day = day.succ_opt().unwrap();
     let (org, as_of) = (ORG.to_string(), day.to_string());
@@ -335,8 +335,8 @@ fn figure(report: &Value, name: &str) -> u64 {
     find(report, name).unwrap_or_else(|| panic!("{name}: {report}"))
 }
 
-/// A patient with a profile, two consents, ephemeral mode that was switched, a hold that was lifted and one that is in force, a
-/// document that was erased, and a message that is set aside.
+/// A patient with a profile, two consents, a switched ephemeral mode, a released hold and one in force, an erased
+/// document, and a quarantined message.
 fn acted_upon(program: &Program) {
     let (patient, by) = (PATIENT.to_string(), Uuid::from_u128(7).to_string());
     let profile = json!({"organization_id": ORG, "patient_id": PATIENT, "actor": Uuid::from_u128(7), "recorded_at": "2026-06-19T10:00:00Z",

@@ -236,7 +236,7 @@ async fn an_erased_patient_stays_erased(engine: TestEngine) {
     let living = Scope::new(OrgId(ORG), PatientId(Uuid::from_u128(0xb1))).unwrap();
     let found = open().await.find(&[erased, living]).await.unwrap();
     assert!(found.known.contains_key(&living) && found.erased.contains(&erased));
-    // Not made anew either: the patient is known as erased.
+    // Not created again either: the patient is known as erased.
     let ensured = open().await.ensure(&[erased]).await.unwrap();
     assert!(ensured.known.is_empty());
 }

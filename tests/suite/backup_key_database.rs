@@ -1,4 +1,4 @@
-//! Backups of a store whose keys lie in a database: the same drills as with a key file, and the way from one place of keys
+//! Backups of a store whose keys are in a database: the same drills as with a key file, and the move from one key table
 //! to the other.
 
 use std::path::Path;
@@ -151,7 +151,7 @@ async fn store_and_keys_of_a_database_are_copied_under_load_and_put_back_elsewhe
     assert_eq!(other.known(), host.known());
     let status = other.done(&["keys", "status", "--verify"]);
     assert_eq!((&status["master_version"], &status["keys_under_older_masters"]), (&json!(2), &json!(0)), "{status}");
-    // It is a store to go on with.
+    // The restored store can be used.
     other.ingest(100..104);
     other.refused(&["restore", &path], "--replace");
 }

@@ -238,7 +238,7 @@ impl BrokerWorker {
         (self.child.wait().unwrap(), began.elapsed())
     }
 
-    /// Waits for it to end by itself.
+    /// Waits for it to end without a signal.
     pub(crate) fn ended(mut self) -> (std::process::ExitStatus, String) {
         let status = self.child.wait().unwrap();
         (status, self.log())
@@ -279,7 +279,7 @@ pub(crate) async fn until<F: Future<Output = bool>>(what: &str, mut so: impl FnM
     }
 }
 
-/// What `--output json` printed.
+/// The output of `--output json`.
 pub(crate) fn json_output(output: &std::process::Output) -> Value {
     serde_json::from_slice(&output.stdout)
         .unwrap_or_else(|_| panic!("no JSON; standard error: {}", String::from_utf8_lossy(&output.stderr)))

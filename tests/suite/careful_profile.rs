@@ -50,7 +50,7 @@ async fn a_careful_reader_remembers_what_no_list_holds_and_a_fast_one_does_not()
     assert!(!of(&fast, "event").iter().any(|said| said.contains("burnt down")), "{fast:?}");
     assert!(of(&careful, "event").iter().any(|said| said.contains("burnt down")), "{careful:?}");
     assert_eq!(of(&careful, "event"), of(&named, "event"), "the reader in the program is that of the file");
-    // What rules find is the same.
+    // The findings of the rules are the same.
     assert_eq!(of(&fast, "medication"), of(&careful, "medication"));
 }
 

@@ -1,4 +1,5 @@
-//! What code and pages cite is in the repository: pages, their sections, and the documents that the rules come from.
+//! Everything that code and pages cite is in the repository: pages, their sections, and the documents that the rules
+//! come from.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

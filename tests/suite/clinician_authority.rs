@@ -42,7 +42,7 @@ async fn all(pipeline: &Pipeline, entity: EntityType) -> Vec<Memory> {
     pipeline.store().memories(scope(), &filter, ReadInstant::Now).await.unwrap()
 }
 
-/// The allergy that the note states; it must be there, in force and fit to act on.
+/// The allergy that the note states; it must exist, be active and fit to act on.
 async fn the_allergy(pipeline: &Pipeline) -> Memory {
     let mut found = all(pipeline, EntityType::Allergy).await;
     found.retain(|m| !m.negated && m.status.state == State::Active && !m.contested);

@@ -96,7 +96,7 @@ fn ingested(program: &Program, messages: &[Value]) -> Value {
     counts(&program.ingest(&bodies(messages), &[]))
 }
 
-/// Stored and set aside.
+/// Stored and quarantined messages.
 fn outcome(program: &Program, messages: &[Value]) -> (u64, u64) {
     let counts = ingested(program, messages);
     (counts["stored"].as_u64().unwrap(), counts["quarantined"].as_u64().unwrap())
@@ -245,7 +245,7 @@ async fn a_denial_closes_what_was_set_aside_and_so_does_ephemeral_mode(engine: T
     let kept = "SELECT count(*) FROM quarantine WHERE body_sealed IS NOT NULL";
     assert_eq!(outcome(&program, &[broken(2)]), (0, 1));
     assert_eq!(count(&store, kept).await, 1);
-    // It was set aside at noon of 1 July.
+    // It was quarantined at noon of 1 July.
     let since = |at| command("ephemeral_on", at, &json!({}));
     assert_eq!(outcome(&program, &[since("2026-07-02T11:00:00Z")]), (1, 0));
     assert_eq!(count(&store, kept).await, 1, "what was set aside before the mode began stays");

@@ -35,7 +35,7 @@ fn the_image_is_built_from_everything_that_the_sources_include() {
         rust_files(&root().join(folder), &mut files);
     }
     let mut included = 0;
-    // What tests include is not part of the image.
+    // Files that tests include are not part of the image.
     files.retain(|file| !file.to_string_lossy().contains("tests"));
     for file in files {
         for found in include.captures_iter(&std::fs::read_to_string(&file).unwrap()) {

@@ -13,10 +13,10 @@ use super::worker::{Running, notes, until};
 
 on_every_program!(a_store_that_refuses_writes_makes_the_worker_unready_with_json_until_it_takes_them_again);
 
-/// What `/readyz` must keep to in every state.
+/// Longest answer time of `/readyz` in every state.
 const WITHIN: Duration = Duration::from_secs(2);
 
-/// The status and body of `/readyz`, which must come in time.
+/// The status and body of `/readyz`, which must be in time.
 async fn readiness(worker: &Running) -> (u16, Value) {
     let begun = Instant::now();
     let (status, body) = worker.get("/readyz").await.expect("an answer");

@@ -161,7 +161,7 @@ fn bodies_of(n: usize) -> Vec<Vec<u8>> {
     vec![stranger(50_000 + n as u128, 1_000 + n as u128)]
 }
 
-/// Nothing is lost, set aside or unreadable.
+/// Nothing is lost, quarantined or unreadable.
 async fn all_opens(program: &Program, documents: usize) {
     let store = program.store().await;
     assert_eq!(count(&store, "SELECT count(*) FROM documents").await, documents as i64, "0 lost");

@@ -1,5 +1,6 @@
-//! A store that refuses for as long as it likes: messages of a real broker go round through the tiers, none is set aside,
-//! and all are stored once the store takes them. What fails for another reason is still given up after so many tries.
+//! A store that rejects writes for any time: messages of a real broker go round through the retry queues, none is
+//! quarantined, and all are stored once the store accepts them. Messages that fail for another reason are still given
+//! up after so many attempts.
 
 use std::time::{Duration, Instant};
 
@@ -56,7 +57,7 @@ async fn a_store_that_refuses_for_hours_sets_no_message_aside() {
     environment.push((RETRIES.0.to_owned(), RETRIES.1.to_owned()));
     let worker = BrokerWorker::start(&program, &environment).await;
     let store = program.store().await;
-    // Both ways in which a batch says that it will come again.
+    // Both log texts of a batch that is retried.
     let tried = || worker.log().matches("tried again").count();
     // Without a right, with a full disk, and with an unknown error; attempts and quarantine can be written meanwhile.
     for (n, (refuse, take)) in [rights, fires("53100"), fires("P0001")].into_iter().enumerate() {
@@ -110,7 +111,7 @@ async fn a_producer_can_neither_spend_nor_lengthen_the_tries_of_a_message() {
     environment.push(("ANAMNESIS__EMBEDDING__URL".to_owned(), "http://127.0.0.1:9/v1".to_owned()));
     environment.push(("ANAMNESIS__EMBEDDING__RETRY__ATTEMPTS".to_owned(), "1".to_owned()));
     environment.push(("ANAMNESIS__BROKER__RETRIES".to_owned(), "2".to_owned()));
-    // One message a batch, so that each try says so by itself.
+    // One message a batch, so that each attempt is logged separately.
     environment.push(("ANAMNESIS__PIPELINE__BATCH_DOCUMENTS".to_owned(), "1".to_owned()));
     // A counter that says "given up long ago", one that never ends, each with and without a proof that is not ours.
     let forged = [(i64::from(u32::MAX), None), (99, Some("00".repeat(32))), (-5, Some("ab".repeat(32)))];

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Clinic, TestEngine, bodies, document, feed, scope};
 
-/// Statements in force or history of the kinds that this page is about, as `statement | state`.
+/// Active or historical statements of the kinds that are tested here, as `statement | state`.
 async fn remembered(documents: &[Value]) -> Vec<String> {
     let clinic = Clinic::on(TestEngine::Memory).await;
     let pipeline = clinic.pipeline().await;

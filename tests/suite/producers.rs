@@ -51,7 +51,7 @@ fn command(role: &str, memory: &str) -> Value {
         "actor": {"id": Uuid::from_u128(9), "role": role}, "issued_at": "2026-06-30T10:00:00Z"})
 }
 
-/// Fields by which messages were set aside as not permitted, with how many each.
+/// Fields by which messages were quarantined as not permitted, with their numbers.
 async fn refused(program: &Program) -> BTreeMap<String, usize> {
     let store = program.store().await;
     let mut fields = BTreeMap::new();
@@ -69,7 +69,7 @@ async fn number(program: &Program, sql: &'static str) -> i64 {
     number
 }
 
-/// What `memory list` shows of one entity.
+/// One entity in the output of `memory list`.
 fn listed(program: &Program, entity: &str) -> Value {
     let (org, patient) = (ORG.to_string(), PATIENT.to_string());
     let mut command = program.command(&[]);

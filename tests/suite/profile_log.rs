@@ -1,4 +1,5 @@
-//! What profile events and commands set, whenever they arrive: the speaker's state, acts on memories, ephemeral mode.
+//! The effects of profile events and commands, in any order of arrival: the speaker's state, acts on memories,
+//! ephemeral mode.
 
 use anamnesis_pipeline::{Disposition, Pipeline};
 use serde_json::{Value, json};

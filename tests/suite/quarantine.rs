@@ -155,7 +155,7 @@ async fn the_content_of_what_was_set_aside_goes_after_thirty_days_and_its_row_af
     let shown: Value = serde_json::from_str(&verb(&program, &later, &["quarantine", "show", id, "--raw"])).unwrap();
     assert_eq!(shown["content"], json!("dropped: its term ended"));
     assert!(shown["history"].as_array().unwrap().iter().any(|act| act["actor"] == json!("upkeep")), "{shown}");
-    // Who sends it again has it set aside anew.
+    // Sent again, it is quarantined again.
     program.ingest(&bodies(&[broken(2, PATIENT)]), &later);
     assert_eq!(sealed().await, (2, 3));
     upkeep("2027-07-10T12:00:00Z", "2027-07-09", &[]);

@@ -1,5 +1,5 @@
-//! What earlier releases left (tests/data/releases): their stores open, migrate and answer as before; their messages are
-//! accepted; their events keep today's schemas. And a schema that is newer stops a program that is older.
+//! Data of earlier releases (tests/data/releases): their stores open, migrate and answer as before; their messages are
+//! accepted; their events have today's schemas. And a newer schema stops an older program.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};

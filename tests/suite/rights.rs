@@ -141,7 +141,7 @@ async fn what_a_patient_asks_for_by_a_message_is_answered_in_words_when_it_is_do
         about("w-2", "forget", "insulina"),
         asks("w-4", "ephemeral_on"),
         consents("w-6", "research", PATIENT),
-        // What others do in a patient's name is answered where they do it.
+        // Acts of others in a patient's name are answered where they act.
         consents("w-7", "research", other),
         of_clinician,
     ];

@@ -25,7 +25,7 @@ pub(crate) fn originals(spool: &Path) -> usize {
     let mut found = 0;
     let mut open = vec![spool.to_path_buf()];
     while let Some(folder) = open.pop() {
-        // A claim folder may go while it is looked at.
+        // A claim folder may disappear while it is listed.
         let Ok(entries) = fs::read_dir(&folder) else { continue };
         for entry in entries.flatten() {
             let Ok(kind) = entry.file_type() else { continue };

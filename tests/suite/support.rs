@@ -270,7 +270,7 @@ impl Program {
         (relay, through)
     }
 
-    /// What its embedding server does unless a test says otherwise.
+    /// The behaviour of its embedding server, unless a test changes it.
     pub(crate) fn provider_options() -> FakeOptions {
         FakeOptions { dimension: DIMENSION, ..FakeOptions::default() }
     }

@@ -294,7 +294,7 @@ async fn who_receives_a_trace_is_a_setting() {
     );
 }
 
-/// What `ingest` says, and how long it took.
+/// The output of `ingest`, and its duration.
 fn ingested(program: &Program, environment: &[(String, String)]) -> (Value, Duration) {
     let began = Instant::now();
     let lines: Vec<Vec<u8>> = (1..=3).map(|number| bytes(&note(number, Some((TRACE, "01"))))).collect();

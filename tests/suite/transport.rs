@@ -1,4 +1,5 @@
-//! What leaves the machine: to the configured hosts, encrypted, and never through a proxy that the environment names.
+//! Connections that leave the machine: to the configured hosts, encrypted, and never through a proxy of the
+//! environment.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;

@@ -25,7 +25,7 @@ use anamnesis_store::decay_index;
 pub(crate) struct CohortPatterns {
     pub(crate) policy: CohortThresholds,
     keys: Arc<dyn KeyStore>,
-    /// Who permits it at this moment is counted.
+    /// Patients who permit it at this instant are counted.
     now: DateTime<Utc>,
 }
 

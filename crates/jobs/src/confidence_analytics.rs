@@ -53,7 +53,7 @@ impl Thresholds for TrendPolicy {
 status!(
     /// Result of a confidence analytics run.
     ConfidenceAnalyticsStatus {
-        /// Patients of whom something came in.
+        /// Patients with new documents.
         examined,
         /// Courses that are other than before.
         reckoned,

@@ -37,7 +37,7 @@ use anamnesis_store::recurrence::{self, Mention};
 use anamnesis_store::summary_inputs;
 use preferences::PreferenceMention;
 
-/// Who formed it, in the log.
+/// The author of the findings, in the log.
 const AUTHOR: &str = "consolidation";
 
 /// The job.
@@ -75,7 +75,7 @@ impl Thresholds for ConsolidationThresholds {
 status!(
     /// Result of a consolidation run.
     ConsolidationStatus {
-        /// Patients of whom something came in.
+        /// Patients with new documents.
         examined,
         /// Beliefs that were formed.
         beliefs,
@@ -85,11 +85,11 @@ status!(
         values,
         /// Goals of over half a year.
         drives,
-        /// What another mention made surer.
+        /// Memories that another mention reinforced.
         reinforced,
         /// Statements of how to be spoken with and treated that came to their topic.
         preferences,
-        /// What had been formed of statements that were forgotten or revised since.
+        /// Findings whose sources were forgotten or revised since.
         withdrawn,
     }
     changed: beliefs | relationships | values | drives | reinforced | preferences | withdrawn

@@ -62,7 +62,7 @@ pub struct JobWindow {
     pub(crate) cutoff: DateTime<Utc>,
     /// Rows of one page.
     pub(crate) limit: u32,
-    /// Of the embedding models at hand; `None` where there is none.
+    /// Of the available embedding models; `None` without any.
     pub(crate) generations: Option<ModelGenerations>,
     /// Nothing is written, so the rows that were read stay due.
     pub(crate) preview: bool,
@@ -132,7 +132,7 @@ impl JobContext<'_> {
         Ok(self.keys.known(&scopes).await?)
     }
 
-    /// What writing to the log and folding it takes.
+    /// The dependencies of writing to the log and projecting it.
     pub(crate) fn shift<'s>(
         &'s self,
         window: &JobWindow,
@@ -144,7 +144,7 @@ impl JobContext<'_> {
     }
 }
 
-/// What jobs are made with.
+/// The dependencies of jobs.
 pub(crate) struct JobDependencies<'a> {
     pub(crate) policies: &'a Policies,
     pub(crate) redactors: &'a Redactors,
@@ -229,8 +229,8 @@ struct RunProgress<S> {
 }
 
 impl JobDriver {
-    /// Claims a run and carries it out as far as it gets. Failures are an outcome: the ledger knows them, and other runs
-    /// go on.
+    /// Claims a run and carries it out as far as possible. A failure is a result: the ledger records it, and other runs
+    /// continue.
     ///
     /// # Errors
     /// Only when the ledger itself cannot be reached.

@@ -60,7 +60,7 @@ pub struct EmbeddedChange {
     refused: bool,
 }
 
-/// The active generation of the window's organisation, where a model at hand makes it.
+/// The active generation of the window's organisation, if an available model makes it.
 async fn generation(tx: &mut Transaction, window: &JobWindow) -> Result<Option<i64>, JobError> {
     let Some(generations) = window.generations else { return Ok(None) };
     let active = generations.active(generation::read(tx, window.org).await?.active);
@@ -165,7 +165,7 @@ impl Job for EmbedBatch {
         let made: Vec<EmbeddedPassage<'_>> = made.collect();
         let generations = generation::hold(tx, window.org).await?;
         let Some(generation) = changes.first().map(|change| change.generation) else { return Ok(()) };
-        // Swapped while the provider was asked: they go on waiting, for vectors of the other model.
+        // The generation was swapped during the call: they stay pending, for vectors of the other model.
         if generations.active.is_some_and(|active| active != generation) {
             return Ok(());
         }

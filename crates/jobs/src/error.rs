@@ -22,7 +22,7 @@ pub enum JobError {
     /// A generation was begun by another model: a new model needs a new number.
     #[error("the generation that is being made was begun by another model: give the new model a greater generation")]
     ModelChanged,
-    /// The checkpoint was written by a version that divides the work otherwise: a person's run begins anew.
+    /// The checkpoint is of a version with another division of the work: a manual run starts again.
     #[error("the checkpoint of the run cannot be read")]
     Cursor,
     /// Another owner took the run over; nothing of the batch was written.

@@ -116,7 +116,7 @@ fn outcome_label(outcome: &JobOutcome) -> Option<RunOutcome> {
     }
 }
 
-/// Which counters of a job's status are changes of state.
+/// The counters of a job's status that are changes of state.
 fn transitions(job: JobName) -> &'static [(&'static str, Transition)] {
     match job {
         JobName::Expiry => &[

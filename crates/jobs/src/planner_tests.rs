@@ -224,7 +224,7 @@ proptest! {
         for (gap, fate) in ticks {
             now += TimeDelta::minutes(gap);
             book.tick(&policies, &organizations, now, fate != 0);
-            // A restarted worker comes back after the lease of the dead one.
+            // A restarted worker returns after the lease of the dead one.
             if fate == 0 {
                 now += TimeDelta::minutes(3);
                 book.tick(&policies, &organizations, now, true);

@@ -30,7 +30,7 @@ pub enum PolicyError {
     Stray { file: String },
 }
 
-/// Whose clock a schedule follows.
+/// The time zone of a schedule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ZoneRule {
     /// The zone of each organisation's row.
@@ -243,7 +243,7 @@ impl Policies {
         }
     }
 
-    /// What folding takes, for anyone who writes to the log.
+    /// The rules of projection, for writers of the log.
     pub(crate) fn rules(&self) -> ProjectionRules {
         ProjectionRules { lifecycle: self.lifecycle(), decay: self.decay.thresholds }
     }

@@ -64,7 +64,7 @@ status!(
         memories,
         /// Clinical rows that were missing, differed or should not have been: written again.
         clinical_rows,
-        /// Documents whose noted day to go was not the one of the policy: it is found anew.
+        /// Documents whose stored due date differed from the policy: it is computed again.
         due_days,
         /// Passages without a vector of the active generation: they wait for the embedding batch now.
         passages_without_vector,

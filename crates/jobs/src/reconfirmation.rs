@@ -73,7 +73,7 @@ impl Job for Reconfirmation {
         let rows = due_transitions::page(tx, window.org, TransitionQueue::Unasked, until, window.after(after)).await?;
         let next = next_after(&rows, window, |row| row.place);
         let examined = rows.len() as u64;
-        // Who is past the whole interval is not asked any more: expiry has the word.
+        // A state past its whole interval is left to expiry.
         let changes = rows.into_iter().filter_map(|row| {
             let moment = status_at(&row.life, window.cutoff, &self.policy);
             moment.reconfirm_due.then_some(row).zip(moment.reconfirm_due_at)

@@ -66,7 +66,7 @@ status!(
     changed: stamped | redacted | patients | patients_redacted
 );
 
-/// How it ended for one document.
+/// The outcome for one document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum RedactionEnd {
     Stamped,
@@ -341,7 +341,7 @@ fn merged_replacements(before: &[StoredReplacement], redacted: &Redacted) -> Vec
     all
 }
 
-/// The stored record with the text of today; its short texts pass the redactor by themselves, as they did when they came.
+/// The stored record with the current text. Its short texts are redacted separately, as they were at arrival.
 fn renewed(
     content: &DocumentContent,
     redacted: &Redacted,

@@ -56,7 +56,7 @@ impl JobOutcome {
     }
 }
 
-/// What became of an offer.
+/// The outcome of an offer.
 #[derive(Debug, Clone, Serialize)]
 pub struct JobReport {
     pub job: JobName,

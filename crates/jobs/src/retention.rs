@@ -70,8 +70,8 @@ status!(
         /// Documents that seem to be due by a row that was changed outside the program: as they were, for a person to
         /// see.
         forged,
-        /// Patients whose withdrawal of consent came into force since memories were last forgotten for one, and whose memories are
-        /// forgotten now.
+        /// Patients whose withdrawal of consent came into force after memories were last forgotten for one, and whose
+        /// memories are forgotten now.
         withdrawn,
         /// Patients whose whole record is past its term, and who are erased now.
         records_ended,
@@ -96,7 +96,7 @@ pub enum RetentionChange {
     PolicyApplied(Uuid),
     /// This patient's denial of memory is in force, and nothing was forgotten for it.
     ForgetWithdrawn(PatientId),
-    /// Nothing came of this patient for the whole term.
+    /// No message of this patient arrived for the whole term.
     EndRecord(DormantPatient),
 }
 
@@ -138,8 +138,8 @@ impl Retention {
         }
     }
 
-    /// Documents of these patients whose noted day is not the one that the policy gives them. While the policy is new, none: the
-    /// next run notes all days anew.
+    /// Documents of these patients whose stored due date differs from the policy. While the policy is new, none,
+    /// because the next run computes all dates again.
     pub(crate) async fn misdated(
         &self,
         tx: &mut Transaction,

@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 /// The counters of one job. Fields that an older version did not know read as zero.
 pub trait JobStatus: Default + Clone + Serialize + DeserializeOwned + Send + Sync {
     fn add(&mut self, other: &Self);
-    /// Rows looked at.
+    /// Rows that were read.
     fn examined(&self) -> u64;
     /// Rows changed, or, in a preview, rows that would be.
     fn changed(&self) -> u64;

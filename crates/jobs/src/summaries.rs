@@ -72,7 +72,7 @@ impl Thresholds for SummariesThresholds {
 status!(
     /// Result of a summaries run.
     SummariesStatus {
-        /// Patients of whom something came in, or whose week or quarter ended.
+        /// Patients with new documents, or whose week or quarter ended.
         examined,
         /// Episodes of documents.
         episodes,
@@ -109,7 +109,7 @@ pub(crate) struct SummaryUnit {
 type SummaryKey = (SummaryPeriod, Vec<u8>);
 
 impl Summaries {
-    /// Since when something may have come in, or have been closed, that no run has summarised yet.
+    /// Since when documents may have arrived, or conversations closed, that no run has summarised yet.
     fn since(&self, settled: Option<DateTime<Utc>>, cutoff: DateTime<Utc>) -> DateTime<Utc> {
         let Some(settled) = settled else { return DateTime::UNIX_EPOCH };
         // Documents that arrived during the last run have an hour; a conversation that was open then may be closed now.

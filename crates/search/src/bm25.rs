@@ -27,7 +27,7 @@ impl<'a> From<&'a [i64]> for IndexedText<'a> {
 /// One way of saying a word of a query.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct TermAlternative {
-    /// A text says it that holds all of these.
+    /// A text contains the word if it contains all of these.
     pub(crate) terms: Vec<i64>,
     /// 1.0 for the query's own word, less for another word of the same meaning.
     pub(crate) weight: f64,
@@ -44,7 +44,7 @@ impl QueryTerm {
     }
 }
 
-/// All terms that a query looks for.
+/// All terms of a query.
 pub(crate) fn terms(query: &[QueryTerm]) -> impl Iterator<Item = i64> {
     query.iter().flat_map(|word| &word.0).flat_map(|alternative| alternative.terms.iter().copied())
 }

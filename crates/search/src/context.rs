@@ -33,7 +33,7 @@ pub struct ContextRequest {
     pub query: Option<String>,
     pub top_k: Option<usize>,
     pub min_score: Option<f64>,
-    /// Which documents answer the query; its window is also that of the recent ones.
+    /// The documents that may answer the query; their window also applies to the recent ones.
     pub sources: DocumentFilter,
     pub as_of: Option<DateTime<Utc>>,
 }
@@ -60,7 +60,7 @@ pub struct PatientSummary {
     pub family_history: Vec<MemoryItem>,
     /// Ended, refuted long ago, replaced or not confirmed: history only.
     pub past: Vec<MemoryItem>,
-    /// In force, of the patient, not outdated.
+    /// Active, of the patient, not outdated.
     pub symptoms: Vec<MemoryItem>,
     /// Appointments and events, newest first.
     pub events: Vec<MemoryItem>,
@@ -321,7 +321,7 @@ pub async fn contradictions(
     Ok(opposed.collect())
 }
 
-/// The substances of which the patient has an allergy or intolerance in force.
+/// The substances of the patient's active allergies and intolerances.
 pub(crate) fn allergens_of(clinical: &[ClinicalRow]) -> HashSet<&str> {
     let in_force = clinical.iter().filter(|row| {
         matches!(row.entity, EntityType::Allergy | EntityType::Intolerance)
@@ -339,7 +339,7 @@ pub(crate) fn is_taken_despite(row: &ClinicalRow, allergens: &HashSet<&str>) -> 
         && row.memory.words.as_ref().is_some_and(|words| allergens.contains(words.concept.as_str()))
 }
 
-/// In force and read too doubtfully for the profile: shown among the hypotheses. Allergies stay in the profile.
+/// Active, but read too doubtfully for the profile: shown among the hypotheses. Allergies stay in the profile.
 fn is_open_hypothesis(row: &ClinicalRow) -> bool {
     let timeless = matches!(row.entity, EntityType::HealthSignal | EntityType::Appointment | EntityType::Event);
     !timeless
@@ -348,7 +348,7 @@ fn is_open_hypothesis(row: &ClinicalRow) -> bool {
         && !is_possible_allergy(&row.memory)
 }
 
-/// An allergy of the patient that is in force and waits for a person to confirm it.
+/// An active allergy of the patient that waits for confirmation by a person.
 fn is_possible_allergy(memory: &Memory) -> bool {
     matches!(memory.entity, Some(EntityType::Allergy | EntityType::Intolerance))
         && !memory.negated

@@ -34,7 +34,7 @@ pub struct Emergency {
     pub disclaimer: EmergencyText,
     /// When the patient accepted the disclaimer; `None`: not on record.
     pub disclaimer_accepted_at: Option<DateTime<Utc>>,
-    /// Allergies and intolerances in force.
+    /// Active allergies and intolerances.
     pub allergies: Vec<MemoryItem>,
     pub medications: Vec<MemoryItem>,
     pub conditions: Vec<MemoryItem>,
@@ -118,8 +118,8 @@ fn item(row: &ClinicalRow, allergens: &std::collections::HashSet<&str>) -> Memor
     item
 }
 
-/// Whether a row of the clinical store is decision-grade: in force, of the patient, said by the patient, a clinician or a
-/// registered device, read surely and still sure. One that is contested is, and says so.
+/// Whether a row of the clinical store is decision-grade: active, about the patient, stated by the patient, a clinician
+/// or a registered device, with a sure reading and enough confidence. A contested one is, and is marked.
 fn may_use(memory: &Memory) -> bool {
     if failpoints::is("emergency_reads_hypotheses") {
         return memory.status.state == State::Active;

@@ -156,7 +156,7 @@ fn finding() -> NewFinding {
     }
 }
 
-/// "Toma sertralina 50 mg", said by a clinician in a note and in force, with these changes.
+/// An active "Toma sertralina 50 mg" of a clinician in a note, with these changes.
 pub(crate) fn memory(change: impl FnOnce(&mut Memory)) -> Memory {
     let mut memory = WORLD.memory.clone();
     change(&mut memory);

@@ -86,7 +86,7 @@ pub(crate) fn best_first(a: &FusedScore, b: &FusedScore) -> Ordering {
     b.weight.total_cmp(&a.weight).then(a.place.cmp(&b.place))
 }
 
-/// The weight of each passage by itself. One without a vector has the least similarity of all.
+/// The score of each passage without its neighbours. One without a vector has the least similarity of all.
 fn alone(passages: &[ScoreParts]) -> Vec<f64> {
     let known: Vec<f64> = passages.iter().filter_map(|parts| parts.meaning).collect();
     let count = known.len().max(1) as f64;

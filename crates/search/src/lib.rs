@@ -64,7 +64,7 @@ impl RecallError {
 pub struct Recall {
     store: Store,
     models: Models,
-    /// Which generation each organisation was last found to be searched by.
+    /// The generation of each organisation at its last search.
     seen: Arc<Mutex<HashMap<OrgId, Option<i64>>>>,
     /// The one that documents pass: a query's names become the same surrogates.
     redactor: Arc<Redactor>,

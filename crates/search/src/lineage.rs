@@ -22,7 +22,7 @@ pub struct LineageNode {
     /// A memory's kind, `document`, or `event` for a profile event.
     pub kind: String,
     pub id: Uuid,
-    /// How it hangs on its neighbour; `None` at the start.
+    /// The relation to its neighbour; `None` at the start.
     pub relation: Option<String>,
     pub label: String,
     /// Shown before, with its lineage.

@@ -75,7 +75,7 @@ pub struct MemoryItem {
     pub(crate) reported_by: Option<&'static str>,
     pub trust: Trust,
     pub contested: bool,
-    /// A medicine in force of which an allergy or intolerance is in force too.
+    /// An active medicine with an active allergy or intolerance to it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) allergy_on_record: bool,
     pub(crate) ungrounded: bool,
@@ -83,7 +83,7 @@ pub struct MemoryItem {
     pub(crate) valid_from: DateTime<Utc>,
     pub(crate) valid_to: Option<DateTime<Utc>>,
     pub(crate) last_confirmed_at: Option<DateTime<Utc>>,
-    /// When it ends by itself.
+    /// When it ends without an act.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) expires_at: Option<DateTime<Utc>>,
     /// When it happened, began or is due: the first instant of what `precision` says is known.
@@ -296,7 +296,7 @@ pub(crate) fn statement(m: &Memory) -> String {
     }
     let person = words.and_then(|w| w.person.as_deref());
     match (m.experiencer, person) {
-        // Who was lost is part of what happened.
+        // The lost person is part of the event.
         (Experiencer::Patient, _) => {}
         (Experiencer::Family, Some(person)) => line.push_str(&format!("Family ({person}) — ")),
         (Experiencer::Family, None) => line.push_str("Family — "),

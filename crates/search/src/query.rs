@@ -85,7 +85,7 @@ fn beginning(query: &str) -> &str {
     page.rfind(char::is_whitespace).map_or("", |end| &page[..end])
 }
 
-/// What another word of the same meaning counts.
+/// Weight of a synonym.
 const SYNONYM: f64 = 0.6;
 
 /// The words of a query, each with its stems in both languages and its synonyms. A question is too short to detect its

@@ -54,7 +54,7 @@ pub enum Ranking {
     Concepts,
 }
 
-/// What to look for.
+/// The request of a search.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct SearchRequest {
     pub query: String,
@@ -63,7 +63,7 @@ pub struct SearchRequest {
     /// Least cosine of a passage that shares no word and no concept with the query; none unless given. A short record has
     /// few passages, and a question is often far from its answer.
     pub min_score: Option<f64>,
-    /// Which documents are searched: filters before any limit.
+    /// The searched documents: filters before any limit.
     pub sources: DocumentFilter,
     pub when: ReadInstant,
     pub ranking: Ranking,

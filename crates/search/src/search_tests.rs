@@ -26,7 +26,7 @@ const FUSED: FusedScore = FusedScore { place: 0, weight: 0.0, parts: PARTS };
 /// From which cosine on two texts are related.
 const RELATED: f64 = 0.3;
 
-/// As it is shown with all these memories at hand.
+/// A hit as shown, with all these memories available.
 fn shown(fused: &FusedScore, c: &PassageCandidate, document: &StoredDocument, memories: &[Memory]) -> SearchHit {
     let opened = CitedDocuments {
         documents: [((document.id, document.revision), document.clone())].into(),

@@ -238,7 +238,7 @@ impl Database {
     }
 
     /// Empties SQLite's write-ahead log into the main file, so that deleted rows are in no file (docs/dependencies.md,
-    /// `secure_delete`). A server does so by itself.
+    /// `secure_delete`). A server does so without a request.
     pub async fn checkpoint(&self) -> Result<(), DbError> {
         match &self.inner {
             Inner::Sqlite(db) => db.checkpoint().await,

@@ -45,10 +45,10 @@ pub async fn migrate_by(location: &Location, migrations: &sqlx::migrate::Migrato
     }
 }
 
-/// Whether there is anything in a server's store that a migration could ruin. An embedded store is copied by itself.
+/// Whether a server's store has rows that a migration could ruin. An embedded store is copied anyway.
 ///
 /// # Errors
-/// When the server cannot be asked.
+/// When the server cannot be queried.
 pub async fn holds_rows(location: &Location) -> Result<bool, DbError> {
     match location {
         Location::Postgres(options) => postgres::holds_rows(options).await,

@@ -54,8 +54,8 @@ impl SqliteDatabase {
             .disable_statement_logging();
         let pool = || match file {
             Some(_) => SqlitePoolOptions::new().before_acquire(|connection, _| {
-                // A full disk makes SQLite end a transaction by itself, of which the library learns nothing: it would
-                // refuse every later one.
+                // On a full disk SQLite ends a transaction without the library's knowledge, which would then refuse
+                // every later one.
                 let clean = !sqlx::Connection::is_in_transaction(connection);
                 Box::pin(std::future::ready(Ok(clean)))
             }),
@@ -237,7 +237,7 @@ pub(super) fn newest() -> i64 {
     sqlite_schema::newest()
 }
 
-/// SQLite's message may quote a value: only the constraint's columns and the code go on.
+/// SQLite's message may quote a value, so only the constraint's columns and the code are passed on.
 pub(super) fn error(error: &sqlx::Error) -> DbError {
     match error {
         sqlx::Error::Database(inner) => {

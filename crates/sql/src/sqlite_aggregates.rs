@@ -17,7 +17,7 @@ trait Aggregate: Default {
     const ARGUMENTS: c_int;
     /// Takes the values of one row.
     fn step(&mut self, values: &[SqliteValue]);
-    /// What all rows amount to.
+    /// The aggregate of all rows.
     fn packed(&self) -> &[u8];
 }
 
@@ -164,8 +164,8 @@ unsafe extern "C" fn step<G: Aggregate>(
 /// Called by SQLite once after the last row, also where a statement is aborted; of no rows the column is NULL.
 #[allow(unsafe_code)]
 unsafe extern "C" fn end<G: Aggregate>(context: *mut ffi::sqlite3_context) {
-    // SAFETY: the pointer is what `step` put there, or nothing where there was no row; it is taken back exactly once.
-    // SQLite copies the bytes before this returns.
+    // SAFETY: the pointer is the one that `step` stored, or null without rows; it is freed exactly once. SQLite copies
+    // the bytes before this returns.
     unsafe {
         let slot = ffi::sqlite3_aggregate_context(context, 0).cast::<*mut G>();
         if slot.is_null() || (*slot).is_null() {

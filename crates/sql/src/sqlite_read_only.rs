@@ -1,4 +1,4 @@
-//! An embedded store looked at and not touched: nothing is made, migrated or written, no log next to it either.
+//! An embedded store, read-only: nothing is created, migrated or written, and no log next to it either.
 
 use std::path::Path;
 use std::time::Duration;

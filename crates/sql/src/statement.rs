@@ -42,8 +42,8 @@ impl Sql {
     }
 
     /// A look-up of rows by keys: `select` (which ends in its other conditions) for each key of `list`, a placeholder
-    /// such as `{pairs $2}`, in these columns of an index. PostgreSQL is made to go through the index key by key: without
-    /// statistics, as after an installation, it reads all rows of the organisation instead.
+    /// such as `{pairs $2}`, in these columns of an index. The form makes PostgreSQL use the index key by key. Without
+    /// statistics, as after an installation, it would read all rows of the organisation.
     pub fn per_key_lookup(select: &'static str, columns: &[&str], list: &'static str) -> Self {
         let keys: Vec<String> = (1..=columns.len()).map(|n| format!("key_{n}")).collect();
         let same = columns.iter().zip(&keys).map(|(column, key)| format!("{column} = wanted.{key}"));
@@ -155,7 +155,7 @@ pub enum ColumnType {
 }
 
 impl ColumnType {
-    /// What PostgreSQL calls a value of which all rows of a statement have the same.
+    /// PostgreSQL's type of a value that all rows of a statement share.
     fn postgres_value(self) -> &'static str {
         match self {
             Self::Uuid => "uuid",

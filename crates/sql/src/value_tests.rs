@@ -34,7 +34,7 @@ fn values_of_the_program_become_arguments() {
 #[test]
 fn each_reader_takes_its_own_kind_of_cell_and_refuses_every_other() {
     let cells = [SqlValue::I64(7), SqlValue::F64(0.5), SqlValue::Text("t".to_owned()), SqlValue::Blob(vec![9; 16])];
-    // Which of the cells a reader takes: integer, float, text, bytes.
+    // The cells that a reader accepts: integer, float, text, bytes.
     let takes = |read: &dyn Fn(&Row) -> bool| cells.clone().map(|cell| read(&row(vec![cell])));
     assert_eq!(takes(&|row| row.i64(0).is_ok()), [true, false, false, false]);
     assert_eq!(takes(&|row| row.bool(0).is_ok()), [true, false, false, false]);

@@ -80,7 +80,7 @@ impl KeysLocation {
         copies::known(to).await.map_err(|_| key_file(to))
     }
 
-    /// The keys as they are, as a file to look at.
+    /// The current keys, as a file to read.
     ///
     /// # Errors
     /// When a database cannot be read.

@@ -24,10 +24,10 @@ pub(crate) struct PairCheck {
     pub(crate) opened: usize,
 }
 
-/// Looks at all that a backup holds.
+/// Checks all contents of a backup.
 ///
 /// # Errors
-/// Says which file is damaged, or why the two do not belong together.
+/// Names the damaged file, or why the two do not belong together.
 pub(crate) async fn check(
     settings: &Settings,
     folder: &Path,

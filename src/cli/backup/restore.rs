@@ -27,7 +27,7 @@ use anamnesis_sql::Location;
 use anamnesis_sql::copies::{self, STORE_FILE};
 use anamnesis_store::erasure::{ErasureRequest, ErasureSubject};
 
-/// A document of every so many patients is opened before anything is put in place.
+/// A document of every so many patients is opened before the restore changes anything.
 const EVERY: usize = 100;
 
 #[derive(Debug, clap::Args)]

@@ -43,7 +43,7 @@ fn rules(doctor: &mut Doctor) {
     doctor.done("lexicons");
 }
 
-/// The learned reader. The encoder takes no other file than that of the release, and is looked at where it is made.
+/// The learned reader. The encoder only accepts the file of the release, and is checked where it is loaded.
 fn models(doctor: &mut Doctor) {
     let extraction = &doctor.settings.extraction;
     let path = extraction.reader_file.clone();

@@ -69,7 +69,7 @@ impl FindingState {
     }
 }
 
-/// One thing that was looked at.
+/// One checked thing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct DoctorFinding {
     check: &'static str,
@@ -100,7 +100,7 @@ impl Doctor {
         }
     }
 
-    /// Notes that a check was not possible, or has nothing to look at.
+    /// Records that a check was not possible, or has no subject.
     pub(crate) fn skip(&mut self, check: &'static str, cause: &str) {
         self.findings.push(DoctorFinding {
             check,

@@ -66,7 +66,7 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, CliError>
 
 async fn run_one(job: JobName, args: &Args, context: &Context) -> Result<Exit, CliError> {
     let progress = output::progress_count(None);
-    // Jobs that embed or look at vectors.
+    // Jobs that embed or compare vectors.
     let models = matches!(job, JobName::EmbedBatch | JobName::Reembedding | JobName::Reconciliation);
     let watched = |metrics: &Arc<Metrics>| {
         Arc::new(RunProgressBar { bar: progress.clone(), metrics: Arc::clone(metrics) }) as Arc<dyn JobObserver>

@@ -192,7 +192,7 @@ struct ActionOutcome {
 }
 
 impl ActionOutcome {
-    /// How many were forgotten, or taken back.
+    /// How many were forgotten or recovered.
     fn turned(&self) -> usize {
         let is_forgotten = |memory: &Memory| memory.status.state == State::Inactive;
         let was = |id| self.before.iter().any(|one| one.id == id && is_forgotten(one));

@@ -49,7 +49,7 @@ struct RecallColumn {
 }
 
 /// # Errors
-/// When the file cannot be read, a line is no patient (the line is named), or a document is not taken in.
+/// When the file cannot be read, a line is no patient (the line is named), or a document is not stored.
 pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, CliError> {
     let patients = read(&args.gold)?;
     let mut ranks = args.ranks.map(File::create).transpose()?.map(BufWriter::new);

@@ -1,4 +1,4 @@
-//! Why something was taken out: one sentence for each recogniser, and the text in colour for a person.
+//! Why a value was redacted: one sentence for each recogniser, and the text in colour for a person.
 
 use std::fmt::Write as _;
 

@@ -144,7 +144,7 @@ fn either<T>(
     })
 }
 
-/// The question counts seconds; the rule takes instants. Any start will do.
+/// The question counts seconds, but the rule takes instants. Any start is right.
 fn origin() -> DateTime<Utc> {
     DateTime::<Utc>::UNIX_EPOCH + Duration::days(36_525)
 }

@@ -73,7 +73,7 @@ impl MessageHandler for PipelineHandler {
 impl PipelineHandler {
     async fn run_batch(&self, queue: Queue, messages: &[InboundMessage]) -> Vec<AckDecision> {
         let raws: Vec<RawMessage> = messages.iter().map(raw).collect();
-        // Asked of those only that came again: a first delivery killed no one.
+        // Only checked for redelivered messages, because a first delivery has killed no process.
         let again: Vec<usize> = (0..messages.len()).filter(|at| messages[*at].redelivered).collect();
         let asked: Vec<RawMessage> = again.iter().map(|at| raws[*at].clone()).collect();
         let Ok(split) = self.pipeline.split_suspects(&asked).await else {

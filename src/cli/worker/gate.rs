@@ -55,8 +55,9 @@ impl KeyGate {
         Some(shut)
     }
 
-    /// Waits for the key store. False: it is still away, and the process drains or has waited long enough. A database that
-    /// breaks off hides whose keys these are: it is asked again, and one that stays away fails the work by itself.
+    /// Waits for the key store. False: it is still missing, and the process drains or has waited long enough. After a
+    /// broken database connection the owner of the keys is unknown, so it is checked again; a lasting outage fails the
+    /// work anyway.
     pub(crate) async fn opens(&self) -> bool {
         let mut unasked = 0;
         for _ in 0..LONGEST {

@@ -55,7 +55,7 @@ pub(crate) fn run(_: Args, context: &Context) -> Result<Exit, CliError> {
         let app = App::open(context).await?;
         let metrics = Arc::clone(&app.metrics);
         log::on_panic(move || metrics.panics.inc());
-        // What commands counted before is there from the first scrape on: a later jump would look like reads.
+        // Earlier counts of commands are there from the first scrape on, because a later jump would look like reads.
         if let Ok(sums) = app.store.samples().await {
             app.metrics.show(sums);
         }

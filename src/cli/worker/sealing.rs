@@ -44,7 +44,7 @@ pub(super) async fn seal(app: &App, gate: &KeyGate, draining: CancellationToken)
     }
 }
 
-/// Every chain from its first block to its last; `false` where one could not be looked at.
+/// Checks every chain from its first block to its last; `false` if one could not be read.
 async fn check(app: &App) -> bool {
     let file = &app.settings.audit.head_file;
     let heads = if file.exists() { read_heads(file) } else { Ok(Vec::new()) };

@@ -24,7 +24,7 @@ use anamnesis_pipeline::intake::spool_folder::{Claim, SpoolFolder};
 use anamnesis_pipeline::isolation::Isolation;
 use anamnesis_pipeline::{DispositionCounts, Pipeline, RawMessage};
 
-/// What probes say of the spool.
+/// The state of the spool for probes.
 #[derive(Debug, Default)]
 pub(crate) struct SpoolStatus {
     unusable: AtomicBool,
@@ -94,7 +94,7 @@ struct SpoolWatcher<'a> {
 }
 
 impl SpoolWatcher<'_> {
-    /// One look at the folder: files of dead workers, files that wait, files that are due again.
+    /// One pass over the folder: files of dead workers, waiting files, files that are due again.
     async fn look(&mut self, draining: &CancellationToken) {
         // No one bound them: they lie where they are, with those of dead workers, and are counted.
         if !self.app.settings.intake.lets_files_in() {

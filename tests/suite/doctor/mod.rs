@@ -1,5 +1,5 @@
-//! `doctor` through the program: each injected fault yields its code and no other, with cause and remedy; a healthy set-up
-//! yields none; and nothing that doctor looks at is changed by it.
+//! `doctor` through the program. Each injected fault yields its code and no other, with cause and remedy; a healthy
+//! set-up yields none; and doctor changes nothing that it reads.
 
 mod broker;
 mod file;

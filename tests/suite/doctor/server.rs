@@ -75,7 +75,7 @@ async fn each_fault_of_the_schema_and_the_rights_on_a_server_has_its_code() {
         administrator.execute(AssertSqlSafe(mended)).await.unwrap();
         finds_nothing(&doctor(&program, &[]));
     }
-    // A patient of whom the key store knows nothing.
+    // A patient whom the key store does not know.
     for statement in [
         "CREATE TABLE public.one AS SELECT * FROM anamnesis.patient_profile LIMIT 1",
         "UPDATE public.one SET patient_id = gen_random_uuid()",

@@ -147,7 +147,7 @@ impl JobFixture {
         tx.commit().await.unwrap();
     }
 
-    /// A memory that was forgotten, an event that was published and a message that came in, all long ago.
+    /// A forgotten memory, a published event and a message, all of long ago.
     pub(crate) async fn seed_spent(&self, tx: &mut Transaction, scope: &[(&'static str, Arg)], n: u128) {
         let ago = |days| utc(NIGHT) - TimeDelta::days(days);
         let mut forgotten = memory(Uuid::from_u128(n * 100 + 0x1_0050), "event", ago(31), None);

@@ -67,7 +67,7 @@ pub(crate) struct ServiceState {
     pub logins: u32,
     /// Calls of the key, refused ones included.
     pub calls: u32,
-    /// What requests lacked.
+    /// Missing parts of requests.
     pub problems: Vec<String>,
     kept: HashMap<Vec<u8>, (Vec<u8>, Vec<u8>)>,
 }

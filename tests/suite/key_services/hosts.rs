@@ -78,7 +78,7 @@ fn known(program: &Program, patient: u128, place: &KeyServiceHost) -> Output {
     program.command(&place.more()).args(verb).output().unwrap()
 }
 
-/// A store whose keys `keys init` has made: no host makes them by itself.
+/// A store whose keys `keys init` has made: no host creates them itself.
 async fn initialised(engine: TestEngine) -> (Program, KeyServiceHost) {
     let place = KeyServiceHost::new().await;
     let program = Program::without_keys(engine, Program::provider_options()).await;

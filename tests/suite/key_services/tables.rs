@@ -59,7 +59,7 @@ fn on_server(url: &str) -> Arc<dyn KeyTable> {
     Arc::new(PostgresTable::new(KeyDatabase::new(url, &[], &limits).unwrap()))
 }
 
-/// What both tables promise.
+/// The guarantees of both tables.
 async fn holds(table: &dyn KeyTable) {
     assert!(matches!(table.state().await.unwrap(), TableState::Absent | TableState::Empty));
     table.create(&header(), false).await.unwrap();
@@ -81,7 +81,7 @@ async fn holds(table: &dyn KeyTable) {
         [(scope(1), KeyEntry::Keys(vec![key(1, 1, 1), key(2, 1, 12)])), (scope(2), KeyEntry::Keys(vec![key(1, 1, 2)]))];
     assert_eq!(found, HashMap::from(expected), "no further key without a first one");
 
-    // An older copy, or another key store, that was put in place between a look and a change.
+    // An older copy, or another key store, that was exchanged between a read and a change.
     let newer = KeyStoreStamp { generation: stamp.generation + 1, ..stamp };
     let foreign = KeyStoreStamp { id: Uuid::from_u128(8), generation: 0 };
     let fifth = [(scope(5), key(1, 1, 5))];

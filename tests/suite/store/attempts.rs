@@ -55,7 +55,7 @@ async fn a_batch_that_began_counts_for_each_of_its_messages_at_the_first_check(e
     let store = pipeline.store();
     store.begin_attempts(&MESSAGES).await.unwrap();
     assert_eq!((batches(store).await, singles(store).await), (1, 0));
-    // A batch of another worker, with a message that came again.
+    // A batch of another worker, with a redelivered message.
     store.begin_attempts(&MESSAGES[1..]).await.unwrap();
     assert_eq!((batches(store).await, singles(store).await), (2, 0));
     assert_eq!(counted(store).await, [1, 2, 2]);

@@ -58,7 +58,7 @@ async fn rows(pipeline: &Pipeline, sql: &'static str) -> i64 {
     tx.fetch_all(&Sql::new(sql), Vec::new()).await.unwrap()[0].i64(0).unwrap()
 }
 
-/// The checkpoints as they are sealed: one that was made anew is another.
+/// The sealed checkpoints: one that was made again is another.
 async fn checkpoints(pipeline: &Pipeline) -> BTreeSet<Vec<u8>> {
     let mut tx = pipeline.store().db().read(Access::Organization(OrgId(ORG))).await.unwrap();
     let rows = tx.fetch_all(&Sql::new("SELECT state_sealed FROM fold_checkpoint"), Vec::new()).await.unwrap();

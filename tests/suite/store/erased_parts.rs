@@ -100,7 +100,7 @@ async fn a_summary_is_removed_with_its_memory_and_rewritten_without_it(engine: T
     assert_eq!(count(store, stale).await, 0, "and its vector was of those that went");
     assert!(receipt.counts["summary"] >= 2 && receipt.counts["memory"] >= 1, "{receipt:?}");
     assert!(accounts(store).await < before);
-    // The job writes them anew: of the document, and of its week.
+    // The job writes them again: of the document, and of its week.
     fixture.after(1, JobName::Summaries).await;
     assert_eq!(accounts(store).await, before);
     let held = words(store).await;

@@ -1,4 +1,4 @@
-//! Migrations come in pairs: both engines end with the same tables, columns, nullability, keys, closed sets and indexes.
+//! Migrations are pairs: both engines end with the same tables, columns, nullability, keys, closed sets and indexes.
 
 use std::collections::{BTreeMap, BTreeSet};
 

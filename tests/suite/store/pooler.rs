@@ -211,7 +211,7 @@ impl Drop for KillableServer {
 async fn five_seconds_after_a_crashed_server_is_back_work_goes_on() {
     let mortal = KillableServer { folder: folder() };
     let (administrator, place) = mortal.start();
-    // It comes back at another port: the line in between stays.
+    // It restarts at another port: the proxy in between stays.
     let line = FaultProxy::start(place).await.unwrap();
     crate::server::prepare_at(&administrator).await;
     let url = format!("postgres://test_app@{}/anamnesis", line.address());

@@ -62,7 +62,7 @@ async fn fixture(engine: TestEngine) -> StoreFixture {
     fixture
 }
 
-/// Facts of every clinical table whose time ends by itself: by the rules, or since their producer says until when they count.
+/// Facts of every clinical table whose time ends without an act: by the rules, or by their producer.
 fn what_ends() -> Vec<Value> {
     let texts = [
         "Cita con cardiología el 3 de julio de 2026. Refiere cefalea.",

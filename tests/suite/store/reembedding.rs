@@ -125,7 +125,7 @@ async fn a_new_generation_is_made_next_to_the_old_one_and_swapped_in_when_it_is_
     assert_eq!(run_job(&fixture).await.examined, 0, "nothing is left");
 }
 
-/// A model of the second generation under which others go on storing documents.
+/// A model of the second generation; during its calls, others continue to store documents.
 struct BusyModel {
     model: Arc<dyn Embedder>,
     others: Pipeline,

@@ -13,8 +13,8 @@ use crate::support::{StorePlace, TestEngine, on_every_engine};
 
 on_every_engine!(every_statement_is_prepared_by_the_engine, the_tables_are_defined_as_the_engine_has_them);
 
-/// What replaces compile-time checking of SQL: each statement is one that the engine knows, and its answer has the columns that the
-/// program reads by name, at the places that were generated for them.
+/// Replaces compile-time checking of SQL: the engine can prepare each statement, and its answer has the columns that
+/// the program reads by name, at their generated positions.
 async fn every_statement_is_prepared_by_the_engine(engine: TestEngine) {
     let place = StorePlace::on(engine).await;
     let db = Database::open(&place.location()).await.unwrap();

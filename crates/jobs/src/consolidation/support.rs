@@ -13,7 +13,7 @@ use anamnesis_sql::Transaction;
 use anamnesis_store::recurrence::{self, DerivedRow, Mention};
 
 impl Consolidation {
-    /// Which of the formed findings count no longer, and which do again. `found` is what tonight would form.
+    /// Derived findings that no longer count, and those that count again. `found` is what this run would derive.
     pub(super) async fn counted(
         &self,
         tx: &mut Transaction,

@@ -55,7 +55,7 @@ pub struct JobRun {
     /// See [`DueRun::cutoff`].
     pub cutoff: DateTime<Utc>,
     pub state: RunState,
-    /// Who holds or last held it: an opaque id of a process.
+    /// The current or last owner: an opaque id of a process.
     pub(crate) owner: Option<String>,
     /// Grows with every claim. A write with an older fence changes nothing.
     pub(crate) fence: i64,
@@ -93,9 +93,9 @@ impl JobRun {
         }
     }
 
-    /// The row as far as it may be believed. One that was changed or made up outside the program says nothing but its
-    /// fence: the run is begun anew. One without a hash may be of a version before hashes, which is believed of days
-    /// before yesterday: running a job twice is harmless, and one that is not run is not.
+    /// The trustworthy part of the row. Of a forged row only the fence counts, and the run starts again. A row without
+    /// a hash may be of an older version; for days before yesterday it is trusted, because running a job twice is
+    /// harmless, and a missed run is not.
     pub(crate) fn believed(self, due: &DueRun, now: DateTime<Utc>) -> Self {
         let recent = || self.key.as_of >= (now - TimeDelta::days(2)).date_naive();
         let is_believed = self.is_own.unwrap_or_else(|| !recent());
@@ -206,7 +206,7 @@ pub(crate) enum RunEnding {
 }
 
 impl JobRun {
-    /// Progress of the holder with `fence`: the lease begins anew, and so does the count of attempts.
+    /// Progress of the owner with `fence`: the lease starts again, and so does the count of attempts.
     ///
     /// # Errors
     /// When the run was taken over or has ended.

@@ -23,7 +23,7 @@ pub(crate) async fn find(
     tx.fetch_optional(&sql::FIND, key_args(key)).await?.as_ref().map(|row| run(row, platform)).transpose()
 }
 
-/// Which runs are asked for.
+/// A filter of runs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RunFilter {
     pub job: Option<JobName>,

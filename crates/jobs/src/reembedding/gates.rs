@@ -31,7 +31,7 @@ impl GateFindings {
     }
 }
 
-/// Passages that one page looks at, vectors included.
+/// Passages of one page, vectors included.
 const LOOKED_AT: u32 = 500;
 
 impl Reembedding {

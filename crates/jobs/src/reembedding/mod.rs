@@ -152,7 +152,7 @@ impl ReembeddingChange {
     }
 }
 
-/// The generations of an organisation next to those of the models at hand.
+/// The generations of an organisation and those of the available models.
 struct GenerationPlan {
     row: Generations,
     active: i64,
@@ -175,7 +175,7 @@ fn page(
 }
 
 impl Reembedding {
-    /// What there is to do at all. Generations only grow, so that a process with yesterday's configuration undoes nothing.
+    /// The first step. Generations only grow, so that a process with an old configuration undoes nothing.
     async fn first(
         &self,
         tx: &mut Transaction,

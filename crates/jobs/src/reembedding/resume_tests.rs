@@ -42,7 +42,7 @@ fn place(unsound: u64) -> ResumePoint {
     })
 }
 
-/// What `job` leaves, as the row keeps it.
+/// The note of `job`, as the row stores it.
 fn note(job: &Reembedding, plan: &GenerationPlan, place: ResumePoint) -> String {
     let ReembeddingChange::SaveResumeState(left) = job.leaves(plan, place) else { panic!("something is left") };
     left.to_json()

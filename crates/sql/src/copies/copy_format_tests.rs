@@ -35,7 +35,7 @@ fn snapshot(tables: &[(&str, u64, &[&str])]) -> Snapshot {
     Snapshot { engine: "postgres".to_owned(), schema: 1, tables: tables.iter().map(table).collect() }
 }
 
-/// Looks at one table whose file holds these bytes.
+/// Reads one table whose file contains these bytes.
 fn looked(name: &str, rows: u64, columns: &[&str], bytes: &[u8]) -> Result<Patients, CopyError> {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join(table_file(name)), bytes).unwrap();

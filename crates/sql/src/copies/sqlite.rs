@@ -1,4 +1,4 @@
-//! An embedded store's file, copied and looked at.
+//! Copies and checks of an embedded store's file.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -124,7 +124,7 @@ fn add_all(out: &mut PgArguments, args: Vec<Arg>) -> Result<(), DbError> {
     Ok(())
 }
 
-/// What all rows share, then rows as columns: one array each.
+/// Shared values, then rows as columns: one array each.
 pub(super) fn columns(kinds: &[ColumnType], shared: Vec<Arg>, rows: &[Vec<Arg>]) -> Result<PgArguments, DbError> {
     let mut out = PgArguments::default();
     // A batch is megabytes: a buffer that grows by doubling copies each of them once more.

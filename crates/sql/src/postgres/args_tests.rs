@@ -71,7 +71,7 @@ fn each_argument_is_one() {
     assert_eq!(arguments(vec![Arg::Null, longer]).map(drop), Err(refused_argument()));
 }
 
-/// Which of these a column of a kind takes: text, bytes, sixteen bytes, integer, large integer, float, truth, id,
+/// The values that a column of a kind accepts: text, bytes, sixteen bytes, integer, large integer, float, truth, id,
 /// integers, nothing.
 fn taken(kind: ColumnType) -> String {
     let args = [

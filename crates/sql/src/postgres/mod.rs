@@ -80,7 +80,7 @@ pub(super) struct PostgresDatabase {
 }
 
 impl PostgresDatabase {
-    /// Connects, and looks at role and schema before anything is read.
+    /// Connects, and checks role and schema before anything is read.
     pub(crate) async fn open(options: &PostgresOptions) -> Result<Self, DbError> {
         let named = options.statements == Statements::Named;
         let plain =
@@ -265,7 +265,7 @@ impl PostgresTransaction {
         let done = timeout(self.limit, work(connection)).await.map_err(|_| DbError::Transient("timeout"))?;
         self.failed |= done.is_err();
         let done = done.map_err(|e| error(&e));
-        // A session that may not write stays so after the server may: after a failover, or a setting that was taken back.
+        // A read-only session stays so after the server accepts writes again: after a failover, or a reverted setting.
         if done.as_ref().err() != Some(&DbError::Transient("read_only")) {
             self.connection = held.0.take();
         }

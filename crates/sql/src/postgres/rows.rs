@@ -69,7 +69,7 @@ fn packed<const SIZE: usize>(bytes: &[u8]) -> Option<Vec<u8>> {
     Some(out)
 }
 
-/// DETAIL and messages may quote a row: only SQLSTATE and names of the schema go on.
+/// DETAIL and messages may quote a row, so only SQLSTATE and names of the schema are passed on.
 pub(crate) fn error(error: &sqlx::Error) -> DbError {
     match error {
         sqlx::Error::Database(inner) => {

@@ -83,7 +83,7 @@ impl TempDatabase {
         self.administer(format!("DROP ROLE IF EXISTS {}", self.name)).await
     }
 
-    /// Names are made here, from digits and letters: nothing of a caller's comes into a statement.
+    /// Names are generated here, from digits and letters: no input of a caller is in a statement.
     async fn administer(&self, sql: String) -> Result<(), DbError> {
         let mut connection = connected(&self.admin).await?;
         connection.execute(AssertSqlSafe(sql)).await.map_err(|e| error(&e))?;
