@@ -8,7 +8,7 @@ SHELL := /bin/bash
 CACHE := $(or $(ANAMNESIS_CACHE_DIR),$(CURDIR)/.cache)
 export PATH := $(CACHE)/tools/bin:$(PATH)
 
-.PHONY: help setup demo test examples scenarios features facts readers proofs check check-scripts check-deps check-helm check-alerts check-dashboards check-metrics dashboard-pictures day check-models check-security check-asyncapi check-release check-advisories prose advisories sbom lint fmt docs bench code-size replay campaign campaign-quick upgrade seeded-bugs clean
+.PHONY: help setup demo test examples scenarios features facts readers proofs check check-scripts check-deps check-helm check-alerts check-dashboards check-metrics dashboard-pictures day check-models check-security check-asyncapi check-release check-advisories prose advisories sbom lint fmt docs bench code-size replay campaign campaign-quick upgrade upgrade-quick seeded-bugs clean
 
 ##@ Set up
 help: ## Print this list
@@ -29,7 +29,7 @@ demo: setup ## Sample documents become memory, then 30 simulated days pass
 	@cargo run --locked --quiet -- demo
 
 # With traces, which the shipped program leaves out: one build serves all tests. `make demo` and the campaigns run without.
-test: setup check check-dashboards check-metrics ## Every check and test; CI adds `make lint`, `make demo` and `make campaign-quick`
+test: setup check check-dashboards check-metrics ## Every check and test; CI adds `make lint`, `make demo`, `make campaign-quick` and `make upgrade-quick`
 	@scripts/nextest.sh
 	@export ANAMNESIS_TEST_POSTGRES_URL=$${ANAMNESIS_TEST_POSTGRES_URL:-$$(scripts/postgres.sh start)}; \
 	export ANAMNESIS_TEST_AMQP_URL=$${ANAMNESIS_TEST_AMQP_URL:-$$(scripts/rabbitmq.sh start)}; \
@@ -128,6 +128,12 @@ upgrade: setup ## Upgrade under load from the version before: migration, rolling
 	@cargo build --locked --quiet --bin anamnesis --example campaign
 	@program=$$(scripts/release_program.sh $(or $(FROM),0.1.0)); \
 	cargo run --locked --quiet --example campaign -- --upgrade-from "$$program" --messages 3000
+
+upgrade-quick: setup ## The same in a minute, and the migrations next to 10,000 rows; part of CI
+	@cargo build --locked --quiet --bin anamnesis --example campaign
+	@program=$$(scripts/release_program.sh 0.1.0) || { [ $$? -eq 3 ] && exit 0; exit 1; }; \
+	cargo run --locked --quiet --example campaign -- --upgrade-from "$$program" --messages 500 --workers 2 --step-seconds 2
+	@scripts/migration_times.sh --rows 10000 --from 25
 
 # MINUTES=N is a shorter piece of the day, DAY="…" has other options of scripts/day.py. The deploy needs a second build: the same
 # sources under another revision.

@@ -61,6 +61,9 @@ struct Args {
     /// Share of the provider's answers that fail.
     #[arg(long, default_value_t = 0.2)]
     provider_faults: f64,
+    /// Seconds of load before, between and after the steps of an upgrade.
+    #[arg(long, default_value_t = 8)]
+    step_seconds: u64,
     /// Workers at once (SQLite: one).
     #[arg(long, default_value_t = 3)]
     workers: usize,

@@ -19,8 +19,6 @@ use crate::{Args, Outcome, StoreKind};
 
 /// Between two portions of messages.
 const TICK: Duration = Duration::from_millis(100);
-/// For so long messages are sent before, between and after the steps.
-const STEP: Duration = Duration::from_secs(8);
 /// A migration that no release has.
 const LATER: i64 = 9_999;
 
@@ -31,6 +29,8 @@ struct Load<'a> {
     /// Ticks at which no worker was ready to store.
     without: u32,
     ticks: u32,
+    /// How long messages are sent before, between and after the steps.
+    step: Duration,
     /// Messages stored at the last look, and the longest time in which none came although some waited.
     stored: (usize, Instant),
     pause: Duration,
@@ -58,9 +58,9 @@ impl Load<'_> {
         Ok(())
     }
 
-    async fn run(&mut self, workers: &Workers, time: Duration) -> Outcome<()> {
+    async fn run(&mut self, workers: &Workers) -> Outcome<()> {
         let began = Instant::now();
-        while began.elapsed() < time {
+        while began.elapsed() < self.step {
             self.tick(workers).await?;
         }
         Ok(())
@@ -89,23 +89,25 @@ pub(crate) async fn upgrade(args: &Args, old: &Path) -> Outcome<bool> {
     ready(&workers, &running).await?;
     // Every step has its share of the messages, the time of starting workers included.
     let steps = (3 + 2 * args.workers) as u64;
-    let ticks = steps * u64::try_from(STEP.as_millis() / TICK.as_millis())?;
+    let step = Duration::from_secs(args.step_seconds);
+    let ticks = steps * u64::try_from(step.as_millis() / TICK.as_millis())?;
     let portion = messages.all.len().div_ceil(usize::try_from(ticks)?).max(1);
     let mut load = Load {
         servers: &servers,
         messages: messages.all.chunks(portion),
         without: 0,
         ticks: 0,
+        step,
         stored: (0, Instant::now()),
         pause: Duration::ZERO,
     };
     eprintln!("{} messages, {} workers of {} …", messages.all.len(), running.len(), version(&old)?);
-    load.run(&workers, STEP).await?;
+    load.run(&workers).await?;
     load.pause = Duration::ZERO;
     eprintln!("the migration of {} …", version(&new)?);
     let (applied, migration) = migrate(&new, &servers)?;
     let migrated = applied.as_array().is_some_and(|all| !all.is_empty());
-    load.run(&workers, STEP).await?;
+    load.run(&workers).await?;
     // A worker of the version before that starts again now meets the newer schema.
     let restarted = if migrated { Some(start(&old, &servers, "migration").await?) } else { None };
     let drains = replace(&mut load, &mut workers, running, &new).await?;
@@ -164,7 +166,7 @@ async fn replace(load: &mut Load<'_>, workers: &mut Workers, running: Vec<u32>, 
         }
         drains.push(asked.elapsed().as_secs_f64());
         eprintln!("one worker replaced …");
-        load.run(workers, STEP).await?;
+        load.run(workers).await?;
     }
     Ok(drains)
 }

@@ -11,7 +11,7 @@ use super::dates;
 use super::dialogue::DialogueRules;
 use super::events::{self, AppointmentRules, EventRules};
 use super::facts::{self, FactRules};
-use super::fusion::{ReaderFusion, SURETY};
+use super::fusion::{DocumentReading, SURETY};
 use super::hypotheses::{self, HypothesisRules};
 use super::input::ExtractionInput;
 use super::lexicon::{ALLERGENS, CLINICAL, DRUGS, LexiconExtension, REACTIONS, SPEECH};
@@ -30,7 +30,7 @@ use super::substances::{self, SubstanceRules};
 use super::tokenized::{TextSentence, TokenizedText};
 use super::{Entity, Extraction, MentionContext, Risk, Temporality};
 use anamnesis_core::finding::EntityType;
-use anamnesis_text::{Span, Speaker};
+use anamnesis_text::{Document, Span, Speaker};
 
 /// Raised whenever a rule changes what is found.
 const RULES: &str = "2";
@@ -135,6 +135,18 @@ impl Extractor {
 
     /// Reads one document. Never fails and never panics: what the rules do not know is not there.
     pub fn extract(&self, input: &ExtractionInput<'_>) -> Extraction {
+        self.extract_read(input, self.read(input.document))
+    }
+
+    /// What the learned reader makes of a document, for [`Self::extract_read`]. `None`: none reads, or the document is too
+    /// short or too long for it.
+    pub fn read(&self, document: &Document) -> Option<DocumentReading> {
+        let fits = (WHOLE..LONG).contains(&document.text.len());
+        self.reader.as_ref().filter(|_| fits).map(|reader| DocumentReading::read(document, reader))
+    }
+
+    /// [`Self::extract`] with the reading at hand, which is of this document.
+    pub fn extract_read(&self, input: &ExtractionInput<'_>, fusion: Option<DocumentReading>) -> Extraction {
         let reading = TokenizedText::new(input.document, &self.trie);
         let doc = self.analyze(input, &reading);
         let targets = input.targets.iter().map(|span| target(&doc, *span)).collect();
@@ -152,7 +164,6 @@ impl Extractor {
         reason_clauses::lift_denials_of_reasons(&doc, &mut entities);
         let mut statements = allergies.statements.clone();
         statements.extend(self.statements.find(&doc, &self.medication, &drugs, &entities));
-        let fusion = self.reader_of(input).map(|reader| ReaderFusion::read(&doc, reader));
         if let Some(fusion) = &fusion {
             fusion.add(&doc, &mut entities);
             fusion.bind(&doc, &mut entities);
@@ -185,11 +196,6 @@ impl Extractor {
 }
 
 impl Extractor {
-    /// The reader, where one reads and the document is long enough for it.
-    fn reader_of(&self, input: &ExtractionInput<'_>) -> Option<&ClinicalReader> {
-        self.reader.as_ref().filter(|_| (WHOLE..LONG).contains(&input.document.text.len()))
-    }
-
     /// What all rules look at.
     fn analyze<'a>(&self, input: &'a ExtractionInput<'a>, reading: &'a TokenizedText<'a>) -> AnalyzedDocument<'a> {
         let structure = DocumentStructure::new(reading, &self.titles);

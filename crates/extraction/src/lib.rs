@@ -44,7 +44,7 @@ mod tokenized;
 
 pub use current_values::CurrentValues;
 pub use extractor::Extractor;
-pub use fusion::{ConfidenceInputs, ReaderEvidence};
+pub use fusion::{ConfidenceInputs, DocumentReading, IdentifierSpan, ReaderEvidence};
 pub use input::ExtractionInput;
 pub use mention_resolution::resolve_mentions;
 

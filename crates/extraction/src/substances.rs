@@ -23,7 +23,7 @@ use super::phrase_trie::TrieBuilder;
 use super::structure::Section;
 use super::tokenized::{TextSentence, TokenizedText};
 use super::{Entity, EntityType, Experiencer, Temporality};
-use readings::{is_ambiguous, is_verb, takes_a_medicine};
+use readings::{is_ambiguous, is_use, is_verb, takes_a_medicine};
 
 pub(super) const FILE: &str = include_str!("lexicon/substances.tsv");
 /// Words between a substance and what says that it was given up.
@@ -397,8 +397,14 @@ impl SubstanceRules {
         if until.is_some() || labelled {
             return true;
         }
-        before.is_some_and(|hit| !denied(hit.words.start) && !parted(hit.words.end..found.words.start))
-            || after.is_some_and(|hit| !denied(hit.words.start) && !parted(found.words.end..hit.words.start))
+        // "Ex-smoker, drinks two glasses of wine": what was given up is the substance named before.
+        let spent = |quit: usize| {
+            let named = (quit..found.words.start).any(|word| self.name_at(reading, word).is_some());
+            named && (is_use(reading.word(found.words.start)) || amount(reading, found.words.end, within.end).is_some())
+        };
+        before.is_some_and(|hit| {
+            !denied(hit.words.start) && !parted(hit.words.end..found.words.start) && !spent(hit.words.end)
+        }) || after.is_some_and(|hit| !denied(hit.words.start) && !parted(found.words.end..hit.words.start))
     }
 
     /// "Wants to stop smoking", "intenta dejar el tabaco": it goes on.

@@ -14,16 +14,16 @@ use anamnesis_core::failpoints;
 use anamnesis_core::ids::OrgId;
 use anamnesis_core::reason::Reason;
 use anamnesis_extraction::dates::{self, DateMention};
-use anamnesis_extraction::{Entity, Extraction, ExtractionInput, Extractor};
+use anamnesis_extraction::{DocumentReading, Entity, Extraction, ExtractionInput, Extractor};
 use anamnesis_messages::contract::DocumentSubmitted;
 use anamnesis_observability::metrics::labels::{InfoType, RedactionOutcome, ServiceFailure, Stage};
 use anamnesis_observability::metrics::{Label as _, Metrics};
 use anamnesis_observability::traces::{Kind, Name, TraceContext};
 use anamnesis_redaction::deadline;
-use anamnesis_redaction::remote::RemoteFinding;
+use anamnesis_redaction::remote::ExternalFinding;
 use anamnesis_redaction::{KnownIdentity, KnownPeople, Redacted, RedactionError, Redactor, SurrogateKey};
 use anamnesis_store::Keys;
-use anamnesis_text::{Document, Language, coverage};
+use anamnesis_text::{Document, Language, Span, coverage};
 
 /// The people of some messages of a batch, prepared by the first that is analyzed.
 type SharedPeople = OnceLock<Arc<KnownPeople>>;
@@ -70,7 +70,7 @@ impl FieldRedactor {
     }
 
     /// The findings of additional services.
-    fn ask(&self, document: &Document) -> Result<Vec<RemoteFinding>, Disposition> {
+    fn ask(&self, document: &Document) -> Result<Vec<ExternalFinding>, Disposition> {
         self.redactor.query_services(document).map_err(|error| self.failed(&error))
     }
 
@@ -83,10 +83,21 @@ impl FieldRedactor {
         Disposition::Retry
     }
 
-    fn redact_with(&self, document: &Document, remote: &[RemoteFinding]) -> Result<Redacted, Disposition> {
+    fn redact_with(&self, document: &Document, remote: &[ExternalFinding]) -> Result<Redacted, Disposition> {
         let key = SurrogateKey::new(self.surrogate);
         let redacted = self.redactor.redact_with(document, &self.people, &key, remote);
-        let redacted = redacted.map_err(|error| self.failed(&error))?;
+        self.verified(document, redacted.map_err(|error| self.failed(&error))?)
+    }
+
+    /// Takes more out of a text that was redacted before. The answer is of that text.
+    fn redact_further(&self, first: &Redacted, found: &[ExternalFinding]) -> Result<Redacted, Disposition> {
+        let key = SurrogateKey::new(self.surrogate);
+        let redacted = self.redactor.redact_further(first, &self.people, &key, found);
+        self.verified(first.document(), redacted.map_err(|error| self.failed(&error))?)
+    }
+
+    /// Counts what was taken out, and looks a last time at what is left.
+    fn verified(&self, document: &Document, redacted: Redacted) -> Result<Redacted, Disposition> {
         for redaction in redacted.redactions() {
             self.metrics.redaction.findings.of(InfoType::of_label(redaction.label)).inc();
         }
@@ -204,14 +215,47 @@ impl Pipeline {
         field_redactor: &FieldRedactor,
     ) -> Result<(Redacted, Extraction), Disposition> {
         let redacted = self.redact(source, field_redactor)?;
+        let rules = self.extractor(org);
+        let reading = rules.as_ref().and_then(|rules| rules.read(redacted.document()));
+        let (redacted, reading) = match reading {
+            Some(reading) => self.redact_what_was_read(redacted, reading, rules.as_deref(), field_redactor)?,
+            None => (redacted, None),
+        };
         let dates = if self.extracts { dates_of(source, &redacted, document.day()) } else { Vec::new() };
         let started = Instant::now();
         let span = self.traces().child(Name::Stage(Stage::Extract.code()), Kind::Internal, &field_redactor.span);
         let input = input_of(document, &redacted, &dates);
-        let extraction = self.extractor(org).map(|rules| rules.extract(&input)).unwrap_or_default();
+        let extraction = rules.map(|rules| rules.extract_read(&input, reading)).unwrap_or_default();
         span.end();
         self.observe(Stage::Extract, started);
         Ok((redacted, extraction))
+    }
+
+    /// Takes out what the learned reader takes for an identifier too. Its reading is of the redacted text and is moved to the
+    /// new one, so that no document is read twice.
+    fn redact_what_was_read(
+        &self,
+        redacted: Redacted,
+        reading: DocumentReading,
+        rules: Option<&Extractor>,
+        field_redactor: &FieldRedactor,
+    ) -> Result<(Redacted, Option<DocumentReading>), Disposition> {
+        let replaced = |span: Span| redacted.redactions().iter().any(|one| one.redacted.overlaps(&span));
+        let read = reading.identifiers(&redacted.document().text).into_iter().filter(|one| !replaced(one.span));
+        let found: Vec<ExternalFinding> = read
+            .filter_map(|one| ExternalFinding::of_reader(one.span, &one.kind, f64::from(one.probability)))
+            .collect();
+        if found.is_empty() {
+            return Ok((redacted, Some(reading)));
+        }
+        let limit = Duration::from_millis(self.config.redaction_timeout_ms);
+        let next = deadline::within(limit, || field_redactor.redact_further(&redacted, &found))?;
+        if next.redactions().is_empty() {
+            return Ok((redacted, Some(reading)));
+        }
+        let moved = reading.moved(next.document(), |span| next.cover_of(span));
+        let moved = moved.or_else(|| rules.and_then(|rules| rules.read(next.document())));
+        Ok((redacted.then(next), moved))
     }
 
     /// Leaves out the findings that were read too doubtfully to be remembered.

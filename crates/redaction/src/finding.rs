@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use crate::deadline;
+use crate::remote::READER;
 use anamnesis_core::side_value::SideValue;
 use anamnesis_text::Span;
 
@@ -35,6 +36,11 @@ pub struct PiiFinding {
 }
 
 impl PiiFinding {
+    /// Whether a model found it, and no rule or list.
+    pub(crate) fn is_learned(&self) -> bool {
+        matches!(self.recognizer, "learned" | READER)
+    }
+
     pub(crate) fn new(
         span: Span,
         label: &'static str,

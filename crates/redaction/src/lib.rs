@@ -20,6 +20,7 @@ mod incremental;
 pub mod label;
 mod normalized;
 mod operator;
+mod passes;
 mod pattern;
 mod policy;
 mod redacted;

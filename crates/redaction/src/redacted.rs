@@ -1,5 +1,6 @@
 //! The result of redaction: the text, its replacements, and the mapping between its positions and those of the source.
 
+use super::fixpoint;
 use anamnesis_core::side_value::PlacedValue;
 use anamnesis_text::{Document, Span};
 
@@ -63,6 +64,23 @@ impl Redacted {
         let replaced = self.redactions.iter().filter(|one| one.source.overlaps(&source)).map(|one| one.redacted);
         let whole = replaced.reduce(|a, b| Span::new(a.start.min(b.start), a.end.max(b.end)));
         whole.unwrap_or_else(|| Span::new(self.border_of(source.start), self.border_of(source.end)))
+    }
+
+    /// The stretch of the redacted text that covers a stretch of the source, with the whole replacements at its ends.
+    pub fn cover_of(&self, source: Span) -> Span {
+        let replaced = |place: usize| {
+            let cuts = |one: &&Redaction| one.source.start < place && place < one.source.end;
+            self.redactions.iter().find(cuts).map(|one| one.redacted)
+        };
+        let start = replaced(source.start).map_or_else(|| self.place_of(source.start), |whole| whole.start);
+        let end = replaced(source.end).map_or_else(|| self.place_of(source.end), |whole| whole.end);
+        Span::new(start, end.max(start))
+    }
+
+    /// This redaction and one of the text that it made, as one.
+    #[must_use]
+    pub fn then(self, next: Self) -> Self {
+        fixpoint::compose(self, next)
     }
 
     /// Policy and recogniser version, stored with the document.

@@ -5,18 +5,19 @@ use std::sync::{Arc, LazyLock};
 
 use super::custom::CustomRecognisers;
 use super::deadline;
-use super::document::{DocumentContext, TextProfile};
+use super::document::DocumentContext;
 use super::error::RedactionError;
 use super::finding::{PiiFinding, cut, merge};
 use super::identities::KnownPeople;
 use super::operator::Operator;
+use super::passes::PassInput;
 use super::policy::RedactionPolicy;
 use super::redacted::Redacted;
-use super::remote::{RemoteError, RemoteFinding, Services};
+use super::remote::{ExternalFinding, RemoteError, Services};
 use super::surrogate::SurrogateKey;
 use super::tagger::{ScoreCache, Tagger};
 use super::tokenization::TokenKey;
-use super::{apply, entities, fixpoint, identifiers, incremental, label, residual, spoken_values};
+use super::{entities, identifiers, label, residual, spoken_values};
 use anamnesis_text::{Document, Span};
 
 /// A stage of the redactor that can be measured separately; each analyses the text again.
@@ -54,7 +55,7 @@ pub fn warm() {
 }
 
 /// The model that is used in addition to the rules.
-enum TaggerSource {
+pub(super) enum TaggerSource {
     None,
     /// Loaded at the first use.
     Builtin,
@@ -62,7 +63,7 @@ enum TaggerSource {
 }
 
 impl TaggerSource {
-    fn tagger(&self) -> Option<&Tagger> {
+    pub(super) fn tagger(&self) -> Option<&Tagger> {
         match self {
             Self::None => None,
             Self::Builtin => Some(&TAGGER),
@@ -73,12 +74,12 @@ impl TaggerSource {
 
 /// A redactor under one policy: cheap to make, shared by all threads.
 pub struct Redactor {
-    policy: RedactionPolicy,
-    model: TaggerSource,
-    custom: Option<CustomRecognisers>,
-    token_key: Option<TokenKey>,
+    pub(super) policy: RedactionPolicy,
+    pub(super) model: TaggerSource,
+    pub(super) custom: Option<CustomRecognisers>,
+    pub(super) token_key: Option<TokenKey>,
     /// Whether only identifiers and the people of the message are searched.
-    patterns_only: bool,
+    pub(super) patterns_only: bool,
     services: Option<Services>,
 }
 
@@ -150,7 +151,7 @@ impl Redactor {
     ///
     /// # Errors
     /// As [`Self::redact_with_services`].
-    pub fn query_services(&self, document: &Document) -> Result<Vec<RemoteFinding>, RedactionError> {
+    pub fn query_services(&self, document: &Document) -> Result<Vec<ExternalFinding>, RedactionError> {
         self.services.as_ref().map_or(Ok(Vec::new()), |services| services.find(document).map_err(failed))
     }
 
@@ -165,8 +166,10 @@ impl Redactor {
             Some(services) => services.find(document).map_err(failed)?,
             None => Vec::new(),
         };
-        catch_unwind(AssertUnwindSafe(|| self.run(document, &KnownPeople::default(), keys, (&remote, true))))
-            .unwrap_or_else(|_| Err(ended()))
+        catch_unwind(AssertUnwindSafe(|| {
+            self.run(document, &KnownPeople::default(), keys, PassInput { found: &remote, known: &[], again: true })
+        }))
+        .unwrap_or_else(|_| Err(ended()))
     }
 
     /// Redacts a document. `people` are those the message names, `keys` belong to its patient. Time is linear in the
@@ -189,117 +192,34 @@ impl Redactor {
         document: &Document,
         people: &KnownPeople,
         keys: &SurrogateKey,
-        remote: &[RemoteFinding],
+        remote: &[ExternalFinding],
     ) -> Result<Redacted, RedactionError> {
         // A recogniser that panics must stop the document, not the worker, and never let the text through.
-        catch_unwind(AssertUnwindSafe(|| self.run(document, people, keys, (remote, false))))
-            .unwrap_or_else(|_| Err(ended()))
+        catch_unwind(AssertUnwindSafe(|| {
+            self.run(document, people, keys, PassInput { found: remote, known: &[], again: false })
+        }))
+        .unwrap_or_else(|_| Err(ended()))
     }
 
-    fn run(
+    /// Further redactions of a text that this redactor redacted before. `found` is in `first`'s text; what follows from
+    /// it (the same name elsewhere, its neighbours) is redacted too. The result belongs to `first`'s text;
+    /// [`Redacted::then`] combines both.
+    ///
+    /// # Errors
+    /// As [`Self::redact_with`].
+    pub fn redact_further(
         &self,
-        document: &Document,
+        first: &Redacted,
         people: &KnownPeople,
         keys: &SurrogateKey,
-        (remote, again): (&[RemoteFinding], bool),
+        found: &[ExternalFinding],
     ) -> Result<Redacted, RedactionError> {
-        check_turns(document)?;
-        if self.policy.is_reversible() && self.token_key.is_none() {
-            return Err(RedactionError::NoTokenKey);
-        }
-        let mut cache = ScoreCache::default();
-        let context = DocumentContext::new(document, &self.policy);
-        let mut redacted = self.pass((document, &context), people, keys, (remote, again), &mut cache)?;
-        if self.patterns_only {
-            // Patterns replace everything they know in one pass; the final check before storage verifies that.
-            return Ok(redacted);
-        }
-        let mut profile = context.profile();
-        let places = |redacted: &Redacted| redacted.redactions.iter().map(|one| one.redacted).collect::<Vec<Span>>();
-        let mut new = places(&redacted);
-        for _ in 1..fixpoint::MAX_PASSES {
-            if new.is_empty() {
-                break;
-            }
-            let context = DocumentContext::with_replacements(&redacted.document, &self.policy, &places(&redacted));
-            if !again && self.is_fixpoint(&context, profile, &new, people, &mut cache) {
-                break;
-            }
-            profile = context.profile();
-            let next = self.pass((&redacted.document, &context), people, keys, (&[], again), &mut cache)?;
-            new = places(&next);
-            if !new.is_empty() {
-                redacted = fixpoint::compose(redacted, next);
-            }
-        }
-        Ok(redacted)
-    }
-
-    /// Whether another pass would find nothing, judged by the surroundings of the last replacements. Own recognisers
-    /// and allowed words of an organisation need a full pass, because their patterns may match text of any length.
-    fn is_fixpoint(
-        &self,
-        context: &DocumentContext<'_>,
-        before: TextProfile,
-        new: &[Span],
-        people: &KnownPeople,
-        cache: &mut ScoreCache,
-    ) -> bool {
-        if self.custom.is_some() {
-            return false;
-        }
-        let place = |span: &Span| Span::new(context.view.from_source(span.start), context.view.from_source(span.end));
-        let new: Vec<Span> = new.iter().map(place).collect();
-        let Some(parts) = incremental::surroundings(context, before, &new) else { return false };
-        parts.iter().all(|part| {
-            let mut found = self.rule_findings(part, people);
-            if let Some(tagger) = self.model.tagger() {
-                found = tagger.find(part, found, cache);
-            }
-            if !self.patterns_only {
-                entities::post_filter::drop_false_positives(part, &mut found);
-            }
-            !entities::propagate::reaches_out(part, &found) && self.resolve(part, found).is_empty()
-        })
-    }
-
-    /// One pass. `cache` caches the scores that an earlier one computed.
-    fn pass(
-        &self,
-        (document, context): (&Document, &DocumentContext<'_>),
-        people: &KnownPeople,
-        keys: &SurrogateKey,
-        (remote, again): (&[RemoteFinding], bool),
-        cache: &mut ScoreCache,
-    ) -> Result<Redacted, RedactionError> {
-        deadline::check();
-        let mut found = self.rule_findings(context, people);
-        if let Some(tagger) = self.model.tagger() {
-            found = tagger.find(context, found, cache);
-        }
-        deadline::check();
-        if !self.patterns_only {
-            entities::post_filter::drop_false_positives(context, &mut found);
-        }
-        for one in remote {
-            found.push(one.in_view(document, context).ok_or(RedactionError::Offsets)?);
-        }
-        if let Some(custom) = &self.custom {
-            custom.find(context, &mut found);
-        }
-        if !self.patterns_only {
-            entities::propagate::find(context, &mut found);
-        }
-        if let Some(custom) = &self.custom {
-            custom.allow(context, &mut found);
-        }
-        if again {
-            found.retain(|one| !self.policy.operator(label::public(one.label)).is_lifelike());
-        }
-        let taken = self.resolve(context, found);
-        deadline::check();
-        let redacted = apply::apply(document, context, taken, keys, self.token_key.as_ref())?;
-        Ok(Redacted { policy: self.revision(), ..redacted })
+        let known: Vec<Span> = first.redactions.iter().map(|one| one.redacted).collect();
+        let known = known.as_slice();
+        catch_unwind(AssertUnwindSafe(|| {
+            self.run(&first.document, people, keys, PassInput { found, known, again: false })
+        }))
+        .unwrap_or_else(|_| Err(ended()))
     }
 
     /// How much one stage of the redactor finds: what `anamnesis-bench redact` measures.
@@ -370,7 +290,7 @@ impl Redactor {
     }
 
     /// Cuts at boundaries, merges, and leaves what the policy keeps.
-    fn resolve(&self, context: &DocumentContext<'_>, mut found: Vec<PiiFinding>) -> Vec<PiiFinding> {
+    pub(super) fn resolve(&self, context: &DocumentContext<'_>, mut found: Vec<PiiFinding>) -> Vec<PiiFinding> {
         countries_of_addresses(context, &mut found);
         let plain = &context.view.plain;
         // "mkeita2009" holds no year.
@@ -432,7 +352,7 @@ fn countries_of_addresses(context: &DocumentContext<'_>, found: &mut [PiiFinding
 }
 
 /// Checks that turns are inside the text, in order, on character boundaries.
-fn check_turns(document: &Document) -> Result<(), RedactionError> {
+pub(super) fn check_turns(document: &Document) -> Result<(), RedactionError> {
     let mut from = 0;
     for turn in &document.turns {
         let fits = turn.span.start >= from && document.text.get(turn.span.start..turn.span.end).is_some();

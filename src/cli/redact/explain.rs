@@ -39,6 +39,7 @@ pub(super) fn why(recognizer: &str) -> &'static str {
         "digit_run" | "letters_and_digits" => "long run of digits that nothing explains",
         "custom" => "recogniser of the organisation",
         "remote" => "found by the additional service",
+        "reader" => "found by the learned reader of clinical documents",
         known if known.starts_with("identity") => "of a person that the message names",
         _ => "rule of the built-in recognisers",
     }

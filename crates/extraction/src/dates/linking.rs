@@ -24,7 +24,8 @@ pub(crate) fn link_dates(doc: &AnalyzedDocument<'_>, dates: &[DateMention], toda
             if gap >= distance[at] {
                 continue;
             }
-            let Some(date) = resolved(mention.said, today, &entities[at]) else { continue };
+            let way = direction(doc, mention, &entities[at]);
+            let Some(date) = resolved(mention.said, today, &entities[at], way) else { continue };
             for other in 0..entities.len() {
                 let undated = entities[other].at.is_none();
                 if other == at || undated && plain_join(doc.text(), &entities[other], &entities[at]) {
@@ -34,7 +35,8 @@ pub(crate) fn link_dates(doc: &AnalyzedDocument<'_>, dates: &[DateMention], toda
                     && shares(&entities[other], &entities[at], mention, today)
                     && !start_dates::is_of_the_start(doc, &entities[other], mention)
                 {
-                    entities[other].at = resolved(mention.said, today, &entities[other]);
+                    let way = direction(doc, mention, &entities[other]);
+                    entities[other].at = resolved(mention.said, today, &entities[other], way);
                     distance[other] = gap;
                 }
             }
@@ -150,14 +152,16 @@ fn is_ahead(entity: &Entity) -> bool {
         || (entity.kind == EntityType::Procedure && !matches!(entity.group, Some("vaccine")))
 }
 
-fn direction(entity: &Entity) -> DateDirection {
+/// Where a day without a year lies: ahead for what is planned, and for a medicine that is to begin then.
+fn direction(doc: &AnalyzedDocument<'_>, mention: &DateMention, entity: &Entity) -> DateDirection {
     let planned = matches!(entity.kind, EntityType::Appointment | EntityType::Goal)
-        || matches!(entity.status.as_deref(), Some(PLANNED | "intended"));
+        || matches!(entity.status.as_deref(), Some(PLANNED | "intended"))
+        || entity.kind == EntityType::Medication && start_dates::is_to_begin(doc, mention);
     if planned { DateDirection::Ahead } else { DateDirection::Back }
 }
 
 /// An investigation or a visit without a word of the future may be done or to come: a day without a year is the nearest one.
-fn resolved(said: DateExpression, today: NaiveDate, entity: &Entity) -> Option<FactDate> {
+fn resolved(said: DateExpression, today: NaiveDate, entity: &Entity, way: DateDirection) -> Option<FactDate> {
     let tested = entity.kind == EntityType::Procedure && matches!(entity.group, Some("imaging" | "test"));
     let visited = entity.kind == EntityType::Appointment && entity.group == Some("day");
     let open = (tested && entity.status.is_none()) || visited;
@@ -165,8 +169,7 @@ fn resolved(said: DateExpression, today: NaiveDate, entity: &Entity) -> Option<F
         let both = [DateDirection::Back, DateDirection::Ahead].into_iter().filter_map(|way| said.resolve(today, way));
         return both.min_by_key(|date| (date.day - today).num_days().abs());
     }
-    let way = if matches!(said, DateExpression::Ahead(_)) { DateDirection::Ahead } else { direction(entity) };
-    said.resolve(today, way)
+    said.resolve(today, if matches!(said, DateExpression::Ahead(_)) { DateDirection::Ahead } else { way })
 }
 
 /// "My sister died. On the second of February, a stroke": a date that opens one of the next sentences of the same turn, or

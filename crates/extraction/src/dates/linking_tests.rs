@@ -141,3 +141,18 @@ fn the_day_of_a_start_is_not_that_of_the_stop() {
         assert_eq!(dated(text, language, name), expected, "{text}");
     }
 }
+
+#[test]
+fn a_day_from_which_an_order_begins_is_still_to_come() {
+    for (text, language, name, day) in [
+        ("Plan: begin fluoxetine 20 mg from Thursday.", Language::English, "fluoxetine", true),
+        ("Increase lamotrigine to 100 mg from Friday.", Language::English, "lamotrigine", true),
+        ("Iniciar escitalopram 10 mg a partir del martes.", Language::Spanish, "escitalopram", true),
+        ("She started citalopram on Friday.", Language::English, "citalopram", false),
+    ] {
+        let found = of(&Document::plain(text, language), language);
+        let medicine = found.iter().find(|e| e.kind == EntityType::Medication && e.value == name);
+        let at = medicine.and_then(|medicine| medicine.at).unwrap_or_else(|| panic!("{text}: {found:#?}"));
+        assert_eq!(at.day > today(), day, "{text}: {}", at.iso());
+    }
+}

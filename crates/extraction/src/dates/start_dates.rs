@@ -42,6 +42,60 @@ const STOPS: &[&str] = &[
     "acab",
 ];
 
+/// Verbs of an order to begin or to change: bare forms, never "started" or "inició".
+const ORDERS: &[&str] = &[
+    "start",
+    "begin",
+    "commence",
+    "restart",
+    "resume",
+    "increase",
+    "reduce",
+    "switch",
+    "change",
+    "add",
+    "titrate",
+    "take",
+    "iniciar",
+    "iniciamos",
+    "iniciaremos",
+    "inicie",
+    "empezar",
+    "empezamos",
+    "empiece",
+    "empieza",
+    "comenzar",
+    "comience",
+    "reiniciar",
+    "reanudar",
+    "retomar",
+    "subir",
+    "subimos",
+    "aumentar",
+    "aumentamos",
+    "bajar",
+    "bajamos",
+    "reducir",
+    "cambiar",
+    "cambiamos",
+    "anadir",
+    "anadimos",
+    "tomar",
+    "tome",
+];
+
+/// "Start sertraline from Monday", "iniciar a partir del lunes": a day that an order names is still to come.
+pub(super) fn is_to_begin(doc: &AnalyzedDocument<'_>, mention: &DateMention) -> bool {
+    let reading = doc.reading;
+    let date = reading.words_at(mention.span);
+    let sentence = &reading.sentences[reading.sentence_of(date.start)].words;
+    let before = |back: usize| date.start.checked_sub(back).map_or("", |word| reading.word(word));
+    let from = matches!(before(1), "from" | "starting" | "beginning" | "desde" | "partir")
+        || matches!(before(2), "from" | "partir" | "starting" | "desde")
+        || matches!(reading.word(date.start), "from" | "partir" | "desde");
+    from && (sentence.start..date.start).any(|word| ORDERS.contains(&reading.word(word)))
+}
+
 /// Whether the verb nearest to a day is one of beginning, while what is said of the medicine is that it was stopped.
 pub(super) fn is_of_the_start(doc: &AnalyzedDocument<'_>, entity: &Entity, mention: &DateMention) -> bool {
     if entity.kind != EntityType::Medication || entity.status.as_deref() != Some("stopped") {

@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use super::ReaderFusion;
+use super::DocumentReading;
 use crate::analysis::AnalyzedDocument;
 use crate::events::PLANNED;
 use crate::reader::{AttributeScores, LabelLayer, ReaderMention};
@@ -19,7 +19,7 @@ const LEAST: f32 = 0.3;
 const LONGEST: usize = 16;
 
 /// Adds what the reader tags and no rule has found.
-pub(crate) fn find(doc: &AnalyzedDocument<'_>, fusion: &ReaderFusion, out: &mut Vec<Entity>) {
+pub(crate) fn find(doc: &AnalyzedDocument<'_>, fusion: &DocumentReading, out: &mut Vec<Entity>) {
     let by_rules = out.len();
     for tag in &fusion.tags {
         let Some(entity) = finding(doc, tag, fusion.span(tag)) else { continue };

@@ -1,7 +1,7 @@
 //! Whose a finding is, whether it is past, and whether a medicine is taken: where the reader is sure of it and the rules say
 //! otherwise.
 
-use super::ReaderFusion;
+use super::DocumentReading;
 use super::reader_evidence::tags;
 use crate::reader::AttributeScores;
 use crate::{Entity, EntityType, Experiencer, Temporality};
@@ -18,7 +18,7 @@ const SEEN: f32 = 0.5;
 /// Statuses of a medicine that the patient does not take.
 pub(super) const NOT_TAKEN: [&str; 5] = ["stopped", "not_taken", "suggested", "declined", "on_hold"];
 
-impl ReaderFusion {
+impl DocumentReading {
     /// Follows the reader where it is sure.
     pub(super) fn correct(&self, entity: &mut Entity) {
         let (line, bytes) = self.place(entity.span);

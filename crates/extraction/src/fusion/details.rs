@@ -1,7 +1,7 @@
 //! What the learned reader takes for a reaction or a dose, and of which substance: where the rules found none. The words
 //! are those of the text.
 
-use super::ReaderFusion;
+use super::DocumentReading;
 use crate::analysis::AnalyzedDocument;
 use crate::reader::ReaderMention;
 use crate::{Entity, EntityType, Reaction};
@@ -16,7 +16,7 @@ const REACH_BACK: usize = 40;
 const LONGEST: usize = 60;
 
 /// Gives medicines their doses, and allergies and intolerances their reactions.
-pub(super) fn bind(doc: &AnalyzedDocument<'_>, fusion: &ReaderFusion, entities: &mut [Entity]) {
+pub(super) fn bind(doc: &AnalyzedDocument<'_>, fusion: &DocumentReading, entities: &mut [Entity]) {
     for tag in fusion.tags.iter().filter(|tag| tag.probability >= LEAST) {
         let place = fusion.span(tag);
         let said = place.of(doc.text());
@@ -78,7 +78,7 @@ fn says_amount(said: &str) -> bool {
 /// Of whom a detail is: the substance right before it in its line, else the one right after it, else the last of the
 /// line before. None where that one has its detail already.
 fn owner(
-    fusion: &ReaderFusion,
+    fusion: &DocumentReading,
     entities: &[Entity],
     tag: &ReaderMention,
     lacks: impl Fn(&Entity) -> bool,

@@ -4,6 +4,7 @@ mod additions;
 mod calibration;
 mod corrections;
 mod details;
+mod identifiers;
 mod reader_evidence;
 mod risk_spans;
 mod span_merging;
@@ -13,18 +14,20 @@ use std::ops::Range;
 use super::analysis::AnalyzedDocument;
 use super::reader::{ClinicalReader, ReaderLine, ReaderMention, ReaderPredictions};
 use super::{Entity, EntityType};
-use anamnesis_text::{Span, Speaker};
+use anamnesis_text::{Document, Span, Speaker};
 
 pub use self::calibration::ConfidenceInputs;
 pub(super) use self::calibration::FILE as SURETY;
+pub use self::identifiers::IdentifierSpan;
 pub use self::reader_evidence::ReaderEvidence;
 pub(super) use self::risk_spans::TaggedRisk;
 
 /// Below the 0.6 of the policy.
 const REVIEWED: f64 = 0.55;
 
-/// A document as the reader read it.
-pub(super) struct ReaderFusion {
+/// A document as the learned reader read it.
+#[derive(Debug, Clone)]
+pub struct DocumentReading {
     /// Who says each line, and where it stands in the text.
     lines: Vec<(Option<Speaker>, Span)>,
     predictions: ReaderPredictions,
@@ -32,11 +35,12 @@ pub(super) struct ReaderFusion {
     tags: Vec<ReaderMention>,
 }
 
-impl ReaderFusion {
-    pub(super) fn read(doc: &AnalyzedDocument<'_>, reader: &ClinicalReader) -> Self {
-        let lines = lines(doc);
-        let read: Vec<ReaderLine<'_>> =
-            lines.iter().map(|(speaker, span)| ReaderLine { speaker: *speaker, text: span.of(doc.text()) }).collect();
+impl DocumentReading {
+    pub(super) fn read(document: &Document, reader: &ClinicalReader) -> Self {
+        let lines = lines(document);
+        let line =
+            |(speaker, span): &(Option<Speaker>, Span)| ReaderLine { speaker: *speaker, text: span.of(&document.text) };
+        let read: Vec<ReaderLine<'_>> = lines.iter().map(line).collect();
         let predictions = reader.read(&read);
         let tags = span_merging::joined(&read, predictions.spans());
         Self { lines, predictions, tags }
@@ -104,10 +108,10 @@ fn most(entity: &Entity, view: &ReaderEvidence) -> f64 {
 }
 
 /// The lines of a document with who says them: those of each turn, or of the text. Empty ones say nothing.
-fn lines(doc: &AnalyzedDocument<'_>) -> Vec<(Option<Speaker>, Span)> {
-    let text = doc.text();
+fn lines(document: &Document) -> Vec<(Option<Speaker>, Span)> {
+    let text = document.text.as_str();
     let whole = [(None, Span::new(0, text.len()))];
-    let turns: Vec<_> = doc.input.document.turns.iter().map(|turn| (Some(turn.speaker), turn.span)).collect();
+    let turns: Vec<_> = document.turns.iter().map(|turn| (Some(turn.speaker), turn.span)).collect();
     let parts = if turns.is_empty() { whole.as_slice() } else { turns.as_slice() };
     let mut lines = Vec::new();
     for (speaker, part) in parts {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::ReaderFusion;
+use super::DocumentReading;
 use crate::RiskClass;
 use crate::analysis::AnalyzedDocument;
 use crate::reader::{LabelLayer, ReaderMention};
@@ -29,7 +29,7 @@ pub(crate) struct TaggedRisk {
     pub(crate) probability: f64,
 }
 
-impl ReaderFusion {
+impl DocumentReading {
     /// What is tagged as a risk of the patient, or as denied: the most probable first.
     pub(crate) fn risks(&self, doc: &AnalyzedDocument<'_>) -> Vec<TaggedRisk> {
         let mut risks: Vec<TaggedRisk> = self.tags.iter().filter_map(|tag| self.risk(doc, tag)).collect();

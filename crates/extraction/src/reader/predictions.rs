@@ -49,6 +49,18 @@ impl ReaderPredictions {
         self
     }
 
+    /// Moves every tag and token. `place` gives a stretch of a line in the new text of that line, from line, start and end.
+    pub(crate) fn move_to(&mut self, place: impl Fn(usize, usize, usize) -> (usize, usize)) {
+        for tag in &mut self.spans {
+            (tag.start, tag.end) = place(tag.line, tag.start, tag.end);
+        }
+        for (line, predictions) in self.lines.iter_mut().enumerate() {
+            for token in &mut predictions.tokens {
+                (token.start, token.end) = place(line, token.start, token.end);
+            }
+        }
+    }
+
     /// What is tagged, by line, start, end and layer.
     pub(crate) fn spans(&self) -> &[ReaderMention] {
         &self.spans

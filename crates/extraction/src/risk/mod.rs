@@ -47,7 +47,7 @@ use topics::RiskTopics;
 use super::analysis::AnalyzedDocument;
 use super::assertion::continues_after_answer;
 use super::dialogue::Polarity;
-use super::fusion::ReaderFusion;
+use super::fusion::DocumentReading;
 use super::matcher::PhraseMatcher;
 use super::phrase_trie::TrieBuilder;
 use super::tokenized::{TextSentence, TokenizedText};
@@ -133,7 +133,7 @@ impl RiskRules {
         self.classifier = Some(classifier);
     }
 
-    pub(crate) fn find(&self, doc: &AnalyzedDocument<'_>, fusion: Option<&ReaderFusion>) -> Vec<Risk> {
+    pub(crate) fn find(&self, doc: &AnalyzedDocument<'_>, fusion: Option<&DocumentReading>) -> Vec<Risk> {
         let (said, rule_hits) = self.said(doc);
         let (mut candidates, mut settled) = (Vec::new(), ResolvedWords::default());
         let spoken_of = self.topics.spoken_of(doc.reading);

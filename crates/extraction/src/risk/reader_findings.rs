@@ -4,7 +4,7 @@ use super::candidates::passage;
 use super::classifier::is_asked;
 use crate::Risk;
 use crate::analysis::AnalyzedDocument;
-use crate::fusion::{ReaderFusion, TaggedRisk};
+use crate::fusion::{DocumentReading, TaggedRisk};
 
 /// How probable a risk must be that no rule has found in its passage. On sets that taught the reader nothing, two of three at this
 /// probability are risks of that class; at 0.4 one of two.
@@ -13,7 +13,7 @@ const ALONE: f64 = 0.55;
 /// Drops what phrases and classifier found and the learned reader does not tag: of such passages one in eight spoke of risk.
 /// A box, a field or an answer stays: the reader is poor at short lines. Then adds what it alone finds, where it is sure. A question that no one answers with yes says nothing, and what is denied
 /// is kept once, where nothing speaks of it.
-pub(super) fn merge_reader_risks(doc: &AnalyzedDocument<'_>, fusion: &ReaderFusion, out: &mut Vec<Risk>) {
+pub(super) fn merge_reader_risks(doc: &AnalyzedDocument<'_>, fusion: &DocumentReading, out: &mut Vec<Risk>) {
     let tagged = fusion.risks(doc);
     out.retain(|risk| {
         let same = |one: &TaggedRisk| {

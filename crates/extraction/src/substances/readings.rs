@@ -14,6 +14,15 @@ pub(super) fn is_verb(word: &str) -> bool {
     !noun && ["drink", "drank", "smok", "beb", "fum", "tom"].iter().any(|stem| word.starts_with(stem))
 }
 
+/// A verb that says that a use goes on: never a gerund, which "gave up" and "quit" take.
+pub(super) fn is_use(word: &str) -> bool {
+    const USES: &[&str] = &[
+        "drinks", "smokes", "uses", "vapes", "takes", "bebe", "bebo", "fuma", "fumo", "toma", "tomo", "consume",
+        "consumo", "vapea", "vapeo",
+    ];
+    USES.contains(&word)
+}
+
 /// "No tomar anticonceptivos": a verb that by itself speaks of drinking, with a medicine after it.
 pub(super) fn takes_a_medicine(doc: &AnalyzedDocument<'_>, words: &Range<usize>, found: &[Entity]) -> bool {
     let verb = words.clone().next_back().map_or("", |word| doc.reading.word(word));

@@ -60,3 +60,16 @@ fn a_denial_and_an_end_belong_to_the_substance_of_which_they_are_said() {
         assert_eq!(conditions(text), expected, "{text}");
     }
 }
+
+#[test]
+fn what_was_given_up_is_the_substance_named_before_a_use_that_goes_on() {
+    for (text, expected) in [
+        ("Ex-smoker, drinks a bottle of wine at weekends.", vec!["ex tobacco use", "alcohol use"]),
+        ("Gave up cigarettes, drinks two beers a night.", vec!["ex tobacco use", "alcohol use"]),
+        ("Dejó el tabaco en 2019, bebe tres cervezas los fines de semana.", vec!["ex tobacco use", "alcohol use"]),
+        ("Gave up smoking and drinking.", vec!["ex tobacco use", "ex alcohol use"]),
+        ("Quit cigarettes and alcohol in 2015.", vec!["ex tobacco use", "ex alcohol use"]),
+    ] {
+        assert_eq!(conditions(text), expected, "{text}");
+    }
+}

@@ -39,7 +39,7 @@ fn wholes(context: &DocumentContext<'_>, found: &[PiiFinding]) -> HashSet<String
         .iter()
         .filter(|finding| finding.label == label::PERSON && finding.layer != DetectionLayer::Identity)
         .filter(|finding| finding.score >= SURE || finding.score >= LIKELY && is_of_no_list(context, finding.span))
-        .filter(|finding| finding.recognizer != "learned" || !context.no_case() || is_listed(context, finding.span))
+        .filter(|finding| !finding.is_learned() || !context.no_case() || is_listed(context, finding.span))
         .map(|finding| normalized_value(label::PERSON, finding.span.of(&context.view.lower)))
         .filter(|whole| whole.split(' ').count() <= LONGEST)
         .collect()

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::error::RemoteError;
-use super::service::{Remote, RemoteFinding, answer, client, label_of};
+use super::service::{ExternalFinding, Remote, answer, client, label_of};
 use anamnesis_text::{Language, Span};
 use anamnesis_transport::{Client, Token};
 
@@ -87,7 +87,7 @@ impl Google {
 
 #[async_trait]
 impl Remote for Google {
-    async fn find(&self, text: &str, _: Language) -> Result<Vec<RemoteFinding>, RemoteError> {
+    async fn find(&self, text: &str, _: Language) -> Result<Vec<ExternalFinding>, RemoteError> {
         if text.len() > LARGEST {
             return Err(RemoteError::TooLarge);
         }
@@ -113,7 +113,7 @@ fn body(text: &str) -> Value {
 }
 
 /// Where the values stood that the answer names. `bytes` is how many the service says it replaced.
-fn replaced(source: &str, answer: &str, bytes: usize) -> Result<Vec<RemoteFinding>, RemoteError> {
+fn replaced(source: &str, answer: &str, bytes: usize) -> Result<Vec<ExternalFinding>, RemoteError> {
     let parts = parts(answer);
     let (mut at, mut found, mut total) = (0, Vec::new(), 0);
     for (index, (before, kind)) in parts.iter().enumerate() {
@@ -134,7 +134,7 @@ fn replaced(source: &str, answer: &str, bytes: usize) -> Result<Vec<RemoteFindin
             rest.get(first..).and_then(|tail| tail.find(after)).map(|by| by + first)
         };
         let length = length.ok_or(RemoteError::Answer)?;
-        found.push(RemoteFinding { span: Span::new(at, at + length), label: label_of(kind), score: SCORE });
+        found.push(ExternalFinding::of_service(Span::new(at, at + length), label_of(kind), SCORE));
         total += length;
         at += length;
     }

@@ -12,7 +12,8 @@ mod services;
 pub use error::RemoteError;
 pub use google::Google;
 pub use presidio::Presidio;
-pub use service::{Remote, RemoteFinding};
+pub(crate) use service::READER;
+pub use service::{ExternalFinding, Remote};
 pub use services::Services;
 
 #[cfg(test)]

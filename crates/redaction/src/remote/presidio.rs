@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::error::RemoteError;
-use super::service::{Remote, RemoteFinding, answer, client, label_of};
+use super::service::{ExternalFinding, Remote, answer, client, label_of};
 use anamnesis_text::{CodePoints, Language};
 use anamnesis_transport::{Client, Token};
 
@@ -45,7 +45,7 @@ impl Presidio {
 
 #[async_trait]
 impl Remote for Presidio {
-    async fn find(&self, text: &str, language: Language) -> Result<Vec<RemoteFinding>, RemoteError> {
+    async fn find(&self, text: &str, language: Language) -> Result<Vec<ExternalFinding>, RemoteError> {
         let language = if language.or_detect(text) == Language::Spanish { "es" } else { "en" };
         let body = json!({"text": text, "language": language, "score_threshold": THRESHOLD});
         let found: Vec<PresidioEntity> =
@@ -53,7 +53,7 @@ impl Remote for Presidio {
         let places = CodePoints::new(text);
         let finding = |one: PresidioEntity| {
             let span = places.span_to_bytes(one.start, one.end).ok_or(RemoteError::Answer)?;
-            Ok(RemoteFinding { span, label: label_of(&one.entity_type), score: one.score.clamp(0.0, 1.0) })
+            Ok(ExternalFinding::of_service(span, label_of(&one.entity_type), one.score.clamp(0.0, 1.0)))
         };
         found.into_iter().map(finding).collect()
     }

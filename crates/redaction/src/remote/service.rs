@@ -11,14 +11,19 @@ use super::error::RemoteError;
 use anamnesis_text::{Document, Language, Span};
 use anamnesis_transport::{Client, Endpoint, Options, SendError, Token};
 
-/// Something a service found, in bytes of the source.
+/// Something that another program or model found, in bytes of the source.
 #[derive(Debug, Clone, PartialEq)]
-pub struct RemoteFinding {
+pub struct ExternalFinding {
     pub span: Span,
     pub label: &'static str,
     /// 0.0–1.0.
     pub(crate) score: f64,
+    /// Who found it, as redactions name it: `remote` or `reader`.
+    pub(crate) recognizer: &'static str,
 }
+
+/// How redactions name the learned reader of clinical documents.
+pub(crate) const READER: &str = "reader";
 
 /// A service that finds personal data.
 #[async_trait]
@@ -27,10 +32,32 @@ pub trait Remote: Send + Sync {
     ///
     /// # Errors
     /// If the answer is not complete.
-    async fn find(&self, text: &str, language: Language) -> Result<Vec<RemoteFinding>, RemoteError>;
+    async fn find(&self, text: &str, language: Language) -> Result<Vec<ExternalFinding>, RemoteError>;
 }
 
-impl RemoteFinding {
+impl ExternalFinding {
+    /// A finding of a service.
+    pub(super) fn of_service(span: Span, label: &'static str, score: f64) -> Self {
+        Self { span, label, score, recognizer: "remote" }
+    }
+
+    /// A finding of the learned reader of clinical documents. `kind` is one of its kinds of identifiers (`name`,
+    /// `place`, `id` …); `None` for a kind without a label. `score`: 0.0–1.0.
+    pub fn of_reader(span: Span, kind: &str, score: f64) -> Option<Self> {
+        let label = match kind {
+            "name" => label::PERSON,
+            "address" => label::ADDRESS,
+            "phone" => label::PHONE,
+            "email" => label::EMAIL,
+            "id" => label::NUMBER,
+            "date_of_birth" => label::DATE,
+            "organisation" => label::ORGANIZATION,
+            "place" => label::LOCATION,
+            _ => return None,
+        };
+        Some(Self { span, label, score, recognizer: READER })
+    }
+
     /// The finding on the folded text; `None` if it is outside the text.
     pub(crate) fn in_view(&self, document: &Document, context: &DocumentContext<'_>) -> Option<PiiFinding> {
         document.text.get(self.span.start..self.span.end)?;
@@ -38,7 +65,7 @@ impl RemoteFinding {
         Some(PiiFinding::new(
             Span::new(start, end.max(start)),
             self.label,
-            "remote",
+            self.recognizer,
             self.score,
             DetectionLayer::Entity,
         ))

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
 
 use super::error::RemoteError;
-use super::service::{Remote, RemoteFinding};
+use super::service::{ExternalFinding, Remote};
 use anamnesis_text::{Document, Language};
 
 /// Services, with a thread on which they are called.
@@ -30,7 +30,7 @@ impl Services {
     ///
     /// # Errors
     /// The first failure of any service.
-    pub fn find(&self, document: &Document) -> Result<Vec<RemoteFinding>, RemoteError> {
+    pub fn find(&self, document: &Document) -> Result<Vec<ExternalFinding>, RemoteError> {
         let Some(runtime) = &self.runtime else { return Ok(Vec::new()) };
         let found = self.all(runtime, document);
         let failure = found.as_ref().err().filter(|error| error.is_retryable());
@@ -43,7 +43,7 @@ impl Services {
         found
     }
 
-    fn all(&self, runtime: &tokio::runtime::Runtime, document: &Document) -> Result<Vec<RemoteFinding>, RemoteError> {
+    fn all(&self, runtime: &tokio::runtime::Runtime, document: &Document) -> Result<Vec<ExternalFinding>, RemoteError> {
         let (told, heard) = mpsc::channel();
         for service in &self.list {
             let (service, told) = (Arc::clone(service), told.clone());
@@ -66,7 +66,7 @@ const PROBE: &str = "Hello.";
 
 /// A refused text is its own fault only if the service accepts a probe at that moment. A service that refuses
 /// everything is misconfigured, and no document is quarantined for it.
-async fn asked(service: &dyn Remote, text: &str, language: Language) -> Result<Vec<RemoteFinding>, RemoteError> {
+async fn asked(service: &dyn Remote, text: &str, language: Language) -> Result<Vec<ExternalFinding>, RemoteError> {
     match service.find(text, language).await {
         Err(RemoteError::Document) => match service.find(PROBE, language.or_detect(text)).await {
             Ok(_) => Err(RemoteError::Document),

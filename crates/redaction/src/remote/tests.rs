@@ -16,13 +16,13 @@ use anamnesis_transport::Token;
 
 /// A service that gives its answers one after the other, the last one again and again.
 struct Played {
-    answers: Vec<Result<Vec<RemoteFinding>, RemoteError>>,
+    answers: Vec<Result<Vec<ExternalFinding>, RemoteError>>,
     asked: AtomicUsize,
 }
 
 #[async_trait]
 impl Remote for Played {
-    async fn find(&self, _: &str, _: Language) -> Result<Vec<RemoteFinding>, RemoteError> {
+    async fn find(&self, _: &str, _: Language) -> Result<Vec<ExternalFinding>, RemoteError> {
         let at = self.asked.fetch_add(1, Ordering::Relaxed);
         self.answers[at.min(self.answers.len() - 1)].clone()
     }
@@ -32,20 +32,20 @@ struct Broken;
 
 #[async_trait]
 impl Remote for Broken {
-    async fn find(&self, _: &str, _: Language) -> Result<Vec<RemoteFinding>, RemoteError> {
+    async fn find(&self, _: &str, _: Language) -> Result<Vec<ExternalFinding>, RemoteError> {
         std::panic::resume_unwind(Box::new("no service"))
     }
 }
 
-fn played(answers: Vec<Result<Vec<RemoteFinding>, RemoteError>>) -> Arc<dyn Remote> {
+fn played(answers: Vec<Result<Vec<ExternalFinding>, RemoteError>>) -> Arc<dyn Remote> {
     Arc::new(Played { answers, asked: AtomicUsize::new(0) })
 }
 
-fn finding(start: usize, end: usize) -> RemoteFinding {
-    RemoteFinding { span: Span::new(start, end), label: label::PERSON, score: 0.8 }
+fn finding(start: usize, end: usize) -> ExternalFinding {
+    ExternalFinding::of_service(Span::new(start, end), label::PERSON, 0.8)
 }
 
-fn asked(list: Vec<Arc<dyn Remote>>) -> Result<Vec<RemoteFinding>, RemoteError> {
+fn asked(list: Vec<Arc<dyn Remote>>) -> Result<Vec<ExternalFinding>, RemoteError> {
     Services::new(list)?.find(&Document::plain("vino Ana", Language::Spanish))
 }
 
@@ -164,7 +164,7 @@ fn served(answers: Vec<(u16, &'static str)>) -> String {
 }
 
 /// The findings of a Presidio service on a server with one answer.
-fn presidio(status: u16, body: &'static str, text: &str) -> Result<Vec<RemoteFinding>, RemoteError> {
+fn presidio(status: u16, body: &'static str, text: &str) -> Result<Vec<ExternalFinding>, RemoteError> {
     let service = Presidio::new(&served(vec![(status, body)]), Duration::from_secs(20), Path::new(""))?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(service.find(text, Language::Spanish))
@@ -173,7 +173,7 @@ fn presidio(status: u16, body: &'static str, text: &str) -> Result<Vec<RemoteFin
 #[test]
 fn offsets_of_presidio_count_characters() {
     let body = r#"[{"start": 1, "end": 3, "entity_type": "PERSON", "score": 1.7}]"#;
-    assert_eq!(presidio(200, body, "ñÑu"), Ok(vec![RemoteFinding { score: 1.0, ..finding(2, 5) }]));
+    assert_eq!(presidio(200, body, "ñÑu"), Ok(vec![ExternalFinding { score: 1.0, ..finding(2, 5) }]));
     assert_eq!(presidio(200, "[]", "ñÑu"), Ok(Vec::new()));
     for body in [
         r#"[{"start": 1, "end": 9, "entity_type": "PERSON", "score": 0.7}]"#,

@@ -76,7 +76,7 @@ pub(super) fn is_everyday_speech(
     one: &PiiFinding,
     (first, end): (usize, usize),
 ) -> bool {
-    if one.recognizer != "learned" || trigger(context, first) != NameTrigger::None {
+    if !one.is_learned() || trigger(context, first) != NameTrigger::None {
         return false;
     }
     let spanish = context.language != Language::English;

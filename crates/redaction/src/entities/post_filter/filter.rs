@@ -42,7 +42,7 @@ pub(crate) fn drop_false_positives(context: &DocumentContext<'_>, found: &mut Ve
 
 /// Lists and the model are questioned; a name of the message, a check digit or a keyword are not.
 fn is_questioned(one: &PiiFinding) -> bool {
-    let learned = one.recognizer == "learned";
+    let learned = one.is_learned();
     match one.label {
         label::PERSON | label::LOCATION | label::ORGANIZATION | label::ADDRESS => one.layer == DetectionLayer::Entity,
         label::VEHICLE_ID => one.recognizer == "plate",
@@ -110,7 +110,7 @@ fn trimmed(context: &DocumentContext<'_>, one: &PiiFinding) -> Span {
 fn is_edge(context: &DocumentContext<'_>, one: &PiiFinding, at: usize) -> bool {
     let token = &context.tokens[at];
     let lower = context.lower(token);
-    let learned = one.recognizer == "learned";
+    let learned = one.is_learned();
     let clings = at > 0 && context.tokens[at - 1].span.end == token.span.start && context.tokens[at - 1].is_word();
     match (one.label, token.kind) {
         // "DM2 2024".
@@ -172,7 +172,7 @@ fn is_spoken_year(context: &DocumentContext<'_>, one: &PiiFinding) -> bool {
     let text = one.span.of(&context.view.lower);
     let said = ["two thousand ", "nineteen ", "twenty twenty", "dos mil ", "mil novecientos "];
     one.label == label::MEDICAL_RECORD
-        && one.recognizer == "learned"
+        && one.is_learned()
         && said.iter().any(|year| text.starts_with(year))
         && text.split(' ').count() <= 5
 }
@@ -207,10 +207,10 @@ fn is_no_data(context: &DocumentContext<'_>, one: &PiiFinding) -> bool {
         return false;
     }
     let (first, end) = (tokens.start, tokens.end);
-    if one.recognizer == "learned" && is_clinical_term(context, one, (first, end)) {
+    if one.is_learned() && is_clinical_term(context, one, (first, end)) {
         return true;
     }
-    let learned = one.recognizer == "learned";
+    let learned = one.is_learned();
     let figures = matches!(one.label, label::ADDRESS | label::MEDICAL_RECORD | label::NUMBER | label::PHONE);
     if learned && figures && holds_a_reading(context, (first, end)) {
         return true;
@@ -227,10 +227,10 @@ fn is_no_data(context: &DocumentContext<'_>, one: &PiiFinding) -> bool {
     match one.label {
         label::PERSON | label::LOCATION | label::ORGANIZATION => names_no_person(context, one, (first, end)),
         label::EMAIL => is_no_mail(context, (first, end)),
-        label::ADDRESS if one.recognizer == "learned" && is_no_street(context, (first, end)) => true,
+        label::ADDRESS if one.is_learned() && is_no_street(context, (first, end)) => true,
         label::ADDRESS => {
             is_measure(context, (first, end))
-                || one.recognizer == "learned"
+                || one.is_learned()
                     && (is_hyphenated_letter(context, first, end) || is_bare_figure(context, (first, end)))
         }
         label::VEHICLE_ID => is_clinical_plate(context, (first, end)),

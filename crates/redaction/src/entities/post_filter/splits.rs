@@ -40,7 +40,7 @@ const PERSONAL: &[&str] = &[
 pub(super) fn apart(context: &DocumentContext<'_>, one: &mut PiiFinding) -> Vec<PiiFinding> {
     let cut = match one.label {
         label::PERSON => one.layer == DetectionLayer::Entity && one.recognizer != "field",
-        label::ORGANIZATION | label::LOCATION | label::EMAIL => one.recognizer == "learned",
+        label::ORGANIZATION | label::LOCATION | label::EMAIL => one.is_learned(),
         _ => false,
     };
     if !cut || one.span.of(&context.view.plain).contains(['@', '_']) {
@@ -111,7 +111,7 @@ fn part(context: &DocumentContext<'_>, whole: &PiiFinding, (first, end): (usize,
 
 /// "el dr Pacheco" as a place: the name after the title is a person's.
 pub(super) fn relabelled(context: &DocumentContext<'_>, one: &mut PiiFinding) {
-    if one.recognizer != "learned" || !matches!(one.label, label::LOCATION | label::ORGANIZATION) {
+    if !one.is_learned() || !matches!(one.label, label::LOCATION | label::ORGANIZATION) {
         return;
     }
     let first = context.tokens.partition_point(|token| token.span.end <= one.span.start);
