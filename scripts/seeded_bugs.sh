@@ -7,7 +7,7 @@
 table='
 ack_before_commit|intake_amqp::as_a_process_on_a_file::a_kill_at_any_point
 no_inbox|crash::as_a_process_on_a_file
-no_body_check|intake_amqp::as_a_process_on_a_file::poison_is_set_aside
+no_body_check|intake_amqp::as_a_process_on_a_file::poison_is_quarantined
 ignore_ack_false|acker::tests::an_acknowledgement_that_was_not_sent
 ack_over_open|whatever_fails
 retry_without_confirm|whatever_fails
@@ -16,7 +16,7 @@ publish_unconfirmed|relay::on_a_file::an_event_that_is_not_taken
 outbox_watermark|relay::on_a_file::an_event_that_was_committed_late
 quarantine_unwritten|relay::a_quarantine_that_cannot_be_written
 attempt_after_work|intake_amqp::as_a_process_on_a_file::a_message_that_kills
-error_text_logged|relay::the_worker_tells_of_what_it_stored
+error_text_logged|relay::the_worker_announces_stored
 fence_ignored|jobs::kills::an_owner_that_slept_past_its_lease
 session_set|store::network_faults::nothing_that_a_transaction_sets
 deferred_begin|store::embedded::programs_that_read_and_then_write
@@ -33,24 +33,24 @@ spool_by_path|spool::as_a_process_on_a_file::a_file_renamed
 migrate_unlocked|store::embedded::a_new_file_that_many_open
 migrate_under_others|store::embedded::a_newer_program_leaves
 refusal_blamed|refusals::a_server_that_refuses
-checkpoint_outlived|store::checkpoints::on_a_file::what_is_said_of_an_earlier
+checkpoint_outlived|store::checkpoints::on_a_file::a_statement_about_an_earlier
 erase_keeps_aside|erasure::on_a_file::what_waits
 erase_unseen|erasure::on_a_file::a_batch_under_way
 role_from_body|producers::as_a_process_on_a_file::a_chat_application
 any_scope_consents|consent::as_a_process_on_a_file::where_consent_is_required
-chain_cut|audit::as_a_process_on_a_file::a_chain_is_witnessed
+chain_cut|audit::as_a_process_on_a_file::a_chain_is_proved
 read_unaudited|audit::as_a_process_on_a_file::every_message
 aside_under_platform|quarantine::on_a_file::a_message_is_set_aside
 answers_for_ever|rights::as_a_process_on_a_file::an_answer_goes
 aside_for_ever|quarantine::as_a_process_on_a_file::the_content_of
 emergency_reads_hypotheses|emergency::as_a_process_on_a_file::an_emergency
-erase_keeps_cache|store::erased_parts::on_a_file::an_account_goes_with_the_memory
-erase_keeps_accounts|store::erased_parts::on_a_file::an_account_goes_with_the_memory
+erase_keeps_cache|store::erased_parts::on_a_file::a_summary_is_removed_with_its_memory
+erase_keeps_accounts|store::erased_parts::on_a_file::a_summary_is_removed_with_its_memory
 no_hash_is_old|audit::as_a_process_on_a_file::what_was_said_cannot
 acts_unread|audit::as_a_process_on_a_file::what_people_did_and_set
 answer_counts_asked|rights::as_a_process_on_a_file::an_answer_says_what_was_done
 receipt_unproven|erasure::on_a_file::a_receipt_that_this_program_did_not_write
-records_for_ever|store::retention_terms::on_a_file::a_patient_of_whom
+records_for_ever|store::retention_terms::on_a_file::a_patient_without_activity
 waits_counted|intake_refusals::a_store_that_refuses_for_hours
 '
 

@@ -1,6 +1,6 @@
-//! What Kubernetes and Prometheus ask of the process. `/healthz` says that it runs and touches nothing: a broken
-//! database must not get every pod restarted, a consumer that stands idle next to a backlog must. `/readyz` says
-//! whether work can be done. `/metrics` is the registry.
+//! Endpoints for Kubernetes and Prometheus. `/healthz` reports that the process runs, and calls nothing: a broken
+//! database must not restart every pod, but an idle consumer with a backlog must be restarted. `/readyz` reports
+//! whether work is possible. `/metrics` is the registry.
 
 mod serve;
 
@@ -23,7 +23,7 @@ pub(crate) use serve::serve;
 
 use anamnesis_observability::metrics::Metrics;
 
-/// `/readyz` answers within two seconds whatever hangs: the rest of them is for the answer's way.
+/// `/readyz` answers within two seconds even if checks hang; the rest of them is for sending the answer.
 const READY_WITHIN: Duration = Duration::from_millis(1_800);
 /// Bytes of a request's body. No endpoint reads one.
 const BODY: usize = 1024;
@@ -31,13 +31,13 @@ const BODY: usize = 1024;
 /// One thing that must work before work is taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub(crate) struct Check {
-    /// What was looked at: `store`, `schema`, `broker` …
+    /// The subject of the check: `store`, `schema`, `broker` …
     pub(crate) name: &'static str,
     pub(crate) ready: bool,
     /// Why not, as a code; never a library's own words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) code: Option<&'static str>,
-    /// How many things a person should look at, although work can be done.
+    /// How many findings a person should look at, although work is possible.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) attention: Option<u64>,
 }
@@ -52,19 +52,19 @@ impl Check {
     }
 }
 
-/// Looks at what the role needs. Called at every probe: it should be cheap.
+/// Checks the dependencies of the role. Called at every probe, so it should be cheap.
 #[async_trait]
 pub(crate) trait Readiness: Send + Sync {
     async fn check(&self) -> Vec<Check>;
 
-    /// Why this process should be replaced by another, as a code. A dependency that is away is no reason: another
-    /// process would have it no better.
+    /// Why this process should be restarted, as a code. An unreachable dependency is no reason, because a new process
+    /// could not reach it either.
     fn dead(&self) -> Option<&'static str> {
         None
     }
 }
 
-/// What the endpoints answer from.
+/// The state of the endpoints.
 #[derive(Clone)]
 pub(crate) struct Probes {
     pub(crate) metrics: Arc<Metrics>,
@@ -73,8 +73,8 @@ pub(crate) struct Probes {
     pub(crate) draining: CancellationToken,
 }
 
-/// The three endpoints. A request that takes longer than `timeout` is answered 503; `/readyz` has a limit of its own, so
-/// that its answer says what hangs. A body of more than a kilobyte is refused (413).
+/// The three endpoints. A request that takes longer than `timeout` is answered 503; `/readyz` has a separate limit, so
+/// that its answer names the hanging check. A body of more than a kilobyte is refused (413).
 pub(crate) fn router(probes: Probes, timeout: Duration) -> Router {
     let within = READY_WITHIN.min(timeout);
     Router::new()
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_process_that_does_nothing_beside_its_work_is_not_alive() {
+    async fn an_idle_process_with_a_backlog_is_not_alive() {
         let app = app(PanickingReadiness, LINGER).await;
         assert_eq!(asked(&app, "/healthz").await, (503, "idle_with_backlog\n".to_owned()));
     }
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_server_ends_when_it_is_told_to() {
+    async fn the_server_ends_on_request() {
         let app = app(FixedReadiness(Vec::new()), LINGER).await;
         assert_eq!(asked(&app, "/healthz").await.0, 200);
         app.stop.cancel();

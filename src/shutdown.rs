@@ -1,5 +1,5 @@
-//! The end of the process: SIGTERM or SIGINT stops taking work, what is in hand is finished within the drain deadline,
-//! and a second signal stops waiting. Whatever is not finished by then was not acknowledged and comes again.
+//! The end of the process. SIGTERM or SIGINT stops taking work, work in progress is finished within the drain deadline,
+//! and a second signal stops waiting. Unfinished work was not acknowledged and is redelivered.
 
 use std::future::Future;
 use std::io;
@@ -8,10 +8,10 @@ use std::time::Duration;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
-/// How long work in hand may take to finish. Kubernetes' grace period must be longer (helm/anamnesis, values.yaml).
+/// How long work in progress may take to finish. Kubernetes' grace period must be longer (helm/anamnesis, values.yaml).
 pub(crate) const DRAIN: Duration = Duration::from_secs(10);
 
-/// Work was still in hand at the drain deadline, or the operator did not want to wait.
+/// Work was still in progress at the drain deadline, or the operator did not want to wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the drain timeout ended with work in progress")]
 pub(crate) struct DrainOverdue;
@@ -52,12 +52,12 @@ impl Shutdown {
         self.draining.clone()
     }
 
-    /// Asks to end, as a signal would.
+    /// Starts the shutdown, as a signal would.
     pub(crate) fn begin(&self) {
         self.draining.cancel();
     }
 
-    /// Asks to end without waiting, as a second signal would.
+    /// Ends without waiting, as a second signal would.
     #[cfg(test)]
     pub(crate) fn drain_now(&self) {
         self.draining.cancel();
@@ -65,7 +65,7 @@ impl Shutdown {
     }
 
     /// Runs `work` to its end; once draining has begun, for at most `deadline`. `work` itself watches
-    /// [`Shutdown::draining`] and returns when it holds nothing any more.
+    /// [`Shutdown::draining`] and returns when it has no work in progress.
     ///
     /// # Errors
     /// [`DrainOverdue`] when the deadline passed or a second signal came; `work` is dropped then.
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_deadline_does_not_run_before_anybody_asked_to_end() {
+    async fn the_deadline_does_not_run_before_a_shutdown_request() {
         let shutdown = Shutdown::new();
         let work = tokio::time::sleep(Duration::from_millis(20));
         assert_eq!(shutdown.drain(Duration::ZERO, work).await, Ok(()));

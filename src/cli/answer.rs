@@ -1,4 +1,5 @@
-//! `answer list|show`: what a person asked for by a message (`privacy_report`, `export`) and was answered. Every look is audited.
+//! `answer list|show`: answers to requests that a person made by a message (`privacy_report`, `export`). Every read is
+//! audited.
 
 use clap::Subcommand;
 use serde_json::{Value, json};

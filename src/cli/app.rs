@@ -1,4 +1,4 @@
-//! What most verbs stand on: settings, clock, keys, store, embedder and metrics, opened in one place.
+//! The common dependencies of most verbs: settings, clock, keys, store, embedder and metrics, opened in one place.
 
 use std::sync::{Arc, OnceLock};
 
@@ -77,7 +77,7 @@ impl App {
         Self::at(settings, clock, first).await
     }
 
-    /// A new world for a measurement: its keys are made with it, whatever the store.
+    /// A new app for a measurement: its keys are created with it, for any store.
     ///
     /// # Errors
     /// As [`App::open`].
@@ -117,7 +117,7 @@ impl App {
             identity.model.clone_from(&profile.model);
         }
         let metrics = Metrics::new(&identity).map_err(|_| CliError::failed("metrics cannot be declared"))?;
-        // Spans have the time of the machine, whatever the time of memory is.
+        // Spans use the machine's clock, whatever clock memory uses.
         let metrics = metrics.tracing(&settings.traces, Arc::new(SystemClock), Arc::clone(&entropy));
         let metrics = metrics.map_err(|error| CliError::usage(error.to_string()))?;
         Ok(Self { settings, clock, entropy, store, metrics: Arc::new(metrics), models: OnceLock::new() })
@@ -155,9 +155,9 @@ impl App {
         Ok(self.models.get_or_init(|| made).clone())
     }
 
-    /// Closes the store, after what this process counted was added to it.
+    /// Closes the store after adding this process's metrics to it.
     pub(crate) async fn close(&self) {
-        // A store that is away delays nothing, and is not tried twice.
+        // An unreachable store delays nothing, and is not tried twice.
         let _ = tokio::time::timeout(LAST_SAMPLES, leave_samples(&self.store, &self.metrics)).await;
         self.metrics.saves_no_more();
         self.store.close().await;

@@ -1,5 +1,4 @@
-//! `audit`: what was done to whose record and by whom; the check that no one changed it since; heads to be kept
-//! elsewhere.
+//! `audit`: acts on records and their actors; the check that entries are unchanged; block heads to store elsewhere.
 
 use std::path::PathBuf;
 

@@ -22,7 +22,7 @@ use anamnesis_sql::Location;
 use anamnesis_store::audit_trail::{AuditedAction, PLATFORM};
 use anamnesis_store::{Store, StoreError};
 
-/// Verbs that show what is held, or act without a patient, with the code of their entries.
+/// Verbs that show stored data, or act without a patient, with the code of their entries.
 const READS: &[(&str, &str)] = &[
     ("context", "read_context"),
     ("profile", "read_profile"),
@@ -59,8 +59,8 @@ const READS: &[(&str, &str)] = &[
     ("restore", "restored"),
 ];
 
-/// Reads of what is held by those who look after a record: where the configuration says so, a patient who denies recall closes
-/// them, but for a ground that is written down. The patient's own rights (`export`, `privacy`, `consent show` …) stay open.
+/// Reads by those who look after a record. If so configured, a patient's denial of recall closes them, unless a reason
+/// is recorded. The patient's own rights (`export`, `privacy`, `consent show` …) stay open.
 const CLOSED: &[&str] = &[
     "memory list",
     "memory show",
@@ -75,7 +75,7 @@ const CLOSED: &[&str] = &[
     "archive show",
 ];
 
-/// Reads that are counted as reads of memory, by endpoint. `context` is counted where it is assembled.
+/// Reads that are counted as reads of memory, by their endpoint. `context` is counted where it is assembled.
 const ENDPOINTS: [(&str, Endpoint); 4] = [
     ("profile", Endpoint::Profile),
     ("memory list", Endpoint::List),
@@ -83,11 +83,11 @@ const ENDPOINTS: [(&str, Endpoint); 4] = [
     ("memory trace", Endpoint::Trace),
 ];
 
-/// What opens them: a request of the patient, a duty of the law, or danger.
+/// Purposes that open them: a request of the patient, a legal duty, or danger.
 const GROUNDS: [Purpose; 3] = [Purpose::PatientRequest, Purpose::Legal, Purpose::BreakGlass];
 
-/// Verbs that name a patient and write their own entries: as commands on their way through the pipeline, or in the transaction
-/// of what they do.
+/// Verbs that name a patient and write their own entries: as commands in the pipeline, or in the transaction of their
+/// act.
 #[cfg(test)]
 const ACTS: &[&str] = &[
     "answer show",
@@ -146,7 +146,7 @@ fn reader(text: &str) -> Result<String, &'static str> {
     }
 }
 
-/// What the process reads, if it does.
+/// The read of the process, if there is one.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ReadSession {
     read: Option<Arc<AuditedRead>>,
@@ -170,7 +170,7 @@ struct AuditedRead {
 }
 
 impl ReadSession {
-    /// What the arguments ask for.
+    /// The read that the arguments request.
     pub(crate) fn of(matches: &ArgMatches, reader: &ReaderArgs) -> Self {
         let (path, last) = leaf(matches);
         let Some((_, action)) = READS.iter().find(|(verb, _)| *verb == path) else { return Self::default() };
@@ -183,7 +183,7 @@ impl ReadSession {
             raw.and_then(std::ffi::OsStr::to_str).map(str::to_owned)
         };
         let id = |name: &str| text(name).and_then(|text| text.parse::<Uuid>().ok());
-        // What a verb itself asks for comes first.
+        // The verb's own argument comes first.
         let given = text("by")
             .filter(|by| self::reader(by).is_ok())
             .or_else(|| reader.reader.clone())
@@ -211,10 +211,10 @@ impl ReadSession {
         Self { read: Some(Arc::new(read)) }
     }
 
-    /// The store is open, nothing is read yet.
+    /// Called when the store is open and nothing is read yet.
     ///
     /// # Errors
-    /// When the configuration asks for a reader and there is none, or the read cannot be written down before it begins.
+    /// When the configuration requires a reader and there is none, or the read cannot be recorded before it begins.
     pub(crate) async fn opened(&self, app: &App) -> Result<(), CliError> {
         let Some(read) = &self.read else { return Ok(()) };
         if app.settings.audit.require_reader && !read.named {
@@ -239,7 +239,7 @@ impl ReadSession {
         }
     }
 
-    /// Whether a patient lets be read what only an opened row says is theirs.
+    /// Whether a patient permits a read of data whose owner is only known from an opened row.
     ///
     /// # Errors
     /// When the patient does not, where a denial closes such reads.
@@ -250,11 +250,11 @@ impl ReadSession {
         }
     }
 
-    /// What was done to the store as a whole, by a verb that does not work in it: written into the store as it is now. Where
-    /// that cannot be opened for writing, as by a role that only reads, it is said that the trail does not know.
+    /// Records an act on the whole store, by a verb that does not work in it. If the store cannot be opened for
+    /// writing, as by a role that only reads, a warning says that the trail lacks it.
     pub(crate) async fn note(&self, settings: &Settings) {
         let Some(read) = &self.read else { return };
-        // Keys alone, before any store: opening one would make it.
+        // A key store without a store: opening one would create it.
         if matches!(Location::of(&settings.store), Ok(Location::File(path)) if !path.exists()) {
             return;
         }
@@ -278,7 +278,7 @@ impl ReadSession {
         }
     }
 
-    /// Counts the read by endpoint and outcome. Wrong arguments read nothing.
+    /// Counts the read by its endpoint and its outcome. Wrong arguments read nothing.
     pub(crate) fn count<T>(&self, result: &Result<T, CliError>, metrics: &Metrics) {
         let Some((read, endpoint)) = self.read.as_ref().and_then(|read| Some((read, read.endpoint?))) else { return };
         let outcome = match result {
@@ -291,10 +291,10 @@ impl ReadSession {
         metrics.recall.reads.of((endpoint, outcome)).inc();
     }
 
-    /// The answer was given, or refused.
+    /// Called when the answer was given or refused.
     ///
     /// # Errors
-    /// What the verb says; or that its read could not be written down.
+    /// The verb's own error; or that its read could not be recorded.
     pub(crate) async fn ended<T: 'static>(&self, result: Result<T, CliError>) -> Result<T, CliError> {
         let opened = self.read.as_ref().and_then(|read| Some((read, read.store.get()?)));
         let Some((read, store)) = opened else { return result };
@@ -313,7 +313,7 @@ impl ReadSession {
 }
 
 impl AuditedRead {
-    /// Whether the patient lets this be read.
+    /// Whether the patient permits this read.
     async fn permitted(&self, store: &Store) -> Result<(), CliError> {
         let Some(patient) = self.patient.filter(|_| self.closed) else { return Ok(()) };
         // An id that is none is for the verb to refuse.
@@ -321,7 +321,7 @@ impl AuditedRead {
         self.permitted_of(store, scope).await
     }
 
-    /// The same of a patient whom the arguments need not name.
+    /// The same for a patient whom the arguments need not name.
     async fn permitted_of(&self, store: &Store, scope: Scope) -> Result<(), CliError> {
         if self.actor.purpose.is_some_and(|purpose| GROUNDS.contains(&purpose)) {
             return Ok(());
@@ -332,7 +332,7 @@ impl AuditedRead {
                            is a ground that the audit trail keeps";
                 Err(CliError::failed(why).answering(PatientAnswer::of(&StoreError::NoConsent)))
             }
-            // What cannot be looked up is for the verb to say.
+            // The verb reports look-ups that fail.
             _ => Ok(()),
         }
     }
@@ -343,7 +343,7 @@ impl AuditedRead {
         }
         let Self { action, org, patient, subject, .. } = self;
         let unwritten = |_| CliError::failed("this read cannot be written to the audit trail");
-        // An organisation that there is not has no chain: who asked for it is in that of the platform.
+        // An unknown organisation has no chain, so the entry is in that of the platform.
         let known = *org == PLATFORM || store.organizations(&[*org]).await.map_err(unwritten)?.contains_key(org);
         let done = if known {
             AuditedAction { org: *org, patient: *patient, action, subject: *subject, outcome }

@@ -1,4 +1,4 @@
-//! `config show|check|reference|schema`: the settings that count, what is wrong with them, and what there is to set.
+//! `config show|check|reference|schema`: the effective settings, their faults, and all possible settings.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ use anamnesis_config::show::{EffectiveValue, show};
 use anamnesis_config::{Settings, ValueSource};
 use anamnesis_observability::traces;
 
-/// What this program was built with.
+/// The build options of this program.
 const BUILT: BuildFeatures = BuildFeatures { traces: traces::BUILT };
 
 #[derive(Debug, clap::Args)]

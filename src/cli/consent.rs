@@ -1,5 +1,5 @@
-//! `consent show|record`: what a patient permits and denies. A record is the message of the contract on its way through the
-//! same pipeline, so that a terminal, a queue and a file do the same.
+//! `consent show|record`: a patient's consents. A record is the contract's message in the same pipeline, so that a
+//! terminal, a queue and a file do the same.
 
 use chrono::{DateTime, Utc};
 use clap::Subcommand;
@@ -80,7 +80,7 @@ pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, CliError> {
     })
 }
 
-/// What is in force of each scope, and all that was recorded.
+/// The provision in force for each scope, and all records.
 #[derive(serde::Serialize)]
 struct ConsentView {
     in_force: Value,

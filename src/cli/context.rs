@@ -54,7 +54,7 @@ pub struct Args {
 }
 
 /// # Errors
-/// When the configuration is wrong, the store cannot be read, or the question asks for everything.
+/// When the configuration is wrong, the store cannot be read, or the question requests everything.
 pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, CliError> {
     let scope = args.of.scope()?;
     if args.min_score.is_some_and(|score| !(-1.0..=1.0).contains(&score)) {

@@ -10,7 +10,7 @@ use secrecy::ExposeSecret as _;
 use anamnesis_config::Settings;
 use anamnesis_observability::metrics::labels;
 
-/// A disk that a setting leads to.
+/// A disk that a setting refers to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct MonitoredDisk {
     /// The setting.
@@ -22,7 +22,7 @@ pub(crate) struct MonitoredDisk {
     pub(crate) size: u64,
 }
 
-/// Each disk once, by the first setting that leads to it. What cannot be looked at is left out.
+/// Each disk once, by the first setting that refers to it. Disks that cannot be inspected are left out.
 pub(crate) fn of(settings: &Settings) -> Vec<MonitoredDisk> {
     let mut named: Vec<(&'static str, labels::Disk, PathBuf)> = Vec::new();
     if settings.store.url.expose_secret().is_empty() {

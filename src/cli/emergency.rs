@@ -1,5 +1,5 @@
-//! `profile --emergency`: what may be acted on in a hurry, in Spanish or English. The text is there for everybody, also where
-//! nothing is known or nothing may be handed out.
+//! `profile --emergency`: data to act on in an emergency, in Spanish or English. The text is always shown, also for an
+//! unknown patient or without permission.
 
 use serde_json::json;
 
@@ -58,12 +58,12 @@ pub(crate) async fn show(
         }
         Ok(all) => lines(&all, language).iter().try_for_each(|line| output::line(line))?,
         Err(error @ (StoreError::NoConsent | StoreError::Erased)) => {
-            // Whose consent is missing still has a country, and its number is the one to call.
+            // A patient without consent still has a country, and its number is the one to call.
             let profile = app.store.profile(scope).await.ok().flatten();
             let region = profile.as_ref().and_then(|profile| profile.region.as_deref());
             let text = emergency_text(&app.store, scope, region).await?;
             if format == OutputFormat::Json {
-                // The text alone, in the place where it always is; the answer says why there is no more.
+                // Only the text, in its usual place; the answer says why there is no more.
                 output::json(&json!({"answer": PatientAnswer::of(&error), "error": error.to_string(), "text": text}))?;
                 return Ok(Exit::Failed);
             }

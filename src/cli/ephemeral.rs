@@ -1,5 +1,5 @@
-//! `ephemeral on|off|status` (seed 000, `/efimero`): from now on nothing that a patient says is kept, or it is again. A switch is
-//! the command message of the contract on its way through the same pipeline.
+//! `ephemeral on|off|status` (seed 000, `/efimero`): from now on nothing that a patient says is stored, or it is again.
+//! A switch is the contract's command message in the same pipeline.
 
 use clap::Subcommand;
 use serde_json::json;

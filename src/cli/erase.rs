@@ -1,5 +1,5 @@
-//! `erase`: a patient, a document or a memory goes for good, from every table, the quarantine, the archive of original files
-//! and, for a patient, the key store. A receipt of ids and counts stays.
+//! `erase`: removes a patient, a document or a memory for good, from every table, the quarantine, the archive of
+//! original files and, for a patient, the key store. A receipt of ids and counts stays.
 
 use std::path::Path;
 
@@ -133,7 +133,8 @@ fn show(receipts: &[ErasureReceipt], context: &Context) -> Result<Exit, CliError
     Ok(Exit::Done)
 }
 
-/// Asked for twice, it is the same request; but what is learned again after it was erased, as a memory may be, is another.
+/// A repetition is the same request. A subject that was learned again after its erasure, as a memory may be, needs
+/// another one.
 fn request(app: &App, scope: Scope, subject: ErasureSubject, requested_by: Uuid) -> ErasureRequest {
     let now = app.store.clock().now();
     let again = matches!(subject, ErasureSubject::Memory(_)).then(|| now.timestamp_micros());
@@ -173,15 +174,15 @@ impl From<IncompleteErasure> for CliError {
     }
 }
 
-/// What becomes of the copies that a migration or a restore left next to the store.
+/// What happens to the copies that a migration or a restore left next to the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum StoreCopies {
     Gone,
     Kept,
 }
 
-/// Takes what is erased out of the sealed originals of the spool, with copies of simulations and files of the spool that
-/// nobody could read. Of a memory, the originals of the documents in which it was said go.
+/// Removes the erased subject from the sealed originals of the spool, and copies of simulations and unreadable spool
+/// files. For a memory, removes the originals of the documents that state it.
 fn sweep(app: &App, request: &ErasureRequest, said_in: &[Uuid], copies: StoreCopies) -> std::io::Result<u64> {
     let names = |line: &[u8]| erasure::names(line, None, request, said_in);
     leftovers::erase(&app.settings, &names);
@@ -192,7 +193,8 @@ fn sweep(app: &App, request: &ErasureRequest, said_in: &[Uuid], copies: StoreCop
     spool::erase_lines(&folder, app.store.keys().platform(), app.entropy.as_ref(), &names)
 }
 
-/// Takes out of this machine's archive what was erased since `since`, by whomever: another worker's erasure does not reach it.
+/// Removes everything erased since `since` from this machine's archive, because an erasure on another worker does not
+/// reach it.
 ///
 /// # Errors
 /// When the store or the archive cannot be read or written.
@@ -217,7 +219,7 @@ pub(crate) async fn complete(app: &App) -> Result<u64, IncompleteErasure> {
     let (mut completed, mut failed) = (0, None);
     for organization in app.store.organization_rows().await? {
         for receipt in app.store.open_erasures(organization.org).await? {
-            // Reconciliation counts it and a person looks: what it asks for was asked for by no one.
+            // Reconciliation counts it and a person decides: this program never made that request.
             if !receipt.is_genuine {
                 tracing::error!(code = "erasure_forged", erasure = %receipt.request.id, "an erasure was not written by this program");
                 continue;
@@ -235,7 +237,7 @@ pub(crate) async fn complete(app: &App) -> Result<u64, IncompleteErasure> {
     failed.map_or(Ok(completed), Err)
 }
 
-/// Returns whether it is complete: a legal hold keeps what it may.
+/// Returns whether it is complete; a legal hold may prevent parts.
 async fn complete_one(app: &App, receipt: &ErasureReceipt) -> Result<bool, IncompleteErasure> {
     if receipt.done_at.is_none() {
         match erasure::erase(&app.store, &receipt.request).await {
@@ -251,7 +253,7 @@ async fn complete_one(app: &App, receipt: &ErasureReceipt) -> Result<bool, Incom
     Ok(true)
 }
 
-/// What a store says was erased, whatever of it is complete.
+/// The erasures of a store, complete or not.
 ///
 /// # Errors
 /// Of the store.
@@ -263,19 +265,19 @@ pub(crate) async fn receipts(app: &App) -> Result<Vec<ErasureReceipt>, StoreErro
     Ok(all)
 }
 
-/// What became of erasures that a restored store did not know.
+/// The outcome of erasures that a restored store did not know.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct AppliedErasures {
     pub(crate) erased: u64,
-    /// Kept by a legal hold that the restored store still has: a worker erases them when it is lifted.
+    /// Prevented by a legal hold that the restored store still has: a worker erases them when it is released.
     pub(crate) held: u64,
     /// Holds that were set or lifted, consents and switches of ephemeral mode that the replaced store had and the backup does not
     /// know; `None` where it could not be asked.
     pub(crate) decisions_lost: Option<u64>,
 }
 
-/// Erases what the receipts of another store name, where this one does not know of it. Each is written down here first, so that
-/// a worker completes what this process does not.
+/// Carries out erasures of another store that this one does not know. Each is recorded here first, so that a worker
+/// completes what this process does not.
 ///
 /// # Errors
 /// As [`complete`].
@@ -293,7 +295,7 @@ pub(crate) async fn apply(app: &App, receipts: &[ErasureRequest]) -> Result<Appl
     for request in &missing {
         match erasure::erase(&app.store, request).await {
             Ok(ErasureOutcome::Held) => applied.held += 1,
-            // What restore put aside is the way back.
+            // Files that restore renamed are the way back.
             Ok(_) => {
                 let receipts = app.store.erasures(request.scope).await?;
                 let said_in = receipts.into_iter().find(|one| one.request.id == request.id).map(|one| one.said_in);
@@ -309,7 +311,7 @@ pub(crate) async fn apply(app: &App, receipts: &[ErasureRequest]) -> Result<Appl
     Ok(applied)
 }
 
-/// Erases once more the patients whose keys were destroyed and of whom a restored backup brought rows back; returns how many.
+/// Erases again the patients whose keys were destroyed and whose rows a restored backup brought back; returns how many.
 ///
 /// # Errors
 /// As [`complete`].

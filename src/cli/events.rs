@@ -1,5 +1,5 @@
-//! `events list|replay|drop`: what the outbox holds, and what a person can do about an event that is not delivered. Every
-//! replay and every drop is in the audit with who did it.
+//! `events list|replay|drop`: the contents of the outbox, and the possible acts on an undelivered event. Every replay
+//! and every drop is audited with its actor.
 
 use chrono::{DateTime, Utc};
 use clap::{Subcommand, ValueEnum};
@@ -264,7 +264,7 @@ fn destinations(config: &BrokerConfig, format: OutputFormat) -> Result<Exit, Cli
     Ok(Exit::Done)
 }
 
-/// The first count is what was asked for.
+/// The first count is that of the requested act.
 fn report(what: &str, done: u64, other: &str, not: u64, format: OutputFormat) -> Result<Exit, CliError> {
     if format == OutputFormat::Json {
         output::json(&json!({what: done, "not_done": not}))?;

@@ -21,7 +21,7 @@ pub enum Exit {
     Partial,
     /// 4: another process holds the job or the lease.
     Held,
-    /// 5: a saved head of the audit trail is not in the chain (`audit verify`).
+    /// 5: the compared data differ (`audit verify`).
     Diverged,
 }
 
@@ -29,7 +29,7 @@ impl Exit {
     pub(crate) const ALL: [Exit; 6] =
         [Exit::Done, Exit::Failed, Exit::Usage, Exit::Partial, Exit::Held, Exit::Diverged];
 
-    /// What it means, and what a script does then.
+    /// Its meaning, and what a script should do.
     pub(crate) fn about(self) -> &'static str {
         match self {
             Exit::Done => "Done: everything asked for was done.",
@@ -61,7 +61,7 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// What there is to say of a patient: one of five, and never one for the other. A program finds it as `answer`.
+/// The answer about a patient: one of five, which are never confused. Programs find it as `answer`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PatientAnswer {
@@ -70,9 +70,9 @@ pub enum PatientAnswer {
     Unknown,
     /// The patient was erased: the key was destroyed, and nothing can be read any more.
     Erased,
-    /// The patient denies that readers show what is held.
+    /// The patient does not permit readers to see stored data.
     Withheld,
-    /// The key store is away or not the right one: nothing can be said of any patient.
+    /// The key store is unreachable or the wrong one: no patient can be read.
     KeysUnavailable,
 }
 
@@ -82,7 +82,7 @@ impl PatientAnswer {
         if known { Self::Known } else { Self::Unknown }
     }
 
-    /// What an error of the store says of patients; most say nothing of them.
+    /// The answer about patients in an error of the store; most errors have none.
     pub(crate) fn of(error: &StoreError) -> Option<Self> {
         match error {
             StoreError::Erased => Some(Self::Erased),
@@ -99,7 +99,7 @@ impl PatientAnswer {
 pub struct CliError {
     exit: Exit,
     message: String,
-    /// What it says of the patient who was asked for.
+    /// The answer about the requested patient.
     answer: Option<PatientAnswer>,
 }
 
@@ -108,18 +108,18 @@ impl CliError {
         Self { exit, message: message.into(), answer: None }
     }
 
-    /// The same with what it says of patients.
+    /// Adds an answer about patients.
     #[must_use]
     pub(crate) fn answering(self, answer: Option<PatientAnswer>) -> Self {
         Self { answer, ..self }
     }
 
-    /// What a program reads on standard output in place of a result: an object with `answer` and `error`.
+    /// The output for programs in place of a result: an object with `answer` and `error`.
     pub(crate) fn json(&self) -> Option<serde_json::Value> {
         self.answer.map(|answer| json!({"answer": answer, "error": self.message}))
     }
 
-    /// The code of what it says of the patient.
+    /// The code of the answer about the patient.
     pub(crate) fn answer_code(&self) -> Option<&'static str> {
         self.answer.map(|answer| match answer {
             PatientAnswer::Known => "known",

@@ -1,5 +1,5 @@
-//! `import`: records of older systems (seeds 000, 001 and 004), one patient's at a time. What a record does not say is
-//! unknown; the record itself is kept and can be exported as it came.
+//! `import`: records of older systems (seeds 000, 001 and 004), one patient at a time. Missing fields are unknown; the
+//! record itself is stored and can be exported as it arrived.
 
 use std::io::Read as _;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! `ingest FILE|FOLDER|-`: documents in, memory out. Run twice it changes nothing; killed, it goes on where it was.
+//! `ingest FILE|FOLDER|-`: documents in, memory out. A repetition changes nothing; after a kill it continues.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -64,9 +64,9 @@ pub(crate) struct FeedOptions {
     /// Most messages and bytes of one batch.
     batch: (usize, usize),
     exhausted: LastOffer,
-    /// Name of the sealed original that a line leads to which is longer than quarantine keeps.
+    /// Name of the sealed original that contains a line beyond the limit of quarantine.
     sealed: Option<String>,
-    /// The door that lines come through.
+    /// The endpoint at which lines arrive.
     origin: MessageOrigin,
 }
 
@@ -82,21 +82,21 @@ impl FeedOptions {
         Self { sealed: Some(name), ..self }
     }
 
-    /// Of the files of somebody who holds the store and its keys.
+    /// For files of the holder of the store and its keys.
     fn by_operator(self) -> Self {
         Self { origin: MessageOrigin::Operator, ..self }
     }
 }
 
-/// What became of a spool's lines.
+/// The outcomes of a spool's lines.
 pub(crate) struct FeedResult {
     pub(crate) tally: DispositionCounts,
     /// A line was longer than quarantine keeps: only its place is known.
     pub(crate) beyond: bool,
 }
 
-/// Sends every line of a spool through the pipeline, in bounded batches of so many messages and bytes. What killed a
-/// process twice is worked in a process of its own, and set aside when it kills three of those.
+/// Sends every line of a spool through the pipeline, in bounded batches of messages and bytes. A message that killed a
+/// process twice is handled in a separate process, and quarantined if it kills three of those.
 ///
 /// # Errors
 /// When a file cannot be read.
@@ -106,7 +106,7 @@ pub(crate) async fn feed(
     spool: Spool,
     feeding: &FeedOptions,
 ) -> Result<FeedResult, CliError> {
-    // Attempts without an end are left by deaths alone: without one no one needs to ask of each message.
+    // Only deaths leave unfinished attempts: without any, messages need not be checked one by one.
     let haunted = pipeline.has_crash_suspects().await.unwrap_or(true);
     let progress = output::progress_bytes(spool.total_bytes());
     let mut batches = LineBatches { records: spool.records(), feeding, over_long: None, beyond: false };
@@ -125,7 +125,7 @@ pub(crate) async fn feed(
         let kept = if feeding.exhausted == LastOffer::Yes { bodies.clone() } else { Vec::new() };
         let mut done = if haunted { apart(pipeline, isolation, bodies).await } else { offer(pipeline, bodies).await };
         for (body, disposition) in kept.iter().zip(&mut done).filter(|(_, done)| **done == Disposition::Retry) {
-            // A message is not to blame for a key that is away, nor for a store that refuses.
+            // A message is not to blame for a missing key, nor for a store that rejects all writes.
             if !pipeline.lacks_keys(body).await && pipeline.set_aside(body, Reason::TransientExhausted).await.is_ok() {
                 *disposition = Disposition::Quarantined(Reason::TransientExhausted);
             }
@@ -140,7 +140,7 @@ pub(crate) async fn feed(
     Ok(FeedResult { tally, beyond: batches.beyond })
 }
 
-/// Lines as batches. An over-long line is a batch of its own, so that one at most is in memory.
+/// Lines as batches. An over-long line is a batch itself, so that at most one is in memory.
 struct LineBatches<'a> {
     records: SpoolRecords,
     feeding: &'a FeedOptions,
@@ -192,7 +192,7 @@ impl LineBatches<'_> {
     }
 }
 
-/// What is kept in quarantine for content that was not held or could not be read: where it is.
+/// The quarantined text in place of content that was not stored or could not be read: its position.
 pub(crate) fn place(source: &str, line: Option<u64>, kept: Option<&str>) -> Vec<u8> {
     let mut place = serde_json::Map::from_iter([("source".to_owned(), json!(source))]);
     place.extend(line.map(|line| ("line".to_owned(), json!(line))));
@@ -200,7 +200,7 @@ pub(crate) fn place(source: &str, line: Option<u64>, kept: Option<&str>) -> Vec<
     serde_json::Value::Object(place).to_string().into_bytes()
 }
 
-/// Works a batch, its suspects each in a process of its own, after the others.
+/// Processes a batch, and then each of its crash suspects in a separate process.
 async fn apart(pipeline: &Pipeline, isolation: &Isolation, bodies: Vec<RawMessage>) -> Vec<Disposition> {
     let mut done = vec![Disposition::Waits; bodies.len()];
     let Ok(SuspectSplit { together, suspects }) = pipeline.split_suspects(&bodies).await else { return done };
@@ -214,7 +214,7 @@ async fn apart(pipeline: &Pipeline, isolation: &Isolation, bodies: Vec<RawMessag
     done
 }
 
-/// Offers a batch again while something outside fails: idempotent, so that what was stored counts as stored.
+/// Repeats a batch while an external service fails: idempotent, so that stored messages count as stored.
 async fn offer(pipeline: &Pipeline, bodies: Vec<RawMessage>) -> Vec<Disposition> {
     let mut last = Vec::new();
     for attempt in 0..OFFERS {
@@ -229,7 +229,7 @@ async fn offer(pipeline: &Pipeline, bodies: Vec<RawMessage>) -> Vec<Disposition>
     last
 }
 
-/// What an earlier offer of the same batch stored is a repetition now, and stored all the same.
+/// A message that an earlier attempt at the same batch stored is a repetition now, and counts as stored.
 fn settle(before: &[Disposition], now: Vec<Disposition>) -> Vec<Disposition> {
     before.iter().zip(now).map(|(before, now)| if before.is_open() { now } else { *before }).collect()
 }

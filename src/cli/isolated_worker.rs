@@ -1,5 +1,5 @@
-//! `alone`: works one message of standard input and says what became of it. A worker starts it for a message that was
-//! begun again and again and never ended: if this process dies, no one else does, and it is known of what.
+//! `alone`: processes one message of standard input and reports its disposition. A worker starts it for a message with
+//! repeated unfinished attempts: if this process dies, no other work is lost, and the cause is known.
 
 use rustix::process::{Resource, Rlimit, setrlimit};
 
@@ -10,7 +10,7 @@ use anamnesis_config::secrets;
 use anamnesis_pipeline::Disposition;
 use anamnesis_pipeline::isolation::{IsolatedRequest, IsolatedResponse};
 
-/// Processor time for one message, in seconds over all cores: far beyond what the largest message takes.
+/// Processor time for one message, in seconds over all cores: far beyond the largest message's.
 const PROCESSOR_SECONDS: u64 = 90;
 
 #[derive(Debug, clap::Args)]
@@ -19,7 +19,7 @@ pub struct Args {}
 /// # Errors
 /// When standard input does not hold a message, or the store cannot be opened.
 pub(crate) fn run(_: Args, context: &Context) -> Result<Exit, CliError> {
-    // What computes without end dies of it, and is known as the cause; what waits for a store uses no processor.
+    // An endless computation dies of it and is known as the cause; a wait for a store uses no processor time.
     let limit = Rlimit { current: Some(PROCESSOR_SECONDS), maximum: None };
     setrlimit(Resource::Cpu, limit).map_err(std::io::Error::from)?;
     let input = secrets::read_wiping(std::io::stdin())?;

@@ -1,4 +1,4 @@
-//! Which key store the settings name: its root key and its table. The one place where adapters are chosen.
+//! The key store of the settings: its root key and its table. The one place where adapters are chosen.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -34,7 +34,7 @@ pub(crate) fn root_file(settings: &Settings) -> PathBuf {
 /// # Errors
 /// [`KeyError::NoMaster`] where its file is not there, [`KeyError::BadMaster`], [`KeyError::Exposed`].
 pub(crate) fn root(settings: &Settings, entropy: &Arc<dyn Entropy>) -> Result<Arc<dyn RootKey>, KeyError> {
-    // The machine's own clock: services end their tokens by it, whatever "now" is configured.
+    // The machine's own clock, because services end their tokens by it, whatever "now" is configured.
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     if let Some(root) = service_root(&settings.keys, &|name| std::env::var(name).ok(), &clock, entropy)? {
         return Ok(root);
@@ -70,13 +70,13 @@ pub(crate) fn table(settings: &Settings) -> Result<Arc<dyn KeyTable>, KeyError> 
     }
 }
 
-/// Who makes the key store of a store that holds nothing and is bound to none.
+/// Who creates the key store of a store that is empty and unbound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum KeyStoreSetup {
     /// The first process that opens it: the local default, once; a demonstration, a measurement, `keys init`.
     Create,
-    /// Nobody but `keys init`. Several hosts open a store on a server: one that made keys by itself would bind the store to
-    /// keys that the others do not have. A key service is to be asked for by a person, too.
+    /// Only `keys init` creates keys. Several hosts open a store on a server, and a host that created keys itself would
+    /// bind the store to keys that the others do not have. A key service must be configured by a person, too.
     Wait,
 }
 
@@ -99,9 +99,8 @@ pub(crate) fn database(settings: &Settings) -> Result<PostgresTable, KeyError> {
     Ok(PostgresTable::new(KeyDatabase::new(store.keys_url.expose_secret(), &others, &store.postgres)?))
 }
 
-/// Opens the key store of a store. Where `first` allows it, one is made for a store that holds nothing and is bound to
-/// none; otherwise a missing, empty or damaged one is an error that names it. A key store from before headers gets its
-/// header.
+/// Opens the key store of a store. If `first` allows it, one is created for an empty and unbound store; otherwise a
+/// missing, empty or damaged one is an error that names it. A key store from before headers gets its header.
 ///
 /// # Errors
 /// Of the root key, the table and the database.
@@ -154,7 +153,7 @@ pub(crate) async fn existing(
         None => None,
     };
     let state = table.state().await?;
-    // Looked for only where no key store is ready: a role of the audit trail may not read what was set aside.
+    // Checked only if no key store is ready, because a role of the audit trail may not read the quarantine.
     let used = match db {
         Some(db) if binding.is_none() && !matches!(state, TableState::Ready(_)) => is_used(db).await?,
         _ => false,

@@ -129,7 +129,8 @@ impl OpenKeyStore {
         Ok(Self { settings, keys, store })
     }
 
-    /// The store learns how new its key store is, so that an older copy is refused from now on, and what was done.
+    /// Records the version of the key store in the store, so that an older copy is refused from now on, and audits the
+    /// act.
     async fn noted(&self, action: &str, scope: Option<Scope>) -> Result<(), CliError> {
         self.store.note_keys().await.map_err(|error| keyring::failure(&error))?;
         self.audited(action, scope).await

@@ -1,4 +1,4 @@
-//! The language of what a person reads.
+//! The language of texts for people.
 
 pub(crate) use anamnesis_pipeline::rights::words::Language;
 

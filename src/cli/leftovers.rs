@@ -1,5 +1,5 @@
-//! Files that outlive what they were made for: copies that a migration, a restore or a simulation left, files of the spool that
-//! could not be read, sealed originals. Each kind has a term (docs/retention.md); an erasure takes copies of simulations at once.
+//! Files that outlive their purpose: copies of a migration, a restore or a simulation, unreadable files of the spool,
+//! sealed originals. Each kind has a term (docs/retention.md); an erasure removes copies of simulations immediately.
 
 use std::fs;
 use std::io::{self, BufRead as _, BufReader};
@@ -19,10 +19,10 @@ pub(crate) const SIMULATION: &str = ".anamnesis-simulation-";
 /// A simulation takes minutes: a copy that is older was left by a process that died.
 const SIMULATION_HOURS: i64 = 24;
 
-/// Bytes of one line of a file that nobody could read, at most.
+/// Most bytes of one line of an unreadable file.
 const LINE: u64 = 16 << 20;
 
-/// Removes what is past its term at `now`; returns how many files and folders went. What cannot be looked at is left.
+/// Removes files past their term at `now`; returns how many files and folders. Those that cannot be inspected are left.
 pub(crate) fn end_terms(settings: &Settings, now: DateTime<Utc>) -> u64 {
     let before = |days: u32| now - TimeDelta::days(i64::from(days.clamp(1, 36_500)));
     let mut gone = 0;
@@ -40,14 +40,14 @@ pub(crate) fn end_terms(settings: &Settings, now: DateTime<Utc>) -> u64 {
     gone + simulations(settings, |path| changed_at(path).is_some_and(|at| at <= until))
 }
 
-/// Removes what an erasure must not leave: every copy of a simulation, and files of the spool that could not be read and that
-/// `names` says speak of it. A simulation under way goes on without its copy, or ends with an error.
+/// Removes files that an erasure must not leave: every copy of a simulation, and unreadable spool files that `names`
+/// assigns to the subject. A simulation in progress continues without its copy, or ends with an error.
 pub(crate) fn erase(settings: &Settings, names: &dyn Fn(&[u8]) -> bool) -> u64 {
     simulations(settings, |_| true) + removed(&settings.worker.spool.join(UNREADABLE), |path| speaks(path, names))
 }
 
-/// Removes copies of the store, which hold what was erased, under keys that live on where it is not the whole patient; and of a
-/// whole patient the copies of keys.
+/// Removes copies of the store that contain erased data, because their keys may still exist if only a part of a patient
+/// was erased. For a whole patient also removes the copies of keys.
 pub(crate) fn erase_copies(settings: &Settings, patient: bool) -> u64 {
     let of = |path: &Path| copies_of(path).iter().filter(|path| remove(path)).count() as u64;
     of(&settings.store.path) + if patient { of(&settings.store.keys) } else { 0 }
@@ -114,7 +114,7 @@ fn changed_at(path: &Path) -> Option<DateTime<Utc>> {
     DateTime::from_timestamp(entry.ctime(), u32::try_from(entry.ctime_nsec()).ok()?)
 }
 
-/// Whether a line of the file is of what is erased, as far as it can be read.
+/// Whether a line of the file concerns the erased subject, as far as it can be read.
 fn speaks(path: &Path, names: &dyn Fn(&[u8]) -> bool) -> bool {
     let Ok(file) = fs::File::open(path) else { return false };
     let (mut lines, mut line) = (BufReader::new(file), Vec::new());

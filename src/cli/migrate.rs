@@ -84,7 +84,7 @@ pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, CliError> {
     }
 }
 
-/// As whoever may change the schema.
+/// With the role that may change the schema.
 fn owner(config: &StoreConfig) -> Result<Location, CliError> {
     let mut config = config.clone();
     if !config.migrate_url.expose_secret().is_empty() {

@@ -105,7 +105,7 @@ pub struct Context {
     pub(crate) counted: Arc<OnceLock<(Store, Arc<Metrics>)>>,
 }
 
-/// How long the last spans of a process may take: a collector that is away holds nobody up.
+/// How long the last spans of a process may take: an unreachable collector delays nothing.
 pub(crate) const LAST_SPANS: Duration = Duration::from_secs(1);
 /// How long the last figures of a process may take.
 pub(crate) const LAST_SAMPLES: Duration = Duration::from_millis(400);
@@ -116,7 +116,7 @@ impl Context {
         self.output.unwrap_or(default)
     }
 
-    /// Runs a verb that waits for something (store, network) on a runtime of its own.
+    /// Runs an asynchronous verb (store, network) on a separate runtime.
     ///
     /// # Errors
     /// When the machine gives no threads, or what the verb itself returns.
@@ -131,13 +131,13 @@ impl Context {
         if let Some(spans) = self.spans.get() {
             runtime.block_on(spans.close(LAST_SPANS));
         }
-        // What still computes was given up already: the process does not wait for it.
+        // Running computations were given up already: the process does not wait for them.
         runtime.shutdown_timeout(Duration::from_millis(300));
         result
     }
 }
 
-/// Adds what was counted to the store, where workers find it. No answer fails for its figures.
+/// Adds metrics to the store, where workers find them. No answer fails for its metrics.
 pub(crate) async fn leave_samples(store: &Store, metrics: &Metrics) {
     let Ok(samples) = metrics.unsaved() else { return };
     if samples.is_empty() {
@@ -246,7 +246,7 @@ verbs! {
     Alone(isolated_worker::Args) => isolated_worker::run,
 }
 
-/// What `main` calls: [`run`], with the process's log and panic hook set up first.
+/// Called by `main`: [`run`], after setting up the process's log and panic hook.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> Exit {
     if hardening::begin().is_err() {
         return ended(Err(CliError::failed("core dumps of this process cannot be switched off")), false);
@@ -297,7 +297,7 @@ pub fn ended(result: Result<Exit, CliError>, read_by_a_program: bool) -> Exit {
         Ok(exit) => exit,
         Err(failure) => {
             if let Some(answer) = failure.json().filter(|_| read_by_a_program) {
-                // The reader may be gone; the exit code says it too.
+                // The reader may be gone; the exit code says the same.
                 let _ = output::json(&answer);
             }
             output::print_error(&failure);
@@ -306,9 +306,8 @@ pub fn ended(result: Result<Exit, CliError>, read_by_a_program: bool) -> Exit {
     }
 }
 
-/// The worker's log is its standard output; a verb's output is its answer, so that its log goes to standard error, and
-/// speaks of trouble only unless the configuration asks for more. A configuration that cannot be read is the verb's to
-/// report.
+/// The worker's log is its standard output. A verb's output is its answer, so its log goes to standard error and
+/// reports only trouble unless the configuration asks for more. An unreadable configuration is reported by the verb.
 fn log(context: &Context, verb: &str) -> Result<(), CliError> {
     let settings = anamnesis_config::load(context.config.as_deref());
     let mut config = settings.as_ref().map(|settings| settings.log.clone()).unwrap_or_default();

@@ -9,7 +9,7 @@ const LONGEST: u64 = 8 << 20;
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum NdjsonLine<'a> {
     Whole(&'a [u8]),
-    /// Longer than what is read; it was passed over to its end.
+    /// Longer than the limit; it was skipped to its end.
     TooLarge,
 }
 
@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_that_is_too_long_is_told_and_the_next_one_is_read() {
+    fn a_line_that_is_too_long_is_reported_and_the_next_one_is_read() {
         let input = b"short\n\n  \nfar too long a line\nnext\nno end";
         let mut seen = Vec::new();
         let result = each_within(10, &input[..], |line| {

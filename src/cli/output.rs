@@ -1,5 +1,5 @@
-//! What people and programs see: tables or JSON on standard output, progress and complaints on standard error.
-//! Standard output carries results only, so that it can be piped.
+//! Output for people and programs: tables or JSON on standard output, progress and errors on standard error. Standard
+//! output has only results, so that it can be piped.
 
 use std::io::{self, IsTerminal, Write};
 use std::time::Duration;
@@ -89,7 +89,7 @@ pub(crate) fn printable(text: &str) -> String {
     text.chars().map(|c| if c.is_control() && c != '\n' { '\u{FFFD}' } else { c }).collect()
 }
 
-/// Says on standard error why a verb stopped. A closed standard error is nobody's concern.
+/// Prints on standard error why a verb stopped. A closed standard error is ignored.
 pub(crate) fn print_error(failure: &CliError) {
     if !failure.is_silent() {
         note(&format!("error: {failure}"));

@@ -49,7 +49,7 @@ impl std::str::FromStr for TimePoint {
 }
 
 impl TimePoint {
-    /// Where it begins.
+    /// Its beginning.
     pub(crate) fn start(self) -> DateTime<Utc> {
         match self {
             Self::Date(date) => date.and_time(NaiveTime::MIN).and_utc(),
@@ -65,7 +65,7 @@ impl TimePoint {
         }
     }
 
-    /// The last instant in it: what was known by the end of that day.
+    /// The last instant in it, for the state at the end of that day.
     pub(crate) fn last(self) -> DateTime<Utc> {
         match self {
             Self::Date(_) => self.end() - TimeDelta::microseconds(1),
@@ -120,7 +120,7 @@ pub(crate) async fn note_unknown(app: &App, scope: Scope, empty: bool) -> Result
     Ok(())
 }
 
-/// What is said of a patient of whom nothing is known.
+/// The answer for an unknown patient.
 pub(crate) const NOBODY: &str = "Nothing is known of this patient.";
 
 #[cfg(test)]
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_nil_id_names_nobody() {
+    fn a_nil_id_names_no_one() {
         let nil = uuid::Uuid::nil();
         assert!(PatientArgs { org: nil.into(), patient: uuid::Uuid::from_u128(1).into() }.scope().is_err());
         assert!(PatientArgs { org: uuid::Uuid::from_u128(1).into(), patient: nil.into() }.scope().is_err());

@@ -1,4 +1,4 @@
-//! `privacy`: what is held of a patient, by class, source and state, in words that a patient can read (seed 000,
+//! `privacy`: a patient's stored data by class, source and state, in words that a patient can read (seed 000,
 //! `/privacidad`). Spanish or English.
 
 use uuid::Uuid;

@@ -1,4 +1,4 @@
-//! Whether the doors of this configuration are bound: what a verb refuses before it lets anything in.
+//! Whether the endpoints of this configuration are bound to producers: verbs refuse unbound input.
 
 use secrecy::ExposeSecret as _;
 
@@ -7,12 +7,12 @@ use super::app::App;
 use anamnesis_config::intake::{IntakeConfig, UnboundProducers};
 use anamnesis_messages::MessageOrigin;
 
-/// Files that a person names on the command line. Into a local store they come from the one who holds store and keys, and
-/// could write both without this program. A local store is embedded, nobody was ever bound for it, and no worker ever served
-/// it: from then on others send to it as well, and files act under `intake.files.source` as on a server.
+/// Files that a person names on the command line. For a local store they come from the holder of store and keys, who
+/// could write both without this program. A local store is embedded, has no bindings, and was never served by a worker.
+/// Otherwise others send to it as well, and files act under `intake.files.source` as on a server.
 ///
 /// # Errors
-/// When the store cannot be read, or nobody bound the files that are not the holder's.
+/// When the store cannot be read, or the files are not the holder's and have no binding.
 pub(crate) async fn of_files_by_hand(app: &App) -> Result<MessageOrigin, CliError> {
     let settings = &app.settings;
     let embedded = settings.store.url.expose_secret().is_empty();
@@ -24,12 +24,12 @@ pub(crate) async fn of_files_by_hand(app: &App) -> Result<MessageOrigin, CliErro
     }
 }
 
-/// Why files are let in nowhere but into a local store, with the remedy.
+/// Why files are only accepted by a local store, with the remedy.
 pub(crate) const FILES_UNBOUND: &str = "files act as intake.files.source, which no [[intake.producers]] binds. Bind it to say \
      which organisations, types, document types and roles they may bring (docs/producers/README.md), or set \
      intake.unbound_producers = \"allow\" where everyone who has a file can claim any source";
 
-/// A worker of the broker needs producers that are bound, or the word that nobody is.
+/// A worker of the broker needs bound producers, or the explicit setting that none is bound.
 ///
 /// # Errors
 /// With the remedy.
@@ -47,7 +47,7 @@ pub(crate) fn must_be_bound(intake: &IntakeConfig) -> Result<(), CliError> {
     }
 }
 
-/// What leaves the broker's door open, in words.
+/// The unbound ways in at the broker, in words.
 pub(crate) fn open_bindings(intake: &IntakeConfig) -> Vec<String> {
     let mut open: Vec<String> = Vec::new();
     let only_files =

@@ -18,9 +18,9 @@ use anamnesis_rabbitmq::{
     BrokerConnection, BrokerError, ConnectionRole, MessagePublisher as _, Names, OutboundMessage, Publisher,
 };
 
-/// Messages that are in flight to the broker at once.
+/// Messages in flight to the broker.
 const WINDOW: usize = 256;
-/// How often a window is sent again while the broker is away.
+/// How often a window is sent again while the broker is unreachable.
 const OFFERS: u32 = 8;
 
 #[derive(Debug, clap::Args)]
@@ -49,7 +49,7 @@ pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, CliError> {
     if !settings.broker.is_set() {
         return Err(CliError::usage("broker.url is not set: give it as ANAMNESIS__BROKER__URL"));
     }
-    // The consumer says what is too large, not we.
+    // The consumer decides the size limit, not we.
     let spool = Spool::find(&args.paths, 16 << 20).map_err(|error| CliError::failed(error.to_string()))?;
     let user = BrokerConnection::user(&settings.broker);
     let exchange = Names::new(&settings.broker.prefix).ingest();

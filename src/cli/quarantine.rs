@@ -1,5 +1,5 @@
-//! `quarantine list|show|retry|drop`: what was set aside, and what to do about it. Every look at a content, every retry
-//! and every drop is written down with who did it.
+//! `quarantine list|show|retry|drop`: quarantined messages, and the possible acts on them. Every read of a content,
+//! every retry and every drop is recorded with its actor.
 
 use clap::Subcommand;
 use serde_json::{Value, json};
@@ -142,7 +142,7 @@ async fn show(app: &App, id: Uuid, view: ContentView, actor: &str, context: &Con
             let kept = held.attributes.as_deref().and_then(|json| serde_json::from_slice::<Value>(json).ok());
             let mut kept = kept.unwrap_or(Value::Null);
             let origin = kept.get_mut("origin").map(Value::take);
-            // Older versions kept the attributes alone.
+            // Older versions stored only the attributes.
             let attributes = if origin.is_some() { kept.get_mut("attributes").map(Value::take) } else { Some(kept) };
             fields.insert("attributes".to_owned(), attributes.unwrap_or_default());
             fields.insert("origin".to_owned(), origin.unwrap_or_default());
@@ -152,7 +152,7 @@ async fn show(app: &App, id: Uuid, view: ContentView, actor: &str, context: &Con
     Ok(Exit::Done)
 }
 
-/// The body by the redactor of its organisation. What cannot be redacted is not shown.
+/// The body by the redactor of its organisation. A body that cannot be redacted is not shown.
 async fn redacted(app: &App, aside: &QuarantinedMessage, body: &[u8]) -> Result<Value, CliError> {
     let org = aside.organization_id.map(OrgId);
     let shown = app.pipeline()?.redacted_view(org, aside.id, body).await.map_err(failed)?;
@@ -185,7 +185,7 @@ async fn retry(app: &App, ids: Vec<Uuid>, reason: &str, actor: &str, format: Out
             missing += 1;
             continue;
         };
-        // Marked before the work: what is refused again opens it again.
+        // Marked before the work, because another rejection opens it again.
         app.store.mark_retried(id).await.map_err(failed)?;
         match pipeline.run(vec![raw]).await.first() {
             Some(Disposition::Stored | Disposition::Duplicate | Disposition::Ephemeral) => stored += 1,
@@ -223,7 +223,7 @@ async fn discard(app: &App, ids: &[Uuid], actor: &str, format: OutputFormat) -> 
     report(&[("dropped", dropped), ("not there", missing)], format)
 }
 
-/// The first count is what was asked for.
+/// The first count is that of the requested act.
 fn report(counts: &[(&str, u64)], format: OutputFormat) -> Result<Exit, CliError> {
     if format == OutputFormat::Json {
         let counts: serde_json::Map<String, Value> =

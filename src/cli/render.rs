@@ -32,7 +32,7 @@ pub(crate) fn required(name: &str, list: &[MemoryItem]) -> Result<(), CliError> 
     if list.is_empty() { title(&format!("{name}: none recorded")) } else { items(name, list) }
 }
 
-/// As [`required`], where somebody may have said that there is nothing: that is no gap in the record.
+/// As [`required`], for a list that may be known to be empty: that is no gap in the record.
 fn known(name: &str, none: &str, list: &[MemoryItem], absences: &[MemoryItem], of: EntityType) -> Result<(), CliError> {
     match absences.iter().find(|item| item.entity == Some(of)) {
         Some(said) if list.is_empty() => title(&format!("{name}: {none} (reported by {})", said.source.label)),

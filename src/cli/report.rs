@@ -1,4 +1,4 @@
-//! `report confidence|cohort`: what the jobs computed.
+//! `report confidence|cohort`: results of the jobs.
 
 use clap::Subcommand;
 use serde_json::json;

@@ -130,7 +130,7 @@ impl Write for ChunkSealer<'_> {
     }
 }
 
-/// Passes on the lines that do not name what is erased.
+/// Passes on the lines that do not name the erased subject.
 struct LineFilter<'n, W> {
     out: W,
     line: Vec<u8>,
@@ -165,8 +165,8 @@ impl<W: Write> Write for LineFilter<'_, W> {
     }
 }
 
-/// Takes the lines out of every sealed original of a folder that `names` says are of what is erased; returns how many. An
-/// original that does not open is not ours, and left. A crash leaves each as it was or as it is to be.
+/// Removes the lines that `names` assigns to the erased subject from every sealed original of a folder; returns how
+/// many. An original that does not open is not ours and stays. A crash leaves each file either old or new.
 ///
 /// # Errors
 /// Of the file system.
@@ -237,7 +237,7 @@ fn unseal(path: &Path, key: &PlatformKey, out: &mut impl Write) -> io::Result<()
     Ok(())
 }
 
-/// What a chunk is sealed for.
+/// The id for which a chunk is sealed.
 fn place(id: Uuid, index: u64, last: bool) -> Uuid {
     derive("spool.original", &[id.as_bytes(), &index.to_be_bytes(), &[u8::from(last)]])
 }

@@ -88,15 +88,15 @@ fn needs_url(config: &BrokerConfig) -> Result<(), CliError> {
     }
 }
 
-/// How a broker's refusal ends a verb: what a person must change is exit code 2.
+/// How a broker's refusal ends a verb: exit code 2 if a person must change something.
 pub(crate) fn failure(error: BrokerError) -> CliError {
     if error.is_transient() { CliError::failed(error.to_string()) } else { CliError::usage(error.to_string()) }
 }
 
-/// What a look at the broker told.
+/// The results of a check of the broker.
 struct TopologyCheck {
     differences: Vec<TopologyDifference>,
-    /// What could not be looked at.
+    /// The parts that could not be read.
     unseen: &'static [&'static str],
     /// The poison queue of version 0.2, where the broker still has it.
     retired: Option<RetiredQueue>,
@@ -124,7 +124,7 @@ async fn check(config: &BrokerConfig, export: Option<&Path>, vhost: &str) -> Res
         let (differences, queue) = asked.map_err(failure)?;
         retired = queue;
         for difference in differences {
-            // The export told the same thing already.
+            // The export reported the same difference already.
             if !found.iter().any(|one| one.kind == difference.kind && one.name == difference.name) {
                 found.push(difference);
             }
@@ -180,7 +180,7 @@ pub(super) async fn fetched(config: &BrokerConfig, vhost: &str) -> Result<Option
     }
 }
 
-/// Who may speak is configuration and no difference of the broker's: it is said, and changes no exit code.
+/// Permissions to send are configuration and no difference of the broker: they are reported, and change no exit code.
 fn report(seen: &TopologyCheck, open: &[String], format: OutputFormat) -> Result<Exit, CliError> {
     let TopologyCheck { differences, unseen, retired } = seen;
     if format == OutputFormat::Json {

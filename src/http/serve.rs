@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 
 use anamnesis_core::failpoints;
 
-/// Most connections at once. One more closes the oldest of those that wait for their peer.
+/// Most concurrent connections. One more closes the oldest connection that waits for its peer.
 const CONNECTIONS: usize = 128;
 /// Longest time for the head of a request, and longest silence between two requests of a connection.
 const HEAD: Duration = Duration::from_secs(5);
@@ -25,15 +25,15 @@ const HEAD: Duration = Duration::from_secs(5);
 const LIFE: Duration = Duration::from_secs(60);
 /// Bytes of the head of a request.
 const HEAD_BYTES: usize = 16 * 1024;
-/// How long open connections may linger once the server is told to stop.
+/// How long open connections may linger after the server is stopped.
 const LINGER: Duration = Duration::from_secs(2);
 /// The pause after a connection that could not be accepted: no descriptor is free at this moment.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// Serves until `stop` is cancelled; connections open then get two more seconds.
+/// Serves until `stop` is cancelled; open connections then get two more seconds.
 ///
 /// # Errors
-/// When the listener fails for good.
+/// When the listener fails permanently.
 pub(crate) async fn serve(listener: TcpListener, router: Router, stop: CancellationToken) -> io::Result<()> {
     let mut connections = Connections::default();
     loop {

@@ -73,7 +73,7 @@ fn none(offences: &[String]) {
     assert!(offences.is_empty(), "\n{}", offences.join("\n"));
 }
 
-/// What each package names in `[dependencies]`, by its name. Packages of `tools` are left out.
+/// The `[dependencies]` of each package, by its name. Packages of `tools` are left out.
 fn dependencies() -> BTreeMap<String, BTreeSet<String>> {
     let crates = std::fs::read_dir(root().join("crates")).unwrap().map(|entry| entry.unwrap().path());
     let manifests = std::iter::once(root()).chain(crates).map(|folder| folder.join("Cargo.toml"));
@@ -107,7 +107,7 @@ fn the_rules_of_memory_name_no_runtime_database_broker_http_client_or_metric() {
 #[test]
 fn one_crate_each_names_the_client_libraries_of_broker_and_database() {
     none(&users_of(&["lapin"], &["anamnesis-rabbitmq"]));
-    // The key table is a database of its own; the configuration parses an address with the library that uses it.
+    // The key table is a separate database; the configuration parses an address with the library that uses it.
     none(&users_of(&["sqlx"], &["anamnesis-sql", "anamnesis-crypto", "anamnesis-config"]));
 }
 
@@ -273,7 +273,7 @@ fn every_file_says_what_it_is_for() {
         .iter()
         .filter(|source| {
             let text = read(&root().join(&source.path));
-            // A crate that can be used alone says it in its README.
+            // A crate that can be used alone is described in its README.
             !text.starts_with("//!") && !text.starts_with("#![doc = include_str!(\"../README.md\")]")
         })
         .map(|source| format!("{} does not begin with //!", source.path))
@@ -344,7 +344,8 @@ fn emergencies_read_the_clinical_store_alone_through_one_function() {
         code.contains(".clinical(") && code.contains("may_use(&row.memory)"),
         "the function is where this test looks"
     );
-    // Who speaks of emergencies: the contract and the store of the contacts, the texts, the function, and its verb.
+    // Parts that deal with emergencies: the contract and the store of the contacts, the texts, the function, and its
+    // verb.
     let known = |path: &str| {
         [
             "crates/messages/",
@@ -371,7 +372,7 @@ fn emergencies_read_the_clinical_store_alone_through_one_function() {
         // Words of lists that redaction and extraction read in texts are no logic.
         !known(path) && !path.starts_with("crates/extraction/") && !path.starts_with("crates/redaction/")
     }));
-    // And of those, the verb alone calls it.
+    // Of those, only the verb calls it.
     none(&offences(r"\bemergency\(", |path| {
         !path.starts_with("crates/store/") && path != own && path != "src/cli/emergency.rs"
     }));

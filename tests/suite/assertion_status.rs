@@ -1,15 +1,15 @@
-//! What whole documents deny, leave open, say of others and say is over, from the message to the list of memories.
+//! Denials, uncertainty, other people and past facts in whole documents, from the message to the list of memories.
 
 use serde_json::{Value, json};
 
 use crate::support::{ORG, PATIENT, Program, TestEngine, bodies, document, on_every_program};
 
 on_every_program!(
-    a_physical_examination_denies_what_stands_behind_its_one_no,
+    a_physical_examination_denies_what_follows_its_single_no,
     a_family_history_is_no_illness_of_the_patient,
     a_form_says_what_its_boxes_and_columns_say,
-    habits_are_kept_with_amount_denial_and_end,
-    a_transcript_with_names_for_labels_is_read_by_who_speaks,
+    habits_are_stored_with_amount_denial_and_end,
+    a_transcript_with_names_for_labels_is_read_by_speaker,
     what_is_cured_is_past_and_what_is_doubted_is_no_ground_for_decisions,
 );
 
@@ -53,7 +53,7 @@ fn stated(rows: &[Value], findings: &[&str]) {
     }
 }
 
-async fn a_physical_examination_denies_what_stands_behind_its_one_no(engine: TestEngine) {
+async fn a_physical_examination_denies_what_follows_its_single_no(engine: TestEngine) {
     let english = "HPI: sore throat for two days.\nROS: no fever, night sweats, weight loss, cough. No vomiting, diarrhea, \
                    rash, but has headache.\nEyes: normal.";
     let found = rows(engine, note(english)).await;
@@ -92,7 +92,7 @@ async fn a_form_says_what_its_boxes_and_columns_say(engine: TestEngine) {
     assert!(past.iter().all(|row| row["state"] == json!("resolved")) && past.len() == 1, "{found:#?}");
 }
 
-async fn habits_are_kept_with_amount_denial_and_end(engine: TestEngine) {
+async fn habits_are_stored_with_amount_denial_and_end(engine: TestEngine) {
     let text = "Social: ex-smoker, stopped 2009. Alcohol 12 units/wk. No illicit drugs. Drinks plenty of water.";
     let found = rows(engine, note(text)).await;
     let of = |words: &str| about(&found, words).into_iter().cloned().collect::<Vec<_>>();
@@ -105,7 +105,7 @@ async fn habits_are_kept_with_amount_denial_and_end(engine: TestEngine) {
     denied(&found, &["alcohol use", "cocaine use"]);
 }
 
-async fn a_transcript_with_names_for_labels_is_read_by_who_speaks(engine: TestEngine) {
+async fn a_transcript_with_names_for_labels_is_read_by_speaker(engine: TestEngine) {
     let text = "Dr Ferris: Any seizures, fainting?\nMaeve: No, no. I have epilepsy myself, mind.\nDr Ferris: And the asthma?\n\
                 Maeve: Still bad at night.\nOran: I get panic attacks as well.";
     let mut message = note(text);

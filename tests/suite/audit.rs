@@ -1,5 +1,5 @@
-//! The audit trail as evidence: every write and every read leaves an entry that says who, in which role and for what; nobody
-//! changes, adds or removes one unseen; and what was said cannot be turned round behind the program.
+//! The audit trail as evidence: every write and every read leaves an entry with actor, role and purpose. No one
+//! changes, adds or removes an entry unseen, and no statement can be inverted outside the program.
 
 use std::process::Output;
 
@@ -20,20 +20,20 @@ use super::worker::{Running, until};
 
 on_every_program!(
     every_message_every_act_and_every_read_leaves_an_entry_that_names_who_and_why,
-    a_chain_is_witnessed_by_a_head_that_was_kept_elsewhere_and_a_cut_tail_is_seen,
+    a_chain_is_proved_by_a_head_that_was_stored_elsewhere_and_a_cut_tail_is_seen,
     what_was_said_cannot_be_turned_round_unseen,
     what_is_made_of_what_was_said_is_made_right_and_what_was_deleted_is_missed,
     what_people_did_and_set_cannot_be_turned_round_unseen,
     what_the_term_of_the_trail_takes_is_no_forgery_and_a_hold_outlives_it,
     an_account_that_is_written_again_or_goes_is_no_forgery,
-    a_policy_that_was_changed_behind_the_program_is_not_made_its_own_unseen,
+    a_policy_that_was_changed_outside_the_program_is_not_made_its_own_unseen,
     a_worker_seals_what_was_written_and_keeps_the_heads_elsewhere,
-    an_erased_entry_names_nobody_and_the_chain_is_whole,
+    an_erased_entry_names_no_one_and_the_chain_is_whole,
     entries_go_after_their_term_and_never_before,
     the_jobs_have_a_role_of_their_own_that_cannot_change_what_came_in,
     a_read_without_a_reader_is_refused_where_the_configuration_asks_for_one,
 );
-on_every_engine!(an_entry_that_is_written_behind_the_program_is_seen_before_it_is_sealed,);
+on_every_engine!(an_entry_that_is_written_outside_the_program_is_seen_before_it_is_sealed,);
 
 const TEXT: &str = "Diagnosticada de endometriosis. Refiere vértigo desde ayer. Toma sertralina 50 mg al día. \
                     Niega ideas de suicidio.";
@@ -113,12 +113,12 @@ async fn every_message_every_act_and_every_read_leaves_an_entry_that_names_who_a
         let [one] = of(action)[..] else { panic!("{action}: {found:?}") };
         assert!(one["actor"].as_str().unwrap().starts_with("uid:"), "a process has a user where nobody is named");
     }
-    // No content, whatever was read.
+    // No content, for any read.
     let trail = format!("{found:?}").to_lowercase();
     assert!(["endometriosis", "vértigo", "sertralina", "suicid"].iter().all(|word| !trail.contains(word)));
 }
 
-async fn a_chain_is_witnessed_by_a_head_that_was_kept_elsewhere_and_a_cut_tail_is_seen(engine: TestEngine) {
+async fn a_chain_is_proved_by_a_head_that_was_stored_elsewhere_and_a_cut_tail_is_seen(engine: TestEngine) {
     let program = Program::on(engine).await;
     ingested(&program);
     let witness = program.folder.path().join("heads.ndjson");
@@ -135,14 +135,14 @@ async fn a_chain_is_witnessed_by_a_head_that_was_kept_elsewhere_and_a_cut_tail_i
     assert_eq!((code, &reports[0]["verdict"]), (3, &json!("unanchored")), "{reports:?}");
     let (code, reports) = verify(&heads);
     assert_eq!((code, &reports[0]["verdict"]), (0, &json!("witnessed")), "{reports:?}");
-    // More is written and sealed: the old head still witnesses what was there.
+    // More is written and sealed: the old head still proves the earlier entries.
     let of = of_patient();
     let context: Vec<&str> = ["context"].into_iter().chain(of.iter().map(String::as_str)).collect();
     run(&program, &[], &context);
     std::fs::write(&witness, run(&program, &[], &["audit", "heads", "--output", "json"])).unwrap();
     assert_eq!(verify(&heads).0, 0);
 
-    // The last block and its entries go: what is left fits together, and is not what the head says.
+    // The last block and its entries are deleted: the rest is consistent, but does not match the head.
     tamper(&program, &[
         "DELETE FROM action_audit WHERE block = (SELECT max(number) FROM audit_block WHERE org_id = action_audit.org_id)",
         "DELETE FROM audit_block WHERE number = (SELECT max(b.number) FROM audit_block AS b WHERE b.org_id = audit_block.org_id)",
@@ -221,7 +221,7 @@ async fn what_was_said_cannot_be_turned_round_unseen(engine: TestEngine) {
     let mut reconciled = || reconcile(&program, &mut day);
     let calm = reconciled();
     assert_eq!((figure(&calm, "forged_rows"), figure(&calm, "uncovered_rows")), (0, 0), "{calm}");
-    // Of what comes from now on the trail is whole.
+    // The trail is complete for later entries.
     let later = [("ANAMNESIS__PIPELINE__NOW", "2026-07-02T13:00:00Z")];
     let note = document(9, 1, "2026-07-01T10:00:00Z", "Toma ramipril 5 mg al día.");
     assert_eq!(counts(&program.ingest(&bodies(&[note]), &later))["stored"], json!(1));
@@ -242,7 +242,7 @@ async fn what_was_said_cannot_be_turned_round_unseen(engine: TestEngine) {
             "UPDATE memory_event SET source = 'patient' WHERE derived = 0",
             "UPDATE memory_event SET source = 'clinician' WHERE derived = 0",
         ),
-        // A source that looks as if it had gone.
+        // A source that looks removed.
         (
             "UPDATE documents SET retention_state = 'summary_only', retention_state_at = 1785600000000000 \
              WHERE occurred_at > 1782800000000000",
@@ -259,7 +259,7 @@ async fn what_was_said_cannot_be_turned_round_unseen(engine: TestEngine) {
         let report = reconciled();
         assert!(figure(&report, "forged_rows") > 0, "{turned}: {report}");
         tamper(&program, &[back]).await;
-        // What was folded of it meanwhile is folded right again.
+        // Memories that were projected from it meanwhile are projected correctly again.
         reconciled();
         let report = reconciled();
         assert_eq!(figure(&report, "forged_rows"), 0, "{back}: {report}");
@@ -276,7 +276,7 @@ async fn what_is_made_of_what_was_said_is_made_right_and_what_was_deleted_is_mis
     let mut day: chrono::NaiveDate = "2026-07-01".parse().unwrap();
     let mut reconciled = || reconcile(&program, &mut day);
     assert_eq!(figure(&reconciled(), "forged_rows"), 0);
-    // What is made of the log is made so again, and counted.
+    // Rows that derive from the log are repaired and counted.
     for (turned, counted) in [
         ("UPDATE memory SET state = 'resolved' WHERE state = 'active' AND kind <> 'raw'", "memories"),
         ("UPDATE memory SET negated = 1 - negated WHERE kind <> 'raw'", "memories"),
@@ -294,7 +294,7 @@ async fn what_is_made_of_what_was_said_is_made_right_and_what_was_deleted_is_mis
         assert!(figure(&report, counted) > 0, "{turned}: {report}");
         assert_eq!(figure(&reconciled(), counted), 0, "{turned}: it is right again");
     }
-    // So is the day on which a source goes.
+    // So is the day on which a source is removed.
     let org = ORG.to_string();
     for turned in [
         "UPDATE documents SET retention_due_at = NULL",
@@ -309,11 +309,11 @@ async fn what_is_made_of_what_was_said_is_made_right_and_what_was_deleted_is_mis
         assert!(figure(&reconciled(), "due_days") > 0, "{turned}");
         assert_eq!(figure(&reconciled(), "due_days"), 0, "{turned}: it is found anew");
     }
-    // What was deleted, and an act that is made to look as if the fold had written it, leave their entries.
+    // Deleted rows, and an act that is changed to look like one of the projection, leave their entries.
     for (gone, forged) in [
         ("DELETE FROM risk_flag", 1),
         ("UPDATE memory_event SET derived = 1 WHERE derived = 0", 2),
-        // With what was read in it, and its raw capture.
+        // With its findings and its raw capture.
         ("DELETE FROM documents", 3),
     ] {
         tamper(&program, &[gone]).await;
@@ -322,7 +322,7 @@ async fn what_is_made_of_what_was_said_is_made_right_and_what_was_deleted_is_mis
     }
 }
 
-/// A run of reconciliation on the day after, which looks at all patients.
+/// A run of reconciliation on the day after, over all patients.
 fn reconcile(program: &Program, day: &mut chrono::NaiveDate) -> Value {
     *day = day.succ_opt().unwrap();
     let (org, as_of) = (ORG.to_string(), day.to_string());
@@ -336,8 +336,8 @@ fn figure(report: &Value, name: &str) -> u64 {
     find(report, name).unwrap_or_else(|| panic!("{name}: {report}"))
 }
 
-/// A patient with a profile, two consents, ephemeral mode that was switched, a hold that was lifted and one that is in force, a
-/// document that was erased, and a message that is set aside.
+/// A patient with a profile, two consents, a switched ephemeral mode, a released hold and one in force, an erased
+/// document, and a quarantined message.
 fn acted_upon(program: &Program) {
     let (patient, by) = (PATIENT.to_string(), Uuid::from_u128(7).to_string());
     let profile = json!({"organization_id": ORG, "patient_id": PATIENT, "actor": Uuid::from_u128(7), "recorded_at": "2026-06-19T10:00:00Z",
@@ -389,7 +389,7 @@ async fn what_people_did_and_set_cannot_be_turned_round_unseen(engine: TestEngin
     let afterwards = [("ANAMNESIS__PIPELINE__NOW", "2026-07-02T13:00:00Z")];
     assert_eq!(counts(&program.ingest(&wrong, &afterwards))["quarantined"], json!(1));
     let pairs = [
-        // A hold is lifted by nobody, another one is not lifted any more, or keeps one document where it kept another.
+        // A hold is released by no one, another one loses its release, or covers another document than before.
         (
             "UPDATE legal_hold SET lifted_at = 1782000000000000, lifted_by = set_by WHERE lifted_at IS NULL",
             "UPDATE legal_hold SET lifted_at = NULL, lifted_by = NULL WHERE lifted_at = 1782000000000000",
@@ -458,7 +458,7 @@ async fn what_people_did_and_set_cannot_be_turned_round_unseen(engine: TestEngin
     }
 }
 
-/// What the trail's term takes away is no forgery: neither of what was done, nor of what is in force since before it.
+/// Entries that expire are no forgery: neither for acts, nor for state that is older than they are.
 async fn what_the_term_of_the_trail_takes_is_no_forgery_and_a_hold_outlives_it(engine: TestEngine) {
     let program = Program::on(engine).await;
     acted_upon(&program);
@@ -510,7 +510,7 @@ async fn an_account_that_is_written_again_or_goes_is_no_forgery(engine: TestEngi
     store.close().await;
     let mut day: chrono::NaiveDate = "2026-07-02".parse().unwrap();
     assert_eq!(figure(&reconcile(&program, &mut day), "forged_rows"), 0);
-    // Late words move the end of an account; what is forgotten takes accounts away.
+    // Late statements move the end of a summary; forgetting removes summaries.
     let late = [document(7, 1, "2026-06-27T18:00:00Z", "Refiere cefalea intensa. Toma ibuprofeno 400 mg.")];
     let settings = [("ANAMNESIS__PIPELINE__NOW", "2026-07-04T12:00:00Z")];
     assert_eq!(counts(&program.ingest(&bodies(&late), &settings))["stored"], json!(1));
@@ -536,7 +536,7 @@ async fn an_account_that_is_written_again_or_goes_is_no_forgery(engine: TestEngi
     assert_eq!(figure(&report, "forged_rows"), 0, "{report}");
 }
 
-async fn a_policy_that_was_changed_behind_the_program_is_not_made_its_own_unseen(engine: TestEngine) {
+async fn a_policy_that_was_changed_outside_the_program_is_not_made_its_own_unseen(engine: TestEngine) {
     let program = Program::on(engine).await;
     acted_upon(&program);
     tamper(&program, &["UPDATE organization SET consent_required = 0"]).await;
@@ -592,14 +592,14 @@ async fn a_worker_seals_what_was_written_and_keeps_the_heads_elsewhere(engine: T
         run(&program, &[], &["audit", "verify", "--heads", heads.to_str().unwrap()]).matches("witnessed").count(),
         1
     );
-    // The daily check of a worker finds what was changed in a sealed block.
+    // The daily check of a worker finds changes in a sealed block.
     tamper(&program, &["UPDATE action_audit SET action = 'read_profile' WHERE action = 'document_stored'"]).await;
     let worker = Running::start(&program, &settings).await;
     until("the change is found", async || worker.metric("anamnesis_audit_faults").await > 0.0).await;
     assert_eq!(worker.end(), Some(0));
 }
 
-async fn an_erased_entry_names_nobody_and_the_chain_is_whole(engine: TestEngine) {
+async fn an_erased_entry_names_no_one_and_the_chain_is_whole(engine: TestEngine) {
     let program = Program::on(engine).await;
     ingested(&program);
     let of = of_patient();
@@ -662,7 +662,7 @@ async fn entries_go_after_their_term_and_never_before(engine: TestEngine) {
     assert_eq!(held().await, 0, "six years and more");
     let verify = ["audit", "verify", "--heads", witness.to_str().unwrap()];
     assert!(run(&program, &later, &verify).contains("witnessed"), "the block's hash is still in the chain");
-    // Read as of today, the same rows are gone too early.
+    // Read as of today, the same rows are removed too early.
     let output = program.command(&[]).args(verify).output().unwrap();
     assert_eq!(output.status.code(), Some(1), "{}", printed(&output));
     assert!(printed(&output).contains("purged_too_early"), "{}", printed(&output));
@@ -716,7 +716,7 @@ async fn a_read_without_a_reader_is_refused_where_the_configuration_asks_for_one
     }
 }
 
-async fn an_entry_that_is_written_behind_the_program_is_seen_before_it_is_sealed(engine: TestEngine) {
+async fn an_entry_that_is_written_outside_the_program_is_seen_before_it_is_sealed(engine: TestEngine) {
     let clinic = Clinic::on(engine).await;
     let pipeline = clinic.pipeline().await;
     let store = pipeline.store();
@@ -734,7 +734,7 @@ async fn an_entry_that_is_written_behind_the_program_is_seen_before_it_is_sealed
     assert_eq!((report.verdict, report.findings[0].fault), (ChainVerdict::Invalid, ChainFault::EntryNotAuthentic));
 }
 
-/// Random changes of what lies in the store, each made, looked for and taken back: 300, or 10,000 in the long proofs.
+/// Random changes of stored rows, each made, searched and undone: 300, or 10,000 in the long tests.
 #[tokio::test(flavor = "multi_thread")]
 async fn no_change_of_the_trail_stays_unseen() {
     let clinic = Clinic::on(TestEngine::Memory).await;
@@ -803,7 +803,7 @@ struct ChangedRow {
     table: &'static str,
     columns: &'static [&'static str],
     before: Vec<anamnesis_sql::SqlValue>,
-    /// `None`: the row goes.
+    /// `None`: the row is deleted.
     after: Option<Vec<anamnesis_sql::SqlValue>>,
     /// The row is added, and the one before stays.
     added: bool,

@@ -53,7 +53,7 @@ mod on_postgres {
     }
 }
 
-/// Documents of four patients, each with a text of its own.
+/// Documents of four patients, each with a different text.
 pub(crate) fn note(n: u128) -> Value {
     let day = 1 + n % 27;
     json!({"organization_id": ORG, "patient_id": Uuid::from_u128(0xb0 + n % 4), "document_id": Uuid::from_u128(n),
@@ -139,7 +139,7 @@ async fn what_was_committed_is_restored(engine: TestEngine) {
     let reference = Program::with_keys_of(&program).await;
     reference.ingest(&notes(restored), &[]);
     assert_eq!(digest(&other).await, digest(&reference).await);
-    // It is a store to go on with: what came after the backup comes again.
+    // The restored store can be used: documents from after the backup are ingested again.
     assert_eq!(ran(&other, &["backup", &place(&other, "again")]).status.code(), Some(0));
     other.ingest(&notes(1..after), &[]);
     assert_eq!(digest(&other).await, digest(&program).await);
@@ -167,7 +167,7 @@ async fn a_pair_that_does_not_belong_together_is_refused(engine: TestEngine) {
     done(&program, &["backup", &pair]);
     program.ingest(&notes([6]), &[]);
     done(&program, &["backup", &late, "--keys-only"]);
-    // The same patients and the same root key, but keys of its own.
+    // The same patients and the same root key, but another key store.
     let foreign = elsewhere(&program).await;
     done(&foreign, &["keys", "init"]);
     foreign.ingest(&notes([4, 5]), &[]);
@@ -236,7 +236,7 @@ async fn an_erased_patient_stays_erased(engine: TestEngine) {
     let living = Scope::new(OrgId(ORG), PatientId(Uuid::from_u128(0xb1))).unwrap();
     let found = open().await.find(&[erased, living]).await.unwrap();
     assert!(found.known.contains_key(&living) && found.erased.contains(&erased));
-    // Not made anew either: the patient is known as erased.
+    // Not created again either: the patient is known as erased.
     let ensured = open().await.ensure(&[erased]).await.unwrap();
     assert!(ensured.known.is_empty());
 }
@@ -245,7 +245,7 @@ async fn an_erased_patient_stays_erased(engine: TestEngine) {
 async fn a_file_copied_by_hand_without_its_log_is_an_older_state_that_the_same_messages_complete() {
     let program = Program::on(TestEngine::File).await;
     program.ingest(&notes(1..5), &[]);
-    // While somebody has it open, what is committed stays in the log.
+    // While another process has it open, committed data stay in the log.
     let open = program.store().await;
     program.ingest(&notes(5..11), &[]);
     let copy = Program::with_keys_of(&program).await;

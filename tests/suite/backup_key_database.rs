@@ -1,4 +1,4 @@
-//! Backups of a store whose keys lie in a database: the same drills as with a key file, and the way from one place of keys
+//! Backups of a store whose keys are in a database: the same drills as with a key file, and the move from one key table
 //! to the other.
 
 use std::path::Path;
@@ -26,7 +26,7 @@ on_every_program!(
     keys_move_from_a_database_to_a_file_and_back,
 );
 
-/// A host whose keys lie in a database of their own, or in a file.
+/// A host whose keys are in a separate database, or in a file.
 struct Host {
     program: Program,
     keys: Option<(TestDatabase, String)>,
@@ -89,7 +89,7 @@ impl Host {
         self.program.folder.path().join(name).display().to_string()
     }
 
-    /// What is known of the four patients, as a reader sees it.
+    /// The four patients, as a reader sees them.
     fn known(&self) -> Vec<(Option<i32>, Value)> {
         let of = |n: u128| {
             let (org, patient) = (ORG.to_string(), patient(n).to_string());
@@ -151,7 +151,7 @@ async fn store_and_keys_of_a_database_are_copied_under_load_and_put_back_elsewhe
     assert_eq!(other.known(), host.known());
     let status = other.done(&["keys", "status", "--verify"]);
     assert_eq!((&status["master_version"], &status["keys_under_older_masters"]), (&json!(2), &json!(0)), "{status}");
-    // It is a store to go on with.
+    // The restored store can be used.
     other.ingest(100..104);
     other.refused(&["restore", &path], "--replace");
 }

@@ -81,7 +81,7 @@ impl Drop for PrivateBroker {
     }
 }
 
-/// A corner of the broker with names of its own; removed when dropped.
+/// Uniquely named queues and exchanges of the broker; removed when dropped.
 pub(crate) struct TestBroker {
     pub config: BrokerConfig,
     pub names: Names,
@@ -181,7 +181,7 @@ impl TestBroker {
         taken
     }
 
-    /// What the program needs to find this corner.
+    /// The settings of the program for these names.
     pub(crate) fn environment(&self) -> Vec<(String, String)> {
         vec![
             ("ANAMNESIS__BROKER__URL".to_owned(), self.config.url.expose_secret().to_owned()),
@@ -266,7 +266,7 @@ impl BrokerWorker {
         (self.child.wait().unwrap(), began.elapsed())
     }
 
-    /// Waits for it to end by itself.
+    /// Waits for it to end without a signal.
     pub(crate) fn ended(mut self) -> (std::process::ExitStatus, String) {
         let status = self.child.wait().unwrap();
         (status, self.log())
@@ -298,7 +298,7 @@ impl Drop for BrokerWorker {
     }
 }
 
-/// Asks until it is so; a proof that waits in vain fails with what it waited for.
+/// Polls a condition; a test that waits in vain fails with its name.
 pub(crate) async fn until<F: Future<Output = bool>>(what: &str, mut so: impl FnMut() -> F) {
     let patience = Instant::now() + Duration::from_secs(90);
     while !so().await {
@@ -307,7 +307,7 @@ pub(crate) async fn until<F: Future<Output = bool>>(what: &str, mut so: impl FnM
     }
 }
 
-/// What `--output json` printed.
+/// The output of `--output json`.
 pub(crate) fn json_output(output: &std::process::Output) -> Value {
     serde_json::from_slice(&output.stdout)
         .unwrap_or_else(|_| panic!("no JSON; standard error: {}", String::from_utf8_lossy(&output.stderr)))

@@ -68,7 +68,7 @@ async fn a_certificate_of_another_authority_or_for_another_host_is_refused_with_
     let elsewhere = BrokerConfig { url: elsewhere.into(), ..good.clone() };
     assert_eq!(refused(&elsewhere).await, "the broker's certificate is refused: it is not for the host of broker.url");
 
-    // Through the front door: a sentence, exit code 2, and no password.
+    // Through the command line: a sentence, exit code 2, and no password.
     let mut command = Command::new(env!("CARGO_BIN_EXE_anamnesis"));
     command.args(["topology", "check"]).env("ANAMNESIS__BROKER__URL", good.url.expose_secret());
     command.env("ANAMNESIS__BROKER__CA_FILE", foreign.path().join("ca.pem"));

@@ -1,5 +1,5 @@
-//! How an event ends at a callback, seen from outside: refused for good it is counted and listed as that, and what an erased
-//! patient's events had to say goes to nobody.
+//! The outcome of an event at a webhook, seen from outside: a final rejection is counted and listed, and events of an
+//! erased patient are sent to no one.
 
 use anamnesis_core::ids::{OrgId, PatientId};
 use anamnesis_core::scope::Scope;

@@ -1,4 +1,4 @@
-//! A canary in every free text of every message: what a patient said, and who it was, is nowhere but sealed.
+//! A canary in every free text of every message: a patient's words and identity are only stored sealed.
 
 use std::path::{Path, PathBuf};
 
@@ -117,7 +117,7 @@ fn everything() -> (Vec<Vec<u8>>, Vec<String>) {
     (lines, cage.0)
 }
 
-/// The canaries that stand in these bytes: as UTF-8, UTF-16, hexadecimal or base64, in either case of letters.
+/// The canaries in these bytes: as UTF-8, UTF-16, hexadecimal or base64, in either case of letters.
 pub(crate) fn found<'c>(cage: &'c [String], bytes: &[u8]) -> Vec<&'c str> {
     let (mut letters, mut base64) = (Vec::new(), Vec::new());
     for (bird, name) in cage.iter().enumerate() {
@@ -125,7 +125,7 @@ pub(crate) fn found<'c>(cage: &'c [String], bytes: &[u8]) -> Vec<&'c str> {
         let wide_other: Vec<u8> = name.encode_utf16().flat_map(u16::to_be_bytes).collect();
         let hexes = [hex::encode(name), hex::encode(name.to_lowercase())].map(String::into_bytes);
         letters.extend([name.clone().into_bytes(), wide, wide_other].into_iter().chain(hexes).map(|form| (bird, form)));
-        // The middle of each of the three ways in which base64 may fall upon the bytes.
+        // The middle of each of the three alignments of base64 to the bytes.
         base64.extend((0..3).map(|skip| {
             let part = &name.as_bytes()[skip..];
             (bird, STANDARD_NO_PAD.encode(&part[..part.len() / 3 * 3]).into_bytes())
@@ -212,7 +212,7 @@ pub(crate) async fn search_server(server: &TestDatabase, cage: &[String]) {
     assert!(searched > 1 << 20, "{searched} bytes of the server were searched");
 }
 
-/// Every file of a folder, at every depth and whatever its name, with the canaries that stand in it.
+/// Every file of a folder, at every depth and under any name, with its canaries.
 fn flown(folder: &Path, cage: &[String]) -> Vec<(PathBuf, Vec<String>)> {
     let mut all = Vec::new();
     for entry in folder.read_dir().unwrap() {
@@ -227,7 +227,7 @@ fn flown(folder: &Path, cage: &[String]) -> Vec<(PathBuf, Vec<String>)> {
     all
 }
 
-/// How many files were searched. What was ingested is the tester's own file, and must be put away before.
+/// How many files were searched. The ingested file is the tester's own and must be removed before.
 pub(crate) fn search_files(folder: &Path, cage: &[String]) -> usize {
     let all = flown(folder, cage);
     for (file, birds) in &all {
@@ -280,7 +280,7 @@ async fn no_canary_is_in_a_metric_an_event_or_a_reason(engine: TestEngine) {
         let body = keys.open(cell, &row.blob(2).unwrap()).unwrap();
         assert_eq!(found(&cage, &body), Vec::<&str>::new(), "{}", row.text(1).unwrap());
     }
-    // Whom the producer named is not even in the text that is kept.
+    // People whom the producer named are not even in the stored text.
     let ids = [1, 2].map(|n| DocumentId(Uuid::from_u128(n)));
     let kept = store.revisions(support::scope(), &ids).await.unwrap();
     let text = serde_json::to_string(&kept.iter().map(|d| &d.content.text).collect::<Vec<_>>()).unwrap();

@@ -1,4 +1,5 @@
-//! The profile `careful`: what the learned reader adds to what rules find, seen by who reads the patient's memory.
+//! The profile `careful`: the findings that the learned reader adds to those of the rules, as a reader of the memory
+//! sees them.
 
 use serde_json::Value;
 
@@ -30,7 +31,7 @@ fn of<'a>(rows: &'a [Value], entity: &str) -> Vec<&'a str> {
     rows.iter().filter(|row| row["entity"] == entity).map(|row| row["statement"].as_str().unwrap()).collect()
 }
 
-/// What makes a document long enough for the reader: nothing in it is a finding.
+/// Makes a document long enough for the reader; it contains no finding.
 const REST: &str = "She came with a friend who waited outside and read a magazine. We went through the diary of the last \
     weeks together, page by page, and she read two of the longer passages aloud. She had written about the garden, about the \
     books she borrows from the library on the corner, and about a film that she saw twice. We agreed that she goes on \
@@ -49,7 +50,7 @@ async fn a_careful_reader_remembers_what_no_list_holds_and_a_fast_one_does_not()
     assert!(!of(&fast, "event").iter().any(|said| said.contains("burnt down")), "{fast:?}");
     assert!(of(&careful, "event").iter().any(|said| said.contains("burnt down")), "{careful:?}");
     assert_eq!(of(&careful, "event"), of(&named, "event"), "the reader in the program is that of the file");
-    // What rules find is the same.
+    // The findings of the rules are the same.
     assert_eq!(of(&fast, "medication"), of(&careful, "medication"));
 }
 
@@ -70,7 +71,7 @@ async fn a_short_message_is_read_by_rules_alone() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_medicine_that_only_the_reader_finds_is_kept_with_its_dose_and_waits_for_review() {
+async fn a_medicine_that_only_the_reader_finds_is_stored_with_its_dose_and_waits_for_review() {
     let said =
         "Current medication: Florvexin 20 mg every morning, sertraline 50 mg daily. Allergies: Zandrocil (rash).";
     let rows = rows("careful", "", &format!("{said}\n{REST}")).await;
@@ -79,7 +80,7 @@ async fn a_medicine_that_only_the_reader_finds_is_kept_with_its_dose_and_waits_f
         rows.iter().find(names).unwrap_or_else(|| panic!("{name} is not in {rows:?}"))
     };
     assert!(row("florvexin")["statement"].as_str().unwrap().contains("20 mg"), "{}", row("florvexin"));
-    // The title of the allergies makes the substance behind it one by rule.
+    // By rule, the heading for allergies makes the substance after it one.
     for (name, usable) in [("florvexin", "hypothesis"), ("zandrocil", "decision"), ("sertraline", "decision")] {
         assert_eq!(row(name)["use"], usable, "{}", row(name));
         let sure = row(name)["extraction_confidence"].as_f64().unwrap();
@@ -108,7 +109,7 @@ async fn whose_a_medicine_is_and_whether_it_is_taken_is_as_the_reader_says_where
         assert!(!taken(&careful, name), "{name}: {careful:?}");
         let named = |row: &Value| row["statement"].as_str().unwrap().contains(name);
         assert!(careful.iter().any(named), "{name} is not remembered at all: {careful:?}");
-        // Without the reader it is taken, by rules that cannot tell.
+        // Without the reader it counts as taken, because the rules cannot distinguish.
         assert!(name == "lorazepam" || taken(&fast, name), "{name}: {fast:?}");
     }
 }

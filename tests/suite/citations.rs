@@ -1,4 +1,5 @@
-//! What code and pages cite is in the repository: pages, their sections, and the documents that the rules come from.
+//! Everything that code and pages cite is in the repository: pages, their sections, and the documents that the rules
+//! come from.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -52,7 +53,7 @@ fn page(citing: &Path, cited: &str) -> Option<PathBuf> {
     [near, root().join("docs").join(name), root().join(name)].into_iter().find(|path| path.is_file())
 }
 
-/// The sections of a page: headings, and what a list or a table begins with in bold.
+/// The sections of a page: headings, and bold beginnings of list items and table rows.
 fn sections(page: &Path) -> BTreeSet<String> {
     let heading = Regex::new(r"(?m)^(?:#+ (.+)|[-*] \*\*(.+?)\*\*.*|.*?\*\*([A-Z][^*]+)\*\*.*|(\d+)\. .*)$").unwrap();
     let text = std::fs::read_to_string(page).unwrap();

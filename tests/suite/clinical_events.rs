@@ -8,8 +8,8 @@ on_every_program!(
     laboratory_lines_and_vital_signs_are_rows_with_value_unit_range_and_day,
     values_said_in_words_are_measurements_and_targets_doses_and_conditions_are_none,
     an_appointment_is_in_force_until_its_day_is_over_and_then_history,
-    an_appointment_told_twice_is_one_and_another_day_is_another,
-    operations_are_procedures_with_their_years_and_a_denial_of_any_is_kept,
+    an_appointment_stated_twice_is_one_and_another_day_is_another,
+    operations_are_procedures_with_their_years_and_a_denial_of_any_is_stored,
     what_befell_the_patient_is_an_event_and_what_befell_a_relative_is_not,
     an_evenings_today_is_the_day_where_it_was_written,
 );
@@ -112,7 +112,7 @@ async fn an_appointment_is_in_force_until_its_day_is_over_and_then_history(engin
     assert_eq!(row(all.as_array().unwrap(), "neurology")["use"], json!("decision"), "without a day it does not end");
 }
 
-async fn an_appointment_told_twice_is_one_and_another_day_is_another(engine: TestEngine) {
+async fn an_appointment_stated_twice_is_one_and_another_day_is_another(engine: TestEngine) {
     let first = document(1, 1, AT, "Appointment with dermatology on 14 April.");
     let again = document(
         2,
@@ -127,7 +127,7 @@ async fn an_appointment_told_twice_is_one_and_another_day_is_another(engine: Tes
     assert_eq!(days, ["2026-04-14", "2026-05-05"], "{found:#?}");
 }
 
-async fn operations_are_procedures_with_their_years_and_a_denial_of_any_is_kept(engine: TestEngine) {
+async fn operations_are_procedures_with_their_years_and_a_denial_of_any_is_stored(engine: TestEngine) {
     let letter = "Surgical history: cholecystectomy in 2015, right knee replacement in 2019. MRI brain booked for 4 April. Awaiting echo. D-dimer not sent.";
     let form = "Operado de apendicitis en 2001. Cesárea hace 4 años. Transfusiones sanguíneas: ninguna.";
     let program = ingested(engine, &[document(1, 1, AT, letter), document(2, 1, AT, form)]).await;

@@ -1,5 +1,4 @@
-//! Who may end what: an allergy and what a clinician set are taken away by nobody who is not one, through whatever door
-//! and in whatever words.
+//! Only clinicians may end an allergy and a clinician's statements, by any endpoint and in any words.
 
 use anamnesis_core::finding::EntityType;
 use anamnesis_core::memory::{PermittedUse, SetBy, State};
@@ -13,11 +12,11 @@ use crate::support::{
 };
 
 on_every_engine!(
-    no_conversation_takes_an_allergy_away_whoever_it_says_is_speaking,
+    no_conversation_removes_an_allergy_for_any_claimed_speaker,
     a_patients_command_on_an_allergy_is_a_contradiction_and_a_task_and_never_an_end,
-    a_patients_answer_speaks_with_a_tasks_standing_of_what_was_asked_alone,
+    a_patients_answer_has_a_tasks_authority_only_for_the_question,
     a_chat_that_calls_itself_the_next_revision_of_a_note_is_set_aside,
-    a_patients_form_takes_nothing_away_that_a_clinician_set,
+    a_patients_form_removes_nothing_that_a_clinician_set,
 );
 
 const SAID: &str = "2026-06-28T10:00:00Z";
@@ -43,7 +42,7 @@ async fn all(pipeline: &Pipeline, entity: EntityType) -> Vec<Memory> {
     pipeline.store().memories(scope(), &filter, ReadInstant::Now).await.unwrap()
 }
 
-/// The allergy that the note states; it must be there, in force and fit to act on.
+/// The allergy that the note states; it must exist, be active and fit to act on.
 async fn the_allergy(pipeline: &Pipeline) -> Memory {
     let mut found = all(pipeline, EntityType::Allergy).await;
     found.retain(|m| !m.negated && m.status.state == State::Active && !m.contested);
@@ -65,7 +64,7 @@ fn said(kind: &str, id: u128, turns: &Value) -> Value {
     document
 }
 
-async fn no_conversation_takes_an_allergy_away_whoever_it_says_is_speaking(engine: TestEngine) {
+async fn no_conversation_removes_an_allergy_for_any_claimed_speaker(engine: TestEngine) {
     let denials = [
         ("Alergia a la penicilina con anafilaxia.", "No es alérgica a la penicilina, fue un error."),
         ("Alergia a la penicilina con anafilaxia.", "Ya no tiene alergia a la penicilina."),
@@ -125,7 +124,7 @@ async fn a_patients_command_on_an_allergy_is_a_contradiction_and_a_task_and_neve
             assert_eq!(the_allergy(&pipeline).await.id, allergy.id, "{role} {verb} {text:?}");
             assert!(count(pipeline.store(), OPEN).await >= 1, "{role} {verb} {text:?}: nobody is asked");
             assert!(count(pipeline.store(), TOLD).await >= 1, "{role} {verb} {text:?}: nobody is told");
-            // Nor by insisting on what they claimed.
+            // Nor by a repeated claim.
             for claim in all(&pipeline, EntityType::Allergy).await.iter().filter(|m| m.id != allergy.id) {
                 send(&pipeline, &[command("insists", role, "confirm", claim, LAST, None)]).await;
                 assert_eq!(the_allergy(&pipeline).await.id, allergy.id, "{role} {verb} {text:?}, insisting");
@@ -138,7 +137,7 @@ async fn a_patients_command_on_an_allergy_is_a_contradiction_and_a_task_and_neve
     }
 }
 
-async fn a_patients_answer_speaks_with_a_tasks_standing_of_what_was_asked_alone(engine: TestEngine) {
+async fn a_patients_answer_has_a_tasks_authority_only_for_the_question(engine: TestEngine) {
     let note = "Toma sertralina 50 mg al día. Toma warfarina 5 mg al día. Alergia a la penicilina con anafilaxia.";
     let (_clinic, pipeline) = with_note(engine, note).await;
     let medicines = all(&pipeline, EntityType::Medication).await;
@@ -176,7 +175,7 @@ async fn a_chat_that_calls_itself_the_next_revision_of_a_note_is_set_aside(engin
     assert_eq!(count(pipeline.store(), reasons).await, 4);
 }
 
-async fn a_patients_form_takes_nothing_away_that_a_clinician_set(engine: TestEngine) {
+async fn a_patients_form_removes_nothing_that_a_clinician_set(engine: TestEngine) {
     let note = "Toma sertralina 50 mg al día. Alergia a la penicilina con anafilaxia.";
     let (_clinic, pipeline) = with_note(engine, note).await;
     let allergy = the_allergy(&pipeline).await.id;
@@ -199,7 +198,7 @@ fn run_program(program: &Program, arguments: &[&str], environment: &[(&str, &str
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nobody_is_a_clinician_at_a_terminal_without_saying_so() {
+async fn no_one_is_a_clinician_at_a_terminal_by_default() {
     let program = Program::on(TestEngine::File).await;
     let note = document(1, 1, SAID, "Alergia a la penicilina con anafilaxia.");
     assert_eq!(counts(&program.ingest(&bodies(&[note]), &[]))["stored"], 1);

@@ -1,4 +1,4 @@
-//! What people do to memories: corrections and answers end in the same memory on every engine, and nobody overrules what
+//! Commands on memories: corrections and answers result in the same memory on every engine, and no one overrules what
 //! they may not.
 
 use anamnesis_core::finding::EntityType;
@@ -15,10 +15,10 @@ use crate::support::{
 };
 
 on_every_engine!(
-    a_clinicians_correction_replaces_the_value_and_its_words_stand_in_lineage,
+    a_clinicians_correction_replaces_the_value_and_its_words_are_in_the_lineage,
     a_patients_correction_of_what_a_clinician_set_is_a_question_that_an_answer_settles,
     an_answer_that_it_is_over_ends_it_and_one_that_it_holds_begins_a_new_cycle,
-    a_correction_that_speaks_of_nothing_known_ends_what_it_corrects,
+    a_correction_without_known_concepts_ends_what_it_corrects,
 );
 
 fn command(id: &str, role: &str, verb: &str, memory: MemoryId, at: &str, text: Option<&str>) -> Value {
@@ -64,7 +64,7 @@ async fn with_sertraline(engine: TestEngine) -> (Clinic, Pipeline) {
     (clinic, pipeline)
 }
 
-async fn a_clinicians_correction_replaces_the_value_and_its_words_stand_in_lineage(engine: TestEngine) {
+async fn a_clinicians_correction_replaces_the_value_and_its_words_are_in_the_lineage(engine: TestEngine) {
     let (_clinic, pipeline) = with_sertraline(engine).await;
     let old = active(&pipeline, EntityType::Medication).await;
     assert_eq!(dose(&old), "50 mg");
@@ -125,7 +125,7 @@ async fn an_answer_that_it_is_over_ends_it_and_one_that_it_holds_begins_a_new_cy
     assert_eq!((over.status.state, over.valid_to), (State::Resolved, Some(LATER.parse().unwrap())));
 }
 
-async fn a_correction_that_speaks_of_nothing_known_ends_what_it_corrects(engine: TestEngine) {
+async fn a_correction_without_known_concepts_ends_what_it_corrects(engine: TestEngine) {
     let (_clinic, pipeline) = with_sertraline(engine).await;
     let wrong = active(&pipeline, EntityType::Medication).await;
     let words = "Eso no corresponde a este caso.";
@@ -178,7 +178,7 @@ async fn the_command_line_shows_what_waits_and_acts_by_the_same_messages() {
     let (_, unsure) = memory(&program, &["uncertain", "--threshold", "1.0"]);
     assert!(unsure.as_array().unwrap().len() <= 2);
     assert_eq!(memory(&program, &["orphans"]).1, json!([]));
-    // A record of an older system that says nothing of its source is one, and what a document states next to it is not.
+    // A record of an older system without a source counts as one; a document's own statement does not.
     let record = program.folder.path().join("old.json");
     std::fs::write(&record, json!([{"memory_id": "m1", "memory": "Sale a pescar los domingos"}]).to_string()).unwrap();
     let imported = program

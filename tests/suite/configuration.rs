@@ -1,4 +1,4 @@
-//! `config check|show|reference` through the program: every problem at once, each at its line, and never a secret.
+//! `config check|show|reference` through the program: all problems together, each with its line, and never a secret.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -38,7 +38,7 @@ fn json(output: &Output) -> Value {
     serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("no JSON: {}", said(output)))
 }
 
-/// Line, key, and what is allowed or nearest.
+/// Line, key, and the allowed or nearest values.
 fn problems(output: &Output) -> Vec<(u64, String, String)> {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let all = json(output)["problems"].as_array().unwrap().clone();

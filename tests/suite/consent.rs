@@ -1,4 +1,4 @@
-//! What a patient permits and denies binds whatever is said of them, in every kind of message and for every reader.
+//! A patient's consents bind every statement about them, in every kind of message and for every reader.
 
 use anamnesis_core::ids::OrgId;
 use anamnesis_sql::{Access, Sql};
@@ -10,16 +10,16 @@ use crate::support::{
 };
 
 on_every_program!(
-    a_denial_binds_where_no_consent_is_required_and_its_messages_are_kept_nowhere,
+    a_denial_binds_where_no_consent_is_required_and_its_messages_are_stored_nowhere,
     where_consent_is_required_only_a_permit_of_memory_opens_memory,
     a_permit_opens_what_comes_after_it_in_the_same_batch_and_a_denial_closes_all_of_it,
-    a_denial_stands_against_a_permit_that_was_stated_before_it,
+    a_denial_outweighs_a_permit_that_was_stated_before_it,
     a_denial_closes_what_was_set_aside_and_so_does_ephemeral_mode,
     nothing_is_formed_asked_or_embedded_of_a_patient_who_denies_memory,
     a_denial_that_comes_back_forgets_and_so_does_one_from_before_the_policy,
     what_was_said_before_a_withdrawal_and_arrives_after_it_is_refused,
-    rights_are_heard_without_consent,
-    a_patient_who_denies_is_told_to_nobody_who_asks_until_a_new_permit,
+    rights_are_granted_without_consent,
+    a_patient_who_denies_is_shown_to_no_reader_until_a_new_permit,
     a_withdrawal_forgets_where_the_organisation_says_so_and_can_be_recovered,
     a_withdrawal_that_begins_later_forgets_on_its_day,
     consents_are_shown_with_what_is_in_force,
@@ -96,13 +96,13 @@ fn ingested(program: &Program, messages: &[Value]) -> Value {
     counts(&program.ingest(&bodies(messages), &[]))
 }
 
-/// Stored and set aside.
+/// Stored and quarantined messages.
 fn outcome(program: &Program, messages: &[Value]) -> (u64, u64) {
     let counts = ingested(program, messages);
     (counts["stored"].as_u64().unwrap(), counts["quarantined"].as_u64().unwrap())
 }
 
-async fn a_denial_binds_where_no_consent_is_required_and_its_messages_are_kept_nowhere(engine: TestEngine) {
+async fn a_denial_binds_where_no_consent_is_required_and_its_messages_are_stored_nowhere(engine: TestEngine) {
     let program = Program::on(engine).await;
     assert_eq!(outcome(&program, &[consent("deny", "2026-06-01T00:00:00Z", None)]), (1, 0));
     let all = everything("2026-06-20T10:00:00Z");
@@ -132,7 +132,7 @@ async fn a_denial_binds_where_no_consent_is_required_and_its_messages_are_kept_n
     let retried = program.command(&[]).args(["quarantine", "retry", "--output", "json"]).output().unwrap();
     let retried: Value = serde_json::from_slice(&retried.stdout).unwrap();
     assert_eq!((&retried["stored"], &retried["never_kept"]), (&json!(0), &json!(all.len())));
-    // What was refused can be sent again, once the patient permits it.
+    // A refused message can be sent again, once the patient permits it.
     assert_eq!(outcome(&program, &[consent("permit", "2026-06-02T00:00:00Z", None)]), (1, 0));
     assert_eq!(outcome(&program, &all[..4]), (4, 0));
 }
@@ -202,14 +202,14 @@ fn stated(id: &str, provision: &str, from: &str, at: &str) -> Value {
     consent
 }
 
-async fn a_denial_stands_against_a_permit_that_was_stated_before_it(engine: TestEngine) {
+async fn a_denial_outweighs_a_permit_that_was_stated_before_it(engine: TestEngine) {
     let program = Program::on(engine).await;
     let note = |id| document(id, 1, "2026-06-30T10:00:00Z", NOTE);
     let planned = stated("planned", "permit", "2026-06-29T00:00:00Z", "2026-06-01T10:00:00Z");
     let denial = stated("denial", "deny", "2026-06-10T00:00:00Z", "2026-06-10T09:00:00Z");
     assert_eq!(outcome(&program, &[planned.clone(), denial.clone()]), (2, 0));
     assert_eq!(outcome(&program, &[note(1)]), (0, 1), "the permit was planned before the denial");
-    // An old permit once more, as another message: nobody changed their mind since.
+    // An old permit once more, as another message: the consent is unchanged since.
     let old = stated("old", "permit", "2026-06-05T00:00:00Z", "2026-06-20T09:00:00Z");
     assert_eq!(outcome(&program, &[old, note(2)]), (1, 1));
     let shown = json_of(&program, &["consent", "show"], &[]);
@@ -245,7 +245,7 @@ async fn a_denial_closes_what_was_set_aside_and_so_does_ephemeral_mode(engine: T
     let kept = "SELECT count(*) FROM quarantine WHERE body_sealed IS NOT NULL";
     assert_eq!(outcome(&program, &[broken(2)]), (0, 1));
     assert_eq!(count(&store, kept).await, 1);
-    // It was set aside at noon of 1 July.
+    // It was quarantined at noon of 1 July.
     let since = |at| command("ephemeral_on", at, &json!({}));
     assert_eq!(outcome(&program, &[since("2026-07-02T11:00:00Z")]), (1, 0));
     assert_eq!(count(&store, kept).await, 1, "what was set aside before the mode began stays");
@@ -315,7 +315,7 @@ async fn nothing_is_formed_asked_or_embedded_of_a_patient_who_denies_memory(engi
     }
     assert_eq!(made().await, [0; 4], "formed, summaries, courses, vectors");
     let asked = "SELECT count(*) FROM outbox WHERE event_type = 'anamnesis.reconfirmation.due.v1'";
-    // Two days after the patient was last heard, and not yet a week.
+    // Two days after the patient's last message, and not yet a week.
     job(&program, "reconfirmation", "2026-07-02", "2026-07-03T12:00:00Z");
     assert_eq!(count(&store, asked).await, 0);
     record(&program, "memory", "permit", &["--from", "2026-07-01"]);
@@ -377,7 +377,7 @@ async fn what_was_said_before_a_withdrawal_and_arrives_after_it_is_refused(engin
     assert_eq!(outcome(&program, &[of_other(later), of_other(document(4, 1, "2026-06-20T10:00:00Z", NOTE))]), (2, 0));
 }
 
-async fn rights_are_heard_without_consent(engine: TestEngine) {
+async fn rights_are_granted_without_consent(engine: TestEngine) {
     let program = Program::on(engine).await;
     assert_eq!(outcome(&program, &[document(1, 1, "2026-06-20T10:00:00Z", NOTE)]), (1, 0));
     let ids: Vec<Value> = json_of(&program, &["memory", "list"], &[])
@@ -400,7 +400,7 @@ async fn rights_are_heard_without_consent(engine: TestEngine) {
     assert_eq!(count(&store, forgotten).await, 0);
 }
 
-async fn a_patient_who_denies_is_told_to_nobody_who_asks_until_a_new_permit(engine: TestEngine) {
+async fn a_patient_who_denies_is_shown_to_no_reader_until_a_new_permit(engine: TestEngine) {
     let program = Program::on(engine).await;
     assert_eq!(
         outcome(&program, &[document(1, 1, "2026-06-20T10:00:00Z", NOTE), profile("2026-06-20T10:00:00Z")]),
@@ -424,7 +424,7 @@ async fn a_patient_who_denies_is_told_to_nobody_who_asks_until_a_new_permit(engi
             assert!(!String::from_utf8_lossy(&table.stdout).contains("sertralina"));
             assert!(String::from_utf8_lossy(&table.stderr).contains("consent"), "{table:?}");
         }
-        // What is held is the patient's own to see, and on a ground that is written down those may who look after the record.
+        // Stored data are open to the patient and, for a recorded reason, to those who look after the record.
         assert!(verb(&program, &["export"], &[]).1.contains("sertralina"));
         let open = [("ANAMNESIS__AUDIT__DENIAL_CLOSES_TOOLS", "false")];
         assert!(verb(&program, &["memory", "list"], &open).1.contains("sertralina"), "where it is asked for");
@@ -473,7 +473,7 @@ async fn a_withdrawal_forgets_where_the_organisation_says_so_and_can_be_recovere
         .map(|memory| memory["memory_id"].as_str().unwrap().to_owned())
         .collect();
     assert!(ids.len() >= 2);
-    // A denial that was taken back before it was heard forgets nothing.
+    // A denial that was withdrawn before it arrived forgets nothing.
     let late = [consent("permit", "2026-06-25T00:00:00Z", None), consent("deny", "2026-06-24T00:00:00Z", None)];
     assert_eq!(outcome(&program, &late), (2, 0));
     let store = program.store().await;
@@ -521,7 +521,7 @@ async fn a_withdrawal_that_begins_later_forgets_on_its_day(engine: TestEngine) {
     assert_eq!(count(&store, active).await, all);
     assert_eq!(retention("2026-07-06", "2026-07-07"), 1);
     assert_eq!(count(&store, active).await, 0);
-    // What is taken back afterwards is not forgotten once more.
+    // Memories that are recovered afterwards are not forgotten again.
     let forgotten = rows(&store, "SELECT id FROM memory WHERE kind <> 'raw'").await;
     let id = forgotten[0].uuid(0).unwrap().to_string();
     let later = [("ANAMNESIS__PIPELINE__NOW", "2026-07-07T13:00:00Z")];

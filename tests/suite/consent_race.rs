@@ -1,4 +1,5 @@
-//! Two workers at once: what one of them records of a patient's will binds what the other one has already let in.
+//! Two concurrent workers: a consent that one of them records also binds messages that the other one has already
+//! admitted.
 
 use std::sync::Arc;
 
@@ -16,7 +17,7 @@ use crate::support::{
 on_every_engine!(
     a_withdrawal_that_another_worker_records_meanwhile_binds_a_document_in_work,
     ephemeral_mode_that_another_worker_switches_on_meanwhile_binds_a_document_in_work,
-    what_is_recorded_of_another_patient_holds_nobody_up,
+    a_record_of_another_patient_delays_no_one,
 );
 
 const AT: &str = "2026-06-20T10:00:00Z";
@@ -84,7 +85,7 @@ async fn ephemeral_mode_that_another_worker_switches_on_meanwhile_binds_a_docume
     assert_eq!(stored(&pipeline).await, 1);
 }
 
-async fn what_is_recorded_of_another_patient_holds_nobody_up(engine: TestEngine) {
+async fn a_record_of_another_patient_delays_no_one(engine: TestEngine) {
     let deny = json!({"organization_id": ORG, "patient_id": Uuid::from_u128(77), "scope": "memory", "provision": "deny",
         "from": "2026-06-10T00:00:00Z", "recorded_by": Uuid::from_u128(9)});
     let (_clinic, pipeline, done) = meanwhile(engine, deny).await;

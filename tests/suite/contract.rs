@@ -120,7 +120,7 @@ fn text_and_turns_exclude_each_other_in_the_schema_as_in_the_decoder() {
     }
 }
 
-/// Every message under `samples/`, decoded, beside its JSON.
+/// Every message under `samples/`, decoded, next to its JSON.
 pub(crate) fn samples() -> Vec<(Envelope, Value)> {
     let spool = Spool::find(&[root("samples")], Limits::default().max_body_bytes).expect("the samples are there");
     let decoder = Decoder::default();
@@ -152,7 +152,7 @@ fn the_shipped_samples_keep_the_contract_to_the_letter() {
 }
 
 #[test]
-fn the_samples_tell_of_four_patients_of_two_organisations_in_one_half_year() {
+fn the_samples_describe_four_patients_of_two_organisations_in_one_half_year() {
     let messages = samples();
     let count = |of: fn(&Envelope) -> String| messages.iter().map(|(e, _)| of(e)).collect::<BTreeSet<_>>().len();
     assert_eq!(count(|envelope| envelope.patient().to_string()), 4);

@@ -39,7 +39,7 @@ fn panels(board: &Value) -> Vec<&Value> {
     board["panels"].as_array().unwrap().iter().filter(|panel| panel["type"] != "row").collect()
 }
 
-/// Expressions of a board's panels and annotations, with where they stand.
+/// Expressions of a board's panels and annotations, with their position.
 fn expressions(board: &Value) -> Vec<(String, String)> {
     let mut found = Vec::new();
     for panel in panels(board) {
@@ -96,7 +96,7 @@ fn names(list: &str) -> Vec<String> {
     list.split(',').map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect()
 }
 
-/// The registry's entry behind a series' name, and whether the name is a histogram's part.
+/// The registry's entry for a series' name, and whether the name is a part of a histogram.
 fn entry<'a>(catalogue: &'a [FamilyEntry], series: &str) -> Option<(&'a FamilyEntry, bool)> {
     let exact = catalogue.iter().find(|entry| entry.name == series && entry.kind != "histogram");
     exact.map(|entry| (entry, false)).or_else(|| {
@@ -105,7 +105,7 @@ fn entry<'a>(catalogue: &'a [FamilyEntry], series: &str) -> Option<(&'a FamilyEn
     })
 }
 
-/// What an expression names that the registry does not know, or a counter that is read without rate.
+/// Names of an expression that the registry does not know, or counters that are read without rate.
 fn faults(catalogue: &[FamilyEntry], text: &str) -> Vec<String> {
     let expression = parsed(text);
     let mut faults = Vec::new();
@@ -246,7 +246,7 @@ fn a_panel_says_what_it_shows_in_which_unit_from_which_source() {
             let targets = panel["targets"].as_array().cloned().unwrap_or_default();
             wants(!targets.is_empty(), "no target");
             wants(targets.iter().all(|t| t["datasource"]["uid"] == "${datasource}"), "another data source");
-            // A window of its own is right where the title or description names it ("per hour").
+            // Another window is right if the title or description names it ("per hour").
             let windows = text_windows();
             let text = targets.iter().filter_map(|t| t["expr"].as_str()).collect::<String>();
             let allowed = ["[$__rate_interval]", "[$__range]", "[$__range:$__rate_interval]", "[1h]"];

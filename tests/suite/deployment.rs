@@ -1,4 +1,4 @@
-//! What is shipped around the program agrees with the program: image, chart, make targets.
+//! Shipped files agree with the program: image, chart, make targets.
 
 use std::path::{Path, PathBuf};
 
@@ -17,7 +17,7 @@ fn rust_files(directory: &Path, found: &mut Vec<PathBuf>) {
         if path.is_dir() {
             rust_files(&path, found);
         } else if path.extension().is_some_and(|extension| extension == "rs")
-            // What only tests include, no image is built from.
+            // Files that only tests include are in no image.
             && !path.file_name().is_some_and(|name| name.to_string_lossy().ends_with("tests.rs"))
         {
             found.push(path);
@@ -35,7 +35,7 @@ fn the_image_is_built_from_everything_that_the_sources_include() {
         rust_files(&root().join(folder), &mut files);
     }
     let mut included = 0;
-    // What tests include is not part of the image.
+    // Files that tests include are not part of the image.
     files.retain(|file| !file.to_string_lossy().contains("tests"));
     for file in files {
         for found in include.captures_iter(&std::fs::read_to_string(&file).unwrap()) {

@@ -1,5 +1,5 @@
-//! What may be acted on in an emergency: what a clinician, the patient or the profile put on record in the clinical store. Nothing
-//! else, however it came in; and a text that is there for everybody.
+//! Data to act on in an emergency: those that a clinician, the patient or the profile put on record in the clinical
+//! store. Nothing else, by any way in; and a text for all patients.
 
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -9,7 +9,7 @@ use super::support::{ORG, PATIENT, Program, TestEngine, bodies, document, event,
 on_every_program!(
     an_emergency_reads_decision_grade_clinical_rows_and_nothing_else,
     a_patient_of_whom_nothing_is_known_has_a_safe_text_in_either_language,
-    a_danger_that_only_the_classifier_heard_is_counted_and_never_denied,
+    a_danger_that_only_the_classifier_detected_is_counted_and_never_denied,
     where_nothing_may_be_handed_out_the_text_is_there_all_the_same,
 );
 
@@ -138,7 +138,7 @@ async fn a_patient_of_whom_nothing_is_known_has_a_safe_text_in_either_language(e
     assert!(json_of(&program, 0)["text"]["es"].as_str().unwrap().contains("llame al 112 "));
 }
 
-async fn a_danger_that_only_the_classifier_heard_is_counted_and_never_denied(engine: TestEngine) {
+async fn a_danger_that_only_the_classifier_detected_is_counted_and_never_denied(engine: TestEngine) {
     let program = Program::on(engine).await;
     let note =
         "Mejor ánimo. Ayer pensó que no merecía la pena seguir viviendo, sin plan. Se acuerda llamada el viernes.";

@@ -1,4 +1,5 @@
-//! The endpoints under hostile and unlucky conditions: requests that are never finished, a store that refuses or is away.
+//! The endpoints under hostile and bad conditions: requests that never finish, a store that rejects writes or is
+//! unreachable.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -12,10 +13,10 @@ use super::worker::{Running, notes, until};
 
 on_every_program!(a_store_that_refuses_writes_makes_the_worker_unready_with_json_until_it_takes_them_again);
 
-/// What `/readyz` must keep to in every state.
+/// Longest answer time of `/readyz` in every state.
 const WITHIN: Duration = Duration::from_secs(2);
 
-/// The status and body of `/readyz`, which must come in time.
+/// The status and body of `/readyz`, which must be in time.
 async fn readiness(worker: &Running) -> (u16, Value) {
     let begun = Instant::now();
     let (status, body) = worker.get("/readyz").await.expect("an answer");
@@ -56,7 +57,7 @@ async fn requests_that_are_never_finished_stop_neither_probes_nor_the_spool() {
     worker.lay("notes.ndjson", &notes());
     until("the spool goes on", async || !worker.spool.join("notes.ndjson").exists()).await;
     assert!(half.len() > 1_000);
-    // A head that is never finished ends with its connection, even where nobody else wants the place.
+    // An unfinished head ends with its connection, even if no other request needs the place.
     let mut one = TcpStream::connect(("127.0.0.1", worker.port)).unwrap();
     one.write_all(b"GET /healthz HTTP/1.1\r\n").unwrap();
     one.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
@@ -76,7 +77,7 @@ async fn a_request_with_a_large_body_is_refused() {
     assert_eq!(&head, b"HTTP/1.1 413");
 }
 
-/// Lets the store refuse writes, as a standby does or a full disk, or take them again.
+/// Makes the store reject writes, as a standby or a full disk does, or accept them again.
 async fn refuse_writes(program: &Program, worker: &Running, refuse: bool) {
     match &program.server {
         Some(server) => {
@@ -106,7 +107,7 @@ async fn a_store_that_refuses_writes_makes_the_worker_unready_with_json_until_it
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_database_that_is_away_is_named_in_json_in_time() {
+async fn an_unreachable_database_is_named_in_json_in_time() {
     let program = Program::on(TestEngine::Postgres).await;
     let worker = Running::start(&program, &[]).await;
     let server = program.server.as_ref().unwrap();

@@ -1,4 +1,4 @@
-//! Ephemeral mode leaves nothing, whatever the order in which messages come.
+//! Ephemeral mode leaves nothing, in any order of messages.
 
 use anamnesis_crypto::ColumnRef;
 use anamnesis_pipeline::{Disposition, Pipeline};
@@ -13,11 +13,11 @@ use crate::support::{
 
 on_every_engine!(
     a_command_that_comes_late_leaves_what_one_in_time_leaves,
-    what_was_not_sent_yet_is_taken_back_and_danger_stays_told_without_content,
+    unsent_events_are_withdrawn_and_danger_stays_announced_without_content,
     an_older_revision_from_outside_is_current_again,
     what_a_correction_did_is_undone_with_its_words,
     what_a_legal_hold_keeps_stays,
-    a_broken_message_of_an_ephemeral_patient_is_dropped_and_others_are_kept,
+    a_broken_message_of_an_ephemeral_patient_is_dropped_and_others_are_stored,
 );
 on_every_program!(no_canary_of_an_ephemeral_patient_is_left_when_the_command_comes_late);
 
@@ -26,7 +26,7 @@ const INSIDE: &str = "2026-05-10T10:00:00Z";
 const BEFORE: &str = "2026-05-01T10:00:00Z";
 const OFF: &str = "2026-05-20T00:00:00Z";
 const AFTER: &str = "2026-05-21T10:00:00Z";
-/// Audit tells without content what was done; events tell by which steps memory came to be.
+/// The audit trail records acts without content; events depend on the order of arrival.
 const STEPS: [&str; 2] = ["action_audit", "outbox"];
 
 fn command(what: &str, at: &str, more: &Value) -> Value {
@@ -81,7 +81,7 @@ async fn a_command_that_comes_late_leaves_what_one_in_time_leaves(engine: TestEn
         let late = clinic.pipeline().await;
         let done = feed(&late, &bodies(&documents_and_profiles()), 3).await;
         assert!(done.iter().all(|one| *one == Disposition::Stored), "{done:?}");
-        // The end first: that it begins is what is late.
+        // The end first: the beginning arrives late.
         feed(&late, &bodies(&[switches[1].clone(), switches[0].clone()]), batch).await;
         let found = digest(&late).await;
         for (table, sum) in &in_time.tables {
@@ -89,7 +89,7 @@ async fn a_command_that_comes_late_leaves_what_one_in_time_leaves(engine: TestEn
                 assert_eq!(&found.tables[table], sum, "{table}");
             }
         }
-        // What came and was removed may come again, and is as ephemeral as the first time.
+        // Removed messages may arrive again, and are as ephemeral as the first time.
         let again = feed(&late, &bodies(&documents_and_profiles()), 3).await;
         assert_eq!(again.iter().filter(|one| **one == Disposition::Ephemeral).count(), 4, "{again:?}");
         assert_eq!(digest(&late).await.without(&STEPS), found.without(&STEPS));
@@ -108,7 +108,7 @@ async fn events(pipeline: &Pipeline) -> Vec<(String, Value)> {
     found
 }
 
-async fn what_was_not_sent_yet_is_taken_back_and_danger_stays_told_without_content(engine: TestEngine) {
+async fn unsent_events_are_withdrawn_and_danger_stays_announced_without_content(engine: TestEngine) {
     let clinic = Clinic::on(engine).await;
     let pipeline = clinic.pipeline().await;
     let danger = document(2, 1, INSIDE, "Dice que quiere suicidarse esta noche.");
@@ -143,7 +143,7 @@ async fn an_older_revision_from_outside_is_current_again(engine: TestEngine) {
     let expected = clinic.pipeline().await;
     feed(&expected, &bodies(&[first, switch(true, ON)]), 1).await;
     let (found, expected) = (digest(&pipeline).await, digest(&expected).await);
-    // The vector is made by the next batch of the jobs, and what the passage names by a later reading.
+    // The next run of the jobs makes the vector, and a later analysis the passage's concepts.
     let later = ["action_audit", "outbox", "embedding", "passage"];
     assert_eq!(found.without(&later), expected.without(&later));
     assert_eq!(found.rows("passage"), 1);
@@ -180,7 +180,7 @@ async fn what_a_legal_hold_keeps_stays(engine: TestEngine) {
     assert_eq!(left.iter().map(|row| row.uuid(0).unwrap()).collect::<Vec<_>>(), [Uuid::from_u128(1)]);
 }
 
-async fn a_broken_message_of_an_ephemeral_patient_is_dropped_and_others_are_kept(engine: TestEngine) {
+async fn a_broken_message_of_an_ephemeral_patient_is_dropped_and_others_are_stored(engine: TestEngine) {
     let clinic = Clinic::on(engine).await;
     let pipeline = clinic.pipeline().await;
     feed(&pipeline, &bodies(&[switch(true, ON), switch(false, OFF)]), 1).await;

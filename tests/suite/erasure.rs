@@ -1,5 +1,5 @@
-//! What is erased is nowhere: in no table, no quarantine, no file, under no key; late messages of it are refused; and what a
-//! crash, a hold, a batch under way or a restored backup would leave is not left.
+//! Erased data are nowhere: in no table, no quarantine, no file, under no key. Late messages about them are rejected.
+//! Nothing remains after a crash, a hold, a batch in progress or a restored backup.
 
 use anamnesis_core::ids::{DocumentId, MemoryId, PatientId};
 use anamnesis_core::reason::Reason;
@@ -26,7 +26,7 @@ use super::worker::{Running, until};
 on_every_engine!(
     a_patient_who_is_erased_has_no_row_anywhere_and_others_keep_theirs,
     a_message_erases_as_the_verb_does_and_is_done_once,
-    a_message_that_comes_late_is_refused_and_nothing_of_it_is_kept,
+    a_message_that_comes_late_is_refused_and_nothing_of_it_is_stored,
     what_waits_in_quarantine_goes_too,
     a_hold_blocks_and_the_command_can_be_offered_again,
     an_erasure_that_was_cut_off_goes_on,
@@ -121,7 +121,7 @@ async fn a_message_erases_as_the_verb_does_and_is_done_once(engine: TestEngine) 
         "{:?}",
         memories(store).await
     );
-    // In one batch with what it erases, before and behind it.
+    // In one batch with the erased subject, before and after it.
     let all = [note(3, TEXT), command(&json!({})), note(4, TEXT)];
     let done = feed(&pipeline, &bodies(&all), 3).await;
     assert!(done.iter().all(|one| *one == Disposition::Stored), "{done:?}");
@@ -132,7 +132,7 @@ async fn a_message_erases_as_the_verb_does_and_is_done_once(engine: TestEngine) 
     assert_eq!(kinds, ["document", "patient"]);
 }
 
-async fn a_message_that_comes_late_is_refused_and_nothing_of_it_is_kept(engine: TestEngine) {
+async fn a_message_that_comes_late_is_refused_and_nothing_of_it_is_stored(engine: TestEngine) {
     let clinic = Clinic::on(engine).await;
     let pipeline = clinic.pipeline().await;
     let store = pipeline.store();
@@ -165,7 +165,7 @@ async fn what_waits_in_quarantine_goes_too(engine: TestEngine) {
     let mut broken = document(1, 1, "2026-06-20T10:00:00Z", TEXT);
     broken["text"] = json!(5);
     let mut later = document(2, 1, "2031-06-20T10:00:00Z", TEXT);
-    // Before anybody knew the patient: the platform's key seals it, and an erasure has to look into it.
+    // Before the patient was known: the platform's key seals it, and an erasure has to read it.
     let mut early = document(3, 1, "2026-06-20T10:00:00Z", TEXT);
     early["text"] = json!(6);
     feed(&pipeline, &bodies(&[early]), 1).await;
@@ -204,7 +204,7 @@ async fn an_erasure_that_was_cut_off_goes_on(engine: TestEngine) {
     let pipeline = clinic.pipeline().await;
     let store = pipeline.store();
     feed(&pipeline, &bodies(&[document(1, 1, "2026-06-20T10:00:00Z", TEXT)]), 1).await;
-    // As far as a process gets that dies behind the first of its steps.
+    // The state after a process died after its first step.
     store.open_erasure(&request(ErasureSubject::Patient)).await.unwrap();
     assert!(!store.rows_of_patient(scope()).await.unwrap().is_empty());
     let refused = [Disposition::Quarantined(Reason::ErasedSubject)];
@@ -245,7 +245,7 @@ async fn a_part_that_went_with_its_patient_ends_and_holds_no_other_erasure_up(en
     let pipeline = clinic.pipeline().await;
     let store = pipeline.store();
     feed(&pipeline, &bodies(&[document(1, 1, "2026-06-20T10:00:00Z", TEXT)]), 1).await;
-    // Each as far as a process gets that dies behind its first step.
+    // Each in the state after a process died after its first step.
     let part = ErasureRequest {
         id: Uuid::from_u128(0xe7),
         ..request(ErasureSubject::Document(DocumentId(Uuid::from_u128(1))))
@@ -371,7 +371,8 @@ async fn no_word_of_an_erased_patient_is_in_any_file_of_the_archive(engine: Test
     search_files(&archive, &cage);
 }
 
-/// The original of the document that said it goes with the memory, and a later revision that was refused.
+/// The original of the document that stated it is removed with the memory, and so is a later revision that was
+/// rejected.
 async fn no_word_of_an_erased_memory_is_in_the_archive_or_among_what_was_set_aside(engine: TestEngine) {
     let program = Program::on(engine).await;
     let other = document(2, 1, "2026-06-20T10:00:00Z", "Refiere cefalea.");
@@ -423,7 +424,7 @@ async fn a_backup_from_before_brings_nothing_back(engine: TestEngine) {
     let restored = run(&["restore", copy.to_str().unwrap(), "--replace", "--output", "json"]);
     let restored: Value = serde_json::from_str(&restored).unwrap();
     assert_eq!(restored["erased_again"], json!(2), "{restored}");
-    // What was done to the store as a whole is in the platform's chain: the copy was made after its own snapshot.
+    // Acts on the whole store are in the platform's chain: the copy was made after its own snapshot.
     let trail = run(&["audit", "list", "--output", "json"]);
     assert!(trail.contains("\"restored\""), "{trail}");
     run(&["backup", program.folder.path().join("later").to_str().unwrap()]);
@@ -435,9 +436,9 @@ async fn a_backup_from_before_brings_nothing_back(engine: TestEngine) {
     assert!(store.revisions(other, &[DocumentId(Uuid::from_u128(2))]).await.unwrap().is_empty());
 }
 
-/// A store that nobody can read any more does not say what was erased since the backup: receipts that were kept elsewhere do.
+/// A store that can no longer be read does not reveal the erasures since the backup: receipts stored elsewhere do.
 #[tokio::test(flavor = "multi_thread")]
-async fn receipts_that_were_kept_elsewhere_bring_a_backup_up_to_date_where_the_store_is_lost() {
+async fn receipts_stored_elsewhere_bring_a_backup_up_to_date_where_the_store_is_lost() {
     let program = Program::on(TestEngine::File).await;
     let notes =
         [(1, TEXT), (2, "Diagnosticada de asma.")].map(|(n, text)| document(n, 1, "2026-06-20T10:00:00Z", text));
@@ -469,7 +470,7 @@ async fn receipts_that_were_kept_elsewhere_bring_a_backup_up_to_date_where_the_s
     lose();
     let (code, said) = run(&[&restore[..], &["--receipts", receipts.to_str().unwrap()]].concat());
     assert!(code == 3 && said.contains("\"erased_again\":1"), "{code}: {said}");
-    // What was decided in it, such as a hold, nobody knows any more.
+    // Decisions in it, such as a hold, are unknown.
     assert!(said.contains("\"decisions_lost\":null"), "{said}");
     let store = program.store().await;
     let left = store.revisions(scope(), &[1u128, 2].map(|id| DocumentId(Uuid::from_u128(id)))).await.unwrap();
@@ -481,7 +482,8 @@ async fn receipts_that_were_kept_elsewhere_bring_a_backup_up_to_date_where_the_s
     assert!(code == 2 && said.contains("line 1 is no receipt"), "{code}: {said}");
 }
 
-/// A hold of the backup that was lifted since keeps what was erased since: the receipt is not lost, and a worker completes it.
+/// A hold of the backup that was released since protects data that were erased since: the receipt is not lost, and a
+/// worker completes it.
 async fn a_hold_that_a_backup_brings_back_delays_an_erasure_and_loses_none(engine: TestEngine) {
     let program = Program::on(engine).await;
     assert_eq!(
@@ -513,8 +515,8 @@ async fn a_hold_that_a_backup_brings_back_delays_an_erasure_and_loses_none(engin
     assert!(store.revisions(scope(), &[DocumentId(Uuid::from_u128(1))]).await.unwrap().is_empty());
 }
 
-/// As UTF-8, UTF-16, hexadecimal and base64, in every file: the store, its log of changes, keys, what the program wrote to its
-/// log, and a backup that is made afterwards. What was set aside is there too, and a second patient shows what is searched.
+/// As UTF-8, UTF-16, hexadecimal and base64, in every file: the store, its write-ahead log, keys, the program's log,
+/// and a later backup. Quarantined messages are there too, and a second patient proves that the search works.
 async fn no_word_of_an_erased_patient_is_in_any_file_of_store_log_or_backup(engine: TestEngine) {
     let program = Program::on(engine).await;
     let cage = ["zqborradaxkq", "zqapartadaxkq"].map(str::to_owned);

@@ -1,5 +1,5 @@
-//! A language model beside the rules, held against a server of this process that speaks as OpenAI's chat API does, and
-//! misbehaves in every way that such a server can.
+//! A language model in addition to the rules, tested against a fake server of OpenAI's chat API in this process, which
+//! misbehaves in every possible way.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -65,7 +65,7 @@ async fn asked(text: &str, findings: &[Value]) -> (Extraction, Extraction, LlmRe
     read(&Document::plain(text, Language::Unknown), &reader(options(&server))).await
 }
 
-/// What the rules find alone, what there is after the model, and what became of the question.
+/// Findings of the rules alone, findings after the model, and the outcome of the call.
 async fn read(document: &Document, model: &LlmExtractor) -> (Extraction, Extraction, LlmReport) {
     let rules = Extractor::shared();
     let input = ExtractionInput::of(document);
@@ -76,7 +76,7 @@ async fn read(document: &Document, model: &LlmExtractor) -> (Extraction, Extract
 }
 
 #[tokio::test]
-async fn a_finding_that_stands_in_the_text_is_added_as_an_inference() {
+async fn a_finding_that_is_in_the_text_is_added_as_an_inference() {
     let text = "Desde enero le zumba el cuerpo entero por las noches.";
     let (before, after, seen) = asked(text, &[item("symptom", "le zumba el cuerpo entero", "zumba el cuerpo")]).await;
     assert_eq!((seen.outcome, seen.added, seen.dropped), (LlmOutcome::Ok, 1, 0));
@@ -156,7 +156,7 @@ async fn orders_in_the_text_are_counted_and_nothing_is_taken_from_them() {
 }
 
 #[tokio::test]
-async fn whatever_the_server_does_the_rules_result_stands() {
+async fn whatever_the_server_does_the_rules_result_counts() {
     let odd = |change: fn(&mut Value)| {
         let mut reply = chat(&[]);
         change(&mut reply);

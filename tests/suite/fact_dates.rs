@@ -1,4 +1,4 @@
-//! Dates and reactions reach readers as typed values of the fact, and dates reach no text that is kept.
+//! Dates and reactions reach readers as typed values of the fact, and dates are in no stored text.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use crate::support::{ORG, PATIENT, Program, TestEngine, bodies, document, on_eve
 on_every_program!(
     a_date_said_in_a_document_is_shown_with_its_fact_though_redaction_takes_it,
     a_later_revision_keeps_the_date,
-    a_reaction_is_kept_with_its_allergy_and_is_no_illness,
+    a_reaction_is_stored_with_its_allergy_and_is_no_illness,
 );
 
 /// A Monday.
@@ -59,7 +59,7 @@ async fn a_later_revision_keeps_the_date(engine: TestEngine) {
     dated(&ask(&program, &["memory", "list"]), "migraine", "2019-05-03", "day");
 }
 
-async fn a_reaction_is_kept_with_its_allergy_and_is_no_illness(engine: TestEngine) {
+async fn a_reaction_is_stored_with_its_allergy_and_is_no_illness(engine: TestEngine) {
     let text = "Allergies: sulfa: hives, codeine - nausea.\nTakes sertraline 50 mg daily.";
     let program = with(engine, &[document(1, 1, AT, text)]).await;
     let rows = ask(&program, &["memory", "list"]);

@@ -1,5 +1,5 @@
-//! An uploaded document: file hash and page go with every finding, from the message to what is handed out; and the version
-//! of rules and lexicons that read it, the deployment's own included.
+//! An uploaded document: file hash and page accompany every finding from message to reader. So does the version of
+//! rules and lexicons, including those of the deployment.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ on_every_program!(the_program_shows_page_file_and_version);
 
 const AT: &str = "2026-06-28T10:00:00Z";
 const HASH: &str = "ab12cd34ab12cd34ab12cd34ab12cd34ab12cd34ab12cd34ab12cd34ab12cd34";
-/// Three pages. What redaction takes out of the first moves where the others begin; letters of two bytes stand before them.
+/// Three pages. Redaction in the first moves the starts of the others; two-byte letters precede them.
 const FIRST: &str = "Paciente: Ana María Ñúñez, teléfono 655 010 203. Alérgica a la penicilina.\n";
 const SECOND: &str = "Toma sertralina 50 mg al día. Refiere insomnio.\n";
 const THIRD: &str = "Dice que quiere quitarse la vida.\n";
@@ -71,7 +71,7 @@ async fn page_and_file_hash_go_from_the_message_to_everything_that_is_handed_out
     assert_eq!(hit.file.as_ref().unwrap().page, Some(begins), "{}", hit.fragment);
     assert!(hit.source.contains(&format!("page {begins}")));
 
-    // What no file says has none.
+    // A finding of no file has none.
     let clean = clinic.pipeline().await;
     stored(&clean, document(2, 1, AT, "Toma sertralina 50 mg al día.")).await;
     let memories = clean.store().memories(scope(), &MemoryFilter::default(), ReadInstant::Now).await.unwrap();

@@ -1,5 +1,5 @@
-//! What a patient asks to forget is read nowhere any more: not in a search, a context or an export, in no document that says
-//! so, and not after the purge either.
+//! Forgotten statements are read nowhere: not in a search, a context or an export, in no document that contains them,
+//! and not after the purge.
 
 use serde_json::Value;
 
@@ -12,7 +12,7 @@ on_every_program!(
 
 const BY: [&str; 4] = ["--by", "00000000-0000-4000-8000-000000000009", "--role", "patient"];
 
-/// Runs a verb for the patient; what it prints.
+/// Runs a verb for the patient and returns its output.
 fn asked(program: &Program, arguments: &[&str], more: &[(&str, &str)]) -> String {
     let (org, patient) = (ORG.to_string(), PATIENT.to_string());
     let output = program.command(more).args(arguments).args(["--org", &org, "--patient", &patient]).output().unwrap();
@@ -20,7 +20,7 @@ fn asked(program: &Program, arguments: &[&str], more: &[(&str, &str)]) -> String
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Where the words stand: the answers of every reader.
+/// Where the words occur: the answers of every reader.
 fn readers(program: &Program, more: &[(&str, &str)]) -> [(&'static str, String); 3] {
     let context = |query| asked(program, &["context", "--query", query, "--min-score", "-1", "--output", "json"], more);
     [

@@ -1,4 +1,4 @@
-//! What is dated beyond tomorrow waits in quarantine until its day has come.
+//! Messages that are dated beyond tomorrow wait in quarantine until that day.
 
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -9,7 +9,7 @@ use super::support::{
 
 on_every_program!(messages_dated_beyond_tomorrow_are_set_aside_and_taken_when_their_day_has_come);
 
-/// Of every type that dates itself: now plus so many hours, written in a zone of its own.
+/// One message of every type with a date: now plus so many hours, written in another zone.
 fn dated(hours: i64, offset: i32, id: u128) -> Vec<Value> {
     let zone = chrono::FixedOffset::east_opt(offset * 3600).unwrap();
     let at = NOW.parse::<chrono::DateTime<chrono::Utc>>().unwrap() + chrono::TimeDelta::hours(hours);

@@ -1,4 +1,4 @@
-//! Pages made from the code: each is equal to what the code would write now. `make docs` writes them again.
+//! Generated pages: each equals the output of the current code. `make docs` writes them again.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use anamnesis_config::reference::reference_page as configuration_page;
 use anamnesis_observability::metrics::{Identity, Metrics, reference_page};
 use anamnesis_rabbitmq::{Names, definitions};
 
-/// Compares a page with what it should be, or writes it when `ANAMNESIS_UPDATE_DOCS` is set.
+/// Compares a page with its generated text, or writes it when `ANAMNESIS_UPDATE_DOCS` is set.
 fn holds(page: &str, now: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(page);
     if std::env::var_os("ANAMNESIS_UPDATE_DOCS").is_some() {

@@ -1,4 +1,4 @@
-//! Documents in, memory out: nothing lost, nothing twice, whatever the order and however often.
+//! Documents in, memory out: nothing lost, nothing twice, in any order and at any number of repetitions.
 
 use anamnesis_core::reason::Reason;
 use anamnesis_observability::metrics::labels::CacheResult;
@@ -44,10 +44,10 @@ async fn a_text_that_a_patient_has_already_keeps_its_vector_and_another_patients
 }
 
 const DOCUMENT: &str = "anamnesis.document.submitted.v1";
-/// What is announced tells the steps by which memory came to be, and vectors may be asked for twice: neither is memory.
+/// Events depend on the order of arrival, and vectors may be requested twice: neither is memory.
 const STEPS: &[&str] = &["outbox"];
 
-/// The same messages in an order that depends on the seed alone.
+/// The same messages in an order that depends only on the seed.
 fn shuffled(messages: &[Vec<u8>], seed: u8) -> Vec<Vec<u8>> {
     let mut all = messages.to_vec();
     all.sort_by_key(|body| digest(&SHA256, &[&[seed], body.as_slice()].concat()).as_ref().to_vec());

@@ -1,4 +1,4 @@
-//! `init`: what it writes is a configuration that every command takes, with nothing commented out that does not exist.
+//! `init` writes a configuration that every command accepts, without commented-out settings that do not exist.
 
 use std::process::{Command, Output};
 

@@ -1,5 +1,4 @@
-//! A broker of the proof's own: in alarm it takes nothing that is published, and tells its policies over its management
-//! API.
+//! A broker of this test: in alarm it accepts no publications, and its management API returns its policies.
 
 use std::process::Command;
 
@@ -28,7 +27,7 @@ async fn an_alarm_of_the_broker_delays_events_and_neither_loses_nor_stops_anythi
     broker.script(&["ctl", "-q", "set_vm_memory_high_watermark", "0.4"]);
     until("the events go out", || async { count(&store, WAITING).await == 0 }).await;
     everything_is_acknowledged(&corner).await;
-    // What was under way when the alarm came may go out twice, under one id; nothing stays behind.
+    // Events in flight at the alarm may be published twice, under one id; none is lost.
     let events = corner.taken(&corner.names.catch_all()).await.len() as i64;
     assert!(events >= count(&store, "SELECT count(*) FROM outbox").await);
     let (status, _) = worker.terminate();
@@ -36,7 +35,7 @@ async fn an_alarm_of_the_broker_delays_events_and_neither_loses_nor_stops_anythi
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_management_api_tells_what_amqp_does_not() {
+async fn the_management_api_reports_what_amqp_does_not() {
     let broker = PrivateBroker::start("rabbitmq_management");
     let corner = TestBroker::at(&broker.url);
     topology::apply(&corner.config).await.unwrap();

@@ -20,7 +20,7 @@ on_every_program!(
     the_samples_through_the_broker_are_the_memory_that_ingest_makes,
     a_kill_at_any_point_loses_nothing_and_doubles_nothing,
     a_message_that_kills_is_found_alone_and_its_neighbours_are_stored,
-    poison_is_set_aside_at_its_first_delivery_and_harms_nobody,
+    poison_is_quarantined_at_its_first_delivery_and_harms_no_other_message,
 );
 
 /// So many documents of one patient, each in its envelope.
@@ -59,7 +59,7 @@ pub(crate) async fn everything_is_acknowledged(corner: &TestBroker) {
 async fn digests_are_equal(one: &Program, other: &Program) {
     let (one, other) = (one.store().await, other.store().await);
     let (expected, found) = (one.digest(None).await.unwrap(), other.digest(None).await.unwrap());
-    // The outbox tells how memory came to be, which depends on who was first; the rest does not.
+    // The outbox depends on the order of arrival; the rest does not.
     for (table, digest) in expected.tables.iter().filter(|(table, _)| **table != "outbox") {
         assert_eq!(found.tables[table], *digest, "{table}");
     }
@@ -137,7 +137,7 @@ async fn attributes_come_as_headers_of_either_prefix_or_in_the_body() {
     everything_is_acknowledged(&corner).await;
 }
 
-async fn poison_is_set_aside_at_its_first_delivery_and_harms_nobody(engine: TestEngine) {
+async fn poison_is_quarantined_at_its_first_delivery_and_harms_no_other_message(engine: TestEngine) {
     let (corner, program) = (TestBroker::new().await, Program::on(engine).await);
     let mut messages = documents(1, 3);
     messages.push(b"{\"no\": json".to_vec());
@@ -190,7 +190,7 @@ async fn a_message_that_kills_is_found_alone_and_its_neighbours_are_stored(engin
 async fn what_fails_outside_waits_in_a_tier_and_comes_back() {
     let (corner, program) = (TestBroker::new().await, Program::on(TestEngine::File).await);
     let mut environment = corner.environment();
-    // Nobody listens there: the first offer fails.
+    // Nothing listens there: the first attempt fails.
     let mut broken = environment.clone();
     broken.push(("ANAMNESIS__EMBEDDING__URL".to_owned(), "http://127.0.0.1:9/v1".to_owned()));
     broken.push(("ANAMNESIS__EMBEDDING__RETRY__ATTEMPTS".to_owned(), "1".to_owned()));
@@ -296,7 +296,7 @@ async fn the_topology_is_declared_again_and_again_and_its_differences_are_explai
     let topology = Topology::new(&corner.names);
     let missing = topology.differences(&link).await.unwrap();
     assert_eq!(missing.len(), topology.exchanges.len() + topology.queues.len());
-    // Somebody made a classic queue of that name.
+    // An operator made a classic queue of that name.
     let channel = link.channel().await.unwrap();
     let name = corner.names.queue(Queue::Bulk);
     channel.queue_declare(name.as_str().into(), QueueDeclareOptions::durable(), FieldTable::default()).await.unwrap();
@@ -313,7 +313,7 @@ async fn the_topology_is_declared_again_and_again_and_its_differences_are_explai
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn publish_says_what_the_broker_took_and_what_nobody_takes() {
+async fn publish_reports_accepted_and_unroutable_messages() {
     let (corner, program) = (TestBroker::new().await, Program::on(TestEngine::File).await);
     let file = program.folder.path().join("messages.ndjson");
     std::fs::write(&file, documents(1, 7).join(&b'\n')).unwrap();
@@ -334,7 +334,7 @@ async fn publish_says_what_the_broker_took_and_what_nobody_takes() {
     assert_eq!((code, &reported["unroutable"]), (Some(1), &json!(7)), "{reported}");
 }
 
-/// The documented snippets, run as they stand: a producer in another language is ten lines.
+/// Runs the documented snippets unchanged: a producer in another language needs ten lines.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_documented_producers_reach_the_store() {
     let (corner, program) = (TestBroker::new().await, Program::on(TestEngine::File).await);

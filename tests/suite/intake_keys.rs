@@ -1,5 +1,5 @@
-//! A key store that is away under a consumer of the broker: nothing is acknowledged, set aside or made; messages wait,
-//! `/readyz` and the metrics say why, and all are stored once the right key store is back.
+//! An unreachable key store during consumption: nothing is acknowledged, quarantined or created. Messages wait,
+//! `/readyz` and the metrics give the reason, and all are stored once the right key store is back.
 
 use std::path::Path;
 
@@ -94,8 +94,8 @@ async fn keys_that_vanish_under_a_consumer_lose_no_message_and_set_none_aside(en
     until("it is ready", || ready(200)).await;
     let mut stored = 2;
     for (n, (name, bytes)) in wrong(&old, &right).await.into_iter().enumerate() {
-        // In the middle of the work: what is not committed yet waits. The right file is moved away, and may be written to
-        // until the worker notices.
+        // During the work: uncommitted messages wait. The right file is moved away, and may be written until the worker
+        // notices.
         corner.publish(&documents(1 + 100 * n as u128, 12)).await;
         std::fs::rename(&keys, keys.with_extension("away")).unwrap();
         if let Some(bytes) = &bytes {
@@ -161,7 +161,7 @@ fn bodies_of(n: usize) -> Vec<Vec<u8>> {
     vec![stranger(50_000 + n as u128, 1_000 + n as u128)]
 }
 
-/// Nothing is lost, set aside or unreadable.
+/// Nothing is lost, quarantined or unreadable.
 async fn all_opens(program: &Program, documents: usize) {
     let store = program.store().await;
     assert_eq!(count(&store, "SELECT count(*) FROM documents").await, documents as i64, "0 lost");

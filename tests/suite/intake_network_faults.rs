@@ -1,5 +1,5 @@
-//! The weather between the worker, its broker and its database: what breaks is noticed, nothing is lost by it, and the
-//! worker ends in time whatever is broken.
+//! Network faults between the worker, its broker and its database: they are noticed, nothing is lost, and the worker
+//! ends in time in spite of them.
 
 use std::time::Duration;
 
@@ -73,15 +73,15 @@ async fn a_worker_ends_in_time_whatever_state_its_broker_is_in() {
         let log = worker.log();
         let (status, took) = worker.terminate();
         assert!(took < Duration::from_secs(10), "{weather:?}: {took:?}\n{log}");
-        // The store is well: all that was begun is committed, whatever the broker hears of it.
+        // The store is healthy: all started work is committed, whatever the broker receives of it.
         ended_well(&program, status, weather == FaultProfile::Clear, true, &format!("{weather:?}: {log}")).await;
         relay.set(FaultProfile::Clear);
         relay.cut();
     }
 }
 
-/// How a worker ended that was asked to: by itself, with its work finished (0) or given up (3), and what was begun is
-/// committed where the store could take it.
+/// The end of a worker after a request: by itself, with its work finished (0) or given up (3). Started work is
+/// committed if the store could accept it.
 async fn ended_well(program: &Program, status: std::process::ExitStatus, calm: bool, store_is_well: bool, what: &str) {
     let expected: &[i32] = if calm { &[0] } else { &[0, 3] };
     assert!(status.code().is_some_and(|code| expected.contains(&code)), "{status:?}, {what}");
@@ -130,7 +130,7 @@ async fn a_worker_ends_in_time_whatever_state_its_database_is_in() {
         }
         relay.set(FaultProfile::Clear);
         relay.cut();
-        // What was given up was only given up by that worker.
+        // Work that was given up was only given up by that worker.
         let worker = BrokerWorker::start(&program, &corner.environment()).await;
         everything_is_stored(&program, 60).await;
         everything_is_acknowledged(&corner).await;

@@ -1,5 +1,6 @@
-//! A store that refuses for as long as it likes: messages of a real broker go round through the tiers, none is set aside,
-//! and all are stored once the store takes them. What fails for another reason is still given up after so many tries.
+//! A store that rejects writes for any time: messages of a real broker go round through the retry queues, none is
+//! quarantined, and all are stored once the store accepts them. Messages that fail for another reason are still given
+//! up after so many attempts.
 
 use std::time::{Duration, Instant};
 
@@ -12,7 +13,7 @@ use crate::broker::{BrokerWorker, PrivateBroker, TestBroker, until};
 use crate::intake_amqp::{documents, everything_is_acknowledged, everything_is_stored};
 use crate::support::{Program, TestEngine, count};
 
-/// One try that counts: with it a message would be given up at once.
+/// One counted attempt: with it a message would be given up immediately.
 const RETRIES: (&str, &str) = ("ANAMNESIS__BROKER__MAX_RETRIES", "0");
 const MESSAGES: usize = 2;
 /// Rounds of every message through the tiers: as many as hours, in the tiers that ship.
@@ -29,7 +30,7 @@ fn fires(code: &str) -> (String, String) {
     )
 }
 
-/// A broker whose tiers let go after a moment: minutes of waiting prove nothing that moments do not.
+/// A broker with retry delays of a moment, because minutes of waiting prove no more.
 fn hasty() -> PrivateBroker {
     let broker = PrivateBroker::start("");
     let quick = ["ctl", "-q", "set_policy", "quick", "\\.retry\\.", "{\"message-ttl\": 200}", "--apply-to", "queues"];
@@ -56,10 +57,9 @@ async fn a_store_that_refuses_for_hours_sets_no_message_aside() {
     environment.push((RETRIES.0.to_owned(), RETRIES.1.to_owned()));
     let worker = BrokerWorker::start(&program, &environment).await;
     let store = program.store().await;
-    // Both ways in which a batch says that it will come again.
+    // Both log texts of a batch that is retried.
     let tried = || worker.log().matches("tried again").count();
-    // Without a right, with a full disk, and with an error of nobody knows what; attempts and quarantine can be
-    // written meanwhile.
+    // Without a right, with a full disk, and with an unknown error; attempts and quarantine can be written meanwhile.
     for (n, (refuse, take)) in [rights, fires("53100"), fires("P0001")].into_iter().enumerate() {
         sqlx::raw_sql(AssertSqlSafe(refuse.clone())).execute(&mut administrator).await.unwrap();
         let before = tried();
@@ -91,7 +91,7 @@ async fn a_refusal_of_the_store_neither_counts_nor_forgives_what_counted_before(
     let (broker, program) = (hasty(), Program::on(TestEngine::Postgres).await);
     let corner = corner_at(&broker).await;
     let mut environment = corner.environment();
-    // Nobody embeds: two failures count, and the third is the last.
+    // Embedding is unreachable: two failures count, and the third is the last.
     environment.push(("ANAMNESIS__EMBEDDING__URL".to_owned(), "http://127.0.0.1:9/v1".to_owned()));
     environment.push(("ANAMNESIS__EMBEDDING__RETRY__ATTEMPTS".to_owned(), "1".to_owned()));
     environment.push(("ANAMNESIS__BROKER__MAX_RETRIES".to_owned(), "2".to_owned()));
@@ -111,7 +111,7 @@ async fn a_producer_can_neither_spend_nor_lengthen_the_tries_of_a_message() {
     environment.push(("ANAMNESIS__EMBEDDING__URL".to_owned(), "http://127.0.0.1:9/v1".to_owned()));
     environment.push(("ANAMNESIS__EMBEDDING__RETRY__ATTEMPTS".to_owned(), "1".to_owned()));
     environment.push(("ANAMNESIS__BROKER__MAX_RETRIES".to_owned(), "2".to_owned()));
-    // One message a batch, so that each try says so by itself.
+    // One message a batch, so that each attempt is logged separately.
     environment.push(("ANAMNESIS__PIPELINE__BATCH_DOCUMENTS".to_owned(), "1".to_owned()));
     // A counter that says "given up long ago", one that never ends, each with and without a proof that is not ours.
     let forged = [(i64::from(u32::MAX), None), (99, Some("00".repeat(32))), (-5, Some("ab".repeat(32)))];
@@ -132,7 +132,7 @@ async fn a_producer_can_neither_spend_nor_lengthen_the_tries_of_a_message() {
     let store = program.store().await;
     let aside = || async { count(&store, "SELECT count(*) FROM quarantine").await == letters.len() as i64 };
     until("all are set aside", aside).await;
-    // Each failed once, and again after each of its two retries, whatever it said of itself.
+    // Each failed once, and again at each of its two retries, whatever its headers said.
     assert_eq!(worker.log().matches("tried again").count(), 3 * letters.len(), "{}", worker.log());
     assert_eq!(reasons(&store).await, ["transient_exhausted"; 3]);
     everything_is_acknowledged(&corner).await;

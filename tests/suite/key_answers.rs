@@ -1,5 +1,5 @@
-//! "Erased", "unknown" and "keys unavailable" are three answers, in every reader; and keys of a store on a server are made
-//! by `keys init` alone.
+//! "Erased", "unknown" and "keys unavailable" are three answers, in every reader; and only `keys init` makes the keys
+//! of a store on a server.
 
 use std::process::Output;
 
@@ -111,7 +111,7 @@ async fn events_of_the_erased_end_and_events_without_keys_wait(engine: TestEngin
     for event in &claimed {
         assert_eq!(event.body.is_none(), event.patient.0 == erased, "only the erased patient's have nothing to tell");
     }
-    // The key file of an hour ago would bring the erased patient back, and lacks what came since: nothing leaves.
+    // The key file of an hour ago would restore the erased patient, and lacks newer keys: no data are read.
     std::fs::write(program.folder.path().join("keys"), before).unwrap();
     assert!(store.claim_events(OrgId(ORG), now, now, 100).await.is_err());
     assert_eq!(store.pending_events(OrgId(ORG)).await.unwrap().0, claimed.len() as i64, "every event waits");
@@ -119,7 +119,7 @@ async fn events_of_the_erased_end_and_events_without_keys_wait(engine: TestEngin
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_store_on_a_server_waits_for_keys_init_and_binds_to_nobody_elses_keys() {
+async fn a_store_on_a_server_waits_for_keys_init_and_binds_to_no_other_keys() {
     let program = Program::without_keys(TestEngine::Postgres, Program::provider_options()).await;
     let keys = program.folder.path().join("keys");
     let refused = |what: &str| {
@@ -136,7 +136,7 @@ async fn a_store_on_a_server_waits_for_keys_init_and_binds_to_nobody_elses_keys(
     };
     refused("no key store");
     assert!(!keys.exists() && !keys.with_extension("master").exists(), "nothing is made");
-    // A host with a key store of its own, made for another store.
+    // A host with another key store, made for another store.
     let other = Program::on(TestEngine::File).await;
     assert_eq!(counts(&other.ingest(&bodies(&[note(1, PATIENT)]), &[]))["stored"], 1);
     for name in ["keys", "keys.master"] {

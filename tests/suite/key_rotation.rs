@@ -1,5 +1,5 @@
-//! Keys change while work goes on: new ones by one durable change a batch, rotations beside a running worker, and a root
-//! key that moves into a key service and back.
+//! Key changes during work: new keys by one durable change a batch, rotations next to a running worker, and a root key
+//! that moves into a key service and back.
 
 use std::process::Output;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,7 +14,7 @@ use super::worker::{Running, until};
 
 on_every_program!(
     a_batch_of_new_patients_is_one_durable_change_of_the_key_store_before_its_rows,
-    master_and_data_keys_are_rotated_beside_a_running_worker,
+    master_and_data_keys_are_rotated_next_to_a_running_worker,
     a_root_key_moves_from_a_file_to_a_service_and_back_through_the_command_line,
 );
 
@@ -83,7 +83,7 @@ impl Drop for LoadEnd<'_> {
     }
 }
 
-async fn master_and_data_keys_are_rotated_beside_a_running_worker(engine: TestEngine) {
+async fn master_and_data_keys_are_rotated_next_to_a_running_worker(engine: TestEngine) {
     let program = Program::on(engine).await;
     done(&program, &["keys", "init"], &[]);
     let worker = Running::start(&program, &[]).await;

@@ -1,5 +1,5 @@
-//! The store and its key store know each other: another, older, damaged or missing key store is refused, nothing is made
-//! in its place, and once the right one is back everything goes on.
+//! The store and its key store are bound: another, older, damaged or missing key store is refused, and none is created
+//! in its place. Once the right one is back, work continues.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Output, Stdio};
@@ -16,7 +16,7 @@ on_every_program!(
     a_key_store_that_is_not_the_right_one_stops_every_verb_and_the_right_one_is_taken_again,
     another_master_is_refused_for_a_new_patient_too,
     a_second_host_without_the_keys_makes_none,
-    a_worker_whose_key_file_is_away_takes_nothing_in_and_goes_on_when_it_is_back,
+    a_worker_without_its_key_file_takes_nothing_and_continues_when_it_is_back,
     keys_are_rotated_rewrapped_and_brought_back_from_an_escrow_through_the_command_line,
     a_store_from_before_bindings_is_bound_to_the_key_store_that_opens_it,
 );
@@ -209,7 +209,7 @@ impl Drop for KeysWorker {
     }
 }
 
-async fn a_worker_whose_key_file_is_away_takes_nothing_in_and_goes_on_when_it_is_back(engine: TestEngine) {
+async fn a_worker_without_its_key_file_takes_nothing_and_continues_when_it_is_back(engine: TestEngine) {
     let program = Program::on(engine).await;
     let keys = program.folder.path().join("keys");
     assert!(stored(&ingest(&program, 1, PATIENT, &[])));

@@ -1,4 +1,4 @@
-//! Documents in a language or script that redaction does not know: refused, or kept sealed.
+//! Documents in a language or script that redaction does not support: refused, or stored sealed.
 
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -7,7 +7,7 @@ use super::support::{NOW, ORG, PATIENT, Program, TestEngine, bodies, count, coun
 
 on_every_program!(
     a_document_of_another_language_is_set_aside_with_its_reason,
-    a_document_of_another_language_may_be_kept_sealed_and_is_never_searched,
+    a_document_of_another_language_may_be_stored_sealed_and_is_never_searched,
     a_field_of_another_script_is_set_aside,
 );
 
@@ -43,7 +43,7 @@ async fn a_document_of_another_language_is_set_aside_with_its_reason(engine: Tes
     assert!(shown.contains("sertraline"), "{shown}");
 }
 
-async fn a_document_of_another_language_may_be_kept_sealed_and_is_never_searched(engine: TestEngine) {
+async fn a_document_of_another_language_may_be_stored_sealed_and_is_never_searched(engine: TestEngine) {
     let program = Program::on(engine).await;
     let reported = counts(&program.ingest(&bodies(&all()), &SEALED));
     assert_eq!((&reported["stored"], &reported["reasons"]), (&json!(3), &json!({})), "{reported}");
@@ -61,7 +61,7 @@ async fn a_document_of_another_language_may_be_kept_sealed_and_is_never_searched
     assert_eq!(unread.count(), 2);
     assert!(!context.to_string().contains("Odile") && !context.to_string().contains("Наталья"));
     assert_eq!(context["passages"].as_array().unwrap().len(), 1);
-    // The second part of a document is not read alone: what it says of medicines is not remembered from there.
+    // The second part of a document is not read alone, so its medicines are not remembered.
     let rows: Value = serde_json::from_str(&read(&program, &["memory", "list", "--output", "json"])).unwrap();
     assert_eq!(rows.as_array().unwrap().iter().filter(|row| row["entity"] == json!("medication")).count(), 1);
     // An export is the patient's own copy.

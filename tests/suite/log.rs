@@ -1,5 +1,5 @@
-//! What a worker's log says: a line for each batch, a line for what was set aside, the end of an outage, no error where all
-//! is in order; and nothing that a patient said.
+//! A worker's log: a line for each batch, a line for quarantined messages, the end of an outage, no error if all is
+//! well; and no word of a patient.
 
 use anamnesis_test_servers::fault_proxy::FaultProfile;
 use serde_json::{Value, json};

@@ -1,5 +1,4 @@
-//! Medicines, allergies and intolerances of whole paragraphs, as they are remembered: through the front door, in both
-//! languages.
+//! Medicines, allergies and intolerances of whole paragraphs, from message to memory, in both languages.
 
 use anamnesis_core::finding::EntityType;
 use anamnesis_core::memory::State;
@@ -9,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Clinic, TestEngine, bodies, document, feed, scope};
 
-/// Statements in force or history of the kinds that this page is about, as `statement | state`.
+/// Active or historical statements of the kinds that are tested here, as `statement | state`.
 async fn remembered(documents: &[Value]) -> Vec<String> {
     let clinic = Clinic::on(TestEngine::Memory).await;
     let pipeline = clinic.pipeline().await;
@@ -76,7 +75,7 @@ async fn an_allergy_ends_where_something_is_taken() {
 }
 
 #[tokio::test]
-async fn what_a_substance_does_stays_with_it_and_tells_an_allergy_from_an_intolerance() {
+async fn a_reaction_stays_with_its_substance_and_distinguishes_allergy_from_intolerance() {
     let cases: [(&str, &[&str]); 5] = [
         (
             "Allergies:\n- Tramadol - vomiting\n- Trimethoprim: hives\n- Latex (contact rash)",

@@ -1,4 +1,4 @@
-//! Problems by their place, abbreviation or misspelling, and what a form says of goals and household, through the front door.
+//! Problems by their site, abbreviation or misspelling, and a form's goals and household, from message to memory.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! Who may say what, through the real doors: RabbitMQ with its users, signed events, files and the spool.
+//! Permissions of producers, at the real endpoints: RabbitMQ with its users, signed events, files and the spool.
 
 use std::collections::BTreeMap;
 use std::process::Command;
@@ -19,7 +19,7 @@ use crate::support::{
 
 on_every_program!(
     a_chat_application_of_the_broker_never_acts_as_a_clinician,
-    files_that_nobody_bound_bring_nothing_and_bound_ones_what_they_may,
+    unbound_files_bring_nothing_and_bound_ones_what_they_may,
 );
 
 const AT: &str = "2026-06-28T10:00:00Z";
@@ -51,7 +51,7 @@ fn command(role: &str, memory: &str) -> Value {
         "actor": {"id": Uuid::from_u128(9), "role": role}, "issued_at": "2026-06-30T10:00:00Z"})
 }
 
-/// Fields by which messages were set aside as not permitted, with how many each.
+/// Fields by which messages were quarantined as not permitted, with their numbers.
 async fn refused(program: &Program) -> BTreeMap<String, usize> {
     let store = program.store().await;
     let mut fields = BTreeMap::new();
@@ -69,7 +69,7 @@ async fn number(program: &Program, sql: &'static str) -> i64 {
     number
 }
 
-/// What `memory list` shows of one entity.
+/// One entity in the output of `memory list`.
 fn listed(program: &Program, entity: &str) -> Value {
     let (org, patient) = (ORG.to_string(), PATIENT.to_string());
     let mut command = program.command(&[]);
@@ -113,13 +113,13 @@ async fn a_chat_application_of_the_broker_never_acts_as_a_clinician(engine: Test
         "medications": [{"name": "warfarina", "status": "stopped"}]});
     let forged = document(7, 1, AT, "No es alérgica a la penicilina.");
     let tries = [
-        // As a chat, what a chat may not: type, document type, role.
+        // As a chat, what a chat may not send: type, document type, role.
         sent(&of("urn:chat", DOCUMENT, "t1", &forged), guest, false),
         sent(&of("urn:chat", DOCUMENT, "t2", &forged), guest, true),
         sent(&of("urn:chat", "anamnesis.profile.updated.v1", "t3", &profile), guest, false),
         sent(&of("urn:chat", end, "t4", &command("clinician", &allergy)), guest, false),
         sent(&of("urn:chat", end, "t5", &command("system", &allergy)), guest, true),
-        // As somebody else: under a source that is another user's, under none, and without saying who.
+        // As another producer: under another user's source, under none, and without a user.
         sent(&of("urn:other", DOCUMENT, "t6", &forged), guest, false),
         sent(&of("urn:nobody", DOCUMENT, "t7", &forged), guest, false),
         sent(&of("urn:ehr", DOCUMENT, "t8", &forged), None, false),
@@ -133,7 +133,7 @@ async fn a_chat_application_of_the_broker_never_acts_as_a_clinician(engine: Test
     );
     assert_eq!(refused(&program).await, fields);
 
-    // What it may say is heard, and ends nothing.
+    // A permitted message is accepted, and ends nothing.
     let mut denial = chat_says(8, "");
     denial.as_object_mut().unwrap().remove("text");
     denial["turns"] = json!([{"speaker": "clinician", "text": "No es alérgica a la penicilina. Toma litio 300 mg."}]);
@@ -146,14 +146,14 @@ async fn a_chat_application_of_the_broker_never_acts_as_a_clinician(engine: Test
     everything_is_acknowledged(&corner).await;
     assert_eq!(number(&program, ALLERGIES).await, 1);
     assert!(number(&program, "SELECT count(*) FROM contradiction WHERE state = 'open'").await >= 1);
-    // A clinician's turn in a chat that may bring no clinicians is nobody's word: known of, and not acted on.
+    // A clinician's turn in a chat that may bring no clinicians is untrusted: stored as a hypothesis.
     let lithium = listed(&program, "medication");
     assert_eq!((&lithium[0]["use"], &lithium[0]["trust"]), (&json!("hypothesis"), &json!("T5")), "{lithium}");
     let allergies = listed(&program, "allergy");
     let held = allergies.as_array().unwrap().iter().find(|one| one["memory_id"] == json!(allergy)).unwrap();
     assert_eq!((&held["state"], &held["use"]), (&json!("active"), &json!("decision")), "{allergies}");
 
-    // Offered again by a person, what was not permitted is not permitted.
+    // A retry by a person does not permit it.
     let (code, said) = worker.terminate();
     assert!(code.success(), "{said:?}");
     let mut retry = program.command(&[]);
@@ -166,9 +166,9 @@ async fn a_chat_application_of_the_broker_never_acts_as_a_clinician(engine: Test
     assert_eq!(refused(&program).await, fields);
 }
 
-async fn files_that_nobody_bound_bring_nothing_and_bound_ones_what_they_may(engine: TestEngine) {
+async fn unbound_files_bring_nothing_and_bound_ones_what_they_may(engine: TestEngine) {
     let program = Program::on(engine).await;
-    // Somebody is bound, and it is not the folder.
+    // A producer is bound, but not the folder.
     let ehr = format!(
         "source = 'urn:ehr'\norganizations = 'any'\ntypes = ['{DOCUMENT}', 'anamnesis.memory.command.v1']\n\
          document_types = ['clinical_note', 'chat_message']\nroles = ['clinician', 'patient']\n"
@@ -186,7 +186,7 @@ async fn files_that_nobody_bound_bring_nothing_and_bound_ones_what_they_may(engi
     assert_eq!(output.status.code(), Some(2), "{said}");
     assert!(said.contains("intake.files.source") && said.contains("docs/producers/README.md"), "{said}");
     assert_eq!((number(&program, STORED).await, refused(&program).await), (0, BTreeMap::new()), "nothing was read");
-    // Under the binding that the configuration gives them, whatever they call themselves.
+    // Under the configured binding, whatever their own claim.
     let named = format!("[intake.files]\nsource = 'urn:ehr'\n[[intake.producers]]\n{ehr}");
     let environment = bound(&program, &named);
     let as_named: Vec<(&str, &str)> = environment.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
@@ -200,7 +200,7 @@ async fn the_spool_of_a_worker_waits_until_its_source_is_bound() {
     let spool = program.folder.path().join("spool");
     std::fs::create_dir(&spool).unwrap();
     let note = document(1, 1, AT, "Alergia a la penicilina.");
-    // Into a local store that no worker ever served the holder of its keys brings everything.
+    // The holder of the keys may send everything into a local store that no worker ever served.
     assert_eq!(counts(&program.ingest(&bodies(std::slice::from_ref(&note)), &[REFUSE]))["stored"], 1);
     let permit = json!({"organization_id": ORG, "patient_id": PATIENT, "scope": "memory", "provision": "permit",
         "from": AT, "recorded_by": PATIENT});
@@ -229,7 +229,7 @@ async fn the_spool_of_a_worker_waits_until_its_source_is_bound() {
     worker.wait().unwrap();
     assert!(spool.join("a.ndjson").exists(), "nothing took it, and it is not lost");
     assert_eq!((number(&program, STORED).await, refused(&program).await), (1, BTreeMap::new()));
-    // Bound for the words of patients, the folder brings these and nothing else.
+    // Bound for patients' statements, the folder brings only these.
     let (mut worker, _) = begin(&format!(
         "[[intake.producers]]\nsource = 'urn:anamnesis:files'\norganizations = 'any'\ntypes = ['{DOCUMENT}']\n\
          document_types = ['chat_message']\nroles = ['patient']\n"
@@ -249,7 +249,7 @@ async fn the_spool_of_a_worker_waits_until_its_source_is_bound() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_worker_of_the_broker_does_not_start_while_nobody_is_bound() {
+async fn a_worker_of_the_broker_does_not_start_without_a_bound_producer() {
     let (corner, program) = (TestBroker::new().await, Program::on(TestEngine::File).await);
     let unproven = format!(
         "[[intake.producers]]\nsource = 'urn:chat'\norganizations = 'any'\ntypes = ['{DOCUMENT}']\n\
@@ -331,7 +331,7 @@ async fn a_signed_event_is_its_producers_and_a_changed_or_old_one_is_nobodys() {
 
 /// The user of a producer in the shipped definitions: it may publish to the intake as itself, and nothing else.
 #[tokio::test(flavor = "multi_thread")]
-async fn the_shipped_user_of_producers_reads_nothing_and_speaks_for_nobody_else() {
+async fn the_shipped_user_of_producers_reads_nothing_and_acts_for_no_one_else() {
     let broker = PrivateBroker::start("");
     let mut corner = TestBroker::at(&broker.url);
     topology::apply(&corner.config).await.unwrap();
@@ -381,7 +381,7 @@ async fn the_shipped_user_of_producers_reads_nothing_and_speaks_for_nobody_else(
     link.close().await;
     assert_eq!(corner.ready(&queue).await, 0);
 
-    // As itself it is heard, by a worker that is no administrator either.
+    // As itself it is accepted, by a worker that is no administrator either.
     let publishing = TestBroker { config: config(&producer), names: corner.names.clone() };
     publishing.send(&[note.by(Some(&producer))]).await;
     std::mem::forget(publishing); // it may remove nothing; the broker goes as a whole

@@ -1,4 +1,5 @@
-//! What profile events and commands set, whenever they arrive: the speaker's state, acts on memories, ephemeral mode.
+//! The effects of profile events and commands, in any order of arrival: the speaker's state, acts on memories,
+//! ephemeral mode.
 
 use anamnesis_pipeline::{Disposition, Pipeline};
 use serde_json::{Value, json};
@@ -12,8 +13,8 @@ on_every_engine!(
     a_profile_that_arrives_late_weighs_what_was_said_after_it,
     of_two_profiles_each_field_is_the_later_ones_in_any_order,
     a_command_that_arrives_before_its_memory_acts_once_the_memory_comes,
-    of_an_ephemeral_patient_nothing_is_kept_and_danger_is_still_told,
-    an_ephemeral_command_binds_the_documents_beside_it,
+    of_an_ephemeral_patient_nothing_is_stored_and_danger_is_still_announced,
+    an_ephemeral_command_binds_the_documents_of_its_batch,
     a_message_that_fails_in_ephemeral_mode_is_set_aside_without_its_body,
 );
 
@@ -84,7 +85,7 @@ async fn a_command_that_arrives_before_its_memory_acts_once_the_memory_comes(eng
     let calm = clinic.pipeline().await;
     feed(&calm, &said, 1).await;
     let id = rows(calm.store(), "SELECT id FROM memory WHERE kind <> 'raw'").await[0].uuid(0).unwrap();
-    // What a clinician wrote a clinician ends: a patient's word would be a contradiction.
+    // A clinician ends a clinician's statement: a patient's word would be a contradiction.
     let mut end = command("v", "end", "2026-05-12T10:00:00Z", &[id]);
     end["data"]["actor"]["role"] = json!("clinician");
     let verify = bodies(&[end]);
@@ -97,7 +98,7 @@ async fn a_command_that_arrives_before_its_memory_acts_once_the_memory_comes(eng
     assert_eq!(calm.without(&["outbox"]), early.without(&["outbox"]));
 }
 
-/// Rows that say anything of what a patient said.
+/// Rows with any of a patient's statements.
 async fn kept(pipeline: &Pipeline) -> i64 {
     let store = pipeline.store();
     let mut all = 0;
@@ -116,7 +117,7 @@ async fn kept(pipeline: &Pipeline) -> i64 {
     all
 }
 
-async fn of_an_ephemeral_patient_nothing_is_kept_and_danger_is_still_told(engine: TestEngine) {
+async fn of_an_ephemeral_patient_nothing_is_stored_and_danger_is_still_announced(engine: TestEngine) {
     let clinic = Clinic::on(engine).await;
     let pipeline = clinic.pipeline().await;
     let on = bodies(&[command("on", "ephemeral_on", "2026-05-05T00:00:00Z", &[])]);
@@ -137,7 +138,7 @@ async fn of_an_ephemeral_patient_nothing_is_kept_and_danger_is_still_told(engine
     assert_eq!(count(pipeline.store(), "SELECT count(*) FROM documents").await, 1);
 }
 
-async fn an_ephemeral_command_binds_the_documents_beside_it(engine: TestEngine) {
+async fn an_ephemeral_command_binds_the_documents_of_its_batch(engine: TestEngine) {
     let clinic = Clinic::on(engine).await;
     let pipeline = clinic.pipeline().await;
     let inside = document(1, 1, SAID, "Refiere insomnio.");

@@ -1,4 +1,4 @@
-//! What is set aside: sealed for its patient where one is known, shown redacted, kept for a term and no longer.
+//! Quarantined messages: sealed for their patient if one is known, shown redacted, stored only for a term.
 
 use anamnesis_core::ids::PatientId;
 use anamnesis_core::scope::Scope;
@@ -71,7 +71,7 @@ async fn a_message_is_set_aside_under_the_key_of_its_patient_and_no_key_is_made_
     let ErasureOutcome::Erased(receipt) = erase(store, &request).await.unwrap() else { panic!("not erased") };
     assert_eq!(receipt.counts.get("quarantine"), Some(&1), "{receipt:?}");
     assert_eq!(count(store, SEALED).await, 3, "the others stay");
-    // As a backup of the database brings it back: the key is gone, and so is the content.
+    // As a database backup restores it: the key is destroyed, and so is the content.
     let mut tx = store.db().begin(Access::Platform).await.unwrap();
     let back = Sql::new("UPDATE quarantine SET body_sealed = $2 WHERE id = $1");
     assert_eq!(tx.execute(&back, vec![id.into(), sealed.into()]).await.unwrap(), 1);
@@ -155,7 +155,7 @@ async fn the_content_of_what_was_set_aside_goes_after_thirty_days_and_its_row_af
     let shown: Value = serde_json::from_str(&verb(&program, &later, &["quarantine", "show", id, "--raw"])).unwrap();
     assert_eq!(shown["content"], json!("dropped: its term ended"));
     assert!(shown["history"].as_array().unwrap().iter().any(|act| act["actor"] == json!("upkeep")), "{shown}");
-    // Who sends it again has it set aside anew.
+    // Sent again, it is quarantined again.
     program.ingest(&bodies(&[broken(2, PATIENT)]), &later);
     assert_eq!(sealed().await, (2, 3));
     upkeep("2027-07-10T12:00:00Z", "2027-07-09", &[]);

@@ -1,4 +1,5 @@
-//! Reads are counted where a Prometheus finds them: a command ends before anybody scrapes it, and a worker shows the sums.
+//! Reads are counted where a Prometheus finds them: a command ends before it could be scraped, so a worker shows the
+//! sums.
 
 use serde_json::json;
 use uuid::Uuid;
@@ -65,7 +66,7 @@ async fn a_worker_shows_what_commands_read_and_keeps_it_over_a_restart(engine: T
         ] {
             assert_eq!(worker.metric(series).await, f64::from(start), "{series}");
         }
-        // The running worker counts them as well, and the next one goes on from there.
+        // The running worker counts them as well, and the next one continues from there.
         if start == 1 {
             for (arguments, patient, _, code) in &ways {
                 assert_eq!(read(&program, arguments, *patient), Some(*code), "{arguments:?}");

@@ -1,4 +1,4 @@
-//! What readers are shown of a statement that was read doubtfully, or that a relative or a chat reported.
+//! What readers see of a doubtful statement, or of one that a relative or a chat reported.
 
 use serde_json::{Value, json};
 use uuid::Uuid;

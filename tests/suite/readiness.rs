@@ -1,5 +1,5 @@
-//! `/readyz` in every state of what a worker needs: always JSON, always within two seconds, and the check that fails is
-//! named. Keys, a full disk and a standby are in `endpoints`.
+//! `/readyz` in every state of a worker's dependencies: always JSON, always within two seconds, with the name of the
+//! failing check. Keys, a full disk and a standby are in `endpoints`.
 
 use std::time::{Duration, Instant};
 
@@ -52,7 +52,7 @@ async fn a_database_that_hangs_refuses_or_comes_back_is_named_in_time() {
         for name in ["store", "schema"] {
             says(&worker, name, &["timeout", "store_unavailable"]).await;
         }
-        // Many probes at once hang no longer than one.
+        // Many concurrent probes take no longer than one.
         let begun = Instant::now();
         let asked = futures::future::join_all((0..20).map(|_| worker.get("/readyz"))).await;
         assert!(begun.elapsed() < WITHIN && asked.iter().all(|answer| answer.as_ref().is_some_and(|a| a.0 == 503)));
@@ -89,7 +89,7 @@ async fn a_schema_that_another_program_changed_is_named() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_broker_that_is_away_or_hangs_is_named_and_its_return_is_seen() {
+async fn an_unreachable_or_hanging_broker_is_named_and_its_return_is_seen() {
     let (corner, program) = (TestBroker::new().await, Program::on(TestEngine::File).await);
     let (user, place) = super::broker::url().split_once('@').unwrap();
     let relay = FaultProxy::start(place.split('/').next().unwrap().parse().unwrap()).await.unwrap();

@@ -1,6 +1,6 @@
-//! Every command of the README and of the two quickstarts is run here, in the order of its page, as its reader would: one
-//! shell per language, an empty folder, the program on the path. Left out are commands that this test is itself a part of,
-//! and those that need what no test machine has; both are named below.
+//! Runs every command of the README and of the two quickstarts, in the order of its page, as its reader would: one
+//! shell per language, an empty folder, the program on the path. Left out are commands that include this test, and
+//! those that need more than a test machine has; both are named below.
 
 use std::path::Path;
 use std::process::{Command, Stdio};

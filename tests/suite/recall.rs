@@ -1,4 +1,4 @@
-//! What is written is read back: within its scope, as it stands at the instant, with its source.
+//! Stored data can be read: within their scope, at an instant, with their source.
 
 use std::sync::Arc;
 
@@ -42,7 +42,7 @@ fn scope(org: u128, patient: u128) -> Scope {
     Scope::new(OrgId(Uuid::from_u128(org)), PatientId(Uuid::from_u128(patient))).unwrap()
 }
 
-/// Three directions: sleep, medicine, everything else. Tells what it was asked.
+/// Three directions: sleep, medicine, everything else. Records its inputs.
 struct DirectionModel {
     profile: ModelProfile,
     asked: std::sync::Mutex<Vec<String>>,
@@ -90,13 +90,13 @@ fn compass(fails: bool) -> Arc<DirectionModel> {
 
 on_every_engine!(
     rows_of_another_patient_or_organisation_never_appear,
-    an_erased_patient_is_told_from_one_of_whom_nothing_is_known,
-    a_symptom_that_nobody_confirmed_is_history_on_read_though_no_job_ran,
+    an_erased_patient_is_distinguished_from_an_unknown_one,
+    an_unconfirmed_symptom_is_history_on_read_though_no_job_ran,
     lineage_leads_from_a_memory_to_its_document_and_back,
     a_search_finds_by_meaning_and_by_word_within_its_window,
     without_a_vector_the_words_still_find_and_the_answer_says_so,
-    a_query_is_redacted_before_anybody_sees_it_and_a_dump_is_refused,
-    a_statement_of_absence_never_stands_beside_what_is_in_force,
+    a_query_is_redacted_before_its_first_use_and_a_dump_is_refused,
+    a_statement_of_absence_is_never_shown_with_an_active_fact,
 );
 
 struct RecallFixture {
@@ -310,7 +310,7 @@ async fn rows_of_another_patient_or_organisation_never_appear(engine: TestEngine
     );
 }
 
-async fn an_erased_patient_is_told_from_one_of_whom_nothing_is_known(engine: TestEngine) {
+async fn an_erased_patient_is_distinguished_from_an_unknown_one(engine: TestEngine) {
     let world = RecallFixture::on(engine).await;
     world.ingest(scope(1, 1), 9, utc(SAID), "sertralina").await;
     world.store.keys().destroy(scope(1, 1)).await.unwrap();
@@ -323,7 +323,7 @@ async fn an_erased_patient_is_told_from_one_of_whom_nothing_is_known(engine: Tes
     assert!(context.recent_documents.is_empty() && context.statements.is_empty());
 }
 
-async fn a_symptom_that_nobody_confirmed_is_history_on_read_though_no_job_ran(engine: TestEngine) {
+async fn an_unconfirmed_symptom_is_history_on_read_though_no_job_ran(engine: TestEngine) {
     let world = RecallFixture::on(engine).await;
     let mine = scope(1, 1);
     world.ingest(mine, 9, utc(SAID), "sertralina").await;
@@ -403,7 +403,7 @@ async fn without_a_vector_the_words_still_find_and_the_answer_says_so(engine: Te
     assert!(context.passages[0].keyword_only);
 }
 
-async fn a_query_is_redacted_before_anybody_sees_it_and_a_dump_is_refused(engine: TestEngine) {
+async fn a_query_is_redacted_before_its_first_use_and_a_dump_is_refused(engine: TestEngine) {
     let world = RecallFixture::on(engine).await;
     world.ingest(scope(1, 1), 9, utc(SAID), "sertralina").await;
     let embedder = compass(false);
@@ -418,7 +418,7 @@ async fn a_query_is_redacted_before_anybody_sees_it_and_a_dump_is_refused(engine
     assert_eq!(recall.context(scope(1, 77), &dump).await, Err(RecallError::DumpRefused), "known or not");
 }
 
-async fn a_statement_of_absence_never_stands_beside_what_is_in_force(engine: TestEngine) {
+async fn a_statement_of_absence_is_never_shown_with_an_active_fact(engine: TestEngine) {
     let world = RecallFixture::on(engine).await;
     let mine = scope(1, 1);
     world.ingest_with(mine, 9, utc(SAID), ("sertralina", true)).await;

@@ -1,5 +1,5 @@
-//! Additional redaction services, held against a server of this process that speaks as Presidio and Google do; and what
-//! policies put in the place of values.
+//! Additional redaction services, tested against a fake server of Presidio and Google in this process; and the
+//! replacements of policies.
 
 use std::path::Path;
 use std::time::Duration;
@@ -62,8 +62,8 @@ async fn what_presidio_finds_is_taken_as_well_and_what_the_program_finds_too() {
 async fn whatever_goes_wrong_with_a_service_is_an_error_and_never_an_empty_answer() {
     let wrong = [
         (ResponseTemplate::new(200).set_body_json(json!([])).set_delay(WAIT * 4), RemoteError::Timeout),
-        (ResponseTemplate::new(503), RemoteError::Busy),
-        (ResponseTemplate::new(429), RemoteError::Busy),
+        (ResponseTemplate::new(503), RemoteError::Overloaded),
+        (ResponseTemplate::new(429), RemoteError::Overloaded),
         (ResponseTemplate::new(401), RemoteError::Denied),
         (ResponseTemplate::new(400), RemoteError::Document),
         (ResponseTemplate::new(404), RemoteError::Refused),
@@ -103,7 +103,7 @@ async fn google(answer: Value) -> (MockServer, Google) {
 }
 
 #[tokio::test]
-async fn what_google_replaced_is_found_in_the_source_or_the_answer_counts_for_nothing() {
+async fn values_that_google_replaced_are_found_in_the_source_or_the_answer_is_rejected() {
     let text = "Vino Ana Ñíguez; llamar al 600 100 200.";
     let answer = |value: &str, bytes: usize| {
         json!({
@@ -131,7 +131,7 @@ fn policy(operators: &str) -> RedactionPolicy {
 const NOTE: &str = "Nombre: Ana Ruiz Gil\nTeléfono: 612 345 678\nFecha de ingreso: 03/02/2019\nFecha de alta: 17/02/2019\nEdad: 93 años\nCP: 28013\nToma sertralina 50 mg.";
 
 #[test]
-fn a_policy_says_what_stands_in_the_place_of_a_value() {
+fn a_policy_decides_the_replacement_of_a_value() {
     let policy =
         policy("PERSON = \"fake\"\nPHONE = \"mask\"\nDATE = \"shift\"\nAGE = \"generalise\"\nPOSTAL_CODE = \"cut\"\n");
     let redacted = Redactor::builtin(policy).redact(&spanish(NOTE), &KnownPeople::default(), &key()).unwrap();
@@ -183,7 +183,7 @@ fn an_organisation_adds_its_own_recognisers_and_allows_its_own_words() {
     assert!(after.contains("Doctora Amor"), "{after}");
 }
 
-/// A pipeline whose organisation has recognisers of its own and asks a Presidio analyzer.
+/// A pipeline whose organisation has its own recognisers and a Presidio analyzer.
 async fn pipeline_asking(server: &MockServer, custom: &std::path::Path) -> (Clinic, Pipeline) {
     let own: OrganizationRedaction = serde_json::from_value(json!({
         "organization": ORG, "policy": "safe_harbor", "custom": custom, "presidio": server.uri(), "timeout_ms": 400,
@@ -260,7 +260,7 @@ async fn a_text_that_a_service_refuses_alone_is_set_aside_alone() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_service_that_is_away_for_a_field_of_a_profile_blames_no_message() {
+async fn an_unreachable_service_for_a_field_of_a_profile_blames_no_message() {
     let server = MockServer::start().await;
     Mock::given(path("/analyze")).respond_with(ResponseTemplate::new(401)).mount(&server).await;
     let (_clinic, pipeline) = pipeline_asking(&server, Path::new("")).await;
@@ -304,7 +304,7 @@ async fn a_service_that_is_slow_and_answers_makes_no_document_late() {
     });
     let pipeline = clinic.pipeline().await;
     let message = event("1", "anamnesis.document.submitted.v1", &document(7, 1, "2026-06-01T10:00:00Z", "Duerme mal."));
-    // The first text of a process pays for the model: whatever is late for that is no concern of this proof.
+    // The first text of a process loads the model, and lateness by that is not tested here.
     let _ =
         Redactor::builtin(RedactionPolicy::default()).redact(&spanish("Duerme mal."), &KnownPeople::default(), &key());
     assert_eq!(feed(&pipeline, &bodies(&[message]), 8).await, [Disposition::Stored]);

@@ -1,5 +1,5 @@
-//! A store that refuses to write blames nobody: whatever it answers and however often messages are offered, none is set
-//! aside, and all are stored once it takes them.
+//! A store that rejects writes blames no message: whatever its answer and however often messages are retried, none is
+//! quarantined, and all are stored once it accepts them.
 
 use std::process::{Command, Output};
 
@@ -9,7 +9,7 @@ use sqlx::{AssertSqlSafe, Connection as _, Executor as _};
 use crate::support::{Program, TestEngine, bodies, count, counts, document};
 
 const GOOD: usize = 58;
-/// One batch, so that a refusal meets all messages at once.
+/// One batch, so that a rejection affects all messages together.
 const BATCH: (&str, &str) = ("ANAMNESIS__PIPELINE__BATCH_DOCUMENTS", "64");
 
 fn good() -> Vec<Vec<u8>> {
@@ -127,7 +127,7 @@ async fn a_file_that_may_only_be_read_sets_no_message_aside() {
     assert!(program.ingest(&[], &[]).status.success());
     let store = program.store().await;
     for round in 0..3 {
-        // SQLite opens a file read-only when its header asks for a newer format to write than the library knows.
+        // SQLite opens a file read-only when its header requires a newer write format than the library knows.
         let writing = set_write_version(&program, 9);
         let output = program.ingest(&good(), &[BATCH]);
         assert!(!output.status.success(), "round {round}");

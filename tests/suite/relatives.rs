@@ -1,4 +1,4 @@
-//! What is said of one relative says nothing of another: through documents, in both languages.
+//! A statement about one relative does not change those about another: through documents, in both languages.
 
 use anamnesis_core::finding::{EntityType, Experiencer};
 use anamnesis_core::memory::State;
@@ -8,7 +8,7 @@ use crate::support::{Clinic, TestEngine, bodies, document, feed, on_every_engine
 
 on_every_engine!(what_is_said_of_one_relative_supersedes_nothing_of_another);
 
-/// What is said first, what is said next, and how many statements about relatives are in force then.
+/// The first statement, the next one, and the number of statements about relatives that are active then.
 const CASES: [(&str, &str, usize); 8] = [
     ("Her mother has diabetes.", "Her sister does not have diabetes.", 2),
     ("Su madre tiene diabetes.", "Su hermana no tiene diabetes.", 2),

@@ -56,7 +56,7 @@ fn notes(from: u128, number: u128) -> Vec<Vec<u8>> {
 const WAITING: &str = "SELECT count(*) FROM outbox WHERE published_at IS NULL";
 const ALL: &str = "SELECT count(*) FROM outbox";
 
-/// Takes what it is told to take, and remembers.
+/// Accepts or refuses events as configured, and records them.
 struct RecordingDestination {
     name: &'static str,
     deaf: Mutex<bool>,
@@ -96,7 +96,7 @@ async fn an_event_that_is_not_taken_waits_and_one_that_is_taken_goes_once(engine
     relay.pass(true).await.unwrap();
     assert_eq!(count(pipeline.store(), WAITING).await, all, "nothing is marked that was not taken");
     assert_eq!(ear.received.lock().unwrap().len(), 0);
-    // Another process goes on: what one destination has taken is known to it.
+    // Another process continues: it knows which events a destination has accepted.
     let relay = self::relay(&pipeline, vec![Arc::clone(&ear) as _, Arc::clone(&other) as _]);
     *ear.deaf.lock().unwrap() = false;
     until("the events have rested", || async {
@@ -118,7 +118,7 @@ async fn an_event_that_was_committed_late_goes_out_too(engine: TestEngine) {
     let relay = relay(&pipeline, vec![Arc::clone(&ear) as _]);
     feed(&pipeline, &notes(1, 1), 1).await;
     relay.pass(true).await.unwrap();
-    // A transaction that began before and committed after what is published already.
+    // A transaction that began before the published events and committed after them.
     clinic.time.set(support::NOW.parse::<chrono::DateTime<chrono::Utc>>().unwrap() - TimeDelta::hours(1));
     feed(&pipeline, &notes(2, 1), 1).await;
     relay.pass(true).await.unwrap();
@@ -225,7 +225,7 @@ async fn a_full_catch_all_queue_refuses_events_and_they_stay_until_there_is_room
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_worker_tells_of_what_it_stored_and_of_what_it_set_aside_in_codes_only() {
+async fn the_worker_announces_stored_and_quarantined_messages_in_codes_only() {
     let (corner, program) = (TestBroker::new().await, Program::on(TestEngine::File).await);
     let data = document(1, 1, "2026-03-02T10:00:00Z", "Canario Zurriburri toma sertralina 50 mg.");
     let good = event("m-1", "anamnesis.document.submitted.v1", &data).to_string().into_bytes();
@@ -237,7 +237,7 @@ async fn the_worker_tells_of_what_it_stored_and_of_what_it_set_aside_in_codes_on
         noticed && count(&store, WAITING).await == 0 && count(&store, ALL).await > 0
     })
     .await;
-    // Nobody subscribes for events; notices have a queue of their own.
+    // No one subscribes to events; notices have a separate queue.
     let events = corner.taken(&corner.names.catch_all()).await;
     assert_eq!(events.len() as i64, count(&store, ALL).await);
     assert!(events.iter().any(|(key, _)| key == "anamnesis.document.indexed.v1"));
@@ -396,7 +396,7 @@ async fn events_that_wait_are_listed_replayed_and_dropped_by_a_verb_and_audited(
 
         server.reset().await;
         Mock::given(path("/hook")).respond_with(ResponseTemplate::new(204)).mount(&server).await;
-        // What rests is offered at once by a replay; what was dropped comes back by one too.
+        // A replay offers waiting events immediately, and restores dropped ones.
         let all = json_output(&verb(&["events", "replay", "--state", "all", "--actor", "ben"], ""));
         assert_eq!(all["replayed"], json!(waiting.len()));
         let worker = BrokerWorker::start(&program, &environment).await;
@@ -461,7 +461,7 @@ async fn what_was_set_aside_is_shown_retried_and_dropped_with_a_trace() {
     assert_eq!(json_output(&verb(&["drop", &id]))["not_there"], json!(1));
     let shown = json_output(&verb(&["show", &id, "--raw"]));
     assert_eq!((&shown["bytes"], &shown["body"]), (&Value::Null, &Value::Null));
-    // The clock of a proof stands still: the order of what happens at one instant is not told.
+    // The clock of a test stands still, so events of one instant have no order.
     let mut history: Vec<&str> =
         shown["history"].as_array().unwrap().iter().map(|h| h["action"].as_str().unwrap()).collect();
     history.sort_unstable();

@@ -1,5 +1,5 @@
-//! What earlier releases left (tests/data/releases): their stores open, migrate and answer as before; their messages are
-//! accepted; their events keep today's schemas. And a schema that is newer stops a program that is older.
+//! Data of earlier releases (tests/data/releases): their stores open, migrate and answer as before; their messages are
+//! accepted; their events have today's schemas. And a newer schema stops an older program.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -80,13 +80,13 @@ impl ReleasedStore {
             .unwrap_or_else(|_| panic!("{arguments:?}: {}", String::from_utf8_lossy(&done.stderr)))
     }
 
-    /// What the release answered, against what this program answers: the paths that differ.
+    /// The paths at which the answers of the release and of this program differ.
     fn differing(&self, release: &Path) -> Vec<String> {
         let expected: Value =
             serde_json::from_slice(&std::fs::read(release.join("answers.json")).unwrap()).expect("JSON");
         let mut found = Vec::new();
         for (patient, answers) in expected.as_object().unwrap() {
-            // The organisation is in what is said of the patient's memories.
+            // The organisation is part of the patient's memories.
             let org = organization(release, patient);
             let whom = ["--org", &org, "--patient", patient, "--output", "json"];
             let query = ["--query", "sleep and medication"];
@@ -157,7 +157,7 @@ async fn the_database_of_each_release_migrates_and_answers_as_before() {
     for (name, release) in releases() {
         let server = TestDatabase::unmigrated().await;
         let dump = String::from_utf8(unpacked(&release.join("postgres.sql.gz"))).unwrap();
-        // What a restore of the dump does, statement by statement.
+        // The effect of restoring the dump, statement by statement.
         let mut connection = server.administrator().await;
         sqlx::raw_sql("DROP SCHEMA anamnesis CASCADE").execute(&mut connection).await.unwrap();
         sqlx::raw_sql(sqlx::AssertSqlSafe(dump)).execute(&mut connection).await.unwrap();

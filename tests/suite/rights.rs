@@ -1,5 +1,5 @@
-//! What a person asks about their own memory: by message and by verb, in Spanish and in English. Answers are kept sealed for a
-//! term and announced by a reference.
+//! Requests of people about their memory: by message and by verb, in Spanish and in English. Answers are stored sealed
+//! for a term and announced by a reference.
 
 use anamnesis_core::ids::PatientId;
 use anamnesis_core::scope::Scope;
@@ -83,7 +83,7 @@ async fn a_request_by_message_is_answered_sealed_and_announced_by_a_reference(en
     assert!(foreign.is_none(), "nobody reads the answer of another patient");
     store.close().await;
     if engine == TestEngine::File {
-        // What was brought lies where its sender put it.
+        // The ingested file is still where its sender put it.
         std::fs::remove_file(program.folder.path().join("messages.ndjson")).unwrap();
         let words = ["anafilaxia".to_owned(), "se recuerda de usted".to_owned()];
         assert!(search_files(program.folder.path(), &words) > 2, "no file holds it in clear");
@@ -141,7 +141,7 @@ async fn what_a_patient_asks_for_by_a_message_is_answered_in_words_when_it_is_do
         about("w-2", "forget", "insulina"),
         asks("w-4", "ephemeral_on"),
         consents("w-6", "research", PATIENT),
-        // What others do in a patient's name is answered where they do it.
+        // Acts of others in a patient's name are answered where they act.
         consents("w-7", "research", other),
         of_clinician,
     ];
@@ -214,7 +214,7 @@ async fn an_answer_says_what_was_done_and_not_what_was_asked_for(engine: TestEng
     assert_eq!(done["stored"], json!(4), "{done}");
     // Permitted from next month on, it is not permitted now.
     program.ingest(&bodies(&[consent("x-4", "permit", "2026-08-01T00:00:00Z")]), &[]);
-    // Forgotten already, and of nobody.
+    // Already forgotten, and of no patient.
     let mut twice = asks("x-5", "forget");
     let listed =
         verb(&program, &[], &["memory", "list", "--entity", "medication", "--state", "inactive", "--output", "json"]);
@@ -273,7 +273,7 @@ async fn commands_that_undo_each_other_are_answered_by_what_is_so_now(engine: Te
         one["data"]["memory_ids"] = json!([id]);
         one
     };
-    // Forgotten and taken back at once, it is remembered; a switch that comes late switches nothing.
+    // Forgotten and recovered in one batch, it is remembered; a late switch has no effect.
     let both = [
         with(at("y-2", "forget", "2026-06-22T11:00:00Z"), &id),
         with(at("y-3", "recover", "2026-06-22T12:00:00Z"), &id),
@@ -287,7 +287,7 @@ async fn commands_that_undo_each_other_are_answered_by_what_is_so_now(engine: Te
     assert_eq!(late.matches("1 memory is remembered again.").count(), 1, "{late}");
     assert!(late.contains("What you say is being remembered."), "{late}");
     assert!(!late.contains("nothing that you say is kept"), "{late}");
-    // What was never forgotten is not taken back.
+    // A memory that was never forgotten cannot be recovered.
     let never = with(at("z-1", "recover", "2026-06-23T12:00:00Z"), &id_of_first("allergy"));
     let said = answered_to(&program, || drop(program.ingest(&bodies(&[never]), &[])));
     assert!(said.contains("Nothing that is remembered speaks of it."), "{said}");

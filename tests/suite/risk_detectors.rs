@@ -1,4 +1,5 @@
-//! Who heard a risk, the rules or the learned ear, and how surely: kept with the flag, shown in the profile, told outside.
+//! The detector of a risk, rules or classifier, and its probability: stored with the flag, shown in the profile,
+//! announced in events.
 
 use anamnesis_pipeline::{Disposition, Pipeline};
 use anamnesis_store::outbox;
@@ -9,12 +10,12 @@ use uuid::Uuid;
 use crate::support::{Clinic, ORG, PATIENT, TestEngine, bodies, document, event, feed, on_every_engine, rows, scope};
 
 on_every_engine!(
-    who_heard_a_risk_is_kept_shown_and_told,
-    who_heard_a_risk_is_told_of_a_patient_of_whom_nothing_is_kept,
+    the_detector_of_a_risk_is_stored_shown_and_announced,
+    the_detector_of_a_risk_is_announced_for_an_ephemeral_patient,
 );
 
 const SAID: &str = "2026-05-10T10:00:00Z";
-/// What the rules hear, and what only the ear does.
+/// A sentence that the rules detect, and one that only the classifier does.
 const RULED: &str = "I want to kill myself.";
 const HINTED: &str = "I have sorted my papers and nobody will have to look after me once I am under the train.";
 
@@ -24,7 +25,7 @@ fn note(id: u128, text: &str) -> Value {
     note
 }
 
-/// By whom each risk is told to have been heard, and whether with a probability.
+/// The announced detector of each risk, and whether with a probability.
 async fn announced_risks(clinic: &Clinic, pipeline: &Pipeline) -> Vec<(String, bool)> {
     let keys = clinic.keys.known(&[scope()]).await.unwrap();
     let keys = keys.values().next().unwrap();
@@ -41,12 +42,12 @@ async fn announced_risks(clinic: &Clinic, pipeline: &Pipeline) -> Vec<(String, b
     reported
 }
 
-/// What the ear alone hears is of a low level: it is kept and shown, and calls nobody.
+/// A risk that only the classifier detects has a low level: it is stored and shown, and raises no alarm.
 fn the_rules_alone() -> Vec<(String, bool)> {
     vec![("rules".to_owned(), false)]
 }
 
-async fn who_heard_a_risk_is_kept_shown_and_told(engine: TestEngine) {
+async fn the_detector_of_a_risk_is_stored_shown_and_announced(engine: TestEngine) {
     let clinic = Clinic::on(engine).await;
     let pipeline = clinic.pipeline().await;
     let done = feed(&pipeline, &bodies(&[note(1, RULED), note(2, HINTED)]), 2).await;
@@ -64,7 +65,7 @@ async fn who_heard_a_risk_is_kept_shown_and_told(engine: TestEngine) {
     assert_eq!(announced_risks(&clinic, &pipeline).await, the_rules_alone());
 }
 
-async fn who_heard_a_risk_is_told_of_a_patient_of_whom_nothing_is_kept(engine: TestEngine) {
+async fn the_detector_of_a_risk_is_announced_for_an_ephemeral_patient(engine: TestEngine) {
     let clinic = Clinic::on(engine).await;
     let pipeline = clinic.pipeline().await;
     let on = json!({"organization_id": ORG, "patient_id": PATIENT, "command": "ephemeral_on", "memory_ids": [],

@@ -1,5 +1,5 @@
-//! Risk of whole documents through the front door: questions with their answers, boxes, denials by class, histories with their
-//! dates, relatives, and what only sounds like risk.
+//! Risk of whole documents, from message to memory: questions with their answers, check boxes, denials by class,
+//! histories with their dates, relatives, and words that only look like risk.
 
 use anamnesis_core::finding::Experiencer;
 use anamnesis_store::read::{ReadInstant, RiskFlag};
@@ -12,7 +12,7 @@ on_every_engine!(
     questions_and_their_answers_are_judged_together,
     boxes_and_letters_of_a_form_are_read,
     what_only_sounds_like_risk_is_none,
-    only_what_cannot_wait_calls_somebody,
+    only_urgent_risks_raise_an_alarm,
 );
 
 const SAID: &str = "2026-05-10T10:00:00Z";
@@ -135,7 +135,7 @@ async fn what_only_sounds_like_risk_is_none(engine: TestEngine) {
     }
 }
 
-async fn only_what_cannot_wait_calls_somebody(engine: TestEngine) {
+async fn only_urgent_risks_raise_an_alarm(engine: TestEngine) {
     let note = "Wants to kill himself and has a pistol in the wardrobe. As a teenager he used to cut his forearms. \
         Her cousin hanged himself.";
     let clinic = Clinic::on(engine).await;

@@ -1,5 +1,5 @@
-//! Secrets of the settings lie in memory once, where they are kept, and nowhere once they are dropped: whatever read, merged
-//! or passed them on has wiped its copy.
+//! Secrets of the settings are in memory once while they are stored, and nowhere once they are dropped: code that read,
+//! merged or passed them on has wiped its copy.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -56,7 +56,7 @@ fn needles(file: &Path) -> Vec<Needle> {
     lines.map(|line| Needle(line.iter().map(|byte| !byte).collect())).collect()
 }
 
-/// How often each occurs in what this process may write to.
+/// How often each occurs in the writable memory of this process.
 fn occurrences(needles: &[Needle]) -> Vec<usize> {
     let mut found = vec![0; needles.len()];
     let memory = File::open("/proc/self/mem").unwrap();
@@ -70,7 +70,7 @@ fn occurrences(needles: &[Needle]) -> Vec<usize> {
             let wanted = buffer.len().min(usize::try_from(to - at).unwrap());
             let Ok(read) = memory.read_at(&mut buffer[..wanted], at) else { break };
             for start in 0..read {
-                // What lies across the end is found with the next piece.
+                // A match across the end is found with the next piece.
                 let piece = &buffer[start..read];
                 let here = at + start as u64;
                 for (n, needle) in needles.iter().enumerate().filter(|_| !own.contains(&here)) {

@@ -1,4 +1,4 @@
-//! What holds secrets is open to nobody else: files that the program makes, its memory, the environment of its children.
+//! Secrets are closed to others: files that the program creates, its memory, the environment of its children.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
@@ -64,7 +64,7 @@ async fn every_file_that_the_program_makes_is_its_owners_alone_whatever_the_shel
     let environment: Vec<(&str, &str)> = environment.iter().map(|(key, value)| (*key, value.as_str())).collect();
     let mut open = program.command(&environment);
     open.arg("worker").stdout(Stdio::null()).stderr(Stdio::null());
-    // As in a shell whose files everybody may read and write.
+    // As in a shell whose files all users may read and write.
     #[allow(unsafe_code)] // between fork and exec, one system call
     // SAFETY: `umask` is async-signal-safe and touches no memory.
     unsafe {
@@ -139,7 +139,7 @@ async fn a_child_gets_its_secrets_by_a_pipe_and_none_by_its_environment() {
         let one = *children(running.id()).first()?;
         let environment = std::fs::read(format!("/proc/{one}/environ")).ok()?;
         let arguments = std::fs::read(format!("/proc/{one}/cmdline")).ok()?;
-        // Until it runs a program of its own, a child shows its parent's.
+        // Until it executes a program, a child shows its parent's arguments.
         arguments.windows(5).any(|word| word == b"alone").then_some([environment, arguments].concat())
     });
     let seen = String::from_utf8_lossy(&seen).into_owned();

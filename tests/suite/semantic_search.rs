@@ -1,5 +1,5 @@
-//! Seed 003's own example, through the whole program's parts: a question about a lost job finds what speaks of one,
-//! with or without the word, before what merely shares the word.
+//! Seed 003's own example, through the whole program: a question about a lost job finds texts about one, with or
+//! without the word, before texts that only share the word.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! A PostgreSQL of the tests' own (`scripts/postgres.sh`), and in it a database for each test that asks for one.
+//! A PostgreSQL of the tests (`scripts/postgres.sh`), with a database for each test that needs one.
 
 use std::process::Command;
 use std::sync::LazyLock;
@@ -20,7 +20,7 @@ const LOGINS: &[(&str, &str)] = &[
     ("test_read", "anamnesis_read"),
 ];
 
-/// What this program was built with, which names the template of databases.
+/// The built-in migrations, which name the template of databases.
 pub(crate) static MIGRATIONS: sqlx::migrate::Migrator = sqlx::migrate!("migrations/postgres");
 static GRANTS: &str = include_str!("../../migrations/postgres/grants.sql");
 
@@ -74,7 +74,7 @@ impl TestDatabase {
         Location::Postgres(Box::new(PostgresOptions::new(&self.url(Some(role)), &trial()).unwrap()))
     }
 
-    /// A connection that nothing binds: to look at what the program must not see.
+    /// An unrestricted connection, to read what the program must not see.
     pub(crate) async fn administrator(&self) -> PgConnection {
         let url = self.url(None);
         let options: PgConnectOptions = url.parse().unwrap();

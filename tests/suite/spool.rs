@@ -25,7 +25,7 @@ pub(crate) fn originals(spool: &Path) -> usize {
     let mut found = 0;
     let mut open = vec![spool.to_path_buf()];
     while let Some(folder) = open.pop() {
-        // A claim folder may go while it is looked at.
+        // A claim folder may disappear while it is listed.
         let Ok(entries) = fs::read_dir(&folder) else { continue };
         for entry in entries.flatten() {
             let Ok(kind) = entry.file_type() else { continue };
@@ -121,7 +121,7 @@ async fn a_claimed_file_that_cannot_be_read_ends_in_quarantine_and_out_of_the_wa
     let program = Program::on(engine).await;
     let secret = program.folder.path().join("secret");
     fs::write(&secret, note(7, "Toma litio.")).unwrap();
-    // Killed after the claim, so that what lies there can be exchanged: for a link, a folder, a pipe.
+    // Killed after the claim, so that the claimed file can be exchanged: for a link, a folder, a pipe.
     for name in ["link", "folder", "pipe"] {
         let mut killed = Running::begin(&program, &[("ANAMNESIS_CRASH_AT", "spool_claimed")]);
         killed.lay(&format!("{name}.ndjson"), &[note(1, "Toma sertralina.")]);
@@ -209,7 +209,7 @@ fn peak(worker: &Running) -> u64 {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_over_long_line_is_kept_sealed_and_a_longer_one_in_the_archive_in_bounded_memory() {
+async fn an_over_long_line_is_stored_sealed_and_a_longer_one_in_the_archive_in_bounded_memory() {
     let program = Program::on(TestEngine::File).await;
     let worker = Running::start(&program, &[]).await;
     worker.lay("first.ndjson", &notes());
@@ -217,7 +217,7 @@ async fn an_over_long_line_is_kept_sealed_and_a_longer_one_in_the_archive_in_bou
     let before = peak(&worker);
     let line = |letter: u8, mebibytes: usize| vec![letter; mebibytes << 20];
     worker.lay("long.ndjson", &[line(b'x', 2), note(11, "Toma sertralina.")]);
-    // Lines that quarantine keeps whole, one after the other, and one that is far longer than what is held.
+    // Consecutive lines that quarantine stores whole, and one far beyond its limit.
     let kept: Vec<Vec<u8>> = (b'a'..b'g').map(|letter| line(letter, 15)).collect();
     worker.lay("many.ndjson", &kept);
     worker.lay("beyond.ndjson", &[line(b'y', 400), note(12, "Toma sertralina.")]);
@@ -235,7 +235,7 @@ async fn an_over_long_line_is_kept_sealed_and_a_longer_one_in_the_archive_in_bou
     assert_eq!(ids.len(), 1);
     let id = ids[0].uuid(0).unwrap().to_string();
     store.close().await;
-    // Quarantine leads to the sealed original.
+    // Quarantine names the sealed original.
     let shown = program.command(&[]).args(["quarantine", "show", &id, "--raw"]).output().unwrap();
     let text = String::from_utf8_lossy(&shown.stdout).into_owned();
     let name = archived[0].file_name().unwrap().to_string_lossy().into_owned();

@@ -1,5 +1,5 @@
-//! One patient, and every right: as a person would tell it. The chat sends messages, the desk uses verbs; each text is read in
-//! Spanish and in English.
+//! One patient, and every right, as a story. The chat sends messages, the desk uses verbs; each text is read in Spanish
+//! and in English.
 
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -8,7 +8,7 @@ use super::support::{ORG, PATIENT, Program, TestEngine, bodies, counts, document
 
 on_every_program!(one_patient_goes_through_every_right_in_both_languages);
 
-/// A patient who is heard at a desk and in a chat, at instants that only go forward.
+/// A patient at a desk and in a chat, at instants that only move forward.
 struct Story<'p> {
     program: &'p Program,
     minutes: u32,
@@ -90,7 +90,7 @@ async fn one_patient_goes_through_every_right_in_both_languages(engine: TestEngi
 
 fn reads_what_is_remembered_and_takes_a_copy(story: &mut Story<'_>) {
     let patient = PATIENT.to_string();
-    // A note comes from the clinic. The desk sees what was taken out of it, without the values.
+    // A note arrives from the clinic. The desk sees its redactions, without the values.
     let mut note = document(
         1,
         1,
@@ -119,7 +119,7 @@ fn reads_what_is_remembered_and_takes_a_copy(story: &mut Story<'_>) {
 
 fn forgets_recovers_and_speaks_without_being_kept(story: &mut Story<'_>) {
     let patient = PATIENT.to_string();
-    // «/olvidar sertralina»: first what it would be, then done, then taken back.
+    // «/olvidar sertralina»: first a preview, then done, then recovered.
     story.writes("forget", &json!({"topic": "sertralina", "preview": true}));
     story.opens(
         "preview",
@@ -136,7 +136,7 @@ fn forgets_recovers_and_speaks_without_being_kept(story: &mut Story<'_>) {
     let nothing = ["memory", "forget", "--topic", "insulina", "--by", &patient, "--role", "patient"];
     story.reads(&nothing, ["Nothing that is remembered speaks of it.", "Nada de lo que se recuerda habla de eso."]);
 
-    // «/efimero»: from here nothing is kept; a note that says a disease leaves no trace.
+    // «/efimero»: from here nothing is stored; a note with a disease leaves no trace.
     story.reads(&["ephemeral", "status"], ["What you say is being remembered.", "Se está recordando lo que dice."]);
     story.writes("ephemeral_on", &json!({}));
     story.reads(
@@ -152,7 +152,7 @@ fn forgets_recovers_and_speaks_without_being_kept(story: &mut Story<'_>) {
 fn consents_and_is_kept_by_a_court(story: &mut Story<'_>) {
     let patient = PATIENT.to_string();
     let officer = Uuid::from_u128(7).to_string();
-    // Consent: counted in statistics, no; kept, yes.
+    // Consent: counted in statistics, no; stored, yes.
     for (scope, provision) in [("research", "deny"), ("memory", "permit")] {
         let (code, printed) =
             story.asks(&["consent", "record", "--scope", scope, "--provision", provision, "--by", &patient]);
@@ -185,7 +185,7 @@ fn consents_and_is_kept_by_a_court(story: &mut Story<'_>) {
 
 fn is_erased_and_what_comes_late_is_refused(story: &mut Story<'_>) {
     let officer = Uuid::from_u128(7).to_string();
-    // «/borrar»: one document, and then everything. What comes late is refused.
+    // «/borrar»: one document, and then everything. Late messages are rejected.
     story.sends(&document(3, 1, "2026-06-22T10:00:00Z", "Diagnosticada de migraña."), "stored");
     let third = Uuid::from_u128(3).to_string();
     let (_, spanish) = story.asks(&["erase", "--document", &third, "--by", &officer, "--language", "es"]);
@@ -203,7 +203,7 @@ fn is_erased_and_what_comes_late_is_refused(story: &mut Story<'_>) {
 }
 
 fn leaves_a_trail_without_words(story: &mut Story<'_>) {
-    // Of all that the trail holds, nothing says what was said.
+    // No entry of the trail contains a statement.
     let (_, trail) = story.asks(&["audit", "list", "--limit", "1000", "--output", "json"]);
     for action in [
         "document_stored",

@@ -1,4 +1,4 @@
-//! What the proofs of ingest share: a pipeline over a store of its own, the sample messages, the program as a process.
+//! Common parts of the ingest tests: a pipeline over a temporary store, the sample messages, the program as a process.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -32,7 +32,7 @@ pub(crate) fn scope() -> Scope {
     Scope::new(OrgId(ORG), PatientId(PATIENT)).unwrap()
 }
 
-/// A document of [`PATIENT`] with a text of its own.
+/// A document of [`PATIENT`] with this text.
 pub(crate) fn document(id: u128, revision: u32, at: &str, text: &str) -> Value {
     json!({"organization_id": ORG, "patient_id": PATIENT, "document_id": Uuid::from_u128(id), "revision": revision,
         "document_type": "clinical_note", "occurred_at": at, "text": text})
@@ -43,7 +43,7 @@ pub(crate) fn event(id: &str, kind: &str, data: &Value) -> Value {
     json!({"specversion": "1.0", "id": id, "source": "urn:test", "type": kind, "data": data})
 }
 
-/// Vectors that depend on the text alone, at no cost; another salt is another model.
+/// Vectors that depend only on the text, without any cost; another salt is another model.
 pub(crate) struct TextVectors(ModelProfile, &'static str);
 
 #[async_trait]
@@ -76,7 +76,7 @@ pub(crate) fn model(generation: i64, salt: &'static str) -> Arc<dyn Embedder> {
     Arc::new(TextVectors(profile, salt))
 }
 
-/// What a proof is repeated on.
+/// The engines on which a test is repeated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TestEngine {
     Memory,
@@ -88,7 +88,7 @@ impl TestEngine {
     pub(crate) const ALL: [TestEngine; 3] = [TestEngine::Memory, TestEngine::File, TestEngine::Postgres];
 }
 
-/// The same proof on each engine: a test of its own for each.
+/// The same test on each engine, as a separate test function.
 macro_rules! on_every_engine {
     ($($proof:ident),+ $(,)?) => {
         mod on_memory {
@@ -142,7 +142,7 @@ impl StorePlace {
     }
 }
 
-/// The defaults, but for the learned reader: `careful.rs` tests what it reads, and the other tests need not load it.
+/// The defaults without the learned reader: `careful.rs` tests it, and the other tests need not load it.
 fn settings() -> Settings {
     let mut settings = config::load(None).unwrap();
     settings.extraction.profile = config::extraction::ReadingProfile::Fast;
@@ -248,7 +248,7 @@ pub(crate) async fn count(store: &Store, sql: &'static str) -> i64 {
     rows(store, sql).await[0].i64(0).unwrap()
 }
 
-/// The program, with a store and keys of its own and an embedding server that costs nothing.
+/// The program, with a temporary store and keys and an embedding server without cost.
 pub(crate) struct Program {
     pub folder: tempfile::TempDir,
     pub server: Option<TestDatabase>,
@@ -270,7 +270,7 @@ impl Program {
         (relay, through)
     }
 
-    /// What its embedding server does unless a test says otherwise.
+    /// The behaviour of its embedding server, unless a test changes it.
     pub(crate) fn provider_options() -> FakeOptions {
         FakeOptions { dimension: DIMENSION, ..FakeOptions::default() }
     }
@@ -294,7 +294,7 @@ impl Program {
         self.provider.traceparents()
     }
 
-    /// What `keys init` does, without a process of its own; a file does it at its first start.
+    /// The effect of `keys init` without a process; a file does it at its first start.
     async fn initialise(&self) {
         if self.server.is_some() {
             let store = self.store().await;
@@ -331,7 +331,7 @@ impl Program {
             ("STORE__POSTGRES__ALLOW_NOT_DURABLE", "true".to_owned()),
             ("STORE__KEYS", own("keys")),
             ("PIPELINE__NOW", NOW.to_owned()),
-            // Proofs of anything but bindings publish as nobody in particular; those of bindings say otherwise.
+            // Only tests of bindings publish as a bound producer; the others allow unbound ones.
             ("INTAKE__UNBOUND_PRODUCERS", "allow".to_owned()),
             ("EXTRACTION__PROFILE", "fast".to_owned()),
             ("EMBEDDING__URL", self.provider.openai_url()),

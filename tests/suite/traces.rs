@@ -1,5 +1,6 @@
-//! Traces through the program: a collector receives the whole tree of a message, from its `traceparent` through the stages to
-//! provider, store and events; nothing that a patient said is in it; and a collector that is away changes nothing.
+//! Traces through the program. A collector receives the whole tree of a message, from its `traceparent` through the
+//! stages to provider, store and events. It contains no word of a patient, and an unreachable collector changes
+//! nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Output;
@@ -27,7 +28,7 @@ const PARENT: &str = "00f067aa0ba902b7";
 const AT: &str = "2026-05-02T10:00:00Z";
 const STAGES: [&str; 6] = ["admit", "decode", "embed", "extract", "redact", "store"];
 
-/// Words that stand in the texts, names and ids of these messages, and must be in no span.
+/// Words of the texts, names and ids of these messages, which must be in no span.
 const CANARIES: [&str; 4] = ["zqcanariotextowxkq", "Zqcanarionombrewxkq", "zqcanarioidwxkq", "zqcanariotemawxkq"];
 
 /// A document of the broker or of a file, with canaries wherever a producer may write.
@@ -79,7 +80,7 @@ fn names(spans: &[&ReceivedSpan]) -> Vec<String> {
     names
 }
 
-/// What holds for everything that a collector gets: the closed list of attributes, and no content.
+/// Conditions for all spans of a collector: the closed list of attributes, and no content.
 fn holds_no_content(collector: &Collector) {
     let known: BTreeSet<&str> = attribute_keys().collect();
     for span in collector.spans() {
@@ -106,7 +107,7 @@ fn holds_no_content(collector: &Collector) {
     }
 }
 
-/// The events that nobody subscribed for: routing key, and `traceparent` as an attribute and under its own name.
+/// Events without a subscriber: routing key, and `traceparent` as an attribute and under its own name.
 async fn events(corner: &TestBroker) -> Vec<(String, Option<String>, Option<String>)> {
     let link = corner.link().await;
     let channel = link.channel().await.unwrap();
@@ -185,7 +186,7 @@ async fn a_message_of_the_broker_is_one_tree_from_its_traceparent_to_its_events(
             publication.get("messaging.destination.name").starts_with(&format!("{}:anamnesis.", corner.names.events()))
         );
     }
-    // A subscriber goes on where the publication ends.
+    // A subscriber's trace continues from the publication.
     let expected: BTreeSet<String> =
         publications.iter().map(|publication| format!("00-{TRACE}-{}-01", publication.id)).collect();
     let got: BTreeSet<String> = published.iter().filter_map(|(_, attribute, _)| attribute.clone()).collect();
@@ -274,7 +275,7 @@ async fn a_provider_that_fails_ends_its_call_its_stage_and_its_messages_in_error
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_is_told_of_a_trace_is_a_setting() {
+async fn who_receives_a_trace_is_a_setting() {
     let (collector, corner, program) =
         (Collector::start().await.unwrap(), TestBroker::new().await, Program::on(TestEngine::File).await);
     let mut environment = [corner.environment(), sending(&collector.url())].concat();
@@ -293,7 +294,7 @@ async fn who_is_told_of_a_trace_is_a_setting() {
     );
 }
 
-/// What `ingest` says, and how long it took.
+/// The output of `ingest`, and its duration.
 fn ingested(program: &Program, environment: &[(String, String)]) -> (Value, Duration) {
     let began = Instant::now();
     let lines: Vec<Vec<u8>> = (1..=3).map(|number| bytes(&note(number, Some((TRACE, "01"))))).collect();
@@ -302,7 +303,7 @@ fn ingested(program: &Program, environment: &[(String, String)]) -> (Value, Dura
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_collector_that_is_away_slow_or_refuses_changes_nothing_and_holds_nobody_up() {
+async fn a_collector_that_is_unreachable_slow_or_refuses_changes_and_delays_nothing() {
     let expected = ingested(&Program::on(TestEngine::File).await, &[]).0;
     let collector = Collector::start().await.unwrap();
     // Longer than any patience of this test: waiting for an answer would fail it.
@@ -355,7 +356,7 @@ async fn an_outage_of_the_collector_is_said_once_spans_beyond_the_queue_are_coun
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn runs_of_jobs_and_reads_are_traces_of_their_own() {
+async fn runs_of_jobs_and_reads_are_separate_traces() {
     let (collector, program) = (Collector::start().await.unwrap(), Program::on(TestEngine::File).await);
     let stored = program.ingest(&[bytes(&note(1, None))], &[]);
     assert_eq!(counts(&stored)["stored"], json!(1));

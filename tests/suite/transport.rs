@@ -1,4 +1,5 @@
-//! What leaves the machine: to the configured hosts, encrypted, and never through a proxy that the environment names.
+//! Connections that leave the machine: to the configured hosts, encrypted, and never through a proxy of the
+//! environment.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
@@ -13,7 +14,7 @@ use wiremock::{Mock, MockServer, ResponseTemplate};
 use crate::broker::{BrokerWorker, until};
 use crate::support::{ORG, Program, TestEngine, document};
 
-/// Listens where the environment says that a proxy is, and records the first line of whatever it gets.
+/// Listens at the proxy address of the environment, and records the first line of each request.
 struct FakeProxy {
     url: String,
     received: Arc<Mutex<Vec<String>>>,
@@ -123,7 +124,7 @@ fn run_with_setting(arguments: &[&str], key: &str, value: &str) -> (Option<i32>,
     let mut command = Command::new(env!("CARGO_BIN_EXE_anamnesis"));
     command.args(arguments).current_dir(folder.path()).env(key, value).stdin(Stdio::null());
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
-    // A mistake of the configuration is told at the start: whoever goes on running has not seen it.
+    // A configuration fault is reported at the start: a program that keeps running has not seen it.
     let begun = Instant::now();
     while child.try_wait().unwrap().is_none() && begun.elapsed() < PATIENCE {
         std::thread::sleep(Duration::from_millis(20));

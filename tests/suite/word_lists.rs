@@ -26,7 +26,7 @@ fn read(path: &Path) -> String {
     std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// What the lines of comment at the beginning lack.
+/// Missing parts of the comment at the beginning.
 fn missing(text: &str) -> Vec<&'static str> {
     let header: Vec<&str> = text.lines().take_while(|line| line.starts_with('#')).collect();
     let header = header.join(" ");
@@ -34,7 +34,7 @@ fn missing(text: &str) -> Vec<&'static str> {
     wanted.iter().filter(|words| !words.iter().any(|word| header.contains(word))).map(|words| words[0]).collect()
 }
 
-/// What is wrong with the form of a list, by line.
+/// Formal faults of a list, by line.
 fn faults(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut seen = BTreeSet::new();

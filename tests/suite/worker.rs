@@ -1,4 +1,4 @@
-//! The worker as a process: what is laid into its spool becomes memory, its probes tell the truth, and it ends when asked.
+//! The worker as a process: files in its spool become memory, its probes are right, and it ends on request.
 
 use std::path::PathBuf;
 use std::process::{Child, Stdio};
@@ -10,7 +10,7 @@ use serde_json::json;
 use super::support::{self, Program, TestEngine, bodies, count, document, event, free_port, on_every_program};
 
 on_every_program!(
-    a_file_in_the_spool_becomes_memory_is_moved_away_and_is_counted,
+    a_file_in_the_spool_becomes_memory_is_removed_and_is_counted,
     a_file_that_cannot_be_worked_now_stays_until_it_can,
     a_text_that_kills_its_worker_is_set_aside_and_its_neighbours_are_stored,
     the_lag_is_that_of_the_event_and_the_date_of_a_document_is_none,
@@ -120,7 +120,7 @@ pub(super) fn notes() -> Vec<Vec<u8>> {
     bodies(&[note(1, "Toma sertralina 50 mg al día."), note(2, "Refiere insomnio desde hace una semana.")])
 }
 
-async fn a_file_in_the_spool_becomes_memory_is_moved_away_and_is_counted(engine: TestEngine) {
+async fn a_file_in_the_spool_becomes_memory_is_removed_and_is_counted(engine: TestEngine) {
     let program = Program::on(engine).await;
     let worker = Running::start(&program, &[]).await;
     std::fs::write(worker.spool.join(".half-written.ndjson"), b"{\"organization_id\":").unwrap();

@@ -1,6 +1,6 @@
-//! A year of job runs in eight time zones, over patients of whom something is said each month, with replicas that are killed
-//! in the middle of their work and a CronJob beside them: every run of every job ends exactly once, none is missing, and what
-//! the jobs are there for has happened to the patients' memories, once.
+//! A year of job runs in eight time zones, over patients with new statements each month, with replicas that are killed
+//! in the middle of their work and a concurrent CronJob. Every run of every job ends exactly once, none is missing, and
+//! each job had its effect on the patients' memories, once.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -96,8 +96,8 @@ impl JobObserver for JobKiller {
     fn ticked(&self, _: DateTime<Utc>, _: &[(JobName, DateTime<Utc>)]) {}
 }
 
-/// Keys in memory that outlive the processes that ask for them: a look-up goes on when the process that asked is killed, since a
-/// connection that is dropped in its middle takes what is in memory along.
+/// In-memory keys that outlive the processes that use them. A look-up continues when its process is killed, because a
+/// connection that is dropped in its middle loses its in-memory data.
 struct LastingKeys(Arc<Keyring>);
 
 #[async_trait::async_trait]
@@ -155,7 +155,7 @@ impl YearOfRuns {
         JobScheduler::new(driver, Policies::embedded().unwrap())
     }
 
-    /// Offers what is due, of all jobs or of one, until the process is killed; false when it was.
+    /// Offers the due runs of all jobs or of one, until the process is killed; false when it was.
     async fn work(&self, scheduler: &JobScheduler, job: Option<JobName>, done: &mut Vec<RunKey>) -> bool {
         for due in scheduler.due().await.unwrap() {
             if job.is_some_and(|job| job != due.key.job) {
@@ -175,7 +175,7 @@ impl YearOfRuns {
     }
 }
 
-/// What one patient of each organisation says in month `month`: something that ends, something that lasts, something that is
+/// The statements of one patient of each organisation in month `month`: one that ends, one that lasts, one that is
 /// corrected a month later, and an appointment.
 fn said(org: usize, month: usize, now: DateTime<Utc>) -> Vec<Vec<u8>> {
     let at = now - TimeDelta::hours(3);
@@ -201,7 +201,7 @@ fn patient(org: usize) -> PatientId {
 }
 
 impl YearOfRuns {
-    /// Everybody says something.
+    /// Ingests the statements of all patients.
     async fn hear(&self, pipeline: &Pipeline, month: usize) {
         for org in 0..ZONES.len() {
             let done = feed(pipeline, &said(org, month, self.clock.now()), 4).await;
@@ -209,7 +209,7 @@ impl YearOfRuns {
         }
     }
 
-    /// One person asks that something be forgotten.
+    /// One person requests that a memory be forgotten.
     async fn forget(&self, pipeline: &Pipeline) {
         let scope = Scope::new(org_id(0), patient(0)).unwrap();
         let symptoms = MemoryFilter { entities: vec![EntityType::Symptom], ..MemoryFilter::default() };
@@ -225,7 +225,7 @@ impl YearOfRuns {
         tx.fetch_all(&Sql::new(sql), Vec::new()).await.unwrap()[0].i64(0).unwrap()
     }
 
-    /// What the jobs are there for has happened, and nothing of it twice.
+    /// Each job had its effect, and none twice.
     async fn the_jobs_did_their_work(&self) {
         for org in 0..ZONES.len() {
             let twice = "SELECT count(*) - count(DISTINCT hex(memory_id) || action || at) FROM memory_event";
@@ -254,7 +254,7 @@ impl YearOfRuns {
 }
 
 #[tokio::test]
-async fn a_year_in_eight_time_zones_with_kills_and_replicas_runs_every_night_exactly_once() {
+async fn a_year_in_eight_time_zones_with_kills_and_replicas_does_every_run_exactly_once() {
     let start: DateTime<Utc> = "2026-01-01T00:00:00Z".parse().unwrap();
     let clock = Arc::new(ManualClock::at(start));
     let database = Database::open(&Location::Memory).await.unwrap();
@@ -298,7 +298,7 @@ async fn a_year_in_eight_time_zones_with_kills_and_replicas_runs_every_night_exa
         let outage = year.clock.now() > start + TimeDelta::days(200) && year.clock.now() < start + TimeDelta::days(201);
         year.clock.advance(if outage { TimeDelta::days(9) } else { TimeDelta::minutes(373) });
         let at = usize::try_from(dice.below(3)).unwrap();
-        // A replica that dies is started again at once, as Kubernetes does; what it held waits for its lease to end.
+        // A replica that dies is restarted immediately, as by Kubernetes; its runs wait for their lease to end.
         while !year.work(&replicas[at], None, &mut done).await {
             replicas[at] = year.process();
         }
@@ -307,7 +307,7 @@ async fn a_year_in_eight_time_zones_with_kills_and_replicas_runs_every_night_exa
             year.work(&year.process(), Some(job), &mut done).await;
         }
     }
-    // Whoever is left takes up what the dead left behind.
+    // The surviving replicas take over the remaining runs.
     for _ in 0..40 {
         year.clock.advance(TimeDelta::minutes(10));
         let _ = year.work(&replicas[0], None, &mut done).await;

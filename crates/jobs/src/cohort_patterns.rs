@@ -1,6 +1,6 @@
-//! Cohort patterns: what the patients of an organisation have in common in a month that is over, from columns in the
-//! clear alone, with rare values left out (seed 003, phase 3; `core::cohort`), of those who permit research. A month is
-//! announced once and never again; one of which nothing may be published is computed once.
+//! Cohort patterns: common features of an organisation's patients in a past month, computed only from unencrypted
+//! columns, without rare values (seed 003, phase 3; `core::cohort`), over patients who permit research. A month is
+//! announced once; a month without publishable results is computed once.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ use anamnesis_store::decay_index;
 pub(crate) struct CohortPatterns {
     pub(crate) policy: CohortThresholds,
     keys: Arc<dyn KeyStore>,
-    /// Who permits it at this moment is counted.
+    /// Patients who permit it at this instant are counted.
     now: DateTime<Utc>,
 }
 
@@ -44,7 +44,7 @@ impl Thresholds for CohortThresholds {
 }
 
 status!(
-    /// What a run of cohort patterns did.
+    /// Result of a cohort patterns run.
     CohortPatternsStatus {
         /// Counts of the month.
         examined,
@@ -146,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_month_is_told_when_it_has_been_over_for_long_enough() {
+    fn a_month_is_announced_when_it_has_been_over_for_long_enough() {
         let utc = |text: &str| text.parse::<DateTime<Utc>>().unwrap();
         let june = (utc("2026-06-01T00:00:00Z"), utc("2026-07-01T00:00:00Z"));
         assert_eq!(month(utc("2026-07-08T05:30:00Z"), 7), june);

@@ -1,6 +1,6 @@
-//! Confidence analytics: how sure a patient's statements were over time, against the patient's own usual (seed 004,
-//! "Cognitive Decline Analytics"; `core::confidence_trend`). An alert is raised once when it falls, and again only
-//! after it recovered.
+//! Confidence analytics: the confidence of a patient's statements over time, compared with the patient's own baseline
+//! (seed 004, "Cognitive Decline Analytics"; `core::confidence_trend`). An alert is raised once when it falls, and
+//! again only after it recovered.
 
 use std::collections::BTreeMap;
 
@@ -52,13 +52,13 @@ impl Thresholds for TrendPolicy {
 }
 
 status!(
-    /// What a run of confidence analytics did.
+    /// Result of a confidence analytics run.
     ConfidenceAnalyticsStatus {
-        /// Patients of whom something came in.
+        /// Patients with new documents.
         examined,
         /// Courses that are other than before.
         reckoned,
-        /// Patients whose course fell: an alert is raised.
+        /// Patients with a falling trend: an alert is raised.
         alerts,
     }
     changed: reckoned
@@ -120,7 +120,7 @@ impl Job for ConfidenceAnalytics {
     ) -> Result<JobPage<TrendChange>, JobError> {
         let after = RunCursor::after(from, Uuid::nil())?;
         let settled = summary_inputs::settled(tx, window.org, Self::NAME.code(), window.cutoff).await?;
-        // What is recent moves on by itself: anyone who said something within it is looked at again.
+        // The recent period moves on, so every patient with a statement in it is computed again.
         let recent = TimeDelta::days(i64::from(self.policy.recent_days) + 1);
         let since = settled.map_or(DateTime::UNIX_EPOCH, |settled| settled - recent);
         let patients = summary_inputs::patients(tx, window.org, &(since..window.cutoff), window.after(after)).await?;

@@ -1,8 +1,8 @@
-//! Consolidation: what recurs in several documents becomes a belief, a person who recurs a relationship, what lasts
-//! over half a year a value or a drive, and what a patient said of how to be spoken with and treated one preference a
-//! topic (`preferences`), deterministically and without any model (seed 001, section 7; model.md, "Job runs"). What is
-//! formed names the captures that it was formed from, is never trusted more than the worst of them, and is a hypothesis
-//! until a person verifies it. Each further mention reinforces it, once.
+//! Consolidation of recurring statements, deterministic and without any model (seed 001, section 7; model.md, "Job
+//! runs"). What recurs in several documents becomes a belief, a recurring person a relationship, what lasts over half a
+//! year a value or a drive. Stated wishes about conversation and treatment become one preference per topic
+//! (`preferences`). A derived memory names its captures, is never trusted more than the worst of them, and is a
+//! hypothesis until a person verifies it. Each further mention reinforces it, once.
 
 mod preferences;
 mod support;
@@ -37,7 +37,7 @@ use anamnesis_store::recurrence::{self, Mention};
 use anamnesis_store::summary_inputs;
 use preferences::PreferenceMention;
 
-/// Who formed it, in the log.
+/// The author of the findings, in the log.
 const AUTHOR: &str = "consolidation";
 
 /// The job.
@@ -73,34 +73,34 @@ impl Thresholds for ConsolidationThresholds {
 }
 
 status!(
-    /// What a run of consolidation did.
+    /// Result of a consolidation run.
     ConsolidationStatus {
-        /// Patients of whom something came in.
+        /// Patients with new documents.
         examined,
         /// Beliefs that were formed.
         beliefs,
         /// People who recur.
         relationships,
-        /// What was preferred over half a year.
+        /// Preferences of over half a year.
         values,
-        /// What was aimed at over half a year.
+        /// Goals of over half a year.
         drives,
-        /// What another mention made surer.
+        /// Memories that another mention reinforced.
         reinforced,
         /// Statements of how to be spoken with and treated that came to their topic.
         preferences,
-        /// What had been formed of statements that were forgotten or revised since.
+        /// Findings whose sources were forgotten or revised since.
         withdrawn,
     }
     changed: beliefs | relationships | values | drives | reinforced | preferences | withdrawn
 );
 
-/// What a run adds to the log.
+/// An addition of a run to the log.
 #[derive(Debug)]
 pub enum ConsolidationChange {
     AddRecurrence(Recurrence),
     AddPreference(PreferenceMention),
-    /// What it was formed of went, or is there again: whether it counts.
+    /// Sources disappeared or returned: whether the finding counts.
     SetLive(Scope, FindingId, bool),
 }
 
@@ -124,7 +124,7 @@ pub struct Recurrence {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RecurrenceRule {
     kind: Kind,
-    /// Keeps the memory apart from what it was formed of.
+    /// Separates the memory from its sources.
     domain: &'static str,
     documents: usize,
     days: usize,
@@ -237,7 +237,8 @@ impl Job for Consolidation {
         let ids: Vec<_> = changes.iter().map(|change| (change.scope().patient(), change.id())).collect();
         let known = recurrence::known(tx, window.org, &ids).await?;
         changes.extend(self.counted(tx, window, &patients, &all_mentions, &changes).await?);
-        // Of a patient who denies it nothing is formed; what was formed of what went is withdrawn all the same.
+        // A patient who denies it gets no new derived findings; those whose sources disappeared are withdrawn
+        // nevertheless.
         let permits = self.permits.permitting(tx, window.org, MemoryUse::Work, patients.iter().copied()).await?;
         changes.retain(|change| match change.counts() {
             Some((.., counts)) => !counts || permits.contains(&change.scope().patient()),
@@ -344,21 +345,21 @@ fn by_attribute<'t>(window: &JobWindow, mentions: &'t [Mention]) -> impl Iterato
     groups.filter_map(move |group| Some((Scope::new(org, group[0].patient).ok()?, group)))
 }
 
-/// What the recurrence that the last of these mentions makes is known by: its source, and its finding.
+/// The ids of the recurrence that the last of these mentions completes: its source, and its finding.
 fn named(scope: Scope, mentions: &[Mention]) -> (Uuid, FindingId) {
     let last = mentions.last().map(|t| (t.attribute, t.document)).unwrap_or_default();
     let source = derive("consolidation", &[&last.0, last.1.as_bytes()]);
     (source, finding_id(scope, source, 1, &last.0))
 }
 
-/// What stands in a mention.
+/// The part of a mention that is compared.
 #[derive(Clone, Copy)]
 struct MentionText<'w> {
     words: &'w FindingWords,
     evidence: &'w Option<Evidence>,
 }
 
-/// What is added to the log.
+/// The finding that is added to the log.
 fn finding(
     change: &Recurrence,
     mention: &Mention,

@@ -1,7 +1,7 @@
-//! Decay: confidence fades by itself (seed 001, section 6) and is computed on read, so that no run rewrites anything.
-//! What a run does is what a reader cannot: it notices that a memory fell below its threshold, asks once that a person
-//! look at it, and counts it. When the policy changed since the last run, what it would not have asked is taken back;
-//! memories themselves stay as they are, since no instant of a policy is stored with them (`store::decay_index`).
+//! Decay: confidence decreases with time (seed 001, section 6) and is computed on read, so no run rewrites it. The job
+//! raises one review request per memory whose effective confidence has dropped below its threshold, and counts it.
+//! After a change of the policy it withdraws requests that the new policy would not raise. Memories themselves stay
+//! unchanged, because no instant of a policy is stored with them (`store::decay_index`).
 
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
@@ -43,7 +43,7 @@ impl Thresholds for DecayPolicy {
 }
 
 status!(
-    /// What a run of decay did: memories that fell below their threshold, by kind.
+    /// Result of a decay run: memories that fell below their threshold, by kind.
     DecayStatus {
         examined,
         episode,
@@ -59,10 +59,10 @@ status!(
     changed: episode | note | belief | value | goal | drive | relationship | taken_back
 );
 
-/// What is to be done.
+/// A change that a run makes.
 #[derive(Debug, Clone, PartialEq)]
 pub enum DecayChange {
-    /// It fell at this instant.
+    /// It fell below the threshold at this instant.
     BelowThreshold(DecayingMemory, DateTime<Utc>),
     /// It was asked about, and under this policy would not have been yet.
     WithdrawRequest(DecayingMemory),
@@ -74,7 +74,7 @@ pub enum DecayChange {
 enum DecayCursor {
     /// Among open questions, in the order of patients: after this one.
     Asked(Uuid),
-    /// Among what fell.
+    /// In the queue of memories below their threshold.
     Fallen(DecayPosition),
 }
 
@@ -138,7 +138,7 @@ impl Job for Decay {
         window: &JobWindow,
         from: Option<&RunCursor>,
     ) -> Result<JobPage<DecayChange>, JobError> {
-        // What another version wrote is not understood: begins again, and finds done what is done.
+        // The cursor of another version is ignored: the run starts again, and skips finished work.
         let at = match from.and_then(|cursor| cursor.read().ok()) {
             Some(at) => at,
             None if decay_index::mark(tx, window.org, Self::NAME.code()).await? == Some(self.policy.fingerprint()) => {

@@ -1,5 +1,5 @@
-//! What a run forms, as a finding of the log like any other, so that states, history and lineage are the fold's. It is
-//! inferred, never trusted more than the worst of what it was formed from, and a hypothesis until a person verifies it.
+//! A derived finding of a run, in the log like any other, so that states, history and lineage come from the projection.
+//! It is inferred, never trusted more than the worst of its sources, and a hypothesis until a person verifies it.
 
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
@@ -19,23 +19,23 @@ use anamnesis_text::Span;
 pub(crate) struct DerivedFinding<'a> {
     pub(crate) scope: Scope,
     pub(crate) id: FindingId,
-    /// The document that tells it, or an id that stands for the reason.
+    /// The document that states it, or an id for its reason.
     pub(crate) source: Uuid,
-    /// The whole text that tells it, where one does: a copy of it tells nothing more.
+    /// The whole text that states it, if there is one, because a copy of a text is no new evidence.
     pub(crate) text: Option<KeyHash>,
     pub(crate) attribute: KeyHash,
     pub(crate) kind: Kind,
-    /// Of the document that tells it, where it has one of its own.
+    /// The type of the document that states it, if it has a document.
     pub(crate) document_type: Option<DocumentType>,
     pub(crate) parents: &'a [Trust],
-    /// Effective confidence of the weakest of what it was formed from.
+    /// Effective confidence of its weakest source.
     pub(crate) weakest: f64,
     pub(crate) extraction_confidence: f64,
-    /// The first and the last of what it was formed from.
+    /// The first and the last of its sources.
     pub(crate) span: (DateTime<Utc>, DateTime<Utc>),
     pub(crate) recorded_at: DateTime<Utc>,
     pub(crate) words: FindingWords,
-    /// `None` where the quote is gone (`retention`).
+    /// `None` if the quote was removed (`retention`).
     pub(crate) evidence: Option<Evidence>,
     pub(crate) author: &'static str,
 }
@@ -82,7 +82,7 @@ impl DerivedFinding<'_> {
             recorded_at: self.recorded_at,
             tombstone: None,
         };
-        // An inference shows that it had evidence, though the quote is gone.
+        // An inference shows that it had evidence, even if the quote was removed.
         let gone = || Evidence { quote: String::new(), span: Span::new(0, 0) };
         Some(NewFinding {
             scope: self.scope,

@@ -54,17 +54,17 @@ impl RunCursor {
     }
 }
 
-/// What a batch is about.
+/// The parameters of a batch.
 #[derive(Debug, Clone, Copy)]
 pub struct JobWindow {
     pub(crate) org: OrgId,
-    /// What was due up to this instant, inclusive.
+    /// The run covers rows that were due up to this instant, inclusive.
     pub(crate) cutoff: DateTime<Utc>,
     /// Rows of one page.
     pub(crate) limit: u32,
-    /// Of the embedding models at hand; `None` where there is none.
+    /// Of the available embedding models; `None` without any.
     pub(crate) generations: Option<ModelGenerations>,
-    /// Nothing is written: what was read is all there will be.
+    /// Nothing is written, so the rows that were read stay due.
     pub(crate) preview: bool,
 }
 
@@ -92,7 +92,7 @@ impl<C> JobPage<C> {
     }
 }
 
-/// What a job is lent while it writes.
+/// The dependencies of a job while it writes.
 pub(crate) struct JobContext<'a> {
     pub(crate) now: DateTime<Utc>,
     pub(crate) entropy: &'a dyn Entropy,
@@ -132,7 +132,7 @@ impl JobContext<'_> {
         Ok(self.keys.known(&scopes).await?)
     }
 
-    /// What writing to the log and folding it takes.
+    /// The dependencies of writing to the log and projecting it.
     pub(crate) fn shift<'s>(
         &'s self,
         window: &JobWindow,
@@ -144,13 +144,13 @@ impl JobContext<'_> {
     }
 }
 
-/// What jobs are made with.
+/// The dependencies of jobs.
 pub(crate) struct JobDependencies<'a> {
     pub(crate) policies: &'a Policies,
     pub(crate) redactors: &'a Redactors,
     pub(crate) keys: &'a Arc<dyn KeyStore>,
     pub(crate) entropy: &'a Arc<dyn Entropy>,
-    /// Who words what the jobs tell; without one, fixed sentences do.
+    /// Words the summaries of the jobs; without one, fixed sentences are used.
     pub(crate) writer: Option<&'a SummaryParaphraser>,
     pub(crate) now: DateTime<Utc>,
 }
@@ -168,14 +168,14 @@ pub(crate) trait Job: Send + Sync {
     where
         Self: Sized;
 
-    /// It does something between reading and writing that takes long and needs no rows (`prepare`): what is read and
-    /// what is written are two transactions then, and no row is held while another service is asked.
+    /// It does slow work between reading and writing that needs no rows (`prepare`). Reading and writing are then two
+    /// transactions, and no row is locked during calls of other services.
     fn prepares(&self) -> bool {
         false
     }
 
-    /// It compares tables with each other: what is read is one snapshot then, and what is written another transaction. Statements
-    /// that each saw their own moment would find differences that writers make between them.
+    /// It compares tables with each other. Reading is then one snapshot, and writing another transaction, because
+    /// separate statements would report concurrent writes as differences.
     fn compares(&self) -> bool {
         false
     }
@@ -188,7 +188,7 @@ pub(crate) trait Job: Send + Sync {
         from: Option<&RunCursor>,
     ) -> Result<JobPage<Self::Change>, JobError>;
 
-    /// What is done between reading and writing, outside of any transaction, where the job has something to do there.
+    /// Work between reading and writing, outside of any transaction.
     async fn prepare(&self, _: &JobContext<'_>, _: &JobWindow, _: &mut [Self::Change]) -> Result<(), JobError> {
         Ok(())
     }
@@ -221,7 +221,7 @@ pub struct JobDriver {
     pub traces: Traces,
 }
 
-/// What one attempt has done so far.
+/// The progress of one attempt.
 struct RunProgress<S> {
     attempt: S,
     total: S,
@@ -229,8 +229,8 @@ struct RunProgress<S> {
 }
 
 impl JobDriver {
-    /// Claims a run and carries it out as far as it gets. Failures are an outcome: the ledger knows them, and other runs
-    /// go on.
+    /// Claims a run and carries it out as far as possible. A failure is a result: the ledger records it, and other runs
+    /// continue.
     ///
     /// # Errors
     /// Only when the ledger itself cannot be reached.
@@ -373,7 +373,7 @@ impl JobDriver {
         let window = self.window(run.key.org, run.cutoff, policy);
         let models = self.models.as_ref();
         let desk = JobContext { now, entropy: self.entropy.as_ref(), keys: self.keys.as_ref(), models };
-        // Without the right key store a job would change states and lose what it has to tell.
+        // Without the right key store a job would change states and lose the events about them.
         self.keys.known(&[]).await?;
         let mut tx = self.reading(job, &window).await?;
         let mut page = job.plan(&mut tx, &window, run.cursor.as_ref()).await?;
@@ -432,7 +432,7 @@ impl JobDriver {
     async fn end(&self, key: &RunKey, fence: i64, ending: impl FnOnce(&JobRun) -> RunEnding) -> Result<(), JobError> {
         let now = self.clock.now();
         let mut tx = self.database.begin(Access::Organization(key.org)).await?;
-        // What is not as this program wrote it is not signed.
+        // A row that this program did not write is not signed.
         let found = rows::find(&mut tx, key, self.keys.platform()).await?;
         let Some(run) = found.filter(|run| run.is_own == Some(true)) else { return Err(JobError::FenceLost) };
         let ended = run.finish(fence, ending(&run), now).map_err(|_| JobError::FenceLost)?;

@@ -1,5 +1,5 @@
-//! Batch embedding: pending passages get their vectors (seed 003, "Mitigaciones": nightly batch). The calls
-//! are made between two transactions, never within one; real-time documents do not wait for it.
+//! Batch embedding: pending passages get their vectors (seed 003, "Mitigaciones": nightly batch). The calls are made
+//! between two transactions, never within one; real-time documents do not wait for it.
 
 use async_trait::async_trait;
 use serde::Deserialize;
@@ -40,7 +40,7 @@ impl Thresholds for EmbedBatchThresholds {
 }
 
 status!(
-    /// What a run of batch embedding did.
+    /// Result of a batch embedding run.
     EmbedBatchStatus {
         /// Passages that waited.
         examined,
@@ -50,28 +50,28 @@ status!(
     changed: embedded
 );
 
-/// A passage and what came of it.
+/// A passage and its outcome.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EmbeddedChange {
     waiting: PendingPassage,
     generation: i64,
     vector: Option<Vec<f32>>,
-    /// The provider refuses it, or its patient was erased: found by its words alone.
+    /// The provider rejects it, or its patient was erased: only words can find it.
     refused: bool,
 }
 
-/// The active generation of the window's organisation, where a model at hand makes it.
+/// The active generation of the window's organisation, if an available model makes it.
 async fn generation(tx: &mut Transaction, window: &JobWindow) -> Result<Option<i64>, JobError> {
     let Some(generations) = window.generations else { return Ok(None) };
     let active = generations.active(generation::read(tx, window.org).await?.active);
     Ok(Some(active).filter(|active| generations.has(*active)))
 }
 
-/// Vectors of passages by one model, in their order; `None` for what is too long, what the provider refuses, and for patients
-/// who were erased.
+/// Vectors of passages by one model, in their order; `None` for passages that are too long or that the provider
+/// rejects, and for erased patients.
 ///
 /// # Errors
-/// When the provider fails for everybody, or a document does not open.
+/// When the provider fails for all passages, or a document does not open.
 pub(super) async fn vectors_of<'w>(
     desk: &JobContext<'_>,
     org: OrgId,
@@ -165,7 +165,7 @@ impl Job for EmbedBatch {
         let made: Vec<EmbeddedPassage<'_>> = made.collect();
         let generations = generation::hold(tx, window.org).await?;
         let Some(generation) = changes.first().map(|change| change.generation) else { return Ok(()) };
-        // Swapped while the provider was asked: they go on waiting, for vectors of the other model.
+        // The generation was swapped during the call: they stay pending, for vectors of the other model.
         if generations.active.is_some_and(|active| active != generation) {
             return Ok(());
         }

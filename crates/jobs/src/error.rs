@@ -22,7 +22,7 @@ pub enum JobError {
     /// A generation was begun by another model: a new model needs a new number.
     #[error("another model began the vector generation in progress: set a higher `generation` for the new model")]
     ModelChanged,
-    /// The checkpoint was written by a version that divides the work otherwise: a person's run begins anew.
+    /// The checkpoint is of a version with another division of the work: a manual run starts again.
     #[error("the checkpoint of the run cannot be read")]
     Cursor,
     /// Another owner took the run over; nothing of the batch was written.
@@ -31,7 +31,7 @@ pub enum JobError {
 }
 
 impl JobError {
-    /// What the ledger keeps of it.
+    /// The code that the ledger stores.
     pub(crate) fn code(&self) -> &'static str {
         match self {
             JobError::Database(error) if error.is_transient() => "store_unavailable",

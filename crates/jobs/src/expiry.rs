@@ -28,7 +28,7 @@ pub(crate) struct Expiry {
 }
 
 status!(
-    /// What a run of expiry did.
+    /// Result of an expiry run.
     ExpiryStatus {
         examined,
         /// Time-bound states that no one confirmed.
@@ -84,7 +84,7 @@ impl Expiry {
         }
     }
 
-    /// Time-bound states are in two queues. What the first one took is gone when the second comes, except in a preview.
+    /// Time-bound states are in two queues. Rows of the first are done when the second is read, except in a preview.
     fn was_seen(&self, row: &DueMemory, cutoff: DateTime<Utc>) -> bool {
         row.life.class == Class::TimeBoundState
             && row.life.last_confirmed_at.is_some_and(|at| at <= self.until(TransitionQueue::TimeBound, cutoff))
@@ -195,7 +195,7 @@ mod tests {
     use crate::policy::Policies;
 
     #[test]
-    fn each_lane_ends_at_its_own_interval_before_the_cutoff() {
+    fn each_queue_ends_at_its_own_interval_before_the_cutoff() {
         let mut policy = Policies::embedded().unwrap().lifecycle();
         (policy.unconfirmed_days, policy.stale_days) = (7, 3);
         let job = Expiry { policy };

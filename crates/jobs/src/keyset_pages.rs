@@ -1,5 +1,5 @@
-//! How jobs go through what is due, a page at a time: in the order of instants, queue after queue, from where the page before
-//! ended. Written once, so that a job says only what its queues are and what it does with a row.
+//! Keyset pagination over due rows: in the order of instants, queue after queue, continuing after the previous page. A
+//! job defines only its queues and what it does with a row.
 
 use async_trait::async_trait;
 use serde::de::DeserializeOwned;
@@ -9,11 +9,11 @@ use super::driver::{JobError, JobPage, JobWindow};
 use super::ledger::RunCursor;
 use anamnesis_sql::Transaction;
 
-/// Rows in several queues, each in an order of its own.
+/// Rows in several queues, each with a separate order.
 #[async_trait]
 pub trait DueQueues: Send + Sync {
     type Queue: Copy + Send + Sync + 'static;
-    /// Where a row stands in the order of its queue.
+    /// The position of a row in the order of its queue.
     type Position: Clone + Serialize + DeserializeOwned + Send + Sync;
     type Row: Send + Sync;
     /// One after the other.

@@ -63,14 +63,14 @@ async fn pages(queues: &Numbers, limit: u32) -> Vec<Vec<(usize, u32)>> {
 }
 
 #[tokio::test]
-async fn lanes_follow_each_other_and_empty_ones_cost_no_page() {
+async fn queues_follow_each_other_and_empty_ones_cost_no_page() {
     let queues = Numbers([vec![1, 2, 3], vec![], vec![5]]);
     assert_eq!(pages(&queues, 2).await, [vec![(0, 1), (0, 2)], vec![(0, 3)], vec![(2, 5)]]);
     assert_eq!(pages(&queues, 4).await, [vec![(0, 1), (0, 2), (0, 3)], vec![(2, 5)]]);
 }
 
 #[tokio::test]
-async fn a_lane_that_ends_with_a_full_page_is_asked_once_more() {
+async fn a_queue_that_ends_with_a_full_page_is_read_once_more() {
     let queues = Numbers([vec![1, 2], vec![7], vec![]]);
     let found = pages(&queues, 2).await;
     assert_eq!(found.concat(), [(0, 1), (0, 2), (1, 7)]);
@@ -79,7 +79,7 @@ async fn a_lane_that_ends_with_a_full_page_is_asked_once_more() {
 }
 
 #[tokio::test]
-async fn a_cursor_of_another_version_is_an_error_and_one_behind_the_last_lane_is_the_end() {
+async fn a_cursor_of_another_version_is_an_error_and_one_after_the_last_queue_is_the_end() {
     let queues = Numbers([vec![1], vec![2], vec![3]]);
     let db = Database::open(&Location::Memory).await.unwrap();
     let mut tx = db.read(Access::Platform).await.unwrap();
@@ -96,7 +96,7 @@ async fn a_cursor_of_another_version_is_an_error_and_one_behind_the_last_lane_is
 }
 
 #[tokio::test]
-async fn a_lane_that_cannot_be_read_ends_the_page() {
+async fn a_queue_that_cannot_be_read_ends_the_page() {
     let queues = Numbers([vec![], vec![999], vec![1]]);
     let db = Database::open(&Location::Memory).await.unwrap();
     let mut tx = db.read(Access::Platform).await.unwrap();
@@ -105,7 +105,7 @@ async fn a_lane_that_cannot_be_read_ends_the_page() {
 }
 
 #[test]
-fn the_next_page_begins_behind_the_last_row_of_a_full_one() {
+fn the_next_page_begins_after_the_last_row_of_a_full_one() {
     let next = |rows: &[u32], limit| next_after(rows, &window(limit), |row| *row).map(|cursor| cursor.0);
     assert_eq!(next(&[4, 5], 2), Some("5".to_owned()));
     assert_eq!(next(&[4, 5], 1), Some("5".to_owned()));

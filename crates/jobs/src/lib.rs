@@ -1,5 +1,5 @@
-//! Job runs. A one-minute tick asks the planner what is due, the ledger decides who runs it, the driver runs it in
-//! small transactions. A job takes no input but its date and its policy; running it twice changes nothing.
+//! Job runs. At a one-minute tick, the planner computes the due runs, the ledger decides who runs them, and the driver
+//! runs them in small transactions. A job has no input but its date and its policy; running it twice changes nothing.
 
 pub mod cohort_patterns;
 pub mod confidence_analytics;

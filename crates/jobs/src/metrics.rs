@@ -1,4 +1,4 @@
-//! What is reported while jobs run: to metrics in the worker, to a progress bar on a terminal, to no one in tests.
+//! Progress reports of running jobs: to metrics in the worker, to a progress bar on a terminal, to no one in tests.
 
 use chrono::{DateTime, TimeDelta, Utc};
 
@@ -10,7 +10,7 @@ use anamnesis_observability::metrics::labels::{self, Action, RunOutcome};
 use anamnesis_observability::metrics::{Metrics, Transition};
 use anamnesis_store::stats::{FORGED, REPAIRED};
 
-/// Hears how runs go. Counts and codes only.
+/// Receives the progress of runs: counts and codes only.
 pub trait JobObserver: Send + Sync {
     fn began(&self, job: JobName);
     /// After a batch was committed: rows so far in this attempt.
@@ -116,7 +116,7 @@ fn outcome_label(outcome: &JobOutcome) -> Option<RunOutcome> {
     }
 }
 
-/// Which counters of a job's status are changes of state.
+/// The counters of a job's status that are changes of state.
 fn transitions(job: JobName) -> &'static [(&'static str, Transition)] {
     match job {
         JobName::Expiry => &[

@@ -1,5 +1,5 @@
-//! Consent binds the jobs as it binds messages: of a patient who denies memory nothing new is formed, nothing is asked and nothing is
-//! sent to a model. Time, terms and erasure go on.
+//! Consent binds the jobs as it binds messages. For a patient who denies memory nothing new is derived, no question is
+//! asked and nothing is sent to a model. Expiry, terms and erasure continue.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use anamnesis_crypto::KeyStore;
 use anamnesis_sql::Transaction;
 use anamnesis_store::consents::{self, MemoryUse};
 
-/// Who permits what, at the instant at which a job runs.
+/// The consents at the instant at which a job runs.
 pub(crate) struct Permits {
     keys: Arc<dyn KeyStore>,
     now: DateTime<Utc>,

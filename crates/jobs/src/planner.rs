@@ -1,6 +1,6 @@
-//! What is due: a pure function of the instant, the policies, the organisations and what the ledger has settled.
-//! A run belongs to one local date of one organisation, so no change of clocks can double or hide it, and a missed run
-//! is offered until it is settled or too old.
+//! The due runs: a pure function of the instant, the policies, the organisations and the finished runs of the ledger. A
+//! run belongs to one local date of one organisation, so that no change of clocks can double or hide it. A missed run
+//! is offered until it is finished or too old.
 
 use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 use chrono_tz::Tz;
@@ -31,8 +31,8 @@ pub struct RunKey {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DueRun {
     pub key: RunKey,
-    /// What was due up to this instant (inclusive) is the run's work, whenever it happens to run: that is what makes a
-    /// late run equal to a punctual one.
+    /// A run covers rows that were due up to this instant (inclusive), whenever it runs, so that a late run equals a
+    /// punctual one.
     pub cutoff: DateTime<Utc>,
 }
 
@@ -119,7 +119,7 @@ pub(crate) fn plan(
     due
 }
 
-/// The earliest date that [`plan`] can offer anywhere: what the ledger must be asked for, and what may be forgotten.
+/// The earliest date that [`plan`] can offer: the ledger is queried from here on, and older runs can be dropped.
 pub fn horizon(policies: &Policies, now: DateTime<Utc>) -> NaiveDate {
     let days = JobName::ALL.iter().map(|job| policies.of(*job).catch_up_days).max().unwrap_or(0);
     // One day more: no zone is further than that from UTC.

@@ -140,7 +140,7 @@ fn in_366_days_of_ticks_each_local_date_of_eight_zones_runs_exactly_once() {
 }
 
 #[test]
-fn after_an_outage_the_missed_nights_come_in_the_order_of_their_instants() {
+fn after_an_outage_the_missed_runs_come_in_the_order_of_their_instants() {
     let policies = policies("30 2 * * *");
     let from = utc("2026-03-20T00:00:00Z");
     let mut book = TestLedger::default();
@@ -156,7 +156,7 @@ fn after_an_outage_the_missed_nights_come_in_the_order_of_their_instants() {
 }
 
 #[test]
-fn nights_before_the_organisation_existed_or_beyond_the_limit_are_not_owed() {
+fn runs_before_the_organisation_existed_or_beyond_the_limit_are_not_due() {
     let policies = policies("30 2 * * *");
     let now = utc("2026-06-30T12:00:00Z");
     let young =
@@ -224,7 +224,7 @@ proptest! {
         for (gap, fate) in ticks {
             now += TimeDelta::minutes(gap);
             book.tick(&policies, &organizations, now, fate != 0);
-            // A restarted worker comes back after the lease of the dead one.
+            // A restarted worker returns after the lease of the dead one.
             if fate == 0 {
                 now += TimeDelta::minutes(3);
                 book.tick(&policies, &organizations, now, true);

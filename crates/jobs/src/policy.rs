@@ -31,7 +31,7 @@ pub enum PolicyError {
     Stray { file: String },
 }
 
-/// Whose clock a schedule follows.
+/// The time zone of a schedule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ZoneRule {
     /// The zone of each organisation's row.
@@ -69,7 +69,7 @@ impl<'de> Deserialize<'de> for ZoneRule {
     }
 }
 
-/// What every job's policy says.
+/// The common part of every job's policy.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunPolicy {
     pub schedule: Schedule,
@@ -95,7 +95,7 @@ impl RunPolicy {
     }
 }
 
-/// The policy of one job: what it shares with all others and the thresholds of its own.
+/// The policy of one job: the common part and its specific thresholds.
 #[derive(Debug, Clone, PartialEq)]
 pub struct JobPolicy<T> {
     pub run: RunPolicy,
@@ -162,7 +162,7 @@ macro_rules! policies {
                 Ok(Self { $($field: parse(JobName::$name, &text(JobName::$name)?)?),+ })
             }
 
-            /// What a job's policy shares with all others.
+            /// The common part of a job's policy.
             pub fn of(&self, job: JobName) -> &RunPolicy {
                 match job { $(JobName::$name => &self.$field.run),+ }
             }
@@ -244,7 +244,7 @@ impl Policies {
         }
     }
 
-    /// What folding takes, for anyone who writes to the log.
+    /// The rules of projection, for writers of the log.
     pub(crate) fn rules(&self) -> ProjectionRules {
         ProjectionRules { lifecycle: self.lifecycle(), decay: self.decay.thresholds }
     }

@@ -1,5 +1,6 @@
-//! Purge: the content of what was forgotten or expired goes after its time (model.md, "States" and "Forgetting and erasing
-//! are two verbs"). A row without content stays for the audit trail, and nothing that the memory had replaced comes back.
+//! Purge: the content of forgotten or expired memories is removed after its term (model.md, "States" and "Forgetting
+//! and erasing are two verbs"). A row without content stays for the audit trail, and a memory that it had replaced does
+//! not return.
 
 use async_trait::async_trait;
 use chrono::TimeDelta;
@@ -44,7 +45,7 @@ impl Thresholds for PurgeThresholds {
 }
 
 status!(
-    /// What a run of purging did: memories whose content is gone.
+    /// Result of a purge run: memories whose content was removed.
     PurgeStatus {
         examined,
         /// Forgotten, and past the time of grace.

@@ -1,6 +1,6 @@
-//! Reconciliation (model.md, "Job runs"; seed 002, §2): the clinical store against the log that it is folded from, the
-//! passages against documents and vectors. What can be derived is made right, what cannot is counted. Each run compares
-//! all patients of the organisation, a page at a time: what was changed outside the program is found by the next one.
+//! Reconciliation (model.md, "Job runs"; seed 002, §2): compares the clinical store with its log, and passages with
+//! documents and vectors. Derived rows are repaired, others are counted. Each run compares all patients of the
+//! organisation, page by page, so the next run finds any change from outside the program.
 
 use std::sync::Arc;
 
@@ -45,18 +45,18 @@ impl Thresholds for ReconciliationThresholds {
 /// The job.
 pub(crate) struct Reconciliation {
     pub(crate) rules: ProjectionRules,
-    /// By which sources go: what it noted is compared with what it says.
+    /// The policy by which sources are removed; stored due dates are compared with it.
     retention: Retention,
     keys: Arc<dyn KeyStore>,
     entropy: Arc<dyn Entropy>,
-    /// The log is folded as of now: whichever run it is, an old one must not bring back what has lapsed since.
+    /// The log is projected as of now, for any run, because an old instant would restore lapsed memories.
     now: DateTime<Utc>,
-    /// For so long the receipt of an erasure is kept: before that an erasure may have none.
+    /// How long the receipt of an erasure is stored; older erasures may have none.
     receipt_days: i64,
 }
 
 status!(
-    /// What a run of reconciliation found. In a preview: that would be made right.
+    /// Findings of a reconciliation run. In a preview: the repairs it would make.
     ReconciliationStatus {
         /// Patients whose rows were compared with their hashes and with what their log amounts to: all of the organisation.
         examined,
@@ -64,7 +64,7 @@ status!(
         memories,
         /// Clinical rows that were missing, differed or should not have been: written again.
         clinical_rows,
-        /// Documents whose noted day to go was not the one of the policy: it is found anew.
+        /// Documents whose stored due date differed from the policy: it is computed again.
         due_days,
         /// Passages without a vector of the active generation: they wait for the embedding batch now.
         passages_without_vector,
@@ -87,14 +87,15 @@ status!(
     changed: memories | clinical_rows | due_days | passages_without_vector | stale_passages | stray_vectors | uncovered_rows
 );
 
-/// Where a run goes on. One of a version that divided the work otherwise is not read, and the run begins anew.
+/// The resume position of a run. That of a version with another division of the work is ignored, and the run starts
+/// again.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ReconciliationCursor {
     after: Uuid,
 }
 
-/// What some patients' rows say of each other.
+/// Differences between the rows of some patients.
 #[derive(Debug, Default)]
 pub(crate) struct ReconciliationFindings {
     astray: PassageDifferences,
@@ -108,7 +109,7 @@ pub(crate) struct ReconciliationFindings {
 }
 
 impl ReconciliationFindings {
-    /// What was found of other patients as well.
+    /// Adds the differences of other patients.
     fn merge(&mut self, other: Self) {
         self.astray.merge(other.astray);
         self.differences.merge(other.differences);
@@ -129,7 +130,8 @@ fn is_of_rows(error: &JobError) -> bool {
 }
 
 impl Reconciliation {
-    /// Compares patients together; where rows of one do not open, each alone: it counts as forged, and the others are compared.
+    /// Compares patients together. If rows of one do not open, each is compared separately: that patient counts as
+    /// forged, and the others are compared.
     async fn compare(
         &self,
         tx: &mut Transaction,
@@ -160,7 +162,8 @@ impl Reconciliation {
     ) -> Result<ReconciliationFindings, JobError> {
         let row = generation::read(tx, window.org).await?;
         let active = window.generations.map(|generations| generations.active(row.active)).or(row.active);
-        // Where the row names no generation, the configuration does: what another process may have made is left alone.
+        // If the row names no generation, that of the configuration counts, so that a generation of another process
+        // stays.
         let in_use =
             GenerationsInUse { active, building: row.building, others_are_kept: row.left || row.active.is_none() };
         let astray = reconciliation::passage_differences(tx, window.org, patients, in_use).await?;
@@ -194,8 +197,8 @@ impl Reconciliation {
     }
 }
 
-/// A row without a hash is forged where every row of its table has had one, by the `version` of tables that are covered. A patient's row
-/// that differs from what was stated is projected again where no version before this one compared it.
+/// A row without a hash is forged if every row of its table has one, by the `version` of covered tables. A patient's
+/// row that differs from its statements is projected again if no earlier version compared it.
 fn judge(version: u8, found: &mut Authenticity) {
     if version >= covered::WITH_ACTS {
         found.forged += std::mem::take(&mut found.differing).len() as u64;

@@ -1,6 +1,6 @@
-//! Reconfirmation: a time-bound state that was last confirmed two days ago is asked about, once per cycle (seed 002,
-//! sections 4 and 8). The task is an event in the outbox whose id is the (memory, cycle), so that no repetition, no
-//! second worker and no replay asks twice.
+//! Reconfirmation: a time-bound state whose last confirmation is two days old gets one question per cycle (seed 002,
+//! sections 4 and 8). The task is an event in the outbox whose id is (memory, cycle), so that a repetition, a second
+//! worker or a replay does not repeat the question.
 
 use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, Utc};
@@ -40,7 +40,7 @@ impl Thresholds for ReconfirmationThresholds {
 }
 
 status!(
-    /// What a run of reconfirmation did.
+    /// Result of a reconfirmation run.
     ReconfirmationStatus {
         examined,
         /// Questions put into the outbox.
@@ -73,7 +73,7 @@ impl Job for Reconfirmation {
         let rows = due_transitions::page(tx, window.org, TransitionQueue::Unasked, until, window.after(after)).await?;
         let next = next_after(&rows, window, |row| row.place);
         let examined = rows.len() as u64;
-        // Who is past the whole interval is not asked any more: expiry has the word.
+        // A state past its whole interval is left to expiry.
         let changes = rows.into_iter().filter_map(|row| {
             let moment = status_at(&row.life, window.cutoff, &self.policy);
             moment.reconfirm_due.then_some(row).zip(moment.reconfirm_due_at)

@@ -1,5 +1,6 @@
-//! Redaction again: documents, and what is known of patients apart from them, that an older policy or older recognisers redacted pass the ones of today (seed 003, "DLP
-//! Integration"). What is read is the redacted text, the only one there is: more may be taken, nothing is given back.
+//! Redaction again: documents, and facts of patients outside documents, that an older policy or older recognisers
+//! redacted (seed 003, "DLP Integration"). The job reads the redacted text, the only one there is: more may be removed,
+//! nothing is restored.
 
 use std::sync::OnceLock;
 
@@ -48,12 +49,12 @@ pub(crate) struct Redaction {
 }
 
 status!(
-    /// What a run of redaction did: documents.
+    /// Result of a redaction run: documents.
     RedactionStatus {
         examined,
         /// Nothing more was taken: they carry the version of today.
         stamped,
-        /// Something more was taken, from the text and from what was made of it.
+        /// More was redacted, in the text and in everything derived from it.
         redacted,
         /// Patients whose profile, preferences, commands and imported records passed; not documents.
         patients,
@@ -65,7 +66,7 @@ status!(
     changed: stamped | redacted | patients | patients_redacted
 );
 
-/// How it ended for one document.
+/// The outcome for one document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum RedactionEnd {
     Stamped,
@@ -73,10 +74,10 @@ enum RedactionEnd {
     Failed,
 }
 
-/// What is redacted again.
+/// The subject of a second redaction.
 enum RedactionTarget {
     Document(OutdatedDocument),
-    /// What is known of a patient apart from documents.
+    /// A patient's facts outside documents.
     Facts(PatientId),
 }
 
@@ -100,7 +101,7 @@ impl RepeatedRedaction {
     }
 }
 
-/// Documents first, then patients. Told apart by their shape: older versions wrote the first alone.
+/// Documents first, then patients. Their shape distinguishes them, because older versions wrote only the first.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 #[serde(untagged)]
 enum RedactionCursor {
@@ -202,7 +203,7 @@ impl Job for Redaction {
         let count = |wanted: &[Option<RedactionEnd>]| counted(true, wanted);
         RedactionStatus {
             examined: page.examined,
-            // A preview redacts nothing: what is due is reported as a whole.
+            // A preview redacts nothing, so all due documents are reported together.
             stamped: count(&[Some(RedactionEnd::Stamped), None]),
             redacted: count(&[Some(RedactionEnd::Redacted)]),
             patients: counted(false, &[Some(RedactionEnd::Stamped), Some(RedactionEnd::Redacted), None]),
@@ -220,10 +221,10 @@ fn run_blocking<T>(work: impl FnOnce() -> T) -> T {
     }
 }
 
-/// One document under the redactor of today.
+/// One document under the current redactor.
 ///
 /// # Errors
-/// When an additional service cannot be asked now: the run rests and goes on from here.
+/// When an additional service cannot be reached now: the run waits and continues from here.
 fn reviewed(
     again: &RepeatedRedaction,
     org: OrgId,
@@ -320,7 +321,7 @@ fn review(
     Ok(ReRedactedDocument { scope, document: due.id.0, revision: due.revision, version, archived, change })
 }
 
-/// What was taken before, at its place of today, and what was taken now, at its place in the text as it came.
+/// Earlier replacements at their current position, and new ones at their position in the original text.
 fn merged_replacements(before: &[StoredReplacement], redacted: &Redacted) -> Vec<StoredReplacement> {
     let on = |place: usize| redacted.place_of(place);
     let back = |place: usize| {
@@ -340,7 +341,7 @@ fn merged_replacements(before: &[StoredReplacement], redacted: &Redacted) -> Vec
     all
 }
 
-/// The stored record with the text of today; its short texts pass the redactor by themselves, as they did when they came.
+/// The stored record with the current text. Its short texts are redacted separately, as they were at arrival.
 fn renewed(
     content: &DocumentContent,
     redacted: &Redacted,

@@ -1,5 +1,5 @@
-//! docs/jobs.md: every job with its hour, what it does and its parameters. Defaults and meanings are those of the embedded
-//! policies; ranges are found by asking the checks of the policies themselves.
+//! docs/jobs.md: every job with its hour, its description and its parameters. Defaults and descriptions are those of
+//! the embedded policies; ranges are found by trying the checks of the policies.
 
 use toml::{Table, Value};
 
@@ -84,7 +84,7 @@ struct PolicyLine {
     key: String,
     value: String,
     about: String,
-    /// What is written before the table.
+    /// The text before the table.
     before: String,
 }
 
@@ -137,7 +137,7 @@ fn paragraph(lines: &[String]) -> String {
     text
 }
 
-/// Without what is said of the files themselves.
+/// Without the remarks about the files themselves.
 fn plain(about: &str) -> String {
     let about = about.split_once("The keys of a run").map_or(about, |(about, _)| about);
     let about = about.split_once("The keys are explained").map_or(about, |(about, _)| about);

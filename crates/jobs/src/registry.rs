@@ -1,11 +1,11 @@
-//! The jobs there are. A job is a file `crates/jobs/src/NAME.rs` with its thresholds and a row here; its policy's numbers are
-//! in `jobs/NAME.toml`. All that goes through every job (the names, the policies, the dispatch) is made from the rows.
+//! The list of jobs. A job is a file `crates/jobs/src/NAME.rs` with its thresholds and a row here; the numbers of its
+//! policy are in `jobs/NAME.toml`. The names, the policies and the dispatch are generated from the rows.
 
 use serde::{Deserialize, Serialize};
 
-/// Hands the rows to another macro, after what is given in brackets. A row is the job's module (and name), its type, the
-/// type of its policy's thresholds, both of that module, and what the job does, in one line for people.
-/// The order is the order in which jobs of one organisation run when several are due at the same instant.
+/// Passes the rows to another macro, after the tokens in brackets. A row is the job's module (and name), its type, the
+/// type of its policy's thresholds, both in that module, and its description in one line. Jobs of one organisation that
+/// are due at the same instant run in this order.
 macro_rules! jobs {
     ($to:ident [$($given:tt)*]) => {
         $to! {
@@ -45,7 +45,7 @@ macro_rules! names {
                 match self { $(JobName::$name => stringify!($code)),+ }
             }
 
-            /// What the job does, in one line for people.
+            /// The description of the job, in one line.
             pub fn about(self) -> &'static str {
                 match self { $(JobName::$name => $about),+ }
             }

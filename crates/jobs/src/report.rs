@@ -1,4 +1,4 @@
-//! What became of an offer: how it ended, and what the run did.
+//! The result of an offered run: how it ended, and what it did.
 
 use chrono::{DateTime, Utc};
 use serde::Serialize;
@@ -13,7 +13,7 @@ use anamnesis_core::ids::OrgId;
 #[serde(rename_all = "snake_case", tag = "outcome")]
 pub enum JobOutcome {
     Done,
-    /// Stopped between two batches; the next offer goes on from there.
+    /// Stopped between two batches; the next offer continues from there.
     Partial,
     Failed {
         error: &'static str,
@@ -56,7 +56,7 @@ impl JobOutcome {
     }
 }
 
-/// What became of an offer.
+/// The outcome of an offer.
 #[derive(Debug, Clone, Serialize)]
 pub struct JobReport {
     pub job: JobName,

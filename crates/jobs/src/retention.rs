@@ -1,6 +1,6 @@
-//! Retention: the source of what is remembered goes after its time, by type of document and privacy tier, the patient's word
-//! before the organisation's and that before the country's (features 87 and 108; `core::retention`). A legal hold keeps
-//! everything. What was understood stays, with its lineage.
+//! Retention: the source of memories is removed after its term, by type of document and privacy tier. The patient's
+//! setting has precedence over the organisation's, and that over the country's (features 87 and 108;
+//! `core::retention`). A legal hold prevents removal. Findings stay, with their lineage.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -54,12 +54,12 @@ impl Thresholds for RetentionPolicy {
 }
 
 status!(
-    /// What a run of retention did.
+    /// Result of a retention run.
     RetentionStatus {
         examined,
-        /// Documents of which only what was understood is left.
+        /// Documents of which only the findings are left.
         summary_only,
-        /// Documents whose text is gone.
+        /// Documents whose text was removed.
         source_dropped,
         /// Documents whose text left every search.
         archived,
@@ -70,8 +70,8 @@ status!(
         /// Documents that seem to be due by a row that was changed outside the program: as they were, for a person to
         /// see.
         forged,
-        /// Patients whose withdrawal of consent came into force since memories were last forgotten for one, and whose memories are
-        /// forgotten now.
+        /// Patients whose withdrawal of consent came into force after memories were last forgotten for one, and whose
+        /// memories are forgotten now.
         withdrawn,
         /// Patients whose whole record is past its term, and who are erased now.
         records_ended,
@@ -81,7 +81,7 @@ status!(
     changed: summary_only | source_dropped | archived | reckoned | withdrawn | records_ended
 );
 
-/// What is to be done with a document.
+/// The change of a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RetentionChange {
     /// Its time has come.
@@ -96,7 +96,7 @@ pub enum RetentionChange {
     PolicyApplied(Uuid),
     /// This patient's denial of memory is in force, and nothing was forgotten for it.
     ForgetWithdrawn(PatientId),
-    /// Nothing came of this patient for the whole term.
+    /// No message of this patient arrived for the whole term.
     EndRecord(DormantPatient),
 }
 
@@ -138,8 +138,8 @@ impl Retention {
         }
     }
 
-    /// Documents of these patients whose noted day is not the one that the policy gives them. While the policy is new, none: the
-    /// next run notes all days anew.
+    /// Documents of these patients whose stored due date differs from the policy. While the policy is new, none,
+    /// because the next run computes all dates again.
     pub(crate) async fn misdated(
         &self,
         tx: &mut Transaction,
@@ -155,7 +155,7 @@ impl Retention {
         Ok(wrong.map(|row| (row.patient, row.document)).collect())
     }
 
-    /// Of whom nothing came since then, the record goes.
+    /// Patients without activity since then lose their record.
     fn record_term(&self, cutoff: DateTime<Utc>) -> DateTime<Utc> {
         cutoff - TimeDelta::days(i64::from(self.policy.patient_days))
     }
@@ -237,7 +237,7 @@ impl Retention {
         })
     }
 
-    /// What the computation depends on: the policy, and what the organisation says.
+    /// The inputs of the computation: the policy, and the settings of the organisation.
     fn fingerprint(&self, organization: &OrganizationTier) -> Uuid {
         derive("retention.policy", &[format!("{:?} {organization:?}", self.policy).as_bytes()])
     }
@@ -304,7 +304,7 @@ impl Job for Retention {
         for change in changes {
             match change {
                 RetentionChange::Drop(source, state) => going.push((source, *state)),
-                // Written once; each run looks at it again until the hold is lifted, or what was changed is put right.
+                // Reported once; each run checks it again until the hold is released or the row is repaired.
                 RetentionChange::OnHold(source) | RetentionChange::Forged(source) => {
                     let at = self.due(source, &organization).map(|(at, _)| at);
                     due_dates.extend((!source.is_evaluated || source.due_at != at).then_some((source, at)));

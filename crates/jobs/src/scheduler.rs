@@ -1,5 +1,5 @@
-//! The job runs of a store: what is due, offered to the ledger and run. One round is what a tick, a CronJob and a
-//! simulated run all do.
+//! The job runs of a store: due runs are offered to the ledger and run. A tick, a CronJob and a simulated run all do
+//! one round.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
@@ -100,7 +100,7 @@ impl JobScheduler {
         self
     }
 
-    /// With a model that words what the jobs tell, if one is given.
+    /// Sets the model that words the summaries, if there is one.
     #[must_use]
     pub fn with_writer(self, writer: Option<SummaryParaphraser>) -> Self {
         Self { writer, ..self }
@@ -180,7 +180,7 @@ impl JobScheduler {
         .await;
     }
 
-    /// One round that tells the log instead of its caller: what the tick calls.
+    /// One round that reports to the log and not to its caller: used by the tick.
     pub(crate) async fn tick(&self) {
         match self.round().await {
             Ok(reports) => {
@@ -212,7 +212,7 @@ impl JobScheduler {
         Ok(report)
     }
 
-    /// What a run would do, without doing it.
+    /// The result that a run would have, without writing it.
     ///
     /// # Errors
     /// Of the database.
@@ -236,7 +236,8 @@ impl JobScheduler {
         Ok(rows::last_done(&mut tx).await?.into_iter().filter(|(_, at)| *at <= now).collect())
     }
 
-    /// Reads from the ledger, once per process, what other processes settled; forgets what is too old to be offered.
+    /// Reads the finished runs of other processes from the ledger, once per process; drops runs that are too old to be
+    /// offered.
     async fn load_finished_runs(&self, now: DateTime<Utc>) -> Result<(), JobError> {
         let horizon = planner::horizon(&self.policies, now);
         if self.settled().is_empty() {

@@ -1,4 +1,4 @@
-//! What a run did, as a type of its own per job: stored in the ledger, shown by `job status`, counted in metrics.
+//! The result of a run, with a separate type per job: stored in the ledger, shown by `job status`, counted in metrics.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 /// The counters of one job. Fields that an older version did not know read as zero.
 pub trait JobStatus: Default + Clone + Serialize + DeserializeOwned + Send + Sync {
     fn add(&mut self, other: &Self);
-    /// Rows looked at.
+    /// Rows that were read.
     fn examined(&self) -> u64;
     /// Rows changed, or, in a preview, rows that would be.
     fn changed(&self) -> u64;

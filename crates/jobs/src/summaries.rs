@@ -1,8 +1,8 @@
-//! Summaries: what came in is written as episodes of documents, summaries of closed conversations, of weeks and of
-//! quarters, from the extracted facts alone (seed 001, sections 2 and 7; seed 003, phase 3; `core::summary`), in fixed
-//! sentences, which a language model may connect where one is configured and says the same (`wording`). Each names the
-//! captures that it was made from, is trusted like the worst of them, is indexed, and stands for the same facts however
-//! often the job is run. Poorer output never replaces richer, except where something was forgotten.
+//! Summaries of documents (episodes), of closed conversations, of weeks and of quarters, made only from extracted facts
+//! (seed 001, sections 2 and 7; seed 003, phase 3; `core::summary`). They consist of fixed sentences, which a
+//! configured language model may connect if it states the same (`wording`). Each summary names its captures, has the
+//! trust of the worst of them, is indexed, and is the same however often the job runs. Poorer output never replaces
+//! richer, except after forgetting.
 
 mod periods;
 mod wording;
@@ -70,9 +70,9 @@ impl Thresholds for SummariesThresholds {
 }
 
 status!(
-    /// What a run of summaries did.
+    /// Result of a summaries run.
     SummariesStatus {
-        /// Patients of whom something came in, or whose week or quarter ended.
+        /// Patients with new documents, or whose week or quarter ended.
         examined,
         /// Episodes of documents.
         episodes,
@@ -80,7 +80,7 @@ status!(
         sessions,
         weeks,
         quarters,
-        /// Summaries of which nothing is left to tell.
+        /// Summaries without any remaining facts.
         withdrawn,
         /// Summaries in a model's words, and those whose words did not hold or did not come.
         worded,
@@ -105,15 +105,14 @@ pub(crate) struct SummaryUnit {
     worded: Option<String>,
 }
 
-/// What a period is keyed by, within its patient.
+/// The key of a period, within its patient.
 type SummaryKey = (SummaryPeriod, Vec<u8>);
 
 impl Summaries {
-    /// Since when something may have come in, or have been closed, that no run has summarised yet.
+    /// Since when documents may have arrived, or conversations closed, that no run has summarised yet.
     fn since(&self, settled: Option<DateTime<Utc>>, cutoff: DateTime<Utc>) -> DateTime<Utc> {
         let Some(settled) = settled else { return DateTime::UNIX_EPOCH };
-        // What was still being written at the last run has an hour; a conversation that was open then may be closed
-        // now.
+        // Documents that arrived during the last run have an hour; a conversation that was open then may be closed now.
         let mut since = settled - TimeDelta::hours(i64::from(self.policy.session_closed_hours) + 1);
         for (start, end) in [week(settled), quarter(settled)] {
             if end <= cutoff {
@@ -167,7 +166,7 @@ impl Summaries {
         confidence::effective(&self.rules.decay, Kind::Episode, fact.confidence, days, false)
     }
 
-    /// What is written of a unit, with the words of its facts.
+    /// The summary of a unit, with the words of its facts.
     fn condensed(
         &self,
         unit: &SummaryUnit,
@@ -291,7 +290,7 @@ fn summary_language(facts: &[SummaryFact]) -> SummaryLanguage {
     if english * 2 > facts.len() { SummaryLanguage::English } else { SummaryLanguage::Spanish }
 }
 
-/// What differs from what was written before. Poorer output never replaces richer; what was forgotten since goes.
+/// The summary, if it differs from the stored one. Poorer output never replaces richer; forgotten facts are removed.
 fn changed(
     scope: Scope,
     units: BTreeMap<Uuid, SummaryUnit>,
@@ -366,7 +365,7 @@ impl Job for Summaries {
         let mut changes = Vec::new();
         for patient in &patients {
             let Ok(scope) = Scope::new(window.org, *patient) else { continue };
-            // Of a patient who denies it no new summary is written; what was forgotten is left out.
+            // A patient who denies it gets no new summary; forgotten facts are left out.
             let own = facts.iter().filter(|fact| fact.patient == *patient && permits.contains(patient));
             let own: Vec<SummaryFact> = own.copied().collect();
             let units = self.units(scope, &own, window.cutoff);

@@ -1,6 +1,6 @@
-//! One UTC tick a minute and nothing more. tokio-cron-scheduler only sends the tick: it overlaps itself, dies after a
-//! stall and ends with runs in flight, so no work happens inside it. The loop here does one round at a time, goes on
-//! by itself when no tick comes, and ends between two batches when the process must go.
+//! One UTC tick a minute. tokio-cron-scheduler only sends the tick, and no work happens inside it: it overlaps itself,
+//! dies after a stall and ends with runs in flight. The loop here does one round at a time, continues without a tick,
+//! and stops between two batches at shutdown.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,12 +11,12 @@ use tokio_util::sync::CancellationToken;
 
 /// Every minute at second 0, UTC: the scheduler's own six-field syntax.
 const EVERY_MINUTE: &str = "0 * * * * *";
-/// A scheduler that was silent for this long is broken: the loop goes on by itself and starts a new one.
+/// A scheduler that was silent for this long is broken: the loop continues without it and starts a new one.
 const SILENCE: Duration = Duration::from_secs(90);
 
-/// Calls `round` at once (what was missed while nothing ran) and then at each tick, never twice at a time: ticks that
-/// come during a round are one. Returns when `shutdown` is cancelled and the round in progress has ended; give the
-/// round the same token, so that it ends early.
+/// Calls `round` immediately, for runs that were missed while the program was down, and then at each tick, never twice
+/// at a time. Ticks during a round count as one. Returns when `shutdown` is cancelled and the current round has ended;
+/// give the round the same token, so that it ends early.
 pub(crate) async fn run<F: Future<Output = ()>>(shutdown: CancellationToken, round: impl FnMut() -> F) {
     let mut ticker = Ticker::started().await;
     rounds(&shutdown, &mut ticker, round).await;
@@ -100,7 +100,7 @@ mod tests {
             async {}
         })
         .await;
-        // Round 1 at once, round 2 for five rings, round 3 although no one rang.
+        // Round 1 immediately, round 2 for five ticks, round 3 without a tick.
         assert_eq!(count.get(), 3);
         assert!(ticker.scheduler.is_some(), "hung after the silence");
         ticker.stop().await;

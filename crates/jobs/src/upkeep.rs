@@ -1,5 +1,5 @@
-//! Upkeep: rows that served their purpose go, so that the store grows with what is remembered and not with what passed
-//! through it: ids of messages, published events, attempts that no one goes on with, and what was set aside.
+//! Housekeeping: deletes rows that are no longer needed, so that the store grows with memories and not with traffic:
+//! ids of messages, published events, abandoned attempts, and quarantined messages.
 
 use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, Utc};
@@ -28,10 +28,10 @@ pub struct UpkeepThresholds {
     pub(crate) message_days: u32,
     pub(crate) event_days: u32,
     pub(crate) attempt_days: u32,
-    /// Six years where nothing is said: what HIPAA asks of documentation (45 CFR 164.316).
+    /// Six years by default, as HIPAA requires for documentation (45 CFR 164.316).
     #[serde(default = "six_years")]
     pub audit_days: u32,
-    /// Files of older versions do not have the next three: what they speak of has a term all the same.
+    /// Files of older versions do not have the next three; their rows expire nevertheless.
     #[serde(default = "body_days")]
     pub(crate) quarantine_body_days: u32,
     #[serde(default = "row_days")]
@@ -82,7 +82,7 @@ impl Thresholds for UpkeepThresholds {
 }
 
 status!(
-    /// What a run of upkeep did: rows that are gone.
+    /// Result of a housekeeping run: deleted rows.
     UpkeepStatus {
         examined,
         /// Ids of messages.
@@ -91,7 +91,7 @@ status!(
         events,
         /// Attempts of messages, and of batches as one.
         attempts,
-        /// Blocks of the audit trail whose entries are gone.
+        /// Blocks of the audit trail whose entries were deleted.
         audit_blocks,
         /// Contents of quarantined messages.
         quarantined_bodies,
@@ -245,7 +245,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_of_each_lane_are_kept_for_the_days_of_its_kind() {
+    fn rows_of_each_queue_are_stored_for_the_days_of_its_kind() {
         let policy = UpkeepThresholds {
             message_days: 90,
             event_days: 30,

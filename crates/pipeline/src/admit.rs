@@ -28,12 +28,12 @@ use anamnesis_store::admission::{AdmissionQuery, AdmissionState, AttemptBatch, O
 pub(super) struct Admission {
     pub(crate) admitted: Vec<AdmittedMessage>,
     pub(crate) done: Vec<MessageOutcome>,
-    /// Places of those of which nothing may be kept, not even in quarantine.
+    /// Positions of the messages of which nothing may be stored, not even in quarantine.
     pub(crate) unkept: BTreeSet<usize>,
     pub(crate) shared: BatchContext,
 }
 
-/// What binds an organisation that nothing is known of.
+/// The rules for an unknown organisation.
 fn unregistered() -> OrganizationRules {
     OrganizationRules {
         redaction_policy: "safe_harbor".into(),
@@ -44,7 +44,7 @@ fn unregistered() -> OrganizationRules {
 }
 
 impl Pipeline {
-    /// Which messages go on, and what becomes of the others.
+    /// The admitted messages, and the outcomes of the others.
     pub(super) async fn admit(&self, org: OrgId, entries: Vec<DecodedMessage>) -> Result<Admission, PipelineError> {
         let wanted = self.wanted(&entries);
         let mut known = self.store.known(org, &wanted).await?;
@@ -59,7 +59,7 @@ impl Pipeline {
         batch.modes(&entries, now);
         self.look_ahead(&mut batch, &entries, now);
         let mut admitted = Vec::with_capacity(entries.len());
-        // In their order: a permit opens what comes after it, a denial closes the whole batch.
+        // In order: a permit affects only later messages, a denial the whole batch.
         for entry in entries {
             let ephemeral = batch.ephemeral(&entry.envelope, now);
             let permitted = batch.permits(&entry.envelope, rules.consent_required, now);
@@ -72,7 +72,7 @@ impl Pipeline {
                     admitted.push(AdmittedMessage { ephemeral, ..entry });
                 }
                 Err(outcome) => {
-                    // Of what was erased, a late message is not kept either.
+                    // A late message about an erased subject is not stored either.
                     if outcome.disposition == Disposition::Quarantined(Reason::ErasedSubject) {
                         unkept.insert(outcome.place);
                     }
@@ -80,7 +80,7 @@ impl Pipeline {
                 }
             }
         }
-        // What this batch itself switches or denies holds for what its bindings refuse too.
+        // Switches and denials of this batch also apply to messages that its bindings reject.
         let barred =
             |entry: &&DecodedMessage| batch.ephemeral(&entry.envelope, now) || batch.denies(&entry.envelope, now);
         unkept.extend(refused.iter().filter(barred).map(|entry| entry.place));
@@ -89,7 +89,7 @@ impl Pipeline {
         Ok(Admission { admitted, done, unkept, shared })
     }
 
-    /// Messages of producers that may speak for this organisation, and the others; a new organisation is registered where
+    /// Splits messages by whether their producers may write for this organisation. A new organisation is registered if
     /// that is allowed.
     async fn bound(
         &self,
@@ -121,7 +121,7 @@ impl Pipeline {
         Ok(bound)
     }
 
-    /// What each patient permits and denies once this batch is stored.
+    /// Each patient's consents after this batch is stored.
     fn look_ahead(&self, batch: &mut AdmissionBatch, entries: &[DecodedMessage], now: DateTime<Utc>) {
         let mut ids = HashSet::new();
         for DecodedMessage { envelope, .. } in entries {
@@ -196,7 +196,7 @@ impl Pipeline {
             });
         }
         if !alive.contains_key(&scope) {
-            // Who asks again for what was done has it.
+            // A repeated request for something done is answered again.
             let again = matches!(&envelope.message, Message::MemoryCommand(command) if is_erasure(command));
             return Err(if again {
                 MessageOutcome::new(place, Disposition::Duplicate)
@@ -218,7 +218,7 @@ impl Pipeline {
             batch
                 .same_type(document, &grant)
                 .map_err(|refusal| quarantine(refusal.reason, refusal.field.as_deref()))?;
-            // Who signs speaks as a clinician.
+            // A signature is a clinician's statement.
             if document.signed_by().is_some() && !grant.lends(SetBy::Clinician) {
                 return Err(quarantine(Reason::NotPermitted, Some("provenance.signed_by")));
             }
@@ -252,8 +252,8 @@ pub(super) fn issued_at(command: &MemoryCommand, envelope: &Envelope, now: DateT
 /// How far a date may lie ahead of our clock: producers have local days, and clocks that differ.
 const AHEAD: TimeDelta = TimeDelta::hours(24);
 
-/// The field by which a message is dated beyond tomorrow: what has not happened must not act today. A consent may begin
-/// on a later day, and an envelope's time counts only where nothing else dates a command.
+/// The field that dates a message beyond tomorrow, because future statements must not act today. A consent may begin
+/// later. An envelope's time counts only for commands without another date.
 fn not_yet(envelope: &Envelope, now: DateTime<Utc>) -> Option<&'static str> {
     let latest = now + AHEAD;
     let (at, field) = match &envelope.message {
@@ -269,14 +269,13 @@ fn not_yet(envelope: &Envelope, now: DateTime<Utc>) -> Option<&'static str> {
     (at > latest).then_some(field)
 }
 
-/// When what a message says was said. `None` for what says what may be kept, or what is to be done: a consent, a command
-/// without words of its own.
+/// The time of a statement. `None` for messages that only permit or command: a consent, a command without words.
 pub(super) fn said_at(envelope: &Envelope, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
     match &envelope.message {
         Message::DocumentSubmitted(document) => Some(document.occurred_at.to_utc()),
         Message::HealthSignalRecorded(signal) => Some(signal.synced_at),
         Message::ProfileUpdated(profile) => Some(profile.recorded_at),
-        // Who promotes a capture without words means the capture's own.
+        // A promotion of a capture without words means the capture's own.
         Message::MemoryCommand(command)
             if command.command == Command::Promote || matches!(intent_of(command), Some(CommandIntent::Words(_))) =>
         {
@@ -300,24 +299,24 @@ pub(super) fn ephemeral_switch(command: Command) -> Option<bool> {
     }
 }
 
-/// What the bindings of producers said of a batch.
+/// The bindings of producers, applied to a batch.
 #[derive(Default)]
 struct PolicyCheckedBatch {
     entries: Vec<DecodedMessage>,
-    /// What the producer of each message may say, by place.
+    /// The permissions of each message's producer, by position.
     grants: HashMap<usize, Grant>,
-    /// Messages of producers that may not speak for this organisation.
+    /// Messages of producers that may not write for this organisation.
     refused: Vec<DecodedMessage>,
-    /// What became of those.
+    /// The outcomes of the others.
     done: Vec<MessageOutcome>,
 }
 
-/// What is known, stored or earlier in this batch.
+/// Known state: stored, or set earlier in this batch.
 struct AdmissionBatch {
     known: AdmissionState,
-    /// What the producer of each message may say, by place.
+    /// The permissions of each message's producer, by position.
     grants: HashMap<usize, Grant>,
-    /// What each patient permits and denies, this far into the batch.
+    /// Each patient's consents at this point of the batch.
     consents: HashMap<PatientId, Consents>,
     /// The same at the end of it, of patients whose consents are in it.
     consents_to_come: HashMap<PatientId, Consents>,
@@ -338,8 +337,8 @@ impl AdmissionBatch {
         }
     }
 
-    /// Whether what the message says may be stored: the consent in force when it was said counts, and the one in force now; and
-    /// what the rest of the batch denies.
+    /// Whether the statements of the message may be stored: by the consent of their time, the current one, and the
+    /// denials in the rest of the batch.
     fn permits(&self, envelope: &Envelope, required: bool, now: DateTime<Utc>) -> bool {
         let Some(at) = said_at(envelope, now) else { return true };
         let to_come = self.consents_to_come.get(&envelope.patient());
@@ -352,12 +351,12 @@ impl AdmissionBatch {
         }
     }
 
-    /// Whether the patient denies what the message says, required or not.
+    /// Whether the patient denies storing the statements, whether consent is required or not.
     fn denies(&self, envelope: &Envelope, now: DateTime<Utc>) -> bool {
         !self.permits(envelope, false, now)
     }
 
-    /// Takes in what an admitted message decides for those after it. Their rows are then this batch's own.
+    /// Applies the decisions of an admitted message to later ones. Its rows then belong to this batch.
     fn note(&mut self, entry: &AdmittedMessage, now: DateTime<Utc>) {
         let patient = entry.scope.patient();
         if let Some(consent) = consent(&entry.envelope, now) {
@@ -371,7 +370,8 @@ impl AdmissionBatch {
         self.known.looked.entry(patient).or_default().insert(own);
     }
 
-    /// Commands of this very batch that switch the ephemeral mode: a document beside them must not slip through.
+    /// Commands of this batch that switch the ephemeral mode, so that a document of the same batch does not slip
+    /// through.
     fn modes(&mut self, entries: &[DecodedMessage], now: DateTime<Utc>) {
         for DecodedMessage { envelope, .. } in entries {
             let Message::MemoryCommand(command) = &envelope.message else { continue };
@@ -385,8 +385,8 @@ impl AdmissionBatch {
         }
     }
 
-    /// Whether nothing of the message may be kept: the mode that counts is the one at its own time. What a person
-    /// commands or consents to is kept, since it says what may be; what a correction says is not.
+    /// Whether nothing of the message may be stored, by the ephemeral mode at its own time. Commands and consents are
+    /// stored, because they decide what may be stored; the words of a correction are not.
     fn ephemeral(&self, envelope: &Envelope, now: DateTime<Utc>) -> bool {
         let course = self.known.ephemeral.get(&envelope.patient());
         said_at(envelope, now).zip(course).and_then(|(at, course)| course.at(at)).unwrap_or(false)

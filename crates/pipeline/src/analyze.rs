@@ -1,5 +1,5 @@
-//! Redaction and extraction, on all cores. Fails closed: what cannot be redacted in time is not extracted, and
-//! unredacted text has no type that later stages accept.
+//! Redaction and extraction, on all cores. Fails closed: a text that is not redacted in time is not extracted, and
+//! later stages accept no type of unredacted text.
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
@@ -33,7 +33,7 @@ pub(crate) struct AnalyzedMessage {
     pub(crate) admitted: AdmittedMessage,
     /// Documents only.
     pub(crate) text: Option<Box<(Redacted, Extraction)>>,
-    /// A text in a language that no rule reads: what is in `text` is empty, and this is kept sealed.
+    /// A text in an unsupported language: `text` is empty, and this is stored sealed.
     pub(crate) unread: Option<String>,
     pub(crate) field_redactor: FieldRedactor,
 }
@@ -55,7 +55,7 @@ impl FieldRedactor {
     /// As [`FieldRedactor::redact`]: then the message must not be stored.
     pub(crate) fn clean(&self, text: &str) -> Result<String, Disposition> {
         let document = Document::plain(text, Language::Unknown);
-        // A field has no policy of its own: what cannot be redacted is not kept.
+        // Fields have no policy for unsupported languages: a field that cannot be redacted is not stored.
         if coverage::unread(text).is_some() {
             return Err(Disposition::Quarantined(Reason::UnsupportedLanguage));
         }
@@ -63,13 +63,13 @@ impl FieldRedactor {
     }
 
     /// # Errors
-    /// When redaction fails, or the last look finds what it left: set aside. When an additional service cannot be asked
-    /// now: to be tried again.
+    /// When redaction fails, or the final check finds personal data: quarantined. When an additional service cannot be
+    /// reached now: retried.
     fn redact(&self, document: &Document) -> Result<Redacted, Disposition> {
         self.redact_with(document, &self.ask(document)?)
     }
 
-    /// What additional services find.
+    /// The findings of additional services.
     fn ask(&self, document: &Document) -> Result<Vec<ExternalFinding>, Disposition> {
         self.redactor.query_services(document).map_err(|error| self.failed(&error))
     }
@@ -123,7 +123,7 @@ impl FieldRedactor {
     }
 }
 
-/// Bytes of a text below which it is read at once: the learned reader leaves it to the rules.
+/// Bytes below which a text is analysed directly: the model leaves such texts to the rules.
 const SHORT_TEXT: usize = 600;
 
 impl Pipeline {
@@ -183,8 +183,8 @@ impl Pipeline {
         Ok(AnalyzedMessage { admitted, text, unread: None, field_redactor })
     }
 
-    /// A text and what it says. Where a correction leaves out of what it speaks ("100 mg"), the name of that is put
-    /// before it, if the whole says something of it then.
+    /// A text and its findings. If a correction omits its subject ("100 mg"), the subject's name is put before it,
+    /// provided that the whole then states something about it.
     fn analyze_text(
         &self,
         admitted: &AdmittedMessage,
@@ -272,8 +272,8 @@ impl Pipeline {
         let mut span = self.traces().child(Name::Stage(Stage::Redact.code()), Kind::Internal, &field_redactor.span);
         failpoints::die_of(&document.text);
         let remote = field_redactor.ask(document);
-        // Services have time limits of their own: waiting for them makes no document late. What ends at the limit, or was
-        // looked over without an end, is refused within.
+        // Services have time limits themselves, so a wait for them makes no document late. A text that exceeds the
+        // limit or does not reach a fixpoint is rejected inside.
         let limit = Duration::from_millis(self.config.redaction_timeout_ms);
         let redacted =
             remote.and_then(|remote| deadline::within(limit, || field_redactor.redact_with(document, &remote)));
@@ -283,7 +283,7 @@ impl Pipeline {
         }
         span.end();
         let outcome = match &redacted {
-            // Nothing is known of it yet: it comes again.
+            // Nothing is known of it yet, so it is redelivered.
             Err(Disposition::Retry) => None,
             Err(_) => Some(RedactionOutcome::Failed),
             Ok(redacted) if redacted.redactions().is_empty() => Some(RedactionOutcome::Clean),
@@ -295,7 +295,7 @@ impl Pipeline {
         redacted
     }
 
-    /// The preferred name of a concept that a short text names by itself.
+    /// The preferred name of the concept that a short text names as a whole.
     pub(super) fn concept_of(&self, org: OrgId, name: &str) -> Option<String> {
         let document = Document::plain(name, Language::Unknown);
         let found = self.extractor(org)?.extract(&ExtractionInput::of(&document));
@@ -306,7 +306,7 @@ impl Pipeline {
         self.extracts.then(|| self.extractors.of(org))
     }
 
-    /// Version of what reads, stored with what it finds.
+    /// Version of the extractor, stored with its findings.
     pub(super) fn extractor_version(&self, org: OrgId) -> String {
         let rules = self.extractor(org).map_or("none".to_owned(), |rules| rules.version().to_owned());
         match &self.model {
@@ -316,13 +316,13 @@ impl Pipeline {
     }
 }
 
-/// The dates of the text as it came, at their places in what redaction left. Only their typed values go on.
+/// The dates of the original text, at their positions in the redacted text. Only their typed values are passed on.
 fn dates_of(source: &Document, redacted: &Redacted, today: NaiveDate) -> Vec<DateMention> {
     let found = dates::find(&source.text, redacted.document().language, today);
     found.iter().map(|mention| DateMention { span: redacted.span_of(mention.span), ..*mention }).collect()
 }
 
-/// What extraction reads of a document that is redacted.
+/// The input of extraction from a redacted document.
 fn input_of<'a>(document: &DocumentSubmitted, redacted: &'a Redacted, dates: &'a [DateMention]) -> ExtractionInput<'a> {
     ExtractionInput {
         document: redacted.document(),
@@ -334,8 +334,8 @@ fn input_of<'a>(document: &DocumentSubmitted, redacted: &'a Redacted, dates: &'a
     }
 }
 
-/// Confidence of what a person writes about one memory. It has none of the surroundings from which confidence is learned,
-/// and is read with that memory in mind.
+/// Confidence of a person's words about one memory. They lack the context from which confidence is computed, and are
+/// read with that memory as context.
 const COMMAND_CONFIDENCE: f64 = 0.9;
 
 fn believe_command(extraction: &mut Extraction) {
@@ -354,7 +354,7 @@ fn identities(admitted: &AdmittedMessage) -> Vec<KnownIdentity> {
     admitted.document().map(crate::intake::identities::identities).unwrap_or_default()
 }
 
-/// A name alone would confirm what the person corrects.
+/// A name alone would confirm the memory that the person corrects.
 fn says_more_than_its_name(e: &Entity) -> bool {
     let given = [&e.dose, &e.frequency, &e.route, &e.severity].into_iter().any(Option::is_some);
     let over = matches!(e.status.as_deref(), Some("stopped" | "resolved" | "ended" | "not_taken"));

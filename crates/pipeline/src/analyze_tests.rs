@@ -1,4 +1,4 @@
-//! What passes redaction as a field, and what a command's words are taken for.
+//! Redaction of fields, and analysis of the words of commands.
 
 use serde_json::json;
 use uuid::Uuid;
@@ -22,7 +22,7 @@ pub(crate) fn field_redactor() -> FieldRedactor {
     }
 }
 
-/// A document as it stands after redaction and extraction, under the program's own rules.
+/// A document after redaction and extraction, by the program's own rules.
 pub(crate) fn read(document: &DocumentSubmitted) -> (Redacted, Extraction) {
     let source = source_of(document);
     let redacted = field_redactor().redact_with(&source, &[]).unwrap();
@@ -51,7 +51,7 @@ fn a_field_that_no_rule_can_read_is_refused() {
 }
 
 #[test]
-fn a_service_that_is_away_is_asked_again_and_any_other_failure_sets_the_message_aside() {
+fn an_unreachable_service_is_a_retry_and_any_other_failure_a_quarantine() {
     let field_redactor = field_redactor();
     assert_eq!(field_redactor.failed(&RedactionError::ServiceAway(RemoteError::Overloaded)), Disposition::Retry);
     let counted: u64 =

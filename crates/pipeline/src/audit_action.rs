@@ -9,12 +9,11 @@ use anamnesis_messages::{Envelope, Message};
 use anamnesis_store::records::MessageAct;
 use uuid::Uuid;
 
-/// Characters of a producer's source that are kept.
+/// Stored characters of a producer's source.
 const MOST: usize = 128;
 
-/// Who acts, and what for: of a document its producer, of what a person does that person and through whom it came. `bound` is the
-/// producer that was shown to be the sender; where nobody is bound, it is whom the message names. Words that could be anything
-/// are left out.
+/// The actor of a message: for a document its producer, for a person's act the person and the channel. `bound` is the
+/// verified sender; without a binding, the message's own claim counts. Free text is left out.
 fn acted(envelope: &Envelope, bound: Option<&str>) -> MessageAct {
     let through = |actor: Actor| match bound.map(producer) {
         Some(producer) => Actor { id: format!("{}{VIA}{}", actor.id, producer.id), ..actor },
@@ -46,7 +45,7 @@ pub(crate) fn acting(command: &MemoryCommand) -> Actor {
     Actor { id: command.actor.id.to_string(), role: Some(command.actor.role.code().to_owned()), ..Actor::default() }
 }
 
-/// What a message did, on the row that it became.
+/// The audit entry of a message, on the row that it became.
 pub(crate) fn acted_on(envelope: &Envelope, bound: Option<&str>, message: &[u8; 32]) -> MessageAct {
     let acted = acted(envelope, bound);
     MessageAct { subject: row_of(envelope, message).or(acted.subject), ..acted }
@@ -61,7 +60,7 @@ fn row_of(envelope: &Envelope, message: &[u8; 32]) -> Option<Uuid> {
     }
 }
 
-/// A source is a URI of the configuration; what is none is a producer's words, and not kept.
+/// A source is a URI of the configuration. Anything else is free text of a producer and is not stored.
 fn producer(source: &str) -> Actor {
     let uri = |c: char| c.is_ascii_alphanumeric() || "-._~:/?#[]@!$&()*+,;=%".contains(c);
     let known = source.len() <= MOST && source.chars().all(uri);
@@ -112,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_source_that_is_no_uri_is_not_kept() {
+    fn a_source_that_is_no_uri_is_not_stored() {
         assert_eq!(producer("urn:clinic:chat").id, "urn:clinic:chat");
         for words in ["Ana López", "the patient said so", &"a".repeat(129)] {
             assert_eq!(producer(words).id, "unnamed");

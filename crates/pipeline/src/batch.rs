@@ -1,5 +1,4 @@
-//! A batch from its beginning to its end: its organisations one after the other, what was set aside, what was counted and
-//! logged.
+//! A batch from start to end: its organisations in turn, then its quarantined messages, metrics and log.
 
 use std::time::Instant;
 
@@ -16,7 +15,7 @@ use anamnesis_store::StoreError;
 use anamnesis_store::quarantine::RejectedMessage;
 
 impl Pipeline {
-    /// Works a batch, counted as coming from this queue; the caller counts what is in flight.
+    /// Processes a batch and counts it for this queue; the caller counts what is in flight.
     pub async fn run_from(&self, queue: Queue, bodies: Vec<RawMessage>) -> Vec<Disposition> {
         let started = Instant::now();
         // On the heap and without its type, which is as deep as the pipeline.
@@ -29,7 +28,7 @@ impl Pipeline {
         done().collect()
     }
 
-    /// A batch with its outcomes, and what a message without one is.
+    /// A batch with its outcomes, and the disposition of messages without one.
     async fn process_batch(&self, queue: Queue, bodies: Vec<RawMessage>) -> (Vec<BatchMessage>, Disposition) {
         let (mut batch, by_organization) = self.decode(queue, bodies);
         let mut failed = false;
@@ -58,7 +57,7 @@ impl Pipeline {
                 batch[place].outcome = Some(outcome);
             }
         }
-        // After the others: a command of this batch may say that nothing is kept.
+        // Last, because a command of this batch may forbid storing anything.
         if !self.quarantine(&mut batch).await && !failpoints::is("quarantine_unwritten") {
             failed = true;
             let open = |outcome: &mut MessageOutcome| outcome.disposition = Disposition::Waits;
@@ -69,7 +68,7 @@ impl Pipeline {
         (batch, if failed { Disposition::Waits } else { Disposition::Stored })
     }
 
-    /// Writes what was set aside. Whether that could be written: what could not is no one's yet, and comes again.
+    /// Writes quarantined messages. Returns whether that succeeded; if not, they stay open and are redelivered.
     async fn quarantine(&self, batch: &mut [BatchMessage]) -> bool {
         let mut rejected = Vec::new();
         let mut unread = Vec::new();
@@ -89,7 +88,7 @@ impl Pipeline {
                     let entry = RejectedMessage { patient: message.patient, ..entry };
                     rejected.push(if *unkept { entry.without_content() } else { entry });
                 }
-                // Nobody could read of whom it speaks.
+                // Its patient could not be read.
                 None => unread.push((raw, refusal)),
             }
         }

@@ -63,7 +63,7 @@ pub(super) fn add_duration(step: BatchStep, started: Instant) {
     });
 }
 
-/// What the log needs of a message that could be read.
+/// The log fields of a readable message.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct TraceIds {
     /// Of its `traceparent`.
@@ -81,7 +81,7 @@ impl TraceIds {
     }
 }
 
-/// Whether the store is away, as far as the log has said.
+/// Whether the log has reported an outage of the store.
 #[derive(Debug, Default)]
 pub struct StoreOutage(AtomicBool);
 
@@ -116,7 +116,7 @@ impl Pipeline {
         }
     }
 
-    /// Says what became of a batch. `open`: what a message without an outcome is.
+    /// Logs the outcome of a batch. `open` is the disposition of messages without an outcome.
     pub(super) fn log_batch(
         &self,
         queue: Queue,

@@ -1,6 +1,6 @@
-//! `correct` and `answer`: what a person says instead of what is remembered (seed 000, rights; seed 002, section 8).
-//! A yes and a no are acts on the memory. Any other words are a document of their own: they pass redaction, are quoted
-//! as evidence and stand in lineage like everything that is said.
+//! `correct` and `answer`: the words with which a person replaces a memory (seed 000, rights; seed 002, section 8). A
+//! yes and a no are acts on the memory. Any other words are a separate document: they pass redaction, are quoted as
+//! evidence and have a lineage like all statements.
 
 use chrono::{DateTime, Utc};
 
@@ -54,20 +54,20 @@ const NO: [&str; 13] = [
     "ya paso",
 ];
 
-/// The class of what is said again, and when it ends.
+/// The class of a repeated statement, and when it ends.
 type Repeated = (Class, Option<DateTime<Utc>>);
 
 /// The words of a command, as a document that is read next to it.
 #[derive(Debug, Clone)]
 pub(crate) struct CommandText {
     pub(crate) document: DocumentSubmitted,
-    /// Of what it speaks, where the words alone do not say it ("100 mg").
+    /// The subject, if the words alone do not name it ("100 mg").
     pub(crate) subject: Option<String>,
-    /// Of what is made by hand of the words.
+    /// For a manual memory that is made from the words.
     pub(crate) made: Option<ManualMemory>,
 }
 
-/// What a command comes to.
+/// The effect of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CommandIntent<'a> {
     Act(MemoryAction),
@@ -86,7 +86,7 @@ pub(super) fn intent_of(command: &MemoryCommand) -> Option<CommandIntent<'_>> {
         Command::Forget => MemoryAction::Forgotten,
         Command::Recover => MemoryAction::Recovered,
         Command::Reinforce => MemoryAction::Reinforced,
-        // Without words of its own, what an episode taught speaks for the belief.
+        // Without words, an episode supports the belief.
         Command::Revise => {
             return Some(text.map_or(CommandIntent::Act(MemoryAction::Reinforced), CommandIntent::Words));
         }
@@ -111,7 +111,7 @@ fn plain(text: &str) -> String {
     fold(text).trim_matches(|c: char| !c.is_alphanumeric()).to_owned()
 }
 
-/// Who stands behind an act on a memory.
+/// The actor of an act on a memory.
 pub(super) fn actor(command: &MemoryCommand) -> (SetBy, &'static str) {
     match command.actor.role {
         ActorRole::Patient => (SetBy::Patient, "patient"),
@@ -150,10 +150,10 @@ fn document(command: &MemoryCommand, message: &[u8; 32], at: DateTime<Utc>, text
 }
 
 impl Pipeline {
-    /// Looks up what commands refer to, and makes documents of the words of corrections and answers.
+    /// Resolves the references of commands, and makes documents of the words of corrections and answers.
     ///
     /// # Errors
-    /// When the store cannot say of what they speak.
+    /// When the store cannot resolve them.
     pub(super) async fn resolve_commands(&self, admitted: &mut [AdmittedMessage]) -> Result<(), PipelineError> {
         for entry in admitted {
             let Message::MemoryCommand(command) = &mut entry.envelope.message else { continue };
@@ -180,8 +180,8 @@ impl Pipeline {
 }
 
 impl Pipeline {
-    /// Who promotes a capture without words means the capture's own. Of which class these are, and when they end: a model's
-    /// words live no longer for being said again.
+    /// A promotion of a capture without words means the capture's own. The class of these, and when they end: a
+    /// repetition does not extend the life of a model's words.
     async fn promoted(&self, scope: Scope, command: &mut MemoryCommand) -> Result<Option<Repeated>, PipelineError> {
         let silent = command.text.as_ref().is_none_or(|text| text.is_blank());
         let (Command::Promote, true, Some([id, ..])) = (command.command, silent, command.memory_ids.as_deref()) else {

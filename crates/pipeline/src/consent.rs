@@ -1,4 +1,4 @@
-//! Consents on their way: what a message records, for the rest of its batch and for the store.
+//! Consents of a message, for the rest of its batch and for the store.
 
 use chrono::{DateTime, Utc};
 use uuid::Uuid;

@@ -1,4 +1,4 @@
-//! What becomes of a message: one exhaustive table.
+//! The dispositions of a message: one exhaustive table.
 
 use std::collections::BTreeMap;
 
@@ -14,13 +14,13 @@ pub enum Disposition {
     Stored,
     /// It was stored before; nothing changed.
     Duplicate,
-    /// The patient is in ephemeral mode: counted, nothing kept.
+    /// The patient is in ephemeral mode: counted, nothing stored.
     Ephemeral,
-    /// Set aside, encrypted, with a reason.
+    /// Quarantined, encrypted, with a reason.
     Quarantined(Reason),
     /// Something outside failed: the same message may be offered again, so often.
     Retry,
-    /// The store refuses every message, or the keys are away: it is offered again until it is stored. Such a try
+    /// The store rejects every message, or the keys are missing: it is retried until it is stored. Such an attempt
     /// never counts against the message.
     Waits,
 }

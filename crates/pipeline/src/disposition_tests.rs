@@ -1,4 +1,4 @@
-//! What a disposition is called, whether it stays open, and how it is counted.
+//! The names of dispositions, whether they stay open, and how they are counted.
 
 use super::*;
 use anamnesis_observability::metrics::Identity;

@@ -1,4 +1,4 @@
-//! From what an embedder does to the declared metrics and to spans.
+//! Maps the events of an embedder to the declared metrics and to spans.
 
 use std::sync::Arc;
 
@@ -38,7 +38,7 @@ fn label(outcome: RequestOutcome) -> EmbeddingOutcome {
 /// A call of the model as a span: the provider's answer ends it.
 struct EmbedCallSpan {
     span: Span,
-    /// The provider is to know of the trace.
+    /// The trace is sent to the provider.
     propagated: bool,
 }
 

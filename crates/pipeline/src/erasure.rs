@@ -1,5 +1,5 @@
-//! Erasure from end to end, for a verb, a message, or a worker that finds one begun. Quarantine first, since
-//! what lies there comes in again when it is retried; then the rows, and a look whether any is left.
+//! Erasure from end to end, for a verb, a message, or a worker that finds a started one. Quarantine comes first,
+//! because a retry would bring its messages back; then the rows, and a check whether any is left.
 
 use anamnesis_core::ids::{OrgId, PatientId, derive};
 use anamnesis_core::scope::Scope;
@@ -12,13 +12,13 @@ use uuid::Uuid;
 use super::RawMessage;
 use super::unkept_content::{mentions, values};
 
-/// How often rows are looked for that another process was still writing.
+/// How often rows that another process was still writing are searched.
 const SWEEPS: usize = 3;
 
 /// How an erasure ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ErasureOutcome {
-    /// Nobody of this organisation is known.
+    /// No patient of this organisation is known.
     Unknown,
     /// A legal hold keeps it.
     Held,
@@ -29,17 +29,17 @@ pub enum ErasureOutcome {
     Erased(ErasureReceipt),
 }
 
-/// Why an erasure is not complete. It goes on where it stopped when it is asked for again, and by itself in a worker.
+/// Why an erasure is not complete. It continues where it stopped, at the next request or in a worker.
 #[derive(Debug, thiserror::Error)]
 pub enum ErasureError {
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// Another process goes on writing rows of the patient.
+    /// Another process still writes rows of the patient.
     #[error("rows of the patient remain in {0}")]
     Left(&'static str),
 }
 
-/// Erases what is asked for, or goes on with it.
+/// Starts or continues an erasure.
 ///
 /// # Errors
 /// Of the store or the key store; [`ErasureError::Left`] when rows are found after it.
@@ -47,13 +47,13 @@ pub async fn erase(store: &Store, request: &ErasureRequest) -> Result<ErasureOut
     let is_patient = request.subject == ErasureSubject::Patient;
     match store.open_erasure(request).await? {
         ErasureProgress::Unknown => {
-            // Messages of an organisation that nobody registered may be set aside.
+            // Messages of an unregistered organisation may be in quarantine.
             erase_quarantined(store, request).await?;
             return Ok(ErasureOutcome::Unknown);
         }
         ErasureProgress::Held => return Ok(ErasureOutcome::Held),
         ErasureProgress::Derived => return Ok(ErasureOutcome::Derived),
-        // A backup from before brought rows back.
+        // An older backup restored rows.
         ErasureProgress::Done(receipt) if is_patient && !store.rows_of_patient(request.scope).await?.is_empty() => {
             tracing::warn!(code = "erased_rows_returned", erasure = %receipt.request.id, "rows of an erased patient have returned");
         }
@@ -76,7 +76,7 @@ pub async fn erase(store: &Store, request: &ErasureRequest) -> Result<ErasureOut
     }
 }
 
-/// Drops the content of messages that were set aside and speak of what is erased; returns how many.
+/// Drops the content of quarantined messages that mention the erased subject; returns how many.
 async fn erase_quarantined(store: &Store, request: &ErasureRequest) -> Result<u64, StoreError> {
     let receipts = match request.subject {
         ErasureSubject::Memory(_) => store.erasures(request.scope).await?,
@@ -87,8 +87,8 @@ async fn erase_quarantined(store: &Store, request: &ErasureRequest) -> Result<u6
     store.erase_aside(request, |body, with| names(body, with, request, said_in)).await
 }
 
-/// Whether a kept message or an original speaks of what is erased: of the patient, of the document, or of a document in which the
-/// memory was said.
+/// Whether a stored message or an original mentions the erased subject: the patient, the document, or a document that
+/// states the memory.
 pub fn names(body: &[u8], attributes: Option<&[u8]>, request: &ErasureRequest, said_in: &[Uuid]) -> bool {
     let of = |document| speaks_of(body, attributes, request.scope, document);
     match request.subject {
@@ -98,8 +98,8 @@ pub fn names(body: &[u8], attributes: Option<&[u8]>, request: &ErasureRequest, s
     }
 }
 
-/// Whether a kept message speaks of a patient, or of one document of the patient. However broken it is: where it names the
-/// patient anywhere, it does.
+/// Whether a stored message is about a patient, or one document of the patient. A broken message is, if it names the
+/// patient anywhere.
 pub fn speaks_of(body: &[u8], attributes: Option<&[u8]>, scope: Scope, document: Option<Uuid>) -> bool {
     let raw = RawMessage::kept(body.to_vec(), attributes).unwrap_or_else(|| RawMessage::of(body.to_vec()));
     let (org, patient) = (scope.org(), scope.patient());
@@ -118,7 +118,7 @@ pub fn speaks_of(body: &[u8], attributes: Option<&[u8]>, scope: Scope, document:
     }
 }
 
-/// What an `erase` command asks for; without ids, the whole patient. The same command is the same request.
+/// The subjects of an `erase` command; without ids, the whole patient. The same command is the same request.
 pub(super) fn requests(
     command: &MemoryCommand,
     scope: Scope,
@@ -142,7 +142,7 @@ pub(super) fn requests(
     all
 }
 
-/// Whether a command asks for erasure, rather than how much that would be.
+/// Whether a command requests an erasure and not a preview.
 pub(super) fn is_erasure(command: &MemoryCommand) -> bool {
     command.command == Command::Erase && command.preview != Some(true)
 }

@@ -11,7 +11,7 @@ fn body(patient: u128, document: u128) -> Vec<u8> {
 }
 
 #[test]
-fn a_kept_message_speaks_of_whom_it_names_and_of_nobody_else() {
+fn a_stored_message_is_about_the_patients_that_it_names_and_no_others() {
     assert!(speaks_of(&body(0xab, 3), None, scope(), None));
     assert!(!speaks_of(&body(0xac, 3), None, scope(), None));
     assert!(speaks_of(&body(0xab, 3), None, scope(), Some(Uuid::from_u128(3))));

@@ -11,7 +11,7 @@ use anamnesis_extraction::Extractor;
 use anamnesis_extraction::lexicon::{LexiconError, LexiconExtension};
 use anamnesis_extraction::reader::{ClinicalReader, ReaderError};
 
-/// What is wrong with the lexicons of the configuration: the key, then file, line and column; never what stands there.
+/// A fault of the configured lexicons: the key, then file, line and column; never their content.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ExtractorsError {
     #[error("extraction.lexicons: {0}")]
@@ -51,7 +51,7 @@ impl Extractors {
         Self::with(config, reader.as_ref())
     }
 
-    /// The rules alone, whatever the profile: for questions, which are no documents.
+    /// Only the rules, for any profile: for questions, which are no documents.
     ///
     /// # Errors
     /// As [`Extractors::load`].
@@ -73,7 +73,7 @@ impl Extractors {
         Ok(Self { usual, own })
     }
 
-    /// The rules for what belongs to an organisation.
+    /// The rules of an organisation.
     pub fn of(&self, organization: OrgId) -> Arc<Extractor> {
         let own = self.own.get(&organization).or(self.usual.as_ref());
         own.map_or_else(Extractor::shared, Arc::clone)
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_used_is_told_by_key_file_line_and_column() {
+    fn unusable_lexicons_are_reported_by_key_file_line_and_column() {
         let folder = tempfile::tempdir().unwrap();
         let bad = lexicon(&folder, "bad", "ssri\tSECRET\t-\tx");
         let told = |config| Extractors::load(&config).err().map(|error| error.to_string()).unwrap_or_default();

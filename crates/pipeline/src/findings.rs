@@ -27,7 +27,7 @@ use anamnesis_text::Span;
 /// The words of a blanket statement ("no known allergies").
 pub(crate) const EVERY: &str = "*";
 
-/// What is the same for all findings of a document.
+/// The common input of all findings of a document.
 pub(crate) struct FindingBuilder<'a> {
     pub(crate) document: &'a DocumentSubmitted,
     pub(crate) work: &'a EmbeddedMessage,
@@ -83,7 +83,7 @@ impl<'a> FindingBuilder<'a> {
         let derived_from = named.iter().map(|one| format!("{}:{}", one.kind.code(), one.id)).collect();
         let words = FindingWords {
             concept: text.to_owned(),
-            // Another wording is another value of what it replaces.
+            // Another wording replaces the value of the old one.
             value: Some(text.to_owned()),
             mention: text.to_owned(),
             never: false,
@@ -121,7 +121,7 @@ impl<'a> FindingBuilder<'a> {
         self.origin.teller(turn.and_then(|t| turns?.get(t)).map(|t| t.speaker))
     }
 
-    /// Whether a denial speaks of all time up to then, in the words around it.
+    /// Whether a denial covers all time until then, by the words around it.
     fn is_for_all_time(&self, e: &Entity) -> bool {
         let text = self.text();
         let before = Span::new(e.evidence.start.min(e.span.start), e.span.start).of(text);
@@ -131,7 +131,7 @@ impl<'a> FindingBuilder<'a> {
 
     fn entity(&self, e: &Entity) -> Option<NewFinding> {
         let teller = self.teller(e.turn);
-        // A measurement without a day of its own is of the document's.
+        // A measurement without a date has that of the document.
         let today = || (e.kind == EntityType::Measurement).then(|| self.document.day().to_string());
         let date = e.at.map(|at| at.iso()).or_else(today);
         let words = FindingWords {
@@ -193,7 +193,7 @@ impl<'a> FindingBuilder<'a> {
         finding.uncertain = e.context.uncertain;
         finding.temporality = e.context.temporality;
         if historical && !ending && e.code.is_some_and(is_lifelong) {
-            // "Antecedentes: diabetes" speaks of an illness that is still there.
+            // "Antecedentes: diabetes" means an illness that is still present.
             finding.temporality = Temporality::Recent;
         }
         finding.assertion.past =
@@ -201,7 +201,7 @@ impl<'a> FindingBuilder<'a> {
         Some(finding)
     }
 
-    /// A relative who speaks of themselves is the one whom the producer named.
+    /// A relative who speaks in the first person is the one whom the producer named.
     fn informant(&self, e: &Entity, teller: Teller) -> Option<&'static str> {
         let own = e.context.experiencer == Experiencer::Family && teller == Teller::Family;
         own.then(|| self.document.informant()).flatten()
@@ -235,7 +235,7 @@ impl<'a> FindingBuilder<'a> {
         Some(finding)
     }
 
-    /// Always an inference, whoever spoke (seed 000, principle 4).
+    /// Always an inference, for any speaker (seed 000, principle 4).
     fn hypothesis(&self, h: &Hypothesis) -> Option<NewFinding> {
         let words = FindingWords {
             concept: h.text.clone(),
@@ -256,7 +256,7 @@ impl<'a> FindingBuilder<'a> {
             evidence: h.evidence,
             key: h.evidence,
         })?;
-        // What a model forms never takes the fallback of full confidence.
+        // A model's inference never gets the fallback of full confidence.
         finding.assertion.initial_confidence = finding.assertion.initial_confidence.min(h.confidence);
         finding.assertion.attribute = self.keys.hash("hypothesis", h.text.as_bytes());
         finding.group = finding.assertion.attribute;
@@ -340,8 +340,8 @@ struct FindingParts {
     key: Span,
 }
 
-/// Attribute and group of a finding under the patient's key. All allergies of a subject fold together, since "no known
-/// allergies" speaks of each.
+/// Attribute and group of a finding under the patient's key. All allergies of a subject share a group, because "no
+/// known allergies" concerns each.
 fn hashes(keys: &PatientKeys, parts: &FindingParts) -> (KeyHash, KeyHash) {
     attribute_hashes(keys, parts.kind, &parts.words, parts.experiencer)
 }
@@ -360,7 +360,8 @@ pub(crate) fn attribute_hashes(
         ..FactParts::of(kind, &words.concept)
     };
     let attribute = keys.hash("attribute", &of.attribute());
-    // What was only proposed, or refused, is another attribute of the same medicine: it neither confirms nor contradicts what is taken.
+    // A medicine that was only proposed or refused has another attribute: it neither confirms nor contradicts one that
+    // is taken.
     if is_proposed(kind, words.status.as_deref())
         || kind == EntityType::Medication && words.status.as_deref() == Some("declined")
     {
@@ -390,7 +391,7 @@ fn over(at: FactDate) -> Option<DateTime<Utc>> {
     Some(next.and_time(NaiveTime::MIN).and_utc())
 }
 
-/// A conditional or planned thing is no fact yet; a medicine that somebody proposed is one to know of.
+/// A conditional or planned thing is no fact yet; a proposed medicine is worth knowing.
 fn worth_remembering(e: &Entity) -> bool {
     e.context.temporality != Temporality::Hypothetical || is_proposed(e.kind, e.status.as_deref())
 }
@@ -410,8 +411,8 @@ fn kind_of(entity: EntityType) -> Kind {
     }
 }
 
-/// Words alone, in lower case and without accents: signs and spacing make no other text of it, another date or name does.
-/// `None` of no words.
+/// Only words, in lower case and without accents. Punctuation and spacing do not make another text; another date or
+/// name does. `None` without words.
 fn text_hash(redacted: &Redacted, keys: &PatientKeys) -> Option<KeyHash> {
     let folded = anamnesis_text::fold(&redacted.document().text);
     let words: Vec<&str> = folded.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
@@ -420,13 +421,13 @@ fn text_hash(redacted: &Redacted, keys: &PatientKeys) -> Option<KeyHash> {
     (!words.is_empty()).then(|| keys.hash("text", &form))
 }
 
-/// Who said so, as a surrogate: the name itself is never stored.
+/// The speaker, as a surrogate: the name itself is never stored.
 fn entity(who: &str, keys: &PatientKeys) -> String {
     let hash = keys.hash("entity", anamnesis_text::fold(who).as_bytes());
     format!("[SOURCE_{}]", hex::encode_upper(&hash[..2]))
 }
 
-/// Who spoke for the patient: a relation as it was written, which is nobody's name; anything else as a surrogate.
+/// The person who spoke for the patient: a relation as written, because it names no one; anything else as a surrogate.
 fn proxy(who: &str, keys: &PatientKeys) -> String {
     match plain_words(who).as_slice() {
         [word] if person(&word.folded).is_some() => who.trim().to_lowercase(),

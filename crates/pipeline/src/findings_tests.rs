@@ -1,4 +1,4 @@
-//! What becomes of the statements of a document: class, standing, end, evidence and hashes.
+//! The findings of a document's statements: class, status, end, evidence and hashes.
 
 use chrono::NaiveDate;
 use serde_json::{Value, json};
@@ -98,7 +98,7 @@ fn a_blanket_statement_denies_everything_of_its_type() {
 }
 
 #[test]
-fn what_a_model_wrote_is_an_inference_until_somebody_signs_it() {
+fn model_output_is_an_inference_until_a_clinician_signs_it() {
     let text = json!({"text": "Tiene diabetes mellitus tipo 2."});
     let unsigned = stated("analysis", &text);
     let assertion = &one(&unsigned, EntityType::Condition).assertion;

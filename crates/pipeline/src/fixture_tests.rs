@@ -31,7 +31,7 @@ pub(crate) fn envelope(kind: &str, fields: &Value) -> Envelope {
     Decoder::default().decode(body.to_string().as_bytes()).unwrap()
 }
 
-/// A document of a type, with these fields beyond what every document has.
+/// A document of a type, with these fields in addition to the required ones.
 pub(crate) fn document_message(document_type: &str, fields: &Value) -> Envelope {
     let mut body = json!({"document_id": DOCUMENT, "document_type": document_type, "language": "es",
         "occurred_at": "2026-03-02T10:00:00Z"});

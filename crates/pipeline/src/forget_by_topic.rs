@@ -10,8 +10,8 @@ use anamnesis_messages::contract::{Command, MemoryCommand};
 use anamnesis_store::read::Memory;
 
 impl Pipeline {
-    /// The work on admitted messages, and then on commands that speak of a topic, one by one: each finds what those before it
-    /// brought.
+    /// Processes admitted messages, and then commands with a topic one by one, so that each finds the results of those
+    /// before it.
     pub(super) async fn process_in_order(
         &self,
         org: OrgId,
@@ -30,10 +30,10 @@ impl Pipeline {
         Ok(done)
     }
 
-    /// Puts the ids of what a topic speaks of in the place of the topic.
+    /// Replaces a topic by the ids of its memories.
     ///
     /// # Errors
-    /// When the store cannot say what is meant.
+    /// When the store cannot resolve the topic.
     pub(super) async fn find_topic(&self, entry: &mut AdmittedMessage) -> Result<(), PipelineError> {
         let now = self.store.clock().now();
         let Message::MemoryCommand(command) = &entry.envelope.message else { return Ok(()) };
@@ -43,7 +43,7 @@ impl Pipeline {
         let at = super::admit::issued_at(command, &entry.envelope, now);
         let topic = command.topic.as_ref().map(|topic| topic.as_str().to_owned()).unwrap_or_default();
         let found = self.on_topic(entry.scope, command.command, &topic).await?;
-        // A command acts on what was recorded up to its own time.
+        // A command acts on memories that were recorded before its own time.
         let meant = found.into_iter().filter(|memory| memory.said_at <= at).map(|memory| memory.id);
         if let Message::MemoryCommand(command) = &mut entry.envelope.message {
             command.memory_ids = Some(meant.collect());
@@ -51,7 +51,7 @@ impl Pipeline {
         Ok(())
     }
 
-    /// What a topic speaks of: of what can be forgotten, or of what was.
+    /// Memories on a topic: those that can be forgotten, or those that were.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -69,7 +69,7 @@ impl Pipeline {
     }
 }
 
-/// Whether a command names by their words what it acts on.
+/// Whether a command names its target by words.
 pub(super) fn speaks_of_a_topic(command: &MemoryCommand) -> bool {
     let by_topic = matches!(command.command, Command::Forget | Command::Recover);
     let named = command.memory_ids.as_ref().is_some_and(|ids| !ids.is_empty());

@@ -1,4 +1,4 @@
-//! Which commands speak of a topic.
+//! Commands with a topic.
 
 use serde_json::{Value, json};
 

@@ -1,12 +1,12 @@
-//! Which relative a finding is about: her mother's diabetes is not her sister's.
+//! The relative of a finding: her mother's diabetes is not her sister's.
 
 use anamnesis_core::finding::Experiencer;
 use anamnesis_core::wording::{person, plain_words};
 use anamnesis_extraction::Entity;
 
-/// The relation by one name for all its spellings in both languages. Named by the last word for a relative before the mention
-/// in its evidence, else by the first one after it, else by the last one in its line, where a title or an earlier clause
-/// stands. `None` for whoever is no relative, and where no word says which.
+/// The relation of a relative, by one name for all spellings in both languages. It is the last word for a relative
+/// before the mention in its evidence, otherwise the first one after it, otherwise the last one in its line, which may
+/// be a title or an earlier clause. `None` for other people, and if no word names the relation.
 pub(super) fn of(text: &str, e: &Entity) -> Option<&'static str> {
     if e.context.experiencer != Experiencer::Family {
         return None;

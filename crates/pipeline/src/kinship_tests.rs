@@ -1,4 +1,4 @@
-//! Which relative a finding of a family is about.
+//! The relative of a family finding.
 
 use super::*;
 use anamnesis_core::finding::EntityType;
@@ -24,7 +24,7 @@ fn placed(text: &str, mention: &str, evidence: &str) -> Entity {
 }
 
 #[test]
-fn a_finding_of_the_patient_has_no_relative_whoever_is_named() {
+fn a_finding_of_the_patient_has_no_relative_for_any_named_person() {
     let text = "Tiene diabetes y vive con su madre.";
     let own = finding(text);
     assert_eq!((own.context.experiencer, of(text, &own)), (Experiencer::Patient, None));

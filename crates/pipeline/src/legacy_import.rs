@@ -1,5 +1,5 @@
-//! Records of older systems: what each says goes the way of every message, and the record itself is kept redacted. Imported
-//! twice, it changes nothing.
+//! Import of records of older systems. The statements of a record are processed like any message, and the record itself
+//! is stored redacted. A repeated import changes nothing.
 
 use std::collections::{HashMap, HashSet};
 
@@ -22,7 +22,7 @@ use anamnesis_store::legacy::{KeptRecord, record_id};
 use anamnesis_store::read::{Memory, MemoryFilter, ReadInstant};
 use anamnesis_text::{Document, Language, fold};
 
-/// What became of a record.
+/// The outcome of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ImportOutcome {
     Stored,
@@ -34,11 +34,11 @@ pub enum ImportOutcome {
     Refused(Disposition),
 }
 
-/// Who imports, and how.
+/// The importer and the options.
 #[derive(Debug, Clone, Copy)]
 pub struct Importer {
     pub by: Uuid,
-    /// The instant of what has none, which must be the same whenever the same file is imported.
+    /// The time of undated records, which must be the same for every import of the same file.
     pub undated: DateTime<Utc>,
 }
 
@@ -53,7 +53,7 @@ struct ImportRecord<'a> {
 }
 
 impl ImportRecord<'_> {
-    /// The memory that its words were put down as: what was read from them besides has another entity or kind.
+    /// Whether a memory has the record's own words. Other findings of the same words have another entity or kind.
     fn is_itself(&self, memory: &Memory) -> bool {
         let by_hand =
             matches!(memory.entity, Some(EntityType::Preference | EntityType::Goal | EntityType::Relationship));
@@ -76,14 +76,14 @@ fn says(memory: &Memory, words: Option<&str>) -> bool {
     imported && words.is_some_and(same)
 }
 
-/// What was made of a record.
+/// The memory that was made from a record.
 struct ImportedMemory {
     id: MemoryId,
     trust: Trust,
 }
 
 impl Pipeline {
-    /// Takes in records of one patient: what others were made from first, else in order.
+    /// Imports records of one patient: sources of other records first, otherwise in order.
     ///
     /// # Errors
     /// When the store cannot be reached.
@@ -125,7 +125,7 @@ impl Pipeline {
             is_unchanged = *known == keys.hash("legacy", record.to_string().as_bytes());
             is_changed = !is_unchanged;
         }
-        // Looked for only where something follows from it: each look reads the whole record of the patient.
+        // Searched only if something follows from it, because each search reads the whole record of the patient.
         let follows = one.is_parent || legacy.is_protected || !legacy.is_active;
         if is_unchanged {
             if one.is_parent {
@@ -153,8 +153,8 @@ impl Pipeline {
             let words = self.redacted(scope, &legacy.text).await?;
             let itself = itself.or_else(|| all.iter().find(|m| one.is_itself(m) && says(m, words.as_deref())));
             one.keep(itself, made);
-            // Forgotten is what this record brought: now, or with its document when it was imported as one in force. What
-            // says the same and came from another source stays.
+            // Forgets what this record created: now, or with its document if it was imported as active before. Equal
+            // statements of other sources stay.
             let earlier = itself.filter(|_| is_changed).and_then(|memory| memory.document_id);
             let of_record = |memory: &&Memory| earlier.is_some() && memory.document_id == earlier;
             let own: Vec<&Memory> = new.iter().copied().chain(all.iter().filter(of_record)).collect();
@@ -175,7 +175,7 @@ impl Pipeline {
         Ok(ImportOutcome::Stored)
     }
 
-    /// What the record says of its memory besides its words.
+    /// Applies the record's state to its memory, in addition to its words.
     async fn carry_out(
         &self,
         scope: Scope,
@@ -187,7 +187,7 @@ impl Pipeline {
         ids.sort_unstable();
         ids.dedup();
         let what = match (one.legacy.is_active, itself) {
-            // What was forgotten there stays forgotten here, and can be recovered as long.
+            // A memory that was forgotten there stays forgotten here, and can be recovered for the same term.
             (false, _) => Command::Forget,
             (true, Some(memory)) if one.legacy.is_protected => {
                 ids = vec![memory.id];
@@ -279,7 +279,7 @@ fn command(scope: Scope, command: Command, by: Uuid, at: DateTime<Utc>) -> Memor
     }
 }
 
-/// What a record says, as a message of the contract.
+/// The statements of a record, as a message of the contract.
 fn message(scope: Scope, legacy: &LegacyRecord, importer: Importer, id: Uuid, parents: Vec<MemoryId>) -> Value {
     let Importer { by, undated } = importer;
     let at = legacy.at.unwrap_or(undated);
@@ -304,7 +304,7 @@ fn message(scope: Scope, legacy: &LegacyRecord, importer: Importer, id: Uuid, pa
         kind: Some(legacy.kind),
         provenance: Some(provenance),
         derived_from: (!parents.is_empty()).then_some(parents),
-        // Tells two records that say the same from each other.
+        // Distinguishes two records with the same words.
         reason: Some(id.to_string().into()),
         ..command(scope, Command::Add, by, at)
     };

@@ -1,8 +1,8 @@
 //! The pipeline of a message: Raw → Redacted → Extracted → Embedded → Stored.
 //!
 //! A batch of messages is admitted (seen before? allowed? erased?), redacted and analyzed on all cores, embedded by one
-//! round of calls, and written by one transaction per organisation. Each hand-off is a type; a message that fails leaves
-//! the batch with a [`Disposition`] of its own and does not affect its neighbours.
+//! round of calls, and written by one transaction per organisation. Each hand-off is a type. A message that fails
+//! leaves the batch with its own [`Disposition`] and does not affect its neighbours.
 
 mod admit;
 mod analyze;
@@ -73,7 +73,7 @@ use anamnesis_redaction::{RedactionError, Redactor};
 use anamnesis_sql::Fault;
 use anamnesis_store::{Store, StoreError};
 
-/// What the stages need.
+/// The dependencies of the stages.
 pub struct Pipeline {
     store: Store,
     models: Models,
@@ -93,13 +93,13 @@ pub struct Pipeline {
     prefix: String,
     queue: Queue,
     outage: Arc<StoreOutage>,
-    /// The threads of redaction and extraction: as many as are configured, whatever the number of batches in progress.
+    /// The threads of redaction and extraction: the configured number, for any number of concurrent batches.
     analysis_threads: Arc<rayon::ThreadPool>,
     /// The same for batches of short texts: a chat does not wait for the letters of a bulk batch, which are read at length.
     short_text_threads: Arc<rayon::ThreadPool>,
 }
 
-/// Why a pipeline cannot be made. A person must look at the configuration or the machine.
+/// Why a pipeline cannot be made. A person must repair the configuration or the machine.
 #[derive(Debug, thiserror::Error)]
 pub enum SetupError {
     #[error(transparent)]
@@ -137,8 +137,7 @@ impl PipelineError {
 
 impl Pipeline {
     /// # Errors
-    /// When what the configuration gives for redaction, lexicons or a language model cannot be used, or threads cannot be
-    /// started.
+    /// When the configuration of redaction, lexicons or a language model is unusable, or threads cannot be started.
     pub fn new(
         store: Store,
         models: impl Into<Models>,
@@ -203,7 +202,7 @@ impl Pipeline {
         }
     }
 
-    /// Whether the store is away, for others that ask it.
+    /// Whether the store is unreachable, for other components.
     pub fn outage(&self) -> &StoreOutage {
         &self.outage
     }
@@ -224,8 +223,8 @@ impl Pipeline {
         self.redactors.of(organization, policy)
     }
 
-    /// Works a batch. One disposition per body, in order. Transient failures come back as [`Disposition::Retry`], those
-    /// of the store as [`Disposition::Waits`].
+    /// Processes a batch. One disposition per body, in order. Transient failures become [`Disposition::Retry`], those
+    /// of the store [`Disposition::Waits`].
     pub async fn run(&self, bodies: Vec<RawMessage>) -> Vec<Disposition> {
         let held = bodies.len() as i64;
         self.metrics.ingest.in_flight.add(held);
@@ -332,7 +331,7 @@ impl Pipeline {
         Ok(done)
     }
 
-    /// What a command asks to erase. A hold that keeps it sets the command aside, to be offered again.
+    /// Carries out the erasure of a command. A legal hold quarantines the command, so that it can be retried.
     async fn erase(&self, admitted: AdmittedMessage) -> Result<MessageOutcome, PipelineError> {
         let now = self.store.clock().now();
         let anamnesis_messages::Message::MemoryCommand(command) = &admitted.envelope.message else {

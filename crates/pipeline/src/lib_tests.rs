@@ -1,4 +1,4 @@
-//! What is still begun after a batch, and whom a failed batch is held against.
+//! Attempts that are still open after a batch, and the messages that a failed batch counts against.
 
 use super::*;
 use anamnesis_core::reason::Reason;
@@ -20,7 +20,7 @@ fn an_attempt_ends_with_the_effects_of_its_message_and_with_nothing_else() {
 }
 
 #[test]
-fn a_store_that_refuses_everybody_blames_nobody() {
+fn a_store_that_rejects_all_writes_blames_no_message() {
     for (error, wanted) in [
         (PipelineError::Store(StoreError::Db(DbError::Transient("busy"))), Disposition::Waits),
         (PipelineError::Store(StoreError::Race), Disposition::Waits),

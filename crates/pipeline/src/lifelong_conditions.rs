@@ -1,4 +1,4 @@
-//! Which illnesses of a history are there still.
+//! Illnesses of a history that are still present.
 
 /// Illnesses that a history names and that do not end, by the letters and digits with which their ICD-10-CM codes begin:
 /// chronic infections (HIV, hepatitis B and C), disorders of blood and immunity from birth, of thyroid, adrenal and

@@ -1,4 +1,4 @@
-//! Which codes name an illness that stays.
+//! Codes of lifelong illnesses.
 
 use super::*;
 

@@ -1,5 +1,5 @@
-//! A language model beside the rules, where one is configured: asked between extraction and embedding, several
-//! documents at once, never about what may not be kept. Whatever it does, the batch goes on.
+//! A language model in addition to the rules, if one is configured. It is called between extraction and embedding, for
+//! several documents at once, never for data that may not be stored. The batch continues whatever it returns.
 
 use std::time::Duration;
 
@@ -67,7 +67,7 @@ pub fn writer(
 }
 
 impl Pipeline {
-    /// Asks the model about every document of the batch.
+    /// Calls the model for every document of the batch.
     pub(super) async fn ask_model(&self, read: &mut [AnalyzedMessage]) {
         let Some((model, concurrency)) = self.model.as_ref().filter(|_| self.extracts) else { return };
         let asked =

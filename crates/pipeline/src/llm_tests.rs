@@ -1,4 +1,4 @@
-//! Which configuration of a language model is used, and which key is to blame for one that is not.
+//! The choice of a language model's configuration, and the key at fault for an unusable one.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ fn without_an_address_there_is_no_model_whatever_else_is_wrong() {
 }
 
 #[test]
-fn a_model_is_asked_as_many_questions_at_once_as_is_configured() {
+fn a_model_gets_as_many_concurrent_requests_as_configured() {
     for concurrency in [1, 8, 64] {
         let (model, most) = reader(&LlmConfig { concurrency, ..config() }, clock()).unwrap().unwrap();
         assert_eq!((model.name(), most), ("small", concurrency));
@@ -56,7 +56,7 @@ fn the_first_key_that_cannot_be_used_is_named() {
 }
 
 #[test]
-fn nights_have_a_writer_only_where_the_configuration_asks_for_one() {
+fn jobs_have_a_summary_model_only_where_one_is_configured() {
     assert!(writer(&config(), clock()).unwrap().is_some());
     assert!(writer(&LlmConfig { rephrase_summaries: false, ..config() }, clock()).unwrap().is_none());
     let broken = LlmConfig { concurrency: 0, ..config() };

@@ -24,7 +24,7 @@ pub(crate) struct ManualMemory {
     pub(crate) kind: Kind,
     /// The attribute whose value it replaces, and its unit of folding.
     pub(crate) place: Option<(KeyHash, KeyHash)>,
-    /// The class of what it says again in its own words.
+    /// The class of a repetition in the person's own words.
     pub(crate) repeats: Option<Class>,
 }
 
@@ -42,7 +42,7 @@ pub(crate) struct CommandReferences {
     pub(crate) named: Vec<ReferencedMemory>,
     /// Of these, the one that the text replaces.
     replaced: Option<MemoryId>,
-    /// The field that names what this patient has not: nothing is made or done.
+    /// The field with an id that this patient does not have: nothing is made or done.
     pub(crate) lost: Option<&'static str>,
     /// Of these, the episodes about something that did not work.
     pub(crate) failed: Vec<MemoryId>,
@@ -51,12 +51,12 @@ pub(crate) struct CommandReferences {
 }
 
 impl CommandReferences {
-    /// Whether any of it is a model's inference or of unknown origin: that speaks for nothing.
+    /// Whether a source is a model's inference or of unknown origin: such a source is no evidence.
     pub(crate) fn are_weak(&self) -> bool {
         self.parents().any(|trust| trust >= Trust::T4)
     }
 
-    /// Trust of what the words, or the act, come from.
+    /// Trust of the sources of the words or of the act.
     fn parents(&self) -> impl Iterator<Item = Trust> {
         self.named.iter().filter(|one| Some(one.id) != self.replaced).map(|one| one.trust)
     }
@@ -70,7 +70,7 @@ impl AdmittedMessage {
     }
 }
 
-/// A capture of a model's document that was stored before captures kept their trust is no better than one stored now.
+/// A capture of a model's document from before captures stored their trust is no better than a new one.
 pub(super) fn trust_of_memory(memory: &Memory) -> Trust {
     let of_model = memory.document_type == Some(DocumentType::Analysis) && memory.signed_by.is_none();
     if memory.kind == Kind::Raw && of_model { memory.trust.max(Trust::T4) } else { memory.trust }
@@ -85,7 +85,8 @@ pub(super) fn evidence_action_id(deed: MemoryAction, memory: MemoryId, evidence:
 }
 
 impl Pipeline {
-    /// What a command names, as far as the patient has it. What it makes comes from the memories that it acts on too.
+    /// The sources that a command names, as far as the patient has them. Its result also derives from the memories that
+    /// it acts on.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -123,10 +124,11 @@ impl Pipeline {
         Ok(CommandReferences { named: known.iter().map(named).collect(), replaced, lost, failed, until: None })
     }
 
-    /// The memory that a command creates; `None` for one that corrects a clinical fact, which is analyzed like any other text.
+    /// The memory that a command creates; `None` for one that corrects a clinical fact, which is analyzed like any
+    /// other text.
     ///
     /// # Errors
-    /// When the store cannot say what it is made from.
+    /// When the store cannot resolve its sources.
     pub(super) async fn resolve_manual_memory(
         &self,
         scope: Scope,
@@ -151,7 +153,7 @@ impl Pipeline {
         Ok(Some(ManualMemory { kind, place, repeats: None }))
     }
 
-    /// The words of what is promoted without words of its own.
+    /// The words of a promoted memory, for a command without words.
     ///
     /// # Errors
     /// When the store cannot be read.

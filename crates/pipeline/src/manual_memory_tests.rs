@@ -1,4 +1,4 @@
-//! What a command names decides how far its words are trusted.
+//! The sources of a command decide the trust of its words.
 
 use serde_json::json;
 use uuid::Uuid;

@@ -25,22 +25,22 @@ use anamnesis_store::Keys;
 use anamnesis_store::admission::AttemptBatch;
 use anamnesis_store::consents::CheckedConsents;
 
-/// A message as it came in. Its body is shared: no copy of it is made on its way.
+/// A message as it arrived. Its body is shared, so that it is never copied.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct RawMessage {
     pub body: Bytes,
-    /// CloudEvents attributes that travelled with the body; `None` where the body tells them.
+    /// CloudEvents attributes outside the body; `None` if the body contains them.
     pub attributes: Option<Attributes>,
-    /// What the door already knows to be wrong (a line beyond the limit).
+    /// A rejection that the transport decided (a line beyond the limit).
     pub refused: Option<Rejection>,
     /// When it was sent, of a message that its event does not date.
     pub sent_at: Option<DateTime<Utc>>,
-    /// The door that it came through.
+    /// The endpoint at which it arrived.
     pub origin: MessageOrigin,
 }
 
 impl RawMessage {
-    /// A body that describes itself, from somebody who has opened the store with its keys.
+    /// A self-describing body, from a caller who has opened the store with its keys.
     pub fn of(body: Vec<u8>) -> Self {
         Self { body: body.into(), ..Self::default() }
     }
@@ -57,35 +57,35 @@ pub(crate) struct AdmittedMessage {
     pub(crate) scope: Scope,
     pub(crate) message: KeyHash,
     pub(crate) body_hash: KeyHash,
-    /// In a place of its own: messages go from list to list, and an envelope is a kilobyte.
+    /// Boxed: messages move between lists, and an envelope has about a kilobyte.
     pub(crate) envelope: Box<Envelope>,
     pub(crate) policy: String,
-    /// What its producer may say.
+    /// The permissions of its producer.
     pub(crate) grant: Grant,
-    /// What a withdrawal of consent does to memories.
+    /// The effect of a withdrawal of consent on memories.
     pub(crate) withdrawal: Withdrawal,
-    /// Nothing of it may be kept.
+    /// Nothing of it may be stored.
     pub(crate) ephemeral: bool,
     /// The words of a correction, an answer or a memory made by hand.
     pub(crate) words: Option<CommandText>,
-    /// What a command names as what it comes from.
+    /// The sources that a command names.
     pub(crate) references: CommandReferences,
     /// The span of its work.
     pub(crate) span: TraceContext,
 }
 
 impl AdmittedMessage {
-    /// Whether it asks for erasure, which has its own transaction after the rest of its batch.
+    /// Whether it requests an erasure, which has a separate transaction after the rest of its batch.
     pub(crate) fn erases(&self) -> bool {
         matches!(&self.envelope.message, anamnesis_messages::Message::MemoryCommand(command) if is_erasure(command))
     }
 
-    /// Whether it asks for an answer, which is made after the rest of its batch.
+    /// Whether it requests an answer, which is written after the rest of its batch.
     pub(crate) fn asks(&self) -> bool {
         matches!(&self.envelope.message, anamnesis_messages::Message::MemoryCommand(command) if rights::asked(command).is_some())
     }
 
-    /// Whether it names by their words what it acts on.
+    /// Whether it names its target by words.
     pub(crate) fn speaks_of_a_topic(&self) -> bool {
         matches!(&self.envelope.message, anamnesis_messages::Message::MemoryCommand(command) if forget_by_topic::speaks_of_a_topic(command))
     }
@@ -101,7 +101,7 @@ impl AdmittedMessage {
     }
 }
 
-/// What is read of a message of a batch: goes from stage to stage until it has an [`MessageOutcome`].
+/// A decoded message of a batch. It moves from stage to stage until it has a [`MessageOutcome`].
 pub(crate) struct DecodedMessage {
     /// Of its message in the batch.
     pub(crate) place: usize,
@@ -118,7 +118,7 @@ pub(crate) struct MessageOutcome {
     pub(crate) disposition: Disposition,
     /// The field that a refusal names.
     pub(crate) field: Option<String>,
-    /// Nothing of it may be kept, not even in quarantine.
+    /// Nothing of it may be stored, not even in quarantine.
     pub(crate) unkept: bool,
 }
 
@@ -139,9 +139,9 @@ pub(crate) struct BatchMessage {
     /// The `time` of its event, where the producer set one.
     pub(crate) sent_at: Option<DateTime<Utc>>,
     pub(crate) organization: Option<OrgId>,
-    /// Of whom it speaks, where it is readable.
+    /// The patient, if the message is readable.
     pub(crate) patient: Option<Scope>,
-    /// What the log says of it.
+    /// The ids of the message for the log.
     pub(crate) trace: TraceIds,
     /// Of the work on it, from its arrival to its outcome.
     pub(crate) span: Span,
@@ -155,13 +155,13 @@ impl BatchMessage {
     }
 }
 
-/// What all messages of one organisation in a batch share.
+/// The common data of all messages of one organisation in a batch.
 pub(crate) struct BatchContext {
     /// Of the patients that were not erased.
     pub(crate) keys: Keys,
     /// The generation of vectors that the organisation is searched by; `None`: the configured one.
     pub(crate) generation: Option<i64>,
-    /// What decided of whom something may be kept.
+    /// The consents that decided of whom something may be stored.
     pub(crate) looked: Arc<CheckedConsents>,
     /// The attempts that were recorded before the work.
     pub(crate) begun: AttemptBatch,

@@ -1,4 +1,4 @@
-//! Which document a message carries, and what it comes to while it has no outcome.
+//! The document of a message, and the disposition of a message without an outcome.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! What the pipeline counts: kinds, durations and codes, never values.
+//! Metrics of the pipeline: kinds, durations and codes, never values.
 
 use std::time::Instant;
 
@@ -103,7 +103,7 @@ impl Pipeline {
         }
     }
 
-    /// A danger that a text speaks of, and does not deny.
+    /// A danger that a text states and does not deny.
     pub(super) fn count_risk(&self, class: RiskClass) {
         self.metrics.memory.risks.of(risk_label(class)).inc();
     }
@@ -146,7 +146,7 @@ fn outcome(change: &MemoryChange) -> WriteOutcome {
     }
 }
 
-/// The row of the table of states that a write went through; what a late message merely explains anew is none.
+/// The row of the state table for a change. A late message that only changes the explanation is no transition.
 fn transition(change: &MemoryChange) -> Option<Transition> {
     match (change.from?, change.to) {
         (State::Active, State::Superseded) => Some(Transition::Superseded),

@@ -1,5 +1,5 @@
-//! Where a document's statements come from: who says each, how it came to be known and so how far it is trusted (model.md,
-//! "Provenance"). Every door by which words become memories passes here.
+//! The origin of a document's statements: their speaker, the source of the knowledge, and so their trust (model.md,
+//! "Provenance"). All ways by which words become memories use it.
 
 use anamnesis_core::confidence::{CreationFacts, InitialConfidence, initial};
 use anamnesis_core::document::DocumentType;
@@ -10,16 +10,16 @@ use anamnesis_core::source;
 use anamnesis_messages::contract::DocumentSubmitted;
 use anamnesis_text::{Speaker, Turn};
 
-/// What is the same for all statements of a document.
+/// The common origin of all statements of a document.
 pub(crate) struct StatementOrigin<'a> {
     document: &'a DocumentSubmitted,
     /// As its producer says, in a code or in words.
     stated: Option<SourceType>,
-    /// Who said so, where it was another entity.
+    /// The speaker, if it was another entity.
     pub(crate) entity: Option<String>,
-    /// Trust of what the words were made from.
+    /// Trust of the sources of the words.
     parents: Vec<Trust>,
-    /// Trust of what they are put in the place of.
+    /// Trust of the memory that they replace.
     replaced: Option<Trust>,
 }
 
@@ -31,12 +31,12 @@ impl<'a> StatementOrigin<'a> {
         Self { document, stated, entity: reading.and_then(|r| r.entity), parents, replaced }
     }
 
-    /// A clinician vouches for what a model wrote.
+    /// A clinician signs a model's output.
     fn is_signed(&self) -> bool {
         self.document.signed_by().is_some()
     }
 
-    /// Written by a model, and nobody vouches for it.
+    /// Written by a model, and signed by no one.
     pub(crate) fn is_model_output(&self) -> bool {
         self.document.document_type == DocumentType::Analysis && !self.is_signed()
     }
@@ -77,7 +77,7 @@ impl<'a> StatementOrigin<'a> {
         self.document.provenance.as_ref().and_then(|p| p.is_proxy).unwrap_or(false)
     }
 
-    /// Who spoke for the patient, where a proxy did and is named.
+    /// The person who spoke for the patient, if a proxy did and is named.
     pub(crate) fn proxy_agent(&self) -> Option<&str> {
         let named = || self.document.provenance.as_ref()?.proxy_agent.as_deref();
         self.is_proxy().then(named).flatten().filter(|who| !who.trim().is_empty())
@@ -95,7 +95,7 @@ impl<'a> StatementOrigin<'a> {
         replacing(own, self.replaced)
     }
 
-    /// Of the whole as a capture: no more than the least trusted of those who speak in it.
+    /// Trust of the capture as a whole: that of its least trusted speaker.
     pub(crate) fn capture(&self, turns: &[Turn]) -> Trust {
         let of = |speaker| {
             let teller = self.teller(speaker);
@@ -104,7 +104,7 @@ impl<'a> StatementOrigin<'a> {
         Trust::worst(turns.iter().map(|turn| of(Some(turn.speaker)))).unwrap_or_else(|| of(None))
     }
 
-    /// Whose words a capture holds: each speaker's, or the document's as a whole.
+    /// The speakers of a capture: those of its turns, or that of the document as a whole.
     pub(crate) fn tellers(&self, turns: &[Turn]) -> Vec<SetBy> {
         let of = |speaker| self.set_by(self.teller(speaker));
         match turns {
@@ -125,7 +125,7 @@ impl<'a> StatementOrigin<'a> {
         }
     }
 
-    /// A model's findings live for a day, whatever they speak of.
+    /// A model's findings expire after a day, whatever their subject is.
     pub(crate) fn class(&self, of_finding: Class) -> Class {
         if self.infers() { Class::Inference } else { of_finding }
     }
@@ -144,7 +144,7 @@ impl<'a> StatementOrigin<'a> {
             is_proxy: self.is_proxy(),
             given: provenance.and_then(|p| p.confidence),
             cognitive_state: provenance.and_then(|p| p.cognitive_state).filter(|_| own),
-            // What merely has no source keeps the value that statements have; what was formed never takes it.
+            // A statement without a source has the default value; a derived one never does.
             formed_from: (trust == Trust::T4 || self.infers()).then_some(1.0),
         };
         initial(&creation).ok()

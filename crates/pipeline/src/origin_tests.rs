@@ -1,4 +1,4 @@
-//! Who says each statement of a document, how it is known and how far it is trusted.
+//! Speaker, source of knowledge and trust of each statement of a document.
 
 use serde_json::{Value, json};
 
@@ -44,7 +44,7 @@ fn a_turn_is_its_speakers_and_a_text_without_turns_is_its_types() {
 }
 
 #[test]
-fn who_signs_an_analysis_speaks_in_all_of_it() {
+fn the_signer_of_an_analysis_is_the_speaker_of_all_of_it() {
     let signed = signed();
     let origin = origin(&signed);
     assert!(SPEAKERS.iter().all(|speaker| origin.teller(Some(*speaker)) == Teller::Clinician));
@@ -55,7 +55,7 @@ fn who_signs_an_analysis_speaks_in_all_of_it() {
 }
 
 #[test]
-fn what_a_model_wrote_is_an_inference_of_an_agent_whoever_it_quotes() {
+fn model_output_is_an_inference_of_an_agent_whatever_it_quotes() {
     let analysis = submitted("analysis", json!({"source_type": "direct_experience"}));
     let origin = origin(&analysis);
     assert!(origin.is_model_output() && origin.infers());

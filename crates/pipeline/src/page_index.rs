@@ -1,5 +1,5 @@
-//! The pages of an uploaded document: its producer tells where they begin in the text as it came, findings stand in the
-//! redacted one (contract.md, "Messages in").
+//! The pages of an uploaded document. Its producer states page starts in the original text, and findings have positions
+//! in the redacted one (contract.md, "Messages in").
 
 use anamnesis_messages::contract::DocumentSubmitted;
 use anamnesis_redaction::Redacted;
@@ -33,7 +33,7 @@ impl PageIndex {
         &self.sha256
     }
 
-    /// Where in the file a byte of the redacted text stands.
+    /// The position in the file of a byte of the redacted text.
     pub(crate) fn place(&self, byte: usize) -> FilePlace {
         FilePlace::at(&self.sha256, &self.starts, byte)
     }

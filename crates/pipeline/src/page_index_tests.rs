@@ -33,7 +33,7 @@ fn a_document_that_is_no_file_has_no_pages() {
 }
 
 #[test]
-fn a_page_begins_where_its_first_word_stands_after_redaction() {
+fn a_page_begins_at_its_first_word_after_redaction() {
     let (one, two) = (FIRST.chars().count(), FIRST.chars().count() + SECOND.chars().count());
     let document = uploaded(&json!([0, one, two]));
     let redacted = redacted(&document);

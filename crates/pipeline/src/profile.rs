@@ -72,7 +72,7 @@ pub(crate) struct ProfileFindings<'a> {
     pub(crate) redactor: &'a FieldRedactor,
     pub(crate) keys: &'a PatientKeys,
     pub(crate) now: DateTime<Utc>,
-    /// The lexicon's preferred name of what a word says, so that a profile and a conversation speak of the same thing.
+    /// The lexicon's preferred name for a word, so that a profile and a conversation name the same concept.
     pub(crate) concept: &'a dyn Fn(&str) -> Option<String>,
 }
 
@@ -148,7 +148,7 @@ impl ProfileFindings<'_> {
         Ok(self.finding(stated_fact(EntityType::Allergy, words, p.recorded_at)))
     }
 
-    /// What was entered in error or is only intended states nothing.
+    /// An entry that is an error or only an intention states nothing.
     fn medication(&self, p: &ProfileUpdated, fact: &MedicationFact) -> Result<Option<NewFinding>, Disposition> {
         let status = fact.status.unwrap_or(MedicationStatus::Active);
         if matches!(status, MedicationStatus::EnteredInError | MedicationStatus::Intended | MedicationStatus::Unknown) {
@@ -171,7 +171,7 @@ impl ProfileFindings<'_> {
         })))
     }
 
-    /// A route by itself is a code, and a word alone gives redaction nothing to judge it by.
+    /// A route alone is a code. Redaction cannot judge a single word without context.
     fn route(&self, route: Option<&str>) -> Result<Option<String>, Disposition> {
         match route {
             Some(route) if ROUTES.contains(&anamnesis_text::fold(route.trim()).as_str()) => {
@@ -268,7 +268,7 @@ fn stated_fact(kind: EntityType, words: FindingWords, at: DateTime<Utc>) -> Stat
         polarity: Polarity::Affirmed,
         ending: false,
         set_by: SetBy::Profile,
-        // A profile is kept by those who treat the patient.
+        // The people who treat the patient maintain a profile.
         trust: trust_of(&TrustBasis::stated(SourceType::DirectExperience, Teller::Clinician)),
         at,
         valid_from: at,

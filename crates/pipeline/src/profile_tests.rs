@@ -1,4 +1,4 @@
-//! What a profile and a device state.
+//! Statements of profiles and devices.
 
 use serde_json::{Value, json};
 
@@ -91,7 +91,7 @@ fn a_medicine_is_stated_unless_it_was_an_error_or_is_only_intended() {
 }
 
 #[test]
-fn a_route_is_kept_as_it_was_written() {
+fn a_route_is_stored_as_it_was_written() {
     for route in ["oral", " Vía oral ", "p.o.", "Subcutánea", "IM", "transdérmica"] {
         let found = only(json!({"medications": [{"name": "insulina", "route": route}]}));
         assert_eq!(found.words.route.as_deref(), Some(route.trim()));
@@ -100,7 +100,7 @@ fn a_route_is_kept_as_it_was_written() {
 }
 
 #[test]
-fn a_profile_speaks_with_a_clinicians_standing_and_is_never_less_than_sure() {
+fn a_profile_has_a_clinicians_authority_and_full_confidence() {
     let found = only(json!({"allergies": [{"substance": "Penicilina", "reaction": "urticaria"}]}));
     let assertion = &found.assertion;
     assert_eq!((assertion.entity, assertion.class), (EntityType::Allergy, Class::LongLivedFact));
@@ -141,7 +141,7 @@ fn a_profile_sets_what_is_no_finding_and_its_preferences_lose_identifiers() {
 }
 
 #[test]
-fn a_text_that_nobody_can_redact_stops_the_whole_profile() {
+fn a_text_that_cannot_be_redacted_stops_the_whole_profile() {
     let unread = json!({"conditions": [{"name": "Астма и бронхиальная гиперреактивность"}]});
     assert_eq!(stated(unread).err(), Some(Disposition::Quarantined(Reason::UnsupportedLanguage)));
 }

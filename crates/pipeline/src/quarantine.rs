@@ -13,10 +13,10 @@ use anamnesis_messages::{Attributes, Envelope, MessageOrigin, Problem, Rejection
 use anamnesis_store::StoreError;
 use anamnesis_store::quarantine::RejectedMessage;
 
-/// Attempts that began and never ended, after which a message is worked alone.
+/// Unfinished attempts after which a message is handled in isolation.
 const SUSPECT: i64 = 2;
 
-/// What quarantine stores next to a body.
+/// The data that quarantine stores next to a body.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct QuarantineMetadata {
@@ -42,8 +42,9 @@ impl QuarantineMetadata {
 }
 
 impl RawMessage {
-    /// A message as quarantine kept it; `None` when it cannot be read. Older versions kept attributes alone, which only the broker's
-    /// messages have, or nothing: their sender is not known any more. Nor is it where someone took the door away.
+    /// A message from quarantine; `None` if it cannot be read. Older versions stored only the attributes, which only
+    /// broker messages have, or nothing, so the sender is unknown. It is unknown, too, if the stored endpoint was
+    /// removed.
     pub fn kept(body: Vec<u8>, kept: Option<&[u8]>) -> Option<Self> {
         let unknown = || MessageOrigin::Broker { user: None, received: None };
         let Some(kept) = kept else { return Some(Self { body: body.into(), origin: unknown(), ..Self::default() }) };
@@ -56,7 +57,7 @@ impl RawMessage {
 }
 
 impl Pipeline {
-    /// Whether the key of the message's patient is away: not erased, not new, but missing from the key store.
+    /// Whether the key of the message's patient is missing from the key store: neither erased nor new.
     pub async fn lacks_keys(&self, raw: &RawMessage) -> bool {
         let Ok(envelope) = self.read_envelope(raw) else { return false };
         let Ok(scope) = Scope::new(envelope.organization(), envelope.patient()) else { return false };
@@ -93,10 +94,10 @@ impl Pipeline {
         self.store.was_any_begun(SUSPECT).await
     }
 
-    /// Sets one message aside for a reason that is not its contract's.
+    /// Quarantines one message for a reason outside its contract.
     ///
     /// # Errors
-    /// Of the store: then it is not set aside and must not be acknowledged.
+    /// Of the store: then it is not quarantined and must not be acknowledged.
     pub async fn set_aside(&self, raw: &RawMessage, reason: Reason) -> Result<(), StoreError> {
         let envelope = self.read_envelope(raw).ok();
         let org = envelope.as_ref().map(Envelope::organization);
@@ -120,8 +121,8 @@ impl Pipeline {
         self.read_envelope(raw).ok().map(|envelope| self.message_key(&envelope))
     }
 
-    /// As quarantine keeps it: the same body under another id is another message. The door is kept with it, so that who
-    /// offers it again does not lend it rights that its sender had not.
+    /// The quarantined form: the same body with another id is another message. Its endpoint is stored with it, so that
+    /// a retry does not give it rights that its sender did not have.
     pub(super) fn rejected(&self, org: Option<OrgId>, raw: RawMessage, refusal: &Rejection) -> RejectedMessage {
         let named = raw.attributes.as_ref().and_then(|attributes| serde_json::to_vec(attributes).ok());
         let platform = self.store.keys().platform();
@@ -140,7 +141,7 @@ impl Pipeline {
     }
 }
 
-/// Of whom a readable message speaks.
+/// The patient of a readable message.
 pub(super) fn patient_of(envelope: &Envelope) -> Option<Scope> {
     Scope::new(envelope.organization(), envelope.patient()).ok()
 }

@@ -1,4 +1,4 @@
-//! A message that was set aside comes back through the door that it came by.
+//! A retried message has the same endpoint as at its first arrival.
 
 use super::*;
 
@@ -16,7 +16,7 @@ fn again(raw: &RawMessage, now: &str) -> RawMessage {
 }
 
 #[test]
-fn a_message_keeps_its_door_its_attributes_and_its_first_arrival() {
+fn a_message_keeps_its_endpoint_its_attributes_and_its_first_arrival() {
     let attributes = Some(Attributes { id: Some("m-7".to_owned()), ..Attributes::default() });
     let raw = RawMessage { attributes, origin: broker(None), ..RawMessage::of(b"{}".to_vec()) };
     let first = again(&raw, "2026-03-02T10:00:00Z");

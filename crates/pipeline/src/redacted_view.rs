@@ -1,5 +1,6 @@
-//! A quarantined message as it may be shown: redacted like a stored text, by the redactor of its organisation. It came raw and
-//! is kept raw, so that it can be offered again; recognisers of today read it whenever it is shown.
+//! The displayable form of a quarantined message: redacted like a stored text, by the redactor of its organisation. The
+//! message arrived unredacted and is stored so, so that it can be retried. The current recognisers read it at each
+//! display.
 
 use serde_json::{Map, Value, json};
 
@@ -12,13 +13,13 @@ use anamnesis_text::{Document, Language};
 
 /// Digits from which a number may be a telephone number or an identifier.
 const LONG_NUMBER: usize = 6;
-/// The field of a message that names people for redaction alone.
+/// The field of a message that names people only for redaction.
 const PEOPLE: &str = "known_identities";
 
 impl Pipeline {
-    /// The body of a message with every text in it redacted; `None` when something could not be redacted, and nothing may be
-    /// shown. People whom the message names are left out and looked for in the rest. Surrogates are chosen by a key of this
-    /// row alone, so that they link it to nothing.
+    /// The body of a message with every text redacted; `None` if something could not be redacted, and nothing may be
+    /// shown. The list of people is removed, and their names are redacted in the rest. Surrogates use a key of this row
+    /// alone, so that they link it to nothing.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -131,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_message_is_shown_without_anybody_whom_it_names() {
+    fn a_broken_message_is_shown_without_the_people_it_names() {
         let shown = view(
             r#"{"organization_id":"0aaa0000-0000-4000-8000-000000000001","occurred_at":"2026-05-10T07:00:00-05:00","text":5,
             "turns":[{"speaker":"patient","text":"Soy Zuriñe Etxeandia, mi teléfono es 612 345 678 y tomo sertralina."}],

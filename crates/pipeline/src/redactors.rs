@@ -1,5 +1,5 @@
-//! The redactor of each organisation: its policy, recognisers, key and services from the configuration, or the policy of
-//! its row in the store. What cannot be used stops the start; what is not known redacts nothing, so that nothing is stored.
+//! The redactor of each organisation: its policy, recognisers, key and services from the configuration, or the policy
+//! of its row in the store. Unusable settings stop the start. Unknown ones redact nothing, so that nothing is stored.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -23,7 +23,7 @@ fn of_each_policy(redactor: fn(RedactionPolicy) -> Redactor) -> Result<ByPolicy,
     ["safe_harbor", "gdpr_pseudonymise", "strict"].into_iter().map(made).collect()
 }
 
-/// What is wrong with an organisation's redaction. Says where, never what stands there.
+/// A fault of an organisation's redaction settings. It names the place, never its content.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("redaction.organizations[{at}].{key}: {problem}")]
 pub struct RedactorsError {
@@ -61,7 +61,7 @@ impl Redactors {
         Self { built_in: BUILT_IN.as_ref().cloned().unwrap_or_default(), own: BTreeMap::new() }
     }
 
-    /// Those of the built-in policies that look for patterns and the people of the message alone.
+    /// The built-in policies with patterns and people of the message only.
     ///
     /// # Errors
     /// As [`RedactionPolicy::named`].
@@ -145,7 +145,7 @@ fn defect(address: &'static str, error: RemoteError) -> KeyProblem {
     }
 }
 
-/// What the store keeps of a replacement: everything but the value, which nothing holds.
+/// The stored form of a replacement: everything but the value, which is stored nowhere.
 pub fn stored_replacement(one: &Redaction) -> StoredReplacement {
     StoredReplacement {
         label: one.label.to_owned(),
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn the_version_of_a_document_tells_the_recognisers_of_the_organisation() {
+    fn the_version_of_a_document_contains_the_recognisers_of_the_organisation() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("own.toml");
         let revision = |text: &str| {

@@ -13,12 +13,12 @@ use anamnesis_text::{Language, TokenKind, tokens};
 /// Asked for every word of every document, under a seed of the process: a hash that is quick.
 type FastMap<K, V> = HashMap<K, V, RandomState>;
 
-/// What words come to is the same for all patients; what stands for it in the store is each one's own.
+/// The stem of a word is the same for all patients; its stored term is keyed per patient.
 #[derive(Default)]
 pub(super) struct TermCache {
-    /// By word as it is written, the number of its stem; `None` for what is no term.
+    /// The number of a stem, by the written word; `None` for words that are no term.
     words: HashMap<Language, FastMap<String, Option<u32>>>,
-    /// Words of one stem, in whatever language, share its number.
+    /// Words with the same stem share its number, in any language.
     numbers: FastMap<String, u32>,
     stems: Vec<String>,
     /// By number of the stem.

@@ -1,5 +1,5 @@
-//! What the pipeline says in traces: a span for each message from its arrival to its outcome, one for each stage within it, and
-//! one for each transaction. Codes and counts; an organisation as the keyed hash of the log; ids of messages at debug alone.
+//! Trace spans of the pipeline: one for each message from arrival to outcome, one for each of its stages, and one for
+//! each transaction. Codes and counts; an organisation as the keyed hash of the log; ids of messages only at debug.
 
 use std::time::Instant;
 
@@ -56,7 +56,7 @@ impl Pipeline {
         span
     }
 
-    /// Ends the spans of a batch. `open`: what a message without an outcome is.
+    /// Ends the spans of a batch. `open` is the disposition of messages without an outcome.
     pub(super) fn end_spans(&self, batch: &mut [BatchMessage], open: Disposition) {
         let messages = batch.len() as u64;
         for message in batch {
@@ -79,7 +79,7 @@ impl Pipeline {
         }
     }
 
-    /// Does a stage for several messages: a span in the trace of each, and what is asked of others within it.
+    /// Runs a stage for several messages, with a span in the trace of each; requests to services belong to it.
     pub(super) async fn staged<T>(
         &self,
         stage: &'static str,

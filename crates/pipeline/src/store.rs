@@ -1,4 +1,5 @@
-//! The last stage: effects of a batch in one transaction; a bad one is found alone.
+//! The last stage: the effects of a batch in one transaction. A faulty message is found by committing messages one by
+//! one.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -40,8 +41,8 @@ use anamnesis_text::Turn;
 type EffectError = (Disposition, Option<String>);
 
 impl Pipeline {
-    /// Commits the batch; when the database refuses a row, each message is committed alone, so that only the bad one
-    /// is set aside.
+    /// Commits the batch. If the database rejects a row, each message is committed separately, so that only the faulty
+    /// one is quarantined.
     pub(super) async fn store_all(
         &self,
         org: OrgId,
@@ -70,7 +71,7 @@ impl Pipeline {
             Err(error) if error.fault() == Fault::Store => return Err(error.into()),
             Err(error) if good.len() == 1 => done.push(MessageOutcome::new(good[0].0, uncounted(refused(&error)))),
             Err(_) => {
-                // What was begun as one does not end as one.
+                // The batch was started as one attempt and does not end as one.
                 self.store.split_attempt_batch(begun).await?;
                 let mut each = Vec::with_capacity(good.len());
                 for (place, ephemeral, brought) in good.into_iter().rev() {
@@ -105,7 +106,7 @@ impl Pipeline {
         }
     }
 
-    /// What one message does to the store.
+    /// The effects of one message on the store.
     fn effects(&self, mut entry: EmbeddedMessage, keys: &Keys) -> Result<OrgBatch, EffectError> {
         let mut batch = OrgBatch { generation: entry.generation, ..OrgBatch::default() };
         let passages = std::mem::take(&mut entry.passages);
@@ -135,7 +136,7 @@ impl Pipeline {
         }
         match &admitted.envelope.message {
             Message::DocumentSubmitted(_) => {}
-            // Its words had their effects; what they speak of ends with them.
+            // Its words had their effects; the memories that they mention end with it.
             Message::MemoryCommand(command) if let Some(words) = &admitted.words => {
                 apply_replacement(words, command, admitted, &mut batch);
             }
@@ -156,7 +157,7 @@ impl Pipeline {
         Ok(batch)
     }
 
-    /// What a document says, or the words of a command.
+    /// The statements of a document, or the words of a command.
     fn document_effects(
         &self,
         document: &DocumentSubmitted,
@@ -181,7 +182,7 @@ impl Pipeline {
         Ok(())
     }
 
-    /// Seed 000, `/efimero`: nothing is kept; danger is still raised, without content.
+    /// Seed 000, `/efimero`: nothing is stored; danger is still raised, without content.
     fn ephemeral(&self, entry: &EmbeddedMessage) -> OrgBatch {
         let admitted = &entry.analyzed.admitted;
         let risks = entry.analyzed.text.iter().flat_map(|text| &text.1.risk);
@@ -212,11 +213,11 @@ impl Pipeline {
         if command.command == Command::Erase {
             return Ok(());
         }
-        // Understood and not yet carried out: set aside rather than lost.
+        // Known but not yet implemented: quarantined rather than lost.
         let Some(CommandIntent::Act(deed)) = intent_of(command) else {
             return Err((Disposition::Quarantined(Reason::SchemaUnknown), Some("command".to_owned())));
         };
-        // What a model inferred is no evidence.
+        // A model's inference is no evidence.
         if deed == MemoryAction::Reinforced && admitted.references.are_weak() {
             return Err((Disposition::Quarantined(Reason::Malformed), Some("derived_from".to_owned())));
         }
@@ -285,12 +286,12 @@ impl Pipeline {
         for risk in extraction.risk.iter().filter(|risk| !risk.denied) {
             self.count_risk(risk.class);
         }
-        // What a producer says is kept and shown next to ours. It is all there is of a text that nobody read: calm
-        // and safety of that are not known.
+        // The producer's values are stored and shown next to ours. For an unread text they are the only ones: its calm
+        // and safety are unknown.
         let is_read = entry.analyzed.unread.is_none();
         let given = metadata.sentiment.as_deref().and_then(Sentiment::from_code);
         let sentiment = if is_read { Some(extraction.sentiment) } else { given }.map(Sentiment::code);
-        // A relative's attempt is heard and is no danger of the patient's.
+        // A relative's attempt is extracted but is no danger of the patient.
         let own = extraction.risk.iter().filter(|risk| risk.is_own()).map(|risk| risk.level).max();
         let own = Some(own.unwrap_or(RiskLevel::None)).filter(|_| is_read);
         content.read_risk_level = own.map(|level| level.code().to_owned());
@@ -320,15 +321,15 @@ impl Pipeline {
     }
 }
 
-/// Trust of the capture: what is said in a role that the producer may not bring is nobody's there too, or who promotes it
-/// would make it somebody's.
+/// Trust of the capture. Statements in a role that the producer may not use are untrusted there too; otherwise a
+/// promotion would give them a speaker.
 fn captured(admitted: &AdmittedMessage, document: &DocumentSubmitted, turns: &[Turn]) -> Trust {
     let origin = admitted.origin(document);
     let lent = origin.tellers(turns).into_iter().all(|teller| admitted.grant.lends(teller));
     if lent { origin.capture(turns) } else { Trust::T5 }
 }
 
-/// A role that the producer may not bring is nobody's: what is said in it is a hypothesis until somebody else says it.
+/// Statements in a role that the producer may not use are hypotheses until another source confirms them.
 fn lend(grant: &Grant, findings: &mut [NewFinding]) {
     for finding in findings.iter_mut().filter(|finding| !grant.lends(finding.assertion.set_by)) {
         let assertion = &mut finding.assertion;
@@ -362,7 +363,7 @@ fn acts(
     if deed != MemoryAction::Reinforced || evidence.is_empty() {
         return named;
     }
-    // What an episode taught speaks for the belief, or against it where it tells of something that did not work.
+    // An episode supports the belief, or opposes it if it reports a failure.
     let failed = &admitted.references.failed;
     let fails = |id: &uuid::Uuid| command.command == Command::Revise && failed.iter().any(|failed| failed.0 == *id);
     let each = |act: &NewMemoryAct| -> Vec<NewMemoryAct> {
@@ -376,11 +377,12 @@ fn acts(
     named.iter().flat_map(each).collect()
 }
 
-/// A person said what holds instead: the words' findings stand for it, and what they speak of ends unless they replace
-/// it. An answer is an answered task. A patient's is one for what was asked alone, and never for an allergy: other words
-/// of the same answer are what the patient says, or any text could be sent with a clinician's standing.
+/// Replaces memories by a person's words. The findings of the words count instead, and the mentioned memories end
+/// unless they are replaced. An answer is the answer to a task. A patient's answer counts only for the question, and
+/// never for an allergy. Other words of it are the patient's statements; otherwise any text could be sent with a
+/// clinician's authority.
 fn apply_replacement(words: &CommandText, command: &MemoryCommand, admitted: &AdmittedMessage, batch: &mut OrgBatch) {
-    // What is made by hand replaces by what it says, where it may; it ends nothing, and neither does what comes from a model.
+    // A manual memory may replace others by its words. It ends nothing, and neither does model output.
     if words.made.is_some() || admitted.references.are_weak() {
         return;
     }
@@ -401,8 +403,8 @@ fn apply_replacement(words: &CommandText, command: &MemoryCommand, admitted: &Ad
     batch.acts.extend(acts(command, admitted, at, deed));
 }
 
-/// What becomes of a message that was committed alone and refused, while the store takes others. It is set aside when its
-/// own rows are at fault; it is never a crash suspect, since nothing crashed.
+/// The disposition of a message that was committed separately and rejected while the store accepts others. It is
+/// quarantined if its own rows are at fault. It is never a crash suspect, because nothing crashed.
 fn refused(error: &StoreError) -> Disposition {
     match error.fault() {
         _ if failpoints::is("refusal_blamed") => Disposition::Quarantined(Reason::CrashSuspect),
@@ -417,7 +419,7 @@ fn refused(error: &StoreError) -> Disposition {
     }
 }
 
-/// A refusal that may be everybody's.
+/// A rejection that other messages may share.
 fn uncounted(disposition: Disposition) -> Disposition {
     match disposition {
         Disposition::Retry if !failpoints::is("waits_counted") => Disposition::Waits,
@@ -425,7 +427,7 @@ fn uncounted(disposition: Disposition) -> Disposition {
     }
 }
 
-/// The trace that events of a message go on with.
+/// The trace that events of a message continue.
 fn trace_of(admitted: &AdmittedMessage) -> Option<EventTrace> {
     let document = admitted.document().map(|document| document.document_id);
     admitted.span.traceparent().map(|traceparent| EventTrace { scope: admitted.scope, document, traceparent })

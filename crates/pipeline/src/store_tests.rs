@@ -55,7 +55,7 @@ fn a_command_acts_once_on_each_memory_that_it_names() {
 }
 
 #[test]
-fn each_role_stands_behind_its_own_acts() {
+fn each_role_is_the_actor_of_its_own_acts() {
     for (role, by) in [("patient", SetBy::Patient), ("clinician", SetBy::Clinician), ("system", SetBy::Unknown)] {
         let acts = made("confirm", role, &json!({"memory_ids": [OTHER]}), MemoryAction::Confirmed);
         assert_eq!((acts[0].act.by, acts[0].by), (by, role));
@@ -63,7 +63,7 @@ fn each_role_stands_behind_its_own_acts() {
 }
 
 #[test]
-fn evidence_speaks_once_for_a_memory_and_never_for_itself() {
+fn evidence_supports_a_memory_once_and_never_itself() {
     let both = json!({"memory_ids": [DOCUMENT], "derived_from": [OTHER, DOCUMENT]});
     let acts = made("reinforce", "patient", &both, MemoryAction::Reinforced);
     let evidence: Vec<_> = acts.iter().map(|act| act.act.evidence.map(|id| id.to_string())).collect();

@@ -26,14 +26,14 @@ const MOST: usize = 16;
 type PatientMention = (usize, PatientId, Option<DateTime<Utc>>);
 
 impl Pipeline {
-    /// Whether nothing of a readable message may be kept.
+    /// Whether nothing of a readable message may be stored.
     pub(super) async fn is_unkept(&self, envelope: &Envelope) -> Result<bool, StoreError> {
         let Some(at) = said_at(envelope, self.store.clock().now()) else { return Ok(false) };
         let barred = self.store.barred(envelope.organization(), &[(envelope.patient(), Some(at))]).await?;
         Ok(barred == [true])
     }
 
-    /// The places of those messages of one organisation of which nothing may be kept.
+    /// The positions of those messages of one organisation of which nothing may be stored.
     pub(super) async fn unkept(&self, org: OrgId, entries: &[DecodedMessage]) -> Result<BTreeSet<usize>, StoreError> {
         let now = self.store.clock().now();
         let said = entries.iter().filter_map(|DecodedMessage { place, envelope, .. }| {
@@ -48,10 +48,10 @@ impl Pipeline {
         Ok(said.iter().zip(barred).filter(|(_, barred)| *barred).map(|((place, ..), _)| *place).collect())
     }
 
-    /// Sets messages aside that break the contract, without the content of those of which nothing may be kept.
+    /// Quarantines messages that break the contract, without the content of those of which nothing may be stored.
     ///
     /// # Errors
-    /// Of the store: then nobody can say what may be kept, and nothing is set aside.
+    /// Of the store: then it is unknown what may be stored, and nothing is quarantined.
     pub(super) async fn refused(
         &self,
         refused: Vec<(RawMessage, Rejection)>,
@@ -80,21 +80,21 @@ impl Pipeline {
     }
 }
 
-/// The one patient of whom all of it speaks; `None` where it names several, or none.
+/// The only patient of the message; `None` if it names several, or none.
 fn only(mentions: &[(OrgId, PatientId, Option<DateTime<Utc>>)]) -> Option<Scope> {
     let (org, patient, _) = mentions.first()?;
     let alone = mentions.iter().all(|(of, who, _)| of == org && who == patient);
     Scope::new(*org, *patient).ok().filter(|_| alone)
 }
 
-/// Whom a message may speak of, however broken it is. Every id that stands where the contract has one counts.
+/// The patients of a message, however broken it is. Every id in a field of the contract counts.
 pub(super) fn mentions(raw: &RawMessage) -> Vec<(OrgId, PatientId, Option<DateTime<Utc>>)> {
     let mut texts = vec![raw.body.clone()];
     texts.extend(values(&raw.body, "data_base64").filter_map(|encoded| STANDARD.decode(encoded).ok().map(Bytes::from)));
     let ids = |field| -> BTreeSet<Uuid> {
         let found = texts.iter().flat_map(|text| values(text, field));
         let read = found.filter_map(|value| Uuid::try_parse_ascii(value.trim_ascii()).ok());
-        // Nobody is named by nil: the store would refuse to look.
+        // The nil id names no one, and the store would reject the query.
         read.filter(|id| !id.is_nil()).take(MOST).collect()
     };
     let mut patients = ids("patient_id");
@@ -116,7 +116,7 @@ pub(super) fn mentions(raw: &RawMessage) -> Vec<(OrgId, PatientId, Option<DateTi
     each.flat_map(|(org, patient)| said.iter().map(move |at| (org, patient, *at))).collect()
 }
 
-/// The text values of a field wherever it stands, in JSON that need not be well formed.
+/// The text values of a field at any position, in JSON that need not be well-formed.
 pub(super) fn values<'t>(text: &'t [u8], field: &str) -> impl Iterator<Item = &'t [u8]> {
     let name = format!("\"{field}\"").into_bytes();
     let places: Vec<usize> = starts(text, &name).map(|at| at + name.len()).collect();

@@ -27,6 +27,7 @@ pub(crate) fn apply(
     let mut read = 0;
     for found in findings {
         let wide = context.view.source(found.span);
+        // Folding can map two findings to one source letter ("ﬁ"), so a finding begins after the one before it.
         let source = Span::new(wide.start.max(read), wide.end);
         if source.end <= source.start {
             continue;
@@ -46,6 +47,7 @@ pub(crate) fn apply(
             fingerprint,
         };
         text.push_str(&redaction.replacement);
+        // Dates and ages leave the text but stay usable: as typed values at the position of their tag.
         values.extend(found.value.map(|value| PlacedValue { at: redaction.redacted, value }));
         redactions.push(redaction);
         read = source.end;

@@ -13,9 +13,10 @@ use anamnesis_linear_model::hash;
 use anamnesis_text::Span;
 
 /// Most bytes that a compiled pattern may take.
+// A pattern such as "(a{1000}){1000}" must fail at the start, not fill the memory.
 const LARGEST: usize = 1 << 20;
 
-/// What is wrong with a file of recognisers.
+/// A fault of a file of recognisers.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CustomError {
     #[error("the file is not valid TOML for recognisers: {0}")]
@@ -81,6 +82,7 @@ impl CustomRecognisers {
     /// When the text has another form, a label does not exist, a pattern is none, matches nothing or is too large.
     pub fn from_toml(text: &str) -> Result<Self, CustomError> {
         let file: CustomFile = toml::from_str(text)
+            // One line only: an error must never quote the text of the file.
             .map_err(|error| CustomError::Form(error.message().lines().next().unwrap_or_default().to_owned()))?;
         let version = hash::of(text.as_bytes()) as u32;
         let mut custom = Self { version, ..Self::default() };
@@ -134,6 +136,7 @@ impl CustomRecognisers {
         if allowed.is_empty() {
             return;
         }
+        // An allow list must not expose people named in the message or values with a valid check digit.
         let firm = |one: &PiiFinding| {
             one.layer == DetectionLayer::Identity || one.layer == DetectionLayer::Identifier && one.score >= sure()
         };
@@ -163,6 +166,7 @@ fn compile(written: CustomEntry, place: &str) -> Result<CustomRecogniser, Custom
 fn regex(pattern: &str, place: &str) -> Result<Regex, CustomError> {
     let wrong = |problem| CustomError::At { place: place.to_owned(), problem };
     let regex = RegexBuilder::new(pattern)
+        // The text is folded to lower case, so a pattern with capitals would never match.
         .case_insensitive(true)
         .size_limit(LARGEST)
         .build()
@@ -187,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said_by_its_place_and_never_by_its_text() {
+    fn faults_are_reported_by_position_and_never_by_text() {
         let at = |body: &str| wrong(&format!("[[recogniser]]\n{body}"));
         assert_eq!(at("label = \"SECRET\"\nwords = [\"a\"]"), "recogniser[0].label: names no label of the contract");
         assert_eq!(
@@ -200,7 +204,7 @@ mod tests {
         assert!(wrong("[allow]\nwrds = []").contains("wrds"));
     }
 
-    /// What a file finds in a text, and what it lets stand of one finding over all of the text.
+    /// The findings of a file in a text.
     fn of(file: &str, text: &str) -> Vec<String> {
         let custom = CustomRecognisers::from_toml(file).unwrap();
         let found = crate::test_support::labelled(text, anamnesis_text::Language::Spanish, |context, found| {
@@ -210,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn words_and_patterns_of_ones_own_are_found_as_whole_words() {
+    fn custom_words_and_patterns_match_whole_words() {
         let words = "[[recogniser]]\nlabel = \"PERSON\"\nwords = [\"Zaraidá\", \"o.k\"]";
         assert_eq!(of(words, "vino ZARAIDA hoy"), ["PERSON ZARAIDA"]);
         assert!(of(words, "vino zaraidas hoy, oxk").is_empty(), "a part of a word, and a point that is one");
@@ -227,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn an_allowed_stretch_drops_what_lies_in_it_but_people_and_check_digits() {
+    fn an_allowed_span_drops_findings_inside_but_people_and_check_digits() {
         let custom =
             CustomRecognisers::from_toml("[allow]\nwords = [\"Hospital Norte\"]\npatterns = [\"sala [0-9]+\"]")
                 .unwrap();

@@ -1,7 +1,7 @@
-//! The time limit of redaction, seen from inside. Loops over a text ask [`check`] now and then; when the limit is over it
-//! unwinds to the redactor's own catch, so that the thread is free again and nothing half-done leaves. A limit belongs to
-//! the thread that reads the text: redaction of one text never changes threads. It counts the time for which that thread
-//! works: a machine that others keep busy, or a thread that waits for rules to be compiled, is no fault of a text.
+//! The time limit of redaction. Loops over a text call [`check`] now and then. When the limit is over, it unwinds to
+//! the redactor's own catch, so the thread is free again and no partial result leaves. A limit belongs to the thread
+//! that reads the text: redaction of one text never changes threads. It counts the processor time of that thread, so a
+//! busy machine or a wait for rules to compile does not count against a text.
 
 use std::cell::Cell;
 use std::panic::resume_unwind;
@@ -13,28 +13,25 @@ thread_local! {
     static END: Cell<Option<Deadline>> = const { Cell::new(None) };
 }
 
-/// When a limit is over: by both clocks. The first is looked at alone until it says so, since it costs no call of the system.
+/// The wall clock is read first: it needs no system call and is over before processor time is.
 #[derive(Debug, Clone, Copy)]
 struct Deadline {
     clock: Instant,
     worked: Duration,
 }
 
-/// Processor time that this thread has used.
 fn worked() -> Duration {
     let used = clock_gettime(ClockId::ThreadCPUTime);
     Duration::new(used.tv_sec.unsigned_abs(), u32::try_from(used.tv_nsec).unwrap_or_default())
 }
 
-/// Items of a loop between two looks at the clock.
+/// Items of a loop between two checks.
 const EVERY: usize = 64;
 
-/// Thrown when the limit is over; never seen outside of this module's crate.
 struct DeadlineExceeded;
 
-/// Does work under a limit; the limit of an outer call is there again afterwards.
+/// Runs `work` under a limit, and restores the limit of an outer call afterwards.
 pub fn within<T>(limit: Duration, work: impl FnOnce() -> T) -> T {
-    /// Puts the outer limit back, whatever the end of the work.
     struct RestoreOuter(Option<Deadline>);
     impl Drop for RestoreOuter {
         fn drop(&mut self) {
@@ -46,20 +43,20 @@ pub fn within<T>(limit: Duration, work: impl FnOnce() -> T) -> T {
     work()
 }
 
-/// Whether the limit of the work in progress is over.
+/// Whether the limit of the current work is over.
 pub fn is_over() -> bool {
     END.get().is_some_and(|end| Instant::now() >= end.clock && worked() >= end.worked)
 }
 
-/// Ends the work in progress when its limit is over.
+/// Ends the current work if its limit is over.
 pub(super) fn check() {
     if is_over() {
-        // Without the panic hook: this is no defect.
+        // The panic hook is not called, because this is no defect.
         resume_unwind(Box::new(DeadlineExceeded));
     }
 }
 
-/// [`check`] for a loop: at its item number `at`, looks at the clock once in a while.
+/// [`check`] for a loop: reads the clock only at every 64th item.
 pub(super) fn check_at(at: usize) {
     if at.is_multiple_of(EVERY) {
         check();
@@ -81,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn work_over_its_limit_unwinds_at_the_next_look_and_leaves_no_limit_behind() {
+    fn work_over_its_limit_unwinds_at_the_next_check_and_leaves_no_limit() {
         let ended = std::panic::catch_unwind(|| {
             within(Duration::ZERO, || {
                 while !is_over() {}

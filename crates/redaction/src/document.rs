@@ -1,4 +1,4 @@
-//! What every recogniser reads: the folded text, its tokens, the language, and places that may not be touched.
+//! The input of every recogniser: the folded text, its tokens, the language, and spans that must not be touched.
 
 use std::cell::OnceCell;
 use std::sync::LazyLock;
@@ -42,12 +42,12 @@ impl<'a> DocumentContext<'a> {
         Self::with_replacements(document, policy, &[])
     }
 
-    /// Of a text in which replacements are known to stand, whatever they look like; places of the document, in order.
+    /// The context of a text with known replacements, whatever they look like: places of the document, in order.
     pub(crate) fn with_replacements(document: &Document, policy: &'a RedactionPolicy, known: &[Span]) -> Self {
         let mut view = NormalizedText::new(&document.text);
         let mut boundaries = replaced(&view.plain);
-        // The digits depend on the patient's key. Read as they are, the same sentence would be redacted in one way for one
-        // patient and in another way for the next: "[PERSON_F1A2] 6 years" is no house number, "[PERSON_4712] 6 years" may be.
+        // The digits depend on the patient's key. If they were read, the same sentence would be redacted differently
+        // for the next patient: "[PERSON_F1A2] 6 years" is no house number, "[PERSON_4712] 6 years" may be.
         boundaries
             .iter()
             .filter_map(|boundary| digits(&view.plain, *boundary))
@@ -101,7 +101,7 @@ impl<'a> DocumentContext<'a> {
         }
     }
 
-    /// The text has (almost) no capitals: case says nothing. Looked at when first asked for.
+    /// The text has (almost) no capitals, so letter case is no evidence. Computed at the first call.
     pub(crate) fn no_case(&self) -> bool {
         *self.no_case.get_or_init(|| lacks_case(&self.view.plain, &self.tokens))
     }
@@ -128,7 +128,7 @@ impl<'a> DocumentContext<'a> {
         small >= LEAST && large.count() * SELDOM <= small
     }
 
-    /// Numbers said in words, read when first asked for.
+    /// Number words of the text. Computed at the first call.
     pub(crate) fn spoken_numbers(&self) -> &[NumberWord] {
         self.spoken_numbers.get_or_init(|| number_words(&self.view.lower, self.language))
     }
@@ -138,7 +138,7 @@ impl<'a> DocumentContext<'a> {
         token.span.of(&self.view.lower)
     }
 
-    /// The folded word under a token, case kept.
+    /// The folded word of a token, with its case.
     pub(crate) fn plain(&self, token: &TextToken) -> &str {
         token.span.of(&self.view.plain)
     }
@@ -148,7 +148,7 @@ impl<'a> DocumentContext<'a> {
         self.tokens.partition_point(|token| token.span.start < place)
     }
 
-    /// True where a replacement stands within three tokens of a run of them.
+    /// Whether a replacement is within three tokens of a run of tokens.
     pub(crate) fn is_near_replacement(&self, first: usize, end: usize) -> bool {
         const NEAR: usize = 3;
         if self.replaced.is_empty() || first >= end {
@@ -160,7 +160,7 @@ impl<'a> DocumentContext<'a> {
         self.replaced.get(next).is_some_and(|boundary| boundary.start < to)
     }
 
-    /// True where nothing but spaces stands between two neighbouring tokens.
+    /// Whether only spaces separate two neighbouring tokens.
     pub(crate) fn touches(&self, left: usize, right: usize) -> bool {
         let (Some(a), Some(b)) = (self.tokens.get(left), self.tokens.get(right)) else { return false };
         a.span.end <= b.span.start && self.view.plain[a.span.end..b.span.start].chars().all(|c| c == ' ')
@@ -222,8 +222,8 @@ fn lacks_case(plain: &str, tokens: &[TextToken]) -> bool {
 /// Most words of a text that may be one sentence.
 const SENTENCE: usize = 40;
 
-/// A few words that begin with one capital letter and end with a full stop: no one is named inside of it, and its first
-/// word is large as any first word is.
+/// A few words that begin with one capital and end with a full stop. Such a sentence names no person inside, and its
+/// first word is capitalised like any first word.
 fn is_one_written_sentence(plain: &str, tokens: &[TextToken], words: usize) -> bool {
     let ends = tokens.last().is_some_and(|last| last.span.of(plain) == ".");
     ends && words < SENTENCE && tokens.first().is_some_and(|first| first.case == LetterCase::Title)
@@ -250,7 +250,7 @@ fn replaced(plain: &str) -> Vec<Span> {
 /// As what the digits of every replacement are read: a number and letters, as most of them are.
 const DIGITS: &str = "7F3A";
 
-/// Where the digits of a replacement stand that tell one value from another.
+/// The position of the digits of a replacement, which distinguish one value from another.
 fn digits(plain: &str, replaced: Span) -> Option<Span> {
     let last = replaced.end.checked_sub(1)?;
     let span = Span::new(last.checked_sub(DIGITS.len())?, last);
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_without_large_letters_is_small_in_a_text_that_has_them() {
+    fn a_line_without_capitals_is_lowercase_in_a_text_that_has_them() {
         let text = "Doctora: Vino Ana con Pedro y con Luis\nmi hermano ana no viene hoy a casa";
         read(text, Language::Spanish, |context| {
             let at = |word: &str| context.tokens.iter().position(|token| context.lower(token) == word).unwrap();
@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn replacements_of_an_earlier_look_are_walls() {
+    fn replacements_of_an_earlier_pass_are_boundaries() {
         for (text, boundaries) in [
             ("a [PERSON_7F3A] b", vec![(2, 15)]),
             ("a [PERSON] [AGE_40-49] b", vec![(2, 10), (11, 22)]),
@@ -359,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_near_a_replacement_is_known_and_a_part_keeps_it() {
+    fn tokens_near_a_replacement_are_known_in_a_part_too() {
         read("uno dos tres cuatro cinco [PERSON] seis siete ocho nueve", Language::Spanish, |context| {
             let near: Vec<bool> = (0..5).map(|at| context.is_near_replacement(at, at + 1)).collect();
             assert_eq!(near, [false, false, true, true, true]);

@@ -1,4 +1,4 @@
-//! What a recogniser found, and how the findings of all layers become one list without overlaps.
+//! A finding of a recogniser, and the merge of the findings of all layers into one list without overlaps.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -30,7 +30,7 @@ pub struct PiiFinding {
     /// 0.0–1.0.
     pub score: f64,
     pub(crate) layer: DetectionLayer,
-    /// Whom or what it names, where that is more than the text under it (a nickname, a part of a name).
+    /// The named person or thing, if it is more than the text of the span (a nickname, a part of a name).
     pub(crate) subject: Option<String>,
     pub(crate) value: Option<SideValue>,
 }
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn the_subject_of_what_unites_is_kept_and_the_value_of_what_is_cut_is_not() {
+    fn a_merged_finding_keeps_its_subject_and_a_cut_one_loses_its_value() {
         let mut named = found(2, 5, "A", DetectionLayer::Identity);
         named.subject = Some("ana".to_owned());
         let merged = merge(vec![found(0, 5, "A", DetectionLayer::Entity), named]);

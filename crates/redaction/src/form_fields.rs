@@ -1,10 +1,10 @@
-//! Which field of a form is open at a place of a text.
+//! The form field that is open at a position of a text.
 
 use super::normalized::NormalizedText;
 use super::token::{TextToken, TokenKind};
 use anamnesis_linear_model::hash::{mix, of};
 
-/// What is known of fields at a place of a line: the words that may name one, and the one that is open.
+/// The state of form fields at a position of a line: the words that may name one, and the open one.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct OpenFormField {
     words: u64,
@@ -13,7 +13,7 @@ pub(crate) struct OpenFormField {
 }
 
 impl OpenFormField {
-    /// Goes over tokens whose token features no one asks for.
+    /// Passes tokens whose features are not needed.
     pub(crate) fn pass(&mut self, view: &NormalizedText, tokens: &[TextToken]) {
         let line = tokens.iter().rposition(|token| token.kind == TokenKind::Break).unwrap_or(0);
         for token in &tokens[line..] {
@@ -22,7 +22,7 @@ impl OpenFormField {
         }
     }
 
-    /// The field of a token; `None` where it can have none.
+    /// The field of a token; `None` if it can have none.
     pub(crate) fn step(&mut self, view: &NormalizedText, token: &TextToken, word: u64) -> Option<u64> {
         match token.kind {
             TokenKind::Break => {

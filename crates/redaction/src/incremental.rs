@@ -1,24 +1,22 @@
-//! Whether a further pass over a text can find anything new. A pass takes all that it finds. Text far from a replacement
-//! cannot change its result, so only the surroundings of new replacements are read again. Whatever is found there, or
-//! could reach further than surroundings do, calls for a pass over the whole text. This reading alone takes nothing.
+//! Decides whether a further pass over a text can find anything new. Text far from a replacement gives the same result
+//! again, so only the surroundings of new replacements are read. Anything found there, or anything that could reach
+//! further, requires a pass over the whole text. This module itself replaces nothing.
 
 use super::document::{DocumentContext, TextProfile};
 use super::form_fields::OpenFormField;
 use anamnesis_text::Span;
 
-/// How far the surroundings of a replacement reach, in bytes: about twice as far as a field's name and its value, or an
-/// address and its lines, which are the longest that any rule reads. What is cut at an edge lies where nothing changed.
+/// Bytes read on each side of a replacement: about twice the longest text that a rule matches.
 const REACH: usize = 256;
-/// Longest stretch without white space that an edge may stand in. Longer ones are no text.
+/// Longest run without white space in which a window may be cut.
 const LONGEST: usize = 128;
-/// Parts of ten of a text from which reading it as a whole costs no more.
+/// Tenths of the text above which a pass over the whole text costs no more.
 const MOST: usize = 8;
-/// Words from which no rule asks how few a text has.
+/// Some rules depend on the word count of a text, so a window needs at least this many words.
 const ENOUGH: usize = 8;
 
-/// The surroundings of `changed` places (of the view, in order), each with the field that is open where it begins.
-/// `None` where the whole text must be read: read otherwise than before, changed nearly everywhere, or no text that
-/// edges can stand in.
+/// The surroundings of `changed` places (of the view, in order), each with the form field that is open where it begins.
+/// `None` requires a pass over the whole text: its profile changed, most of it changed, or a window cannot be cut.
 pub(crate) fn surroundings<'a>(
     context: &DocumentContext<'a>,
     before: TextProfile,
@@ -53,14 +51,12 @@ pub(crate) fn surroundings<'a>(
     Some(parts)
 }
 
-/// The white space or the beginning of the text that lies far enough before a place.
 fn edge_before(bytes: &[u8], place: usize) -> Option<usize> {
     let far = place.saturating_sub(REACH);
     let back = bytes[..far].iter().rev().take(LONGEST + 1).take_while(|byte| !byte.is_ascii_whitespace()).count();
     (back <= LONGEST).then(|| far - back)
 }
 
-/// The white space or the end of the text that lies far enough after a place.
 fn edge_after(bytes: &[u8], place: usize) -> Option<usize> {
     let far = (place + REACH).min(bytes.len());
     let on = bytes[far..].iter().take(LONGEST + 1).take_while(|byte| !byte.is_ascii_whitespace()).count();

@@ -1,4 +1,4 @@
-//! Labels of contract.md (`redact`). National identifiers are COUNTRY_NAME and stand with their rules.
+//! Labels of contract.md (`redact`). National identifiers are COUNTRY_NAME and are listed with their rules.
 
 pub const PERSON: &str = "PERSON";
 pub const LOCATION: &str = "LOCATION";
@@ -28,12 +28,13 @@ pub(crate) const MEDICAL_RECORD: &str = "MEDICAL_RECORD";
 pub(crate) const INSURANCE_ID: &str = "INSURANCE_ID";
 pub(crate) const LICENSE: &str = "LICENSE";
 pub(crate) const PASSPORT: &str = "PASSPORT";
-/// An identifier whose kind cannot be told: printed as MEDICAL_RECORD, the widest kind a clinical text holds.
+/// An identifier of unknown kind: printed as MEDICAL_RECORD, the widest kind in a clinical text.
 pub const NUMBER: &str = "NUMBER";
 
 /// The label as the contract prints it.
 pub(crate) fn public(label: &'static str) -> &'static str {
     match label {
+        // Policies distinguish these three, but the contract prints one label each.
         COUNTRY => LOCATION,
         GREAT_AGE => AGE,
         NUMBER => MEDICAL_RECORD,
@@ -50,11 +51,13 @@ pub const ALL: &[&str] = &[
     ORGANIZATION,
     DATE,
     AGE,
+    // Kept by `safe_harbor`; `strict` replaces them.
     SEX,
     FAMILY,
     PROFESSION,
     PHONE,
     EMAIL,
+    // From here on found only by rules: the model has no such kinds (`tagger/tags.rs`).
     URL,
     HANDLE,
     IP_ADDRESS,
@@ -67,6 +70,7 @@ pub const ALL: &[&str] = &[
     INSURANCE_ID,
     LICENSE,
     PASSPORT,
+    // National identifiers: the first letters are the country of the rule, not that of the patient.
     "ES_DNI",
     "ES_NIE",
     "ES_CIF",

@@ -44,13 +44,15 @@ pub use error::RedactionError;
 pub use identities::{KnownIdentity, KnownPeople};
 pub use operator::Operator;
 pub use policy::{RECOGNISERS, RedactionPolicy, RedactionPolicyError};
+// The only text that later stages accept. Its fields are private, so no other crate can build one.
 pub use redacted::{Redacted, Redaction};
 pub use redactor::{Redactor, Stage, warm};
 pub use surrogate::SurrogateKey;
 pub use tokenization::TokenKey;
 
-/// What the training of the learned recogniser reads (`tools/train`). No promise of stability: use [`Redactor`].
+/// The inputs of training the learned recogniser (`tools/train`). No promise of stability: use [`Redactor`].
 #[doc(hidden)]
+// Separate from the public interface, so that training does not bind what others may rely on.
 pub mod internals {
     pub use crate::entities::is_country;
     pub use crate::entities::{gazetteer, lexicon, word_classes};

@@ -1,8 +1,8 @@
 //! The text as recognisers read it: compatibility-folded, without accents, zero-width characters or look-alike letters,
-//! with the way back to the source for every byte.
+//! and with the source position of every byte.
 //!
-//! Case is kept in [`NormalizedText::plain`] and dropped in [`NormalizedText::lower`]; both have the same length, so that one span fits
-//! both. Folding makes ASCII word boundaries right for Spanish.
+//! [`NormalizedText::plain`] has the case of the source, [`NormalizedText::lower`] has none. Both have the same length,
+//! so that one span fits both. Folding makes ASCII word boundaries right for Spanish.
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
@@ -28,6 +28,7 @@ impl NormalizedText {
         let mut rest = text;
         while !rest.is_empty() {
             let at = text.len() - rest.len();
+            // Most text is ASCII, so whole runs are copied at once.
             let plain = rest.bytes().position(|byte| !byte.is_ascii()).unwrap_or(rest.len());
             view.push_ascii(&rest[..plain], at);
             rest = &rest[plain..];
@@ -56,7 +57,7 @@ impl NormalizedText {
         Span::new(self.starts[span.start] as usize, self.ends[span.end - 1] as usize)
     }
 
-    /// The first place of this view that stands at or after a place of the source.
+    /// The first position of this view at or after a position of the source.
     pub fn from_source(&self, at: usize) -> usize {
         let mut place = self.starts.partition_point(|&start| (start as usize) < at);
         while !self.plain.is_char_boundary(place) {
@@ -89,6 +90,7 @@ impl NormalizedText {
         self.plain.push(c);
         let mut small = c.to_lowercase();
         let lower = match (small.next(), small.next()) {
+            // Both copies must have equal lengths, so a letter whose lower case has another length stays.
             (Some(l), None) if l.len_utf8() == c.len_utf8() => l,
             _ => c,
         };
@@ -135,7 +137,7 @@ impl NormalizedText {
     }
 }
 
-/// The letters of Spanish with a mark, without it: what folding makes of them, found at once.
+/// Accented Spanish letters without their mark: a shortcut for the most frequent foldings.
 fn spanish(c: char) -> Option<u8> {
     Some(match c {
         'á' => b'a',

@@ -1,4 +1,4 @@
-//! Passes over one text: each takes what it finds, and the last one finds nothing.
+//! Passes over one text: each replaces its findings, and the last one finds nothing.
 
 use super::deadline;
 use super::document::{DocumentContext, TextProfile};
@@ -12,19 +12,19 @@ use super::tagger::ScoreCache;
 use super::{apply, entities, fixpoint, incremental, label};
 use anamnesis_text::{Document, Span};
 
-/// What passes are given besides the text.
+/// The input of passes besides the text.
 #[derive(Clone, Copy)]
 pub(super) struct PassInput<'a> {
-    /// What others found in the text: taken by the first pass.
+    /// Findings of others in the text, applied by the first pass.
     pub(super) found: &'a [ExternalFinding],
-    /// Where replacements of an earlier redaction stand, in order.
+    /// Replacements of an earlier redaction, in order.
     pub(super) known: &'a [Span],
-    /// Whether invented values of an earlier policy may stand in the text: labels with such values stay.
+    /// Whether the text may contain invented values of an earlier policy: labels with such values stay.
     pub(super) again: bool,
 }
 
 impl Redactor {
-    /// Passes until one finds nothing.
+    /// Repeats passes until one finds nothing.
     pub(super) fn run(
         &self,
         document: &Document,
@@ -40,7 +40,7 @@ impl Redactor {
         let context = DocumentContext::with_replacements(document, &self.policy, input.known);
         let mut redacted = self.pass((document, &context), people, keys, input, &mut cache)?;
         if self.patterns_only {
-            // Patterns take all that they know at once: the last pass before storage sees that they did.
+            // Patterns replace everything they know in one pass; the final check before storage verifies that.
             return Ok(redacted);
         }
         let mut profile = context.profile();
@@ -68,8 +68,8 @@ impl Redactor {
         Ok(redacted)
     }
 
-    /// Whether another pass over a text would find nothing, judged by the surroundings of what the last pass replaced. An
-    /// organisation's own recognisers and allowed words may reach as far as they like.
+    /// Whether another pass would find nothing, judged by the surroundings of the last replacements. Own recognisers
+    /// and allowed words of an organisation need a full pass, because their patterns may match text of any length.
     fn is_fixpoint(
         &self,
         context: &DocumentContext<'_>,
@@ -115,7 +115,7 @@ impl Redactor {
         for one in input.found {
             given.push(one.in_view(document, context).ok_or(RedactionError::Offsets)?);
         }
-        // What a service finds is never put in doubt; what the reader tags is looked at as what the rules find.
+        // Findings of a service are never doubted; those of the reader are filtered like those of the rules.
         let (read, served): (Vec<_>, Vec<_>) = given.into_iter().partition(|one| one.recognizer == READER);
         found.extend(read);
         if !self.patterns_only {

@@ -1,5 +1,5 @@
-//! Which labels are taken out and what stands in their place. Policies are data (`policies/*.toml`), versioned; the
-//! name and version are stored with each document.
+//! Which labels are replaced, and by what. Policies are data (`policies/*.toml`) with a version; name and version are
+//! stored with each document.
 
 use std::collections::{HashMap, HashSet};
 
@@ -21,22 +21,22 @@ pub struct RedactionPolicy {
     /// Labels that stay in the text.
     #[serde(default)]
     keep: HashSet<String>,
-    /// Labels whose replacement tells equal values apart (`[PERSON_7F3A]`): short for the operator `surrogate`.
+    /// Labels with the operator `surrogate` (`[PERSON_7F3A]`): equal values have the same replacement.
     #[serde(default)]
     stable: HashSet<String>,
-    /// What stands in the place of a label's values; `tag` where nothing is said.
+    /// The operator of a label; `tag` by default.
     #[serde(default)]
     operators: HashMap<String, Operator>,
-    /// Ages above this many years are taken out even where ages stay.
+    /// Ages above this many years are replaced even where ages stay.
     #[serde(default = "safe_harbor_age")]
     age_limit: u16,
-    /// Years that stand without month and day stay, from this one on: 45 CFR 164.514(b)(2)(i)(C) lets years stay unless they
-    /// tell an age over 89. Absent: years go like other dates.
+    /// Years without month and day stay from this one on: 45 CFR 164.514(b)(2)(i)(C) allows them unless they reveal an
+    /// age over 89. Absent: years are replaced like other dates.
     #[serde(default)]
     years_from: Option<u16>,
 }
 
-/// What is wrong with a policy of an organisation's own. Names the field, never its value.
+/// A fault of an organisation's own policy. Names the field, never its value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RedactionPolicyError {
     #[error("the policy is not valid TOML for a redaction policy: {0}")]
@@ -70,7 +70,7 @@ impl RedactionPolicy {
             .ok_or(RedactionError::UnknownPolicy)
     }
 
-    /// Takes everything: what training reads with.
+    /// Replaces everything; training reads with it.
     pub fn strictest() -> Self {
         let (keep, stable) = (HashSet::new(), HashSet::new());
         Self {
@@ -131,18 +131,18 @@ impl RedactionPolicy {
         plain && numbers.peek().is_some() && numbers.all(year)
     }
 
-    /// What stands in the place of a label's values.
+    /// The operator of a label.
     pub(crate) fn operator(&self, label: &str) -> Operator {
         let stable = self.stable.contains(label);
         self.operators.get(label).copied().unwrap_or(if stable { Operator::Surrogate } else { Operator::Tag })
     }
 
-    /// Whether values are sealed so that a key kept apart gives them back.
+    /// Whether a separately stored key can restore values.
     pub fn is_reversible(&self) -> bool {
         self.operators.values().any(|operator| *operator == Operator::Token)
     }
 
-    /// The label under which an age is judged.
+    /// The label by which the policy judges an age.
     pub(crate) fn age_label(&self, years: u16) -> &'static str {
         if years > self.age_limit { label::GREAT_AGE } else { label::AGE }
     }
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn years_stay_under_safe_harbor_unless_they_may_tell_an_age_over_89() {
+    fn years_stay_under_safe_harbor_unless_they_may_reveal_an_age_over_89() {
         let (usual, strict) = (RedactionPolicy::default(), RedactionPolicy::named("strict").unwrap());
         for text in ["2019", "1984", "2018-2021", "2018/2019"] {
             assert!(usual.keeps_years(text) && !strict.keeps_years(text), "{text}");
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn a_policy_of_ones_own_is_read_or_the_field_at_fault_is_named() {
+    fn a_custom_policy_is_read_or_the_field_at_fault_is_named() {
         let own = "name = \"own\"\nversion = 3\nkeep = [\"AGE\"]\n[operators]\nDATE = \"shift\"\nPHONE = \"mask\"\n";
         let policy = RedactionPolicy::from_toml(own).unwrap();
         assert_eq!((policy.operator("DATE"), policy.operator("PERSON")), (Operator::Shift, Operator::Tag));
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_a_file_is_said_by_its_field() {
+    fn a_fault_of_a_file_is_reported_by_its_field() {
         let wrong = |body: &str| RedactionPolicy::from_toml(body).unwrap_err();
         let head = "name = \"x\"\nversion = 1\n";
         for (body, field) in [

@@ -1,4 +1,4 @@
-//! What redaction makes: the text, what was replaced in it, and the way between its places and those of the source.
+//! The result of redaction: the text, its replacements, and the mapping between its positions and those of the source.
 
 use super::fixpoint;
 use anamnesis_core::side_value::PlacedValue;
@@ -7,9 +7,9 @@ use anamnesis_text::{Document, Span};
 /// One stretch that was replaced. Holds no value: offsets, type, recogniser, score, replacement, keyed fingerprint.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Redaction {
-    /// Where it stood in the source.
+    /// Its position in the source.
     pub source: Span,
-    /// Where its replacement stands in the redacted text.
+    /// Position of the replacement in the redacted text.
     pub redacted: Span,
     /// Label of contract.md (PERSON, ES_DNI …).
     pub label: &'static str,
@@ -17,13 +17,13 @@ pub struct Redaction {
     pub recognizer: &'static str,
     /// 0.0–1.0.
     pub score: f64,
-    /// What stands in the redacted text now.
+    /// The replacement in the redacted text.
     pub replacement: String,
     /// HMAC of the normalised value under the patient's key (first 8 bytes): equal values are recognisable, no value is.
     pub fingerprint: u64,
 }
 
-/// A text from which personal data has been taken. Its fields are of this crate: only a redactor builds it.
+/// A text without personal data. Its fields are private to this crate: only a redactor builds it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Redacted {
     pub(crate) document: Document,
@@ -46,18 +46,20 @@ impl Redacted {
         &self.values
     }
 
-    /// Where a place of the source that lies outside of every replacement stands in the redacted text.
+    /// The position in the redacted text of a position of the source outside of all replacements.
     pub fn place_of(&self, source: usize) -> usize {
         moved(source, &self.redactions, |one| (one.source, one.redacted))
     }
 
-    /// Where a border of the source stands in the redacted text: after the replacement of what it cuts in two.
+    /// The position in the redacted text of a border of the source. A border inside a value moves after its
+    /// replacement.
     pub fn border_of(&self, source: usize) -> usize {
+        // A border inside a value moves after its replacement, because a tag cannot be cut in two.
         let cut = self.redactions.iter().find(|one| one.source.start < source && source < one.source.end);
         cut.map_or_else(|| self.place_of(source), |one| one.redacted.end)
     }
 
-    /// Where a stretch of the source stands in the redacted text; one that was replaced is where its replacement is.
+    /// The span in the redacted text of a span of the source; a replaced span becomes that of its replacement.
     pub fn span_of(&self, source: Span) -> Span {
         let replaced = self.redactions.iter().filter(|one| one.source.overlaps(&source)).map(|one| one.redacted);
         let whole = replaced.reduce(|a, b| Span::new(a.start.min(b.start), a.end.max(b.end)));
@@ -87,9 +89,10 @@ impl Redacted {
     }
 }
 
-/// Where a place stands on the other side of replacements. `pair` gives the stretch on this side and on the other.
+/// Maps a position across replacements. `pair` returns the span on the side of `place` and on the other side.
 pub(crate) fn moved(place: usize, redactions: &[Redaction], pair: impl Fn(&Redaction) -> (Span, Span)) -> usize {
     let before = redactions.partition_point(|one| pair(one).0.end <= place);
+    // Only the last replacement matters: its two ends already contain the shifts of all before it.
     before.checked_sub(1).map_or(place, |last| {
         let (here, there) = pair(&redactions[last]);
         there.end + (place - here.end)

@@ -20,7 +20,7 @@ use super::tokenization::TokenKey;
 use super::{entities, identifiers, label, residual, spoken_values};
 use anamnesis_text::{Document, Span};
 
-/// A stage of the redactor that can be measured alone; each reads the text anew.
+/// A stage of the redactor that can be measured separately; each analyses the text again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
     /// Folding and cutting into tokens: what every other part needs.
@@ -33,7 +33,7 @@ pub enum Stage {
     Learned,
 }
 
-/// What every redactor shares: the compiled rules and lists.
+/// The common part of all redactors: the compiled rules and lists.
 struct BuiltinRecognisers {
     identifiers: identifiers::Identifiers,
     entities: entities::Entities,
@@ -54,10 +54,10 @@ pub fn warm() {
     LazyLock::force(&TAGGER);
 }
 
-/// Which model reads next to the rules.
+/// The model that is used in addition to the rules.
 pub(super) enum TaggerSource {
     None,
-    /// Loaded when it is first asked.
+    /// Loaded at the first use.
     Builtin,
     Own(Arc<Tagger>),
 }
@@ -78,7 +78,7 @@ pub struct Redactor {
     pub(super) model: TaggerSource,
     pub(super) custom: Option<CustomRecognisers>,
     pub(super) token_key: Option<TokenKey>,
-    /// Whether anything but identifiers and the people of the message is looked for.
+    /// Whether only identifiers and the people of the message are searched.
     pub(super) patterns_only: bool,
     services: Option<Services>,
 }
@@ -89,7 +89,7 @@ impl Redactor {
         Self { model: TaggerSource::Builtin, ..Self::rules_only(policy) }
     }
 
-    /// The built-in rules with another model: what training is judged by.
+    /// The built-in rules with another model, to measure training.
     pub fn with_tagger(policy: RedactionPolicy, tagger: Tagger) -> Self {
         Self { model: TaggerSource::Own(Arc::new(tagger)), ..Self::rules_only(policy) }
     }
@@ -99,7 +99,7 @@ impl Redactor {
         Self { policy, model: TaggerSource::None, custom: None, token_key: None, services: None, patterns_only: false }
     }
 
-    /// Identifiers and the people of the message alone: for measurements next to programs that look for patterns. Names
+    /// Only identifiers and the people of the message, for comparisons with programs that search for patterns. Names
     /// that no message names stay in the text.
     pub fn patterns_only(policy: RedactionPolicy) -> Self {
         Self { patterns_only: true, ..Self::rules_only(policy) }
@@ -117,7 +117,7 @@ impl Redactor {
         Self { token_key: Some(key), ..self }
     }
 
-    /// Adds services whose findings are taken as well.
+    /// Adds services whose findings are redacted too.
     #[must_use]
     pub fn services(self, services: Services) -> Self {
         Self { services: Some(services), ..self }
@@ -133,11 +133,11 @@ impl Redactor {
         &self.policy
     }
 
-    /// As [`Self::redact`], with what the organisation's additional services find. Waits for them.
+    /// As [`Self::redact`], with the findings of the organisation's additional services. Waits for them.
     ///
     /// # Errors
-    /// As [`Self::redact`]; [`RedactionError::ServiceAway`] when a service may answer later, [`RedactionError::Service`]
-    /// when a person must look. Nothing that a service has not seen passes.
+    /// As [`Self::redact`]; [`RedactionError::ServiceAway`] if a service may answer later, [`RedactionError::Service`] if a
+    /// person must decide. No text passes that a service has not seen.
     pub fn redact_with_services(
         &self,
         document: &Document,
@@ -147,7 +147,7 @@ impl Redactor {
         self.redact_with(document, people, keys, &self.query_services(document)?)
     }
 
-    /// What the organisation's additional services find; nothing where there are none. Waits for them.
+    /// The findings of the organisation's additional services; empty without services. Waits for them.
     ///
     /// # Errors
     /// As [`Self::redact_with_services`].
@@ -155,9 +155,9 @@ impl Redactor {
         self.services.as_ref().map_or(Ok(Vec::new()), |services| services.find(document).map_err(failed))
     }
 
-    /// Redacts a text that was redacted before, by another policy or other recognisers, asking additional services too. What
-    /// stands in it as a replacement stays. So do values of labels that the policy replaces by invented values or moved
-    /// dates: they cannot be distinguished from real ones.
+    /// Redacts a text that was redacted before, by another policy or other recognisers, and calls additional services too.
+    /// Existing replacements stay. So do values of labels with the operators `fake` and `shift`, because they cannot be
+    /// distinguished from real ones.
     ///
     /// # Errors
     /// As [`Self::redact_with_services`].
@@ -172,8 +172,8 @@ impl Redactor {
         .unwrap_or_else(|_| Err(ended()))
     }
 
-    /// Takes personal data out of a document. `people` are those the message names, `keys` belong to its
-    /// patient. Time grows linearly with the text. Nothing of the text is in an error.
+    /// Redacts a document. `people` are those the message names, `keys` belong to its patient. Time is linear in the
+    /// length of the text. No error contains text of the document.
     pub fn redact(
         &self,
         document: &Document,
@@ -183,10 +183,10 @@ impl Redactor {
         self.redact_with(document, people, keys, &[])
     }
 
-    /// As [`Self::redact`], and takes out what an additional service found as well.
+    /// As [`Self::redact`], and redacts the findings of additional services too.
     ///
     /// # Errors
-    /// As [`Self::redact`], and when a finding does not lie in the text.
+    /// As [`Self::redact`], and if a finding is outside the text.
     pub fn redact_with(
         &self,
         document: &Document,
@@ -201,9 +201,9 @@ impl Redactor {
         .unwrap_or_else(|_| Err(ended()))
     }
 
-    /// What else is to be taken out of a text that this redactor redacted before: `found` lies in `first`'s text, and what
-    /// it leads to (the same name elsewhere, its neighbours) goes too. The answer is of `first`'s text; [`Redacted::then`]
-    /// makes one of both.
+    /// Further redactions of a text that this redactor redacted before. `found` is in `first`'s text; what follows from
+    /// it (the same name elsewhere, its neighbours) is redacted too. The result belongs to `first`'s text;
+    /// [`Redacted::then`] combines both.
     ///
     /// # Errors
     /// As [`Self::redact_with`].
@@ -242,7 +242,7 @@ impl Redactor {
         found.len()
     }
 
-    /// What rules and lists find, before the tagger reads it.
+    /// The findings of rules and lists, before the tagger.
     pub fn rule_findings(&self, context: &DocumentContext<'_>, people: &KnownPeople) -> Vec<PiiFinding> {
         let mut found = people.find(context);
         RULES.identifiers.find(context, &mut found);
@@ -280,7 +280,7 @@ impl Redactor {
             let stays =
                 |one: &PiiFinding| one.label == label::MEDICAL_RECORD && is_year(one.span.of(&context.view.plain));
             found.retain(|one| one.recognizer != "keyword_value" || !stays(one));
-            // What was looked at and left because it names no person is nothing that redaction left behind.
+            // A finding that was examined and rejected because it names no person is no residual personal data.
             if !self.patterns_only {
                 entities::post_filter::drop_false_positives(&context, &mut found);
             }
@@ -308,12 +308,12 @@ impl Redactor {
     }
 }
 
-/// Least length of a card's number: several of them may stand in one cell.
+/// Shortest card number: several may be in one cell.
 const CARD: usize = 15;
-/// How far a cell of bare values is looked at, either way, in bytes.
+/// How far a cell of bare values extends at most, either way, in bytes.
 const CELL: usize = 64;
 
-/// In a text of bare values, a value is what stands between commas, bars, tabs and lines: a part of one is none.
+/// In a text of bare values, commas, bars, tabs and lines separate the values. A part of a value is no value.
 fn fills_its_cell(context: &DocumentContext<'_>, span: Span) -> bool {
     let bytes = context.view.plain.as_bytes();
     let border = |byte: &&u8| !matches!(byte, b',' | b';' | b'|' | b'\t' | b'\n');
@@ -351,7 +351,7 @@ fn countries_of_addresses(context: &DocumentContext<'_>, found: &mut [PiiFinding
     }
 }
 
-/// Turns lie in the text, in order, on character boundaries.
+/// Checks that turns are inside the text, in order, on character boundaries.
 pub(super) fn check_turns(document: &Document) -> Result<(), RedactionError> {
     let mut from = 0;
     for turn in &document.turns {

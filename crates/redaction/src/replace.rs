@@ -1,5 +1,5 @@
-//! What stands in the place of a value: a tag, a surrogate, a mask, an invented value of the same kind, a shifted date,
-//! a rougher age or postal code, or a token that a key kept apart opens again.
+//! Replacements: a tag, a surrogate, a mask, an invented value of the same kind, a shifted date, a coarser age or
+//! postal code, or a reversible token.
 
 use chrono::{Datelike, Days, NaiveDate};
 
@@ -41,7 +41,7 @@ pub(crate) fn replacement(
     }
 }
 
-/// `2019-03-07` moved; a month or a year is moved by its middle. `None` for what is no date with a value.
+/// `2019-03-07`, shifted; a month or a year is shifted by its middle. `None` for text without a date value.
 fn shifted(found: &PiiFinding, fingerprinter: &Fingerprinter) -> Option<String> {
     let Some(SideValue::Date { date, precision }) = found.value else { return None };
     let draw = fingerprinter.fingerprint("SHIFT", "days");

@@ -40,7 +40,7 @@ const CUES: &[(&str, &[&str])] = &[
     (label::VEHICLE_ID, &["matricula", "placa", "plate"]),
     (label::NUMBER, &["numero", "codigo", "number", "code", "extension", "pin", "id"]),
 ];
-/// What may stand between the parts of a spoken number.
+/// Words that may be between the parts of a spoken number.
 const FILLERS: &[&str] = &[
     "y", "eh", "ehm", "em", "este", "uh", "um", "er", "and", "then", "luego", "despues", "guion", "dash", "hyphen",
     "barra", "slash", ",", "-", ".", "\u{2026}", "a", "ver", "o", "sea", "digo", "perdon", "sorry", "no", "prefijo",
@@ -98,7 +98,7 @@ fn numbers(context: &DocumentContext<'_>, found: &mut Vec<PiiFinding>) {
     }
 }
 
-/// True where only fillers and single letters stand between two parts.
+/// Whether only fillers and single letters are between two parts.
 fn fills(lower: &str, from: usize, to: usize) -> bool {
     let Some(gap) = lower.get(from..to) else { return false };
     gap.len() <= 24 && gap.split([' ', '\n', ',']).filter(|word| !word.is_empty()).all(|word| FILLERS.contains(&word))
@@ -137,7 +137,7 @@ fn is_round(said: &str) -> bool {
     ["mill", "mil", "thousand", "hundred"].iter().any(|scale| said.split(' ').any(|word| word.starts_with(scale)))
 }
 
-/// What the nearest cue before a number announces, within a dozen words of the same line or the line before.
+/// The kind that the nearest cue before a number announces, within a dozen words of the same line or the line before.
 fn announced(context: &DocumentContext<'_>, start: usize) -> Option<&'static str> {
     let at = context.token_at(start);
     let mut lines = 0;
@@ -225,7 +225,7 @@ fn mails(context: &DocumentContext<'_>, found: &mut Vec<PiiFinding>) {
     }
 }
 
-/// The words of the user name before "arroba": back to a word that is none.
+/// The words of the user name before "arroba", back to a word that cannot be part of it.
 fn user_before(context: &DocumentContext<'_>, at_sign: usize) -> usize {
     const STOPS: &[&str] = &[
         "es",
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_said_in_words_are_what_announces_them() {
+    fn numbers_said_in_words_have_the_kind_of_their_keyword() {
         for (text, kind) in [
             ("mi telefono es seis uno dos tres cuatro cinco seis siete ocho y ya", label::PHONE),
             ("my phone is five five five one two three four and so", label::PHONE),
@@ -369,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn streets_mails_and_spelled_names_are_heard() {
+    fn streets_mails_and_spelled_names_are_detected_in_speech() {
         for (text, kind, part) in [
             ("vivo en calle gomez numero noventa y ocho y ya", label::ADDRESS, "calle gomez numero noventa y ocho"),
             ("i live at thirty six elm street now", label::ADDRESS, "thirty six elm street"),

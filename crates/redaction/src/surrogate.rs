@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_of_a_value_are_kept_apart() {
+    fn parts_of_a_value_are_separated() {
         let fingerprinter = Fingerprinter::new(&SurrogateKey::new([1; 32]));
         assert_ne!(fingerprinter.fingerprint("AB", "C"), fingerprinter.fingerprint("A", "BC"));
         assert_ne!(fingerprinter.fingerprint("A", ""), fingerprinter.fingerprint("", "A"));

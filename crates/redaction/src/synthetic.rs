@@ -6,7 +6,7 @@ use super::label;
 use super::operator::MatchedValue;
 use anamnesis_text::Language;
 
-/// A value that reads like the real one; `None` for kinds that nothing is invented for.
+/// A value that reads like a real one; `None` for kinds without invented values.
 pub(crate) fn synthetic_value(value: &MatchedValue<'_>) -> Option<String> {
     let draw = value.fingerprint;
     let number = |least: u64, count: u64| least + (draw >> 7) % count;

@@ -1,12 +1,12 @@
-//! What the unit tests of the recognisers share: a text is read as every recogniser reads it, and what was found is
-//! told by label and text.
+//! Shared by the unit tests of the recognisers: reads a text as every recogniser does, and lists findings by label and
+//! text.
 
 use super::document::DocumentContext;
 use super::finding::PiiFinding;
 use super::policy::RedactionPolicy;
 use anamnesis_text::{Document, Language};
 
-/// Reads a text under the usual policy and gives it to a look of the test.
+/// Analyses a text under the usual policy and passes it to the test.
 pub(crate) fn read<T>(text: &str, language: Language, look: impl FnOnce(&DocumentContext<'_>) -> T) -> T {
     let (document, policy) = (Document::plain(text, language), RedactionPolicy::default());
     look(&DocumentContext::new(&document, &policy))

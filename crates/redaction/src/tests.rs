@@ -177,7 +177,7 @@ fn notes() -> Vec<Document> {
     notes
 }
 
-/// Where the quick reading of surroundings passes a text, a look at the whole of it finds nothing.
+/// If the partial read of surroundings accepts a text, a full pass finds nothing.
 #[test]
 fn what_the_surroundings_of_replacements_do_not_show_the_whole_text_does_not_show() {
     let redactors = ["safe_harbor", "strict"].map(|name| Redactor::builtin(RedactionPolicy::named(name).unwrap()));
@@ -202,7 +202,7 @@ fn what_the_surroundings_of_replacements_do_not_show_the_whole_text_does_not_sho
     assert!(passed * 5 > notes.len(), "the quick way is taken: {passed} of {}", notes.len());
 }
 
-/// What stands in a text after redaction under the usual policy.
+/// A text after redaction under the usual policy.
 fn usual(text: &str) -> String {
     let document = Document::plain(text, Language::Unknown);
     let redacted = Redactor::builtin(RedactionPolicy::default()).redact(
@@ -247,7 +247,7 @@ fn words_of_the_trade_and_years_stay() {
 }
 
 #[test]
-fn a_year_behind_the_word_chart_stays_and_is_no_leak() {
+fn a_year_after_the_word_chart_stays_and_is_no_leak() {
     for text in [
         "\"Allergic to eggs\" (chart 1997): only a rash.",
         "(expediente 2004): reportó mareo.",

@@ -2,7 +2,7 @@
 
 use anamnesis_text::Span;
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TokenKind {
     Word,
@@ -16,11 +16,11 @@ pub enum TokenKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LetterCase {
     Lower,
-    /// First letter large.
+    /// First letter capital.
     Title,
-    /// More than one letter, all large.
+    /// At least two letters, all capital.
     Upper,
-    /// No letters, or large ones inside ("pH").
+    /// No letters, or capitals inside ("pH").
     Other,
 }
 
@@ -43,13 +43,14 @@ impl TextToken {
     }
 }
 
-/// Bytes without white space from which a stretch full of "@" is no text: one sign, which the sweep takes as a whole.
+/// Length without white space from which text full of "@" becomes one sign token, which the residual check takes as a
+/// whole.
 pub(crate) const LONG_STRETCH: usize = 400;
 const MANY_AT: usize = 32;
 /// Equal signs from which a run of them is one token: "((((((((((".
 const RUN: usize = 8;
 
-/// What a byte of ASCII begins; bytes of other characters are looked at as characters.
+/// The class of an ASCII byte; other bytes are classified as characters.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum CharClass {
     Space,
@@ -78,7 +79,7 @@ static CLASSES: [CharClass; 256] = {
     classes
 };
 
-/// Cuts a folded text into tokens. White space other than line feeds makes none.
+/// Splits a folded text into tokens. White space other than line feeds makes none.
 pub(crate) fn tokens(plain: &str) -> Vec<TextToken> {
     let bytes = plain.as_bytes();
     let crowded = bytes.iter().filter(|byte| **byte == b'@').count() > MANY_AT;
@@ -184,7 +185,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_numbers_and_signs_are_told_apart() {
+    fn words_numbers_and_signs_are_distinguished() {
         let text = "Dr. O'Neil, 50mg\npH";
         let found = tokens(text);
         let parts: Vec<_> = found.iter().map(|t| t.span.of(text)).collect();
@@ -194,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn the_case_of_a_word_is_told_by_its_letters() {
+    fn the_case_of_a_word_follows_from_its_letters() {
         for (text, case) in [
             ("ana", LetterCase::Lower),
             ("Ana", LetterCase::Title),

@@ -1,5 +1,5 @@
-//! Tokens that can be opened again, by who holds a key that is kept apart from the store: AES-256-GCM with a nonce made
-//! from key, label and value (HMAC-SHA-256), so that the same value is the same token and no nonce serves two values.
+//! Reversible tokens, for holders of a key that is stored separately from the store. AES-256-GCM with a nonce made from
+//! key, label and value (HMAC-SHA-256), so that equal values get equal tokens and no nonce serves two values.
 
 use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
 use aws_lc_rs::hmac;
@@ -18,17 +18,18 @@ impl TokenKey {
         Self(secret)
     }
 
-    /// 128 hexadecimal digits, as they lie in a file; `None` for anything else.
+    /// 128 hexadecimal digits, as in a key file; `None` for anything else.
     pub fn from_hex(text: &str) -> Option<Self> {
         let mut secret = [0u8; 64];
         hex::decode_to_slice(text.trim(), &mut secret).ok()?;
         Some(Self(secret))
     }
 
-    /// `[PERSON~…]`; `None` where the cipher fails, which it does for no value of a text.
+    /// `[PERSON~…]`; `None` if the cipher fails, which happens for no value of a text.
     pub(crate) fn seal(&self, label: &str, value: &str) -> Option<String> {
         let key = hmac::Key::new(hmac::HMAC_SHA256, &self.0[32..]);
         let mut context = hmac::Context::with_key(&key);
+        // Lengths separate the parts: ("PERSON", "Ana") and ("PERSONA", "na") get different tokens.
         for part in [label.as_bytes(), value.as_bytes()] {
             context.update(&(part.len() as u64).to_be_bytes());
             context.update(part);
@@ -37,13 +38,14 @@ impl TokenKey {
         let mut nonce = [0u8; NONCE];
         nonce.copy_from_slice(&tag.as_ref()[..NONCE]);
         let mut sealed = value.as_bytes().to_vec();
+        // The label is authenticated, so a token with another label does not open.
         let aad = Aad::from(label.as_bytes());
         self.cipher()?.seal_in_place_append_tag(Nonce::assume_unique_for_key(nonce), aad, &mut sealed).ok()?;
         let bytes: Vec<u8> = nonce.into_iter().chain(sealed).collect();
         Some(format!("[{label}~{}]", URL_SAFE_NO_PAD.encode(bytes)))
     }
 
-    /// The value in a token `[PERSON~…]`; `None` for what this key did not seal.
+    /// The value of a token `[PERSON~…]`; `None` if this key did not seal it.
     pub(crate) fn open(&self, token: &str) -> Option<String> {
         let (label, sealed) = token.strip_prefix('[')?.strip_suffix(']')?.split_once('~')?;
         let bytes = URL_SAFE_NO_PAD.decode(sealed).ok()?;
@@ -58,6 +60,7 @@ impl TokenKey {
     pub fn detokenize(&self, text: &str) -> String {
         let (mut open, mut rest) = (String::with_capacity(text.len()), text);
         while let Some(at) = rest.find('[') {
+            // Brackets that are no token of this key stay, such as "[PERSON_7F3A]".
             let end = rest[at..].find(']').map(|end| at + end + 1);
             let value = end.and_then(|end| self.open(&rest[at..end]).map(|value| (value, end)));
             open.push_str(&rest[..at]);

@@ -1,4 +1,4 @@
-//! What of a value counts when two are compared: the way it is written does not.
+//! The normal form of a value for comparisons, independent of its spelling.
 
 use super::label;
 
@@ -10,11 +10,13 @@ pub(crate) fn normalized_value(label: &str, lower: &str) -> String {
             .split(|c: char| !c.is_alphanumeric())
             .filter(|word| !word.is_empty() && !is_no_part_of_a_name(word))
             .collect();
+        // "García, Ana" and "Ana García" are one value.
         words.sort_unstable();
         return words.join(" ");
     }
     if label == label::PHONE {
         let digits: String = lower.chars().filter(char::is_ascii_digit).collect();
+        // With and without a country code, a phone is the same value.
         return digits[digits.len().saturating_sub(9)..].to_owned();
     }
     lower.chars().filter(|c| c.is_alphanumeric() || matches!(c, '@' | '.')).collect()

@@ -13,7 +13,7 @@ pub(crate) type WordMap<T> = HashMap<&'static str, T, BuildHasherDefault<WordHas
 /// A table by hashes.
 pub(crate) type HashedMap<T> = HashMap<u64, T, BuildHasherDefault<WordHasher>>;
 
-/// A short list of the program's own words that is asked for many words of a text: one look, however long it is.
+/// A short word list for many look-ups: one hash look-up, however long it is.
 pub(crate) struct WordList {
     words: &'static [&'static str],
     /// Further words, with spaces between them.
@@ -52,7 +52,7 @@ impl Hasher for WordHasher {
         self.0 = self.0.rotate_left(5) ^ hash::of(bytes);
     }
 
-    /// The byte that ends a string tells nothing.
+    /// The byte that ends a string carries no information.
     fn write_u8(&mut self, _: u8) {}
 
     fn write_u64(&mut self, hash: u64) {

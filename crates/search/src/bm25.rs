@@ -27,7 +27,7 @@ impl<'a> From<&'a [i64]> for IndexedText<'a> {
 /// One way of saying a word of a query.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct TermAlternative {
-    /// A text says it that holds all of these.
+    /// A text contains the word if it contains all of these.
     pub(crate) terms: Vec<i64>,
     /// 1.0 for the query's own word, less for another word of the same meaning.
     pub(crate) weight: f64,
@@ -38,13 +38,13 @@ pub(crate) struct TermAlternative {
 pub(crate) struct QueryTerm(pub(crate) Vec<TermAlternative>);
 
 impl QueryTerm {
-    /// A word that is said in these ways alone.
+    /// A query word with these stems.
     pub(crate) fn of(terms: impl IntoIterator<Item = i64>) -> Self {
         Self(terms.into_iter().map(|term| TermAlternative { terms: vec![term], weight: 1.0 }).collect())
     }
 }
 
-/// All terms that a query looks for.
+/// All terms of a query.
 pub(crate) fn terms(query: &[QueryTerm]) -> impl Iterator<Item = i64> {
     query.iter().flat_map(|word| &word.0).flat_map(|alternative| alternative.terms.iter().copied())
 }
@@ -144,12 +144,12 @@ mod tests {
     fn a_text_of_mean_length_that_says_every_word_once_has_the_whole() {
         let shares = all(&query(&[1, 2]), &[&[1, 2], &[1, 3], &[4, 5]]);
         assert!((shares[0] - 1.0).abs() < 1e-9 && shares[1] > 0.0 && shares[1] < 0.5 && shares[2] == 0.0);
-        // A word that nobody says is missing in every text.
+        // A word that occurs in no text is missing in every text.
         assert!(all(&query(&[1, 2, 77]), &[&[1, 2], &[1, 3], &[4, 5]])[0] < 0.7);
     }
 
     #[test]
-    fn another_word_of_the_same_meaning_counts_less_and_never_besides_the_own_one() {
+    fn a_synonym_counts_less_and_never_in_addition_to_the_word_itself() {
         let way = |terms: &[i64], weight| TermAlternative { terms: terms.to_vec(), weight };
         let word = |ways: &[TermAlternative]| vec![QueryTerm(ways.to_vec())];
         let texts: [&[i64]; 3] = [&[1, 9], &[2, 9], &[1, 2]];

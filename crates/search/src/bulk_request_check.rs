@@ -4,7 +4,7 @@ use super::RecallError;
 use anamnesis_core::bulk_request_guard::is_dump_request;
 
 /// # Errors
-/// [`RecallError::DumpRefused`] when the query asks for all that is stored.
+/// [`RecallError::DumpRefused`] when the query requests everything that is stored.
 pub(crate) fn check(query: &str) -> Result<(), RecallError> {
     if is_dump_request(query) { Err(RecallError::DumpRefused) } else { Ok(()) }
 }

@@ -1,5 +1,5 @@
 //! The context of one patient for one question (seed 002, section 7): the clinical profile first, then active symptoms,
-//! recent events and signals, then what is remembered, labelled by what it may be used for, then passages to cite.
+//! recent events and signals, then memories, labelled by their permitted use, then passages to cite.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -24,16 +24,16 @@ use anamnesis_store::read::{
 };
 use anamnesis_store::{Store, StoreError};
 
-/// Most memories of one section; the best ranked are kept.
+/// Most memories of one section, best ranked first.
 const SECTION: usize = 20;
 
-/// What is asked.
+/// The request for a context.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ContextRequest {
     pub query: Option<String>,
     pub top_k: Option<usize>,
     pub min_score: Option<f64>,
-    /// Which documents answer the query; its window is also that of the recent ones.
+    /// The documents that may answer the query; their window also applies to the recent ones.
     pub sources: DocumentFilter,
     pub as_of: Option<DateTime<Utc>>,
 }
@@ -44,23 +44,23 @@ impl ContextRequest {
     }
 }
 
-/// The clinical profile: rows of the clinical store that are safe to act on, and what is past.
+/// The clinical profile: rows of the clinical store that are safe to act on, and past ones.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct PatientSummary {
-    /// What profile events set beside clinical facts.
+    /// Facts of profile events in addition to clinical ones.
     pub patient: Option<PatientProfile>,
     pub allergies: Vec<MemoryItem>,
     pub medications: Vec<MemoryItem>,
     pub conditions: Vec<MemoryItem>,
     /// "No known allergies", "takes no medication": said, which an empty list is not.
     pub absences: Vec<MemoryItem>,
-    /// Denied or refuted, each by itself: kept apart, so that no list of what is holds what is not.
+    /// Denied or refuted facts, in a separate list, so that no list of facts contains a denied one.
     pub denied: Vec<MemoryItem>,
     /// Conditions of relatives: never the patient's own.
     pub family_history: Vec<MemoryItem>,
     /// Ended, refuted long ago, replaced or not confirmed: history only.
     pub past: Vec<MemoryItem>,
-    /// In force, of the patient, not outdated.
+    /// Active, of the patient, not outdated.
     pub symptoms: Vec<MemoryItem>,
     /// Appointments and events, newest first.
     pub events: Vec<MemoryItem>,
@@ -69,8 +69,8 @@ pub struct PatientSummary {
     /// Readings and trends of devices; outdated ones are marked.
     pub signals: Vec<MemoryItem>,
     pub preferences: Vec<PreferenceRow>,
-    /// How the patient said they want to be spoken with and treated, one line a topic, the latest statement: from documents,
-    /// put together by the nights.
+    /// The patient's wishes about conversation and treatment, one line per topic, the latest statement: from documents,
+    /// consolidated by job runs.
     pub stated_preferences: Vec<MemoryItem>,
     pub risks: Vec<RiskFlag>,
 }
@@ -97,7 +97,7 @@ pub struct PatientContext {
     /// False: nothing is known of this patient.
     pub known: bool,
     pub profile: PatientSummary,
-    /// Statements beside the clinical store that are in force: preferences, goals, relationships.
+    /// Active statements outside the clinical store: preferences, goals, relationships.
     pub statements: Vec<MemoryItem>,
     /// To be asked about, never acted on.
     pub hypotheses: Vec<MemoryItem>,
@@ -107,7 +107,7 @@ pub struct PatientContext {
     pub query: Option<String>,
     /// Passages for the query, best first.
     pub passages: Vec<SearchHit>,
-    /// Codes of what was left out: `by_words_alone` when the embedding provider gave no vector.
+    /// Codes of omissions: `by_words_alone` when the embedding provider gave no vector.
     pub notes: Vec<&'static str>,
 }
 
@@ -226,7 +226,7 @@ fn first(mut items: Vec<MemoryItem>) -> Vec<MemoryItem> {
     items
 }
 
-/// The clinical profile of a patient as it stands.
+/// The current clinical profile of a patient.
 ///
 /// # Errors
 /// When the store cannot be read or a cell does not open; [`StoreError::NoConsent`].
@@ -277,7 +277,8 @@ async fn stated_preferences(store: &Store, scope: Scope, when: ReadInstant) -> R
     Ok(items)
 }
 
-/// What is said of every allergy or medicine, unless something in force speaks against it: the clinical store wins.
+/// Statements about all allergies or medicines, unless an active fact contradicts them: the clinical store has
+/// precedence.
 async fn absences(
     store: &Store,
     scope: Scope,
@@ -320,7 +321,7 @@ pub async fn contradictions(
     Ok(opposed.collect())
 }
 
-/// The substances of which the patient has an allergy or intolerance in force.
+/// The substances of the patient's active allergies and intolerances.
 pub(crate) fn allergens_of(clinical: &[ClinicalRow]) -> HashSet<&str> {
     let in_force = clinical.iter().filter(|row| {
         matches!(row.entity, EntityType::Allergy | EntityType::Intolerance)
@@ -330,7 +331,7 @@ pub(crate) fn allergens_of(clinical: &[ClinicalRow]) -> HashSet<&str> {
     in_force.filter_map(|row| row.memory.words.as_ref()).map(|words| words.concept.as_str()).collect()
 }
 
-/// A medicine in force that stands among the allergens.
+/// An active medicine that is also listed as an allergen.
 pub(crate) fn is_taken_despite(row: &ClinicalRow, allergens: &HashSet<&str>) -> bool {
     row.entity == EntityType::Medication
         && !row.memory.negated
@@ -338,7 +339,7 @@ pub(crate) fn is_taken_despite(row: &ClinicalRow, allergens: &HashSet<&str>) -> 
         && row.memory.words.as_ref().is_some_and(|words| allergens.contains(words.concept.as_str()))
 }
 
-/// In force and read too doubtfully for the profile: shown among the hypotheses. Allergies stay in the profile.
+/// Active, but read too doubtfully for the profile: shown among the hypotheses. Allergies stay in the profile.
 fn is_open_hypothesis(row: &ClinicalRow) -> bool {
     let timeless = matches!(row.entity, EntityType::HealthSignal | EntityType::Appointment | EntityType::Event);
     !timeless
@@ -347,7 +348,7 @@ fn is_open_hypothesis(row: &ClinicalRow) -> bool {
         && !is_possible_allergy(&row.memory)
 }
 
-/// An allergy of the patient that is in force and waits for a person to confirm it.
+/// An active allergy of the patient that waits for confirmation by a person.
 fn is_possible_allergy(memory: &Memory) -> bool {
     matches!(memory.entity, Some(EntityType::Allergy | EntityType::Intolerance))
         && !memory.negated
@@ -358,7 +359,7 @@ fn is_possible_allergy(memory: &Memory) -> bool {
 }
 
 impl PatientSummary {
-    /// Whether something in force speaks against a statement about all of its type.
+    /// Whether an active fact contradicts a statement about all of its type.
     fn refutes(&self, memory: &Memory) -> bool {
         match memory.entity {
             Some(EntityType::Allergy) => self.allergies.iter().any(|item| item.entity == Some(EntityType::Allergy)),
@@ -375,10 +376,10 @@ impl PatientSummary {
             // An appointment whose day is over is history.
             _ if row.memory.entity == Some(EntityType::Appointment) && !decision => &mut self.past,
             EntityType::Appointment | EntityType::Event => &mut self.events,
-            // An allergy that was read doubtfully stands with the others, marked: leaving it out would harm.
+            // A doubtful allergy is listed with the others and marked, because leaving it out would harm.
             EntityType::Allergy | EntityType::Intolerance if is_possible_allergy(&row.memory) => &mut self.allergies,
             _ if !decision => &mut self.past,
-            // A symptom told as one of the past was never a state that could be confirmed.
+            // A symptom of the past was never a state that could be confirmed.
             EntityType::Symptom if row.memory.class == Class::Event => &mut self.past,
             _ if row.memory.negated => &mut self.denied,
             EntityType::Allergy | EntityType::Intolerance => &mut self.allergies,

@@ -1,4 +1,4 @@
-//! In which section of a context each row stands, and in which order.
+//! The section of a context for each row, and the order in it.
 
 use super::*;
 use crate::fixture::{about, at, id, row};
@@ -42,7 +42,7 @@ fn doubtful(m: &mut Memory) {
 }
 
 #[test]
-fn what_is_in_force_stands_in_the_section_of_its_type() {
+fn active_facts_are_in_the_section_of_their_type() {
     for (entity, section) in [
         (EntityType::Allergy, "allergies"),
         (EntityType::Intolerance, "allergies"),
@@ -127,7 +127,7 @@ fn a_medicine_is_taken_despite_an_allergy_only_while_both_are_in_force() {
 }
 
 #[test]
-fn something_in_force_speaks_against_a_statement_about_all_of_its_type() {
+fn an_active_fact_contradicts_a_statement_about_all_of_its_type() {
     let none = |entity| about(entity, "*", |m| m.negated = true);
     let with = |rows: &[ClinicalRow]| {
         let mut summary = PatientSummary::default();
@@ -144,7 +144,7 @@ fn something_in_force_speaks_against_a_statement_about_all_of_its_type() {
 }
 
 #[test]
-fn an_absence_that_the_profile_does_not_bear_out_is_asked_about() {
+fn an_absence_that_the_profile_contradicts_is_asked_about() {
     let absent = MemoryItem::conversational(&about(EntityType::Allergy, "*", |m| m.negated = true));
     let item = against_the_profile(absent);
     assert_eq!((item.use_, item.contested), (PermittedUse::Hypothesis, true));

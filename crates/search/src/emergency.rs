@@ -1,6 +1,6 @@
-//! What emergency and safety logic may read (seed 002, section 11): decision-grade rows of the clinical store, the contacts
-//! on record and a text that is there for everybody. Nothing else of the program reads for an emergency, and nothing here reads
-//! what was remembered outside the clinical store; a test of the architecture holds both.
+//! The data that emergency and safety logic may read (seed 002, section 11): decision-grade rows of the clinical store,
+//! the contacts on record and a text for all patients. No other part of the program reads for an emergency, and nothing
+//! here reads memories outside the clinical store; a test of the architecture checks both.
 
 use chrono::{DateTime, Utc};
 use serde::Serialize;
@@ -18,10 +18,10 @@ use anamnesis_core::scope::Scope;
 use anamnesis_store::read::{ClinicalRow, Memory, ReadInstant, RiskFlag};
 use anamnesis_store::{Store, StoreError};
 
-/// A danger that the classifier alone heard counts from this probability on, as a fact that a model read does.
+/// Least probability of a danger that only the classifier detected, as for any fact of a model.
 const LEAST_PROBABILITY: f64 = 0.8;
 
-/// What an emergency needs. Lists may be empty because nothing is recorded, which never means that there is nothing.
+/// The data for an emergency. A list may be empty because nothing is recorded, which never means that there is nothing.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Emergency {
     /// False: nothing is known of this patient.
@@ -30,11 +30,11 @@ pub struct Emergency {
     pub text: EmergencyText,
     /// References of people to call, as the profile names them.
     pub contacts: Vec<String>,
-    /// What the lists are, and are not: shown to everybody, accepted or not.
+    /// The meaning and the limits of the lists: always shown, accepted or not.
     pub disclaimer: EmergencyText,
     /// When the patient accepted the disclaimer; `None`: not on record.
     pub disclaimer_accepted_at: Option<DateTime<Utc>>,
-    /// Allergies and intolerances in force.
+    /// Active allergies and intolerances.
     pub allergies: Vec<MemoryItem>,
     pub medications: Vec<MemoryItem>,
     pub conditions: Vec<MemoryItem>,
@@ -42,7 +42,8 @@ pub struct Emergency {
     /// Allergies that another person reported, or that were read doubtfully: how many, since nothing may act on them before a
     /// person confirms them.
     pub unconfirmed_allergies: usize,
-    /// Dangers that the classifier alone heard and was not sure of: how many. To say that none is recorded would hide them.
+    /// The number of dangers that only the classifier detected, with too low a probability. To report that none is
+    /// recorded would hide them.
     pub unconfirmed_risks: usize,
 }
 
@@ -117,8 +118,8 @@ fn item(row: &ClinicalRow, allergens: &std::collections::HashSet<&str>) -> Memor
     item
 }
 
-/// Whether a row of the clinical store is decision-grade: in force, of the patient, said by the patient, a clinician or a
-/// registered device, read surely and still sure. One that is contested is, and says so.
+/// Whether a row of the clinical store is decision-grade: active, about the patient, stated by the patient, a clinician
+/// or a registered device, with a sure reading and enough confidence. A contested one is, and is marked.
 fn may_use(memory: &Memory) -> bool {
     if failpoints::is("emergency_reads_hypotheses") {
         return memory.status.state == State::Active;
@@ -134,12 +135,12 @@ fn may_use(memory: &Memory) -> bool {
         && !standing.read_doubtfully
 }
 
-/// Said of the patient and not settled by anybody.
+/// Stated about the patient and not resolved.
 fn is_open(memory: &Memory) -> bool {
     memory.status.state == State::Active && memory.experiencer == Experiencer::Patient && !memory.negated
 }
 
-/// What a rule or a clinician says, or the classifier with enough certainty.
+/// Detected by a rule or a clinician, or by the classifier with enough certainty.
 fn is_sure(risk: &RiskFlag) -> bool {
     risk.by.as_deref() != Some("learned") || risk.confidence.is_some_and(|sure| sure >= LEAST_PROBABILITY)
 }

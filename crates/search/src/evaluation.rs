@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-/// How deep a ranking is looked at.
+/// How deep a ranking is evaluated.
 pub const DEPTH: usize = 10;
 
 /// One question that was answered: for each hit, best first, which of the right answers it holds.

@@ -1,4 +1,4 @@
-//! One patient with one document and one memory, read back from a store in memory: what the unit tests change copies of.
+//! One patient with one document and one memory, read from an in-memory store. The unit tests change copies of them.
 
 use std::sync::{Arc, LazyLock};
 
@@ -156,7 +156,7 @@ fn finding() -> NewFinding {
     }
 }
 
-/// "Toma sertralina 50 mg", said by a clinician in a note and in force, with these changes.
+/// An active "Toma sertralina 50 mg" of a clinician in a note, with these changes.
 pub(crate) fn memory(change: impl FnOnce(&mut Memory)) -> Memory {
     let mut memory = WORLD.memory.clone();
     change(&mut memory);

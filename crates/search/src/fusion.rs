@@ -1,10 +1,10 @@
-//! Three rankings as one: by meaning, by words, and by what query and text speak of by name of a concept. A short question
-//! and the sentence that answers it can be far apart for the encoder and share no word ("I lost my job", "they sacked me
-//! from the factory"), while the lexicon knows that both speak of one thing.
+//! Combines three rankings: by meaning, by words, and by common concepts of query and text. A short question and the
+//! sentence that answers it can be far apart for the encoder and share no word ("I lost my job", "they sacked me from
+//! the factory"), while the lexicon assigns both to one concept.
 //!
-//! Scores are summed, and not ranks: how far the best stands out is what a rank throws away. Similarities count by how far
-//! they are from the patient's mean, since a model's cosines depend on the question more than on the answer; shares of
-//! words and concepts count as they are, so that a text that says all of the query comes first and a chance word moves
+//! Scores are summed, and not ranks, because ranks discard how far the best result is ahead. Similarities count
+//! relative to the patient's mean, because a model's cosines depend on the question more than on the answer. Shares of
+//! words and concepts count as they are, so that a text with the whole query comes first and a chance word moves
 //! nothing. The weights are those that were best on the development set of docs/search.md.
 
 use std::cmp::Ordering;
@@ -15,12 +15,12 @@ use super::search::Ranking;
 const WORDS: f64 = 3.0;
 const ALL_WORDS: f64 = 5.0;
 const CONCEPTS: f64 = 3.0;
-/// What a passage has from the one before it, of the same document, and from the one after it: an answer says little
-/// without its question.
+/// Shares of score that a passage gets from its neighbours in the same document, because an answer says little without
+/// its question.
 const BEFORE: f64 = 0.3;
 const AFTER: f64 = 0.15;
 
-/// What is known of a passage for one query, in the order of time.
+/// The features of a passage for one query, in the order of time.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct ScoreParts {
     /// Cosine, −1.0–1.0; `None` where the passage has no vector, or the query.
@@ -29,7 +29,7 @@ pub(crate) struct ScoreParts {
     pub(crate) words: f64,
     /// The same of the concepts that the query names.
     pub(crate) concepts: f64,
-    /// It goes on in the document of the passage before.
+    /// It continues the document of the previous passage.
     pub(crate) goes_on: bool,
 }
 
@@ -86,7 +86,7 @@ pub(crate) fn best_first(a: &FusedScore, b: &FusedScore) -> Ordering {
     b.weight.total_cmp(&a.weight).then(a.place.cmp(&b.place))
 }
 
-/// The weight of each passage by itself. One without a vector has the least similarity of all.
+/// The score of each passage without its neighbours. One without a vector has the least similarity of all.
 fn alone(passages: &[ScoreParts]) -> Vec<f64> {
     let known: Vec<f64> = passages.iter().filter_map(|parts| parts.meaning).collect();
     let count = known.len().max(1) as f64;
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chance_word_moves_nothing_that_stands_out_in_meaning() {
+    fn a_chance_word_does_not_outrank_a_close_meaning() {
         let mut passages = vec![parts(0.1, 0.0, 0.0); 20];
         (passages[3], passages[9]) = (parts(0.5, 0.0, 0.0), parts(0.1, 0.3, 0.0));
         assert_eq!(order(&passages)[..2], [3, 9]);
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn the_answer_behind_the_question_that_is_asked_passes_what_stands_alone() {
+    fn the_answer_after_the_asked_question_outranks_single_passages() {
         let answer = ScoreParts { goes_on: true, ..parts(0.1, 0.0, 0.0) };
         let passages = [parts(0.9, 0.0, 0.0), answer, parts(0.1, 0.0, 0.0), parts(0.1, 0.0, 0.0)];
         assert_eq!(order(&passages)[..2], [0, 1]);
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn one_ranking_alone_looks_at_nothing_else() {
+    fn one_ranking_alone_uses_nothing_else() {
         let passages = [parts(0.9, 0.0, 0.3), parts(0.1, 0.5, 0.9)];
         let by = |ranking| fuse(&passages, ranking).iter().map(|fused| fused.place).collect::<Vec<_>>();
         assert_eq!(by(Ranking::Meaning), [0, 1]);

@@ -1,5 +1,5 @@
-//! Reading for a purpose: what is known of one patient, found by meaning and by word, assembled with its source, its
-//! use and its confidence (seed 002, sections 6 and 7; seed 003, "Explainability").
+//! Reads for a purpose: the memories of one patient, found by meaning and by word, returned with source, permitted use
+//! and confidence (seed 002, sections 6 and 7; seed 003, "Explainability").
 
 mod bm25;
 mod bulk_request_check;
@@ -33,10 +33,10 @@ use anamnesis_observability::metrics::labels::{Endpoint, ErrorCode, Operation, R
 use anamnesis_redaction::{RedactionError, Redactor};
 use anamnesis_store::{Store, StoreError};
 
-/// Why nothing was told. Carries no text.
+/// Why nothing was returned. Contains no text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RecallError {
-    /// Seed 002, section 9: everything at once is never handed out.
+    /// Seed 002, section 9: a request for everything is refused.
     #[error("requests for all stored memories are refused: ask a narrower question")]
     DumpRefused,
     /// The query could not be redacted, so it goes nowhere.
@@ -64,7 +64,7 @@ impl RecallError {
 pub struct Recall {
     store: Store,
     models: Models,
-    /// Which generation each organisation was last found to be searched by.
+    /// The generation of each organisation at its last search.
     seen: Arc<Mutex<HashMap<OrgId, Option<i64>>>>,
     /// The one that documents pass: a query's names become the same surrogates.
     redactor: Arc<Redactor>,
@@ -84,7 +84,7 @@ impl Recall {
         Self { store, models: models.into(), seen: Arc::default(), redactor, extractor: Extractor::shared(), metrics }
     }
 
-    /// The generation that an organisation was last searched by; what the store says at the search decides.
+    /// The generation of an organisation's last search; the store decides at the search.
     fn last_seen(&self, org: OrgId) -> Option<i64> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner).get(&org).copied().flatten()
     }
@@ -104,12 +104,12 @@ impl Recall {
     }
 
     /// # Errors
-    /// When the query asks for everything; counted.
+    /// When the query requests everything; counted.
     fn guard(&self, query: &str) -> Result<(), RecallError> {
         bulk_request_check::check(query).inspect_err(|_| self.metrics.recall.dumps_refused.inc())
     }
 
-    /// Counts a read; what the reader got.
+    /// Counts a read and its result.
     fn count_read(&self, read: &Result<PatientContext, RecallError>) -> ReadOutcome {
         let outcome = match read {
             Ok(context) if context.known => ReadOutcome::Hit,

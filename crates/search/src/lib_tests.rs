@@ -1,4 +1,4 @@
-//! How a read is counted and refused, and what is found by words alone.
+//! How a read is counted and refused, and results that only words find.
 
 use std::future::Future;
 use std::pin::Pin;

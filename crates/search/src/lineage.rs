@@ -22,10 +22,10 @@ pub struct LineageNode {
     /// A memory's kind, `document`, or `event` for a profile event.
     pub kind: String,
     pub id: Uuid,
-    /// How it hangs on its neighbour; `None` at the start.
+    /// The relation to its neighbour; `None` at the start.
     pub relation: Option<String>,
     pub label: String,
-    /// Shown before: its own lineage stands there.
+    /// Shown before, with its lineage.
     pub repeated: bool,
     pub children: Vec<LineageNode>,
 }
@@ -95,7 +95,7 @@ impl Tree {
                 children.push(self.node(&edge.to_kind, edge.to, Some(edge.relation), depth + 1));
             }
         }
-        // A link names a kind or only says that it leads to a memory.
+        // A link names a kind or only that it leads to a memory.
         let known = self.memories.get(&id).map(|memory| memory.kind.code());
         let label = self.label(kind, id);
         LineageNode { kind: known.unwrap_or(kind).to_owned(), id, relation, label, repeated, children }

@@ -1,4 +1,4 @@
-//! A lineage ends at the document, names what was met before, and walks no cycle.
+//! A lineage ends at the document, names repeated memories, and follows no cycle.
 
 use super::*;
 use crate::fixture::{DOCUMENT, WORLD, id, memory, scope};

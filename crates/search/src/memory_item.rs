@@ -18,9 +18,9 @@ use anamnesis_text::{Speaker, fold};
 
 /// The concept of a statement about everything of its type.
 const EVERY: &str = "*";
-/// Characters of a document's own words beside a preferred name.
+/// Characters of a document's own words next to a preferred name.
 const LONGEST_SAID: usize = 60;
-/// The status of what is not tolerated, which is no allergy.
+/// The status of an intolerance, which is no allergy.
 const INTOLERANCE: &str = "intolerance";
 
 /// Where a statement comes from.
@@ -39,7 +39,7 @@ pub struct ItemSource {
     pub(crate) who: SetBy,
     /// Another entity that said so (a surrogate).
     pub(crate) through: Option<String>,
-    /// The clinician who vouches for what a model wrote.
+    /// The clinician who signed a model's output.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub signed_by: Option<Uuid>,
     /// `patient, session_transcript, 2026-03-02`.
@@ -56,7 +56,7 @@ pub struct MemoryItem {
     pub kind: Kind,
     pub(crate) experiencer: Experiencer,
     pub(crate) negated: bool,
-    /// Speaks of every allergy or medicine there could be.
+    /// Concerns every possible allergy or medicine.
     pub absence: bool,
     /// Of rows of the clinical store.
     pub status: Option<&'static str>,
@@ -75,7 +75,7 @@ pub struct MemoryItem {
     pub(crate) reported_by: Option<&'static str>,
     pub trust: Trust,
     pub contested: bool,
-    /// A medicine in force of which an allergy or intolerance is in force too.
+    /// An active medicine with an active allergy or intolerance to it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) allergy_on_record: bool,
     pub(crate) ungrounded: bool,
@@ -83,14 +83,14 @@ pub struct MemoryItem {
     pub(crate) valid_from: DateTime<Utc>,
     pub(crate) valid_to: Option<DateTime<Utc>>,
     pub(crate) last_confirmed_at: Option<DateTime<Utc>>,
-    /// When it ends by itself.
+    /// When it ends without an act.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) expires_at: Option<DateTime<Utc>>,
     /// When it happened, began or is due: the first instant of what `precision` says is known.
     pub(crate) at: Option<DateTime<Utc>>,
     /// day, week, month or year.
     pub(crate) precision: Option<DatePrecision>,
-    /// Of allergies and intolerances: what the substance does.
+    /// For allergies and intolerances: the reaction to the substance.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) reaction: Option<String>,
     /// Of measurements: the value as a number or a word, its unit, the ends of the range that its source gives.
@@ -111,7 +111,7 @@ pub struct MemoryItem {
 }
 
 impl MemoryItem {
-    /// A row of the clinical tables: the chart's, but for a symptom that only a conversation speaks of.
+    /// A row of the clinical tables: the chart's, except for a symptom that only a conversation mentions.
     pub fn clinical(row: &ClinicalRow) -> Self {
         let passing = matches!(row.entity, EntityType::Symptom | EntityType::HealthSignal);
         let spoken = row.memory.document_type.is_some_and(DocumentType::is_conversational);
@@ -184,7 +184,7 @@ impl MemoryItem {
         line
     }
 
-    /// When it ends, of what is not ended by a rule that everything of its class has.
+    /// When it ends, unless a rule ends everything of its class.
     pub fn ends(&self) -> Option<DateTime<Utc>> {
         let told = self.state == State::Active && !matches!(self.class, Class::TimeBoundState | Class::Event);
         self.expires_at.filter(|_| told)
@@ -200,7 +200,7 @@ impl MemoryItem {
         })
     }
 
-    /// What a reader must know before relying on it.
+    /// Warnings that a reader must know before relying on it.
     pub fn flags(&self) -> Vec<&'static str> {
         let stale = self.state == State::Stale;
         [
@@ -220,7 +220,7 @@ impl MemoryItem {
     }
 }
 
-/// A relative's word, and what a patient writes in a chat, are labelled wherever they are shown.
+/// Statements of a relative, and of a patient in a chat, are labelled wherever they are shown.
 fn reported_by(m: &Memory) -> Option<&'static str> {
     match (m.set_by, m.document_type) {
         (SetBy::Family, _) => Some("family"),
@@ -283,8 +283,8 @@ fn speaker(speaker: Speaker) -> Option<&'static str> {
     }
 }
 
-/// What a memory says, as one line without its source. A denial and another person's fact begin with that: they must
-/// never be read as the patient's own.
+/// A memory as one line without its source. A denial and another person's fact begin with that label: they must never
+/// be read as the patient's own.
 pub(crate) fn statement(m: &Memory) -> String {
     let words = m.words.as_ref();
     if let Some(line) = absence(m) {
@@ -296,7 +296,7 @@ pub(crate) fn statement(m: &Memory) -> String {
     }
     let person = words.and_then(|w| w.person.as_deref());
     match (m.experiencer, person) {
-        // Who was lost is part of what happened.
+        // The lost person is part of the event.
         (Experiencer::Patient, _) => {}
         (Experiencer::Family, Some(person)) => line.push_str(&format!("Family ({person}) — ")),
         (Experiencer::Family, None) => line.push_str("Family — "),
@@ -334,7 +334,7 @@ pub(crate) fn absence(m: &Memory) -> Option<&'static str> {
     }
 }
 
-/// What nights made of statements of how somebody wants to be spoken with and treated.
+/// A preference that job runs derived from statements about conversation and treatment.
 pub(crate) fn is_preference(m: &Memory) -> bool {
     let status = m.words.as_ref().and_then(|words| words.status.as_deref());
     m.class == Class::Pattern && status == Some(STATED)
@@ -342,7 +342,7 @@ pub(crate) fn is_preference(m: &Memory) -> bool {
 
 fn heading(m: &Memory) -> &'static str {
     match m.entity {
-        // What a model made of a text is about anything: it is named for what it is.
+        // A model's inference can be about anything, so it is named an inference.
         _ if m.class == Class::Inference && m.kind == Kind::Belief => "Hypothesis",
         _ if m.class == Class::Pattern => match m.kind {
             Kind::Episode => "Episode",
@@ -402,7 +402,7 @@ fn said_at(m: &Memory) -> Option<FactDate> {
     m.words.as_ref().and_then(|words| words.at)
 }
 
-/// What a patient does not tolerate is stored beside the allergies and is none: the two call for different care.
+/// Intolerances are stored next to the allergies but are none: the two need different care.
 fn allergy_heading(words: Option<&FindingWords>) -> &'static str {
     match words.and_then(|words| words.status.as_deref()) {
         Some(INTOLERANCE) => "Intolerance",
@@ -423,12 +423,11 @@ fn details(w: &FindingWords, said: Option<&str>) -> String {
         text.push(' ');
         text.push_str(dose);
     }
-    // How it came to be in force is no part of what is in force; a denial and an intolerance are said at the head of the
-    // line.
+    // How a memory became active is not shown; denial and intolerance are at the head of the line.
     let ordinary = |status: &&String| {
         !matches!(status.as_str(), "active" | "started" | "changed" | "continued" | "not_taken" | INTOLERANCE)
     };
-    // What was made by hand is its own value.
+    // The text of a manual memory is its value.
     let plain = [&w.severity, &w.value, &w.route, &w.frequency, &w.date].into_iter().flatten();
     let plain = plain.filter(|part| **part != w.concept);
     for part in plain.chain(w.status.as_ref().filter(ordinary)) {

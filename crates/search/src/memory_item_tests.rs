@@ -28,7 +28,7 @@ fn details_follow_the_concept_in_one_order() {
 }
 
 #[test]
-fn a_reader_finds_the_words_of_the_document_beside_the_preferred_name() {
+fn a_reader_finds_the_words_of_the_document_next_to_the_preferred_name() {
     let of = |concept: &str, mention: &str| {
         let words = FindingWords { concept: concept.into(), mention: mention.into(), ..FindingWords::default() };
         details(&words, as_said(&words).as_deref())
@@ -40,7 +40,7 @@ fn a_reader_finds_the_words_of_the_document_beside_the_preferred_name() {
 }
 
 #[test]
-fn a_document_says_when_it_was_and_who_speaks() {
+fn a_document_names_its_date_and_its_speakers() {
     let at = DateTime::UNIX_EPOCH;
     assert_eq!(document_label(DocumentType::ClinicalNote, at, &[]), "document: clinical_note, 1970-01-01");
     let label = document_label(DocumentType::ChatMessage, at, &[Speaker::Patient, Speaker::Unknown]);
@@ -63,7 +63,7 @@ fn a_relatives_word_is_labelled_as_theirs_and_a_chat_as_a_chat() {
 }
 
 #[test]
-fn a_source_names_everybody_between_the_patient_and_the_page() {
+fn a_source_names_all_people_between_the_patient_and_the_page() {
     let label = |change: fn(&mut Memory)| source(&memory(change), "clinical").label;
     assert_eq!(label(|_| ()), "clinician, clinical_note, 2026-03-02");
     assert_eq!(label(|m| m.document_type = None), "clinician, 2026-03-02");

@@ -13,7 +13,7 @@ use anamnesis_extraction::ExtractionInput;
 use anamnesis_redaction::{KnownPeople, SurrogateKey};
 use anamnesis_text::{Document, Language, Span};
 
-/// What the two legs search by.
+/// The inputs of the two retrievers.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct PreparedQuery {
     /// As it may be shown, logged or sent.
@@ -42,8 +42,8 @@ impl Recall {
         Ok(PreparedQuery { redacted: text, words, concepts })
     }
 
-    /// The redacted query as the model of a generation sees it. `None` when there is no such model at hand or its provider
-    /// gave no vector: the search goes by words alone and says so.
+    /// The redacted query as a vector of a generation's model. `None` if the model is not available or its provider
+    /// gave no vector: the search then uses only words and reports it.
     pub(super) async fn vector(&self, redacted: &str, model: Option<&Arc<dyn Embedder>>) -> Option<Vec<f32>> {
         if redacted.is_empty() {
             return None;
@@ -73,7 +73,7 @@ impl Recall {
     }
 }
 
-/// Longest question that is looked at, in bytes: a page of text. What comes after it is no part of the search.
+/// Longest question in bytes: a page of text. The rest is not part of the search.
 const LONGEST: usize = 4_096;
 
 /// Cut between words: a torn name is no name to redaction.
@@ -85,11 +85,11 @@ fn beginning(query: &str) -> &str {
     page.rfind(char::is_whitespace).map_or("", |end| &page[..end])
 }
 
-/// What another word of the same meaning counts.
+/// Weight of a synonym.
 const SYNONYM: f64 = 0.6;
 
-/// The words of a query, each with its stems by the rules of both languages, since a question is too short to tell its
-/// language by, and with what means the same in either.
+/// The words of a query, each with its stems in both languages and its synonyms. A question is too short to detect its
+/// language.
 pub(super) fn words(keys: &PatientKeys, text: &str) -> Vec<QueryTerm> {
     let keyed = |stems: &[String], weight| {
         let terms: Vec<i64> = stems.iter().map(|stem| keys.term(stem)).collect();

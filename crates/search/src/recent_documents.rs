@@ -1,4 +1,4 @@
-//! The recent documents of a patient, named and not quoted, with what was read in them and what their producers say of them.
+//! The recent documents of a patient, named and not quoted, with their findings and the annotations of their producers.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::Serialize;
@@ -24,11 +24,11 @@ pub struct RecentDocument {
     pub(crate) document_type: DocumentType,
     pub(crate) date: DateTime<Utc>,
     pub themes: Vec<String>,
-    /// In a language that is not read: kept sealed, nothing of it is known here.
+    /// In an unsupported language: stored sealed, without findings.
     pub unread: bool,
     pub sentiment: Option<String>,
     pub risk_level: Option<String>,
-    /// What its producer says of it, next to what was read here.
+    /// The annotations of its producer, next to our findings.
     #[serde(skip_serializing_if = "ProducerAnnotations::is_empty")]
     pub producer: ProducerAnnotations,
     pub source: String,

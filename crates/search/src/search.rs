@@ -24,11 +24,11 @@ use anamnesis_text::{Span, Speaker};
 /// Seed 003: `top_k` 5.
 pub(crate) const TOP_K: usize = 5;
 
-/// How many more passages than are asked for are opened, since only an open one shows what it is.
+/// Additional passages that are opened, because only an open one shows its text.
 const MORE: usize = 5;
-/// What a passage loses that only asks.
+/// Factor for a passage that only asks.
 const ASKS: f64 = 0.5;
-/// What one loses on which nothing certain rests, for a confidence of nought (model.md, "Reading").
+/// Factor for a passage without certain memories, at a confidence of zero (model.md, "Reading").
 const DOUBT: f64 = 0.6;
 
 /// How often the generation may change while one question is answered.
@@ -44,7 +44,7 @@ struct ScoredCandidates<'a> {
     related: f64,
 }
 
-/// Which rankings decide the order. One alone is for measurements.
+/// Which rankings decide the order. A single one is for measurements.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Ranking {
     #[default]
@@ -54,16 +54,16 @@ pub enum Ranking {
     Concepts,
 }
 
-/// What to look for.
+/// The request of a search.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct SearchRequest {
     pub query: String,
-    /// Most hits; 5 unless told (seed 003).
+    /// Most hits; 5 by default (seed 003).
     pub top_k: Option<usize>,
     /// Least cosine of a passage that shares no word and no concept with the query; none unless given. A short record has
     /// few passages, and a question is often far from its answer.
     pub min_score: Option<f64>,
-    /// Which documents are searched: filters before any limit.
+    /// The searched documents: filters before any limit.
     pub sources: DocumentFilter,
     pub when: ReadInstant,
     pub ranking: Ranking,
@@ -77,7 +77,7 @@ pub struct SearchHit {
     pub(crate) revision: u32,
     pub document_type: DocumentType,
     pub date: DateTime<Utc>,
-    /// Who speaks in it.
+    /// The speakers in it.
     pub(crate) speakers: Vec<Speaker>,
     /// By all rankings together, 0.0–1.0: for the order, and no probability.
     pub score: f64,
@@ -87,11 +87,12 @@ pub struct SearchHit {
     pub keyword: Option<f64>,
     /// The same of the concepts that the query names.
     pub concept: Option<f64>,
-    /// Found by its words or concepts alone: its vector is farther from the query's than the model takes for related.
+    /// Found only by its words or concepts: its vector is farther from the query's than the model's limit for related
+    /// texts.
     pub keyword_only: bool,
     /// Neither near in meaning nor in words: shown because nothing better is there.
     pub weak: bool,
-    /// What was asked before it, where it follows a question.
+    /// The question before it, if it follows one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub asked: Option<String>,
     /// Of the redacted text.
@@ -108,19 +109,19 @@ pub struct SearchHit {
     /// Of the least certain memory that rests on the passage; 1.0 where none does.
     pub effective_confidence: f64,
     pub low_confidence: bool,
-    /// Memories whose evidence stands in the passage.
+    /// Memories with evidence in the passage.
     pub memories: Vec<MemoryId>,
     /// `document: session_transcript, 2026-03-02 (patient)`.
     pub source: String,
 }
 
-/// What a search found.
+/// The result of a search.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct SearchResult {
     /// The query as it was searched: redacted.
     pub query: String,
     pub hits: Vec<SearchHit>,
-    /// False when there was no vector to compare with: hits are by words alone.
+    /// False if there was no vector to compare with: hits are found by words only.
     pub by_meaning: bool,
 }
 
@@ -141,7 +142,7 @@ impl Recall {
     }
 
     async fn searched(&self, scope: Scope, request: &SearchRequest) -> Result<SearchResult, RecallError> {
-        // The guard comes first: whether a patient is known must not be told by how a refusal reads.
+        // The guard comes first: the form of a refusal must not reveal whether a patient is known.
         self.guard(&request.query)?;
         self.store.may_recall(scope).await?;
         let Some(keys) = self.store.keys_of(scope).await? else { return Ok(SearchResult::default()) };
@@ -241,7 +242,7 @@ impl CitedDocuments {
         self.memories.iter().filter(|m| rests_on(m, c))
     }
 
-    /// What a passage loses that is a question itself or on which nothing certain rests.
+    /// The deduction of a passage that is a question itself or has no certain memory.
     fn against(&self, candidates: &[PassageCandidate], place: usize) -> f64 {
         let c = &candidates[place];
         let asks = self.document(c).is_some_and(|document| asks(c.span.of(&document.content.text)));
@@ -259,9 +260,10 @@ impl CitedDocuments {
     }
 }
 
-/// Whether the second is the next passage of the same document. One between them may be missing: it holds what was forgotten.
+/// Whether the second is the next passage of the same document. One between them may be missing, because it contains
+/// forgotten words.
 fn follows(before: &PassageCandidate, next: &PassageCandidate) -> bool {
-    // Between two neighbours is white space alone.
+    // Only white space separates two neighbours.
     const MOST: usize = 16;
     let gap = next.span.start.checked_sub(before.span.end);
     (before.document, before.revision) == (next.document, next.revision) && gap.is_some_and(|gap| gap <= MOST)

@@ -1,4 +1,4 @@
-//! What a hit says of its passage.
+//! The fields of a hit.
 
 use super::*;
 use crate::fixture::{DOCUMENT, TEXT, WORLD, id, memory};
@@ -26,7 +26,7 @@ const FUSED: FusedScore = FusedScore { place: 0, weight: 0.0, parts: PARTS };
 /// From which cosine on two texts are related.
 const RELATED: f64 = 0.3;
 
-/// As it is shown with all these memories at hand.
+/// A hit as shown, with all these memories available.
 fn shown(fused: &FusedScore, c: &PassageCandidate, document: &StoredDocument, memories: &[Memory]) -> SearchHit {
     let opened = CitedDocuments {
         documents: [((document.id, document.revision), document.clone())].into(),
@@ -135,7 +135,7 @@ fn each_speaker_of_a_passage_is_named_once_and_others_are_not() {
 }
 
 #[test]
-fn what_a_model_wrote_is_a_hypothesis_until_somebody_signs_it() {
+fn model_output_is_a_hypothesis_until_a_clinician_signs_it() {
     let c = PassageCandidate { document_type: DocumentType::Analysis, ..candidate() };
     let mut document = WORLD.document.clone();
     assert_eq!(shown(&FUSED, &c, &document, &[]).use_, PermittedUse::Hypothesis);

@@ -1,7 +1,7 @@
-//! Words that mean nearly the same, in English and Spanish: a record says "laburo" where a question says "job". Groups are
-//! written by hand (`data/thesaurus.txt`) and looked up by stems, so that inflections need no entries of their own. Stemming
-//! them all takes longer than a search, and most processes ask one question: the stems are printed
-//! next to them with an index (`ANAMNESIS_UPDATE_DOCS=1` on the test that compares them).
+//! Synonyms in English and Spanish: a record says "laburo" where a question says "job". Groups are written by hand
+//! (`data/thesaurus.txt`) and looked up by stems, so that inflections need no entries. Stemming all of them takes
+//! longer than a search, and most processes ask one question. Therefore the stems are generated next to them with an
+//! index (`ANAMNESIS_UPDATE_DOCS=1` on the test that compares them).
 
 use std::collections::BTreeSet;
 

@@ -50,7 +50,7 @@ fn the_longest_expression_is_one_word() {
 }
 
 #[test]
-fn words_that_ask_are_no_words_of_the_query_and_unknown_ones_stand_alone() {
+fn question_words_are_no_words_of_the_query_and_unknown_ones_have_no_synonyms() {
     assert!(read("¿cuándo, where, qué?").is_empty());
     let read = read("sertralina");
     assert!(read.len() == 1 && read[0].others.is_empty());

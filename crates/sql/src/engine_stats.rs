@@ -19,7 +19,7 @@ static POSTGRES_LOG: LazyLock<Sql> =
     LazyLock::new(|| Sql::new("SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::bigint"));
 
 impl Database {
-    /// The engine's name, as figures and messages tell it.
+    /// The engine's name, for reports and messages.
     pub fn engine(&self) -> &'static str {
         match self.inner {
             Inner::Sqlite(_) => "sqlite",
@@ -27,10 +27,10 @@ impl Database {
         }
     }
 
-    /// Columns of a table, in the order in which `SELECT *` tells them.
+    /// Columns of a table, in the order of `SELECT *`.
     ///
     /// # Errors
-    /// When the engine cannot be asked.
+    /// When the engine cannot be queried.
     pub async fn columns(&self, table: &str) -> Result<Vec<(String, ColumnType)>, DbError> {
         let sql = if self.engine() == "sqlite" { &SQLITE_COLUMNS } else { &POSTGRES_COLUMNS };
         let rows = self.asking().await?.fetch_all(sql, vec![table.into()]).await?;
@@ -59,10 +59,10 @@ impl Database {
         Ok(rows.first().map_or(Ok(0), |row| row.i64(0))?.unsigned_abs())
     }
 
-    /// Bytes written to the server's write-ahead log since it was made, by anybody; `None` for an embedded store.
+    /// Bytes in the server's write-ahead log since its creation, by all writers; `None` for an embedded store.
     ///
     /// # Errors
-    /// When the engine cannot be asked.
+    /// When the engine cannot be queried.
     pub async fn log_position(&self) -> Result<Option<u64>, DbError> {
         if self.engine() == "sqlite" {
             return Ok(None);

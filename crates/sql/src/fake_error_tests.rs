@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-/// What an engine says when it refuses a statement. `message` may quote a row.
+/// An engine's error for a rejected statement. `message` may quote a row.
 #[derive(Debug, Default)]
 pub(crate) struct FakeDatabaseError {
     pub(crate) code: Option<&'static str>,

@@ -1,5 +1,5 @@
-//! The database abstraction below the store. A statement is written once ([`Sql`]) for both engines; a placeholder in
-//! braces stands for what differs, and only this crate knows what it expands to on each engine.
+//! The database abstraction below the store. A statement is written once ([`Sql`]) for both engines. Placeholders in
+//! braces mark the differences, and only this crate knows their expansion for each engine.
 
 pub mod copies;
 mod engine_stats;
@@ -27,8 +27,8 @@ pub use value::{Arg, Row, SqlValue};
 
 use anamnesis_core::ids::OrgId;
 
-/// What may go wrong between us and the database. Carries no statement arguments and no database detail text, since
-/// both may quote a row (docs/dependencies.md).
+/// Errors of the database access. They contain no statement arguments and no database detail text, because both may
+/// quote a row (docs/dependencies.md).
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DbError {
     /// Connection lost, time-out, lock not obtained, disk full: try again.
@@ -60,7 +60,7 @@ pub enum DbError {
     /// The role is not bound by row-level security.
     #[error("the database role is {0}, which is not allowed for a worker: use a member of anamnesis_app")]
     Role(&'static str),
-    /// What is committed may be lost when the server's machine stops.
+    /// Committed data may be lost when the server's machine stops.
     #[error(
         "the server runs with {0} = off: documents that it confirmed may be lost when its machine stops. Set {0} = on, or \
          allow it for tests with store.postgres.allow_not_durable = true"
@@ -98,10 +98,11 @@ pub enum DbError {
     Other { code: String },
 }
 
-/// What an error of the store says about the messages that were being written.
+/// Which messages an error of the store concerns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
-    /// The store refuses everybody now: away, read-only, full, without rights, with another schema. No message is at fault.
+    /// The store rejects all writes now: unreachable, read-only, full, without rights, with another schema. No message
+    /// is at fault.
     Store,
     /// A constraint or a type refuses these rows: the same rows are refused again, those of other messages are not.
     Rows,
@@ -115,7 +116,7 @@ impl DbError {
         matches!(self, Self::Transient(_))
     }
 
-    /// Whether the store or the rows are at fault. Only what an engine says about values is held against rows.
+    /// Whether the store or the rows are at fault. Only errors about values are attributed to rows.
     pub fn fault(&self) -> Fault {
         match self {
             Self::Constraint { .. } => Fault::Rows,
@@ -167,12 +168,12 @@ enum Inner {
 }
 
 impl Database {
-    /// Opens a store. An embedded one is made where there is none and brought up to date; a server must be up to date,
-    /// and the role must be one that row-level security binds.
+    /// Opens a store. A missing embedded one is created, and an old one is migrated. A server must be up to date, and
+    /// row-level security must bind the role.
     ///
     /// # Errors
-    /// [`DbError::Schema`] and its neighbours when the schema is not the one that this version knows,
-    /// [`DbError::Role`] for a role with too many rights.
+    /// [`DbError::Schema`] and its neighbours when the schema is not the one that this version knows, [`DbError::Role`]
+    /// for a role with too many rights.
     pub async fn open(location: &Location) -> Result<Self, DbError> {
         let inner = match location {
             Location::Postgres(options) => Inner::Postgres(Arc::new(postgres::PostgresDatabase::open(options).await?)),
@@ -182,10 +183,10 @@ impl Database {
         Ok(Self { inner })
     }
 
-    /// Opens a store that is there, for reading alone: nothing is made, migrated or written.
+    /// Opens an existing store only for reading: nothing is created, migrated or written.
     ///
     /// # Errors
-    /// As [`Database::open`]; [`DbError::Transient`] for a file that is not there.
+    /// As [`Database::open`]; [`DbError::Transient`] for a missing file.
     pub async fn open_for_reading(location: &Location) -> Result<Self, DbError> {
         match location {
             Location::File(path) => Ok(Self { inner: Inner::Sqlite(sqlite_read_only::open(path).await?) }),
@@ -193,10 +194,10 @@ impl Database {
         }
     }
 
-    /// What a server says of itself and of our role; `None` for an embedded store.
+    /// Properties of the server and of our role; `None` for an embedded store.
     ///
     /// # Errors
-    /// When the server cannot be asked.
+    /// When the server cannot be queried.
     pub async fn server_info(&self) -> Result<Option<ServerInfo>, DbError> {
         match &self.inner {
             Inner::Sqlite(_) => Ok(None),
@@ -204,19 +205,19 @@ impl Database {
         }
     }
 
-    /// A transaction that writes. On SQLite it takes the write lock at once (`BEGIN IMMEDIATE`), so that a read that is
-    /// followed by a write never fails half-way.
+    /// A transaction that writes. On SQLite it takes the write lock at its start (`BEGIN IMMEDIATE`), so that a read
+    /// before a write never fails half-way.
     pub async fn begin(&self, access: Access) -> Result<Transaction, DbError> {
         self.open_transaction(true, access).await
     }
 
-    /// A transaction that only reads: a consistent snapshot, beside writers.
+    /// A transaction that only reads: a consistent snapshot, concurrent with writers.
     pub async fn read(&self, access: Access) -> Result<Transaction, DbError> {
         self.open_transaction(false, access).await
     }
 
-    /// A second transaction that reads, beside one that is open, where a connection is free at this moment: who holds one
-    /// and waited for another would starve with others like it. What it sees is as new as what the first one sees, or newer.
+    /// A second reading transaction next to an open one, if a connection is free now. To wait for one while holding
+    /// another could deadlock. It sees the same data as the first one, or newer.
     pub async fn read_beside(&self, access: Access) -> Option<Transaction> {
         let inner = match &self.inner {
             Inner::Sqlite(db) => InnerTransaction::Sqlite(db.read_beside().await?),
@@ -237,7 +238,7 @@ impl Database {
     }
 
     /// Empties SQLite's write-ahead log into the main file, so that deleted rows are in no file (docs/dependencies.md,
-    /// `secure_delete`). A server does so by itself.
+    /// `secure_delete`). A server does so without a request.
     pub async fn checkpoint(&self) -> Result<(), DbError> {
         match &self.inner {
             Inner::Sqlite(db) => db.checkpoint().await,
@@ -245,7 +246,7 @@ impl Database {
         }
     }
 
-    /// Writes a consistent copy of an embedded store to a file that is not there yet, beside readers and writers.
+    /// Writes a consistent copy of an embedded store to a new file, while others read and write.
     ///
     /// # Errors
     /// When the file cannot be written; of a server there is no copy.
@@ -268,8 +269,8 @@ impl Database {
         }
     }
 
-    /// Whether what is committed now is still there after the machine stops. Asked again while running, since a server's
-    /// settings may change under it. An embedded store always syncs.
+    /// Whether committed data survive a stop of the machine. Checked again while running, because a server's settings
+    /// may change. An embedded store always syncs.
     ///
     /// # Errors
     /// [`DbError::NotDurable`] with the setting's name, unless the configuration allows it.
@@ -291,7 +292,7 @@ impl Database {
         }
     }
 
-    /// The system behind it, as OpenTelemetry calls it.
+    /// The database system, by its OpenTelemetry name.
     pub fn system(&self) -> &'static str {
         match &self.inner {
             Inner::Sqlite(_) => "sqlite",

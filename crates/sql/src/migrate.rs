@@ -1,12 +1,12 @@
-//! The schema of a store, looked at and brought up to date apart from any work.
+//! The schema of a store, checked and migrated separately from normal work.
 
 use super::postgres::{self, Applied};
 use super::{Database, DbError, Location, sqlite_read_only};
 
-/// What must run once, by the administrator of the database, before the first migration.
+/// Statements that the administrator of the database must run once, before the first migration.
 pub const ROLES: &str = include_str!("../../../migrations/postgres/roles.sql");
 
-/// What a schema is to this program.
+/// How a schema compares with this program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SchemaState {
     Current,
@@ -18,8 +18,7 @@ pub enum SchemaState {
     Changed(i64),
 }
 
-/// Applies what is missing and says what that was. An embedded store is brought up to date by opening it, so that
-/// nothing is left to tell.
+/// Applies missing migrations and returns them. An embedded store is migrated when it is opened, so the list is empty.
 ///
 /// # Errors
 /// See [`DbError`]; an unknown version is refused.
@@ -46,10 +45,10 @@ pub async fn migrate_by(location: &Location, migrations: &sqlx::migrate::Migrato
     }
 }
 
-/// Whether there is anything in a server's store that a migration could ruin. An embedded store is copied by itself.
+/// Whether a server's store has rows that a migration could ruin. An embedded store is copied anyway.
 ///
 /// # Errors
-/// When the server cannot be asked.
+/// When the server cannot be queried.
 pub async fn holds_rows(location: &Location) -> Result<bool, DbError> {
     match location {
         Location::Postgres(options) => postgres::holds_rows(options).await,

@@ -11,7 +11,7 @@ use super::{DbError, Location};
 use anamnesis_config::StoreConfig;
 use anamnesis_config::store::PostgresConfig;
 
-/// How statements are kept on a connection.
+/// How prepared statements are cached on a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Statements {
     /// Prepared once per connection. Directly, through PgBouncer 1.21 or newer, or one that pools sessions.
@@ -20,7 +20,7 @@ pub enum Statements {
     Unnamed,
 }
 
-/// A server, with the limits of what is asked of it.
+/// A server, with the limits of its use.
 #[derive(Debug, Clone)]
 pub struct PostgresOptions {
     pub(super) connect: PgConnectOptions,
@@ -45,7 +45,7 @@ impl PostgresOptions {
                 .encrypted(connect)
                 .ok_or(DbError::Tls)?
                 .application_name("anamnesis")
-                // Poolers refuse what they do not know at the start, and numbers travel as they are.
+                // Poolers refuse unknown startup parameters, and numbers are sent in binary anyway.
                 .extra_float_digits(None)
                 .disable_statement_logging(),
             max_connections: config.max_connections.into(),

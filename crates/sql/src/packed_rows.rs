@@ -71,7 +71,7 @@ impl PackedRows {
         Ok(found)
     }
 
-    /// `{all similarities …}`: dot products, −1.0–1.0 of unit vectors; `None` for what is no number.
+    /// `{all similarities …}`: dot products, −1.0–1.0 of unit vectors; `None` for values that are no number.
     pub fn similarities(&self, index: usize) -> Result<Vec<Option<f64>>, DbError> {
         let found = self.chunks::<8>(index)?.iter().map(|bytes| f64::from_be_bytes(*bytes));
         Ok(found.map(|found| found.is_finite().then(|| found.clamp(-1.0, 1.0))).collect())
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn of_each_rows_terms_those_are_kept_that_are_wanted() {
+    fn only_the_wanted_terms_of_each_row_are_returned() {
         let packed: Vec<u8> = [0i64, 2, -5, 7, 3, 7, 7, 9].iter().flat_map(|n| n.to_be_bytes()).collect();
         let held = of(vec![SqlValue::Blob(packed)]);
         assert_eq!(held.terms(0, None).unwrap(), [vec![], vec![-5, 7], vec![7, 7, 9]]);

@@ -54,8 +54,8 @@ impl SqliteDatabase {
             .disable_statement_logging();
         let pool = || match file {
             Some(_) => SqlitePoolOptions::new().before_acquire(|connection, _| {
-                // A full disk makes SQLite end a transaction by itself, of which the library learns nothing: it would
-                // refuse every later one.
+                // On a full disk SQLite ends a transaction without the library's knowledge, which would then refuse
+                // every later one.
                 let clean = !sqlx::Connection::is_in_transaction(connection);
                 Box::pin(std::future::ready(Ok(clean)))
             }),
@@ -133,8 +133,8 @@ impl SqliteDatabase {
     }
 }
 
-/// Opens a pool. A new file is turned to its write-ahead log by whoever comes first, and for that one moment SQLite asks
-/// no busy handler: those who come second try again.
+/// Opens a pool. The first process turns a new file to its write-ahead log. At that moment SQLite calls no busy
+/// handler, so other processes try again.
 async fn connected(pool: &SqlitePoolOptions, to: &SqliteConnectOptions) -> Result<SqlitePool, DbError> {
     for _ in 0..TRIES {
         match with_functions(pool.clone()).connect_with(to.clone()).await.map_err(|e| error(&e)) {
@@ -237,7 +237,7 @@ pub(super) fn newest() -> i64 {
     sqlite_schema::newest()
 }
 
-/// SQLite's message may quote a value: only the constraint's columns and the code go on.
+/// SQLite's message may quote a value, so only the constraint's columns and the code are passed on.
 pub(super) fn error(error: &sqlx::Error) -> DbError {
     match error {
         sqlx::Error::Database(inner) => {
@@ -257,7 +257,7 @@ pub(super) fn error(error: &sqlx::Error) -> DbError {
     }
 }
 
-/// "UNIQUE constraint failed: memory.id": names of tables, columns and checks only. What a trigger says is our own text.
+/// "UNIQUE constraint failed: memory.id": names of tables, columns and checks only. The text of a trigger is our own.
 fn constraint(message: &str) -> String {
     let name = message.rsplit(": ").next().unwrap_or_default();
     name.chars().filter(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | ',' | ' ')).take(120).collect()

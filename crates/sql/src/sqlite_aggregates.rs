@@ -17,7 +17,7 @@ trait Aggregate: Default {
     const ARGUMENTS: c_int;
     /// Takes the values of one row.
     fn step(&mut self, values: &[SqliteValue]);
-    /// What all rows amount to.
+    /// The aggregate of all rows.
     fn packed(&self) -> &[u8];
 }
 
@@ -36,8 +36,8 @@ impl SqliteValue {
 
     /// A blob's bytes; `None` of anything else.
     fn blob(&self) -> Option<&[u8]> {
-        // SAFETY: of a blob the pointer comes first and the length after it, as SQLite asks; an empty one has no pointer.
-        // The bytes live as long as the value is not asked for in another form, which nobody does.
+        // SAFETY: for a blob, SQLite requires the pointer to be read before the length; an empty one has no pointer.
+        // The bytes live until the value is converted to another form, which never happens here.
         #[allow(unsafe_code)]
         unsafe {
             if ffi::sqlite3_value_type(self.0) != ffi::SQLITE_BLOB {
@@ -164,8 +164,8 @@ unsafe extern "C" fn step<G: Aggregate>(
 /// Called by SQLite once after the last row, also where a statement is aborted; of no rows the column is NULL.
 #[allow(unsafe_code)]
 unsafe extern "C" fn end<G: Aggregate>(context: *mut ffi::sqlite3_context) {
-    // SAFETY: the pointer is what `step` put there, or nothing where there was no row; it is taken back exactly once.
-    // SQLite copies the bytes before this returns.
+    // SAFETY: the pointer is the one that `step` stored, or null without rows; it is freed exactly once. SQLite copies
+    // the bytes before this returns.
     unsafe {
         let slot = ffi::sqlite3_aggregate_context(context, 0).cast::<*mut G>();
         if slot.is_null() || (*slot).is_null() {
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn each_rows_wanted_terms_stand_behind_their_number() {
+    async fn each_rows_wanted_terms_follow_their_number() {
         let sql = "SELECT held(unhex(value), $2) FROM json_each($1)";
         let hex = |terms: &[i64]| terms.iter().map(|term| format!("{term:016x}")).collect::<String>();
         let rows = format!(r#"["{}", "", "{}"]"#, hex(&[5, -7, 5]), hex(&[9]));

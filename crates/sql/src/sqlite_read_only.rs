@@ -1,4 +1,4 @@
-//! An embedded store looked at and not touched: nothing is made, migrated or written, no log next to it either.
+//! An embedded store, read-only: nothing is created, migrated or written, and no log next to it either.
 
 use std::path::Path;
 use std::time::Duration;
@@ -10,8 +10,8 @@ use super::sqlite::{SqliteDatabase, error, with_functions};
 use super::sqlite_schema::compared;
 use super::{DbError, SchemaState};
 
-/// Opens the file for readers alone. Where no write-ahead log lies next to it, no program has it open: then it is read as a
-/// file that does not change, since SQLite would make a log to read it.
+/// Opens the file read-only. Without a write-ahead log next to it, no program has it open. It is then read as
+/// immutable, because SQLite would otherwise create a log.
 fn options(path: &Path) -> SqliteConnectOptions {
     let mut log = path.as_os_str().to_owned();
     log.push("-wal");
@@ -32,7 +32,7 @@ pub(super) async fn open(path: &Path) -> Result<SqliteDatabase, DbError> {
     Ok(SqliteDatabase::reading(pool))
 }
 
-/// What the file's schema is to this program.
+/// How the file's schema compares with this program.
 ///
 /// # Errors
 /// As [`open`].

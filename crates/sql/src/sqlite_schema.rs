@@ -1,6 +1,6 @@
-//! The schema of an embedded store: who may change it, and when. Every program that has the file open holds a shared lock on
-//! a file next to it; whoever migrates a store with data holds it alone, after a copy. A newer program therefore never
-//! changes the schema under an older one that runs.
+//! The schema of an embedded store: who may change it, and when. Every program with the file open holds a shared lock
+//! on a file next to it. A migration of a store with data needs the exclusive lock, after a copy. So a newer program
+//! never changes the schema under a running older one.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -17,7 +17,7 @@ use super::{DbError, SchemaState};
 use anamnesis_core::failpoints;
 
 static MIGRATIONS: Migrator = sqlx::migrate!("../../migrations/sqlite");
-/// How often the lock is asked for alone: ten seconds. Others that start at the same time finish within that.
+/// Attempts at the exclusive lock: ten seconds. Programs that start at the same time finish within that.
 const TRIES_ALONE: u32 = 200;
 
 /// The shared lock of a program that has the store open; given back when it is dropped.
@@ -65,7 +65,7 @@ async fn obtain(file: &File, tries: u32, ask: impl Fn(&File) -> Result<(), TryLo
 /// Shares the schema with other programs of this version.
 ///
 /// # Errors
-/// [`DbError::Transient`] while somebody migrates, or where no file can be written next to the store.
+/// [`DbError::Transient`] during a migration, or if no file can be written next to the store.
 pub(super) async fn share(store: &Path) -> Result<SchemaLock, DbError> {
     let file = private(&lock_file(store))?;
     if !obtain(&file, TRIES, File::try_lock_shared).await? {
@@ -74,8 +74,9 @@ pub(super) async fn share(store: &Path) -> Result<SchemaLock, DbError> {
     Ok(SchemaLock(Arc::new(file)))
 }
 
-/// Brings the schema up to date. A new file is made by whoever comes first, under its write lock: nobody works on it yet.
-/// A file with data is migrated by one program that has it alone, after a copy. One that is up to date is only looked at.
+/// Brings the schema up to date. The first process creates a new file, under its write lock, while no program uses it.
+/// A file with data is migrated by one program with the exclusive lock, after a copy. One that is up to date is only
+/// checked.
 ///
 /// # Errors
 /// [`DbError::InUse`] while another program has an older schema open.
@@ -104,7 +105,7 @@ pub(crate) async fn migrate(
     if !obtain(file, TRIES, File::try_lock_shared).await? {
         return Err(DbError::Transient("migration"));
     }
-    // Somebody else of this version may have been faster.
+    // Another process of this version may have been faster.
     if self::applied(&mut connection).await < known { Err(DbError::InUse) } else { Ok(()) }
 }
 
@@ -132,7 +133,7 @@ async fn copy(connection: &mut PoolConnection<Sqlite>, store: &Path) -> Result<(
     std::fs::rename(&draft, &kept).map_err(disk)
 }
 
-/// What this program knows. In builds with debug assertions `ANAMNESIS_SCHEMA` makes an older program of it.
+/// The migrations of this program. In builds with debug assertions `ANAMNESIS_SCHEMA` makes an older program of it.
 fn migrations() -> Migrator {
     let mut known = Migrator { migrations: MIGRATIONS.migrations.clone(), ..Migrator::DEFAULT };
     if let Some(last) = failpoints::schema() {
@@ -141,7 +142,7 @@ fn migrations() -> Migrator {
     known
 }
 
-/// What a file with these migrations (version, success, checksum) is to this program.
+/// How a file with these migrations (version, success, checksum) compares with this program.
 pub(super) fn compared(applied: &[(i64, bool, Vec<u8>)]) -> SchemaState {
     let known = migrations();
     for (version, success, checksum) in applied {

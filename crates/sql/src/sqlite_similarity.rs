@@ -18,8 +18,8 @@ const LONGEST: usize = 1 << 20;
 pub(super) async fn register(connection: &mut SqliteConnection) -> Result<(), sqlx::Error> {
     let mut handle = connection.lock_handle().await?;
     let flags = ffi::SQLITE_UTF8 | ffi::SQLITE_DETERMINISTIC | ffi::SQLITE_INNOCUOUS;
-    // SAFETY: the handle is locked and open; the name is a C string that lives for ever; `similarity` is a function of
-    // the type that is asked for, needs no data of its own and therefore nothing that would have to be freed.
+    // SAFETY: the handle is locked and open; the name is a C string with static lifetime; `similarity` is a function of
+    // the required type, needs no user data and therefore no destructor.
     #[allow(unsafe_code)]
     let status = unsafe {
         ffi::sqlite3_create_function_v2(
@@ -37,7 +37,7 @@ pub(super) async fn register(connection: &mut SqliteConnection) -> Result<(), sq
     if status == ffi::SQLITE_OK { Ok(()) } else { Err(sqlx::Error::Protocol("similarity cannot be taught".to_owned())) }
 }
 
-/// Called by SQLite with two arguments, as it was told.
+/// Called by SQLite with two arguments, as registered.
 #[allow(unsafe_code)]
 unsafe extern "C" fn similarity(context: *mut ffi::sqlite3_context, _: c_int, values: *mut *mut ffi::sqlite3_value) {
     // SAFETY: SQLite hands over as many values as the function was made known with, and they outlive this call.
@@ -60,7 +60,7 @@ unsafe extern "C" fn similarity(context: *mut ffi::sqlite3_context, _: c_int, va
 /// The value must outlive the slice, and not be asked for in another form meanwhile.
 #[allow(unsafe_code)]
 unsafe fn bytes<'a>(value: *mut ffi::sqlite3_value) -> &'a [u8] {
-    // SAFETY: of a blob the pointer comes first and the length after it, as SQLite asks; an empty blob has no pointer.
+    // SAFETY: for a blob, SQLite requires the pointer to be read before the length; an empty blob has no pointer.
     unsafe {
         let start = ffi::sqlite3_value_blob(value).cast::<u8>();
         match usize::try_from(ffi::sqlite3_value_bytes(value)) {

@@ -1,4 +1,4 @@
-//! What SQLite says, and what of it goes on: kinds of cells, arguments, and errors without a value in them.
+//! Errors and values of SQLite: kinds of cells, arguments, and errors without a value in them.
 
 use super::super::{Access, Database, Fault, Location, Sql};
 use super::*;
@@ -15,7 +15,7 @@ fn of(code: &'static str, message: &'static str) -> DbError {
 #[test]
 fn each_code_of_the_engine_is_one_decision_extended_or_not() {
     for (codes, expected) in [
-        // BUSY and LOCKED with what they are extended by.
+        // BUSY and LOCKED with their extended codes.
         (["5", "6", "261", "517", "262"].as_slice(), DbError::Transient("busy")),
         (&["8", "264", "1544"], DbError::Transient("read_only")),
         (&["10", "13", "14", "266", "3338"], DbError::Transient("disk")),

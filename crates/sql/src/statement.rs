@@ -1,4 +1,4 @@
-//! Statements. Text between braces is what the engines say differently:
+//! Statements. Text between braces is the part that differs between the engines:
 //!
 //! | placeholder | SQLite | PostgreSQL |
 //! |---|---|---|
@@ -8,11 +8,11 @@
 //! | `{keyed $n}`: an id and bytes | as `{pairs $n}` | `(SELECT …::uuid, … FROM unnest($n::bytea[]))` |
 //! | `{similarity column $n}` | the vector itself, compared when it is read | the dot product |
 //! | `{all texts column}` | one text, separated by commas | the same |
-//! | `{all ints column}` | eight bytes of each row behind each other | an array |
-//! | `{all uuids column}` | the bytes of all rows behind each other | an array |
-//! | `{all held terms $n}` | of each row the terms of `$n` behind their number; all without `$n` | all of them |
-//! | `{all similarities column $n}` | the dot products behind each other | an array of them |
-//! | `{through index}` | `INDEXED BY index`: rows in the order in which they lie | nothing: it reads them so by itself |
+//! | `{all ints column}` | eight bytes of each row, concatenated | an array |
+//! | `{all uuids column}` | the bytes of all rows, concatenated | an array |
+//! | `{all held terms $n}` | of each row the number of its terms in `$n` and then the terms; all without `$n` | all of them |
+//! | `{all similarities column $n}` | the dot products, concatenated | an array of them |
+//! | `{through index}` | `INDEXED BY index`: rows in their stored order | nothing: it does so without a hint |
 //! | `{for_update}` | nothing: one writer at a time | `FOR NO KEY UPDATE` |
 //! | `{for_share}` | nothing: one writer at a time | `FOR SHARE` |
 //! | `{skip_locked}` | nothing | `FOR UPDATE SKIP LOCKED` |
@@ -42,8 +42,8 @@ impl Sql {
     }
 
     /// A look-up of rows by keys: `select` (which ends in its other conditions) for each key of `list`, a placeholder
-    /// such as `{pairs $2}`, in these columns of an index. PostgreSQL is made to go through the index key by key: without
-    /// statistics, as after an installation, it reads all rows of the organisation instead.
+    /// such as `{pairs $2}`, in these columns of an index. The form makes PostgreSQL use the index key by key. Without
+    /// statistics, as after an installation, it would read all rows of the organisation.
     pub fn per_key_lookup(select: &'static str, columns: &[&str], list: &'static str) -> Self {
         let keys: Vec<String> = (1..=columns.len()).map(|n| format!("key_{n}")).collect();
         let same = columns.iter().zip(&keys).map(|(column, key)| format!("{column} = wanted.{key}"));
@@ -103,7 +103,8 @@ fn sqlite_placeholder(inside: &str) -> String {
     }
 }
 
-/// A pair travels as one byte string, sixteen bytes of id first: one argument, whatever the number of pairs.
+/// A pair is sent as one byte string that begins with the sixteen bytes of the id: one argument for any number of
+/// pairs.
 fn postgres_placeholder(inside: &str) -> String {
     let first = "encode(substr(pair, 1, 16), 'hex')::uuid";
     let words: Vec<&str> = inside.split_whitespace().collect();
@@ -154,7 +155,7 @@ pub enum ColumnType {
 }
 
 impl ColumnType {
-    /// What PostgreSQL calls a value of which all rows of a statement have the same.
+    /// PostgreSQL's type of a value that all rows of a statement share.
     fn postgres_value(self) -> &'static str {
         match self {
             Self::Uuid => "uuid",
@@ -220,8 +221,8 @@ impl Bulk {
         }
     }
 
-    /// As [`Bulk::new`], with columns in which all rows of a statement have the same: each travels once
-    /// ([`super::Transaction::bulk_sharing`]), where a column of rows costs the server a list of its own to unfold.
+    /// As [`Bulk::new`], with columns that have the same value in all rows of a statement. Each is sent once
+    /// ([`super::Transaction::bulk_sharing`]), because a column of rows costs the server another list to unfold.
     pub fn sharing(table: &'static str, shared: &[Column], columns: &[Column], ending: &'static str) -> Self {
         let own: Vec<String> = columns.iter().map(|(name, _)| format!("r.{name}")).collect();
         let names: Vec<&str> = shared.iter().chain(columns).map(|(name, _)| *name).collect();
@@ -237,7 +238,7 @@ impl Bulk {
         let scalars = scalars.map(|((_, kind), place)| format!("${place}::{}", kind.postgres_value())).collect();
         Self {
             sql: Sql {
-                // SQLite's rows are the first argument, whatever comes behind.
+                // The rows are SQLite's first argument, whatever follows.
                 sqlite: insert(places.map(|place| format!("${}", place + 1)).collect(), sqlite_rows(columns)),
                 postgres: insert(scalars, postgres_rows_from(first, columns)),
             },

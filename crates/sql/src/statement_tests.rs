@@ -1,4 +1,4 @@
-//! What the engines are asked: placeholders, look-ups by keys and statements over many rows.
+//! The texts for the engines: placeholders, look-ups by keys and statements over many rows.
 
 use super::*;
 
@@ -51,7 +51,7 @@ fn a_similarity_is_the_vector_itself_in_sqlite_and_a_product_of_equal_dimensions
 }
 
 #[test]
-fn what_stands_before_between_and_behind_placeholders_stays() {
+fn text_before_between_and_after_placeholders_stays() {
     let sql = Sql::new("SELECT id FROM job {through by_due} WHERE id IN {ints $1} AND org IN {uuids $2} ORDER BY id");
     assert_eq!(
         sql.sqlite(),
@@ -143,7 +143,7 @@ fn a_single_row_takes_its_columns_as_arguments_which_postgres_is_given_the_types
 }
 
 #[test]
-fn what_all_rows_share_comes_first_in_postgres_and_behind_the_rows_in_sqlite() {
+fn shared_values_come_first_in_postgres_and_after_the_rows_in_sqlite() {
     let shared: [Column; 2] = [("org", ColumnType::Uuid), ("at", ColumnType::Int)];
     let own: [Column; 2] = [("id", ColumnType::Uuid), ("words", ColumnType::Text)];
     let bulk = Bulk::sharing("memory", &shared, &own, "");
@@ -161,7 +161,7 @@ fn what_all_rows_share_comes_first_in_postgres_and_behind_the_rows_in_sqlite() {
 }
 
 #[test]
-fn rows_stand_in_any_other_statement_as_a_derived_table() {
+fn rows_are_a_derived_table_in_any_other_statement() {
     let columns: [Column; 1] = [("id", ColumnType::Bytes)];
     let bulk = Bulk::over("UPDATE t SET x = 1 FROM {rows} AS r WHERE t.id = r.id", &columns);
     let sqlite = "UPDATE t SET x = 1 FROM (SELECT unhex(value->>0) AS id FROM json_each($1)) AS r WHERE t.id = r.id";

@@ -126,7 +126,7 @@ impl Row {
         }
     }
 
-    /// What `{similarity column $n}` found: the dot product of the stored vector with `query`, −1.0–1.0 for unit
+    /// The value of `{similarity column $n}`: the dot product of the stored vector with `query`, −1.0–1.0 for unit
     /// vectors; `None` without a query, a vector, or where their dimensions differ.
     pub fn similarity(&self, index: usize, query: Option<&[f32]>) -> Result<Option<f64>, DbError> {
         match self.0.get(index) {

@@ -34,7 +34,7 @@ fn values_of_the_program_become_arguments() {
 #[test]
 fn each_reader_takes_its_own_kind_of_cell_and_refuses_every_other() {
     let cells = [SqlValue::I64(7), SqlValue::F64(0.5), SqlValue::Text("t".to_owned()), SqlValue::Blob(vec![9; 16])];
-    // Which of the cells a reader takes: integer, float, text, bytes.
+    // The cells that a reader accepts: integer, float, text, bytes.
     let takes = |read: &dyn Fn(&Row) -> bool| cells.clone().map(|cell| read(&row(vec![cell])));
     assert_eq!(takes(&|row| row.i64(0).is_ok()), [true, false, false, false]);
     assert_eq!(takes(&|row| row.bool(0).is_ok()), [true, false, false, false]);
@@ -119,7 +119,7 @@ fn a_list_of_integers_reads_back_from_what_it_was_packed_to() {
 }
 
 #[test]
-fn a_similarity_is_kept_within_its_bounds_and_needs_a_query_of_the_same_length() {
+fn a_similarity_is_clamped_and_needs_a_query_of_the_same_length() {
     for (found, expected) in [(0.5, 0.5), (1.000_1, 1.0), (-1.2, -1.0)] {
         assert_eq!(row(vec![SqlValue::F64(found)]).similarity(0, None), Ok(Some(expected)));
     }

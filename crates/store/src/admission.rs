@@ -1,4 +1,5 @@
-//! What is asked before work begins: is the organisation known, was the message seen, may the patient be remembered.
+//! Checks before work begins: whether the organisation is known, the message was seen before, and the patient may be
+//! remembered.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{MutexGuard, PoisonError};
@@ -29,7 +30,7 @@ pub struct OrganizationRules {
     pub generation: Option<i64>,
 }
 
-/// What is known of the messages of one organisation before work begins.
+/// The known state of one organisation's messages before work begins.
 #[derive(Debug, Clone, Default)]
 pub struct AdmissionState {
     /// `None` for an organisation that is not registered.
@@ -40,11 +41,11 @@ pub struct AdmissionState {
     pub revisions: HashMap<(PatientId, DocumentId, u32), KeyHash>,
     /// Types of the revisions of a document; one that this version does not know is left out.
     pub types: HashMap<(PatientId, DocumentId), Vec<DocumentType>>,
-    /// When nothing was to be kept, by patient.
+    /// Ephemeral periods, by patient.
     pub ephemeral: HashMap<PatientId, EphemeralHistory>,
-    /// What was permitted and denied, by patient.
+    /// Consents, by patient.
     pub(crate) consents: HashMap<PatientId, Vec<RecordedConsent>>,
-    /// What was erased of these patients.
+    /// Erased ids of these patients.
     pub erased: ErasedIds,
     /// The rows that the three above were read from.
     pub looked: CheckedConsents,
@@ -59,7 +60,7 @@ pub struct AttemptBatch {
     pub(crate) messages: Vec<KeyHash>,
 }
 
-/// What to look up.
+/// The keys of the look-up.
 #[derive(Debug, Clone, Default)]
 pub struct AdmissionQuery {
     pub messages: Vec<KeyHash>,
@@ -155,10 +156,10 @@ impl Store {
         Ok(known)
     }
 
-    /// Records that work on these messages begins: before the work, so that what kills the worker is known. One row for all
-    /// of them, unless some message's attempts are counted already. Ends what could not be ended before. No work begins
-    /// without the right key store: a batch that was let through may have waited since, for another organisation's part
-    /// or for a provider.
+    /// Records the start of work on these messages, so that a message that kills the worker is known. One row covers
+    /// the batch, unless attempts of some message are counted already. Then deletes rows that could not be deleted
+    /// before. No work begins without the right key store, because an admitted batch may have waited for another
+    /// organisation's part or for a provider.
     ///
     /// # Errors
     /// Of the database; [`StoreError::Key`] when the right key store is not at its place.
@@ -241,12 +242,12 @@ impl Store {
         Ok(any)
     }
 
-    /// Makes of each batch that was begun an attempt of each of its messages. Of a batch that is still in work too: who
-    /// works it finds its row gone, and ends the attempts of its messages.
+    /// Splits each started batch into an attempt of each of its messages. If a batch is still in progress, its worker
+    /// finds the row missing and deletes the attempts of its messages.
     async fn break_up(&self, tx: &mut Transaction) -> Result<(), StoreError> {
         let mut counts: BTreeMap<KeyHash, u32> = BTreeMap::new();
         for row in tx.fetch_all(&sql::OPEN, Vec::new()).await? {
-            // The process that deletes the row has it: two that ask at once must not count twice.
+            // Only the process that deletes the row counts it, so that two concurrent processes do not count twice.
             if tx.execute(&sql::END, vec![row.uuid(sql::open::ID)?.into()]).await? == 1 {
                 let packed = row.blob(sql::open::MESSAGES)?;
                 packed.as_chunks().0.iter().for_each(|message| *counts.entry(*message).or_default() += 1);

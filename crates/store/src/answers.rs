@@ -1,5 +1,5 @@
-//! Answers to what a person asked for by a message: kept sealed under the patient's key for a term, announced by an event that
-//! carries a reference, and read by name only.
+//! Answers to requests that a person makes by a message. They are stored sealed under the patient's key for a term,
+//! announced by an event that contains a reference, and read by name only.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -28,42 +28,42 @@ use anamnesis_core::scope::Scope;
 use anamnesis_crypto::{ColumnRef, PatientKeys};
 use anamnesis_sql::{Access, Arg, Row};
 
-/// An answer that is made with the effects of what it answers: its words say what was done, not what was asked for.
+/// An answer that is written in the transaction of its request, so it reports what was done and not what was requested.
 #[derive(Debug, Clone)]
 pub struct NewAnswer {
     pub scope: Scope,
     pub answered: AnswerHeader,
     pub on: AnswerSubject,
-    /// Lines of text in each language for what came of it.
+    /// The text of the outcome in each language.
     pub words: fn(AnswerKind, &AnswerOutcome) -> Value,
 }
 
-/// What was asked for is about.
+/// The subject of the request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AnswerSubject {
-    /// Memories that are to be forgotten or taken back.
+    /// Memories to be forgotten or recovered.
     Memories(Vec<MemoryId>),
-    /// What is kept from now on.
+    /// Everything that is stored from now on.
     Everything,
     Consent(ConsentScope),
 }
 
-/// What came of what was asked for.
+/// The outcome of the request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct AnswerOutcome {
-    /// Memories that were forgotten, or taken back.
+    /// Memories that were forgotten or recovered.
     pub done: usize,
-    /// Allergies, which are kept until a clinician decides: a patient alone ends none.
+    /// Allergies, which stay until a clinician decides: a patient alone cannot end one.
     pub left: usize,
-    /// Other memories that are kept: they were said or taken back since.
+    /// Other memories that stay, because they were stated again or withdrawn since.
     pub kept: usize,
-    /// For how many days what was forgotten can be taken back.
+    /// For how many days a forgotten memory can be recovered.
     pub days: u32,
-    /// The scope of consent, and what is in force of it now.
+    /// The scope of consent, and the provision that is now in force.
     pub in_force: Option<(ConsentScope, Option<Provision>)>,
-    /// Whether nothing that the patient says is kept now.
+    /// Whether nothing that the patient says is stored now.
     pub is_ephemeral: bool,
-    /// Whether what the patient says may be remembered, by what is permitted and asked for.
+    /// Whether the patient may be remembered, by consent and by the organisation's requirement.
     pub is_permitted: bool,
 }
 
@@ -112,12 +112,12 @@ fn kept(
     })
 }
 
-/// What the event says: where the answer is, and which command it answers.
+/// The event: where the answer is, and which command it answers.
 fn reference(answer: &AnswerHeader) -> RightsAnswered {
     RightsAnswered { answer_id: answer.id, command: answer.kind }
 }
 
-/// A memory as far as an answer speaks of it.
+/// The part of a memory that an answer mentions.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct AnsweredMemory {
     is_forgotten: bool,
@@ -168,8 +168,8 @@ impl BatchWriter<'_> {
         rows.iter().map(state).collect()
     }
 
-    /// Keeps the answers to what a batch carries out, and announces them; `before` are the states before its acts. What was
-    /// done is in the audit trail already.
+    /// Stores the answers to the acts of a batch, and announces them; `before` are the states before the acts. The
+    /// audit trail already has the acts.
     pub(super) async fn answers(&mut self, answers: &[NewAnswer], before: &MemoryStates) -> Result<(), StoreError> {
         let after = self.states_of(answers).await?;
         let rights = self.rights(answers).await?;
@@ -192,7 +192,7 @@ impl BatchWriter<'_> {
         Ok(())
     }
 
-    /// What became of these memories.
+    /// The outcome for these memories.
     fn came(
         &self,
         (scope, ids): (Scope, &[MemoryId]),
@@ -220,7 +220,7 @@ impl BatchWriter<'_> {
         came
     }
 
-    /// What the patients of these answers permit, and whether they are remembered.
+    /// The consents of the patients of these answers, and whether they are in ephemeral mode.
     async fn rights(&mut self, answers: &[NewAnswer]) -> Result<ConsentAndMode, StoreError> {
         let asked = answers.iter().filter(|one| !matches!(one.on, AnswerSubject::Memories(_)));
         let patients: BTreeSet<Uuid> = asked.map(|one| one.scope.patient().0).collect();
@@ -260,7 +260,7 @@ impl ConsentAndMode {
 }
 
 impl Store {
-    /// Whether this request was answered, and the answer is still kept.
+    /// Whether this request was answered and the answer is still stored.
     ///
     /// # Errors
     /// Of the database.
@@ -297,7 +297,7 @@ impl Store {
         Ok(true)
     }
 
-    /// The answers that are kept of a patient, oldest first, without their content.
+    /// The stored answers of a patient, oldest first, without their content.
     ///
     /// # Errors
     /// Of the database; [`StoreError::Erased`].

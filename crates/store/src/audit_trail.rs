@@ -1,6 +1,6 @@
-//! The audit trail in the store: entries are written with what they speak of, sealed into blocks afterwards, and checked from the
-//! first block to the last (`anamnesis_core::audit`, docs/audit.md). Sealing has a separate transaction, so that writers of one
-//! organisation do not wait for each other.
+//! The audit trail in the store. Entries are written together with their subject, sealed into blocks afterwards, and
+//! checked from the first block to the last (`anamnesis_core::audit`, docs/audit.md). Sealing has a separate
+//! transaction, so that writers of one organisation do not wait for each other.
 
 pub mod acts;
 mod coverage;
@@ -47,12 +47,12 @@ pub(crate) const SEALED: &str = AuditSealed::TYPE;
 /// Seconds between two events of one chain, at least.
 const ANNOUNCED_EVERY: i64 = 3_600;
 
-/// What was done, to whom.
+/// An act and its subject.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AuditedAction<'a> {
     pub org: OrgId,
     pub patient: Option<PatientId>,
-    /// Code of what was done.
+    /// Code of the act.
     pub action: &'a str,
     pub subject: Option<Uuid>,
     /// Code of how it ended: done, refused, withheld …
@@ -152,7 +152,7 @@ async fn write_by_job(
     write(tx, key, &[entry]).await
 }
 
-/// Writes down that a row of the ledger of runs was not as this program wrote it, and that the run begins anew.
+/// Records that a row of the ledger of runs was forged, and that the run starts again.
 ///
 /// # Errors
 /// Of the database.
@@ -168,14 +168,14 @@ pub async fn run_forged(
     write_by_job(tx, key, org, ("run_forged", id), now).await
 }
 
-/// Which entries.
+/// A filter of entries.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AuditFilter {
     pub org: OrgId,
     pub patient: Option<PatientId>,
     /// Empty: any.
     pub action: String,
-    /// Empty: anybody.
+    /// Empty for any actor.
     pub actor: String,
     pub since: DateTime<Utc>,
     pub until: DateTime<Utc>,
@@ -222,7 +222,7 @@ impl From<StoredEntry> for AuditEntryView {
     }
 }
 
-/// What sealing found.
+/// The result of sealing.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SealingResult {
     pub entries: u64,
@@ -272,7 +272,7 @@ impl Store {
         Ok(std::iter::once(PLATFORM).chain(self.every_organization().await?).collect())
     }
 
-    /// Seals what was written since the last block. Of two sealers at once, one makes the block.
+    /// Seals the entries since the last block. Of two concurrent sealers, one writes the block.
     ///
     /// # Errors
     /// Of the database.
@@ -290,7 +290,7 @@ impl Store {
 
     async fn seal_one(&self, org: OrgId) -> Result<SealingResult, StoreError> {
         let mut tx = self.db.begin(Access::Organization(org)).await?;
-        // Before what waits: another sealer that comes in between makes this block, and this one then makes none.
+        // Read before the pending entries: if another sealer writes this block in the meantime, this one writes none.
         let before = tx.fetch_optional(&sql::LAST_BLOCK, vec![org.0.into()]).await?;
         let before = before.map(|row| block(org, &row)).transpose()?;
         let first = tx.fetch_optional(&sql::FIRST_BLOCK, vec![org.0.into()]).await?;
@@ -342,7 +342,7 @@ impl Store {
         Ok(SealingResult { entries: waiting.len() as u64, not_authentic })
     }
 
-    /// The first block of an hour goes out as an event: a subscriber keeps it where this store cannot reach.
+    /// The first block of an hour is published as an event, so that a subscriber stores it out of reach of this store.
     async fn announce_head(&self, tx: &mut Transaction, block: &Block) -> Result<(), StoreError> {
         let id = derive("event", &[block.org.as_bytes(), SEALED.as_bytes(), &block.number.to_be_bytes()]);
         let head = block.head();
@@ -411,7 +411,7 @@ pub async fn purgeable(
 /// An entry: a row of `LIST`, or of another statement with the same columns.
 fn stored(row: &Row) -> Result<StoredEntry, StoreError> {
     use sql::list as of;
-    // What is not of its shape was not written by this program: it is a fault of its entry, and stops nothing.
+    // An entry of another shape was not written by this program: it is faulty, but does not stop the check.
     let salt = row.opt_blob(of::SALT)?.map(|salt| salt.try_into().unwrap_or([0; 16]));
     let (leaf, by) = (row.opt_blob(of::LEAF)?, row.opt_uuid(of::ERASED_BY)?);
     let erased = (leaf.is_some() || by.is_some())

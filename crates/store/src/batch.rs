@@ -1,4 +1,5 @@
-//! What one organisation's messages of a batch do to the store: put together, and cut again where one is refused.
+//! The effects of one organisation's messages on the store. They are put together per batch, and split again if a
+//! message is rejected.
 
 use std::sync::Arc;
 
@@ -14,7 +15,7 @@ use anamnesis_core::scope::Scope;
 pub struct OrgBatch {
     /// The attempt that ends with these effects, where it is one of several messages.
     pub begun: Option<AttemptBatch>,
-    /// What decided of whom something may be kept, when it was decided.
+    /// The consents that decided of whom something may be stored, as read at that time.
     pub looked: Arc<CheckedConsents>,
     pub inbox: Vec<InboxEntry>,
     pub documents: Vec<NewDocument>,
@@ -24,14 +25,14 @@ pub struct OrgBatch {
     pub acts: Vec<NewMemoryAct>,
     pub ephemeral: Vec<EphemeralChange>,
     pub alarms: Vec<RiskAlarm>,
-    /// Answers to what the messages ask for and these effects carry out.
+    /// Answers to requests that these effects carry out.
     pub answers: Vec<NewAnswer>,
-    /// The traces that events of this batch go on with.
+    /// The traces that events of this batch continue.
     pub traces: Vec<EventTrace>,
     pub generation: i64,
 }
 
-/// The trace of one message of a batch: events of its document, or else of its patient, go on with it.
+/// The trace of one message of a batch. Events of its document, or else of its patient, continue it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EventTrace {
     pub scope: Scope,
@@ -40,12 +41,12 @@ pub struct EventTrace {
     pub traceparent: String,
 }
 
-/// How much of each kind a part of a batch brought: where the batch may be cut again.
+/// The number of effects of each kind in a part of a batch, so that the batch can be split there.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct BatchMark([usize; 10]);
 
 impl OrgBatch {
-    /// Takes in what another message does, and tells how much that was.
+    /// Appends the effects of another message, and returns their numbers.
     pub fn append(&mut self, mut one: Self) -> BatchMark {
         self.generation = one.generation;
         BatchMark([
@@ -62,7 +63,7 @@ impl OrgBatch {
         ])
     }
 
-    /// Cuts off what the message that was appended last brought.
+    /// Splits off the effects of the message that was appended last.
     pub fn cut_last(&mut self, BatchMark(of): BatchMark) -> Self {
         Self {
             begun: None,

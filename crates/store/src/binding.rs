@@ -17,10 +17,10 @@ use anamnesis_core::scope::Scope;
 use anamnesis_crypto::{FoundKeys, KeyError, KeyLookup, KeyStore, KeyStoreStamp};
 use anamnesis_sql::{Access, Arg, Database, DbError, Transaction};
 
-/// Patients whose keys are asked for at once when a store is bound.
+/// Patients per request to the key store when a store is bound.
 const PAGE: i64 = 1_000;
 
-/// What the store remembers of its key store.
+/// The store's record of its key store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KeyBinding {
     pub(crate) key_store: Uuid,
@@ -90,8 +90,8 @@ fn ignores_binding() -> bool {
 }
 
 impl Store {
-    /// Compares the key store with the binding. A store that is not bound yet is bound: an empty one at once, one that
-    /// holds patients (written by a version without bindings) after the key store has proved that it opens it.
+    /// Compares the key store with the binding. An unbound store is bound: an empty one immediately; one with patients
+    /// (written by a version without bindings) after the key store has proved that it opens it.
     ///
     /// # Errors
     /// [`KeyError`] for another key store, an older one, or one that does not open the store.
@@ -130,7 +130,7 @@ impl Store {
         }
     }
 
-    /// Shows that the key store opens what the store holds: every patient has a key, and sealed cells open.
+    /// Proves that the key store opens the store's contents: every patient has a key, and sealed cells open.
     async fn prove_keys(&self) -> Result<(), StoreError> {
         let foreign = || KeyError::Foreign { place: self.keys.place() };
         let mut tx = self.db.read(Access::Platform).await?;
@@ -154,7 +154,7 @@ impl Store {
         Ok(())
     }
 
-    /// Asks the key store for each patient of the store, a page of them at a time.
+    /// Checks every patient of the store against the key store, page by page.
     ///
     /// # Errors
     /// [`KeyError::Lost`] for a patient whom only the store knows; of the key store; of the database.
@@ -186,8 +186,7 @@ impl Store {
         }
     }
 
-    /// A transaction of the platform in which the right key store was at its place: what it writes is nothing that the
-    /// key store cannot open.
+    /// A platform transaction that has verified the key store: the key store can open whatever it writes.
     ///
     /// # Errors
     /// As [`Store::check_keys`].
@@ -202,7 +201,7 @@ impl Store {
         Ok(tx)
     }
 
-    /// Which of these patients the store knows.
+    /// Those of these patients that the store knows.
     pub(super) async fn knows(&self, scopes: &[Scope]) -> Result<HashSet<Scope>, StoreError> {
         let mut known = HashSet::new();
         let mut orgs: Vec<OrgId> = scopes.iter().map(Scope::org).collect();
@@ -226,11 +225,12 @@ impl Store {
         Ok(self.keys_of(scope).await?.is_some() && !self.knows(&[scope]).await?.is_empty())
     }
 
-    /// Keys of these patients, made for those who are new to the store and the key store alike, by one durable commit.
+    /// The keys of these patients. Patients who are new to both the store and the key store get one, by one durable
+    /// commit.
     ///
     /// # Errors
-    /// [`KeyError::Lost`] when the store knows a patient whom the key store does not know: a new key would make what is
-    /// stored unreadable for good.
+    /// [`KeyError::Lost`] if the store knows a patient whom the key store does not know: a new key would make the
+    /// stored data unreadable for good.
     pub async fn ensure_keys(&self, scopes: &[Scope]) -> Result<FoundKeys, StoreError> {
         let found = self.keys.find(scopes).await?;
         let unknown = found.unknown(scopes);
@@ -294,7 +294,7 @@ impl Store {
         Ok(tx.fetch_optional(&sql::WAS_SERVED, Vec::new()).await?.is_some())
     }
 
-    /// Notes how new the key store is, in a transaction of its own: after a rotation or an erasure.
+    /// Records the version of the key store in a separate transaction, after a rotation or an erasure.
     ///
     /// # Errors
     /// Of the database.

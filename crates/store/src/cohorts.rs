@@ -1,4 +1,4 @@
-//! Counts over an organisation's patients, from columns in the clear alone, and what of them is kept.
+//! Counts over an organisation's patients, computed only from unencrypted columns, and the published results.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -55,7 +55,7 @@ pub async fn is_published(tx: &mut Transaction, org: OrgId, month: &str) -> Resu
     row.map_or(Ok(false), |row| Ok(row.i64(sql::count_of_month::PATTERNS)? > 0))
 }
 
-/// Keeps what may be published.
+/// Stores the results that may be published.
 ///
 /// # Errors
 /// Of the database.
@@ -78,7 +78,7 @@ pub async fn keep(
 }
 
 impl Store {
-    /// What was published of an organisation's patients, month by month.
+    /// The published results of an organisation, month by month.
     ///
     /// # Errors
     /// When the store cannot be read.

@@ -1,5 +1,5 @@
-//! What commands counted, for the workers to show: a command ends before a Prometheus scrapes it. Counts and durations
-//! of reads by closed labels, of the whole store and of no one in particular.
+//! Metrics of commands, exported by the workers, because a command ends before a Prometheus scrapes it. Counts and
+//! durations of reads by closed labels, of the whole store and of no one in particular.
 
 use super::{Store, StoreError};
 use crate::statements::command_metrics as sql;
@@ -7,7 +7,7 @@ use anamnesis_core::clock::micros;
 use anamnesis_sql::{Access, Arg};
 
 impl Store {
-    /// Adds what a process counted to the sums of its series; the newest values take the place of those before them.
+    /// Adds the counts of a process to the sums of its series; newer gauge values replace older ones.
     ///
     /// # Errors
     /// Of the database, such as for a role that only reads.

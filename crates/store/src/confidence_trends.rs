@@ -1,5 +1,5 @@
-//! What the course of a patient's confidence is computed from, and the course itself. What statements were about lies
-//! in the clear; readings of devices are opened.
+//! Inputs of a patient's confidence trend, and the trend itself. Subjects of statements are unsealed; device readings
+//! are opened.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::RangeInclusive;
@@ -25,10 +25,11 @@ use anamnesis_core::scope::Scope;
 use anamnesis_crypto::ColumnRef;
 use anamnesis_sql::{Arg, DbError, Row, Transaction};
 
-/// Numbers of days, by what was measured.
+/// Daily values, by measure.
 pub type DailyReadings = BTreeMap<String, BTreeMap<NaiveDate, f64>>;
 
-/// What these patients said, each statement as sure as its speaker was then. What has no known reliability is left out.
+/// Statements of these patients, each with the reliability of its speaker at that time. Statements of unknown
+/// reliability are left out.
 ///
 /// # Errors
 /// Of the database.
@@ -61,7 +62,7 @@ pub async fn said(
     Ok(found)
 }
 
-/// Whether it is the patient's own word, which alone the patient's state weighs.
+/// Whether it is the patient's own statement; only those are weighted by the patient's state.
 fn is_own(row: &Row) -> Result<bool, DbError> {
     let source_type = SourceType::from_code(&row.text(sql::said::SOURCE_TYPE)?)
         .ok_or(DbError::Decode { index: sql::said::SOURCE_TYPE })?;
@@ -143,7 +144,7 @@ pub async fn regimens(
     Ok(found)
 }
 
-/// What each patient's course was last computed from, and whether an alert was raised.
+/// The inputs of each patient's last trend, and whether an alert was raised.
 ///
 /// # Errors
 /// Of the database.

@@ -16,7 +16,7 @@ use anamnesis_core::scope::Scope;
 use anamnesis_crypto::{ColumnRef, KeyStore, PatientKeys};
 use anamnesis_sql::{Access, Arg, Row, Transaction};
 
-/// The rows that decide whether anything of a patient may be kept, by patient: what an admission looked at.
+/// The rows that decide whether anything of a patient may be stored, by patient, as admission read them.
 pub type CheckedConsents = HashMap<PatientId, BTreeSet<Uuid>>;
 
 /// A consent whose scope is only known by its keyed hash.
@@ -27,7 +27,7 @@ pub(crate) struct RecordedConsent {
     pub(crate) provision: Provision,
     pub(crate) from: DateTime<Utc>,
     pub(crate) until: Option<DateTime<Utc>>,
-    /// Rows of before it was kept were stated when they begin, and not later than they came.
+    /// Older rows without it were stated when they begin, but not after they arrived.
     pub(crate) stated_at: DateTime<Utc>,
 }
 
@@ -55,12 +55,12 @@ pub struct NewConsent {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ConsentRow {
     pub id: Uuid,
-    /// `None` for a scope without meaning here that was recorded before its name was kept.
+    /// `None` for a scope without meaning here that was recorded before its name was stored.
     pub scope: Option<String>,
     pub provision: Provision,
     pub from: DateTime<Utc>,
     pub until: Option<DateTime<Utc>>,
-    /// When the person stated it: a permit takes back no denial that was stated after it.
+    /// When the person stated it: a permit does not withdraw a denial that was stated after it.
     pub stated_at: DateTime<Utc>,
     pub reason: Option<String>,
     pub(crate) recorded_by: Uuid,
@@ -79,7 +79,7 @@ pub(super) fn consent_cell(id: Uuid, column: &'static str) -> ColumnRef {
     ColumnRef { table: "consent", row: id, column }
 }
 
-/// What these rows permit and deny. A scope that has no meaning here opens and closes nothing.
+/// The consents of these rows. A scope without meaning here has no effect.
 pub(crate) fn consents(rows: &[RecordedConsent], keys: &PatientKeys) -> Consents {
     if rows.is_empty() {
         return Consents::default();
@@ -90,7 +90,7 @@ pub(crate) fn consents(rows: &[RecordedConsent], keys: &PatientKeys) -> Consents
     meant.collect()
 }
 
-/// A denial of memory: its row, and since when it is in force without a break.
+/// A denial of memory: its row, and since when it has been in force without a break.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Denial {
     pub(crate) id: Uuid,
@@ -112,7 +112,7 @@ impl RecordedConsent {
     }
 }
 
-/// A row of `of_patients` or `of_patient`: what they have in common stands at the same places.
+/// A row of `of_patients` or `of_patient`: common columns have the same positions.
 fn recorded(row: &Row) -> Result<RecordedConsent, StoreError> {
     Ok(RecordedConsent {
         id: row.uuid(sql::of_patients::ID)?,
@@ -137,7 +137,7 @@ pub(super) async fn rows_of(
     Ok(found)
 }
 
-/// Whether the rows that decide are still those that an admission looked at.
+/// Whether the deciding rows are still those that admission read.
 ///
 /// # Errors
 /// [`StoreError::Race`] when another worker recorded one since.
@@ -156,7 +156,7 @@ pub(super) async fn still(
     Ok(())
 }
 
-/// What each of these patients permits and denies, within a transaction; nothing of those who were erased.
+/// The consents of each of these patients, within a transaction; empty for erased ones.
 ///
 /// # Errors
 /// Of the database or the key store.
@@ -204,7 +204,7 @@ pub async fn left_out_of_research(
     Ok(patients.into_iter().filter(|patient| !may(patient)).collect())
 }
 
-/// What memory is used for.
+/// The use of memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MemoryUse {
     /// It is worked on: something is formed of it, asked about it or sent to a model.
@@ -242,7 +242,7 @@ pub async fn permitting(
 }
 
 impl AdmissionState {
-    /// What a patient permits and denies, as far as the patient can be read.
+    /// The consents of a patient, as far as the patient can be read.
     pub fn consents_of(&self, scope: Scope, keys: &Keys) -> Consents {
         let rows = self.consents.get(&scope.patient()).zip(keys.get(&scope));
         rows.map(|(rows, keys)| consents(rows, keys)).unwrap_or_default()
@@ -250,8 +250,8 @@ impl AdmissionState {
 }
 
 impl Store {
-    /// Of which of these messages nothing may be kept, in order: the patient was in ephemeral mode when they were said,
-    /// or does not permit it. Where no one can say when something was said, ephemeral mode at any time counts.
+    /// Of which of these messages nothing may be stored, in order: the patient was in ephemeral mode when they were
+    /// sent, or does not permit it. For messages of unknown time, ephemeral mode at any time counts.
     ///
     /// # Errors
     /// When the store or the keys cannot be read.
@@ -281,7 +281,7 @@ impl Store {
         Ok(asked.iter().map(barred).collect())
     }
 
-    /// What a patient permits and denies; nothing where the patient is not known or was erased.
+    /// The consents of a patient; empty for an unknown or erased patient.
     ///
     /// # Errors
     /// When the store or the keys cannot be read.
@@ -293,11 +293,11 @@ impl Store {
         Ok(rows.get(&scope.patient()).map(|rows| consents(rows, keys)).unwrap_or_default())
     }
 
-    /// Whether what is remembered of a patient may be handed to those who ask.
+    /// Whether memories of a patient may be handed to readers.
     ///
     /// # Errors
-    /// As [`Store::consents`]; [`StoreError::NoConsent`] when the patient denies it, or has not permitted it where the organisation
-    /// requires consent.
+    /// As [`Store::consents`]; [`StoreError::NoConsent`] when the patient denies it, or has not permitted it where the
+    /// organisation requires consent.
     pub async fn may_recall(&self, scope: Scope) -> Result<(), StoreError> {
         let known = self.organizations(&[scope.org()]).await?;
         let required = known.get(&scope.org()).is_some_and(|rules| rules.consent_required);

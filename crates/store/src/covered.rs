@@ -1,6 +1,6 @@
-//! Rows that nothing else can show to be right: what people and documents said, of which memory is made. The columns that are not
-//! sealed are covered by a keyed hash, so that a writer of the database who lacks the key changes none of them unnoticed.
-//! What is derived from these rows is compared with them by its own fold (`write::projections`).
+//! Rows that cannot be derived: statements of people and documents, from which memory is made. A keyed hash covers
+//! their unsealed columns, so that a writer of the database without the key cannot change them unnoticed. Rows that are
+//! derived from them are compared with their projection (`write::projections`).
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -38,9 +38,9 @@ const REVISION: usize = COVERED + 1;
 /// A table whose rows are covered.
 pub(crate) struct CoveredTable {
     table: &'static str,
-    /// The [`VERSION`] of the tables that it came with.
+    /// The [`VERSION`] that added the tables.
     since: u8,
-    /// Its rows are revisions of what the first covered column names; the second one says which.
+    /// Its rows are revisions; the first covered column names the subject and the second one the revision.
     has_revisions: bool,
     /// The places of the covered columns in a row that is inserted.
     places: Vec<usize>,
@@ -55,7 +55,8 @@ pub(crate) struct CoveredTable {
 }
 
 impl CoveredTable {
-    /// `columns` are covered, `id` the first of them; `inserted` are the columns of the insert; `further` narrows what is read.
+    /// `columns` are covered, `id` is the first of them; `inserted` are the columns of the insert; `further` filters
+    /// the reads.
     pub(crate) fn new(
         table: &'static str,
         columns: &[&'static str],
@@ -77,7 +78,7 @@ impl CoveredTable {
         let place = |column: &&'static str| {
             inserted.iter().position(|(name, _)| name == column).expect("a covered column is inserted")
         };
-        // Of names that stand in this crate; the places are `PATIENT`, `MAC` and `COVERED`.
+        // Only names of this crate; the positions are `PATIENT`, `MAC` and `COVERED`.
         let select = ["SELECT patient_id, mac, ", &read.join(", "), " FROM ", table, " WHERE org_id = $1"].concat();
         let read = format!("{select} AND patient_id IN {{uuids $2}} {further}");
         let has_revisions = columns.contains(&"revision") && columns[1] == "revision";
@@ -140,7 +141,7 @@ impl CoveredTable {
         self.seal(keys, row)
     }
 
-    /// What is hashed of a row that was read: all covered columns alike, after patient and hash.
+    /// The hashed content of a row: all covered columns alike, after patient and hash.
     fn content(&self, row: &Row) -> Vec<u8> {
         let cells = row.0.get(COVERED..).unwrap_or_default();
         let (own, later) = cells.split_at(cells.len().saturating_sub(self.later_read));
@@ -199,7 +200,7 @@ pub(crate) fn content_of(args: &[Arg]) -> Vec<u8> {
     content
 }
 
-/// What the hashes of some patients' rows say.
+/// The result of checking the hashes of some patients' rows.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Authenticity {
     /// Rows that were changed, or written without the patient's key; and rows whose switch differs from what
@@ -207,12 +208,12 @@ pub struct Authenticity {
     pub forged: u64,
     /// Rows without a hash, each with the one that it gets: of versions before rows were covered.
     pub uncovered: Vec<UncoveredRow>,
-    /// Patients whose own row differs from what was stated.
+    /// Patients whose row differs from their statements.
     pub differing: Vec<Uuid>,
 }
 
 impl Authenticity {
-    /// What the rows of other patients say as well.
+    /// Adds the results of other patients.
     pub fn merge(&mut self, other: Self) {
         self.forged += other.forged;
         self.uncovered.extend(other.uncovered);
@@ -224,7 +225,7 @@ impl Authenticity {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UncoveredRow {
     pub(crate) table: &'static str,
-    /// The version of covered tables that its table came with.
+    /// The version of covered tables that added its table.
     pub since: u8,
     pub(crate) patient: Uuid,
     pub(crate) id: Uuid,
@@ -234,7 +235,7 @@ pub struct UncoveredRow {
 }
 
 impl UncoveredRow {
-    /// Of a table whose rows have the id alone.
+    /// For a table whose rows are identified by the id alone.
     pub(crate) fn new(table: &'static str, since: u8, (patient, id): (Uuid, Uuid), mac: [u8; 16]) -> Self {
         Self { table, since, patient, id, revision: None, mac }
     }
@@ -281,19 +282,19 @@ pub async fn authenticity(
     Ok(found)
 }
 
-/// What was changed outside the program of what decides when a source goes.
+/// Columns that decide when a source is removed and that were changed outside the program.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DistrustedRows {
-    /// The policy of the organisation: nothing goes by it.
+    /// The policy of the organisation: no source is removed by it.
     pub everything: bool,
-    /// Patients whose tier or country is not what was stated, or of whom a legal hold may have been taken away.
+    /// Patients whose tier or country differs from their statements, or whose legal hold may have been removed.
     patients: BTreeSet<Uuid>,
-    /// Documents whose dates or type are not those that they came with, by patient and revision.
+    /// Documents whose dates or type were changed, by patient and revision.
     documents: BTreeSet<(Uuid, Uuid, i64)>,
 }
 
 impl DistrustedRows {
-    /// Whether nothing may go by what is there of this revision.
+    /// Whether no source of this revision may be removed.
     pub fn has(&self, patient: Uuid, document: Uuid, revision: u32) -> bool {
         let own = (patient, document, i64::from(revision));
         self.everything || self.patients.contains(&patient) || self.documents.contains(&own)

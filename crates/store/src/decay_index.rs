@@ -1,7 +1,6 @@
-//! Memories that fade. Nothing of the policy is stored with them: a row says how high its confidence stands
-//! (`decay_bucket`) and since when its clock runs, and an index leads from a level to its oldest rows. What a policy
-//! makes of that is asked level by level, so that a run touches what fell, and a changed policy rewrites no memory at
-//! all.
+//! Decaying memories. Nothing of the policy is stored with them: a row contains its confidence level (`decay_bucket`) and
+//! the start of its decay, and an index leads from a level to its oldest rows. A policy is evaluated level by level. So
+//! a run reads only rows whose confidence fell, and a changed policy rewrites no memory.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
@@ -16,11 +15,11 @@ use anamnesis_core::ids::{MemoryId, OrgId, PatientId};
 use anamnesis_core::memory::{Class, Kind};
 use anamnesis_sql::{Arg, DbError, Row, Transaction};
 
-/// Levels stand a thousandth apart: a run looks at as many rows too many as fall within one step of the rate, and at no
-/// more levels than there are thousandths, whatever confidences were given.
+/// Levels are a thousandth apart. A run reads only the surplus rows within one step of the rate, and at most a thousand
+/// levels, whatever confidences exist.
 const LEVELS_TO_ONE: f64 = 1_000.0;
 
-/// The level of a stored confidence (0 to 1) in thousandths, cut. `None` for what does not fade under any policy.
+/// The level of a stored confidence (0 to 1) in thousandths, truncated. `None` for memories that decay under no policy.
 pub fn level(kind: Kind, confidence: f64, protected: bool) -> Option<i64> {
     (kind != Kind::Raw && !protected).then_some((confidence * LEVELS_TO_ONE) as i64)
 }
@@ -28,7 +27,8 @@ pub fn level(kind: Kind, confidence: f64, protected: bool) -> Option<i64> {
 /// Days after which the first memory of a level may have fallen. `None` when none ever does.
 fn first_days(policy: &DecayPolicy, kind: Kind, level: i64) -> Option<u32> {
     let days = |level: i64| confidence::days_until_uncertain(policy, kind, level as f64 / LEVELS_TO_ONE, false);
-    // The lower end may have been uncertain from the beginning while the upper one falls: soon, then.
+    // The lower end of a level may be uncertain from the beginning while the upper end decays: then the answer is one
+    // day.
     days(level).or_else(|| days(level + 1).map(|_| 1))
 }
 
@@ -62,7 +62,7 @@ pub struct DecayingMemory {
 }
 
 impl DecayingMemory {
-    /// When the policy says that it falls.
+    /// When it becomes uncertain under the policy.
     pub fn uncertain_under(&self, policy: &DecayPolicy) -> Option<DateTime<Utc>> {
         let protected = confidence::is_protected(self.is_protected, self.class);
         let since = self.last_verified.unwrap_or(self.recorded_at);
@@ -70,9 +70,8 @@ impl DecayingMemory {
     }
 }
 
-/// Rows that no one was asked about and that may have fallen by `until`, after `after`, at most `limit`: what the
-/// policy says of each decides. Rows that a writer holds are left to the next run. Where there may be more, how far it
-/// came.
+/// Rows without a review request that may have become uncertain by `until`, after `after`, at most `limit`; the policy
+/// decides each. Rows that a writer locks are left to the next run. Returns the position if there may be more.
 ///
 /// # Errors
 /// Of the database.
@@ -113,7 +112,7 @@ pub async fn fallen(
     Ok((found, None))
 }
 
-/// A row of `oldest` or `questions`: what they have in common stands at the same places.
+/// A row of `oldest` or `questions`: common columns have the same positions.
 fn fading(row: &Row, kind: Kind) -> Result<DecayingMemory, DbError> {
     use sql::oldest as of;
     let (patient, id) = (row.uuid(of::PATIENT_ID)?, row.uuid(of::ID)?);
@@ -183,7 +182,7 @@ pub async fn questions(tx: &mut Transaction, org: OrgId, patients: &[Uuid]) -> R
     rows.iter().map(|row| fading(row, kind(row)?)).collect()
 }
 
-/// Asks no longer.
+/// Withdraws the review request.
 ///
 /// # Errors
 /// Of the database.
@@ -197,7 +196,7 @@ pub async fn take_back(
     tx.execute(&sql::TAKE_BACK, vec![org.0.into(), Arg::Pairs(pairs), now.into()]).await
 }
 
-/// What a job last brought the rows of an organisation into line with.
+/// The policy that a job last applied to the rows of an organisation.
 ///
 /// # Errors
 /// Of the database.

@@ -1,6 +1,6 @@
-//! What a store says, as one number: equal digests mean equal memory. Sealed columns are opened, rows are taken in no
-//! order, and what only tells when or with which nonce a row was written is left out. It proves what has to be proved
-//! of ingest: a repetition, a crash and another order of the same messages end in the same memory.
+//! A digest of a store: equal digests mean equal memory. Sealed columns are opened, rows are hashed without order, and
+//! columns that only record when or with which nonce a row was written are left out. It proves the main property of
+//! ingest: repetition, a crash and another order of the same messages result in the same memory.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, LazyLock};
@@ -38,7 +38,7 @@ struct DigestedTable {
     sql: &'static Sql,
 }
 
-/// The tables of the tenants. The statement of each has its name, and reads the columns that say what is remembered.
+/// The tables of the tenants. Each statement is named after its table and reads the columns that are remembered.
 static ROWS: [(&str, SealedRowId); 31] = [
     ("organization", SealedRowId::Open),
     ("patient_profile", SealedRowId::Column(sql::patient_profile::PATIENT_ID)),
@@ -91,15 +91,16 @@ pub struct TableDigest {
     pub(crate) sha256: String,
 }
 
-/// What a store holds. Comparable between stores that share their keys: hashes and ids of patients' words are keyed.
+/// The digests of a store. Comparable between stores that share their keys, because hashes and ids of patients' words
+/// are keyed.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct StoreDigest {
     pub tables: BTreeMap<&'static str, TableDigest>,
 }
 
 impl StoreDigest {
-    /// The same without some tables: what is announced (`outbox`) tells by which steps memory came to be, and depends
-    /// on the order in which messages came, as memory must not.
+    /// The same without some tables. The outbox, for example, depends on the order in which messages arrived, as memory
+    /// must not.
     pub fn without(&self, left_out: &[&str]) -> String {
         let mut context = Context::new(&SHA256);
         for (name, table) in self.tables.iter().filter(|(name, _)| !left_out.contains(name)) {
@@ -215,7 +216,7 @@ mod tests {
     use super::*;
     use anamnesis_sql::{Database, Location};
 
-    /// Wall clock, and its hash; what is sealed under the platform's key; the publisher's own state.
+    /// Wall clock and its hash; columns sealed under the platform's key; the publisher's internal state.
     const NOT_MEMORY: &[&str] = &[
         "created_at",
         "updated_at",
@@ -224,7 +225,7 @@ mod tests {
         "patient_profile.facts_redacted_by",
         "memory.fold_hash",
         "memory.lines",
-        // Derived, and made or not by how many findings came at once.
+        // Derived, and written or not by the number of findings that arrived together.
         "fold_checkpoint.org_id",
         "fold_checkpoint.patient_id",
         "fold_checkpoint.group_hash",
@@ -252,7 +253,7 @@ mod tests {
         "quarantine.body_sealed",
         "quarantine.attributes_sealed",
         "quarantine.noticed_at",
-        // Whose key seals it depends on who was known when it came; its term, on the clock.
+        // The sealing key depends on who was known at arrival; the term depends on the clock.
         "quarantine.key_org_id",
         "quarantine.key_patient_id",
         "quarantine.expired_at",
@@ -261,7 +262,7 @@ mod tests {
         "outbox.published_at",
         "outbox.taken",
         "outbox.ended",
-        // What a person was answered is a copy of what is digested, as of an instant.
+        // An answer is a copy of digested data, as of an instant.
         "rights_answer.org_id",
         "rights_answer.patient_id",
         "rights_answer.id",
@@ -269,7 +270,7 @@ mod tests {
         "rights_answer.asked_by",
         "rights_answer.answered_at",
         "rights_answer.body_sealed",
-        // Receipts tell what went, and when.
+        // Receipts record what was erased, and when.
         "erasure.org_id",
         "erasure.patient_id",
         "erasure.id",
@@ -281,8 +282,7 @@ mod tests {
         "erasure.files_at",
         "erasure.counts",
         "erasure.said_in",
-        // When an act was written down, and what shows that no one changed it since.
-        // Covers what is digested.
+        // The time of an audit entry, and the proof that it is unchanged. Both only cover digested data.
         "mac",
         "action_audit.at",
         "action_audit.salt",
@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_count_in_any_order_and_each_as_often_as_it_stands() {
+    fn rows_count_in_any_order_and_each_as_often_as_it_occurs() {
         let (a, b) = ([1; 32], [2; 32]);
         assert_eq!(summed(vec![a, b]), summed(vec![b, a]));
         assert_ne!(summed(vec![a, b]), summed(vec![a, b, b]));

@@ -16,7 +16,7 @@ use anamnesis_core::lifecycle::LifecycleTimes;
 use anamnesis_core::memory::{Class, Kind, State};
 use anamnesis_sql::{Arg, Bulk, DbError, Row, Sql, Transaction};
 
-/// The clinical tables with a kind of what stands in each: it decides how the table calls a state.
+/// The clinical tables with a kind of entity in each, which decides the table's name for a state.
 fn clinical_moves() -> [(EntityType, &'static Bulk); 6] {
     [
         (EntityType::Condition, &sql::MOVE_CONDITIONS),
@@ -28,7 +28,7 @@ fn clinical_moves() -> [(EntityType, &'static Bulk); 6] {
     ]
 }
 
-/// Which rows are looked at, and by which instant.
+/// A queue of rows, and the instant that orders it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TransitionQueue {
@@ -203,7 +203,7 @@ mod tests {
     use super::*;
     use anamnesis_sql::{Access, Database, Location};
 
-    /// What a step does, in the answer of `EXPLAIN QUERY PLAN`.
+    /// The column of `EXPLAIN QUERY PLAN` that describes a step.
     const DETAIL: usize = 3;
 
     #[tokio::test]

@@ -60,7 +60,7 @@ pub(crate) fn hash_row(hash: &[u8; 32]) -> Uuid {
     derive("hash.row", &[hash])
 }
 
-/// Whose key two columns name; `None`: the platform's.
+/// The patient whose key two columns name; `None`: the platform's.
 pub(crate) fn sealed_for(org: Option<Uuid>, patient: Option<Uuid>) -> Result<Option<Scope>, StoreError> {
     match (org, patient) {
         (Some(org), Some(patient)) => {

@@ -1,7 +1,9 @@
-//! Erasure: a patient, a document or a memory goes from every table for good (model.md, "Forgetting and erasing are two
-//! verbs"). A receipt of ids and counts stays, so that late messages are refused and a restored backup is brought up to it.
+//! Erasure: a patient, a document or a memory is removed from every table for good (model.md, "Forgetting and erasing
+//! are two verbs"). A receipt of ids and counts stays, so that late messages are rejected and a restored backup is
+//! brought up to date.
 //!
-//! What a patient's key sealed is unreadable as soon as the key is destroyed; the rows go after it, and are counted.
+//! Data under a patient's key are unreadable as soon as the key is destroyed; the rows are deleted and counted
+//! afterwards.
 
 mod held;
 mod statements;
@@ -36,22 +38,22 @@ use statements::HOLDINGS;
 /// Quarantined messages that are opened in one transaction.
 const PAGE: i64 = 200;
 
-/// Patients whose keys are looked at together.
+/// Patients whose keys are checked together.
 const PATIENTS: u32 = 1_000;
 
-/// What is erased.
+/// The subject of an erasure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(tag = "what", content = "subject_id", rename_all = "snake_case")]
 pub enum ErasureSubject {
     /// All that is held of the patient, and the key.
     Patient,
-    /// Every revision of a document, and what was made of it.
+    /// Every revision of a document, and everything derived from it.
     Document(DocumentId),
-    /// What was said of a memory, its words in every document included.
+    /// Every statement of a memory, including its words in documents.
     Memory(MemoryId),
 }
 
-/// What is erased of a patient of whom the rest stays.
+/// The erased part of a patient whose other data stay.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum ErasurePart {
     Document(DocumentId),
@@ -85,7 +87,7 @@ impl ErasureSubject {
     }
 }
 
-/// Who wants what erased. The same request twice is one.
+/// The requester and the subject of an erasure. The same request twice is one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct ErasureRequest {
     #[serde(skip)]
@@ -98,7 +100,7 @@ pub struct ErasureRequest {
     pub requested_at: DateTime<Utc>,
 }
 
-/// What went, by the store or table that it lay in: ids and counts, never content.
+/// The deleted rows by store or table: ids and counts, never content.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ErasureReceipt {
     pub organization_id: OrgId,
@@ -111,22 +113,22 @@ pub struct ErasureReceipt {
     pub files_at: Option<DateTime<Utc>>,
     /// Rows that went, by table, and messages in `quarantine`. Empty ones are left out.
     pub counts: BTreeMap<String, u64>,
-    /// Of a memory, the documents in which it was said: what was set aside and original files may repeat them.
+    /// For a memory, the documents that state it, because quarantined messages and original files may repeat them.
     #[serde(skip)]
     pub said_in: Box<[Uuid]>,
-    /// Whether this program wrote it: what it asks for has the hash of the store's key. Another one is not carried out.
+    /// Whether this program wrote it: its request has a hash under the store's key. Others are not carried out.
     #[serde(skip)]
     pub is_genuine: bool,
 }
 
-/// Whether an erasure may go on.
+/// Whether an erasure may continue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ErasureProgress {
     /// The organisation is not known, and so no one of it is.
     Unknown,
     /// A legal hold keeps it; nothing was changed.
     Held,
-    /// An account that a job wrote, and would write again: what it was made from can be erased.
+    /// A summary, which a job would write again; its sources can be erased.
     Derived,
     /// The rows are to be erased.
     Going,
@@ -142,18 +144,18 @@ pub struct ErasedIds {
 }
 
 impl Store {
-    /// Writes down what is to be erased, unless a legal hold keeps it. From here on it goes on by itself: a worker
-    /// that finds it begun completes it. A patient's key is destroyed here.
+    /// Records an erasure, unless a legal hold covers the subject. From here on it is durable: a worker completes a
+    /// started erasure. A patient's key is destroyed here.
     ///
     /// # Errors
-    /// Of the database or the key store; [`StoreError::Erased`] where a document or a memory of an erased patient is meant.
+    /// Of the database or the key store; [`StoreError::Erased`] for a document or a memory of an erased patient.
     pub async fn open_erasure(&self, request: &ErasureRequest) -> Result<ErasureProgress, StoreError> {
         let scope = request.scope;
         let mut tx = self.db.begin(Access::Organization(scope.org())).await?;
         patients::hold(&mut tx, scope.org(), vec![scope.patient().0]).await?;
         let mut receipts = self.receipts(&mut tx, scope.org(), &sql::RECEIPTS, of(scope)).await?;
         receipts.retain(|receipt| receipt.is_genuine);
-        // What is learned again after it was erased can be erased again, and is another request.
+        // A subject that was learned again after its erasure can be erased again, by another request.
         let same = |one: &&ErasureReceipt| match request.subject {
             ErasureSubject::Memory(_) => one.request.id == request.id,
             ErasureSubject::Patient | ErasureSubject::Document(_) => one.request.subject == request.subject,
@@ -203,9 +205,9 @@ impl Store {
         Ok(ErasureProgress::Going)
     }
 
-    /// Drops the content of quarantined messages that `names` says speak of what is erased, and of a patient who is
-    /// erased whatever that patient's key seals. Others that do not open are left: no one can read them. Returns how
-    /// many went.
+    /// Drops the content of quarantined messages that `names` assigns to the subject, and of all that an erased
+    /// patient's key seals. Others that do not open are left, because nothing can read them. Returns the number of
+    /// dropped contents.
     ///
     /// # Errors
     /// Of the database or the key store.
@@ -283,12 +285,13 @@ impl Store {
         tx.commit().await?;
         self.outbox_notifier.notify_org(scope.org());
         let own = receipts.iter().find(|one| one.request.id == request.id);
-        // Rows that a backup brought back are gone under the receipt of the first time.
+        // Rows of a restored backup are deleted under the first receipt.
         let first = || receipts.iter().find(|one| one.request.subject == request.subject);
         own.or_else(first).cloned().ok_or(StoreError::Race)
     }
 
-    /// Erases a part of a patient's record; of each table at least so many rows went: what was folded again has new ones.
+    /// Erases a part of a patient's record. The counts are minimums per table, because projection again creates new
+    /// rows.
     async fn part_counts(
         &self,
         tx: &mut Transaction,
@@ -307,8 +310,8 @@ impl Store {
         Ok(counts)
     }
 
-    /// Writes down what another store says was erased, as not complete here: a worker completes it, whatever becomes of this
-    /// process. What is known already stays as it is.
+    /// Records erasures of another store as not complete here; a worker completes them, even if this process ends.
+    /// Known ones stay unchanged.
     ///
     /// # Errors
     /// Of the database.
@@ -343,7 +346,7 @@ impl Store {
         audit_trail::write(tx, self.keys.platform(), &[done.entry(id, self.clock.now(), &actor)]).await
     }
 
-    /// Sealed for no one's patient: the key of an erased one is gone.
+    /// Not sealed under the patient's key, which is destroyed for an erased patient.
     async fn announce_erasure(
         &self,
         tx: &mut Transaction,
@@ -361,8 +364,8 @@ impl Store {
         Ok(())
     }
 
-    /// Patients whose key was destroyed and of whom rows are there all the same: a backup from before was put in place.
-    /// No one can read them, and they are to be erased.
+    /// Patients with rows although their key was destroyed: an older backup was restored. No one can read the rows, and
+    /// they are to be erased.
     ///
     /// # Errors
     /// Of the database or the key store.
@@ -384,7 +387,7 @@ impl Store {
         Ok(found)
     }
 
-    /// Notes that the archive of original files holds nothing of it.
+    /// Records that the archive of original files no longer contains it.
     ///
     /// # Errors
     /// Of the database.

@@ -1,4 +1,4 @@
-//! Records of older systems as they were imported: kept whole, redacted and sealed, so that they are exported as they came.
+//! Imported records of older systems: stored whole, redacted and sealed, so that they can be exported as they arrived.
 
 use std::collections::HashMap;
 
@@ -14,7 +14,7 @@ use anamnesis_core::scope::Scope;
 use anamnesis_crypto::ColumnRef;
 use anamnesis_sql::Access;
 
-/// The id under which a record is kept: of its own id, or of all it says.
+/// The id of a stored record: from its original id, or from its whole content.
 pub fn record_id(scope: Scope, format: LegacyFormat, own: &str) -> Uuid {
     let (org, patient) = (scope.org().0, scope.patient().0);
     derive("legacy", &[org.as_bytes(), patient.as_bytes(), format.code().as_bytes(), own.as_bytes()])
@@ -24,21 +24,21 @@ pub(crate) fn record_cell(id: Uuid) -> ColumnRef {
     ColumnRef { table: "legacy_record", row: id, column: "record" }
 }
 
-/// A record as it is kept.
+/// A record as it is stored.
 #[derive(Debug, Clone, Copy)]
 pub struct KeptRecord<'r> {
     pub id: Uuid,
     pub format: LegacyFormat,
-    /// Its place among those that came with it.
+    /// Its position among the records of the same import.
     pub ordinal: usize,
-    /// Keyed; tells it from another version of itself.
+    /// Keyed; distinguishes the versions of a record.
     pub hash: [u8; 32],
     /// Redacted.
     pub record: &'r Value,
 }
 
 impl Store {
-    /// Keyed hashes of the records that are kept, by id.
+    /// Keyed hashes of the stored records, by id.
     ///
     /// # Errors
     /// When the store cannot be read.

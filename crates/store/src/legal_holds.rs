@@ -1,4 +1,4 @@
-//! Legal holds, and sources that lie in the cold archive: both are read by name only.
+//! Legal holds, and sources in the cold archive: both are only read by name.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -118,7 +118,7 @@ impl Store {
         Ok(lifted)
     }
 
-    /// What people decided in all organisations, an id for each: holds that are in force or were lifted, consents, switches of
+    /// Decisions of people in all organisations, an id for each: holds in force or released, consents, switches of
     /// ephemeral mode.
     ///
     /// # Errors
@@ -176,7 +176,7 @@ impl Store {
         Ok(found)
     }
 
-    /// Sources of a patient in the cold archive, in the order of what they say.
+    /// Sources of a patient in the cold archive, oldest first.
     ///
     /// # Errors
     /// As [`Store::holds`].

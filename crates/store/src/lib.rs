@@ -68,7 +68,7 @@ pub use outbox_notify::OutboxNotifier;
 /// Keys of the patients of a batch.
 pub type Keys = HashMap<Scope, Arc<PatientKeys>>;
 
-/// What may go wrong in the store.
+/// Errors of the store.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StoreError {
     #[error(transparent)]
@@ -77,16 +77,16 @@ pub enum StoreError {
     Key(#[from] KeyError),
     #[error(transparent)]
     Open(#[from] OpenError),
-    /// A sealed cell does not hold what its column holds.
+    /// A sealed cell has another shape than its column.
     #[error("an encrypted value has an invalid format for its column")]
     Shape,
     /// Nothing of the patient can be read any more, and nothing may be stored.
     #[error("the patient was erased: the key was destroyed")]
     Erased,
-    /// The patient denies that readers show what is held.
+    /// The patient does not permit readers to see the memories.
     #[error("the consent of the patient does not permit this")]
     NoConsent,
-    /// Another worker stored one of the messages, or a consent, first: look again.
+    /// Another worker stored one of the messages, or a consent, first: admit again.
     #[error("another worker changed the row first")]
     Race,
     /// A finding's evidence is not literally in its document.
@@ -99,7 +99,7 @@ impl StoreError {
     pub fn is_transient(&self) -> bool {
         match self {
             Self::Db(error) => error.is_transient(),
-            // The right key store may come back while we run; what it sealed must not be set aside meanwhile.
+            // The right key store may return while the program runs; messages must not be quarantined meanwhile.
             Self::Key(_) => true,
             Self::Race => true,
             Self::Open(_) | Self::Shape | Self::Ungrounded | Self::Erased | Self::NoConsent => false,
@@ -112,13 +112,13 @@ impl StoreError {
             Self::Db(error) => error.fault(),
             Self::Key(_) | Self::Race => Fault::Store,
             Self::Ungrounded => Fault::Rows,
-            // What the patient has already does not open: one patient's matter, and no fault of the message.
+            // A cell of this patient does not open. Only this patient is affected, and the message is not at fault.
             Self::Open(_) | Self::Shape | Self::Erased | Self::NoConsent => Fault::Unclear,
         }
     }
 }
 
-/// The door to all rows.
+/// The access to all rows.
 #[derive(Clone)]
 pub struct Store {
     db: Database,
@@ -159,8 +159,8 @@ impl Store {
         }
     }
 
-    /// With the intervals of the configured policies (`jobs::policy::Policies::lifecycle`), so that what is folded on
-    /// writing and what the jobs do agree.
+    /// Sets the intervals of the configured policies (`jobs::policy::Policies::lifecycle`), so that projection at
+    /// writing and the jobs agree.
     #[must_use]
     pub fn with_policy(self, policy: LifecyclePolicy) -> Self {
         Self { policy, ..self }
@@ -222,7 +222,7 @@ impl Store {
     }
 }
 
-/// Every statement of the folder `sql`: what the engine is asked to prepare, in place of compile-time checking.
+/// Every statement of the folder `sql`. The engine prepares them in a test, in place of compile-time checking.
 pub fn statements() -> Vec<NamedStatement> {
     statements::all()
 }

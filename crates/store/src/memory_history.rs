@@ -1,4 +1,5 @@
-//! Lines of a memory's history: what people did (input of the fold), what the fold says and what time did (derived).
+//! Lines of a memory's history: acts of people (input of the projection), and changes by the projection and by time
+//! (derived).
 
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
@@ -24,7 +25,7 @@ pub(super) struct HistoryLine<'a> {
     pub(crate) source: &'a str,
     pub(crate) old_confidence: Option<f64>,
     pub(crate) new_confidence: Option<f64>,
-    /// The entry of the log that brought it about.
+    /// The log entry that caused it.
     pub(crate) cause: Option<Uuid>,
 }
 

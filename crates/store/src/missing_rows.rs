@@ -1,5 +1,5 @@
-//! Rows against the audit trail: what was deleted outside the program leaves the entry that brought it, and what was
-//! changed so that it looks done has none.
+//! Compares rows with the audit trail. A row that was deleted outside the program leaves the entry that created it; a
+//! row that was changed so that it looks finished has no entry.
 
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
@@ -38,7 +38,7 @@ pub(crate) async fn count(
     Ok(found + silent)
 }
 
-/// What a statement of this file counts: each answers the same column.
+/// The count of a statement of this file; each returns the same column.
 async fn counted(tx: &mut Transaction, sql: &Sql, args: Vec<Arg>) -> Result<u64, DbError> {
     let row = tx.fetch_optional(sql, args).await?;
     Ok(row.map(|row| row.i64(sql::missing_consents::FOUND)).transpose()?.map_or(0, i64::unsigned_abs))

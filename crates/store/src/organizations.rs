@@ -1,4 +1,4 @@
-//! What an organisation says of itself: its zone, its privacy tier, the country it works in.
+//! Settings of an organisation: its time zone, its privacy tier, its country.
 
 use serde::Serialize;
 
@@ -62,18 +62,18 @@ pub struct OrganizationRow {
     pub redaction_policy: String,
     /// Nothing is stored of a patient without a permit.
     pub consent_required: bool,
-    /// What becomes of memories when a patient withdraws consent.
+    /// The effect of a withdrawal of consent on memories.
     pub withdrawal: Withdrawal,
-    /// What it asks for where a patient said nothing.
+    /// The tier of patients who stated none.
     pub privacy_tier: Option<PrivacyTier>,
     /// ISO 3166-1, two letters.
     pub country: Option<String>,
-    /// What is shown in an emergency instead of the text of the country.
+    /// The emergency text that replaces that of the country.
     pub emergency_text_en: Option<String>,
     pub emergency_text_es: Option<String>,
 }
 
-/// What an organisation is to say of itself from now on; `None` leaves it as it is.
+/// A change of an organisation's settings; `None` leaves a setting as it is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OrganizationChange {
     pub time_zone: Option<String>,
@@ -84,11 +84,11 @@ pub struct OrganizationChange {
     /// Empty: the text of the country again.
     pub emergency_text_en: Option<String>,
     pub emergency_text_es: Option<String>,
-    /// Whether a person has looked at the policy as it is.
+    /// Whether a person has confirmed the current policy.
     pub seen: bool,
 }
 
-/// What became of a change.
+/// The outcome of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OrganizationUpdate {
     Applied,
@@ -122,8 +122,8 @@ impl Store {
         rows.iter().map(read).collect()
     }
 
-    /// Changes what is given. A policy that was changed outside the program is changed only by a person who has seen
-    /// it: it would become the program's own.
+    /// Changes the given settings. A policy that was changed outside the program is only overwritten for a person who
+    /// has seen it, because saving would make it the program's own.
     ///
     /// # Errors
     /// When the store cannot be written.

@@ -1,5 +1,5 @@
-//! Events for the outside, written in the transaction of what they tell and published later. Ids and codes only, and
-//! yet sealed: that a patient has memories at all is not to be seen.
+//! Events for other systems, written in the transaction of their cause and published later. They contain only ids and
+//! codes, and are still sealed, because even the existence of a patient's memories is confidential.
 
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
@@ -13,8 +13,8 @@ use anamnesis_core::scope::Scope;
 use anamnesis_crypto::{ColumnRef, PatientKeys};
 use anamnesis_sql::{Arg, DbError, Transaction};
 
-/// The field of a sealed body that holds the trace context of the message that caused the event. It is taken out before
-/// the event leaves, and goes with the patient's key.
+/// The field of a sealed body that holds the trace context of the causing message. It is removed before the event is
+/// published, and destroyed with the patient's key.
 pub const TRACEPARENT: &str = "traceparent";
 
 /// The cell that an event's body is sealed for.
@@ -31,7 +31,7 @@ pub(crate) fn scoped(scope: Scope, mut body: Value) -> Value {
     body
 }
 
-/// What is said, of whom: ids and codes only.
+/// The content of an event and its patient: ids and codes only.
 #[derive(Debug)]
 pub(crate) struct EventRecord {
     scope: Scope,
@@ -41,7 +41,7 @@ pub(crate) struct EventRecord {
 }
 
 impl EventRecord {
-    /// `key` tells this event from any other of its type and patient, so that telling it again is the same event;
+    /// `key` distinguishes this event from any other of its type and patient, so that a repetition is the same event;
     /// `body` is an object of ids and codes.
     pub(crate) fn new(scope: Scope, event_type: &'static str, key: &[&[u8]], body: Value) -> Self {
         let (org, patient) = (scope.org().0, scope.patient().0);

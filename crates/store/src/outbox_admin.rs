@@ -1,5 +1,5 @@
-//! The outbox as a person sees it: what waits, what was refused, and the two things that can be done about it. Each leaves an
-//! entry in the audit.
+//! The outbox for administrators: waiting and rejected events, and the two possible acts on them. Each act leaves an
+//! audit entry.
 
 use chrono::{DateTime, Utc};
 use serde::Serialize;
@@ -29,11 +29,11 @@ pub struct OutboxEntry {
     pub taken: Vec<String>,
     pub created_at: DateTime<Utc>,
     pub(crate) ended_at: Option<DateTime<Utc>>,
-    /// Where it waits: no one tries before this instant.
+    /// Until when it waits for the next attempt.
     pub(crate) rests_until: Option<DateTime<Utc>>,
 }
 
-/// Which events.
+/// A filter of events.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OutboxFilter<'a> {
     /// waiting, delivered, refused, dropped, gone or all.

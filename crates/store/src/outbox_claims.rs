@@ -1,5 +1,5 @@
-//! The outbox as its relay sees it: events are claimed for a while, published, and marked. No transaction is open while
-//! anybody waits for the broker; a relay that dies leaves claims that run out.
+//! The outbox as its relay uses it: events are claimed for a while, published, and marked. No transaction is open
+//! during a wait for the broker. Claims of a relay that died expire.
 
 use std::collections::BTreeMap;
 
@@ -23,11 +23,11 @@ use anamnesis_sql::{Access, Arg};
 pub enum DeliveryEnd {
     /// Every destination has taken it.
     Delivered,
-    /// A callback refused it for good (410).
+    /// A webhook rejected it permanently (410).
     Refused,
     /// A person dropped it.
     Dropped,
-    /// Its patient was erased: there is nothing to tell any more.
+    /// Its patient was erased, so there is nothing to announce.
     Gone,
 }
 
@@ -57,7 +57,7 @@ pub struct ClaimedEvent {
     pub taken: String,
 }
 
-/// A message that was set aside, to be announced.
+/// A quarantined message that is to be announced.
 #[derive(Debug, Clone, PartialEq)]
 pub struct QuarantineNotice {
     pub id: Uuid,
@@ -116,7 +116,7 @@ impl Store {
         };
         let mut pending = Vec::with_capacity(sealed.len());
         for (event, sealed) in sealed {
-            // Of an erased patient, whose key is gone, and of the audit trail, which is no patient's.
+            // Events without a patient: an erased one, whose key is gone, and the audit trail.
             let of_nobody = [COMPLETED, SEALED].contains(&event.event_type.as_str());
             let found = Scope::new(org, event.patient).map(|scope| found.of(scope));
             let body = match found.unwrap_or(KeyLookup::Unknown) {
@@ -154,10 +154,10 @@ impl Store {
         Ok(tx.commit().await?)
     }
 
-    /// They were taken by these destinations and not by all: they are not tried before `until`.
+    /// Events that only some destinations accepted. They are not tried again before `until`.
     ///
     /// # Errors
-    /// Of the database: the claim runs out by itself then.
+    /// Of the database: the claim then expires.
     pub async fn rest_events(
         &self,
         org: OrgId,
@@ -182,7 +182,7 @@ impl Store {
         }
     }
 
-    /// The ids of all events of an organisation, published or not: what a proof compares with what was heard.
+    /// The ids of all events of an organisation, published or not, for a comparison with the received ones.
     ///
     /// # Errors
     /// Of the database.
@@ -192,7 +192,7 @@ impl Store {
         rows.iter().map(|row| Ok(row.uuid(sql::event_ids::ID)?)).collect()
     }
 
-    /// What was set aside and not announced yet, nor rests.
+    /// Quarantined messages without an announcement, whose waiting time is over.
     ///
     /// # Errors
     /// Of the database.

@@ -1,5 +1,5 @@
-//! Notifies when a commit left events in the outbox, so that the relay of the same process publishes them at once. Only a
-//! hint: an event without a notification is found by the relay's own sweep.
+//! Notifies when a commit left events in the outbox, so that the relay of the same process publishes them immediately.
+//! It is only a hint: the relay's periodic poll finds events without a notification.
 
 use std::collections::BTreeSet;
 use std::sync::Mutex;

@@ -97,7 +97,7 @@ async fn marked_passages(
 /// A passage with its vector.
 pub type EmbeddedPassage<'v> = (&'v PendingPassage, &'v [f32]);
 
-/// Keeps vectors of one generation, of passages that still say what was embedded.
+/// Stores vectors of one generation, for passages whose text is unchanged since it was embedded.
 ///
 /// # Errors
 /// Of the database.
@@ -125,8 +125,8 @@ pub async fn keep(
     Ok(())
 }
 
-/// What has a vector of the active generation waits no longer; where another generation is being made, it joins the
-/// backlog of that.
+/// Clears the pending mark of passages that have a vector of the active generation. If another generation is being
+/// built, they join its backlog.
 ///
 /// # Errors
 /// Of the database.
@@ -152,7 +152,7 @@ pub async fn clear_pending(
     Ok(())
 }
 
-/// These passages leave the backlog, as far as they say what they said.
+/// Removes these passages from the backlog, if their text is unchanged.
 ///
 /// # Errors
 /// Of the database.
@@ -179,7 +179,7 @@ mod tests {
     use super::*;
     use anamnesis_sql::{Access, Database, Location};
 
-    /// Where SQLite's plans say in words what a step does.
+    /// The column of SQLite's query plan that describes a step.
     const DETAIL: usize = 3;
 
     #[tokio::test]

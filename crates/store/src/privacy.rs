@@ -1,5 +1,4 @@
-//! What is held of a patient, counted: what a person who asks `/privacidad` is shown (seed 000). Numbers, codes and dates,
-//! never words.
+//! Counts of a patient's stored data: the answer to `/privacidad` (seed 000). Numbers, codes and dates, never words.
 
 use chrono::{DateTime, Utc};
 use serde::Serialize;
@@ -21,7 +20,7 @@ use anamnesis_sql::{Access, Arg};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct MemoryCounts {
     pub class: Class,
-    /// Who said it.
+    /// The speaker.
     pub said_by: SetBy,
     pub source_type: SourceType,
     pub state: State,
@@ -47,8 +46,8 @@ pub struct PrivacyReport {
 }
 
 impl Store {
-    /// What is held of a patient, whatever the patient permits others to read: who is asked about has a right to know. That it
-    /// was asked, and by whom, is audited.
+    /// Counts a patient's stored data, whatever the patient permits others to read, because patients have a right to
+    /// know. The read is audited with its actor.
     ///
     /// # Errors
     /// Of the database; [`StoreError::Erased`] when the patient was erased.

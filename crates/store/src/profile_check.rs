@@ -1,6 +1,6 @@
-//! A patient's own row against what was stated of the patient: the tier by which sources are dropped, the country, the cognitive
-//! state by which words are weighed, the contacts of an emergency and the ephemeral mode are projected from events, and are
-//! compared with them.
+//! Compares a patient's row with the patient's statements. Projected from events are the tier that decides when sources
+//! are removed, the country, the cognitive state that weights statements, the emergency contacts and the ephemeral
+//! mode.
 
 use std::collections::HashMap;
 
@@ -17,8 +17,8 @@ use anamnesis_core::scope::Scope;
 use anamnesis_crypto::PatientKeys;
 use anamnesis_sql::{Arg, Row, Transaction};
 
-/// Those of these patients whose rows differ from what was stated, or do not open, and whose keys are at hand. Looked at again
-/// before it is said: another process may write between two statements.
+/// Those of these patients whose rows differ from their statements, or do not open, and whose keys are available.
+/// Differences are read twice, because another process may write between two statements.
 ///
 /// # Errors
 /// Of the database.

@@ -1,4 +1,4 @@
-//! Memories whose content has been kept long enough: forgotten ones, and inferences that expired.
+//! Memories whose retention term is over: forgotten ones, and expired inferences.
 
 use chrono::{DateTime, Utc};
 
@@ -20,7 +20,7 @@ pub struct PurgeableMemory {
 }
 
 /// Memories that have been in this state since `until` or longer and still have their words, after `after`, at most
-/// `limit`. What a legal hold keeps is left out.
+/// `limit`. Memories under a legal hold are left out.
 ///
 /// # Errors
 /// Of the database.
@@ -49,11 +49,11 @@ mod tests {
     use super::*;
     use anamnesis_sql::{Access, Database, Location};
 
-    /// Where SQLite's plans say in words what a step does.
+    /// The column of SQLite's query plan that describes a step.
     const DETAIL: usize = 3;
 
     #[tokio::test]
-    async fn what_was_kept_long_enough_is_found_by_index_in_order() {
+    async fn memories_past_their_term_are_found_by_index_in_order() {
         let db = Database::open(&Location::Memory).await.unwrap();
         let mut tx = db.begin(Access::Platform).await.unwrap();
         for sql in [&*sql::EXPIRED, &*sql::FORGOTTEN] {

@@ -1,5 +1,5 @@
-//! What was set aside: kept as ciphertext for a term, listed without its content, opened for those who may see it, retried or
-//! dropped with a trace of who did it.
+//! Quarantined messages: stored as ciphertext for a term, listed without their content, opened for authorised people,
+//! retried or dropped with a record of the actor.
 
 use std::collections::BTreeSet;
 
@@ -24,13 +24,13 @@ use anamnesis_sql::{Access, Arg, Row};
 /// Bytes of a body that is bound as it is, one row a statement: a bulk statement may hold several copies of its rows.
 const LARGE_BODY: usize = 64 << 10;
 
-/// A message that was set aside, without its content.
+/// A quarantined message without its content.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct QuarantinedMessage {
     pub id: Uuid,
     pub organization_id: Option<Uuid>,
     pub reason: String,
-    /// Which field was wrong, where that is known.
+    /// The faulty field, if it is known.
     pub field: Option<String>,
     /// open, retried or dropped.
     pub state: String,
@@ -56,14 +56,14 @@ pub struct QuarantinedContent {
 /// How much of a content was shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ContentView {
-    /// Its size alone.
+    /// Only its size.
     Nothing,
     Redacted,
     /// As it came.
     Raw,
 }
 
-/// What a person did to it.
+/// An act of a person on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum QuarantineAction {
     Shown(ContentView),
@@ -107,7 +107,7 @@ pub struct QuarantineTrace {
     pub(crate) at: DateTime<Utc>,
     pub(crate) actor: String,
     pub(crate) action: String,
-    /// What of the content was shown: none, redacted or raw.
+    /// The shown form of the content: none, redacted or raw.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) content: Option<String>,
 }
@@ -117,26 +117,26 @@ pub struct QuarantineTrace {
 pub struct RejectedMessage {
     /// Known for readable messages only.
     pub org: Option<OrgId>,
-    /// The one patient of whom it speaks, as far as that can be read: where that patient has a key, it seals the body.
+    /// The patient of the message, if it can be read. If that patient has a key, it seals the body.
     pub patient: Option<Scope>,
     pub message: KeyHash,
     pub reason: Reason,
     pub field: Option<String>,
-    /// `None` for patients of whom nothing may be kept.
+    /// `None` for patients of whom nothing may be stored.
     pub body: Option<Vec<u8>>,
     /// CloudEvents attributes that travelled with the body, as JSON.
     pub attributes: Option<Vec<u8>>,
 }
 
 impl RejectedMessage {
-    /// Ids and codes alone: of a patient of whom nothing may be kept.
+    /// Only ids and codes, for a patient of whom nothing may be stored.
     #[must_use]
     pub fn without_content(self) -> Self {
         Self { body: None, attributes: None, ..self }
     }
 }
 
-/// The keyed hash of what decides how long a message that was set aside is kept, and whose it is.
+/// The keyed hash of the columns that decide how long a quarantined message is stored, and to whom it belongs.
 pub(crate) fn mac(key: &PlatformKey, id: Uuid, org: Option<Uuid>, reason: &str, created_at: i64) -> [u8; 16] {
     let org = org.unwrap_or_default();
     let parts: [&[u8]; 4] = [id.as_bytes(), org.as_bytes(), reason.as_bytes(), &created_at.to_be_bytes()];
@@ -165,7 +165,7 @@ fn key_of(row: &Row) -> Result<Option<Scope>, StoreError> {
 }
 
 impl Store {
-    /// One that was set aside, without its content.
+    /// A quarantined message without its content.
     ///
     /// # Errors
     /// Of the database.
@@ -174,7 +174,7 @@ impl Store {
         tx.fetch_optional(&sql::SHOW, vec![id.into()]).await?.as_ref().map(aside).transpose()
     }
 
-    /// What was set aside, oldest first; `state` and `reason` narrow it, empty they do not.
+    /// Quarantined messages, oldest first. `state` and `reason` filter them; empty strings do not.
     ///
     /// # Errors
     /// Of the database.
@@ -184,8 +184,8 @@ impl Store {
         rows.iter().map(aside).collect()
     }
 
-    /// One of them with its content (`None` once dropped, and where its patient was erased), and what was done to it. That it was looked at is written
-    /// down first, by whom: the content may be a patient's.
+    /// A quarantined message with its content and the acts on it. The content is `None` once dropped, or if its patient
+    /// was erased. The read is audited first, with its actor, because the content may be a patient's.
     ///
     /// # Errors
     /// Of the database, or when the ciphertext does not open.
@@ -235,7 +235,7 @@ impl Store {
         Ok(turned > 0)
     }
 
-    /// Destroys what older versions kept of messages that came without consent: ids and codes stay.
+    /// Destroys the bodies that older versions stored of messages without consent; ids and codes stay.
     ///
     /// # Errors
     /// Of the database.
@@ -246,7 +246,7 @@ impl Store {
         Ok(dropped)
     }
 
-    /// Drops it: its content is gone for good, that it was there is kept. `false` when it is not there any more.
+    /// Drops it: its content is destroyed, the record that it existed stays. `false` if it is gone already.
     ///
     /// # Errors
     /// Of the database.
@@ -296,9 +296,9 @@ impl Store {
         Ok(Some(QuarantinedContent { body, attributes }))
     }
 
-    /// Keeps messages that cannot be stored, as ciphertext: under the key of the patient of whom they speak, so that it goes
-    /// with an erasure, or under the platform's where that patient has none. No key is made for it: a broken message must not
-    /// make a patient known of whom nothing is stored. The same message with the same reason is kept once.
+    /// Stores rejected messages as ciphertext. The key is that of the message's patient, so that an erasure destroys it
+    /// too, or the platform's if that patient has none. No key is created for it: a broken message must not create a
+    /// patient. The same message with the same reason is stored once.
     ///
     /// # Errors
     /// As [`Store::begin_attempts`].
@@ -372,14 +372,14 @@ impl Store {
     }
 }
 
-/// A body as it lies in the store, and whose key seals it.
+/// A stored body, and the key that seals it.
 pub(super) struct SealedBody {
     pub(super) id: Uuid,
     pub(super) key: Option<Scope>,
     pub(super) body: Vec<u8>,
 }
 
-/// What the attributes of a quarantined message are sealed for: another row id than its body's.
+/// The row id for which the attributes of a quarantined message are sealed; it differs from that of the body.
 fn attributes_row(id: Uuid) -> Uuid {
     derive("quarantine.attributes", &[id.as_bytes()])
 }

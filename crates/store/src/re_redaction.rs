@@ -32,7 +32,7 @@ pub struct OutdatedDocument {
     pub revision: u32,
     language: Language,
     sealed: Vec<u8>,
-    /// Its text lies in the archive: what is sealed is what lies there.
+    /// Its text is in the archive, so the sealed text is the archived one.
     pub archived: bool,
 }
 
@@ -41,10 +41,10 @@ impl OutdatedDocument {
         DocumentKey(self.patient.0, self.id.0, self.revision)
     }
 
-    /// What is stored of it, and its redacted text as one that can be read.
+    /// The stored document, and its redacted text as a readable one.
     ///
     /// # Errors
-    /// When the cell does not open or its turns do not lie in the text.
+    /// When the cell does not open or its turns are outside the text.
     pub fn open(&self, scope: Scope, keys: &Keys) -> Result<(DocumentContent, Document), StoreError> {
         let keys = keys.get(&scope).ok_or(StoreError::Race)?;
         let cell = match self.archived {

@@ -1,5 +1,5 @@
-//! What the two stores say of each other: passages against documents and vectors (seed 002, §2 and §12). The comparison of
-//! memories with their log is the fold's own (`write::projections`).
+//! Compares the two stores: passages against documents and vectors (seed 002, §2 and §12). Memories are compared with
+//! their log by the projection (`write::projections`).
 
 use std::collections::BTreeSet;
 
@@ -25,7 +25,7 @@ pub async fn patients(
     rows.iter().map(|row| Ok(PatientId(row.uuid(sql::patients::PATIENT_ID)?))).collect()
 }
 
-/// What is wrong with the passages and vectors of some patients.
+/// Faults of the passages and vectors of some patients.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PassageDifferences {
     /// Passages that do not wait and have no vector of the active generation.
@@ -39,7 +39,7 @@ pub struct PassageDifferences {
 }
 
 impl PassageDifferences {
-    /// What is wrong with those of other patients as well.
+    /// Adds the faults of other patients.
     pub fn merge(&mut self, other: Self) {
         self.without_vector.extend(other.without_vector);
         self.stale.extend(other.stale);
@@ -51,7 +51,7 @@ impl PassageDifferences {
 /// The generations in use.
 #[derive(Debug, Clone, Copy)]
 pub struct GenerationsInUse {
-    /// `None` where neither the organisation's row nor a model at hand says it.
+    /// `None` if neither the organisation's row nor an available model defines it.
     pub active: Option<i64>,
     pub building: Option<i64>,
     /// Others are removed by the run that swapped them out, in its time.

@@ -1,4 +1,5 @@
-//! What the pipeline hands to the store, and what the store gives back: plain records in the clear. Neighbours seal and open.
+//! Plain records that the pipeline hands to the store, and that the store returns. Neighbouring modules seal and open
+//! them.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -25,7 +26,7 @@ pub struct DocumentContent {
     pub text: String,
     /// Speaker, start and end byte of each turn.
     pub turns: Vec<(Speaker, usize, usize)>,
-    /// Of our extractor and of the producer, both kept.
+    /// Those of our extractor and those of the producer.
     pub themes: Vec<String>,
     pub producer_themes: Vec<String>,
     pub producer_sentiment: Option<String>,
@@ -40,7 +41,7 @@ pub struct DocumentContent {
     /// The text as it came where redaction does not know its language; `text` is empty then. Only an export shows it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unread: Option<String>,
-    /// What redaction took out, in order; empty for documents stored before it was kept.
+    /// The redacted values, in order; empty for documents of versions that did not record them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub redactions: Vec<StoredReplacement>,
 }
@@ -94,19 +95,19 @@ pub struct StoredFile {
     pub uri: Option<String>,
     /// Code point of the text as it came at which each page begins.
     pub pages: Vec<u64>,
-    /// The same in bytes of the redacted text; empty for documents stored before it was kept.
+    /// The same in bytes of the redacted text; empty for documents of versions that did not record it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub starts: Vec<usize>,
 }
 
 impl StoredFile {
-    /// Where in the file a byte of the redacted text stands.
+    /// The position in the file of a byte of the redacted text.
     pub fn place(&self, byte: usize) -> FilePlace {
         FilePlace::at(&self.sha256, &self.starts, byte)
     }
 }
 
-/// A place in an uploaded file: what a reader opens to check a finding (contract.md, "Messages in").
+/// A position in an uploaded file, which a reader opens to check a finding (contract.md, "Messages in").
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FilePlace {
     pub sha256: String,
@@ -179,7 +180,7 @@ pub(crate) const fn detected_by(learned: Option<f64>) -> &'static str {
     }
 }
 
-/// A risk that the text speaks of.
+/// A risk that the text mentions.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewRisk {
     pub class: &'static str,
@@ -194,7 +195,7 @@ pub struct NewRisk {
     pub detail: RiskDetail,
     pub quote: String,
     pub span: Span,
-    /// Of what an uploaded document says.
+    /// Only for findings of an uploaded document.
     pub file: Option<FilePlace>,
 }
 
@@ -225,7 +226,7 @@ pub struct FindingWords {
     /// The concept's preferred name.
     pub concept: String,
     pub code: Option<String>,
-    /// Which relative or other person.
+    /// The relative or other person.
     pub person: Option<String>,
     pub status: Option<String>,
     pub dose: Option<String>,
@@ -241,23 +242,23 @@ pub struct FindingWords {
     /// Of measurements: the value with its unit and range.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub measured: Option<Measured>,
-    /// The mention as it stands in the text.
+    /// The mention as written in the text.
     pub mention: String,
     /// Of a denial: for all time up to then ("I have never smoked").
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub never: bool,
-    /// Who said so, where it was another entity.
+    /// The speaker, if it was another entity.
     pub source_entity: Option<String>,
-    /// Of what an uploaded document says: where in its file.
+    /// Only for findings of an uploaded document: the position in its file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<FilePlace>,
-    /// Of what consolidation forms: the memories that it was formed from.
+    /// For derived findings: the memories that they were derived from.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub formed_from: Vec<Uuid>,
-    /// Of what is made by hand: the memories that it was made from, each as `kind:id` (seed 001, section 4).
+    /// Only for manual memories: the memories that it was made from, each as `kind:id` (seed 001, section 4).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub derived_from: Vec<String>,
-    /// Of what tells a stretch of history: its parts.
+    /// Only for summaries: the parts of the period.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub account: Option<Summary>,
 }
@@ -277,7 +278,7 @@ pub struct NewFinding {
     pub extractor_version: String,
 }
 
-/// What a profile event sets in addition to its findings.
+/// The effects of a profile event in addition to its findings.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProfileChange {
     pub scope: Scope,
@@ -286,7 +287,7 @@ pub struct ProfileChange {
     pub actor: Uuid,
 }
 
-/// From this instant on nothing (`on`), or something again, is kept of the patient.
+/// From this instant nothing of the patient is stored (`on`), or storing resumes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EphemeralChange {
     pub scope: Scope,
@@ -294,7 +295,7 @@ pub struct EphemeralChange {
     pub on: bool,
 }
 
-/// Danger in a text of which nothing is kept: announced at once, without content.
+/// A danger in a text that is not stored: announced immediately, without content.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RiskAlarm {
     pub scope: Scope,
@@ -314,7 +315,7 @@ pub struct NewMemoryAct {
     pub act: PersonAct,
     /// Role code of who did it.
     pub by: &'static str,
-    /// Who did it.
+    /// The actor.
     pub actor: Actor,
 }
 
@@ -328,10 +329,10 @@ pub struct InboxEntry {
     pub done: MessageAct,
 }
 
-/// What a message did, for the audit trail.
+/// The act of a message, for the audit trail.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct MessageAct {
-    /// The person who acts, or the producer who brings what others said.
+    /// The acting person, or the producer that forwards the statements of others.
     pub actor: Actor,
     pub action: &'static str,
     pub subject: Option<Uuid>,
@@ -344,7 +345,7 @@ pub(crate) struct WriteTarget {
     pub(crate) now: DateTime<Utc>,
 }
 
-/// What a commit did, for metrics.
+/// The effects of a commit, for metrics.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CommitCounts {
     pub documents: usize,
@@ -356,7 +357,7 @@ pub struct CommitCounts {
     pub events: usize,
 }
 
-/// What a commit made of a memory.
+/// The effect of a commit on a memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MemoryChange {
     pub kind: Kind,
@@ -366,7 +367,7 @@ pub struct MemoryChange {
     pub contested: bool,
 }
 
-/// The id of a finding, from where it stands.
+/// The id of a finding, from its position.
 pub fn finding_id(scope: Scope, source: Uuid, revision: u32, key: &[u8]) -> FindingId {
     let (org, patient) = (scope.org().0, scope.patient().0);
     FindingId(anamnesis_core::ids::derive(

@@ -1,5 +1,5 @@
-//! What recurs in a patient's log: findings of the same attribute, stated in several documents. The columns that are compared
-//! lie in the clear; words are opened for what is formed, and only then.
+//! Recurring findings of a patient's log: the same attribute, stated in several documents. The compared columns are
+//! unsealed; words are opened only for a derived finding.
 
 use std::collections::HashSet;
 
@@ -26,7 +26,7 @@ pub struct Mention {
     pub patient: PatientId,
     pub attribute: KeyHash,
     pub document: Uuid,
-    /// The whole text that carries it: a copy of it tells nothing more.
+    /// The whole text that contains it, because a copy of a text is no recurrence.
     pub text: Option<KeyHash>,
     pub revision: u32,
     pub finding: FindingId,
@@ -40,7 +40,7 @@ pub struct Mention {
     pub negated: bool,
     /// A preference as a document states it.
     pub is_stated: bool,
-    /// Its words are there. Without them nothing new is formed of it, and what was formed stays.
+    /// It still has its words. Without them nothing new is derived from it, and existing derived findings stay.
     pub is_worded: bool,
 }
 
@@ -51,13 +51,13 @@ impl Mention {
     }
 }
 
-/// What was formed before.
+/// A finding that was derived before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DerivedRow {
     pub patient: PatientId,
     pub finding: FindingId,
     pub source: Uuid,
-    /// It counts: what it was formed of was there when a run looked last.
+    /// It counts: its sources existed at the last run.
     pub live: bool,
 }
 
@@ -101,7 +101,7 @@ fn mention(row: &Row) -> Result<Mention, DbError> {
     })
 }
 
-/// What `author` formed of these patients until then and no person verified.
+/// Findings that `author` derived for these patients until then and that no person verified.
 ///
 /// # Errors
 /// Of the database.
@@ -124,7 +124,7 @@ pub async fn formed(
     tx.fetch_all(&sql::FORMED, vec![org.0.into(), list, author.into(), until.into()]).await?.iter().map(row).collect()
 }
 
-/// Which of these findings the log holds already.
+/// Those of these findings that the log has already.
 ///
 /// # Errors
 /// Of the database.
@@ -157,7 +157,7 @@ pub async fn words(
         let Some(keys) = keys.get(&scope) else { continue };
         let words = open_record(keys, finding_cell(id, "payload"), &row.blob(sql::words::PAYLOAD_SEALED)?)?;
         let offset = |at| row.i64(at).map(|n| usize::try_from(n).unwrap_or(0));
-        // Empty where the source went and only what was understood is left.
+        // Empty if the source was removed and only its findings are left.
         let evidence = match row.opt_blob(sql::words::EVIDENCE_SEALED)?.filter(|sealed| !sealed.is_empty()) {
             Some(sealed) => Some(Evidence {
                 quote: open_text(keys, finding_cell(id, "evidence"), &sealed)?,

@@ -17,7 +17,7 @@ use anamnesis_core::scope::Scope;
 use anamnesis_crypto::KeyStore;
 use anamnesis_sql::{Arg, DbError, Row, Sql, Transaction};
 
-/// Which documents.
+/// A queue of documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RetentionQueue {
@@ -95,7 +95,7 @@ pub async fn sources_of(tx: &mut Transaction, org: OrgId, patients: &[Uuid]) -> 
     rows.iter().map(source).collect()
 }
 
-/// When these documents are due is to be found anew: what is noted is not what the policy says.
+/// Marks these documents for a new computation of their due date, because the stored one differs from the policy.
 ///
 /// # Errors
 /// Of the database.
@@ -157,8 +157,9 @@ fn dormant_row(row: &Row) -> Result<DormantPatient, DbError> {
 pub struct WithdrawnPatient {
     pub place: RetentionKey,
     pub patient: PatientId,
-    /// It is the one by which memory is denied now, and nothing was forgotten since it is in force: it began after it was recorded,
-    /// came back when a permit ended, or the organisation asks for it only now.
+    /// Whether memories must be forgotten now: nothing was forgotten since the denial came into force. It may have
+    /// begun after it was recorded, returned when a permit ended, or become relevant by a new setting of the
+    /// organisation.
     pub forgets: bool,
 }
 
@@ -226,7 +227,7 @@ pub(crate) async fn still_dormant(
     Ok(dormant.into_iter().filter(|one| !one.held).map(|one| one.patient).collect())
 }
 
-/// What the organisation itself asks for, and where it works.
+/// The settings of the organisation and its country.
 ///
 /// # Errors
 /// Of the database.
@@ -265,7 +266,7 @@ mod tests {
     use super::*;
     use anamnesis_sql::{Access, Database, Location};
 
-    /// Where SQLite's plans say in words what a step does.
+    /// The column of SQLite's query plan that describes a step.
     const DETAIL: usize = 3;
 
     #[tokio::test]

@@ -1,5 +1,5 @@
-//! What the store holds, counted for metrics: numbers by kind and state, over all organisations, of no one in
-//! particular.
+//! Counts of the store's contents for metrics: by kind and state, over all organisations, without reference to a
+//! person.
 
 use std::collections::BTreeMap;
 
@@ -12,10 +12,10 @@ use anamnesis_core::ids::OrgId;
 use anamnesis_core::memory::{Kind, State};
 use anamnesis_sql::Access;
 
-/// What reconciliation counts where rows were changed outside the program, or have lost what they come from.
+/// Reconciliation findings about rows that were changed outside the program or lost their source.
 pub const FORGED: [&str; 2] = ["forged_rows", "unfounded_memories"];
 
-/// What reconciliation counts where it makes rows right that were not as log and policy say.
+/// Reconciliation findings that it repairs: rows that differ from log and policy.
 pub const REPAIRED: [&str; 3] = ["memories", "clinical_rows", "due_days"];
 
 /// A count of the whole store.

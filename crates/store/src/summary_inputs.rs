@@ -1,5 +1,5 @@
-//! What summaries are made from: the facts of a patient's current documents, in the order of time, without their words,
-//! and the summaries that there are. Words are opened for what is written, and only then.
+//! Inputs of summaries: the facts of a patient's current documents, in the order of time and without their words, and
+//! the existing summaries. Words are opened only for a summary that is written.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
@@ -47,7 +47,7 @@ pub struct SummaryFact {
 pub struct KnownSummary {
     pub period: SummaryPeriod,
     pub facts: u32,
-    /// Names what it was made from.
+    /// The finding from which it was made.
     pub input: Uuid,
     pub made_at: DateTime<Utc>,
 }
@@ -66,7 +66,7 @@ pub async fn settled(
     row.map_or(Ok(None), |row| row.opt_time(sql::last_settled::NEWEST))
 }
 
-/// Patients of whom documents came in, or memories were forgotten or erased, within a period, after `after`, at most `limit`.
+/// Patients with new documents, or with forgotten or erased memories, within a period, after `after`, at most `limit`.
 ///
 /// # Errors
 /// Of the database.

@@ -1,5 +1,5 @@
-//! Rows that served their purpose: ids of messages that no producer sends again, events that are published, attempts that
-//! no worker will go on with, and records about records (runs of jobs, lifted holds, receipts) that are past their term.
+//! Rows that are no longer needed: ids of messages that no producer repeats, published events, abandoned attempts, and
+//! records about records (job runs, released holds, receipts) past their term.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -14,8 +14,8 @@ use anamnesis_sql::{Arg, DbError, Row, Sql, Transaction};
 /// The mark of [`decay_index::mark`] that says up to when receipts of erasures have ended.
 const RECEIPTS_ENDED: &str = "receipts_ended";
 
-/// Up to when receipts of erasures have ended, whatever their term was then: of erasures before it there may be none. A mark that
-/// this program did not write says nothing.
+/// The instant before which receipts of erasures have expired, whatever their term was: for older erasures there may be
+/// none. A mark that this program did not write is ignored.
 ///
 /// # Errors
 /// Of the database.
@@ -30,7 +30,8 @@ pub async fn receipts_ended(
     Ok(ended.filter(|ended| ended_mark(org, key, *ended) == mark))
 }
 
-/// Notes that receipts of erasures up to an instant go. Never back: what went stays gone.
+/// Records that receipts of erasures up to an instant are deleted. It never moves back, because deleted receipts do not
+/// return.
 ///
 /// # Errors
 /// Of the database.
@@ -54,7 +55,7 @@ fn ended_mark(org: OrgId, key: &PlatformKey, at: DateTime<Utc>) -> uuid::Uuid {
     uuid::Uuid::from_u64_pair(at, first)
 }
 
-/// Which rows.
+/// A queue of rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum UpkeepQueue {
@@ -157,7 +158,8 @@ pub async fn expired_rows(
     rows.iter().map(place).collect()
 }
 
-/// What finds the rows of a queue, all in the columns of [`sql::MESSAGES`]; entries of the audit trail are found by their block.
+/// The statement for the rows of a queue, all in the columns of [`sql::MESSAGES`]; entries of the audit trail are found
+/// by their block.
 fn found_by(queue: UpkeepQueue) -> &'static Sql {
     match queue {
         UpkeepQueue::Messages => &sql::MESSAGES,
@@ -184,8 +186,8 @@ fn key(queue: UpkeepQueue, bytes: &[u8]) -> Result<Arg, DbError> {
     }
 }
 
-/// Deletes rows of one queue, or the contents of quarantined messages, by one statement. An attempt that was taken up
-/// again since stays.
+/// Deletes rows of one queue, or the contents of quarantined messages, by one statement. An attempt that was resumed
+/// since stays.
 ///
 /// # Errors
 /// Of the database.

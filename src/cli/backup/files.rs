@@ -1,4 +1,4 @@
-//! The folder of a backup: its files, and the manifest that says what they are.
+//! The folder of a backup: its files, and the manifest that describes them.
 
 use std::collections::BTreeMap;
 use std::fs::{DirBuilder, File, OpenOptions};
@@ -21,13 +21,13 @@ pub(crate) const KEYS: &str = "keys";
 const FORMAT: u32 = 1;
 const BUFFER: usize = 1 << 20;
 
-/// What a backup is.
+/// The description of a backup.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Manifest {
     pub(crate) format: u32,
     /// Version of the program that made it.
     pub(crate) version: String,
-    /// Before the snapshot: whatever was committed until then is in it.
+    /// Before the snapshot, so that everything committed until then is in it.
     pub(crate) instant: DateTime<Utc>,
     /// Absent with `--keys-only`.
     pub(crate) store: Option<Snapshot>,
@@ -36,7 +36,7 @@ pub(crate) struct Manifest {
     pub(crate) files: BTreeMap<String, FileMark>,
 }
 
-/// What the copied key file says of itself.
+/// The properties of the copied key file.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct KeysMark {
     pub(crate) id: Option<Uuid>,
@@ -181,7 +181,7 @@ pub(crate) fn copied(from: &Path, to: &Path) -> std::io::Result<()> {
     file.sync_all()
 }
 
-/// Keeps what is at a path under another name, together with its write-ahead log, which must never meet a new file.
+/// Renames the file at a path together with its write-ahead log, which must never meet a new file.
 ///
 /// # Errors
 /// When it cannot be renamed.

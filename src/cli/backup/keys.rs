@@ -19,7 +19,7 @@ pub(crate) enum KeysLocation {
     Database(PostgresTable),
 }
 
-/// A key file to look at: the configured one, or a copy that goes when this is dropped.
+/// A key file to read: the configured one, or a copy that is deleted when this is dropped.
 pub(crate) struct KeysFile {
     pub(crate) path: PathBuf,
     _copy: Option<TempDir>,
@@ -80,7 +80,7 @@ impl KeysLocation {
         copies::known(to).await.map_err(|_| key_file(to))
     }
 
-    /// The keys as they are, as a file to look at.
+    /// The current keys, as a file to read.
     ///
     /// # Errors
     /// When a database cannot be read.
@@ -119,10 +119,10 @@ impl KeysLocation {
         }
     }
 
-    /// Puts staged keys in place of what is there.
+    /// Puts staged keys in place of existing ones.
     ///
     /// # Errors
-    /// When they cannot be written: what was there is unchanged.
+    /// When they cannot be written: the existing keys are unchanged.
     pub(crate) async fn put(&self, staged: &KeysFile) -> Result<(), CliError> {
         match self {
             Self::File(present) => {

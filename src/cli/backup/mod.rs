@@ -1,9 +1,9 @@
-//! `backup PATH`: store and keys into a folder, while others read and write; `backup verify PATH`: whether such a folder is
-//! whole and belongs together. `restore` is in a file of its own.
+//! `backup PATH`: copies store and keys into a folder, while others read and write; `backup verify PATH`: checks that
+//! such a folder is complete and consistent. `restore` is in a separate file.
 //!
 //! The store is copied first and the keys after it. Keys are durable before the rows that need them, so that the later
-//! copy of keys holds every key that the earlier snapshot of the store needs; the other way round a patient who came in
-//! between would have rows and no key. The root key is not copied: who finds the folder can read nothing with it.
+//! copy of keys contains every key that the earlier snapshot of the store needs. In the other order, a patient who
+//! arrived in between would have rows and no key. The root key is not copied: without it the folder is unreadable.
 
 mod files;
 mod keys;
@@ -91,10 +91,10 @@ pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, CliError> {
     }
 }
 
-/// Makes a backup and says what is in it.
+/// Makes a backup and returns its contents.
 ///
 /// # Errors
-/// Where the folder is there already, or there is nothing to copy, or it cannot be copied.
+/// When the folder exists, or there is nothing to copy, or it cannot be copied.
 pub(crate) async fn made(settings: &Settings, path: &Path, part: BackupPartArgs) -> Result<Manifest, CliError> {
     if path.exists() {
         return Err(CliError::usage(format!("{} is there already: name a new folder", path.display())));
@@ -115,7 +115,7 @@ pub(crate) async fn made(settings: &Settings, path: &Path, part: BackupPartArgs)
         std::fs::remove_dir_all(&partial)?;
     }
     files::private_folder(&partial)?;
-    // The instant before the snapshot: whatever was committed until then is in it.
+    // The instant before the snapshot, so that everything committed until then is in it.
     let instant = SystemClock.now();
     let store = if part.store() { Some(copies::copy_out(&location, &partial).await.map_err(copy)?) } else { None };
     let keys_mark = if part.keys() { Some(KeysMark::of(&keys.copy_to(&partial.join(KEYS)).await?)) } else { None };

@@ -1,5 +1,5 @@
-//! Whether a store and a key store belong together: every patient of the store is known to the keys, alive or erased, and
-//! what is sealed opens.
+//! Whether a store and a key store belong together: the keys know every patient of the store, alive or erased, and
+//! sealed cells open.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use anamnesis_crypto::{ColumnRef, KeyError, KeyStore as _, KeyTable as _, Keyrin
 use anamnesis_sql::copies::{self, Patients};
 use anamnesis_store::document_row;
 
-/// What was found.
+/// The results of the check.
 #[derive(Debug, Default)]
 pub(crate) struct PairCheck {
     pub(crate) patients: usize,
@@ -24,10 +24,10 @@ pub(crate) struct PairCheck {
     pub(crate) opened: usize,
 }
 
-/// Looks at all that a backup holds.
+/// Checks all contents of a backup.
 ///
 /// # Errors
-/// Says which file is damaged, or why the two do not belong together.
+/// Names the damaged file, or why the two do not belong together.
 pub(crate) async fn check(
     settings: &Settings,
     folder: &Path,
@@ -53,7 +53,7 @@ pub(crate) async fn check(
 }
 
 /// # Errors
-/// When the keys are older than the store or another's, or do not open what is sealed.
+/// When the keys are older than the store or those of another store, or do not open its cells.
 pub(crate) async fn together(
     settings: &Settings,
     patients: &Patients,
@@ -109,7 +109,8 @@ fn foreign() -> CliError {
     )
 }
 
-/// Opens a copy of a key file, so that nothing of the backup is changed. The folder of the copy goes when it is dropped.
+/// Opens a copy of a key file, so that nothing of the backup is changed. The folder of the copy is deleted when it is
+/// dropped.
 async fn open(settings: &Settings, keys: &Path) -> Result<(tempfile::TempDir, Keyring), CliError> {
     let (clock, entropy): (Arc<dyn Clock>, Arc<dyn Entropy>) = (Arc::new(SystemClock), Arc::new(SystemEntropy));
     let folder = tempfile::tempdir()?;

@@ -1,5 +1,6 @@
-//! `restore PATH`: a verified backup in place of an empty store, or with `--replace` of what is there. Nothing is changed
-//! before all of the backup was read, compared and opened. What the present key store knows to be erased stays erased.
+//! `restore PATH`: a verified backup in place of an empty store, or with `--replace` of an existing one. Nothing is
+//! changed before the whole backup was read, compared and opened. Subjects that the present key store knows as erased
+//! stay erased.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -26,7 +27,7 @@ use anamnesis_sql::Location;
 use anamnesis_sql::copies::{self, STORE_FILE};
 use anamnesis_store::erasure::{ErasureRequest, ErasureSubject};
 
-/// A document of every so many patients is opened before anything is put in place.
+/// A document of every so many patients is opened before the restore changes anything.
 const EVERY: usize = 100;
 
 #[derive(Debug, clap::Args)]
@@ -120,7 +121,7 @@ async fn restore(
             }
         }
     }
-    // After the store: if this step fails, keys that are there and newer still open what was restored.
+    // After the store: if this step fails, newer existing keys still open the restored store.
     if let Some(staged) = &staged {
         present.put(staged).await?;
     }
@@ -148,10 +149,10 @@ fn keys_are_there(present: &KeysLocation) -> CliError {
     CliError::failed(format!("{} is there already: use --replace to overwrite it with the backup", present.name()))
 }
 
-/// Whether anything is left for a person: an erasure that a hold keeps, a decision that is lost, or what nobody can tell.
+/// Whether anything is left for a person: an erasure under a legal hold, a lost decision, or an unknown.
 fn exit(gathered: &ReplacedStore, applied: Option<AppliedErasures>) -> Exit {
     let is_open = applied.is_none_or(|applied| applied.held > 0 || applied.decisions_lost.is_some_and(|lost| lost > 0));
-    // Of a store that could not be read no one knows what was decided there.
+    // The decisions in an unreadable store are unknown.
     let is_compared = applied.is_some_and(|applied| applied.decisions_lost.is_some());
     let is_unknown = !gathered.are_known
         || (gathered.was_asked && gathered.decisions.is_none())
@@ -159,16 +160,16 @@ fn exit(gathered: &ReplacedStore, applied: Option<AppliedErasures>) -> Exit {
     if is_open || is_unknown || gathered.forged > 0 { Exit::Partial } else { Exit::Done }
 }
 
-/// What the store that is replaced says.
+/// The contents of the replaced store that matter.
 #[derive(Default)]
 struct ReplacedStore {
     /// It was there, and was asked.
     was_asked: bool,
-    /// False where nobody knows what was erased since the backup: it would come back unsaid.
+    /// False if the erasures since the backup are unknown: their data would return silently.
     are_known: bool,
     /// Receipts that this program did not write.
     forged: usize,
-    /// What people decided there; `None` where nobody knows.
+    /// The decisions of people there; `None` if they are unknown.
     decisions: Option<BTreeSet<Uuid>>,
 }
 
@@ -236,7 +237,7 @@ fn read_receipts(path: &Path) -> Result<Vec<ErasureRequest>, CliError> {
     requests.collect()
 }
 
-/// What was erased in the store that is replaced. One that cannot be opened is said to be: its receipts may be needed.
+/// Erasures of the replaced store. A store that cannot be opened is reported, because its receipts may be needed.
 async fn newer_receipts(settings: &Settings) -> Option<(Vec<ErasureRequest>, usize, BTreeSet<Uuid>)> {
     let receipts = match App::with(settings.clone()).await {
         Ok(app) => {
@@ -266,7 +267,7 @@ async fn newer_receipts(settings: &Settings) -> Option<(Vec<ErasureRequest>, usi
     Some((genuine, forged, decisions))
 }
 
-/// Brings what was restored up to the erasures since: before anybody is served from it.
+/// Repeats the erasures since the backup before the restored store is used.
 async fn erase_again(
     settings: &Settings,
     receipts: &[ErasureRequest],
@@ -340,7 +341,7 @@ async fn check(
     let patients = match manifest.store.as_ref().filter(|_| args.part.store()) {
         Some(snapshot) => copies::verify(snapshot, &args.path, EVERY).await.map_err(copy)?,
         None => match location {
-            // Keys alone, before any store.
+            // A key store without a store.
             Location::File(path) if !path.exists() => copies::Patients::default(),
             location => copies::patients(location, EVERY).await.map_err(copy)?,
         },
@@ -364,7 +365,7 @@ async fn check(
     pair::together(settings, &patients, &known, keys).await
 }
 
-/// Puts a store's file in place. What was there is kept under another name.
+/// Puts a store's file in place. The old one is renamed.
 fn put(from: &Path, to: &Path) -> Result<(), CliError> {
     let staged = suffixed(to, ".restoring");
     if staged.exists() {
@@ -380,7 +381,7 @@ fn put(from: &Path, to: &Path) -> Result<(), CliError> {
     Ok(())
 }
 
-/// As whoever may change the schema.
+/// With the role that may change the schema.
 fn owner(settings: &Settings) -> Result<Location, CliError> {
     let mut store = settings.store.clone();
     if !store.migrate_url.expose_secret().is_empty() {

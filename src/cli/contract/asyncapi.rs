@@ -51,7 +51,7 @@ fn document(prefix: &str) -> Value {
     })
 }
 
-/// What the document is put together from.
+/// The parts of the document.
 #[derive(Default)]
 struct Parts {
     schemas: BTreeMap<String, Value>,
@@ -140,7 +140,7 @@ impl Parts {
         self.operations.insert(format!("{action}{}", first.chain(letters).collect::<String>()), operation);
     }
 
-    /// A channel for each queue that workers declare, with the bindings that lead into it.
+    /// A channel for each queue that workers declare, with the bindings of the queue.
     fn queues(&self, names: &Names) -> BTreeMap<String, Value> {
         let shipped = definitions::shipped(names);
         let list = |part: &str| shipped[part].as_array().cloned().unwrap_or_default();
@@ -203,7 +203,7 @@ fn carried(queue: &str, names: &Names) -> Vec<&'static str> {
     home.map_or_else(|| inbound().collect(), |home| inbound().filter(|title| keys_of(title).contains(&home)).collect())
 }
 
-/// Lets references to definitions lead to the components.
+/// Rewrites references to definitions into references to components.
 fn rebase(schema: &mut Value, renamed: &BTreeMap<String, String>) {
     match schema {
         Value::Object(fields) => {
@@ -251,7 +251,7 @@ fn exchange(name: &str) -> Value {
         "exchange": {"name": name, "type": "topic", "durable": true, "autoDelete": false, "vhost": "/"}})
 }
 
-/// What an attribute of a CloudEvent holds.
+/// The type of a CloudEvents attribute.
 fn attribute(name: &str, title: &str) -> Option<Value> {
     Some(match name {
         "specversion" => json!({"type": "string", "const": "1.0"}),

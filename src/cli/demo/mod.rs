@@ -42,7 +42,7 @@ pub struct Args {
 /// A sample and when it happened.
 type SampleMessage = (DateTime<Utc>, Vec<u8>);
 
-/// One simulated night that changed something.
+/// One simulated job run that changed something.
 #[derive(Debug, serde::Serialize)]
 pub(super) struct DemoJobRun {
     date: NaiveDate,

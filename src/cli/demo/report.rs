@@ -1,4 +1,4 @@
-//! What the demonstration shows: in an order and in words that a clinician would follow.
+//! The output of the demonstration, in an order and in words that a clinician can follow.
 
 use std::path::Path;
 
@@ -53,7 +53,7 @@ impl DemoReport<'_> {
         self.people.iter().find(|(n, _)| *n == name).map(|(_, scope)| *scope)
     }
 
-    /// What is remembered of a patient, oldest first.
+    /// A patient's memories, oldest first.
     async fn timeline(&self, name: &str, scope: Scope) -> Result<(), CliError> {
         heading(&format!("What is remembered of {name}"))?;
         let mut memories = self.memories(scope).await?;
@@ -76,7 +76,7 @@ impl DemoReport<'_> {
         Ok(all.into_iter().filter(|m| m.kind != Kind::Raw).collect())
     }
 
-    /// Contradictions are kept and asked about, never settled silently.
+    /// Contradictions are stored and asked about, never resolved silently.
     async fn disagreements(&self) -> Result<(), CliError> {
         heading("Kept apart, and a person is asked")?;
         let mut rows = Vec::new();

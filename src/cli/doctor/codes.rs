@@ -1,5 +1,5 @@
-//! What `doctor` can find: one row of `codes.tsv` for each code, with how bad it is, what it means and what to do.
-//! docs/doctor.md is made from it.
+//! The findings of `doctor`: one row of `codes.tsv` for each code, with its severity, its meaning and its remedy.
+//! docs/doctor.md is generated from it.
 
 use std::sync::LazyLock;
 

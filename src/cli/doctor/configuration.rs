@@ -1,4 +1,4 @@
-//! The configuration itself, and what a start refuses of it.
+//! The configuration itself, and settings with which the program does not start.
 
 use std::path::Path;
 
@@ -31,7 +31,7 @@ pub(super) fn findings(file: Option<&Path>) -> Vec<DoctorFinding> {
         .collect()
 }
 
-/// What only a worker refuses.
+/// Settings with which only a worker does not start.
 pub(super) fn look(doctor: &mut Doctor) {
     if doctor.settings.broker.is_set() {
         let intake = &doctor.settings.intake;

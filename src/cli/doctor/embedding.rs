@@ -6,7 +6,7 @@ use super::Doctor;
 use anamnesis_config::embedding::Provider;
 use anamnesis_embedding::{self as embed, BuildError, EmbedError, Models, NoopObserver, Purpose};
 
-/// What is embedded: no text of a patient.
+/// The embedded text: no text of a patient.
 const WORD: &str = "doctor";
 
 pub(super) async fn look(doctor: &mut Doctor) {
@@ -47,7 +47,7 @@ async fn ask(doctor: &mut Doctor, models: &Models) {
     }
 }
 
-/// The model that made an organisation's active vectors must be at hand, and be the one of that name.
+/// The model of an organisation's active vectors must be available under its name.
 async fn generations(doctor: &mut Doctor, models: &Models) {
     let Some(store) = doctor.store.clone() else { return };
     let Ok(organizations) = store.every_organization().await else { return };

@@ -16,7 +16,7 @@ use anamnesis_pipeline::{Extractors, ExtractorsError};
 
 /// The files that this version was released with.
 const RELEASED: &str = include_str!("../../../models/SHA256SUMS");
-/// More than this is enough, whatever the size of the disk.
+/// More than this is enough for any size of disk.
 const ENOUGH: u64 = 50 << 30;
 
 pub(super) fn look(doctor: &mut Doctor) {
@@ -43,7 +43,7 @@ fn rules(doctor: &mut Doctor) {
     doctor.done("lexicons");
 }
 
-/// The learned reader. The encoder takes no other file than that of the release, and is looked at where it is made.
+/// The learned reader. The encoder only accepts the file of the release, and is checked where it is loaded.
 fn models(doctor: &mut Doctor) {
     let extraction = &doctor.settings.extraction;
     let path = extraction.reader_file.clone();

@@ -10,7 +10,7 @@ use anamnesis_sql::Database;
 use anamnesis_store::binding::KeyBinding;
 use anamnesis_store::{Store, StoreError};
 
-/// Opens the keys without making any. With a database, the store that both make is kept for later checks.
+/// Opens the keys without creating any. With a database, the opened store is reused by later checks.
 pub(super) async fn look(doctor: &mut Doctor, db: Option<Database>) {
     let first = KeyStoreSetup::of(&doctor.settings);
     let (settings, clock, entropy) = (doctor.settings.clone(), doctor.clock.clone(), doctor.entropy.clone());

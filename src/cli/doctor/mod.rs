@@ -1,5 +1,6 @@
-//! `doctor`: looks at everything that a worker needs and says what is wrong, why, and what to do. It changes nothing: no
-//! store is made or migrated, no message gets into a queue, no file is changed (SQLite's `-shm` aside).
+//! `doctor`: checks everything that a worker needs, and reports each fault with its cause and its remedy. It changes
+//! nothing: no store is created or migrated, no message is sent to a queue, no file is changed (except SQLite's
+//! `-shm`).
 
 mod broker;
 mod certificates;
@@ -68,7 +69,7 @@ impl FindingState {
     }
 }
 
-/// One thing that was looked at.
+/// One checked thing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct DoctorFinding {
     check: &'static str,
@@ -79,7 +80,7 @@ pub(crate) struct DoctorFinding {
     remedy: Option<&'static str>,
 }
 
-/// What the checks share.
+/// The common state of the checks.
 pub(crate) struct Doctor {
     pub(crate) settings: Settings,
     pub(crate) clock: Arc<dyn Clock>,
@@ -99,7 +100,7 @@ impl Doctor {
         }
     }
 
-    /// Notes that a check was not possible, or has nothing to look at.
+    /// Records that a check was not possible, or has no subject.
     pub(crate) fn skip(&mut self, check: &'static str, cause: &str) {
         self.findings.push(DoctorFinding {
             check,
@@ -141,7 +142,7 @@ fn of(code: &'static str, cause: impl Into<String>) -> DoctorFinding {
 }
 
 /// # Errors
-/// When standard output cannot be written. What is found is in the exit code.
+/// When standard output cannot be written. Findings are in the exit code.
 pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, CliError> {
     let all = args.all;
     let findings = context.block_on(async { Ok(looked(args, context).await) })?;
@@ -269,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn every_code_is_there_once_and_its_rows_stand_together() {
+    fn every_code_exists_once_and_its_rows_are_adjacent() {
         let mut codes: Vec<&str> = codes::CODES.iter().map(|row| row.code).collect();
         codes.sort_unstable();
         let all = codes.len();

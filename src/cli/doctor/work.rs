@@ -1,4 +1,4 @@
-//! What is done with the store over time: jobs, quarantine, outbox; and the times in it.
+//! The state of work on the store: jobs, quarantine, outbox; and the times in it.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ const WAITING: TimeDelta = TimeDelta::minutes(15);
 const REFUSED: TimeDelta = TimeDelta::days(7);
 /// Clocks of several machines differ by less.
 const APART: TimeDelta = TimeDelta::minutes(5);
-/// Quarantined messages that are looked at.
+/// Quarantined messages that are read.
 const MOST: i64 = 100_000;
 
 pub(super) async fn look(doctor: &mut Doctor) {
@@ -138,7 +138,7 @@ async fn jobs(doctor: &mut Doctor, store: &Store) -> Result<(), StoreError> {
     for (job, org) in &overdue {
         match newest(*job, *org) {
             None => doctor.found("job_never_ran", format!("{job} in organisation {}", org.0)),
-            // What failed or is stuck is said below.
+            // Failed or stuck runs are reported below.
             Some(run) if run.state == RunState::Failed || is_stuck(run, now) => {}
             Some(run) => {
                 doctor.found("job_overdue", format!("{job} in organisation {}: last for {}", org.0, run.key.as_of))

@@ -1,4 +1,4 @@
-//! `extract false-positives`: how often risk is found in documents without any. Prints counts, never texts.
+//! `extract false-positives`: how often risk is detected in documents without any. Prints counts, never texts.
 
 use std::path::PathBuf;
 

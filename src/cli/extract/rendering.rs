@@ -1,4 +1,4 @@
-//! What was found, in the shape of contract.md (`extract`): offsets in code points.
+//! Findings in the shape of contract.md (`extract`): offsets in code points.
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -171,7 +171,7 @@ fn regimen(places: &CodePoints<'_>, entity: &extract::Entity) -> Option<Value> {
     (!said.is_empty()).then_some(Value::Object(said))
 }
 
-/// Adds to each finding the cues that reach it: what they say, where they stand, their words.
+/// Adds to each finding the cues that affect it: their effect, their position, their words.
 pub(super) fn explain(answer: &mut Value, places: &CodePoints<'_>, text: &str, why: &[Vec<(&'static str, Span)>]) {
     let Some(entities) = answer.get_mut("entities").and_then(Value::as_array_mut) else { return };
     for (entity, cues) in entities.iter_mut().zip(why) {
@@ -189,7 +189,7 @@ pub(super) fn marks(answer: &mut Value, marks: &[Vec<String>]) {
     entities.iter_mut().zip(marks).for_each(|(entity, marks)| entity["marks"] = json!(marks));
 }
 
-/// Adds to each finding what the learned reader thinks of it, where one read.
+/// Adds to each finding the learned reader's scores, if it was used.
 pub(super) fn views(answer: &mut Value, found: &Extraction) {
     let Some(entities) = answer.get_mut("entities").and_then(Value::as_array_mut) else { return };
     for (entity, found) in entities.iter_mut().zip(&found.entities) {

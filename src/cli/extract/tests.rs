@@ -47,7 +47,7 @@ fn a_bad_line_is_answered_by_code_and_field_and_the_rest_goes_on() {
 }
 
 #[test]
-fn a_finding_explains_which_cues_reach_it_and_every_answer_tells_its_version() {
+fn a_finding_explains_its_cues_and_every_answer_names_its_version() {
     let (lines, _) = streamed(&json!({"id": 1, "text": "Niega fiebre. Tiene insomnio."}).to_string());
     let entities = lines[0]["entities"].as_array().unwrap();
     assert_eq!(entities[0]["why"], json!([{"says": "negated", "start": 0, "end": 5, "text": "Niega"}]));

@@ -59,7 +59,7 @@ pub(crate) fn run(context: &Context) -> Result<Exit, CliError> {
 struct LastJobRun {
     job: JobName,
     about: &'static str,
-    /// `null`: it never ran, or longer ago than the ledger goes back.
+    /// `null`: it never ran, or only before the oldest row of the ledger.
     ended_at: Option<DateTime<Utc>>,
     state: Option<&'static str>,
 }

@@ -79,8 +79,8 @@ fn policies(settings: &Settings) -> Result<Policies, CliError> {
     Policies::load(settings.jobs.directory()).map_err(|error| CliError::usage(error.to_string()))
 }
 
-/// Opens the store for jobs; a signal lets the run in hand end between two batches. With the configured models where a job
-/// asks for them; `observer` is made of what the process counts.
+/// Opens the store for jobs. A signal lets the current run end between two batches. The configured models are loaded if
+/// a job needs them; `observer` is made from the process's metrics.
 async fn open(
     context: &Context,
     models: bool,

@@ -15,7 +15,7 @@ use anamnesis_jobs::planner::{self, DueRun, PlannedOrganization, RunKey};
 use anamnesis_jobs::scheduler::JobScheduler;
 use anamnesis_observability::metrics::Metrics;
 
-/// More nights than this at once are a mistyped year.
+/// More job runs than this at once are a mistyped year.
 const LONGEST_RANGE: i64 = 3_660;
 
 #[derive(Debug, clap::Args)]
@@ -32,7 +32,7 @@ pub(crate) struct Args {
     dry_run: bool,
 }
 
-/// Rows looked at, on a terminal; and what is counted of the runs, as in a worker.
+/// Rows that were read, on a terminal; and the metrics of the runs, as in a worker.
 struct RunProgressBar {
     bar: ProgressBar,
     metrics: Arc<Metrics>,
@@ -66,7 +66,7 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, CliError>
 
 async fn run_one(job: JobName, args: &Args, context: &Context) -> Result<Exit, CliError> {
     let progress = output::progress_count(None);
-    // Jobs that embed or look at vectors.
+    // Jobs that embed or compare vectors.
     let models = matches!(job, JobName::EmbedBatch | JobName::Reembedding | JobName::Reconciliation);
     let watched = |metrics: &Arc<Metrics>| {
         Arc::new(RunProgressBar { bar: progress.clone(), metrics: Arc::clone(metrics) }) as Arc<dyn JobObserver>
@@ -109,8 +109,8 @@ async fn selected(scheduler: &JobScheduler, job: JobName, args: &Args) -> Result
     Ok(runs)
 }
 
-/// Every night that is owed and, where none is, the latest one: a store that was filled today owes nothing yet, and
-/// who asks for a run means it.
+/// All job runs that are due or, if there is none, the latest one. A store that was filled today has none due, and a
+/// person who requests a run means it.
 async fn what_is_due(
     scheduler: &JobScheduler,
     job: JobName,
@@ -204,7 +204,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn exit_codes_tell_done_failed_ahead_held_and_partial_apart() {
+    fn exit_codes_distinguish_done_failed_ahead_held_and_partial() {
         let until = chrono::DateTime::UNIX_EPOCH;
         let held = JobOutcome::LeasedElsewhere { until };
         let failed = JobOutcome::Failed { error: "schema" };

@@ -34,15 +34,15 @@ pub(crate) struct HistoryArgs {
     limit: u32,
 }
 
-/// How one job stands in one organisation.
+/// The state of one job in one organisation.
 #[derive(Serialize)]
 struct JobStatusRow {
     job: JobName,
     organization_id: OrgId,
     time_zone: String,
-    /// The last night in the ledger within the time that is made up; without one, the job never ran there.
+    /// The last run in the ledger within the catch-up period; without one, the job never ran there.
     last: Option<JobHistoryRow>,
-    /// Nights that are due and not settled.
+    /// Runs that are due and not finished.
     waiting: usize,
     next_at: Option<DateTime<Utc>>,
 }

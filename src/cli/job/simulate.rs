@@ -1,5 +1,5 @@
-//! `job simulate`: what the coming runs will do, on a copy of the store that is thrown away (row 6 of the jobs: users
-//! see the life of a memory before it happens).
+//! `job simulate`: the effects of the coming runs, on a temporary copy of the store (row 6 of the jobs: users see the
+//! life of a memory before it happens).
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -47,7 +47,7 @@ pub(crate) struct Args {
     patient: Option<Uuid>,
 }
 
-/// A night that would change something.
+/// A job run that would change something.
 #[derive(Serialize)]
 struct SimulatedRun {
     as_of: NaiveDate,
@@ -57,7 +57,7 @@ struct SimulatedRun {
     status: Value,
 }
 
-/// What would become of one memory.
+/// The simulated changes of one memory.
 #[derive(Serialize)]
 struct SimulatedTransition {
     memory_id: MemoryId,
@@ -83,7 +83,7 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, CliError>
             "only an embedded store can be copied: restore a dump of the server's elsewhere, and run there",
         ));
     }
-    // Next to the store, under a name that is known, so that an erasure finds what a process that died left.
+    // Next to the store, under a known name, so that an erasure finds the remains of a process that died.
     let folder = tempfile::Builder::new().prefix(SIMULATION).tempdir_in(leftovers::folder(&app.settings))?;
     let copy = folder.path().join("store.db");
     app.store.db().copy_to(&copy).await.map_err(|error| CliError::failed(error.to_string()))?;
@@ -110,7 +110,7 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, CliError>
     print(&simulated_runs, &changed(&before, &after), context)
 }
 
-/// Offers what is due at the simulated instant.
+/// Runs the jobs that are due at the simulated instant.
 async fn rounds(scheduler: &JobScheduler, args: &Args) -> Result<Vec<JobReport>, CliError> {
     let mut reports = Vec::new();
     for due in scheduler.due().await.map_err(job_failure)? {

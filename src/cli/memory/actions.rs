@@ -1,5 +1,5 @@
-//! `memory verify|confirm|answer|end|correct|protect|forget|recover`: what a person does to single memories. Each is the
-//! command message of the contract on its way through the same pipeline, so that a terminal, a queue and a file do the same.
+//! `memory verify|confirm|answer|end|correct|protect|forget|recover`: acts of a person on single memories. Each is the
+//! contract's command message in the same pipeline, so that a terminal, a queue and a file do the same.
 
 use serde::Serialize;
 use serde_json::json;
@@ -99,7 +99,7 @@ impl ActorArgs {
     }
 }
 
-/// What came of it.
+/// The result of the act.
 #[derive(Serialize)]
 struct ActionResult<'a> {
     command: Command,
@@ -119,7 +119,7 @@ pub(crate) async fn run(args: Args, command: Command, context: &Context) -> Resu
     Ok(act(args, command, None, context).await?.exit)
 }
 
-/// `memory forget` and `memory recover`: of single memories, or of all that speak of a topic.
+/// `memory forget` and `memory recover`: for single memories, or for all on a topic.
 pub(crate) async fn choose(args: TopicActionArgs, command: Command, context: &Context) -> Result<Exit, CliError> {
     let scope = args.of.scope()?;
     let TopicActionArgs { mut ids, topic, preview, of, by, spoken } = args;
@@ -145,7 +145,7 @@ pub(crate) async fn choose(args: TopicActionArgs, command: Command, context: &Co
     Ok(acted.exit)
 }
 
-/// What a command would act on.
+/// The memories that a command would act on.
 #[derive(Serialize)]
 struct ActionPreview<'a> {
     command: Command,
@@ -184,7 +184,7 @@ async fn previewed(
     Ok(Exit::Done)
 }
 
-/// What a command did: the memories that it names, before and after it.
+/// The effect of a command: the memories that it names, before and after it.
 struct ActionOutcome {
     exit: Exit,
     before: Vec<Memory>,
@@ -192,14 +192,14 @@ struct ActionOutcome {
 }
 
 impl ActionOutcome {
-    /// How many were forgotten, or taken back.
+    /// How many were forgotten or recovered.
     fn turned(&self) -> usize {
         let is_forgotten = |memory: &Memory| memory.status.state == State::Inactive;
         let was = |id| self.before.iter().any(|one| one.id == id && is_forgotten(one));
         self.after.iter().filter(|memory| is_forgotten(memory) != was(memory.id)).count()
     }
 
-    /// What became of what was to be forgotten.
+    /// The outcome of a request to forget.
     fn came(&self, days: u32) -> AnswerOutcome {
         let remembered = || self.after.iter().filter(|memory| memory.status.state != State::Inactive);
         let left = remembered().filter(|memory| rights::stays(memory)).count();
@@ -236,7 +236,7 @@ async fn act(args: Args, command: Command, text: Option<String>, context: &Conte
     Ok(ActionOutcome { exit: ended(disposition)?, before: held, after })
 }
 
-/// How the command ended, for whoever gave it.
+/// How the command ended, for its user.
 pub(in crate::cli) fn ended(disposition: Disposition) -> Result<Exit, CliError> {
     match disposition {
         Disposition::Stored | Disposition::Duplicate => Ok(Exit::Done),

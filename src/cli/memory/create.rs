@@ -101,7 +101,7 @@ pub(crate) struct ReviseArgs {
     made: OriginArgs,
 }
 
-/// What somebody asks for, whichever verb it was.
+/// The request of any of these verbs.
 struct CreateRequest {
     command: Command,
     ids: Vec<MemoryId>,
@@ -137,7 +137,7 @@ pub(crate) async fn revise(args: ReviseArgs, context: &Context) -> Result<Exit, 
     run(CreateRequest { command: Command::Revise, ids: vec![id], kind: None, text, made }, context).await
 }
 
-/// What came of it: the memories that were named, and those that are new.
+/// The result: the memories that were named, and the new ones.
 #[derive(Serialize)]
 struct CreateResult<'a> {
     command: Command,

@@ -121,7 +121,7 @@ pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, CliError> {
     }
 }
 
-/// The answer to an id that this patient has not: the same whether another patient has it or nobody.
+/// The answer to an id that this patient does not have: the same whether another patient has it or not.
 fn unknown() -> CliError {
     CliError::failed("this patient has no memory of this id")
 }

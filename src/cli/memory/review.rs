@@ -1,4 +1,4 @@
-//! `memory uncertain|orphans|review`: what a person should look at (seed 001, section 8; seed 002, section 8).
+//! `memory uncertain|orphans|review`: memories that a person should review (seed 001, section 8; seed 002, section 8).
 
 use std::collections::HashMap;
 
@@ -62,7 +62,7 @@ async fn memories(args: &Args, states: Vec<State>, app: &App) -> Result<Vec<Memo
     Ok(all)
 }
 
-/// Memories in force whose effective confidence is below the threshold, least sure first.
+/// Active memories with an effective confidence below the threshold, least sure first.
 pub(crate) async fn uncertain_ones(asked: UncertainArgs, context: &Context) -> Result<Exit, CliError> {
     let app = App::open(context).await?;
     let threshold = asked.threshold.unwrap_or(app.store.decay().uncertain_below);
@@ -91,7 +91,7 @@ pub(crate) async fn orphans(args: Args, context: &Context) -> Result<Exit, CliEr
 pub(crate) async fn review(args: Args, context: &Context) -> Result<Exit, CliError> {
     let app = App::open(context).await?;
     let all = memories(&args, vec![State::Active, State::Stale, State::Quarantined], &app).await?;
-    // Who may not end it said that it is over: it holds, and waits for a person who may say.
+    // A person who may not end it stated that it is over: it stays active, and waits for one who may.
     let known = app.store.contradictions(args.of.scope()?).await?;
     let disputed: HashMap<MemoryId, DateTime<Utc>> = known
         .iter()
@@ -124,8 +124,8 @@ fn waiting(app: &App, m: &Memory, disputed: Option<&DateTime<Utc>>) -> Option<Re
     Some(ReviewItem::of(m, cause, since))
 }
 
-/// Why a memory is not certain enough, and since when: as it was said, or because of the time since. A threshold of the
-/// caller's is looked at like the policy's.
+/// Why a memory is not certain enough, and since when: by its statement, or by the time since. A threshold of the
+/// caller is applied like the policy's.
 fn doubt(app: &App, m: &Memory, threshold: f64) -> (&'static str, Option<DateTime<Utc>>) {
     if m.confidence < threshold && m.confidence < m.initial_confidence {
         return ("evidence_against", Some(m.recorded_at));

@@ -10,7 +10,7 @@ pub(crate) fn drawn(node: &LineageNode) -> String {
     lines.join("\n")
 }
 
-/// `lead` stands before this node's line, `below` before its children's.
+/// `lead` precedes this node's line, `below` its children's.
 fn draw(node: &LineageNode, lead: &str, below: &str, lines: &mut Vec<String>) {
     let relation = node.relation.as_ref().map(|relation| format!("{relation}: ")).unwrap_or_default();
     let repeated = if node.repeated { " (shown above)" } else { "" };

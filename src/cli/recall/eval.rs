@@ -49,13 +49,13 @@ struct RecallColumn {
 }
 
 /// # Errors
-/// When the file cannot be read, a line is no patient (the line is named), or a document is not taken in.
+/// When the file cannot be read, a line is no patient (the line is named), or a document is not stored.
 pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, CliError> {
     let patients = read(&args.gold)?;
     let mut ranks = args.ranks.map(File::create).transpose()?.map(BufWriter::new);
     let format = context.format_or(OutputFormat::Table);
     context.block_on(async {
-        // Opened first: half an hour later is too late to hear that it cannot be.
+        // Opened first, because half an hour later is too late to learn that it fails.
         let record = if args.record { Some(App::open(context).await?) } else { None };
         let mut columns: [RecallColumn; RANKINGS.len()] = Default::default();
         let progress = output::progress_count(Some(patients.iter().map(|p| p.questions.len() as u64).sum()));

@@ -84,7 +84,7 @@ impl GoldPatient {
         all
     }
 
-    /// Which of a question's answers a passage holds.
+    /// The answers of a question that a passage contains.
     pub(super) fn answer_in(&self, question: &GoldQuestion, hit: &SearchHit) -> Option<usize> {
         let said = words(&hit.fragment);
         question.answers.iter().position(|answer| {

@@ -1,4 +1,4 @@
-//! `recall`: how well the search finds what a record holds.
+//! `recall`: how well the search finds the contents of a record.
 
 mod eval;
 mod gold;

@@ -1,4 +1,4 @@
-//! `redact detokenize`: replaces tokens by their original values. The key is in a separate file, outside any store.
+//! `redact detokenize`: replaces tokens by their original values. The key is in a separate file, apart from any store.
 
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};

@@ -96,7 +96,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     Ok(Exit::Done)
 }
 
-/// What a redactor took, in code points.
+/// The redacted spans, in code points.
 fn taken(text: &str, redacted: &Redacted) -> Vec<LabeledSpan> {
     let places = CodePoints::new(text);
     let marked = |one: &Redaction| {
@@ -137,7 +137,7 @@ fn read(line: &str) -> Option<GoldDocument> {
     Some(GoldDocument { id, fields, spans })
 }
 
-/// "Soy [[PERSON|Ana]]."; the file's name tells the language (`notes.es.txt`).
+/// "Soy [[PERSON|Ana]]."; the file's name contains the language (`notes.es.txt`).
 fn unmarked(line: &str, at: usize, file: &str) -> Option<GoldDocument> {
     let (mut text, mut spans, mut rest) = (String::new(), Vec::new(), line);
     while let Some((before, marked)) = rest.split_once("[[") {
@@ -158,7 +158,7 @@ fn unmarked(line: &str, at: usize, file: &str) -> Option<GoldDocument> {
     Some(GoldDocument { id: (at + 1).to_string(), fields, spans })
 }
 
-/// Labels of public sets and of the contract, brought together where they mean the same kind of data.
+/// Maps labels of public sets and of the contract to common kinds of data.
 fn family(label: &str) -> &str {
     match label {
         "TERRITORIO" | "PAIS" | "POSTAL_CODE" | "COUNTRY" => "LOCATION",

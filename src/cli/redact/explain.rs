@@ -1,4 +1,4 @@
-//! Why something was taken out: one sentence for each recogniser, and the text in colour for a person.
+//! Why a value was redacted: one sentence for each recogniser, and the text in colour for a person.
 
 use std::fmt::Write as _;
 
@@ -10,7 +10,7 @@ const TAKEN: &str = "\u{1b}[1;97;41m";
 const FADED: &str = "\u{1b}[2m";
 const PLAIN: &str = "\u{1b}[0m";
 
-/// What a recogniser goes by.
+/// The evidence of a recogniser.
 pub(super) fn why(recognizer: &str) -> &'static str {
     match recognizer {
         "learned" => "the trained tagger reads it so from the words around it",
@@ -45,7 +45,7 @@ pub(super) fn why(recognizer: &str) -> &'static str {
     }
 }
 
-/// The source with what was taken out marked, and a line for each.
+/// The source with its redacted values marked, and a line for each.
 pub(super) fn coloured(source: &str, answer: &RedactedLine) -> String {
     let places = CodePoints::new(source);
     let (mut text, mut read) = (String::new(), 0);

@@ -1,4 +1,4 @@
-//! `redact receipts`: what was taken out of a patient's documents, by which policy and which recognisers: counts, never values.
+//! `redact receipts`: the redacted values of a patient's documents, by policy and recognisers: counts, never values.
 
 use crate::cli::app::App;
 use crate::cli::output::{self, OutputFormat};

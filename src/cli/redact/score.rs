@@ -1,5 +1,5 @@
-//! What a redactor left and took too much, against gold spans. Definitions: `leak` = gold characters left in clear,
-//! `over` = characters taken that are not gold, both without white space; spans in code points.
+//! Missed and wrongly redacted characters of a redactor, against gold spans. Definitions: `leak` = gold characters left
+//! in clear, `over` = characters taken that are not gold, both without white space; spans in code points.
 
 use std::collections::BTreeMap;
 

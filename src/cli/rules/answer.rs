@@ -18,7 +18,7 @@ use anamnesis_core::supersede::{ArrivingValue, CurrentValue, outcome};
 
 type RuleAnswer = Result<Map<String, Value>, RuleRefusal>;
 
-/// Asks the rule that the question names.
+/// Calls the rule that the question names.
 pub(super) fn answer(fields: &mut QuestionFields<'_>) -> RuleAnswer {
     let rule = fields.text("rule")?;
     match rule {
@@ -37,7 +37,7 @@ pub(super) fn answer(fields: &mut QuestionFields<'_>) -> RuleAnswer {
     }
 }
 
-/// The same words, or the same once the lexicon has named what they speak of.
+/// The same words, or the same concept of the lexicon.
 fn is_same_fact(a: &str, b: &str) -> bool {
     same_fact(a, b) || same_fact(&in_concepts(a), &in_concepts(b))
 }
@@ -144,7 +144,7 @@ fn either<T>(
     })
 }
 
-/// The question counts seconds; the rule takes instants. Any start will do.
+/// The question counts seconds, but the rule takes instants. Any start is right.
 fn origin() -> DateTime<Utc> {
     DateTime::<Utc>::UNIX_EPOCH + Duration::days(36_525)
 }
@@ -246,7 +246,7 @@ fn required_trust(fields: &QuestionFields<'_>) -> Result<Trust, RuleRefusal> {
     fields.must("trust", trust)
 }
 
-/// `kind` names an entity type (allergy …) or a class that stands for one (pattern).
+/// `kind` names an entity type (allergy …) or a class that represents one (pattern).
 fn entity(old: &QuestionFields<'_>) -> Result<Option<EntityType>, RuleRefusal> {
     if class_of_kind(old)?.is_some() {
         return Ok(None);

@@ -1,5 +1,5 @@
-//! A text with its medical terms in the words of the lexicon, as a document's findings have them: "HTN" and "hipertensión
-//! arterial" are both "hypertension". What the lexicon does not know stays as it was written.
+//! A text with its medical terms replaced by those of the lexicon, as in a document's findings: "HTN" and "hipertensión
+//! arterial" are both "hypertension". Terms outside the lexicon stay as written.
 
 use anamnesis_core::finding::EntityType;
 use anamnesis_extraction::{Entity, Extraction, ExtractionInput, Extractor};
@@ -23,7 +23,7 @@ pub(super) fn in_concepts(text: &str) -> String {
     out
 }
 
-/// A name with what the term itself says besides: its side, and that it is denied ("no fuma").
+/// A name with the other parts of the term: its side, and its negation ("no fuma").
 fn name(text: &str, entity: &Entity) -> String {
     const SIDES: [&str; 12] = [
         "left",
@@ -45,7 +45,7 @@ fn name(text: &str, entity: &Entity) -> String {
     denied.into_iter().chain(sides).chain([entity.value.as_str()]).collect::<Vec<_>>().join(" ")
 }
 
-/// Terms that have a name of their own, first and longest first. What a person prefers is said in no term.
+/// Terms with a preferred name, first and longest first. A person's preference is no term.
 fn terms(text: &str, found: &Extraction) -> Vec<(Span, String)> {
     let named = |kind| {
         matches!(

@@ -1,5 +1,5 @@
-//! What the worker does with messages of the broker: the pipeline, for suspects a process of their own, and for those
-//! that nothing helped a place in quarantine.
+//! The worker's handling of broker messages: the pipeline, a separate process for crash suspects, and quarantine as the
+//! last resort.
 
 use std::sync::Arc;
 
@@ -38,7 +38,8 @@ impl MessageHandler for PipelineHandler {
                 return vec![AckDecision::RetryUncounted; messages.len()];
             }
             let decisions = self.run_batch(queue, messages).await;
-            // What failed for want of keys waits here, and not in a tier. What was stored is known then.
+            // Messages that failed for missing keys wait here, and not in a retry queue. Stored messages are then
+            // recognised.
             if !decisions.contains(&AckDecision::RetryUncounted) || !self.gate.keys_unavailable().await {
                 return decisions;
             }
@@ -61,7 +62,7 @@ impl MessageHandler for PipelineHandler {
     }
 
     async fn exhausted(&self, _: Queue, message: &InboundMessage) -> AckDecision {
-        // However often: a message is not to blame for a key that is away.
+        // At any number of attempts: a message is not to blame for a missing key.
         if self.gate.keys_unavailable().await || self.pipeline.lacks_keys(&raw(message)).await {
             return AckDecision::RetryUncounted;
         }
@@ -72,7 +73,7 @@ impl MessageHandler for PipelineHandler {
 impl PipelineHandler {
     async fn run_batch(&self, queue: Queue, messages: &[InboundMessage]) -> Vec<AckDecision> {
         let raws: Vec<RawMessage> = messages.iter().map(raw).collect();
-        // Asked of those only that came again: a first delivery killed no one.
+        // Only checked for redelivered messages, because a first delivery has killed no process.
         let again: Vec<usize> = (0..messages.len()).filter(|at| messages[*at].redelivered).collect();
         let asked: Vec<RawMessage> = again.iter().map(|at| raws[*at].clone()).collect();
         let Ok(split) = self.pipeline.split_suspects(&asked).await else {
@@ -90,7 +91,7 @@ impl PipelineHandler {
     }
 }
 
-/// The one table from what became of a message to what the broker is told.
+/// The one table from dispositions to acknowledgements.
 fn decision(disposition: Disposition) -> AckDecision {
     match disposition {
         Disposition::Stored | Disposition::Duplicate | Disposition::Ephemeral | Disposition::Quarantined(_) => {

@@ -1,5 +1,5 @@
-//! Erasures that are not complete: begun by a process that died, asked for by a message while files of the archive still name
-//! the patient, or of a patient of whom a restored backup brought rows back.
+//! Incomplete erasures: started by a process that died, requested by a message while files of the archive still name
+//! the patient, or of a patient whose rows a restored backup brought back.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Holds work back while the right key store is not at its place: what would be done without it could not be undone.
+//! Holds work back while the right key store is missing, because work without it could not be undone.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 use anamnesis_observability::metrics::Metrics;
 use anamnesis_store::{Store, StoreError};
 
-/// How often the key store is looked for while it is away.
+/// Interval of checks for a missing key store.
 const PAUSE: Duration = Duration::from_secs(1);
 /// How often a database that does not answer is asked again.
 const UNASKED: u32 = 8;
@@ -31,8 +31,7 @@ impl KeyGate {
         Self { store, metrics, draining, shut: AtomicBool::new(false) }
     }
 
-    /// Whether the right key store is away at this moment, which the gauge shows from now on. A database that is away is for
-    /// others to notice.
+    /// Whether the right key store is missing now; sets the gauge. Other checks detect a missing database.
     pub(crate) async fn keys_unavailable(&self) -> bool {
         self.look().await.unwrap_or(false)
     }
@@ -56,8 +55,9 @@ impl KeyGate {
         Some(shut)
     }
 
-    /// Waits for the key store. False: it is still away, and the process drains or has waited long enough. A database that
-    /// breaks off hides whose keys these are: it is asked again, and one that stays away fails the work by itself.
+    /// Waits for the key store. False: it is still missing, and the process drains or has waited long enough. After a
+    /// broken database connection the owner of the keys is unknown, so it is checked again; a lasting outage fails the
+    /// work anyway.
     pub(crate) async fn opens(&self) -> bool {
         let mut unasked = 0;
         for _ in 0..LONGEST {

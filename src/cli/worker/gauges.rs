@@ -1,4 +1,4 @@
-//! Counts what the store holds, now and then, for the gauges.
+//! Counts the store's contents from time to time, for the gauges.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use anamnesis_store::stats::StoreStats;
 pub(super) async fn count(app: &App, gate: &KeyGate, outage: &StoreOutage, draining: CancellationToken) {
     let pause = Duration::from_secs(app.settings.worker.store_stats_interval_seconds.clamp(1, 86_400));
     while !draining.is_cancelled() {
-        // Where nothing is taken in and no one probes, this is who notices that the keys are away.
+        // Without intake and probes, this is the only check that detects missing keys.
         gate.keys_unavailable().await;
         let counted = tokio::select! {
             counted = app.store.collect_stats() => counted,
@@ -24,7 +24,7 @@ pub(super) async fn count(app: &App, gate: &KeyGate, outage: &StoreOutage, drain
         };
         match counted {
             Ok(census) => {
-                // Where nothing comes in, this is who notices that the store is back.
+                // Without intake, this is the only check that detects the store's return.
                 outage.ended();
                 show(app, &census);
                 leave_samples(&app.store, &app.metrics).await;

@@ -14,13 +14,13 @@ const PAUSE: Duration = Duration::from_secs(3_600);
 
 /// Looks until the process drains.
 pub(super) async fn end_terms(app: &App, draining: CancellationToken) {
-    // An original is kept no longer than this: what was erased before it was sealed was never in it.
+    // An original is stored no longer than this: data that were erased before it was sealed were never in it.
     let days = i64::from(app.settings.spool.archive_days.clamp(1, 36_500));
     let mut swept = app.clock.now() - TimeDelta::days(days);
     loop {
         let (settings, now) = (app.settings.clone(), app.clock.now());
         match erase::sweep_all(app, swept).await {
-            // What is completed meanwhile is looked at again.
+            // Erasures that complete meanwhile are checked again.
             Ok(()) => swept = now - TimeDelta::minutes(10),
             Err(error) => tracing::warn!(code = "erasure", %error, "the archive of originals may hold what was erased"),
         }

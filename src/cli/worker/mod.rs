@@ -40,9 +40,9 @@ use anamnesis_sql::Location;
 #[derive(Debug, clap::Args)]
 pub struct Args {}
 
-/// How long closing the store may take: its connections may hang on a database that is away.
+/// How long closing the store may take: its connections may hang on an unreachable database.
 const CLOSE: Duration = Duration::from_secs(1);
-/// What the drain leaves for goodbyes: all of an ending stays below [`DRAIN`].
+/// Time for closing after the drain; the whole ending stays below [`DRAIN`].
 const GOODBYES: Duration = Duration::from_millis(1_500);
 
 /// # Errors
@@ -55,7 +55,7 @@ pub(crate) fn run(_: Args, context: &Context) -> Result<Exit, CliError> {
         let app = App::open(context).await?;
         let metrics = Arc::clone(&app.metrics);
         log::on_panic(move || metrics.panics.inc());
-        // What commands counted before is there from the first scrape on: a later jump would look like reads.
+        // Earlier counts of commands are there from the first scrape on, because a later jump would look like reads.
         if let Ok(sums) = app.store.samples().await {
             app.metrics.show(sums);
         }
@@ -64,10 +64,10 @@ pub(crate) fn run(_: Args, context: &Context) -> Result<Exit, CliError> {
     })
 }
 
-/// Runs until the shutdown begins, then finishes what is in hand.
+/// Runs until the shutdown begins, then finishes work in progress.
 ///
 /// # Errors
-/// As [`run`], and what the broker says that only a person can put right.
+/// As [`run`], and errors of the broker that only a person can repair.
 async fn work(app: App, isolation: Isolation, shutdown: &Shutdown) -> Result<Exit, CliError> {
     let pipeline = Arc::new(app.pipeline()?.with_source(Queue::Spool));
     let draining = shutdown.draining();
@@ -106,7 +106,7 @@ async fn work(app: App, isolation: Isolation, shutdown: &Shutdown) -> Result<Exi
     if let Err(error) = app.store.drop_without_consent().await {
         tracing::warn!(%error, code = "quarantine", "content without consent is still in quarantine");
     }
-    // From now on others send to it as well: no file speaks for the holder of the store any more.
+    // From now on others send to it as well, so files no longer act for the holder of the store.
     if (app.settings.broker.is_set() || watches)
         && let Err(error) = app.store.note_served().await
     {
@@ -155,7 +155,7 @@ fn spool_of(app: &App) -> (bool, bool) {
     (has_spool, watches)
 }
 
-/// Where CronJobs run the jobs, a worker exports what the ledger says of them.
+/// If CronJobs run the jobs, a worker exports the results from the ledger.
 async fn report_successes(app: &App, scheduler: &JobScheduler, draining: &CancellationToken) {
     let pause = Duration::from_secs(app.settings.worker.store_stats_interval_seconds.clamp(1, 86_400));
     while !draining.is_cancelled() {
@@ -186,7 +186,7 @@ fn ended(drained: Result<Result<(), BrokerError>, crate::shutdown::DrainOverdue>
     }
 }
 
-/// The relay of the outbox, where there is anybody to tell.
+/// The relay of the outbox, if there is a destination.
 fn relay(app: &App) -> Result<Option<OutboxRelay>, CliError> {
     let config = &app.settings.broker;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
@@ -208,7 +208,7 @@ fn relay(app: &App) -> Result<Option<OutboxRelay>, CliError> {
     Ok(Some(OutboxRelay::new(store, destinations, metrics, clock, entropy, config.outbox_poll())))
 }
 
-/// What the worker has of the broker.
+/// The worker's broker components.
 struct BrokerRole {
     consumer: Consumer,
     retries: Arc<Publisher>,
@@ -235,7 +235,7 @@ impl BrokerRole {
     }
 }
 
-/// The nights over this world.
+/// The job scheduler of this app.
 ///
 /// # Errors
 /// When a policy cannot be read.

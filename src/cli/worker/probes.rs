@@ -1,4 +1,4 @@
-//! What the worker says of itself to Kubernetes.
+//! The worker's probes for Kubernetes.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -12,7 +12,7 @@ use anamnesis_rabbitmq::consumer::ConsumerStatus;
 use anamnesis_sql::{Access, DbError, Location, SchemaState, schema_state};
 use anamnesis_store::Store;
 
-/// Longest time for one check; all run at once, so that the answer names what hangs and still comes in time.
+/// Longest time for one check; all run concurrently, so that the answer names the hanging ones and is still in time.
 const EACH: Duration = Duration::from_millis(1_500);
 /// Probes that follow each other closer than this share one write.
 const FRESH: Duration = Duration::from_secs(1);
@@ -75,7 +75,7 @@ impl WorkerReadiness {
         }
     }
 
-    /// An embedded store was brought up to date when it was opened; the schema of a server may change under a program.
+    /// An embedded store was migrated when it was opened; the schema of a server may change while a program runs.
     async fn schema(&self) -> Check {
         if !matches!(self.location, Location::Postgres(_)) {
             return Check::ready("schema");

@@ -1,6 +1,6 @@
-//! Seals the audit trail: what was written since the last block becomes a block, its head goes to the file of heads and to the
-//! gauge. Several workers may do it at once; one of them makes each block. Once a day every chain is checked from its first block
-//! to its last, against the heads that were kept.
+//! Seals the audit trail: entries since the last block become a block, and its head is written to the file of heads and
+//! to the gauge. Several workers may do it concurrently; one of them writes each block. Once a day every chain is
+//! checked from its first block to its last, against the stored heads.
 
 use std::collections::BTreeMap;
 use std::fs::OpenOptions;
@@ -44,7 +44,7 @@ pub(super) async fn seal(app: &App, gate: &KeyGate, draining: CancellationToken)
     }
 }
 
-/// Every chain from its first block to its last; `false` where one could not be looked at.
+/// Checks every chain from its first block to its last; `false` if one could not be read.
 async fn check(app: &App) -> bool {
     let file = &app.settings.audit.head_file;
     let heads = if file.exists() { read_heads(file) } else { Ok(Vec::new()) };

@@ -24,7 +24,7 @@ use anamnesis_pipeline::intake::spool_folder::{Claim, SpoolFolder};
 use anamnesis_pipeline::isolation::Isolation;
 use anamnesis_pipeline::{DispositionCounts, Pipeline, RawMessage};
 
-/// What probes say of the spool.
+/// The state of the spool for probes.
 #[derive(Debug, Default)]
 pub(crate) struct SpoolStatus {
     unusable: AtomicBool,
@@ -32,7 +32,7 @@ pub(crate) struct SpoolStatus {
 }
 
 impl SpoolStatus {
-    /// Entries that nobody takes are for a person to look at; they do not keep others from being taken.
+    /// Entries that no worker takes are for a person to inspect; they do not block others.
     pub(crate) fn check(&self) -> Check {
         if self.unusable.load(Ordering::Relaxed) {
             return Check::failed("spool", "spool_unusable");
@@ -94,7 +94,7 @@ struct SpoolWatcher<'a> {
 }
 
 impl SpoolWatcher<'_> {
-    /// One look at the folder: files of dead workers, files that wait, files that are due again.
+    /// One pass over the folder: files of dead workers, waiting files, files that are due again.
     async fn look(&mut self, draining: &CancellationToken) {
         // No one bound them: they lie where they are, with those of dead workers, and are counted.
         if !self.app.settings.intake.lets_files_in() {
@@ -152,8 +152,8 @@ impl SpoolWatcher<'_> {
         }
     }
 
-    /// One claimed file: read, worked, and removed or sealed once everything in it is stored or set aside. A kill in
-    /// between leaves it claimed; what was stored already is known.
+    /// One claimed file: read, processed, and removed or sealed once its contents are stored or quarantined. A kill in
+    /// between leaves it claimed; stored lines are recognised later.
     async fn take(&mut self, claim: Claim) {
         let exhausted = match self.attempts(&claim) >= self.app.settings.spool.max_retries {
             true => LastOffer::Yes,
@@ -165,7 +165,7 @@ impl SpoolWatcher<'_> {
                 self.due.remove(&claim.id);
                 self.finish(&claim, &fed);
             }
-            // However often: a file is not to blame for keys that are away, and goes on when they are back.
+            // At any number of attempts: a file is not to blame for missing keys, and continues when they are back.
             _ if self.by.2.keys_unavailable().await => {}
             None if exhausted == LastOffer::Yes => self.give_up(&claim).await,
             fed => self.put_off(&claim, fed.is_none()),
@@ -204,7 +204,7 @@ impl SpoolWatcher<'_> {
         ingest::feed(self.by.0, self.by.1, spool, &feeding).await.ok()
     }
 
-    /// Counts an attempt that left something unfinished and lets the file rest for twice as long as the last time.
+    /// Counts an attempt that left something unfinished, and doubles the file's waiting time.
     fn put_off(&mut self, claim: &Claim, unreadable: bool) {
         let counted = self.folder.count_attempt(claim);
         crash_at("spool_counted");
@@ -238,7 +238,7 @@ impl SpoolWatcher<'_> {
         archive_folder(&self.app.settings)
     }
 
-    /// The seeded bug: what was claimed by nothing is removed by its path.
+    /// The seeded bug: an unclaimed file is removed by its path.
     async fn take_by_path(&self, name: &OsStr) {
         let path = self.app.settings.worker.spool.join(name);
         let settings = &self.app.settings;

@@ -84,7 +84,7 @@ async fn a_topology_that_is_missing_or_other_has_its_code_and_is_not_declared() 
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn messages_that_wait_for_nobody_have_their_codes_and_stay_where_they_are() {
+async fn messages_without_a_consumer_have_their_codes_and_stay_where_they_are() {
     let corner = TestBroker::new().await;
     let bound = ProducerSetup::to(&corner).await;
     let bulk = corner.names.queue(Queue::Bulk);
@@ -104,7 +104,7 @@ async fn messages_that_wait_for_nobody_have_their_codes_and_stay_where_they_are(
     let channel = link.channel().await.unwrap();
     channel.queue_purge(corner.names.catch_all().as_str().into(), QueuePurgeOptions::default()).await.unwrap();
     link.close().await;
-    // The default exchange leads to the queue of that name.
+    // The default exchange routes to the queue of that name.
     corner.send(&[event_message(String::new(), &corner.names.queue(Queue::Poison), &[], b"{}".to_vec())]).await;
     finds(&bound.doctor(&[]), "messages_dead_lettered");
     corner.taken(&corner.names.queue(Queue::Poison)).await;

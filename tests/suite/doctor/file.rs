@@ -1,4 +1,4 @@
-//! Faults of an embedded store, its keys, its files and what was done with it.
+//! Faults of an embedded store, its keys, its files and the work on it.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -111,7 +111,7 @@ fn toml(place: &DoctorFolder, text: &str) -> DoctorCase {
     DoctorCase { variables: vec![("ANAMNESIS_CONFIG".to_owned(), path)], ..DoctorCase::none() }
 }
 
-/// What goes wrong, by the code that names it.
+/// A fault, by its code.
 type DoctorFault = (&'static str, fn(&DoctorFolder) -> DoctorCase);
 
 fn each(healthy: &HealthyStore, faults: &[DoctorFault]) {

@@ -1,5 +1,5 @@
-//! `doctor` through the program: each injected fault yields its code and no other, with cause and remedy; a healthy set-up
-//! yields none; and nothing that doctor looks at is changed by it.
+//! `doctor` through the program. Each injected fault yields its code and no other, with cause and remedy; a healthy
+//! set-up yields none; and doctor changes nothing that it reads.
 
 mod broker;
 mod file;
@@ -12,11 +12,11 @@ use std::process::{Command, Output};
 use aws_lc_rs::digest::{SHA256, digest};
 use serde_json::Value;
 
-/// Words that no finding may repeat: a secret of the settings, and what a document says.
+/// Words that no finding may repeat: a secret of the settings, and a document's text.
 pub(crate) const SECRET: &str = "hunter2hunter2hunter2";
 pub(crate) const SAID: &str = "sertralina";
 
-/// What is different from a healthy set-up: variables, and arguments of `doctor`.
+/// Differences from a healthy set-up: variables, and arguments of `doctor`.
 #[derive(Debug, Default)]
 pub(crate) struct DoctorCase {
     variables: Vec<(String, String)>,
@@ -40,7 +40,7 @@ impl DoctorCase {
     }
 }
 
-/// Runs doctor in a folder. What lies there is the same afterwards.
+/// Runs doctor in a folder, whose contents stay the same.
 pub(crate) fn run(folder: &Path, environment: &[(String, String)], change: &DoctorCase) -> Output {
     let before = contents(folder);
     let mut command = Command::new(env!("CARGO_BIN_EXE_anamnesis"));
@@ -80,7 +80,7 @@ fn contents(folder: &Path) -> Vec<(PathBuf, String)> {
     found
 }
 
-/// The codes that were found, each with a cause and a remedy, and the exit code that goes with them.
+/// The reported codes, each with a cause and a remedy, and the matching exit code.
 pub(crate) fn codes(output: &Output) -> BTreeSet<String> {
     let text = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     let report: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("no report: {text}"));

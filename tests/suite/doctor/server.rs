@@ -75,7 +75,7 @@ async fn each_fault_of_the_schema_and_the_rights_on_a_server_has_its_code() {
         administrator.execute(AssertSqlSafe(mended)).await.unwrap();
         finds_nothing(&doctor(&program, &[]));
     }
-    // A patient of whom the key store knows nothing.
+    // A patient whom the key store does not know.
     for statement in [
         "CREATE TABLE public.one AS SELECT * FROM anamnesis.patient_profile LIMIT 1",
         "UPDATE public.one SET patient_id = gen_random_uuid()",
@@ -102,7 +102,7 @@ async fn a_store_on_a_server_without_keys_is_named_and_none_are_made() {
     std::fs::set_permissions(program.folder.path().join("keys"), private).unwrap();
     finds(&doctor(&program, &[]), "keys_uninitialised");
     std::fs::remove_file(program.folder.path().join("keys")).unwrap();
-    // Keys that nobody has declared to be this store's.
+    // Keys that were never bound to this store.
     let other = Program::on(TestEngine::File).await;
     let tally = other.ingest(&bodies(&[document(1, 1, "2026-05-02T10:00:00Z", "Toma sertralina 50 mg al día.")]), &NOW);
     assert_eq!(counts(&tally)["stored"], 1);

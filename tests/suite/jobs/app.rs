@@ -1,4 +1,4 @@
-//! A store with memories around every boundary of time, its keys, its clock and its nights.
+//! A store with memories around every boundary of time, its keys, its clock and its job runs.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -120,7 +120,7 @@ impl JobFixture {
         run_of(job, policies.of(job), &organization, date.parse().unwrap()).unwrap()
     }
 
-    /// One patient's memories around every boundary, as seen from `NIGHT`.
+    /// One patient's memories around every boundary, relative to `NIGHT`.
     pub(crate) async fn seed(&self, patients: u128) {
         let scopes: Vec<Scope> = (0..patients).map(|n| Scope::new(ORG, patient(n)).unwrap()).collect();
         self.keys.ensure(&scopes).await.unwrap();
@@ -147,7 +147,7 @@ impl JobFixture {
         tx.commit().await.unwrap();
     }
 
-    /// A memory that was forgotten, an event that was published and a message that came in, all long ago.
+    /// A forgotten memory, a published event and a message, all of long ago.
     pub(crate) async fn seed_spent(&self, tx: &mut Transaction, scope: &[(&'static str, Arg)], n: u128) {
         let ago = |days| utc(NIGHT) - TimeDelta::days(days);
         let mut forgotten = memory(Uuid::from_u128(n * 100 + 0x1_0050), "event", ago(31), None);
@@ -182,7 +182,7 @@ impl JobFixture {
         rows.iter().map(|row| row.text(0).unwrap()).collect()
     }
 
-    /// Everything that a night may change, without the instants at which somebody happened to write it.
+    /// Everything that a job run may change, without the instants of the writes.
     pub(crate) async fn digest(&self) -> Vec<String> {
         let mut all = self
             .rows(
@@ -279,14 +279,14 @@ pub(crate) fn memories(run_at: DateTime<Utc>) -> Vec<Seed> {
         // Exactly 48 hours, and one second less.
         state(run_at - hour * 48),
         state(run_at - hour * 48 + second),
-        // A shorter end of its own.
+        // An earlier end of this memory.
         ("time_bound_state", run_at - hour * 3, Some(run_at - hour)),
         inference(run_at - hour * 24),
         inference(run_at - hour * 24 + second),
         ("health_signal", run_at - week, None),
         ("health_signal", run_at - week + second, None),
         ("preference", run_at - week, Some(run_at)),
-        // Beliefs of 0.9 fall to the threshold after 1,200 days: at the run of decay, and one second later.
+        // Beliefs of 0.9 fall to the threshold after 1,200 days: at the decay run, and one second later.
         ("pattern", run_at + minute * 40 - TimeDelta::days(1200), None),
         ("pattern", run_at + minute * 40 - TimeDelta::days(1200) + second, None),
         // Nothing ever happens to these.
@@ -344,7 +344,7 @@ pub(crate) async fn run(scheduler: &JobScheduler, due: DueRun) -> JobReport {
     scheduler.offer(due, Trigger::Scheduled).await.unwrap()
 }
 
-/// The state in which a night that nothing disturbed leaves the world.
+/// The state after an undisturbed run.
 pub(crate) async fn undisturbed(patients: u128) -> Vec<String> {
     let fixture = JobFixture::new().await;
     fixture.seed(patients).await;

@@ -1,4 +1,4 @@
-//! What a night moves, at its boundary and not before, once, whoever asks.
+//! Changes of a job run: at the boundary and not before, once, for any trigger.
 
 use anamnesis_core::clock::{Clock as _, micros};
 use anamnesis_core::scope::Scope;
@@ -44,7 +44,8 @@ async fn every_time_driven_row_of_the_state_table_moves_at_its_boundary_and_no_o
     assert_eq!(fixture.rows("SELECT 'x' FROM health_signals s JOIN memory m ON m.id = s.memory_id AND m.patient_id = s.patient_id WHERE m.state <> s.status").await.len(), 0);
 }
 
-/// Nobody of this world told anything: nothing is to be told, recurs or embedded, and there is no source to let go of.
+/// This app has no statements of people: nothing is to be summarised, recurs or is embedded, and no source is to be
+/// removed.
 const IDLE: [JobName; 8] = [
     JobName::Summaries,
     JobName::Consolidation,
@@ -57,7 +58,7 @@ const IDLE: [JobName; 8] = [
 ];
 
 #[tokio::test]
-async fn a_second_run_changes_nothing_whoever_asks_for_it() {
+async fn a_second_run_changes_nothing_for_any_trigger() {
     let fixture = JobFixture::new().await;
     fixture.seed(3).await;
     let scheduler = fixture.scheduler("a").build();
@@ -83,8 +84,8 @@ async fn a_question_is_asked_once_per_cycle() {
     let scheduler = fixture.scheduler("a").build();
     let due = fixture.due(JobName::Reconfirmation, "2026-03-10");
     fixture.clock.set(due.cutoff);
-    // Per patient: the two of 48 hours (the run is twenty minutes after the boundary) and the two of seven days, of
-    // which one ended before the night and one is still open at the cutoff of the expiry run only.
+    // Per patient: the two of 48 hours (the run is twenty minutes after the boundary) and the two of seven days. Of
+    // these, one ended before the run and one is open until the cutoff of the expiry run.
     let first = run(&scheduler, due).await;
     assert_eq!(count(&first, "asked"), 4);
     for date in ["2026-03-11", "2026-03-12"] {
@@ -136,7 +137,7 @@ async fn events_hold_ids_and_codes_and_open_under_the_patients_key_only() {
 }
 
 #[tokio::test]
-async fn a_preview_tells_what_a_run_will_do_and_writes_nothing() {
+async fn a_preview_reports_what_a_run_will_do_and_writes_nothing() {
     let fixture = JobFixture::new().await;
     fixture.seed(3).await;
     let scheduler = fixture.scheduler("a").build();
@@ -165,7 +166,7 @@ async fn a_late_run_leaves_what_a_punctual_one_would_have_left() {
 }
 
 #[tokio::test]
-async fn nights_that_were_missed_are_made_up_one_by_one_and_end_like_nights_that_were_not() {
+async fn missed_runs_are_made_up_one_by_one_and_end_like_punctual_ones() {
     let (punctual, late) = (JobFixture::new().await, JobFixture::new().await);
     punctual.seed(2).await;
     late.seed(2).await;

@@ -1,4 +1,4 @@
-//! What decay makes uncertain, and that a night finds what folding at that time would find.
+//! Memories that become uncertain by decay: a job run finds the same as projection at that time.
 
 use std::sync::Arc;
 
@@ -37,7 +37,7 @@ async fn a_memory_that_fell_below_its_threshold_is_asked_about_once_and_no_confi
     );
     let asked = "SELECT 'x' FROM outbox WHERE event_type = 'anamnesis.reconfirmation.due.v1'";
     assert_eq!(fixture.rows(asked).await.len(), 2);
-    // The other two fell one second after the first night.
+    // The other two fell one second after the first run.
     let second = fixture.run(&scheduler, fixture.due(JobName::Decay, "2026-03-11")).await;
     assert_eq!((count(&second, "belief"), count(&second, "examined")), (2, 2));
     let third = fixture.run(&scheduler, fixture.due(JobName::Decay, "2026-03-12")).await;
@@ -47,7 +47,7 @@ async fn a_memory_that_fell_below_its_threshold_is_asked_about_once_and_no_confi
 }
 
 #[tokio::test]
-async fn another_rate_counts_from_the_next_night_and_takes_back_what_it_would_not_have_asked() {
+async fn another_rate_counts_from_the_next_run_and_withdraws_requests_that_it_would_not_have_raised() {
     let fixture = JobFixture::new().await;
     fixture.seed(2).await;
     let due = |date| fixture.due(JobName::Decay, date);
@@ -66,7 +66,7 @@ async fn another_rate_counts_from_the_next_night_and_takes_back_what_it_would_no
 }
 
 #[tokio::test]
-async fn levels_beside_each_other_are_asked_about_page_by_page_and_a_rate_between_them_decides_each() {
+async fn adjacent_levels_are_reviewed_page_by_page_and_a_rate_between_them_decides_each() {
     let fixture = JobFixture::new().await;
     fixture.seed(1).await;
     // Three confidences within one thousandth, one in another; all are as old.
@@ -85,7 +85,7 @@ async fn levels_beside_each_other_are_asked_about_page_by_page_and_a_rate_betwee
     scheduler.policies.decay.run.batch_size = 7;
     let first = fixture.run(&scheduler, fixture.due(JobName::Decay, "2026-03-10")).await;
     assert_eq!(count(&first, "belief"), 11, "ten of 0.9 and the patient's own");
-    // A day of belief is worth a third of a thousandth: 0.9001 falls within the next day, 0.9009 within the third.
+    // One day lowers a belief by a third of a thousandth: 0.9001 falls within the next day, 0.9009 within the third.
     let later = ["2026-03-11", "2026-03-12", "2026-03-13"].map(|date| fixture.due(JobName::Decay, date));
     let mut fell = Vec::new();
     for due in later {
@@ -94,7 +94,7 @@ async fn levels_beside_each_other_are_asked_about_page_by_page_and_a_rate_betwee
     assert_eq!(fell, [11, 0, 10]);
 }
 
-/// One symptom that a patient told of at an instant, as the pipeline hands it to the store.
+/// One symptom that a patient stated at an instant, as the pipeline hands it to the store.
 fn asserted_batch(n: u8, at: DateTime<Utc>) -> OrgBatch {
     let scope = Scope::new(ORG, patient(7)).unwrap();
     let assertion = Assertion {
@@ -166,7 +166,7 @@ impl JobFixture {
 }
 
 #[tokio::test]
-async fn what_a_night_does_is_what_folding_the_log_at_that_time_finds() {
+async fn a_job_run_finds_what_projecting_the_log_at_that_time_finds() {
     let said = utc("2026-03-01T12:00:00Z");
     let (nightly, late) = (JobFixture::new().await, JobFixture::new().await);
     nightly.store(said + TimeDelta::minutes(1), asserted_batch(1, said)).await;
@@ -177,7 +177,7 @@ async fn what_a_night_does_is_what_folding_the_log_at_that_time_finds() {
     assert_eq!(late.states().await.into_keys().collect::<Vec<_>>(), ["time_bound_state resolved_unconfirmed"]);
     assert_eq!(nightly.projection().await, late.projection().await);
 
-    // Told again, another interval begins; the old one stays, and nothing says that it was confirmed.
+    // A repetition begins another interval; the old one stays, and no event says that it was confirmed.
     let before = nightly.rows("SELECT hex(id) FROM outbox").await.len();
     for fixture in [&nightly, &late] {
         fixture.store(due.cutoff + TimeDelta::hours(5), asserted_batch(2, due.cutoff + TimeDelta::hours(4))).await;

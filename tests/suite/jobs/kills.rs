@@ -1,4 +1,4 @@
-//! Whatever is killed, raced, drained or fails: the same end.
+//! After kills, races, drains or failures, the result is the same.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::app::{JobFixture, run, undisturbed};
 
-/// Tells when a number of batches is committed.
+/// Notifies when a number of batches is committed.
 #[derive(Default)]
 pub(crate) struct AfterBatches {
     pub left: AtomicU64,
@@ -36,11 +36,11 @@ impl JobObserver for AfterBatches {
 }
 
 #[tokio::test]
-async fn a_kill_between_any_two_batches_ends_like_an_undisturbed_night() {
+async fn a_kill_between_any_two_batches_ends_like_an_undisturbed_run() {
     let calm = undisturbed(4).await;
     for job in JobName::ALL.iter().copied() {
         let batches = match job {
-            // It computes all 60 rows anew, two at a time, and then asks about four.
+            // It computes all 60 rows again, two at a time, and then raises four review requests.
             JobName::Decay => 28..=33,
             // Of every patient something was forgotten.
             JobName::Summaries => 1..=3,
@@ -151,7 +151,7 @@ async fn a_kill_inside_a_batch_undoes_that_batch_and_the_heir_goes_on_from_the_o
 }
 
 #[tokio::test]
-async fn of_two_that_race_one_runs_and_the_other_is_told_that_it_is_held() {
+async fn of_two_that_race_one_runs_and_the_other_learns_that_it_is_leased() {
     let fixture = JobFixture::new().await;
     fixture.seed(4).await;
     let due = fixture.due(JobName::Expiry, "2026-03-10");
@@ -164,7 +164,7 @@ async fn of_two_that_race_one_runs_and_the_other_is_told_that_it_is_held() {
     assert_eq!(a.changed + b.changed, 20);
 }
 
-/// Lets the lease run out and another owner finish the run while the first still believes in it.
+/// Lets the lease expire and another owner finish the run while the first still believes that it holds it.
 struct Overtake {
     fixture: Arc<JobFixture>,
     batches: AtomicU64,

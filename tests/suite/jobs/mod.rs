@@ -1,4 +1,4 @@
-//! Nightly jobs against a real store: the same end whatever is killed, repeated, late or raced.
+//! Jobs against a real store: the same result after kills, repetitions, delays and races.
 
 mod app;
 mod boundaries;

@@ -1,4 +1,4 @@
-//! The nights from the command line.
+//! Job runs from the command line.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -11,7 +11,7 @@ use super::app::{JobFixture, NIGHT, run};
 use super::kills::AfterBatches;
 
 #[tokio::test]
-async fn the_command_line_previews_runs_repeats_and_tells() {
+async fn the_command_line_previews_runs_repeats_and_reports() {
     let fixture = JobFixture::on_disk().await;
     fixture.seed(2).await;
     let before = fixture.digest().await;
@@ -51,7 +51,7 @@ async fn the_command_line_previews_runs_repeats_and_tells() {
 }
 
 #[tokio::test]
-async fn a_simulation_tells_what_the_coming_nights_will_do_and_the_store_stays_as_it_is() {
+async fn a_simulation_reports_what_the_coming_runs_will_do_and_the_store_stays_as_it_is() {
     let fixture = JobFixture::on_disk().await;
     fixture.seed(2).await;
     let before = fixture.digest().await;
@@ -63,7 +63,7 @@ async fn a_simulation_tells_what_the_coming_nights_will_do_and_the_store_stays_a
     assert!(job_runs.iter().any(|run| run["job"] == "decay" && run["as_of"] == "2026-03-11"));
     assert_eq!(fixture.digest().await, before);
     assert!(fixture.ledger().await.is_empty());
-    // Nights that are owed belong to what will happen: the first is what `job run --dry-run` shows.
+    // Missed runs are part of the forecast: the first is the one of `job run --dry-run`.
     let late = "2026-03-12T17:00:00Z";
     let (_, lines) = fixture.verb(late, &["job", "simulate", "expiry", "--to", "2026-03-13"]);
     let owed = &lines[0]["nights"][0];
@@ -86,7 +86,7 @@ async fn a_cron_job_makes_up_what_is_due_and_then_finds_nothing_to_do() {
 }
 
 #[tokio::test]
-async fn a_night_that_another_owner_holds_is_exit_code_4_and_an_unknown_organisation_is_2() {
+async fn a_run_that_another_owner_holds_is_exit_code_4_and_an_unknown_organisation_is_2() {
     let fixture = JobFixture::on_disk().await;
     fixture.seed(1).await;
     let watch = Arc::new(AfterBatches { left: AtomicU64::new(1), ..AfterBatches::default() });

@@ -1,5 +1,5 @@
-//! AWS KMS, by AWS's own library. Its credentials come from the environment of a process, so each case runs in a process of
-//! its own: this test program again, with one test and the environment that the platform would give.
+//! AWS KMS, by AWS's own library. Its credentials come from the environment of a process, so each case runs in a
+//! separate process: this test program again, with one test and the environment that the platform would give.
 #![cfg(feature = "kms-aws")]
 
 use std::net::TcpListener;
@@ -17,7 +17,7 @@ use crate::support::free_port;
 
 const SECRET: &str = "the-secret-of-the-tests";
 const KEY: &str = "arn:aws:kms:eu-west-3:111122223333:key/1234abcd";
-/// Which case this process is, and on which port its server listens.
+/// The case of this process, and the port of its server.
 const CASE: &str = "ANAMNESIS_TEST_AWS_CASE";
 const PORT: &str = "ANAMNESIS_TEST_AWS_PORT";
 

@@ -1,4 +1,4 @@
-//! What is asked of every root key, whatever service it lies in.
+//! Requirements for every root key, in any service.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -127,7 +127,7 @@ async fn a_local_root_wraps_for_its_context_alone() {
 }
 
 #[tokio::test]
-async fn a_service_that_does_not_listen_is_away_and_not_a_wrong_key() {
+async fn a_service_that_does_not_listen_is_unreachable_and_not_a_wrong_key() {
     let folder = tempfile::tempdir().unwrap();
     let token = folder.path().join("token");
     std::fs::write(&token, "token-1").unwrap();

@@ -1,5 +1,5 @@
-//! A key service as far as a client can see it: keys with versions, tokens that can be lost, and faults. Each service adds
-//! how it is spoken to ([`Dialect`]); what a request lacks is written down and fails the test.
+//! A fake key service as a client sees it: keys with versions, tokens that can be revoked, and faults. Each service
+//! adds its protocol ([`Dialect`]); a request with missing parts is recorded and fails the test.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use wiremock::matchers::any;
 use wiremock::{Mock, MockServer, Request, Respond, ResponseTemplate};
 
-/// What the service does instead of its work.
+/// A fault that replaces the normal answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ServiceFault {
     None,
@@ -41,7 +41,7 @@ pub(crate) enum KeyCall {
     Other(ResponseTemplate),
 }
 
-/// How one service is spoken to. `Err` is what the request lacks.
+/// The protocol of one service. `Err` names the missing part of a request.
 pub(crate) trait Dialect: Send + Sync + 'static {
     fn read(&self, request: &Request, state: &mut ServiceState) -> Result<KeyCall, String>;
     fn wrapped(&self, sealed: &[u8], version: u32) -> ResponseTemplate;
@@ -58,7 +58,7 @@ pub(crate) trait Dialect: Send + Sync + 'static {
     }
 }
 
-/// What the service knows.
+/// The state of the service.
 pub(crate) struct ServiceState {
     pub version: u32,
     pub fault: ServiceFault,
@@ -67,7 +67,7 @@ pub(crate) struct ServiceState {
     pub logins: u32,
     /// Calls of the key, refused ones included.
     pub calls: u32,
-    /// What requests lacked.
+    /// Missing parts of requests.
     pub problems: Vec<String>,
     kept: HashMap<Vec<u8>, (Vec<u8>, Vec<u8>)>,
 }
@@ -119,7 +119,7 @@ impl FakeKeyService {
         state.calls = 0;
     }
 
-    /// Whatever token was given is worth nothing from now on.
+    /// Revokes all tokens.
     pub(crate) fn loses_its_tokens(&self) {
         self.state().token += 1;
     }

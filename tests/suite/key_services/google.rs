@@ -87,7 +87,7 @@ impl Dialect for Google {
     }
 
     fn unwrapped(&self, plain: &[u8]) -> ResponseTemplate {
-        // A flipped byte comes with the checksum of what was meant.
+        // A flipped byte arrives with the checksum of the original.
         let mut meant = plain.to_vec();
         if meant[0] == b't' ^ 1 {
             meant[0] ^= 1;

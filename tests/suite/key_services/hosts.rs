@@ -1,5 +1,4 @@
-//! The program over a key table in PostgreSQL and a root key in a key service: two hosts, and what happens while either is
-//! away.
+//! The program over a key table in PostgreSQL and a root key in a key service: two hosts, and an outage of either.
 
 use std::process::{Child, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -15,13 +14,13 @@ use crate::support::{ORG, PATIENT, Program, TestEngine, bodies, counts, document
 
 on_every_program!(
     keys_in_a_database_and_a_root_in_a_service_serve_every_host,
-    a_service_that_is_away_stops_a_start_and_makes_nothing,
+    an_unreachable_service_stops_a_start_and_makes_nothing,
     a_worker_waits_for_its_key_table_and_goes_on,
 );
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A key service, a key table, and what tells the program of them.
+/// A key service, a key table, and the settings of the program for both.
 struct KeyServiceHost {
     fake: FakeKeyService,
     server: TestDatabase,
@@ -48,7 +47,7 @@ impl KeyServiceHost {
         self.environment.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect()
     }
 
-    /// Nobody reaches the key table, or everybody again.
+    /// Makes the key table unreachable, or reachable again.
     async fn is_reachable(&self, yes: bool) {
         let url = self.server.url(None);
         let (head, name) = url.rsplit_once('/').unwrap();
@@ -79,7 +78,7 @@ fn known(program: &Program, patient: u128, place: &KeyServiceHost) -> Output {
     program.command(&place.more()).args(verb).output().unwrap()
 }
 
-/// A store whose keys `keys init` has made: no host makes them by itself.
+/// A store whose keys `keys init` has made: no host creates them itself.
 async fn initialised(engine: TestEngine) -> (Program, KeyServiceHost) {
     let place = KeyServiceHost::new().await;
     let program = Program::without_keys(engine, Program::provider_options()).await;
@@ -106,13 +105,13 @@ async fn keys_in_a_database_and_a_root_in_a_service_serve_every_host(engine: Tes
         let text = String::from_utf8_lossy(&known(&program, patient, &place).stdout).into_owned();
         assert!(text.contains("penicil"), "patient {patient}: {text}");
     }
-    // Without the key table a host is refused, and makes no key store of its own.
+    // Without the key table a host is refused, and makes no key store itself.
     let alone = program.ingest(&bodies(&[document(99, 1, "2026-05-02T10:00:00Z", "Toma litio.")]), &[]);
     assert_eq!(alone.status.code(), Some(2), "{}", String::from_utf8_lossy(&alone.stderr));
     assert!(!program.folder.path().join("keys").exists());
 }
 
-async fn a_service_that_is_away_stops_a_start_and_makes_nothing(engine: TestEngine) {
+async fn an_unreachable_service_stops_a_start_and_makes_nothing(engine: TestEngine) {
     let (program, place) = initialised(engine).await;
     assert!(stored(&ingest(&program, 1, 0, &place)));
     for (fault, code) in [

@@ -1,4 +1,4 @@
-//! Root keys in key services, each held against a server of this process that speaks as the service does, and key tables.
+//! Root keys in key services, each tested against a fake server in this process, and key tables.
 
 mod aws;
 mod azure;

@@ -1,4 +1,4 @@
-//! The key tables, file and PostgreSQL: one suite for both, and what only the server's has.
+//! The key tables, file and PostgreSQL: one suite for both, and tests of the server's only.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -38,7 +38,7 @@ fn key(version: u32, kek: u32, byte: u8) -> DataKey {
     DataKey { version, kek, wrapped: vec![byte; 60] }
 }
 
-/// An empty database of a test, and the URL of a role for keys alone.
+/// An empty database of a test, and the URL of a role that only has keys.
 pub(crate) async fn database() -> (TestDatabase, String) {
     let server = TestDatabase::unmigrated().await;
     let mut admin = server.administrator().await;
@@ -59,7 +59,7 @@ fn on_server(url: &str) -> Arc<dyn KeyTable> {
     Arc::new(PostgresTable::new(KeyDatabase::new(url, &[], &limits).unwrap()))
 }
 
-/// What both tables promise.
+/// The guarantees of both tables.
 async fn holds(table: &dyn KeyTable) {
     assert!(matches!(table.state().await.unwrap(), TableState::Absent | TableState::Empty));
     table.create(&header(), false).await.unwrap();
@@ -81,7 +81,7 @@ async fn holds(table: &dyn KeyTable) {
         [(scope(1), KeyEntry::Keys(vec![key(1, 1, 1), key(2, 1, 12)])), (scope(2), KeyEntry::Keys(vec![key(1, 1, 2)]))];
     assert_eq!(found, HashMap::from(expected), "no further key without a first one");
 
-    // An older copy, or another key store, that was put in place between a look and a change.
+    // An older copy, or another key store, that was exchanged between a read and a change.
     let newer = KeyStoreStamp { generation: stamp.generation + 1, ..stamp };
     let foreign = KeyStoreStamp { id: Uuid::from_u128(8), generation: 0 };
     let fifth = [(scope(5), key(1, 1, 5))];
@@ -134,7 +134,7 @@ async fn a_database_keeps_what_a_key_table_promises() {
     holds(on_server(&url).as_ref()).await;
 }
 
-/// Eight hosts make keys for the same patients at once, in different orders.
+/// Eight hosts make keys for the same patients concurrently, in different orders.
 async fn one_key_each(tables: Vec<Arc<dyn KeyTable>>) {
     tables[0].create(&header(), false).await.unwrap();
     let hosts = tables.iter().cloned().zip(1u8..).map(|(table, host)| {
@@ -189,7 +189,7 @@ async fn of_eight_hosts_that_initialise_at_once_one_makes_the_key_store() {
 }
 
 #[tokio::test]
-async fn keys_are_kept_away_from_the_store() {
+async fn keys_are_stored_apart_from_the_store() {
     let limits = config::load(None).unwrap().store.postgres;
     let refused = |url: &str, store: &str| match KeyDatabase::new(url, &[store, ""], &limits) {
         Err(KeyError::Denied { reason, .. }) => reason,
@@ -208,7 +208,7 @@ async fn keys_are_kept_away_from_the_store() {
         "in clear over a network"
     );
 
-    // What the URLs do not show: the store is in this database, or the role can read it.
+    // Facts that the URLs do not show: the store is in this database, or the role can read it.
     let denied = |url: String| async move {
         match on_server(&url).state().await {
             Err(KeyError::Denied { reason, .. }) => reason,
@@ -226,7 +226,7 @@ async fn keys_are_kept_away_from_the_store() {
 }
 
 #[tokio::test]
-async fn a_database_that_is_away_is_a_retry_and_one_that_refuses_is_not() {
+async fn an_unreachable_database_is_a_retry_and_one_that_refuses_is_not() {
     let mut limits = config::load(None).unwrap().store.postgres;
     limits.acquire_timeout_ms = 300;
     let table = |url: &str| PostgresTable::new(KeyDatabase::new(url, &[], &limits).unwrap());

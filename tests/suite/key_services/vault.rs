@@ -13,7 +13,7 @@ use anamnesis_crypto::KeyError;
 pub(crate) struct Vault {
     /// Whether the key is a derived one.
     derived: bool,
-    /// The token's file is written anew when the token is lost, as an agent does.
+    /// The token's file is written again when the token is lost, as an agent does.
     agent: Option<std::path::PathBuf>,
 }
 
@@ -24,7 +24,7 @@ impl Vault {
     }
 }
 
-/// The settings of a program that asks this service.
+/// The settings of a program that uses this service.
 pub(crate) fn by_environment(fake: &FakeKeyService, token: &Path) -> Vec<(String, String)> {
     let settings = [
         ("ROOT", "vault".to_owned()),

@@ -1,4 +1,4 @@
-//! Confidence analytics and cohort patterns on each engine, on a server as the role of the nights.
+//! Confidence analytics and cohort patterns on each engine, on a server as the role of the jobs.
 
 use anamnesis_core::confidence_trend::Alert;
 use anamnesis_jobs::JobName;
@@ -10,9 +10,9 @@ use super::fixture::StoreFixture;
 use crate::support::{NOW, ORG, PATIENT, TestEngine, count, document, event, on_every_engine, scope};
 
 on_every_engine!(
-    a_fall_below_the_patients_own_usual_is_told_once_with_what_goes_along,
+    a_fall_below_the_patients_baseline_is_announced_once_with_its_correlates,
     the_days_on_a_medicine_go_along_with_how_sure_the_patient_was,
-    a_month_tells_only_what_ten_patients_share_and_is_told_once,
+    a_month_has_only_what_ten_patients_share_and_is_announced_once,
 );
 
 /// A statement of a day before [`NOW`], and how the patient was then.
@@ -31,7 +31,7 @@ fn slept(days_ago: i64, hours: f64) -> Value {
         "device": "watch", "synced_at": at})
 }
 
-async fn a_fall_below_the_patients_own_usual_is_told_once_with_what_goes_along(engine: TestEngine) {
+async fn a_fall_below_the_patients_baseline_is_announced_once_with_its_correlates(engine: TestEngine) {
     let fixture = StoreFixture::on(engine).await;
     let sure = |day: i64| if day < 6 { 0.4 } else { 0.8 + 0.01 * (day % 3) as f64 };
     let mut reported: Vec<Value> = (1..25).map(|day| said(day, sure(day))).collect();
@@ -47,7 +47,7 @@ async fn a_fall_below_the_patients_own_usual_is_told_once_with_what_goes_along(e
     let alerts = "SELECT count(*) FROM outbox WHERE event_type = 'anamnesis.confidence.alert.v1'";
     assert_eq!(count(fixture.pipeline.store(), alerts).await, 1);
 
-    // The next night it is as low: nobody is told again, and since when stays.
+    // The next run finds the same low value: no alert is repeated, and its start stays.
     let again = fixture.after(1, JobName::ConfidenceAnalytics).await;
     assert_eq!(again.status["alerts"].as_u64(), Some(0));
     assert_eq!(count(fixture.pipeline.store(), alerts).await, 1);
@@ -62,7 +62,7 @@ async fn the_days_on_a_medicine_go_along_with_how_sure_the_patient_was(engine: T
     let now: DateTime<Utc> = NOW.parse().unwrap();
     let at = (now - TimeDelta::days(12)).to_rfc3339();
     reported.push(document(1, 1, &at, "Toma clonazepam 2 mg al día."));
-    // Since before all of these days: it tells nothing.
+    // Older than all of these days: it is no evidence.
     reported.push(document(2, 1, "2026-01-10T10:00:00Z", "Toma litio 400 mg al día."));
     fixture.ingest(&reported).await;
     fixture.after(1, JobName::ConfidenceAnalytics).await;
@@ -73,7 +73,7 @@ async fn the_days_on_a_medicine_go_along_with_how_sure_the_patient_was(engine: T
     assert!(days.r < -0.9 && days.low <= days.r && days.r <= days.high && days.n >= 24, "{days:?}");
 }
 
-async fn a_month_tells_only_what_ten_patients_share_and_is_told_once(engine: TestEngine) {
+async fn a_month_has_only_what_ten_patients_share_and_is_announced_once(engine: TestEngine) {
     let fixture = StoreFixture::on(engine).await;
     let of = |patient: u128, text: &str| {
         let mut reported = document(patient, 1, "2026-06-20T10:00:00Z", text);
@@ -89,7 +89,7 @@ async fn a_month_tells_only_what_ten_patients_share_and_is_told_once(engine: Tes
     assert!(patterns.iter().all(|one| one.patients >= 10 && one.patients % 5 == 0 && one.month == "2026-06"));
     assert!(!patterns.iter().any(|one| one.value == "medication"), "six patients are nobody's business: {patterns:?}");
 
-    // One patient more: the month is told, and stays as it was told.
+    // One patient more: the month was announced, and stays as announced.
     fixture.ingest(&[of(18, "Refiere cefalea.")]).await;
     assert_eq!(fixture.after(1, JobName::CohortPatterns).await.changed, 0);
     assert_eq!(fixture.pipeline.store().cohort_patterns(scope().org()).await.unwrap(), patterns);

@@ -1,4 +1,4 @@
-//! That work began on messages: one row for a batch, single ones when somebody asks.
+//! Started attempts on messages: one row for a batch, single ones on request.
 
 use anamnesis_sql::{Access, Sql};
 use anamnesis_store::admission::AttemptBatch;
@@ -10,11 +10,11 @@ use chrono::TimeDelta;
 use crate::support::{Clinic, TestEngine, count, on_every_engine, scope};
 
 on_every_engine!(
-    a_batch_that_began_counts_for_each_of_its_messages_once_somebody_asks,
+    a_batch_that_began_counts_for_each_of_its_messages_at_the_first_check,
     a_batch_ends_with_its_effects_and_what_was_not_stored_goes_on_counting,
     a_batch_that_was_asked_about_in_work_ends_with_its_effects_too,
     a_batch_that_ends_one_by_one_is_counted_one_by_one,
-    a_batch_that_nobody_asks_about_is_forgotten_like_the_attempts_of_messages,
+    an_unchecked_batch_is_forgotten_like_the_attempts_of_messages,
 );
 
 const MESSAGES: [[u8; 32]; 3] = [[1; 32], [2; 32], [3; 32]];
@@ -49,19 +49,19 @@ async fn store_two(store: &Store, begun: AttemptBatch) {
     store.commit(scope.org(), &batch, &keys).await.unwrap();
 }
 
-async fn a_batch_that_began_counts_for_each_of_its_messages_once_somebody_asks(engine: TestEngine) {
+async fn a_batch_that_began_counts_for_each_of_its_messages_at_the_first_check(engine: TestEngine) {
     let clinic = Clinic::on(engine).await;
     let pipeline = clinic.pipeline().await;
     let store = pipeline.store();
     store.begin_attempts(&MESSAGES).await.unwrap();
     assert_eq!((batches(store).await, singles(store).await), (1, 0));
-    // A batch of another worker, with a message that came again.
+    // A batch of another worker, with a redelivered message.
     store.begin_attempts(&MESSAGES[1..]).await.unwrap();
     assert_eq!((batches(store).await, singles(store).await), (2, 0));
     assert_eq!(counted(store).await, [1, 2, 2]);
     assert_eq!((batches(store).await, singles(store).await), (0, 3));
     assert_eq!(counted(store).await, [1, 2, 2], "asking again counts nothing twice");
-    // What is counted message by message goes on being counted so.
+    // Messages that are counted singly stay so.
     let third = store.begin_attempts(&MESSAGES).await.unwrap();
     assert_eq!(third.batch, None);
     assert_eq!(counted(store).await, [2, 3, 3]);
@@ -99,7 +99,7 @@ async fn a_batch_that_ends_one_by_one_is_counted_one_by_one(engine: TestEngine) 
     let begun = store.begin_attempts(&MESSAGES).await.unwrap();
     store.split_attempt_batch(&begun).await.unwrap();
     assert_eq!((batches(store).await, singles(store).await), (0, 3));
-    // Somebody who asks in between adds nothing.
+    // Another request in between adds nothing.
     assert_eq!(counted(store).await, [1, 1, 1]);
     store_two(store, AttemptBatch::default()).await;
     assert_eq!(counted(store).await, [0, 0, 1]);
@@ -107,7 +107,7 @@ async fn a_batch_that_ends_one_by_one_is_counted_one_by_one(engine: TestEngine) 
     assert_eq!(counted(store).await, [0, 0, 1], "what was parted is not parted again");
 }
 
-async fn a_batch_that_nobody_asks_about_is_forgotten_like_the_attempts_of_messages(engine: TestEngine) {
+async fn an_unchecked_batch_is_forgotten_like_the_attempts_of_messages(engine: TestEngine) {
     let clinic = Clinic::on(engine).await;
     let pipeline = clinic.pipeline().await;
     let store = pipeline.store();

@@ -1,4 +1,4 @@
-//! A long record is folded on from where it was left, and is what it would be if it had been read whole.
+//! A long record is projected from a checkpoint, with the same result as from the beginning.
 
 use std::collections::BTreeSet;
 
@@ -12,12 +12,12 @@ use crate::support::{Clinic, ORG, PATIENT, StorePlace, TestEngine, bodies, docum
 
 on_every_engine!(
     a_record_that_grew_document_by_document_is_what_it_is_when_read_at_once,
-    what_is_said_of_an_earlier_time_is_folded_in_its_place,
+    a_statement_about_an_earlier_time_is_projected_in_its_place,
     whatever_a_checkpoint_rests_on_takes_it_along,
     opposing_statements_among_more_than_are_compared_are_those_of_the_newest,
 );
 
-/// What is announced tells the steps, and vectors may be asked for twice: neither is memory.
+/// Events depend on the order of arrival, and vectors may be requested twice: neither is memory.
 const STEPS: &[&str] = &["outbox"];
 
 /// A day of the record's first month and after.
@@ -25,7 +25,7 @@ fn at(day: u32) -> String {
     format!("2026-{:02}-{:02}T10:00:00Z", 1 + day / 28, 1 + day % 28)
 }
 
-/// What a patient says again and again for so many days, never in the same words.
+/// Repeated statements of a patient over so many days, never in the same words.
 fn days(count: u32) -> Vec<Value> {
     let sentences = [
         "Sigo con la sertralina 50 mg al día.",
@@ -58,7 +58,7 @@ async fn rows(pipeline: &Pipeline, sql: &'static str) -> i64 {
     tx.fetch_all(&Sql::new(sql), Vec::new()).await.unwrap()[0].i64(0).unwrap()
 }
 
-/// The checkpoints as they are sealed: one that was made anew is another.
+/// The sealed checkpoints: one that was made again is another.
 async fn checkpoints(pipeline: &Pipeline) -> BTreeSet<Vec<u8>> {
     let mut tx = pipeline.store().db().read(Access::Organization(OrgId(ORG))).await.unwrap();
     let rows = tx.fetch_all(&Sql::new("SELECT state_sealed FROM fold_checkpoint"), Vec::new()).await.unwrap();
@@ -72,7 +72,7 @@ async fn asthma(pipeline: &Pipeline) -> Uuid {
     tx.fetch_all(&sql, Vec::new()).await.unwrap()[0].uuid(0).unwrap()
 }
 
-/// The same messages one by one in one store and all at once in another: the digests of both, and the first store.
+/// The same messages one by one in one store and all together in another: the digests of both, and the first store.
 async fn compared(engine: TestEngine, messages: &[Value]) -> Pipeline {
     let clinic = Clinic::new().await;
     let (grown, whole) = (StorePlace::on(engine).await, StorePlace::on(engine).await);
@@ -102,7 +102,7 @@ async fn a_record_that_grew_document_by_document_is_what_it_is_when_read_at_once
     assert!(found > 0, "what opposes an old statement is found among them");
 }
 
-async fn what_is_said_of_an_earlier_time_is_folded_in_its_place(engine: TestEngine) {
+async fn a_statement_about_an_earlier_time_is_projected_in_its_place(engine: TestEngine) {
     let mut messages = days(60);
     // Each comes when a later time is in a checkpoint.
     messages.push(document(902, 1, &at(20), "Tomo sertralina 25 mg al día."));
@@ -121,7 +121,7 @@ async fn whatever_a_checkpoint_rests_on_takes_it_along(engine: TestEngine) {
     assert!(grown.len() >= 3, "{}", grown.len());
     let left =
         |before: &BTreeSet<Vec<u8>>, after: &BTreeSet<Vec<u8>>| before.len() - before.intersection(after).count();
-    // The first day but one speaks of the medicine alone.
+    // Only the second day mentions the medicine.
     let revised = document(101, 2, &at(1), "Nada que contar hoy.");
     feed(&pipeline, &bodies(std::slice::from_ref(&revised)), 1).await;
     let after_revision = checkpoints(&pipeline).await;
@@ -145,7 +145,7 @@ async fn whatever_a_checkpoint_rests_on_takes_it_along(engine: TestEngine) {
     assert_eq!(digest.without(STEPS), other.store().digest(None).await.unwrap().without(STEPS));
 }
 
-/// What a patient likes and cannot stand, more of it than is compared.
+/// Likes and dislikes of a patient, more of them than are compared.
 fn tastes() -> Vec<Value> {
     let things = ["nadar", "correr", "bailar", "cantar", "pintar", "cocinar", "viajar", "leer", "dormir", "caminar"];
     let places = ["en casa", "en el parque", "en la playa", "en el trabajo", "en la montaña", "en el pueblo"];

@@ -1,4 +1,4 @@
-//! Jobs ask for consent: a patient who denies is not counted among others, and nothing new is told of one who denies memory.
+//! Jobs check consent: a patient who denies it is not counted, and one who denies memory gets no new derived data.
 
 use anamnesis_jobs::JobName;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! What a night formed goes with what it was formed of, on each engine, on a server as the role of the nights.
+//! A derived finding is withdrawn with its sources, on each engine, on a server as the role of the jobs.
 
 use anamnesis_core::finding::EntityType;
 use anamnesis_core::memory::{Class, State};
@@ -11,7 +11,7 @@ use crate::support::{ORG, PATIENT, TestEngine, document, event, on_every_engine,
 
 on_every_engine!(
     a_belief_goes_with_the_statements_that_a_patient_forgot_and_is_back_when_they_are,
-    a_belief_that_a_person_verified_stands_without_its_statements,
+    a_belief_that_a_person_verified_stays_without_its_statements,
     a_revision_that_no_longer_says_it_takes_its_part_of_a_belief,
 );
 
@@ -33,7 +33,7 @@ async fn with_belief(engine: TestEngine) -> StoreFixture {
     fixture
 }
 
-/// Beliefs that a night of consolidation formed, and what it withdrew or let count again.
+/// Beliefs that a consolidation run derived, and those that it withdrew or restored.
 async fn run_job(fixture: &StoreFixture) -> (u64, u64) {
     let status = fixture.after(1, JobName::Consolidation).await.status;
     (status["beliefs"].as_u64().unwrap(), status["withdrawn"].as_u64().unwrap())
@@ -44,7 +44,7 @@ async fn beliefs(fixture: &StoreFixture) -> Vec<Memory> {
     fixture.store().memories(scope(), &filter, ReadInstant::Now).await.unwrap()
 }
 
-/// Everything that is said of a headache, but for what was formed of it.
+/// All statements about a headache, except derived ones.
 async fn statements(fixture: &StoreFixture) -> Vec<Memory> {
     let entities = vec![EntityType::Symptom];
     let filter = MemoryFilter { entities, states: State::ALL.to_vec(), ..MemoryFilter::default() };
@@ -74,7 +74,7 @@ async fn a_belief_goes_with_the_statements_that_a_patient_forgot_and_is_back_whe
     assert_eq!((back.len(), back[0].status.state, back[0].times_reinforced), (1, State::Active, 1));
 }
 
-async fn a_belief_that_a_person_verified_stands_without_its_statements(engine: TestEngine) {
+async fn a_belief_that_a_person_verified_stays_without_its_statements(engine: TestEngine) {
     let fixture = with_belief(engine).await;
     let belief = beliefs(&fixture).await;
     command(&fixture, "verify", &belief, "clinician").await;

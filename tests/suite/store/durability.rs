@@ -1,4 +1,4 @@
-//! A server that may lose what it confirmed is refused, unless it is known to be for tests.
+//! A server that may lose confirmed data is refused, unless it is marked as one for tests.
 
 use anamnesis_sql::{self as engine, Database, DbError, Location, PostgresOptions};
 use sqlx::{AssertSqlSafe, Connection as _, Executor as _};

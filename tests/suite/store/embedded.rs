@@ -1,4 +1,4 @@
-//! One file and several programs: who makes it, and what a writer may rely on.
+//! One file and several programs: its creation, and the guarantees for a writer.
 
 use std::process::{Command, Stdio};
 
@@ -41,7 +41,8 @@ fn eight_programs_that_find_a_new_file_at_once_make_it_once_and_all_of_them_work
     }
 }
 
-/// Many hands, each with a file of its own handle, as processes have: the schema alone, so that it is about nothing else.
+/// Many threads, each with a separate file handle, as processes have. Only the schema is used, so that nothing else is
+/// tested.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_new_file_that_many_open_at_once_is_migrated_once() {
     for round in 0..amount(10, 200) {
@@ -70,7 +71,7 @@ async fn programs_that_read_and_then_write_at_once_never_fail_half_way() {
             for n in 0..20 {
                 let mut tx = db.begin(own).await.unwrap();
                 tx.fetch_all(&Sql::new("SELECT count(*) FROM organization"), Vec::new()).await.unwrap();
-                // Somebody else may come in between.
+                // Another process may come in between.
                 tokio::task::yield_now().await;
                 let register = Sql::new("INSERT INTO organization (org_id, created_at, updated_at) VALUES ($1, 0, 0)");
                 tx.execute(&register, vec![Uuid::from_u128(1_000 * program + n + 1).into()]).await.unwrap();
@@ -121,7 +122,7 @@ fn a_newer_program_leaves_a_file_alone_while_an_older_one_runs_and_copies_it_bef
     let copy = folder.path().join("store.db.before-migration");
     assert_eq!(version_of(&copy), Some(22), "the copy is of before");
     assert_eq!(copy.metadata().unwrap().permissions().mode() & 0o777, 0o600);
-    // The way back: the copy in the place of the store is what the older program knows.
+    // The way back: the copy in place of the store has the schema of the older program.
     for suffix in ["", "-wal", "-shm"] {
         let _ = std::fs::remove_file(folder.path().join(format!("store.db{suffix}")));
     }

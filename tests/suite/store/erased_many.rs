@@ -15,7 +15,7 @@ use crate::support::{TestEngine, count, document, on_every_engine, rows, scope};
 
 on_every_engine!(a_patient_with_very_many_memories_is_erased_in_seconds);
 
-/// What is waited for at most: of an unoptimised program on a machine with other work.
+/// Longest wait: for an unoptimised program on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 fn leaked(sql: String) -> &'static str {

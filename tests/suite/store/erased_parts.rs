@@ -1,5 +1,5 @@
-//! A document or a memory is erased, and everything that holds its words goes with it: what jobs wrote of it, answers that were
-//! given, imported records, preferences. On each engine.
+//! The erasure of a document or a memory removes everything with its words: summaries, answers, imported records,
+//! preferences. On each engine.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ use super::fixture::StoreFixture;
 use crate::support::{ORG, PATIENT, TestEngine, count, document, event, on_every_engine, rows, scope};
 
 on_every_engine!(
-    an_account_goes_with_the_memory_that_it_tells_and_is_written_anew_without_it,
+    a_summary_is_removed_with_its_memory_and_rewritten_without_it,
     an_account_goes_with_a_document_and_is_written_anew_of_the_others,
     an_account_itself_is_not_erased_since_it_would_be_written_again,
     answers_imported_records_and_preferences_go_with_what_they_repeat,
@@ -84,7 +84,7 @@ async fn accounts(store: &Store) -> i64 {
     count(store, "SELECT count(*) FROM summary").await
 }
 
-async fn an_account_goes_with_the_memory_that_it_tells_and_is_written_anew_without_it(engine: TestEngine) {
+async fn a_summary_is_removed_with_its_memory_and_rewritten_without_it(engine: TestEngine) {
     let fixture = summarized(engine).await;
     let store = fixture.store();
     let before = accounts(store).await;
@@ -101,7 +101,7 @@ async fn an_account_goes_with_the_memory_that_it_tells_and_is_written_anew_witho
     assert_eq!(count(store, stale).await, 0, "and its vector was of those that went");
     assert!(receipt.counts["summary"] >= 2 && receipt.counts["memory"] >= 1, "{receipt:?}");
     assert!(accounts(store).await < before);
-    // The job writes them anew: of the document, and of its week.
+    // The job writes them again: of the document, and of its week.
     fixture.after(1, JobName::Summaries).await;
     assert_eq!(accounts(store).await, before);
     let held = words(store).await;

@@ -1,4 +1,4 @@
-//! A clinic and its nights, on one engine: on a server the nights' work is done as their own role.
+//! A clinic and its job runs, on one engine; on a server they have their own role.
 
 use std::sync::Arc;
 
@@ -49,7 +49,8 @@ impl StoreFixture {
         assert!(done.iter().all(|disposition| disposition.code() == "stored"), "{done:?}");
     }
 
-    /// The run of a job on the latest night, so many days from now: its preview told the same, and twice is once.
+    /// The run of a job at its latest hour after so many days. Its preview had the same result, and a repetition
+    /// changes nothing.
     pub(crate) async fn after(&self, days: i64, job: JobName) -> JobReport {
         self.clinic.time.advance(TimeDelta::days(days));
         let due = self.scheduler.due().await.unwrap().into_iter().rfind(|due| due.key.job == job).unwrap();

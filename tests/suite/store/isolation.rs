@@ -1,5 +1,5 @@
-//! Random work of fifty organisations through one small pool, with cancelled requests and panics in between: nobody
-//! ever sees, changes or makes a row of another.
+//! Random work of fifty organisations through one small pool, with cancelled requests and panics in between: no
+//! organisation ever sees, changes or makes a row of another.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -130,7 +130,7 @@ async fn storm(db: &Database, statements: &ForeignStatements, operations: usize,
     foreign
 }
 
-/// Whether a task ended as it was told to; any other panic is a failure of the test.
+/// Whether a task ended with its planned panic; any other panic is a failure of the test.
 fn panicked(ended: tokio::task::JoinError) -> bool {
     let reported = ended.into_panic();
     if reported.downcast_ref::<String>().is_none_or(|text| text != PANIC) {
@@ -141,7 +141,7 @@ fn panicked(ended: tokio::task::JoinError) -> bool {
 
 /// 10⁵ statements with every change, 10⁶ by `make proofs`.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn nobody_ever_sees_or_touches_a_row_of_another_organisation() {
+async fn no_organisation_sees_or_touches_a_row_of_another() {
     let server = TestDatabase::new().await;
     seed(&server).await;
     let mut config = crate::server::trial();

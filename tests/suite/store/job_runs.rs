@@ -1,4 +1,4 @@
-//! Nights on each engine: the same memory afterwards, and on a server as the role that is made for them.
+//! Job runs on each engine: the same memory afterwards, and on a server with their own role.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ use crate::support::{
     samples, scope,
 };
 
-/// Ten nights over the samples; what is left, and how many memories were changed.
+/// Ten days of job runs over the samples; the result, and how many memories were changed.
 async fn ten_nights(clinic: &Clinic, engine: TestEngine) -> (StoreDigest, u64) {
     let place = StorePlace::on(engine).await;
     let pipeline = clinic.pipeline_at(&place.location()).await;
@@ -47,7 +47,7 @@ async fn ten_nights(clinic: &Clinic, engine: TestEngine) -> (StoreDigest, u64) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn ten_nights_leave_the_same_memory_on_every_engine() {
+async fn ten_days_of_job_runs_leave_the_same_memory_on_every_engine() {
     let clinic = Clinic::new().await;
     let (expected, changed) = ten_nights(&clinic, TestEngine::Memory).await;
     assert!(changed > 0, "the nights have something to do");
@@ -58,7 +58,7 @@ async fn ten_nights_leave_the_same_memory_on_every_engine() {
 
 on_every_engine!(
     what_was_forgotten_long_ago_has_no_words_left_and_nothing_it_replaced_comes_back,
-    what_recurs_becomes_a_belief_that_names_its_captures_and_every_further_telling_reinforces_it_once,
+    what_recurs_becomes_a_belief_that_names_its_captures_and_every_further_mention_reinforces_it_once,
     what_a_newer_policy_takes_leaves_texts_quotes_memories_and_vectors_once,
     what_a_newer_policy_takes_leaves_profiles_preferences_commands_and_imported_records_once,
 );
@@ -94,7 +94,8 @@ async fn what_was_forgotten_long_ago_has_no_words_left_and_nothing_it_replaced_c
         "SELECT count(*) FROM medications AS c JOIN memory AS m ON m.id = c.memory_id WHERE m.state = 'inactive'";
     assert_eq!(count(store, words).await, 0);
     assert_eq!(count(store, "SELECT count(*) FROM extracted_findings WHERE tombstone_of IS NOT NULL").await, 1);
-    // The group is folded again by what is said of it later: the older dose stays replaced, the forgotten one forgotten.
+    // The group is projected again with its later statements: the older dose stays replaced, the forgotten one
+    // forgotten.
     let later = document(3, 1, "2026-07-27T10:00:00Z", "Toma sertralina 150 mg al día.");
     feed(&pipeline, &bodies(&[later]), 1).await;
     let filter = MemoryFilter { states: State::ALL.to_vec(), ..filter };
@@ -112,7 +113,7 @@ async fn consolidated(scheduler: &JobScheduler) -> (u64, u64) {
     runs.fold((0, 0), |sum, run| (sum.0 + count("beliefs", &run.status), sum.1 + count("reinforced", &run.status)))
 }
 
-async fn what_recurs_becomes_a_belief_that_names_its_captures_and_every_further_telling_reinforces_it_once(
+async fn what_recurs_becomes_a_belief_that_names_its_captures_and_every_further_mention_reinforces_it_once(
     engine: TestEngine,
 ) {
     let more = ["Camina.", "Lee.", "Descansa.", "Trabaja."];
@@ -150,7 +151,7 @@ async fn what_recurs_becomes_a_belief_that_names_its_captures_and_every_further_
     assert_eq!((surer.id, surer.times_reinforced), (belief.id, 1));
     assert!(surer.confidence > belief.confidence && surer.status.use_ == PermittedUse::Hypothesis);
 
-    // All at once, in another order: the same belief.
+    // All together, in another order: the same belief.
     let other = clinic.pipeline().await;
     let all: Vec<_> = [fourth].into_iter().chain(first.into_iter().rev()).collect();
     feed(&other, &bodies(&all), 4).await;
@@ -163,7 +164,7 @@ async fn what_recurs_becomes_a_belief_that_names_its_captures_and_every_further_
     assert_eq!(reported(&same), reported(&surer));
 }
 
-/// Redaction runs of one round: what they did.
+/// Redaction runs of one round, with their results.
 async fn redacted_again(scheduler: &JobScheduler) -> Vec<serde_json::Value> {
     let runs = scheduler.round().await.unwrap();
     runs.into_iter().filter(|run| run.job == JobName::Redaction).map(|run| run.status).collect()
@@ -201,7 +202,7 @@ async fn what_a_newer_policy_takes_leaves_texts_quotes_memories_and_vectors_once
     let stored = store.revisions(scope(), &[before.document_id.unwrap()]).await.unwrap().remove(0);
     assert!(!stored.content.text.contains("hermana") && !stored.content.text.contains("Francia"));
     assert!(stored.content.text.contains("[FAMILY") && stored.content.text.contains("cefalea"));
-    // What was taken is on record at its place, without its value.
+    // The redaction is recorded at its position, without its value.
     let taken = &stored.content.redactions;
     assert!(taken.len() >= 3 && taken.iter().all(|one| one.redacted.of(&stored.content.text).starts_with('[')));
     assert!(taken.iter().all(|one| one.source.of(text).len() == one.source.len() && !one.source.is_empty()));

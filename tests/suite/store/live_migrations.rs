@@ -1,5 +1,5 @@
-//! Migrations of a server beside those who work: an index is built and rows are rewritten while documents come in, and
-//! nothing is migrated without a way back.
+//! Migrations of a server during work: an index is built and rows are rewritten while documents arrive, and nothing is
+//! migrated without a way back.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -54,7 +54,7 @@ async fn rows_are_rewritten_in_batches_and_an_index_is_built_while_others_write(
     let next = newest();
     let steps = migrations(next, &[(next + 1, COLUMN), (next + 2, REWRITE), (next + 3, INDEX)]);
 
-    // Somebody holds a row and a snapshot for longer than a table is waited for.
+    // Another session holds a row and a snapshot for longer than the wait for a table.
     let mut holder = server.administrator().await;
     holder.execute("BEGIN ISOLATION LEVEL REPEATABLE READ").await.unwrap();
     let held =
@@ -66,7 +66,7 @@ async fn rows_are_rewritten_in_batches_and_an_index_is_built_while_others_write(
         holder.close().await.unwrap();
     });
 
-    // Somebody writes all the time: none of it may wait for long.
+    // Another session writes all the time: no write may wait for long.
     let mut writer = server.administrator().await;
     let ended = std::sync::Arc::new(AtomicBool::new(false));
     let writing = tokio::spawn({

@@ -1,5 +1,5 @@
-//! Nightly accounts in a language model's words, on each engine: taken when they say what the fixed sentences say, and the
-//! fixed sentences otherwise.
+//! Summaries in a language model's words, on each engine: used when they state the same as the fixed sentences;
+//! otherwise the fixed sentences are used.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,9 +20,9 @@ use super::fixture::StoreFixture;
 use crate::support::{ORG, PATIENT, TestEngine, document, event, on_every_engine, scope};
 
 on_every_engine!(
-    an_account_is_told_in_a_models_words_where_they_say_the_same_and_once,
+    a_summary_has_a_models_words_once_where_they_state_the_same,
     a_model_that_invents_or_fails_leaves_the_fixed_sentences,
-    what_is_forgotten_while_the_model_is_asked_is_told_no_more,
+    statements_forgotten_during_the_models_call_are_not_summarised,
 );
 
 /// A model that answers after a while with what `sentence` makes of each part but the first.
@@ -86,11 +86,11 @@ async fn week(fixture: &StoreFixture) -> Option<String> {
     accounts.into_iter().find(|account| account.period == Some(SummaryPeriod::Week)).map(|account| account.text)
 }
 
-async fn an_account_is_told_in_a_models_words_where_they_say_the_same_and_once(engine: TestEngine) {
+async fn a_summary_has_a_models_words_once_where_they_state_the_same(engine: TestEngine) {
     let server = model(|part| format!("También: {part}"), Duration::ZERO).await;
     let fixture = fixture(engine, &server).await;
     let report = run_job(&fixture).await;
-    // The week and the quarter; episodes have no text of their own.
+    // The week and the quarter; episodes have no text.
     assert_eq!(
         (count(&report, "worded"), count(&report, "unworded"), count(&report, "weeks")),
         (2, 0, 1),
@@ -117,7 +117,7 @@ async fn a_model_that_invents_or_fails_leaves_the_fixed_sentences(engine: TestEn
     }
 }
 
-async fn what_is_forgotten_while_the_model_is_asked_is_told_no_more(engine: TestEngine) {
+async fn statements_forgotten_during_the_models_call_are_not_summarised(engine: TestEngine) {
     let server = model(|part| format!("También: {part}"), Duration::from_secs(2)).await;
     let fixture = fixture(engine, &server).await;
     let said = fixture.store().memories(scope(), &MemoryFilter::default(), ReadInstant::Now).await.unwrap();

@@ -13,7 +13,7 @@ use crate::support::{Clinic, NOW, ORG, PATIENT, TestEngine, bodies, document, ev
 
 on_every_engine!(
     what_is_promoted_names_its_capture_both_ways_and_what_replaces_it_names_it_too,
-    evidence_reinforces_once_and_a_parent_of_nobody_is_refused,
+    evidence_reinforces_once_and_an_unknown_parent_is_refused,
     records_of_older_systems_come_in_once_read_as_what_they_say_and_go_out_as_they_came,
 );
 
@@ -61,7 +61,7 @@ async fn what_is_promoted_names_its_capture_both_ways_and_what_replaces_it_names
     assert!(parents(&pipeline, values[0].id, LineageDirection::Up).await.contains(&value.id.0));
 }
 
-async fn evidence_reinforces_once_and_a_parent_of_nobody_is_refused(engine: TestEngine) {
+async fn evidence_reinforces_once_and_an_unknown_parent_is_refused(engine: TestEngine) {
     let clinic = Clinic::on(engine).await;
     let pipeline = clinic.pipeline().await;
     let add = |text: &str, kind: &str| json!({"command": "add", "text": text, "kind": kind, "provenance": {"source": "told by Claire", "confidence": 0.6}});

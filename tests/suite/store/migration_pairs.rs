@@ -1,4 +1,4 @@
-//! Migrations come in pairs: both engines end with the same tables, columns, nullability, keys, closed sets and indexes.
+//! Migrations are pairs: both engines end with the same tables, columns, nullability, keys, closed sets and indexes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,7 @@ use sqlx::Row as _;
 
 use crate::server::TestDatabase;
 
-/// What a schema is, apart from how an engine says it.
+/// A schema, independent of the engine's notation.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct SchemaShape {
     /// Kind, whether it may be empty, place in the primary key, by table and column.

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-/// Applied by many, or written before this rule; they stay as they are. Which of them hold locks stands in `docs/operations.md`.
+/// Already applied at many sites, or written before this rule; they stay as they are. `docs/operations.md` lists those
+/// that lock tables.
 const LAST_OLD: u32 = 24;
 
 /// The statements of a migration without comments and bodies of functions, in lower case with single spaces.
@@ -18,7 +19,7 @@ fn statements(sql: &str) -> Vec<String> {
     outside.split(';').map(one).filter(|text| !text.is_empty()).collect()
 }
 
-/// What is wrong with a new migration of the server: each is a reason to write it in steps.
+/// Faults of a new migration of the server: each is a reason to split it into steps.
 fn faults(sql: &str) -> Vec<String> {
     let own = sql.trim_start().starts_with("-- no-transaction");
     let batched = own && sql.lines().nth(1).is_some_and(|line| line.trim() == "-- batched");

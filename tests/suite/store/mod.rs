@@ -1,4 +1,4 @@
-//! The store on each engine: what the database itself must hold and refuse.
+//! The store on each engine: the constraints that the database itself must enforce.
 
 mod analytics;
 mod attempts;

@@ -34,7 +34,7 @@ async fn at_location(location: Location, size: RecallSize, approximate: Option<&
 
 /// Three of 100,000 by `make proofs`.
 #[tokio::test(flavor = "multi_thread")]
-async fn three_passages_of_a_patient_are_found_among_everybody_elses() {
+async fn three_passages_of_a_patient_are_found_among_those_of_all_others() {
     let size = RecallSize { own: 200, foreign: amount(5_000, 100_000) as u64, dimension: 64, queries: 5 };
     let found = measured(size, false).await;
     assert_eq!((found.narrow_recall, found.exact), (1.0, 1.0));

@@ -1,5 +1,5 @@
-//! What goes wrong between a program and its database: slow statements, locked rows, cancelled requests, lost
-//! connections, a server that is not there, many programs that start at once.
+//! Faults between a program and its database: slow statements, locked rows, cancelled requests, lost connections, an
+//! unreachable server, many programs that start concurrently.
 
 use std::process::Command;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use crate::support::{Clinic, ORG, bodies, document, feed};
 
 const OWN: Access = Access::Organization(OrgId(ORG));
 
-/// With one connection, so that whoever keeps it keeps everybody else waiting.
+/// With one connection, so that its user keeps all others waiting.
 async fn narrow(url: &str) -> Database {
     let mut config = crate::server::trial();
     config.max_connections = 1;
@@ -43,7 +43,7 @@ async fn a_statement_ends_when_its_time_is_over() {
 }
 
 #[tokio::test]
-async fn a_row_that_somebody_holds_is_waited_for_and_then_given_up() {
+async fn a_locked_row_is_waited_for_and_then_given_up() {
     let server = TestDatabase::new().await;
     let register =
         Sql::new("INSERT INTO organization (org_id, created_at, updated_at) VALUES ($1, 0, 0) ON CONFLICT DO NOTHING");
@@ -69,7 +69,7 @@ async fn nothing_that_a_transaction_sets_is_left_on_its_connection() {
                  current_setting('lock_timeout'), current_setting('search_path')";
     let inside = tx.fetch_all(&Sql::new(scope), Vec::new()).await.unwrap();
     assert_eq!(inside[0].text(0).unwrap(), ORG.to_string());
-    // Its end, said behind the program's back, so that the same connection can be asked once more.
+    // Its COMMIT, without the program's knowledge, so that the same connection can be used once more.
     tx.execute(&Sql::new("COMMIT"), Vec::new()).await.unwrap();
     let after = tx.fetch_all(&Sql::new(scope), Vec::new()).await.unwrap();
     let left: Vec<String> = (0..5).map(|at| after[0].text(at).unwrap()).collect();

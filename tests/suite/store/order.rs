@@ -1,4 +1,4 @@
-//! The same messages in any order, any number of times and by any number of workers at once: the same memory.
+//! The same messages in any order, any number of times and by any number of concurrent workers: the same memory.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::support::{Clinic, ORG, PATIENT, StorePlace, TestEngine, bodies, docum
 
 on_every_engine!(any_order_with_any_repetition_ends_in_the_same_memory);
 
-/// What is announced tells the steps, and vectors may be asked for twice: neither is memory.
+/// Events depend on the order of arrival, and vectors may be requested twice: neither is memory.
 const STEPS: &[&str] = &["outbox"];
 
 /// One patient's year: revisions, a profile, a device, a person's own hand, contradictions.

@@ -1,4 +1,4 @@
-//! Vectors that are left to the night, on each engine, on a server as the role of the nights.
+//! Vectors that are left to the job run, on each engine, on a server as the role of the jobs.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::support::{Clinic, StorePlace, TestEngine, bodies, document, embedder, feed, on_every_engine, scope};
 
-on_every_engine!(a_document_left_to_the_night_is_found_by_words_at_once_and_by_meaning_the_next_day);
+on_every_engine!(a_document_left_to_the_job_is_found_by_words_now_and_by_meaning_the_next_day);
 
 async fn batch(scheduler: &JobScheduler, clinic: &Clinic) -> JobReport {
     clinic.time.advance(TimeDelta::days(1));
@@ -39,7 +39,7 @@ async fn passages(pipeline: &Pipeline) -> (usize, usize) {
     (found.len(), found.iter().filter(|passage| passage.similarity.is_some()).count())
 }
 
-async fn a_document_left_to_the_night_is_found_by_words_at_once_and_by_meaning_the_next_day(engine: TestEngine) {
+async fn a_document_left_to_the_job_is_found_by_words_now_and_by_meaning_the_next_day(engine: TestEngine) {
     let late = |settings: &mut anamnesis_config::Settings| {
         settings.pipeline.deferred_embedding_types = vec![DocumentType::ClinicalNote];
     };

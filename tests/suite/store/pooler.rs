@@ -1,4 +1,4 @@
-//! What stands between the program and its server: a pooler in each of its modes, a certificate, a server that crashes.
+//! Between the program and its server: a pooler in each of its modes, a certificate, a server that crashes.
 
 use std::net::SocketAddr;
 use std::os::unix::fs::PermissionsExt as _;
@@ -114,7 +114,7 @@ async fn a_pooler_of_sessions_is_as_good_as_the_server() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_pooler_of_transactions_that_forgets_statements_is_noticed_at_the_start_and_works_without_them() {
     let server = TestDatabase::new().await;
-    // From 1.21 on it could know them; it is told not to, as those before cannot.
+    // From 1.21 on it could track them. It is configured not to, because older versions cannot.
     let version = Command::new("pgbouncer").arg("--version").output();
     let knows = version.is_ok_and(|reported| {
         let text = String::from_utf8_lossy(&reported.stdout).into_owned();
@@ -211,7 +211,7 @@ impl Drop for KillableServer {
 async fn five_seconds_after_a_crashed_server_is_back_work_goes_on() {
     let mortal = KillableServer { folder: folder() };
     let (administrator, place) = mortal.start();
-    // It comes back at another port: the line in between stays.
+    // It restarts at another port: the proxy in between stays.
     let line = FaultProxy::start(place).await.unwrap();
     crate::server::prepare_at(&administrator).await;
     let url = format!("postgres://test_app@{}/anamnesis", line.address());

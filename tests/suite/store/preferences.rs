@@ -1,5 +1,5 @@
-//! How patients want to be spoken with and treated, put together at night, on each engine, on a server as the role of the
-//! nights.
+//! Preferences for conversation and treatment, consolidated by job runs, on each engine, on a server as the role of the
+//! jobs.
 
 use anamnesis_core::memory::{Class, Kind, PermittedUse, State};
 use anamnesis_core::provenance::Trust;
@@ -12,7 +12,7 @@ use crate::support::{ORG, PATIENT, TestEngine, document, event, on_every_engine,
 
 on_every_engine!(
     what_is_said_twice_is_one_preference_and_the_opposite_replaces_it_while_both_statements_stay,
-    any_order_of_the_same_statements_over_any_nights_ends_in_the_same_preferences,
+    any_order_of_the_same_statements_over_any_runs_ends_in_the_same_preferences,
     what_others_say_of_a_patient_or_what_was_forgotten_is_no_preference_of_theirs,
     the_last_word_of_a_document_counts_and_a_later_revision_after_it,
 );
@@ -25,7 +25,7 @@ fn chat(id: u128, at: &str, text: &str) -> Value {
     document
 }
 
-/// What the profile shows: statement, newest first.
+/// The preferences in the profile: statement, newest first.
 async fn shown(fixture: &StoreFixture) -> Vec<String> {
     let profile =
         anamnesis_search::context::clinical_profile(fixture.store(), scope(), ReadInstant::Now).await.unwrap();
@@ -90,7 +90,7 @@ async fn what_is_said_twice_is_one_preference_and_the_opposite_replaces_it_while
     assert_eq!(preferences(&fixture).await, 0, "another night changes nothing");
 }
 
-async fn any_order_of_the_same_statements_over_any_nights_ends_in_the_same_preferences(engine: TestEngine) {
+async fn any_order_of_the_same_statements_over_any_runs_ends_in_the_same_preferences(engine: TestEngine) {
     let said = [
         chat(1, "2026-06-18T10:00:00Z", "Prefiero las citas por la mañana."),
         chat(2, "2026-06-19T10:00:00Z", "Prefiero las citas por la tarde."),
@@ -134,7 +134,7 @@ async fn what_others_say_of_a_patient_or_what_was_forgotten_is_no_preference_of_
     assert_eq!(preferences(&fixture).await, 0, "{:?}", shown(&fixture).await);
     assert!(shown(&fixture).await.is_empty());
 
-    // Told again, it is known again.
+    // A repeated statement restores it.
     fixture.clinic.time.advance(chrono::TimeDelta::days(1));
     let now = anamnesis_core::clock::Clock::now(fixture.clinic.time.as_ref()).to_rfc3339();
     let again = chat(3, &now, "Prefiero no hablar de mi padre.");

@@ -1,5 +1,6 @@
-//! Who said it decides what it may do: a model's words end and change nothing, nothing made from them is trusted more, the
-//! patient's state weighs the patient's own words, and a copy of a text is no evidence. On each engine.
+//! The source of a statement decides its effects: model output ends and changes nothing, nothing derived from it is
+//! trusted more, the patient's state weights the patient's own words, and a copy of a text is no evidence. On each
+//! engine.
 
 use anamnesis_core::finding::{EntityType, Epistemic};
 use anamnesis_core::memory::{Class, Kind, PermittedUse, SetBy, State};
@@ -18,7 +19,7 @@ use crate::support::{ORG, PATIENT, TestEngine, bodies, count, document, event, f
 on_every_engine!(
     what_a_model_wrote_is_a_hypothesis_that_ends_within_a_day,
     a_revision_or_a_copy_of_a_models_text_prolongs_nothing,
-    a_model_changes_nothing_that_somebody_said,
+    a_model_changes_nothing_that_a_person_said,
     what_a_clinician_signed_is_theirs_and_shows_who_signed,
     everything_of_a_document_ends_when_its_producer_says,
     what_another_document_says_too_does_not_end_with_the_first,
@@ -58,7 +59,7 @@ async fn done(fixture: &StoreFixture, message: Value) -> &'static str {
     feed(&fixture.pipeline, &bodies(&[message]), 1).await[0].code()
 }
 
-/// Everything but captures, whatever its state.
+/// Everything except captures, in any state.
 async fn all(fixture: &StoreFixture) -> Vec<Memory> {
     let filter = MemoryFilter { states: State::ALL.to_vec(), ..MemoryFilter::default() };
     let mut all = fixture.store().memories(scope(), &filter, ReadInstant::Now).await.unwrap();
@@ -133,7 +134,7 @@ async fn a_revision_or_a_copy_of_a_models_text_prolongs_nothing(engine: TestEngi
     assert_eq!(states, [State::Expired], "a copy brings nothing back: {after:#?}");
 }
 
-async fn a_model_changes_nothing_that_somebody_said(engine: TestEngine) {
+async fn a_model_changes_nothing_that_a_person_said(engine: TestEngine) {
     let fixture = StoreFixture::on(engine).await;
     fixture
         .ingest(&[
@@ -225,7 +226,7 @@ async fn what_another_document_says_too_does_not_end_with_the_first(engine: Test
     assert_eq!((memory.status.state, memory.ends_at), (State::Active, None), "{memory:#?}");
 }
 
-/// A ward in which a model found epilepsy, and what it found.
+/// A fixture in which a model found epilepsy, and its finding.
 async fn with_inference(engine: TestEngine) -> (StoreFixture, Memory) {
     let fixture = StoreFixture::on(engine).await;
     fixture.ingest(&[analysis(1, HOUR_AGO, "El paciente tiene epilepsia.")]).await;

@@ -23,8 +23,8 @@ on_every_engine!(
     a_run_compares_all_patients_however_small_its_pages_are,
     a_patient_whose_rows_do_not_open_is_counted_and_keeps_no_other_from_being_compared,
     a_run_that_was_made_up_or_moved_on_is_begun_anew,
-    what_hides_behind_other_rows_is_found,
-    a_model_that_was_changed_in_place_gets_its_vectors_in_the_nights_and_nothing_is_thrown_away,
+    hidden_differences_after_other_rows_are_found,
+    a_model_that_was_changed_in_place_gets_its_vectors_by_job_runs_and_nothing_is_lost,
 );
 
 async fn damage(fixture: &StoreFixture, sql: &'static str) -> u64 {
@@ -46,7 +46,7 @@ async fn run(fixture: &StoreFixture, due: DueRun) -> JobReport {
     report
 }
 
-/// A night over all organisations.
+/// A job run over all organisations.
 async fn run_job(fixture: &StoreFixture) -> Vec<JobReport> {
     fixture.clinic.time.advance(TimeDelta::days(1));
     let mut reports = Vec::new();
@@ -62,7 +62,7 @@ async fn fixture(engine: TestEngine) -> StoreFixture {
     fixture
 }
 
-/// Facts of every clinical table whose time ends by itself: by the rules, or since their producer says until when they count.
+/// Facts of every clinical table whose time ends without an act: by the rules, or by their producer.
 fn what_ends() -> Vec<Value> {
     let texts = [
         "Cita con cardiología el 3 de julio de 2026. Refiere cefalea.",
@@ -166,7 +166,7 @@ async fn what_was_damaged_is_derived_again_and_what_cannot_be_is_counted(engine:
     assert_eq!(count(fixture.store(), "SELECT count(*) FROM embedding").await, 0, "vectors of no generation are gone");
     assert_eq!((again.changed, again.examined), (0, 1), "{:?}", again.status);
 
-    // The vectors are the night's batch to make.
+    // The embedding job makes the vectors.
     fixture.clinic.time.advance(TimeDelta::days(1));
     let batch =
         fixture.scheduler.due().await.unwrap().into_iter().rfind(|due| due.key.job == JobName::EmbedBatch).unwrap();
@@ -179,7 +179,7 @@ async fn what_was_damaged_is_derived_again_and_what_cannot_be_is_counted(engine:
     }
     assert_eq!(count(fixture.store(), "SELECT count(*) FROM passage WHERE embedding_pending = 1").await, 0);
 
-    // A memory whose log is gone: nobody can derive it, and it is not taken away.
+    // A memory without its log: it cannot be derived, and it is not removed.
     assert!(damage(&fixture, "DELETE FROM extracted_findings WHERE entity_type = 'medication'").await > 1);
     let memories = count(fixture.store(), "SELECT count(*) FROM memory").await;
     let report = run_job(&fixture).await.pop().unwrap();
@@ -261,7 +261,7 @@ async fn a_run_that_was_made_up_or_moved_on_is_begun_anew(engine: TestEngine) {
     }
 }
 
-async fn what_hides_behind_other_rows_is_found(engine: TestEngine) {
+async fn hidden_differences_after_other_rows_are_found(engine: TestEngine) {
     let fixture = fixture(engine).await;
     five_patients(&fixture).await;
     let calm = run_job(&fixture).await.pop().unwrap().status;
@@ -280,9 +280,7 @@ async fn what_hides_behind_other_rows_is_found(engine: TestEngine) {
     assert!(status["forged_rows"].as_u64().unwrap() > 0, "{status}");
 }
 
-async fn a_model_that_was_changed_in_place_gets_its_vectors_in_the_nights_and_nothing_is_thrown_away(
-    engine: TestEngine,
-) {
+async fn a_model_that_was_changed_in_place_gets_its_vectors_by_job_runs_and_nothing_is_lost(engine: TestEngine) {
     let mut fixture = fixture(engine).await;
     feed(&fixture.pipeline, &bodies(&[document(1, 1, "2026-06-20T10:00:00Z", "Refiere cefalea.")]), 1).await;
     let old = count(fixture.store(), "SELECT count(*) FROM embedding WHERE generation = 1").await;

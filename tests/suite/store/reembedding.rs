@@ -1,4 +1,4 @@
-//! A new generation of vectors beside the old one, on each engine, on a server as the role of the nights.
+//! A new generation of vectors next to the old one, on each engine, on a server as the role of the jobs.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -28,13 +28,13 @@ use crate::support::{
 };
 
 on_every_engine!(
-    a_new_generation_is_made_beside_the_old_one_and_swapped_in_when_it_is_whole,
+    a_new_generation_is_made_next_to_the_old_one_and_swapped_in_when_it_is_whole,
     documents_that_come_while_it_is_made_have_vectors_of_both,
     a_swap_waits_for_a_document_whose_commit_is_under_way,
     a_gate_that_does_not_open_leaves_the_old_generation_active_and_says_why,
     a_kill_between_two_batches_repeats_one_batch_at_most_and_ends_alike,
-    a_build_that_nobody_wants_any_more_is_removed,
-    a_process_without_the_model_of_the_active_generation_searches_by_words_and_leaves_vectors_to_the_night,
+    a_build_that_is_no_longer_configured_is_removed,
+    a_process_without_the_model_of_the_active_generation_searches_by_words_and_leaves_vectors_to_the_job,
 );
 
 const OLD: &str = "SELECT count(*) FROM embedding WHERE generation = 1";
@@ -89,7 +89,7 @@ async fn seen(pipeline: &Pipeline, generation: i64) -> (usize, usize) {
     (found.len(), found.iter().filter(|passage| passage.similarity.is_some()).count())
 }
 
-async fn a_new_generation_is_made_beside_the_old_one_and_swapped_in_when_it_is_whole(engine: TestEngine) {
+async fn a_new_generation_is_made_next_to_the_old_one_and_swapped_in_when_it_is_whole(engine: TestEngine) {
     let fixture = with(fixture(engine, 13).await, model(2, ""));
     let passages = count(fixture.store(), PASSAGES).await;
     assert_eq!(count(fixture.store(), OLD).await, passages);
@@ -125,7 +125,7 @@ async fn a_new_generation_is_made_beside_the_old_one_and_swapped_in_when_it_is_w
     assert_eq!(run_job(&fixture).await.examined, 0, "nothing is left");
 }
 
-/// A model of the second generation under which others go on storing documents.
+/// A model of the second generation; during its calls, others continue to store documents.
 struct BusyModel {
     model: Arc<dyn Embedder>,
     others: Pipeline,
@@ -168,14 +168,14 @@ async fn documents_that_come_while_it_is_made_have_vectors_of_both(engine: TestE
     let marked = "SELECT count(*) FROM passage WHERE embedding_pending = 1 OR missing_next_generation = 1";
     assert_eq!(count(fixture.store(), marked).await, 0);
 
-    // What comes after the swap has a vector of the new generation alone.
+    // Passages after the swap only have a vector of the new generation.
     let after = notes(2_000, 1);
     feed(&busy.others, &[after[0].to_string().into_bytes()], 1).await;
     let more = count(fixture.store(), PASSAGES).await;
     assert_eq!((count(fixture.store(), OLD).await, count(fixture.store(), NEW).await), (passages, more));
 }
 
-/// What a writer does within its transaction, stopped between its passage and its commit.
+/// The statements of a writer's transaction, stopped between its passage and its commit.
 static LATE: &str = "INSERT INTO passage (org_id, patient_id, id, document_id, revision, ordinal, start_offset, end_offset, \
      terms, embedding_pending, missing_next_generation, created_at, updated_at) \
      SELECT org_id, patient_id, $1, document_id, revision, 99, start_offset, end_offset, terms, 0, 1, created_at, \
@@ -270,7 +270,7 @@ async fn a_gate_that_does_not_open_leaves_the_old_generation_active_and_says_why
     assert!(compared.mean_rank_agreement().unwrap() < 0.9);
     assert_eq!(seen(&fixture.pipeline, 1).await, (passages, passages));
 
-    // Whoever says that so little will do gets it, and what was half made goes with the old ones.
+    // A lower threshold of the policy lets it pass, and the unfinished generation is removed with the old ones.
     let mut fixture = fixture;
     fixture.scheduler.policies.reembedding.thresholds.min_overlap = 0.0;
     assert_eq!(run_job(&fixture).await.status["verdict"], "swapped");
@@ -280,7 +280,7 @@ async fn a_gate_that_does_not_open_leaves_the_old_generation_active_and_says_why
     assert_eq!(count(fixture.store(), "SELECT count(*) FROM embedding WHERE generation <> 3").await, 0);
 }
 
-/// Tells when a number of batches is committed.
+/// Notifies when a number of batches is committed.
 struct AfterBatch(AtomicU64, Notify);
 
 impl anamnesis_jobs::metrics::JobObserver for AfterBatch {
@@ -318,7 +318,7 @@ async fn a_kill_between_two_batches_repeats_one_batch_at_most_and_ends_alike(eng
     }
 }
 
-async fn a_build_that_nobody_wants_any_more_is_removed(engine: TestEngine) {
+async fn a_build_that_is_no_longer_configured_is_removed(engine: TestEngine) {
     let mut fixture = with(fixture(engine, 13).await, model(2, ""));
     fixture.scheduler.policies.reembedding.thresholds.max_per_run = 5;
     let report = run_job(&fixture).await;
@@ -331,7 +331,7 @@ async fn a_build_that_nobody_wants_any_more_is_removed(engine: TestEngine) {
     assert_eq!(seen(&fixture.pipeline, 1).await, (passages, passages));
 }
 
-async fn a_process_without_the_model_of_the_active_generation_searches_by_words_and_leaves_vectors_to_the_night(
+async fn a_process_without_the_model_of_the_active_generation_searches_by_words_and_leaves_vectors_to_the_job(
     engine: TestEngine,
 ) {
     let fixture = with(fixture(engine, 13).await, model(2, ""));
@@ -352,7 +352,7 @@ async fn a_process_without_the_model_of_the_active_generation_searches_by_words_
     let found = one.search(scope(), &question).await.unwrap();
     assert!(!found.by_meaning && !found.hits.is_empty() && found.hits.iter().all(|hit| hit.similarity.is_none()));
 
-    // The ward's own pipeline knows the first model alone.
+    // The fixture's own pipeline only knows the first model.
     fixture.ingest(&notes(500, 1)).await;
     let waiting = count(fixture.store(), "SELECT count(*) FROM passage WHERE embedding_pending = 1").await;
     assert!(waiting > 0 && count(fixture.store(), OLD).await < count(fixture.store(), PASSAGES).await);
@@ -365,7 +365,7 @@ async fn a_process_without_the_model_of_the_active_generation_searches_by_words_
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_model_that_is_configured_to_follow_is_swapped_in_and_the_verb_tells_of_both() {
+async fn a_model_that_is_configured_to_follow_is_swapped_in_and_the_verb_shows_both() {
     let program = Program::on(TestEngine::File).await;
     program.ingest(&bodies(&notes(1, 13)), &[]);
     // The same server and model under another generation.

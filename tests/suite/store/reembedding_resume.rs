@@ -1,4 +1,5 @@
-//! What a night of re-embedding leaves for the next one, on each engine: nights cost what came, not what is stored.
+//! The note of a re-embedding run for the next one, on each engine: the cost of a run depends on new passages, not on
+//! stored ones.
 
 use anamnesis_jobs::ledger::Trigger;
 use chrono::TimeDelta;
@@ -9,7 +10,7 @@ use crate::support::{TestEngine, count, feed, model, on_every_engine};
 
 on_every_engine!(
     a_gate_that_stays_shut_costs_what_came_until_something_that_it_depends_on_changes,
-    a_build_of_several_nights_goes_on_where_the_last_one_stopped,
+    a_build_of_several_runs_continues_where_the_last_one_stopped,
 );
 
 async fn a_gate_that_stays_shut_costs_what_came_until_something_that_it_depends_on_changes(engine: TestEngine) {
@@ -60,7 +61,7 @@ async fn a_gate_that_stays_shut_costs_what_came_until_something_that_it_depends_
     assert_eq!(count(fixture.store(), NEW).await, count(fixture.store(), PASSAGES).await);
 }
 
-async fn a_build_of_several_nights_goes_on_where_the_last_one_stopped(engine: TestEngine) {
+async fn a_build_of_several_runs_continues_where_the_last_one_stopped(engine: TestEngine) {
     let mut fixture = with(fixture(engine, 40).await, model(2, ""));
     fixture.scheduler.policies.reembedding.thresholds.max_per_run = 16;
     let passages = count(fixture.store(), PASSAGES).await;

@@ -1,4 +1,5 @@
-//! Retention on each engine, on a server as the role of the nights: the source goes in its time, what was understood stays.
+//! Retention on each engine, on a server as the role of the jobs: the source is removed after its term, the findings
+//! stay.
 
 use anamnesis_core::finding::EntityType;
 use anamnesis_core::ids::{DocumentId, OrgId};
@@ -20,7 +21,7 @@ on_every_engine!(
     of_a_summary_only_patient_the_text_and_every_quote_go_and_what_was_understood_stays,
     a_dropped_source_leaves_its_quotes_and_an_archived_one_can_be_read_by_name,
     a_legal_hold_keeps_sources_and_forgotten_words_until_it_is_lifted,
-    a_date_that_was_turned_back_behind_the_program_takes_no_source_away,
+    a_date_that_was_changed_outside_the_program_removes_no_source,
     the_patients_tier_comes_before_the_organisations_and_another_one_is_heeded_at_once,
 );
 
@@ -84,7 +85,7 @@ async fn of_a_summary_only_patient_the_text_and_every_quote_go_and_what_was_unde
     assert!(after.iter().zip(&before).any(|(a, b)| a.terms.len() < b.terms.len()), "the quote's words are not found");
     assert_eq!(fixture.after(1, JobName::Retention).await.changed, 0, "once");
 
-    // What is said later is folded with what is left.
+    // A later statement is projected with the remaining rows.
     fixture.ingest(&[document(2, 1, "2026-08-01T10:00:00Z", "Toma sertralina 100 mg al día.")]).await;
     let all =
         MemoryFilter { entities: vec![EntityType::Medication], states: State::ALL.to_vec(), ..MemoryFilter::default() };
@@ -113,7 +114,7 @@ async fn a_dropped_source_leaves_its_quotes_and_an_archived_one_can_be_read_by_n
     assert_eq!(archived[0].content.text, TEXT);
 }
 
-async fn a_date_that_was_turned_back_behind_the_program_takes_no_source_away(engine: TestEngine) {
+async fn a_date_that_was_changed_outside_the_program_removes_no_source(engine: TestEngine) {
     for changed in [
         "UPDATE documents SET recorded_at = 0, retention_evaluated = 0",
         "UPDATE documents SET recorded_at = 0, retention_evaluated = 0, mac = NULL",
@@ -148,7 +149,7 @@ async fn a_legal_hold_keeps_sources_and_forgotten_words_until_it_is_lifted(engin
     let report = fixture.after(40, JobName::Retention).await;
     assert_eq!((status_count(&report, "source_dropped"), status_count(&report, "held")), (0, 1));
     assert_eq!(fixture.after(1, JobName::Retention).await.changed, 0);
-    // It is held as it came; readers do not see what was forgotten.
+    // It is stored as it arrived; readers do not see forgotten words.
     let (held, hidden) = (fixture.text().await, |c: &char| *c == '_');
     assert_eq!(held.len(), TEXT.len());
     assert!(held.chars().any(|c| hidden(&c)) && held.contains("penicilina"), "{held}");

@@ -1,4 +1,5 @@
-//! Nothing is kept for ever: what has a term goes when it ended, on each engine, on a server as the role of the jobs.
+//! Nothing is stored for ever: data are removed at the end of their term, on each engine, on a server as the role of
+//! the jobs.
 
 use anamnesis_core::finding::EntityType;
 use anamnesis_core::ids::{DocumentId, OrgId, PatientId};
@@ -16,7 +17,7 @@ use super::fixture::StoreFixture;
 use crate::support::{ORG, TestEngine, count, document, event, on_every_engine, rows, scope};
 
 on_every_engine!(
-    a_patient_of_whom_nothing_came_for_the_term_is_erased_and_one_who_was_heard_of_or_is_held_is_not,
+    a_patient_without_activity_for_the_term_is_erased_and_an_active_or_held_one_is_not,
     any_word_from_or_about_a_patient_begins_the_term_anew,
     an_archived_text_goes_after_its_term_unless_a_hold_keeps_it,
     what_is_known_of_runs_holds_erasures_messages_and_groups_goes_after_its_term,
@@ -42,7 +43,7 @@ async fn rows_of(fixture: &StoreFixture, scope: Scope) -> u64 {
     fixture.store().rows_of_patient(scope).await.unwrap().values().sum()
 }
 
-/// What a worker does with erasures that were begun.
+/// A worker's handling of started erasures.
 async fn completed(fixture: &StoreFixture) -> usize {
     let open = fixture.store().open_erasures(OrgId(ORG)).await.unwrap();
     for one in &open {
@@ -55,9 +56,7 @@ async fn completed(fixture: &StoreFixture) -> usize {
     open.len()
 }
 
-async fn a_patient_of_whom_nothing_came_for_the_term_is_erased_and_one_who_was_heard_of_or_is_held_is_not(
-    engine: TestEngine,
-) {
+async fn a_patient_without_activity_for_the_term_is_erased_and_an_active_or_held_one_is_not(engine: TestEngine) {
     let fixture = StoreFixture::on(engine).await;
     let (heard_of, held, by) = (of(0xb1), of(0xb2), Uuid::from_u128(7));
     let all = [scope(), heard_of, held];
@@ -78,7 +77,7 @@ async fn a_patient_of_whom_nothing_came_for_the_term_is_erased_and_one_who_was_h
     assert!(receipt.done_at.is_some() && receipt.counts["documents"] == 1, "{receipt:?}");
     let next = fixture.after(1, JobName::Retention).await;
     assert_eq!((figure(&next, "records_ended"), figure(&next, "records_held"), next.changed), (0, 1, 0));
-    // A hold that is lifted keeps nobody.
+    // A released hold protects no patient.
     assert!(fixture.store().lift_hold(held, hold, by).await.unwrap());
     assert_eq!(figure(&fixture.after(1, JobName::Retention).await, "records_ended"), 1);
     completed(&fixture).await;
@@ -131,7 +130,7 @@ async fn any_word_from_or_about_a_patient_begins_the_term_anew(engine: TestEngin
             ),
         ])
         .await;
-    // Ids of messages are long gone by then: what they left is what says that they came.
+    // Ids of messages are long deleted by then; only their results show that they arrived.
     fixture.after(5_000, JobName::Upkeep).await;
     assert_eq!(count(fixture.store(), "SELECT count(*) FROM inbox").await, 0);
     assert_eq!(

@@ -13,8 +13,8 @@ use crate::support::{StorePlace, TestEngine, on_every_engine};
 
 on_every_engine!(every_statement_is_prepared_by_the_engine, the_tables_are_defined_as_the_engine_has_them);
 
-/// What replaces compile-time checking of SQL: each statement is one that the engine knows, and its answer has the columns that the
-/// program reads by name, at the places that were generated for them.
+/// Replaces compile-time checking of SQL: the engine can prepare each statement, and its answer has the columns that
+/// the program reads by name, at their generated positions.
 async fn every_statement_is_prepared_by_the_engine(engine: TestEngine) {
     let place = StorePlace::on(engine).await;
     let db = Database::open(&place.location()).await.unwrap();
@@ -100,7 +100,7 @@ async fn look_ups_of_a_batch_go_through_an_index_whatever_the_server_knows_of_it
 }
 
 #[tokio::test]
-async fn a_server_is_migrated_once_and_a_worker_waits_for_nobody() {
+async fn a_server_is_migrated_once_and_a_worker_does_not_wait() {
     let server = TestDatabase::unmigrated().await;
     let (owner, app) = (server.location("test_owner"), server.location("test_app"));
     assert!(matches!(engine::schema_state(&app).await.unwrap(), SchemaState::Behind(missing) if missing[0] == 1));
@@ -118,7 +118,7 @@ async fn meddle(server: &TestDatabase, sql: &'static str) -> (DbError, DbError) 
 }
 
 #[tokio::test]
-async fn a_schema_that_this_program_does_not_know_is_touched_by_nobody() {
+async fn a_schema_that_this_program_does_not_know_is_not_touched() {
     let server = TestDatabase::new().await;
     let newer = "INSERT INTO _sqlx_migrations VALUES (9000, 'of a newer program', to_timestamp(0), true, '\\x00', 1)";
     assert_eq!(meddle(&server, newer).await, (DbError::Newer(9000), DbError::Newer(9000)));
@@ -128,7 +128,7 @@ async fn a_schema_that_this_program_does_not_know_is_touched_by_nobody() {
 }
 
 #[tokio::test]
-async fn an_embedded_store_of_a_newer_program_is_touched_by_nobody() {
+async fn an_embedded_store_of_a_newer_program_is_not_touched() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("store.db");
     Database::open(&Location::File(path.clone())).await.unwrap().close().await;

@@ -1,4 +1,5 @@
-//! Summaries on each engine, on a server as the role of the nights: told from facts alone, found like any other text, once.
+//! Summaries on each engine, on a server as the role of the jobs: made only from facts, found like any other text,
+//! once.
 
 use anamnesis_core::memory::{Class, Kind, PermittedUse};
 use anamnesis_core::provenance::{SourceType, Trust};
@@ -13,7 +14,7 @@ use super::fixture::StoreFixture;
 use crate::support::{ORG, PATIENT, TestEngine, count, document, event, on_every_engine, scope};
 
 on_every_engine!(
-    what_came_in_is_told_as_episodes_conversations_weeks_and_quarters_that_name_their_captures,
+    documents_become_episodes_conversations_weeks_and_quarters_that_name_their_captures,
     an_account_grows_with_what_comes_in_and_forgets_what_is_forgotten,
     what_lasts_half_a_year_becomes_a_value,
 );
@@ -56,9 +57,7 @@ fn history() -> Vec<Value> {
     ]
 }
 
-async fn what_came_in_is_told_as_episodes_conversations_weeks_and_quarters_that_name_their_captures(
-    engine: TestEngine,
-) {
+async fn documents_become_episodes_conversations_weeks_and_quarters_that_name_their_captures(engine: TestEngine) {
     let fixture = StoreFixture::on(engine).await;
     fixture.ingest(&history()).await;
     let report = fixture.after(1, JobName::Summaries).await;
@@ -97,7 +96,7 @@ async fn what_came_in_is_told_as_episodes_conversations_weeks_and_quarters_that_
     let held = fixture.store().revisions(scope(), &[week.document_id.unwrap()]).await.unwrap();
     assert_eq!((held[0].content.text.as_str(), held[0].document_type.code()), (words.as_str(), "analysis"));
 
-    // Nothing came in: nobody is looked at, and nothing is told again of what was told.
+    // No new documents: no patient is read, and no summary is written again.
     assert_eq!(status_counts(&fixture.after(1, JobName::Summaries).await), [0; 5]);
     // The second week is over.
     assert_eq!(status_counts(&fixture.after(5, JobName::Summaries).await)[2], 1);

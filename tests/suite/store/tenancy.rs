@@ -92,7 +92,7 @@ async fn the_program_works_only_as_a_role_that_row_level_security_binds() {
     }
 }
 
-/// Whether a role may run this in the scope of [`ORG`]. Nothing of it is kept.
+/// Whether a role may run this in the scope of [`ORG`]. It is rolled back.
 async fn may(server: &TestDatabase, role: &str, sql: &'static str) -> bool {
     let db = Database::open(&server.location(role)).await.unwrap();
     let mut tx = db.begin(Access::Organization(OrgId(ORG))).await.unwrap();
@@ -160,12 +160,12 @@ async fn a_transaction_sees_its_organisation_and_nothing_is_left_for_the_next() 
     assert_eq!(count(Access::Platform, "SELECT count(*) FROM organization").await, 1);
     assert_eq!(count(other, "SELECT count(*) FROM organization").await, 0);
     assert_eq!(db.read(Access::Organization(OrgId(Uuid::nil()))).await.unwrap_err(), DbError::Scope);
-    // A row for somebody else is refused, whatever the statement says.
+    // A row of another organisation is refused, whatever the statement says.
     let mut tx = db.begin(own).await.unwrap();
     let sql = Sql::new("INSERT INTO organization (org_id, created_at, updated_at) VALUES ($1, 0, 0)");
     assert_eq!(tx.execute(&sql, vec![Arg::Uuid(Uuid::from_u128(78))]).await.unwrap_err(), DbError::Denied);
     assert_eq!(tx.commit().await.unwrap_err(), DbError::Aborted, "a failed transaction does not commit");
-    // Whoever borrows the connection next finds no scope.
+    // The next user of the connection finds no scope.
     let bare = sqlx::PgPool::connect(&server.url(Some("test_app"))).await.unwrap();
     let seen = sqlx::query("SELECT count(*) FROM anamnesis.memory").fetch_one(&bare).await.unwrap();
     assert_eq!(seen.get::<i64, _>(0), 0);

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::support::{Clinic, ORG, PATIENT, TestEngine, bodies, count, document, event, feed, on_every_engine, scope};
 
 on_every_engine!(
-    a_topic_forgets_what_speaks_of_it_after_a_preview_that_changes_nothing,
+    a_topic_forgets_its_memories_after_a_preview_that_changes_nothing,
     a_patients_end_of_a_clinicians_fact_becomes_a_question,
 );
 
@@ -32,7 +32,7 @@ async fn states(pipeline: &Pipeline) -> Vec<(EntityType, State)> {
     states
 }
 
-async fn a_topic_forgets_what_speaks_of_it_after_a_preview_that_changes_nothing(engine: TestEngine) {
+async fn a_topic_forgets_its_memories_after_a_preview_that_changes_nothing(engine: TestEngine) {
     let clinic = Clinic::on(engine).await;
     let pipeline = clinic.pipeline().await;
     let reported = document(1, 1, "2026-06-29T10:00:00Z", "Toma litio 400 mg al día. Refiere cefalea.");

@@ -1,4 +1,4 @@
-//! What was thought possible and a person verifies, on each engine.
+//! Hypotheses that a person verifies, on each engine.
 
 use anamnesis_core::finding::EntityType;
 use anamnesis_core::memory::{PermittedUse, State};

@@ -91,7 +91,7 @@ async fn a_value_is_of_five_documents_over_half_a_year() {
 }
 
 #[tokio::test]
-async fn a_copy_a_second_telling_of_a_document_and_a_denial_count_for_nothing() {
+async fn a_copy_a_second_mention_in_a_document_and_a_denial_do_not_count() {
     let job = job().await;
     let whole = on(&[0, 1, 2], EntityType::Symptom);
     assert_eq!(job.enough(&whole).len(), 1);
@@ -121,7 +121,7 @@ async fn the_first_that_is_enough_forms_and_later_ones_reinforce() {
 }
 
 #[tokio::test]
-async fn tellings_that_are_not_sure_enough_on_average_form_nothing_and_the_weakest_is_kept() {
+async fn mentions_with_low_average_confidence_derive_nothing_and_the_weakest_is_recorded() {
     let job = job().await;
     let of = |sure: [f64; 3]| {
         let mut mentions = on(&[0, 1, 2], EntityType::Symptom);
@@ -137,7 +137,7 @@ async fn tellings_that_are_not_sure_enough_on_average_form_nothing_and_the_weake
 }
 
 #[test]
-fn tellings_are_taken_apart_by_patient_and_attribute() {
+fn mentions_are_separated_by_patient_and_attribute() {
     let cutoff = day(9);
     let window = JobWindow { org: OrgId(Uuid::from_u128(ORG)), cutoff, limit: 9, generations: None, preview: false };
     let mut mentions = on(&[0, 1, 2, 3], EntityType::Symptom);

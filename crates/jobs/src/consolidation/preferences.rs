@@ -1,7 +1,7 @@
-//! Stated preferences: what a patient said of how to be spoken with and treated becomes one memory a topic (seed 001,
-//! section 7; model.md, "Job runs"). The same again reinforces it, another value replaces it (`projection::replay`).
-//! Each statement stays as it was said next to it: of two that oppose each other both are kept (seed 001, section 9),
-//! while this one tells which of them came last.
+//! Stated preferences: a patient's wishes about conversation and treatment become one memory per topic (seed 001,
+//! section 7; model.md, "Job runs"). The same wish reinforces it, another value replaces it (`projection::replay`). The
+//! statements themselves stay: of two that oppose each other both are stored (seed 001, section 9), while this memory
+//! contains the latest.
 
 use std::collections::BTreeMap;
 
@@ -40,8 +40,8 @@ pub struct PreferenceMention {
 }
 
 impl Consolidation {
-    /// What these mentions state of how to be spoken with and treated. Only what the patient said themselves or a
-    /// clinician wrote down: what others say that a person likes is theirs.
+    /// The wishes about conversation and treatment in these mentions. Only the patient's own statements and those of
+    /// clinicians count; what others report about a person is their view.
     pub(super) async fn preferred(
         &self,
         tx: &mut Transaction,
@@ -103,7 +103,7 @@ impl Consolidation {
         }
     }
 
-    /// What is added to the log.
+    /// The finding that is added to the log.
     pub(super) fn preference(
         &self,
         preferred: &PreferenceMention,
@@ -141,7 +141,7 @@ impl Consolidation {
     }
 }
 
-/// Of what a denial governs as a whole: "ya no prefiero las llamadas".
+/// The opposite, for a denial that covers the whole statement: "ya no prefiero las llamadas".
 fn opposite(stated: StatedPreference) -> StatedPreference {
     let value = match stated.value.as_str() {
         WANTED => UNWANTED.to_owned(),
@@ -151,12 +151,12 @@ fn opposite(stated: StatedPreference) -> StatedPreference {
     StatedPreference { value, ..stated }
 }
 
-/// What stands for a document's statements.
+/// The id of a document's statements.
 fn of_document(document: Uuid) -> Uuid {
     derive("consolidation.preference", &[document.as_bytes()])
 }
 
-/// Whether this is the source of what a document's statements formed, in whichever revision.
+/// Whether this is the source of a finding that was derived from a document, in any revision.
 pub(super) fn is_of_document(source: Uuid, document: Uuid) -> bool {
     source.as_bytes()[..12] == of_document(document).as_bytes()[..12]
 }

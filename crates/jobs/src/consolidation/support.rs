@@ -1,6 +1,6 @@
-//! What was formed lasts as long as what it was formed of: statements that a patient took back, or that a document's revision
-//! no longer holds, take it with them; where they come back, so does it, once a document comes in. Time alone withdraws nothing: a memory that faded,
-//! and a source whose words went when they were due, still count.
+//! A derived finding counts as long as its sources. Statements that a patient withdrew, or that a document's revision
+//! no longer contains, take it with them. If they return, it returns with the next document. Time alone withdraws
+//! nothing: a decayed memory, and a source whose words were removed after their term, still count.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use anamnesis_sql::Transaction;
 use anamnesis_store::recurrence::{self, DerivedRow, Mention};
 
 impl Consolidation {
-    /// Which of the formed findings count no longer, and which do again. `found` is what tonight would form.
+    /// Derived findings that no longer count, and those that count again. `found` is what this run would derive.
     pub(super) async fn counted(
         &self,
         tx: &mut Transaction,
@@ -37,7 +37,7 @@ impl Consolidation {
     }
 }
 
-/// Formed of a document's statement whose words are gone: what it said cannot be compared, and it was never taken back.
+/// Derived from a document's statement without words: it cannot be compared, and it was never withdrawn.
 fn is_wordless(row: &DerivedRow, mentions: &[Mention]) -> bool {
     let of = |t: &&Mention| t.patient == row.patient && t.is_stated && is_of_document(row.source, t.document);
     let mut of = mentions.iter().filter(of).peekable();

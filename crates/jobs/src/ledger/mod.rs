@@ -1,5 +1,5 @@
-//! The life of one run, pure: who may run it, what a checkpoint and an ending change. `rows` keeps it in the database;
-//! the fence that is written with every batch makes a run that was taken over unable to change anything more.
+//! The rules of one run, pure: who may run it, and the effects of a checkpoint and an end. `rows` stores it in the
+//! database. Every batch writes the fence, so that a run that was taken over can change nothing more.
 
 pub mod rows;
 
@@ -20,7 +20,7 @@ pub enum RunState {
     Done,
     /// An attempt ended in an error; it is tried again after a rest, from its cursor.
     Failed,
-    /// Stopped between two batches (shutdown); goes on from its cursor at once.
+    /// Stopped between two batches (shutdown); continues from its cursor immediately.
     Partial,
 }
 
@@ -55,7 +55,7 @@ pub struct JobRun {
     /// See [`DueRun::cutoff`].
     pub cutoff: DateTime<Utc>,
     pub state: RunState,
-    /// Who holds or last held it: an opaque id of a process.
+    /// The current or last owner: an opaque id of a process.
     pub(crate) owner: Option<String>,
     /// Grows with every claim. A write with an older fence changes nothing.
     pub(crate) fence: i64,
@@ -93,9 +93,9 @@ impl JobRun {
         }
     }
 
-    /// The row as far as it may be believed. One that was changed or made up outside the program says nothing but its
-    /// fence: the run is begun anew. One without a hash may be of a version before hashes, which is believed of days
-    /// before yesterday: running a job twice is harmless, and one that is not run is not.
+    /// The trustworthy part of the row. Of a forged row only the fence counts, and the run starts again. A row without
+    /// a hash may be of an older version; for days before yesterday it is trusted, because running a job twice is
+    /// harmless, and a missed run is not.
     pub(crate) fn believed(self, due: &DueRun, now: DateTime<Utc>) -> Self {
         let recent = || self.key.as_of >= (now - TimeDelta::days(2)).date_naive();
         let is_believed = self.is_own.unwrap_or_else(|| !recent());
@@ -113,12 +113,12 @@ impl JobRun {
     }
 }
 
-/// Who asks for a run.
+/// The trigger of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Trigger {
-    /// The tick or a CronJob: only what is not settled, and a failed run rests first.
+    /// The tick or a CronJob: only unfinished runs, and a failed run waits first.
     Scheduled,
-    /// A person: a settled run is run again from its beginning, a resting one at once.
+    /// A person: a finished run starts again, a waiting one runs immediately.
     Manual,
 }
 
@@ -167,10 +167,11 @@ pub(crate) fn claim(found: Option<&JobRun>, offer: &RunOffer<'_>) -> RunClaim {
         }
         (RunState::Planned | RunState::Partial | RunState::Failed | RunState::Running | RunState::Done, _) => {}
     }
-    // What lies before the cursor was decided for another cutoff, or is asked for again.
+    // The cursor belongs to another cutoff, or the run is requested again.
     if run.state == RunState::Done || run.cutoff != offer.due.cutoff {
         run.cursor = None;
-        // What a repeated run did is added to what was done; what reconciliation finds is what is there now.
+        // Results of a repeated run are added up; those of reconciliation describe the current state and replace the
+        // old ones.
         if run.key.job == JobName::Reconciliation {
             run.status = None;
         }
@@ -186,7 +187,7 @@ pub(crate) fn claim(found: Option<&JobRun>, offer: &RunOffer<'_>) -> RunClaim {
     RunClaim::Granted(Box::new(run))
 }
 
-/// Another owner took the run over: whatever the old one still wanted to write must not be written.
+/// Another owner took the run over: the old one must write nothing more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the run was taken over by another owner")]
 pub(crate) struct FenceLost;
@@ -205,7 +206,7 @@ pub(crate) enum RunEnding {
 }
 
 impl JobRun {
-    /// Progress of the holder with `fence`: the lease begins anew, and so does the count of attempts.
+    /// Progress of the owner with `fence`: the lease starts again, and so does the count of attempts.
     ///
     /// # Errors
     /// When the run was taken over or has ended.

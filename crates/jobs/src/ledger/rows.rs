@@ -1,4 +1,4 @@
-//! Rows of `job_run`: what a rule decided is written only if the row's fence is still the one it was decided upon.
+//! Rows of `job_run`. A decision is written only if the row's fence is unchanged since the decision.
 
 use chrono::{DateTime, NaiveDate, Utc};
 
@@ -11,7 +11,7 @@ use anamnesis_crypto::PlatformKey;
 use anamnesis_sql::{Arg, DbError, Row, Transaction};
 use anamnesis_store::audit_trail::runs;
 
-/// The row of a run, if anybody ever held it.
+/// The row of a run, if it was ever leased.
 ///
 /// # Errors
 /// Of the database.
@@ -23,7 +23,7 @@ pub(crate) async fn find(
     tx.fetch_optional(&sql::FIND, key_args(key)).await?.as_ref().map(|row| run(row, platform)).transpose()
 }
 
-/// Which runs are asked for.
+/// A filter of runs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RunFilter {
     pub job: Option<JobName>,

@@ -37,7 +37,7 @@ fn failed(seconds: i64) -> RunEnding {
 }
 
 #[test]
-fn a_second_owner_is_told_who_long_the_first_may_still_hold_it() {
+fn a_second_owner_learns_how_long_the_first_may_still_hold_it() {
     let run = granted(None, &offer("a", 0, Trigger::Scheduled));
     assert_eq!((run.state, run.fence, run.owner.as_deref()), (RunState::Running, 1, Some("a")));
     for asked in [Trigger::Scheduled, Trigger::Manual] {
@@ -155,8 +155,8 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 }
 
 proptest! {
-    /// Three owners do what they like, each believing in the last fence it was given. The progress that counts (the
-    /// row's cursor) never goes back while the run is not done, and at any time only the newest fence can write.
+    /// Three owners act freely, each with the last fence that it received. The row's cursor never moves back while the
+    /// run is not done, and only the newest fence can write.
     #[test]
     fn whatever_three_owners_do_only_the_newest_fence_writes_and_progress_never_goes_back(steps in steps()) {
         let mut row: Option<JobRun> = None;

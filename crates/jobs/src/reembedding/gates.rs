@@ -1,5 +1,6 @@
-//! The gates before a swap: every passage has a vector, every vector can be compared, and both generations find much
-//! the same. The comparison is a walk, so that it delays nothing; what comes meanwhile is embedded at the swap.
+//! The gates before a swap: every passage has a vector, every vector can be compared, and both generations find mostly
+//! the same. The comparison runs page by page, so that it delays nothing; passages that arrive meanwhile are embedded
+//! at the swap.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +10,7 @@ use anamnesis_sql::Transaction;
 use anamnesis_store::PageRequest;
 use anamnesis_store::vectors::rebuild::{self, PassageKey, StoredVectorKey};
 
-/// What the walk found so far.
+/// The results of the comparison so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct GateFindings {
     /// Every so manieth passage is a question.
@@ -24,13 +25,13 @@ pub struct GateFindings {
 }
 
 impl GateFindings {
-    /// Average share of the nearest that both generations name; `None` where no question told anything.
+    /// Average share of nearest neighbours that both generations have; `None` if no sample was comparable.
     pub(crate) fn overlap(&self) -> Option<f64> {
         (self.compared > 0).then(|| self.shares / self.compared as f64)
     }
 }
 
-/// Passages that one page looks at, vectors included.
+/// Passages of one page, vectors included.
 const LOOKED_AT: u32 = 500;
 
 impl Reembedding {

@@ -1,4 +1,4 @@
-//! What is written: vectors, and the organisation's row.
+//! The writes of re-embedding: vectors, and the organisation's row.
 
 use std::sync::OnceLock;
 
@@ -15,8 +15,8 @@ pub(super) fn passage(change: &ReembeddingChange) -> Option<(&PendingPassage, Op
     }
 }
 
-/// Keeps what was embedded. A passage that the model refuses leaves the backlog too, so that the gates count it among
-/// those that are missing; at the swap, when they have judged, it keeps the generation from being swapped in.
+/// Stores vectors. A passage that the model rejects leaves the backlog too, so that the gates count it as missing.
+/// After the gates have decided, at the swap, it prevents the swap.
 pub(crate) async fn keep(
     tx: &mut Transaction,
     desk: &JobContext<'_>,
@@ -45,7 +45,7 @@ pub(super) fn begun(row: &Generations, desk: &JobContext<'_>) -> Result<Generati
     // Half of an earlier one may be there.
     let left = row.left || row.building.is_some_and(|building| building != generations.wanted());
     let building = Some(generations.wanted());
-    // What was left is of the generation that was being made then.
+    // The note belongs to the generation that was being built then.
     let note = row.note.clone().filter(|_| row.building == building);
     Ok(Generations { active: Some(active), model, building, building_model: wanted, left, note, ..row.clone() })
 }
@@ -63,7 +63,7 @@ pub(super) fn swapped(
         return None;
     }
     if is_behind {
-        // What came last may be refused: the next run walks over all of it and counts that.
+        // The last passages may be rejected: the next run reads all passages and counts them.
         return last.then(|| {
             let _ = ended.set(ReembeddingVerdict::StillBehind);
             Generations { note: None, ..row }

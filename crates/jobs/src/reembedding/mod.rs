@@ -1,11 +1,10 @@
 //! Re-embedding by generation (model.md, "Job runs"; seed 002, §12): the vectors of another model are built next to the
-//! active ones, passed through gates and swapped in by one update. Readers see one generation, before and after.
+//! active ones, checked by gates and swapped in by one update. Readers see one generation, before and after.
 //!
-//! What was stored before the generation began is found by one walk over all passages; what comes after that is marked
-//! as missing by the process that stores it, and embedded last. A process that stores a passage holds the
-//! organisation's row until the commit, and the swap takes that row: when it finds no passage missing, none is. A run
-//! says in that row how far it came and what the gates said (`resume`), so that the next one does what is due and does
-//! not look at all that is stored again.
+//! Passages from before the generation began are found by one pass over all of them. The process that stores a later
+//! passage marks it as missing, and it is embedded last. A process that stores a passage locks the organisation's row
+//! until the commit, and so does the swap: if it finds no passage missing, none is. A run records in that row how far
+//! it came and the result of the gates (`resume`), so that the next run does only the remaining work.
 
 mod gates;
 mod generation_row;
@@ -40,7 +39,7 @@ pub(crate) use status::{ReembeddingStatus, ReembeddingVerdict};
 
 /// Passages that one page walks at most.
 const WALK: u32 = 1_000;
-/// How often what came meanwhile is embedded before the swap is left to another run.
+/// How often new passages are embedded before the swap is left to another run.
 const TRIES: u32 = 20;
 const START: PassageKey = (Uuid::nil(), Uuid::nil());
 
@@ -87,12 +86,12 @@ enum ReembeddingCursor {
         after: PassageKey,
         made: u64,
     },
-    /// All have been walked: what is there is looked at and compared.
+    /// All passages are done: vectors are checked and compared.
     Check {
         after: PassageKey,
         found: GateFindings,
     },
-    /// The gates were asked before: what came since is embedded.
+    /// The gates passed before: newer passages are embedded.
     Catch {
         judged: GateResult,
         made: u64,
@@ -109,7 +108,7 @@ enum ReembeddingCursor {
 /// A piece of the work.
 #[derive(Debug)]
 pub enum ReembeddingChange {
-    /// The generation is begun, or gone on with.
+    /// The generation is started or continued.
     Begin,
     Abandon,
     Embed {
@@ -121,7 +120,7 @@ pub enum ReembeddingChange {
     MarkPending(PassageKey),
     /// A vector of the new generation that cannot be compared.
     RemoveUnsound(StoredVectorKey),
-    /// How the comparison ended, and what the gates say; `None`: pass.
+    /// The result of the comparison and of the gates; `None`: passed.
     GatesChecked {
         found: GateFindings,
         verdict: Option<ReembeddingVerdict>,
@@ -153,7 +152,7 @@ impl ReembeddingChange {
     }
 }
 
-/// The generations of an organisation next to those of the models at hand.
+/// The generations of an organisation and those of the available models.
 struct GenerationPlan {
     row: Generations,
     active: i64,
@@ -176,7 +175,7 @@ fn page(
 }
 
 impl Reembedding {
-    /// What there is to do at all. Generations only grow, so that a process with yesterday's configuration undoes nothing.
+    /// The first step. Generations only grow, so that a process with an old configuration undoes nothing.
     async fn first(
         &self,
         tx: &mut Transaction,
@@ -221,7 +220,7 @@ impl Reembedding {
             }
             last = Some(step.key);
             examined += 1;
-            // What waits has no vector at all: the embedding batch makes one of the active generation first.
+            // A pending passage has no vector at all: the embedding batch first makes one of the active generation.
             if !step.embedding_pending && !have.contains_key(&step.key) {
                 wanted.push(step);
             }
@@ -261,7 +260,7 @@ impl Reembedding {
         Ok(passages.into_iter().map(change).collect())
     }
 
-    /// What came meanwhile is embedded, and the generation swapped in when no passage is missing any more.
+    /// Embeds newer passages, and swaps the generation in when no passage is missing any more.
     async fn swap(
         &self,
         tx: &mut Transaction,

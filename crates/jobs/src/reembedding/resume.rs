@@ -1,6 +1,6 @@
-//! What a run leaves for the next one about the generation that is being made: how far the walk came, or which gate
-//! stayed shut. A run in which little came does that little; all is walked and asked again when the settings or the
-//! models changed, when enough came, or when it is long ago.
+//! The note of a run for the next one about the generation in progress: how far it came, or which gate failed. A run
+//! with few new passages only embeds those. All passages are compared again after a change of settings or models, after
+//! enough new passages, or after a long time.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
@@ -14,7 +14,7 @@ use anamnesis_sql::Transaction;
 use anamnesis_store::pending_embeddings;
 use anamnesis_store::vectors::rebuild::{self, PassageKey};
 
-/// Kept in the organisation's row.
+/// Stored in the organisation's row.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ResumeState {
     /// Under which settings and generations.
@@ -22,16 +22,16 @@ pub struct ResumeState {
     place: ResumePoint,
 }
 
-/// Where the next run goes on.
+/// Where the next run continues.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) enum ResumePoint {
-    /// Passages up to this one have been walked; what came since is marked as missing.
+    /// Passages up to this one are done; later ones are marked as missing.
     Walked { after: PassageKey },
     /// All were walked, and the gates were asked.
     Judged(GateResult),
 }
 
-/// What was asked, and what was said.
+/// The settings of a comparison and its result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct GateResult {
     pub(crate) found: GateFindings,
@@ -40,7 +40,8 @@ pub(crate) struct GateResult {
     pub(crate) at: DateTime<Utc>,
     /// Passages that were embedded since then.
     pub(crate) since: u64,
-    /// It removed vectors that could not be compared, fewer than the last time: they are made and asked again at once.
+    /// It removed vectors that could not be compared, fewer than last time: they are made and compared again
+    /// immediately.
     pub(crate) soon: bool,
 }
 
@@ -66,7 +67,7 @@ impl Reembedding {
         derive("reembedding.settings", &[&numbers.concat()])
     }
 
-    /// What the last run left, as far as it holds for these settings.
+    /// The note of the last run, if it applies to these settings.
     pub(super) fn left(&self, plan: &GenerationPlan) -> Option<ResumePoint> {
         if plan.row.building != Some(plan.wanted) {
             return None;
@@ -79,7 +80,7 @@ impl Reembedding {
         ReembeddingChange::SaveResumeState(ResumeState { settings: self.settings(plan), place })
     }
 
-    /// What the gates said at the end of a walk.
+    /// The result of the gates at the end of a comparison.
     pub(super) fn judged(
         &self,
         plan: &GenerationPlan,
@@ -110,7 +111,7 @@ impl Reembedding {
         Ok(came > 0 && came as f64 >= self.policy.recheck_growth * judged.found.passages as f64)
     }
 
-    /// What came since the gates were asked is embedded; then what they said holds on.
+    /// Passages since the comparison are embedded; then its result stays valid.
     pub(super) async fn catch_up(
         &self,
         tx: &mut Transaction,

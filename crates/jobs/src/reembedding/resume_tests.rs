@@ -1,5 +1,4 @@
-//! What one run leaves for the next: it holds for the settings and the generations under which it was left, and no
-//! others.
+//! The note of one run for the next: it is valid only for the same settings and generations.
 
 use std::sync::Arc;
 
@@ -43,7 +42,7 @@ fn place(unsound: u64) -> ResumePoint {
     })
 }
 
-/// What `job` leaves, as the row keeps it.
+/// The note of `job`, as the row stores it.
 fn note(job: &Reembedding, plan: &GenerationPlan, place: ResumePoint) -> String {
     let ReembeddingChange::SaveResumeState(left) = job.leaves(plan, place) else { panic!("something is left") };
     left.to_json()
@@ -130,7 +129,7 @@ fn a_gate_that_stays_shut_is_a_refusal_and_nothing_else_is() {
 }
 
 #[test]
-fn counters_of_two_nights_add_up_and_the_later_verdict_counts() {
+fn counters_of_two_runs_add_up_and_the_later_verdict_counts() {
     use super::super::ReembeddingStatus;
     let one = ReembeddingStatus {
         examined: 5,

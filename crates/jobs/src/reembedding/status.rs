@@ -1,4 +1,4 @@
-//! What a run of re-embedding did, and why it did not do more.
+//! The result of a re-embedding run, and why it did not do more.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +8,7 @@ use crate::status::JobStatus;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReembeddingVerdict {
-    /// There is more to embed: the next run goes on.
+    /// There is more to embed: the next run continues.
     Building,
     /// It would be swapped in (a preview).
     Ready,
@@ -20,14 +20,14 @@ pub enum ReembeddingVerdict {
     MissingVectors,
     /// Gate: vectors of it were zero, not finite, or of another dimension; they are made again.
     UnsoundVectors,
-    /// Gate: it finds too few of what the active one finds.
+    /// Gate: it finds too few of the active one's neighbours.
     TooUnlike,
     /// Gate: documents came faster than they were embedded.
     StillBehind,
 }
 
 impl ReembeddingVerdict {
-    /// A gate that kept the old generation active.
+    /// A gate that prevented the swap.
     pub(crate) fn is_refusal(self) -> bool {
         matches!(self, Self::MissingVectors | Self::UnsoundVectors | Self::TooUnlike | Self::StillBehind)
     }
@@ -37,7 +37,7 @@ impl ReembeddingVerdict {
 #[derive(Debug, Default, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct ReembeddingStatus {
-    /// Passages and kept vectors looked at.
+    /// Passages and stored vectors that were read.
     pub(crate) examined: u64,
     /// Passages that have a vector of the new generation now. In a preview: that would be sent.
     pub(crate) embedded: u64,
@@ -55,7 +55,7 @@ pub(crate) struct ReembeddingStatus {
     pub(crate) swapped: u64,
     /// Vectors of generations that no one searches any more.
     pub(crate) removed: u64,
-    /// A gate kept the old generation active.
+    /// A gate prevented the swap.
     pub(crate) failed: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) verdict: Option<ReembeddingVerdict>,

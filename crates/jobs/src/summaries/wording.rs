@@ -1,5 +1,6 @@
-//! Summaries in a language model's words: asked between reading and writing, while no row is held, and taken only where
-//! they say what the fixed sentences say (`extraction::llm`). A model that fails, is late or invents changes nothing.
+//! Summaries in a language model's words. It is called between reading and writing, while no row is locked, and its
+//! words are used only if they state the same as the fixed sentences (`extraction::llm`). A model that fails, is late
+//! or invents changes nothing.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -14,12 +15,12 @@ use anamnesis_sql::Transaction;
 use anamnesis_store::summary_inputs;
 use anamnesis_text::Language;
 
-/// How long the summaries of a page may take together, far below the lease of a run. What is not worded by then stays
-/// as it is.
+/// Time limit for the summaries of a page together, far below the lease of a run. Summaries without words by then stay
+/// as they are.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 impl Summaries {
-    /// Puts down what is to be worded. An episode has no text of its own.
+    /// Writes the request for wording. An episode has no text.
     pub(super) async fn put_down(
         &self,
         tx: &mut Transaction,
@@ -40,7 +41,7 @@ impl Summaries {
         Ok(())
     }
 
-    /// Asks for words, one summary after the other.
+    /// Requests words, one summary after the other.
     pub(super) async fn word(&self, units: &mut [SummaryUnit]) {
         let Some(writer) = &self.writer else { return };
         let all = async {
@@ -56,7 +57,7 @@ impl Summaries {
         let _ = tokio::time::timeout(PATIENCE, all).await;
     }
 
-    /// Units of which something was taken back while the model was asked: the next run tells what is left.
+    /// Units with a statement that was withdrawn during the call: the next run summarises the rest.
     pub(super) async fn gone(
         &self,
         tx: &mut Transaction,

@@ -1,4 +1,4 @@
-//! What the producer of one message may say.
+//! The permissions of the producer of one message.
 
 use anamnesis_config::intake::Producer;
 use anamnesis_core::document::DocumentType;
@@ -12,7 +12,8 @@ use anamnesis_messages::rejection::{Problem, Rejection};
 /// Types, document types and roles.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Grant {
-    /// The producer as it is bound, not as the message calls it; `None` where nobody was bound and everything is open.
+    /// The producer by its binding, not by the claim of the message; `None` without bindings, when everything is
+    /// allowed.
     source: Option<String>,
     types: Vec<ContractMessageType>,
     document_types: Vec<DocumentType>,
@@ -37,7 +38,7 @@ impl Grant {
     }
 
     /// # Errors
-    /// `not_permitted`, with the field that says what may not be said.
+    /// `not_permitted`, with the forbidden field.
     pub(crate) fn permits(&self, message: &Message) -> Result<(), Rejection> {
         if !self.types.contains(&sort(message)) {
             return Err(not_permitted("type"));
@@ -55,13 +56,14 @@ impl Grant {
         }
     }
 
-    /// Whether what is set by this may stand as such, or is somebody's whom nobody knows.
+    /// Whether the producer may act in this role; otherwise the act has no known actor.
     pub(crate) fn lends(&self, set_by: SetBy) -> bool {
         ProducerRole::of(set_by).is_none_or(|role| self.roles.contains(&role))
     }
 
-    /// Whether a revision of this producer's may stand with one of another type. Conversations and other documents never
-    /// share an id: a chat that calls itself the next revision of a note must not take back what a clinician wrote in it.
+    /// Whether a revision of this producer may follow one of another type. Conversations and other documents never
+    /// share an id: a chat that claims to be the next revision of a note must not withdraw what a clinician wrote in
+    /// it.
     ///
     /// # Errors
     /// `not_permitted`.

@@ -1,9 +1,9 @@
-//! Whom redaction must find in a document, whatever its recognisers say.
+//! People whom redaction must find in a document, whatever its recognisers find.
 
 use anamnesis_messages::contract::{DocumentSubmitted, IdentityHint, SensitiveText};
 use anamnesis_redaction::KnownIdentity;
 
-/// The people that the producer describes and those who speak. Blank values would match everywhere and are left out.
+/// The people that the producer describes and the speakers. Blank values would match everywhere and are left out.
 pub(crate) fn identities(document: &DocumentSubmitted) -> Vec<KnownIdentity> {
     let named = |name| KnownIdentity { names: vec![name], ..KnownIdentity::default() };
     let speaking = document.speaking_names().into_iter().map(named);
@@ -21,7 +21,7 @@ fn identity(hint: &IdentityHint) -> KnownIdentity {
     }
 }
 
-/// Blank words are nobody's.
+/// Blank words name no one.
 fn said(list: &Option<Vec<SensitiveText>>) -> Vec<String> {
     list.iter().flatten().filter(|words| !words.is_blank()).map(|words| words.trim().to_string()).collect()
 }

@@ -1,4 +1,4 @@
-//! Who may say what, and what a message hands to redaction.
+//! Permissions of producers, and the inputs of redaction from a message.
 
 pub(crate) mod grant;
 pub(crate) mod identities;

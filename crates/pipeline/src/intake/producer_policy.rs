@@ -1,6 +1,6 @@
-//! Which producer may send what for which organisation (contract.md, "Messages in"). The organisation is taken from the
-//! data; the sender from the intake endpoint: the broker's user, a signature, or the folder. The sender that a message
-//! names only selects the binding that it must then prove.
+//! Permissions of producers per organisation (contract.md, "Messages in"). The organisation is taken from the data; the
+//! sender from the intake endpoint: the broker's user, a signature, or the folder. The sender that a message names only
+//! selects the binding that it must then prove.
 
 use chrono::{DateTime, TimeDelta, Utc};
 
@@ -20,7 +20,7 @@ use secrecy::ExposeSecret as _;
 pub(crate) enum OrganizationAdmission {
     /// It is registered.
     Known,
-    /// It is new and the configuration lets it in: register it first.
+    /// It is new and the configuration allows it: register it first.
     Register,
 }
 
@@ -70,10 +70,10 @@ impl ProducerPolicy {
         })
     }
 
-    /// What the producer of a message may say, where it may say this.
+    /// The permissions of the producer of a message, if they cover this message.
     ///
     /// # Errors
-    /// `not_permitted` when no binding is shown to be the sender's, or it lacks type, document type or role;
+    /// `not_permitted` when no binding matches the sender, or it lacks type, document type or role;
     /// `organization_mismatch` when it is bound to other organisations.
     pub(crate) fn grant(&self, envelope: &Envelope, now: DateTime<Utc>) -> Result<Grant, Rejection> {
         let source = match &envelope.origin {
@@ -85,7 +85,7 @@ impl ProducerPolicy {
         for bound in self.bound.iter().filter(|bound| bound.producer.source == *source) {
             match self.of(bound, envelope, now) {
                 Ok(grant) => return Ok(grant),
-                // Of several bindings of one source the last one that knows the sender says what is wrong.
+                // Of several bindings of one source, the last one that matches the sender gives the reason.
                 Err(refusal) => refused = Some(refusal),
             }
         }
@@ -126,7 +126,7 @@ impl ProducerPolicy {
         }
     }
 
-    /// Whether a message of this organisation goes on. `registered` asks the store.
+    /// Whether a message of this organisation is admitted. `registered` queries the store.
     ///
     /// # Errors
     /// `unknown_organization` when it is not registered and may not be.

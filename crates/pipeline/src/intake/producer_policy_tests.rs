@@ -102,7 +102,7 @@ fn without_a_binding_the_broker_lets_nothing_in_unless_that_is_allowed() {
     assert_eq!(refused(&bindings(Vec::new(), |_| ()), &note()), not("source"));
     let allowing = |config: &mut IntakeConfig| config.unbound_producers = UnboundProducers::Allow;
     assert_eq!(refused(&bindings(Vec::new(), allowing), &note()), None);
-    // Once somebody is bound, all others are strangers.
+    // Once one producer is bound, all others are unknown.
     assert_eq!(refused(&bindings(vec![chat(OURS)], allowing), &note()), not("source"));
     let unproven = || vec![Producer { broker_user: String::new(), ..chat(OURS) }];
     let sent = by(None, document("urn:chat", OURS, "chat_message"));
@@ -118,7 +118,7 @@ fn files_act_under_the_source_of_the_configuration_whatever_they_call_themselves
     });
     assert_eq!(refused(&folder, &file("urn:ehr", "chat_message")), None);
     assert_eq!(refused(&folder, &file("urn:ehr", "clinical_note")), not("document_type"));
-    // Nobody bound them: they bring nothing, unless that is allowed.
+    // Unbound producers may send nothing, unless that is allowed.
     let unbound = bindings(Vec::new(), |_| ());
     for kind in ["chat_message", "intake_form", "clinical_note"] {
         assert_eq!(refused(&unbound, &file("urn:any", kind)), not("source"), "{kind}");
@@ -126,7 +126,7 @@ fn files_act_under_the_source_of_the_configuration_whatever_they_call_themselves
     assert_eq!(refused(&bound(), &file("urn:ehr", "chat_message")), not("source"), "another producer's binding");
     let allowing = |config: &mut IntakeConfig| config.unbound_producers = UnboundProducers::Allow;
     assert_eq!(refused(&bindings(Vec::new(), allowing), &file("urn:any", "clinical_note")), None);
-    // The one who has opened the store with its keys is held back by nobody.
+    // Bindings never restrict the one who has opened the store with its keys.
     assert_eq!(refused(&unbound, &document("urn:any", OURS, "clinical_note")), None);
 }
 

@@ -14,7 +14,7 @@ const EXTENSIONS: [&str; 3] = ["ndjson", "jsonl", "json"];
 /// Bytes read at a time.
 const CHUNK: usize = 64 * 1024;
 
-/// Bytes of an over-long line that are kept, for quarantine: the largest message that RabbitMQ takes, too.
+/// Stored bytes of an over-long line, for quarantine: also the largest message that RabbitMQ accepts.
 pub(crate) const KEPT_LINE_BYTES: usize = 16 << 20;
 
 /// Why a file or folder cannot be read. Names the path as the person gave it.
@@ -57,7 +57,7 @@ enum SpoolInput {
     },
 }
 
-/// What is to be read, in order.
+/// The inputs, in order.
 #[derive(Debug)]
 pub struct Spool {
     inputs: Vec<SpoolInput>,
@@ -79,7 +79,7 @@ impl Spool {
                 continue;
             }
             let failed = |error: &io::Error| SpoolError::new(path, error);
-            // What a shell passes as a device (`<(…)`, /dev/stdin) is a link by nature.
+            // Devices that a shell passes (`<(…)`, /dev/stdin) are always links.
             let device = path.starts_with("/dev");
             let about = if device { path.metadata() } else { path.symlink_metadata() };
             let about = about.map_err(|error| failed(&error))?;
@@ -124,7 +124,7 @@ impl Spool {
     }
 }
 
-/// Files below a folder that was opened as `root` and named `top`; `path` leads from there.
+/// Files below a folder that was opened as `root` and named `top`; `path` is relative to it.
 fn collect(root: &Arc<OwnedFd>, top: &Path, path: &Path, inputs: &mut Vec<SpoolInput>) -> Result<(), SpoolError> {
     let here = top.join(path);
     let failed = |error: &io::Error| SpoolError::new(&here, error);
@@ -168,7 +168,7 @@ pub(super) fn has_extension(path: &Path) -> bool {
     path.extension().is_some_and(|extension| EXTENSIONS.iter().any(|known| extension.eq_ignore_ascii_case(known)))
 }
 
-/// One line and where it stands.
+/// One line and its position.
 #[derive(Clone, PartialEq, Eq)]
 pub struct SpoolRecord {
     /// The file's path, or `-`.
@@ -193,7 +193,7 @@ pub enum LineContent {
 }
 
 impl std::fmt::Debug for SpoolRecord {
-    /// A line is what a patient said: only its place shows.
+    /// A line contains a patient's words, so only its position is printed.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Record(line {}, bytes {}..{})", self.line, self.start, self.end)
     }
@@ -251,13 +251,13 @@ struct LineReader {
     may_be_whole: bool,
 }
 
-/// What was kept of a line that was read to its end.
+/// The stored part of a line that was read to its end.
 #[derive(Default)]
 struct LineBuffer {
     bytes: Vec<u8>,
     /// Longer than a message may be.
     too_long: bool,
-    /// Longer than what is held.
+    /// Longer than the stored part.
     beyond: bool,
 }
 
@@ -296,7 +296,7 @@ impl LineReader {
                 ("-".to_owned(), (reader, false))
             }
             SpoolInput::File { path, .. } => {
-                // A link that took the file's place since it was looked at is refused here.
+                // A link that replaced the file since it was listed is refused here.
                 let file = if path.starts_with("/dev") { File::open(&path) } else { regular_or_pipe(&path) };
                 let file = file.map_err(|error| SpoolError::new(&path, &error))?;
                 (path.display().to_string(), of(file, &path))

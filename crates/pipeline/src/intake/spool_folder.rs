@@ -1,11 +1,10 @@
-//! The watched folder, shared by workers that know nothing of each other. A file is claimed by one rename to a name that
-//! nobody else uses; everything after that goes to the claimed file by folder handle, so that neither a new file of the
-//! same name nor a link can take its place.
+//! The watched folder, shared by independent workers. A file is claimed by one rename to a unique name. Everything after
+//! that uses the claimed file by folder handle, so that neither a new file of the same name nor a link can replace it.
 //!
 //! ```text
 //! spool/NAME                                   waiting
 //! spool/.claimed/WORKER/ID.ATTEMPTS.NAME       in progress; WORKER holds a lock on .lock while it lives
-//! spool/.unreadable/ID.NAME                    given up: it could not be read, however often
+//! spool/.unreadable/ID.NAME                    given up: it could not be read at any attempt
 //! ```
 
 use std::ffi::{OsStr, OsString};
@@ -23,8 +22,7 @@ use super::spool::has_extension;
 
 /// Folder of all claims, below the spool.
 const CLAIMED: &str = ".claimed";
-/// Folder of what could not be read, below the spool.
-/// The folder below the spool of files that nobody could read.
+/// Folder below the spool for files that could not be read.
 pub const UNREADABLE: &str = ".unreadable";
 const LOCK: &str = ".lock";
 /// Bytes of a file's own name that its claim keeps; the rest of a name's 255 bytes is for id and attempts.
@@ -54,7 +52,7 @@ impl Claim {
     }
 }
 
-/// What lies in the folder.
+/// The contents of the folder.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Listing {
     /// Files to be claimed, by name.
@@ -89,7 +87,7 @@ impl SpoolFolder {
         let claimed = path.join(CLAIMED);
         private(&claimed)?;
         folder(&spool, Path::new(CLAIMED))?;
-        // The lock is held before the folder has a name that others look at.
+        // The lock is held before the folder has a name that other workers read.
         let hidden = claimed.join(format!(".new-{}", worker.simple()));
         private(&hidden)?;
         let lock = File::options().write(true).create_new(true).open(hidden.join(LOCK))?;
@@ -100,7 +98,7 @@ impl SpoolFolder {
         Ok(Self { path: path.to_owned(), spool, own, own_path, _lock: lock })
     }
 
-    /// What waits, and what nobody takes. Names that begin with a dot are still being written.
+    /// Waiting files, and files that no worker takes. Names that begin with a dot are still being written.
     ///
     /// # Errors
     /// When the folder cannot be listed.
@@ -152,7 +150,7 @@ impl SpoolFolder {
     pub fn claimed(&self) -> io::Result<usize> {
         let mut claimed = 0;
         for entry in self.path.join(CLAIMED).read_dir()? {
-            // A folder may go while it is looked at.
+            // A folder may disappear while it is listed.
             let Ok(files) = entry?.path().read_dir() else { continue };
             claimed += files.flatten().filter(|file| Claim::of(&file.file_name().to_string_lossy()).is_some()).count();
         }
@@ -225,7 +223,7 @@ impl SpoolFolder {
         format!("{UNREADABLE}/{}.{}", claim.id.simple(), claim.name)
     }
 
-    /// Puts a file that cannot be read, whatever it is, out of the way and unchanged, for a person to look at.
+    /// Moves an unreadable file away, unchanged, for a person to inspect.
     ///
     /// # Errors
     /// When it cannot be renamed.
@@ -239,7 +237,7 @@ impl SpoolFolder {
         Ok(renameat_with(&self.own, claim.file_name(), &aside, name, RenameFlags::NOREPLACE)?)
     }
 
-    /// Removes a file whose every message is stored or set aside.
+    /// Removes a file whose every message is stored or quarantined.
     ///
     /// # Errors
     /// When it cannot be removed.

@@ -66,7 +66,7 @@ fn a_line_beyond_the_limit_is_reported_and_the_next_one_is_read() {
 }
 
 #[test]
-fn an_over_long_line_is_whole_up_to_what_is_held() {
+fn an_over_long_line_is_whole_up_to_the_limit() {
     let long = |bytes: usize| vec![b'x'; bytes];
     let content = [long(5_000), b"\n".to_vec(), long(KEPT_LINE_BYTES + 5), b"\n{}\n".to_vec()].concat();
     let folder = folder(&[("a.ndjson", &content)]);

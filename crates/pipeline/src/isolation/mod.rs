@@ -1,5 +1,5 @@
-//! A message that was begun and never ended, twice, is worked in a process of its own. Only that process's own death
-//! counts against the message: neither a neighbour's nor a random kill of the worker does.
+//! Isolation of crash suspects. A message with two unfinished attempts is handled in a separate process. Only the death
+//! of that process counts against the message, not that of a neighbour and not a random kill of the worker.
 
 mod protocol;
 
@@ -25,10 +25,10 @@ const DEATHS: u32 = 3;
 const LIMIT: Duration = Duration::from_secs(120);
 /// A process may die of what happens around it: the next one comes a little later.
 const REST: Duration = Duration::from_millis(500);
-/// What Rust ends with after a panic.
+/// Rust's exit code after a panic.
 const PANICKED: i32 = 101;
 
-/// SIGHUP, SIGINT, SIGQUIT, SIGTERM: somebody asked the process to end. SIGXFSZ: a limit of the file system.
+/// SIGHUP, SIGINT, SIGQUIT, SIGTERM: requests to end the process. SIGXFSZ: a limit of the file system.
 const ENDED_BY_OTHERS: [i32; 5] = [1, 2, 3, 15, 25];
 
 /// How one try ended.
@@ -46,15 +46,15 @@ pub struct Isolation {
 }
 
 impl Isolation {
-    /// The program that runs now, with the same configuration.
+    /// The running program, with the same configuration.
     ///
     /// # Errors
-    /// When the operating system does not tell which program that is.
+    /// When the operating system does not name the running program.
     pub fn of_this_program(config: Option<PathBuf>) -> std::io::Result<Self> {
         Ok(Self { program: std::env::current_exe()?, config })
     }
 
-    /// What became of the message, or `None` when it killed every process that worked it.
+    /// The outcome of the message, or `None` when it killed every process that handled it.
     async fn work(&self, queue: Queue, message: &RawMessage) -> Option<Disposition> {
         for death in 0..DEATHS {
             if death > 0 {
@@ -91,8 +91,8 @@ impl Isolation {
             let _ = stdin.write_all(&asked).await;
         }
         match tokio::time::timeout(LIMIT, child.wait_with_output()).await {
-            // We ended it, because it waited too long: for a store or a service, as a rule. A message that computes without
-            // end uses up its own processor time and dies of that (`alone`).
+            // The worker ended it, because it waited too long, usually for a store or a service. A message that
+            // computes without end exceeds its processor time and dies of that (`isolated_worker`).
             Err(_) => Ok(AttemptEnd::With(Disposition::Retry)),
             Ok(output) => {
                 let output = output?;
@@ -102,7 +102,7 @@ impl Isolation {
     }
 }
 
-/// How the crash suspects of a batch stand apart from the others.
+/// A batch, split into crash suspects and the other messages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SuspectSplit {
     /// Places of those that are worked together.
@@ -112,7 +112,7 @@ pub struct SuspectSplit {
 }
 
 impl Pipeline {
-    /// Parts a batch: what killed a process twice is worked in a process of its own.
+    /// Splits a batch: a message that may have killed a process twice is handled in a separate process.
     ///
     /// # Errors
     /// Of the store.
@@ -122,7 +122,7 @@ impl Pipeline {
         Ok(SuspectSplit { together, suspects })
     }
 
-    /// Works one message where its death harms nobody else, and sets it aside when it killed every process that worked it.
+    /// Handles one message in a separate process, and quarantines it if it killed every process that handled it.
     pub async fn run_isolated(&self, isolation: &Isolation, queue: Queue, message: &RawMessage) -> Disposition {
         match isolation.work(queue, message).await {
             Some(disposition) => disposition,

@@ -1,4 +1,4 @@
-//! What a worker and the process that works one message say to each other.
+//! The messages between a worker and the process that handles one message in isolation.
 
 use anamnesis_config::secrets::PassedSecrets;
 use anamnesis_core::reason::Reason;
@@ -12,28 +12,28 @@ use zeroize::Zeroizing;
 
 use crate::{Disposition, RawMessage};
 
-/// What the worker writes.
+/// Sent by the worker.
 #[derive(Serialize, Deserialize)]
 pub struct IsolatedRequest {
     /// A code of [`Queue`].
     queue: String,
     attributes: Option<Attributes>,
-    /// The door that it came through.
+    /// The endpoint at which it arrived.
     origin: MessageOrigin,
-    /// Reason, problem and field of what the headers already show to be wrong.
+    /// Reason, problem and field of a rejection by the headers alone.
     refused: Option<(Reason, Problem, Option<String>)>,
     body: String,
-    /// The worker's variables that hold secrets: by this pipe, since an environment can be read by whoever runs as the
-    /// same user.
+    /// The worker's secret variables. They use this pipe, because other processes of the same user can read an
+    /// environment.
     pub secrets: PassedSecrets,
 }
 
-/// What this process writes.
+/// Sent by the isolated process.
 #[derive(Serialize, Deserialize)]
 pub struct IsolatedResponse {
     /// A code of [`Disposition`], or `waits`.
     disposition: String,
-    /// Of a message that was set aside.
+    /// For a quarantined message.
     reason: Option<Reason>,
 }
 
@@ -55,7 +55,7 @@ impl IsolatedResponse {
     }
 }
 
-/// Tells a try that counts from one that does not.
+/// Distinguishes an attempt that counts from one that does not.
 fn word(disposition: Disposition) -> &'static str {
     match disposition {
         Disposition::Waits => "waits",
@@ -63,7 +63,7 @@ fn word(disposition: Disposition) -> &'static str {
     }
 }
 
-/// Counts what is written.
+/// Counts written bytes.
 struct ByteCounter(usize);
 
 impl std::io::Write for ByteCounter {
@@ -93,7 +93,7 @@ impl IsolatedRequest {
 
     /// As it is written to the pipe; wiped when it is dropped.
     pub fn written(&self) -> Option<Zeroizing<Vec<u8>>> {
-        // Measured first: a buffer that grows leaves copies that nobody wipes.
+        // Measured first, because a growing buffer leaves copies that are never wiped.
         let mut length = ByteCounter(0);
         serde_json::to_writer(&mut length, self).ok()?;
         let mut bytes = Zeroizing::new(Vec::with_capacity(length.0));

@@ -1,4 +1,4 @@
-//! What crosses the pipe arrives as it was, and what another version wrote is refused.
+//! Values cross the pipe unchanged, and those of another version are refused.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};

@@ -7,7 +7,7 @@ use anamnesis_core::scope::Scope;
 use anamnesis_store::read::{MemoryFilter, ReadInstant, TimeWindow};
 use anamnesis_store::{Store, StoreError};
 
-/// The records of an export. What was forgotten is recoverable for a while, and is handed to nobody meanwhile.
+/// The records of an export. Forgotten memories can be recovered for a while, and are exported to no one meanwhile.
 ///
 /// # Errors
 /// Of the store; [`StoreError::Erased`].

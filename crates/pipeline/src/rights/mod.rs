@@ -1,5 +1,5 @@
-//! What a person asks for by a message and is answered: a report of what is held, an export of it, or what a
-//! command would forget. The answer is made after all that its batch brings, kept sealed, and announced by a reference; it never travels in an event.
+//! Answers to requests in messages: a report of the stored data, an export of it, or a preview of a command. An answer
+//! is written after the rest of its batch, stored sealed, and announced by a reference; events never contain it.
 
 pub mod export;
 pub mod words;
@@ -21,7 +21,7 @@ use anamnesis_store::read::{Memory, MemoryFilter, ReadInstant};
 use anamnesis_store::{Store, StoreError};
 use words::Language;
 
-/// What a command asks to be answered.
+/// The kind of answer that a command requests.
 pub(super) fn asked(command: &MemoryCommand) -> Option<AnswerKind> {
     match command.command {
         Command::PrivacyReport => Some(AnswerKind::PrivacyReport),
@@ -31,8 +31,8 @@ pub(super) fn asked(command: &MemoryCommand) -> Option<AnswerKind> {
     }
 }
 
-/// The answer to what a patient asks for and the batch itself carries out: what was forgotten or taken back, the ephemeral
-/// mode, a consent. `None` for what others do in a patient's name: they read what they did where they did it.
+/// The answer to a patient's request that the batch itself carries out: forgetting, recovery, the ephemeral mode, a
+/// consent. `None` for acts of others in the patient's name, who see the result where they act.
 pub(super) fn completion_answer(admitted: &AdmittedMessage, now: DateTime<Utc>) -> Option<NewAnswer> {
     let (kind, asked_by, on) = match &admitted.envelope.message {
         Message::ConsentRecorded(consent) if consent.recorded_by == admitted.scope.patient().0 => {
@@ -55,7 +55,7 @@ pub(super) fn completion_answer(admitted: &AdmittedMessage, now: DateTime<Utc>) 
     Some(NewAnswer { scope: admitted.scope, answered, on, words: came })
 }
 
-/// What a patient reads of what came of a request: what is so now, where another one was stored before it.
+/// The outcome for the patient: the current state, if another state was stored before.
 fn came(kind: AnswerKind, came: &AnswerOutcome) -> Value {
     both(|language| match (kind, came.in_force) {
         (AnswerKind::Forget, _) => words::went(came, language),
@@ -99,7 +99,7 @@ async fn content(store: &Store, scope: Scope, kind: AnswerKind, command: &Memory
             let records = export::records(store, scope).await?;
             json!({"text": both(|language| vec![language.of(words::EXPORTED).to_owned()]), "records": records})
         }
-        // All other kinds that are asked for are previews: what is carried out is answered where it is.
+        // All other requested kinds are previews; acts are answered where they are carried out.
         _ => preview(store, scope, command).await?,
     })
 }
@@ -109,13 +109,13 @@ fn both(of: impl Fn(Language) -> Vec<String>) -> Value {
     json!({"en": of(Language::En), "es": of(Language::Es)})
 }
 
-/// Whether a memory stays when anybody but a clinician asks to have it forgotten: an allergy that holds.
+/// Whether only a clinician can have a memory forgotten: an active allergy.
 pub fn stays(memory: &Memory) -> bool {
     let is_allergy = matches!(memory.entity, Some(EntityType::Allergy | EntityType::Intolerance));
     is_allergy && !memory.negated && memory.status.state == State::Active
 }
 
-/// The memories that are meant, with their words: what was looked up for a topic, or named by id.
+/// The target memories with their words: found by topic, or named by id.
 async fn preview(store: &Store, scope: Scope, command: &MemoryCommand) -> Result<Value, StoreError> {
     let ids = command.memory_ids.clone().unwrap_or_default();
     let meant = match ids.is_empty() {

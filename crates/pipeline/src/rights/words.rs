@@ -1,5 +1,5 @@
-//! What a person reads about their rights, in English and in Spanish: every text of the verbs and of the answers, in one place,
-//! so that a chat says what a terminal says.
+//! Texts for people about their rights, in English and in Spanish: all texts of the verbs and of the answers in one
+//! place, so that a chat and a terminal say the same.
 
 use chrono::{DateTime, Utc};
 
@@ -88,7 +88,7 @@ pub fn would_forget(count: usize, language: Language) -> String {
     }
 }
 
-/// What is kept of it until a clinician decides, where there is any.
+/// The number of memories that stay until a clinician decides, if any.
 fn left_to_a_clinician(left: usize, language: Language) -> Option<String> {
     Some(match (language, left) {
         (_, 0) => return None,
@@ -99,7 +99,7 @@ fn left_to_a_clinician(left: usize, language: Language) -> Option<String> {
     })
 }
 
-/// Before memories are forgotten or taken back: `meant` of them, of which `left` would stay.
+/// Before memories are forgotten or recovered: `meant` of them, of which `left` would stay.
 pub fn would_go(is_recovery: bool, meant: usize, left: usize, language: Language) -> Vec<String> {
     if is_recovery {
         return vec![would_recover(meant, language)];
@@ -109,7 +109,7 @@ pub fn would_go(is_recovery: bool, meant: usize, left: usize, language: Language
     would.into_iter().chain(left_to_a_clinician(left, language)).collect()
 }
 
-/// What is kept for another reason, where there is any.
+/// The number of memories that stay for another reason, if any.
 fn kept_since(kept: usize, language: Language) -> Option<String> {
     Some(match (language, kept) {
         (_, 0) => return None,
@@ -120,7 +120,7 @@ fn kept_since(kept: usize, language: Language) -> Option<String> {
     })
 }
 
-/// After a request to forget: what went, and what stayed and why.
+/// After a request to forget: what was forgotten, and what stayed and why.
 pub fn went(came: &AnswerOutcome, language: Language) -> Vec<String> {
     let went = match came.done {
         0 if came.left + came.kept == 0 => Some(language.of(NOTHING_MEANT).to_owned()),
@@ -131,12 +131,12 @@ pub fn went(came: &AnswerOutcome, language: Language) -> Vec<String> {
     went.into_iter().chain(stayed.into_iter().flatten()).collect()
 }
 
-/// After a request to take back.
+/// After a request to recover.
 pub fn came_back(done: usize, language: Language) -> Vec<String> {
     vec![if done == 0 { language.of(NOTHING_MEANT).to_owned() } else { recovered(done, language) }]
 }
 
-/// Before memories are taken back.
+/// Before memories are recovered.
 pub fn would_recover(count: usize, language: Language) -> String {
     match (language, count) {
         (Language::En, 1) => "1 memory would be taken back. Nothing was changed yet.".to_owned(),
@@ -146,7 +146,7 @@ pub fn would_recover(count: usize, language: Language) -> String {
     }
 }
 
-/// After memories were forgotten, and for how long they can be taken back.
+/// After memories were forgotten, with the number of days for recovery.
 pub fn forgotten(count: usize, days: u32, language: Language) -> String {
     match (language, count) {
         (Language::En, 1) => {
@@ -170,7 +170,7 @@ pub fn forgotten(count: usize, days: u32, language: Language) -> String {
     }
 }
 
-/// After memories were taken back.
+/// After memories were recovered.
 pub fn recovered(count: usize, language: Language) -> String {
     match (language, count) {
         (Language::En, 1) => "1 memory is remembered again.".to_owned(),
@@ -180,7 +180,7 @@ pub fn recovered(count: usize, language: Language) -> String {
     }
 }
 
-/// What is in force of a scope of consent; `None`: nothing was recorded.
+/// The provision of a scope of consent; `None` if nothing was recorded.
 pub fn consent(scope: ConsentScope, provision: Option<Provision>, language: Language) -> String {
     let what = language.of(match scope {
         ConsentScope::Memory => ["That what you say is kept", "Que se guarde lo que dice"],
@@ -212,7 +212,7 @@ pub const RIGHTS: [&str; 2] = [
     "Puede pedir que cualquier dato se corrija, se olvide o se borre, y puede hablar sin que se recuerde.",
 ];
 
-/// What is held, line by line.
+/// The stored data, line by line.
 pub fn report(held: &PrivacyReport, language: Language) -> Vec<String> {
     if held.memories.is_empty() && held.documents.is_empty() {
         return vec![language.of(NOTHING).to_owned()];

@@ -63,7 +63,7 @@ static CROSSING: LazyLock<Regex> = LazyLock::new(|| {
         r"(?-u:\b)(?:carrera|calle|cra|kra|cll?|transversal|diagonal|avenida|av)\.? [0-9]{1,3}[a-h]?(?: (?:sur|norte|este|bis))? (?:con|y|entre) (?:la|(?:la )?(?:carrera|calle|cra|kra|cll?)\.?) [0-9]{1,3}[a-h]?(?-u:\b)",
     )
 });
-/// A postal code and what stands before it.
+/// A postal code and the words before it.
 static POSTAL: LazyLock<Regex> =
     LazyLock::new(|| compiled(r"(?-u:\b)(?:e-|cp ?|c\.p\. ?)?([0-9]{5})(?:-[0-9]{4})?(?-u:\b)"));
 static BRITISH: LazyLock<Regex> = LazyLock::new(|| {
@@ -109,7 +109,7 @@ pub(crate) fn find(context: &DocumentContext<'_>, found: &mut Vec<PiiFinding>) {
         return;
     }
     for hit in UNMARKED.captures_iter(plain) {
-        // "ICD-10 F33.1, CPT 90837": codes stand before codes.
+        // "ICD-10 F33.1, CPT 90837": codes follow codes.
         let is_code = |word: &str| lexicon::is_eponym(word);
         let street = hit
             .get(1)
@@ -121,8 +121,8 @@ pub(crate) fn find(context: &DocumentContext<'_>, found: &mut Vec<PiiFinding>) {
     postal_codes(context, found);
 }
 
-/// "62 RR 11", "6 White Claws 2": figures and what they measure, no street: none of the words is one of more than four
-/// letters that has small ones and is no word of the clinic.
+/// "62 RR 11", "6 White Claws 2": figures with their unit, no street. A street has a word of more than four letters
+/// with lower-case ones that is no clinical word.
 fn is_a_reading(hit: &str) -> bool {
     let own = |word: &&str| {
         let lower = word.to_ascii_lowercase();
@@ -143,7 +143,7 @@ fn named(context: &DocumentContext<'_>, hit: &str, start: usize) -> bool {
     });
     // A title is no street: "2005, Dr. X had asked Dr.".
     let titled = inner.clone().any(|word| matches!(word, "Dr." | "Mr." | "Mrs." | "Ms."));
-    // "5, timed walk": an ordinary word that may be a street's last one, and no word that is none before it.
+    // "5, timed walk": an ordinary word that may end the name of a street needs a real name before it.
     let doubtful = ["walk", "way", "place", "close", "drive", "court", "row", "trail", "square", "circle", "gardens"];
     let small = inner.clone().all(|word| word.starts_with(|c: char| c.is_lowercase()));
     let plain = doubtful.contains(&last.to_ascii_lowercase().as_str())
@@ -160,7 +160,7 @@ fn spanish(context: &DocumentContext<'_>, found: &mut Vec<PiiFinding>) {
     let (plain, lower) = (&context.view.plain, &context.view.lower);
     let mut from = 0;
     for at in beginnings(lower) {
-        // An address goes on over words that begin as streets do.
+        // An address continues over words that look like the start of another street.
         let Some(hit) = (at >= from).then(|| SPANISH.captures(&lower[at..])).flatten() else { continue };
         let (Some(whole), Some(rest)) = (hit.get(0), hit.get(1)) else { continue };
         let rest_at = at + rest.start();

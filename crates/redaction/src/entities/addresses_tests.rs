@@ -11,7 +11,7 @@ fn of(kind: &str, text: &str, language: Language) -> Vec<String> {
 }
 
 #[test]
-fn spanish_streets_leave_with_their_numbers_and_doors() {
+fn spanish_streets_are_found_with_their_numbers_and_doors() {
     for (text, address) in [
         ("vive en Calle Mayor 5, 3 B desde ayer", "Calle Mayor 5, 3 B"),
         ("vive en calle mayor 5 desde ayer", "calle mayor 5"),
@@ -66,7 +66,7 @@ fn words_that_also_begin_or_end_streets_name_none() {
 }
 
 #[test]
-fn postal_codes_stand_behind_addresses_before_places_or_behind_their_word() {
+fn postal_codes_follow_addresses_or_their_keyword_or_precede_places() {
     for (text, language, code) in [
         ("Calle Mayor 5, 28035 Madrid, hoy", Language::Spanish, "28035"),
         ("vive en CP 28035 desde ayer", Language::Spanish, "28035"),
@@ -87,14 +87,14 @@ fn postal_codes_stand_behind_addresses_before_places_or_behind_their_word() {
 }
 
 #[test]
-fn the_place_behind_a_postal_code_leaves_too() {
+fn the_place_after_a_postal_code_is_found_too() {
     let places = of(label::LOCATION, "Calle Mayor 5, 28035 Villanueva del Rio, Espana", Language::Spanish);
     assert_eq!(places, ["Villanueva del Rio"]);
     assert!(of(label::LOCATION, "CP 28035 desde ayer", Language::Spanish).is_empty());
 }
 
 #[test]
-fn the_parts_of_a_street_are_told_from_other_words() {
+fn the_parts_of_a_street_are_distinguished_from_other_words() {
     assert!(
         first_word_is_capitalized("de la Paz 3")
             && !first_word_is_capitalized("de la paz 3")

@@ -1,5 +1,6 @@
-//! Set phrases that hold a name and name no person: "Dr Google", "Ann Arbor IIIB", "Lou Gehrig's disease". Words stand next to each
-//! other with a space, a hyphen or the mark of a possessive between them; a phrase never goes over a full stop, but for "Dr.".
+//! Fixed phrases that contain a name but name no person: "Dr Google", "Ann Arbor IIIB", "Lou Gehrig's disease". A
+//! space, a hyphen or a possessive separates their words. A phrase never crosses a full stop, except that of "Dr." and
+//! "St.".
 
 use std::sync::LazyLock;
 
@@ -9,10 +10,9 @@ use super::super::word_tables::WordSet;
 use super::cues::{NameTrigger, trigger};
 use super::{eponyms, lexicon, person_verbs};
 
-/// Most words of a phrase.
 const LONGEST: usize = 3;
 
-/// Phrases, words folded, that no one is called by.
+/// Folded phrases that no person is called by.
 static NOBODY: LazyLock<WordSet> = LazyLock::new(|| {
     phrases(
         "dr google,dr scholl,alice in wonderland,west nile,orphan annie,wender utah,boston naming,trail making,gore tex,\
@@ -25,15 +25,15 @@ static NOBODY: LazyLock<WordSet> = LazyLock::new(|| {
          ley de frank,jehovah witness,jehovah witnesses,granny smith apples,granny smith apple,ronda de noche,torre de londres,torre de hanoi,lista de hopkins,rome iv,rome iii",
     )
 });
-/// A name and the noun that makes a scale, a sign or a law of it: things where nothing announces a person.
+/// A name with the noun that makes it a scale, a sign or a law: no person unless a title or cue announces one.
 static NAMED: LazyLock<WordSet> = LazyLock::new(|| {
     phrases(
         "jones criteria,morse fall,norton scale,braden scale,ashworth scale,young mania,barnes akathisia,baker act,\
          murphy law,lyme disease,hunt and hess,hunt hess,rosario costal,reyes magos,angel de la guarda,fahn tolosa",
     )
 });
-/// Phrases that a person may be called by: they are things only where nothing announces a person, and they are written with a
-/// hyphen or a grade, a figure or a noun stands after them.
+/// Phrases that can also be a person's name. They are exempt only if no person was announced, and only with a hyphen or
+/// before a grade, a figure or a noun.
 static THINGS: LazyLock<WordSet> = LazyLock::new(|| {
     phrases(
         "ann arbor,lou gehrig,ramsay hunt,tolosa hunt,roland morris,harris benedict,jackson pratt,granny smith,swan ganz,\
@@ -54,14 +54,14 @@ fn phrases(list: &'static str) -> WordSet {
     list.split(',').map(str::trim).collect()
 }
 
-/// Whether tokens lie inside of a set phrase.
+/// Whether all of the tokens lie inside a fixed phrase.
 pub(crate) fn hold(context: &DocumentContext<'_>, first: usize, end: usize) -> bool {
     (first.saturating_sub(2 * LONGEST - 2)..=first)
         .filter(|start| FIRST.contains(bare(context, *start)))
         .any(|start| phrase_end(context, start).is_some_and(|last| end <= last))
 }
 
-/// One after the last token of the phrase that begins here.
+/// The token index after the phrase that begins here.
 fn phrase_end(context: &DocumentContext<'_>, start: usize) -> Option<usize> {
     let mut phrase = String::from(bare(context, start));
     let (mut at, mut words) = (start + 1, 1);
@@ -88,7 +88,7 @@ fn phrase_end(context: &DocumentContext<'_>, start: usize) -> Option<usize> {
     None
 }
 
-/// A hyphen that clings to both words, or the point of "Dr.".
+/// A hyphen that touches both words, or the full stop of "Dr.".
 fn joint(context: &DocumentContext<'_>, at: usize) -> bool {
     let Some(sign) = context.tokens.get(at) else { return false };
     let tight = |left: usize, right: usize| {
@@ -101,7 +101,7 @@ fn joint(context: &DocumentContext<'_>, at: usize) -> bool {
     }
 }
 
-/// A hyphen within the words, or a grade, a figure or an everyday noun after them, and nothing that people do.
+/// A hyphen within the phrase, or a grade, a figure or a noun after it; never before a verb of people.
 fn is_thing(context: &DocumentContext<'_>, start: usize, end: usize) -> bool {
     let next = context.tokens.get(end);
     let lower = next.map(|next| context.lower(next)).unwrap_or_default();
@@ -112,7 +112,6 @@ fn is_thing(context: &DocumentContext<'_>, start: usize, end: usize) -> bool {
     (joined || after) && !person_verbs::is_person_verb(lower)
 }
 
-/// A word without the mark of a possessive.
 fn bare<'a>(context: &'a DocumentContext<'_>, at: usize) -> &'a str {
     let lower = context.tokens.get(at).map(|token| context.lower(token)).unwrap_or_default();
     lower.strip_suffix("'s").unwrap_or(lower)

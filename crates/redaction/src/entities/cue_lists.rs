@@ -41,6 +41,7 @@ pub(crate) static TITLES: WordList = WordList::new(&[
     "padre",
     "fray",
     "sor",
+    // Also titles, because people are called by them: "tía Carmen".
     "tia",
     "tio",
     "psic",
@@ -50,6 +51,7 @@ pub(crate) static TITLES: WordList = WordList::new(&[
     "therapist",
     "counselor",
     "physician",
+    // Ranks of police and army, and titles of clergy.
     "captain",
     "officer",
     "mister",
@@ -101,10 +103,12 @@ pub(crate) static CUES: WordList = WordList::new(&[
     "saludos",
     "thanks",
     "gracias",
+    // The patient's name follows these words directly.
     "paciente",
     "patient",
     "apellido",
     "apellidos",
+    // The name of a clinician follows.
     "remitido por",
     "informado por",
     "signed",
@@ -199,6 +203,7 @@ pub(crate) static RELATIONS: WordList = WordList::new(&[
     "roommate",
     "kid",
     "baby",
+    // The name of a pet is redacted like that of a person.
     "perro",
     "perra",
     "dog",
@@ -236,6 +241,7 @@ pub(crate) static RELATIONS: WordList = WordList::new(&[
     "padrastro",
     "madrastra",
     "conyuge",
+    // Abbreviations of clinical notes.
     "hna",
     "hno",
     "hnas",
@@ -246,6 +252,7 @@ pub(crate) static RELATIONS: WordList = WordList::new(&[
     "hijito",
     "abuelita",
     "abuelito",
+    // Spoken Spanish of Colombia, Venezuela, Mexico, Bolivia and Chile.
     "parcero",
     "parcera",
     "pana",
@@ -256,6 +263,7 @@ pub(crate) static RELATIONS: WordList = WordList::new(&[
     "polola",
     "ahijado",
     "ahijada",
+    // Spoken English.
     "flatmate",
     "housemate",
     "roomie",
@@ -275,9 +283,10 @@ pub(crate) static RELATIONS: WordList = WordList::new(&[
     "twin",
     "fella",
 ]);
-/// Who a person is to a patient, before a colon or a bracket: "Interpreter (Farida)".
+/// Roles with respect to a patient, before a colon or a bracket: "Interpreter (Farida)".
 pub(crate) static ROLES: WordList = WordList::new(&[
     "interpreter",
+    // A full stop after a role ends the sentence: in "Seen by the nurse. Denies …" the verb is no name.
     "attending",
     "resident",
     "intern",
@@ -317,8 +326,8 @@ pub(crate) static ROLES: WordList = WordList::new(&[
     "referring",
     "dictating",
 ]);
-/// What people do with a person whose name follows: two words, or one that takes a person at once. A name with a large
-/// letter, or a first name.
+/// Verbs with a person whose name follows: two words, or one with a direct object. The name is capitalised or a first
+/// name.
 pub(crate) static MEETINGS: WordList = WordList::new(&[
     "spoke with",
     "spoke to",
@@ -346,10 +355,12 @@ pub(crate) static MEETINGS: WordList = WordList::new(&[
     "report to",
     "reported to",
     "handed to",
+    // Nouns that a name follows directly: "sponsor Mike".
     "sponsor",
     "landlord",
     "call for",
     "attention of",
+    // Spanish verbs with the preposition that takes a person.
     "avisar a",
     "llamar a",
     "llame a",
@@ -376,6 +387,7 @@ pub(crate) static MEETINGS: WordList = WordList::new(&[
     "valorada por",
     "dije a",
     "dijo a",
+    // These verbs take a person without a preposition.
     "told",
     "asked",
 ]);
@@ -383,7 +395,7 @@ pub(crate) static PARTICLES: WordList = WordList::new(&[
     "de", "del", "la", "las", "los", "y", "e", "i", "da", "dos", "das", "do", "di", "du", "van", "von", "der", "den",
     "ten", "el", "al", "bin", "mc", "san",
 ]);
-/// Never a part of a name in lower case, whatever lists say.
+/// Never a part of a name in lower case, whatever the lists contain.
 pub(crate) static FUNCTION: WordList = WordList::new(&[
     "que", "con", "en", "no", "my", "mi", "me", "te", "se", "the", "and", "but", "pero", "so", "or", "is", "was", "of",
     "to", "for", "i", "you", "he", "she", "we", "it", "an", "a", "un", "una", "por", "para", "como", "muy", "ya", "si",
@@ -394,8 +406,8 @@ pub(crate) static FUNCTION: WordList = WordList::new(&[
     "work", "day",
 ]);
 
-/// Verbs with which notes begin a sentence, in the person of the patient, and words with which people begin to speak: no
-/// name, wherever they stand large. Own list.
+/// Verbs that open a sentence of a note, in the third person, and words that open speech. They are no name, even where
+/// they are capitalised. Own list.
 pub(crate) static OPENERS: WordList = WordList::spaced(
     "toma suspende presenta continua mantiene inicia ingresa permanece rechaza pide come bebe fuma vive trabaja deja dejo camina orina \
      defeca tolera tolero evoluciona mejora empeora recibe precisa requiere muestra impresiona impresiono describe expresa reconoce \

@@ -9,12 +9,12 @@ use super::{lexicon, name_context, person_verbs};
 
 pub(crate) use super::cue_lists::{CUES, FUNCTION, MEETINGS, OPENERS, PARTICLES, RELATIONS, ROLES, TITLES};
 
-/// Second words of what announces a name in two: no other word is looked at with the one before it.
+/// Second words of two-word cues, so that other words are not combined with the one before them.
 static SECOND: LazyLock<WordSet> = LazyLock::new(|| {
     CUES.iter().chain(MEETINGS.iter()).filter_map(|cue| cue.split_once(' ')).map(|(_, second)| second).collect()
 });
 
-/// Letters of an abbreviation that stands for an illness after a relative.
+/// Longest abbreviation after a relative that is an illness and no name.
 const LONGEST_ABBREVIATION: usize = 4;
 
 /// Why a run may be a name.
@@ -29,7 +29,7 @@ pub(crate) enum NameTrigger {
     Strong,
 }
 
-/// What stands before a word.
+/// The strongest trigger before a word.
 pub(crate) fn trigger(context: &DocumentContext<'_>, at: usize) -> NameTrigger {
     let Some(mut before) = at.checked_sub(1) else { return NameTrigger::None };
     if name_context::is_greeted(context, at)
@@ -69,7 +69,7 @@ pub(crate) fn trigger(context: &DocumentContext<'_>, at: usize) -> NameTrigger {
     let illness = matches!(word, "tia" | "tio" | "padre")
         && context.tokens[at].case == LetterCase::Upper
         && context.tokens[at].span.len() <= LONGEST_ABBREVIATION;
-    // "Seen by the nurse. Denies pain.": only a title that is itself cut short has a full stop before its name.
+    // "Seen by the nurse. Denies pain.": only an abbreviated title has a full stop before its name.
     let joins = sign.is_empty() || sign == "." && ABBREVIATED.contains(&word) && !opens_a_sentence(context, at);
     if TITLES.contains(word)
         && joins
@@ -111,13 +111,13 @@ const ABBREVIATED: &[&str] = &[
     "ms", "mx", "psic", "rev", "sgt",
 ];
 
-/// "Seen by Dr. Denies pain": what a person does, in the language of notes, begins a sentence even after a title.
+/// "Seen by Dr. Denies pain": a verb of people, in the form of notes, begins a sentence even after a title.
 fn opens_a_sentence(context: &DocumentContext<'_>, at: usize) -> bool {
     let word = context.lower(&context.tokens[at]);
     (person_verbs::is_person_verb(word) || OPENERS.contains(word)) && !lexicon::word(word).given
 }
 
-/// "El hijo, Yeray, refiere": one large word between commas.
+/// "El hijo, Yeray, refiere": one capitalised word between commas.
 fn is_set_off(context: &DocumentContext<'_>, at: usize) -> bool {
     let next = context.tokens.get(at + 1).map(|token| context.plain(token)).unwrap_or_default();
     context.tokens[at].is_capitalized() && matches!(next, "," | ")") && !context.no_case()

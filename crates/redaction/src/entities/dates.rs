@@ -75,7 +75,7 @@ static SHORT: LazyLock<Regex> = LazyLock::new(|| {
 /// count. Pressures of breathing, hours of fasting and "24/7" look alike.
 static LATE_DAY: LazyLock<Regex> =
     LazyLock::new(|| compiled(r"(?-u:\b)(?:([a-z]+)[ :]{1,2})?((?:1[3-9]|2[0-9]|3[01])/(?:0?[1-9]|1[0-2]))(?-u:\b)"));
-/// What such figures are of, and no day.
+/// Words before figures that are no day.
 pub(crate) const FIGURES: &[&str] = &[
     "bipap",
     "cpap",
@@ -109,7 +109,7 @@ static FROM_TO: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// "Thanksgiving 2019", "around Christmas", "la Nochevieja de 2018": a day that everybody knows.
+/// "Thanksgiving 2019", "around Christmas", "la Nochevieja de 2018": well-known days.
 static HOLIDAY: LazyLock<Regex> = LazyLock::new(|| {
     const DAYS: &str = "thanksgiving(?: day)?|christmas(?: eve| day)?|new year'?s(?: eve| day)?|easter(?: sunday| monday)?|halloween|labor day|memorial day|independence day|mother's day|father's day|valentine's day|st\\.? patrick's day|nochebuena|nochevieja|navidad(?:es)?|ano nuevo|semana santa|dia de reyes|dia de muertos|dia de la madre|dia del padre";
     compiled(&format!(
@@ -142,7 +142,7 @@ static MONTHS: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 
-/// At all hours, unless a word of time stands before it.
+/// Means "at all hours", unless a word of time precedes it.
 pub(crate) const ROUND_THE_CLOCK: &str = "24/7";
 const RECOGNIZER: &str = "date";
 /// Score of what the model may give up where it is sure of nothing.
@@ -190,7 +190,7 @@ pub(crate) fn find(context: &DocumentContext<'_>, found: &mut Vec<PiiFinding>) {
     days(context, found);
 }
 
-/// Days with a name of their own, and the day of the week before a date.
+/// Named days, and the day of the week before a date.
 fn days(context: &DocumentContext<'_>, found: &mut Vec<PiiFinding>) {
     let lower = &context.view.lower;
     for known in found.iter_mut().filter(|known| known.label == label::DATE && known.recognizer == RECOGNIZER) {
@@ -270,7 +270,7 @@ fn months(context: &DocumentContext<'_>, found: &mut Vec<PiiFinding>) {
     }
 }
 
-/// The name of a month with a large first letter, or all large.
+/// The name of a month with a capital first letter, or in capitals.
 fn titled(context: &DocumentContext<'_>, month: Span) -> bool {
     month.of(&context.view.plain).starts_with(|c: char| c.is_ascii_uppercase())
 }
@@ -384,7 +384,7 @@ fn number(digits: &str) -> i32 {
     digits.parse().unwrap_or(0)
 }
 
-/// Month of a name of either language: the first three letters tell, once "ene" is "jan".
+/// The month of a name in either language, by its first three letters; "ene" is mapped to "jan".
 fn month_of(name: &str) -> i32 {
     const STARTS: [&[&str]; 12] = [
         &["ene", "jan"],

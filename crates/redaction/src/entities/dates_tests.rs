@@ -61,7 +61,7 @@ fn numbers_that_only_look_like_dates_stay() {
 }
 
 #[test]
-fn months_by_name_are_read_with_what_stands_around_them() {
+fn months_by_name_are_read_with_their_context() {
     for (text, date) in [
         ("ingreso el 3 de mayo de 2018 por tos", "3 de mayo de 2018"),
         ("ingreso el tres de mayo de 2018 por tos", "tres de mayo de 2018"),
@@ -156,7 +156,7 @@ fn every_month_of_both_languages_is_known_by_its_beginning() {
 }
 
 #[test]
-fn a_number_with_a_unit_or_more_digits_behind_it_is_a_measure() {
+fn a_number_before_a_unit_or_more_digits_is_a_measure() {
     for (after, measure) in [
         (" mg", true),
         ("ml", true),

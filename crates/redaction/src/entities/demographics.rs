@@ -1,4 +1,4 @@
-//! Sex, relations and professions: kept by most policies, taken under `strict`.
+//! Sex, relations and professions: most policies keep them, `strict` replaces them.
 
 use std::sync::LazyLock;
 
@@ -116,7 +116,7 @@ static FAMILY: WordList = WordList::new(&[
     "sibling",
     "siblings",
 ]);
-/// Words of both lists, which share none.
+/// Words of both lists, which have none in common.
 static LISTED: LazyLock<WordMap<&str>> = LazyLock::new(|| {
     let sexes = SEX.iter().map(|word| (word, label::SEX));
     sexes.chain(FAMILY.iter().map(|word| (word, label::FAMILY))).collect()
@@ -157,6 +157,7 @@ pub(crate) fn find(context: &DocumentContext<'_>, found: &mut Vec<PiiFinding>) {
         }
         let start = at;
         at += bytes[at..].iter().take_while(|byte| is_word(**byte)).count();
+        // No listed word and no profession is shorter.
         if at - start < 3 {
             continue;
         }

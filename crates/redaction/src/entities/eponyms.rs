@@ -1,4 +1,4 @@
-//! Names that stand for diseases, signs, scales and devices: "enfermedad de Hodgkin", "Beck inventory".
+//! Names in the terms of diseases, signs, scales and devices: "enfermedad de Hodgkin", "Beck inventory".
 
 use super::super::document::DocumentContext;
 use super::super::token::{LetterCase, TokenKind};
@@ -27,7 +27,7 @@ pub(crate) fn names_a_thing(context: &DocumentContext<'_>, first: usize, end: us
         || end - first > 1 && context.tokens[end - 1].span.len() == 1 && lexicon::is_eponym(word(first))
 }
 
-/// A noun of the list, or one whose ending tells a disease or an operation: "adenoma", "miositis", "colectomia".
+/// A listed noun, or one whose ending is that of a disease or an operation: "adenoma", "miositis", "colectomia".
 fn is_before(word: &str) -> bool {
     const ENDINGS: &[&str] =
         &["oma", "itis", "osis", "patia", "ectomia", "plastia", "scopia", "opathy", "ectomy", "plasty"];
@@ -35,14 +35,15 @@ fn is_before(word: &str) -> bool {
     BEFORE.contains(word) || told && !lexicon::word(word).is_name() && !place_lists::is_place(word)
 }
 
-/// A noun of the list, or one whose ending tells a disease or an operation: "Lewis esophagectomy", "Heller myotomy".
+/// A listed noun, or one whose ending is that of a disease or an operation: "Lewis esophagectomy", "Heller myotomy".
 fn is_after(word: &str) -> bool {
     const ENDINGS: &[&str] =
         &["ectomy", "otomy", "ostomy", "plasty", "pexy", "oscopy", "orrhaphy", "opathy", "itis", "osis"];
     AFTER.contains(word) || word.len() > 5 && ENDINGS.iter().any(|ending| word.ends_with(ending))
 }
 
-/// "Sithole's ferritin", "Ahmed's catheter": the possessive of a word that is no listed eponym owns what stands after it.
+/// "Sithole's ferritin", "Ahmed's catheter": the possessive of a word that is no listed eponym is a person, who owns
+/// the following noun.
 pub(crate) fn is_owned(context: &DocumentContext<'_>, last: usize) -> bool {
     let owner = context.tokens.get(last).and_then(|token| context.lower(token).strip_suffix("'s"));
     owner.is_some_and(|owner| owner.len() > 1 && !lexicon::is_eponym(owner))
@@ -85,7 +86,7 @@ fn is_thing_noun(word: &str) -> bool {
     )
 }
 
-/// "Kellgren-Lawrence", "Dix-Hallpike": two large words about a hyphen, one of them an eponym.
+/// "Kellgren-Lawrence", "Dix-Hallpike": two capitalised words around a hyphen, one of them an eponym.
 pub(crate) fn is_hyphenated(context: &DocumentContext<'_>, first: usize, end: usize) -> bool {
     let is_hyphen = |at: usize| {
         let sign = context.tokens.get(at).is_some_and(|sign| context.plain(sign) == "-");
@@ -114,7 +115,7 @@ static UNITS: WordList = WordList::spaced(
      comprimidos capsulas sobres ampollas mg/ml",
 );
 
-/// A unit: what stands before it is an amount.
+/// A unit: an amount precedes it.
 pub(crate) fn is_unit(context: &DocumentContext<'_>, at: usize) -> bool {
     context.tokens.get(at).is_some_and(|unit| UNITS.contains(context.lower(unit)))
 }
@@ -200,7 +201,7 @@ pub(crate) fn is_graded(context: &DocumentContext<'_>, end: usize) -> bool {
     }
 }
 
-/// True where a run of tokens stands as the name of a clinical thing.
+/// Whether a run of tokens is the name of a clinical thing.
 pub(crate) fn denotes_thing(context: &DocumentContext<'_>, first: usize, last: usize) -> bool {
     let word = |at: Option<usize>| {
         at.and_then(|at| context.tokens.get(at)).map(|token| context.lower(token)).unwrap_or_default()

@@ -1,4 +1,4 @@
-//! Form fields: what stands after "Nombre:", "Domicilio:", "DOB:" is what the field says, whatever it looks like.
+//! Form fields: the value after "Nombre:", "Domicilio:" or "DOB:" has the kind of the field, whatever it looks like.
 
 use std::sync::LazyLock;
 

@@ -1,6 +1,6 @@
-//! Names as people type and say them: in lower case after a relative ("mi parcero brayan"), as a greeting or a parting
-//! ("hey. its lachie", "ta tegs"), called ("roger tell her"), or as the one word with a capital letter in a line that has no
-//! other. What no list has counts where nothing else can stand.
+//! Names as people type and say them: in lower case after a relative ("mi parcero brayan"), in a greeting or a farewell
+//! ("hey. its lachie", "ta tegs"), in an address ("roger tell her"), or as the only capitalised word of a line. An
+//! unlisted word counts where nothing but a name fits.
 
 use super::super::document::DocumentContext;
 use super::super::finding::{DetectionLayer, PiiFinding};
@@ -13,18 +13,18 @@ use super::{eponyms, lexicon, person_verbs, places, words};
 use crate::deadline;
 use anamnesis_text::Language;
 
-/// Score of a name that these surroundings tell: enough to be looked for in the whole document.
+/// Score of a name by such context: enough to search it in the whole document.
 const TOLD: f64 = 0.8;
 /// Least letters of a name that no list has.
 const LEAST: usize = 4;
 
-/// What stands between a relative and the name: "hijo mayor Wilson".
+/// Words between a relative and the name: "hijo mayor Wilson".
 static BETWEEN: WordList = WordList::spaced(
     "mayor menor mediano mediana pequeno pequena chico chica gemelo gemela unico unica difunto difunta finado finada biologico \
      biologica adoptivo adoptiva politico politica materno materna paterno paterna older elder eldest younger youngest oldest \
      middle little big baby twin only late best",
 );
-/// Who leads to a name in speech.
+/// Words that precede a name in speech.
 static OWNERS: WordList = WordList::spaced(
     "mi mis tu su sus nuestra nuestro la el una un my his her their our your the a d de con with w and y n",
 );
@@ -34,7 +34,7 @@ static SELVES: WordList = WordList::spaced("its it's soy im i'm am");
 static PARTINGS: WordList = WordList::spaced(
     "ta thanks thx ty tysm cheers gracias grax xo love regards saludos besos abrazo abrazos bye chau chao",
 );
-/// What a person is asked to do: "roger tell her".
+/// Imperatives that are said to a person: "roger tell her".
 static ASKED: WordList = WordList::spaced(
     "tell ask give show come listen stop wait put get grab bring call dile dime cuentale cuentame ven mira oye trae dale pasame deja",
 );
@@ -118,7 +118,7 @@ pub(crate) fn is_unknown(lower: &str) -> bool {
         && !is_mistyped(lower, known)
 }
 
-/// What diseases, specialities and substances end in.
+/// Endings of diseases, specialities and substances.
 fn is_learned_word(lower: &str) -> bool {
     const ENDINGS: &[&str] = &[
         "logia",
@@ -339,7 +339,7 @@ fn is_in_company(context: &DocumentContext<'_>, at: usize) -> bool {
         && !stop_words::is_form(word(context, at + 1))
 }
 
-/// The one large word inside of a sentence of a text that has no other: no one types it so without a reason.
+/// The only capitalised word inside a sentence of a text that has no other: such a capital is deliberate.
 fn is_only_capitalized(context: &DocumentContext<'_>, at: usize) -> bool {
     let inside = at.checked_sub(1).is_some_and(|before| {
         let before = &context.tokens[before];
@@ -355,7 +355,7 @@ fn is_only_capitalized(context: &DocumentContext<'_>, at: usize) -> bool {
         && !stop_words::is_form(word(context, at + 1))
 }
 
-/// A person speaks of oneself on the line or to a person: notes do not.
+/// A first-person text on the line, or an address to a person: notes have neither.
 fn is_personal(context: &DocumentContext<'_>, at: usize) -> bool {
     const AROUND: usize = 30;
     static WORDS: WordList = WordList::spaced(

@@ -1,4 +1,4 @@
-//! What single words may be: first names, surnames, everyday words, eponyms. Lists: `data/`, sources in its NOTICE.
+//! The classes of single words: first names, surnames, everyday words, eponyms. Lists: `data/`, sources in its NOTICE.
 
 use std::sync::LazyLock;
 
@@ -7,7 +7,7 @@ use super::cue_lists::FUNCTION;
 use super::words;
 use anamnesis_text::Language;
 
-/// What a word may be.
+/// The classes of a word.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct LexiconEntry {
     pub(crate) given: bool,
@@ -48,7 +48,7 @@ fn list(text: &'static str) -> impl Iterator<Item = &'static str> {
     text.lines().filter(|line| !line.starts_with('#')).flat_map(str::split_whitespace)
 }
 
-/// What a folded, lower-case word may be.
+/// The classes of a folded, lower-case word.
 pub(crate) fn word(lower: &str) -> LexiconEntry {
     match WORDS.get(lower) {
         Some(word) => *word,
@@ -57,7 +57,7 @@ pub(crate) fn word(lower: &str) -> LexiconEntry {
     }
 }
 
-/// Whether [`word`] is a name, for words that seldom are: one look where it is none.
+/// Whether [`word`] is a name. Cheap for the many words that are none.
 pub(crate) fn is_name(lower: &str) -> bool {
     match WORDS.get(lower) {
         Some(word) => word.is_name(),
@@ -65,7 +65,8 @@ pub(crate) fn is_name(lower: &str) -> bool {
     }
 }
 
-/// Words that texts write small and that name no person: an ordinary word is no sign of a person, a place or a house.
+/// Words that texts write in lower case and that name no person: an ordinary word is no evidence of a person, a place
+/// or an organisation.
 static VOCABULARY: LazyLock<WordSet> = LazyLock::new(|| {
     list(include_str!("../data/vocabulary.txt")).chain(list(include_str!("../data/words.en.txt"))).collect()
 });
@@ -73,7 +74,7 @@ static VOCABULARY: LazyLock<WordSet> = LazyLock::new(|| {
 /// Further Spanish words. English texts hold names of all origins, and a rare Spanish word is one of them too often.
 static SPANISH: LazyLock<WordSet> = LazyLock::new(|| list(include_str!("../data/words.es.txt")).collect());
 
-/// Rarer English words: ordinary where they are written small. Large ones inside of a sentence are names too often.
+/// Rarer English words: ordinary if they are in lower case. Capitalised inside a sentence they are names too often.
 static RARE: LazyLock<WordSet> = LazyLock::new(|| list(include_str!("../data/words.rare.txt")).collect());
 
 /// Every word of [`VOCABULARY`].
@@ -143,7 +144,7 @@ mod tests {
     use super::word;
 
     #[test]
-    fn names_words_and_eponyms_are_told_apart() {
+    fn names_words_and_eponyms_are_distinguished() {
         assert!(word("pedro").is_strong() && word("jimenez").is_strong());
         assert!(word("esperanza").is_name() && !word("esperanza").is_strong());
         assert!(!word("parkinson").is_strong());

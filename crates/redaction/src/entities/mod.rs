@@ -48,10 +48,13 @@ pub(crate) struct Entities {
 
 impl Entities {
     pub(crate) fn builtin() -> Self {
+        // The other recognisers have no state: their tables are statics of their files.
         Self { places: places::PlaceRecogniser::builtin(), headers: headers::FormHeaders::builtin() }
     }
 
     pub(crate) fn find(&self, context: &DocumentContext<'_>, found: &mut Vec<PiiFinding>) {
+        // The limit is checked between recognisers. When it was read only after the work, one pathological text
+        // occupied its thread for all of them.
         self.headers.find(context, found);
         deadline::check();
         dates::find(context, found);

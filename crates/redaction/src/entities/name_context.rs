@@ -1,4 +1,4 @@
-//! What people write around a name that no list need know: a greeting that ends after it, an article of speech, an age after it in
+//! Recognises names that no list needs to contain, by their context: a greeting before it, a spoken article, an age in
 //! brackets, the post of the person who signs a shift.
 
 use super::super::document::DocumentContext;
@@ -7,20 +7,19 @@ use super::cue_lists::RELATIONS;
 use super::{informal, lexicon, person_verbs};
 use anamnesis_text::Language;
 
-/// Posts in capitals, each in the language in which it is one: "AM RN (Bek)" is a nurse, "RN Vigoroso" a newborn.
+/// Posts in capitals, by the language in which they are posts: "AM RN (Bek)" is a nurse, "RN Vigoroso" a newborn.
 const ENGLISH_POSTS: &[&str] = &["rn", "rpn", "lpn", "rmn", "cpn", "hca"];
 const SPANISH_POSTS: &[&str] = &["due", "tcae", "mir", "eir"];
-/// What begins a greeting: the last word of it.
 const GREETINGS: &[&str] =
     &["hola", "hi", "hello", "hey", "dias", "tardes", "noches", "morning", "afternoon", "evening"];
-/// Pronouns before a verb: "El Benja me dice". Of a thing as well one says "se", "no" and "ya".
+/// Object pronouns before a verb, as in "El Benja me dice". "se", "no" and "ya" also follow things.
 const TO_SOMEBODY: &[&str] = &["me", "te", "le", "nos", "les"];
 const OF_ANYTHING: &[&str] = &["se", "no", "ya"];
-/// How far a list of people in brackets is looked through, and how far before it a relative may stand.
+/// Tokens of a bracketed list that are searched, and the distance before it in which a relative counts.
 const LIST: usize = 16;
 const LED: usize = 4;
 
-/// "Hola, Julieta.", "Buenos días, Pilar.": a greeting, and one word with a capital letter that ends with it.
+/// "Hola, Julieta.", "Buenos días, Pilar.": one capitalised word between a greeting and the end of the sentence.
 pub(super) fn is_greeted(context: &DocumentContext<'_>, at: usize) -> bool {
     let comma = at.checked_sub(1).is_some_and(|before| plain(context, before) == ",");
     let Some(before) = at.checked_sub(if comma { 2 } else { 1 }) else { return false };
@@ -53,19 +52,19 @@ pub(super) fn is_posted(context: &DocumentContext<'_>, at: usize, before: usize,
     let (word, case) = (lower(context, before), context.tokens[before].case);
     let posts = if context.language == Language::English { ENGLISH_POSTS } else { SPANISH_POSTS };
     let is_post = matches!(sign, "" | "(") && case == LetterCase::Upper && posts.contains(&word);
-    // In capitals it is an injury of the head, or a treatment.
+    // In capitals, "TEC" is a head injury or a treatment.
     let is_technician = sign == "." && case == LetterCase::Title && word == "tec";
     let is_initial =
         context.tokens[at].is_capitalized() && context.tokens[at].span.len() == 1 && plain(context, at + 1) == ".";
     let named = if is_initial { at + 2 } else { at };
-    // "RN Titrated the drip", "DUE (Triaje)": what no list has needs an initial, a title with its full stop, or English brackets.
+    // "RN Titrated the drip", "DUE (Triaje)": an unlisted word needs an initial, "Téc." or English brackets.
     let is_set_off = is_initial || is_technician || sign == "(" && context.language == Language::English;
     let is_listed = is_set_off || lexicon::word(lower(context, named)).is_name();
     (is_post || is_technician) && is_listed && is_title(context, named) && is_likely_a_name(context, named)
 }
 
-/// "El Benja me dice", "La Mercedes, mi mujer", "el Jostin tiene diecisiete": Spanish speech puts an article before a name. What no
-/// list has must do what people do.
+/// "El Benja me dice", "La Mercedes, mi mujer", "el Jostin tiene diecisiete": spoken Spanish puts an article before a
+/// name. An unlisted word also needs a verb that only people have.
 pub(super) fn is_spoken_of(context: &DocumentContext<'_>, at: usize) -> bool {
     let article = at.checked_sub(1).map(|before| lower(context, before)).unwrap_or_default();
     if !matches!(article, "el" | "la" | "al") || !is_title(context, at) {
@@ -84,14 +83,13 @@ pub(super) fn is_spoken_of(context: &DocumentContext<'_>, at: usize) -> bool {
     acts && !matches!(then, "" | ".") || person_verbs::is_person_verb(next) || years || relative
 }
 
-/// No ordinary word, or one that is a first name too.
 fn may_be_a_name(context: &DocumentContext<'_>, at: usize) -> bool {
     let word = lower(context, at);
     let is_ordinary = lexicon::is_ordinary(word) || lexicon::is_ordinary_in(context.language, word);
     lexicon::word(word).given || !is_ordinary
 }
 
-/// A word that the lists know as a name and as nothing else, or as nothing at all.
+/// A word that is only a name, or that is in no list.
 fn is_likely_a_name(context: &DocumentContext<'_>, at: usize) -> bool {
     let word = lower(context, at);
     let is_ordinary = lexicon::is_ordinary(word) || lexicon::is_ordinary_in(context.language, word);

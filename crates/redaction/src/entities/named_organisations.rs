@@ -1,5 +1,6 @@
-//! Organisations by what is done in them: "la internaron en el Moyano", "six wks at grady", "clinica las americas", "you've reached
-//! Banksia Youth Chat", "Occupation: night stocker, Giant Eagle". Streets that speech and messages name without a number.
+//! Organisations by their typical context: "la internaron en el Moyano", "six wks at grady", "clinica las americas",
+//! "you've reached Banksia Youth Chat", "Occupation: night stocker, Giant Eagle". Also streets that speech and messages
+//! name without a number.
 
 use std::sync::LazyLock;
 
@@ -14,7 +15,7 @@ use crate::deadline;
 use crate::pattern::compiled;
 use anamnesis_text::{Language, Span};
 
-/// What is done to a person in an organisation, and the organisation.
+/// Verbs of admission and treatment, and the organisation.
 static ADMITTED: LazyLock<Regex> = LazyLock::new(|| {
     compiled(
         r"(?-u:\b)(?:[Ii]nternaron|[Ii]nternad[oa]s?|[Ii]ngresaron|[Ii]ngres[oóe]|[Ii]ngresad[oa]s?|[Oo]peraron|[Oo]perad[oa]s?|[Hh]ospitalizad[oa]s?|[Aa]tendieron|[Aa]tendid[oa]s?|[Ll]levaron|[Dd]erivaron|[Dd]erivad[oa]s?|[Nn]aci[oó]?|[Tt]rasladad[oa]s?|[Aa]dmitted|[Ii]npatient|[Hh]ospitali[sz]ed|[Dd]etoxed|[Ss]ectioned)(?-u:\b)[^.\n;:]{0,40}? (?:en|a|al|at|to|in) (?:el |la |los |las |the )?((?:(?:La|El|Los|Las|San|Santa|St\.?) )?[A-Z][a-z]{1,20}(?: [A-Z][a-z]{2,20}){0,2})(?-u:\b)",
@@ -155,7 +156,7 @@ const GROUNDS: &[&str] = &[
     "nook",
     "vale",
 ];
-/// What a small word of organisations is followed by and is no name.
+/// Words after a lower-case head word that are no name.
 const KINDS: &[&str] = &[
     "salud",
     "zona",
@@ -193,7 +194,7 @@ const KINDS: &[&str] = &[
     "tercera",
 ];
 
-/// Finds organisations and streets that their surroundings tell.
+/// Finds organisations and streets by their context.
 pub(crate) fn find(context: &DocumentContext<'_>, found: &mut Vec<PiiFinding>) {
     let (plain, lower) = (&context.view.plain, &context.view.lower);
     deadline::check();
@@ -224,7 +225,7 @@ pub(crate) fn find(context: &DocumentContext<'_>, found: &mut Vec<PiiFinding>) {
     }
 }
 
-/// Practices by trees, land and buildings, by a name, a place or a word of no list; "the hip surgery" is none.
+/// Practices named after trees, land or buildings, a name, a place or an unlisted word; "the hip surgery" is none.
 fn practices(lower: &str, found: &mut Vec<PiiFinding>) {
     for hit in PRACTICE.captures_iter(lower) {
         let (Some(whole), Some(name)) = (hit.get(0), hit.get(1)) else { continue };

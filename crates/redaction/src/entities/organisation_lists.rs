@@ -1,8 +1,8 @@
-//! Words that tell an organisation, and words that name none.
+//! Head words of organisations, and words that name none.
 
 use super::super::word_tables::WordList;
 
-/// Spanish: the telling word comes first.
+/// Spanish: the head word comes first.
 pub(crate) static FIRST: WordList = WordList::new(&[
     "hospital",
     "hospitales",
@@ -13,6 +13,7 @@ pub(crate) static FIRST: WordList = WordList::new(&[
     "complexo",
     "sanatorio",
     "instituto",
+    // Catalan and Galician forms.
     "institut",
     "fundacion",
     "universidad",
@@ -50,7 +51,7 @@ pub(crate) static FIRST: WordList = WordList::new(&[
     "university",
 ]);
 
-/// English: the telling word comes last; so it does with [`TRADES`].
+/// English: the head word comes last, as with [`TRADES`].
 pub(crate) static LAST: WordList = WordList::new(&[
     "hospital",
     "hospitals",
@@ -68,6 +69,7 @@ pub(crate) static LAST: WordList = WordList::new(&[
     "laboratories",
     "healthcare",
     "bank",
+    // Legal forms of companies.
     "inc",
     "llc",
     "ltd",
@@ -101,7 +103,7 @@ pub(crate) static LAST: WordList = WordList::new(&[
     "cannery",
 ]);
 
-/// Words that alone after a telling one name nothing: "Hospital General", "Clinic Note", "Hospital Course".
+/// Words that name nothing if they are alone with a head word: "Hospital General", "Clinic Note", "Hospital Course".
 pub(crate) static GENERIC: WordList = WordList::new(&[
     "course",
     "note",
@@ -114,6 +116,7 @@ pub(crate) static GENERIC: WordList = WordList::new(&[
     "record",
     "number",
     "name",
+    // Spanish adjectives and nouns: "Centro médico" alone names none.
     "medico",
     "medica",
     "quirurgico",
@@ -121,6 +124,7 @@ pub(crate) static GENERIC: WordList = WordList::new(&[
     "no",
     "informe",
     "historia",
+    // Articles and possessives: "my clinic" names none.
     "the",
     "de",
     "y",
@@ -150,6 +154,7 @@ pub(crate) static GENERIC: WordList = WordList::new(&[
     "national",
     "emergency",
     "pain",
+    // Kinds of schools: "high school" names none.
     "high",
     "middle",
     "elementary",
@@ -163,7 +168,7 @@ pub(crate) static GENERIC: WordList = WordList::new(&[
     "dia",
 ]);
 
-/// Words of trades and organisations that also are ordinary ones: "Knee Surgery" is none, "Larkhill Surgery" is one.
+/// Head words that are also ordinary words: "Knee Surgery" is no organisation, "Larkhill Surgery" is one.
 pub(crate) static TRADES: WordList = WordList::new(&[
     "shelter",
     "freight",
@@ -178,6 +183,7 @@ pub(crate) static TRADES: WordList = WordList::new(&[
     "plumbing",
     "diner",
     "bakery",
+    // Frequent in clinical texts too, so a name must precede them.
     "drugs",
     "oxygen",
     "imaging",
@@ -202,6 +208,7 @@ pub(crate) static TRADES: WordList = WordList::new(&[
     "preschool",
     "dialysis",
     "ambulance",
+    // Second words of names: "Truck Stop", "Food Mart".
     "mutual",
     "stop",
     "mart",
@@ -230,7 +237,7 @@ pub(crate) static SPECIALTIES: WordList = WordList::spaced(
      endocrinology ophthalmology podiatry orthodontics audiology psychology behavioral",
 );
 
-/// Organisations that everybody calls by their initials.
+/// Well-known initials of organisations.
 pub(crate) static INITIALS: WordList = WordList::spaced(
     "ucsf ucla ucsd upmc mgh bwh bidmc mskcc ohsu uclh wakemed usc nyu unm lsu ucsb ucsc unlv unr vcu uab utmb uthealth utsw \
      umass uconn suny cuny fiu ucf fsu ksu osu psu unc uncc wvu uic wsu byu tamu utep utsa smu asu sdsu sfsu ucd \
@@ -240,7 +247,7 @@ pub(crate) static INITIALS: WordList = WordList::spaced(
      rmit unsw uq uwa anu qut ucd tcd dcu nuig ucc qub ucl lse uea",
 );
 
-/// Chains and employers that everybody knows, by a word that means nothing else.
+/// Well-known chains and employers, by a word with no other meaning.
 pub(crate) static CHAINS: WordList = WordList::spaced(
     "walmart costco walgreens kroger safeway publix aldi lidl starbucks mcdonald's mcdonalds fedex usps boeing \
      doordash chipotle carrefour mercadona decathlon eroski alcampo tesco sainsbury's sainsburys asda \

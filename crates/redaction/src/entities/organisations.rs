@@ -1,4 +1,4 @@
-//! Organisations: a telling word and the capitalised words around it ("Hospital Virgen del Rocío", "Mercy Clinic").
+//! Organisations: a head word and the capitalised words around it ("Hospital Virgen del Rocío", "Mercy Clinic").
 
 use std::sync::LazyLock;
 
@@ -16,7 +16,7 @@ use crate::deadline;
 use crate::pattern::compiled;
 use anamnesis_text::Span;
 
-/// Two telling words.
+/// Head words of two words.
 const FIRST_TWO: &[(&str, &str)] = &[
     ("centro", "medico"),
     ("centro", "hospitalario"),
@@ -36,7 +36,7 @@ static SERVICE: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// Every word that one of the lists below asks for: most words of a text are none, and one look tells.
+/// Every word of the lists below, because most words of a text are in none and one look-up decides.
 static TELLING: LazyLock<WordSet> = LazyLock::new(|| {
     let lists = [&FIRST, &LAST, &TRADES, &SPECIALTIES, &INITIALS, &CHAINS];
     let two = FIRST_TWO.iter().map(|(first, _)| *first);
@@ -129,7 +129,7 @@ fn starts_with_two(context: &DocumentContext<'_>, at: usize) -> bool {
     FIRST_TWO.contains(&(lower, next)) && (context.tokens[at].is_capitalized() || context.no_case())
 }
 
-/// Capitalised words, particles and numbers after a telling word; the last of them that is capitalised.
+/// The last capitalised word after a head word, over capitalised words, particles and numbers.
 fn forward(context: &DocumentContext<'_>, at: usize) -> Option<usize> {
     let large = context.tokens[at].is_capitalized();
     if !large && context.no_case() {
@@ -149,7 +149,7 @@ fn forward(context: &DocumentContext<'_>, at: usize) -> Option<usize> {
         if token.is_capitalized() {
             let generic = GENERIC.contains(lower);
             names += usize::from(!generic);
-            // "hospital General": a small telling word needs a name, not an adjective.
+            // "hospital General": a lower-case head word needs a name, not an adjective.
             last = Some(look);
         } else if lower == "."
             && matches!(
@@ -197,7 +197,7 @@ fn lexicon_name(context: &DocumentContext<'_>, first: usize, last: usize) -> boo
     })
 }
 
-/// "el hospital gregorio maranon": names after a telling word in a text without capitals.
+/// "el hospital gregorio maranon": names after a head word in a text without capitals.
 fn spoken(context: &DocumentContext<'_>, at: usize) -> Option<usize> {
     if !matches!(context.lower(&context.tokens[at]), "hospital" | "clinica" | "colegio" | "universidad" | "instituto") {
         return None;
@@ -218,7 +218,7 @@ fn spoken(context: &DocumentContext<'_>, at: usize) -> Option<usize> {
     last
 }
 
-/// Capitalised words before a telling one.
+/// The first capitalised word before a head word.
 fn backward(context: &DocumentContext<'_>, at: usize) -> Option<usize> {
     if !context.tokens[at].is_capitalized() {
         return None;
@@ -290,7 +290,7 @@ fn backward(context: &DocumentContext<'_>, at: usize) -> Option<usize> {
     if SPECIALTIES.contains(context.lower(&context.tokens[at])) {
         return (context.tokens[at].case == LetterCase::Title && has_own_word(context, first, at)).then_some(first);
     }
-    // Headings are written large: "REVIEW OF SYSTEMS".
+    // Headings are in capitals: "REVIEW OF SYSTEMS".
     if weak && (first..=at).all(|look| context.tokens[look].case != LetterCase::Title) {
         return None;
     }
@@ -317,7 +317,7 @@ fn tells_last(lower: &str) -> bool {
     LAST.contains(lower) || TRADES.contains(lower) || SPECIALTIES.contains(lower)
 }
 
-/// A weak telling word counts with a name, a place or a suffix among the words before it.
+/// A weak head word counts if the words before it contain a name, a place or a suffix.
 fn tells(context: &DocumentContext<'_>, first: usize, at: usize) -> bool {
     (first..at).any(|look| {
         let lower = context.lower(&context.tokens[look]);

@@ -1,4 +1,4 @@
-//! What only people do: a verb after a word that may be a name tells that it is one.
+//! Verbs that only people have: after a word that may be a name, they are evidence that it is one.
 
 use super::super::document::DocumentContext;
 use super::super::token::{LetterCase, TokenKind};
@@ -20,7 +20,7 @@ static DEEDS: WordList = WordList::spaced(
      tradujo acompano firmo dice dijo refiere niega acude acudio comenta comento cuenta conto explica explico quiere llamo pide pidio solicita \
      cree piensa relata relato manifiesta verbaliza duerme llora lloro sonrie insiste avisada avisado",
 );
-/// Verbs whose subject is mostly a person: enough next to a name that the model takes for a person.
+/// Verbs whose subject is mostly a person: sufficient next to a word that the model takes for a person.
 static DOINGS: WordList = WordList::spaced(
     "carries carried fell flew drew donated uses used hears heard sees saw wakes woke tried tries enjoys enjoyed eats gives \
      gave walks worries worried swallowed shot takes took identifies identified stumbled coughs coughed wheezes wheezed \
@@ -34,26 +34,26 @@ static DOINGS: WordList = WordList::spaced(
      injects injected snores snored scored scores rated rates weighs weighed measured screened scratched itches stood stands stayed travels travelled traveled celebrated grew",
 );
 const THEIRS: &[&str] = &["her", "his", "my", "their", "the", "su", "mi", "la", "el"];
-/// What is said of people after "is" and "was".
+/// States of people after "is" and "was".
 static FATES: WordList = WordList::spaced(
     "tearful seen admitted discharged born married accompanied referred crying asleep awake brought hospitalized \
      transferred intubated extubated evaluated examined agreeable pleasant cooperative anxious",
 );
-/// What stands after the years of an age.
+/// Words after the years of an age.
 const YEARS: &[&str] = &["f", "m", "yo", "y", "yrs", "year", "years", "anos"];
-/// States of people that stand after a name without a verb: no thing is meant by the name before them.
+/// States of people that follow a name without a verb, so the name means no thing.
 static STATES: WordList = WordList::spaced(
     "alert awake well stable tearful present absent calm cooperative asleep afebrile ambulatory male female not does did \
      still also now then never always would could should might must today yesterday tolerated resting \
      seen burnt taken given kept held put set led built spent met slid swung lines queries again home due ready unable",
 );
 
-/// What a person does, says or suffers.
+/// A verb that only people have.
 pub(crate) fn is_person_verb(word: &str) -> bool {
     DEEDS.contains(word) || DOINGS.contains(word)
 }
 
-/// "Mark says", "Grace, her sister": what stands after the word tells a person.
+/// "Mark says", "Grace, her sister": the words after it show a person.
 pub(crate) fn acts(context: &DocumentContext<'_>, last: usize) -> bool {
     let word = |at: usize| context.tokens.get(at).map(|token| context.lower(token)).unwrap_or_default();
     let next = word(last + 1);

@@ -1,4 +1,4 @@
-//! Names of people: runs of capitalised words that the lists know, and whatever stands after a title or a cue.
+//! Names of people: runs of capitalised words that the lists contain, and words after a title or a cue.
 
 use super::super::document::DocumentContext;
 use super::super::finding::{DetectionLayer, PiiFinding};
@@ -11,9 +11,7 @@ use super::{eponyms, lexicon, person_verbs, words};
 use crate::deadline;
 use anamnesis_text::{Language, Span};
 
-/// Most words of one name, particles included.
 const LONGEST: usize = 9;
-/// Most letters of an abbreviation in capitals.
 const ABBREVIATION: usize = 4;
 
 /// Finds names of people.
@@ -40,8 +38,8 @@ pub(crate) fn find(context: &DocumentContext<'_>, found: &mut Vec<PiiFinding>) {
     }
 }
 
-/// "SMITHERS, DOROTHEA", "Rutherford, Imogen": two large words about a comma, the second a first name, the first a surname
-/// or a word that no list has.
+/// "SMITHERS, DOROTHEA", "Rutherford, Imogen": two capitalised words around a comma. The second is a first name, the
+/// first a surname or an unlisted word.
 fn inverted(context: &DocumentContext<'_>, at: usize) -> Option<Span> {
     let [last, comma, first] = context.tokens.get(at..at + 3)? else { return None };
     let large = last.is_capitalized() && first.is_capitalized() && last.case == first.case && !context.no_case();
@@ -58,13 +56,12 @@ fn inverted(context: &DocumentContext<'_>, at: usize) -> Option<Span> {
     (named && fits && !is_greeting && !is_field(family)).then(|| Span::new(last.span.start, first.span.end))
 }
 
-/// A word with a capital letter, or one that the lists know as a name.
 fn may_begin(context: &DocumentContext<'_>, at: usize) -> bool {
     let token = &context.tokens[at];
     token.is_word() && (token.is_capitalized() || lexicon::is_name(context.lower(token)) || is_addressed(context, at))
 }
 
-/// The name that starts at a token: its last token and score.
+/// The name that starts at a token: its last token and its score.
 fn run_from(context: &DocumentContext<'_>, at: usize, trigger: NameTrigger) -> Option<(usize, f64)> {
     let first = &context.tokens[at];
     if first.kind != TokenKind::Word {
@@ -91,7 +88,7 @@ fn run_from(context: &DocumentContext<'_>, at: usize, trigger: NameTrigger) -> O
     tally.acts = last == at && first.is_capitalized() && person_verbs::acts(context, last);
     tally.titled = is_after_title(context, at);
     let score = tally.score(trigger)?;
-    // A lone word in capitals is an abbreviation before it is a name: "ADA", "CEA", "baby ASA".
+    // A single word in capitals is an abbreviation rather than a name: "ADA", "CEA", "baby ASA".
     let unlisted = tally.given + tally.surnames + tally.weak == 0 && first.span.len() <= ABBREVIATION;
     if last == at
         && first.case == LetterCase::Upper
@@ -99,7 +96,7 @@ fn run_from(context: &DocumentContext<'_>, at: usize, trigger: NameTrigger) -> O
     {
         return None;
     }
-    // "Hoyer lift": a surname alone, and the noun that it belongs to.
+    // "Hoyer lift": a lone surname with the noun that it belongs to names a thing.
     let given = lexicon::word(context.lower(first));
     let doubtful = tally.given == 0 || given.surname && !words::is_everyday_name(context.lower(first));
     if trigger == NameTrigger::None && doubtful && person_verbs::leads_a_noun(context, at, last) {
@@ -112,12 +109,11 @@ fn run_from(context: &DocumentContext<'_>, at: usize, trigger: NameTrigger) -> O
 
 pub(crate) enum NameStep {
     Take,
-    /// Particles and hyphens: part of the name only when something follows.
+    /// Particles and hyphens: part of the name only before another part of it.
     Skip,
     Stop,
 }
 
-/// What a run is made of.
 #[derive(Default)]
 struct NameTally {
     given: usize,
@@ -127,11 +123,10 @@ struct NameTally {
     weak_given_first: bool,
     unknown: usize,
     initials: usize,
-    /// English texts name things after people with a noun after the name: a lone surname is a person.
+    /// In English a noun follows the name of a thing ("Hoyer lift"), so a lone surname is a person.
     english: bool,
-    /// What stands after is what only people do.
+    /// A verb that only people have follows.
     acts: bool,
-    /// "Dr", "Mrs" before it: one letter is enough.
     titled: bool,
 }
 
@@ -174,7 +169,7 @@ fn step(
     if token.kind != TokenKind::Word || at > start && !near(context, at) {
         return NameStep::Stop;
     }
-    // "M.a José".
+    // "M.a José" is an abbreviated María.
     if lower == "a"
         && at >= start + 2
         && is_initial(context, at - 2)
@@ -196,7 +191,7 @@ fn step(
     take_word(context, start, at, trigger, tally)
 }
 
-/// Things that carry a title: "Mrs. Dash", "MS Contin", "Dr. Google".
+/// Products and services that begin with a title: "Mrs. Dash", "MS Contin", "Dr. Google".
 const TITLED_THINGS: &[&str] = &["dash", "contin", "google", "scholl", "scholl's", "clean", "pepper"];
 
 fn take_word(
@@ -217,13 +212,13 @@ fn take_word(
     }
     let shouted = token.case == LetterCase::Upper;
     match (word.is_strong(), word.is_name(), word.common) {
-        // "Dulce de leche": a first name that is an ordinary word counts with a surname.
+        // "Dulce de leche": a first name that is also an ordinary word counts only with a surname.
         (true, _, _) if word.given && lexicon::is_ordinary(lower) && tally.given == 0 => {
             tally.weak_given_first |= at == start;
             tally.weak += 1;
         }
         (true, _, _) if word.given && (at == start || tally.surnames == 0) => tally.given += 1,
-        // "Music is a comfort": a surname that is an ordinary word names no person by itself.
+        // "Music is a comfort": a surname that is also an ordinary word is no person by itself.
         (true, _, _)
             if at == start
                 && trigger == NameTrigger::None
@@ -242,7 +237,7 @@ fn take_word(
             tally.weak_given_first |= at == start && word.given;
             tally.weak += 1;
         }
-        // "Mrs. Pain denies": a title with a capital letter makes a name of any large word.
+        // "Mrs. Pain denies": after a capitalised title every capitalised word is a name.
         (_, _, true) if at == start && is_after_title(context, at) && token.case == LetterCase::Title => {
             tally.unknown += 1
         }
@@ -266,11 +261,11 @@ fn take_word(
     NameStep::Take
 }
 
-/// One capital letter, with or without its dot.
+/// One capital letter, with or without its full stop.
 fn is_initial(context: &DocumentContext<'_>, at: usize) -> bool {
     let token = &context.tokens[at];
     let ordinal = context.view.plain[token.span.end..].starts_with('ª');
-    // "67F": a letter that clings to a number is a sex or a unit.
+    // "67F": a letter that touches a number is a sex or a unit.
     let clings = at.checked_sub(1).is_some_and(|before| {
         let before = &context.tokens[before];
         before.kind == TokenKind::Number && before.span.end == token.span.start
@@ -279,7 +274,7 @@ fn is_initial(context: &DocumentContext<'_>, at: usize) -> bool {
     token.kind == TokenKind::Word && token.is_capitalized() && short && !clings
 }
 
-/// "Dr. M", "Sra. L": a large title right before.
+/// "Dr. M", "Sra. L": directly after a capitalised title.
 fn is_after_title(context: &DocumentContext<'_>, at: usize) -> bool {
     const SHORT: &[&str] = &["dr", "dra", "mr", "mrs", "ms", "miss", "sr", "sra"];
     let dotted = at > 1 && context.plain(&context.tokens[at - 1]) == ".";
@@ -287,7 +282,6 @@ fn is_after_title(context: &DocumentContext<'_>, at: usize) -> bool {
     title.is_some_and(|title| title.is_capitalized() && SHORT.contains(&context.lower(title)))
 }
 
-/// On the same line and apart by no more than two spaces or a dot.
 fn capitalized_follows(context: &DocumentContext<'_>, at: usize) -> bool {
     (at + 1..=at + 2).any(|next| {
         context.tokens.get(next).is_some_and(|token| {

@@ -1,4 +1,4 @@
-//! Places: a gazetteer, read with case and with the words that go before places. Countries are a kind of their own.
+//! Places: a gazetteer, read with letter case and with the words before places. Countries are a separate kind.
 
 use super::super::document::DocumentContext;
 use super::super::finding::{DetectionLayer, PiiFinding};
@@ -132,7 +132,7 @@ fn first_word(text: &str) -> &str {
     &text[..end]
 }
 
-/// "Cohen-Mansfield", "Knight-Taylor": one of two large words about a hyphen, the other of which is no place.
+/// "Cohen-Mansfield", "Knight-Taylor": one of two capitalised words around a hyphen, the other of which is no place.
 fn is_half_of_a_name(context: &DocumentContext<'_>, first: usize, last: usize) -> bool {
     let other = |hyphen: usize, word: usize| {
         let (Some(sign), Some(token)) = (context.tokens.get(hyphen), context.tokens.get(word)) else { return false };
@@ -143,7 +143,7 @@ fn is_half_of_a_name(context: &DocumentContext<'_>, first: usize, last: usize) -
     other(last + 1, last + 2) || first >= 2 && other(first - 1, first - 2)
 }
 
-/// "Born in Kilbeggan", "near Moab": a large word that no list has, after words that only go before a place.
+/// "Born in Kilbeggan", "near Moab": an unlisted capitalised word after words that only precede a place.
 fn unlisted(context: &DocumentContext<'_>, token: &TextToken, found: &mut Vec<PiiFinding>) {
     if token.case != LetterCase::Title || token.span.len() < 4 || context.no_case() {
         return;

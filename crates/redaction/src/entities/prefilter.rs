@@ -1,5 +1,5 @@
-//! What must stand in a text for a pattern to match at all, recognised by its tokens or by a word in it: cheap looks that spare
-//! a text the patterns. Each says too much rather than too little.
+//! Necessary conditions of patterns, checked by tokens or by a word of the text, so that most texts skip the patterns.
+//! A condition may be true without a match, but never false with one.
 
 use super::super::document::DocumentContext;
 use super::super::token::{LONG_STRETCH, TextToken, TokenKind};
@@ -9,6 +9,7 @@ fn any_number(context: &DocumentContext<'_>, passes: impl Fn(&TextToken, &[u8]) 
     let bytes = context.view.plain.as_bytes();
     context.tokens.iter().any(|token| match token.kind {
         TokenKind::Number => passes(token, &bytes[token.span.end..]),
+        // Such a stretch is one token, so its numbers are unseen and the text must pass.
         TokenKind::Sign => token.span.len() > LONG_STRETCH,
         TokenKind::Word | TokenKind::Break => false,
     })
@@ -50,7 +51,7 @@ pub(crate) fn has_years_of_age(context: &DocumentContext<'_>) -> bool {
     })
 }
 
-/// Two words of one letter with at most two signs between them: letters that are spelled stand so.
+/// Two words of one letter with at most two signs between them, as in spelled words.
 pub(crate) fn has_spelled_letters(context: &DocumentContext<'_>) -> bool {
     let mut last = None;
     context.tokens.iter().any(|token| match token.kind {
@@ -69,7 +70,7 @@ pub(crate) fn has_before_digit(lower: &str, words: &[&str]) -> bool {
     words.iter().any(|word| lower.match_indices(word).any(|(at, _)| digit(at + word.len())))
 }
 
-/// One of the words, wherever it stands.
+/// Whether one of the words occurs anywhere.
 pub(crate) fn has_any(lower: &str, words: &[&str]) -> bool {
     words.iter().any(|word| lower.contains(word))
 }

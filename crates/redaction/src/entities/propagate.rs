@@ -1,4 +1,4 @@
-//! Names found once are found everywhere in the document, and parts of a name speak of the same person.
+//! Replaces a name that was found once in the whole document, and links parts of a name to the same person.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,14 +13,13 @@ use crate::deadline;
 use crate::value_normalization::{is_no_part_of_a_name, normalized_value};
 use anamnesis_text::Span;
 
-/// Words from which a run of names is no name: linking compares each word with each.
+/// Longer runs are no name. The limit also bounds linking, which compares each word with each other.
 const LONGEST: usize = 12;
-/// Certainty from which a finding spreads.
 const SURE: f64 = 0.75;
-/// Certainty from which a word of no list spreads.
+/// The same for a word that is in no list.
 const LIKELY: f64 = 0.6;
 
-/// Adds every further mention of the people found so far, and links parts to whole names.
+/// Adds all further mentions of the people found so far, and links parts to whole names.
 pub(crate) fn find(context: &DocumentContext<'_>, found: &mut Vec<PiiFinding>) {
     let wholes = wholes(context, found);
     let parts: HashSet<&str> = wholes.iter().flat_map(|whole| whole.split(' ')).filter(may_spread).collect();
@@ -30,12 +29,11 @@ pub(crate) fn find(context: &DocumentContext<'_>, found: &mut Vec<PiiFinding>) {
     link(context, &wholes, found);
 }
 
-/// Whether a name found here would be looked for in the whole document.
+/// Whether a name found here must be searched in the whole document.
 pub(crate) fn reaches_out(context: &DocumentContext<'_>, found: &[PiiFinding]) -> bool {
     wholes(context, found).iter().any(|whole| whole.split(' ').any(|part| spreads(&part)))
 }
 
-/// Normalised names of the people found.
 fn wholes(context: &DocumentContext<'_>, found: &[PiiFinding]) -> HashSet<String> {
     found
         .iter()
@@ -47,14 +45,14 @@ fn wholes(context: &DocumentContext<'_>, found: &[PiiFinding]) -> HashSet<String
         .collect()
 }
 
-/// A single word that no list of words has is not likely to be another thing elsewhere.
+/// A single unlisted word is unlikely to mean another thing elsewhere.
 fn is_of_no_list(context: &DocumentContext<'_>, span: Span) -> bool {
     let word = span.of(&context.view.lower);
     word.len() > 4 && !word.contains(' ') && informal::is_unknown(word)
 }
 
-/// Where case says nothing, a name that the model alone found spreads only when the lists know a word
-/// of it as a name, or know it as no word at all.
+/// In a text without letter case, a name found only by the model is propagated if a word of it is listed as a name or
+/// is in no list. Other words would be replaced wherever they occur.
 fn is_listed(context: &DocumentContext<'_>, span: Span) -> bool {
     let large = span.of(&context.view.plain).starts_with(char::is_uppercase);
     let known = |word: &str| {
@@ -63,7 +61,7 @@ fn is_listed(context: &DocumentContext<'_>, span: Span) -> bool {
     span.of(&context.view.lower).split(' ').any(known)
 }
 
-/// A part that means a person wherever it stands.
+/// A part that means a person wherever it occurs.
 fn spreads(part: &&str) -> bool {
     part.len() >= 3 && !is_no_part_of_a_name(part) && !lexicon::word(part).common
 }
@@ -101,20 +99,19 @@ fn spread(context: &DocumentContext<'_>, parts: &HashSet<&str>, found: &mut Vec<
     }
 }
 
-/// As [`spreads`], or a name that is a word too: it is read where its surroundings tell a person.
+/// As [`spreads`], or a name that is also a word, which is then judged by its context.
 fn may_spread(part: &&str) -> bool {
     spreads(part) || part.len() >= LEAST && lexicon::word(part).is_name() && !is_no_part_of_a_name(part)
 }
 
-/// "necesito hablar con remedios", "shell took the kids", "la graduación de Alba".
 fn is_mentioned_again(context: &DocumentContext<'_>, at: usize) -> bool {
     trigger(context, at) != NameTrigger::None
         || person_verbs::begins_sentence(context, at) && person_verbs::acts(context, at)
         || is_first_name_again(context, at)
 }
 
-/// A first name with its capital letter inside of a sentence, or called at its beginning ("Ruby, you're fourteen"). Between other large
-/// words, clinical words and numbers it may be a part of what they name: "Strawberry Mark", "WBC Rose".
+/// A capitalised first name inside a sentence, or addressed at its beginning ("Ruby, you're fourteen"). Next to a
+/// capital, a clinical word or a number it may be part of a thing: "Strawberry Mark", "WBC Rose".
 fn is_first_name_again(context: &DocumentContext<'_>, at: usize) -> bool {
     let token = &context.tokens[at];
     let lower = context.lower(token);
@@ -136,10 +133,9 @@ fn is_first_name_again(context: &DocumentContext<'_>, at: usize) -> bool {
     (!begins || is_called) && ![before, after].into_iter().flatten().any(is_other)
 }
 
-/// Least letters of a name that is looked for in lower case where others are written large.
 const LEAST: usize = 4;
 
-/// "turno con pacheco": a person of the document in lower case, by a word that is nothing else, or by the words around it.
+/// "turno con pacheco": a known person in lower case, by a word with no other meaning or by its context.
 fn is_sure_in_small(context: &DocumentContext<'_>, at: usize, bare: &str) -> bool {
     let own = bare.len() >= LEAST
         && !lexicon::is_ordinary_in(context.language, bare)
@@ -149,7 +145,7 @@ fn is_sure_in_small(context: &DocumentContext<'_>, at: usize, bare: &str) -> boo
     context.tokens[at].is_word() && (own || bare.len() >= LEAST && is_mentioned_again(context, at))
 }
 
-/// "García" is the tag of "Ana García" where the document knows one García.
+/// "García" gets the tag of "Ana García" if the document has only one García.
 fn link(context: &DocumentContext<'_>, wholes: &HashSet<String>, found: &mut [PiiFinding]) {
     let mut by_part: HashMap<&str, Vec<&String>> = HashMap::new();
     for whole in wholes {

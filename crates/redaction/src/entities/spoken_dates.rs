@@ -14,7 +14,7 @@ static SAID_NUMBERS: LazyLock<Regex> = LazyLock::new(|| {
         r"(?-u:\b)(?:(0?[1-9]|[12][0-9]|3[01]) del (?:0?[1-9]|1[0-2]) del (?:(?:19|20)?[0-9]{{2}})|(?:twenty[ -]|thirty[ -])?(?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth|[a-z]{{3,6}}teenth|twentieth|thirtieth) of the (?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth),? (?:of )?(?:{SAID_YEAR}|{SHORT_SAID_YEAR}))(?-u:\b)"
     ))
 });
-/// What a last number counts where it is no year.
+/// Units after a last number that is no year.
 const COUNTED: &[&str] = &[
     "por ciento",
     "dias",

@@ -20,7 +20,7 @@ fn listed_places(context: &DocumentContext<'_>, found: &mut Vec<PiiFinding>) {
 }
 
 #[test]
-fn names_are_found_behind_titles_cues_and_relations_and_in_full() {
+fn names_are_found_in_full_after_titles_cues_and_relations() {
     holds(
         persons::find,
         label::PERSON,
@@ -90,7 +90,7 @@ fn eponyms_medicines_verbs_and_ordinary_words_are_no_names() {
 }
 
 #[test]
-fn informal_names_are_told_by_relatives_even_in_small_letters() {
+fn informal_names_are_found_after_relatives_even_in_lower_case() {
     holds(
         informal::find,
         label::PERSON,
@@ -108,7 +108,7 @@ fn informal_names_are_told_by_relatives_even_in_small_letters() {
 }
 
 #[test]
-fn people_are_told_by_how_they_are_called_and_signed() {
+fn names_are_found_by_address_and_signature() {
     holds(
         vocatives::find,
         label::PERSON,
@@ -131,7 +131,7 @@ fn people_are_told_by_how_they_are_called_and_signed() {
 }
 
 #[test]
-fn places_leave_behind_what_leads_to_them_and_countries_are_a_kind_of_their_own() {
+fn places_are_found_without_their_prepositions_and_countries_are_a_separate_kind() {
     holds(
         listed_places,
         label::LOCATION,
@@ -158,7 +158,7 @@ fn places_leave_behind_what_leads_to_them_and_countries_are_a_kind_of_their_own(
 }
 
 #[test]
-fn towns_and_quarters_are_told_by_the_words_before_them() {
+fn towns_and_quarters_are_found_by_the_words_before_them() {
     holds(
         towns::find,
         label::LOCATION,
@@ -199,7 +199,7 @@ fn houses_leave_by_their_name_and_stay_without_one() {
 }
 
 #[test]
-fn every_recogniser_of_the_layer_is_asked() {
+fn every_recogniser_of_the_layer_runs() {
     let text = "Nombre: Zuriel Brazt. Varon de 47 anos, albanil, visto el 12/03/2019 en el Hospital La Paz. Vive en \
                 Calle Mayor 5, 28035 Madrid, con su hermana Maite.";
     let found = labelled(text, Spanish, |context, found| Entities::builtin().find(context, found));
@@ -221,7 +221,7 @@ fn every_recogniser_of_the_layer_is_asked() {
 }
 
 #[test]
-fn what_stands_before_a_word_tells_how_sure_a_name_is() {
+fn the_words_before_a_word_decide_the_score_of_a_name() {
     use cues::NameTrigger;
     let before = |text: &str| {
         read(text, Language::Unknown, |context| {
@@ -244,7 +244,7 @@ fn what_stands_before_a_word_tells_how_sure_a_name_is() {
 }
 
 #[test]
-fn names_that_stand_for_things_are_told_by_the_nouns_about_them() {
+fn names_of_things_are_recognised_by_the_nouns_around_them() {
     let thing = |text: &str, first: usize, end: usize| {
         read(text, Language::Unknown, |context| eponyms::names_a_thing(context, first, end))
     };
@@ -262,7 +262,7 @@ fn names_that_stand_for_things_are_told_by_the_nouns_about_them() {
 }
 
 #[test]
-fn what_people_alone_do_tells_a_person() {
+fn verbs_of_people_are_evidence_of_a_person() {
     let acts = |text: &str| read(text, English, |context| person_verbs::acts(context, 0));
     for text in ["Mark says no", "Grace, her sister, sat", "Hope is tearful", "Faith, 34 F", "Joy, aged 5"] {
         assert!(acts(text), "{text}");
@@ -285,7 +285,7 @@ fn what_people_alone_do_tells_a_person() {
 }
 
 #[test]
-fn words_that_are_names_too_are_told_by_their_neighbours() {
+fn words_that_are_names_too_are_judged_by_their_neighbours() {
     let common = |text: &str, at: usize| read(text, Language::Unknown, |context| words::reads_as_common(context, at));
     for text in ["Dolores de cabeza", "Esperanza de vida", "May be late", "May 3", "Will you come", "Mark the site"] {
         assert!(common(text, 0), "{text}");
@@ -319,7 +319,7 @@ fn single_words_are_known_for_what_they_are() {
 }
 
 #[test]
-fn a_word_stands_alone_where_nothing_continues_it() {
+fn a_word_is_whole_where_nothing_continues_it() {
     use anamnesis_text::Span;
     for (text, alone) in
         [("a ana b", true), ("xana", false), ("anax", false), ("ana", true), ("(ana)", true), ("ñana", false)]
@@ -330,7 +330,7 @@ fn a_word_stands_alone_where_nothing_continues_it() {
 }
 
 #[test]
-fn the_quick_looks_say_what_a_text_holds() {
+fn the_prefilters_detect_what_a_text_contains() {
     let looks = |text: &str| {
         read(text, Language::Unknown, |context| {
             [
@@ -354,7 +354,7 @@ fn the_quick_looks_say_what_a_text_holds() {
 }
 
 #[test]
-fn words_of_the_clinic_and_of_speech_name_nobody() {
+fn clinical_words_and_words_of_speech_are_no_names() {
     use post_filter::stop_words;
     for word in ["sertralina", "gerd", "urticaria"] {
         assert!(
@@ -369,7 +369,7 @@ fn words_of_the_clinic_and_of_speech_name_nobody() {
 }
 
 #[test]
-fn a_name_that_was_found_is_found_again_where_it_stands_alone() {
+fn a_name_that_was_found_is_found_again_without_context() {
     let again = |text: &str, name: &str, kind: &'static str| {
         let start = text.find(name).expect("it is there");
         let first = PiiFinding::new(

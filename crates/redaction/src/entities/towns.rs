@@ -1,5 +1,5 @@
-//! Small towns of the countries of contract.md: too many and too like other words to be read anywhere, so that they count
-//! after what leads to a place ("up in dubbo", "traído desde Torrecaballeros", "mi casa de Turégano").
+//! Small towns of the countries of contract.md. They are too many, and too similar to other words, to count everywhere.
+//! They count after a word that leads to a place: "up in dubbo", "traído desde Torrecaballeros", "mi casa de Turégano".
 
 use std::collections::HashSet;
 
@@ -13,22 +13,21 @@ use super::{informal, lexicon, places};
 use crate::deadline;
 use anamnesis_text::Span;
 
-/// Names, folded, sorted, one a line: looked up where they stand, so that they cost nothing before.
+/// Folded names, sorted, one a line. A binary search reads the text in place, so no table is built at the start.
 const TOWNS: &str = include_str!("../data/towns.txt");
-/// Most words of a name.
 const LONGEST: usize = 3;
 
 static LEADS: WordList = WordList::spaced("en in from desde hasta near nr outside hacia");
-/// What goes somewhere, or is the one of somewhere: "el bus a Cangallo", "la de Apodaca". The name must be large and no other word.
+/// Prepositions of movement or origin: "el bus a Cangallo". The name must be capitalised and no other word.
 static MOVES: WordList = WordList::spaced("a de al del hacia para por to towards via");
-/// What a person or something is "de" a town, and ways "a" one.
+/// Nouns before "de" and a town, and ways before "a" and a town.
 static OF: WordList = WordList::spaced(
     "casa pueblo municipio comuna barrio aldea vereda corregimiento hospital ambulatorio consultorio posta mercado estacion metro \
      feria policia guardia ayuntamiento juzgado residencia colegio liceo escuela camino rumbo traslado viaje via natural vecino vecina \
      procedente originario originaria residente finca parroquia canton partido departamento distrito localidad",
 );
 
-/// Finds towns after what leads to one, and wherever else the document names them.
+/// Finds towns after such words, and then wherever else the document names them.
 pub(crate) fn find(context: &DocumentContext<'_>, found: &mut Vec<PiiFinding>) {
     let first = found.len();
     led(context, found);
@@ -78,15 +77,14 @@ fn led(context: &DocumentContext<'_>, found: &mut Vec<PiiFinding>) {
     }
 }
 
-/// What leads somewhere by a word that is before people too: "el bus a Cangallo".
+/// Travel words, because "a" also precedes people: "el bus a Cangallo".
 static WAYS: WordList = WordList::spaced(
     "bus buses micro colectivo tren viaje viajo viaja camino carretera ruta autopista fui fue fuimos voy va vamos ir irse irme llego \
      llegue llegamos volvi volvio regreso regrese mudo mude mudamos vine vino vengo viene cerca lejos rumbo traslado vuelta",
 );
-/// Least letters of a town after a word that leads to other things too.
+/// Towns after an ambiguous preposition must be longer.
 const SHORT: usize = 4;
 
-/// No name of people, no eponym, no word of the clinic and no ordinary one.
 fn is_nothing_else(context: &DocumentContext<'_>, at: usize, before: &str) -> bool {
     let lower = context.lower(&context.tokens[at]);
     // "Hierba de San Juan", "clasificación de Los Ángeles".
@@ -102,7 +100,8 @@ fn is_nothing_else(context: &DocumentContext<'_>, at: usize, before: &str) -> bo
             && !super::eponyms::denotes_thing(context, at, at)
 }
 
-/// "mercado de Vinocanchón", "traído desde Torrecaballeros": a large word of no list, after what leads to places alone.
+/// "mercado de Vinocanchón", "traído desde Torrecaballeros": an unlisted capitalised word after a word that only leads
+/// to places.
 fn is_sure_lead(before: &str, earlier: &str) -> bool {
     matches!(before, "desde" | "hasta")
         || matches!(before, "de" | "a" | "del")
@@ -110,7 +109,6 @@ fn is_sure_lead(before: &str, earlier: &str) -> bool {
             && !matches!(earlier, "hospital" | "departamento" | "via" | "traslado")
 }
 
-/// The longest name that begins here.
 fn town_at(context: &DocumentContext<'_>, at: usize) -> Option<Span> {
     (1..=LONGEST).rev().filter(|words| at + words <= context.tokens.len()).find_map(|words| {
         let tokens = &context.tokens[at..at + words];
@@ -122,7 +120,6 @@ fn town_at(context: &DocumentContext<'_>, at: usize) -> Option<Span> {
                 && (!lexicon::word(name).is_name() || tokens[0].case == LetterCase::Lower && !lexicon::word(name).given)
                 && !lexicon::is_ordinary_in(context.language, name)
         };
-        // "macon county".
         let kind = context.tokens.get(at + words).filter(|next| {
             let kind = matches!(context.lower(next), "county" | "parish" | "township" | "island");
             kind && context.touches(at + words - 1, at + words)
@@ -132,7 +129,7 @@ fn town_at(context: &DocumentContext<'_>, at: usize) -> Option<Span> {
     })
 }
 
-/// Written large, or in a text without capitals.
+/// Capitalised, or in a text without capitals.
 fn may_stand(context: &DocumentContext<'_>, span: Span, led: bool) -> bool {
     let token = &context.tokens[context.token_at(span.start)];
     let lower = span.of(&context.view.lower);
@@ -143,7 +140,7 @@ fn may_stand(context: &DocumentContext<'_>, span: Span, led: bool) -> bool {
             || led && (context.is_lowercase_at(context.token_at(span.start)) || token.case == LetterCase::Upper))
 }
 
-/// Whether a folded name is on the list.
+/// Whether a folded name is in the list.
 pub(crate) fn is_town(name: &str) -> bool {
     let (mut low, mut high) = (0, TOWNS.len());
     while low < high {

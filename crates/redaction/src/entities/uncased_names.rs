@@ -44,7 +44,7 @@ pub(crate) fn is_addressed(context: &DocumentContext<'_>, at: usize) -> bool {
     }
     let token = &context.tokens[at];
     let lower = context.lower(token);
-    // "elm dr apartment": a street's kind stands after a name or a number.
+    // "elm dr apartment": the kind of a street follows a name or a number.
     let street = at.checked_sub(2 + dotted).is_some_and(|at| lexicon::is_name(context.lower(&context.tokens[at])));
     token.case == LetterCase::Lower
         && may_be_name(context, token)
@@ -82,7 +82,7 @@ fn lower_surnames(context: &DocumentContext<'_>, at: usize, trigger: NameTrigger
     last
 }
 
-/// Words after a first name that speak about the person more often than they name one.
+/// Words after a first name that describe the person more often than they name one.
 fn is_no_adjective(lower: &str) -> bool {
     !matches!(
         lower,

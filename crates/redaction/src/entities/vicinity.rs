@@ -61,13 +61,13 @@ static LETTERHEAD: LazyLock<Regex> = LazyLock::new(|| {
         r"^\s*([A-Z][A-Z'&.]{1,16}(?: [A-Z'&.]{1,16}){1,4} (?:RECOVERY|CLINIC|HOSPITAL|PRACTICE|SURGERY|CENTER|CENTRE|HOSPICE|TRUST|INFIRMARY|ASSOCIATES|WELLNESS|COUNSELING|COUNSELLING|HEALTH|MANOR|LODGE))(?-u:\b)[ ]*(?:[—–|,-]|\n|$)",
     )
 });
-/// What stands in a letterhead and names a service alone.
+/// Words of a letterhead that name a service alone.
 const SERVICES: &str = "mental behavioral behavioural community primary care emergency department home palliative intensive coronary \
     addiction pain public occupational child adolescent adult older family women womens children childrens memory outpatient \
     inpatient day urgent general acute crisis early intervention sexual reproductive maternal perinatal substance use alcohol drug \
     physical therapy rehabilitation medical surgical dental eye sleep asthma diabetes heart stroke anticoagulation infusion wound \
     preoperative the of and for & service services unit team clinic health recovery";
-/// What stands before a house or a street in lower case and is no part of its name.
+/// Words before a house or a street in lower case that are no part of its name.
 const PLAIN: &str = "the a an in at to from of up our my his her their your local nearest big old same new this that main busy and or \
     was were with for by near into out down on off went go going took taken get got back another any some every other cardiac hip knee \
     emergency spinal plastic eye heart brain general day bariatric keyhole elective dental thyroid back breast bowel private public \
@@ -113,7 +113,7 @@ fn quarters(context: &DocumentContext<'_>, found: &mut Vec<PiiFinding>) {
     }
 }
 
-/// What messages and dictation write in lower case.
+/// Names in the lower case of messages and dictation.
 fn small(context: &DocumentContext<'_>, lower: &str, found: &mut Vec<PiiFinding>) {
     let is_small = |start: usize| context.is_lowercase_at(token_at(context, start));
     for hit in SHORT_STREET.captures_iter(lower) {

@@ -1,5 +1,5 @@
-//! Names by how people are called and signed: "Ay, Chayo.", "abuela (Nené)", "me separé de flor", "RN Villanueva",
-//! "R. Montoya LADAC".
+//! Names by address and signature: "Ay, Chayo.", "abuela (Nené)", "me separé de flor", "RN Villanueva", "R. Montoya
+//! LADAC".
 
 use super::super::document::DocumentContext;
 use super::super::finding::{DetectionLayer, PiiFinding};
@@ -14,27 +14,27 @@ use anamnesis_text::Language;
 
 const TOLD: f64 = 0.8;
 
-/// What is said before the name of whom one speaks to: "gracias, Mica".
+/// Words of speech before the addressed name: "gracias, Mica".
 static BEFORE: WordList = WordList::spaced(
     "ay gracias oye oiga mira mire hola vale ok okay bueno si no sale perfecto tranquila tranquilo claro dale listo va venga animo \
      perdon perdone disculpa disculpe adelante pase pasale muchas buenas adios chau chao thanks sorry listen look hey hi hello yes no \
      yeah yep nah right righto sure cheers ta morning afternoon evening bye goodbye great good fine well alright please oh come",
 );
-/// "me separe d flor": who was left or lived with.
+/// "me separe d flor": verbs of separation and of living together.
 static PARTED: WordList = WordList::spaced(
     "separe separo separado separada separamos separaron divorcie divorcio divorciado divorciada pelee peleo peleado peleada deje dejo \
      corte case caso casado casada junte junto vivo vivia vivimos sali salgo salia ando andaba volvi volvio",
 );
-/// First names that are things one lives with, too.
+/// First names that are also feelings or things.
 static FEELINGS: WordList = WordList::spaced(
     "dolores soledad esperanza paz consuelo remedios milagros mercedes socorro pilar cruz rosario angustias gloria luz \
         alegria sol mar fe caridad piedad libertad victoria salud gracia perla",
 );
-/// Short names that are words too: read where nothing but a name is said.
+/// Short names that are also words: they count only where nothing but a name fits.
 static SHORT_NAMES: WordList = WordList::spaced(
     "mica nene nena caro sol flor luz maca cata peque negro negra flaco flaca gordo gorda tano pocho cuca mads pip peg nat",
 );
-/// What stands in brackets after a relative and is no name.
+/// Words in brackets after a relative that are no name.
 static STATES: WordList = WordList::spaced(
     "viva vivo muerta muerto fallecida fallecido finada finado sana sano enferma enfermo difunta difunto mayor menor materna materno \
      paterna paterno jubilada jubilado casada casado soltera soltero separada separado divorciada divorciado cuidadora cuidador \
@@ -42,18 +42,17 @@ static STATES: WordList = WordList::spaced(
      widowed maternal paternal older younger eldest youngest late twin step adopted foster present absent yes no si unknown same both \
      primary main only contact",
 );
-/// Letters by which staff sign, before the name or after it.
+/// Abbreviations of posts with which staff sign, before or after the name.
 static POSTS: WordList = WordList::spaced(
     "rn rpn rph lpn lvn cna hca rmn rgn rnld en een cnm cns np aprn fnp dnp crna pa pac msw lcsw lmsw lmft lpc lmhc ladac lcdc ladc cadc \
      psyd phd md do mbbs sho spr ssho st1 st2 st3 st4 st5 st6 ct1 ct2 fy fy1 fy2 ots pt ot slp rdn cdces pharmd ts t.s lcda lcdo \
      klgo klga mat tens aux obst odont cnm1 cnm2 cnm3 cns1 cpn amhp imha mft bcba cht",
 );
-/// Posts that are written before a name.
 static LEADING: WordList = WordList::spaced(
     "rn rpn rph lpn lvn cna hca rmn rgn rnld een np sho spr ts lcda lcdo klgo klga tens aux obst cnm cns cnm1 cnm2 cnm3 matrona nurse",
 );
 
-/// Finds names by how they are called or signed.
+/// Finds names by address and signature.
 pub(crate) fn find(context: &DocumentContext<'_>, found: &mut Vec<PiiFinding>) {
     for at in 1..context.tokens.len() {
         deadline::check_at(at);
@@ -88,7 +87,7 @@ fn ends(context: &DocumentContext<'_>, at: usize) -> bool {
         .is_none_or(|next| next.kind == TokenKind::Break || matches!(context.plain(next), "." | "!" | "?"))
 }
 
-/// A first name, a surname or a word of no list, and no word of the clinic.
+/// A first name, a surname or an unlisted word that is no clinical word.
 fn may_name(context: &DocumentContext<'_>, token: &TextToken) -> bool {
     let lower = context.lower(token);
     let known = lexicon::word(lower);
@@ -105,7 +104,7 @@ fn may_name(context: &DocumentContext<'_>, token: &TextToken) -> bool {
             || token.case == LetterCase::Title && informal::is_unknown_capitalized(lower))
 }
 
-/// "Ay, Chayo. Lo siento", "gracias, mica": one word between a comma and the end of what is said.
+/// "Ay, Chayo. Lo siento", "gracias, mica": one word between a comma and the end of the sentence.
 fn is_called(context: &DocumentContext<'_>, at: usize) -> bool {
     let token = &context.tokens[at];
     let lower = context.lower(token);
@@ -119,7 +118,7 @@ fn is_called(context: &DocumentContext<'_>, at: usize) -> bool {
         && (small || token.case == LetterCase::Title && (short || may_name(context, token)))
 }
 
-/// "la abuela (Nené)", "hija (Sisa):": one large word in brackets after a relative, whatever it means elsewhere.
+/// "la abuela (Nené)", "hija (Sisa):": one capitalised word in brackets after a relative, whatever it means elsewhere.
 fn is_in_brackets(context: &DocumentContext<'_>, at: usize) -> bool {
     let token = &context.tokens[at];
     let lower = context.lower(token);
@@ -134,7 +133,6 @@ fn is_in_brackets(context: &DocumentContext<'_>, at: usize) -> bool {
         && !RELATIONS.contains(lower)
 }
 
-/// "me separe d flor en 2019".
 fn is_parted(context: &DocumentContext<'_>, at: usize) -> bool {
     let token = &context.tokens[at];
     let lower = context.lower(token);
@@ -159,7 +157,7 @@ fn is_after_post(context: &DocumentContext<'_>, at: usize) -> bool {
         && !stop_words::is_verb(context.lower(token))
 }
 
-/// "R. Montoya LADAC", "N. Okafor, RN": a large word and the letters of a post after it.
+/// "R. Montoya LADAC", "N. Okafor, RN": a capitalised word before the abbreviation of a post.
 fn is_signed(context: &DocumentContext<'_>, at: usize) -> bool {
     let token = &context.tokens[at];
     let comma = usize::from(word(context, at + 1) == ",");

@@ -1,4 +1,4 @@
-//! What the word lists say of a single word, as bits: one look-up for all lists.
+//! The classes of a single word in the word lists, as bits: one look-up for all lists.
 
 use std::sync::LazyLock;
 
@@ -47,10 +47,12 @@ impl WordClasses {
     }
 }
 
+/// Months and days of the week, with their abbreviations; they share one class.
 const MONTHS: &str = "enero febrero marzo abril mayo junio julio agosto septiembre setiembre octubre noviembre diciembre \
     january february march april may june july august september october november december lunes martes miercoles jueves \
     viernes sabado domingo monday tuesday wednesday thursday friday saturday sunday jan feb mar apr jun jul aug sep sept \
     oct nov dec ene abr ago dic";
+/// Number words as people dictate them: "oh" is a zero, "double" and "doble" repeat a digit.
 const NUMBERS: &str = "cero uno una dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince \
     dieciseis diecisiete dieciocho diecinueve veinte veintiuno veintidos veintitres veinticuatro veinticinco veintiseis \
     veintisiete veintiocho veintinueve treinta cuarenta cincuenta sesenta setenta ochenta noventa cien ciento mil \

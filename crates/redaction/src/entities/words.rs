@@ -8,6 +8,7 @@ use super::super::token::TokenKind;
 use super::super::word_tables::WordSet;
 use anamnesis_text::Span;
 
+/// Everyday and clinical words that are also names or places; the head of the file says who may change it.
 const COMMON: &str = include_str!("../data/common.txt");
 
 static COMMON_WORDS: LazyLock<WordSet> =
@@ -47,7 +48,7 @@ pub(crate) fn is_whole_word(text: &str, span: Span) -> bool {
     !(span.start > 0 && joins(span.start - 1)) && !joins(span.end)
 }
 
-/// A capitalised common word that stands where any word is capitalised and whose neighbours make it a common word:
+/// A capitalised common word at a position where any word is capitalised, with neighbours that make it a common word:
 /// "Dolores de cabeza", "May be", "Esperanza de vida".
 pub(crate) fn reads_as_common(context: &DocumentContext<'_>, at: usize) -> bool {
     let next = context.tokens.get(at + 1).map(|token| context.lower(token)).unwrap_or_default();
@@ -71,6 +72,7 @@ fn is_number(context: &DocumentContext<'_>, at: usize) -> bool {
 
 /// Words next to a name that make it a name even in lower case.
 pub(crate) fn cue_of_a_name(context: &DocumentContext<'_>, at: usize) -> bool {
+    // Subset of the titles, cues and relations that make even a lower-case word a name.
     const BEFORE: &[&str] = &[
         "senora", "senor", "sra", "sr", "dona", "don", "doctora", "doctor", "dra", "dr", "soy", "llamo", "llama",
         "llamada", "llamado", "hermana", "hermano", "hija", "hijo", "madre", "padre", "mujer", "esposa", "esposo",
@@ -87,6 +89,7 @@ pub(crate) fn cue_of_a_name(context: &DocumentContext<'_>, at: usize) -> bool {
     let before = word(at.checked_sub(1)).unwrap_or_default();
     let dotted = before == "." && word(at.checked_sub(2)).is_some_and(|title| BEFORE.contains(&title));
     let after = word(Some(at + 1)).unwrap_or_default();
+    // A verb after the word is weaker, so it counts only where letter case gives no evidence.
     BEFORE.contains(&before) || dotted || (context.no_case() && AFTER.contains(&after) && before != "de")
 }
 
@@ -111,7 +114,7 @@ pub(crate) fn common_words() -> impl Iterator<Item = &'static str> {
     COMMON_WORDS.iter().copied()
 }
 
-/// Nothing but a line feed or the end of a sentence stands before.
+/// Whether only a line feed or the end of a sentence precedes.
 pub(crate) fn begins_sentence(context: &DocumentContext<'_>, at: usize) -> bool {
     at.checked_sub(1).is_none_or(|before| {
         let token = &context.tokens[before];
@@ -119,7 +122,7 @@ pub(crate) fn begins_sentence(context: &DocumentContext<'_>, at: usize) -> bool 
     })
 }
 
-/// Hardly anything and no line feed stands between a word and the one before it.
+/// Whether a word is on the same line as the one before it and very close to it.
 pub(crate) fn near(context: &DocumentContext<'_>, at: usize) -> bool {
     let gap = &context.view.plain[context.tokens[at - 1].span.end..context.tokens[at].span.start];
     gap.len() <= 2 && !gap.contains('\n')

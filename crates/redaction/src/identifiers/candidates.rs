@@ -1,4 +1,4 @@
-//! Candidates: runs of letters and digits, joined over single separators, held against the rules of their length.
+//! Candidates: runs of letters and digits, joined over single separators, compared with the rules of their length.
 
 use super::super::document::DocumentContext;
 use super::super::entities::words::is_whole_word;
@@ -10,17 +10,15 @@ use anamnesis_text::Span;
 
 /// The longest identifier of any rule.
 pub(crate) const LONGEST: usize = 34;
-/// Most groups that a written identifier has.
 const MOST_GROUPS: usize = 9;
-/// Most letters of a group without digits that an identifier begins with.
 const MOST_LETTERS: usize = 6;
-/// What may stand between two groups of an identifier.
+/// Separators that may join two groups of an identifier.
 const JOINTS: [&[u8]; 8] = [b" ", b".", b"-", b"/", b" - ", b". ", "·".as_bytes(), b"_"];
 
 /// Rules by the number of letters and digits of their shapes.
 pub(crate) struct IdentifierRules {
     lists: [Vec<(IdentifierShape, &'static IdentifierRule)>; LONGEST + 1],
-    /// Each shape of a length once: most values have none.
+    /// Each shape of a length once. Most values match none, so no rule is tried for them.
     shapes: [Vec<IdentifierShape>; LONGEST + 1],
 }
 
@@ -39,15 +37,15 @@ impl IdentifierRules {
         of
     }
 
-    /// The rules of a length, where any has digits in these places.
+    /// The rules of a length, if any shape has digits at these positions.
     fn of_value(&self, length: usize, digits: u64) -> Option<&[(IdentifierShape, &'static IdentifierRule)]> {
         let any = digits != 0 && self.shapes[length].iter().any(|shape| shape.fits(digits));
         any.then(|| self.lists[length].as_slice())
     }
 }
 
-/// Finds identifiers of the tables; at each place the longest wins. One begins with a group of letters and digits that has
-/// a digit, or with a short one before it.
+/// Finds identifiers of the tables; at each position the longest wins. One begins with a group that has a digit, or
+/// with a short group of letters before it.
 pub(crate) fn find(
     context: &DocumentContext<'_>,
     rules: &IdentifierRules,
@@ -55,7 +53,7 @@ pub(crate) fn find(
     found: &mut Vec<PiiFinding>,
 ) {
     let bytes = context.view.lower.as_bytes();
-    // Nothing begins within what was found.
+    // Nothing begins inside an identifier that was found.
     let (mut at, mut free) = (0, 0);
     while let Some(next) = bytes[at..].iter().position(u8::is_ascii_digit) {
         deadline::check();
@@ -75,13 +73,13 @@ pub(crate) fn find(
     }
 }
 
-/// Where the letters and digits that end at a place begin, at most as far back as the longest identifier.
+/// Start of the alphanumeric run that ends here, at most one longest identifier back: time stays linear.
 fn word_before(bytes: &[u8], end: usize) -> usize {
     let length = bytes[end.saturating_sub(LONGEST + 1)..end].iter().rev().take_while(|b| b.is_ascii_alphanumeric());
     end - length.count()
 }
 
-/// Where the few letters begin that are joined to a group.
+/// Start of a short group of letters that is joined to a group.
 fn letters_before(bytes: &[u8], start: usize) -> Option<usize> {
     let joint = JOINTS.iter().find(|joint| {
         let end = start.checked_sub(joint.len());
@@ -94,7 +92,7 @@ fn letters_before(bytes: &[u8], start: usize) -> Option<usize> {
     (count <= MOST_LETTERS && open).then_some(end - count)
 }
 
-/// The longest identifier that begins at a place, over several groups of letters and digits.
+/// The longest identifier that begins here, over several groups.
 fn best_from(
     context: &DocumentContext<'_>,
     rules: &IdentifierRules,
@@ -110,7 +108,7 @@ fn best_from(
             let without = digits == 0;
             at = next;
             breaks |= 1 << length;
-            // Letters alone are followed by a group with a digit.
+            // A group of letters alone must be followed by a group with a digit.
             if without && !bytes[at..].iter().take_while(|b| b.is_ascii_alphanumeric()).any(u8::is_ascii_digit) {
                 break;
             }
@@ -131,7 +129,7 @@ fn best_from(
     best
 }
 
-/// The beginning of the next group, where nothing but a joint stands before it.
+/// Start of the next group, if only a separator precedes it.
 fn after_joint(bytes: &[u8], end: usize) -> Option<usize> {
     let rest = &bytes[end..];
     let joins =
@@ -139,18 +137,16 @@ fn after_joint(bytes: &[u8], end: usize) -> Option<usize> {
     JOINTS.iter().find(joins).map(|joint| end + joint.len())
 }
 
-/// A value as it stands in the text.
 struct IdentifierCandidate<'v> {
-    /// Letters and digits alone.
+    /// Only letters and digits, without separators.
     value: &'v str,
-    /// Places of its digits, as bits.
+    /// Positions of its digits, as bits.
     digits: u64,
-    /// Places that a separator stands before.
     breaks: u64,
     span: Span,
 }
 
-/// The best rule for a value: a valid one next to its keyword, then a valid one alone, then a mistyped one.
+/// Best rule of a value: valid and next to its keyword, then valid alone, then mistyped next to its keyword.
 fn best_match(
     context: &DocumentContext<'_>,
     list: &[(IdentifierShape, &'static IdentifierRule)],
@@ -187,7 +183,6 @@ fn best_match(
     best.map(|(score, rule)| PiiFinding::new(span, rule.label, "identifier", score, DetectionLayer::Identifier))
 }
 
-/// True where the value is not a part of a longer number or word.
 fn is_open(lower: &str, span: Span) -> bool {
     let bytes = lower.as_bytes();
     let sign = |byte: u8| matches!(byte, b'.' | b',' | b'-' | b'/' | b':');
@@ -197,7 +192,7 @@ fn is_open(lower: &str, span: Span) -> bool {
     !before && !after && is_whole_word(lower, span)
 }
 
-/// A keyword on the same line before a value.
+/// Whether a keyword precedes a value on the same line.
 pub(crate) fn has_keyword_before(lower: &str, span: Span, keywords: &[&str]) -> bool {
     let mut from = span.start.saturating_sub(BEFORE);
     while !lower.is_char_boundary(from) {
@@ -208,7 +203,7 @@ pub(crate) fn has_keyword_before(lower: &str, span: Span, keywords: &[&str]) -> 
 }
 
 fn has_word(window: &str, keyword: &str) -> bool {
-    // "[PHONE_7F3A]" announces nothing.
+    // "[PHONE_7F3A]" announces no value.
     window
         .match_indices(keyword)
         .any(|(at, _)| is_whole_word(window, Span::new(at, at + keyword.len())) && !window[..at].ends_with('['))

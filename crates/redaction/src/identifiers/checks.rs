@@ -1,5 +1,5 @@
-//! Check digits. Every function takes letters and digits in lower case without separators; lengths are those of the
-//! rule that calls it.
+//! Check digits. Every function takes letters and digits in lower case without separators; the calling rule guarantees
+//! the length.
 
 /// Values of the digits of a text; letters are left out.
 pub(crate) fn digits(value: &str) -> Vec<u32> {
@@ -17,6 +17,7 @@ pub(crate) fn luhn(value: &str) -> bool {
             _ => digit * 2 / 10 + digit * 2 % 10,
         })
         .sum();
+    // A number of zeros passes the sum, but identifies nothing.
     sum.is_multiple_of(10) && value.bytes().any(|byte| byte != b'0')
 }
 
@@ -51,7 +52,7 @@ pub(crate) fn iban(value: &str) -> bool {
     modulo(numbers, 97) == 1
 }
 
-/// Asked of every value that begins like one: most have no country's length.
+/// Called for every value that begins like an IBAN; most do not have the length of their country.
 fn is_iban_length(country: &str, length: usize) -> bool {
     const LENGTHS: &[(usize, &str)] = &[
         (15, "no"),
@@ -79,6 +80,7 @@ fn is_iban_length(country: &str, length: usize) -> bool {
 /// Day and month of a six-digit date `yymmdd`.
 pub(crate) fn date_yymmdd(value: &str) -> bool {
     let read = |at: usize| value.get(at..at + 2).and_then(|part| part.parse::<u32>().ok()).unwrap_or(0);
+    // The year is not checked: two digits allow any.
     (1..=12).contains(&read(2)) && (1..=31).contains(&read(4))
 }
 

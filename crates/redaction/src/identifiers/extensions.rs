@@ -5,7 +5,7 @@ use super::super::finding::{DetectionLayer, PiiFinding};
 use super::super::label;
 use anamnesis_text::Span;
 
-/// How far around an extension the words of joints are looked for, in bytes.
+/// Bytes around an extension in which words of joint motion are searched.
 const REACH: usize = 32;
 
 /// Finds extensions, each with the letters that announce it.
@@ -31,7 +31,7 @@ fn is_open(bytes: &[u8], span: Span) -> bool {
     !before.is_some_and(joins) && !bytes.get(span.end).is_some_and(joins) && !decimal
 }
 
-/// "x4471": three digits or more, and no magnification ("x400") or product ("12 x340").
+/// "x4471": three digits or more, but no magnification ("x400") or product ("12 x340").
 fn lone(bytes: &[u8], at: usize) -> Option<Span> {
     let count = digits(bytes, at + 1);
     let span = Span::new(at, at + 1 + count);
@@ -40,14 +40,13 @@ fn lone(bytes: &[u8], at: usize) -> Option<Span> {
     ((3..=5).contains(&count) && !round && !product && is_open(bytes, span)).then_some(span)
 }
 
-/// "flex 130, ext 110 degrees": how far a joint goes.
+/// "flex 130, ext 110 degrees" is the range of motion of a joint.
 fn is_motion(bytes: &[u8], span: Span) -> bool {
     let near = &bytes[span.start.saturating_sub(REACH)..(span.end + REACH).min(bytes.len())];
     let holds = |word: &[u8]| near.windows(word.len()).any(|part| part == word);
     holds(b"flex") || holds(b"deg") || holds(b"rom ") || holds(b"knee") || holds(b"lag")
 }
 
-/// "ext 220", "ext. 77", "extension 4127".
 fn announced(bytes: &[u8], at: usize) -> Option<Span> {
     let start = at.checked_sub(1).filter(|start| bytes[*start] == b'e')?;
     let word = [&b"extension"[..], b"extn", b"ext"].into_iter().find(|word| bytes[start..].starts_with(word))?;
@@ -72,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn extensions_are_told_from_magnifications_and_products() {
+    fn extensions_are_distinguished_from_magnifications_and_products() {
         assert_eq!(
             found("Ask for Ines at x4471, or ext. 77, or extension 220."),
             ["x4471", "ext. 77", "extension 220"]
@@ -85,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn an_extension_has_two_to_six_digits_behind_its_word_and_three_to_five_alone() {
+    fn an_extension_has_two_to_six_digits_after_its_word_and_three_to_five_alone() {
         for (text, value) in [
             ("ring x447", "x447"),
             ("ring x44717", "x44717"),

@@ -1,5 +1,5 @@
-//! Where a text announces values: places of the keywords of all rules. A text in which few values ask is read around
-//! them; one in which many do is read once, as a whole.
+//! Positions of the keywords of all rules. A text with few candidate values is searched around them; a text with many
+//! is searched once, as a whole.
 
 use std::cell::{Cell, OnceCell};
 
@@ -8,10 +8,10 @@ use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use super::super::entities::words::is_whole_word;
 use anamnesis_text::Span;
 
-/// How far before and after a value its keyword may stand, in bytes of the folded text.
+/// Longest distance between a value and its keyword, in bytes of the folded text.
 pub(crate) const BEFORE: usize = 56;
 const AFTER: usize = 28;
-/// Values that ask before the whole text is read.
+/// Look-ups after which the whole text is searched.
 const FEW: u32 = 12;
 
 type Hits = Vec<(Span, &'static str)>;
@@ -35,7 +35,7 @@ impl KeywordIndex {
         KeywordLookup { index: self, lower, asked: Cell::new(0), last: Cell::default(), whole: OnceCell::new() }
     }
 
-    /// The keywords that stand as whole words in a stretch of a text, by their beginning.
+    /// The keywords that are whole words in a part of a text, sorted by position.
     fn hits(&self, lower: &str, stretch: Span) -> Hits {
         let mut hits: Hits = self
             .words
@@ -57,13 +57,13 @@ pub(crate) struct KeywordLookup<'a> {
     index: &'a KeywordIndex,
     lower: &'a str,
     asked: Cell<u32>,
-    /// What stands around the value that asked last.
+    /// The neighbourhood of the last value, because several rules ask about the same value.
     last: Cell<Option<(Span, Hits)>>,
     whole: OnceCell<Hits>,
 }
 
 impl KeywordLookup<'_> {
-    /// Asks the keywords around a value, and perhaps others: several rules ask about the same value.
+    /// The keywords around a value, and perhaps others.
     fn around<T>(&self, value: Span, ask: impl FnOnce(&[(Span, &'static str)]) -> T) -> T {
         if let Some(whole) = self.whole.get() {
             return ask(whole);
@@ -81,7 +81,7 @@ impl KeywordLookup<'_> {
         answer
     }
 
-    /// As far as a keyword of a value may stand.
+    /// As far as a keyword of a value may be.
     fn neighbourhood(&self, value: Span) -> Span {
         let mut start = value.start.saturating_sub(BEFORE);
         while !self.lower.is_char_boundary(start) {

@@ -1,4 +1,4 @@
-//! A keyword with a value next to it: whatever the value's shape, what is announced as a record number is one.
+//! Values next to a keyword: an announced record number is one, whatever its shape.
 
 use std::sync::LazyLock;
 
@@ -15,7 +15,7 @@ const TABLE: &str = include_str!("../data/keywords.txt");
 /// How much text after a keyword is read for its value.
 const REACH: usize = 96;
 
-/// What may stand between a keyword and its value.
+/// Text that may be between a keyword and its value.
 static BETWEEN: LazyLock<Regex> = LazyLock::new(|| {
     compiled(
         r"^(?:[\s:#=.,()*>-]|nhc|n[º°]|no?\.|num\.?|numero|number|es|is|was|el|la|del?|de la|paciente|patient|mi|my|ending in|acabado en|terminado en|id|code|codigo|asignado|actual){0,12}",
@@ -132,7 +132,7 @@ fn trimmed(lower: &str, start: usize, end: usize, last: usize) -> Span {
     Span::new(start, if clings { last.max(end) } else { end })
 }
 
-/// "77-40-182" has the shape of a date and is none: no such day, no such month, a year of three digits.
+/// "77-40-182" has the shape of a date but is none: no such day or month, or a year of three digits.
 fn may_be_a_day(value: &str) -> bool {
     let parts: Vec<&str> = value.split(['-', '/', '.']).collect();
     let [first, second, year] = parts[..] else { return false };

@@ -105,6 +105,7 @@ fn guatemalan_dpi(value: &str) -> bool {
 fn guatemalan_nit(value: &str) -> bool {
     let (body, last) = value.split_at(value.len() - 1);
     let control = (11 - mod11(&digits(body), 99)) % 11;
+    // A remainder of ten is written as K: "1000002-K".
     if control == 10 { last == "k" } else { last == control.to_string() }
 }
 

@@ -1,4 +1,4 @@
-//! Mail, web, network and geographical addresses, handles, and number plates written large: patterns with ASCII
+//! Mail, web, network and geographical addresses, handles, and number plates in capitals: patterns with ASCII
 //! boundaries over the folded text.
 
 use std::net::Ipv6Addr;
@@ -14,7 +14,8 @@ struct NetworkPattern {
     label: &'static str,
     recognizer: &'static str,
     regex: Regex,
-    /// What stands around the byte that is looked at, wherever the pattern matches: the pattern is tried nowhere else.
+    /// A check of the bytes around the trigger byte. It is true wherever the pattern matches, so the pattern is tried
+    /// nowhere else.
     sees: fn(&[u8], usize) -> bool,
     /// Words before and after the one with that byte which a match may reach into.
     reach: (usize, usize),
@@ -24,13 +25,13 @@ struct NetworkPattern {
 /// The compiled patterns.
 pub(crate) struct NetworkPatterns {
     patterns: Vec<NetworkPattern>,
-    /// By byte: the patterns that look at it, one bit each.
+    /// By byte: the patterns with this trigger, one bit each.
     lookers: [u32; 256],
 }
 
 const TLD: &str = "com|net|org|edu|gov|mil|int|info|biz|io|app|dev|co|es|mx|ar|cl|pe|ec|uy|ve|bo|py|cr|gt|sv|do|br|pt|us|uk|eu|fr|de|it|nl|ie|cat|gal|eus|tv|me|ai|site|online|health|clinic|salud";
 
-/// Label, recogniser, bytes, what stands around them, reach in words, pattern, last check.
+/// Label, recogniser, trigger bytes, check around them, reach in words, pattern, last check.
 type PatternRow =
     (&'static str, &'static str, &'static [u8], fn(&[u8], usize) -> bool, (usize, usize), String, fn(&str) -> bool);
 
@@ -100,8 +101,8 @@ impl NetworkPatterns {
     }
 }
 
-/// Where one pattern is tried: stretches that begin and end at white space, in order, none overlapping. A pattern is
-/// looked for once in each, so that the whole stays linear.
+/// Where one pattern is tried: sorted windows between white space, without overlap. A pattern runs once in each window,
+/// so that the whole stays linear.
 #[derive(Default)]
 struct SearchWindows {
     list: Vec<Span>,

@@ -183,7 +183,7 @@ fn phone_score(context: &DocumentContext<'_>, announced: &KeywordLookup<'_>, run
     {
         return None;
     }
-    // After "00" stands a country, and no country begins with 0.
+    // A country code follows "00", and no country code begins with 0.
     let dialled = run.digits.starts_with("00") && !run.digits.starts_with("000") && count >= 11 && run.groups[0] != 3;
     // A bare value that begins with zeros may be anything, unless Spain's numbers follow.
     let dialled = dialled

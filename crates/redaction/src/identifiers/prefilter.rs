@@ -1,5 +1,5 @@
-//! What stands around one byte wherever a pattern of addresses or plates matches: cheap looks that spare a text without
-//! them the patterns.
+//! Checks of the bytes around a trigger byte. They are true wherever a pattern of addresses or plates matches, so that
+//! a text without such bytes costs no pattern.
 
 /// Hexadecimal digits from a place on, counted up to five.
 fn hex(bytes: &[u8], from: usize) -> usize {
@@ -81,6 +81,7 @@ pub(crate) fn degree(bytes: &[u8], at: usize) -> bool {
 /// A hyphen between a capital letter and a digit, either way.
 pub(crate) fn letter_and_digit(bytes: &[u8], at: usize) -> bool {
     let (left, right) = (before(bytes, at), after(bytes, at));
+    // Plates are written in capitals: "BD62-XYZ".
     left.is_ascii_uppercase() && right.is_ascii_digit() || left.is_ascii_digit() && right.is_ascii_uppercase()
 }
 
@@ -110,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn every_look_sees_what_its_pattern_needs_and_not_its_likeness() {
+    fn every_prefilter_accepts_its_pattern_and_not_similar_text() {
         type Look = fn(&[u8], usize) -> bool;
         let table: &[(&str, Look, &str, usize, bool)] = &[
             ("slashes", two_slashes, "http://a", 4, true),

@@ -1,37 +1,34 @@
-//! One rule of a family table: what an identifier looks like, how it is checked, which words announce it.
+//! One rule of a family table: the shape of an identifier, its check, and its keywords.
 
-/// Whether a value without its keyword is taken.
+/// Whether a value without its keyword is redacted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum StandaloneMatch {
     /// Only next to a keyword.
     Never,
-    /// With its check right and its separators written.
+    /// If its check is right and its separators are written.
     Separated,
-    /// With its check right.
+    /// If its check is right.
     Valid,
 }
 
 /// An identifier of one kind.
 pub(crate) struct IdentifierRule {
     pub(crate) label: &'static str,
-    /// `d` digit, `a` letter, `w` either; `-` a place where a separator (space, dot, hyphen, slash) may stand.
+    /// `d` digit, `a` letter, `w` either; `-` a position where a separator (space, dot, hyphen, slash) may be written.
     pub(crate) shapes: &'static [&'static str],
-    /// Folded, lower case; one of them on the same line within reach.
+    /// Folded, lower case; one of them precedes the value on the same line.
     pub(crate) keywords: &'static [&'static str],
-    /// Over letters and digits in lower case, without separators.
+    /// Applied to letters and digits in lower case, without separators.
     pub(crate) check: fn(&str) -> bool,
     pub(crate) standalone: StandaloneMatch,
 }
 
-/// A compiled shape: sets of places, as bits.
 #[derive(Clone, Copy)]
 pub(crate) struct IdentifierShape {
     length: usize,
-    /// Where a digit must stand.
     digits: u64,
-    /// Where a letter must stand.
     letters: u64,
-    /// Bit n: a separator may stand before the n-th letter or digit.
+    /// Bit n: a separator may precede the n-th letter or digit.
     breaks: u64,
 }
 
@@ -58,28 +55,28 @@ impl IdentifierShape {
         self.length
     }
 
-    /// Whether the same values fit both.
+    /// Whether the same values match both.
     pub(crate) fn has_places_of(&self, other: &Self) -> bool {
         (self.length, self.digits, self.letters) == (other.length, other.digits, other.letters)
     }
 
-    /// Whether a value of this length, letters and digits alone, has its digits where they must and may be.
+    /// Whether a value of this length has digits where they are required or allowed.
     pub(crate) fn fits(&self, digits: u64) -> bool {
         self.digits & !digits == 0 && self.letters & digits == 0
     }
 
-    /// Whether the last place of a separator is used: before the check digit of a RUT, the serial of an SSN.
+    /// Whether the last separator is written: before the check digit of a RUT, the serial of an SSN.
     pub(crate) fn is_separated(&self, breaks: u64) -> bool {
         self.breaks != 0 && breaks & (1 << self.breaks.ilog2()) != 0
     }
 
-    /// Whether separators stand only where this shape has them.
+    /// Whether separators are only where this shape allows them.
     pub(crate) fn allows(&self, breaks: u64) -> bool {
         breaks & !self.breaks == 0
     }
 }
 
-/// Shapes without a check digit.
+/// For shapes without a check digit.
 pub(crate) fn unchecked(_: &str) -> bool {
     true
 }
@@ -97,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_last_place_of_a_separator_tells_a_written_number() {
+    fn only_the_last_separator_shows_a_written_number() {
         let shape = IdentifierShape::compile("dd-ddd-a");
         assert_eq!(shape.length(), 6);
         assert!(shape.is_separated(1 << 5) && shape.is_separated(1 << 2 | 1 << 5) && !shape.is_separated(1 << 2));

@@ -9,6 +9,7 @@ const CARD: &[&str] =
 
 pub(crate) const RULES: &[IdentifierRule] = &[
     IdentifierRule {
+        // No check digit: any grouped figure would match, so a keyword must announce it.
         label: "AR_DNI",
         shapes: &["dd-ddd-ddd", "d-ddd-ddd"],
         keywords: &["dni", "d.n.i", "d.n.i.", "documento"],
@@ -51,6 +52,7 @@ pub(crate) const RULES: &[IdentifierRule] = &[
         standalone: StandaloneMatch::Separated,
     },
     IdentifierRule {
+        // Eight digits are also a date or a count, so a keyword must announce it.
         label: "PE_DNI",
         shapes: &["dddddddd", "dddddddd-w"],
         keywords: &["dni"],
@@ -137,6 +139,7 @@ fn cuit(value: &str) -> bool {
         10 => 9,
         digit => digit,
     };
+    // The first two digits name the kind of taxpayer, and no other kinds exist.
     [20, 23, 24, 25, 26, 27, 30, 33, 34].contains(&kind) && control == all[10]
 }
 
@@ -144,6 +147,7 @@ fn cbu(value: &str) -> bool {
     let all = digits(value);
     let control = |part: &[u32], weights: &[u32]| (10 - weighted(part, weights) % 10) % 10;
     let bank = control(&all[..7], &[7, 1, 3, 9, 7, 1, 3]) == all[7];
+    // The bank and the account have a check digit each; 22 zeros pass both.
     bank && control(&all[8..21], &[3, 9, 7, 1, 3, 9, 7, 1, 3, 9, 7, 1, 3]) == all[21] && varied(value)
 }
 
@@ -154,6 +158,7 @@ fn rut(value: &str) -> bool {
     }
     match 11 - mod11(&digits(body), 7) {
         11 => last == "0",
+        // A remainder of ten is written as K: "11.000.009-K".
         10 => last == "k",
         digit => last == digit.to_string(),
     }
@@ -175,6 +180,7 @@ fn peruvian_ruc(value: &str) -> bool {
 fn ecuadorian(value: &str) -> bool {
     let all = digits(value);
     let province = all[0] * 10 + all[1];
+    // Province 30 is for people who registered abroad.
     ((1..=24).contains(&province) || province == 30) && all[2] < 6 && luhn(value)
 }
 

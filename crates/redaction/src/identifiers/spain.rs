@@ -127,6 +127,7 @@ fn social_security(value: &str) -> bool {
     let all = digits(value);
     let (body, control) = all.split_at(all.len() - 2);
     let control = control[0] * 10 + control[1];
+    // Both readings are accepted, because the zero is sometimes written.
     let short = body.len() > 3 && body[2] == 0;
     let number: Vec<u32> = if short { body[..2].iter().chain(&body[3..]).copied().collect() } else { body.to_vec() };
     (modulo(number, 97) == control || modulo(body.to_vec(), 97) == control) && varied(value)

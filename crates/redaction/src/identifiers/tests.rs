@@ -8,7 +8,7 @@ use anamnesis_text::{Language, Span};
 
 static ALL: LazyLock<Identifiers> = LazyLock::new(Identifiers::builtin);
 
-/// What the layer finds, the best finding of each place: what a merge would keep.
+/// The findings of the layer, the best one of each position, as a merge would choose.
 fn best(text: &str) -> Vec<(&'static str, String, f64)> {
     let mut found = findings(text, Language::Unknown, |context, found| ALL.find(context, found));
     found.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.span.len().cmp(&a.span.len())));
@@ -26,7 +26,7 @@ fn labels(text: &str) -> Vec<&'static str> {
     best(text).into_iter().map(|(label, _, _)| label).collect()
 }
 
-/// What the tables alone find.
+/// The findings of the tables alone.
 fn candidates_of(text: &str) -> Vec<(&'static str, String)> {
     labelled(text, Language::Spanish, |context, found| {
         let announced = ALL.announcing_keywords.of(&context.view.lower);
@@ -35,7 +35,7 @@ fn candidates_of(text: &str) -> Vec<(&'static str, String)> {
 }
 
 #[test]
-fn every_number_with_a_right_check_digit_is_found_beside_its_keyword() {
+fn every_number_with_a_right_check_digit_is_found_next_to_its_keyword() {
     for (text, label, value) in [
         ("Paciente con DNI 45871203A en sala", "ES_DNI", "45871203A"),
         ("Paciente con NIE X4820917W en sala", "ES_NIE", "X4820917W"),
@@ -81,7 +81,7 @@ fn every_number_with_a_right_check_digit_is_found_beside_its_keyword() {
 }
 
 #[test]
-fn a_right_check_digit_speaks_for_a_value_that_no_word_announces() {
+fn a_right_check_digit_is_sufficient_without_a_keyword() {
     for (value, label) in [
         ("45871203A", "ES_DNI"),
         ("Y7712046E", "ES_NIE"),
@@ -103,7 +103,7 @@ fn a_right_check_digit_speaks_for_a_value_that_no_word_announces() {
 }
 
 #[test]
-fn a_wrong_check_digit_is_taken_beside_the_keyword_and_stays_without_it() {
+fn a_wrong_check_digit_is_found_next_to_the_keyword_only() {
     for (keyword, value, label) in [
         ("DNI", "45871203B", "ES_DNI"),
         ("NIE", "X4820917Z", "ES_NIE"),
@@ -172,7 +172,7 @@ fn a_run_of_letters_and_digits_that_is_too_long_is_passed_over() {
 }
 
 #[test]
-fn the_words_before_a_value_are_asked_on_its_line_alone() {
+fn the_keywords_before_a_value_count_on_its_line_only() {
     let asked = |text: &str, value: &str, words: &[&str]| {
         let start = text.find(value).unwrap();
         has_keyword_before(text, Span::new(start, start + value.len()), words)
@@ -187,7 +187,7 @@ fn the_words_before_a_value_are_asked_on_its_line_alone() {
 }
 
 #[test]
-fn values_behind_keywords_are_taken_whatever_their_shape() {
+fn values_after_keywords_are_found_in_any_shape() {
     for (text, label, value) in [
         ("NHC: 77-40-182 ingresa hoy", label::MEDICAL_RECORD, "77-40-182"),
         ("historia clinica n. 4471/b, planta 3", label::MEDICAL_RECORD, "4471"),
@@ -209,7 +209,7 @@ fn values_behind_keywords_are_taken_whatever_their_shape() {
 }
 
 #[test]
-fn a_keyword_without_a_value_of_its_kind_takes_nothing() {
+fn a_keyword_without_a_value_of_its_kind_finds_nothing() {
     for text in [
         "historia clinica sin datos de interes",
         "historia clinica 12 meses de tos",
@@ -236,7 +236,7 @@ fn a_value_has_no_more_digits_than_its_kind() {
 }
 
 #[test]
-fn phones_are_told_by_country_code_grouping_or_the_word_before_them() {
+fn phones_are_found_by_country_code_grouping_or_keyword() {
     for text in [
         "+34 612 345 678",
         "0034612345678",
@@ -306,7 +306,7 @@ fn dates_amounts_years_and_lines_of_help_are_no_phones() {
 }
 
 #[test]
-fn a_grouping_that_measures_share_is_a_phone_where_somebody_is_rung() {
+fn a_grouping_that_measures_share_is_a_phone_in_the_context_of_a_call() {
     let phones = |text: &str| {
         findings(text, Language::Spanish, |context, found| {
             let announced = ALL.announcing_keywords.of(&context.view.lower);

@@ -84,6 +84,7 @@ fn mbi(value: &str) -> bool {
 }
 
 fn npi(value: &str) -> bool {
+    // The sum includes the prefix 80840, which is never written.
     value.starts_with(['1', '2']) && luhn(&format!("80840{value}"))
 }
 
@@ -104,6 +105,7 @@ fn aba(value: &str) -> bool {
 fn nhs(value: &str) -> bool {
     let all = digits(value);
     let control = 11 - weighted(&all[..9], &[10, 9, 8, 7, 6, 5, 4, 3, 2]) % 11;
+    // Numbers with a remainder of ten are not issued.
     control % 11 == all[9] && control != 10 && varied(value)
 }
 

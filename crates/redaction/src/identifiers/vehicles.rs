@@ -1,4 +1,4 @@
-//! Vehicles and devices: VIN, IMEI, number plates with a telling shape. Other plates are found by their keyword.
+//! Vehicles and devices: VIN, IMEI, and number plates with a specific shape. Other plates are found by their keyword.
 
 use super::super::label;
 use super::checks::luhn;
@@ -56,7 +56,8 @@ fn vin(value: &str) -> bool {
     value.bytes().any(|byte| byte.is_ascii_alphabetic()) && value.chars().nth(8) == Some(control)
 }
 
-/// Three consonants (written large they are found alone, see `network`): Spanish plates have no vowels, so that they spell no word.
+/// Three consonants: Spanish plates have no vowels, so that they spell no word. In capitals they are found without a
+/// keyword (`network`).
 fn spanish_plate(value: &str) -> bool {
     !value[4..].contains(['a', 'e', 'i', 'o', 'u', 'q'])
 }
@@ -71,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn vehicles_are_told_by_their_shape() {
+    fn vehicles_are_recognised_by_their_shape() {
         assert!(vin("1m8gdm9axkp042788") && !vin("1m8gdm9a1kp042788"));
         assert!(spanish_plate("1234bcd") && !spanish_plate("1234abc"));
         assert!(british_plate("bd62xyz") && !british_plate("bd99xyz"));

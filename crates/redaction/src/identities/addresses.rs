@@ -1,4 +1,4 @@
-//! Addresses of known people: the whole, or any two of its words together, or its telling words alone.
+//! Addresses of known people: the whole, or any two of its words together, or one specific word.
 
 use std::collections::HashSet;
 
@@ -11,7 +11,7 @@ use super::super::label;
 use super::super::token::TokenKind;
 use anamnesis_text::Span;
 
-/// Words that every address has: they tell nothing alone.
+/// Words of most addresses: they are no evidence alone.
 const GENERIC: &[&str] = &[
     "calle",
     "c",
@@ -118,7 +118,7 @@ fn find_one(context: &DocumentContext<'_>, all: &AddressWords, subject: &str, fo
         }
         let mut last = at;
         let mut look = at + 1;
-        // Signs and one foreign word may stand between ("Calle Mayor, número 5").
+        // Signs and one foreign word may be between them ("Calle Mayor, número 5").
         while look < tokens.len() && look <= last + 3 {
             let token = &tokens[look];
             if token.kind == TokenKind::Break {
@@ -139,7 +139,7 @@ fn find_one(context: &DocumentContext<'_>, all: &AddressWords, subject: &str, fo
     }
 }
 
-/// Whether the words of a run name the address: a telling word with company, or one that is telling alone.
+/// Whether a run of words names the address: a specific word together with another, or a very specific one.
 fn tells(context: &DocumentContext<'_>, first: usize, last: usize, all: &AddressWords) -> bool {
     let run: Vec<&str> = context.tokens[first..=last]
         .iter()
@@ -150,7 +150,9 @@ fn tells(context: &DocumentContext<'_>, first: usize, last: usize, all: &Address
     let known = run.iter().filter(telling).count();
     let alone = run.iter().filter(telling).any(|word| {
         let digits = word.bytes().all(|byte| byte.is_ascii_digit());
+        // A postal code or a rare word is sufficient alone; a house number or "mayor" is not.
         if digits { word.len() >= 5 } else { word.len() >= 4 && !words::is_common(word) }
     });
+    // Two words of the address, at least one of them specific: "Mayor 5" is found, "calle 3" is not.
     alone || (known >= 1 && run.len() >= 2 && run.iter().any(|word| word.len() >= 4))
 }

@@ -1,8 +1,8 @@
-//! Whom a message names, as it names them.
+//! A person whom a message names, in the words of the message.
 
 use chrono::NaiveDate;
 
-/// What a message says about the people in it. Serves redaction only and is never stored (contract.md).
+/// A message's description of its people. Serves redaction only and is never stored (contract.md).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct KnownIdentity {
     pub names: Vec<String>,

@@ -11,11 +11,11 @@ pub use known_identity::KnownIdentity;
 use super::document::DocumentContext;
 use super::finding::PiiFinding;
 
-/// The people of a message, made ready once for all its texts and for every look at them.
+/// The people of a message, prepared once for all its texts and for every pass over them.
 #[derive(Default)]
 pub struct KnownPeople(Option<PeopleMatchers>);
 
-/// What there is to look for.
+/// The search patterns of the people.
 struct PeopleMatchers {
     identities: Vec<KnownIdentity>,
     names: names::KnownNames,

@@ -28,10 +28,10 @@ enum NameStrength {
     Short,
 }
 
-/// The words of all known people, each with the person it stands for.
+/// The words of all known people, each with its person.
 pub(crate) struct KnownNames {
     words: HashMap<String, (NameStrength, usize), RandomState>,
-    /// First bytes of those words: most words of a text begin with none of them.
+    /// First bytes of those words. Most words of a text begin with none of them.
     firsts: [bool; 256],
     initials: HashMap<String, usize, RandomState>,
     /// Normalised full names: what surrogates are made of.

@@ -1,5 +1,5 @@
-//! Nicknames and diminutives, Spanish and English: each line is one group of forms that stand for one another.
-//! Common knowledge, written for this project.
+//! Nicknames and diminutives, Spanish and English. Each line is one group of interchangeable forms. Common knowledge,
+//! written for this project.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
@@ -47,6 +47,7 @@ fn diminutives(name: &str) -> Vec<String> {
         }
         _ => Vec::new(),
     };
+    // English endings follow a consonant: "johnny", but no "rosay".
     if !matches!(last, "a" | "o" | "e" | "i" | "y") {
         made.extend([format!("{name}y"), format!("{name}{last}y"), format!("{name}ie")]);
     }

@@ -3,7 +3,7 @@ use crate::label;
 use crate::test_support::read;
 use anamnesis_text::Language;
 
-/// What is found of the people of a message, by label and text.
+/// The findings of the people of a message, by label and text.
 fn found(text: &str, identity: KnownIdentity) -> Vec<(&'static str, String)> {
     let people = KnownPeople::of(vec![identity]);
     let mut found = read(text, Language::Unknown, |context| people.find(context));
@@ -129,7 +129,7 @@ fn a_date_of_birth_is_found_in_every_order_of_its_parts() {
 }
 
 #[test]
-fn an_address_is_found_by_its_telling_words() {
+fn an_address_is_found_by_its_specific_words() {
     let at = || KnownIdentity {
         addresses: vec!["Calle Zarramonte 45, 3 B, 28014 Oxirain".into()],
         ..KnownIdentity::default()
@@ -148,7 +148,7 @@ fn an_address_is_found_by_its_telling_words() {
 }
 
 #[test]
-fn nobody_is_found_where_nobody_is_named() {
+fn no_person_is_found_where_none_is_named() {
     assert!(read("vino Ana", Language::Spanish, |context| KnownPeople::default().find(context)).is_empty());
     assert!(read("vino Ana", Language::Spanish, |context| KnownPeople::of(Vec::new()).find(context)).is_empty());
 }

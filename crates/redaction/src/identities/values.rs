@@ -12,9 +12,9 @@ use super::known_identity::KnownIdentity;
 use anamnesis_core::side_value::{Precision, SideValue};
 use anamnesis_text::Span;
 
-/// Digits by which a phone is told without its country and area codes.
+/// Last digits that identify a phone without its country and area codes.
 const PHONE_TAIL: usize = 7;
-/// Letters and digits from which a part of an identifier is told.
+/// Letters and digits that are enough to recognise a part of an identifier.
 const ID_PART: usize = 6;
 /// Digits of the shortest way to write a date: 1-5-80.
 const SHORTEST_DATE: usize = 4;
@@ -41,12 +41,12 @@ pub(crate) fn find(context: &DocumentContext<'_>, identities: &[KnownIdentity], 
     }
 }
 
-/// Whether anything of a person is looked for among digits.
+/// Whether a person has values with digits.
 fn has_digits(identity: &KnownIdentity) -> bool {
     !identity.phones.is_empty() || identity.birth_date.is_some()
 }
 
-/// Letters and digits that stand together but for single separators, without them, each with its place.
+/// A run of letters and digits without its single separators, each with its position.
 struct DigitRun<'a> {
     text: &'a str,
     places: &'a [u32],

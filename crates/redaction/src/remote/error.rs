@@ -1,8 +1,8 @@
-//! What goes wrong between redaction and a service.
+//! Errors between redaction and a service.
 
 use anamnesis_transport::{AddressError, ClientError};
 
-/// Why a service gave no usable answer. Holds nothing of the text or the answer.
+/// Why a service gave no usable answer. Contains nothing of the text or the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum RemoteError {
     #[error("the additional redaction service did not answer in time")]
@@ -11,10 +11,10 @@ pub enum RemoteError {
     Unreachable,
     #[error("the additional redaction service refuses the credentials")]
     Denied,
-    /// 404, a redirect and whatever else speaks of the address or of the service.
+    /// 404, a redirect, and other answers about the address or the service.
     #[error("the additional redaction service refuses the request")]
     Refused,
-    /// 400, 413 or 422 for a text while another text is taken.
+    /// 400, 413 or 422 for one text while the service accepts another.
     #[error("the additional redaction service refuses this text")]
     Document,
     #[error("the additional redaction service is overloaded or failing")]

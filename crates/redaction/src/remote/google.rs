@@ -17,7 +17,7 @@ use anamnesis_transport::{Client, Token};
 /// Most bytes of a request's text (quota of the service, less the envelope).
 const LARGEST: usize = 500_000;
 const LARGEST_ANSWER: usize = 8 << 20;
-/// Kinds asked for. They are pinned: an empty list is the service's choice, which may change.
+/// Requested kinds. They are fixed: for an empty list the service chooses, and its choice may change.
 const KINDS: [&str; 19] = [
     "PERSON_NAME",
     "STREET_ADDRESS",
@@ -122,7 +122,8 @@ fn replaced(source: &str, answer: &str, bytes: usize) -> Result<Vec<ExternalFind
         let Some(kind) = kind else { continue };
         let after = parts.get(index + 1).map_or("", |(text, _)| *text);
         let rest = &source[at..];
-        // The last stretch ends the text; any other begins at the nearest place, never at once: a value has letters.
+        // The last part ends the text. Any other begins at the nearest position after the value, because a value has at
+        // least one letter.
         let last = index + 2 == parts.len();
         let first = rest.chars().next().map_or(0, char::len_utf8);
         let length = if last {
@@ -140,7 +141,7 @@ fn replaced(source: &str, answer: &str, bytes: usize) -> Result<Vec<ExternalFind
     if at == source.len() && total == bytes { Ok(found) } else { Err(RemoteError::InvalidResponse) }
 }
 
-/// The answer as stretches of text, each with the kind that stands after it; the last has none.
+/// The answer as parts of text, each with the kind that follows it; the last has none.
 fn parts(answer: &str) -> Vec<(&str, Option<&str>)> {
     let (mut parts, mut from, mut look) = (Vec::new(), 0, 0);
     while let Some(open) = answer[look..].find('[').map(|by| look + by) {

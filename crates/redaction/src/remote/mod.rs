@@ -1,7 +1,7 @@
-//! Additional recognisers on other hosts: what they find is taken out together with what the built-in ones find, never
-//! instead of it. Whatever goes wrong is an error, and an error stops the document: nothing is stored that a service the
-//! operator asked for has not seen. An error about the service is a retry; only an error about this very document, shown
-//! by the service taking another text at that moment, is permanent.
+//! Additional recognisers on other hosts. Their findings are added to those of the built-in ones and never replace
+//! them. Any failure is an error and stops the document, because no text is stored that a configured service has not
+//! seen. An error of the service is retried. Only an error of this very document is permanent; the service proves it by
+//! accepting another text at that moment.
 
 pub(crate) mod error;
 mod google;

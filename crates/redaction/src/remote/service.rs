@@ -1,4 +1,4 @@
-//! What every service is and needs: a trait, what it finds, a client, a whole answer, labels of the contract.
+//! The common part of all services: a trait, its findings, a client, a complete answer, labels of the contract.
 
 use std::time::Duration;
 
@@ -28,10 +28,10 @@ pub(crate) const READER: &str = "reader";
 /// A service that finds personal data.
 #[async_trait]
 pub trait Remote: Send + Sync {
-    /// What the service finds in a text.
+    /// The findings of the service in a text.
     ///
     /// # Errors
-    /// Whatever keeps the answer from being whole.
+    /// If the answer is not complete.
     async fn find(&self, text: &str, language: Language) -> Result<Vec<ExternalFinding>, RemoteError>;
 }
 
@@ -41,8 +41,8 @@ impl ExternalFinding {
         Self { span, label, score, recognizer: "remote" }
     }
 
-    /// A finding of the learned reader of clinical documents. `kind` is one of its kinds of identifiers (`name`, `place`,
-    /// `id` …); `None` for a kind of which no label is known. `score`: 0.0–1.0.
+    /// A finding of the learned reader of clinical documents. `kind` is one of its kinds of identifiers (`name`,
+    /// `place`, `id` …); `None` for a kind without a label. `score`: 0.0–1.0.
     pub fn of_reader(span: Span, kind: &str, score: f64) -> Option<Self> {
         let label = match kind {
             "name" => label::PERSON,
@@ -58,7 +58,7 @@ impl ExternalFinding {
         Some(Self { span, label, score, recognizer: READER })
     }
 
-    /// The finding on the folded text; `None` for what does not lie in the text.
+    /// The finding on the folded text; `None` if it is outside the text.
     pub(crate) fn in_view(&self, document: &Document, context: &DocumentContext<'_>) -> Option<PiiFinding> {
         document.text.get(self.span.start..self.span.end)?;
         let (start, end) = (context.view.from_source(self.span.start), context.view.from_source(self.span.end));
@@ -103,7 +103,7 @@ pub(super) async fn answer<T: serde::de::DeserializeOwned>(
     }
 }
 
-/// The contract's label for a kind of Google's or Presidio's; what has none is a number of some kind.
+/// The contract's label for a kind of Google or Presidio. A kind without a label is a number of unknown kind.
 pub(super) fn label_of(kind: &str) -> &'static str {
     match kind {
         "PERSON" | "PERSON_NAME" | "FIRST_NAME" | "LAST_NAME" | "NRP" => label::PERSON,

@@ -1,4 +1,4 @@
-//! The additional services of one organisation, asked from code that waits and from code that may not.
+//! The additional services of one organisation, called from blocking and from asynchronous code.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
@@ -7,18 +7,17 @@ use super::error::RemoteError;
 use super::service::{ExternalFinding, Remote};
 use anamnesis_text::{Document, Language};
 
-/// Services, with a thread of their own on which they are asked.
+/// Services, with a thread on which they are called.
 pub struct Services {
     list: Vec<Arc<dyn Remote>>,
-    /// `None` without services.
     runtime: Option<tokio::runtime::Runtime>,
-    /// Whether the last question failed: a service that is away is logged once, and once when it is back.
+    /// Whether the last call failed, so that an outage and its end are logged once each.
     away: AtomicBool,
 }
 
 impl Services {
     /// # Errors
-    /// When no thread can be had.
+    /// If the thread cannot be started.
     pub fn new(list: Vec<Arc<dyn Remote>>) -> Result<Self, RemoteError> {
         if list.is_empty() {
             return Ok(Self { list, runtime: None, away: AtomicBool::new(false) });
@@ -27,10 +26,10 @@ impl Services {
         Ok(Self { list, runtime: Some(runtime.map_err(|_| RemoteError::Thread)?), away: AtomicBool::new(false) })
     }
 
-    /// What all services find; waits for the last of them, who keep their own time limits.
+    /// The findings of all services. Waits for the last of them; each has its own time limit.
     ///
     /// # Errors
-    /// The first failure of any.
+    /// The first failure of any service.
     pub fn find(&self, document: &Document) -> Result<Vec<ExternalFinding>, RemoteError> {
         let Some(runtime) = &self.runtime else { return Ok(Vec::new()) };
         let found = self.all(runtime, document);
@@ -50,25 +49,23 @@ impl Services {
             let (service, told) = (Arc::clone(service), told.clone());
             let (text, language) = (document.text.clone(), document.language);
             runtime.spawn(async move {
-                // No one hears when another service failed before.
                 let _ = told.send(asked(service.as_ref(), &text, language).await);
             });
         }
         drop(told);
         let mut found = Vec::new();
         for _ in &self.list {
-            // A service that panics hangs up.
+            // A service that panics drops its sender.
             found.extend(heard.recv().map_err(|_| RemoteError::Unreachable)??);
         }
         Ok(found)
     }
 }
 
-/// A text that every service takes: it says whether a refusal was about the document.
 const PROBE: &str = "Hello.";
 
-/// What a service finds. A refusal of the text counts as one only where the service takes another text at that moment: a
-/// service that refuses everything is misconfigured, and no document is to blame.
+/// A refused text is its own fault only if the service accepts a probe at that moment. A service that refuses
+/// everything is misconfigured, and no document is quarantined for it.
 async fn asked(service: &dyn Remote, text: &str, language: Language) -> Result<Vec<ExternalFinding>, RemoteError> {
     match service.find(text, language).await {
         Err(RemoteError::Document) => match service.find(PROBE, language.or_detect(text)).await {
@@ -81,7 +78,7 @@ async fn asked(service: &dyn Remote, text: &str, language: Language) -> Result<V
 }
 
 impl Drop for Services {
-    /// A runtime may not be waited for where others run.
+    /// A runtime may not block while it is dropped inside another runtime.
     fn drop(&mut self) {
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();

@@ -50,7 +50,7 @@ fn asked(list: Vec<Arc<dyn Remote>>) -> Result<Vec<ExternalFinding>, RemoteError
 }
 
 #[test]
-fn the_findings_of_all_services_are_taken_and_one_failure_stops_all() {
+fn the_findings_of_all_services_are_used_and_one_failure_stops_all() {
     assert_eq!(asked(Vec::new()), Ok(Vec::new()));
     let mut both = asked(vec![played(vec![Ok(vec![finding(0, 4)])]), played(vec![Ok(vec![finding(5, 8)])])]).unwrap();
     both.sort_by_key(|one| one.span.start);
@@ -61,7 +61,7 @@ fn the_findings_of_all_services_are_taken_and_one_failure_stops_all() {
 }
 
 #[test]
-fn a_refusal_is_about_the_text_only_where_another_text_is_taken() {
+fn a_refusal_is_about_the_text_only_if_another_text_is_accepted() {
     for (probe, error) in [
         (Ok(Vec::new()), RemoteError::Document),
         (Err(RemoteError::Document), RemoteError::Refused),
@@ -163,7 +163,7 @@ fn served(answers: Vec<(u16, &'static str)>) -> String {
     address
 }
 
-/// What a service of Presidio on a server with one answer finds.
+/// The findings of a Presidio service on a server with one answer.
 fn presidio(status: u16, body: &'static str, text: &str) -> Result<Vec<ExternalFinding>, RemoteError> {
     let service = Presidio::new(&served(vec![(status, body)]), Duration::from_secs(20), Path::new(""))?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -186,7 +186,7 @@ fn offsets_of_presidio_count_characters() {
 }
 
 #[test]
-fn the_status_of_an_answer_tells_whose_fault_it_is() {
+fn the_status_of_an_answer_decides_whose_fault_it_is() {
     for (status, error) in [
         (400, RemoteError::Document),
         (413, RemoteError::Document),
@@ -206,7 +206,7 @@ fn the_status_of_an_answer_tells_whose_fault_it_is() {
 }
 
 #[test]
-fn a_service_is_asked_over_https_but_on_this_machine() {
+fn a_service_is_called_over_https_except_on_this_machine() {
     for base in ["http://clinic.example", "nothing", "https://user:word@clinic.example"] {
         assert!(Presidio::new(base, Duration::from_secs(1), Path::new("")).is_err(), "{base}");
     }

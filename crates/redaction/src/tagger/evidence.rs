@@ -1,5 +1,5 @@
-//! What the model found is held against what the word lists know. A model that reads three words next to one tells a
-//! place by "in": "in remission", "oral". The verifier reads what lists and surroundings say as clues; in a text of a few words
+//! Compares the findings of the model with the word lists. A model that reads three words of context takes a word after
+//! "in" for a place: "in remission", "oral". The verifier reads lists and context as clues; in a text of a few words
 //! they must agree.
 
 use std::sync::LazyLock;
@@ -28,7 +28,7 @@ const ABBREVIATION: usize = 5;
 static FRACTION: LazyLock<Regex> = LazyLock::new(|| compiled(r"^[0-9]{1,3} ?(?:/|de|of|-) ?[0-9]{1,3}$"));
 /// "02:15".
 static CLOCK: LazyLock<Regex> = LazyLock::new(|| compiled(r"^[0-9]{1,2}:[0-9]{2}$"));
-/// What a day and a month without a year stand after.
+/// Words before a day and a month without a year.
 static DATE_CUES: WordList = WordList::new(&[
     "on",
     "el",
@@ -86,7 +86,7 @@ static DATE_CUES: WordList = WordList::new(&[
     "domingo",
 ]);
 
-/// Where rules found something: stretches in order that do not overlap, so that one look tells.
+/// Spans that rules found, sorted and without overlap, so that one search is enough.
 pub(crate) struct RuleSpans(Vec<Span>);
 
 impl RuleSpans {
@@ -112,12 +112,12 @@ impl RuleSpans {
     }
 }
 
-/// What many people are or have: no sign of a name.
+/// Labels that many people share, which are no evidence of a name.
 fn is_generic_label(label: &str) -> bool {
     matches!(label, label::PROFESSION | label::FAMILY | label::SEX)
 }
 
-/// Whether lists and surroundings alone would let a finding of the model stand.
+/// Whether lists and context alone would accept a finding of the model.
 pub(crate) fn has_evidence(context: &DocumentContext<'_>, one: &TaggedSpan) -> bool {
     match one.finding.label {
         label::PERSON | label::LOCATION | label::ORGANIZATION => names_person(context, one),
@@ -149,12 +149,12 @@ fn is_clock(context: &DocumentContext<'_>, one: &TaggedSpan) -> bool {
     CLOCK.is_match(one.finding.span.of(&context.view.lower))
 }
 
-/// Whether a text has too few words to tell anything by.
+/// Whether a text has too few words for context to be evidence.
 pub(crate) fn is_short(context: &DocumentContext<'_>) -> bool {
     context.tokens.iter().filter(|token| token.kind == TokenKind::Word).take(FEW + 1).count() <= FEW
 }
 
-/// What the lists and the surroundings say of a finding, each a yes or no, in an order that is part of the verifier's format.
+/// The clues of lists and context about a finding, each yes or no, in an order that is part of the verifier's format.
 pub(crate) fn clues(context: &DocumentContext<'_>, one: &TaggedSpan) -> [bool; 32] {
     let announced = trigger(context, one.first);
     let (first, end) = (one.first, one.end);
@@ -261,7 +261,7 @@ fn names_person(context: &DocumentContext<'_>, one: &TaggedSpan) -> bool {
         return false;
     }
     let all = context.tokens.iter().filter(|token| token.kind == TokenKind::Word).count();
-    // "¿Duermo?": a word by itself is large because it is the first.
+    // "¿Duermo?": a single word is capitalised because it is the first.
     large && !context.no_case() && all > 1 || all > FEW
 }
 
@@ -275,8 +275,8 @@ fn is_time(context: &DocumentContext<'_>, one: &TaggedSpan) -> bool {
     !short || words(context, one).count() == 0 || words(context, one).any(time)
 }
 
-/// First names that are also words or eponyms ("Marie", "Mark", "remedios"): large inside a sentence, or in a text without
-/// capitals where the model is sure.
+/// First names that are also words or eponyms ("Marie", "Mark", "remedios"): capitalised inside a sentence, or in a
+/// text without capitals if the model is sure.
 fn is_first_name(context: &DocumentContext<'_>, one: &TaggedSpan) -> bool {
     // "ROS otherwise negative": capital letters alone are an abbreviation before they are a name.
     let given = |token: &TextToken| {

@@ -1,4 +1,4 @@
-//! Words that read like a name and stand for a scale, a sign, a device or a brand: what lists and grades say of them.
+//! Words that read like a name but mean a scale, a sign, a device or a brand, according to lists and grades.
 
 use super::super::document::DocumentContext;
 use super::super::entities::cues::{RELATIONS, ROLES};
@@ -18,7 +18,7 @@ const DOUBTED: f64 = 0.8;
 /// Score of a rule that knows a surname and nothing else.
 const UNSURE: f64 = 0.65;
 
-/// What people, papers and dishes of a country are called: no name and no place.
+/// Adjectives of nationality, for people, papers and dishes: no name and no place.
 static PEOPLES: WordList = WordList::spaced(
     "afghan albanian algerian american angolan argentine argentinian armenian australian austrian bangladeshi belgian \
      bolivian bosnian brazilian british bulgarian burmese cambodian cameroonian canadian chilean chinese colombian \
@@ -32,7 +32,7 @@ static PEOPLES: WordList = WordList::spaced(
      puerto",
 );
 
-/// What a model takes for a person, a place or an organisation and a reader for a thing.
+/// Things that the model mistakes for a person, a place or an organisation.
 pub(crate) fn is_thing(context: &DocumentContext<'_>, one: &TaggedSpan) -> bool {
     eponyms::denotes_thing(context, one.first, one.end - 1)
         || eponyms::names_a_thing(context, one.first, one.end)
@@ -119,16 +119,16 @@ fn is_graded(context: &DocumentContext<'_>, one: &TaggedSpan) -> bool {
     !number || (few || is_eponymous(context, one)) && !words(context, one).any(given)
 }
 
-/// One of the words is an eponym, or stands next to one: "Hunt" of "Hunt and Hess".
+/// One of the words is an eponym or next to one: "Hunt" of "Hunt and Hess".
 fn is_eponymous(context: &DocumentContext<'_>, one: &TaggedSpan) -> bool {
     let eponym = |token: &TextToken| lexicon::is_eponym(context.lower(token));
     let joined = context.tokens.get(one.end).is_some_and(|sign| matches!(context.lower(sign), "and" | "y" | "-"));
     words(context, one).any(eponym) || joined && context.tokens.get(one.end + 1).is_some_and(eponym)
 }
 
-/// What a rule took for a name, a place or an organisation and is a part of a set phrase. Also a name or a place that is not sure: one
-/// of two names of a scale, a double name of which one half is nothing but an eponym ("Kellgren-Lawrence"), a name with a
-/// grade ("Ann Arbor IIIB"), or in a few words a name with its figure after another one ("Fontaine IIb, Rutherford 3").
+/// A name, place or organisation of a rule that is a part of a fixed phrase. Also a doubtful name or place: one of two
+/// names of a scale, a double name with an eponym ("Kellgren-Lawrence"), a name with a grade ("Ann Arbor IIIB"), or in
+/// a few words a name with its figure after another one ("Fontaine IIb, Rutherford 3").
 pub(crate) fn is_doubtful(context: &DocumentContext<'_>, rule: &PiiFinding) -> bool {
     if rule.layer != DetectionLayer::Entity || !matches!(rule.recognizer, "name" | "place" | "organisation") {
         return false;
@@ -171,7 +171,8 @@ fn is_numbered_double(context: &DocumentContext<'_>, first: usize, end: usize) -
     double && number && person_verbs::begins_sentence(context, first) && is_of_few_words(context)
 }
 
-/// "Kellgren-Lawrence", "Tolosa-Hunt": two large words about a hyphen, one of them an eponym that no one is called.
+/// "Kellgren-Lawrence", "Tolosa-Hunt": two capitalised words around a hyphen, one of them an eponym that is no person's
+/// name.
 fn is_double(context: &DocumentContext<'_>, first: usize, end: usize) -> bool {
     let hyphen = |at: usize| context.tokens.get(at).is_some_and(|sign| context.plain(sign) == "-");
     let pure = |at: usize| {
@@ -190,7 +191,7 @@ fn is_one_of_two(context: &DocumentContext<'_>, first: usize, end: usize) -> boo
     joins(end) && (graded || pure(end + 1)) || before
 }
 
-/// What is an address or a date to the model and a scale with its figure to a reader: "Rome IV", "Montgomery-Asberg 22".
+/// A scale with its figure that the model takes for an address or a date: "Rome IV", "Montgomery-Asberg 22".
 pub(crate) fn is_scale(context: &DocumentContext<'_>, one: &TaggedSpan) -> bool {
     let eponym = |token: &TextToken| lexicon::is_eponym(context.lower(token));
     let mut all = words(context, one).peekable();

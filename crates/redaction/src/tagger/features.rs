@@ -8,6 +8,7 @@ pub const COUNT: usize = 40;
 
 /// Writes the features of the token at `at`.
 pub fn features(token_features: &[TokenFeatures], at: usize, out: &mut [u64; COUNT]) {
+    // A shape that no token has marks the ends of the text.
     let none = TokenFeatures { shape: 63, ..TokenFeatures::default() };
     let near = |by: isize| at.checked_add_signed(by).and_then(|place| token_features.get(place)).unwrap_or(&none);
     let (back2, back, here, next, next2) = (near(-2), near(-1), &token_features[at], near(1), near(2));
@@ -18,6 +19,7 @@ pub fn features(token_features: &[TokenFeatures], at: usize, out: &mut [u64; COU
     let class = |token: &TokenFeatures| u64::from(token.word_classes.bits()) << 8 | u64::from(token.shape);
     let rule = |token: &TokenFeatures| u64::from(token.rule);
     *out = [
+        // The numbers 10 to 49 keep the templates apart; a change needs a new `MAGIC` and a trained model.
         mix(10, here.word, 0),
         mix(11, back.word, 0),
         mix(12, next.word, 0),

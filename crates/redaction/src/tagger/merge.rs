@@ -15,7 +15,7 @@ const SURE: f64 = 0.9;
 const UNSURE: f64 = 0.65;
 /// Log odds below which the edge of a rule's finding is no part of it.
 const EDGE: f32 = -1.0;
-/// Log odds below which an unsure finding is none.
+/// Log odds below which an uncertain finding is dropped.
 const NOTHING: f32 = -3.0;
 
 /// One list of both.
@@ -46,7 +46,7 @@ pub(crate) fn merge_with_rules(
         let mut at = first;
         while at < end {
             match owner[at] {
-                // What the policy keeps must not keep what a rule took: "Mom (Lakshmi)" read as one relation.
+                // A label that the policy keeps must not save a rule's finding: "Mom (Lakshmi)" as a relation.
                 Some(one) if is_kept(context, &learned[one], &rule) => {
                     owner[at] = None;
                     at += 1;
@@ -69,12 +69,12 @@ pub(crate) fn merge_with_rules(
     merged
 }
 
-/// The policy keeps what the model says and takes what the rule says, which is sure enough.
+/// The policy keeps the label of the model but replaces that of the rule, which is certain enough.
 fn is_kept(context: &DocumentContext<'_>, one: &TaggedSpan, rule: &PiiFinding) -> bool {
     !context.policy.takes(one.finding.label) && context.policy.takes(rule.label) && rule.score > UNSURE
 }
 
-/// What the rule knows next to the place: the country of a number, the value of a date.
+/// Values of the rule besides the span: the country of a number, the value of a date.
 fn adopt(one: &mut TaggedSpan, rule: &PiiFinding) {
     let finding = &mut one.finding;
     let same = finding.span == rule.span;

@@ -1,6 +1,6 @@
 //! The learned recogniser: a linear-chain conditional random field over hashed features of tokens, read in place from a
-//! file that `anamnesis-train redaction` makes (docs/redaction-model.md says from what). It sees what the rules found and goes on from
-//! there: names, places and organisations that no list knows, recognised by the words around them.
+//! file that `anamnesis-train redaction` makes (docs/redaction-model.md names its data). It uses the findings of the
+//! rules as features and adds names, places and organisations that no list contains, recognised by their context.
 
 mod boundaries;
 mod decode;
@@ -52,7 +52,7 @@ const QUIET: decode::Scores = {
     scores
 };
 
-/// What the model says of a document.
+/// The model's predictions for a document.
 pub struct Predictions {
     findings: Vec<TaggedSpan>,
     /// By token: log odds of the likeliest kind against "nothing".
@@ -69,7 +69,7 @@ impl Tagger {
         Ok(Self { model: CrfModel::read(BUILTIN)?, verifier: Some(Verifier::read(BUILTIN_VERIFIER)?) })
     }
 
-    /// A tagger of other models. Without a verifier the lists decide what stands.
+    /// A tagger with other models. Without a verifier the lists decide which findings are accepted.
     pub fn of(model: CrfModel, verifier: Option<Verifier>) -> Self {
         Self { model, verifier }
     }
@@ -114,7 +114,7 @@ impl Tagger {
             }
     }
 
-    /// What the model finds that no rule did and nothing bars, as a verifier reads it: places, and its signs.
+    /// Findings of the model that no rule has and no veto rejects, as input of a verifier: spans and clues.
     pub fn candidates(&self, context: &DocumentContext<'_>, found: &[PiiFinding]) -> Vec<(Span, Vec<u64>)> {
         let Predictions { findings, odds, token_features } = self.read(context, found, &mut ScoreCache::default());
         let sure: Vec<PiiFinding> =
@@ -176,7 +176,7 @@ impl Tagger {
     }
 }
 
-/// An age is judged by its years: only a great one leaves under most policies.
+/// An age is judged by its years, because most policies replace only ages over their limit.
 fn label_of(context: &DocumentContext<'_>, kind: usize, span: Span) -> &'static str {
     if KINDS[kind] != label::AGE {
         return KINDS[kind];

@@ -1,5 +1,5 @@
-//! What the model takes for an organisation, a place or a street corner, and for a person inside of a sentence, in words that are
-//! ordinary ones: what leads to them, how they are written, and how sure the model is.
+//! Evidence for organisations, places, street corners and people in ordinary words: the words before them, their letter
+//! case, and the certainty of the model.
 
 use super::super::document::DocumentContext;
 use super::super::entities::word_classes::{WordClasses, word_classes};
@@ -9,16 +9,16 @@ use super::super::token::{LetterCase, TextToken, TokenKind};
 use super::super::word_tables::WordList;
 use super::tagged_span::{FEW, TaggedSpan, words};
 
-/// Certainty from which two large words inside of a sentence are an organisation's.
+/// Score from which two capitalised words inside a sentence are an organisation.
 const LIKELY: f64 = 0.62;
-/// Certainty from which one large ordinary word after "at" is an organisation or a place.
+/// Score from which one capitalised ordinary word after "at" is an organisation or a place.
 const HOUSE: f64 = 0.85;
 /// Certainty from which small words after "at" are an organisation.
 const LOWER_HOUSE: f64 = 0.75;
-/// Certainty from which two large words after a comma are an organisation's.
+/// Score from which two capitalised words after a comma are an organisation.
 const SET_OFF: f64 = 0.75;
 
-/// What is spoken and written "in".
+/// Languages, which follow "in" when people speak and write.
 static LANGUAGES: WordList = WordList::spaced(
     "english spanish french german italian portuguese polish russian ukrainian romanian greek turkish arabic farsi dari \
      pashto urdu hindi punjabi bengali gujarati tamil telugu nepali mandarin cantonese chinese japanese korean vietnamese \
@@ -98,7 +98,7 @@ pub(crate) static STREETS: WordList = WordList::new(&[
     "trailer",
 ]);
 
-/// Two large words or more inside of a sentence, of which the model is sure: "Weather Decision Technologies".
+/// At least two capitalised words inside a sentence with a high score: "Weather Decision Technologies".
 pub(crate) fn is_title(context: &DocumentContext<'_>, one: &TaggedSpan) -> bool {
     let title = |token: &&TextToken| token.case == LetterCase::Title;
     let inside = one
@@ -112,7 +112,8 @@ pub(crate) fn is_title(context: &DocumentContext<'_>, one: &TaggedSpan) -> bool 
     enough && !context.no_case() && words(context, one).filter(title).count() >= 2
 }
 
-/// "labs at Quest beforehand", "works for Delta": one large ordinary word inside of a sentence, after what leads to an organisation.
+/// "labs at Quest beforehand", "works for Delta": one capitalised ordinary word inside a sentence, after a word that
+/// leads to an organisation.
 pub(crate) fn is_organization(context: &DocumentContext<'_>, one: &TaggedSpan) -> bool {
     let token = &context.tokens[one.first];
     let before = one.first.checked_sub(1).map(|at| context.lower(&context.tokens[at])).unwrap_or_default();
@@ -142,7 +143,7 @@ pub(crate) fn is_lowercase_organization(context: &DocumentContext<'_>, one: &Tag
         && matches!(before, "at" | "from" | "to" | "with" | "in" | "of" | "by" | "for" | "near")
 }
 
-/// "Main and 3rd", "Canal and Lafayette": two large words or numbers of streets, after what leads to a place.
+/// "Main and 3rd", "Canal and Lafayette": two capitalised words or street numbers, after a word that leads to a place.
 pub(crate) fn is_corner(context: &DocumentContext<'_>, one: &TaggedSpan) -> bool {
     let Some(joint) = (one.first + 1..one.end.saturating_sub(1))
         .find(|at| matches!(context.lower(&context.tokens[*at]), "and" | "&"))
@@ -160,8 +161,8 @@ pub(crate) fn is_corner(context: &DocumentContext<'_>, one: &TaggedSpan) -> bool
         && matches!(before, "at" | "from" | "to" | "on" | "as" | "of" | "near" | "corner" | "off" | "by")
 }
 
-/// "rounded with Castellano", "twins Arlo and Peaches", "the Delgados": an ordinary word that is large inside of a sentence,
-/// where the model is sure, and no eponym.
+/// "rounded with Castellano", "twins Arlo and Peaches", "the Delgados": an ordinary word, capitalised inside a
+/// sentence, with a high score, and no eponym.
 pub(crate) fn is_named_inside(context: &DocumentContext<'_>, one: &TaggedSpan) -> bool {
     let Some(before) = one.first.checked_sub(1).map(|at| &context.tokens[at]) else { return false };
     let inside = before.kind == TokenKind::Word && (before.case == LetterCase::Lower || context.lower(before) == "the")

@@ -11,43 +11,39 @@ use super::super::token::{LetterCase, TextToken, TokenKind};
 use super::super::word_tables::WordList;
 use super::tagged_span::TaggedSpan;
 
-/// Certainty from which a verb after the word is enough.
+/// Score from which a following verb of people is sufficient.
 const LIKELY: f64 = 0.75;
-/// Certainty from which surroundings that things have too are enough.
+/// Score from which context that things share is sufficient.
 const SURE: f64 = 0.88;
 
-/// What follows a subject of any kind; things have it too.
+/// Words that follow a subject of any kind, so they are weaker evidence.
 static AUXILIARIES: WordList = WordList::spaced(
     "is was has had can can't cannot won't will would isn't wasn't hasn't hadn't does doesn't did didn't could couldn't \
      should",
 );
-/// Two people or more.
+/// Verbs in the plural, after two people or more.
 static PLURALS: WordList = WordList::spaced(
     "are were have both share shared keep kept live lived came agree agreed take took want wanted need needed went say said \
      told asked visit visited help helped attend attended work fought met sat",
 );
-/// Fields of forms that hold a person.
 static FIELDS: WordList = WordList::spaced(
     "name contact surgeon assistant physician provider nurse author signed witness caregiver guardian proxy surrogate \
      spouse attending resident clinician therapist patient client interpreter chaperone anaesthetist anesthetist \
      supervisor sponsor emergency kin nombre contacto cirujano cirujana ayudante paciente medico testigo cuidador \
      cuidadora tutor tutora firmado interprete",
 );
-/// Fields of forms that hold an organisation.
 static HOUSES: WordList = WordList::spaced(
     "pharmacy school employer hospital facility clinic payer payor insurer insurance lab laboratory church parish agency \
      shelter snf farmacia colegio empresa centro aseguradora",
 );
-/// What signs a message.
 static PARTINGS: WordList =
     WordList::spaced("thx thanks ty best regards cheers sincerely gracias saludos atentamente tia");
-/// Roles that stand in brackets after a name.
 static BRACKETED: WordList = WordList::spaced(
     "md do rn pt ot np pa lpn cna lcsw sw rt slp pharmd phd mom mum dad mother father wife husband son daughter sister \
      brother aunt uncle friend partner hermana hermano hija hijo madre padre",
 );
 
-/// Whether the surroundings tell a person, of whom the model must be sure enough.
+/// Whether the context shows a person; weaker context needs a higher score of the model.
 pub(crate) fn has_person_context(context: &DocumentContext<'_>, one: &TaggedSpan) -> bool {
     let score = one.finding.score;
     if one.finding.label != label::PERSON || score < LIKELY {
@@ -74,13 +70,13 @@ fn is_name(context: &DocumentContext<'_>, at: usize) -> bool {
     })
 }
 
-/// The first word of a sentence, or of what follows a semicolon.
 fn begins(context: &DocumentContext<'_>, at: usize) -> bool {
     person_verbs::begins_sentence(context, at)
         || at.checked_sub(1).is_some_and(|before| matches!(word(context, before), ";" | ":" | "," | "|"))
 }
 
-/// "Max uses", "Angel fell", "Guy, 40,", "nikolai and his son": a verb, an age or a relation after a name.
+/// "Max uses", "Angel fell", "Guy, 40,": a verb, an age or a relation after a name. Without it two spans more are
+/// missed.
 fn is_subject(context: &DocumentContext<'_>, one: &TaggedSpan) -> bool {
     let adverb =
         usize::from(matches!(word(context, one.end), "also" | "still" | "then" | "never" | "finally" | "only"));
@@ -108,7 +104,7 @@ fn is_subject(context: &DocumentContext<'_>, one: &TaggedSpan) -> bool {
     (aged || theirs) && named && !thing
 }
 
-/// "Temperance Ogilvie, 34F": two large words and an age with a sex or a word of years.
+/// "Temperance Ogilvie, 34F": two capitalised words and an age with a sex or a word for years.
 fn is_aged(context: &DocumentContext<'_>, one: &TaggedSpan) -> bool {
     let title = |token: &TextToken| token.case == LetterCase::Title;
     let age =
@@ -121,7 +117,8 @@ fn is_aged(context: &DocumentContext<'_>, one: &TaggedSpan) -> bool {
         && sexed
 }
 
-/// "Rose, Dale and Ifeoma were", "Sunny and Harpreet have": two names, and what is said of more than one.
+/// "Rose, Dale and Ifeoma were": names joined by "and", before a verb in the plural. Without it two spans more are
+/// missed.
 fn is_listed(context: &DocumentContext<'_>, one: &TaggedSpan) -> bool {
     let mut at = one.end;
     let mut names = usize::from(is_name(context, one.first));
@@ -140,7 +137,6 @@ fn is_listed(context: &DocumentContext<'_>, one: &TaggedSpan) -> bool {
     at > one.end && names >= 2 && PLURALS.contains(word(context, at))
 }
 
-/// "Preferred name: Kosi", "Assistant: Oh."
 fn is_field(context: &DocumentContext<'_>, one: &TaggedSpan) -> bool {
     let Some(at) = one.first.checked_sub(2) else { return false };
     let field = word(context, at);
@@ -158,7 +154,6 @@ pub(crate) fn is_organization_field(context: &DocumentContext<'_>, one: &TaggedS
         && context.tokens[one.first].case == LetterCase::Title
 }
 
-/// "Kit (PT)", "Zsofia (daughter)".
 fn is_bracketed(context: &DocumentContext<'_>, one: &TaggedSpan) -> bool {
     word(context, one.end) == "("
         && word(context, one.end + 2) == ")"
@@ -166,7 +161,6 @@ fn is_bracketed(context: &DocumentContext<'_>, one: &TaggedSpan) -> bool {
         && context.tokens[one.first].is_capitalized()
 }
 
-/// "Thx, Jo" at the end of a text or line.
 fn is_parting(context: &DocumentContext<'_>, one: &TaggedSpan) -> bool {
     let last = context.tokens.get(one.end).is_none_or(|token| token.kind == TokenKind::Break);
     let mut before = one.first;
@@ -176,7 +170,7 @@ fn is_parting(context: &DocumentContext<'_>, one: &TaggedSpan) -> bool {
     last && before < one.first && before > 0 && PARTINGS.contains(word(context, before - 1))
 }
 
-/// "K. reports", "A.J. and C.C. shared", "pt is R.K.": capital letters with points, and what people do, or a title before.
+/// "K. reports", "A.J. and C.C. shared", "pt is R.K.": initials before a verb of people or after a title.
 fn is_initials(context: &DocumentContext<'_>, one: &TaggedSpan) -> bool {
     let letter = |token: &TextToken| token.is_word() && token.span.len() == 1 && token.case != LetterCase::Lower;
     let tokens = &context.tokens[one.first..one.end];
@@ -193,7 +187,7 @@ fn is_initials(context: &DocumentContext<'_>, one: &TaggedSpan) -> bool {
         || TITLES.contains(before))
 }
 
-/// "Seen by Hand in clinic", "not ok w/ Park": a listed name after a person's deed, large inside of a sentence.
+/// "Seen by Hand in clinic", "not ok w/ Park": a capitalised name after "by", "per" or "w/".
 fn ends_as_agent(context: &DocumentContext<'_>, one: &TaggedSpan) -> bool {
     let Some(before) = one.first.checked_sub(1) else { return false };
     let agent = matches!(word(context, before), "by" | "per")

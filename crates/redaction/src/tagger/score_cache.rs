@@ -1,24 +1,23 @@
-//! Scores that were computed before: a second pass at a text sees most of its tokens among the same neighbours.
+//! Scores of earlier passes: a further pass over a text sees most of its tokens with the same neighbours.
 
 use super::decode::Scores;
 use super::token_features::TokenFeatures;
 use anamnesis_linear_model::hash::mix;
 
-/// Most scores that are kept, a power of two: 300 KB.
+/// Most cached scores, a power of two: 300 KB.
 const MOST: usize = 1 << 12;
 
-/// Scores by a hash of a token and its neighbours. What falls on the place of another is computed again.
+/// Scores by a hash of a token and its neighbours. Colliding entries are computed again.
 #[derive(Default)]
 pub struct ScoreCache {
     keys: Vec<u64>,
-    /// By place of a key: the place of its scores.
     places: Vec<u16>,
-    /// In the order in which they were computed: room that no score needs is never written.
+    /// In the order of computation, so that unused space is never written.
     scores: Vec<Scores>,
 }
 
 impl ScoreCache {
-    /// Makes room for a text, once.
+    /// Allocates for a text, once.
     pub(crate) fn grow(&mut self, tokens: usize) {
         if self.keys.is_empty() {
             let room = tokens.next_power_of_two().clamp(64, MOST);
@@ -27,7 +26,7 @@ impl ScoreCache {
         }
     }
 
-    /// The scores of a token, from before or computed now.
+    /// The scores of a token, cached or computed now.
     pub(crate) fn of(
         &mut self,
         token_features: &[TokenFeatures],
@@ -47,7 +46,7 @@ impl ScoreCache {
     }
 }
 
-/// All that the features of a token read (`features.rs`); never 0.
+/// Hashes everything that the features of a token read (`features.rs`). Never 0, which marks an empty slot.
 fn key(token_features: &[TokenFeatures], at: usize) -> u64 {
     let first = at.saturating_sub(3);
     let own = mix(3, (at - first) as u64, (token_features.len() - at).min(3) as u64);
@@ -64,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_same_token_among_the_same_neighbours_is_reckoned_once() {
+    fn the_same_token_among_the_same_neighbours_is_computed_once() {
         let token = |word| TokenFeatures { word, ..TokenFeatures::default() };
         let token_features = [1, 2, 3, 4, 5, 6, 7, 1, 2, 3, 4, 5, 6, 7, 8, 9, 9].map(token);
         let mut known = ScoreCache::default();

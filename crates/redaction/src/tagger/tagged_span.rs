@@ -1,10 +1,10 @@
-//! What the model found, with the tokens it covers.
+//! A finding of the model, with its tokens.
 
 use super::super::document::DocumentContext;
 use super::super::finding::PiiFinding;
 use super::super::token::{TextToken, TokenKind};
 
-/// Words of a text up to which nothing tells a name from another word but the lists.
+/// In a text of up to this many words, only the lists distinguish a name from another word.
 pub(crate) const FEW: usize = 4;
 /// A finding of the model and the tokens it covers.
 pub(crate) struct TaggedSpan {

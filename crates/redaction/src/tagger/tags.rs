@@ -1,4 +1,4 @@
-//! What the tagger says of a token: nothing, or the beginning or inside of one kind of personal data.
+//! The tags of a token: nothing, or the beginning or inside of one kind of personal data.
 
 use super::super::label;
 
@@ -31,7 +31,7 @@ pub const fn begin(kind: usize) -> usize {
     1 + 2 * kind
 }
 
-/// The tag that goes on with a kind.
+/// The tag inside a span of a kind.
 pub const fn inside(kind: usize) -> usize {
     2 + 2 * kind
 }
@@ -41,12 +41,12 @@ pub const fn kind_of(tag: usize) -> Option<usize> {
     if tag == OUTSIDE { None } else { Some((tag - 1) / 2) }
 }
 
-/// Whether a tag goes on with what the one before it began.
+/// Whether a tag continues the span before it.
 pub const fn is_inside(tag: usize) -> bool {
     tag != OUTSIDE && tag.is_multiple_of(2)
 }
 
-/// Whether one tag may follow another: what goes on must have begun.
+/// Whether one tag may follow another: an inside tag needs a beginning.
 pub const fn may_follow(before: usize, tag: usize) -> bool {
     !is_inside(tag) || before == tag || before + 1 == tag
 }

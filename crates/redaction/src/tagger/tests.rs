@@ -5,7 +5,7 @@ use crate::form_fields::OpenFormField;
 use crate::test_support::read;
 use anamnesis_text::Language::{self, English, Spanish};
 
-/// What a model would have found: the tokens of a part of the text.
+/// A finding of the model: the tokens of a part of the text.
 fn learned(context: &DocumentContext<'_>, part: &str, kind: &'static str, score: f64) -> TaggedSpan {
     let start = context.view.plain.find(part).unwrap_or_else(|| panic!("{part} stands in the text"));
     let span = Span::new(start, start + part.len());
@@ -57,7 +57,7 @@ fn what_leads_to_a_value_or_follows_it_is_cut_off() {
 }
 
 #[test]
-fn some_findings_never_stand_and_a_rule_speaks_for_some_of_them() {
+fn some_findings_are_always_rejected_and_a_rule_saves_some_of_them() {
     let barred = |text: &str, part: &str, kind, ruled| {
         read(text, English, |context| is_vetoed(context, &learned(context, part, kind, 0.99), ruled))
     };
@@ -89,7 +89,7 @@ fn some_findings_never_stand_and_a_rule_speaks_for_some_of_them() {
 }
 
 #[test]
-fn beside_a_replacement_only_what_needs_no_surroundings_stands() {
+fn next_to_a_replacement_only_findings_without_context_count() {
     let barred = |part: &str, kind| {
         let text = format!("then [PERSON_7F3A] {part} again and again");
         read(&text, English, |context| is_vetoed(context, &learned(context, part, kind, 0.99), false))
@@ -131,7 +131,7 @@ fn rules_of_sure_layers_are_not_questioned_and_unsure_ones_go_where_the_model_se
 }
 
 #[test]
-fn what_both_found_keeps_the_place_of_the_model_and_what_the_rule_knows() {
+fn a_common_finding_has_the_span_of_the_model_and_the_value_of_the_rule() {
     read("uno Zuriel 4471 dos", Spanish, |context| {
         let number = vec![rule(context, "4471", "ES_DNI", 0.8, DetectionLayer::Identifier)];
         let settled =
@@ -176,7 +176,7 @@ fn what_the_policy_keeps_does_not_keep_what_a_rule_took() {
 }
 
 #[test]
-fn rules_meet_a_finding_where_they_overlap_but_not_those_of_everybody() {
+fn rules_support_a_finding_where_they_overlap_except_generic_ones() {
     read("uno Zuriel Brazt dos", Spanish, |context| {
         let of = |kind, layer| evidence::RuleSpans::of(&[rule(context, "Zuriel", kind, 0.8, layer)]);
         let at = |part: &str| learned(context, part, label::PERSON, 0.8).finding.span;
@@ -189,7 +189,7 @@ fn rules_meet_a_finding_where_they_overlap_but_not_those_of_everybody() {
 }
 
 #[test]
-fn a_day_and_a_month_count_behind_a_word_of_time() {
+fn a_day_and_a_month_count_after_a_word_of_time() {
     let day = |text: &str, part: &str| {
         read(text, English, |context| evidence::is_day(context, &learned(context, part, label::DATE, 0.9)))
     };
@@ -209,7 +209,7 @@ fn a_day_and_a_month_count_behind_a_word_of_time() {
 }
 
 #[test]
-fn lists_and_surroundings_speak_for_names_and_against_things() {
+fn lists_and_context_support_names_and_oppose_things() {
     let speaks = |text: &str, part: &str, kind| {
         read(text, English, |context| evidence::has_evidence(context, &learned(context, part, kind, 0.8)))
     };
@@ -237,7 +237,7 @@ fn evidence_is_short(context: &DocumentContext<'_>) -> bool {
 
 #[test]
 #[allow(clippy::too_many_lines)] // a table of lines
-fn surroundings_tell_a_person_a_house_and_a_thing() {
+fn context_distinguishes_a_person_an_organisation_and_a_thing() {
     type Look = fn(&DocumentContext<'_>, &TaggedSpan) -> bool;
     let table: &[(&str, Look, &str, &str, &str, f64, bool)] = &[
         ("subject", person_evidence::has_person_context, "Pedro denies pain.", "Pedro", label::PERSON, 0.8, true),
@@ -387,7 +387,7 @@ fn rules_that_took_a_scale_for_a_name_are_doubted() {
 }
 
 #[test]
-fn a_form_gives_the_tokens_behind_its_colon_the_name_of_their_field() {
+fn a_form_gives_the_tokens_after_its_colon_the_name_of_their_field() {
     let fields = |text: &str| {
         read(text, Spanish, |context| {
             token_features(context, &[]).iter().map(|token| token.field != 0).collect::<Vec<_>>()
@@ -427,7 +427,7 @@ fn what_rules_found_marks_its_tokens_and_a_wider_finding_wins() {
 }
 
 #[test]
-fn the_form_of_a_token_tells_words_numbers_and_everyday_speech() {
+fn the_form_of_a_token_distinguishes_words_numbers_and_everyday_speech() {
     read("La tos de Ana, 44 y 4471 NASA", Spanish, |context| {
         let list = token_features(context, &[]);
         let words: Vec<bool> = list.iter().map(TokenFeatures::is_word).collect();

@@ -1,5 +1,5 @@
-//! What the tagger knows of a token before it looks at the neighbours: hashes of its letters, its shape, what the word
-//! lists say, the field it stands in, and what the rules found there.
+//! Features of a token without its neighbours: hashes of its letters, its shape, its word classes, its form field, and
+//! the findings of the rules.
 
 use super::super::document::DocumentContext;
 use super::super::entities::word_classes::{WordClasses, classes_of_hash, word_classes};
@@ -19,9 +19,9 @@ pub struct TokenFeatures {
     /// Kind, case and length class.
     pub shape: u8,
     pub word_classes: WordClasses,
-    /// The name of the field the token stands in ("nombre" in "Nombre: Ana"); 0 without one.
+    /// The name of the token's form field ("nombre" in "Nombre: Ana"); 0 without one.
     pub field: u64,
-    /// 1 + twice the kind that a rule found here, one more where it goes on; 0 where none did.
+    /// 1 + twice the kind that a rule found here, one more where the span continues; 0 without a finding.
     pub rule: u8,
 }
 
@@ -32,7 +32,7 @@ const CASELESS: u8 = 13;
 const SMALL: std::ops::RangeInclusive<u8> = 1..=3;
 const SHORT_NUMBER: std::ops::RangeInclusive<u8> = 17..=19;
 
-/// Signs that stand between everyday words.
+/// Signs between everyday words.
 const SIGNS: [u64; 8] = [of(b","), of(b"."), of(b";"), of(b"("), of(b")"), of(b"%"), of(b"+"), of(b"=")];
 
 impl TokenFeatures {
@@ -83,7 +83,7 @@ fn features_of(context: &DocumentContext<'_>, token: &TextToken) -> TokenFeature
         }
         TokenKind::Number => {
             let shape = 16 + token.span.len().min(11) as u8;
-            // Years and small numbers are words of their own; longer ones are recognised by their length.
+            // Years and small numbers are words themselves; longer ones are described by their length.
             let word =
                 if token.span.len() <= 2 { of(lower.as_bytes()) } else { mix(1, shape.into(), first_digits(lower)) };
             TokenFeatures { word, shape, ..TokenFeatures::default() }
@@ -143,7 +143,7 @@ fn rules(context: &DocumentContext<'_>, found: &[PiiFinding], list: &mut [TokenF
     }
 }
 
-/// The kind under which a label of the rules is learned; identifiers are numbers. `None` for what no kind is.
+/// The kind under which a label of the rules is learned. Identifiers are numbers. `None` for labels without a kind.
 pub fn kind_for(name: &str) -> Option<u8> {
     let name = match name {
         super::super::label::GREAT_AGE => super::super::label::AGE,

@@ -1,6 +1,6 @@
-//! Which findings of the model stand: a second, smaller model that reads what the first one found, how sure it was, and what
-//! the lists and the surroundings say of it ([`super::evidence`]). It learned from findings in texts that the first model had
-//! not seen, so that it knows the mistakes of that one and not its memory.
+//! The verifier: a second, smaller model that accepts or rejects the findings of the tagger. It reads the finding, the
+//! tagger's certainty, and the evidence of lists and context ([`super::evidence`]). It learned from findings in texts
+//! that the tagger had not seen, so it knows the tagger's mistakes and not its memory.
 
 use super::super::document::DocumentContext;
 use super::super::entities::person_verbs;
@@ -14,11 +14,11 @@ use anamnesis_linear_model::weights::{Rows, packed};
 
 /// Names the format and its feature list; raised whenever features or the clues change.
 pub(crate) const MAGIC: &[u8; 8] = b"anajdg01";
-/// Log odds from which a finding stands. A miss weighs twice in training; above it names are lost for few words won
-/// (docs/redaction-model.md).
+/// Log odds from which a finding is accepted. A miss weighs twice in training. A higher threshold loses names and saves
+/// few other words (docs/redaction-model.md).
 const ACCEPT_THRESHOLD: f32 = 1.7;
 
-/// Kinds that are judged: words that may be ordinary ones. Of others lists and check digits know enough.
+/// Kinds that the verifier judges: words that may be ordinary ones. Lists and check digits decide the others.
 pub(crate) fn is_verified_label(name: &str) -> bool {
     matches!(name, label::PERSON | label::LOCATION | label::ORGANIZATION | label::ADDRESS | label::DATE)
 }
@@ -43,12 +43,12 @@ impl Verifier {
         Ok(Self { rows, scale })
     }
 
-    /// Whether a finding stands.
+    /// Whether a finding is accepted.
     pub fn accepts(&self, features: &[u64]) -> bool {
         self.log_odds(features) >= ACCEPT_THRESHOLD
     }
 
-    /// How much speaks for a finding, in log odds.
+    /// Evidence for a finding, in log odds.
     pub(crate) fn log_odds(&self, features: &[u64]) -> f32 {
         let weight = |feature: &u64| {
             let (slot, print, first) = self.rows.first(*feature);
@@ -69,7 +69,7 @@ pub fn write(weights: &mut [(u64, [f32; 1])], rows: usize, slots: usize) -> Vec<
     out
 }
 
-/// What the verifier reads of a finding.
+/// The features of a finding for the verifier.
 pub(super) fn verifier_features(
     context: &DocumentContext<'_>,
     token_features: &[TokenFeatures],
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_finding_stands_from_its_threshold_on() {
+    fn a_finding_is_accepted_from_its_threshold_on() {
         let judged = |weight: f32| {
             let mut weights = vec![(0x1234_5678_9ABC_DEF0, [weight]), (0x0FED_CBA9_8765_4321, [2.0])];
             Verifier::read(write(&mut weights, 100, 1 << 8).leak()).unwrap()

@@ -1,4 +1,4 @@
-//! A copy of an embedded store: what it holds, and when it is refused.
+//! A copy of an embedded store: its contents, and when it is refused.
 
 use super::super::{Access, Database, Sql};
 use super::*;

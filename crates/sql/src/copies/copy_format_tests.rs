@@ -35,7 +35,7 @@ fn snapshot(tables: &[(&str, u64, &[&str])]) -> Snapshot {
     Snapshot { engine: "postgres".to_owned(), schema: 1, tables: tables.iter().map(table).collect() }
 }
 
-/// Looks at one table whose file holds these bytes.
+/// Reads one table whose file contains these bytes.
 fn looked(name: &str, rows: u64, columns: &[&str], bytes: &[u8]) -> Result<Patients, CopyError> {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join(table_file(name)), bytes).unwrap();
@@ -74,7 +74,7 @@ fn a_file_that_was_cut_anywhere_is_damaged() {
 }
 
 #[test]
-fn a_file_that_goes_on_behind_its_end_or_has_another_head_is_damaged() {
+fn a_file_that_continues_after_its_end_or_has_another_header_is_damaged() {
     let one = patient(2);
     let whole = file(&[&[Some(&ORG), Some(&one), None]]);
     let longer = [whole.as_slice(), &[0]].concat();

@@ -55,12 +55,12 @@ impl From<io::Error> for CopyError {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TableCopy {
     pub rows: u64,
-    /// Of a server's table, which has a file of its own: its columns in the file's order.
+    /// For a server's table, which has a separate file: its columns in the file's order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) columns: Vec<String>,
 }
 
-/// What a snapshot holds.
+/// The contents of a snapshot.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Snapshot {
     /// `sqlite` or `postgres`.
@@ -70,7 +70,7 @@ pub struct Snapshot {
     pub tables: BTreeMap<String, TableCopy>,
 }
 
-/// What a copy tells of whose it is: every patient, and a sealed cell of some.
+/// The identity of a copy's store: every patient, and sealed cells of some.
 #[derive(Debug, Default)]
 pub struct Patients {
     pub all: Vec<Scope>,
@@ -143,8 +143,7 @@ pub async fn patients(location: &Location, every: usize) -> Result<Patients, Cop
     }
 }
 
-/// Puts a server's copy in place, all of it by one transaction, and brings its schema up to date. `owner` is who
-/// migrates.
+/// Restores a server's copy by one transaction, and migrates its schema. `owner` runs the migrations.
 ///
 /// # Errors
 /// [`CopyError::NotEmpty`] unless `replace`, [`CopyError::InUse`] while others are connected.
@@ -155,10 +154,10 @@ pub async fn copy_in(owner: &Location, snapshot: &Snapshot, folder: &Path, repla
     }
 }
 
-/// Whether an embedded store at this path holds anything, and that nobody else has it open.
+/// Whether an embedded store at this path contains anything, and that no other process has it open.
 ///
 /// # Errors
-/// [`CopyError::InUse`]; a file that cannot be read holds something.
+/// [`CopyError::InUse`]; a file that cannot be read counts as content.
 pub async fn holds_anything(path: &Path) -> Result<bool, CopyError> {
     sqlite::holds_anything(path).await
 }

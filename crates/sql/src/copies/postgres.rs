@@ -125,7 +125,7 @@ impl Out {
         let mut stream = connection.copy_out_raw(&sql.concat()).await.map_err(|e| failed(&e))?;
         let mut first = true;
         while let Some(piece) = stream.try_next().await.map_err(|e| failed(&e))? {
-            // The server sends the head with the first row or alone, each row as a message, and the end as one.
+            // The server sends the header alone or with the first row, each row as a message, and the end as one.
             let piece = if first { piece.get(HEAD.len()..).unwrap_or_default() } else { &piece[..] };
             first = false;
             if piece.is_empty() || piece == END {
@@ -194,7 +194,7 @@ pub(super) async fn copy_in(
     Ok(())
 }
 
-/// Nobody else of this program is connected. A connection that was just closed shows for a moment longer.
+/// No other connection of this program exists. A connection that was just closed is visible for a moment.
 async fn alone(connection: &mut PgConnection) -> Result<(), CopyError> {
     for _ in 0..LOOKS {
         let others: i64 =
@@ -214,7 +214,8 @@ async fn fill(
     replace: bool,
 ) -> Result<(), CopyError> {
     let tables = in_order(tables(connection).await?, connection).await?;
-    // Row-level security binds the owner too, who could load nothing: lifted for this transaction, which nobody sees into.
+    // Row-level security also binds the owner, who could load nothing. It is lifted for this transaction, whose changes
+    // no other session sees.
     for table in tables.iter().filter(|table| table.forced) {
         run(connection, format!("ALTER TABLE anamnesis.{} NO FORCE ROW LEVEL SECURITY", quoted(&table.name))).await?;
     }

@@ -1,4 +1,4 @@
-//! An embedded store's file, copied and looked at.
+//! Copies and checks of an embedded store's file.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -35,7 +35,7 @@ fn failed(why: &sqlx::Error) -> CopyError {
 }
 
 pub(super) async fn copy_out(store: &Path, to: &Path) -> Result<Snapshot, CopyError> {
-    // SQLite fills an empty file that is there: made here, so that it is its owner's alone from the beginning.
+    // SQLite fills an existing empty file. Created here, so that only its owner can access it from the beginning.
     super::private(to)?;
     let mut source = opened_for_copy(options(store)).await?;
     let copied = sqlx::query("VACUUM INTO ?").bind(to.to_string_lossy().into_owned()).execute(&mut source).await;
@@ -96,7 +96,7 @@ pub(super) async fn holds_anything(path: &Path) -> Result<bool, CopyError> {
         return Ok(false);
     }
     let alone = options(path).busy_timeout(Duration::from_millis(200)).pragma("locking_mode", "EXCLUSIVE");
-    // What is no database holds something: a torn store is replaced only when somebody says so.
+    // A file that is no database counts as content: a torn store is replaced only on request.
     let Ok(mut store) = alone.connect().await else { return Ok(true) };
     let held = sqlx::query("BEGIN EXCLUSIVE").execute(&mut store).await;
     if let Err(why) = held {

@@ -1,7 +1,7 @@
-//! An approximate index over vectors, for clinics in which one patient has tens of thousands of passages. There is none
-//! unless somebody makes it (`anamnesis migrate approximate`), and no search asks it unless `store.postgres.ann_min_passages`
-//! says so: it slows every insert, and an index that is filtered after its limit hides rows. Here the scan goes on until
-//! the limit is full of the patient's own rows (`hnsw.iterative_scan`), and whoever gets fewer than that compares all.
+//! An approximate index over vectors, for clinics with tens of thousands of passages per patient. It exists only after
+//! `anamnesis migrate approximate`, and is used only with `store.postgres.ann_min_passages`, because it slows every
+//! insert, and an index that is filtered after its limit hides rows. Therefore the scan continues until the limit is
+//! full of the patient's own rows (`hnsw.iterative_scan`), and a search with fewer results compares all rows.
 
 use sqlx::Row as _;
 use sqlx::postgres::PgConnection;
@@ -34,7 +34,7 @@ macro_rules! dimensions {
 /// Those of the usual models. pgvector indexes up to 4,000 numbers.
 static DIMENSIONS: [Dimension; 9] = dimensions!(256, 384, 512, 768, 1024, 1152, 1536, 2048, 3072);
 
-/// What a search says before it asks: go on until the limit is full, however many rows are others'.
+/// Settings of a search: continue until the limit is full, however many rows of other patients are skipped.
 pub(super) static SETTINGS: &str = "SET LOCAL hnsw.iterative_scan = strict_order; \
      SET LOCAL hnsw.max_scan_tuples = 2147483647; SET LOCAL hnsw.scan_mem_multiplier = 4; SET LOCAL hnsw.ef_search = 200";
 

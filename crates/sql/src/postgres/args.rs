@@ -81,8 +81,8 @@ impl Encode<'_, Postgres> for Null {
     }
 }
 
-/// Learns the numbers that this server gives to types of an extension. sqlx asks for them when it first meets such a
-/// type, between preparing a statement without a name and running it, and the server forgets the statement over that.
+/// Loads the ids of extension types of this server. Otherwise sqlx loads them at the first use of such a type, between
+/// preparing an unnamed statement and running it, and the server then forgets the statement.
 pub(super) async fn load_type_oids(connection: &mut PgConnection) -> Result<(), sqlx::Error> {
     connection.execute(sqlx::raw_sql("BEGIN; SET LOCAL search_path = anamnesis, public")).await?;
     let asked = sqlx::query("SELECT $1::halfvec IS NULL").bind(None::<HalfVector<'_>>).persistent(false);
@@ -124,7 +124,7 @@ fn add_all(out: &mut PgArguments, args: Vec<Arg>) -> Result<(), DbError> {
     Ok(())
 }
 
-/// What all rows share, then rows as columns: one array each.
+/// Shared values, then rows as columns: one array each.
 pub(super) fn columns(kinds: &[ColumnType], shared: Vec<Arg>, rows: &[Vec<Arg>]) -> Result<PgArguments, DbError> {
     let mut out = PgArguments::default();
     // A batch is megabytes: a buffer that grows by doubling copies each of them once more.
@@ -175,7 +175,7 @@ pub(super) fn columns(kinds: &[ColumnType], shared: Vec<Arg>, rows: &[Vec<Arg>])
     Ok(out)
 }
 
-/// What an array begins with, and its own length.
+/// The header of an array, and its length.
 const ARRAY_HEAD: usize = 24;
 
 /// Bytes of an element of an array, at most, with its length.

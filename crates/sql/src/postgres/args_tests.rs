@@ -1,4 +1,4 @@
-//! Arguments as PostgreSQL takes them: their bytes, and what no column takes.
+//! The binary format of PostgreSQL arguments, and values that no column accepts.
 
 use super::*;
 
@@ -26,7 +26,7 @@ fn a_vector_travels_as_its_dimension_and_its_floats_biggest_byte_first() {
 }
 
 #[test]
-fn a_vector_behind_other_bytes_leaves_those_as_they_are() {
+fn a_vector_after_other_bytes_leaves_those_as_they_are() {
     let mut buffer = PgArgumentBuffer::default();
     buffer.extend_from_slice(&[1, 2, 3, 4]);
     let _ = HalfVector(&[5, 6]).encode_by_ref(&mut buffer).unwrap();
@@ -71,7 +71,7 @@ fn each_argument_is_one() {
     assert_eq!(arguments(vec![Arg::Null, longer]).map(drop), Err(refused_argument()));
 }
 
-/// Which of these a column of a kind takes: text, bytes, sixteen bytes, integer, large integer, float, truth, id,
+/// The values that a column of a kind accepts: text, bytes, sixteen bytes, integer, large integer, float, truth, id,
 /// integers, nothing.
 fn taken(kind: ColumnType) -> String {
     let args = [
@@ -116,7 +116,7 @@ fn a_column_takes_its_own_kind_and_nothing_and_refuses_the_rest() {
 }
 
 #[test]
-fn rows_become_one_array_for_each_column_behind_what_they_share() {
+fn rows_become_one_array_for_each_column_after_shared_values() {
     let kinds = [ColumnType::Uuid, ColumnType::Text, ColumnType::Int];
     let row = |n: u128| vec![Arg::Uuid(Uuid::from_u128(n)), Arg::Text("t".to_owned()), Arg::I64(1)];
     let shared = vec![Arg::I64(7), Arg::Null];

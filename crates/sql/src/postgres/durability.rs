@@ -1,5 +1,5 @@
-//! Whether the server keeps what it confirmed. With one of these settings off it answers COMMIT before anything is on disk, or
-//! can leave torn pages: a message would be acknowledged and lost.
+//! Checks that the server stores what it confirmed. With one of these settings off it answers COMMIT before the data is
+//! on disk, or can leave torn pages: a message would be acknowledged and lost.
 
 use sqlx::Row as _;
 use sqlx::postgres::PgConnection;
@@ -12,7 +12,7 @@ const NEEDED: [&str; 3] = ["fsync", "full_page_writes", "synchronous_commit"];
 static SETTINGS: &str =
     "SELECT current_setting('fsync'), current_setting('full_page_writes'), current_setting('synchronous_commit')";
 
-/// Looks at the settings as this session has them, so that those of the role and the database count too.
+/// Reads the settings of this session, so that those of the role and the database count too.
 ///
 /// # Errors
 /// [`DbError::NotDurable`] with the first setting that is off, unless the configuration allows it.

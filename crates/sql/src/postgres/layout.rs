@@ -1,5 +1,6 @@
-//! How rows lie on a server, tried side by side: what `anamnesis-bench storage` prints. Each variant is a copy of a table of the
-//! schema with its indexes and constraints, without row-level security, filled and changed by the administrator alone.
+//! Comparison of row layouts on a server, printed by `anamnesis-bench storage`. Each variant is a copy of a table of
+//! the schema with its indexes and constraints, without row-level security. Only the administrator fills and changes
+//! it.
 
 use std::time::Instant;
 
@@ -11,7 +12,7 @@ use super::super::DbError;
 use super::TempDatabase;
 use super::rows::error;
 
-/// Nights of a variant that is changed.
+/// Job runs of a variant that is changed.
 const NIGHTS: u32 = 10;
 /// Questions to a variant that is searched, and how many nearest each wants.
 const QUESTIONS: i64 = 20;
@@ -22,9 +23,9 @@ struct LayoutVariant {
     name: &'static str,
     make: &'static str,
     fill: &'static str,
-    /// One night's change.
+    /// The change of one job run.
     night: Option<&'static str>,
-    /// Nights between two vacuums, as autovacuum's threshold would have them.
+    /// Job runs between two vacuums, as by autovacuum's threshold.
     vacuum_every: u32,
     /// Whether nearest neighbours are asked for.
     search: bool,
@@ -72,10 +73,10 @@ const FILL_MEMORY: &str = "INSERT INTO trial (org_id, patient_id, id, group_hash
      'medium', 'active', 0, 0, decode(repeat(md5(n::text), 8), 'hex'), decode(repeat(md5(n::text), 4), 'hex'), \
      'direct_experience', 'explicit', 0, 1, 'patient', 0, 'patient', 1, 1, 'given', 1, 0, n, n, n, n, \
      sha256(n::text::bytea), 'safe_harbor', 1, n, n, n FROM generate_series(1::bigint, $1) AS n";
-/// A night as it is: the thirtieth part that is due changes its state.
+/// A realistic job run: the due thirtieth of the rows changes its state.
 const DUE: &str = "UPDATE trial SET state = CASE state WHEN 'active' THEN 'stale' ELSE 'active' END, \
      updated_at = updated_at + 1 WHERE valid_from % 30 = $1";
-/// A night that writes the fading confidence into every row.
+/// A job run that writes the decayed confidence into every row.
 const ALL: &str = "UPDATE trial SET confidence = confidence * 0.99, updated_at = updated_at + $1";
 
 static SOURCE: &str = "CREATE TABLE IF NOT EXISTS source AS SELECT n, (SELECT array_agg(x) FROM (SELECT random() - 0.5 + 0 * n \
@@ -119,7 +120,7 @@ static VARIANTS: [LayoutVariant; 11] = [
     embedded("exact, a patient's rows", embedding!(), true),
 ];
 
-/// What a variant costs.
+/// The costs of a variant.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct LayoutResult {
     pub what: &'static str,
@@ -128,11 +129,11 @@ pub struct LayoutResult {
     pub insert_rows_per_second: f64,
     /// Table and indexes, bytes of a row, after filling.
     pub bytes_per_row: f64,
-    /// Seconds of a night; `None` where nothing changes.
+    /// Seconds of a job run; `None` where nothing changes.
     pub night_seconds: Option<f64>,
     /// Share of changed rows that stayed on their page and in their index entries.
     pub hot: Option<f64>,
-    /// Size after ten nights over the size before.
+    /// Size after ten job runs over the size before.
     pub growth: Option<f64>,
     /// Milliseconds of a search for the five nearest of a patient with a hundred; share of them that was found.
     pub search_ms: Option<f64>,

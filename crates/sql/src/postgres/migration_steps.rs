@@ -1,10 +1,10 @@
-//! How migrations are applied to a server that others work with: one by one, and none so that anybody waits for long.
+//! Applies migrations to a server during normal work: one by one, and none so that other sessions wait for long.
 //!
 //! | first lines of the file | how it runs |
 //! |---|---|
-//! | none | one transaction; a table is waited for two seconds, then others go first, and it is asked for again |
-//! | `-- no-transaction` | one statement such as `CREATE INDEX CONCURRENTLY`, which holds up nobody, for as long as it takes |
-//! | `-- no-transaction` and `-- batched` | one `UPDATE` or `DELETE` with a `LIMIT`, again and again until it finds no row, for each organisation, every time in a transaction of its own |
+//! | none | one transaction; waits two seconds for a table lock, then lets other sessions pass and tries again |
+//! | `-- no-transaction` | one statement such as `CREATE INDEX CONCURRENTLY`, which blocks no session, for any time |
+//! | `-- no-transaction` and `-- batched` | one `UPDATE` or `DELETE` with a `LIMIT`, repeated for each organisation until it finds no row, each time in a separate transaction |
 
 use std::time::Duration;
 
@@ -15,25 +15,25 @@ use sqlx::{AssertSqlSafe, Connection as _, Executor as _, Row as _};
 use super::super::DbError;
 use super::rows::error;
 
-/// Longest wait for a lock on a table while the schema changes: as long as those who work may stand still.
+/// Longest wait for a table lock during a migration, because other sessions queue up after it.
 const LOCK_TIMEOUT: &str = "SET lock_timeout = '2s'";
-/// A concurrent statement waits for transactions, and nobody waits for it.
+/// A concurrent statement waits for transactions but blocks no other session.
 const NO_LOCK_TIMEOUT: &str = "SET lock_timeout = 0";
 const LOCK_TRIES: u32 = 150;
-/// Longer than the wait: work has the table for most of the time.
+/// Longer than the wait, so that normal work has the table most of the time.
 const LOCK_PAUSE: Duration = Duration::from_secs(4);
-/// Between two batches of rows, so that those who work go first.
+/// Pause between two batches of rows, so that normal work goes first.
 const BATCH_PAUSE: Duration = Duration::from_millis(20);
 
 const ORGANIZATIONS: &str = "SELECT org_id::text FROM anamnesis.organization ORDER BY org_id";
 const SCOPE: &str = "SELECT set_config('anamnesis.access', 'platform', true), set_config('anamnesis.org', $1, true)";
-/// What an interrupted concurrent build left; not one that somebody is building now.
+/// Remains of an interrupted concurrent build, but not of one in progress.
 const BROKEN: &str = "SELECT format('DROP INDEX CONCURRENTLY IF EXISTS %I.%I', n.nspname, c.relname) FROM pg_index AS i \
      JOIN pg_class AS c ON c.oid = i.indexrelid JOIN pg_namespace AS n ON n.oid = c.relnamespace \
      WHERE n.nspname = 'anamnesis' AND NOT i.indisvalid \
      AND NOT EXISTS (SELECT 1 FROM pg_stat_progress_create_index AS p WHERE p.index_relid = i.indexrelid)";
 
-/// Applies what is missing, up to a migration where one is named.
+/// Applies missing migrations, up to a given one.
 pub(super) async fn apply(
     connection: &mut PgConnection,
     migrations: &Migrator,
@@ -72,8 +72,8 @@ async fn step(connection: &mut PgConnection, migrations: &Migrator, target: Opti
     migrations.run_direct(target, connection, false).await.map_err(|e| refused(&e))
 }
 
-/// Gives up soon when a table is locked, since everybody else waits after a step that waits: lets the others through and
-/// asks again. So does a batch that the server ended because it and a worker waited for each other's rows.
+/// Gives up soon if a table is locked, because all later sessions queue up after a waiting step. Lets the others through
+/// and tries again. So does a batch that the server ended for a deadlock with a worker.
 async fn patiently(
     connection: &mut PgConnection,
     mut work: impl AsyncFnMut(&mut PgConnection) -> Result<(), DbError>,
@@ -87,7 +87,8 @@ async fn patiently(
     Err(DbError::Transient("lock"))
 }
 
-/// Changes rows of all organisations, a few at a time, while others work. Interrupted, it goes on with what is left.
+/// Changes rows of all organisations, a few at a time, during normal work. An interrupted run continues with the
+/// remaining rows.
 async fn in_batches(connection: &mut PgConnection, migration: &Migration) -> Result<(), DbError> {
     connection.execute(LOCK_TIMEOUT).await.map_err(|e| error(&e))?;
     let mut tx = connection.begin().await.map_err(|e| error(&e))?;

@@ -1,9 +1,9 @@
-//! PostgreSQL: a pool of connections, and transactions that say whose rows they may touch.
+//! PostgreSQL: a pool of connections, and transactions that declare whose rows they may touch.
 //!
-//! Nothing is ever set for a session: scope, time limits and search path are settings of each transaction, so that no
-//! borrower of a connection finds what another left, and a pooler may stand in between. A transaction that is dropped
+//! Nothing is ever set for a session: scope, time limits and search path are settings of each transaction. So a
+//! connection carries no state from one user to the next, and a pooler may be in between. A transaction that is dropped
 //! between two statements is rolled back; one that is dropped within a statement (a cancelled request, a time-out)
-//! takes its connection along, which would otherwise be pinned until the server answers.
+//! closes its connection, which would otherwise be pinned until the server answers.
 
 mod ann_index;
 mod args;
@@ -35,7 +35,7 @@ pub(super) use schema::{
 pub use server_info::ServerInfo;
 pub use temp_database::TempDatabase;
 
-/// What every transaction says first: how it begins, and whose rows it may touch. One round trip.
+/// The first statements of every transaction: its mode, and whose rows it may touch. One round trip.
 fn opening(begin: &str, access: Access, options: &PostgresOptions) -> AssertSqlSafe<String> {
     let (org, access) = match access {
         Access::Organization(org) => (org.0.to_string(), ""),
@@ -55,16 +55,16 @@ fn opening(begin: &str, access: Access, options: &PostgresOptions) -> AssertSqlS
     for (name, limit) in limits {
         sql += &format!(", set_config('{name}', '{}', {local})", limit.as_millis());
     }
-    // An id's hexadecimal digits, one of two words and numbers: nothing here was ever a text of somebody's.
+    // An id's hexadecimal digits, one of two keywords, and numbers: no user input.
     AssertSqlSafe(sql)
 }
 
-/// Named, since a default of the database, the role or the server may be another one: rows are held by locks, and a statement
-/// must see what was committed while it waited for one.
+/// Explicit, because the default of the database, the role or the server may differ. Rows are locked, and after a wait
+/// for a lock a statement must see what was committed meanwhile.
 const WRITE: &str = "BEGIN ISOLATION LEVEL READ COMMITTED";
 const READ: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY";
 
-/// Connections that are kept open: a search reads over two.
+/// Connections that stay open: a search reads over two.
 const KEPT: u32 = 2;
 /// How long after the server should have given up we do.
 const GRACE: Duration = Duration::from_secs(5);
@@ -80,7 +80,7 @@ pub(super) struct PostgresDatabase {
 }
 
 impl PostgresDatabase {
-    /// Connects, and looks at role and schema before anything is read.
+    /// Connects, and checks role and schema before anything is read.
     pub(crate) async fn open(options: &PostgresOptions) -> Result<Self, DbError> {
         let named = options.statements == Statements::Named;
         let plain =
@@ -161,7 +161,8 @@ impl PostgresDatabase {
 
     pub(crate) async fn refresh_statistics(&self) -> Result<(), DbError> {
         let mut tx = self.begin(true, Access::Platform).await?;
-        // Few rows tell how many organisations and patients there are; the server's own round, later, reads more.
+        // A small sample is enough to estimate the numbers of organisations and patients; the server's own analysis
+        // reads more later.
         let asked = "SET LOCAL default_statistics_target = 20; SELECT refresh_statistics()";
         tx.run(async |c| c.execute(sqlx::raw_sql(asked)).await).await?;
         tx.commit().await
@@ -253,7 +254,7 @@ impl PostgresTransaction {
         sqlx::query_with(sql, arguments).persistent(self.named)
     }
 
-    /// Runs one exchange with the server. Whoever is cancelled in it closes the connection.
+    /// Runs one exchange with the server. A cancelled one closes the connection.
     async fn run<T>(
         &mut self,
         work: impl AsyncFnOnce(&mut sqlx::PgConnection) -> Result<T, sqlx::Error>,
@@ -264,7 +265,7 @@ impl PostgresTransaction {
         let done = timeout(self.limit, work(connection)).await.map_err(|_| DbError::Transient("timeout"))?;
         self.failed |= done.is_err();
         let done = done.map_err(|e| error(&e));
-        // A session that may not write stays so after the server may: after a failover, or a setting that was taken back.
+        // A read-only session stays so after the server accepts writes again: after a failover, or a reverted setting.
         if done.as_ref().err() != Some(&DbError::Transient("read_only")) {
             self.connection = held.0.take();
         }

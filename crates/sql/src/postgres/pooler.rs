@@ -1,6 +1,5 @@
-//! Whether something between us and the server forgets what it was told. A pooler that pools transactions gives each
-//! transaction whatever connection is free, and with it another memory of prepared statements; one that pools
-//! statements refuses transactions.
+//! Detects a pooler between us and the server that loses session state. With transaction pooling each transaction uses
+//! any free connection, with other prepared statements. With statement pooling transactions are refused.
 
 use std::time::Duration;
 
@@ -11,7 +10,7 @@ use tokio::time::timeout;
 use super::super::DbError;
 use super::rows::error;
 
-/// Two transactions at once hang where a pooler has one connection: then there is nothing to be mistaken about.
+/// Two concurrent transactions hang if a pooler has one connection; then no state can be lost.
 const PATIENCE: Duration = Duration::from_secs(2);
 static ASKED: &str = "SELECT 'is this statement still known?'";
 

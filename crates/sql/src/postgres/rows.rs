@@ -28,7 +28,7 @@ pub(super) fn row(row: &PgRow) -> Result<Row, DbError> {
     Ok(Row(row.columns().iter().map(|column| cell(column.ordinal())).collect::<Result<_, _>>()?))
 }
 
-/// `None` for a type that no statement asks for.
+/// `None` for a type that no statement uses.
 fn cell(raw: &PgValueRef<'_>) -> Option<SqlValue> {
     let bytes = raw.as_bytes().ok()?;
     let kind = raw.type_info();
@@ -51,7 +51,7 @@ fn cell(raw: &PgValueRef<'_>) -> Option<SqlValue> {
     })
 }
 
-/// The values of an array of one dimension behind each other; `None` where one of them is not of this size, as a NULL.
+/// The concatenated values of a one-dimensional array; `None` if one of them has another size, like NULL.
 fn packed<const SIZE: usize>(bytes: &[u8]) -> Option<Vec<u8>> {
     let values = bytes.get(ARRAY_HEAD..)?;
     let each = values.chunks_exact(4 + SIZE);
@@ -69,7 +69,7 @@ fn packed<const SIZE: usize>(bytes: &[u8]) -> Option<Vec<u8>> {
     Some(out)
 }
 
-/// DETAIL and messages may quote a row: only SQLSTATE and names of the schema go on.
+/// DETAIL and messages may quote a row, so only SQLSTATE and names of the schema are passed on.
 pub(crate) fn error(error: &sqlx::Error) -> DbError {
     match error {
         sqlx::Error::Database(inner) => {
@@ -97,7 +97,7 @@ pub(crate) fn error(error: &sqlx::Error) -> DbError {
         }
         sqlx::Error::PoolTimedOut => DbError::Transient("pool"),
         sqlx::Error::PoolClosed => DbError::Transient("closed"),
-        // How a certificate that is not the host's own is told.
+        // The error of a certificate that is not the host's own.
         sqlx::Error::Io(inner) if inner.kind() == std::io::ErrorKind::InvalidData => DbError::Tls,
         sqlx::Error::Io(_) | sqlx::Error::Protocol(_) | sqlx::Error::BeginFailed => DbError::Transient("io"),
         sqlx::Error::Tls(_) => DbError::Tls,

@@ -74,7 +74,7 @@ fn errors_of_the_connection_are_tried_again_and_those_of_encryption_are_not() {
     assert_eq!(error(&sqlx::Error::RowNotFound), DbError::Other { code: "client".to_owned() });
 }
 
-/// An array of one dimension: its head, then each value behind its length.
+/// A one-dimensional array: its header, then each value after its length.
 fn array(values: &[&[u8]]) -> Vec<u8> {
     let mut bytes = vec![0; ARRAY_HEAD];
     for value in values {
@@ -85,7 +85,7 @@ fn array(values: &[&[u8]]) -> Vec<u8> {
 }
 
 #[test]
-fn an_array_is_its_values_behind_each_other() {
+fn an_array_is_its_concatenated_values() {
     let (one, two) = (7i64.to_be_bytes(), (-1i64).to_be_bytes());
     assert_eq!(packed::<8>(&array(&[&one, &two])).unwrap(), [one, two].concat());
     assert_eq!(packed::<16>(&array(&[&[5; 16]])).unwrap(), [5; 16]);

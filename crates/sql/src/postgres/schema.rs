@@ -1,8 +1,8 @@
-//! The schema of the server: who may change it, and what a program that only works must find.
+//! The schema of the server: who may change it, and what a worker requires.
 //!
-//! Migrations run in one dedicated command and connection (`anamnesis migrate`). Its lock is asked for again and again
-//! rather than waited for: a session that waits for a lock holds a snapshot, and `CREATE INDEX CONCURRENTLY` waits for
-//! every snapshot, which would be a deadlock.
+//! Migrations run in one dedicated command and connection (`anamnesis migrate`). The lock is polled and never waited
+//! for: a waiting session holds a snapshot, and `CREATE INDEX CONCURRENTLY` waits for every snapshot, which would be a
+//! deadlock.
 
 use std::sync::LazyLock;
 use std::time::Duration;
@@ -18,7 +18,7 @@ use super::durability;
 use super::migration_steps;
 use super::rows::error;
 
-/// Ours alone, and not sqlx's, whose lock waits.
+/// Our own lock, because sqlx's would wait.
 static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
     let mut migrations = sqlx::migrate!("../../migrations/postgres");
     migrations.set_locking(false);
@@ -29,15 +29,14 @@ static GRANTS: &str = include_str!("../../../../migrations/postgres/grants.sql")
 /// "anamnesi" in ASCII.
 const LOCK: i64 = 0x616e_616d_6e65_7369;
 const POLL: Duration = Duration::from_millis(100);
-/// Migrations of a large store take their time; whoever waits for the lock waits for them.
+/// Migrations of a large store take long, and other migrating programs wait for the lock meanwhile.
 const PATIENCE: Duration = Duration::from_secs(1_800);
 
-/// What a run of the migrations did.
+/// The result of a migration run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Applied(pub Vec<i64>);
 
-/// A separate connection, apart from the pool. It asks for nothing at its start: a pooler refuses parameters that it does
-/// not know.
+/// A connection outside the pool. It sets no startup parameters, because a pooler refuses unknown ones.
 pub(crate) async fn connect(options: &PostgresOptions) -> Result<PgConnection, DbError> {
     tokio::time::timeout(options.acquire_timeout, PgConnection::connect_with(&options.connect))
         .await
@@ -164,7 +163,7 @@ async fn one(connection: &mut PgConnection, sql: &'static str) -> Result<bool, D
     sqlx::query_scalar(sql).persistent(false).fetch_one(connection).await.map_err(|e| error(&e))
 }
 
-/// What the server's schema is to this program.
+/// How the server's schema compares with this program.
 pub(crate) async fn state(options: &PostgresOptions) -> Result<SchemaState, DbError> {
     let mut connection = connect(options).await?;
     let state = compared(&versions(&mut connection).await?);
@@ -181,7 +180,7 @@ async fn versions(connection: &mut PgConnection) -> Result<Vec<Version>, DbError
     }
     let sql = "SELECT version, success, checksum FROM anamnesis._sqlx_migrations ORDER BY version";
     let rows = match sqlx::query(sql).persistent(false).fetch_all(connection).await.map_err(|e| error(&e)) {
-        // Whoever migrates has not come to the privileges yet.
+        // A running migration has not granted the privileges yet.
         Err(DbError::Denied) => return Ok(Vec::new()),
         rows => rows?,
     };
@@ -206,7 +205,7 @@ fn compared(applied: &[Version]) -> SchemaState {
     }
 }
 
-/// What must be so before a worker reads a row: a role that row-level security binds, and the schema that it knows.
+/// Requirements before a worker reads a row: a role that row-level security binds, and a known schema.
 pub(crate) async fn check(connection: &mut PgConnection) -> Result<(), DbError> {
     // One transaction, so that a pooler answers from one connection.
     connection.execute(sqlx::raw_sql("BEGIN")).await.map_err(|e| error(&e))?;

@@ -31,7 +31,7 @@ const MISSING: &str = "SELECT asked.held || ' on ' || asked.name FROM unnest($1:
      WHERE to_regclass('anamnesis.' || asked.name) IS NULL \
      OR NOT has_table_privilege(current_user, 'anamnesis.' || asked.name, asked.held)";
 
-/// What the server reports.
+/// Properties that the server reports.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ServerInfo {
     /// A standby, or a server that was set so.

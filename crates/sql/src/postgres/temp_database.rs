@@ -8,7 +8,7 @@ use super::super::{DbError, Location, PostgresOptions, ROLES, migrate};
 use super::rows::error;
 use anamnesis_config::store::PostgresConfig;
 
-/// Dropped by [`TempDatabase::remove`] only: what waits for a server cannot be done on the way out.
+/// Only [`TempDatabase::remove`] drops it, because a destructor cannot wait for a server.
 #[derive(Debug)]
 pub struct TempDatabase {
     admin: PgConnectOptions,
@@ -19,7 +19,7 @@ pub struct TempDatabase {
 }
 
 impl TempDatabase {
-    /// `id` is unique on the server; `url` an administrator's.
+    /// `id` is unique on the server; `url` is an administrator's.
     ///
     /// # Errors
     /// When the server cannot be reached or does not let this role make databases and roles.
@@ -65,7 +65,7 @@ impl TempDatabase {
         options.to_url_lossy().to_string()
     }
 
-    /// As the administrator, for programs that make tables of their own.
+    /// As the administrator, for programs that create tables.
     pub fn administrators_url(&self) -> String {
         self.admin.clone().database(&self.name).to_url_lossy().to_string()
     }
@@ -83,7 +83,7 @@ impl TempDatabase {
         self.administer(format!("DROP ROLE IF EXISTS {}", self.name)).await
     }
 
-    /// Names are made here, from digits and letters: nothing of a caller's comes into a statement.
+    /// Names are generated here, from digits and letters: no input of a caller is in a statement.
     async fn administer(&self, sql: String) -> Result<(), DbError> {
         let mut connection = connected(&self.admin).await?;
         connection.execute(AssertSqlSafe(sql)).await.map_err(|e| error(&e))?;

@@ -1,6 +1,6 @@
-//! State that acts of people made, against the trail: a legal hold that no one lifted and that is not there any more,
-//! an erasure that was done without being asked for, a quarantined message that looks as if it had been offered again.
-//! Who can write rows and lacks the keys of the store can do what no entry says, and make no entry.
+//! Compares state that acts of people created with the trail: a legal hold that is missing without a release, an
+//! erasure that was done without a request, a quarantined message that looks retried. A writer of rows without the keys
+//! of the store can create state that no entry explains, but no entry.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,7 +21,7 @@ use anamnesis_core::scope::Scope;
 use anamnesis_crypto::PlatformKey;
 use anamnesis_sql::{Arg, DbError, Row, Sql, Transaction};
 
-/// Quarantined messages that are read at once.
+/// Quarantined messages per read.
 const PAGE: i64 = 1_000;
 
 /// The table of an organisation's policy.
@@ -32,20 +32,20 @@ const QUARANTINE: &str = "quarantine";
 /// How rows and trail differ.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TrailDifferences {
-    /// Rows that say what no entry says, and entries whose row is not there.
+    /// Rows without an entry, and entries without a row.
     pub forged: u64,
     /// Receipts of versions before they had a hash, each with the one that it gets.
     pub uncovered: Vec<UncoveredRow>,
 }
 
-/// What the trail says of holds, erasures and messages that were set aside. An entry that was erased keeps its id and action.
+/// The trail's entries on holds, erasures and quarantined messages. An erased entry keeps its id and action.
 #[derive(Debug, Default)]
 struct TrailEntries {
-    /// Entries from before this may be gone.
+    /// Entries before this may have expired.
     horizon: Option<DateTime<Utc>>,
-    /// Ids of entries, each made from what it speaks of, with their time.
+    /// Ids of entries, each derived from its subject, with their time.
     entries: BTreeMap<Uuid, DateTime<Utc>>,
-    /// Holds that were set, or were in force when a year began, with their patients.
+    /// Holds that were set, or in force at the start of a year, with their patients.
     set: BTreeMap<Uuid, Uuid>,
     /// Erased patients, and what of others was erased or was to be, with the time.
     gone: BTreeMap<(Uuid, Option<Uuid>), DateTime<Utc>>,
@@ -55,7 +55,7 @@ struct TrailEntries {
 }
 
 impl TrailEntries {
-    /// Of the whole organisation, or what is said of the holds of some patients.
+    /// Of the whole organisation, or the entries on holds of some patients.
     async fn read(tx: &mut Transaction, org: OrgId, patients: Option<&[Uuid]>) -> Result<Self, StoreError> {
         let mut said = Self { horizon: horizon(tx, org).await?, ..Self::default() };
         for row in of(tx, [&sql::ACTS, &sql::ACTS_OF], org, patients).await? {
@@ -84,7 +84,7 @@ impl TrailEntries {
     }
 }
 
-/// Entries from before this may have gone after their term; `None`: none has.
+/// Entries before this may have expired; `None`: none has.
 ///
 /// # Errors
 /// Of the database.
@@ -176,7 +176,7 @@ async fn asides(
                 let is_old = said.may_be_gone(at) || since.covered.is_none_or(|since| at < since);
                 match row.text(sql::aside::STATE)?.as_str() {
                     "retried" => !is_old && !said.retried.contains(&id),
-                    // A body goes with a drop, and never after it.
+                    // A drop removes the body.
                     "dropped" => row.bool(sql::aside::HAS_BODY)?,
                     _ => false,
                 }
@@ -196,7 +196,7 @@ fn lifting(hold: Uuid) -> Uuid {
     derive("audit", &[hold.as_bytes(), b"hold_lifted"])
 }
 
-/// How far the time of a hold's lifting may be from that of its entry: former versions looked at the clock twice.
+/// How far the time of a hold's release may be from that of its entry: older versions read the clock twice.
 const LIFTED_WITHIN: TimeDelta = TimeDelta::minutes(1);
 
 /// Holds of which rows and trail say different things, each with its patient.
@@ -225,8 +225,8 @@ async fn doubtful(
     Ok(found)
 }
 
-/// Those of these patients whose legal hold may have been taken away outside the program: nothing of theirs goes until
-/// a person looked.
+/// Those of these patients whose legal hold may have been removed outside the program. Nothing of theirs is deleted
+/// until a person has looked.
 ///
 /// # Errors
 /// Of the database.
@@ -238,7 +238,7 @@ pub async fn doubtful_holds(
     if patients.is_empty() {
         return Ok(BTreeSet::new());
     }
-    // An entry from which its persons were taken out keeps its id.
+    // An entry whose persons were removed keeps its id.
     let named: Vec<Uuid> = patients.iter().copied().chain([Uuid::nil()]).collect();
     let said = TrailEntries::read(tx, org, Some(&named)).await?;
     Ok(doubtful(tx, org, Some(&patients), &said).await?.into_iter().collect())
@@ -290,7 +290,7 @@ async fn receipts(
     Ok(())
 }
 
-/// Writes down which holds are in force, once a year: an entry has a term, and a hold has none.
+/// Records the holds in force, once a year: an entry expires, and a hold does not.
 ///
 /// # Errors
 /// Of the database.
@@ -315,7 +315,7 @@ pub async fn renew_holds(
     write(tx, key, &entries).await
 }
 
-/// The keyed hash of what an erasure asks for. Under the platform's key: it outlives the patient's.
+/// The keyed hash of an erasure request, under the platform's key, because it outlives the patient's.
 pub(crate) fn mac(key: &PlatformKey, request: &ErasureRequest) -> [u8; 16] {
     let (org, patient) = (request.scope.org().0, request.scope.patient().0);
     let subject = request.subject.id().unwrap_or_default();

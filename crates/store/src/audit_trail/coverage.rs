@@ -22,13 +22,14 @@ fn coverage(org: OrgId, version: u8, year: i32) -> Uuid {
 /// Of which tables every row of an organisation has a hash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct RowCoverage {
-    /// The version of covered tables ([`covered::VERSION`]); 0: none. What has no hash now was changed.
+    /// The version of covered tables ([`covered::VERSION`]); 0: none. A row that should have a hash and has none was
+    /// changed.
     pub version: u8,
-    /// Since when, as far as the trail goes back, for all tables but the ledger of runs.
+    /// Since when, as far as the trail reaches back, for all tables except the ledger of runs.
     pub since: Option<DateTime<Utc>>,
 }
 
-/// What is covered of an organisation.
+/// The coverage of an organisation.
 ///
 /// # Errors
 /// Of the database.
@@ -51,8 +52,8 @@ pub async fn rows_are_covered(tx: &mut Transaction, org: OrgId, now: DateTime<Ut
     Ok(found)
 }
 
-/// Writes down that from now on every row has a hash, and which holds are in force. In the chain, so that no one takes
-/// it back unseen. Once a year.
+/// Records that from now on every row has a hash, and which holds are in force. It is in the chain, so that no one
+/// withdraws it unseen. Once a year.
 ///
 /// # Errors
 /// Of the database.

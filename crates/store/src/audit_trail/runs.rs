@@ -30,7 +30,7 @@ fn has_own_hash(key: &PlatformKey, row: &Row) -> Result<Option<bool>, DbError> {
 }
 
 fn own(key: &PlatformKey, row: &Row) -> [u8; 16] {
-    // All that stands after the hash is covered.
+    // All columns after the hash are covered.
     hash(key, &covered::content(row.0.get(of::MAC + 1..).unwrap_or_default()))
 }
 
@@ -87,7 +87,7 @@ pub(super) async fn cover(
 pub(crate) struct LatestReconciliations {
     /// Those that were written or changed outside the program.
     pub(crate) forged: i64,
-    /// What the newest of those that this program wrote found, as JSON: the newest, and the newest that ended.
+    /// Results of the newest runs that this program wrote, as JSON: the newest one, and the newest one that ended.
     pub(crate) statuses: Vec<String>,
     /// When the newest that this program wrote, and that compared everything, ended.
     pub(crate) compared_at: Option<DateTime<Utc>>,
@@ -108,7 +108,7 @@ pub(crate) async fn latest(
             latest.forged += 1;
             continue;
         }
-        // One that fails again and again has counted what it saw.
+        // A run that fails repeatedly has counted what it read.
         let is_done = row.text(of::STATE)? == "done" && latest.compared_at.is_none();
         if is_done || latest.statuses.is_empty() {
             latest.statuses.extend(row.opt_text(of::STATUS)?);

@@ -17,10 +17,10 @@ use anamnesis_sql::{Access, Arg};
 const PAGE: i64 = 5_000;
 
 impl Store {
-    /// Checks the chain of an organisation. `heads`: those that were kept elsewhere, of any organisation.
+    /// Checks the chain of an organisation. `heads` are block heads that were stored elsewhere, of any organisation.
     ///
     /// # Errors
-    /// Of the database. What is wrong with the chain is in the report.
+    /// Of the database. Faults of the chain are in the report.
     pub async fn check_audit(
         &self,
         org: OrgId,

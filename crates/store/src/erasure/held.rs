@@ -1,4 +1,4 @@
-//! What is held of who or what was erased: receipts, and rows that should not be there.
+//! The remains of an erased subject: receipts, and rows that should not exist.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ use anamnesis_crypto::PlatformKey;
 use anamnesis_sql::{Access, Arg, DbError, Row, Sql, Transaction};
 
 impl Store {
-    /// Whether a hold keeps what is to be erased: the patient's, or that of a document it lies in.
+    /// Whether a legal hold covers the subject of an erasure: the patient's, or that of a document that contains it.
     pub(super) async fn is_held(&self, tx: &mut Transaction, request: &ErasureRequest) -> Result<bool, StoreError> {
         let scope = request.scope;
         if !audit_trail::acts::doubtful_holds(tx, scope.org(), vec![scope.patient().0]).await?.is_empty() {
@@ -35,7 +35,8 @@ impl Store {
         Ok(held.iter().any(|held| held.is_none_or(|document| touched.contains(&document))))
     }
 
-    /// How many rows of a patient each table still holds; empty ones are left out. What an erasure left is a fault.
+    /// The number of rows of a patient that each table still has, without empty tables. Rows that survive an erasure
+    /// are a fault.
     ///
     /// # Errors
     /// Of the database.
@@ -44,8 +45,8 @@ impl Store {
         rows_of(&mut tx, scope).await
     }
 
-    /// How many rows are left of what was erased: of a document its revisions, passages, findings and archived texts; of a memory
-    /// its row, links and history. What an erasure left is a fault.
+    /// The number of remaining rows of an erased part: of a document its revisions, passages, findings and archived
+    /// texts; of a memory its row, links and history. Rows that survive an erasure are a fault.
     ///
     /// # Errors
     /// Of the database.
@@ -150,10 +151,10 @@ pub(super) async fn said_in(tx: &mut Transaction, scope: Scope, memory: MemoryId
         .collect()
 }
 
-/// A row of `receipts`, or of a statement with the same columns, as it is there. Whether it is genuine is not looked at.
+/// A row of `receipts`, or of a statement with the same columns. Whether it is genuine is not checked.
 ///
 /// # Errors
-/// When it is not of its shape.
+/// When it has another shape.
 pub(crate) fn receipt(row: &Row) -> Result<ErasureReceipt, StoreError> {
     use sql::receipts as of;
     let (org, patient) = (OrgId(row.uuid(of::ORG_ID)?), PatientId(row.uuid(of::PATIENT_ID)?));
@@ -211,7 +212,7 @@ pub(crate) async fn erased(
     Ok(erased)
 }
 
-/// None of these patients was erased since that was looked up: the patients are held.
+/// Checks that none of these patients was erased since the look-up; the patients are locked.
 ///
 /// # Errors
 /// [`StoreError::Race`] when one was: nothing of them may be written.
@@ -230,8 +231,8 @@ pub(crate) async fn none_is_gone(
     Ok(())
 }
 
-/// Whether a row of receipts has the hash of what it asks for; or none, as versions before this one wrote it, until all rows have
-/// one.
+/// Whether a receipt has the hash of its request. Receipts of versions before this one have none, which is accepted
+/// until all rows have one.
 async fn has_own_hash(
     tx: &mut Transaction,
     (row, request): (&Row, &ErasureRequest),

@@ -1,4 +1,4 @@
-//! Every table that an erasure empties, and what is counted of a part.
+//! Every table that an erasure empties, and the counts for a part.
 
 use std::sync::LazyLock;
 
@@ -22,9 +22,9 @@ const fn held(table: &'static str, delete: LazySql, count: LazySql) -> PatientTa
     PatientTable { table, delete, count }
 }
 
-/// Every table with rows of a patient, children first; but for the receipts, and for the trail of what people did, which holds
-/// ids and codes alone. Events that tell of an erasure hold no more than it does, and stay; of a quarantined message ids and
-/// codes do.
+/// Every table with rows of a patient, children first. Not in it are the receipts and the audit trail, which hold only
+/// ids and codes. Events that announce an erasure stay for the same reason; of a quarantined message, ids and codes
+/// stay.
 pub(super) static HOLDINGS: [PatientTable; 30] = [
     held("outbox", &sql::DELETE_OUTBOX, &sql::COUNT_OUTBOX),
     held("quarantine", &sql::DELETE_QUARANTINE, &sql::COUNT_QUARANTINE),
@@ -58,7 +58,7 @@ pub(super) static HOLDINGS: [PatientTable; 30] = [
     held("patient_profile", &sql::DELETE_PATIENT_PROFILE, &sql::COUNT_PATIENT_PROFILE),
 ];
 
-/// What is left of a document, by table.
+/// Remaining rows of a document, by table.
 pub(super) static OF_DOCUMENT: [(&str, LazySql); 6] = [
     ("documents", &sql::REVISIONS_OF_DOCUMENT),
     ("passage", &sql::PASSAGES_OF_DOCUMENT),
@@ -68,7 +68,7 @@ pub(super) static OF_DOCUMENT: [(&str, LazySql); 6] = [
     ("memory", &sql::MEMORIES_OF_DOCUMENT),
 ];
 
-/// What is left of a memory, by table.
+/// Remaining rows of a memory, by table.
 pub(super) static OF_MEMORY: [(&str, LazySql); 3] = [
     ("memory", &sql::ROWS_OF_MEMORY),
     ("memory_link", &sql::LINKS_OF_MEMORY),
@@ -94,7 +94,7 @@ mod tests {
         );
         let rows = db.read(Access::Platform).await.unwrap().fetch_all(&tables, Vec::new()).await.unwrap();
         let held: BTreeSet<String> = rows.iter().map(|row| row.text(0).unwrap()).collect();
-        // Whose key seals a quarantined message is a column of another name there.
+        // The patient column of quarantined messages has another name.
         let patients = HOLDINGS.iter().filter(|holding| holding.table != "quarantine");
         let named: BTreeSet<String> =
             patients.map(|holding| holding.table).chain(OUTLIVING).map(str::to_owned).collect();

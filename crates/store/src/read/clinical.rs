@@ -1,5 +1,5 @@
-//! The clinical store as it stands at an instant. A row there is what makes a memory decision-grade (seed 002, section
-//! 6); what time did to it since is the memory's to say.
+//! The clinical store at an instant. A clinical row makes a memory decision-grade (seed 002, section 6); changes by
+//! time since then are read from the memory.
 
 use std::collections::HashMap;
 
@@ -21,7 +21,7 @@ use anamnesis_sql::Row;
 /// One row of the clinical store with its memory. The words are the clinical store's own.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ClinicalRow {
-    /// `appointment` stands for events too: the memory's own entity tells them apart.
+    /// `appointment` includes events: the memory's entity distinguishes them.
     pub entity: EntityType,
     pub memory: Memory,
     /// The clinical status at the instant: active, refuted, resolved, inactive, stopped, not_taken, superseded, or a
@@ -86,7 +86,7 @@ fn entry(mut memory: Memory, row: &Row, keys: &PatientKeys) -> Result<ClinicalRo
         _ => words.concept = open("appointments", first, "title")?.ok_or(StoreError::Shape)?,
     }
     memory.words = Some(words);
-    // Both stand in one table: the memory says which of the two it is.
+    // Both are in one table; the memory's entity distinguishes them.
     if memory.entity == Some(EntityType::Intolerance) {
         entity = EntityType::Intolerance;
     }

@@ -41,7 +41,7 @@ impl TimeWindow {
     }
 }
 
-/// Which documents are searched. An empty list asks for all.
+/// A filter of documents. An empty list matches all.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DocumentFilter {
     pub window: TimeWindow,
@@ -64,7 +64,7 @@ impl DocumentFilter {
         Self { window: self.window.seen(when), ..self.clone() } == Self::default()
     }
 
-    /// For each list whether it asks, and what it names.
+    /// For each list whether it filters, and its values.
     pub(super) fn args(&self) -> Vec<Arg> {
         let texts = |codes: Vec<String>| [Arg::I64(i64::from(!codes.is_empty())), Arg::Texts(codes)];
         let mut args = Vec::with_capacity(8);
@@ -129,8 +129,8 @@ impl Store {
 }
 
 impl PatientSnapshot<'_> {
-    /// All revisions of these documents, and the memories that rest on them as they stand at `when`, opened with the
-    /// patient's `keys`.
+    /// All revisions of these documents, and the memories that depend on them at `when`, opened with the patient's
+    /// `keys`.
     ///
     /// # Errors
     /// As [`Store::revisions`].

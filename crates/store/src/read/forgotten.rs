@@ -1,5 +1,6 @@
-//! What a person asked to forget stands in documents too. Readers do not see it there: the words are covered in the text, and
-//! a passage that holds them is not searched. The document itself stays as it came, so that forgetting can be taken back.
+//! Forgotten statements are also in documents. Readers do not see them there: the words are masked in the text, and a
+//! passage that contains them is not searched. The document itself stays as it arrived, so that forgetting can be
+//! undone.
 
 use std::collections::HashMap;
 
@@ -12,7 +13,7 @@ use anamnesis_core::scope::Scope;
 use anamnesis_sql::{Arg, Transaction};
 use anamnesis_text::Span;
 
-/// What covers a forgotten byte: the text keeps its length, so that all offsets stay true.
+/// Masks a forgotten byte: the text keeps its length, so that all offsets stay valid.
 const COVER: char = '_';
 
 /// Stretches of documents that are not to be read, by document and revision.
@@ -42,7 +43,7 @@ impl ForgottenSpans {
         self.0.get(&(document, revision)).is_some_and(|spans| spans.iter().any(|span| span.overlaps(passage)))
     }
 
-    /// The text with what was forgotten covered; white space stays, so that lines and turns do.
+    /// The text with forgotten words masked; white space stays, and with it lines and turns.
     pub(crate) fn cover(&self, document: Uuid, revision: u32, text: String) -> String {
         let Some(spans) = self.0.get(&(document, revision)) else { return text };
         let mut out = String::with_capacity(text.len());

@@ -15,12 +15,12 @@ use anamnesis_core::provenance::SourceType;
 use anamnesis_core::scope::Scope;
 use anamnesis_sql::Arg;
 
-/// Which way lineage is walked.
+/// The direction of a lineage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LineageDirection {
-    /// To what it was made from.
+    /// Towards its sources.
     Up,
-    /// To what was made from it.
+    /// Towards memories that were made from it.
     Down,
 }
 
@@ -39,7 +39,7 @@ pub struct LineageEdge {
 pub struct HistoryEntry {
     pub at: DateTime<Utc>,
     pub action: String,
-    /// `fold` for what the log tells; a role or a job for who acted.
+    /// `fold` for the log; a role or a job for the actor.
     pub source: String,
     /// Said by the fold, rather than done by a person.
     pub derived: bool,
@@ -53,7 +53,7 @@ pub struct HistoryEntry {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct StoredContradiction {
     pub id: ContradictionId,
-    /// The one that stands until a person answers.
+    /// The memory that counts until a person answers.
     pub kept: MemoryId,
     pub claim: MemoryId,
     #[serde(rename = "type")]
@@ -88,7 +88,7 @@ impl Store {
             .collect()
     }
 
-    /// What memories have to show for where they come from. A profile event is a message: it is not lost.
+    /// The origins of memories. A profile event is a message, so its memories are no orphans.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -125,7 +125,7 @@ impl Store {
         Ok(rows.first().map(|row| row.text(sql::read_by::EXTRACTOR_VERSION)).transpose()?)
     }
 
-    /// What happened to a memory, oldest first.
+    /// The history of a memory, oldest first.
     ///
     /// # Errors
     /// When the store cannot be read.

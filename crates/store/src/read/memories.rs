@@ -1,5 +1,5 @@
-//! Memories as they stand at an instant: the lazy pass of seed 002, section 8 (what time did, though no job ran), and
-//! the effective confidence of seed 001, section 6.
+//! Memories at an instant: the lazy pass of seed 002, section 8 (changes by time, even if no job ran), and the
+//! effective confidence of seed 001, section 6.
 
 use chrono::{DateTime, Utc};
 use serde::Serialize;
@@ -24,13 +24,13 @@ use anamnesis_core::scope::Scope;
 use anamnesis_crypto::PatientKeys;
 use anamnesis_sql::{Arg, Row, Transaction};
 
-/// Which memories. An empty list asks for all; without `states` the forgotten and the quarantined are left out.
+/// A filter of memories. An empty list matches all; without `states`, forgotten and quarantined ones are left out.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MemoryFilter {
     pub kinds: Vec<Kind>,
     pub classes: Vec<Class>,
     pub entities: Vec<EntityType>,
-    /// As they stand at the instant, not as they are stored.
+    /// States at the instant, not stored ones.
     pub states: Vec<State>,
     pub ids: Vec<MemoryId>,
     pub source_types: Vec<SourceType>,
@@ -40,7 +40,7 @@ pub struct MemoryFilter {
 }
 
 impl MemoryFilter {
-    /// These memories, whatever their state.
+    /// These memories in any state.
     pub fn ids(ids: Vec<MemoryId>) -> Self {
         Self { ids, states: State::ALL.to_vec(), ..Self::default() }
     }
@@ -71,7 +71,7 @@ pub struct EvidenceQuote {
     pub end: usize,
 }
 
-/// What a memory is at the instant of the read.
+/// The state of a memory at the instant of the read.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct MemoryStatus {
     pub state: State,
@@ -106,7 +106,7 @@ pub struct Memory {
     /// `None` for raw captures, whose words are the document's.
     pub words: Option<FindingWords>,
     pub evidence: Option<EvidenceQuote>,
-    /// Where in an uploaded file the evidence stands.
+    /// The position of the evidence in an uploaded file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<FilePlace>,
     pub document_id: Option<DocumentId>,
@@ -184,7 +184,7 @@ impl Store {
         Ok(Some((row.bytes(sql::hashes::ATTRIBUTE_HASH)?, row.bytes(sql::hashes::GROUP_HASH)?)))
     }
 
-    /// One memory, whatever its state; `None` when this patient has none of this id.
+    /// One memory in any state; `None` if this patient has none with this id.
     ///
     /// # Errors
     /// As [`Store::memories`].
@@ -193,7 +193,7 @@ impl Store {
     }
 }
 
-/// Memories whose evidence stands in these documents, as [`Store::memories`] would tell them, newest first.
+/// Memories with evidence in these documents, in the form of [`Store::memories`], newest first.
 pub(super) async fn of_documents(
     store: &Store,
     tx: &mut Transaction,
@@ -211,7 +211,7 @@ pub(super) async fn of_documents(
     newest_first(found, when, None).map(|(memory, row)| open(memory, &row, keys)).collect()
 }
 
-/// Without what was not said yet; at most `limit`.
+/// Without later statements; at most `limit`.
 fn newest_first(
     mut found: Vec<(Memory, Row)>,
     when: ReadInstant,
@@ -222,7 +222,7 @@ fn newest_first(
     found.into_iter().take(limit.unwrap_or(usize::MAX))
 }
 
-/// All that stands in the clear, of a row of either statement.
+/// All unsealed columns of a row of either statement.
 fn read(row: &Row, at: DateTime<Utc>, store: &Store) -> Result<Memory, StoreError> {
     let trust = usize::try_from(row.i64(col::TRUST)? - 1).ok().and_then(|n| Trust::ALL.get(n));
     let recorded_at = row.time(col::RECORDED_AT)?;
@@ -286,10 +286,10 @@ fn read(row: &Row, at: DateTime<Utc>, store: &Store) -> Result<Memory, StoreErro
     Ok(memory)
 }
 
-/// What time made of the stored row.
+/// The effect of time on the stored row.
 fn status_at(m: &Memory, at: DateTime<Utc>, policy: &LifecyclePolicy, decay: &DecayPolicy) -> MemoryStatus {
     let stored = &m.status;
-    // What ended after the instant was active at it; what a person hid stays hidden.
+    // A memory that ended after the instant was active at it; a hidden one stays hidden.
     let later = stored.since.is_some_and(|since| since > at);
     let state = if later && stored.state.is_visible() { State::Active } else { stored.state };
     let life = LifecycleTimes {

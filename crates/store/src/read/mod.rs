@@ -1,5 +1,5 @@
-//! Reading: rows of one patient, opened with the patient's keys, as they stand at an instant. Every read takes a
-//! [`Scope`] and has three answers: known, unknown, erased; a key that is not available is an error.
+//! Reading: rows of one patient at an instant, opened with the patient's keys. Every read takes a [`Scope`] and has
+//! three answers: known, unknown, erased; a missing key is an error.
 
 mod clinical;
 mod documents;
@@ -28,19 +28,19 @@ use anamnesis_core::scope::Scope;
 use anamnesis_crypto::{KeyLookup, PatientKeys};
 use anamnesis_sql::{Access, Arg, Row, Sql, Transaction};
 
-/// From which instant the store is looked at.
+/// The instant at which the store is read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ReadInstant {
     /// The clock's now.
     #[default]
     Now,
-    /// An instant of the past: what was said after it is not seen, what ended after it is seen as it stood. Forgotten
-    /// and erased rows stay unseen: that is a person's will, not a matter of time.
+    /// An instant of the past: later statements are not seen, later ends are ignored. Forgotten and erased rows stay
+    /// hidden, because that is a person's will and not a matter of time.
     AsOf(DateTime<Utc>),
 }
 
 impl ReadInstant {
-    /// The limit on what was said by then; `None` for now.
+    /// The latest time of a statement; `None` for now.
     pub fn limit(self) -> Option<DateTime<Utc>> {
         match self {
             Self::Now => None,
@@ -49,7 +49,7 @@ impl ReadInstant {
     }
 }
 
-/// A patient's rows as they are at one moment: what is read one after another belongs together.
+/// A consistent view of a patient's rows, so that consecutive reads belong together.
 pub struct PatientSnapshot<'a> {
     store: &'a Store,
     scope: Scope,

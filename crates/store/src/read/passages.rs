@@ -43,7 +43,7 @@ pub struct PassageCandidate {
 /// From so many documents on, vectors are compared over a second connection while words come over the first.
 const BESIDE_FROM: usize = 8;
 
-/// What passages are compared with.
+/// The vector that passages are compared with.
 struct SimilarityQuery<'a> {
     generation: i64,
     /// As a vector is stored.
@@ -74,7 +74,7 @@ impl PatientSnapshot<'_> {
         asked_for.extend(sources.args());
         let documents = self.tx.fetch_packed(&sql::DOCUMENTS, args(self.scope, &asked_for)).await?;
         let (active, documents) = (documents.opt_i64(sql::documents::VECTOR_GENERATION)?, current(&documents)?);
-        // As exact as what it is compared with, on every engine.
+        // As exact as the compared vectors, on every engine.
         let stored = query.filter(|_| active.is_none_or(|active| active == generation)).map(vector_bytes);
         let query = stored.as_deref().map(vector_of).unwrap_or_default();
         let asked = stored.as_deref().map(|stored| SimilarityQuery { generation, stored, query: &query });
@@ -90,8 +90,8 @@ impl PatientSnapshot<'_> {
                 candidate.similarity = similar.get(&candidate.id.0).copied().flatten();
             }
         }
-        // Before any limit: what was forgotten takes no place among the best. The whole passage goes: its other sentences may
-        // name the same thing again.
+        // Before any limit, so that forgotten passages take no place among the best. The whole passage is dropped,
+        // because its other sentences may mention the same thing.
         let forgotten = ForgottenSpans::of(&mut self.tx, self.scope).await?;
         found.retain(|c| !forgotten.touches(c.document.0, c.revision, &c.span));
         found.sort_by_key(|c| (c.occurred_at, c.document, c.span.start));
@@ -164,7 +164,7 @@ async fn all_similar(
     Ok((all.opt_i64(sql::similarities::VECTOR_GENERATION)?, similar))
 }
 
-/// Current revisions of documents: what a candidate takes from them.
+/// The columns of current document revisions that a candidate needs.
 type CurrentDocuments = HashMap<(Uuid, i64), (DocumentType, DateTime<Utc>)>;
 
 fn current(all: &PackedRows) -> Result<CurrentDocuments, StoreError> {

@@ -18,7 +18,7 @@ use anamnesis_core::scope::Scope;
 use anamnesis_crypto::ColumnRef;
 use anamnesis_sql::Access;
 
-/// What profile events set apart from clinical facts.
+/// Facts of profile events that are not clinical.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct PatientProfile {
     /// 0–100.
@@ -43,25 +43,26 @@ pub struct PreferenceRow {
     pub stated_at: DateTime<Utc>,
 }
 
-/// A danger that a current document speaks of; a denial is kept as one.
+/// A danger that a current document mentions; a denial is stored as one.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RiskFlag {
     pub(crate) id: Uuid,
     pub class: String,
     pub denied: bool,
     pub experiencer: Experiencer,
-    /// `rules` or `learned`; `None` for what was stored before that was kept.
+    /// `rules` or `learned`; `None` for risks of versions that did not record it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
     /// Probability in hundredths (0.01–0.99) where the classifier found it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub confidence: Option<f64>,
-    /// `none` for a denial, `low`, `medium` or `high` (docs/risk.md); `None` for what was stored before that was kept.
+    /// `none` for a denial, `low`, `medium` or `high` (docs/risk.md); `None` for risks of versions that did not record
+    /// it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub level: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub temporality: Option<String>,
-    /// Which relative is meant.
+    /// The relative.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub relation: Option<String>,
     /// The precision of `at` where the text says when it happened; absent where `at` is the document's own time.
@@ -188,7 +189,7 @@ impl Store {
     }
 }
 
-/// Empty where the source went and only what was understood of it is left (`store::write::retention`).
+/// Empty if the source was removed and only its findings are left (`store::write::retention`).
 fn quote(keys: &anamnesis_crypto::PatientKeys, cell: ColumnRef, sealed: &[u8]) -> Result<String, StoreError> {
     if sealed.is_empty() { Ok(String::new()) } else { open_text(keys, cell, sealed) }
 }

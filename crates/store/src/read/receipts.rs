@@ -1,5 +1,5 @@
-//! Receipts of redaction: what was taken out of each document, counted by label, by which version of which policy and which
-//! recognisers. Never a value, never a place in a text.
+//! Receipts of redaction: the redacted values of each document, counted by label, policy version and recogniser
+//! version. Never a value or a position in a text.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ use anamnesis_core::ids::DocumentId;
 use anamnesis_core::scope::Scope;
 use anamnesis_sql::Access;
 
-/// What was taken out of one document.
+/// The redacted values of one document.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RedactionReceipt {
     pub document_id: DocumentId,

@@ -1,6 +1,6 @@
-//! Memories that a topic speaks of, found by keyed terms: a person forgets or takes back what is said of something without
-//! knowing an id (seed 000, `/olvidar`). A topic matches by all of its words, in Spanish or in English, or by the name of
-//! what it means; never by likeness alone, since what is forgotten must be what was meant.
+//! Memories on a topic, found by keyed terms: a person forgets or recovers statements about something without knowing
+//! an id (seed 000, `/olvidar`). A topic matches by all of its words, in Spanish or in English, or by the name of its
+//! concept. Similarity alone never matches, because only what was meant may be forgotten.
 
 use std::collections::BTreeSet;
 
@@ -10,12 +10,12 @@ use anamnesis_core::memory::{Kind, State};
 use anamnesis_core::scope::Scope;
 use anamnesis_text::{Language, stems};
 
-/// At most so many at once, newest first: more is a request to forget everything, which is another verb.
+/// Most memories per request, newest first. More would be a request to forget everything, which is another verb.
 pub(crate) const MOST_ON_TOPIC: usize = 100;
 
 impl Store {
-    /// Memories in these states that a topic speaks of, newest first, at most [`MOST_ON_TOPIC`]. `concept` is the preferred
-    /// name of what the topic means, where the lexicon knows it.
+    /// Memories on a topic in these states, newest first, at most [`MOST_ON_TOPIC`]. `concept` is the preferred name of
+    /// the topic's concept, if the lexicon knows it.
     ///
     /// # Errors
     /// When the store cannot be read or a cell does not open.

@@ -13,7 +13,7 @@ use anamnesis_sql::Access;
 /// Passages of one look.
 const WALK: u32 = 500;
 
-/// What is compared.
+/// The input of a comparison.
 #[derive(Debug, Clone, Copy)]
 pub struct ComparisonRequest {
     pub generations: [i64; 2],
@@ -34,7 +34,7 @@ pub struct PassageComparison {
     pub rank_agreement: f64,
 }
 
-/// What came of it.
+/// The result of a comparison.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct GenerationComparison {
     pub passages: u64,
@@ -61,7 +61,7 @@ impl GenerationComparison {
 }
 
 impl Store {
-    /// How the vectors of an organisation stand.
+    /// The generations of an organisation's vectors.
     ///
     /// # Errors
     /// When the store cannot be read.

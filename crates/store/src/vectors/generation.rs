@@ -7,7 +7,7 @@ use crate::statements::vectors::generation as sql;
 use anamnesis_core::ids::OrgId;
 use anamnesis_sql::{Arg, DbError, Row, Sql, Transaction};
 
-/// How the vectors of an organisation stand.
+/// The generations of an organisation's vectors.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Generations {
     /// The generation that is searched; `None`: the configured one.
@@ -20,7 +20,7 @@ pub struct Generations {
     pub swapped_at: Option<DateTime<Utc>>,
     /// Vectors of other generations are still there.
     pub left: bool,
-    /// What the last run of re-embedding left for the next one: its own to read.
+    /// A note of the last re-embedding run for the next one. Only that job reads it.
     pub note: Option<String>,
 }
 
@@ -49,7 +49,7 @@ async fn asked(tx: &mut Transaction, sql: &Sql, org: OrgId) -> Result<Generation
     Ok(row.as_ref().map(generations).transpose()?.unwrap_or_default())
 }
 
-/// As they stand.
+/// The current generations.
 ///
 /// # Errors
 /// Of the database.
@@ -57,7 +57,8 @@ pub async fn read(tx: &mut Transaction, org: OrgId) -> Result<Generations, DbErr
     asked(tx, &sql::READ, org).await
 }
 
-/// As they stand until the transaction ends: for those who write passages or vectors. Others may hold them, too.
+/// The current generations, locked until the transaction ends, for those who write passages or vectors. The lock is
+/// shared.
 ///
 /// # Errors
 /// Of the database.

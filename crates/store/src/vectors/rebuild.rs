@@ -1,5 +1,6 @@
-//! Making one generation of vectors next to another: passages in the order of their key, which of them have a vector of
-//! a generation, how far two generations agree, and what is left of those that no one searches any more.
+//! Builds one generation of vectors next to another: reads passages in the order of their key and which of them have a
+//! vector of a generation, measures how far two generations agree, and removes generations that no search reads any
+//! more.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -75,7 +76,7 @@ pub async fn count(tx: &mut Transaction, org: OrgId) -> Result<u64, DbError> {
     counted(tx, &sql::COUNT, org).await
 }
 
-/// How many passages lack a vector of the generation that is being made because they came meanwhile; as many are looked at.
+/// How many newly arrived passages lack a vector of the generation that is being built; as many rows are read.
 ///
 /// # Errors
 /// Of the database.
@@ -135,7 +136,7 @@ pub async fn with_documents(
     Ok(steps.into_iter().filter_map(waiting).collect())
 }
 
-/// Whether any passage lacks a vector of the generation that is being made because it came meanwhile.
+/// Whether a newly arrived passage lacks a vector of the generation that is being built.
 ///
 /// # Errors
 /// Of the database.
@@ -143,7 +144,7 @@ pub async fn has_backlog(tx: &mut Transaction, org: OrgId) -> Result<bool, DbErr
     Ok(tx.fetch_optional(&sql::ANY_MISSING_NEXT_GENERATION, vec![org.0.into()]).await?.is_some())
 }
 
-/// How far two generations agree on what is near one passage.
+/// How far two generations agree on the nearest neighbours of one passage.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct NeighborAgreement {
     /// Share of the nearest `k` that both name.
@@ -175,7 +176,7 @@ pub async fn neighbor_agreement(
             side.extend(similarity.filter(|_| other != passage).map(|similarity| (other, similarity)));
         }
     }
-    // What only one of them holds, since it came meanwhile, says nothing of how they differ.
+    // A passage that only one of them has arrived in the meantime, so it is no difference between them.
     let held: [HashSet<Uuid>; 2] = [0, 1].map(|side| sides[side].iter().map(|(other, _)| *other).collect());
     for (side, others) in sides.iter_mut().zip(held.iter().rev()) {
         side.retain(|(other, _)| others.contains(other));
@@ -187,7 +188,7 @@ pub async fn neighbor_agreement(
         .map(|(overlap, rank_agreement)| NeighborAgreement { overlap, rank_agreement }))
 }
 
-/// A kept vector's key: patient, generation and passage.
+/// The key of a stored vector: patient, generation and passage.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct StoredVectorKey {
     pub patient: Uuid,
@@ -209,7 +210,7 @@ impl StoredVectorKey {
     }
 }
 
-/// Kept vectors of all generations after one, at most `limit`.
+/// Stored vectors of all generations after one, at most `limit`.
 ///
 /// # Errors
 /// Of the database.
@@ -222,7 +223,7 @@ pub async fn kept(
     tx.fetch_all(&sql::KEPT_VECTORS, args).await?.iter().map(StoredVectorKey::of).collect()
 }
 
-/// Removes kept vectors, by a statement for each generation among them.
+/// Removes stored vectors, by a statement for each generation among them.
 ///
 /// # Errors
 /// Of the database.

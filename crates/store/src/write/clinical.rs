@@ -85,7 +85,7 @@ impl BatchWriter<'_> {
     }
 }
 
-/// What a row of the clinical store is made of.
+/// The inputs of a row of the clinical store.
 struct ClinicalEntry<'a> {
     scope: Scope,
     /// Of the memory.
@@ -211,7 +211,7 @@ impl ClinicalEntry<'_> {
     }
 }
 
-/// What nothing seals of clinical rows: each table has some of it.
+/// The unsealed columns of clinical rows: each table has some of them.
 struct ClinicalColumns {
     status: &'static str,
     experiencer: &'static str,
@@ -277,8 +277,8 @@ fn table_of(entity: EntityType) -> usize {
     }
 }
 
-/// The table in which a folded memory of this log stands, and what nothing seals of its row in this state; `None` where it has no
-/// clinical row.
+/// The clinical table of a projected memory of this log, and the unsealed columns of its row in this state; `None` if
+/// it has no clinical row.
 pub(super) fn clinical_clear(
     loaded: &LoadedGroup,
     folded: &ProjectedMemory,
@@ -290,14 +290,15 @@ pub(super) fn clinical_clear(
     stands.then(|| (table_of(a.entity), ClinicalColumns::of(folded, a, words, state).columns(a.entity)))
 }
 
-/// Whether a memory may stand in the clinical store at all.
+/// Whether a memory may have a row in the clinical store at all.
 fn is_authoritative(f: &ProjectedMemory, a: &Assertion) -> bool {
     let subject = match a.entity {
         EntityType::Condition => a.experiencer != Experiencer::Other,
         _ => a.experiencer == Experiencer::Patient,
     };
     let said = match a.entity {
-        // A denial is kept as a memory; in the tables of what is, only allergies, conditions and medications refute.
+        // A denial is stored as a memory. In the clinical tables only allergies, conditions and medications can be
+        // refuted.
         EntityType::Symptom | EntityType::HealthSignal => a.polarity == Polarity::Affirmed,
         entity if entity.happens() => a.polarity == Polarity::Affirmed,
         _ => !a.blanket,
@@ -332,7 +333,7 @@ pub(crate) fn status(entity: EntityType, polarity: Polarity, state: State) -> &'
     }
 }
 
-/// Severity goes in clear only as one of the three grades.
+/// Severity is unsealed only as one of the three grades.
 fn severity(said: Option<&str>) -> Option<&'static str> {
     ["mild", "moderate", "severe"].into_iter().find(|grade| said == Some(*grade))
 }

@@ -24,7 +24,8 @@ use anamnesis_text::Language;
 
 pub(super) use crate::statements::write::documents::PASSAGE;
 
-/// What of a document is covered: what it is, when it was and when it came, by which its source goes, and whose.
+/// The covered columns of a document: its identity, its times, the columns that decide when its source is removed, and
+/// its patient.
 const COVERED_COLUMNS: [&str; 9] = [
     "document_id",
     "revision",
@@ -36,7 +37,7 @@ const COVERED_COLUMNS: [&str; 9] = [
     "session_hash",
     "recorded_at",
 ];
-/// Since it is counted how many risks were read in a document: that, and by what it is found.
+/// Columns that were added later: the number of risks that were read in a document, and the columns for finding it.
 const COVERED_LATER: [&str; 5] = ["risks", "risk_level", "sentiment", "language", "body_hash"];
 pub(super) static DOCUMENTS: covered::LazyCoveredTable = LazyLock::new(|| covered(&sql::document::COLUMNS));
 
@@ -134,7 +135,7 @@ impl BatchWriter<'_> {
         Ok(newest)
     }
 
-    /// What older revisions said counts no more; their groups are folded again.
+    /// Statements of older revisions no longer count; their groups are projected again.
     async fn retire(&mut self, replaced: impl Iterator<Item = &NewDocument>) -> Result<(), StoreError> {
         let replaced: Vec<&NewDocument> = replaced.collect();
         if replaced.is_empty() {
@@ -208,7 +209,7 @@ impl BatchWriter<'_> {
         let (document_id, document_type) = (d.id, d.document_type);
         let data = DocumentIndexed { document_id, revision: d.revision, document_type, current };
         self.events.push(d.scope, &[d.id.0.as_bytes(), &revision], &data);
-        // Only a danger that a person must look at soon calls; the rest waits until the profile is read.
+        // Only a danger that needs attention soon raises an alarm; others wait until the profile is read.
         for risk in d.risks.iter().filter(|r| !r.denied && r.level.calls()) {
             let data = RiskFlagged {
                 document_id: Some(d.id),
@@ -227,7 +228,7 @@ impl BatchWriter<'_> {
     }
 }
 
-/// The vectors of a batch, compared with the generations of its organisation as they stand at the commit.
+/// The vectors of a batch, compared with the generations of its organisation at the commit.
 #[derive(Clone, Copy)]
 struct BatchVectors {
     /// Of the active generation. Others were made before a swap: their passages wait for vectors of the new one.

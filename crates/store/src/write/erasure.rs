@@ -1,4 +1,4 @@
-//! The writer's half of an erasure: what goes of a patient of whom other things stay.
+//! The writer's part of an erasure: removes one subject of a patient whose other data stay.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -16,7 +16,7 @@ use anamnesis_core::ids::MemoryId;
 use anamnesis_crypto::ColumnRef;
 use anamnesis_sql::Arg;
 
-// `live` and what a purge takes change with time; everything else was said once.
+// `live` and the purged columns change with time; all others are immutable.
 pub(super) static COVERED: covered::LazyCoveredTable = LazyLock::new(|| {
     let columns = [
         "id",
@@ -155,7 +155,7 @@ impl BatchWriter<'_> {
     }
 }
 
-/// A quote that is gone is empty: what must have evidence shows that it had (`jobs::derived_finding`).
+/// A removed quote is empty, which shows that the finding had evidence (`jobs::derived_finding`).
 fn quoted(sealer: &Sealer<'_>, id: Uuid, quote: Option<&str>) -> Arg {
     match quote {
         Some("") => Arg::Blob(Vec::new()),

@@ -1,4 +1,4 @@
-//! What a job does to the log: inside the job's own transaction, by the same fold as messages.
+//! Writes of jobs to the log, inside the job's transaction and by the same projection as messages.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -33,7 +33,7 @@ pub struct ProjectionRules {
     pub decay: DecayPolicy,
 }
 
-/// What a job is lent to write with.
+/// The writer that a job receives.
 pub struct MaintenanceWriter<'a> {
     pub org: OrgId,
     pub now: DateTime<Utc>,
@@ -50,7 +50,7 @@ impl MaintenanceWriter<'_> {
         BatchWriter::new(tx, target, (self.keys, self.platform), self.entropy, &self.rules.lifecycle)
     }
 
-    /// Adds findings to the log and folds what they touch. Those that are there already change nothing.
+    /// Adds findings to the log and projects their groups. Existing findings change nothing.
     ///
     /// # Errors
     /// When the store refuses the rows or a cell does not open.
@@ -63,7 +63,7 @@ impl MaintenanceWriter<'_> {
         Ok(writer.done)
     }
 
-    /// Says of findings that a job formed whether they count, and folds what they touch.
+    /// Sets whether derived findings count, and projects their groups.
     ///
     /// # Errors
     /// As [`MaintenanceWriter::append`].
@@ -91,7 +91,8 @@ impl MaintenanceWriter<'_> {
         writer.flush_events().await
     }
 
-    /// Takes the words out of memories and of the findings that are theirs alone. What a later memory needs stays.
+    /// Removes the words of memories, and of findings that belong to no other memory. Words that a later memory needs
+    /// stay.
     ///
     /// # Errors
     /// As [`MaintenanceWriter::append`].
@@ -195,10 +196,10 @@ impl MaintenanceWriter<'_> {
     }
 }
 
-/// What a hashed detail begins with: no dose and no date does.
+/// Prefix of a hashed detail; no dose and no date begins with it.
 const PURGED: &str = "purged ";
 
-/// The findings that say what the memory says; those that it inherited say something else.
+/// The findings with the same statement as the memory; inherited ones state something else.
 fn own<'l>(loaded: &'l LoadedGroup, memory: &'l ProjectedMemory) -> impl Iterator<Item = FindingId> + 'l {
     let polarity = loaded.log.assertions.iter().find(|a| a.id == memory.opened_by).map(|a| a.polarity);
     let says = move |id: &FindingId| {

@@ -23,7 +23,7 @@ use anamnesis_core::projection::{self, Checkpoint, GroupLog, ProjectedMemory, Pr
 use anamnesis_core::scope::Scope;
 use anamnesis_sql::Arg;
 
-/// A finding with what the fold does not read: its words and its evidence.
+/// A finding with the columns that the projection does not read: its words and its evidence.
 pub(super) struct FindingText {
     pub(crate) words: FindingWords,
     pub(crate) evidence: Option<Evidence>,
@@ -31,7 +31,7 @@ pub(super) struct FindingText {
     pub(crate) from_document: bool,
 }
 
-/// A memory as it stands in the store before the batch.
+/// A memory as stored before the batch.
 pub(super) struct ExistingMemory {
     pub(crate) state: String,
     pub(crate) fold_hash: Option<Vec<u8>>,
@@ -49,7 +49,7 @@ impl ExistingMemory {
 /// All that is known of one group.
 #[derive(Default)]
 pub(super) struct LoadedGroup {
-    /// What the fold goes on from: the log is what came after it then.
+    /// The start of the projection: the log then contains only what came after it.
     pub(crate) checkpoint: Option<Checkpoint>,
     pub(crate) log: GroupLog,
     pub(crate) texts: BTreeMap<FindingId, FindingText>,
@@ -105,9 +105,9 @@ impl BatchWriter<'_> {
         Ok(())
     }
 
-    /// The outcome of each group. Acts are found by the memories that a fold makes, and may make it another: until no
-    /// memory is new, which is after one look for all but memories that were reopened. A group that cannot go on from its
-    /// checkpoint is loaded whole.
+    /// The outcome of each group. Acts are found by memory ids, and an act may change which memories a projection
+    /// creates. So it repeats until no memory is new, which is after one pass except for reopened memories. A group
+    /// that cannot continue from its checkpoint is loaded in full.
     pub(super) async fn folded(
         &mut self,
         loaded: &mut BTreeMap<GroupKey, LoadedGroup>,
@@ -147,7 +147,7 @@ impl BatchWriter<'_> {
         }
     }
 
-    /// Removes what late messages made untrue, and the derived rows that are written anew.
+    /// Removes rows that late messages made untrue, and derived rows that are written again.
     async fn forget_projection(
         &mut self,
         gone: &[(Scope, MemoryId)],
@@ -157,7 +157,8 @@ impl BatchWriter<'_> {
         let ids = |list: &mut dyn Iterator<Item = (Scope, MemoryId)>| {
             Arg::Pairs(list.map(|(s, id)| (s.patient().0, id.0.as_bytes().to_vec())).collect())
         };
-        // What is new has left nothing. Of what was folded on, only the lines after the checkpoint may be others.
+        // A new memory has left no state. If the projection continued from a checkpoint, only the lines after it can be
+        // new.
         let known = changed.iter().filter(|c| c.was.is_some());
         let (resumed, whole): (Vec<&ChangedMemory<'_>>, Vec<&ChangedMemory<'_>>) = known.partition(|c| c.is_resumed());
         self.forget_lines(&resumed).await?;
@@ -223,7 +224,7 @@ impl BatchWriter<'_> {
         let what = match from {
             None => "created",
             Some(from) if from != to => to.code(),
-            // Written anew after a job moved it: its change was announced then, and no person confirmed it.
+            // Written again after a job moved it: its change was announced then, and no person confirmed it.
             Some(_) if to != State::Active => return,
             Some(_) => "confirmed",
         };

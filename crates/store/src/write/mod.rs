@@ -71,8 +71,8 @@ impl<'a> BatchWriter<'a> {
 }
 
 impl BatchWriter<'_> {
-    /// Keys of a patient of the batch. A patient whose key is gone was erased in between: the batch must be looked at
-    /// again.
+    /// Keys of a patient of the batch. A missing key means that the patient was erased in the meantime, and the batch
+    /// must be admitted again.
     pub(crate) fn keys_of(&self, scope: Scope) -> Result<&PatientKeys, StoreError> {
         self.keys.get(&scope).map(AsRef::as_ref).ok_or(StoreError::Race)
     }
@@ -83,7 +83,7 @@ impl BatchWriter<'_> {
 }
 
 impl Store {
-    /// Writes a batch whole or not at all.
+    /// Writes a batch in one transaction.
     ///
     /// # Errors
     /// [`StoreError::Race`] when another worker stored one of the messages since it was looked up.
@@ -151,7 +151,8 @@ impl BatchWriter<'_> {
         self.end(batch.begun.as_ref(), &ended).await
     }
 
-    /// Ends the attempts of messages of a batch. Those of its other messages, which are set aside next, go on.
+    /// Ends the attempts of stored messages of a batch. Those of its other messages, which are quarantined next, stay
+    /// open.
     async fn end(&mut self, begun: Option<&AttemptBatch>, ended: &[KeyHash]) -> Result<(), StoreError> {
         let row = begun.and_then(|begun| Some((begun.batch?, &begun.messages)));
         if let Some((id, messages)) = row
@@ -161,7 +162,7 @@ impl BatchWriter<'_> {
             let others: Vec<KeyHash> = messages.iter().filter(goes_on).copied().collect();
             return count_attempts(self.tx, &others, self.target.now.into()).await;
         }
-        // Each was counted by itself: from the beginning, or since a person asked.
+        // Each was counted separately: from the beginning, or since a check.
         self.tx.execute(&DONE, vec![Arg::Blobs(ended.iter().map(|m| m.to_vec()).collect())]).await?;
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! What a batch tells the outside, gathered while it is written (contract.md, "Events out").
+//! The outbox events of a batch, collected while it is written (contract.md, "Events out").
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ use crate::records::{EventTrace, RiskAlarm};
 use anamnesis_core::event::{EventData, HeardBy, RiskFlagged};
 use anamnesis_core::scope::Scope;
 
-/// What found a risk: the learned classifier where there is a probability.
+/// The detector of a risk: the classifier if there is a probability.
 pub(super) fn found_by(learned: Option<f64>) -> HeardBy {
     if learned.is_some() { HeardBy::Learned } else { HeardBy::Rules }
 }
@@ -18,12 +18,12 @@ pub(super) fn found_by(learned: Option<f64>) -> HeardBy {
 #[derive(Debug, Default)]
 pub(crate) struct EventBuffer {
     records: Vec<EventRecord>,
-    /// The traces that they go on with.
+    /// The traces that they continue.
     traces: Vec<EventTrace>,
 }
 
 impl EventBuffer {
-    /// The traces that events go on with from now on.
+    /// Sets the traces that events continue from now on.
     pub(super) fn within(&mut self, traces: &[EventTrace]) {
         self.traces = traces.to_vec();
     }
@@ -50,7 +50,7 @@ impl EventBuffer {
 }
 
 impl BatchWriter<'_> {
-    /// What is raised of a patient of whom nothing is kept: which danger, and nothing else.
+    /// The risk alarm of a patient in ephemeral mode: the danger, and nothing else.
     pub(super) fn alarms(&mut self, alarms: &[RiskAlarm]) {
         for alarm in alarms {
             let key: [&[u8]; 2] = [&alarm.message, alarm.class.as_bytes()];

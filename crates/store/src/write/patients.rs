@@ -24,7 +24,8 @@ pub(super) static COVERED: covered::LazyCoveredTable = LazyLock::new(|| {
     CoveredTable::with_later("consent", (&columns, &["stated_at"]), &sql::consent::COLUMNS, "")
 });
 
-/// Keeps writers off these patients until the transaction ends: what is read of them now is what will be changed.
+/// Locks these patients for other writers until the transaction ends: the rows that are read now are the ones that
+/// change.
 ///
 /// # Errors
 /// Of the database.
@@ -53,7 +54,7 @@ impl BatchWriter<'_> {
         audit_trail::write(self.tx, self.platform, &self.acted(batch)).await
     }
 
-    /// Fails where a patient withdrew consent or began ephemeral mode since that was looked up; the patients are held.
+    /// Fails if a patient withdrew consent or began ephemeral mode since admission; the patients are locked.
     async fn still_permitted(&mut self, batch: &OrgBatch) -> Result<(), StoreError> {
         let documents = batch.documents.iter().map(|d| d.scope);
         let findings = batch.findings.iter().map(|f| f.scope);
@@ -72,7 +73,7 @@ impl BatchWriter<'_> {
         erasure::none_is_gone(self.tx, self.target.org, (self.platform, self.target.now), patients).await
     }
 
-    /// What a job did to a patient's rows: an id that the act has alone, its code, and what it was done to.
+    /// The act of a job on a patient's rows: a unique id, its code, and its subject.
     pub(super) async fn audit_job(
         &mut self,
         done: Vec<(Scope, Uuid, &'static str, Option<Uuid>)>,

@@ -1,5 +1,5 @@
-//! What profile events and commands set on the patient's own row: kept as it came, and projected
-//! (`core::profile`), so that the order of arrival does not matter.
+//! Facts that profile events and commands set on the patient's own row. They are stored as they arrived and projected
+//! (`core::profile`), so that the order of arrival has no effect.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::LazyLock;
@@ -44,12 +44,12 @@ pub(crate) fn preference_cell(key_hash: &[u8; 32], column: &'static str) -> Colu
     ColumnRef { table: "conversation_preferences", row: hash_row(key_hash), column }
 }
 
-/// The query for ephemeral modes and how to read its rows: admission asks the same.
+/// The query for ephemeral modes and how to read its rows; admission uses the same.
 pub(crate) fn modes() -> &'static Sql {
     &sql::MODES_OF
 }
 
-/// The query for what was stated, whose rows [`statement`] reads.
+/// The query for statements, whose rows [`statement`] reads.
 pub(crate) fn stated() -> &'static Sql {
     &sql::STATEMENTS_OF
 }
@@ -73,7 +73,7 @@ pub(crate) fn statement(keys: &PatientKeys, row: &Row) -> Result<ProfileStatemen
     })
 }
 
-/// What the columns in clear of a patient's row are for a profile: the tier and the country.
+/// The unencrypted columns of a patient's row for a profile: the tier and the country.
 pub(crate) fn clear(profile: &StatedProfile) -> (Option<String>, Option<String>) {
     let tier = profile.privacy_tier.as_deref().and_then(PrivacyTier::read).map(|tier| tier.code().to_owned());
     (tier, profile.region.as_deref().and_then(country))
@@ -152,7 +152,7 @@ impl BatchWriter<'_> {
         self.tx.bulk(&sql::MODE, rows).await?;
         let patients: BTreeSet<Uuid> = changes.iter().map(|c| c.scope.patient().0).collect();
         let courses = self.project_modes(patients).await?;
-        // What was set aside since then may have been said then.
+        // Messages that were quarantined since then may have been sent in that period.
         for change in changes.iter().filter(|change| change.on) {
             self.drop_aside(change.scope, change.stamp.0).await?;
         }
@@ -181,7 +181,7 @@ impl BatchWriter<'_> {
         Ok(courses)
     }
 
-    /// The patient's row after some of what was stated is gone, and what was weighed by it.
+    /// The patient's row after some statements are removed, and everything that was weighted by them.
     pub(super) async fn stated_again(&mut self, scope: Scope) -> Result<(), StoreError> {
         let patients = || Arg::Uuids(vec![scope.patient().0]);
         self.project(&BTreeMap::from([(scope.patient().0, scope)])).await?;
@@ -289,7 +289,7 @@ impl BatchWriter<'_> {
 }
 
 impl MaintenanceWriter<'_> {
-    /// Projects the own rows of patients once more from what was stated of them.
+    /// Projects the rows of patients again from their statements.
     ///
     /// # Errors
     /// When the store refuses the rows or a cell does not open.

@@ -1,4 +1,4 @@
-//! Memories and clinical rows, compared with the log that they are folded from: what the fold says today, and what the rows hold.
+//! Compares memories and clinical rows with the log: the current projection against the stored rows.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::slice::from_ref;
@@ -19,7 +19,7 @@ use anamnesis_core::projection::{Assertion, ProjectedMemory};
 use anamnesis_core::scope::Scope;
 use anamnesis_sql::{Arg, Row, Sql, SqlValue, Transaction};
 
-/// What is clear of clinical rows: tables in the order of `clinical_clear`, columns after patient and memory.
+/// The unsealed columns of clinical rows: tables in the order of `clinical_clear`, columns after patient and memory.
 fn clinical_tables() -> [&'static Sql; 6] {
     [
         &sql::CONDITIONS,
@@ -53,14 +53,14 @@ impl StoredProjection {
         self.cells.get(place).is_some_and(|cell| covered::content_of(&[expected]) == covered::content(from_ref(cell)))
     }
 
-    /// Whether it is what the fold says. What time did to a memory since it was written is the jobs' to write (`expiry`), and no
+    /// Whether the row equals the projection. Changes by time since then belong to the jobs (`expiry`) and are no
     /// difference.
     fn is(&self, folded: &ProjectedMemory, opening: &Assertion, is_before_time: bool) -> bool {
         let of_time = [sql::stored_memories::STATE, sql::stored_memories::STATE_AT, sql::stored_memories::VALID_TO];
         let same = stored_columns(folded, opening)
             .into_iter()
             .all(|(place, expected)| (is_before_time && of_time.contains(&place)) || self.has(place, expected));
-        // Words are purged of what is over, and of nothing else.
+        // Only inactive memories may have lost their words.
         same && (self.has_words || matches!(folded.state, State::Inactive | State::Expired))
     }
 
@@ -69,7 +69,7 @@ impl StoredProjection {
     }
 }
 
-/// What differs from the log of some patients.
+/// Differences of some patients from their log.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ProjectionDifferences {
     /// Memories that differ from their projection, are missing, or that no fold makes.
@@ -82,7 +82,7 @@ pub struct ProjectionDifferences {
 }
 
 impl ProjectionDifferences {
-    /// What differs of other patients as well.
+    /// Adds the differences of other patients.
     pub fn merge(&mut self, other: Self) {
         self.memories.extend(other.memories);
         self.clinical.extend(other.clinical);
@@ -129,7 +129,7 @@ impl MaintenanceWriter<'_> {
         let mut clinical: BTreeMap<MemoryKey, Vec<(usize, Vec<u8>)>> = BTreeMap::new();
         for (place, table) in clinical_tables().into_iter().enumerate() {
             for row in writer.tx.fetch_all(table, of()).await? {
-                // The key has the same places in all; what comes after it is treated alike.
+                // The key has the same position in all tables; the columns after it are treated alike.
                 let key = (row.uuid(sql::conditions::PATIENT_ID)?, row.uuid(sql::conditions::MEMORY_ID)?);
                 let clear = covered::content(row.0.get(sql::conditions::MEMORY_ID + 1..).unwrap_or_default());
                 clinical.entry(key).or_default().push((place, clear));
@@ -147,7 +147,7 @@ impl MaintenanceWriter<'_> {
         Ok(found)
     }
 
-    /// Writes what the log amounts to. No person said anything new: no event announces it.
+    /// Writes the projection of the log. No person stated anything new, so no event announces it.
     ///
     /// # Errors
     /// When the store refuses the rows or a cell does not open.
@@ -184,7 +184,7 @@ impl ProjectionDifferences {
             self.memories.insert(key);
             self.groups.insert(*group);
         }
-        // The end that time set is written to the memory alone.
+        // The end that time set is written only to the memory.
         let wanted = |valid_to| {
             let row = clinical_clear(loaded, &ProjectedMemory { valid_to, ..folded.clone() }, state);
             row.map_or_else(Vec::new, |(place, clear)| vec![(place, covered::content_of(&clear))])

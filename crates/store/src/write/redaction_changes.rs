@@ -1,5 +1,5 @@
-//! What a later redaction takes out of a stored document leaves everything that was made of the document, too: the text,
-//! its passages, their terms and vectors, the findings with their quotes, and, by the fold, memories and clinical rows.
+//! Applies a later redaction to a stored document and to everything derived from it: the text, its passages, their
+//! terms and vectors, the findings with their quotes, and, by projection, memories and clinical rows.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -39,7 +39,7 @@ impl<'r> ChangedDocuments<'r> {
         Self(reviewed.iter().filter_map(changed).collect())
     }
 
-    /// Of the row's document: patient, document and revision stand at these places.
+    /// Selects by the row's document: patient, document and revision have these positions.
     fn at(
         &self,
         row: &Row,
@@ -60,8 +60,8 @@ impl<'r> ChangedDocuments<'r> {
 }
 
 impl MaintenanceWriter<'_> {
-    /// Writes what a second redaction made of documents. The clear text is not kept, so that nothing can be given back:
-    /// what is taken now is taken from what was stored. The same page twice changes nothing more.
+    /// Writes the second redaction of documents. The original text is not stored, so nothing can be restored: new
+    /// values are removed from the stored text. The same page twice changes nothing more.
     ///
     /// # Errors
     /// When the store refuses the rows or a cell does not open.
@@ -262,7 +262,7 @@ fn span(row: &Row, [start, end]: [usize; 2]) -> Result<Span, StoreError> {
     if start > end { Err(StoreError::Shape) } else { Ok(Span::new(start, end)) }
 }
 
-/// Terms of the words that went are taken out, those of the new words put in; terms of concepts stay.
+/// Terms of removed words are deleted and those of new words added; terms of concepts stay.
 fn terms_again(keys: &PatientKeys, terms: Vec<i64>, was: &str, is: &str, language: Language) -> Vec<i64> {
     let of = |text: &str| stems(text, language).into_iter().map(|stem| keys.term(&stem)).collect::<Vec<i64>>();
     let mut gone: HashMap<i64, usize> = HashMap::new();

@@ -1,5 +1,5 @@
-//! Dropping sources: text, passages and vectors of a document go, what was understood of it stays. And of whole records
-//! that are past their term. Inside the job's transaction, under the lock of the patient's row.
+//! Removes sources: text, passages and vectors of a document are deleted, its findings stay. Also ends whole records
+//! after their term. Runs inside the job's transaction, under the lock of the patient's row.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
@@ -33,7 +33,7 @@ pub(crate) fn archive_cell(document: Uuid, revision: u32) -> ColumnRef {
     ColumnRef { table: "document_archive", row: document_row(document, revision), column: "content" }
 }
 
-/// One document whose source goes.
+/// One document whose source is removed.
 pub(crate) type DroppedSource = (Scope, DocumentId, u32, RetentionState);
 
 type SourceKey = (Scope, Uuid, u32);
@@ -44,8 +44,8 @@ pub(crate) fn record_keeper() -> Uuid {
 }
 
 impl MaintenanceWriter<'_> {
-    /// Begins to erase patients of whom nothing came since `until`; a worker completes it, as it does any erasure that was
-    /// begun. One who is heard of again in the meantime, or whom a legal hold keeps, stays. Returns how many were begun.
+    /// Starts the erasure of patients without activity since `until`; a worker completes it like any other started
+    /// erasure. Patients with new activity or a legal hold stay. Returns the number of started erasures.
     ///
     /// # Errors
     /// Of the database.
@@ -115,7 +115,7 @@ impl MaintenanceWriter<'_> {
         writer.audit_job(audits.collect()).await
     }
 
-    /// The quotes of these documents go from wherever they are evidence, and their words from what a search compares.
+    /// Removes the quotes of these documents from all evidence, and their words from the search terms.
     async fn unquote(&self, tx: &mut Transaction, keys: &BTreeSet<SourceKey>, pairs: Arg) -> Result<(), StoreError> {
         let scopes: BTreeMap<Uuid, Scope> = keys.iter().map(|(scope, ..)| (scope.patient().0, *scope)).collect();
         let mut reworded = Vec::new();
@@ -187,7 +187,7 @@ impl MaintenanceWriter<'_> {
         Ok(COVERED.seal_row(keys, row))
     }
 
-    /// What is left of a document: what it was about, not what it said.
+    /// The remaining row of a document: its subject without its words.
     fn left_row(
         &self,
         key: &SourceKey,

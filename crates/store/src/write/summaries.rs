@@ -1,5 +1,5 @@
-//! Summaries: written anew in place when what they tell changed, so that nothing older of them is left. A summary of
-//! several documents is a document of its own (an analysis: a hypothesis in every search), so that it is found like any
+//! Summaries. They are rewritten in place when their inputs change, so that no older version remains. A summary of
+//! several documents is a document itself (an analysis: a hypothesis in every search), so that it is found like any
 //! other text.
 
 use std::collections::BTreeSet;
@@ -26,25 +26,25 @@ use anamnesis_text::{Document, Language, passages, stems};
 
 /// Words of a passage of a summary.
 const PASSAGE_WORDS: usize = anamnesis_text::passages::DEFAULT_MAX_WORDS;
-/// What wrote it.
+/// The author of the summaries.
 pub const AUTHOR: &str = "summaries";
 
 static COVERED: covered::LazyCoveredTable = LazyLock::new(|| documents::covered(&sql::write_documents::COLUMNS));
 
-/// What a period is made into.
+/// The result of summarising a period.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewSummary {
     pub scope: Scope,
     /// Of the summary, and of its document where it has one.
     pub id: Uuid,
     pub period: SummaryPeriod,
-    /// The first and the last of what it tells.
+    /// The first and the last instant that it covers.
     pub span: (DateTime<Utc>, DateTime<Utc>),
     pub input: Uuid,
     /// Distinct facts.
     pub facts: u32,
     pub language: SummaryLanguage,
-    /// `None`: there is nothing left to tell, and the summary goes.
+    /// `None`: nothing is left to summarise, and the summary is removed.
     pub rendered: Option<(Summary, NewFinding)>,
     /// The unit of folding.
     pub group: [u8; 32],
@@ -81,7 +81,7 @@ impl MaintenanceWriter<'_> {
         let shared = passage::Shared { org_id: self.org.0.into(), created_at: now.clone(), updated_at: now };
         writer.tx.bulk_sharing(&PASSAGE, shared.into(), parts).await?;
         writer.tx.bulk(&sql::WRITE, summaries).await?;
-        // A summary that goes takes its memory along: its group is folded without it.
+        // A removed summary removes its memory: its group is projected without it.
         let groups: Vec<GroupKey> = accounts.iter().map(|one| (one.scope, one.group)).collect();
         writer.touched.extend(groups);
         let findings: Vec<_> =

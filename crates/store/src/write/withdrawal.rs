@@ -1,5 +1,5 @@
-//! What a withdrawal does to memories where the organisation has them forgotten: a soft deletion like any other, which can be
-//! recovered as long.
+//! Withdrawal of consent, where the organisation wants memories to be forgotten: a soft deletion like any other, with
+//! the same term of recovery.
 
 use std::collections::BTreeSet;
 
@@ -19,8 +19,8 @@ use anamnesis_core::scope::Scope;
 use anamnesis_sql::{Arg, Transaction};
 
 impl BatchWriter<'_> {
-    /// What a withdrawal of consent to memory does, where it is in force now: what was set aside of the patient goes, since it may not
-    /// be stored any more, and where the organisation says so, memories are forgotten.
+    /// Applies a withdrawal of consent to memory that is now in force. Quarantined messages of the patient are dropped,
+    /// because they may not be stored any more. If the organisation says so, memories are forgotten.
     pub(super) async fn withdraw(&mut self, consents: &[NewConsent]) -> Result<(), StoreError> {
         let closing = || consents.iter().filter(|one| one.closes);
         let closed: BTreeSet<Scope> = closing().map(|one| one.scope).collect();
@@ -32,7 +32,7 @@ impl BatchWriter<'_> {
         self.forget_denied(closing().filter(|one| one.forgets).map(|one| one.scope).collect()).await
     }
 
-    /// Drops the content of messages of a patient that were set aside since an instant.
+    /// Drops the content of a patient's quarantined messages since an instant.
     pub(super) async fn drop_aside(&mut self, scope: Scope, since: DateTime<Utc>) -> Result<(), StoreError> {
         let of = vec![scope.org().0.into(), scope.patient().0.into(), since.into(), self.target.now.into()];
         self.tx.execute(&sql::DROP_ASIDE, of).await?;
@@ -56,7 +56,7 @@ impl BatchWriter<'_> {
                 let memory = MemoryId(row.uuid(sql::held::ID)?);
                 let id = MemoryEventId(derive("withdrawn", &[last.as_bytes(), &since, memory.0.as_bytes()]));
                 let at = self.target.now;
-                // A right, not a claim about what is so: allergies are forgotten with the rest.
+                // Withdrawal is a right and no clinical claim, so allergies are forgotten like other memories.
                 let act = PersonAct { id, memory, at, deed: MemoryAction::Forgotten, by: SetBy::Task, evidence: None };
                 acts.push(NewMemoryAct { scope, act, by: SetBy::Task.code(), actor: Actor::program("consent") });
             }

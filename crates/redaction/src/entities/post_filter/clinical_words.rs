@@ -1,5 +1,5 @@
-//! Words of diseases, symptoms, operations and measures: single words of the extractor's own lists, so that what is read as
-//! a finding is not taken for a person, a place or a number.
+//! Words of diseases, symptoms, operations and measures: single words of the lists of extraction. They keep clinical
+//! findings from being redacted as a person, a place or a number.
 
 use std::collections::HashSet;
 use std::hash::BuildHasherDefault;
@@ -29,11 +29,11 @@ const LISTS: [&str; 14] = [
     include_str!("../../../../extraction/src/lexicon/clinical/women_children_age.tsv"),
 ];
 const MEASUREMENTS: &str = include_str!("../../../../extraction/src/lexicon/measurements.tsv");
-/// Least letters of a word that is recognised by itself.
+/// Shortest disease, symptom or operation that one word identifies.
 const LEAST: usize = 4;
-/// Least letters of the name of a measure, which stands with a figure.
+/// Shortest name of a measure; a figure follows it.
 const SHORT: usize = 3;
-/// Phrases that one line may write out, beyond which its braces are left.
+/// A line with more expanded phrases keeps its braces.
 const MOST: usize = 512;
 
 type WordHashes = HashSet<u64, BuildHasherDefault<WordHasher>>;
@@ -59,7 +59,7 @@ fn is_one_word(word: &str) -> bool {
     word.bytes().all(|byte| byte.is_ascii_lowercase())
 }
 
-/// Words that stand in the name of a measure and measure nothing.
+/// Words that are part of a measure's name but measure nothing.
 fn is_of_grammar(word: &str) -> bool {
     lexicon::is_ordinary(word)
         || FUNCTION.contains(word)
@@ -68,22 +68,22 @@ fn is_of_grammar(word: &str) -> bool {
         || matches!(word, "walk" | "minute" | "test" | "out" | "over" | "per" | "con" | "sin")
 }
 
-/// Names of people and places that are clinical words too are recognised by their surroundings.
+/// Names that are also clinical words are recognised by context instead.
 fn is_name(word: &str) -> bool {
     lexicon::word(word).is_name() || places::is_place(word)
 }
 
-/// A disease, a symptom or an operation by one word, and no name of people or places.
+/// A disease, symptom or operation in one word that is no name of people or places.
 pub(crate) fn is_word(lower: &str) -> bool {
     lower.len() >= LEAST && WORDS.contains(&hash::of(lower.as_bytes()))
 }
 
-/// A word of what is measured: "phq", "hto", "glucom".
+/// A word of a measure's name: "phq", "hto", "glucom".
 pub(crate) fn is_measure(lower: &str) -> bool {
     MEASURES.contains(&hash::of(lower.as_bytes()))
 }
 
-/// A phrase with its braces written out: "{a,b}c" is "ac" and "bc".
+/// A phrase with its braces expanded: "{a,b}c" is "ac" and "bc".
 pub(super) fn expand(phrase: &str) -> Vec<String> {
     let mut open = vec![phrase.to_owned()];
     let mut done = Vec::new();
@@ -101,7 +101,6 @@ pub(super) fn expand(phrase: &str) -> Vec<String> {
     done
 }
 
-/// The first brace that holds no other: what stands before it, in it and after it.
 fn innermost(phrase: &str) -> Option<(&str, &str, &str)> {
     let close = phrase.find('}')?;
     let open = phrase[..close].rfind('{')?;

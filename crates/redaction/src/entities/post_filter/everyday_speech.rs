@@ -1,4 +1,4 @@
-//! What people begin to speak with, and words of every day that the model took for a person.
+//! Words that open speech, and everyday words that the model took for a person.
 
 use super::super::super::document::DocumentContext;
 use super::super::super::finding::PiiFinding;
@@ -11,8 +11,8 @@ use super::word_forms::words_of;
 use crate::entities::post_filter::stop_words;
 use anamnesis_text::Language;
 
-/// One word with which people begin to speak or a note begins a sentence. A word that is a first name too must be
-/// followed by a sign, as "Dale," and "Mira." are.
+/// One word that opens speech or a sentence of a note. If it is also a first name, a sign must follow, as in "Dale,"
+/// and "Mira.".
 pub(super) fn is_opener(context: &DocumentContext<'_>, at: usize) -> bool {
     let token = &context.tokens[at];
     let lower = context.lower(token);
@@ -45,7 +45,7 @@ pub(super) fn is_opener(context: &DocumentContext<'_>, at: usize) -> bool {
     begins && spanish && !known.given && !called && !places::is_place(lower) && stop_words::is_verb(lower)
 }
 
-/// "Ever had a seizure?": an ordinary word, and what is asked.
+/// "Ever had a seizure?": an ordinary word that opens a question.
 fn is_asked(context: &DocumentContext<'_>, at: usize) -> bool {
     let next = context.tokens.get(at + 1).map(|token| context.lower(token)).unwrap_or_default();
     matches!(next, "had" | "have" | "been" | "tried" | "felt" | "taken" | "thought" | "has" | "i" | "you" | "the")
@@ -68,9 +68,9 @@ fn is_called(context: &DocumentContext<'_>, at: usize) -> bool {
     end && at > 0 && context.plain(&context.tokens[at - 1]) == ","
 }
 
-/// "hang myself", "la navajita del sacapuntas": words of every day in lower case, none of which a list of names or
-/// places has, with nothing before them that leads to a name. An organisation or a place must have a word that none has: one of
-/// oneself, or a verb.
+/// "hang myself", "la navajita del sacapuntas": everyday words in lower case that are in no list of names or places,
+/// without a word before them that leads to a name. For an organisation or a place, one word must be a pronoun or a
+/// verb.
 pub(super) fn is_everyday_speech(
     context: &DocumentContext<'_>,
     one: &PiiFinding,

@@ -1,6 +1,6 @@
-//! What rules and the model took for a name, a place, an organisation, a street or a number and is a clinical word or of
-//! speech goes back into the text: what is taken wrongly takes its meaning with it. What the message names, check digits
-//! and an organisation's own recognisers are not questioned.
+//! Puts clinical words and words of speech back into the text that rules or the model took for a person, a place, an
+//! organisation, a street or a number. A wrong replacement removes the meaning. People of the message, check digits and
+//! an organisation's own recognisers are exempt.
 
 use super::super::super::document::DocumentContext;
 use super::super::super::finding::{DetectionLayer, PiiFinding};
@@ -22,7 +22,7 @@ use anamnesis_text::Span;
 /// Spaces between the fields of a form.
 const GAP: usize = 3;
 
-/// Takes back what is a clinical word or of speech, and cuts such words off the ends of what is not.
+/// Drops findings of clinical words and of speech, and trims such words from the ends of the others.
 pub(crate) fn drop_false_positives(context: &DocumentContext<'_>, found: &mut Vec<PiiFinding>) {
     let rest: Vec<PiiFinding> = found.iter_mut().flat_map(|one| apart(context, one)).collect();
     found.extend(rest);
@@ -57,7 +57,7 @@ fn is_questioned(one: &PiiFinding) -> bool {
     }
 }
 
-/// A run of digits that no dose, value or year has: an identifier, whatever the model called it.
+/// Digits of a run that no dose, value or year has: it is an identifier, whatever the model called it.
 const IDENTIFIER_DIGITS: usize = 7;
 
 fn holds_number(context: &DocumentContext<'_>, one: &PiiFinding) -> bool {
@@ -80,8 +80,8 @@ fn range(context: &DocumentContext<'_>, span: Span) -> std::ops::Range<usize> {
     first..end
 }
 
-/// "TAVR 2021" is a year, "Nan – OCD" a relative and "GERD Ruiz" a name: what stands at the edges of a finding and is a word
-/// of the clinic is no part of it.
+/// "TAVR 2021" is a year, "Nan – OCD" a relative and "GERD Ruiz" a name: clinical words at the edges of a finding are
+/// no part of it.
 fn trimmed(context: &DocumentContext<'_>, one: &PiiFinding) -> Span {
     let tokens = range(context, one.span);
     let (mut first, mut end) = (tokens.start, tokens.end);

@@ -1,6 +1,6 @@
-//! Words of clinic and speech that read like names and name no person: abbreviations, medicines, devices, what people
-//! begin to speak with and what notes begin a sentence with. Lists: `data/stop_words.tsv`, and the extractor's own lists of
-//! medicines, so that what is read as a medicine is not taken for a person.
+//! Clinical words and words of speech that read like names: abbreviations, medicines, devices, words that open speech
+//! or a sentence of a note. Lists: `data/stop_words.tsv`, and the medicine lists of extraction, so that no medicine is
+//! taken for a person.
 
 mod clinical_words;
 mod everyday_speech;

@@ -1,5 +1,5 @@
-//! What rules and the model took for a person, a place or an organisation: abbreviations, relatives, medicines, devices, headings,
-//! what a person says after a colon.
+//! False positives of rules and model for a person, a place or an organisation: abbreviations, relatives, medicines,
+//! devices, headings, words of a speaker after a colon.
 
 use super::super::super::document::DocumentContext;
 use super::super::super::finding::PiiFinding;
@@ -15,7 +15,7 @@ use anamnesis_text::Language;
 
 /// Most letters of an abbreviation that no list has.
 const SHORT: usize = 5;
-/// What leads to the organisation that a person works for or goes to.
+/// Prepositions before an employer or a destination.
 const EMPLOYERS: &[&str] = &["at", "for", "with", "from", "en", "para", "con"];
 
 pub(super) fn names_no_person(context: &DocumentContext<'_>, one: &PiiFinding, (first, end): (usize, usize)) -> bool {
@@ -44,7 +44,7 @@ pub(super) fn names_no_person(context: &DocumentContext<'_>, one: &PiiFinding, (
         if medicine || one.label != label::PERSON || !told && !is_spoken(context, first) {
             return medicine;
         }
-        // "DOCTOR: Toma Sintrom": a medicine stands after no name.
+        // "DOCTOR: Toma Sintrom": a medicine follows no name.
         if context.tokens.get(end).is_some_and(|next| stop_words::is_medicine(context.lower(next))) {
             return true;
         }
@@ -128,7 +128,7 @@ fn is_no_name_of_spanish(context: &DocumentContext<'_>, one: &PiiFinding, (first
             && !(WORDS.contains(&word(first)) && first > 0 && context.plain(&context.tokens[first - 1]) == "(")
 }
 
-/// "Patient: Look.", "Médico: Bueno.": the colon of a person who speaks, and more than a name after it.
+/// "Patient: Look.", "Médico: Bueno.": the colon of a speaker, and more text after the word.
 fn is_spoken(context: &DocumentContext<'_>, first: usize) -> bool {
     const SPEAKERS: &[&str] = &[
         "patient",
@@ -163,7 +163,7 @@ fn is_spoken(context: &DocumentContext<'_>, first: usize) -> bool {
     before(1) == ":" && SPEAKERS.contains(&before(2)) && (goes_on || small)
 }
 
-/// A word in lower case that no name has inside stands next on the line.
+/// A lower-case word that is inside no name follows on the line.
 fn is_followed_by_small(context: &DocumentContext<'_>, end: usize) -> bool {
     context.tokens.get(end).is_some_and(|next| {
         next.is_word()

@@ -1,5 +1,5 @@
-//! What rules and the model took for a street, a number, a mail address or a plate: figures and what they measure, lists of
-//! relatives and what they have, the boxes of a form.
+//! False positives of rules and model for a street, a number, a mail address or a plate: figures with their unit, lists
+//! of relatives and their diseases, check boxes of a form.
 
 use super::super::super::document::DocumentContext;
 use super::super::super::finding::PiiFinding;
@@ -12,7 +12,7 @@ use super::names::is_after_employer;
 use super::word_forms::{is_short_form, words_of};
 use crate::entities::post_filter::stop_words;
 
-/// Years that stand alone in texts.
+/// Years that texts mention without a day or month.
 const YEARS: std::ops::RangeInclusive<u32> = 1940..=2039;
 
 /// "papá – TLP", "CABG 2011", "Zofran 4, K-Dur 20": clinical words, relatives and ordinary words about them, and
@@ -70,7 +70,7 @@ const STREETS: &[&str] = &[
     "ms", "al", "ar",
 ];
 
-/// A dash that stands apart.
+/// A dash between spaces.
 fn is_apart(context: &DocumentContext<'_>, at: usize) -> bool {
     let token = &context.tokens[at];
     matches!(context.plain(token), "-" | "–" | "—")
@@ -167,8 +167,8 @@ fn is_pressure(context: &DocumentContext<'_>, (first, end): (usize, usize)) -> b
     })
 }
 
-/// "168/62", "97%", "7.2", "2 nights": a number of up to three digits that belongs to the words next to it, or one of up
-/// to two that nothing announces.
+/// "168/62", "97%", "7.2", "2 nights": a number of up to three digits that belongs to the words next to it, or of up to
+/// two digits without a keyword.
 pub(super) fn is_bare_figure(context: &DocumentContext<'_>, (first, end): (usize, usize)) -> bool {
     let [token] = &context.tokens[first..end] else { return false };
     let plain = |at: Option<usize>| {
@@ -207,7 +207,7 @@ pub(super) fn is_clock(context: &DocumentContext<'_>, (first, end): (usize, usiz
     (first..end).any(hour) && (first..end).all(|at| hour(at) || other(at))
 }
 
-/// A figure, or one that is said, stands right after.
+/// A figure or a number word follows directly.
 fn is_with_a_figure(context: &DocumentContext<'_>, at: usize) -> bool {
     let figure = |at: usize| {
         let token = context.tokens.get(at);
@@ -222,7 +222,7 @@ fn is_with_a_figure(context: &DocumentContext<'_>, at: usize) -> bool {
     figure(at + 1) || sign && figure(at + 2)
 }
 
-/// Letters that stand before the numbers of records.
+/// Letters before record numbers.
 const CODES: &[&str] = &["rx", "mr", "pt", "dx", "bm", "hc", "ss", "id", "pv", "ci", "cc"];
 
 /// A hyphen joins it to letters, as it does in codes.

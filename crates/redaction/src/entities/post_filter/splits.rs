@@ -1,5 +1,5 @@
-//! What the model took as one and is two: names on both sides of a full stop or a dash, and a place that is the name of
-//! a person after a title.
+//! Findings that the model joined wrongly: names on both sides of a full stop or a dash, and a place that is the name
+//! of a person after a title.
 
 use super::super::super::document::DocumentContext;
 use super::super::super::finding::{DetectionLayer, PiiFinding};
@@ -36,7 +36,7 @@ const PERSONAL: &[&str] = &[
     "prof",
 ];
 
-/// Cuts a finding at the ends of sentences and at dashes that stand apart; gives what is left behind the first cut.
+/// Cuts a finding at the ends of sentences and at dashes between spaces. Returns the parts after the first cut.
 pub(super) fn apart(context: &DocumentContext<'_>, one: &mut PiiFinding) -> Vec<PiiFinding> {
     let cut = match one.label {
         label::PERSON => one.layer == DetectionLayer::Entity && one.recognizer != "field",

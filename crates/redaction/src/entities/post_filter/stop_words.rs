@@ -18,7 +18,7 @@ const MEDICINES: [&str; 5] = [
     include_str!("../../../../extraction/src/lexicon/drugs_wide.tsv"),
     include_str!("../../../../extraction/src/lexicon/drugs_brands.tsv"),
 ];
-/// Least letters of a medicine's name that is recognised by itself.
+/// Shortest name of a medicine that is recognised without context.
 const LEAST: usize = 4;
 
 /// Medicines that are stuffs of every day: organisations and people are called by them.
@@ -101,17 +101,17 @@ pub(crate) fn is_no_person_word(lower: &str) -> bool {
     has("nobody", lower)
 }
 
-/// Who a person is by trade: "paramedic", "dietitian".
+/// A profession: "paramedic", "dietitian".
 pub(crate) fn is_role(lower: &str) -> bool {
     has("role", lower)
 }
 
-/// The form of a medicine: what stands before it in English, and after it in Spanish, is its name.
+/// The form of a medicine: in English it follows the name, in Spanish it precedes it.
 pub(crate) fn is_form(lower: &str) -> bool {
     has("form", lower)
 }
 
-/// What people begin to speak with, or notes begin a sentence with, in a language.
+/// A word that opens speech or a sentence of a note, in one language.
 pub(crate) fn opens(language: Language, lower: &str) -> bool {
     language != Language::Spanish && has("opener.en", lower) || language != Language::English && has("opener.es", lower)
 }

@@ -1,32 +1,29 @@
-//! Forms of Spanish verbs. The word list has the infinitives; texts are full of their forms, and a form at the beginning
-//! of a sentence has a capital letter as a name has: "Guardo", "Busqué", "Atiendo".
+//! Forms of Spanish verbs. The word list contains only infinitives. Texts use the other forms, and at the beginning of
+//! a sentence these are capitalised like names: "Guardo", "Busqué", "Atiendo".
 
 use super::super::lexicon;
 use anamnesis_text::Language;
 
-/// Endings of the first conjugation (-ar), folded, longest first.
+/// Endings of -ar verbs, folded. All are tried, so their order has no effect.
 const AR: &[&str] = &[
     "abamos", "asteis", "aremos", "ariamos", "aramos", "asemos", "aban", "aste", "aron", "aran", "aria", "arias",
     "arian", "ando", "amos", "emos", "abas", "aba", "ado", "ada", "ados", "adas", "are", "ara", "ase", "an", "as",
     "en", "es", "o", "a", "e",
 ];
-/// Endings of the others (-er, -ir).
 const ER_IR: &[&str] = &[
     "iamos", "isteis", "eremos", "iremos", "ieron", "ieran", "iera", "iese", "iendo", "imos", "emos", "amos", "iste",
     "eria", "iria", "ia", "ias", "ian", "ido", "ida", "idos", "idas", "era", "ira", "io", "an", "as", "en", "es", "o",
     "a", "e", "i",
 ];
-/// What clings to a verb: "matarme", "pegarle", "digame".
 const CLITICS: &[&str] =
     &["melo", "selo", "telo", "mela", "sela", "me", "te", "se", "lo", "la", "le", "nos", "los", "las", "les"];
-/// Vowels that change under stress: "quiero" of querer, "duermo" of dormir, "pido" of pedir.
+/// Stem vowels that change under stress: "quiero" of querer, "duermo" of dormir, "pido" of pedir.
 const CHANGES: &[(&str, &str)] = &[("ie", "e"), ("ue", "o"), ("i", "e"), ("u", "o"), ("ue", "u")];
-/// Consonants that change before another vowel: "busque" of buscar, "pague" of pagar, "empiece" of empezar.
+/// Stem consonants that change their spelling: "busque" of buscar, "pague" of pagar, "empiece" of empezar.
 const SPELLINGS: &[(&str, &str)] = &[("qu", "c"), ("gu", "g"), ("c", "z"), ("zc", "c"), ("j", "g"), ("y", "")];
-/// Least letters of a stem.
 const STEM: usize = 2;
 
-/// Whether a folded word is a form of a Spanish verb that the lists know.
+/// Whether a folded word is a form of a Spanish verb whose infinitive is listed.
 pub(crate) fn is_verb(lower: &str) -> bool {
     if !lower.bytes().all(|byte| byte.is_ascii_lowercase()) || lower.len() < STEM + 2 || lexicon::word(lower).given {
         return false;
@@ -50,7 +47,7 @@ fn is_infinitive(word: &str) -> bool {
         && lexicon::is_ordinary_in(Language::Spanish, word)
 }
 
-/// Whether the stem makes one of the infinitives, as it stands or with the vowel or consonant that it had.
+/// Whether the stem, unchanged or with its original vowel or consonant, forms one of the infinitives.
 fn is_stem(stem: &str, infinitives: &[&str]) -> bool {
     if stem.len() < STEM {
         return false;

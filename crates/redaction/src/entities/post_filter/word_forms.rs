@@ -4,7 +4,7 @@ use super::super::super::document::DocumentContext;
 use super::super::super::token::{LetterCase, TextToken, TokenKind};
 use super::stop_words;
 
-/// Large letters alone, where the words around are written with small ones.
+/// Only capitals, where the surrounding words have lower-case letters.
 pub(super) fn is_short_form(context: &DocumentContext<'_>, at: usize) -> bool {
     const AROUND: usize = 40;
     let token = &context.tokens[at];

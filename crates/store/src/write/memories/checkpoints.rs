@@ -1,6 +1,6 @@
-//! Folding on from where the last fold of a long group ended, so that a document costs what it says and not what was said
-//! before it. A checkpoint is derived: the database removes it with whatever it rests on (migration 0027), and a group
-//! without one is folded whole.
+//! Checkpoints of long groups. A projection continues from the last one, so the cost of a document does not grow with
+//! the history. A checkpoint is derived: the database removes it with the rows that it depends on (migration 0027), and
+//! a group without one is projected in full.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -26,7 +26,7 @@ fn cell(group: &GroupKey) -> ColumnRef {
 }
 
 impl BatchWriter<'_> {
-    /// The checkpoints of these groups that can be gone on from. One before which something was said in this batch goes.
+    /// The usable checkpoints of these groups. A checkpoint is removed if this batch contains an earlier statement.
     pub(super) async fn checkpoints(
         &mut self,
         groups: &BTreeSet<GroupKey>,
@@ -66,8 +66,7 @@ impl BatchWriter<'_> {
         Ok(())
     }
 
-    /// Folds whole what was folded on where the store lacks what came before, or was marked as wrong: reconciliation
-    /// marks so what it finds.
+    /// Projects in full if the store lacks earlier rows, or if reconciliation marked the group as wrong.
     pub(super) async fn reload_unwritten(
         &mut self,
         loaded: &mut BTreeMap<GroupKey, LoadedGroup>,
@@ -96,7 +95,7 @@ impl BatchWriter<'_> {
         Ok(())
     }
 
-    /// The words of memories that changed and were folded on: those of the findings that open and tell them.
+    /// The words of changed memories after a checkpoint: those of their opening and mentioning findings.
     pub(super) async fn load_words(
         &mut self,
         loaded: &mut BTreeMap<GroupKey, LoadedGroup>,

@@ -9,7 +9,7 @@ use anamnesis_core::projection::{Assertion, ProjectedMemory};
 use anamnesis_core::provenance::{SourceType, Trust};
 use anamnesis_sql::Arg;
 
-/// The row of a memory with what the fold decides of it and nothing seals; the other columns are empty.
+/// The row of a memory with the unsealed columns that the projection decides; the other columns are empty.
 pub(super) fn derived(f: &ProjectedMemory, a: &Assertion) -> memory::Row {
     let (class, source_type, trust) = match f.vouched {
         true => (a.class.vouched(a.entity), SourceType::DirectExperience, Trust::T1),
@@ -74,8 +74,8 @@ pub(super) fn derived(f: &ProjectedMemory, a: &Assertion) -> memory::Row {
     }
 }
 
-/// What the fold decides of a memory and nothing seals, each with its place in the rows of `projections::stored_memories`:
-/// reconciliation compares each of these columns.
+/// The unsealed columns that the projection decides, each with its position in the rows of
+/// `projections::stored_memories`. Reconciliation compares each of them.
 pub(in crate::write) fn stored_columns(f: &ProjectedMemory, a: &Assertion) -> [(usize, Arg); 32] {
     let row = derived(f, a);
     [
@@ -114,10 +114,10 @@ pub(in crate::write) fn stored_columns(f: &ProjectedMemory, a: &Assertion) -> [(
     ]
 }
 
-/// Mental and physical health is medium at least; what a person likes is low.
+/// Mental and physical health is at least medium; preferences are low.
 fn sensitivity(entity: EntityType, class: Class) -> &'static str {
     match entity {
-        // What was formed of anything may tell anything.
+        // A derived pattern may reveal anything.
         _ if class == Class::Pattern => "medium",
         EntityType::Preference | EntityType::Goal => "low",
         _ => "medium",

@@ -38,7 +38,7 @@ impl BatchWriter<'_> {
         Ok(groups)
     }
 
-    /// Of a group with a checkpoint what came after it, of any other everything.
+    /// For a group with a checkpoint the later findings, for any other all of them.
     pub(super) async fn load_on(
         &mut self,
         touched: &BTreeSet<GroupKey>,
@@ -150,7 +150,7 @@ fn act(row: &Row) -> Result<PersonAct, StoreError> {
         memory: MemoryId(row.uuid(sql::acts::MEMORY_ID)?),
         at: row.time(sql::acts::AT)?,
         deed: code(row, sql::acts::ACTION, MemoryAction::from_code)?,
-        // The row says the role; only a clinician's carries weight of its own.
+        // The row contains the role; only a clinician's has a weight.
         by: SetBy::from_code(&row.text(sql::acts::SOURCE)?).unwrap_or(SetBy::Unknown),
         evidence: row.opt_uuid(sql::acts::EVIDENCE_ID)?,
     })
@@ -210,7 +210,7 @@ fn finding(row: &Row, keys: &PatientKeys) -> Result<(Assertion, FindingText), St
     Ok((assertion, FindingText { words, evidence, revision, from_document: document_type.is_some() }))
 }
 
-/// What was stored before model output had an end, and before only the patient's own words were weighed.
+/// Adapts findings that were stored before model output expired, and before only the patient's own words were weighted.
 fn as_judged_now(a: &mut Assertion) {
     // An account that a job forms is a document of the same type, and lives under decay.
     let by_model = a.set_by == SetBy::Agent && a.source_type != SourceType::Consolidation;
@@ -231,7 +231,7 @@ fn offset(row: &Row, place: usize) -> Result<usize, StoreError> {
     usize::try_from(row.i64(place)?).map_err(|_| StoreError::Shape)
 }
 
-/// Details in canonical form: equal for equal facts whatever the spelling.
+/// Details in canonical form: equal for equal facts in any spelling.
 pub(crate) fn details(words: &FindingWords) -> Details {
     let canonical =
         |text: &Option<String>| text.as_deref().map(|t| fold(t).split_whitespace().collect::<Vec<_>>().join(" "));

@@ -62,7 +62,8 @@ impl BatchWriter<'_> {
         let mut terms: Vec<i64> = terms.iter().map(|stem| keys.term(stem)).collect();
         terms.push(keys.concept_term(&text.words.concept));
         terms.sort_unstable();
-        // What was purged is written again without words. The file is that of the evidence, which may be another finding's.
+        // Purged memories are written without words. The file is that of the evidence, which may belong to another
+        // finding.
         let is_purged = a.tombstone.is_some() || c.assertion(f.told_by).tombstone.is_some();
         let words = FindingWords { file: None, ..text.words.clone() };
         let content = match is_purged {
@@ -99,7 +100,7 @@ impl BatchWriter<'_> {
     }
 }
 
-/// What was inferred shows that it had evidence, though the quote itself may be gone (`retention`, `maintenance`).
+/// An inferred memory shows that it had evidence, even if the quote was removed (`retention`, `maintenance`).
 fn quoted(sealer: &Sealer<'_>, id: Uuid, quote: Option<&str>, epistemic: Epistemic) -> Arg {
     match quote {
         None if epistemic == Epistemic::Inferred => Arg::Blob(Vec::new()),
@@ -107,7 +108,7 @@ fn quoted(sealer: &Sealer<'_>, id: Uuid, quote: Option<&str>, epistemic: Epistem
     }
 }
 
-/// What a memory is found by: its concept, its mention and the sentence that carries it.
+/// The search terms of a memory: its concept, its mention and the sentence that contains it.
 pub(in crate::write) fn terms_of(words: &FindingWords, quote: Option<&str>) -> Vec<String> {
     let mut text = format!("{} {}", words.concept, words.mention);
     for part in [&words.dose, &words.frequency, &words.value, &words.reaction, &words.person].into_iter().flatten() {
@@ -146,7 +147,7 @@ fn link_rows(c: &ChangedMemory<'_>, now: &Arg) -> Vec<Vec<Arg>> {
     let before = c.folded.earlier.sources as usize;
     for (n, source) in c.folded.sources.iter().enumerate().map(|(n, source)| (before + n, source)) {
         let assertion = c.assertion(*source);
-        // What consolidation formed comes from captures, the newest of which tells of it again.
+        // A consolidated memory comes from captures, the newest of which mentions it again.
         let formed = c.text_of(*source).map(|text| text.words.formed_from.as_slice()).unwrap_or_default();
         if let Some((newest, _)) = formed.split_last() {
             let parents = if n == 0 { formed } else { std::slice::from_ref(newest) };
@@ -159,7 +160,7 @@ fn link_rows(c: &ChangedMemory<'_>, now: &Arg) -> Vec<Vec<Arg>> {
             }
             continue;
         }
-        // What was made by hand names what it was made from, both ways, once.
+        // A manual memory names its sources in both directions, once.
         let made_from = c.text_of(*source).map(|text| text.words.derived_from.as_slice()).unwrap_or_default();
         for (kind, id) in made_from.iter().filter_map(|parent| parent.split_once(':')).filter(|_| n == 0) {
             let Some(id) = id.parse().ok().filter(|id: &Uuid| *id != c.folded.id.0) else { continue };
@@ -177,11 +178,11 @@ fn link_rows(c: &ChangedMemory<'_>, now: &Arg) -> Vec<Vec<Arg>> {
         }
     }
     rows.extend(c.folded.supersedes.map(|old| link(c, "derived_from", me, (me.0, old.0), now)));
-    // A memory that a person named in support is evidence; only a finding says what it was made from. What speaks against it
-    // stands in relation to it.
+    // A memory that a person named in support is evidence; only a finding names its sources. Opposing memories get
+    // another relation.
     for (deed, relation) in [(MemoryAction::Reinforced, "source_episode"), (MemoryAction::Weakened, "relates_to")] {
         let named = c.loaded.log.acts.iter().filter(|act| act.memory == c.folded.id && act.deed == deed);
-        // What was asked for and not done is no evidence.
+        // A requested act that was not carried out is no evidence.
         let done =
             |id: &Uuid| c.folded.history.iter().any(|line| line.action == deed.code() && line.cause == Some(*id));
         let named: BTreeSet<Uuid> = named.filter_map(|act| act.evidence).filter(done).collect();
@@ -227,7 +228,8 @@ fn history_rows(c: &ChangedMemory<'_>, now: DateTime<Utc>) -> Vec<Vec<Arg>> {
     (c.folded.earlier.lines..).zip(&c.folded.history).map(row).collect()
 }
 
-/// What all raw captures of a batch have: no words of their own, the document holds them; never used for decisions.
+/// The shared columns of all raw captures of a batch: no words, because the document has them; never used for
+/// decisions.
 pub(super) fn raw_shared(org: Uuid, now: Arg) -> Vec<Arg> {
     let shared = sql::insert_raws::Shared {
         org_id: org.into(),
@@ -260,7 +262,7 @@ pub(super) fn raw_shared(org: Uuid, now: Arg) -> Vec<Arg> {
     shared.into()
 }
 
-/// The raw capture of a document, with what is its own.
+/// The raw capture of a document, with its individual columns.
 pub(super) fn raw_row(d: &NewDocument) -> Vec<Arg> {
     let id = raw_id(d.scope, d.id.0, d.revision);
     let row = sql::insert_raws::Row {

@@ -1,7 +1,7 @@
-//! What a patient said and said otherwise: preferences, wishes and relationships that oppose each other stay both, linked and
-//! typed (model.md, "Change of mind"; seed 001, sections 5 and 9). A clinical value that meets another is the fold's.
+//! Contradicting statements of a patient: opposing preferences, wishes and relationships all stay, linked and typed
+//! (model.md, "Change of mind"; seed 001, sections 5 and 9). Conflicts of clinical values belong to the projection.
 //!
-//! The pairs are a projection of what is active: whichever message came first, the same pairs are there.
+//! The pairs are a projection of the active statements: whichever message came first, the result is the same.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -37,7 +37,7 @@ pub(super) fn is_soft(entity: EntityType) -> bool {
 struct ActiveStatement {
     id: MemoryId,
     experiencer: Experiencer,
-    /// Which relative, where it is known.
+    /// The relative, if it is known.
     person: Option<String>,
     valid_from: DateTime<Utc>,
     text: String,
@@ -55,11 +55,11 @@ struct StatementComparison<'s> {
 }
 
 impl<'s> StatementComparison<'s> {
-    /// Pairs of what did not change are in the store already, unless another statement may stand among the newest now, or
-    /// for a sentence that several memories were read from.
+    /// Pairs of unchanged statements are stored already. Exceptions: another statement may now be among the newest, or
+    /// several memories were read from one sentence.
     fn of(scope: Scope, stated: &'s [ActiveStatement], changed: Vec<&ChangedMemory<'_>>, moved: bool) -> Self {
         let active = |c: &&&ChangedMemory<'_>| c.folded.state == State::Active;
-        // What was folded on keeps its first words and its time; of what was folded whole both may have changed.
+        // After a checkpoint a memory has its first words and its time; after a full projection both may have changed.
         let changed_place = |c: &&ChangedMemory<'_>| c.was.is_some() && !(c.is_resumed() && active(&c));
         let moved = moved || changed.iter().any(changed_place);
         let anew: BTreeSet<MemoryId> = changed.iter().filter(active).map(|c| c.folded.id).collect();
@@ -76,7 +76,7 @@ impl<'s> StatementComparison<'s> {
 }
 
 impl BatchWriter<'_> {
-    /// Compares anew what a patient of this batch states, where a statement changed or a memory vanished.
+    /// Compares the statements of the patients of this batch again, where a statement changed or a memory vanished.
     ///
     /// # Errors
     /// When the store cannot be read or written, or a cell does not open.
@@ -124,7 +124,7 @@ impl BatchWriter<'_> {
         Ok(())
     }
 
-    /// Removes the pairs that are compared anew, and those of which one is no longer among the newest.
+    /// Removes the pairs that are compared again, and those without a statement among the newest.
     async fn forget_tensions(&mut self, comparisons: &[StatementComparison<'_>]) -> Result<(), StoreError> {
         let (mut whole, mut parts, mut ids, mut standing) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for comparison in comparisons {
@@ -149,7 +149,7 @@ impl BatchWriter<'_> {
         Ok(())
     }
 
-    /// A group of its own: folding a clinical attribute leaves these pairs alone.
+    /// A separate group, so that the projection of a clinical attribute leaves these pairs unchanged.
     fn tension_group(&self, scope: Scope) -> Result<KeyHash, StoreError> {
         Ok(self.keys_of(scope)?.hash("tensions", b""))
     }
@@ -169,7 +169,7 @@ impl BatchWriter<'_> {
         Ok(stated)
     }
 
-    /// `None` for a memory whose words are gone.
+    /// `None` for a memory without words.
     fn opened(&self, scope: Scope, row: &Row) -> Result<Option<ActiveStatement>, StoreError> {
         let keys = self.keys_of(scope)?;
         let id = row.uuid(sql::stated::ID)?;
@@ -225,8 +225,8 @@ fn content(text: &str) -> BTreeSet<String> {
     words.map(|word| word.chars().take(4).collect()).collect()
 }
 
-/// The pairs that oppose each other, the earlier statement first, of those that one of `anew` is in. A sentence that gave
-/// several memories counts once.
+/// The opposing pairs, the earlier statement first, that contain one of `anew`. A sentence that gave several memories
+/// counts once.
 fn pairs<'s>(
     stated: &'s [ActiveStatement],
     anew: Option<&BTreeSet<MemoryId>>,

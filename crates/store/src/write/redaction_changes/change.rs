@@ -1,4 +1,4 @@
-//! What a second redaction changes in one document: where what was taken stood, and what stands there now.
+//! The changes of a second redaction in one document: positions of the removed values and of their replacements.
 
 use uuid::Uuid;
 
@@ -6,7 +6,7 @@ use crate::records::{DocumentContent, FindingWords};
 use anamnesis_core::scope::Scope;
 use anamnesis_text::{Language, Span};
 
-/// What a second redaction made of one revision of a document.
+/// The result of a second redaction of one revision of a document.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReRedactedDocument {
     pub scope: Scope,
@@ -14,13 +14,13 @@ pub struct ReRedactedDocument {
     pub revision: u32,
     /// Policy and recognisers that it has passed now.
     pub version: String,
-    /// Its text lies in the archive.
+    /// Its text is in the archive.
     pub archived: bool,
     /// `None` where nothing more was taken.
     pub change: Option<TextChange>,
 }
 
-/// A text before and after, and where what was taken stood.
+/// A text before and after, and the positions of the removed values.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TextChange {
     pub before: String,
@@ -31,7 +31,7 @@ pub struct TextChange {
 }
 
 impl TextChange {
-    /// A place of the text before, in the new one. What was cut in two belongs to the side it stood on, with the replacement.
+    /// Maps a span of the old text to the new one. A part of a removed value is mapped to the replacement.
     pub(crate) fn place(&self, span: Span) -> Span {
         let at = |place: usize, end: bool| {
             let before = self.moves.partition_point(|(from, _)| from.end <= place);
@@ -53,7 +53,7 @@ impl TextChange {
         Span::new(start, at(span.end, true).max(start))
     }
 
-    /// A text that was read out of the document, without what was taken from it.
+    /// A text that was extracted from the document, without the removed values.
     pub(crate) fn clean(&self, text: &str) -> String {
         let mut cleaned = text.to_owned();
         for (from, to) in &self.moves {
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn places_move_with_the_text_and_grow_around_what_was_taken() {
+    fn spans_move_with_the_text_and_grow_around_redacted_values() {
         let change = change();
         for (from, to) in
             [((0, 3), (0, 3)), ((4, 9), (4, 12)), ((0, 26), (0, 29)), ((6, 11), (4, 14)), ((10, 11), (13, 14))]
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_taken_goes_from_what_was_read_out_of_the_text_and_parts_of_words_stay() {
+    fn redacted_values_leave_extracted_texts_and_parts_of_words_stay() {
         let change = change();
         assert_eq!(change.clean("ver a Yeray, yeray, Yerays"), "ver a [PERSON], [PERSON], Yerays");
     }

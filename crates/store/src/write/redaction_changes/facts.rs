@@ -1,5 +1,5 @@
-//! What is known of a patient apart from documents, under a later redaction: what profiles and devices stated, stated
-//! preferences, and records of older systems. No text of theirs is kept but their own words, which pass by themselves.
+//! A later redaction of a patient's facts that are in no document: statements of profiles and devices, preferences, and
+//! imported records. Only their own words are stored, and each is redacted separately.
 
 use std::collections::BTreeSet;
 
@@ -30,11 +30,11 @@ struct UndocumentedFinding {
     id: Uuid,
     group: KeyHash,
     words: FindingWords,
-    /// What was said, and where that begins.
+    /// The text, and the position where it begins.
     said: Option<(String, i64)>,
 }
 
-/// What is known of one patient apart from documents.
+/// A patient's facts that are in no document.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct PatientFacts {
     /// With the instant of each: one that was stated since is another.
@@ -79,7 +79,7 @@ pub async fn facts_of(tx: &mut Transaction, keys: &PatientKeys) -> Result<Patien
         let id = row.uuid(sql::facts::ID)?;
         let payload = row.blob(sql::facts::PAYLOAD_SEALED)?;
         let words: FindingWords = open_record(keys, finding_cell(id, "payload"), &payload)?;
-        // What a job formed of documents is reworded with them.
+        // Findings that a job derived from documents are reworded with those.
         if !words.formed_from.is_empty() {
             continue;
         }
@@ -94,7 +94,7 @@ pub async fn facts_of(tx: &mut Transaction, keys: &PatientKeys) -> Result<Patien
 }
 
 impl PatientFacts {
-    /// Only what a redactor changes, as it leaves it.
+    /// Only the facts that a redactor changes, with the new text.
     ///
     /// # Errors
     /// Of the redactor: then nothing of the patient is changed.
@@ -163,8 +163,8 @@ fn clean_words<E>(words: &FindingWords, clean: &dyn Fn(&str) -> Result<String, E
 }
 
 impl MaintenanceWriter<'_> {
-    /// Writes what a second redaction left of facts, and that these patients have passed it. Memories are folded again, by which
-    /// clinical rows say the same.
+    /// Writes the redacted facts, and marks these patients as done. Their memories are projected again, and clinical
+    /// rows follow.
     ///
     /// # Errors
     /// When the store refuses the rows or a cell does not open.

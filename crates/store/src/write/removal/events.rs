@@ -1,4 +1,4 @@
-//! Events of what is gone: those that were not sent are taken back, and of those that were sent no row stays.
+//! Events about removed data: unsent ones are withdrawn, and the rows of sent ones are deleted.
 
 use std::collections::BTreeSet;
 
@@ -14,11 +14,11 @@ use anamnesis_core::event::{EventData as _, RiskFlagged};
 use anamnesis_core::scope::Scope;
 use anamnesis_sql::Arg;
 
-/// What an alarm of an ephemeral patient says.
+/// The fields of a risk alarm of an ephemeral patient.
 const TOLD: [&str; 5] = ["class", "experiencer", "level", "by", "confidence"];
 
 impl BatchWriter<'_> {
-    /// Takes events back that name what is gone. A risk that was not sent is announced without naming where it was said.
+    /// Withdraws events that name removed data. An unsent risk is announced without its source.
     pub(super) async fn take_back_events(
         &mut self,
         scope: Scope,

@@ -20,15 +20,15 @@ use anamnesis_core::scope::Scope;
 use anamnesis_sql::Arg;
 use anamnesis_text::{Language, Span};
 
-/// What stands in the text where an erased memory's words stood; longer stretches are filled up, so that every other place
-/// of the document stays where it is.
+/// Replaces the words of an erased memory in the text. Longer spans are filled up, so that all other positions of the
+/// document stay the same.
 const ERASED: &str = "[ERASED]";
 
 /// Where words are to go, by document and revision.
 type RemovedSpans = BTreeMap<(Uuid, u32), Vec<Span>>;
 
 impl BatchWriter<'_> {
-    /// Removes a memory with all that was said of it. Of a capture, the document goes. Returns rows by table.
+    /// Removes a memory and every statement of it. A capture takes its document with it. Returns rows by table.
     ///
     /// # Errors
     /// When the store cannot be read or written, or a cell does not open.
@@ -67,7 +67,7 @@ impl BatchWriter<'_> {
         self.remove_accounts(scope, &formed.accounts).await?;
         let (mut reviewed, mut said) = (Vec::new(), Vec::new());
         if places.is_empty() {
-            // What a profile event set is quoted from nowhere.
+            // A statement of a profile event has no quote.
             said.extend([Some(words.concept), Some(words.mention), words.value].into_iter().flatten());
         }
         for ((document, revision), spans) in places {
@@ -97,8 +97,8 @@ impl BatchWriter<'_> {
         open_record(self.keys_of(scope)?, memory_cell(memory, "content"), &sealed)
     }
 
-    /// What jobs made of the captures in which a memory was said: accounts of them, which are written anew without it, and what was
-    /// formed of the same concept.
+    /// Derived data of the captures that state a memory: summaries, which are rewritten without it, and derived
+    /// findings of the same concept.
     async fn formed_of(
         &mut self,
         scope: Scope,

@@ -1,6 +1,6 @@
-//! What was stored and must go with all that was made of it, as if it had not been stored: what a patient said while nothing
-//! was to be kept, where the command came late, and documents that are erased. A risk that was not announced yet is announced
-//! without content. What a legal hold keeps stays.
+//! Removal of stored data with everything that was derived from it, as if it had never been stored. It serves late
+//! commands of ephemeral mode and the erasure of documents. A risk that was not announced yet is announced without
+//! content. Data under a legal hold stay.
 
 mod events;
 mod memory;
@@ -36,10 +36,10 @@ use anamnesis_text::{Document, Language, Turn, passages, stems};
 /// Bytes of words below which they are found in other words by chance.
 const LEAST: usize = 4;
 
-/// What is to go.
+/// The subject of a removal.
 #[derive(Clone, Copy)]
 enum RemovalScope<'a> {
-    /// What was said at such a time.
+    /// Statements of such a time.
     Within(&'a (dyn Fn(DateTime<Utc>) -> bool + Sync)),
     Document(Uuid),
 }
@@ -57,7 +57,7 @@ impl RemovalScope<'_> {
     }
 }
 
-/// What goes of one patient.
+/// The rows of one patient that are removed.
 #[derive(Debug, Default)]
 struct Removal {
     documents: BTreeSet<(Uuid, u32)>,
@@ -78,7 +78,7 @@ impl Removal {
 }
 
 impl BatchWriter<'_> {
-    /// Removes what these patients said while nothing was to be kept.
+    /// Removes what these patients said during ephemeral mode.
     pub(super) async fn remove_ephemeral(
         &mut self,
         courses: &HashMap<Uuid, EphemeralHistory>,
@@ -162,8 +162,8 @@ impl BatchWriter<'_> {
         Ok(())
     }
 
-    /// Copies of what was said that are no findings: imported records and preferences that say it, and every answer about
-    /// rights, which is a copy of all.
+    /// Copies of statements that are no findings: imported records and preferences with the same words, and every
+    /// answer about rights, which copies all of them.
     async fn remove_copies(&mut self, scope: Scope, said: &[String]) -> Result<(), StoreError> {
         self.tx.execute(&sql::DELETE_RIGHTS_ANSWERS, vec![scope.org().0.into(), scope.patient().0.into()]).await?;
         let said: Vec<String> = said.iter().map(|words| anamnesis_text::fold(words.trim())).collect();
@@ -217,7 +217,8 @@ impl BatchWriter<'_> {
         self.delete(&sql::DELETE_IMPORTED_RECORDS, scope, gone).await
     }
 
-    /// Documents, profile events and readings from inside, with their findings and what was formed of them.
+    /// Documents, profile events and device readings of that time, with their findings and everything derived from
+    /// them.
     async fn said_within(
         &mut self,
         scope: Scope,
@@ -288,7 +289,7 @@ impl BatchWriter<'_> {
         for (id, revision) in &gone.revived {
             self.revive(scope, *id, *revision).await?;
         }
-        // A trend that was computed over all is computed anew when it is needed.
+        // A trend over all statements is computed again when it is needed.
         let of = vec![scope.org().0.into(), scope.patient().0.into()];
         self.tx.execute(&sql::DELETE_CONFIDENCE_COURSE, of).await?;
         self.remove_statements(scope, &gone.messages).await?;
@@ -306,7 +307,7 @@ impl BatchWriter<'_> {
         rows.iter().map(|row| Ok((row.uuid(sql::memories::ID)?, row.bytes(sql::memories::GROUP_HASH)?))).collect()
     }
 
-    /// What is known of the messages themselves, and what a correction did in addition to what it said.
+    /// Columns of the messages themselves, and the further effects of a correction.
     async fn remove_messages(
         &mut self,
         scope: Scope,
@@ -340,7 +341,7 @@ impl BatchWriter<'_> {
         self.delete(&sql::DELETE_ACTS, scope, acts).await
     }
 
-    /// What profile events set: the patient's row is what is left of them.
+    /// Statements of profile events: the patient's row is projected from the remaining ones.
     async fn remove_statements(&mut self, scope: Scope, messages: &BTreeSet<Uuid>) -> Result<(), StoreError> {
         if messages.is_empty() {
             return Ok(());
