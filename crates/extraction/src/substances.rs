@@ -400,7 +400,7 @@ impl SubstanceRules {
         // "Ex-smoker, drinks two glasses of wine": what was given up is the substance named before.
         let spent = |quit: usize| {
             let named = (quit..found.words.start).any(|word| self.name_at(reading, word).is_some());
-            named && (is_use(reading.word(found.words.start)) || amount(reading, found.words.end, within.end).is_some())
+            named && is_use(reading.word(found.words.start))
         };
         before.is_some_and(|hit| {
             !denied(hit.words.start) && !parted(hit.words.end..found.words.start) && !spent(hit.words.end)

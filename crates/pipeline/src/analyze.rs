@@ -218,81 +218,77 @@ impl Pipeline {
         source: &Document,
         field_redactor: &FieldRedactor,
     ) -> Result<(Redacted, Extraction), Disposition> {
-        let redacted = self.redact(source, field_redactor)?;
         let rules = self.extractor(org);
-        let reading = rules.as_ref().and_then(|rules| rules.read(redacted.document()));
-        let (redacted, reading) = match reading {
-            Some(reading) => self.redact_what_was_read(redacted, reading, rules.as_deref(), field_redactor)?,
-            None => (redacted, None),
-        };
+        let mut times = StageTimes::default();
+        let mut span = self.traces().child(Name::Stage(Stage::Redact.code()), Kind::Internal, &field_redactor.span);
+        let read = self.redact_and_read(source, rules.as_deref(), field_redactor, &mut times);
+        self.observe_time(Stage::Redact, times.redact);
+        if let Some(code) = read.as_ref().err().and_then(|disposition| disposition.error()) {
+            span.fail(code);
+        }
+        span.end();
+        self.count_redaction(read.as_ref().map(|(redacted, _)| redacted));
+        let (redacted, reading) = read?;
         let dates = if self.extracts { dates_of(source, &redacted, document.day()) } else { Vec::new() };
         let started = Instant::now();
         let span = self.traces().child(Name::Stage(Stage::Extract.code()), Kind::Internal, &field_redactor.span);
         let input = input_of(document, &redacted, &dates);
         let extraction = rules.map(|rules| rules.extract_read(&input, reading)).unwrap_or_default();
         span.end();
-        self.observe(Stage::Extract, started);
+        self.observe_time(Stage::Extract, times.extract + started.elapsed());
         Ok((redacted, extraction))
     }
 
-    /// Takes out what the learned reader takes for an identifier too. Its reading is of the redacted text and is moved to the
-    /// new one, so that no document is read twice.
-    fn redact_what_was_read(
+    /// Redacts a text, has the learned reader read the result, and redacts what it takes for identifiers too. The reading is
+    /// moved to the final text, so that no document is read twice.
+    fn redact_and_read(
         &self,
-        redacted: Redacted,
-        reading: DocumentReading,
+        source: &Document,
         rules: Option<&Extractor>,
         field_redactor: &FieldRedactor,
+        times: &mut StageTimes,
     ) -> Result<(Redacted, Option<DocumentReading>), Disposition> {
-        let replaced = |span: Span| redacted.redactions().iter().any(|one| one.redacted.overlaps(&span));
-        let read = reading.identifiers(&redacted.document().text).into_iter().filter(|one| !replaced(one.span));
-        let found: Vec<ExternalFinding> = read
-            .filter_map(|one| ExternalFinding::of_reader(one.span, &one.kind, f64::from(one.probability)))
-            .collect();
+        // Services have time limits themselves, so a wait for them makes no document late. A text that exceeds the
+        // limit or does not reach a fixpoint is rejected inside.
+        let limit = Duration::from_millis(self.config.redaction_timeout_ms);
+        let redacted = timed(&mut times.redact, || {
+            failpoints::die_of(&source.text);
+            let remote = field_redactor.ask(source)?;
+            deadline::within(limit, || field_redactor.redact_with(source, &remote))
+        })?;
+        let Some(rules) = rules else { return Ok((redacted, None)) };
+        let Some(reading) = timed(&mut times.extract, || rules.read(redacted.document())) else {
+            return Ok((redacted, None));
+        };
+        let found = identifiers_of(&reading, &redacted);
         if found.is_empty() {
             return Ok((redacted, Some(reading)));
         }
-        let limit = Duration::from_millis(self.config.redaction_timeout_ms);
-        let next = deadline::within(limit, || field_redactor.redact_further(&redacted, &found))?;
+        let further = || deadline::within(limit, || field_redactor.redact_further(&redacted, &found));
+        let next = timed(&mut times.redact, further)?;
         if next.redactions().is_empty() {
             return Ok((redacted, Some(reading)));
         }
-        let moved = reading.moved(next.document(), |span| next.cover_of(span));
-        let moved = moved.or_else(|| rules.and_then(|rules| rules.read(next.document())));
-        Ok((redacted.then(next), moved))
+        let replaced = |span: Span| next.redactions().iter().any(|one| one.source.overlaps(&span));
+        let moved = reading.moved(next.document(), |span| next.cover_of(span), replaced);
+        let reading = moved.or_else(|| timed(&mut times.extract, || rules.read(next.document())));
+        Ok((redacted.then(next), reading))
+    }
+
+    /// Counts a document by the result of its redaction. A document that is redelivered has none yet.
+    fn count_redaction(&self, redacted: Result<&Redacted, &Disposition>) {
+        let outcome = match redacted {
+            Err(Disposition::Retry) => return,
+            Err(_) => RedactionOutcome::Failed,
+            Ok(redacted) if redacted.redactions().is_empty() => RedactionOutcome::Clean,
+            Ok(_) => RedactionOutcome::Redacted,
+        };
+        self.metrics.redaction.documents.of(outcome).inc();
     }
 
     /// Leaves out the findings that were read too doubtfully to be remembered.
     fn drop_low_confidence(&self, extraction: &mut Extraction) {
         extraction.entities.retain(|entity| entity.is_worth_remembering(self.min_confidence));
-    }
-
-    fn redact(&self, document: &Document, field_redactor: &FieldRedactor) -> Result<Redacted, Disposition> {
-        let started = Instant::now();
-        let mut span = self.traces().child(Name::Stage(Stage::Redact.code()), Kind::Internal, &field_redactor.span);
-        failpoints::die_of(&document.text);
-        let remote = field_redactor.ask(document);
-        // Services have time limits themselves, so a wait for them makes no document late. A text that exceeds the
-        // limit or does not reach a fixpoint is rejected inside.
-        let limit = Duration::from_millis(self.config.redaction_timeout_ms);
-        let redacted =
-            remote.and_then(|remote| deadline::within(limit, || field_redactor.redact_with(document, &remote)));
-        self.observe(Stage::Redact, started);
-        if let Some(code) = redacted.as_ref().err().and_then(|disposition| disposition.error()) {
-            span.fail(code);
-        }
-        span.end();
-        let outcome = match &redacted {
-            // Nothing is known of it yet, so it is redelivered.
-            Err(Disposition::Retry) => None,
-            Err(_) => Some(RedactionOutcome::Failed),
-            Ok(redacted) if redacted.redactions().is_empty() => Some(RedactionOutcome::Clean),
-            Ok(_) => Some(RedactionOutcome::Redacted),
-        };
-        if let Some(outcome) = outcome {
-            self.metrics.redaction.documents.of(outcome).inc();
-        }
-        redacted
     }
 
     /// The preferred name of the concept that a short text names as a whole.
@@ -314,6 +310,28 @@ impl Pipeline {
             None => rules,
         }
     }
+}
+
+/// Time that the stages of one document have taken so far.
+#[derive(Default)]
+struct StageTimes {
+    redact: Duration,
+    extract: Duration,
+}
+
+/// Does work, and adds the time that it takes.
+fn timed<T>(time: &mut Duration, work: impl FnOnce() -> T) -> T {
+    let started = Instant::now();
+    let done = work();
+    *time += started.elapsed();
+    done
+}
+
+/// What the learned reader takes for identifiers in a redacted text, apart from replacements themselves.
+fn identifiers_of(reading: &DocumentReading, redacted: &Redacted) -> Vec<ExternalFinding> {
+    let replaced = |span: &Span| redacted.redactions().iter().any(|one| one.redacted.contains(span));
+    let read = reading.identifiers(&redacted.document().text).into_iter().filter(|one| !replaced(&one.span));
+    read.filter_map(|one| ExternalFinding::of_reader(one.span, &one.kind, f64::from(one.probability))).collect()
 }
 
 /// The dates of the original text, at their positions in the redacted text. Only their typed values are passed on.

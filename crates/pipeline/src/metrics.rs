@@ -24,6 +24,11 @@ impl Pipeline {
         self.metrics.stages.seconds.of(stage).observe(started.elapsed().as_secs_f64());
     }
 
+    /// As [`Self::observe`], for a stage whose parts were timed one by one.
+    pub(super) fn observe_time(&self, stage: Stage, time: Duration) {
+        self.metrics.stages.seconds.of(stage).observe(time.as_secs_f64());
+    }
+
     /// Fields that the contract does not know.
     pub(super) fn count_unknown(&self, envelope: &Envelope) {
         self.metrics.ingest.unknown_fields.inc_by(envelope.unknown_fields.len() as u64);

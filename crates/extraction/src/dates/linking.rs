@@ -155,7 +155,7 @@ fn is_ahead(entity: &Entity) -> bool {
 fn direction(doc: &AnalyzedDocument<'_>, mention: &DateMention, entity: &Entity) -> DateDirection {
     let planned = matches!(entity.kind, EntityType::Appointment | EntityType::Goal)
         || matches!(entity.status.as_deref(), Some(PLANNED | "intended"))
-        || entity.kind == EntityType::Medication && start_dates::is_to_begin(doc, mention);
+        || start_dates::is_to_begin(doc, entity, mention);
     if planned { DateDirection::Ahead } else { DateDirection::Back }
 }
 

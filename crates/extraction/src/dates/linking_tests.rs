@@ -149,6 +149,9 @@ fn a_day_from_which_an_order_begins_is_still_to_come() {
         ("Increase lamotrigine to 100 mg from Friday.", Language::English, "lamotrigine", true),
         ("Iniciar escitalopram 10 mg a partir del martes.", Language::Spanish, "escitalopram", true),
         ("She started citalopram on Friday.", Language::English, "citalopram", false),
+        ("Refiere tomar sertralina desde el lunes.", Language::Spanish, "sertraline", false),
+        ("Empezamos quetiapina desde el viernes.", Language::Spanish, "quetiapine", false),
+        ("Could not start olanzapine; stopped it from Friday.", Language::English, "olanzapine", false),
     ] {
         let found = of(&Document::plain(text, language), language);
         let medicine = found.iter().find(|e| e.kind == EntityType::Medication && e.value == name);

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::DateMention;
+use super::{DateExpression, DateMention};
 use crate::Entity;
 use crate::analysis::AnalyzedDocument;
 use anamnesis_core::finding::EntityType;
@@ -42,7 +42,7 @@ const STOPS: &[&str] = &[
     "acab",
 ];
 
-/// Verbs of an order to begin or to change: bare forms, never "started" or "inició".
+/// Verbs of an order to begin or to change the dose: never "started", nor "iniciamos", which is past and present alike.
 const ORDERS: &[&str] = &[
     "start",
     "begin",
@@ -50,50 +50,43 @@ const ORDERS: &[&str] = &[
     "restart",
     "resume",
     "increase",
-    "reduce",
-    "switch",
-    "change",
-    "add",
     "titrate",
-    "take",
     "iniciar",
-    "iniciamos",
-    "iniciaremos",
     "inicie",
     "empezar",
-    "empezamos",
     "empiece",
-    "empieza",
     "comenzar",
     "comience",
     "reiniciar",
     "reanudar",
-    "retomar",
     "subir",
-    "subimos",
     "aumentar",
-    "aumentamos",
-    "bajar",
-    "bajamos",
-    "reducir",
-    "cambiar",
-    "cambiamos",
     "anadir",
-    "anadimos",
-    "tomar",
-    "tome",
 ];
+/// Words before an order, apart from a sign and the beginning of a sentence.
+const BEFORE_ORDER: &[&str] = &["plan", "to", "will", "and", "then", "y", "va", "a", "se", "debe", "please"];
 
-/// "Start sertraline from Monday", "iniciar a partir del lunes": a day that an order names is still to come.
-pub(super) fn is_to_begin(doc: &AnalyzedDocument<'_>, mention: &DateMention) -> bool {
+/// "Plan: start sertraline from Monday", "iniciar a partir del lunes": a day from which an order holds is still to come.
+/// "Desde" and "since" look back, and so does whatever was not done.
+pub(super) fn is_to_begin(doc: &AnalyzedDocument<'_>, entity: &Entity, mention: &DateMention) -> bool {
+    let days = matches!(
+        mention.said,
+        DateExpression::Weekday(_) | DateExpression::DayOfMonth(_) | DateExpression::MonthDay { .. }
+    );
+    let over = matches!(entity.status.as_deref(), Some("stopped" | "not_taken" | "declined"));
+    if entity.kind != EntityType::Medication || !days || over || entity.context.negated {
+        return false;
+    }
     let reading = doc.reading;
     let date = reading.words_at(mention.span);
     let sentence = &reading.sentences[reading.sentence_of(date.start)].words;
-    let before = |back: usize| date.start.checked_sub(back).map_or("", |word| reading.word(word));
-    let from = matches!(before(1), "from" | "starting" | "beginning" | "desde" | "partir")
-        || matches!(before(2), "from" | "partir" | "starting" | "desde")
-        || matches!(reading.word(date.start), "from" | "partir" | "desde");
-    from && (sentence.start..date.start).any(|word| ORDERS.contains(&reading.word(word)))
+    let from = |word: usize| matches!(reading.word(word), "from" | "starting" | "beginning" | "partir");
+    let is_from = (date.start.saturating_sub(2)..=date.start).any(from);
+    let is_order = |word: usize| {
+        let first = word == sentence.start || reading.words[word - 1].punctuation;
+        ORDERS.contains(&reading.word(word)) && (first || BEFORE_ORDER.contains(&reading.word(word - 1)))
+    };
+    is_from && (sentence.start..date.start).any(is_order)
 }
 
 /// Whether the verb nearest to a day is one of beginning, while the medicine is stated to be stopped.

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::DocumentReading;
-use crate::reader::LabelLayer;
+use crate::reader::{LabelLayer, ReaderMention};
 use anamnesis_text::{Document, Span};
 
 /// How probable a tag must be, on the average of its pieces. On 156 documents redaction left 97 strings: this finds 58 of
@@ -40,15 +40,24 @@ impl DocumentReading {
     }
 
     /// The same reading of a text in which stretches were replaced since. `to`: where a stretch of the text that was read is
-    /// now. `None` where the new text has other lines: it must be read anew.
+    /// now; `replaced`: whether a replacement touches it, which then names nothing clinical any more. `None` where the new
+    /// text has other lines: it must be read anew.
     #[must_use]
-    pub fn moved(mut self, document: &Document, to: impl Fn(Span) -> Span) -> Option<Self> {
+    pub fn moved(
+        mut self,
+        document: &Document,
+        to: impl Fn(Span) -> Span,
+        replaced: impl Fn(Span) -> bool,
+    ) -> Option<Self> {
         let lines = super::lines(document);
         if lines.len() != self.lines.len() {
             return None;
         }
+        let old: Vec<Span> = self.lines.iter().map(|(_, line)| *line).collect();
+        let place_of = |tag: &ReaderMention| Span::new(old[tag.line].start + tag.start, old[tag.line].start + tag.end);
+        self.tags.retain(|tag| tag.layer != LabelLayer::Names || !replaced(place_of(tag)));
         let place = |line: usize, start: usize, end: usize| {
-            let (old, new) = (self.lines[line].1.start, lines[line].1);
+            let (old, new) = (old[line].start, lines[line].1);
             let span = to(Span::new(old + start, old + end));
             let inside = |at: usize| at.clamp(new.start, new.end) - new.start;
             (inside(span.start), inside(span.end))

@@ -69,6 +69,8 @@ fn what_was_given_up_is_the_substance_named_before_a_use_that_goes_on() {
         ("Dejó el tabaco en 2019, bebe tres cervezas los fines de semana.", vec!["ex tobacco use", "alcohol use"]),
         ("Gave up smoking and drinking.", vec!["ex tobacco use", "ex alcohol use"]),
         ("Quit cigarettes and alcohol in 2015.", vec!["ex tobacco use", "ex alcohol use"]),
+        ("Dejó el tabaco y el alcohol hace 5 años.", vec!["ex tobacco use", "ex alcohol use"]),
+        ("Stopped smoking and drinking 3 years ago.", vec!["ex tobacco use", "ex alcohol use"]),
     ] {
         assert_eq!(conditions(text), expected, "{text}");
     }
