@@ -1,6 +1,6 @@
 //! Metrics of the pipeline: kinds, durations and codes, never values.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use chrono::{DateTime, Utc};
 
