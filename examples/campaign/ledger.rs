@@ -77,14 +77,14 @@ pub(crate) async fn calm(servers: &Servers, messages: &Messages) -> Outcome<Calm
         return Err(format!("the calm run failed: {}", String::from_utf8_lossy(&ended.stderr)).into());
     }
     let store = servers.store(true).await?;
-    let (digest, trail) = (store.digest(None).await?, trail(&store).await?);
+    let (digest, trail) = (store.read().digest(None).await?, trail(&store).await?);
     let calm = Calm { digest, trail, aside: aside(&store).await?.into_iter().collect() };
     store.close().await;
     Ok(calm)
 }
 
 async fn aside(store: &Store) -> Outcome<Vec<Uuid>> {
-    let rows = store.set_aside("", "", 1_000_000).await?;
+    let rows = store.quarantined().set_aside("", "", 1_000_000).await?;
     Ok(rows.into_iter().map(|row| row.id).collect())
 }
 
@@ -103,7 +103,7 @@ pub(crate) async fn found(servers: &Servers, calm: &Calm, messages: &Messages) -
             Found { lost, duplicated, innocent, unreadable, poison, events, events_missing, differs, expected_poison };
         return Ok(found);
     }
-    let digest = store.digest(None).await?;
+    let digest = store.read().digest(None).await?;
     let rows = |digest: &StoreDigest, table: &'static str| digest.tables.get(table).map_or(0, |table| table.rows);
     // The outbox says how memory came to be, which depends on who was first; quarantine is compared by its ids, and the audit
     // trail without what was looked at here.
@@ -121,14 +121,14 @@ pub(crate) async fn found(servers: &Servers, calm: &Calm, messages: &Messages) -
     let lost = messages.good.saturating_sub(rows(&digest, "inbox"));
     let duplicated = rows(&digest, "inbox").saturating_sub(messages.good)
         + rows(&digest, "documents").saturating_sub(rows(&calm.digest, "documents"));
-    let set_aside = store.set_aside("", "", 1_000_000).await?;
+    let set_aside = store.quarantined().set_aside("", "", 1_000_000).await?;
     let known = set_aside.iter().filter(|one| calm.aside.contains(&one.id)).count() as u64;
     let deadly = set_aside.iter().filter(|one| one.reason == "crash_suspect").count() as u64;
     let innocent = set_aside.len() as u64 - known - deadly.min(1);
     let (heard, mut missing) = (events(servers).await?, 0);
     let mut expected = 0;
-    for org in store.every_organization().await? {
-        for id in store.event_ids(org).await? {
+    for org in store.stats().every_organization().await? {
+        for id in store.outbox().event_ids(org).await? {
             expected += 1;
             missing += u64::from(!heard.contains(&id));
         }
@@ -156,7 +156,7 @@ pub(crate) async fn found(servers: &Servers, calm: &Calm, messages: &Messages) -
 /// What was done to whom by whom, of every organisation, but for what was looked at here.
 async fn trail(store: &Store) -> Outcome<BTreeSet<String>> {
     let mut trail = BTreeSet::new();
-    for org in store.every_organization().await? {
+    for org in store.stats().every_organization().await? {
         let which = AuditFilter {
             org,
             patient: None,
@@ -166,7 +166,7 @@ async fn trail(store: &Store) -> Outcome<BTreeSet<String>> {
             until: DateTime::from_timestamp_secs(u32::MAX.into()).unwrap_or_default(),
             most: 10_000_000,
         };
-        for one in store.audit_entries(&which).await?.into_iter().filter(|one| one.actor != LOOKER) {
+        for one in store.audit_trail().audit_entries(&which).await?.into_iter().filter(|one| one.actor != LOOKER) {
             // The calm run is an operator's: nobody stands between a person and the store.
             let actor = one.actor.split(VIA).next().unwrap_or_default();
             let (who, on) = ((actor, one.role), (one.patient_id, one.subject_id));
@@ -179,9 +179,9 @@ async fn trail(store: &Store) -> Outcome<BTreeSet<String>> {
 /// The chain of every organisation is whole, and of the store's own key.
 async fn trail_holds(store: &Store) -> Outcome<bool> {
     let mut holds = true;
-    for org in store.audited_organizations().await? {
-        store.seal_audit(org).await?;
-        let report = store.check_audit(org, &[], DateTime::UNIX_EPOCH).await?;
+    for org in store.audit_trail().audited_organizations().await? {
+        store.audit_trail().seal_audit(org).await?;
+        let report = store.audit_trail().check_audit(org, &[], DateTime::UNIX_EPOCH).await?;
         if report.verdict == ChainVerdict::Invalid {
             eprintln!("the audit trail of {org} is not whole: {} faults", report.faults);
             holds = false;
@@ -196,12 +196,12 @@ async fn unreadable(store: &Store, messages: &Messages) -> Outcome<u64> {
     for scope in messages.patients() {
         let all = MemoryFilter { states: State::ALL.to_vec(), ..MemoryFilter::default() };
         let read = async {
-            store.profile(scope).await?;
-            store.preferences(scope, ReadInstant::Now).await?;
-            store.risks(scope, ReadInstant::Now).await?;
-            store.documents(scope, TimeWindow::default(), usize::MAX, ReadInstant::Now).await?;
-            store.clinical(scope, ReadInstant::Now).await?;
-            store.memories(scope, &all, ReadInstant::Now).await.map(drop)
+            store.read().profile(scope).await?;
+            store.read().preferences(scope, ReadInstant::Now).await?;
+            store.read().risks(scope, ReadInstant::Now).await?;
+            store.read().documents(scope, TimeWindow::default(), usize::MAX, ReadInstant::Now).await?;
+            store.read().clinical(scope, ReadInstant::Now).await?;
+            store.read().memories(scope, &all, ReadInstant::Now).await.map(drop)
         };
         if let Err(error) = read.await {
             eprintln!("a patient cannot be read: {error}");
@@ -210,7 +210,7 @@ async fn unreadable(store: &Store, messages: &Messages) -> Outcome<u64> {
     }
     for id in aside(store).await? {
         unreadable +=
-            u64::from(store.open_aside(id, LOOKER, QuarantineAction::Shown(ContentView::Nothing)).await.is_err());
+            u64::from(store.quarantined().open_aside(id, LOOKER, QuarantineAction::Shown(ContentView::Nothing)).await.is_err());
     }
     Ok(unreadable)
 }

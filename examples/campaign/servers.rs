@@ -189,7 +189,7 @@ impl Servers {
         }
         let store = self.without_keys().await?;
         let mut stored = BTreeSet::new();
-        for org in store.every_organization().await? {
+        for org in store.stats().every_organization().await? {
             let mut tx = store.db().read(Access::Organization(org)).await?;
             for row in tx.fetch_all(&STORED, vec![org.0.into()]).await? {
                 stored.insert(row.bytes(0)?);
@@ -310,9 +310,9 @@ impl Servers {
     /// Events that were not published yet, and notices.
     async fn outbox(&self) -> Outcome<i64> {
         let store = self.store(false).await?;
-        let mut waiting = store.unnoticed(chrono::DateTime::<chrono::Utc>::MAX_UTC, 10).await?.len() as i64;
-        for org in store.every_organization().await? {
-            waiting += store.pending_events(org).await?.0;
+        let mut waiting = store.outbox().unnoticed(chrono::DateTime::<chrono::Utc>::MAX_UTC, 10).await?.len() as i64;
+        for org in store.stats().every_organization().await? {
+            waiting += store.outbox().pending_events(org).await?.0;
         }
         store.close().await;
         Ok(waiting)

@@ -55,7 +55,7 @@ pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, CliError> {
 }
 
 async fn list(app: &App, of: &PatientArgs, context: &Context) -> Result<Exit, CliError> {
-    let answers = app.store.answers(of.scope()?).await?;
+    let answers = app.store.intake().answers(of.scope()?).await?;
     match context.format_or(OutputFormat::Table) {
         OutputFormat::Json => output::json(&answers)?,
         OutputFormat::Table => {
@@ -76,7 +76,7 @@ async fn show(
     language: Language,
     context: &Context,
 ) -> Result<Exit, CliError> {
-    let Some((answer, body)) = app.store.open_answer(of.scope()?, id, by).await? else {
+    let Some((answer, body)) = app.store.intake().open_answer(of.scope()?, id, by).await? else {
         return Err(CliError::failed("this patient has no such answer; answers have a term (jobs/upkeep.toml)"));
     };
     if context.format_or(OutputFormat::Table) == OutputFormat::Json {

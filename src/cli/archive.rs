@@ -40,12 +40,12 @@ pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, CliError> {
         let app = App::open(context).await?;
         match args.what {
             ArchiveSubcommand::List { of } => {
-                let archived = app.store.archived(of.scope()?).await?;
+                let archived = app.store.erasure().archived(of.scope()?).await?;
                 note_unknown(&app, of.scope()?, archived.is_empty()).await?;
                 list(&archived, context)
             }
             ArchiveSubcommand::Show { document, of } => {
-                let mut held = app.store.archived(of.scope()?).await?;
+                let mut held = app.store.erasure().archived(of.scope()?).await?;
                 held.retain(|one| one.document_id.0 == document);
                 show(held.last(), context)
             }

@@ -95,7 +95,7 @@ pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, CliError> {
             AuditSubcommand::Heads { as_of } => heads(&app, as_of, format).await,
             AuditSubcommand::Erase { of, by } => {
                 let actor = Actor { id: by.to_string(), ..Actor::default() };
-                let erased = app.store.erase_audit(of.scope()?, &actor).await?;
+                let erased = app.store.audit_trail().erase_audit(of.scope()?, &actor).await?;
                 match format {
                     OutputFormat::Json => output::json(&json!({"erased": erased}))?,
                     OutputFormat::Table => {
@@ -118,7 +118,7 @@ async fn show(app: &App, list: &ListArgs, format: OutputFormat) -> Result<Exit, 
         until: list.until.map_or_else(|| app.clock.now() + TimeDelta::days(1), TimePoint::end),
         most: list.limit.into(),
     };
-    let entries = app.store.audit_entries(&which).await?;
+    let entries = app.store.audit_trail().audit_entries(&which).await?;
     match format {
         OutputFormat::Json => output::json(&entries)?,
         OutputFormat::Table if entries.is_empty() => output::line("No entry.")?,
@@ -148,13 +148,14 @@ fn cells(entry: &AuditEntryView) -> [String; 8] {
 }
 
 async fn heads(app: &App, as_of: Option<TimePoint>, format: OutputFormat) -> Result<Exit, CliError> {
-    let orgs = app.store.audited_organizations().await?;
+    let orgs = app.store.audit_trail().audited_organizations().await?;
     if as_of.is_none() {
         for org in &orgs {
-            app.store.seal_audit(*org).await?;
+            app.store.audit_trail().seal_audit(*org).await?;
         }
     }
-    let heads = app.store.audit_heads(&orgs, as_of.map_or_else(|| app.clock.now(), TimePoint::last)).await?;
+    let heads =
+        app.store.audit_trail().audit_heads(&orgs, as_of.map_or_else(|| app.clock.now(), TimePoint::last)).await?;
     match format {
         OutputFormat::Json => heads.iter().try_for_each(output::json)?,
         OutputFormat::Table => {
@@ -172,7 +173,7 @@ async fn heads(app: &App, as_of: Option<TimePoint>, format: OutputFormat) -> Res
 async fn check(app: &App, verify: &VerifyArgs, format: OutputFormat) -> Result<Exit, CliError> {
     let heads = verify.heads.as_deref().map(read_heads).transpose()?.unwrap_or_default();
     let term_began = term_began(app, app.clock.now())?;
-    let known = app.store.audited_organizations().await?;
+    let known = app.store.audit_trail().audited_organizations().await?;
     let mut orgs = verify.org.map_or_else(|| known.clone(), |org| vec![org]);
     // A head of an organisation that is not there is not in any chain.
     orgs.extend(heads.iter().map(|head| head.org).filter(|org| verify.org.is_none() && !known.contains(org)));
@@ -180,7 +181,7 @@ async fn check(app: &App, verify: &VerifyArgs, format: OutputFormat) -> Result<E
     orgs.dedup();
     let mut reports = Vec::new();
     for org in orgs {
-        let report = app.store.check_audit(org, &heads, term_began).await?;
+        let report = app.store.audit_trail().check_audit(org, &heads, term_began).await?;
         if report.blocks + report.unsealed + report.faults > 0 {
             reports.push(report);
         }

@@ -326,7 +326,7 @@ impl AuditedRead {
         if self.actor.purpose.is_some_and(|purpose| GROUNDS.contains(&purpose)) {
             return Ok(());
         }
-        match store.may_recall(scope).await {
+        match store.organization().may_recall(scope).await {
             Err(StoreError::NoConsent) => {
                 let why = "no_consent: the patient does not permit that this is read; --purpose patient_request, legal or break_glass \
                            is a ground that the audit trail keeps";
@@ -344,7 +344,8 @@ impl AuditedRead {
         let Self { action, org, patient, subject, .. } = self;
         let unwritten = |_| CliError::failed("this read cannot be written to the audit trail");
         // An unknown organisation has no chain, so the entry is in that of the platform.
-        let known = *org == PLATFORM || store.organizations(&[*org]).await.map_err(unwritten)?.contains_key(org);
+        let known =
+            *org == PLATFORM || store.intake().organizations(&[*org]).await.map_err(unwritten)?.contains_key(org);
         let done = if known {
             AuditedAction { org: *org, patient: *patient, action, subject: *subject, outcome }
         } else {
@@ -356,7 +357,7 @@ impl AuditedRead {
                 outcome: "unknown_organization",
             }
         };
-        store.audit(&self.actor, done).await.map_err(unwritten)
+        store.audit_trail().audit(&self.actor, done).await.map_err(unwritten)
     }
 }
 

@@ -88,16 +88,16 @@ struct ConsentView {
 }
 
 async fn show(app: &App, scope: Scope, language: Language, context: &Context) -> Result<(), CliError> {
-    let rows = app.store.consent_rows(scope).await?;
+    let rows = app.store.organization().consent_rows(scope).await?;
     let now = app.store.clock().now();
-    let consents = app.store.consents(scope).await?;
+    let consents = app.store.organization().consents(scope).await?;
     let in_force: Vec<(ConsentScope, Option<Provision>)> =
         ConsentScope::ALL.iter().map(|scope| (*scope, consents.in_force(*scope, now))).collect();
     match context.format_or(OutputFormat::Table) {
         OutputFormat::Json => {
             let in_force = in_force.iter().map(|(scope, provision)| (scope.code().to_owned(), json!(provision)));
             let shown = ConsentView { in_force: Value::Object(in_force.collect()), consents: rows };
-            let answer = PatientAnswer::known(app.store.is_known(scope).await?);
+            let answer = PatientAnswer::known(app.store.key_binding().is_known(scope).await?);
             output::json(&PatientResponse { answer, read: &shown })?;
         }
         OutputFormat::Table => {
@@ -144,7 +144,7 @@ async fn write_down(app: &App, record: RecordArgs, context: &Context) -> Result<
     match ConsentScope::read(&said.scope) {
         None => output::note("note: this scope is none of memory, recall and research; it opens and closes nothing"),
         Some(meant) => {
-            let in_force = app.store.consents(scope).await?.in_force(meant, now);
+            let in_force = app.store.organization().consents(scope).await?.in_force(meant, now);
             let begun = said.from <= now && said.until.is_none_or(|until| now < until);
             if begun && in_force != Some(said.provision) {
                 output::note(

@@ -89,7 +89,7 @@ pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, CliError> {
 
 /// The reading side of a world, with the redaction policy of the organisation's documents.
 pub async fn recall(app: &App, org: anamnesis_core::ids::OrgId) -> Result<Recall, CliError> {
-    let rules = app.store.organizations(&[org]).await?.remove(&org);
+    let rules = app.store.intake().organizations(&[org]).await?.remove(&org);
     let policy = rules.map_or_else(|| "safe_harbor".to_owned(), |rules| rules.redaction_policy);
     let redactors = Redactors::load(&app.settings.redaction).map_err(|error| CliError::usage(error.to_string()))?;
     let redactor = redactors.of(org, &policy).ok_or_else(|| CliError::failed("the redaction policy is not known"))?;

@@ -59,7 +59,7 @@ pub(crate) async fn show(
         Ok(all) => lines(&all, language).iter().try_for_each(|line| output::line(line))?,
         Err(error @ (StoreError::NoConsent | StoreError::Erased)) => {
             // A patient without consent still has a country, and its number is the one to call.
-            let profile = app.store.profile(scope).await.ok().flatten();
+            let profile = app.store.read().profile(scope).await.ok().flatten();
             let region = profile.as_ref().and_then(|profile| profile.region.as_deref());
             let text = emergency_text(&app.store, scope, region).await?;
             if format == OutputFormat::Json {

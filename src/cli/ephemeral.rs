@@ -57,7 +57,7 @@ pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, CliError> {
             EphemeralSubcommand::On(switch) => turn(&app, switch, Command::EphemeralOn, context).await,
             EphemeralSubcommand::Off(switch) => turn(&app, switch, Command::EphemeralOff, context).await,
             EphemeralSubcommand::Status { of, spoken } => {
-                let profile = app.store.profile(of.scope()?).await?;
+                let profile = app.store.read().profile(of.scope()?).await?;
                 let is_on = profile.as_ref().is_some_and(|profile| profile.ephemeral);
                 let text = if is_on { words::EPHEMERAL_IS_ON } else { words::EPHEMERAL_IS_OFF };
                 match context.format_or(OutputFormat::Table) {

@@ -58,7 +58,7 @@ pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, CliError> {
 async fn erase(app: &App, args: &Args, context: &Context) -> Result<Exit, CliError> {
     let scope = args.of.scope()?;
     let Some(by) = args.by else {
-        return show(&app.store.erasures(scope).await?, context);
+        return show(&app.store.erasure().erasures(scope).await?, context);
     };
     let subject = match (args.document, args.memory) {
         (Some(id), _) => ErasureSubject::Document(DocumentId(id)),
@@ -88,10 +88,10 @@ async fn erase(app: &App, args: &Args, context: &Context) -> Result<Exit, CliErr
     sweep(app, &receipt.request, &receipt.said_in, StoreCopies::Gone)?;
     // On a server the archive of a worker may lie on another machine: that worker ends it.
     if app.settings.store.url.expose_secret().is_empty() || spool::archive_folder(&app.settings).exists() {
-        app.store.end_erasure_of_files(&receipt.request).await?;
+        app.store.erasure().end_erasure_of_files(&receipt.request).await?;
     }
     let is_same = |one: &ErasureReceipt| one.request.id == receipt.request.id;
-    let receipt = app.store.erasures(scope).await?.into_iter().find(is_same).unwrap_or(receipt);
+    let receipt = app.store.erasure().erasures(scope).await?.into_iter().find(is_same).unwrap_or(receipt);
     match context.format_or(OutputFormat::Table) {
         OutputFormat::Json => output::json(&ErasureView { outcome, receipt: &receipt })?,
         OutputFormat::Table => {
@@ -217,8 +217,8 @@ pub(crate) async fn sweep_all(app: &App, since: DateTime<Utc>) -> Result<(), Inc
 /// When store, keys or archive cannot be read or written: of the last erasure that failed. The others are complete all the same.
 pub(crate) async fn complete(app: &App) -> Result<u64, IncompleteErasure> {
     let (mut completed, mut failed) = (0, None);
-    for organization in app.store.organization_rows().await? {
-        for receipt in app.store.open_erasures(organization.org).await? {
+    for organization in app.store.organization().organization_rows().await? {
+        for receipt in app.store.erasure().open_erasures(organization.org).await? {
             // Reconciliation counts it and a person decides: this program never made that request.
             if !receipt.is_genuine {
                 tracing::error!(code = "erasure_forged", erasure = %receipt.request.id, "an erasure was not written by this program");
@@ -249,7 +249,7 @@ async fn complete_one(app: &App, receipt: &ErasureReceipt) -> Result<bool, Incom
         }
     }
     sweep(app, &receipt.request, &receipt.said_in, StoreCopies::Gone)?;
-    app.store.end_erasure_of_files(&receipt.request).await?;
+    app.store.erasure().end_erasure_of_files(&receipt.request).await?;
     Ok(true)
 }
 
@@ -259,8 +259,8 @@ async fn complete_one(app: &App, receipt: &ErasureReceipt) -> Result<bool, Incom
 /// Of the store.
 pub(crate) async fn receipts(app: &App) -> Result<Vec<ErasureReceipt>, StoreError> {
     let mut all = Vec::new();
-    for organization in app.store.organization_rows().await? {
-        all.extend(app.store.all_erasures(organization.org).await?);
+    for organization in app.store.organization().organization_rows().await? {
+        all.extend(app.store.erasure().all_erasures(organization.org).await?);
     }
     Ok(all)
 }
@@ -284,12 +284,12 @@ pub(crate) struct AppliedErasures {
 pub(crate) async fn apply(app: &App, receipts: &[ErasureRequest]) -> Result<AppliedErasures, IncompleteErasure> {
     let mut missing = Vec::new();
     for request in receipts {
-        let known = app.store.erasures(request.scope).await?;
+        let known = app.store.erasure().erasures(request.scope).await?;
         if !known.iter().any(|one| one.request.id == request.id && one.done_at.is_some()) {
             missing.push(*request);
         }
     }
-    app.store.note_erasures(&missing).await?;
+    app.store.erasure().note_erasures(&missing).await?;
     crash_at("receipts_noted");
     let mut applied = AppliedErasures::default();
     for request in &missing {
@@ -297,7 +297,7 @@ pub(crate) async fn apply(app: &App, receipts: &[ErasureRequest]) -> Result<Appl
             Ok(ErasureOutcome::Held) => applied.held += 1,
             // Files that restore renamed are the way back.
             Ok(_) => {
-                let receipts = app.store.erasures(request.scope).await?;
+                let receipts = app.store.erasure().erasures(request.scope).await?;
                 let said_in = receipts.into_iter().find(|one| one.request.id == request.id).map(|one| one.said_in);
                 sweep(app, request, &said_in.unwrap_or_default(), StoreCopies::Kept)?;
                 applied.erased += 1;
@@ -317,7 +317,7 @@ pub(crate) async fn apply(app: &App, receipts: &[ErasureRequest]) -> Result<Appl
 /// As [`complete`].
 pub(crate) async fn again_after_restore(app: &App) -> Result<u64, IncompleteErasure> {
     let mut erased = 0;
-    for scope in app.store.erased_with_rows().await? {
+    for scope in app.store.erasure().erased_with_rows().await? {
         let request = request(app, scope, ErasureSubject::Patient, Uuid::nil());
         erasure::erase(&app.store, &request).await?;
         erased += 1;

@@ -145,7 +145,7 @@ fn failed(error: StoreError) -> CliError {
 }
 
 async fn organizations(app: &App) -> Result<Vec<OrgId>, CliError> {
-    app.store.every_organization().await.map_err(failed)
+    app.store.stats().every_organization().await.map_err(failed)
 }
 
 async fn found(
@@ -164,7 +164,7 @@ async fn found(
             until: among.until.unwrap_or(DAY_OF_NEVER),
             most,
         };
-        found.extend(app.store.events(org, &which).await.map_err(failed)?);
+        found.extend(app.store.outbox().events(org, &which).await.map_err(failed)?);
     }
     found.sort_by_key(|event| (event.created_at, event.id));
     found.truncate(usize::try_from(most).unwrap_or(usize::MAX));
@@ -177,7 +177,7 @@ const DAY_OF_NEVER: DateTime<Utc> = DateTime::<Utc>::MAX_UTC;
 async fn by_id(app: &App, ids: &[Uuid]) -> Result<Vec<OutboxEntry>, CliError> {
     let mut found = Vec::new();
     for org in organizations(app).await? {
-        found.extend(app.store.events_of(org, ids).await.map_err(failed)?);
+        found.extend(app.store.outbox().events_of(org, ids).await.map_err(failed)?);
     }
     Ok(found)
 }
@@ -223,7 +223,7 @@ async fn replay(
     };
     let (mut replayed, mut not) = (0, asked.saturating_sub(events.len()) as u64);
     for event in &events {
-        match app.store.replay_event(event, &taken, actor).await.map_err(failed)? {
+        match app.store.outbox().replay_event(event, &taken, actor).await.map_err(failed)? {
             true => replayed += 1,
             false => not += 1,
         }
@@ -234,7 +234,7 @@ async fn replay(
 async fn give_up(app: &App, ids: &[Uuid], actor: &str, format: OutputFormat) -> Result<Exit, CliError> {
     let mut dropped = 0;
     for event in by_id(app, ids).await? {
-        dropped += u64::from(app.store.drop_event(&event, actor).await.map_err(failed)?);
+        dropped += u64::from(app.store.outbox().drop_event(&event, actor).await.map_err(failed)?);
     }
     report("dropped", dropped, "not there, or not waiting", (ids.len() as u64).saturating_sub(dropped), format)
 }

@@ -27,10 +27,12 @@ pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, CliError> {
         let (store, scope) = (&app.store, args.of.scope()?);
         if !args.legacy {
             output::note(args.spoken.language.of(words::EXPORTED));
-            output::json(&json!({"type": "answer", "answer": PatientAnswer::known(store.is_known(scope).await?)}))?;
+            output::json(
+                &json!({"type": "answer", "answer": PatientAnswer::known(store.key_binding().is_known(scope).await?)}),
+            )?;
         }
         if args.legacy {
-            for (_, record) in &store.legacy_records(scope).await? {
+            for (_, record) in &store.intake().legacy_records(scope).await? {
                 output::json(record)?;
             }
             return Ok(Exit::Done);

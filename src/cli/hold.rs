@@ -59,18 +59,18 @@ pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, CliError> {
         match args.what {
             HoldSubcommand::Set { of, document, reference, by } => {
                 let document = document.map(DocumentId);
-                let set = app.store.set_hold(of.scope()?, document, reference.as_deref(), by).await?;
+                let set = app.store.erasure().set_hold(of.scope()?, document, reference.as_deref(), by).await?;
                 let id = set.ok_or_else(|| CliError::failed("nothing is known of this patient"))?;
                 print_result(context, &json!({"hold_id": id, "held": true}), &format!("held: {id}"))
             }
             HoldSubcommand::Lift { id, of, by } => {
-                if !app.store.lift_hold(of.scope()?, id, by).await? {
+                if !app.store.erasure().lift_hold(of.scope()?, id, by).await? {
                     return Err(CliError::failed("this patient has no hold of this id that still holds"));
                 }
                 print_result(context, &json!({"hold_id": id, "held": false}), &format!("lifted: {id}"))
             }
             HoldSubcommand::List { of } => {
-                let holds = app.store.holds(of.scope()?).await?;
+                let holds = app.store.erasure().holds(of.scope()?).await?;
                 note_unknown(&app, of.scope()?, holds.is_empty()).await?;
                 list(&holds, context)
             }

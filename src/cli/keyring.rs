@@ -180,11 +180,11 @@ pub(crate) async fn existing(
 /// Compares the key store with the store's binding, and binds a store that is new where `first` allows it.
 ///
 /// # Errors
-/// As [`Store::bind_keys`] and [`Store::require_keys`].
+/// As [`KeyStoreBinding::bind_keys`] and [`KeyStoreBinding::require_keys`].
 pub(crate) async fn bind(store: &Store, first: KeyStoreSetup) -> Result<(), StoreError> {
     match first {
-        KeyStoreSetup::Create => store.bind_keys().await,
-        KeyStoreSetup::Wait => store.require_keys().await,
+        KeyStoreSetup::Create => store.key_binding().bind_keys().await,
+        KeyStoreSetup::Wait => store.key_binding().require_keys().await,
     }
 }
 

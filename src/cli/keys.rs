@@ -132,7 +132,7 @@ impl OpenKeyStore {
     /// Records the version of the key store in the store, so that an older copy is refused from now on, and audits the
     /// act.
     async fn noted(&self, action: &str, scope: Option<Scope>) -> Result<(), CliError> {
-        self.store.note_keys().await.map_err(|error| keyring::failure(&error))?;
+        self.store.key_binding().note_keys().await.map_err(|error| keyring::failure(&error))?;
         self.audited(action, scope).await
     }
 
@@ -140,7 +140,7 @@ impl OpenKeyStore {
         let done = scope
             .map_or_else(|| AuditedAction::in_organization(PLATFORM, action), |scope| AuditedAction::to(scope, action));
         let actor = Actor { id: audited::user(), ..Actor::default() };
-        self.store.audit(&actor, done).await.map_err(CliError::from)
+        self.store.audit_trail().audit(&actor, done).await.map_err(CliError::from)
     }
 }
 

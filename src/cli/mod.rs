@@ -143,7 +143,7 @@ pub(crate) async fn leave_samples(store: &Store, metrics: &Metrics) {
     if samples.is_empty() {
         return;
     }
-    match store.add_samples(samples.sums.clone(), samples.newest.clone()).await {
+    match store.stats().add_samples(samples.sums.clone(), samples.newest.clone()).await {
         Ok(()) => metrics.saved(samples),
         Err(error) => tracing::debug!(code = "store_stats", %error, "counted samples could not be added to the store"),
     }

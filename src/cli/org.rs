@@ -94,7 +94,7 @@ pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, CliError> {
                 emergency_text_es,
                 seen,
             };
-            match app.store.set_organization(org, &change).await? {
+            match app.store.organization().set_organization(org, &change).await? {
                 OrganizationUpdate::Applied => {}
                 OrganizationUpdate::Unknown => return Err(CliError::usage("the store knows no such organisation")),
                 OrganizationUpdate::Forged => {
@@ -105,7 +105,7 @@ pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, CliError> {
                 }
             }
         }
-        let rows = app.store.organization_rows().await?;
+        let rows = app.store.organization().organization_rows().await?;
         match context.format_or(OutputFormat::Table) {
             OutputFormat::Json => output::json(&rows)?,
             OutputFormat::Table => {

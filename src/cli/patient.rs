@@ -114,7 +114,7 @@ pub(crate) struct PatientResponse<'a, T> {
 /// # Errors
 /// Of the store.
 pub(crate) async fn note_unknown(app: &App, scope: Scope, empty: bool) -> Result<(), CliError> {
-    if empty && !app.store.is_known(scope).await? {
+    if empty && !app.store.key_binding().is_known(scope).await? {
         output::note(NOBODY);
     }
     Ok(())

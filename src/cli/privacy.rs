@@ -30,7 +30,7 @@ pub struct Args {
 pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, CliError> {
     context.block_on(async {
         let app = App::open(context).await?;
-        let held = app.store.privacy_report(args.of.scope()?, args.by).await;
+        let held = app.store.organization().privacy_report(args.of.scope()?, args.by).await;
         app.store.close().await;
         match (held, context.format_or(OutputFormat::Table)) {
             (Ok(held), OutputFormat::Json) => output::json(&held)?,

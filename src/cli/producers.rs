@@ -16,7 +16,7 @@ use anamnesis_messages::MessageOrigin;
 pub(crate) async fn of_files_by_hand(app: &App) -> Result<MessageOrigin, CliError> {
     let settings = &app.settings;
     let embedded = settings.store.url.expose_secret().is_empty();
-    let local = embedded && settings.intake.producers.is_empty() && !app.store.was_served().await?;
+    let local = embedded && settings.intake.producers.is_empty() && !app.store.key_binding().was_served().await?;
     match local {
         true => Ok(MessageOrigin::Operator),
         false if settings.intake.lets_files_in() => Ok(MessageOrigin::Files),

@@ -76,7 +76,7 @@ pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, CliError> {
     let format = context.format_or(OutputFormat::Table);
     context.block_on(async {
         let app = App::open(context).await?;
-        app.store.drop_without_consent().await.map_err(failed)?;
+        app.store.quarantined().drop_without_consent().await.map_err(failed)?;
         match args.what {
             QuarantineSubcommand::List { state, reason, limit } => list(&app, &state, &reason, limit, format).await,
             QuarantineSubcommand::Show { id, content, raw, by } => {
@@ -103,7 +103,7 @@ async fn list(app: &App, state: &str, reason: &str, limit: u32, format: OutputFo
         "open" | "retried" | "dropped" => state,
         _ => return Err(CliError::usage("--state: open, retried, dropped or all")),
     };
-    let found = app.store.set_aside(state, reason, i64::from(limit)).await.map_err(failed)?;
+    let found = app.store.quarantined().set_aside(state, reason, i64::from(limit)).await.map_err(failed)?;
     if format == OutputFormat::Json {
         for one in &found {
             output::json(one)?;
@@ -121,11 +121,11 @@ async fn list(app: &App, state: &str, reason: &str, limit: u32, format: OutputFo
 
 async fn show(app: &App, id: Uuid, view: ContentView, actor: &str, context: &Context) -> Result<Exit, CliError> {
     // Before it is opened, and the trail says that it was.
-    let sealed_for = app.store.aside(id).await.map_err(failed)?.and_then(|aside| aside.sealed_for);
+    let sealed_for = app.store.quarantined().aside(id).await.map_err(failed)?.and_then(|aside| aside.sealed_for);
     if let Some(scope) = sealed_for.filter(|_| view != ContentView::Nothing) {
         context.read.permits(app, scope).await?;
     }
-    let shown = app.store.open_aside(id, actor, QuarantineAction::Shown(view)).await.map_err(failed)?;
+    let shown = app.store.quarantined().open_aside(id, actor, QuarantineAction::Shown(view)).await.map_err(failed)?;
     let Some((aside, held, trace)) = shown else { return Err(CliError::failed("no such message in quarantine")) };
     let mut answer = json!({"message": aside, "bytes": held.as_ref().map(|held| held.body.len()), "history": trace});
     let Value::Object(fields) = &mut answer else { return Err(CliError::failed("the answer is no object")) };
@@ -161,7 +161,7 @@ async fn redacted(app: &App, aside: &QuarantinedMessage, body: &[u8]) -> Result<
 
 async fn retry(app: &App, ids: Vec<Uuid>, reason: &str, actor: &str, format: OutputFormat) -> Result<Exit, CliError> {
     let ids = if ids.is_empty() {
-        let open = app.store.set_aside("open", reason, i64::from(u32::MAX)).await.map_err(failed)?;
+        let open = app.store.quarantined().set_aside("open", reason, i64::from(u32::MAX)).await.map_err(failed)?;
         open.into_iter().map(|one| one.id).collect()
     } else {
         ids
@@ -169,7 +169,7 @@ async fn retry(app: &App, ids: Vec<Uuid>, reason: &str, actor: &str, format: Out
     let pipeline = app.pipeline()?;
     let (mut stored, mut again, mut missing, mut unkept) = (0u64, 0u64, 0u64, 0u64);
     for id in ids {
-        let opened = app.store.open_aside(id, actor, QuarantineAction::Retried).await.map_err(failed)?;
+        let opened = app.store.quarantined().open_aside(id, actor, QuarantineAction::Retried).await.map_err(failed)?;
         let content = match opened {
             Some((_, Some(content), _)) => content,
             Some((aside, None, _)) if aside.state != "dropped" => {
@@ -186,7 +186,7 @@ async fn retry(app: &App, ids: Vec<Uuid>, reason: &str, actor: &str, format: Out
             continue;
         };
         // Marked before the work, because another rejection opens it again.
-        app.store.mark_retried(id).await.map_err(failed)?;
+        app.store.quarantined().mark_retried(id).await.map_err(failed)?;
         match pipeline.run(vec![raw]).await.first() {
             Some(Disposition::Stored | Disposition::Duplicate | Disposition::Ephemeral) => stored += 1,
             _ => again += 1,
@@ -214,7 +214,7 @@ fn why_not_kept(aside: &QuarantinedMessage) -> &'static str {
 async fn discard(app: &App, ids: &[Uuid], actor: &str, format: OutputFormat) -> Result<Exit, CliError> {
     let (mut dropped, mut missing) = (0u64, 0u64);
     for id in ids {
-        match app.store.drop_aside(*id, actor).await.map_err(failed)? {
+        match app.store.quarantined().drop_aside(*id, actor).await.map_err(failed)? {
             true => dropped += 1,
             false => missing += 1,
         }

@@ -69,9 +69,9 @@ async fn erasures(app: &App, org: Option<OrgId>, context: &Context) -> Result<Ex
 
 async fn confidence(app: &App, of: &PatientArgs, context: &Context) -> Result<Exit, CliError> {
     let format = context.format_or(OutputFormat::Table);
-    let found = app.store.confidence_course(of.scope()?).await?;
+    let found = app.store.read().confidence_course(of.scope()?).await?;
     let Some((as_of, alerted_at, course)) = found else {
-        let answer = PatientAnswer::known(app.store.is_known(of.scope()?).await?);
+        let answer = PatientAnswer::known(app.store.key_binding().is_known(of.scope()?).await?);
         match (format, answer) {
             (OutputFormat::Json, _) => output::json(&json!({"answer": answer, "course": null}))?,
             (OutputFormat::Table, PatientAnswer::Unknown) => output::line(NOBODY)?,
@@ -120,7 +120,7 @@ fn figures(course: &ConfidenceTrend) -> Vec<[String; 2]> {
 }
 
 async fn cohort(app: &App, org: OrgId, context: &Context) -> Result<Exit, CliError> {
-    let patterns = app.store.cohort_patterns(org).await?;
+    let patterns = app.store.read().cohort_patterns(org).await?;
     match context.format_or(OutputFormat::Table) {
         OutputFormat::Json => output::json(&patterns)?,
         OutputFormat::Table if patterns.is_empty() => output::line("No month has enough patients.")?,

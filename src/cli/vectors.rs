@@ -61,8 +61,8 @@ fn configured(app: &App) -> i64 {
 
 async fn status(app: &App, context: &Context) -> Result<Exit, CliError> {
     let mut rows = Vec::new();
-    for row in app.store.organization_rows().await? {
-        let found = app.store.generations(row.org).await?;
+    for row in app.store.organization().organization_rows().await? {
+        let found = app.store.vectors().generations(row.org).await?;
         let active = found.active.unwrap_or(configured(app));
         rows.push(
             json!({"organization_id": row.org, "active": active, "model": found.model, "building": found.building,
@@ -88,7 +88,7 @@ async fn compare(app: &App, asked: &CompareArgs, context: &Context) -> Result<Ex
     let generations = match asked.generations.as_slice() {
         [one, other] => [*one, *other],
         _ => {
-            let found = app.store.generations(asked.org).await?;
+            let found = app.store.vectors().generations(asked.org).await?;
             let Some(building) = found.building else {
                 return Err(CliError::usage("no generation is being made: name two with --generations"));
             };
@@ -96,7 +96,7 @@ async fn compare(app: &App, asked: &CompareArgs, context: &Context) -> Result<Ex
         }
     };
     let question = ComparisonRequest { generations, sample: asked.sample, nearest: asked.top_k as usize };
-    let found = app.store.compare_generations(asked.org, question).await?;
+    let found = app.store.vectors().compare_generations(asked.org, question).await?;
     match context.format_or(OutputFormat::Table) {
         OutputFormat::Json => output::json(&json!({"organization_id": asked.org, "generations": generations,
             "top_k": asked.top_k, "overlap": found.mean_overlap(), "rank_agreement": found.mean_rank_agreement(),

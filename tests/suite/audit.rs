@@ -428,7 +428,7 @@ async fn what_people_did_and_set_cannot_be_turned_round_unseen(engine: TestEngin
     for (turned, back) in pairs {
         tamper(&program, &[turned]).await;
         // A run that is made up keeps the job from running: workers see it without one.
-        let seen = program.store().await.collect_stats().await.unwrap().forged_rows;
+        let seen = program.store().await.stats().collect_stats().await.unwrap().forged_rows;
         assert_eq!(seen > 0, turned.contains("job_run"), "{turned}: {seen}");
         let report = reconcile(&program, &mut day);
         assert!(figure(&report, "forged_rows") > 0, "{turned}: {report}");
@@ -728,9 +728,9 @@ async fn an_entry_that_is_written_outside_the_program_is_seen_before_it_is_seale
     let mut tx = store.db().begin(Access::Organization(org)).await.unwrap();
     tx.execute(&Sql::new(forged), vec![org.0.into(), Uuid::from_u128(0xf0).into()]).await.unwrap();
     tx.commit().await.unwrap();
-    let sealed = store.seal_audit(org).await.unwrap();
+    let sealed = store.audit_trail().seal_audit(org).await.unwrap();
     assert_eq!((sealed.entries, sealed.not_authentic), (2, 1));
-    let report = store.check_audit(org, &[], DateTime::UNIX_EPOCH).await.unwrap();
+    let report = store.audit_trail().check_audit(org, &[], DateTime::UNIX_EPOCH).await.unwrap();
     assert_eq!((report.verdict, report.findings[0].fault), (ChainVerdict::Invalid, ChainFault::EntryNotAuthentic));
 }
 
@@ -745,11 +745,11 @@ async fn no_change_of_the_trail_stays_unseen() {
         let notes: Vec<Value> = (1..=6).map(|n| document(10 * some + n, 1, "2026-06-20T10:00:00Z", TEXT)).collect();
         feed(&pipeline, &bodies(&notes), 6).await;
         let done = AuditedAction::to(scope(), "read_context");
-        store.audit(&anamnesis_core::audit::Actor::program("dr-perez"), done).await.unwrap();
-        store.seal_audit(org).await.unwrap();
+        store.audit_trail().audit(&anamnesis_core::audit::Actor::program("dr-perez"), done).await.unwrap();
+        store.audit_trail().seal_audit(org).await.unwrap();
     }
-    let heads = store.audit_heads(&[org], store.clock().now()).await.unwrap();
-    let check = async |store: &Store| store.check_audit(org, &heads, DateTime::UNIX_EPOCH).await.unwrap().verdict;
+    let heads = store.audit_trail().audit_heads(&[org], store.clock().now()).await.unwrap();
+    let check = async |store: &Store| store.audit_trail().check_audit(org, &heads, DateTime::UNIX_EPOCH).await.unwrap().verdict;
     assert_eq!(check(store).await, ChainVerdict::Witnessed);
     let mut tx = store.db().begin(Access::Organization(org)).await.unwrap();
     for trigger in ["action_audit_kept", "action_audit_unchanged", "audit_block_kept"] {

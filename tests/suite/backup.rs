@@ -99,7 +99,7 @@ async fn elsewhere(like: &Program) -> Program {
 
 async fn digest(program: &Program) -> String {
     let store = program.store().await;
-    let digest = store.digest(None).await.unwrap().without(&["outbox"]);
+    let digest = store.read().digest(None).await.unwrap().without(&["outbox"]);
     store.close().await;
     digest
 }

@@ -33,7 +33,7 @@ async fn an_event_ends_as_refused_by_410_alone_and_as_gone_with_its_patients_key
     assert_eq!(counts(&program.ingest(&bodies(&[note(1, kept), note(2, erased)]), &[]))["stored"], 2);
     let store = program.store().await;
     store.keys().destroy(Scope::new(OrgId(ORG), PatientId(erased)).unwrap()).await.unwrap();
-    store.note_keys().await.unwrap();
+    store.key_binding().note_keys().await.unwrap();
     let all = listed(&program, "waiting");
     let of = |patient: Uuid| all.iter().filter(|event| event["patient_id"] == json!(patient)).count();
     assert!(of(kept) > 0 && of(erased) > 0, "{all:?}");

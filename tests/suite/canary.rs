@@ -186,7 +186,7 @@ async fn no_canary_is_in_a_log_nor_in_plain_in_any_file_of_the_store(engine: Tes
     if let Some(server) = &program.server {
         search_server(server, &cage).await;
     }
-    assert!(store.digest(None).await.unwrap().rows("outbox") > 0);
+    assert!(store.read().digest(None).await.unwrap().rows("outbox") > 0);
 }
 
 /// The files of the database, the server's write-ahead log and its log: the server may read them to its administrator.
@@ -272,7 +272,7 @@ async fn no_canary_is_in_a_metric_an_event_or_a_reason(engine: TestEngine) {
     for row in reasons {
         assert_eq!(found(&cage, row.text(0).unwrap().as_bytes()), Vec::<&str>::new(), "a reason");
     }
-    let keys = store.keys_of(support::scope()).await.unwrap().unwrap();
+    let keys = store.read().keys_of(support::scope()).await.unwrap().unwrap();
     let events = support::rows(store, "SELECT id, event_type, body_sealed FROM outbox").await;
     assert!(events.len() > 3);
     for row in events {
@@ -282,7 +282,7 @@ async fn no_canary_is_in_a_metric_an_event_or_a_reason(engine: TestEngine) {
     }
     // People whom the producer named are not even in the stored text.
     let ids = [1, 2].map(|n| DocumentId(Uuid::from_u128(n)));
-    let kept = store.revisions(support::scope(), &ids).await.unwrap();
+    let kept = store.read().revisions(support::scope(), &ids).await.unwrap();
     let text = serde_json::to_string(&kept.iter().map(|d| &d.content.text).collect::<Vec<_>>()).unwrap();
     let names = &cage[..1];
     assert!(text.contains("sertralina"));

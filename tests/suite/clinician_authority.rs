@@ -39,7 +39,7 @@ async fn with_note(engine: TestEngine, text: &str) -> (Clinic, Pipeline) {
 
 async fn all(pipeline: &Pipeline, entity: EntityType) -> Vec<Memory> {
     let filter = MemoryFilter { entities: vec![entity], states: State::ALL.to_vec(), ..MemoryFilter::default() };
-    pipeline.store().memories(scope(), &filter, ReadInstant::Now).await.unwrap()
+    pipeline.store().read().memories(scope(), &filter, ReadInstant::Now).await.unwrap()
 }
 
 /// The allergy that the note states; it must exist, be active and fit to act on.
@@ -131,7 +131,7 @@ async fn a_patients_command_on_an_allergy_is_a_contradiction_and_a_task_and_neve
             }
             // A clinician may.
             send(&pipeline, &[command("d", "clinician", "end", &allergy, LAST, None)]).await;
-            let ended = pipeline.store().memory(scope(), allergy.id, ReadInstant::Now).await.unwrap().unwrap();
+            let ended = pipeline.store().read().memory(scope(), allergy.id, ReadInstant::Now).await.unwrap().unwrap();
             assert_eq!(ended.status.state, State::Resolved, "{role} {verb}");
         }
     }
@@ -148,7 +148,7 @@ async fn a_patients_answer_has_a_tasks_authority_only_for_the_question(engine: T
         send(&pipeline, &[command("c", "patient", "answer", asked, LATER, Some(words))]).await,
         [Disposition::Stored]
     );
-    let state = async |id| pipeline.store().memory(scope(), id, ReadInstant::Now).await.unwrap().unwrap().status.state;
+    let state = async |id| pipeline.store().read().memory(scope(), id, ReadInstant::Now).await.unwrap().unwrap().status.state;
     assert_eq!(state(asked.id).await, State::Superseded, "what was asked is answered");
     assert_eq!(state(other.id).await, State::Active, "what was not asked is as it was");
     the_allergy(&pipeline).await;

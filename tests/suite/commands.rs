@@ -37,7 +37,7 @@ async fn send(pipeline: &Pipeline, messages: &[Value]) -> Vec<Disposition> {
 /// All memories of one entity, newest first.
 async fn all(pipeline: &Pipeline, entity: EntityType) -> Vec<Memory> {
     let filter = MemoryFilter { entities: vec![entity], ..MemoryFilter::default() };
-    pipeline.store().memories(scope(), &filter, ReadInstant::Now).await.unwrap()
+    pipeline.store().read().memories(scope(), &filter, ReadInstant::Now).await.unwrap()
 }
 
 async fn active(pipeline: &Pipeline, entity: EntityType) -> Memory {
@@ -73,7 +73,7 @@ async fn a_clinicians_correction_replaces_the_value_and_its_words_are_in_the_lin
 
     let new = active(&pipeline, EntityType::Medication).await;
     assert_eq!((dose(&new), new.supersedes), ("100 mg", Some(old.id)));
-    let old = pipeline.store().memory(scope(), old.id, ReadInstant::Now).await.unwrap().unwrap();
+    let old = pipeline.store().read().memory(scope(), old.id, ReadInstant::Now).await.unwrap().unwrap();
     assert_eq!((old.status.state, old.superseded_by), (State::Superseded, Some(new.id)));
     assert!(new.evidence.unwrap().text.contains("100 mg"));
     let lineage = recall::trace(pipeline.store(), scope(), new.id, LineageDirection::Up).await.unwrap().unwrap();
@@ -118,7 +118,7 @@ async fn an_answer_that_it_is_over_ends_it_and_one_that_it_holds_begins_a_new_cy
         ],
     )
     .await;
-    let read = async |id| pipeline.store().memory(scope(), id, ReadInstant::Now).await.unwrap().unwrap();
+    let read = async |id| pipeline.store().read().memory(scope(), id, ReadInstant::Now).await.unwrap().unwrap();
     let (holds, over) = (read(holds).await, read(over).await);
     assert_eq!((holds.status.state, holds.cycle), (State::Active, 1));
     assert_eq!(holds.last_confirmed_at, Some(LATER.parse().unwrap()));
@@ -130,7 +130,7 @@ async fn a_correction_without_known_concepts_ends_what_it_corrects(engine: TestE
     let wrong = active(&pipeline, EntityType::Medication).await;
     let words = "Eso no corresponde a este caso.";
     send(&pipeline, &[command("c1", "clinician", "correct", wrong.id, LATER, Some(words))]).await;
-    let wrong = pipeline.store().memory(scope(), wrong.id, ReadInstant::Now).await.unwrap().unwrap();
+    let wrong = pipeline.store().read().memory(scope(), wrong.id, ReadInstant::Now).await.unwrap().unwrap();
     assert_eq!(wrong.status.state, State::Resolved);
     assert_eq!(wrong.valid_to, Some(LATER.parse().unwrap()));
 }

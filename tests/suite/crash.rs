@@ -44,7 +44,7 @@ async fn a_run_killed_at_any_point_and_started_again_ends_like_one_that_nothing_
     let calm = Program::on(engine).await;
     let reported = support::counts(&calm.ingest(&messages, &batches));
     assert_eq!(reported["stored"], json!(messages.len()), "{reported}");
-    let expected = calm.store().await.digest(None).await.unwrap();
+    let expected = calm.store().await.read().digest(None).await.unwrap();
     assert!(expected.rows("memory") > 4 && expected.rows("outbox") > 4);
     for point in CRASH_POINTS {
         let program = Program::with_keys_of(&calm).await;
@@ -61,7 +61,7 @@ async fn a_run_killed_at_any_point_and_started_again_ends_like_one_that_nothing_
         assert_eq!(reported["duplicate"], json!(stored), "{point}: {reported}");
         assert_eq!(reported["stored"], json!(messages.len() as i64 - stored), "{point}: {reported}");
         let store = program.store().await;
-        let found = store.digest(None).await.unwrap();
+        let found = store.read().digest(None).await.unwrap();
         for (table, digest) in &expected.tables {
             assert_eq!(found.tables[table], *digest, "{point}: {table}");
         }

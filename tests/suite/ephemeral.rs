@@ -67,7 +67,7 @@ fn documents_and_profiles() -> Vec<Value> {
 }
 
 async fn digest(pipeline: &Pipeline) -> StoreDigest {
-    pipeline.store().digest(None).await.unwrap()
+    pipeline.store().read().digest(None).await.unwrap()
 }
 
 async fn a_command_that_comes_late_leaves_what_one_in_time_leaves(engine: TestEngine) {
@@ -98,7 +98,7 @@ async fn a_command_that_comes_late_leaves_what_one_in_time_leaves(engine: TestEn
 
 /// Types and bodies of the events of the patient.
 async fn events(pipeline: &Pipeline) -> Vec<(String, Value)> {
-    let keys = pipeline.store().keys_of(scope()).await.unwrap().unwrap();
+    let keys = pipeline.store().read().keys_of(scope()).await.unwrap().unwrap();
     let mut found = Vec::new();
     for row in rows(pipeline.store(), "SELECT id, event_type, body_sealed FROM outbox").await {
         let cell = ColumnRef { table: "outbox", row: row.uuid(0).unwrap(), column: "body" };
@@ -174,7 +174,7 @@ async fn what_a_legal_hold_keeps_stays(engine: TestEngine) {
     let inside = [document(1, 1, INSIDE, "Refiere insomnio."), document(2, 1, INSIDE, "Refiere cefalea.")];
     feed(&pipeline, &bodies(&inside), 2).await;
     let held = Some(anamnesis_core::ids::DocumentId(Uuid::from_u128(1)));
-    pipeline.store().set_hold(scope(), held, None, Uuid::from_u128(9)).await.unwrap().unwrap();
+    pipeline.store().erasure().set_hold(scope(), held, None, Uuid::from_u128(9)).await.unwrap().unwrap();
     feed(&pipeline, &bodies(&[switch(true, ON)]), 1).await;
     let left = rows(pipeline.store(), "SELECT document_id FROM documents").await;
     assert_eq!(left.iter().map(|row| row.uuid(0).unwrap()).collect::<Vec<_>>(), [Uuid::from_u128(1)]);
@@ -242,7 +242,7 @@ async fn no_canary_of_an_ephemeral_patient_is_left_when_the_command_comes_late(e
     let late = counts(&program.ingest(&bodies(&[switch(true, ON), broken]), &[]));
     assert_eq!((&late["stored"], &late["quarantined"]), (&json!(1), &json!(1)), "{late}");
     let store = program.store().await;
-    let left = store.digest(None).await.unwrap();
+    let left = store.read().digest(None).await.unwrap();
     let empty = [
         "documents",
         "passage",

@@ -71,7 +71,7 @@ fn erased(ended: ErasureOutcome) -> anamnesis_store::erasure::ErasureReceipt {
 }
 
 async fn memories(store: &Store) -> Vec<String> {
-    let found = store.memories(scope(), &MemoryFilter::default(), ReadInstant::Now).await.unwrap();
+    let found = store.read().memories(scope(), &MemoryFilter::default(), ReadInstant::Now).await.unwrap();
     found.into_iter().filter_map(|memory| Some(memory.words?.concept)).collect()
 }
 
@@ -86,17 +86,17 @@ async fn a_patient_who_is_erased_has_no_row_anywhere_and_others_keep_theirs(engi
     theirs["patient_id"] = json!(other.patient());
     feed(&pipeline, &bodies(&[theirs]), 1).await;
     let (before, untouched) =
-        (store.rows_of_patient(scope()).await.unwrap(), store.rows_of_patient(other).await.unwrap());
+        (store.erasure().rows_of_patient(scope()).await.unwrap(), store.erasure().rows_of_patient(other).await.unwrap());
     assert!(before.len() > 8, "{before:?}");
 
     let receipt = erased(erase(store, &request(ErasureSubject::Patient)).await.unwrap());
-    assert_eq!(store.rows_of_patient(scope()).await.unwrap(), Default::default());
-    assert_eq!(store.rows_of_patient(other).await.unwrap(), untouched);
+    assert_eq!(store.erasure().rows_of_patient(scope()).await.unwrap(), Default::default());
+    assert_eq!(store.erasure().rows_of_patient(other).await.unwrap(), untouched);
     let expected: Vec<(&str, u64)> = before.into_iter().collect();
     let counted: Vec<(&str, u64)> = receipt.counts.iter().map(|(table, count)| (table.as_str(), *count)).collect();
     assert_eq!(counted, expected, "the receipt counts what was there");
     assert!(receipt.done_at.is_some());
-    let read = store.memories(scope(), &MemoryFilter::default(), ReadInstant::Now).await;
+    let read = store.read().memories(scope(), &MemoryFilter::default(), ReadInstant::Now).await;
     assert_eq!(read.unwrap_err(), StoreError::Erased);
     assert!(
         matches!(erase(store, &request(ErasureSubject::Patient)).await.unwrap(), ErasureOutcome::Before(_)),
@@ -125,10 +125,10 @@ async fn a_message_erases_as_the_verb_does_and_is_done_once(engine: TestEngine) 
     let all = [note(3, TEXT), command(&json!({})), note(4, TEXT)];
     let done = feed(&pipeline, &bodies(&all), 3).await;
     assert!(done.iter().all(|one| *one == Disposition::Stored), "{done:?}");
-    assert_eq!(store.rows_of_patient(scope()).await.unwrap(), Default::default());
+    assert_eq!(store.erasure().rows_of_patient(scope()).await.unwrap(), Default::default());
     assert_eq!(feed(&pipeline, &bodies(&[command(&json!({}))]), 1).await, [Disposition::Duplicate]);
     let kinds: Vec<&str> =
-        store.erasures(scope()).await.unwrap().iter().map(|one| one.request.subject.code()).collect();
+        store.erasure().erasures(scope()).await.unwrap().iter().map(|one| one.request.subject.code()).collect();
     assert_eq!(kinds, ["document", "patient"]);
 }
 
@@ -155,7 +155,7 @@ async fn a_message_that_comes_late_is_refused_and_nothing_of_it_is_stored(engine
     feed(&pipeline, &bodies(&[broken]), 1).await;
     assert_eq!(count(store, "SELECT count(*) FROM quarantine").await, 4);
     assert_eq!(count(store, "SELECT count(*) FROM quarantine WHERE body_sealed IS NOT NULL").await, 0);
-    assert_eq!(store.rows_of_patient(scope()).await.unwrap(), Default::default());
+    assert_eq!(store.erasure().rows_of_patient(scope()).await.unwrap(), Default::default());
 }
 
 async fn what_waits_in_quarantine_goes_too(engine: TestEngine) {
@@ -184,19 +184,19 @@ async fn a_hold_blocks_and_the_command_can_be_offered_again(engine: TestEngine) 
     let pipeline = clinic.pipeline().await;
     let store = pipeline.store();
     feed(&pipeline, &bodies(&[document(1, 1, "2026-06-20T10:00:00Z", TEXT)]), 1).await;
-    let before = store.digest(None).await.unwrap().without(&["action_audit", "legal_hold", "quarantine"]);
+    let before = store.read().digest(None).await.unwrap().without(&["action_audit", "legal_hold", "quarantine"]);
     let document = DocumentId(Uuid::from_u128(1));
-    let hold = store.set_hold(scope(), Some(document), None, Uuid::from_u128(8)).await.unwrap().unwrap();
+    let hold = store.erasure().set_hold(scope(), Some(document), None, Uuid::from_u128(8)).await.unwrap().unwrap();
     let held = [Disposition::Quarantined(Reason::LegalHold)];
     assert_eq!(feed(&pipeline, &bodies(&[command(&json!({}))]), 1).await, held);
-    let memory = store.memories(scope(), &MemoryFilter::default(), ReadInstant::Now).await.unwrap().remove(0).id;
+    let memory = store.read().memories(scope(), &MemoryFilter::default(), ReadInstant::Now).await.unwrap().remove(0).id;
     for subject in [ErasureSubject::Patient, ErasureSubject::Document(document), ErasureSubject::Memory(memory)] {
         assert_eq!(erase(store, &request(subject)).await.unwrap(), ErasureOutcome::Held, "{subject:?}");
     }
-    assert_eq!(store.digest(None).await.unwrap().without(&["action_audit", "legal_hold", "quarantine"]), before);
-    assert!(store.lift_hold(scope(), hold, Uuid::from_u128(8)).await.unwrap());
+    assert_eq!(store.read().digest(None).await.unwrap().without(&["action_audit", "legal_hold", "quarantine"]), before);
+    assert!(store.erasure().lift_hold(scope(), hold, Uuid::from_u128(8)).await.unwrap());
     assert_eq!(feed(&pipeline, &bodies(&[command(&json!({}))]), 1).await, [Disposition::Stored]);
-    assert_eq!(store.rows_of_patient(scope()).await.unwrap(), Default::default());
+    assert_eq!(store.erasure().rows_of_patient(scope()).await.unwrap(), Default::default());
 }
 
 async fn an_erasure_that_was_cut_off_goes_on(engine: TestEngine) {
@@ -205,19 +205,19 @@ async fn an_erasure_that_was_cut_off_goes_on(engine: TestEngine) {
     let store = pipeline.store();
     feed(&pipeline, &bodies(&[document(1, 1, "2026-06-20T10:00:00Z", TEXT)]), 1).await;
     // The state after a process died after its first step.
-    store.open_erasure(&request(ErasureSubject::Patient)).await.unwrap();
-    assert!(!store.rows_of_patient(scope()).await.unwrap().is_empty());
+    store.erasure().open_erasure(&request(ErasureSubject::Patient)).await.unwrap();
+    assert!(!store.erasure().rows_of_patient(scope()).await.unwrap().is_empty());
     let refused = [Disposition::Quarantined(Reason::ErasedSubject)];
     assert_eq!(feed(&pipeline, &bodies(&[document(2, 1, "2026-06-20T10:00:00Z", TEXT)]), 1).await, refused);
-    let open = store.open_erasures(scope().org()).await.unwrap();
+    let open = store.erasure().open_erasures(scope().org()).await.unwrap();
     assert_eq!(
         open.iter().map(|one| (one.request.id, one.done_at)).collect::<Vec<_>>(),
         [(Uuid::from_u128(0xe1), None)]
     );
     erased(erase(store, &open[0].request).await.unwrap());
-    assert_eq!(store.rows_of_patient(scope()).await.unwrap(), Default::default());
-    store.end_erasure_of_files(&open[0].request).await.unwrap();
-    assert!(store.open_erasures(scope().org()).await.unwrap().is_empty());
+    assert_eq!(store.erasure().rows_of_patient(scope()).await.unwrap(), Default::default());
+    store.erasure().end_erasure_of_files(&open[0].request).await.unwrap();
+    assert!(store.erasure().open_erasures(scope().org()).await.unwrap().is_empty());
 }
 
 async fn what_two_ways_ask_for_is_erased_once_and_both_receipts_end(engine: TestEngine) {
@@ -226,11 +226,11 @@ async fn what_two_ways_ask_for_is_erased_once_and_both_receipts_end(engine: Test
     let store = pipeline.store();
     feed(&pipeline, &bodies(&[document(1, 1, "2026-06-20T10:00:00Z", TEXT)]), 1).await;
     let begun = request(ErasureSubject::Patient);
-    store.open_erasure(&begun).await.unwrap();
+    store.erasure().open_erasure(&begun).await.unwrap();
     let other = ErasureRequest { id: Uuid::from_u128(0xe2), ..begun };
     erased(erase(store, &other).await.unwrap());
     let open = || async {
-        let all = store.open_erasures(scope().org()).await.unwrap();
+        let all = store.erasure().open_erasures(scope().org()).await.unwrap();
         all.iter().filter(|one| one.done_at.is_none()).count()
     };
     assert_eq!(open().await, 1, "the first one is still in work");
@@ -251,15 +251,15 @@ async fn a_part_that_went_with_its_patient_ends_and_holds_no_other_erasure_up(en
         ..request(ErasureSubject::Document(DocumentId(Uuid::from_u128(1))))
     };
     let whole = request(ErasureSubject::Patient);
-    store.open_erasure(&part).await.unwrap();
-    store.open_erasure(&whole).await.unwrap();
+    store.erasure().open_erasure(&part).await.unwrap();
+    store.erasure().open_erasure(&whole).await.unwrap();
     assert!(
         matches!(erase(store, &part).await, Err(ErasureError::Store(StoreError::Erased))),
         "not before its patient"
     );
     erased(erase(store, &whole).await.unwrap());
     assert!(matches!(erase(store, &part).await.unwrap(), ErasureOutcome::Before(_)));
-    let open = store.open_erasures(scope().org()).await.unwrap();
+    let open = store.erasure().open_erasures(scope().org()).await.unwrap();
     assert!(open.iter().all(|one| one.done_at.is_some()), "{open:?}");
     let other = ErasureSubject::Document(DocumentId(Uuid::from_u128(2)));
     let later = ErasureRequest { id: Uuid::from_u128(0xe8), ..request(other) };
@@ -271,13 +271,13 @@ async fn a_receipt_that_this_program_did_not_write_is_not_carried_out(engine: Te
     let pipeline = clinic.pipeline().await;
     let store = pipeline.store();
     feed(&pipeline, &bodies(&[document(1, 1, "2026-06-20T10:00:00Z", TEXT)]), 1).await;
-    store.open_erasure(&request(ErasureSubject::Document(DocumentId(Uuid::from_u128(1))))).await.unwrap();
+    store.erasure().open_erasure(&request(ErasureSubject::Document(DocumentId(Uuid::from_u128(1))))).await.unwrap();
     let mut tx = store.db().begin(Access::Organization(scope().org())).await.unwrap();
     tx.execute(&Sql::new("UPDATE erasure SET what = 'patient', subject_id = NULL"), Vec::new()).await.unwrap();
     tx.commit().await.unwrap();
-    let open = store.open_erasures(scope().org()).await.unwrap();
+    let open = store.erasure().open_erasures(scope().org()).await.unwrap();
     assert_eq!(open.iter().map(|one| one.is_genuine).collect::<Vec<_>>(), [false]);
-    assert!(store.is_known(scope()).await.unwrap(), "nobody destroyed the key");
+    assert!(store.key_binding().is_known(scope()).await.unwrap(), "nobody destroyed the key");
     // Nor is anything of the patient refused for it.
     let more = feed(&pipeline, &bodies(&[document(2, 1, "2026-06-21T10:00:00Z", TEXT)]), 1).await;
     assert_eq!(more, [Disposition::Stored]);
@@ -290,7 +290,7 @@ async fn words_of_an_erased_memory_leave_every_quote_and_other_memories_stay(eng
     let notes = [(1, TEXT), (2, "Endometriosis conocida, revisa ginecología. Duerme bien.")];
     let notes = notes.map(|(n, text)| document(n, 1, "2026-06-20T10:00:00Z", text));
     feed(&pipeline, &bodies(&notes), 2).await;
-    let held = store.memories(scope(), &MemoryFilter::default(), ReadInstant::Now).await.unwrap();
+    let held = store.read().memories(scope(), &MemoryFilter::default(), ReadInstant::Now).await.unwrap();
     let one = held
         .iter()
         .find(|memory| memory.words.as_ref().is_some_and(|words| words.concept.contains("endometriosis")))
@@ -304,11 +304,11 @@ async fn words_of_an_erased_memory_leave_every_quote_and_other_memories_stay(eng
     assert!(kept.iter().all(|concept| after.contains(concept)), "{before:?} {after:?}");
     assert!(!after.iter().any(|concept| concept.contains("endometriosis")), "{after:?}");
     let ids = [1u128, 2].map(|id| DocumentId(Uuid::from_u128(id)));
-    for revision in store.revisions(scope(), &ids).await.unwrap() {
+    for revision in store.read().revisions(scope(), &ids).await.unwrap() {
         let text = revision.content.text.to_lowercase();
         assert!(!text.contains("endometriosis") && text.contains("[erased]"), "{text}");
     }
-    for memory in store.memories(scope(), &MemoryFilter::default(), ReadInstant::Now).await.unwrap() {
+    for memory in store.read().memories(scope(), &MemoryFilter::default(), ReadInstant::Now).await.unwrap() {
         let quote = memory.evidence.map(|evidence| evidence.text.to_lowercase()).unwrap_or_default();
         assert!(!quote.contains("endometriosis"), "{quote}");
     }
@@ -431,9 +431,9 @@ async fn a_backup_from_before_brings_nothing_back(engine: TestEngine) {
     let trail = run(&["audit", "list", "--output", "json"]);
     assert!(trail.contains("\"backed_up\""), "{trail}");
     let store = program.store().await;
-    assert_eq!(store.rows_of_patient(scope()).await.unwrap(), Default::default());
+    assert_eq!(store.erasure().rows_of_patient(scope()).await.unwrap(), Default::default());
     let other = Scope::new(scope().org(), PatientId(Uuid::from_u128(0xbeef))).unwrap();
-    assert!(store.revisions(other, &[DocumentId(Uuid::from_u128(2))]).await.unwrap().is_empty());
+    assert!(store.read().revisions(other, &[DocumentId(Uuid::from_u128(2))]).await.unwrap().is_empty());
 }
 
 /// A store that can no longer be read does not reveal the erasures since the backup: receipts stored elsewhere do.
@@ -473,7 +473,7 @@ async fn receipts_stored_elsewhere_bring_a_backup_up_to_date_where_the_store_is_
     // Decisions in it, such as a hold, are unknown.
     assert!(said.contains("\"decisions_lost\":null"), "{said}");
     let store = program.store().await;
-    let left = store.revisions(scope(), &[1u128, 2].map(|id| DocumentId(Uuid::from_u128(id)))).await.unwrap();
+    let left = store.read().revisions(scope(), &[1u128, 2].map(|id| DocumentId(Uuid::from_u128(id)))).await.unwrap();
     assert_eq!(left.len(), 1, "the one that was not erased");
     assert_eq!(count(&store, "SELECT count(*) FROM action_audit WHERE outcome = 'restored'").await, 1);
     store.close().await;
@@ -499,20 +499,20 @@ async fn a_hold_that_a_backup_brings_back_delays_an_erasure_and_loses_none(engin
     };
     let by = Uuid::from_u128(7);
     let store = program.store().await;
-    let hold = store.set_hold(scope(), None, None, by).await.unwrap().unwrap();
+    let hold = store.erasure().set_hold(scope(), None, None, by).await.unwrap().unwrap();
     assert_eq!(run(&["backup", copy.to_str().unwrap()]).0, 0);
-    assert!(store.lift_hold(scope(), hold, by).await.unwrap());
+    assert!(store.erasure().lift_hold(scope(), hold, by).await.unwrap());
     store.close().await;
     let (org, patient, by, id) = (ORG.to_string(), PATIENT.to_string(), by.to_string(), Uuid::from_u128(1).to_string());
     assert_eq!(run(&["erase", "--org", &org, "--patient", &patient, "--document", &id, "--by", &by]).0, 0);
     let (code, said) = run(&["restore", copy.to_str().unwrap(), "--replace", "--output", "json"]);
     assert!(code == 3 && said.contains("\"held\":1") && said.contains("legal hold"), "{code}: {said}");
     let store = program.store().await;
-    let open = store.open_erasures(scope().org()).await.unwrap();
+    let open = store.erasure().open_erasures(scope().org()).await.unwrap();
     assert_eq!(open.len(), 1, "it waits");
-    assert!(store.lift_hold(scope(), hold, Uuid::from_u128(7)).await.unwrap());
+    assert!(store.erasure().lift_hold(scope(), hold, Uuid::from_u128(7)).await.unwrap());
     erased(erase(&store, &open[0].request).await.unwrap());
-    assert!(store.revisions(scope(), &[DocumentId(Uuid::from_u128(1))]).await.unwrap().is_empty());
+    assert!(store.read().revisions(scope(), &[DocumentId(Uuid::from_u128(1))]).await.unwrap().is_empty());
 }
 
 /// As UTF-8, UTF-16, hexadecimal and base64, in every file: the store, its write-ahead log, keys, the program's log,
@@ -550,7 +550,7 @@ async fn a_batch_under_way_when_the_patient_is_erased_writes_nothing(engine: Tes
     let pipeline = clinic.pipeline().await;
     let store = pipeline.store();
     feed(&pipeline, &bodies(&[document(1, 1, "2026-06-20T10:00:00Z", TEXT)]), 1).await;
-    let keys = store.ensure_keys(&[scope()]).await.unwrap().known;
+    let keys = store.key_binding().ensure_keys(&[scope()]).await.unwrap().known;
     erased(erase(store, &request(ErasureSubject::Patient)).await.unwrap());
     let inbox = vec![InboxEntry {
         message: [7; 32],
@@ -559,7 +559,7 @@ async fn a_batch_under_way_when_the_patient_is_erased_writes_nothing(engine: Tes
         message_type: "document.submitted",
         done: MessageAct::default(),
     }];
-    let late = store.commit(scope().org(), &OrgBatch { inbox, ..OrgBatch::default() }, &keys).await;
+    let late = store.intake().commit(scope().org(), &OrgBatch { inbox, ..OrgBatch::default() }, &keys).await;
     assert_eq!(late.unwrap_err(), StoreError::Race);
-    assert_eq!(store.rows_of_patient(scope()).await.unwrap(), Default::default());
+    assert_eq!(store.erasure().rows_of_patient(scope()).await.unwrap(), Default::default());
 }

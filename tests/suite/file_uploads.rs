@@ -50,12 +50,12 @@ async fn page_and_file_hash_go_from_the_message_to_everything_that_is_handed_out
     let store = pipeline.store();
     for (entity, page) in [(EntityType::Allergy, 1), (EntityType::Medication, 2), (EntityType::Condition, 2)] {
         let filter = MemoryFilter { entities: vec![entity], ..MemoryFilter::default() };
-        let memories = store.memories(scope(), &filter, ReadInstant::Now).await.unwrap();
+        let memories = store.read().memories(scope(), &filter, ReadInstant::Now).await.unwrap();
         assert_eq!(memories.len(), 1, "{entity}");
         let file = memories[0].file.as_ref().unwrap();
         assert_eq!((file.sha256.as_str(), file.page), (HASH, Some(page)), "{entity}");
     }
-    let risks = store.risks(scope(), ReadInstant::Now).await.unwrap();
+    let risks = store.read().risks(scope(), ReadInstant::Now).await.unwrap();
     assert!(!risks.is_empty() && risks.iter().all(|risk| risk.file.as_ref().unwrap().page == Some(3)));
 
     let redactor = Arc::clone(pipeline.redactor(OrgId(ORG), "safe_harbor").unwrap());
@@ -74,7 +74,7 @@ async fn page_and_file_hash_go_from_the_message_to_everything_that_is_handed_out
     // A finding of no file has none.
     let clean = clinic.pipeline().await;
     stored(&clean, document(2, 1, AT, "Toma sertralina 50 mg al día.")).await;
-    let memories = clean.store().memories(scope(), &MemoryFilter::default(), ReadInstant::Now).await.unwrap();
+    let memories = clean.store().read().memories(scope(), &MemoryFilter::default(), ReadInstant::Now).await.unwrap();
     assert!(!memories.is_empty() && memories.iter().all(|memory| memory.file.is_none()));
     assert_eq!(count(clean.store(), "SELECT count(*) FROM memory WHERE file_sealed IS NOT NULL").await, 0);
 }
@@ -87,7 +87,7 @@ async fn a_medicine_of_an_organisations_own_lexicon_is_stored_with_the_lexicons_
     let pipeline = clinic.pipeline().await;
     stored(&pipeline, document(1, 1, AT, "Toma zumbatrol 50 mg al día.")).await;
     let filter = MemoryFilter { entities: vec![EntityType::Medication], ..MemoryFilter::default() };
-    let memories = pipeline.store().memories(scope(), &filter, ReadInstant::Now).await.unwrap();
+    let memories = pipeline.store().read().memories(scope(), &filter, ReadInstant::Now).await.unwrap();
     assert_eq!(memories[0].words.as_ref().unwrap().concept, "zumbatrol");
     let version = pipeline.extractor_of(OrgId(ORG)).version().to_owned();
     assert!(version.contains("+clinic-3."), "{version}");
@@ -95,7 +95,7 @@ async fn a_medicine_of_an_organisations_own_lexicon_is_stored_with_the_lexicons_
         let stored = rows(pipeline.store(), table).await;
         assert!(!stored.is_empty() && stored.iter().all(|row| row.text(0).unwrap() == version), "{table}");
     }
-    assert_eq!(pipeline.store().read_by(scope(), memories[0].id).await.unwrap(), Some(version));
+    assert_eq!(pipeline.store().read().read_by(scope(), memories[0].id).await.unwrap(), Some(version));
 }
 
 async fn the_program_shows_page_file_and_version(engine: TestEngine) {

@@ -71,14 +71,14 @@ async fn the_samples_are_stored_whole_and_a_second_run_changes_nothing(engine: T
     let messages = samples();
     let done = feed(&pipeline, &messages, 32).await;
     assert!(all(Disposition::Stored, &done), "{done:?}");
-    let first = pipeline.store().digest(None).await.unwrap();
+    let first = pipeline.store().read().digest(None).await.unwrap();
     assert_eq!(first.rows("inbox"), messages.len() as u64);
     for table in ["documents", "passage", "embedding", "extracted_findings", "memory", "medications", "outbox"] {
         assert!(first.rows(table) > 0, "{table}");
     }
     let again = feed(&pipeline, &messages, 7).await;
     assert!(all(Disposition::Duplicate, &again), "{again:?}");
-    assert_eq!(pipeline.store().digest(None).await.unwrap(), first);
+    assert_eq!(pipeline.store().read().digest(None).await.unwrap(), first);
     assert_eq!(count(pipeline.store(), "SELECT count(*) FROM attempt").await, 0);
 }
 
@@ -87,12 +87,12 @@ async fn any_order_and_any_batch_of_the_same_messages_end_in_the_same_memory(eng
     let messages = samples();
     let calm = clinic.pipeline().await;
     feed(&calm, &messages, 32).await;
-    let expected = calm.store().digest(None).await.unwrap();
+    let expected = calm.store().read().digest(None).await.unwrap();
     for (seed, batch) in [(0u8, 1), (1, 7), (2, 64), (3, 7), (4, 1)] {
         let pipeline = clinic.pipeline().await;
         let done = feed(&pipeline, &shuffled(&messages, seed), batch).await;
         assert!(all(Disposition::Stored, &done), "seed {seed}, batches of {batch}: {done:?}");
-        let found = pipeline.store().digest(None).await.unwrap();
+        let found = pipeline.store().read().digest(None).await.unwrap();
         let differs: Vec<String> = difference(&expected, &found);
         assert_eq!(found.without(STEPS), expected.without(STEPS), "seed {seed}, batches of {batch}: {differs:?}");
         assert_ne!(found.rows("outbox"), 0);
@@ -109,13 +109,13 @@ async fn the_order_of_the_revisions_of_one_document_does_not_matter(engine: Test
     let messages = bodies(&[one, two, three, other]);
     let calm = clinic.pipeline().await;
     feed(&calm, &messages, 1).await;
-    let expected = calm.store().digest(None).await.unwrap();
+    let expected = calm.store().read().digest(None).await.unwrap();
     assert_eq!(count(calm.store(), "SELECT revision FROM documents WHERE current = 1 AND revision > 1").await, 3);
     for seed in 0..8 {
         let pipeline = clinic.pipeline().await;
         let done = feed(&pipeline, &shuffled(&messages, seed), [1, 2, 4][usize::from(seed % 3)]).await;
         assert!(all(Disposition::Stored, &done), "{done:?}");
-        let found = pipeline.store().digest(None).await.unwrap();
+        let found = pipeline.store().read().digest(None).await.unwrap();
         let differs = difference(&expected, &found);
         assert_eq!(found.without(STEPS), expected.without(STEPS), "seed {seed}: {differs:?}");
     }
@@ -128,7 +128,7 @@ async fn a_new_revision_replaces_the_old_one_and_a_late_old_one_changes_nothing_
     let at = "2026-05-04T10:00:00Z";
     let [one, two, three] = ["Toma sertralina 50 mg al día.", "Toma fluoxetina 20 mg al día.", "Toma litio 400 mg."];
     let visible = async || {
-        let mut snapshot = store.snapshot(support::scope()).await.unwrap();
+        let mut snapshot = store.read().snapshot(support::scope()).await.unwrap();
         let seen = snapshot.candidates(1, None, None, &DocumentFilter::default(), ReadInstant::Now).await.unwrap().1;
         drop(snapshot);
         let mut seen: Vec<(u32, Vec<i64>)> = seen.into_iter().map(|c| (c.revision, c.terms)).collect();
@@ -168,14 +168,14 @@ async fn the_same_id_with_another_body_is_set_aside(engine: TestEngine) {
     let (one, other) = (document(7, 1, at, "Duerme mal."), document(8, 1, at, "Duerme bien."));
     let first = bodies(&[event("a", DOCUMENT, &one)]);
     assert_eq!(feed(&pipeline, &first, 1).await, [Disposition::Stored]);
-    let before = pipeline.store().digest(None).await.unwrap();
+    let before = pipeline.store().read().digest(None).await.unwrap();
     let reused = Disposition::Quarantined(Reason::IdReused);
     assert_eq!(feed(&pipeline, &bodies(&[event("a", DOCUMENT, &other)]), 1).await, [reused]);
     // The same revision of the same document under another id is the same mistake.
     let changed = document(7, 1, at, "Duerme regular.");
     assert_eq!(feed(&pipeline, &bodies(&[event("b", DOCUMENT, &changed)]), 1).await, [reused]);
     assert_eq!(feed(&pipeline, &first, 1).await, [Disposition::Duplicate]);
-    let after = pipeline.store().digest(None).await.unwrap();
+    let after = pipeline.store().read().digest(None).await.unwrap();
     assert_eq!(after.without(&["quarantine"]), before.without(&["quarantine"]));
     assert_eq!(after.rows("quarantine"), 2);
     // Within one batch too.
@@ -206,7 +206,7 @@ async fn a_bad_message_never_takes_its_neighbours_along(engine: TestEngine) {
     assert!(done.iter().all(|d| *d != Disposition::Retry), "{done:?}");
     let alone = clinic.pipeline().await;
     feed(&alone, &[10, 11, 12, 13].map(good), 64).await;
-    let (mixed, alone) = (pipeline.store().digest(None).await.unwrap(), alone.store().digest(None).await.unwrap());
+    let (mixed, alone) = (pipeline.store().read().digest(None).await.unwrap(), alone.store().read().digest(None).await.unwrap());
     assert_eq!(mixed.without(&["quarantine"]), alone.without(&["quarantine"]), "{:?}", difference(&mixed, &alone));
     assert_eq!(count(pipeline.store(), "SELECT count(*) FROM quarantine").await, 3);
 }
@@ -231,11 +231,11 @@ async fn a_file_with_bad_lines_is_ingested_line_by_line(engine: TestEngine) {
         "{reported}"
     );
     assert_eq!(output.status.code(), Some(3), "some stored, some not");
-    let before = program.store().await.digest(None).await.unwrap();
+    let before = program.store().await.read().digest(None).await.unwrap();
     let again = support::counts(&program.ingest(&lines, &limit));
     assert_eq!((&again["duplicate"], &again["quarantined"]), (&json!(3), &json!(3)), "{again}");
     let store = program.store().await;
-    assert_eq!(store.digest(None).await.unwrap(), before);
+    assert_eq!(store.read().digest(None).await.unwrap(), before);
     assert_eq!(count(&store, "SELECT count(*) FROM quarantine").await, 3, "kept once, however often it comes");
 }
 
@@ -247,7 +247,7 @@ async fn every_engine_ends_with_the_same_digest_of_the_same_messages() {
     for engine in TestEngine::ALL {
         let pipeline = clinic.pipeline_on(engine).await;
         assert!(all(Disposition::Stored, &feed(&pipeline, &messages, 16).await), "{engine:?}");
-        digests.push(pipeline.store().digest(None).await.unwrap());
+        digests.push(pipeline.store().read().digest(None).await.unwrap());
     }
     let [memory, file, server] = digests.as_slice() else { unreachable!("three engines") };
     assert_eq!(memory, file, "{:?}", difference(memory, file));

@@ -140,20 +140,20 @@ async fn keys_that_vanish_after_a_batch_was_let_through_begin_nothing_and_set_no
     for (name, bytes) in wrong(&old, &right).await {
         replace(&keys, bytes.as_deref());
         for messages in [vec![[1; 32]], vec![[1; 32], [2; 32]]] {
-            let begun = store.begin_attempts(&messages).await;
+            let begun = store.intake().begin_attempts(&messages).await;
             assert!(matches!(begun, Err(StoreError::Key(_))), "{name}: {} messages", messages.len());
         }
-        assert!(matches!(store.quarantine(&rejected).await, Err(StoreError::Key(_))), "{name}");
+        assert!(matches!(store.quarantined().quarantine(&rejected).await, Err(StoreError::Key(_))), "{name}");
         for written in
             ["SELECT count(*) FROM attempt", "SELECT count(*) FROM attempt_batch", "SELECT count(*) FROM quarantine"]
         {
             assert_eq!(count(&store, written).await, 0, "{name}: {written}");
         }
         replace(&keys, Some(&right));
-        assert!(store.check_keys().await.is_ok(), "{name}: the right one is back");
+        assert!(store.key_binding().check_keys().await.is_ok(), "{name}: the right one is back");
     }
-    store.begin_attempts(&[[1; 32]]).await.unwrap();
-    store.quarantine(&rejected).await.unwrap();
+    store.intake().begin_attempts(&[[1; 32]]).await.unwrap();
+    store.quarantined().quarantine(&rejected).await.unwrap();
     assert_eq!(count(&store, "SELECT count(*) FROM quarantine").await, 1);
 }
 
@@ -167,5 +167,5 @@ async fn all_opens(program: &Program, documents: usize) {
     assert_eq!(count(&store, "SELECT count(*) FROM documents").await, documents as i64, "0 lost");
     assert_eq!(count(&store, "SELECT count(*) FROM quarantine").await, 0);
     assert_eq!(count(&store, "SELECT count(*) FROM attempt").await, 0);
-    store.digest(None).await.expect("every sealed cell opens");
+    store.read().digest(None).await.expect("every sealed cell opens");
 }

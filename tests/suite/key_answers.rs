@@ -50,7 +50,7 @@ async fn destroy(program: &Program, patient: Uuid) {
     let store = program.store().await;
     let scope = Scope::new(OrgId(ORG), PatientId(patient)).unwrap();
     store.keys().destroy(scope).await.unwrap();
-    store.note_keys().await.unwrap();
+    store.key_binding().note_keys().await.unwrap();
     store.close().await;
 }
 
@@ -106,15 +106,15 @@ async fn events_of_the_erased_end_and_events_without_keys_wait(engine: TestEngin
     destroy(&program, erased).await;
     let store = program.store().await;
     let now = store.clock().now();
-    let claimed = store.claim_events(OrgId(ORG), now, now, 100).await.unwrap();
+    let claimed = store.outbox().claim_events(OrgId(ORG), now, now, 100).await.unwrap();
     assert!(!claimed.is_empty());
     for event in &claimed {
         assert_eq!(event.body.is_none(), event.patient.0 == erased, "only the erased patient's have nothing to tell");
     }
     // The key file of an hour ago would restore the erased patient, and lacks newer keys: no data are read.
     std::fs::write(program.folder.path().join("keys"), before).unwrap();
-    assert!(store.claim_events(OrgId(ORG), now, now, 100).await.is_err());
-    assert_eq!(store.pending_events(OrgId(ORG)).await.unwrap().0, claimed.len() as i64, "every event waits");
+    assert!(store.outbox().claim_events(OrgId(ORG), now, now, 100).await.is_err());
+    assert_eq!(store.outbox().pending_events(OrgId(ORG)).await.unwrap().0, claimed.len() as i64, "every event waits");
     store.close().await;
 }
 

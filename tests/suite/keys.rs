@@ -111,7 +111,7 @@ async fn a_key_store_that_is_not_the_right_one_stops_every_verb_and_the_right_on
     let store = program.store().await;
     assert_eq!(count(&store, "SELECT count(*) FROM documents").await, 4, "what was refused before is stored now");
     assert_eq!(count(&store, "SELECT count(*) FROM quarantine").await, 0);
-    store.digest(None).await.expect("every sealed cell opens");
+    store.read().digest(None).await.expect("every sealed cell opens");
 }
 
 async fn another_master_is_refused_for_a_new_patient_too(engine: TestEngine) {
@@ -246,7 +246,7 @@ async fn a_worker_without_its_key_file_takes_nothing_and_continues_when_it_is_ba
     drop(worker);
     let store = program.store().await;
     assert_eq!(count(&store, "SELECT count(*) FROM documents").await, 10, "0 lost");
-    store.digest(None).await.expect("every sealed cell opens");
+    store.read().digest(None).await.expect("every sealed cell opens");
 }
 
 /// The right key file before round `n`: as it was after the last one.

@@ -18,7 +18,7 @@ async fn remembered(documents: &[Value]) -> Vec<String> {
         states: State::ALL.to_vec(),
         ..MemoryFilter::default()
     };
-    let all = pipeline.store().memories(scope(), &filter, ReadInstant::Now).await.unwrap();
+    let all = pipeline.store().read().memories(scope(), &filter, ReadInstant::Now).await.unwrap();
     let mut lines: Vec<String> = all
         .iter()
         .map(MemoryItem::conversational)

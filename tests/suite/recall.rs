@@ -130,8 +130,8 @@ impl RecallFixture {
     /// The same, with or without the words that no medicine is taken at all.
     async fn ingest_with(&self, whose: Scope, document: u128, at: DateTime<Utc>, (medicine, denies_all): (&str, bool)) {
         let org = whose.org();
-        if !self.store.organizations(&[org]).await.unwrap().contains_key(&org) {
-            self.store.register(org).await.unwrap();
+        if !self.store.intake().organizations(&[org]).await.unwrap().contains_key(&org) {
+            self.store.intake().register(org).await.unwrap();
         }
         let keys = self.store.keys().ensure(&[whose]).await.unwrap().known;
         let mine = &keys[&whose];
@@ -206,7 +206,7 @@ impl RecallFixture {
         };
         let batch =
             OrgBatch { inbox: vec![entry], documents: vec![new], findings, generation: 1, ..OrgBatch::default() };
-        self.store.commit(org, &batch, &keys).await.unwrap();
+        self.store.intake().commit(org, &batch, &keys).await.unwrap();
     }
 }
 
@@ -270,7 +270,7 @@ fn question(text: &str) -> SearchRequest {
 
 async fn medicine_of(world: &RecallFixture, whose: Scope) -> MemoryId {
     let filter = MemoryFilter { entities: vec![EntityType::Medication], ..MemoryFilter::default() };
-    world.store.memories(whose, &filter, ReadInstant::Now).await.unwrap()[0].id
+    world.store.read().memories(whose, &filter, ReadInstant::Now).await.unwrap()[0].id
 }
 
 async fn rows_of_another_patient_or_organisation_never_appear(engine: TestEngine) {
@@ -295,17 +295,17 @@ async fn rows_of_another_patient_or_organisation_never_appear(engine: TestEngine
             assert_eq!(json.contains(other), other == medicine, "{other} in the context of {medicine}");
         }
         assert_eq!(context.passages.len(), 2);
-        assert_eq!(world.store.documents(whose, TimeWindow::default(), 10, ReadInstant::Now).await.unwrap().len(), 1);
+        assert_eq!(world.store.read().documents(whose, TimeWindow::default(), 10, ReadInstant::Now).await.unwrap().len(), 1);
     }
     let theirs = medicine_of(&world, neighbour).await;
     for stranger in [mine, namesake] {
-        assert_eq!(world.store.memory(stranger, theirs, ReadInstant::Now).await.unwrap(), None);
+        assert_eq!(world.store.read().memory(stranger, theirs, ReadInstant::Now).await.unwrap(), None);
         assert_eq!(trace(&world.store, stranger, theirs, LineageDirection::Up).await.unwrap(), None);
-        assert!(world.store.history(stranger, theirs).await.unwrap().is_empty());
-        assert!(world.store.links(stranger, &[theirs.0], LineageDirection::Up).await.unwrap().is_empty());
+        assert!(world.store.read().history(stranger, theirs).await.unwrap().is_empty());
+        assert!(world.store.read().links(stranger, &[theirs.0], LineageDirection::Up).await.unwrap().is_empty());
     }
     assert_eq!(
-        world.store.find_patients(OrgId(Uuid::from_u128(1))).await.unwrap(),
+        world.store.read().find_patients(OrgId(Uuid::from_u128(1))).await.unwrap(),
         [mine.patient(), neighbour.patient()]
     );
 }
@@ -359,7 +359,7 @@ async fn lineage_leads_from_a_memory_to_its_document_and_back(engine: TestEngine
     assert!(up.children.iter().all(|raw| raw.kind == "raw" && raw.children[0].kind == "document"));
     let down = trace(&world.store, mine, MemoryId(up.children[0].id), LineageDirection::Down).await.unwrap().unwrap();
     assert_eq!(down.children.len(), 2, "a medicine and a symptom were made of it: {down:?}");
-    let history = world.store.history(mine, id).await.unwrap();
+    let history = world.store.read().history(mine, id).await.unwrap();
     assert_eq!(history[0].action, "created");
     assert_eq!(history.last().unwrap().action, "reinforced");
 }

@@ -32,7 +32,7 @@ async fn what_is_said_of_one_relative_supersedes_nothing_of_another(engine: Test
             states: State::ALL.to_vec(),
             ..MemoryFilter::default()
         };
-        let all = pipeline.store().memories(scope(), &filter, ReadInstant::Now).await.unwrap();
+        let all = pipeline.store().read().memories(scope(), &filter, ReadInstant::Now).await.unwrap();
         let of_family: Vec<_> = all.iter().filter(|m| m.experiencer == Experiencer::Family).collect();
         let active = of_family.iter().filter(|m| m.status.state == State::Active).count();
         assert_eq!(active, in_force, "{first} {next}: {of_family:#?}");

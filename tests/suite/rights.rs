@@ -79,7 +79,7 @@ async fn a_request_by_message_is_answered_sealed_and_announced_by_a_reference(en
     let sent = "SELECT count(*) FROM outbox WHERE event_type = 'anamnesis.rights.answered.v1'";
     assert_eq!(count(&store, sent).await, 2, "each is announced once");
     let other = Scope::new(scope().org(), PatientId(Uuid::from_u128(0xbeef))).unwrap();
-    let foreign = store.open_answer(other, export.parse().unwrap(), PATIENT).await.unwrap();
+    let foreign = store.intake().open_answer(other, export.parse().unwrap(), PATIENT).await.unwrap();
     assert!(foreign.is_none(), "nobody reads the answer of another patient");
     store.close().await;
     if engine == TestEngine::File {
@@ -310,12 +310,12 @@ async fn an_answer_goes_after_its_term_and_with_an_erasure(engine: TestEngine) {
     assert_eq!(answers(&program, &[]).len(), 0);
     program.ingest(&bodies(&[asks("r-3", "export")]), &[]);
     let store = program.store().await;
-    assert_eq!(store.rows_of_patient(scope()).await.unwrap().get("rights_answer"), Some(&1));
+    assert_eq!(store.erasure().rows_of_patient(scope()).await.unwrap().get("rights_answer"), Some(&1));
     store.close().await;
     let erased = verb(&program, &[], &["erase", "--by", &PATIENT.to_string(), "--language", "es"]);
     assert!(erased.contains("Se ha borrado para siempre todo lo suyo."), "{erased}");
     let store = program.store().await;
-    assert_eq!(store.rows_of_patient(scope()).await.unwrap(), Default::default());
+    assert_eq!(store.erasure().rows_of_patient(scope()).await.unwrap(), Default::default());
 }
 
 async fn rights_are_spoken_of_in_the_patients_language(engine: TestEngine) {

@@ -52,7 +52,7 @@ async fn the_detector_of_a_risk_is_stored_shown_and_announced(engine: TestEngine
     let pipeline = clinic.pipeline().await;
     let done = feed(&pipeline, &bodies(&[note(1, RULED), note(2, HINTED)]), 2).await;
     assert_eq!(done, [Disposition::Stored, Disposition::Stored]);
-    let flags = pipeline.store().risks(scope(), ReadInstant::Now).await.unwrap();
+    let flags = pipeline.store().read().risks(scope(), ReadInstant::Now).await.unwrap();
     let shown = |quote: &str| {
         let flag = flags.iter().find(|flag| flag.quote.starts_with(quote)).unwrap();
         let shown = serde_json::to_value(flag).unwrap();
@@ -72,6 +72,6 @@ async fn the_detector_of_a_risk_is_announced_for_an_ephemeral_patient(engine: Te
         "actor": {"id": Uuid::from_u128(7), "role": "patient"}, "issued_at": "2026-05-05T00:00:00Z"});
     feed(&pipeline, &bodies(&[event("on", "anamnesis.memory.command.v1", &on)]), 1).await;
     feed(&pipeline, &bodies(&[note(1, RULED), note(2, HINTED)]), 2).await;
-    assert!(pipeline.store().risks(scope(), ReadInstant::Now).await.unwrap().is_empty());
+    assert!(pipeline.store().read().risks(scope(), ReadInstant::Now).await.unwrap().is_empty());
     assert_eq!(announced_risks(&clinic, &pipeline).await, the_rules_alone());
 }

@@ -21,7 +21,7 @@ async fn flags(engine: TestEngine, note: Value) -> (Clinic, Vec<RiskFlag>) {
     let clinic = Clinic::on(engine).await;
     let pipeline = clinic.pipeline().await;
     feed(&pipeline, &bodies(&[note]), 1).await;
-    let flags = pipeline.store().risks(scope(), ReadInstant::Now).await.unwrap();
+    let flags = pipeline.store().read().risks(scope(), ReadInstant::Now).await.unwrap();
     (clinic, flags)
 }
 
@@ -141,7 +141,7 @@ async fn only_urgent_risks_raise_an_alarm(engine: TestEngine) {
     let clinic = Clinic::on(engine).await;
     let pipeline = clinic.pipeline().await;
     feed(&pipeline, &bodies(&[text("en", note)]), 1).await;
-    let flags = pipeline.store().risks(scope(), ReadInstant::Now).await.unwrap();
+    let flags = pipeline.store().read().risks(scope(), ReadInstant::Now).await.unwrap();
     assert_eq!(of(&flags, "active_ideation", false).level.as_deref(), Some("high"), "{flags:?}");
     let past = of(&flags, "self_harm", false);
     assert_eq!((past.level.as_deref(), past.temporality.as_deref()), (Some("low"), Some("historical")));

@@ -298,7 +298,7 @@ impl Program {
     async fn initialise(&self) {
         if self.server.is_some() {
             let store = self.store().await;
-            store.bind_keys().await.unwrap();
+            store.key_binding().bind_keys().await.unwrap();
             store.close().await;
         }
     }

@@ -213,7 +213,7 @@ impl YearOfRuns {
     async fn forget(&self, pipeline: &Pipeline) {
         let scope = Scope::new(org_id(0), patient(0)).unwrap();
         let symptoms = MemoryFilter { entities: vec![EntityType::Symptom], ..MemoryFilter::default() };
-        let one = pipeline.store().memories(scope, &symptoms, ReadInstant::Now).await.unwrap().remove(0);
+        let one = pipeline.store().read().memories(scope, &symptoms, ReadInstant::Now).await.unwrap().remove(0);
         let data = json!({"organization_id": org_id(0).0, "patient_id": patient(0).0, "command": "forget",
             "memory_ids": [one.id], "actor": {"id": Uuid::from_u128(9), "role": "patient"}, "issued_at": self.clock.now()});
         let forget = event("forget", "anamnesis.memory.command.v1", &data).to_string().into_bytes();
@@ -278,7 +278,7 @@ async fn a_year_in_eight_time_zones_with_kills_and_replicas_does_every_run_exact
     let keys = Arc::new(LastingKeys(Arc::new(keys)));
     // A run of a job begins only under the key store that the store is bound to.
     let store = Store::new(database.clone(), keys.clone(), clock.clone(), Arc::new(SeededEntropy::new(8)));
-    store.bind_keys().await.unwrap();
+    store.key_binding().bind_keys().await.unwrap();
     let clinic = Clinic::new().await;
     let pipeline = clinic.pipeline_over(store, embedder().into());
     let year = YearOfRuns { database, keys, clock, killer, processes: AtomicU64::new(0) };

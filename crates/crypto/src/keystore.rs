@@ -80,7 +80,7 @@ pub trait KeyStore: Send + Sync {
     }
 
     /// As [`KeyStore::find`], with keys made for the unknown, all by one durable commit. Only for patients whom the store
-    /// does not know either: ask `store::Store::ensure_keys`.
+    /// does not know either: ask `store::KeyStoreBinding::ensure_keys`.
     ///
     /// # Errors
     /// As [`KeyStore::find`]; no key was made then, or all were.

@@ -147,12 +147,13 @@ impl OutboxRelay {
     /// Of the store.
     pub async fn pass(&self, sweep: bool) -> Result<(), StoreError> {
         let rung = self.store.outbox_notifier().take_organizations();
-        let orgs: Vec<OrgId> = if sweep { self.store.every_organization().await? } else { rung.into_iter().collect() };
+        let orgs: Vec<OrgId> =
+            if sweep { self.store.stats().every_organization().await? } else { rung.into_iter().collect() };
         let (mut waiting, mut oldest) = (0, None);
         for org in &orgs {
             while self.window(*org).await? {}
             if sweep {
-                let (number, since) = self.store.pending_events(*org).await?;
+                let (number, since) = self.store.outbox().pending_events(*org).await?;
                 waiting += number;
                 oldest = oldest.into_iter().chain(since).min();
             }
@@ -169,7 +170,7 @@ impl OutboxRelay {
     /// Claims and publishes a window of one organisation's events; whether there may be more.
     async fn window(&self, org: OrgId) -> Result<bool, StoreError> {
         let now = self.clock.now();
-        let pending = self.store.claim_events(org, now, now + CLAIM, WINDOW).await?;
+        let pending = self.store.outbox().claim_events(org, now, now + CLAIM, WINDOW).await?;
         if pending.is_empty() {
             return Ok(false);
         }
@@ -194,10 +195,10 @@ impl OutboxRelay {
             }
         }
         for (how, ids) in ended.into_iter().filter(|(_, ids)| !ids.is_empty()) {
-            self.store.end_events(org, ids, how, self.clock.now()).await?;
+            self.store.outbox().end_events(org, ids, how, self.clock.now()).await?;
         }
         for ((rest, taken), ids) in resting {
-            self.store.rest_events(org, ids, self.clock.now() + rest, &taken).await?;
+            self.store.outbox().rest_events(org, ids, self.clock.now() + rest, &taken).await?;
         }
         // Behind a destination that rests there may be events for the others.
         Ok(full && !after.iter().any(|progress| progress.failed))
@@ -245,7 +246,7 @@ impl OutboxRelay {
 
     /// Tells of what was set aside; whether there may be more.
     async fn notices(&self) -> Result<bool, StoreError> {
-        let notices = self.store.unnoticed(self.clock.now(), WINDOW).await?;
+        let notices = self.store.outbox().unnoticed(self.clock.now(), WINDOW).await?;
         let told: Vec<OutboxEvent> = notices.iter().map(OutboxEvent::of_notice).collect();
         if told.is_empty() {
             return Ok(false);
@@ -262,10 +263,10 @@ impl OutboxRelay {
             }
         }
         if !done.is_empty() {
-            self.store.mark_noticed(done, self.clock.now()).await?;
+            self.store.outbox().mark_noticed(done, self.clock.now()).await?;
         }
         for ((rest, taken), ids) in resting {
-            self.store.rest_notices(ids, self.clock.now() + rest, &taken).await?;
+            self.store.outbox().rest_notices(ids, self.clock.now() + rest, &taken).await?;
         }
         Ok(notices.len() as i64 == WINDOW && !after.iter().any(|progress| progress.failed))
     }

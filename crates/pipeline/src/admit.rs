@@ -47,7 +47,7 @@ impl Pipeline {
     /// The admitted messages, and the outcomes of the others.
     pub(super) async fn admit(&self, org: OrgId, entries: Vec<DecodedMessage>) -> Result<Admission, PipelineError> {
         let wanted = self.wanted(&entries);
-        let mut known = self.store.known(org, &wanted).await?;
+        let mut known = self.store.intake().known(org, &wanted).await?;
         let rules = known.rules.take();
         let PolicyCheckedBatch { entries, grants, refused, mut done } =
             self.bound(org, rules.is_some(), entries).await?;
@@ -116,7 +116,7 @@ impl Pipeline {
             }
         }
         if register {
-            self.store.register(org).await?;
+            self.store.intake().register(org).await?;
         }
         Ok(bound)
     }
@@ -161,7 +161,7 @@ impl Pipeline {
         let scopes: HashSet<Scope> =
             entries.iter().filter_map(|e| Scope::new(e.envelope.organization(), e.envelope.patient()).ok()).collect();
         let scopes: Vec<Scope> = scopes.into_iter().collect();
-        Ok(self.store.ensure_keys(&scopes).await?.known)
+        Ok(self.store.key_binding().ensure_keys(&scopes).await?.known)
     }
 
     /// (organisation, source, id) as the inbox keeps it.

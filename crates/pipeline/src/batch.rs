@@ -93,7 +93,7 @@ impl Pipeline {
             }
         }
         match self.refused(unread, &mut rejected).await {
-            Ok(()) => self.store.quarantine(&rejected).await.is_ok(),
+            Ok(()) => self.store.quarantined().quarantine(&rejected).await.is_ok(),
             Err(_) => false,
         }
     }

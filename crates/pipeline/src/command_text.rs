@@ -168,7 +168,7 @@ impl Pipeline {
             let at = super::admit::issued_at(command, &entry.envelope, self.store.clock().now());
             let document = document(command, &entry.message, at, text);
             let known = match command.memory_ids.as_deref() {
-                Some([id, ..]) => self.store.memory(entry.scope, *id, ReadInstant::Now).await?,
+                Some([id, ..]) => self.store.read().memory(entry.scope, *id, ReadInstant::Now).await?,
                 _ => None,
             };
             let subject = known.and_then(|memory| memory.words).map(|words| words.concept);
@@ -187,7 +187,7 @@ impl Pipeline {
         let (Command::Promote, true, Some([id, ..])) = (command.command, silent, command.memory_ids.as_deref()) else {
             return Ok(None);
         };
-        let Some(memory) = self.store.memory(scope, *id, ReadInstant::Now).await? else { return Ok(None) };
+        let Some(memory) = self.store.read().memory(scope, *id, ReadInstant::Now).await? else { return Ok(None) };
         command.text = self.own_words(scope, &memory).await?.map(Into::into);
         let of_model =
             memory.class == Class::Inference || (memory.kind == Kind::Raw && trust_of_memory(&memory) >= Trust::T4);

@@ -65,7 +65,7 @@ impl Pipeline {
             }
         }
         let batch = EmbedBatch::new(texts);
-        let known: HashMap<CacheKey, Vec<f32>> = self.store.cached_vectors(batch.keys().copied()).await?;
+        let known: HashMap<CacheKey, Vec<f32>> = self.store.intake().cached_vectors(batch.keys().copied()).await?;
         let embedded = embed_cached(model.as_ref(), &batch, &known).await;
         drop(batch);
         self.count_cache(embedded.hits, embedded.vectors.len());

@@ -45,7 +45,7 @@ pub enum ErasureError {
 /// Of the store or the key store; [`ErasureError::Left`] when rows are found after it.
 pub async fn erase(store: &Store, request: &ErasureRequest) -> Result<ErasureOutcome, ErasureError> {
     let is_patient = request.subject == ErasureSubject::Patient;
-    match store.open_erasure(request).await? {
+    match store.erasure().open_erasure(request).await? {
         ErasureProgress::Unknown => {
             // Messages of an unregistered organisation may be in quarantine.
             erase_quarantined(store, request).await?;
@@ -54,21 +54,23 @@ pub async fn erase(store: &Store, request: &ErasureRequest) -> Result<ErasureOut
         ErasureProgress::Held => return Ok(ErasureOutcome::Held),
         ErasureProgress::Derived => return Ok(ErasureOutcome::Derived),
         // An older backup restored rows.
-        ErasureProgress::Done(receipt) if is_patient && !store.rows_of_patient(request.scope).await?.is_empty() => {
+        ErasureProgress::Done(receipt)
+            if is_patient && !store.erasure().rows_of_patient(request.scope).await?.is_empty() =>
+        {
             tracing::warn!(code = "erased_rows_returned", erasure = %receipt.request.id, "rows of an erased patient have returned");
         }
         ErasureProgress::Done(receipt) => return Ok(ErasureOutcome::Before(receipt)),
         ErasureProgress::Going => {}
     }
     let (scope, aside) = (request.scope, erase_quarantined(store, request).await?);
-    let receipt = store.erase_rows(request, aside).await?;
-    let mut left = store.rows_of_part(scope, request.subject).await?;
+    let receipt = store.erasure().erase_rows(request, aside).await?;
+    let mut left = store.erasure().rows_of_part(scope, request.subject).await?;
     for _ in 0..SWEEPS {
         if left.is_empty() {
             return Ok(ErasureOutcome::Erased(receipt));
         }
-        store.erase_rows(request, 0).await?;
-        left = store.rows_of_part(scope, request.subject).await?;
+        store.erasure().erase_rows(request, 0).await?;
+        left = store.erasure().rows_of_part(scope, request.subject).await?;
     }
     match left.keys().next() {
         Some(table) => Err(ErasureError::Left(table)),
@@ -79,12 +81,12 @@ pub async fn erase(store: &Store, request: &ErasureRequest) -> Result<ErasureOut
 /// Drops the content of quarantined messages that mention the erased subject; returns how many.
 async fn erase_quarantined(store: &Store, request: &ErasureRequest) -> Result<u64, StoreError> {
     let receipts = match request.subject {
-        ErasureSubject::Memory(_) => store.erasures(request.scope).await?,
+        ErasureSubject::Memory(_) => store.erasure().erasures(request.scope).await?,
         ErasureSubject::Patient | ErasureSubject::Document(_) => Vec::new(),
     };
     let said_in = receipts.iter().find(|one| one.request.id == request.id).map(|one| &*one.said_in);
     let said_in = said_in.unwrap_or_default();
-    store.erase_aside(request, |body, with| names(body, with, request, said_in)).await
+    store.erasure().erase_aside(request, |body, with| names(body, with, request, said_in)).await
 }
 
 /// Whether a stored message or an original mentions the erased subject: the patient, the document, or a document that

@@ -65,7 +65,7 @@ impl Pipeline {
             Command::Recover => vec![State::Inactive],
             _ => State::ALL.iter().copied().filter(|state| state.is_visible()).collect(),
         };
-        self.store.on_topic(scope, topic, self.concept_of(scope.org(), topic).as_deref(), states).await
+        self.store.read().on_topic(scope, topic, self.concept_of(scope.org(), topic).as_deref(), states).await
     }
 }
 

@@ -119,8 +119,8 @@ impl Pipeline {
         let id = record_id(scope, legacy.format, &own);
         // Keys are made with the first message: before it nothing of the patient is there to be unchanged.
         let (mut is_unchanged, mut is_changed) = (false, false);
-        if let Some(keys) = self.store.keys_of(scope).await?
-            && let Some(known) = self.store.legacy_hashes(scope).await?.get(&id)
+        if let Some(keys) = self.store.read().keys_of(scope).await?
+            && let Some(known) = self.store.intake().legacy_hashes(scope).await?.get(&id)
         {
             is_unchanged = *known == keys.hash("legacy", record.to_string().as_bytes());
             is_changed = !is_unchanged;
@@ -163,7 +163,7 @@ impl Pipeline {
                 return Ok(ImportOutcome::Refused(disposition));
             }
         }
-        let keys = self.store.keys_of(scope).await?.ok_or(StoreError::Race)?;
+        let keys = self.store.read().keys_of(scope).await?.ok_or(StoreError::Race)?;
         let hash = keys.hash("legacy", record.to_string().as_bytes());
         let Some(clean) = self.clean_record(scope, record, keys.surrogate()).await? else {
             return Ok(ImportOutcome::Refused(Disposition::Quarantined(
@@ -171,7 +171,7 @@ impl Pipeline {
             )));
         };
         let kept = KeptRecord { id, format: legacy.format, ordinal: one.ordinal, hash, record: &clean };
-        self.store.keep_legacy(scope, kept).await?;
+        self.store.intake().keep_legacy(scope, kept).await?;
         Ok(ImportOutcome::Stored)
     }
 
@@ -212,14 +212,14 @@ impl Pipeline {
 
     /// The words as a memory has them; `None` where they cannot be redacted.
     async fn redacted(&self, scope: Scope, text: &str) -> Result<Option<String>, StoreError> {
-        let Some(keys) = self.store.keys_of(scope).await? else { return Ok(None) };
+        let Some(keys) = self.store.read().keys_of(scope).await? else { return Ok(None) };
         let clean = self.clean_record(scope, &Value::from(text), keys.surrogate()).await?;
         Ok(clean.and_then(|clean| clean.as_str().map(str::to_owned)))
     }
 
     async fn all(&self, scope: Scope) -> Result<Vec<Memory>, StoreError> {
         let filter = MemoryFilter { states: State::ALL.to_vec(), ..Default::default() };
-        self.store.memories(scope, &filter, ReadInstant::Now).await
+        self.store.read().memories(scope, &filter, ReadInstant::Now).await
     }
 
     /// The record with every word redacted; ids, instants and codes stay. `None` when something could not be redacted.
@@ -229,7 +229,7 @@ impl Pipeline {
         record: &Value,
         surrogate: &[u8; 32],
     ) -> Result<Option<Value>, StoreError> {
-        let rows = self.store.organization_rows().await?;
+        let rows = self.store.organization().organization_rows().await?;
         let own = rows.iter().find(|row| row.org == scope.org());
         let policy = own.map_or("safe_harbor", |row| row.redaction_policy.as_str());
         let Some(redactor) = self.redactor(scope.org(), policy) else { return Ok(None) };

@@ -300,7 +300,8 @@ impl Pipeline {
             self.resolve_commands(&mut admitted).await?;
             let messages: BTreeMap<usize, KeyHash> = admitted.iter().map(|a| (a.place, a.message)).collect();
             if !failpoints::is("attempt_after_work") {
-                shared.begun = self.store.begin_attempts(&messages.values().copied().collect::<Vec<_>>()).await?;
+                shared.begun =
+                    self.store.intake().begin_attempts(&messages.values().copied().collect::<Vec<_>>()).await?;
             }
             crash_at("attempt_recorded");
             // After the rest of the batch: answers include its effects, and erasures remove them.
@@ -315,7 +316,7 @@ impl Pipeline {
             // the message is worked again.
             let still = still_begun(messages, outcome.as_deref().unwrap_or_default());
             let batch = shared.begun.batch.filter(|_| !still.is_empty());
-            let ended = self.store.end_attempts(batch, &still).await;
+            let ended = self.store.intake().end_attempts(batch, &still).await;
             done.extend(outcome?);
             ended?;
             for mut one in asking {

@@ -105,7 +105,7 @@ impl Pipeline {
         if wanted.is_empty() {
             return Ok(CommandReferences::default());
         }
-        let known = self.store.memories(scope, &MemoryFilter::ids(wanted), ReadInstant::Now).await?;
+        let known = self.store.read().memories(scope, &MemoryFilter::ids(wanted), ReadInstant::Now).await?;
         let lacks = |ids: &[MemoryId]| ids.iter().any(|id| !known.iter().any(|memory| memory.id == *id));
         let lost = match () {
             () if lacks(&parents) => Some("derived_from"),
@@ -139,14 +139,16 @@ impl Pipeline {
         }
         let first = command.memory_ids.as_deref().and_then(<[MemoryId]>::first);
         let replaced = match (command.command, first) {
-            (Command::Supersede | Command::Revise, Some(id)) => self.store.memory(scope, *id, ReadInstant::Now).await?,
+            (Command::Supersede | Command::Revise, Some(id)) => {
+                self.store.read().memory(scope, *id, ReadInstant::Now).await?
+            }
             _ => None,
         };
         if replaced.as_ref().is_some_and(|memory| memory.entity.is_some_and(|entity| entity.is_clinical())) {
             return Ok(None);
         }
         let place = match &replaced {
-            Some(memory) => self.store.place_of(scope, memory.id).await?,
+            Some(memory) => self.store.read().place_of(scope, memory.id).await?,
             None => None,
         };
         let kind = command.kind.or(replaced.as_ref().map(|memory| memory.kind)).unwrap_or(Kind::Note);
@@ -161,7 +163,7 @@ impl Pipeline {
         let Some(document) = memory.document_id.filter(|_| memory.kind == Kind::Raw) else {
             return Ok(memory.words.as_ref().map(|words| words.concept.clone()));
         };
-        let held = self.store.revisions(scope, &[document]).await?;
+        let held = self.store.read().revisions(scope, &[document]).await?;
         let revision = held.into_iter().find(|held| Some(held.revision) == memory.revision);
         Ok(revision.map(|held| held.content.text).filter(|text| !text.is_empty()))
     }

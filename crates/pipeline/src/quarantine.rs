@@ -61,7 +61,7 @@ impl Pipeline {
     pub async fn lacks_keys(&self, raw: &RawMessage) -> bool {
         let Ok(envelope) = self.read_envelope(raw) else { return false };
         let Ok(scope) = Scope::new(envelope.organization(), envelope.patient()) else { return false };
-        matches!(self.store.lookup(scope).await, Err(StoreError::Key(_)))
+        matches!(self.store.key_binding().lookup(scope).await, Err(StoreError::Key(_)))
     }
 
     /// Bytes to a typed message, whichever way the attributes came.
@@ -81,7 +81,7 @@ impl Pipeline {
     pub async fn suspects(&self, raws: &[RawMessage]) -> Result<Vec<bool>, StoreError> {
         let keys: Vec<Option<KeyHash>> = raws.iter().map(|raw| self.key_of(raw)).collect();
         let known: Vec<KeyHash> = keys.iter().flatten().copied().collect();
-        let begun = self.store.attempts(&known).await?;
+        let begun = self.store.intake().attempts(&known).await?;
         let suspect = |key: &KeyHash| begun.get(key).is_some_and(|attempts| *attempts >= SUSPECT);
         Ok(keys.iter().map(|key| key.as_ref().is_some_and(suspect)).collect())
     }
@@ -91,7 +91,7 @@ impl Pipeline {
     /// # Errors
     /// Of the store.
     pub async fn has_crash_suspects(&self) -> Result<bool, StoreError> {
-        self.store.was_any_begun(SUSPECT).await
+        self.store.intake().was_any_begun(SUSPECT).await
     }
 
     /// Quarantines one message for a reason outside its contract.
@@ -109,10 +109,10 @@ impl Pipeline {
                 rejected = rejected.without_content();
             }
         }
-        self.store.quarantine(&[rejected]).await?;
+        self.store.quarantined().quarantine(&[rejected]).await?;
         self.metrics.ingest.quarantined.of(reason).inc();
         match self.key_of(raw) {
-            Some(key) => self.store.end_attempts(None, &[key]).await,
+            Some(key) => self.store.intake().end_attempts(None, &[key]).await,
             None => Ok(()),
         }
     }

@@ -29,7 +29,7 @@ impl Pipeline {
         row: uuid::Uuid,
         body: &[u8],
     ) -> Result<Option<Value>, StoreError> {
-        let rows = self.store.organization_rows().await?;
+        let rows = self.store.organization().organization_rows().await?;
         let own = org.and_then(|org| rows.iter().find(|row| row.org == org));
         let policy = own.map_or("safe_harbor", |row| row.redaction_policy.as_str());
         let Some(redactor) = self.redactor(org.unwrap_or(OrgId(uuid::Uuid::nil())), policy) else { return Ok(None) };

@@ -106,7 +106,7 @@ impl Pipeline {
         let mut span = self.traces().operation(Name::Transaction, kind, &current());
         span.code(Code::DbSystem, system);
         span.code(Code::DbOperation, "transaction");
-        match self.store.commit(org, batch, keys).await {
+        match self.store.intake().commit(org, batch, keys).await {
             Ok(committed) => {
                 span.count(Count::Documents, committed.documents as u64);
                 span.count(Count::Findings, committed.findings as u64);

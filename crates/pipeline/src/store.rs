@@ -72,7 +72,7 @@ impl Pipeline {
             Err(error) if good.len() == 1 => done.push(MessageOutcome::new(good[0].0, uncounted(refused(&error)))),
             Err(_) => {
                 // The batch was started as one attempt and does not end as one.
-                self.store.split_attempt_batch(begun).await?;
+                self.store.intake().split_attempt_batch(begun).await?;
                 let mut each = Vec::with_capacity(good.len());
                 for (place, ephemeral, brought) in good.into_iter().rev() {
                     each.push((place, ephemeral, whole.cut_last(brought)));

@@ -29,7 +29,8 @@ impl Pipeline {
     /// Whether nothing of a readable message may be stored.
     pub(super) async fn is_unkept(&self, envelope: &Envelope) -> Result<bool, StoreError> {
         let Some(at) = said_at(envelope, self.store.clock().now()) else { return Ok(false) };
-        let barred = self.store.barred(envelope.organization(), &[(envelope.patient(), Some(at))]).await?;
+        let barred =
+            self.store.organization().barred(envelope.organization(), &[(envelope.patient(), Some(at))]).await?;
         Ok(barred == [true])
     }
 
@@ -44,7 +45,7 @@ impl Pipeline {
             return Ok(BTreeSet::new());
         }
         let asked: Vec<_> = said.iter().map(|(_, patient, at)| (*patient, *at)).collect();
-        let barred = self.store.barred(org, &asked).await?;
+        let barred = self.store.organization().barred(org, &asked).await?;
         Ok(said.iter().zip(barred).filter(|(_, barred)| *barred).map(|((place, ..), _)| *place).collect())
     }
 
@@ -69,7 +70,7 @@ impl Pipeline {
         let mut unkept: BTreeSet<usize> = BTreeSet::new();
         for (org, mentions) in asked {
             let of: Vec<_> = mentions.iter().map(|(_, patient, said)| (*patient, *said)).collect();
-            let barred = self.store.barred(org, &of).await?;
+            let barred = self.store.organization().barred(org, &of).await?;
             unkept.extend(mentions.iter().zip(barred).filter(|(_, barred)| *barred).map(|((at, ..), _)| *at));
         }
         for (at, (raw, refusal)) in refused.into_iter().enumerate() {

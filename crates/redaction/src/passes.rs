@@ -70,7 +70,7 @@ impl Redactor {
 
     /// Whether another pass would find nothing, judged by the surroundings of the last replacements. Own recognisers
     /// and allowed words of an organisation need a full pass, because their patterns may match text of any length.
-    fn is_fixpoint(
+    pub(super) fn is_fixpoint(
         &self,
         context: &DocumentContext<'_>,
         before: TextProfile,
@@ -97,7 +97,7 @@ impl Redactor {
     }
 
     /// One pass. `cache` caches the scores that an earlier one computed.
-    fn pass(
+    pub(super) fn pass(
         &self,
         (document, context): (&Document, &DocumentContext<'_>),
         people: &KnownPeople,

@@ -1,4 +1,5 @@
 use super::*;
+use crate::passes::PassInput;
 use crate::{KnownIdentity, KnownPeople};
 use anamnesis_text::{Language, Speaker};
 
@@ -188,12 +189,22 @@ fn what_the_surroundings_of_replacements_do_not_show_the_whole_text_does_not_sho
         let redactor = &redactors[number % redactors.len()];
         let mut known = ScoreCache::default();
         let before = DocumentContext::new(note, &redactor.policy);
-        let first = redactor.pass((note, &before), &no_person, &key, (&[], false), &mut known).unwrap();
+        let first = redactor
+            .pass((note, &before), &no_person, &key, PassInput { found: &[], known: &[], again: false }, &mut known)
+            .unwrap();
         let taken: Vec<Span> = first.redactions.iter().map(|one| one.redacted).collect();
         let context = DocumentContext::with_replacements(&first.document, &redactor.policy, &taken);
         if redactor.is_fixpoint(&context, before.profile(), &taken, &no_person, &mut known) {
             let again = (&first.document, &context);
-            let next = redactor.pass(again, &no_person, &key, (&[], false), &mut ScoreCache::default()).unwrap();
+            let next = redactor
+                .pass(
+                    again,
+                    &no_person,
+                    &key,
+                    PassInput { found: &[], known: &[], again: false },
+                    &mut ScoreCache::default(),
+                )
+                .unwrap();
             assert!(next.redactions.is_empty(), "note {number}: {:?}", next.redactions);
             passed += 1;
         }

@@ -134,7 +134,7 @@ impl Recall {
         if let Some(query) = &request.query {
             self.guard(query)?;
         }
-        self.store.may_recall(scope).await?;
+        self.store.organization().may_recall(scope).await?;
         let when = request.when();
         let found = match &request.query {
             Some(query) => {
@@ -150,7 +150,7 @@ impl Recall {
             }
             None => None,
         };
-        let clinical = self.store.clinical(scope, when).await?;
+        let clinical = self.store.read().clinical(scope, when).await?;
         let rest = self.rest(scope, &clinical, found.as_ref(), when).await?;
         let profile = patient_summary(&self.store, scope, clinical, when).await?;
         let told: BTreeSet<Uuid> = profile.memory_ids();
@@ -160,7 +160,7 @@ impl Recall {
         Ok(PatientContext {
             organization_id: scope.org(),
             patient_id: scope.patient(),
-            at: self.store.instant(when),
+            at: self.store.read().instant(when),
             known: profile.patient.is_some(),
             profile,
             statements: first(statements),
@@ -185,13 +185,13 @@ impl Recall {
         let standing: HashSet<MemoryId> = clinical.iter().filter(in_profile).map(|c| c.memory.id).collect();
         let states = vec![State::Active, State::Stale];
         let mut memories =
-            self.store.memories(scope, &MemoryFilter { states, ..MemoryFilter::default() }, when).await?;
+            self.store.read().memories(scope, &MemoryFilter { states, ..MemoryFilter::default() }, when).await?;
         memories.retain(|m| m.kind != Kind::Raw && m.status.use_ != PermittedUse::History && !standing.contains(&m.id));
         for m in &memories {
             self.metrics.recall.confidence.of(m.kind).observe(m.status.effective_confidence);
         }
         let mut asked: Vec<QueryTerm> = Vec::new();
-        if let (Some(found), Some(keys)) = (found, self.store.keys_of(scope).await?) {
+        if let (Some(found), Some(keys)) = (found, self.store.read().keys_of(scope).await?) {
             asked = words(&keys, &found.query);
             asked.extend(self.concept_terms(&keys, &found.query).into_iter().map(|term| QueryTerm::of([term])));
         }
@@ -231,8 +231,8 @@ fn first(mut items: Vec<MemoryItem>) -> Vec<MemoryItem> {
 /// # Errors
 /// When the store cannot be read or a cell does not open; [`StoreError::NoConsent`].
 pub async fn clinical_profile(store: &Store, scope: Scope, when: ReadInstant) -> Result<PatientSummary, StoreError> {
-    store.may_recall(scope).await?;
-    let clinical = store.clinical(scope, when).await?;
+    store.organization().may_recall(scope).await?;
+    let clinical = store.read().clinical(scope, when).await?;
     patient_summary(store, scope, clinical, when).await
 }
 
@@ -243,10 +243,10 @@ async fn patient_summary(
     when: ReadInstant,
 ) -> Result<PatientSummary, StoreError> {
     let mut summary = PatientSummary {
-        patient: store.profile(scope).await?,
-        preferences: store.preferences(scope, when).await?,
+        patient: store.read().profile(scope).await?,
+        preferences: store.read().preferences(scope, when).await?,
         stated_preferences: stated_preferences(store, scope, when).await?,
-        risks: store.risks(scope, when).await?,
+        risks: store.read().risks(scope, when).await?,
         ..PatientSummary::default()
     };
     let allergens = allergens_of(&clinical);
@@ -270,7 +270,7 @@ async fn patient_summary(
 async fn stated_preferences(store: &Store, scope: Scope, when: ReadInstant) -> Result<Vec<MemoryItem>, StoreError> {
     let classes = vec![Class::Pattern];
     let filter = MemoryFilter { classes, states: vec![State::Active], ..MemoryFilter::default() };
-    let stated = store.memories(scope, &filter, when).await?;
+    let stated = store.read().memories(scope, &filter, when).await?;
     let mut items: Vec<MemoryItem> =
         stated.iter().filter(|m| is_preference(m)).map(MemoryItem::conversational).collect();
     items.sort_by_key(|item| std::cmp::Reverse((item.valid_from, item.memory_id)));
@@ -287,7 +287,7 @@ async fn absences(
 ) -> Result<Vec<MemoryItem>, StoreError> {
     let entities = vec![EntityType::Allergy, EntityType::Medication];
     let filter = MemoryFilter { entities, states: vec![State::Active], ..MemoryFilter::default() };
-    let stated = store.memories(scope, &filter, when).await?;
+    let stated = store.read().memories(scope, &filter, when).await?;
     let in_force = |m: &&Memory| m.status.use_ == PermittedUse::Decision && absence(m).is_some() && !summary.refutes(m);
     Ok(stated.iter().filter(in_force).map(MemoryItem::conversational).collect())
 }
@@ -301,14 +301,14 @@ pub async fn contradictions(
     scope: Scope,
     when: ReadInstant,
 ) -> Result<Vec<ContradictionView>, StoreError> {
-    let mut pairs = store.contradictions(scope).await?;
+    let mut pairs = store.read().contradictions(scope).await?;
     pairs.retain(|c| when.limit().is_none_or(|limit| c.found_at <= limit));
     if pairs.is_empty() {
         return Ok(Vec::new());
     }
     let ids: BTreeSet<MemoryId> = pairs.iter().flat_map(|c| [c.kept, c.claim]).collect();
     let filter = MemoryFilter { ids: ids.into_iter().collect(), ..MemoryFilter::default() };
-    let memories = store.memories(scope, &filter, when).await?;
+    let memories = store.read().memories(scope, &filter, when).await?;
     let side = |id: MemoryId| memories.iter().find(|m| m.id == id).map(MemoryItem::conversational);
     let opposed = pairs.into_iter().map(|c| ContradictionView {
         kept: side(c.kept),

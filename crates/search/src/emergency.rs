@@ -59,7 +59,7 @@ pub struct EmergencyText {
 /// # Errors
 /// When the store cannot be read.
 pub async fn emergency_text(store: &Store, scope: Scope, region: Option<&str>) -> Result<EmergencyText, StoreError> {
-    let rows = store.organization_rows().await?;
+    let rows = store.organization().organization_rows().await?;
     let row = rows.into_iter().find(|row| row.org == scope.org());
     let (own, of_organisation) =
         row.map(|row| ([row.emergency_text_en, row.emergency_text_es], row.country)).unwrap_or_default();
@@ -75,9 +75,9 @@ pub async fn emergency_text(store: &Store, scope: Scope, region: Option<&str>) -
 /// When the store cannot be read or a cell does not open; [`StoreError::NoConsent`] and [`StoreError::Erased`], for which
 /// [`emergency_text`] is there all the same.
 pub async fn emergency(store: &Store, scope: Scope, when: ReadInstant) -> Result<Emergency, StoreError> {
-    store.recall_is_not_denied(scope).await?;
-    let clinical = store.clinical(scope, when).await?;
-    let profile = store.profile(scope).await?;
+    store.organization().recall_is_not_denied(scope).await?;
+    let clinical = store.read().clinical(scope, when).await?;
+    let profile = store.read().profile(scope).await?;
     let region = profile.as_ref().and_then(|profile| profile.region.as_deref());
     let mut all = Emergency {
         known: profile.is_some(),
@@ -85,7 +85,7 @@ pub async fn emergency(store: &Store, scope: Scope, when: ReadInstant) -> Result
         disclaimer: EmergencyText { en: DISCLAIMER[0].to_owned(), es: DISCLAIMER[1].to_owned() },
         ..Emergency::default()
     };
-    let spoken_of = store.risks(scope, when).await?.into_iter().filter(is_spoken_of);
+    let spoken_of = store.read().risks(scope, when).await?.into_iter().filter(is_spoken_of);
     let (sure, unsure): (Vec<RiskFlag>, Vec<RiskFlag>) = spoken_of.partition(is_sure);
     (all.risks, all.unconfirmed_risks) = (sure, unsure.len());
     if let Some(profile) = profile {

@@ -39,8 +39,8 @@ pub(crate) static WORLD: LazyLock<SearchFixture> = LazyLock::new(|| {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     let (store, all, mut documents) = runtime.block_on(async {
         let store = store().await;
-        let keys = store.ensure_keys(&[scope()]).await.unwrap().known;
-        store.register(scope().org()).await.unwrap();
+        let keys = store.key_binding().ensure_keys(&[scope()]).await.unwrap().known;
+        store.intake().register(scope().org()).await.unwrap();
         let message_type = "anamnesis.document.submitted.v1";
         let batch = OrgBatch {
             inbox: vec![InboxEntry {
@@ -54,9 +54,9 @@ pub(crate) static WORLD: LazyLock<SearchFixture> = LazyLock::new(|| {
             findings: vec![finding()],
             ..OrgBatch::default()
         };
-        store.commit(scope().org(), &batch, &keys).await.unwrap();
-        let all = store.memories(scope(), &MemoryFilter::default(), ReadInstant::Now).await.unwrap();
-        let documents = store.revisions(scope(), &[DOCUMENT]).await.unwrap();
+        store.intake().commit(scope().org(), &batch, &keys).await.unwrap();
+        let all = store.read().memories(scope(), &MemoryFilter::default(), ReadInstant::Now).await.unwrap();
+        let documents = store.read().revisions(scope(), &[DOCUMENT]).await.unwrap();
         (store, all, documents)
     });
     let (mut raw, mut rest): (Vec<Memory>, Vec<Memory>) = all.into_iter().partition(|m| m.kind == Kind::Raw);

@@ -40,16 +40,16 @@ pub async fn trace(
     id: MemoryId,
     direction: LineageDirection,
 ) -> Result<Option<LineageNode>, StoreError> {
-    let Some(start) = store.memory(scope, id, ReadInstant::Now).await? else { return Ok(None) };
+    let Some(start) = store.read().memory(scope, id, ReadInstant::Now).await? else { return Ok(None) };
     let edges = walk(store, scope, id.0, direction).await?;
     let mut ids: BTreeSet<Uuid> = edges.values().flatten().map(|edge| edge.to).collect();
     ids.insert(id.0);
     let filter = MemoryFilter::ids(ids.into_iter().map(MemoryId).collect());
     let memories: HashMap<Uuid, Memory> =
-        store.memories(scope, &filter, ReadInstant::Now).await?.into_iter().map(|m| (m.id.0, m)).collect();
+        store.read().memories(scope, &filter, ReadInstant::Now).await?.into_iter().map(|m| (m.id.0, m)).collect();
     let wanted: BTreeSet<DocumentId> =
         memories.values().filter(|m| m.kind == Kind::Raw).filter_map(|m| m.document_id).collect();
-    let documents = store.revisions(scope, &wanted.into_iter().collect::<Vec<_>>()).await?;
+    let documents = store.read().revisions(scope, &wanted.into_iter().collect::<Vec<_>>()).await?;
     let mut tree = Tree { edges, memories, documents, shown: HashSet::new(), direction };
     Ok(Some(tree.node(start.kind.code(), id.0, None, 0)))
 }
@@ -68,7 +68,7 @@ async fn walk(
         if frontier.is_empty() {
             break;
         }
-        let found = store.links(scope, &frontier, direction).await?;
+        let found = store.read().links(scope, &frontier, direction).await?;
         frontier = found.iter().map(|edge| edge.to).filter(|to| met.insert(*to)).collect();
         for edge in found {
             edges.entry(edge.from).or_default().push(edge);

@@ -66,9 +66,9 @@ impl Recall {
     ) -> Result<Vec<RecentDocument>, RecallError> {
         let when = request.when();
         let asked = request.sources.window;
-        let since = asked.since.unwrap_or(self.store.instant(when) - TimeDelta::days(RECENT_DAYS));
+        let since = asked.since.unwrap_or(self.store.read().instant(when) - TimeDelta::days(RECENT_DAYS));
         let window = TimeWindow { since: Some(since), until: asked.until };
-        let documents = self.store.documents(scope, window, RECENT_DOCUMENTS, when).await?;
+        let documents = self.store.read().documents(scope, window, RECENT_DOCUMENTS, when).await?;
         let named = documents.into_iter().map(|d| RecentDocument {
             // Older documents hold one level only: the producer's, where the producer gave one.
             risk_level: d.content.read_risk_level.or(d.risk_level.filter(|_| d.content.producer_risk_level.is_none())),

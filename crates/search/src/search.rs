@@ -144,8 +144,8 @@ impl Recall {
     async fn searched(&self, scope: Scope, request: &SearchRequest) -> Result<SearchResult, RecallError> {
         // The guard comes first: the form of a refusal must not reveal whether a patient is known.
         self.guard(&request.query)?;
-        self.store.may_recall(scope).await?;
-        let Some(keys) = self.store.keys_of(scope).await? else { return Ok(SearchResult::default()) };
+        self.store.organization().may_recall(scope).await?;
+        let Some(keys) = self.store.read().keys_of(scope).await? else { return Ok(SearchResult::default()) };
         let prepared = self.prepare(&keys, &request.query)?;
         let ScoredCandidates { mut snapshot, candidates, by_meaning, related } =
             self.compare(scope, &prepared, request).await?;
@@ -180,7 +180,7 @@ impl Recall {
             let model = self.models.active(active);
             let vector = self.vector(&prepared.redacted, model).await;
             let generation = self.models.generations().active(active);
-            let mut snapshot = self.store.snapshot(scope).await?;
+            let mut snapshot = self.store.read().snapshot(scope).await?;
             let (found, candidates) = snapshot
                 .candidates(generation, vector.as_deref(), Some(&terms), &request.sources, request.when)
                 .await?;

@@ -1,6 +1,7 @@
 //! Checks before work begins: whether the organisation is known, the message was seen before, and the patient may be
 //! remembered.
 
+use crate::IntakeStore;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{MutexGuard, PoisonError};
 
@@ -9,7 +10,7 @@ use uuid::Uuid;
 use super::consents::{self, CheckedConsents, RecordedConsent};
 use super::erasure::{self, ErasedIds};
 use super::write::profile;
-use super::{Store, StoreError, organizations};
+use super::{StoreError, organizations};
 use crate::statements::admission as sql;
 use crate::statements::write::profile::modes_of as modes;
 use anamnesis_core::consent::Withdrawal;
@@ -77,16 +78,16 @@ fn organization(row: &Row) -> Result<OrganizationRules, StoreError> {
     })
 }
 
-impl Store {
+impl IntakeStore<'_> {
     /// The organisations that are registered.
-    pub async fn organizations(&self, orgs: &[OrgId]) -> Result<HashMap<OrgId, OrganizationRules>, StoreError> {
+    pub async fn organizations(self, orgs: &[OrgId]) -> Result<HashMap<OrgId, OrganizationRules>, StoreError> {
         let mut tx = self.db.read(Access::Platform).await?;
         let rows = tx.fetch_all(&sql::ORGANIZATIONS, vec![Arg::Uuids(orgs.iter().map(|o| o.0).collect())]).await?;
         rows.iter().map(|row| Ok((OrgId(row.uuid(sql::organizations::ORG_ID)?), organization(row)?))).collect()
     }
 
     /// Registers an organisation with the default policy.
-    pub async fn register(&self, org: OrgId) -> Result<(), StoreError> {
+    pub async fn register(self, org: OrgId) -> Result<(), StoreError> {
         let mut tx = self.db.begin(Access::Platform).await?;
         if tx.execute(&sql::REGISTER, vec![org.0.into(), self.clock.now().into()]).await? > 0 {
             organizations::cover_policy(&mut tx, org, self.keys.platform()).await?;
@@ -95,7 +96,7 @@ impl Store {
     }
 
     /// Six look-ups in one transaction, for any number of messages.
-    pub async fn known(&self, org: OrgId, wanted: &AdmissionQuery) -> Result<AdmissionState, StoreError> {
+    pub async fn known(self, org: OrgId, wanted: &AdmissionQuery) -> Result<AdmissionState, StoreError> {
         let mut tx = self.db.read(Access::Organization(org)).await?;
         let rules = tx.fetch_optional(&sql::ORGANIZATIONS, vec![Arg::Uuids(vec![org.0])]).await?;
         let mut known =
@@ -133,7 +134,7 @@ impl Store {
 
     /// Vectors of equal texts among the passages of the same patient: one look-up per organisation.
     pub async fn cached_vectors(
-        &self,
+        self,
         keys: impl Iterator<Item = CacheKey>,
     ) -> Result<HashMap<CacheKey, Vec<f32>>, StoreError> {
         let mut wanted: BTreeMap<(OrgId, i64), Vec<CacheKey>> = BTreeMap::new();
@@ -163,7 +164,7 @@ impl Store {
     ///
     /// # Errors
     /// Of the database; [`StoreError::Key`] when the right key store is not at its place.
-    pub async fn begin_attempts(&self, messages: &[KeyHash]) -> Result<AttemptBatch, StoreError> {
+    pub async fn begin_attempts(self, messages: &[KeyHash]) -> Result<AttemptBatch, StoreError> {
         // In one order everywhere, as in the inbox.
         let mut messages = messages.to_vec();
         messages.sort_unstable();
@@ -180,9 +181,9 @@ impl Store {
         begun
     }
 
-    async fn begin(&self, id: Uuid, messages: Vec<KeyHash>, left: &[Uuid]) -> Result<AttemptBatch, StoreError> {
+    async fn begin(self, id: Uuid, messages: Vec<KeyHash>, left: &[Uuid]) -> Result<AttemptBatch, StoreError> {
         let now = Arg::from(self.clock.now());
-        let mut tx = self.begin_with_keys().await?;
+        let mut tx = self.key_binding().begin_with_keys().await?;
         for id in left {
             tx.execute(&sql::END, vec![(*id).into()]).await?;
         }
@@ -202,7 +203,7 @@ impl Store {
     ///
     /// # Errors
     /// Of the database.
-    pub async fn probe_write(&self) -> Result<(), StoreError> {
+    pub async fn probe_write(self) -> Result<(), StoreError> {
         let mut id = [0; 16];
         self.entropy.fill(&mut id);
         let id = Uuid::from_bytes(id);
@@ -222,7 +223,7 @@ impl Store {
     ///
     /// # Errors
     /// Of the database.
-    pub async fn attempts(&self, messages: &[KeyHash]) -> Result<HashMap<KeyHash, i64>, StoreError> {
+    pub async fn attempts(self, messages: &[KeyHash]) -> Result<HashMap<KeyHash, i64>, StoreError> {
         let mut tx = self.db.begin(Access::Platform).await?;
         self.break_up(&mut tx).await?;
         let rows = tx.fetch_all(&sql::BEGUN, vec![Arg::Blobs(messages.iter().map(|m| m.to_vec()).collect())]).await?;
@@ -234,7 +235,7 @@ impl Store {
     ///
     /// # Errors
     /// Of the database.
-    pub async fn was_any_begun(&self, times: i64) -> Result<bool, StoreError> {
+    pub async fn was_any_begun(self, times: i64) -> Result<bool, StoreError> {
         let mut tx = self.db.begin(Access::Platform).await?;
         self.break_up(&mut tx).await?;
         let any = tx.fetch_optional(&sql::ANY_BEGUN, vec![times.into()]).await?.is_some();
@@ -244,7 +245,7 @@ impl Store {
 
     /// Splits each started batch into an attempt of each of its messages. If a batch is still in progress, its worker
     /// finds the row missing and deletes the attempts of its messages.
-    async fn break_up(&self, tx: &mut Transaction) -> Result<(), StoreError> {
+    async fn break_up(self, tx: &mut Transaction) -> Result<(), StoreError> {
         let mut counts: BTreeMap<KeyHash, u32> = BTreeMap::new();
         for row in tx.fetch_all(&sql::OPEN, Vec::new()).await? {
             // Only the process that deletes the row counts it, so that two concurrent processes do not count twice.
@@ -269,7 +270,7 @@ impl Store {
     ///
     /// # Errors
     /// Of the database.
-    pub async fn split_attempt_batch(&self, begun: &AttemptBatch) -> Result<(), StoreError> {
+    pub async fn split_attempt_batch(self, begun: &AttemptBatch) -> Result<(), StoreError> {
         let Some(batch) = begun.batch else { return Ok(()) };
         let mut tx = self.db.begin(Access::Platform).await?;
         if tx.execute(&sql::END, vec![batch.into()]).await? == 1 {
@@ -283,7 +284,7 @@ impl Store {
     ///
     /// # Errors
     /// Of the database.
-    pub async fn end_attempts(&self, batch: Option<Uuid>, messages: &[KeyHash]) -> Result<(), StoreError> {
+    pub async fn end_attempts(self, batch: Option<Uuid>, messages: &[KeyHash]) -> Result<(), StoreError> {
         let ended = self.end(batch, messages).await;
         if ended.is_err() {
             self.unended().extend(batch);
@@ -291,7 +292,7 @@ impl Store {
         ended
     }
 
-    async fn end(&self, batch: Option<Uuid>, messages: &[KeyHash]) -> Result<(), StoreError> {
+    async fn end(self, batch: Option<Uuid>, messages: &[KeyHash]) -> Result<(), StoreError> {
         if messages.is_empty() && batch.is_none() {
             return Ok(());
         }

@@ -1,6 +1,7 @@
 //! Answers to requests that a person makes by a message. They are stored sealed under the patient's key for a term,
 //! announced by an event that contains a reference, and read by name only.
 
+use crate::IntakeStore;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use chrono::{DateTime, Utc};
@@ -12,7 +13,7 @@ use super::audit_trail::{self, AuditedAction};
 use super::encrypted_columns::{Sealer, open_record};
 use super::outbox::{NewOutboxEvent, enqueue};
 use super::write::{BatchWriter, patients, profile};
-use super::{Store, StoreError, consents, erasure};
+use super::{StoreError, consents, erasure};
 use crate::statements::answers as sql;
 use anamnesis_core::answer::AnswerKind;
 use anamnesis_core::audit::Actor;
@@ -259,12 +260,12 @@ impl ConsentAndMode {
     }
 }
 
-impl Store {
+impl IntakeStore<'_> {
     /// Whether this request was answered and the answer is still stored.
     ///
     /// # Errors
     /// Of the database.
-    pub async fn was_answered(&self, scope: Scope, id: Uuid) -> Result<bool, StoreError> {
+    pub async fn was_answered(self, scope: Scope, id: Uuid) -> Result<bool, StoreError> {
         let mut tx = self.db.read(Access::Organization(scope.org())).await?;
         let args = vec![scope.org().0.into(), scope.patient().0.into(), id.into()];
         Ok(tx.fetch_optional(&sql::SHOW, args).await?.is_some())
@@ -274,8 +275,8 @@ impl Store {
     ///
     /// # Errors
     /// Of the database; [`StoreError::Race`] when the patient was erased meanwhile.
-    pub async fn keep_answer(&self, scope: Scope, answer: &AnswerHeader, body: &Value) -> Result<bool, StoreError> {
-        let keys = self.keys_of(scope).await?.ok_or(StoreError::Race)?;
+    pub async fn keep_answer(self, scope: Scope, answer: &AnswerHeader, body: &Value) -> Result<bool, StoreError> {
+        let keys = self.read().keys_of(scope).await?.ok_or(StoreError::Race)?;
         let sealer = Sealer { keys: &keys, entropy: self.entropy.as_ref() };
         let patient = scope.patient().0;
         let mut tx = self.db.begin(Access::Organization(scope.org())).await?;
@@ -301,8 +302,8 @@ impl Store {
     ///
     /// # Errors
     /// Of the database; [`StoreError::Erased`].
-    pub async fn answers(&self, scope: Scope) -> Result<Vec<AnswerHeader>, StoreError> {
-        if self.keys_of(scope).await?.is_none() {
+    pub async fn answers(self, scope: Scope) -> Result<Vec<AnswerHeader>, StoreError> {
+        if self.read().keys_of(scope).await?.is_none() {
             return Ok(Vec::new());
         }
         let mut tx = self.db.read(Access::Organization(scope.org())).await?;
@@ -318,12 +319,12 @@ impl Store {
     /// # Errors
     /// Of the database; [`StoreError::Erased`].
     pub async fn open_answer(
-        &self,
+        self,
         scope: Scope,
         id: Uuid,
         read_by: Uuid,
     ) -> Result<Option<(AnswerHeader, Value)>, StoreError> {
-        let Some(keys) = self.keys_of(scope).await? else { return Ok(None) };
+        let Some(keys) = self.read().keys_of(scope).await? else { return Ok(None) };
         let (org, patient) = (scope.org().0, scope.patient().0);
         let mut tx = self.db.begin(Access::Organization(scope.org())).await?;
         let of = || vec![org.into(), patient.into()];

@@ -7,12 +7,13 @@ mod coverage;
 pub mod runs;
 mod verification;
 
+use crate::AuditStore;
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 use serde_json::json;
 use uuid::Uuid;
 
-use super::{PageRequest, Store, StoreError};
+use super::{PageRequest, StoreError};
 use crate::statements::audit_trail as sql;
 use crate::statements::erasure::statements::EVENT;
 use anamnesis_core::audit::{self, Actor, AuditEntry, Block, Hash, Head, Salt, Salter, StoredEntry};
@@ -230,12 +231,12 @@ pub struct SealingResult {
     pub not_authentic: u64,
 }
 
-impl Store {
+impl AuditStore<'_> {
     /// Writes down one act in a separate transaction.
     ///
     /// # Errors
     /// Of the database: the act is not written down.
-    pub async fn audit(&self, actor: &Actor, done: AuditedAction<'_>) -> Result<(), StoreError> {
+    pub async fn audit(self, actor: &Actor, done: AuditedAction<'_>) -> Result<(), StoreError> {
         let now = self.clock.now();
         let entry = done.entry(ordered_id(now, self.entropy.as_ref()), now, actor);
         let mut tx = self.db.begin(Access::Organization(done.org)).await?;
@@ -247,7 +248,7 @@ impl Store {
     ///
     /// # Errors
     /// Of the database.
-    pub async fn audit_entries(&self, which: &AuditFilter) -> Result<Vec<AuditEntryView>, StoreError> {
+    pub async fn audit_entries(self, which: &AuditFilter) -> Result<Vec<AuditEntryView>, StoreError> {
         let mut tx = self.db.read(Access::Organization(which.org)).await?;
         let common = |more: Vec<Arg>| [vec![Arg::from(which.org.0)], more].concat();
         let filters = vec![
@@ -268,15 +269,15 @@ impl Store {
     ///
     /// # Errors
     /// Of the database.
-    pub async fn audited_organizations(&self) -> Result<Vec<OrgId>, StoreError> {
-        Ok(std::iter::once(PLATFORM).chain(self.every_organization().await?).collect())
+    pub async fn audited_organizations(self) -> Result<Vec<OrgId>, StoreError> {
+        Ok(std::iter::once(PLATFORM).chain(self.stats().every_organization().await?).collect())
     }
 
     /// Seals the entries since the last block. Of two concurrent sealers, one writes the block.
     ///
     /// # Errors
     /// Of the database.
-    pub async fn seal_audit(&self, org: OrgId) -> Result<SealingResult, StoreError> {
+    pub async fn seal_audit(self, org: OrgId) -> Result<SealingResult, StoreError> {
         let mut sealed = SealingResult::default();
         loop {
             let one = self.seal_one(org).await?;
@@ -288,7 +289,7 @@ impl Store {
         }
     }
 
-    async fn seal_one(&self, org: OrgId) -> Result<SealingResult, StoreError> {
+    async fn seal_one(self, org: OrgId) -> Result<SealingResult, StoreError> {
         let mut tx = self.db.begin(Access::Organization(org)).await?;
         // Read before the pending entries: if another sealer writes this block in the meantime, this one writes none.
         let before = tx.fetch_optional(&sql::LAST_BLOCK, vec![org.0.into()]).await?;
@@ -343,7 +344,7 @@ impl Store {
     }
 
     /// The first block of an hour is published as an event, so that a subscriber stores it out of reach of this store.
-    async fn announce_head(&self, tx: &mut Transaction, block: &Block) -> Result<(), StoreError> {
+    async fn announce_head(self, tx: &mut Transaction, block: &Block) -> Result<(), StoreError> {
         let id = derive("event", &[block.org.as_bytes(), SEALED.as_bytes(), &block.number.to_be_bytes()]);
         let head = block.head();
         let Head { org: organization_id, block: number, hash, sealed_at } = head;
@@ -359,7 +360,7 @@ impl Store {
     ///
     /// # Errors
     /// Of the database.
-    pub async fn audit_heads(&self, orgs: &[OrgId], as_of: DateTime<Utc>) -> Result<Vec<Head>, StoreError> {
+    pub async fn audit_heads(self, orgs: &[OrgId], as_of: DateTime<Utc>) -> Result<Vec<Head>, StoreError> {
         let mut heads = Vec::new();
         for org in orgs {
             let mut tx = self.db.read(Access::Organization(*org)).await?;
@@ -373,7 +374,7 @@ impl Store {
     ///
     /// # Errors
     /// Of the database.
-    pub async fn purge_platform_audit(&self, before: DateTime<Utc>) -> Result<u64, StoreError> {
+    pub async fn purge_platform_audit(self, before: DateTime<Utc>) -> Result<u64, StoreError> {
         let mut tx = self.db.begin(Access::Organization(PLATFORM)).await?;
         let blocks = purgeable(&mut tx, PLATFORM, before, PageRequest { after: i64::MIN, limit: 100 }).await?;
         let gone = purge(&mut tx, PLATFORM, &blocks, before).await?;

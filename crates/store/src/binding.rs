@@ -1,14 +1,15 @@
 //! The store and its key store know each other: the store remembers which key store it was written with and how new that
 //! was, and refuses any other, since another one would make new keys for patients whose rows it cannot read.
 
+use crate::KeyStoreBinding;
 use std::collections::HashSet;
 use std::sync::atomic::Ordering;
 
 use uuid::Uuid;
 
+use super::StoreError;
 use super::encrypted_columns::open_record;
 use super::write::documents::content_cell;
-use super::{Store, StoreError};
 use crate::statements::binding as sql;
 use anamnesis_core::clock::micros;
 use anamnesis_core::failpoints;
@@ -89,25 +90,25 @@ fn ignores_binding() -> bool {
     failpoints::is("keys_reminted") || failpoints::is("master_swapped")
 }
 
-impl Store {
+impl KeyStoreBinding<'_> {
     /// Compares the key store with the binding. An unbound store is bound: an empty one immediately; one with patients
     /// (written by a version without bindings) after the key store has proved that it opens it.
     ///
     /// # Errors
     /// [`KeyError`] for another key store, an older one, or one that does not open the store.
-    pub async fn bind_keys(&self) -> Result<(), StoreError> {
+    pub async fn bind_keys(self) -> Result<(), StoreError> {
         self.bind(true).await
     }
 
-    /// As [`Store::bind_keys`], where binding an empty store is a person's decision.
+    /// As [`KeyStoreBinding::bind_keys`], where binding an empty store is a person's decision.
     ///
     /// # Errors
     /// As there, and [`KeyError::Unbound`] for an empty store that is bound to none.
-    pub async fn require_keys(&self) -> Result<(), StoreError> {
+    pub async fn require_keys(self) -> Result<(), StoreError> {
         self.bind(false).await
     }
 
-    async fn bind(&self, new: bool) -> Result<(), StoreError> {
+    async fn bind(self, new: bool) -> Result<(), StoreError> {
         if let Some(binding) = KeyBinding::read(&self.db).await? {
             return if ignores_binding() { Ok(()) } else { Ok(binding.check(self.keys.as_ref())?) };
         }
@@ -131,7 +132,7 @@ impl Store {
     }
 
     /// Proves that the key store opens the store's contents: every patient has a key, and sealed cells open.
-    async fn prove_keys(&self) -> Result<(), StoreError> {
+    async fn prove_keys(self) -> Result<(), StoreError> {
         let foreign = || KeyError::Foreign { place: self.keys.place() };
         let mut tx = self.db.read(Access::Platform).await?;
         if let Some(row) = tx.fetch_optional(&sql::ANY_ASIDE, Vec::new()).await? {
@@ -140,7 +141,7 @@ impl Store {
         }
         drop(tx);
         self.every_patient_has_a_key().await?;
-        for org in self.every_organization().await? {
+        for org in self.stats().every_organization().await? {
             let mut tx = self.db.read(Access::Organization(org)).await?;
             if let Some(row) = tx.fetch_optional(&sql::DOCUMENT, vec![org.0.into()]).await? {
                 let patient = scope(org, row.uuid(sql::document::PATIENT_ID)?)?;
@@ -158,8 +159,8 @@ impl Store {
     ///
     /// # Errors
     /// [`KeyError::Lost`] for a patient whom only the store knows; of the key store; of the database.
-    pub async fn every_patient_has_a_key(&self) -> Result<(), StoreError> {
-        for org in self.every_organization().await? {
+    pub async fn every_patient_has_a_key(self) -> Result<(), StoreError> {
+        for org in self.stats().every_organization().await? {
             let mut tx = self.db.read(Access::Organization(org)).await?;
             let mut after = Uuid::nil();
             loop {
@@ -178,7 +179,7 @@ impl Store {
     ///
     /// # Errors
     /// [`KeyError`] when it does not; of the database.
-    pub async fn check_keys(&self) -> Result<(), StoreError> {
+    pub async fn check_keys(self) -> Result<(), StoreError> {
         self.keys.find(&[]).await?;
         match KeyBinding::read(&self.db).await? {
             Some(binding) => Ok(binding.check(self.keys.as_ref())?),
@@ -189,8 +190,8 @@ impl Store {
     /// A platform transaction that has verified the key store: the key store can open whatever it writes.
     ///
     /// # Errors
-    /// As [`Store::check_keys`].
-    pub(super) async fn begin_with_keys(&self) -> Result<Transaction, StoreError> {
+    /// As [`KeyStoreBinding::check_keys`].
+    pub(super) async fn begin_with_keys(self) -> Result<Transaction, StoreError> {
         self.keys.find(&[]).await?;
         let mut tx = self.db.begin(Access::Platform).await?;
         if let Some(binding) = KeyBinding::within(&mut tx).await?
@@ -202,7 +203,7 @@ impl Store {
     }
 
     /// Those of these patients that the store knows.
-    pub(super) async fn knows(&self, scopes: &[Scope]) -> Result<HashSet<Scope>, StoreError> {
+    pub(super) async fn knows(self, scopes: &[Scope]) -> Result<HashSet<Scope>, StoreError> {
         let mut known = HashSet::new();
         let mut orgs: Vec<OrgId> = scopes.iter().map(Scope::org).collect();
         orgs.sort_unstable();
@@ -221,8 +222,8 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::Erased`]; [`KeyError`] when the keys of a patient whom the store knows are not available.
-    pub async fn is_known(&self, scope: Scope) -> Result<bool, StoreError> {
-        Ok(self.keys_of(scope).await?.is_some() && !self.knows(&[scope]).await?.is_empty())
+    pub async fn is_known(self, scope: Scope) -> Result<bool, StoreError> {
+        Ok(self.read().keys_of(scope).await?.is_some() && !self.knows(&[scope]).await?.is_empty())
     }
 
     /// The keys of these patients. Patients who are new to both the store and the key store get one, by one durable
@@ -231,7 +232,7 @@ impl Store {
     /// # Errors
     /// [`KeyError::Lost`] if the store knows a patient whom the key store does not know: a new key would make the
     /// stored data unreadable for good.
-    pub async fn ensure_keys(&self, scopes: &[Scope]) -> Result<FoundKeys, StoreError> {
+    pub async fn ensure_keys(self, scopes: &[Scope]) -> Result<FoundKeys, StoreError> {
         let found = self.keys.find(scopes).await?;
         let unknown = found.unknown(scopes);
         if unknown.is_empty() {
@@ -250,7 +251,7 @@ impl Store {
     ///
     /// # Errors
     /// [`KeyError::Lost`] when only the store knows the patient; of the key store.
-    pub async fn lookup(&self, scope: Scope) -> Result<KeyLookup, StoreError> {
+    pub async fn lookup(self, scope: Scope) -> Result<KeyLookup, StoreError> {
         let lookup = self.keys.find(&[scope]).await?.of(scope);
         if matches!(lookup, KeyLookup::Unknown)
             && !failpoints::is("absent_is_erased")
@@ -263,7 +264,7 @@ impl Store {
 
     /// Notes within a transaction how new the key store is whose keys its rows use. Nothing is written where the store
     /// knows already.
-    pub(super) async fn note_generation(&self, tx: &mut Transaction) -> Result<u64, StoreError> {
+    pub(super) async fn note_generation(self, tx: &mut Transaction) -> Result<u64, StoreError> {
         let generation = self.keys.stamp().generation;
         if self.noted.load(Ordering::SeqCst) < generation {
             let now = micros(self.clock.now());
@@ -276,7 +277,7 @@ impl Store {
     ///
     /// # Errors
     /// Of the database.
-    pub async fn note_served(&self) -> Result<(), StoreError> {
+    pub async fn note_served(self) -> Result<(), StoreError> {
         if self.was_served().await? {
             return Ok(());
         }
@@ -289,7 +290,7 @@ impl Store {
     ///
     /// # Errors
     /// Of the database.
-    pub async fn was_served(&self) -> Result<bool, StoreError> {
+    pub async fn was_served(self) -> Result<bool, StoreError> {
         let mut tx = self.db.read(Access::Platform).await?;
         Ok(tx.fetch_optional(&sql::WAS_SERVED, Vec::new()).await?.is_some())
     }
@@ -298,7 +299,7 @@ impl Store {
     ///
     /// # Errors
     /// Of the database.
-    pub async fn note_keys(&self) -> Result<(), StoreError> {
+    pub async fn note_keys(self) -> Result<(), StoreError> {
         let mut tx = self.db.begin(Access::Platform).await?;
         let generation = self.note_generation(&mut tx).await?;
         tx.commit().await?;

@@ -1,12 +1,13 @@
 //! Counts over an organisation's patients, computed only from unencrypted columns, and the published results.
 
+use crate::MemoryReader;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 
-use super::{Store, StoreError};
+use super::StoreError;
 use crate::statements::cohorts as sql;
 use anamnesis_core::ids::{OrgId, PatientId};
 use anamnesis_sql::{Access, Arg, DbError, Row, Transaction};
@@ -77,12 +78,12 @@ pub async fn keep(
     tx.bulk(&sql::INSERT, patterns.iter().map(|one| row(one).into()).collect()).await
 }
 
-impl Store {
+impl MemoryReader<'_> {
     /// The published results of an organisation, month by month.
     ///
     /// # Errors
     /// When the store cannot be read.
-    pub async fn cohort_patterns(&self, org: OrgId) -> Result<Vec<CohortCount>, StoreError> {
+    pub async fn cohort_patterns(self, org: OrgId) -> Result<Vec<CohortCount>, StoreError> {
         let mut tx = self.db.read(Access::Organization(org)).await?;
         let rows = tx.fetch_all(&sql::OF_ORGANIZATION, vec![org.0.into()]).await?;
         let read = |row: &Row| {

@@ -1,17 +1,18 @@
 //! Metrics of commands, exported by the workers, because a command ends before a Prometheus scrapes it. Counts and
 //! durations of reads by closed labels, of the whole store and of no one in particular.
 
-use super::{Store, StoreError};
+use super::StoreError;
+use crate::StatsStore;
 use crate::statements::command_metrics as sql;
 use anamnesis_core::clock::micros;
 use anamnesis_sql::{Access, Arg};
 
-impl Store {
+impl StatsStore<'_> {
     /// Adds the counts of a process to the sums of its series; newer gauge values replace older ones.
     ///
     /// # Errors
     /// Of the database, such as for a role that only reads.
-    pub async fn add_samples(&self, sums: Vec<(String, f64)>, newest: Vec<(String, f64)>) -> Result<(), StoreError> {
+    pub async fn add_samples(self, sums: Vec<(String, f64)>, newest: Vec<(String, f64)>) -> Result<(), StoreError> {
         let now = micros(self.clock.now());
         let row = |(series, value): (String, f64)| -> Vec<Arg> {
             sql::add::Row { series: series.into(), value: value.into(), now: now.into() }.into()
@@ -31,7 +32,7 @@ impl Store {
     ///
     /// # Errors
     /// Of the database.
-    pub async fn samples(&self) -> Result<Vec<(String, f64)>, StoreError> {
+    pub async fn samples(self) -> Result<Vec<(String, f64)>, StoreError> {
         let mut tx = self.db.read(Access::Platform).await?;
         let rows = tx.fetch_all(&sql::ALL, Vec::new()).await?;
         rows.iter().map(|row| Ok((row.text(sql::all::SERIES)?, row.f64(sql::all::VALUE)?))).collect()

@@ -1,6 +1,7 @@
 //! Inputs of a patient's confidence trend, and the trend itself. Subjects of statements are unsealed; device readings
 //! are opened.
 
+use crate::MemoryReader;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::RangeInclusive;
 
@@ -11,7 +12,7 @@ use super::encrypted_columns::{Sealer, open_record, open_text};
 use super::records::FindingWords;
 use super::write::clinical::clinical_cell;
 use super::write::findings::finding_cell;
-use super::{Keys, Store, StoreError};
+use super::{Keys, StoreError};
 use crate::statements::confidence_trends as sql;
 use anamnesis_core::clock::Entropy;
 use anamnesis_core::confidence_trend::{ConfidenceTrend, TrendStatement};
@@ -224,14 +225,14 @@ fn ids(patients: &[PatientId]) -> Arg {
     Arg::Uuids(patients.iter().map(|patient| patient.0).collect())
 }
 
-impl Store {
+impl MemoryReader<'_> {
     /// The course of a patient's confidence as last computed: as of when, since when an alert holds, and the figures.
     ///
     /// # Errors
     /// When the store cannot be read or a cell does not open.
     #[allow(clippy::type_complexity)] // three answers of one row
     pub async fn confidence_course(
-        &self,
+        self,
         scope: Scope,
     ) -> Result<Option<(DateTime<Utc>, Option<DateTime<Utc>>, ConfidenceTrend)>, StoreError> {
         let Some(keys) = self.keys_of(scope).await? else { return Ok(None) };

@@ -1,5 +1,6 @@
 //! Consents as they are stored, and what follows of them: of whom nothing may be stored, and of whom nothing may be shown.
 
+use crate::OrganizationStore;
 use std::collections::{BTreeSet, HashMap};
 
 use chrono::{DateTime, Utc};
@@ -8,7 +9,7 @@ use uuid::Uuid;
 
 use super::admission::{AdmissionQuery, AdmissionState};
 use super::encrypted_columns::open_text;
-use super::{Keys, Store, StoreError};
+use super::{Keys, StoreError};
 use crate::statements::consents as sql;
 use anamnesis_core::consent::{Consent, ConsentScope, Consents, Provision};
 use anamnesis_core::ids::{OrgId, PatientId};
@@ -249,14 +250,14 @@ impl AdmissionState {
     }
 }
 
-impl Store {
+impl OrganizationStore<'_> {
     /// Of which of these messages nothing may be stored, in order: the patient was in ephemeral mode when they were
     /// sent, or does not permit it. For messages of unknown time, ephemeral mode at any time counts.
     ///
     /// # Errors
     /// When the store or the keys cannot be read.
     pub async fn barred(
-        &self,
+        self,
         org: OrgId,
         asked: &[(PatientId, Option<DateTime<Utc>>)],
     ) -> Result<Vec<bool>, StoreError> {
@@ -265,7 +266,7 @@ impl Store {
         patients.sort();
         patients.dedup();
         let scopes: Vec<Scope> = patients.iter().filter_map(|patient| Scope::new(org, *patient).ok()).collect();
-        let known = self.known(org, &AdmissionQuery { patients, ..AdmissionQuery::default() }).await?;
+        let known = self.intake().known(org, &AdmissionQuery { patients, ..AdmissionQuery::default() }).await?;
         let required = known.rules.as_ref().is_some_and(|rules| rules.consent_required);
         let keys = self.keys.find(&scopes).await?.known;
         let barred = |(patient, at): &(PatientId, Option<DateTime<Utc>>)| {
@@ -285,7 +286,7 @@ impl Store {
     ///
     /// # Errors
     /// When the store or the keys cannot be read.
-    pub async fn consents(&self, scope: Scope) -> Result<Consents, StoreError> {
+    pub async fn consents(self, scope: Scope) -> Result<Consents, StoreError> {
         let found = self.keys.find(&[scope]).await?.known;
         let Some(keys) = found.get(&scope) else { return Ok(Consents::default()) };
         let mut tx = self.db.read(Access::Organization(scope.org())).await?;
@@ -296,10 +297,10 @@ impl Store {
     /// Whether memories of a patient may be handed to readers.
     ///
     /// # Errors
-    /// As [`Store::consents`]; [`StoreError::NoConsent`] when the patient denies it, or has not permitted it where the
+    /// As [`OrganizationStore::consents`]; [`StoreError::NoConsent`] when the patient denies it, or has not permitted it where the
     /// organisation requires consent.
-    pub async fn may_recall(&self, scope: Scope) -> Result<(), StoreError> {
-        let known = self.organizations(&[scope.org()]).await?;
+    pub async fn may_recall(self, scope: Scope) -> Result<(), StoreError> {
+        let known = self.intake().organizations(&[scope.org()]).await?;
         let required = known.get(&scope.org()).is_some_and(|rules| rules.consent_required);
         // Of a patient who is not known there is nothing to withhold.
         let consents = self.consents(scope).await?;
@@ -313,8 +314,8 @@ impl Store {
     /// Whether the patient forbids it: in an emergency, a permit that ended or never came closes nothing.
     ///
     /// # Errors
-    /// As [`Store::consents`]; [`StoreError::NoConsent`] when the patient denies it.
-    pub async fn recall_is_not_denied(&self, scope: Scope) -> Result<(), StoreError> {
+    /// As [`OrganizationStore::consents`]; [`StoreError::NoConsent`] when the patient denies it.
+    pub async fn recall_is_not_denied(self, scope: Scope) -> Result<(), StoreError> {
         match self.consents(scope).await?.denies_recall(self.clock.now()) {
             false => Ok(()),
             true => Err(StoreError::NoConsent),
@@ -325,8 +326,8 @@ impl Store {
     ///
     /// # Errors
     /// When the store cannot be read or a cell does not open.
-    pub async fn consent_rows(&self, scope: Scope) -> Result<Vec<ConsentRow>, StoreError> {
-        let Some(keys) = self.keys_of(scope).await? else { return Ok(Vec::new()) };
+    pub async fn consent_rows(self, scope: Scope) -> Result<Vec<ConsentRow>, StoreError> {
+        let Some(keys) = self.read().keys_of(scope).await? else { return Ok(Vec::new()) };
         let now = self.clock.now();
         let mut tx = self.db.read(Access::Organization(scope.org())).await?;
         let rows = tx.fetch_all(&sql::OF_PATIENT, vec![scope.org().0.into(), scope.patient().0.into()]).await?;

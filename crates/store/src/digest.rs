@@ -2,14 +2,15 @@
 //! columns that only record when or with which nonce a row was written are left out. It proves the main property of
 //! ingest: repetition, a crash and another order of the same messages result in the same memory.
 
+use crate::MemoryReader;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, LazyLock};
 
 use aws_lc_rs::digest::{Context, SHA256, digest};
 use uuid::Uuid;
 
+use super::StoreError;
 use super::encrypted_columns::{document_row, hash_row};
-use super::{Store, StoreError};
 use crate::statements::{self, NamedStatement, digest as sql};
 use anamnesis_core::ids::{OrgId, PatientId};
 use anamnesis_core::scope::Scope;
@@ -115,15 +116,15 @@ impl StoreDigest {
     }
 }
 
-impl Store {
+impl MemoryReader<'_> {
     /// The digest of these organisations, or of all. Reads every row of theirs: for proofs, not for every day.
     ///
     /// # Errors
     /// When the store cannot be read, or a cell does not open with its patient's key.
-    pub async fn digest(&self, orgs: Option<&[OrgId]>) -> Result<StoreDigest, StoreError> {
+    pub async fn digest(self, orgs: Option<&[OrgId]>) -> Result<StoreDigest, StoreError> {
         let orgs = match orgs {
             Some(orgs) => orgs.to_vec(),
-            None => self.every_organization().await?,
+            None => self.stats().every_organization().await?,
         };
         let mut rows: BTreeMap<&'static str, Vec<[u8; 32]>> = TABLES.iter().map(|t| (t.name, Vec::new())).collect();
         for org in orgs {
@@ -139,7 +140,7 @@ impl Store {
         Ok(StoreDigest { tables })
     }
 
-    async fn keys_of_all(&self, org: OrgId) -> Result<HashMap<Uuid, Arc<PatientKeys>>, StoreError> {
+    async fn keys_of_all(self, org: OrgId) -> Result<HashMap<Uuid, Arc<PatientKeys>>, StoreError> {
         let mut tx = self.db.read(Access::Organization(org)).await?;
         let rows = tx.fetch_all(&sql::PATIENTS, vec![Arg::from(org.0)]).await?;
         let scopes = rows

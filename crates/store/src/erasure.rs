@@ -8,6 +8,7 @@
 mod held;
 mod statements;
 
+use crate::ErasureStore;
 use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::{DateTime, Utc};
@@ -20,7 +21,7 @@ use super::encrypted_columns::sealed_for;
 use super::outbox::scoped;
 use super::quarantine::SealedBody;
 use super::write::patients;
-use super::{Keys, Store, StoreError, reconciliation};
+use super::{Keys, StoreError, reconciliation};
 use crate::PageRequest;
 use crate::statements::erasure::statements as sql;
 use anamnesis_core::audit::Actor;
@@ -143,13 +144,13 @@ pub struct ErasedIds {
     pub documents: BTreeSet<(PatientId, DocumentId)>,
 }
 
-impl Store {
+impl ErasureStore<'_> {
     /// Records an erasure, unless a legal hold covers the subject. From here on it is durable: a worker completes a
     /// started erasure. A patient's key is destroyed here.
     ///
     /// # Errors
     /// Of the database or the key store; [`StoreError::Erased`] for a document or a memory of an erased patient.
-    pub async fn open_erasure(&self, request: &ErasureRequest) -> Result<ErasureProgress, StoreError> {
+    pub async fn open_erasure(self, request: &ErasureRequest) -> Result<ErasureProgress, StoreError> {
         let scope = request.scope;
         let mut tx = self.db.begin(Access::Organization(scope.org())).await?;
         patients::hold(&mut tx, scope.org(), vec![scope.patient().0]).await?;
@@ -212,7 +213,7 @@ impl Store {
     /// # Errors
     /// Of the database or the key store.
     pub async fn erase_aside(
-        &self,
+        self,
         request: &ErasureRequest,
         names: impl Fn(&[u8], Option<&[u8]>) -> bool,
     ) -> Result<u64, StoreError> {
@@ -240,7 +241,7 @@ impl Store {
                 false => self.keys.find(&scopes.into_iter().collect::<Vec<_>>()).await?.known,
             };
             let speaks = |(sealed, attributes): &(SealedBody, Option<Vec<u8>>)| {
-                let opened = || self.open_sealed(sealed, attributes.as_deref(), &keys).ok().flatten();
+                let opened = || self.quarantined().open_sealed(sealed, attributes.as_deref(), &keys).ok().flatten();
                 is_own(sealed) || opened().is_some_and(|held| names(&held.body, held.attributes.as_deref()))
             };
             let named: Vec<Uuid> = asides.iter().filter(|one| speaks(one)).map(|(sealed, _)| sealed.id).collect();
@@ -252,12 +253,12 @@ impl Store {
         }
     }
 
-    /// Deletes the rows of what [`Store::open_erasure`] opened, folds again what rested on them, and completes the receipt.
+    /// Deletes the rows of what [`ErasureStore::open_erasure`] opened, folds again what rested on them, and completes the receipt.
     /// `aside` counts the quarantined messages that went before.
     ///
     /// # Errors
     /// Of the database; nothing is changed then.
-    pub async fn erase_rows(&self, request: &ErasureRequest, aside: u64) -> Result<ErasureReceipt, StoreError> {
+    pub async fn erase_rows(self, request: &ErasureRequest, aside: u64) -> Result<ErasureReceipt, StoreError> {
         let scope = request.scope;
         let keys = self.keys.find(&[scope]).await?.known;
         let mut tx = self.db.begin(Access::Organization(scope.org())).await?;
@@ -293,7 +294,7 @@ impl Store {
     /// Erases a part of a patient's record. The counts are minimums per table, because projection again creates new
     /// rows.
     async fn part_counts(
-        &self,
+        self,
         tx: &mut Transaction,
         scope: Scope,
         keys: &Keys,
@@ -315,7 +316,7 @@ impl Store {
     ///
     /// # Errors
     /// Of the database.
-    pub async fn note_erasures(&self, requests: &[ErasureRequest]) -> Result<(), StoreError> {
+    pub async fn note_erasures(self, requests: &[ErasureRequest]) -> Result<(), StoreError> {
         let now = self.clock.now();
         for request in requests {
             let mut tx = self.db.begin(Access::Organization(request.scope.org())).await?;
@@ -334,7 +335,7 @@ impl Store {
     }
 
     pub(super) async fn audit_erasure(
-        &self,
+        self,
         tx: &mut Transaction,
         request: &ErasureRequest,
         outcome: &str,
@@ -348,7 +349,7 @@ impl Store {
 
     /// Not sealed under the patient's key, which is destroyed for an erased patient.
     async fn announce_erasure(
-        &self,
+        self,
         tx: &mut Transaction,
         request: &ErasureRequest,
         counts: &BTreeMap<&'static str, u64>,
@@ -369,9 +370,9 @@ impl Store {
     ///
     /// # Errors
     /// Of the database or the key store.
-    pub async fn erased_with_rows(&self) -> Result<Vec<Scope>, StoreError> {
+    pub async fn erased_with_rows(self) -> Result<Vec<Scope>, StoreError> {
         let mut found = Vec::new();
-        for organization in self.organization_rows().await? {
+        for organization in self.organization().organization_rows().await? {
             let (org, mut after) = (organization.org, Uuid::nil());
             loop {
                 let mut tx = self.db.read(Access::Organization(org)).await?;
@@ -391,7 +392,7 @@ impl Store {
     ///
     /// # Errors
     /// Of the database.
-    pub async fn end_erasure_of_files(&self, request: &ErasureRequest) -> Result<(), StoreError> {
+    pub async fn end_erasure_of_files(self, request: &ErasureRequest) -> Result<(), StoreError> {
         let mut tx = self.db.begin(Access::Organization(request.scope.org())).await?;
         let more = [request.id.into(), self.clock.now().into()];
         tx.execute(&sql::END_OF_FILES, of(request.scope).into_iter().chain(more).collect()).await?;

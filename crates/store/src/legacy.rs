@@ -1,12 +1,13 @@
 //! Imported records of older systems: stored whole, redacted and sealed, so that they can be exported as they arrived.
 
+use crate::IntakeStore;
 use std::collections::HashMap;
 
 use serde_json::Value;
 use uuid::Uuid;
 
+use super::StoreError;
 use super::encrypted_columns::{Sealer, open_record};
-use super::{Store, StoreError};
 use crate::statements::legacy as sql;
 use anamnesis_core::ids::derive;
 use anamnesis_core::legacy::LegacyFormat;
@@ -37,13 +38,13 @@ pub struct KeptRecord<'r> {
     pub record: &'r Value,
 }
 
-impl Store {
+impl IntakeStore<'_> {
     /// Keyed hashes of the stored records, by id.
     ///
     /// # Errors
     /// When the store cannot be read.
-    pub async fn legacy_hashes(&self, scope: Scope) -> Result<HashMap<Uuid, [u8; 32]>, StoreError> {
-        let rows = self.rows(&sql::HASHES_OF_PATIENT, scope, Vec::new()).await?;
+    pub async fn legacy_hashes(self, scope: Scope) -> Result<HashMap<Uuid, [u8; 32]>, StoreError> {
+        let rows = self.read().rows(&sql::HASHES_OF_PATIENT, scope, Vec::new()).await?;
         rows.iter()
             .map(|row| Ok((row.uuid(sql::hashes_of_patient::ID)?, row.bytes(sql::hashes_of_patient::RECORD_HASH)?)))
             .collect()
@@ -53,9 +54,9 @@ impl Store {
     ///
     /// # Errors
     /// When the store cannot be written, or nothing is known of the patient.
-    pub async fn keep_legacy(&self, scope: Scope, kept: KeptRecord<'_>) -> Result<(), StoreError> {
+    pub async fn keep_legacy(self, scope: Scope, kept: KeptRecord<'_>) -> Result<(), StoreError> {
         let KeptRecord { id, format, ordinal, hash, record } = kept;
-        let keys = self.keys_of(scope).await?.ok_or(StoreError::Race)?;
+        let keys = self.read().keys_of(scope).await?.ok_or(StoreError::Race)?;
         let sealer = Sealer { keys: &keys, entropy: self.entropy.as_ref() };
         let mut tx = self.db.begin(Access::Organization(scope.org())).await?;
         let args = vec![
@@ -77,10 +78,10 @@ impl Store {
     ///
     /// # Errors
     /// When the store cannot be read or a cell does not open.
-    pub async fn legacy_records(&self, scope: Scope) -> Result<Vec<(LegacyFormat, Value)>, StoreError> {
-        let Some(keys) = self.keys_of(scope).await? else { return Ok(Vec::new()) };
+    pub async fn legacy_records(self, scope: Scope) -> Result<Vec<(LegacyFormat, Value)>, StoreError> {
+        let Some(keys) = self.read().keys_of(scope).await? else { return Ok(Vec::new()) };
         let mut found = Vec::new();
-        for row in self.rows(&sql::OF_PATIENT, scope, Vec::new()).await? {
+        for row in self.read().rows(&sql::OF_PATIENT, scope, Vec::new()).await? {
             let format = LegacyFormat::from_code(&row.text(sql::of_patient::FORMAT)?).ok_or(StoreError::Shape)?;
             found.push((
                 format,

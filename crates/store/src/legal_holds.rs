@@ -1,5 +1,6 @@
 //! Legal holds, and sources in the cold archive: both are only read by name.
 
+use crate::ErasureStore;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
@@ -7,12 +8,12 @@ use chrono::{DateTime, Utc};
 use serde::Serialize;
 use uuid::Uuid;
 
+use super::StoreError;
 use super::audit_trail::{self, AuditedAction};
 use super::covered::{self, CoveredTable};
 use super::encrypted_columns::{Sealer, open_record, open_text};
 use super::records::DocumentContent;
 use super::write::retention::archive_cell;
-use super::{Store, StoreError};
 use crate::statements::legal_holds as sql;
 use anamnesis_core::audit::Actor;
 use anamnesis_core::clock::ordered_id;
@@ -67,19 +68,19 @@ fn reference_cell(id: Uuid) -> ColumnRef {
     ColumnRef { table: "legal_hold", row: id, column: "reference" }
 }
 
-impl Store {
+impl ErasureStore<'_> {
     /// Sets a hold; `None` when this patient is not known.
     ///
     /// # Errors
     /// When the store cannot be written.
     pub async fn set_hold(
-        &self,
+        self,
         scope: Scope,
         document: Option<DocumentId>,
         reference: Option<&str>,
         by: Uuid,
     ) -> Result<Option<Uuid>, StoreError> {
-        let Some(keys) = self.keys_of(scope).await? else { return Ok(None) };
+        let Some(keys) = self.read().keys_of(scope).await? else { return Ok(None) };
         let (now, id) = (self.clock.now(), ordered_id(self.clock.now(), self.entropy.as_ref()));
         let sealer = Sealer { keys: &keys, entropy: self.entropy.as_ref() };
         let reference = sealer.optional(reference_cell(id), reference);
@@ -106,7 +107,7 @@ impl Store {
     ///
     /// # Errors
     /// When the store cannot be written.
-    pub async fn lift_hold(&self, scope: Scope, id: Uuid, by: Uuid) -> Result<bool, StoreError> {
+    pub async fn lift_hold(self, scope: Scope, id: Uuid, by: Uuid) -> Result<bool, StoreError> {
         let now = self.clock.now();
         let mut tx = self.db.begin(Access::Organization(scope.org())).await?;
         let args = vec![scope.org().0.into(), scope.patient().0.into(), id.into(), by.into(), now.into()];
@@ -123,9 +124,9 @@ impl Store {
     ///
     /// # Errors
     /// Of the database.
-    pub async fn decisions(&self) -> Result<BTreeSet<Uuid>, StoreError> {
+    pub async fn decisions(self) -> Result<BTreeSet<Uuid>, StoreError> {
         let mut found = BTreeSet::new();
-        for org in self.every_organization().await? {
+        for org in self.stats().every_organization().await? {
             let mut tx = self.db.read(Access::Organization(org)).await?;
             for row in tx.fetch_all(&sql::DECIDED, vec![org.0.into()]).await? {
                 found.insert(derive(
@@ -138,7 +139,7 @@ impl Store {
     }
 
     async fn audit_hold(
-        &self,
+        self,
         tx: &mut Transaction,
         done: AuditedAction<'_>,
         by: Uuid,
@@ -154,10 +155,10 @@ impl Store {
     ///
     /// # Errors
     /// When the store cannot be read or a cell does not open.
-    pub async fn holds(&self, scope: Scope) -> Result<Vec<LegalHold>, StoreError> {
-        let Some(keys) = self.keys_of(scope).await? else { return Ok(Vec::new()) };
+    pub async fn holds(self, scope: Scope) -> Result<Vec<LegalHold>, StoreError> {
+        let Some(keys) = self.read().keys_of(scope).await? else { return Ok(Vec::new()) };
         let mut found = Vec::new();
-        for row in self.rows(&sql::OF_PATIENT, scope, Vec::new()).await? {
+        for row in self.read().rows(&sql::OF_PATIENT, scope, Vec::new()).await? {
             let id = row.uuid(sql::of_patient::ID)?;
             let reference = row
                 .opt_blob(sql::of_patient::REFERENCE_SEALED)?
@@ -179,11 +180,11 @@ impl Store {
     /// Sources of a patient in the cold archive, oldest first.
     ///
     /// # Errors
-    /// As [`Store::holds`].
-    pub async fn archived(&self, scope: Scope) -> Result<Vec<ArchivedSource>, StoreError> {
-        let Some(keys) = self.keys_of(scope).await? else { return Ok(Vec::new()) };
+    /// As [`ErasureStore::holds`].
+    pub async fn archived(self, scope: Scope) -> Result<Vec<ArchivedSource>, StoreError> {
+        let Some(keys) = self.read().keys_of(scope).await? else { return Ok(Vec::new()) };
         let mut found = Vec::new();
-        for row in self.rows(&sql::ARCHIVED, scope, Vec::new()).await? {
+        for row in self.read().rows(&sql::ARCHIVED, scope, Vec::new()).await? {
             let (id, revision) = (
                 row.uuid(sql::archived::DOCUMENT_ID)?,
                 u32::try_from(row.i64(sql::archived::REVISION)?).map_err(|_| StoreError::Shape)?,

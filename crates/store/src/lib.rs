@@ -37,6 +37,7 @@ pub mod reconciliation;
 pub mod records;
 pub mod recurrence;
 pub mod retention;
+mod roles;
 mod statements;
 pub mod stats;
 pub mod summary_inputs;
@@ -46,6 +47,10 @@ mod write;
 
 pub use encrypted_columns::document_row;
 pub use paging::PageRequest;
+pub use roles::{
+    AuditStore, ErasureStore, GenerationStore, IntakeStore, KeyStoreBinding, MemoryReader, OrganizationStore,
+    OutboxStore, QuarantineStore, StatsStore,
+};
 pub use statements::NamedStatement;
 pub use write::maintenance;
 pub use write::projections;

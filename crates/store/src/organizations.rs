@@ -1,8 +1,9 @@
 //! Settings of an organisation: its time zone, its privacy tier, its country.
 
+use crate::OrganizationStore;
 use serde::Serialize;
 
-use super::{Store, StoreError, audit_trail, covered};
+use super::{StoreError, audit_trail, covered};
 use crate::statements::organizations as sql;
 use anamnesis_core::consent::Withdrawal;
 use anamnesis_core::ids::OrgId;
@@ -98,12 +99,12 @@ pub enum OrganizationUpdate {
     Forged,
 }
 
-impl Store {
+impl OrganizationStore<'_> {
     /// All organisations that the store knows.
     ///
     /// # Errors
     /// When the store cannot be read.
-    pub async fn organization_rows(&self) -> Result<Vec<OrganizationRow>, StoreError> {
+    pub async fn organization_rows(self) -> Result<Vec<OrganizationRow>, StoreError> {
         let mut tx = self.db.read(Access::Platform).await?;
         let rows = tx.fetch_all(&sql::LIST, Vec::new()).await?;
         let read = |row: &anamnesis_sql::Row| {
@@ -128,7 +129,7 @@ impl Store {
     /// # Errors
     /// When the store cannot be written.
     pub async fn set_organization(
-        &self,
+        self,
         org: OrgId,
         set: &OrganizationChange,
     ) -> Result<OrganizationUpdate, StoreError> {

@@ -1,13 +1,14 @@
 //! The outbox for administrators: waiting and rejected events, and the two possible acts on them. Each act leaves an
 //! audit entry.
 
+use crate::OutboxStore;
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 use uuid::Uuid;
 
+use super::StoreError;
 use super::audit_trail::{self, AuditedAction};
 use super::outbox_claims::DeliveryEnd;
-use super::{Store, StoreError};
 use crate::statements::outbox_admin as sql;
 use anamnesis_core::audit::Actor;
 use anamnesis_core::clock::ordered_id;
@@ -69,12 +70,12 @@ fn listed(org: OrgId, row: &Row) -> Result<OutboxEntry, StoreError> {
     })
 }
 
-impl Store {
+impl OutboxStore<'_> {
     /// Events of an organisation, oldest first.
     ///
     /// # Errors
     /// Of the database.
-    pub async fn events(&self, org: OrgId, which: &OutboxFilter<'_>) -> Result<Vec<OutboxEntry>, StoreError> {
+    pub async fn events(self, org: OrgId, which: &OutboxFilter<'_>) -> Result<Vec<OutboxEntry>, StoreError> {
         let mut tx = self.db.read(Access::Organization(org)).await?;
         let args = vec![
             org.0.into(),
@@ -91,7 +92,7 @@ impl Store {
     ///
     /// # Errors
     /// Of the database.
-    pub async fn events_of(&self, org: OrgId, ids: &[Uuid]) -> Result<Vec<OutboxEntry>, StoreError> {
+    pub async fn events_of(self, org: OrgId, ids: &[Uuid]) -> Result<Vec<OutboxEntry>, StoreError> {
         let mut tx = self.db.read(Access::Organization(org)).await?;
         let rows = tx.fetch_all(&sql::OF_IDS, vec![org.0.into(), Arg::Uuids(ids.to_vec())]).await?;
         rows.iter().map(|row| listed(org, row)).collect()
@@ -102,7 +103,7 @@ impl Store {
     ///
     /// # Errors
     /// Of the database.
-    pub async fn replay_event(&self, event: &OutboxEntry, taken: &str, actor: &str) -> Result<bool, StoreError> {
+    pub async fn replay_event(self, event: &OutboxEntry, taken: &str, actor: &str) -> Result<bool, StoreError> {
         let (org, now) = (event.organization_id, self.clock.now());
         let mut tx = self.db.begin(Access::Organization(org)).await?;
         let done = tx.execute(&sql::REPLAY, vec![org.0.into(), event.id.into(), taken.into(), now.into()]).await? > 0;
@@ -117,7 +118,7 @@ impl Store {
     ///
     /// # Errors
     /// Of the database.
-    pub async fn drop_event(&self, event: &OutboxEntry, actor: &str) -> Result<bool, StoreError> {
+    pub async fn drop_event(self, event: &OutboxEntry, actor: &str) -> Result<bool, StoreError> {
         let org = event.organization_id;
         let mut tx = self.db.begin(Access::Organization(org)).await?;
         let done = tx.execute(&sql::GIVE_UP, vec![org.0.into(), event.id.into(), self.clock.now().into()]).await? > 0;
@@ -129,7 +130,7 @@ impl Store {
     }
 
     async fn audit_event(
-        &self,
+        self,
         tx: &mut Transaction,
         event: &OutboxEntry,
         action: &'static str,

@@ -1,15 +1,16 @@
 //! The outbox as its relay uses it: events are claimed for a while, published, and marked. No transaction is open
 //! during a wait for the broker. Claims of a relay that died expire.
 
+use crate::OutboxStore;
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
+use super::StoreError;
 use super::audit_trail::SEALED;
 use super::erasure::COMPLETED;
 use super::outbox::body_cell;
-use super::{Store, StoreError};
 use crate::statements::outbox_claims as sql;
 use anamnesis_core::failpoints;
 use anamnesis_core::ids::{OrgId, PatientId};
@@ -68,13 +69,13 @@ pub struct QuarantineNotice {
     pub taken: String,
 }
 
-impl Store {
+impl OutboxStore<'_> {
     /// Claims up to `most` events of an organisation, oldest first, until `until`: no other relay gets them before.
     ///
     /// # Errors
     /// Of the database or the key store; nothing is claimed then, or the claim runs out.
     pub async fn claim_events(
-        &self,
+        self,
         org: OrgId,
         now: DateTime<Utc>,
         until: DateTime<Utc>,
@@ -143,7 +144,7 @@ impl Store {
     /// # Errors
     /// Of the database: they are published once more then, under the same ids.
     pub async fn end_events(
-        &self,
+        self,
         org: OrgId,
         ids: Vec<Uuid>,
         ended: DeliveryEnd,
@@ -159,7 +160,7 @@ impl Store {
     /// # Errors
     /// Of the database: the claim then expires.
     pub async fn rest_events(
-        &self,
+        self,
         org: OrgId,
         ids: Vec<Uuid>,
         until: DateTime<Utc>,
@@ -174,7 +175,7 @@ impl Store {
     ///
     /// # Errors
     /// Of the database.
-    pub async fn pending_events(&self, org: OrgId) -> Result<(i64, Option<DateTime<Utc>>), StoreError> {
+    pub async fn pending_events(self, org: OrgId) -> Result<(i64, Option<DateTime<Utc>>), StoreError> {
         let mut tx = self.db.read(Access::Organization(org)).await?;
         match tx.fetch_optional(&sql::COUNT_PENDING, vec![org.0.into()]).await? {
             Some(row) => Ok((row.i64(sql::count_pending::EVENTS)?, row.opt_time(sql::count_pending::OLDEST)?)),
@@ -186,7 +187,7 @@ impl Store {
     ///
     /// # Errors
     /// Of the database.
-    pub async fn event_ids(&self, org: OrgId) -> Result<Vec<Uuid>, StoreError> {
+    pub async fn event_ids(self, org: OrgId) -> Result<Vec<Uuid>, StoreError> {
         let mut tx = self.db.read(Access::Organization(org)).await?;
         let rows = tx.fetch_all(&sql::EVENT_IDS, vec![org.0.into()]).await?;
         rows.iter().map(|row| Ok(row.uuid(sql::event_ids::ID)?)).collect()
@@ -196,7 +197,7 @@ impl Store {
     ///
     /// # Errors
     /// Of the database.
-    pub async fn unnoticed(&self, now: DateTime<Utc>, most: i64) -> Result<Vec<QuarantineNotice>, StoreError> {
+    pub async fn unnoticed(self, now: DateTime<Utc>, most: i64) -> Result<Vec<QuarantineNotice>, StoreError> {
         let mut tx = self.db.read(Access::Platform).await?;
         let mut notices = Vec::new();
         for row in tx.fetch_all(&sql::UNNOTICED, vec![now.into(), most.into()]).await? {
@@ -215,11 +216,11 @@ impl Store {
         Ok(notices)
     }
 
-    /// As [`Store::rest_events`], of notices.
+    /// As [`OutboxStore::rest_events`], of notices.
     ///
     /// # Errors
     /// Of the database.
-    pub async fn rest_notices(&self, ids: Vec<Uuid>, until: DateTime<Utc>, taken: &str) -> Result<(), StoreError> {
+    pub async fn rest_notices(self, ids: Vec<Uuid>, until: DateTime<Utc>, taken: &str) -> Result<(), StoreError> {
         let mut tx = self.db.begin(Access::Platform).await?;
         tx.execute(&sql::POSTPONE_NOTICES, vec![Arg::Uuids(ids), until.into(), taken.into()]).await?;
         Ok(tx.commit().await?)
@@ -229,7 +230,7 @@ impl Store {
     ///
     /// # Errors
     /// Of the database: they are announced once more then, under the same ids.
-    pub async fn mark_noticed(&self, ids: Vec<Uuid>, now: DateTime<Utc>) -> Result<(), StoreError> {
+    pub async fn mark_noticed(self, ids: Vec<Uuid>, now: DateTime<Utc>) -> Result<(), StoreError> {
         let mut tx = self.db.begin(Access::Platform).await?;
         tx.execute(&sql::MARK_NOTICED, vec![Arg::Uuids(ids), now.into()]).await?;
         Ok(tx.commit().await?)

@@ -1,11 +1,12 @@
 //! Counts of a patient's stored data: the answer to `/privacidad` (seed 000). Numbers, codes and dates, never words.
 
+use crate::OrganizationStore;
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 use uuid::Uuid;
 
+use super::StoreError;
 use super::audit_trail::{self, AuditedAction};
-use super::{Store, StoreError};
 use crate::statements::privacy as sql;
 use anamnesis_core::audit::Actor;
 use anamnesis_core::document::DocumentType;
@@ -45,13 +46,13 @@ pub struct PrivacyReport {
     pub documents: Vec<DocumentCounts>,
 }
 
-impl Store {
+impl OrganizationStore<'_> {
     /// Counts a patient's stored data, whatever the patient permits others to read, because patients have a right to
     /// know. The read is audited with its actor.
     ///
     /// # Errors
     /// Of the database; [`StoreError::Erased`] when the patient was erased.
-    pub async fn privacy_report(&self, scope: Scope, asked_by: Uuid) -> Result<PrivacyReport, StoreError> {
+    pub async fn privacy_report(self, scope: Scope, asked_by: Uuid) -> Result<PrivacyReport, StoreError> {
         if matches!(self.keys.find(&[scope]).await?.of(scope), KeyLookup::Erased) {
             return Err(StoreError::Erased);
         }

@@ -1,6 +1,7 @@
 //! Quarantined messages: stored as ciphertext for a term, listed without their content, opened for authorised people,
 //! retried or dropped with a record of the actor.
 
+use crate::QuarantineStore;
 use std::collections::BTreeSet;
 
 use chrono::{DateTime, Utc};
@@ -8,7 +9,7 @@ use uuid::Uuid;
 
 use super::audit_trail::{AuditedAction, PLATFORM};
 use super::encrypted_columns::sealed_for;
-use super::{Keys, Store, StoreError};
+use super::{Keys, StoreError};
 use crate::statements::admission;
 use crate::statements::quarantine as sql;
 use anamnesis_core::audit::Actor;
@@ -164,12 +165,12 @@ fn key_of(row: &Row) -> Result<Option<Scope>, StoreError> {
     sealed_for(row.opt_uuid(sql::list::KEY_ORG_ID)?, row.opt_uuid(sql::list::KEY_PATIENT_ID)?)
 }
 
-impl Store {
+impl QuarantineStore<'_> {
     /// A quarantined message without its content.
     ///
     /// # Errors
     /// Of the database.
-    pub async fn aside(&self, id: Uuid) -> Result<Option<QuarantinedMessage>, StoreError> {
+    pub async fn aside(self, id: Uuid) -> Result<Option<QuarantinedMessage>, StoreError> {
         let mut tx = self.db.read(Access::Platform).await?;
         tx.fetch_optional(&sql::SHOW, vec![id.into()]).await?.as_ref().map(aside).transpose()
     }
@@ -178,7 +179,7 @@ impl Store {
     ///
     /// # Errors
     /// Of the database.
-    pub async fn set_aside(&self, state: &str, reason: &str, most: i64) -> Result<Vec<QuarantinedMessage>, StoreError> {
+    pub async fn set_aside(self, state: &str, reason: &str, most: i64) -> Result<Vec<QuarantinedMessage>, StoreError> {
         let mut tx = self.db.read(Access::Platform).await?;
         let rows = tx.fetch_all(&sql::LIST, vec![state.into(), reason.into(), most.into()]).await?;
         rows.iter().map(aside).collect()
@@ -190,7 +191,7 @@ impl Store {
     /// # Errors
     /// Of the database, or when the ciphertext does not open.
     pub async fn open_aside(
-        &self,
+        self,
         id: Uuid,
         actor: &str,
         deed: QuarantineAction,
@@ -228,7 +229,7 @@ impl Store {
     ///
     /// # Errors
     /// Of the database.
-    pub async fn mark_retried(&self, id: Uuid) -> Result<bool, StoreError> {
+    pub async fn mark_retried(self, id: Uuid) -> Result<bool, StoreError> {
         let mut tx = self.db.begin(Access::Platform).await?;
         let turned = tx.execute(&sql::SET_STATE, vec![id.into(), "retried".into(), self.clock.now().into()]).await?;
         tx.commit().await?;
@@ -239,7 +240,7 @@ impl Store {
     ///
     /// # Errors
     /// Of the database.
-    pub async fn drop_without_consent(&self) -> Result<u64, StoreError> {
+    pub async fn drop_without_consent(self) -> Result<u64, StoreError> {
         let mut tx = self.db.begin(Access::Platform).await?;
         let dropped = tx.execute(&sql::DROP_CONTENTS_WITHOUT_CONSENT, vec![self.clock.now().into()]).await?;
         tx.commit().await?;
@@ -250,7 +251,7 @@ impl Store {
     ///
     /// # Errors
     /// Of the database.
-    pub async fn drop_aside(&self, id: Uuid, actor: &str) -> Result<bool, StoreError> {
+    pub async fn drop_aside(self, id: Uuid, actor: &str) -> Result<bool, StoreError> {
         let mut tx = self.db.begin(Access::Platform).await?;
         let dropped = tx.execute(&sql::DROP_CONTENT, vec![id.into(), self.clock.now().into()]).await?;
         if dropped == 0 {
@@ -264,17 +265,17 @@ impl Store {
     }
 
     /// In the trail of the patient or the organisation of a message, else of the platform. `row` is one of [`sql::SHOW`].
-    async fn audit_aside(&self, row: &Row, id: Uuid, actor: &str, deed: QuarantineAction) -> Result<(), StoreError> {
+    async fn audit_aside(self, row: &Row, id: Uuid, actor: &str, deed: QuarantineAction) -> Result<(), StoreError> {
         let key = key_of(row)?;
         let org = aside(row)?.organization_id.map_or(PLATFORM, OrgId);
         let patient = key.filter(|key| key.org() == org).map(|key| key.patient());
         let done = AuditedAction { org, patient, action: deed.entry(), subject: Some(id), outcome: "done" };
-        self.audit(&Actor { id: actor.to_owned(), ..Actor::default() }, done).await
+        self.audit_trail().audit(&Actor { id: actor.to_owned(), ..Actor::default() }, done).await
     }
 
     /// A content under the key that seals it; `None` where that key is destroyed.
     pub(super) fn open_sealed(
-        &self,
+        self,
         sealed: &SealedBody,
         attributes: Option<&[u8]>,
         keys: &Keys,
@@ -301,8 +302,8 @@ impl Store {
     /// patient. The same message with the same reason is stored once.
     ///
     /// # Errors
-    /// As [`Store::begin_attempts`].
-    pub async fn quarantine(&self, rejected: &[RejectedMessage]) -> Result<(), StoreError> {
+    /// As [`IntakeStore::begin_attempts`].
+    pub async fn quarantine(self, rejected: &[RejectedMessage]) -> Result<(), StoreError> {
         if rejected.is_empty() {
             return Ok(());
         }
@@ -316,7 +317,7 @@ impl Store {
         let row = |one: &RejectedMessage| self.quarantined(one, &keys, now);
         let is_large = |r: &&RejectedMessage| r.body.as_ref().is_some_and(|body| body.len() > LARGE_BODY);
         let (large, small): (Vec<&RejectedMessage>, Vec<&RejectedMessage>) = rejected.iter().partition(is_large);
-        let mut tx = self.begin_with_keys().await?;
+        let mut tx = self.key_binding().begin_with_keys().await?;
         tx.bulk(&sql::KEEP, small.into_iter().map(row).collect()).await?;
         for one in large {
             tx.execute(&sql::KEEP_ONE, row(one)).await?;
@@ -326,7 +327,7 @@ impl Store {
     }
 
     /// The row of one of them: [`sql::KEEP`] and [`sql::KEEP_ONE`] write the same columns.
-    fn quarantined(&self, one: &RejectedMessage, keys: &Keys, now: DateTime<Utc>) -> Vec<Arg> {
+    fn quarantined(self, one: &RejectedMessage, keys: &Keys, now: DateTime<Utc>) -> Vec<Arg> {
         let id = derive("quarantine", &[&one.message, one.reason.code().as_bytes()]);
         let patient = one.patient.and_then(|scope| keys.get(&scope)).filter(|_| one.body.is_some());
         let seal = |plain: &Vec<u8>, cell: ColumnRef, row: Uuid| match patient {
@@ -355,7 +356,7 @@ impl Store {
     }
 
     async fn note(
-        &self,
+        self,
         tx: &mut anamnesis_sql::Transaction,
         id: Uuid,
         actor: &str,

@@ -1,11 +1,12 @@
 //! Counts of the store's contents for metrics: by kind and state, over all organisations, without reference to a
 //! person.
 
+use crate::StatsStore;
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
 
-use super::{Store, StoreError};
+use super::StoreError;
 use crate::audit_trail::runs;
 use crate::statements::stats as sql;
 use anamnesis_core::ids::OrgId;
@@ -34,12 +35,12 @@ pub struct StoreStats {
     pub compared_at: Option<DateTime<Utc>>,
 }
 
-impl Store {
+impl StatsStore<'_> {
     /// Counts, one organisation after the other: reads every memory's row, so that it is for now and then.
     ///
     /// # Errors
     /// When the store cannot be read.
-    pub async fn collect_stats(&self) -> Result<StoreStats, StoreError> {
+    pub async fn collect_stats(self) -> Result<StoreStats, StoreError> {
         let mut census = StoreStats { quarantined: self.waiting_in_quarantine().await?, ..StoreStats::default() };
         for org in self.every_organization().await? {
             let mut tx = self.db.read(Access::Organization(org)).await?;
@@ -78,7 +79,7 @@ impl Store {
         Ok(census)
     }
 
-    async fn waiting_in_quarantine(&self) -> Result<(i64, Option<DateTime<Utc>>), StoreError> {
+    async fn waiting_in_quarantine(self) -> Result<(i64, Option<DateTime<Utc>>), StoreError> {
         let mut tx = self.db.read(Access::Platform).await?;
         let Some(row) = tx.fetch_optional(&sql::QUARANTINED, Vec::new()).await? else { return Ok((0, None)) };
         let waiting = row.i64(sql::quarantined::MESSAGES)?;
@@ -89,7 +90,7 @@ impl Store {
     ///
     /// # Errors
     /// When the store cannot be read.
-    pub async fn every_organization(&self) -> Result<Vec<OrgId>, StoreError> {
+    pub async fn every_organization(self) -> Result<Vec<OrgId>, StoreError> {
         let mut tx = self.db.read(Access::Platform).await?;
         let rows = tx.fetch_all(&sql::ORGANIZATIONS, Vec::new()).await?;
         rows.iter().map(|row| Ok(OrgId(row.uuid(sql::organizations::ORG_ID)?))).collect()

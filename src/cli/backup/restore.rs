@@ -242,7 +242,7 @@ async fn newer_receipts(settings: &Settings) -> Option<(Vec<ErasureRequest>, usi
     let receipts = match App::with(settings.clone()).await {
         Ok(app) => {
             let receipts = erase::receipts(&app).await.ok();
-            let decisions = app.store.decisions().await.ok();
+            let decisions = app.store.erasure().decisions().await.ok();
             app.store.close().await;
             receipts.zip(decisions)
         }
@@ -277,8 +277,8 @@ async fn erase_again(
         Ok(app) => {
             let applied = erase::apply(&app, receipts).await.ok();
             // A store that was restored is no local trial any more.
-            let marked = app.store.note_served().await.ok();
-            let kept = app.store.decisions().await.ok();
+            let marked = app.store.key_binding().note_served().await.ok();
+            let kept = app.store.erasure().decisions().await.ok();
             app.store.close().await;
             let decisions_lost =
                 decisions.zip(kept).map(|(decisions, kept)| decisions.difference(&kept).count() as u64);

@@ -71,8 +71,13 @@ impl DemoReport<'_> {
     }
 
     async fn memories(&self, scope: Scope) -> Result<Vec<Memory>, CliError> {
-        let all =
-            self.recall.store().memories(scope, &MemoryFilter::default(), ReadInstant::Now).await.map_err(failed)?;
+        let all = self
+            .recall
+            .store()
+            .read()
+            .memories(scope, &MemoryFilter::default(), ReadInstant::Now)
+            .await
+            .map_err(failed)?;
         Ok(all.into_iter().filter(|m| m.kind != Kind::Raw).collect())
     }
 

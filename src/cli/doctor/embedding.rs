@@ -50,9 +50,9 @@ async fn ask(doctor: &mut Doctor, models: &Models) {
 /// The model of an organisation's active vectors must be available under its name.
 async fn generations(doctor: &mut Doctor, models: &Models) {
     let Some(store) = doctor.store.clone() else { return };
-    let Ok(organizations) = store.every_organization().await else { return };
+    let Ok(organizations) = store.stats().every_organization().await else { return };
     for org in organizations {
-        let Ok(found) = store.generations(org).await else { continue };
+        let Ok(found) = store.vectors().generations(org).await else { continue };
         let Some(active) = found.active else { continue };
         let cause = match models.of(active) {
             None => format!("organisation {}: generation {active} was made by a model that is not configured", org.0),

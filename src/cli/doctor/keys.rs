@@ -27,14 +27,14 @@ pub(super) async fn look(doctor: &mut Doctor, db: Option<Database>) {
     let Some(db) = db else { return doctor.done("keys") };
     let bound = KeyBinding::read(&db).await;
     let store = Store::new(db, keys, clock, entropy);
-    match (bound, store.check_keys().await) {
+    match (bound, store.key_binding().check_keys().await) {
         (Ok(None), _) if first == KeyStoreSetup::Wait => {
             doctor.found("keys_unbound", KeyError::Unbound { place: store.keys().place() }.to_string());
         }
         (_, Err(error)) => return refused(doctor, &error),
         _ => {
             // A patient without a key takes nothing from the checks of others.
-            if let Err(error) = store.every_patient_has_a_key().await {
+            if let Err(error) = store.key_binding().every_patient_has_a_key().await {
                 refused(doctor, &error);
             }
             doctor.store = Some(store);

@@ -51,7 +51,7 @@ pub(super) async fn look(doctor: &mut Doctor) {
 }
 
 async fn zones(doctor: &mut Doctor, store: &Store) -> Result<(), StoreError> {
-    for row in store.organization_rows().await? {
+    for row in store.organization().organization_rows().await? {
         if row.time_zone.parse::<chrono_tz::Tz>().is_err() {
             doctor.found("time_zone", format!("organisation {}", row.org.0));
         }
@@ -61,7 +61,7 @@ async fn zones(doctor: &mut Doctor, store: &Store) -> Result<(), StoreError> {
 
 async fn quarantine(doctor: &mut Doctor, store: &Store) -> Result<(), StoreError> {
     let now = doctor.now();
-    let open = store.set_aside("open", "", MOST).await?;
+    let open = store.quarantined().set_aside("open", "", MOST).await?;
     let days = i64::from(doctor.limits.quarantine_days);
     let old: Vec<DateTime<Utc>> =
         open.iter().map(|one| one.created_at).filter(|at| *at <= now - TimeDelta::days(days)).collect();
@@ -86,8 +86,8 @@ async fn outbox(doctor: &mut Doctor, store: &Store) -> Result<(), StoreError> {
         return Ok(());
     }
     let now = doctor.now();
-    for org in store.every_organization().await? {
-        let (waiting, oldest) = store.pending_events(org).await?;
+    for org in store.stats().every_organization().await? {
+        let (waiting, oldest) = store.outbox().pending_events(org).await?;
         if let Some(oldest) = oldest.filter(|at| *at < now - WAITING) {
             doctor.found("outbox_stuck", format!("organisation {}: {waiting} events, the oldest of {oldest}", org.0));
         }
@@ -101,16 +101,16 @@ async fn outbox(doctor: &mut Doctor, store: &Store) -> Result<(), StoreError> {
 
 async fn refused(store: &Store, org: OrgId, now: DateTime<Utc>) -> Result<usize, StoreError> {
     let which = OutboxFilter { state: "refused", event_type: "", since: now - REFUSED, until: now, most: MOST };
-    Ok(store.events(org, &which).await?.len())
+    Ok(store.outbox().events(org, &which).await?.len())
 }
 
 /// Entries that were written after this moment, by the clock of this machine.
 async fn clock(doctor: &mut Doctor, store: &Store) -> Result<(), StoreError> {
     let now = doctor.now();
-    for org in store.every_organization().await? {
+    for org in store.stats().every_organization().await? {
         let which =
             OutboxFilter { state: "all", event_type: "", since: now + APART, until: DateTime::<Utc>::MAX_UTC, most: 1 };
-        if let Some(event) = store.events(org, &which).await?.first() {
+        if let Some(event) = store.outbox().events(org, &which).await?.first() {
             doctor.found(
                 "clock_back",
                 format!("organisation {}: an event of {}, and it is {now}", org.0, event.created_at),

@@ -137,7 +137,7 @@ async fn memories(store: &Store, args: &Args) -> Result<BTreeMap<MemoryId, Memor
     let (Some(org), Some(patient)) = (args.org, args.patient) else { return Ok(BTreeMap::new()) };
     let scope = Scope::new(OrgId(org), PatientId(patient)).map_err(|error| CliError::usage(error.to_string()))?;
     let filter = MemoryFilter { states: State::ALL.to_vec(), ..MemoryFilter::default() };
-    let all = store.memories(scope, &filter, ReadInstant::Now).await?;
+    let all = store.read().memories(scope, &filter, ReadInstant::Now).await?;
     Ok(all.into_iter().map(|memory| (memory.id, memory)).collect())
 }
 

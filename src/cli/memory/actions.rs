@@ -162,7 +162,7 @@ async fn previewed(
 ) -> Result<Exit, CliError> {
     let held = match ids.is_empty() {
         true => Vec::new(),
-        false => app.store.memories(scope, &MemoryFilter::ids(ids), ReadInstant::Now).await?,
+        false => app.store.read().memories(scope, &MemoryFilter::ids(ids), ReadInstant::Now).await?,
     };
     let items: Vec<MemoryItem> = held.iter().map(MemoryItem::conversational).collect();
     match context.format_or(OutputFormat::Table) {
@@ -210,7 +210,7 @@ impl ActionOutcome {
 async fn act(args: Args, command: Command, text: Option<String>, context: &Context) -> Result<ActionOutcome, CliError> {
     let (scope, actor) = (args.of.scope()?, args.by.actor()?);
     let app = App::open(context).await?;
-    let held = app.store.memories(scope, &MemoryFilter::ids(args.ids.clone()), ReadInstant::Now).await?;
+    let held = app.store.read().memories(scope, &MemoryFilter::ids(args.ids.clone()), ReadInstant::Now).await?;
     if args.ids.iter().any(|id| !held.iter().any(|memory| memory.id == *id)) {
         return Err(unknown());
     }
@@ -219,7 +219,7 @@ async fn act(args: Args, command: Command, text: Option<String>, context: &Conte
     let body = serde_json::to_vec(&message).map_err(|_| CliError::failed("the command cannot be written"))?;
     let done = app.pipeline()?.run(vec![RawMessage::of(body)]).await;
     let disposition = done.first().copied().unwrap_or(Disposition::Retry);
-    let after = app.store.memories(scope, &MemoryFilter::ids(args.ids), ReadInstant::Now).await?;
+    let after = app.store.read().memories(scope, &MemoryFilter::ids(args.ids), ReadInstant::Now).await?;
     let items: Vec<MemoryItem> = after.iter().map(MemoryItem::conversational).collect();
     match context.format_or(OutputFormat::Table) {
         OutputFormat::Json => {
@@ -286,9 +286,9 @@ pub(crate) struct SourceArgs {
 pub(crate) async fn source(args: SourceArgs, context: &Context) -> Result<Exit, CliError> {
     let scope = args.of.scope()?;
     let app = App::open(context).await?;
-    let m = app.store.memory(scope, args.id, ReadInstant::Now).await?.ok_or_else(unknown)?;
-    let origins = app.store.origins(scope, &[m.id]).await?.remove(&m.id).unwrap_or_default();
-    let read_by = app.store.read_by(scope, m.id).await?;
+    let m = app.store.read().memory(scope, args.id, ReadInstant::Now).await?.ok_or_else(unknown)?;
+    let origins = app.store.read().origins(scope, &[m.id]).await?.remove(&m.id).unwrap_or_default();
+    let read_by = app.store.read().read_by(scope, m.id).await?;
     match context.format_or(OutputFormat::Table) {
         OutputFormat::Json => output::json(&json!({
             "memory_id": m.id, "source_type": m.source_type, "source_entity": m.source_entity,

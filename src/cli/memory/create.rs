@@ -150,7 +150,7 @@ async fn run(asked: CreateRequest, context: &Context) -> Result<Exit, CliError> 
     let (scope, actor) = (made.of.scope()?, made.by.actor()?);
     let app = App::open(context).await?;
     let all = MemoryFilter { states: State::ALL.to_vec(), ..MemoryFilter::default() };
-    let held = app.store.memories(scope, &all, ReadInstant::Now).await?;
+    let held = app.store.read().memories(scope, &all, ReadInstant::Now).await?;
     let before: BTreeSet<MemoryId> = held.iter().map(|memory| memory.id).collect();
     let speaks = !matches!(command, Command::Reinforce | Command::Revise) || text.is_some();
     if !speaks && held.iter().any(|m| made.derived_from.contains(&m.id) && m.trust >= Trust::T4) {
@@ -168,7 +168,7 @@ async fn run(asked: CreateRequest, context: &Context) -> Result<Exit, CliError> 
     let body = serde_json::to_vec(&message).map_err(|_| CliError::failed("the command cannot be written"))?;
     let done = app.pipeline()?.run(vec![RawMessage::of(body)]).await;
     let disposition = done.first().copied().unwrap_or(Disposition::Retry);
-    let after = app.store.memories(scope, &all, ReadInstant::Now).await?;
+    let after = app.store.read().memories(scope, &all, ReadInstant::Now).await?;
     let of_interest = after.iter().filter(|m| m.kind != Kind::Raw);
     let of_interest = of_interest.filter(|m| named.contains(&m.id) || !before.contains(&m.id));
     let items: Vec<MemoryItem> = of_interest.map(MemoryItem::conversational).collect();

@@ -58,8 +58,8 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, CliError>
         limit: args.limit,
     };
     let when = when(args.as_of);
-    let memories = app.store.memories(scope, &filter, when).await?;
-    let charted = app.store.clinical(scope, when).await?;
+    let memories = app.store.read().memories(scope, &filter, when).await?;
+    let charted = app.store.read().clinical(scope, when).await?;
     let chart = |id: MemoryId| charted.iter().find(|row| row.memory.id == id);
     let items: Vec<MemoryItem> = memories
         .iter()

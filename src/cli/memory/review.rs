@@ -56,7 +56,7 @@ impl ReviewItem {
 
 async fn memories(args: &Args, states: Vec<State>, app: &App) -> Result<Vec<Memory>, CliError> {
     let filter = MemoryFilter { states, ..MemoryFilter::default() };
-    let mut all = app.store.memories(args.of.scope()?, &filter, when(args.as_of)).await?;
+    let mut all = app.store.read().memories(args.of.scope()?, &filter, when(args.as_of)).await?;
     // Raw captures are never used for decisions: no one is asked about them.
     all.retain(|memory| memory.kind != Kind::Raw);
     Ok(all)
@@ -81,7 +81,7 @@ pub(crate) async fn orphans(args: Args, context: &Context) -> Result<Exit, CliEr
     let app = App::open(context).await?;
     let all = memories(&args, Vec::new(), &app).await?;
     let ids: Vec<_> = all.iter().map(|m| m.id).collect();
-    let origins = app.store.origins(args.of.scope()?, &ids).await?;
+    let origins = app.store.read().origins(args.of.scope()?, &ids).await?;
     let is_orphan = |m: &&Memory| origins.get(&m.id).is_none_or(|origins| origins.is_orphan());
     let listed = all.iter().filter(is_orphan).map(|m| ReviewItem::of(m, "no_source", Some(m.recorded_at)));
     print(listed.collect(), "No orphans.", context)
@@ -92,7 +92,7 @@ pub(crate) async fn review(args: Args, context: &Context) -> Result<Exit, CliErr
     let app = App::open(context).await?;
     let all = memories(&args, vec![State::Active, State::Stale, State::Quarantined], &app).await?;
     // A person who may not end it stated that it is over: it stays active, and waits for one who may.
-    let known = app.store.contradictions(args.of.scope()?).await?;
+    let known = app.store.read().contradictions(args.of.scope()?).await?;
     let disputed: HashMap<MemoryId, DateTime<Utc>> = known
         .iter()
         .filter(|one| one.kept == one.claim && one.state == "open")

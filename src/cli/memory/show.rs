@@ -34,7 +34,7 @@ struct MemoryView<'m> {
 pub(crate) async fn show(args: OneMemoryArgs, context: &Context) -> Result<Exit, CliError> {
     let scope = args.of.scope()?;
     let app = App::open(context).await?;
-    let memory = app.store.memory(scope, args.id, when(args.as_of)).await?;
+    let memory = app.store.read().memory(scope, args.id, when(args.as_of)).await?;
     context.read.finds(memory.is_none());
     let memory = memory.ok_or_else(unknown)?;
     let item = MemoryItem::conversational(&memory);
@@ -99,8 +99,8 @@ pub(crate) async fn history(args: OneMemoryArgs, context: &Context) -> Result<Ex
     let scope = args.of.scope()?;
     let app = App::open(context).await?;
     let when = when(args.as_of);
-    app.store.memory(scope, args.id, when).await?.ok_or_else(unknown)?;
-    let mut entries = app.store.history(scope, args.id).await?;
+    app.store.read().memory(scope, args.id, when).await?.ok_or_else(unknown)?;
+    let mut entries = app.store.read().history(scope, args.id).await?;
     entries.retain(|entry| when.limit().is_none_or(|limit| entry.at <= limit));
     match context.format_or(OutputFormat::Table) {
         OutputFormat::Json => output::json(&entries)?,

@@ -15,7 +15,7 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     context.block_on(async {
         let (app, scope) = (App::open(context).await?, args.of.scope()?);
-        let receipts = app.store.redaction_receipts(scope).await?;
+        let receipts = app.store.read().redaction_receipts(scope).await?;
         match context.format_or(OutputFormat::Table) {
             OutputFormat::Json => output::json(&receipts)?,
             OutputFormat::Table => {

@@ -38,7 +38,7 @@ impl KeyGate {
 
     /// `None` where the database cannot be asked whose keys these are.
     async fn look(&self) -> Option<bool> {
-        let shut = match self.store.check_keys().await {
+        let shut = match self.store.key_binding().check_keys().await {
             Err(StoreError::Key(error)) => {
                 if !self.shut.load(Ordering::SeqCst) {
                     tracing::error!(code = "keys_unavailable", cause = error.code(), %error, "the key store is unavailable; intake stops");

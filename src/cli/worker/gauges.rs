@@ -19,7 +19,7 @@ pub(super) async fn count(app: &App, gate: &KeyGate, outage: &StoreOutage, drain
         // Without intake and probes, this is the only check that detects missing keys.
         gate.keys_unavailable().await;
         let counted = tokio::select! {
-            counted = app.store.collect_stats() => counted,
+            counted = app.store.stats().collect_stats() => counted,
             () = draining.cancelled() => return,
         };
         match counted {
@@ -28,7 +28,7 @@ pub(super) async fn count(app: &App, gate: &KeyGate, outage: &StoreOutage, drain
                 outage.ended();
                 show(app, &census);
                 leave_samples(&app.store, &app.metrics).await;
-                match app.store.samples().await {
+                match app.store.stats().samples().await {
                     Ok(sums) => app.metrics.show(sums),
                     Err(error) => {
                         tracing::debug!(code = "store_stats", %error, "the counts of all processes could not be read")

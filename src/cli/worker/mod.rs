@@ -56,7 +56,7 @@ pub(crate) fn run(_: Args, context: &Context) -> Result<Exit, CliError> {
         let metrics = Arc::clone(&app.metrics);
         log::on_panic(move || metrics.panics.inc());
         // Earlier counts of commands are there from the first scrape on, because a later jump would look like reads.
-        if let Ok(sums) = app.store.samples().await {
+        if let Ok(sums) = app.store.stats().samples().await {
             app.metrics.show(sums);
         }
         let shutdown = Shutdown::on_signals()?;
@@ -103,12 +103,12 @@ async fn work(app: App, isolation: Isolation, shutdown: &Shutdown) -> Result<Exi
         }
     };
     let scheduler = scheduler(&app, draining.clone()).await?;
-    if let Err(error) = app.store.drop_without_consent().await {
+    if let Err(error) = app.store.quarantined().drop_without_consent().await {
         tracing::warn!(%error, code = "quarantine", "content without consent is still in quarantine");
     }
     // From now on others send to it as well, so files no longer act for the holder of the store.
     if (app.settings.broker.is_set() || watches)
-        && let Err(error) = app.store.note_served().await
+        && let Err(error) = app.store.key_binding().note_served().await
     {
         tracing::warn!(%error, code = "worker_not_registered", "the store has not recorded yet that a worker uses it");
     }

@@ -51,7 +51,7 @@ impl WorkerReadiness {
         if since(FRESH) {
             return Check::ready("write");
         }
-        match tokio::time::timeout(EACH, self.store.probe_write()).await {
+        match tokio::time::timeout(EACH, self.store.intake().probe_write()).await {
             Ok(Ok(())) => {
                 *self.written.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
                 Check::ready("write")

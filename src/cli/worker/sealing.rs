@@ -52,10 +52,10 @@ async fn check(app: &App) -> bool {
         tracing::warn!(code = "audit_heads", "the file of heads cannot be read: the audit trail is not checked");
         return false;
     };
-    let Ok(orgs) = app.store.audited_organizations().await else { return false };
+    let Ok(orgs) = app.store.audit_trail().audited_organizations().await else { return false };
     let mut faults = 0;
     for org in orgs {
-        match app.store.check_audit(org, &heads, began).await {
+        match app.store.audit_trail().check_audit(org, &heads, began).await {
             Ok(report) if matches!(report.verdict, ChainVerdict::Invalid | ChainVerdict::Diverged) => {
                 faults += report.faults.max(1);
                 tracing::error!(code = "audit_broken", %org, verdict = %report.verdict, "the audit trail was changed");
@@ -76,13 +76,13 @@ async fn look(app: &App, kept: &mut BTreeMap<OrgId, u64>) {
     let (store, metrics) = (&app.store, &app.metrics.store);
     let unsealed =
         |error: StoreError| tracing::warn!(code = "audit", %error, "a chain of the audit trail is not sealed");
-    let orgs = match store.audited_organizations().await {
+    let orgs = match store.audit_trail().audited_organizations().await {
         Ok(orgs) => orgs,
         Err(error) => return unsealed(error),
     };
     let mut whole = true;
     for org in &orgs {
-        match store.seal_audit(*org).await {
+        match store.audit_trail().seal_audit(*org).await {
             Ok(sealed) => {
                 metrics.audit_sealed.inc_by(sealed.entries);
                 metrics.audit_forged.inc_by(sealed.not_authentic);
@@ -102,7 +102,7 @@ async fn look(app: &App, kept: &mut BTreeMap<OrgId, u64>) {
         }
     }
     let now = app.clock.now();
-    let heads = match store.audit_heads(&orgs, now).await {
+    let heads = match store.audit_trail().audit_heads(&orgs, now).await {
         Ok(heads) => heads,
         Err(error) => return unsealed(error),
     };
@@ -118,7 +118,7 @@ async fn look(app: &App, kept: &mut BTreeMap<OrgId, u64>) {
         }
     }
     if let Ok(before) = term_began(app, now)
-        && let Err(error) = store.purge_platform_audit(before).await
+        && let Err(error) = store.audit_trail().purge_platform_audit(before).await
     {
         unsealed(error);
     }

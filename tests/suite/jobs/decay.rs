@@ -152,7 +152,7 @@ impl JobFixture {
         let keys = self.keys.ensure(&[batch.inbox[0].scope]).await.unwrap().known;
         let entropy = Arc::new(SeededEntropy::new(3));
         let store = Store::new(self.database.clone(), self.keys.clone(), self.clock.clone(), entropy);
-        store.commit(ORG, &batch, &keys).await.unwrap();
+        store.intake().commit(ORG, &batch, &keys).await.unwrap();
     }
 
     async fn projection(&self) -> Vec<String> {

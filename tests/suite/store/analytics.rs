@@ -39,7 +39,7 @@ async fn a_fall_below_the_patients_baseline_is_announced_once_with_its_correlate
     fixture.ingest(&reported).await;
     let report = fixture.after(1, JobName::ConfidenceAnalytics).await;
     assert_eq!((report.status["reckoned"].as_u64(), report.status["alerts"].as_u64()), (Some(1), Some(1)));
-    let (_, alerted_at, course) = fixture.pipeline.store().confidence_course(scope()).await.unwrap().unwrap();
+    let (_, alerted_at, course) = fixture.pipeline.store().read().confidence_course(scope()).await.unwrap().unwrap();
     assert_eq!(course.alert, Some(Alert::BelowBaseline));
     assert!(course.baseline.unwrap().mean > 0.79 && course.recent.unwrap().mean < 0.5, "{course:?}");
     let sleep = course.correlations.values().next().expect("a device's readings go along");
@@ -51,7 +51,7 @@ async fn a_fall_below_the_patients_baseline_is_announced_once_with_its_correlate
     let again = fixture.after(1, JobName::ConfidenceAnalytics).await;
     assert_eq!(again.status["alerts"].as_u64(), Some(0));
     assert_eq!(count(fixture.pipeline.store(), alerts).await, 1);
-    let (_, since, _) = fixture.pipeline.store().confidence_course(scope()).await.unwrap().unwrap();
+    let (_, since, _) = fixture.pipeline.store().read().confidence_course(scope()).await.unwrap().unwrap();
     assert_eq!(since, alerted_at);
 }
 
@@ -66,7 +66,7 @@ async fn the_days_on_a_medicine_go_along_with_how_sure_the_patient_was(engine: T
     reported.push(document(2, 1, "2026-01-10T10:00:00Z", "Toma litio 400 mg al día."));
     fixture.ingest(&reported).await;
     fixture.after(1, JobName::ConfidenceAnalytics).await;
-    let (_, _, course) = fixture.pipeline.store().confidence_course(scope()).await.unwrap().unwrap();
+    let (_, _, course) = fixture.pipeline.store().read().confidence_course(scope()).await.unwrap().unwrap();
     let along: Vec<_> = course.correlations.iter().collect();
     let [(name, days)] = along.as_slice() else { panic!("{along:?}") };
     assert!(name.starts_with("days on clonazepam"), "{name}");
@@ -85,14 +85,14 @@ async fn a_month_has_only_what_ten_patients_share_and_is_announced_once(engine: 
     fixture.ingest(&reported).await;
     assert_eq!(fixture.after(1, JobName::CohortPatterns).await.changed, 0, "June is not settled");
     assert!(fixture.after(8, JobName::CohortPatterns).await.changed > 0);
-    let patterns = fixture.pipeline.store().cohort_patterns(scope().org()).await.unwrap();
+    let patterns = fixture.pipeline.store().read().cohort_patterns(scope().org()).await.unwrap();
     assert!(patterns.iter().all(|one| one.patients >= 10 && one.patients % 5 == 0 && one.month == "2026-06"));
     assert!(!patterns.iter().any(|one| one.value == "medication"), "six patients are nobody's business: {patterns:?}");
 
     // One patient more: the month was announced, and stays as announced.
     fixture.ingest(&[of(18, "Refiere cefalea.")]).await;
     assert_eq!(fixture.after(1, JobName::CohortPatterns).await.changed, 0);
-    assert_eq!(fixture.pipeline.store().cohort_patterns(scope().org()).await.unwrap(), patterns);
+    assert_eq!(fixture.pipeline.store().read().cohort_patterns(scope().org()).await.unwrap(), patterns);
     let signal = event("s", "anamnesis.health_signal.recorded.v1", &slept(1, 7.0));
     fixture.ingest(&[signal]).await;
 }

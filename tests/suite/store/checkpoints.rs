@@ -84,7 +84,7 @@ async fn compared(engine: TestEngine, messages: &[Value]) -> Pipeline {
         assert!(done.iter().all(|d| *d == Disposition::Stored), "{done:?}");
     }
     let (one_digest, other_digest) =
-        (one.store().digest(None).await.unwrap(), other.store().digest(None).await.unwrap());
+        (one.store().read().digest(None).await.unwrap(), other.store().read().digest(None).await.unwrap());
     let differ: Vec<_> =
         one_digest.tables.iter().filter(|(name, t)| other_digest.tables[*name] != **t).map(|(n, _)| n).collect();
     assert_eq!(one_digest.without(STEPS), other_digest.without(STEPS), "{differ:?}");
@@ -137,12 +137,12 @@ async fn whatever_a_checkpoint_rests_on_takes_it_along(engine: TestEngine) {
     feed(&pipeline, &bodies(std::slice::from_ref(&unsure)), 1).await;
     let after_profile = checkpoints(&pipeline).await;
     assert_eq!(left(&after_act, &after_profile), after_act.len(), "another weight of what the patient said");
-    let digest = pipeline.store().digest(None).await.unwrap();
+    let digest = pipeline.store().read().digest(None).await.unwrap();
     let fresh = StorePlace::on(engine).await;
     let other = clinic.pipeline_at(&fresh.location()).await;
     let messages = [days(60), vec![revised, act, unsure]].concat();
     feed(&other, &bodies(&messages), messages.len()).await;
-    assert_eq!(digest.without(STEPS), other.store().digest(None).await.unwrap().without(STEPS));
+    assert_eq!(digest.without(STEPS), other.store().read().digest(None).await.unwrap().without(STEPS));
 }
 
 /// Likes and dislikes of a patient, more of them than are compared.

@@ -32,7 +32,7 @@ async fn a_month_counts_only_those_who_permit_research(engine: TestEngine) {
             denied.map(|(n, scope)| consent(patient(n), scope, "deny", "2026-06-25T00:00:00Z")).collect();
         fixture.ingest(&denied).await;
         fixture.after(9, JobName::CohortPatterns).await;
-        let patterns = fixture.store().cohort_patterns(scope().org()).await.unwrap();
+        let patterns = fixture.store().read().cohort_patterns(scope().org()).await.unwrap();
         assert_eq!(patterns.iter().any(|one| one.value == "symptom"), reported, "{scopes:?}: {patterns:?}");
     }
 }

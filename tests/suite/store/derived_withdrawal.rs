@@ -41,14 +41,14 @@ async fn run_job(fixture: &StoreFixture) -> (u64, u64) {
 
 async fn beliefs(fixture: &StoreFixture) -> Vec<Memory> {
     let filter = MemoryFilter { classes: vec![Class::Pattern], states: State::ALL.to_vec(), ..MemoryFilter::default() };
-    fixture.store().memories(scope(), &filter, ReadInstant::Now).await.unwrap()
+    fixture.store().read().memories(scope(), &filter, ReadInstant::Now).await.unwrap()
 }
 
 /// All statements about a headache, except derived ones.
 async fn statements(fixture: &StoreFixture) -> Vec<Memory> {
     let entities = vec![EntityType::Symptom];
     let filter = MemoryFilter { entities, states: State::ALL.to_vec(), ..MemoryFilter::default() };
-    fixture.store().memories(scope(), &filter, ReadInstant::Now).await.unwrap()
+    fixture.store().read().memories(scope(), &filter, ReadInstant::Now).await.unwrap()
 }
 
 async fn command(fixture: &StoreFixture, name: &str, memories: &[Memory], role: &str) {

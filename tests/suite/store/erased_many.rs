@@ -80,7 +80,7 @@ async fn a_patient_with_very_many_memories_is_erased_in_seconds(engine: TestEngi
     let (one, _) = took(store, 0xe1, ErasureSubject::Memory(MemoryId(own))).await;
     let (all, memories) = took(store, 0xe2, ErasureSubject::Patient).await;
     assert!(memories >= many as u64, "{memories}");
-    assert_eq!(store.rows_of_patient(scope()).await.unwrap(), Default::default());
+    assert_eq!(store.erasure().rows_of_patient(scope()).await.unwrap(), Default::default());
     println!("{many} memories: one of them {one:?}, the patient {all:?}");
     assert!(one < PATIENCE && all < PATIENCE, "one of {many} memories: {one:?}; the patient: {all:?}");
 }

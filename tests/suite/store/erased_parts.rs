@@ -49,12 +49,12 @@ async fn summarized(engine: TestEngine) -> StoreFixture {
 /// Every word that is held of the patient, in memories, texts, preferences and imported records.
 async fn words(store: &Store) -> String {
     let all = MemoryFilter { states: State::ALL.to_vec(), ..MemoryFilter::default() };
-    let memories = store.memories(scope(), &all, ReadInstant::Now).await.unwrap();
+    let memories = store.read().memories(scope(), &all, ReadInstant::Now).await.unwrap();
     let memories: Vec<_> = memories.into_iter().map(|one| (one.words, one.evidence.map(|quote| quote.text))).collect();
-    let texts = store.documents(scope(), TimeWindow::default(), usize::MAX, ReadInstant::Now).await.unwrap();
+    let texts = store.read().documents(scope(), TimeWindow::default(), usize::MAX, ReadInstant::Now).await.unwrap();
     let texts: Vec<String> = texts.into_iter().map(|one| one.content.text).collect();
-    let preferences = store.preferences(scope(), ReadInstant::Now).await.unwrap();
-    let records: Vec<_> = store.legacy_records(scope()).await.unwrap().into_iter().map(|(_, record)| record).collect();
+    let preferences = store.read().preferences(scope(), ReadInstant::Now).await.unwrap();
+    let records: Vec<_> = store.intake().legacy_records(scope()).await.unwrap().into_iter().map(|(_, record)| record).collect();
     json!([memories, texts, preferences, records]).to_string().to_lowercase()
 }
 
@@ -73,7 +73,7 @@ async fn erased(store: &Store, subject: ErasureSubject) -> ErasureReceipt {
 }
 
 async fn memory_of(store: &Store, concept: &str) -> MemoryId {
-    let held = store.memories(scope(), &MemoryFilter::default(), ReadInstant::Now).await.unwrap();
+    let held = store.read().memories(scope(), &MemoryFilter::default(), ReadInstant::Now).await.unwrap();
     let is = |concept: &str, words: &anamnesis_store::records::FindingWords| {
         words.concept.contains(concept) && words.account.is_none()
     };
@@ -144,7 +144,7 @@ async fn an_account_itself_is_not_erased_since_it_would_be_written_again(engine:
         requested_at: "2026-07-02T12:00:00Z".parse().unwrap(),
     };
     assert_eq!(erase(store, &request).await.unwrap(), ErasureOutcome::Derived);
-    assert!(store.erasures(scope()).await.unwrap().is_empty(), "no receipt of what was not erased");
+    assert!(store.erasure().erasures(scope()).await.unwrap().is_empty(), "no receipt of what was not erased");
 }
 
 async fn answers_imported_records_and_preferences_go_with_what_they_repeat(engine: TestEngine) {
@@ -187,7 +187,7 @@ async fn a_text_in_the_archive_is_redacted_again_too(engine: TestEngine) {
         "recorded_at": "2026-06-21T10:00:00Z", "privacy_tier": "cold archive"});
     fixture.ingest(&[event("tier", "anamnesis.profile.updated.v1", &tier)]).await;
     fixture.after(370, JobName::Retention).await;
-    let archived = async || fixture.store().archived(scope()).await.unwrap().remove(0).content.text;
+    let archived = async || fixture.store().erasure().archived(scope()).await.unwrap().remove(0).content.text;
     assert!(archived().await.contains("hermana"));
     let config: RedactionConfig =
         toml::from_str(&format!("[[organizations]]\norganization = \"{ORG}\"\npolicy = \"strict\"")).unwrap();

@@ -43,7 +43,7 @@ async fn ten_nights(clinic: &Clinic, engine: TestEngine) -> (StoreDigest, u64) {
         clock.advance(TimeDelta::days(1));
         changed += scheduler.round().await.unwrap().iter().map(|report| report.changed).sum::<u64>();
     }
-    (pipeline.store().digest(None).await.unwrap(), changed)
+    (pipeline.store().read().digest(None).await.unwrap(), changed)
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -73,7 +73,7 @@ async fn what_was_forgotten_long_ago_has_no_words_left_and_nothing_it_replaced_c
     feed(&pipeline, &bodies(&reported), 2).await;
     let store = pipeline.store();
     let filter = MemoryFilter { entities: vec![EntityType::Medication], ..MemoryFilter::default() };
-    let newest = store.memories(scope(), &filter, ReadInstant::Now).await.unwrap().remove(0);
+    let newest = store.read().memories(scope(), &filter, ReadInstant::Now).await.unwrap().remove(0);
     let forget = json!({"organization_id": ORG, "patient_id": PATIENT, "command": "forget", "memory_ids": [newest.id],
         "actor": {"id": PATIENT, "role": "patient"}, "issued_at": "2026-06-26T10:00:00Z"});
     feed(&pipeline, &bodies(&[event("f", "anamnesis.memory.command.v1", &forget)]), 1).await;
@@ -88,7 +88,7 @@ async fn what_was_forgotten_long_ago_has_no_words_left_and_nothing_it_replaced_c
     clinic.time.advance(TimeDelta::days(1));
     assert_eq!(purged().await, 0, "once");
 
-    let held = store.memory(scope(), newest.id, ReadInstant::Now).await.unwrap().unwrap();
+    let held = store.read().memory(scope(), newest.id, ReadInstant::Now).await.unwrap().unwrap();
     assert_eq!((held.status.state, held.words, held.evidence), (State::Inactive, None, None));
     let words =
         "SELECT count(*) FROM medications AS c JOIN memory AS m ON m.id = c.memory_id WHERE m.state = 'inactive'";
@@ -99,7 +99,7 @@ async fn what_was_forgotten_long_ago_has_no_words_left_and_nothing_it_replaced_c
     let later = document(3, 1, "2026-07-27T10:00:00Z", "Toma sertralina 150 mg al día.");
     feed(&pipeline, &bodies(&[later]), 1).await;
     let filter = MemoryFilter { states: State::ALL.to_vec(), ..filter };
-    let all = store.memories(scope(), &filter, ReadInstant::Now).await.unwrap();
+    let all = store.read().memories(scope(), &filter, ReadInstant::Now).await.unwrap();
     let states: Vec<State> = all.iter().map(|m| m.status.state).collect();
     assert_eq!(states, [State::Active, State::Inactive, State::Superseded]);
     assert_eq!(all[1].id, newest.id);
@@ -123,7 +123,7 @@ async fn what_recurs_becomes_a_belief_that_names_its_captures_and_every_further_
     let fourth = reported(4, "2026-06-26T10:00:00Z");
     let patterns = async |pipeline: &Pipeline| {
         let filter = MemoryFilter { classes: vec![Class::Pattern], ..MemoryFilter::default() };
-        pipeline.store().memories(scope(), &filter, ReadInstant::Now).await.unwrap()
+        pipeline.store().read().memories(scope(), &filter, ReadInstant::Now).await.unwrap()
     };
     let clinic = Clinic::on(engine).await;
     let pipeline = clinic.pipeline().await;
@@ -180,9 +180,9 @@ async fn what_a_newer_policy_takes_leaves_texts_quotes_memories_and_vectors_once
     let store = pipeline.store();
     let symptoms =
         MemoryFilter { entities: vec![EntityType::Symptom], states: State::ALL.to_vec(), ..MemoryFilter::default() };
-    let before = store.memories(scope(), &symptoms, ReadInstant::Now).await.unwrap().remove(0);
+    let before = store.read().memories(scope(), &symptoms, ReadInstant::Now).await.unwrap().remove(0);
     assert!(before.evidence.as_ref().unwrap().text.contains("hermana"));
-    let first_words = store.revisions(scope(), &[before.document_id.unwrap()]).await.unwrap().remove(0).content.text;
+    let first_words = store.read().revisions(scope(), &[before.document_id.unwrap()]).await.unwrap().remove(0).content.text;
     let vectors = "SELECT count(*) FROM embedding";
     assert!(count(store, vectors).await > 0);
 
@@ -199,7 +199,7 @@ async fn what_a_newer_policy_takes_leaves_texts_quotes_memories_and_vectors_once
     let status = redacted_again(&scheduler).await.remove(0);
     assert_eq!((&status["redacted"], &status["failed"]), (&json!(1), &json!(0)));
 
-    let stored = store.revisions(scope(), &[before.document_id.unwrap()]).await.unwrap().remove(0);
+    let stored = store.read().revisions(scope(), &[before.document_id.unwrap()]).await.unwrap().remove(0);
     assert!(!stored.content.text.contains("hermana") && !stored.content.text.contains("Francia"));
     assert!(stored.content.text.contains("[FAMILY") && stored.content.text.contains("cefalea"));
     // The redaction is recorded at its position, without its value.
@@ -207,7 +207,7 @@ async fn what_a_newer_policy_takes_leaves_texts_quotes_memories_and_vectors_once
     assert!(taken.len() >= 3 && taken.iter().all(|one| one.redacted.of(&stored.content.text).starts_with('[')));
     assert!(taken.iter().all(|one| one.source.of(text).len() == one.source.len() && !one.source.is_empty()));
     assert!(taken.iter().any(|one| one.label == "FAMILY" && one.source.of(text).contains("hermana")));
-    let after = store.memories(scope(), &symptoms, ReadInstant::Now).await.unwrap().remove(0);
+    let after = store.read().memories(scope(), &symptoms, ReadInstant::Now).await.unwrap().remove(0);
     let evidence = after.evidence.unwrap();
     assert_eq!((after.id, after.status.state), (before.id, before.status.state));
     assert!(evidence.text.contains("cefalea") && !evidence.text.contains("hermana"));
@@ -222,7 +222,7 @@ async fn what_a_newer_policy_takes_leaves_texts_quotes_memories_and_vectors_once
     let keys = store.keys().ensure(&[scope()]).await.unwrap().known.remove(&scope()).unwrap();
     let known = async |text: &str| {
         let key = CacheKey { scope: scope(), generation: 1, text: keys.text_hash(text) };
-        store.cached_vectors([key].into_iter()).await.unwrap().len()
+        store.intake().cached_vectors([key].into_iter()).await.unwrap().len()
     };
     let counts = (known(&stored.content.text).await, known(&first_words).await);
     assert_eq!(counts, (1, 0), "a vector is found by the words of today");
@@ -231,11 +231,11 @@ async fn what_a_newer_policy_takes_leaves_texts_quotes_memories_and_vectors_once
 /// All words that are held of the patient apart from documents.
 async fn words_beside_documents(store: &Store) -> String {
     let all = MemoryFilter { states: State::ALL.to_vec(), ..MemoryFilter::default() };
-    let memories = store.memories(scope(), &all, ReadInstant::Now).await.unwrap();
-    let clinical = store.clinical(scope(), ReadInstant::Now).await.unwrap();
+    let memories = store.read().memories(scope(), &all, ReadInstant::Now).await.unwrap();
+    let clinical = store.read().clinical(scope(), ReadInstant::Now).await.unwrap();
     let clinical: Vec<_> = clinical.into_iter().filter_map(|row| row.memory.words).collect();
-    let preferences = store.preferences(scope(), ReadInstant::Now).await.unwrap();
-    let records: Vec<_> = store.legacy_records(scope()).await.unwrap().into_iter().map(|(_, record)| record).collect();
+    let preferences = store.read().preferences(scope(), ReadInstant::Now).await.unwrap();
+    let records: Vec<_> = store.intake().legacy_records(scope()).await.unwrap().into_iter().map(|(_, record)| record).collect();
     json!([memories, clinical, preferences, records]).to_string()
 }
 
@@ -277,7 +277,7 @@ async fn what_a_newer_policy_takes_leaves_profiles_preferences_commands_and_impo
         after.contains("urticaria") && after.contains("libro") && after.contains("[FAMILY"),
         "the rest stays: {after}"
     );
-    let allergy = store.clinical(scope(), ReadInstant::Now).await.unwrap().remove(0);
+    let allergy = store.read().clinical(scope(), ReadInstant::Now).await.unwrap().remove(0);
     assert_eq!((allergy.entity, allergy.memory.status.state), (EntityType::Allergy, State::Active));
     clinic.time.advance(TimeDelta::days(1));
     assert_eq!(redacted_again(&scheduler).await[0]["patients"], 0, "once");

@@ -81,7 +81,7 @@ fn count(report: &JobReport, name: &str) -> u64 {
 
 async fn week(fixture: &StoreFixture) -> Option<String> {
     let filter = MemoryFilter { classes: vec![Class::Pattern], ..MemoryFilter::default() };
-    let formed = fixture.store().memories(scope(), &filter, ReadInstant::Now).await.unwrap();
+    let formed = fixture.store().read().memories(scope(), &filter, ReadInstant::Now).await.unwrap();
     let accounts = formed.into_iter().filter_map(|memory| memory.words?.account);
     accounts.into_iter().find(|account| account.period == Some(SummaryPeriod::Week)).map(|account| account.text)
 }
@@ -120,7 +120,7 @@ async fn a_model_that_invents_or_fails_leaves_the_fixed_sentences(engine: TestEn
 async fn statements_forgotten_during_the_models_call_are_not_summarised(engine: TestEngine) {
     let server = model(|part| format!("También: {part}"), Duration::from_secs(2)).await;
     let fixture = fixture(engine, &server).await;
-    let said = fixture.store().memories(scope(), &MemoryFilter::default(), ReadInstant::Now).await.unwrap();
+    let said = fixture.store().read().memories(scope(), &MemoryFilter::default(), ReadInstant::Now).await.unwrap();
     let is_headache =
         |m: &&anamnesis_store::read::Memory| m.words.as_ref().is_some_and(|words| words.concept == "headache");
     let headache = said.iter().find(is_headache).unwrap().id;

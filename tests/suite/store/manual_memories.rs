@@ -28,11 +28,11 @@ async fn command(pipeline: &Pipeline, id: &str, at: &str, more: Value) -> &'stat
 
 async fn of_kind(pipeline: &Pipeline, kind: Kind) -> Vec<Memory> {
     let filter = MemoryFilter { kinds: vec![kind], states: State::ALL.to_vec(), ..MemoryFilter::default() };
-    pipeline.store().memories(scope(), &filter, ReadInstant::Now).await.unwrap()
+    pipeline.store().read().memories(scope(), &filter, ReadInstant::Now).await.unwrap()
 }
 
 async fn parents(pipeline: &Pipeline, of: MemoryId, direction: LineageDirection) -> Vec<Uuid> {
-    let edges = pipeline.store().links(scope(), &[of.0], direction).await.unwrap();
+    let edges = pipeline.store().read().links(scope(), &[of.0], direction).await.unwrap();
     edges.into_iter().map(|edge| edge.to).collect()
 }
 
@@ -79,10 +79,10 @@ async fn evidence_reinforces_once_and_an_unknown_parent_is_refused(engine: TestE
     for (id, at) in [("3", "2026-06-21T10:00:00Z"), ("4", "2026-06-22T10:00:00Z")] {
         assert_eq!(command(&pipeline, id, at, revise.clone()).await, "stored");
     }
-    let surer = pipeline.store().memory(scope(), belief.id, ReadInstant::Now).await.unwrap().unwrap();
+    let surer = pipeline.store().read().memory(scope(), belief.id, ReadInstant::Now).await.unwrap().unwrap();
     assert_eq!(surer.times_reinforced, 1, "once per evidence");
     assert!((surer.confidence - (0.6 + 0.05 / 1.1)).abs() < 1e-9);
-    let history = pipeline.store().history(scope(), belief.id).await.unwrap();
+    let history = pipeline.store().read().history(scope(), belief.id).await.unwrap();
     let line = history.iter().find(|line| line.derived && line.action == "reinforced").unwrap();
     assert_eq!(line.evidence_id, Some(episode.id.0), "the evidence is named");
 
@@ -112,13 +112,13 @@ async fn records_of_older_systems_come_in_once_read_as_what_they_say_and_go_out_
     let records = records();
     let first = pipeline.import(scope(), &records, by).await.unwrap();
     assert_eq!(first, vec![ImportOutcome::Stored; records.len()]);
-    let digest = pipeline.store().digest(None).await.unwrap();
+    let digest = pipeline.store().read().digest(None).await.unwrap();
     let second = pipeline.import(scope(), &records, by).await.unwrap();
     assert_eq!(second, vec![ImportOutcome::Unchanged; records.len()]);
-    assert_eq!(pipeline.store().digest(None).await.unwrap(), digest, "imported twice without change");
+    assert_eq!(pipeline.store().read().digest(None).await.unwrap(), digest, "imported twice without change");
 
     let all = MemoryFilter { states: State::ALL.to_vec(), ..MemoryFilter::default() };
-    let memories = pipeline.store().memories(scope(), &all, ReadInstant::Now).await.unwrap();
+    let memories = pipeline.store().read().memories(scope(), &all, ReadInstant::Now).await.unwrap();
     let named = |text: &str| {
         let says = |m: &&Memory| m.words.as_ref().is_some_and(|words| words.concept == text);
         memories.iter().find(says).unwrap_or_else(|| panic!("{text}"))
@@ -133,10 +133,10 @@ async fn records_of_older_systems_come_in_once_read_as_what_they_say_and_go_out_
     );
     assert_eq!(named("La calma se aprende").source_type, SourceType::Seed);
     assert_eq!(named("Prefiere las mañanas").status.state, State::Inactive, "what was forgotten stays so");
-    let preferences = pipeline.store().preferences(scope(), ReadInstant::Now).await.unwrap();
+    let preferences = pipeline.store().read().preferences(scope(), ReadInstant::Now).await.unwrap();
     assert!(preferences.iter().any(|one| (one.key.as_str(), one.value.as_str()) == ("style.tone", "cercano")));
 
-    let out: Vec<Value> = pipeline.store().legacy_records(scope()).await.unwrap().into_iter().map(|(_, r)| r).collect();
+    let out: Vec<Value> = pipeline.store().intake().legacy_records(scope()).await.unwrap().into_iter().map(|(_, r)| r).collect();
     assert_eq!(out, records, "exported without loss");
     assert_eq!(pipeline.import(scope(), &[json!({"a": null})], by).await.unwrap(), [ImportOutcome::Unread]);
     assert!(NOW > "2026");

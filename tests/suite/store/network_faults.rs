@@ -173,7 +173,7 @@ async fn statements_that_no_connection_keeps_do_the_same_work() {
     for pipeline in [&pipeline, &plain] {
         feed(pipeline, &bodies(&[document(1, 1, "2026-05-04T10:00:00Z", "Toma litio 400 mg al día.")]), 1).await;
     }
-    assert_eq!(pipeline.store().digest(None).await.unwrap(), plain.store().digest(None).await.unwrap());
+    assert_eq!(pipeline.store().read().digest(None).await.unwrap(), plain.store().read().digest(None).await.unwrap());
     let kept = "SELECT count(*) FROM pg_prepared_statements";
     let mut tx = pipeline.store().db().read(OWN).await.unwrap();
     assert_eq!(tx.fetch_all(&Sql::new(kept), Vec::new()).await.unwrap()[0].i64(0).unwrap(), 0);

@@ -90,7 +90,7 @@ async fn any_order_with_any_repetition_ends_in_the_same_memory(engine: TestEngin
     let pipeline = clinic.pipeline_at(&place.location()).await;
     let messages = year();
     assert!(feed(&pipeline, &messages, 64).await.iter().all(|d| *d == Disposition::Stored));
-    let expected = pipeline.store().digest(None).await.unwrap();
+    let expected = pipeline.store().read().digest(None).await.unwrap();
     assert!(expected.rows("memory") > 5 && expected.rows("contradiction") > 0, "{expected:?}");
     for seed in 0..amount(6, 667) {
         empty(&pipeline, &place).await;
@@ -98,7 +98,7 @@ async fn any_order_with_any_repetition_ends_in_the_same_memory(engine: TestEngin
         let done = feed(&pipeline, &permutation(&messages, seed), batch).await;
         let fine = |d: &Disposition| matches!(d, Disposition::Stored | Disposition::Duplicate);
         assert!(done.iter().all(fine), "seed {seed}, batches of {batch}: {done:?}");
-        let found = pipeline.store().digest(None).await.unwrap();
+        let found = pipeline.store().read().digest(None).await.unwrap();
         let differ: Vec<_> =
             expected.tables.iter().filter(|(name, t)| found.tables[*name] != **t).map(|(n, _)| n).collect();
         assert_eq!(found.without(STEPS), expected.without(STEPS), "seed {seed}, batches of {batch}: {differ:?}");
@@ -125,7 +125,7 @@ async fn workers_that_write_one_patient_at_once_end_like_one_that_wrote_alone() 
     let server = TestDatabase::new().await;
     let calm = clinic.pipeline().await;
     feed(&calm, &year(), 1).await;
-    let expected = calm.store().digest(None).await.unwrap();
+    let expected = calm.store().read().digest(None).await.unwrap();
     let place = StorePlace::Postgres(server);
     let location: Location = place.location();
     let mut workers = Vec::new();
@@ -136,7 +136,7 @@ async fn workers_that_write_one_patient_at_once_end_like_one_that_wrote_alone() 
         empty(&workers[0], &place).await;
         let shares = workers.iter().enumerate().map(|(n, w)| work(Arc::clone(w), permutation(&year(), 10 * round + n)));
         futures::future::join_all(shares.map(tokio::spawn)).await.into_iter().for_each(|done| done.unwrap());
-        let found = workers[0].store().digest(None).await.unwrap();
+        let found = workers[0].store().read().digest(None).await.unwrap();
         let differ: Vec<_> =
             expected.tables.iter().filter(|(name, t)| found.tables[*name] != **t).map(|(n, _)| n).collect();
         assert_eq!(found.without(STEPS), expected.without(STEPS), "round {round}: {differ:?}");

@@ -31,7 +31,7 @@ async fn batch(scheduler: &JobScheduler, clinic: &Clinic) -> JobReport {
 /// Passages, and how many of them have a vector.
 async fn passages(pipeline: &Pipeline) -> (usize, usize) {
     let query = vec![0.25f32; 16];
-    let mut snapshot = pipeline.store().snapshot(scope()).await.unwrap();
+    let mut snapshot = pipeline.store().read().snapshot(scope()).await.unwrap();
     let found =
         snapshot.candidates(1, Some(&query), None, &DocumentFilter::default(), ReadInstant::Now).await.unwrap().1;
     drop(snapshot);

@@ -34,7 +34,7 @@ async fn shown(fixture: &StoreFixture) -> Vec<String> {
 
 async fn all(fixture: &StoreFixture) -> Vec<Memory> {
     let filter = MemoryFilter { classes: vec![Class::Pattern], states: State::ALL.to_vec(), ..MemoryFilter::default() };
-    let mut found = fixture.store().memories(scope(), &filter, ReadInstant::Now).await.unwrap();
+    let mut found = fixture.store().read().memories(scope(), &filter, ReadInstant::Now).await.unwrap();
     found.retain(|m| m.kind == Kind::Belief && m.words.as_ref().is_some_and(|w| w.status.as_deref() == Some("stated")));
     found.sort_by_key(|m| (m.valid_from, m.id));
     found
@@ -63,7 +63,7 @@ async fn what_is_said_twice_is_one_preference_and_the_opposite_replaces_it_while
     let wanted = all(&fixture).await.remove(1);
     assert_eq!((wanted.times_reinforced, wanted.trust, wanted.status.use_), (1, Trust::T4, PermittedUse::Hypothesis));
     assert!(wanted.confidence > 0.8 && wanted.evidence.as_ref().unwrap().text.contains("llame"));
-    let up = fixture.store().links(scope(), &[wanted.id.0], LineageDirection::Up).await.unwrap();
+    let up = fixture.store().read().links(scope(), &[wanted.id.0], LineageDirection::Up).await.unwrap();
     let of = |relation: &str| up.iter().filter(|edge| edge.relation == relation).count();
     assert_eq!((of("derived_from"), of("source_episode")), (1, 1), "both captures are named");
 
@@ -85,7 +85,7 @@ async fn what_is_said_twice_is_one_preference_and_the_opposite_replaces_it_while
     );
     let filter =
         MemoryFilter { classes: vec![Class::Preference], states: vec![State::Active], ..MemoryFilter::default() };
-    let said = fixture.store().memories(scope(), &filter, ReadInstant::Now).await.unwrap();
+    let said = fixture.store().read().memories(scope(), &filter, ReadInstant::Now).await.unwrap();
     assert_eq!(said.len(), 4, "what was said stays as it was said");
     assert_eq!(preferences(&fixture).await, 0, "another night changes nothing");
 }
@@ -125,7 +125,7 @@ async fn what_others_say_of_a_patient_or_what_was_forgotten_is_no_preference_of_
     let own = chat(2, "2026-06-21T10:00:00Z", "Prefiero no hablar de mi padre.");
     fixture.ingest(&[mother, own]).await;
     let filter = MemoryFilter { classes: vec![Class::Preference], ..MemoryFilter::default() };
-    let said = fixture.store().memories(scope(), &filter, ReadInstant::Now).await.unwrap();
+    let said = fixture.store().read().memories(scope(), &filter, ReadInstant::Now).await.unwrap();
     let father = said.iter().find(|m| m.words.as_ref().is_some_and(|w| w.concept.contains("padre"))).unwrap();
     let now = anamnesis_core::clock::Clock::now(fixture.clinic.time.as_ref());
     let forget = json!({"organization_id": ORG, "patient_id": PATIENT, "command": "forget", "memory_ids": [father.id],

@@ -62,14 +62,14 @@ async fn done(fixture: &StoreFixture, message: Value) -> &'static str {
 /// Everything except captures, in any state.
 async fn all(fixture: &StoreFixture) -> Vec<Memory> {
     let filter = MemoryFilter { states: State::ALL.to_vec(), ..MemoryFilter::default() };
-    let mut all = fixture.store().memories(scope(), &filter, ReadInstant::Now).await.unwrap();
+    let mut all = fixture.store().read().memories(scope(), &filter, ReadInstant::Now).await.unwrap();
     all.retain(|memory| memory.kind != Kind::Raw);
     all
 }
 
 async fn raw_of(fixture: &StoreFixture, id: u128) -> Memory {
     let filter = MemoryFilter { kinds: vec![Kind::Raw], ..MemoryFilter::default() };
-    let raws = fixture.store().memories(scope(), &filter, ReadInstant::Now).await.unwrap();
+    let raws = fixture.store().read().memories(scope(), &filter, ReadInstant::Now).await.unwrap();
     raws.into_iter().find(|raw| raw.document_id.is_some_and(|d| d.0 == Uuid::from_u128(id))).unwrap()
 }
 
@@ -207,7 +207,7 @@ async fn everything_of_a_document_ends_when_its_producer_says(engine: TestEngine
     }
     let held = profile(&fixture).await;
     assert!(held.conditions.is_empty() && held.allergies.len() == 1 && held.risks.is_empty(), "{held:#?}");
-    assert!(fixture.store().documents(scope(), Default::default(), 10, ReadInstant::Now).await.unwrap().is_empty());
+    assert!(fixture.store().read().documents(scope(), Default::default(), 10, ReadInstant::Now).await.unwrap().is_empty());
     fixture.after(1, JobName::Expiry).await;
     assert_eq!(count(fixture.store(), "SELECT count(*) FROM memory WHERE state = 'active'").await, 1, "captures too");
 }
@@ -301,7 +301,7 @@ async fn a_model_is_no_evidence_and_what_is_not_there_is_refused(engine: TestEng
     let words =
         json!({"command": "correct", "memory_ids": [known.id], "text": "In the evening.", "derived_from": [nobody]});
     assert_eq!(done(&fixture, command("w", "clinician", &words)).await, "quarantined");
-    let still = fixture.store().memory(scope(), known.id, ReadInstant::Now).await.unwrap().unwrap();
+    let still = fixture.store().read().memory(scope(), known.id, ReadInstant::Now).await.unwrap().unwrap();
     assert_eq!((still.times_reinforced, still.confidence), (known.times_reinforced, known.confidence));
 }
 

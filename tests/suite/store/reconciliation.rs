@@ -141,7 +141,7 @@ async fn what_was_damaged_is_derived_again_and_what_cannot_be_is_counted(engine:
     let documents: Vec<_> =
         reported.iter().zip(1..).map(|(text, n)| document(n, 1, "2026-06-20T10:00:00Z", text)).collect();
     feed(&fixture.pipeline, &bodies(&documents), 4).await;
-    let whole = fixture.store().digest(None).await.unwrap();
+    let whole = fixture.store().read().digest(None).await.unwrap();
 
     assert!(damage(&fixture, "DELETE FROM allergies").await > 1);
     assert!(damage(&fixture, "UPDATE medications SET status = 'stopped'").await > 1);
@@ -151,12 +151,12 @@ async fn what_was_damaged_is_derived_again_and_what_cannot_be_is_counted(engine:
     assert!(damage(&fixture, "DELETE FROM memory WHERE entity_type = 'symptom'").await > 0);
     assert!(damage(&fixture, "UPDATE embedding SET generation = 9").await > 2);
     assert_eq!(damage(&fixture, "UPDATE organization SET vector_generation = 1").await, 1);
-    let damaged = fixture.store().digest(None).await.unwrap();
+    let damaged = fixture.store().read().digest(None).await.unwrap();
 
     fixture.clinic.time.advance(TimeDelta::days(1));
     let due = due(&fixture).await.pop().unwrap();
     let preview = fixture.scheduler.preview(due).await.unwrap();
-    assert_eq!(fixture.store().digest(None).await.unwrap(), damaged, "a preview writes nothing");
+    assert_eq!(fixture.store().read().digest(None).await.unwrap(), damaged, "a preview writes nothing");
     let report = run(&fixture, due).await;
     assert_eq!(preview.status, report.status, "a preview tells what the run does");
     for counter in ["memories", "clinical_rows", "passages_without_vector", "stray_vectors"] {
@@ -171,7 +171,7 @@ async fn what_was_damaged_is_derived_again_and_what_cannot_be_is_counted(engine:
     let batch =
         fixture.scheduler.due().await.unwrap().into_iter().rfind(|due| due.key.job == JobName::EmbedBatch).unwrap();
     run(&fixture, batch).await;
-    let mended = fixture.store().digest(None).await.unwrap();
+    let mended = fixture.store().read().digest(None).await.unwrap();
     for table in
         ["memory", "allergies", "medications", "conditions", "symptom_states", "embedding", "memory_link", "outbox"]
     {
@@ -256,7 +256,7 @@ async fn a_run_that_was_made_up_or_moved_on_is_begun_anew(engine: TestEngine) {
         let report = fixture.scheduler.offer(due, Trigger::Scheduled).await.unwrap();
         assert_eq!((report.outcome.code(), report.examined), ("done", 5), "{state}: {}", report.status);
         assert_eq!(report.status["clinical_rows"], 5, "{state}");
-        let census = fixture.store().collect_stats().await.unwrap();
+        let census = fixture.store().stats().collect_stats().await.unwrap();
         assert_eq!((census.forged_rows, census.repaired_rows), (0, 5), "{state}: what was made up says nothing");
     }
 }

@@ -80,7 +80,7 @@ pub(super) async fn run_job(fixture: &StoreFixture) -> JobReport {
 /// Passages, and how many of them have a vector of a generation, as a search sees them.
 async fn seen(pipeline: &Pipeline, generation: i64) -> (usize, usize) {
     let query = vec![0.25f32; 16];
-    let mut snapshot = pipeline.store().snapshot(scope()).await.unwrap();
+    let mut snapshot = pipeline.store().read().snapshot(scope()).await.unwrap();
     let (_, found) = snapshot
         .candidates(generation, Some(&query), None, &DocumentFilter::default(), ReadInstant::Now)
         .await
@@ -111,7 +111,7 @@ async fn a_new_generation_is_made_next_to_the_old_one_and_swapped_in_when_it_is_
     assert_eq!(seen(&fixture.pipeline, 2).await, (all, all));
     assert_eq!(seen(&fixture.pipeline, 1).await, (all, 0), "nothing is compared with what is not active");
     let asked = ComparisonRequest { generations: [1, 2], sample: 500, nearest: 5 };
-    let compared = fixture.store().compare_generations(scope().org(), asked).await.unwrap();
+    let compared = fixture.store().vectors().compare_generations(scope().org(), asked).await.unwrap();
     assert_eq!((compared.in_both, compared.answers.len()), (all as u64, all));
     assert_eq!((compared.mean_overlap(), compared.mean_rank_agreement()), (Some(1.0), Some(1.0)));
 
@@ -265,7 +265,7 @@ async fn a_gate_that_does_not_open_leaves_the_old_generation_active_and_says_why
     assert_eq!(report.status["verdict"], "too_unlike", "{report:?}");
     assert!(report.status["overlap"].as_f64().unwrap() < 0.9);
     let asked = ComparisonRequest { generations: [1, 3], sample: 500, nearest: 5 };
-    let compared = fixture.store().compare_generations(scope().org(), asked).await.unwrap();
+    let compared = fixture.store().vectors().compare_generations(scope().org(), asked).await.unwrap();
     assert_eq!(compared.mean_overlap(), report.status["overlap"].as_f64(), "the verb says what the gate saw");
     assert!(compared.mean_rank_agreement().unwrap() < 0.9);
     assert_eq!(seen(&fixture.pipeline, 1).await, (passages, passages));

@@ -51,11 +51,11 @@ impl StoreFixture {
             entities: vec![EntityType::Medication, EntityType::Symptom, EntityType::Allergy],
             ..MemoryFilter::default()
         };
-        self.store().memories(scope(), &filter, ReadInstant::Now).await.unwrap()
+        self.store().read().memories(scope(), &filter, ReadInstant::Now).await.unwrap()
     }
 
     async fn text(&self) -> String {
-        let held = self.store().revisions(scope(), &[DocumentId(Uuid::from_u128(1))]).await.unwrap();
+        let held = self.store().read().revisions(scope(), &[DocumentId(Uuid::from_u128(1))]).await.unwrap();
         held[0].content.text.clone()
     }
 }
@@ -89,7 +89,7 @@ async fn of_a_summary_only_patient_the_text_and_every_quote_go_and_what_was_unde
     fixture.ingest(&[document(2, 1, "2026-08-01T10:00:00Z", "Toma sertralina 100 mg al día.")]).await;
     let all =
         MemoryFilter { entities: vec![EntityType::Medication], states: State::ALL.to_vec(), ..MemoryFilter::default() };
-    let doses = fixture.store().memories(scope(), &all, ReadInstant::Now).await.unwrap();
+    let doses = fixture.store().read().memories(scope(), &all, ReadInstant::Now).await.unwrap();
     let states: Vec<State> = doses.iter().map(|m| m.status.state).collect();
     assert_eq!(states, [State::Active, State::Superseded]);
     assert_eq!(doses[0].supersedes, Some(doses[1].id));
@@ -101,7 +101,7 @@ async fn a_dropped_source_leaves_its_quotes_and_an_archived_one_can_be_read_by_n
     assert_eq!(status_count(&fixture.after(2, JobName::Retention).await, "source_dropped"), 1);
     assert_eq!(fixture.text().await, "");
     assert!(fixture.memories().await.iter().all(|m| m.evidence.is_some()), "quotes are evidence and stay");
-    assert!(fixture.store().archived(scope()).await.unwrap().is_empty());
+    assert!(fixture.store().erasure().archived(scope()).await.unwrap().is_empty());
 
     let fixture = with_document(engine).await;
     fixture.tier("cold archive", "2026-06-21T10:00:00Z").await;
@@ -110,7 +110,7 @@ async fn a_dropped_source_leaves_its_quotes_and_an_archived_one_can_be_read_by_n
         (fixture.text().await, count(fixture.store(), "SELECT count(*) FROM passage").await),
         (String::new(), 0)
     );
-    let archived = fixture.store().archived(scope()).await.unwrap();
+    let archived = fixture.store().erasure().archived(scope()).await.unwrap();
     assert_eq!(archived[0].content.text, TEXT);
 }
 
@@ -141,7 +141,7 @@ async fn a_legal_hold_keeps_sources_and_forgotten_words_until_it_is_lifted(engin
     let fixture = with_document(engine).await;
     fixture.tier("drop_source", "2026-06-21T10:00:00Z").await;
     let (by, case) = (Uuid::from_u128(7), Some("case 12/26"));
-    let hold = fixture.store().set_hold(scope(), None, case, by).await.unwrap().unwrap();
+    let hold = fixture.store().erasure().set_hold(scope(), None, case, by).await.unwrap().unwrap();
     let forgotten = fixture.memories().await[0].id;
     let forget = json!({"organization_id": ORG, "patient_id": PATIENT, "command": "forget", "memory_ids": [forgotten],
         "actor": {"id": PATIENT, "role": "patient"}, "issued_at": "2026-06-26T10:00:00Z"});
@@ -158,11 +158,11 @@ async fn a_legal_hold_keeps_sources_and_forgotten_words_until_it_is_lifted(engin
         runs.iter().filter(|run| run.job == JobName::Purge).map(|run| run.changed).sum::<u64>()
     };
     assert_eq!(purged().await, 0);
-    let holds = fixture.store().holds(scope()).await.unwrap();
+    let holds = fixture.store().erasure().holds(scope()).await.unwrap();
     assert_eq!((holds[0].reference.as_deref(), holds[0].lifted_at), (case, None));
 
-    assert!(fixture.store().lift_hold(scope(), hold, by).await.unwrap());
-    assert!(!fixture.store().lift_hold(scope(), hold, by).await.unwrap(), "once");
+    assert!(fixture.store().erasure().lift_hold(scope(), hold, by).await.unwrap());
+    assert!(!fixture.store().erasure().lift_hold(scope(), hold, by).await.unwrap(), "once");
     assert_eq!(status_count(&fixture.after(1, JobName::Retention).await, "source_dropped"), 1);
     assert_eq!(purged().await, 1);
     assert_eq!(
@@ -171,7 +171,7 @@ async fn a_legal_hold_keeps_sources_and_forgotten_words_until_it_is_lifted(engin
         2
     );
     let now: DateTime<Utc> = anamnesis_core::clock::Clock::now(fixture.clinic.time.as_ref());
-    assert!(fixture.store().holds(scope()).await.unwrap()[0].lifted_at.unwrap() < now);
+    assert!(fixture.store().erasure().holds(scope()).await.unwrap()[0].lifted_at.unwrap() < now);
 }
 
 async fn the_patients_tier_comes_before_the_organisations_and_another_one_is_heeded_at_once(engine: TestEngine) {
@@ -179,7 +179,7 @@ async fn the_patients_tier_comes_before_the_organisations_and_another_one_is_hee
     fixture.tier("standard", "2026-06-21T10:00:00Z").await;
     let org = scope().org();
     assert_eq!(
-        fixture.store().set_organization(org, &dropping(Some("ES"))).await.unwrap(),
+        fixture.store().organization().set_organization(org, &dropping(Some("ES"))).await.unwrap(),
         OrganizationUpdate::Applied
     );
     let report = fixture.after(60, JobName::Retention).await;
@@ -194,6 +194,6 @@ async fn the_patients_tier_comes_before_the_organisations_and_another_one_is_hee
 
     // Where the patient said nothing, the organisation's word holds.
     let other = with_document(engine).await;
-    other.store().set_organization(org, &dropping(None)).await.unwrap();
+    other.store().organization().set_organization(org, &dropping(None)).await.unwrap();
     assert_eq!(status_count(&other.after(2, JobName::Retention).await, "source_dropped"), 1);
 }

@@ -40,18 +40,18 @@ fn figure(report: &JobReport, counter: &str) -> u64 {
 }
 
 async fn rows_of(fixture: &StoreFixture, scope: Scope) -> u64 {
-    fixture.store().rows_of_patient(scope).await.unwrap().values().sum()
+    fixture.store().erasure().rows_of_patient(scope).await.unwrap().values().sum()
 }
 
 /// A worker's handling of started erasures.
 async fn completed(fixture: &StoreFixture) -> usize {
-    let open = fixture.store().open_erasures(OrgId(ORG)).await.unwrap();
+    let open = fixture.store().erasure().open_erasures(OrgId(ORG)).await.unwrap();
     for one in &open {
         assert!(matches!(
             erase(fixture.store(), &one.request).await.unwrap(),
             ErasureOutcome::Erased(_) | ErasureOutcome::Before(_)
         ));
-        fixture.store().end_erasure_of_files(&one.request).await.unwrap();
+        fixture.store().erasure().end_erasure_of_files(&one.request).await.unwrap();
     }
     open.len()
 }
@@ -62,7 +62,7 @@ async fn a_patient_without_activity_for_the_term_is_erased_and_an_active_or_held
     let all = [scope(), heard_of, held];
     let notes: Vec<Value> = (1..).zip(all).map(|(id, who)| note(id, who, "2026-06-20T10:00:00Z")).collect();
     fixture.ingest(&notes).await;
-    let hold = fixture.store().set_hold(held, None, None, by).await.unwrap().unwrap();
+    let hold = fixture.store().erasure().set_hold(held, None, None, by).await.unwrap().unwrap();
     let early = fixture.after(4_000, JobName::Retention).await;
     assert_eq!((figure(&early, "records_ended"), figure(&early, "records_held")), (0, 0));
     fixture.ingest(&[note(9, heard_of, "2037-06-01T10:00:00Z")]).await;
@@ -73,12 +73,12 @@ async fn a_patient_without_activity_for_the_term_is_erased_and_an_active_or_held
     assert_eq!(completed(&fixture).await, 1);
     assert_eq!(rows_of(&fixture, scope()).await, 0);
     assert!(rows_of(&fixture, heard_of).await > 0 && rows_of(&fixture, held).await > 0);
-    let receipt = &fixture.store().erasures(scope()).await.unwrap()[0];
+    let receipt = &fixture.store().erasure().erasures(scope()).await.unwrap()[0];
     assert!(receipt.done_at.is_some() && receipt.counts["documents"] == 1, "{receipt:?}");
     let next = fixture.after(1, JobName::Retention).await;
     assert_eq!((figure(&next, "records_ended"), figure(&next, "records_held"), next.changed), (0, 1, 0));
     // A released hold protects no patient.
-    assert!(fixture.store().lift_hold(held, hold, by).await.unwrap());
+    assert!(fixture.store().erasure().lift_hold(held, hold, by).await.unwrap());
     assert_eq!(figure(&fixture.after(1, JobName::Retention).await, "records_ended"), 1);
     completed(&fixture).await;
     assert_eq!(rows_of(&fixture, held).await, 0);
@@ -98,7 +98,7 @@ async fn any_word_from_or_about_a_patient_begins_the_term_anew(engine: TestEngin
         said
     };
     let filter = MemoryFilter { entities: vec![EntityType::Allergy], ..MemoryFilter::default() };
-    let memory = fixture.store().memories(all[1], &filter, ReadInstant::Now).await.unwrap()[0].id;
+    let memory = fixture.store().read().memories(all[1], &filter, ReadInstant::Now).await.unwrap()[0].id;
     fixture
         .ingest(&[
             event(
@@ -157,11 +157,11 @@ async fn an_archived_text_goes_after_its_term_unless_a_hold_keeps_it(engine: Tes
     }
     assert_eq!(figure(&fixture.after(370, JobName::Retention).await, "archived"), 2);
     let document = Some(DocumentId(Uuid::from_u128(2)));
-    fixture.store().set_hold(held, document, None, by).await.unwrap().unwrap();
+    fixture.store().erasure().set_hold(held, document, None, by).await.unwrap().unwrap();
     assert_eq!(figure(&fixture.after(TERM - 2, JobName::Upkeep).await, "archives"), 0, "too early");
     assert_eq!(figure(&fixture.after(4, JobName::Upkeep).await, "archives"), 1);
-    assert!(fixture.store().archived(scope()).await.unwrap().is_empty());
-    assert_eq!(fixture.store().archived(held).await.unwrap().len(), 1);
+    assert!(fixture.store().erasure().archived(scope()).await.unwrap().is_empty());
+    assert_eq!(fixture.store().erasure().archived(held).await.unwrap().len(), 1);
     let states = rows(fixture.store(), "SELECT retention_state FROM documents ORDER BY document_id").await;
     let states: Vec<String> = states.iter().map(|row| row.text(0).unwrap()).collect();
     assert_eq!(states, ["source_dropped", "archived"]);
@@ -171,10 +171,10 @@ async fn what_is_known_of_runs_holds_erasures_messages_and_groups_goes_after_its
     let fixture = StoreFixture::on(engine).await;
     let by = Uuid::from_u128(7);
     fixture.ingest(&[note(1, scope(), "2026-06-20T10:00:00Z"), note(2, scope(), "2026-06-21T10:00:00Z")]).await;
-    let hold = fixture.store().set_hold(scope(), None, None, by).await.unwrap().unwrap();
-    fixture.store().lift_hold(scope(), hold, by).await.unwrap();
-    let open = fixture.store().set_hold(scope(), None, None, by).await.unwrap().unwrap();
-    fixture.store().lift_hold(scope(), open, by).await.unwrap();
+    let hold = fixture.store().erasure().set_hold(scope(), None, None, by).await.unwrap().unwrap();
+    fixture.store().erasure().lift_hold(scope(), hold, by).await.unwrap();
+    let open = fixture.store().erasure().set_hold(scope(), None, None, by).await.unwrap().unwrap();
+    fixture.store().erasure().lift_hold(scope(), open, by).await.unwrap();
     let request = ErasureRequest {
         scope: scope(),
         id: Uuid::from_u128(0xe1),
@@ -183,7 +183,7 @@ async fn what_is_known_of_runs_holds_erasures_messages_and_groups_goes_after_its
         requested_at: "2026-07-01T12:00:00Z".parse().unwrap(),
     };
     assert!(matches!(erase(fixture.store(), &request).await.unwrap(), ErasureOutcome::Erased(_)));
-    fixture.store().end_erasure_of_files(&request).await.unwrap();
+    fixture.store().erasure().end_erasure_of_files(&request).await.unwrap();
     let mut tx = fixture.store().db().begin(Access::Organization(OrgId(ORG))).await.unwrap();
     let pattern = Sql::new(
         "INSERT INTO cohort_pattern (org_id, month, dimension, value, patients, created_at, updated_at) \
@@ -192,7 +192,7 @@ async fn what_is_known_of_runs_holds_erasures_messages_and_groups_goes_after_its
     tx.execute(&pattern, vec![ORG.into(), request.requested_at.into()]).await.unwrap();
     tx.commit().await.unwrap();
     // One that is set now stays, however long it is in force.
-    fixture.store().set_hold(scope(), None, None, by).await.unwrap().unwrap();
+    fixture.store().erasure().set_hold(scope(), None, None, by).await.unwrap().unwrap();
     let held = async |table: &'static str| match table {
         "runs" => count(fixture.store(), "SELECT count(*) FROM job_run WHERE as_of < '2027'").await,
         "holds" => count(fixture.store(), "SELECT count(*) FROM legal_hold").await,

@@ -22,7 +22,7 @@ on_every_engine!(
 impl StoreFixture {
     async fn formed(&self) -> Vec<Memory> {
         let filter = MemoryFilter { classes: vec![Class::Pattern], ..MemoryFilter::default() };
-        self.store().memories(scope(), &filter, ReadInstant::Now).await.unwrap()
+        self.store().read().memories(scope(), &filter, ReadInstant::Now).await.unwrap()
     }
 
     async fn of(&self, stretch: SummaryPeriod) -> Option<Memory> {
@@ -88,12 +88,12 @@ async fn documents_become_episodes_conversations_weeks_and_quarters_that_name_th
     assert_eq!(captures.count(), 2, "it names what it was made from");
 
     // Found like any other text, and never as more than a hypothesis.
-    let mut snapshot = fixture.store().snapshot(scope()).await.unwrap();
+    let mut snapshot = fixture.store().read().snapshot(scope()).await.unwrap();
     let passages = snapshot.candidates(1, None, None, &DocumentFilter::default(), ReadInstant::Now).await.unwrap().1;
     drop(snapshot);
     let own = passages.iter().filter(|passage| Some(passage.document) == week.document_id).count();
     assert!(own > 0, "it is indexed");
-    let held = fixture.store().revisions(scope(), &[week.document_id.unwrap()]).await.unwrap();
+    let held = fixture.store().read().revisions(scope(), &[week.document_id.unwrap()]).await.unwrap();
     assert_eq!((held[0].content.text.as_str(), held[0].document_type.code()), (words.as_str(), "analysis"));
 
     // No new documents: no patient is read, and no summary is written again.
@@ -113,7 +113,7 @@ async fn an_account_grows_with_what_comes_in_and_forgets_what_is_forgotten(engin
     assert_eq!(after.id, before.id, "the same memory says more");
     assert!(text(&after).contains("litio 400 mg"), "{}", text(&after));
 
-    let all = fixture.store().memories(scope(), &MemoryFilter::default(), ReadInstant::Now).await.unwrap();
+    let all = fixture.store().read().memories(scope(), &MemoryFilter::default(), ReadInstant::Now).await.unwrap();
     let lithium = all.iter().find(|m| m.words.as_ref().is_some_and(|w| w.mention.contains("litio"))).unwrap();
     let now = anamnesis_core::clock::Clock::now(fixture.clinic.time.as_ref());
     let forget = json!({"organization_id": ORG, "patient_id": PATIENT, "command": "forget", "memory_ids": [lithium.id],
@@ -125,7 +125,7 @@ async fn an_account_grows_with_what_comes_in_and_forgets_what_is_forgotten(engin
         !text(&fixture.of(SummaryPeriod::Week).await.unwrap()).contains("litio"),
         "what was forgotten is told no more"
     );
-    let held = fixture.store().revisions(scope(), &[after.document_id.unwrap()]).await.unwrap();
+    let held = fixture.store().read().revisions(scope(), &[after.document_id.unwrap()]).await.unwrap();
     assert!(held.iter().all(|revision| !revision.content.text.contains("litio")), "in no revision");
     let links = count(fixture.store(), "SELECT count(*) FROM summary").await;
     assert_eq!(links, i64::try_from(fixture.formed().await.iter().filter(|m| m.kind != Kind::Belief).count()).unwrap());
@@ -148,6 +148,6 @@ async fn what_lasts_half_a_year_becomes_a_value(engine: TestEngine) {
     assert_eq!(value.status.use_, PermittedUse::Hypothesis);
     assert!(value.confidence <= 0.8);
     let id = value.id.0;
-    let captures = fixture.store().links(scope(), &[id], LineageDirection::Up).await.unwrap();
+    let captures = fixture.store().read().links(scope(), &[id], LineageDirection::Up).await.unwrap();
     assert_eq!(captures.iter().filter(|edge| edge.relation == "derived_from").count(), 5);
 }

@@ -26,7 +26,7 @@ async fn command(pipeline: &Pipeline, id: &str, more: Value) {
 async fn states(pipeline: &Pipeline) -> Vec<(EntityType, State)> {
     let entities = vec![EntityType::Medication, EntityType::Symptom];
     let filter = MemoryFilter { entities, states: State::ALL.to_vec(), ..MemoryFilter::default() };
-    let all: Vec<Memory> = pipeline.store().memories(scope(), &filter, ReadInstant::Now).await.unwrap();
+    let all: Vec<Memory> = pipeline.store().read().memories(scope(), &filter, ReadInstant::Now).await.unwrap();
     let mut states: Vec<_> = all.iter().map(|m| (m.entity.unwrap(), m.status.state)).collect();
     states.sort_unstable();
     states
@@ -57,10 +57,10 @@ async fn a_patients_end_of_a_clinicians_fact_becomes_a_question(engine: TestEngi
     let reported = document(1, 1, "2026-06-29T10:00:00Z", "Toma litio 400 mg al día.");
     feed(&pipeline, &bodies(&[reported]), 1).await;
     let filter = MemoryFilter { entities: vec![EntityType::Medication], ..MemoryFilter::default() };
-    let lithium = pipeline.store().memories(scope(), &filter, ReadInstant::Now).await.unwrap()[0].id;
+    let lithium = pipeline.store().read().memories(scope(), &filter, ReadInstant::Now).await.unwrap()[0].id;
     command(&pipeline, "1", json!({"command": "end", "memory_ids": [lithium]})).await;
     assert_eq!(states(&pipeline).await, [(EntityType::Medication, State::Active)]);
-    let open = pipeline.store().contradictions(scope()).await.unwrap();
+    let open = pipeline.store().read().contradictions(scope()).await.unwrap();
     assert_eq!((open.len(), open[0].state.as_str(), open[0].kept), (1, "open", lithium));
     let asked = "SELECT count(*) FROM outbox WHERE event_type = 'anamnesis.reconfirmation.due.v1'";
     assert_eq!(count(pipeline.store(), asked).await, 1);
@@ -69,5 +69,5 @@ async fn a_patients_end_of_a_clinicians_fact_becomes_a_question(engine: TestEngi
         json!({"command": "end", "memory_ids": [lithium], "actor": clinician, "issued_at": "2026-06-30T12:00:00Z"});
     command(&pipeline, "2", end).await;
     assert_eq!(states(&pipeline).await, [(EntityType::Medication, State::Resolved)]);
-    assert_eq!(pipeline.store().contradictions(scope()).await.unwrap()[0].state, "answered");
+    assert_eq!(pipeline.store().read().contradictions(scope()).await.unwrap()[0].state, "answered");
 }

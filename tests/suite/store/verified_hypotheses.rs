@@ -13,7 +13,7 @@ on_every_engine!(a_possible_condition_is_in_the_clinical_store_once_a_clinician_
 async fn conditions(fixture: &StoreFixture) -> Vec<Memory> {
     let filter =
         MemoryFilter { entities: vec![EntityType::Condition], states: State::ALL.to_vec(), ..MemoryFilter::default() };
-    fixture.store().memories(scope(), &filter, ReadInstant::Now).await.unwrap()
+    fixture.store().read().memories(scope(), &filter, ReadInstant::Now).await.unwrap()
 }
 
 async fn in_profile(fixture: &StoreFixture) -> Vec<String> {

@@ -59,15 +59,15 @@ pub async fn measure(pipeline: &Pipeline, documents: u64, reads: usize) -> Resul
         for (audited, times) in [(false, &mut alone), (true, &mut waits)] {
             let started = Instant::now();
             if audited {
-                store.audit(&reader, AuditedAction::to(scope, "read_profile")).await?;
+                store.audit_trail().audit(&reader, AuditedAction::to(scope, "read_profile")).await?;
             }
             clinical_profile(store, scope, ReadInstant::Now).await.map_err(|_| AuditBenchError::Unreadable)?;
             times.push(started.elapsed());
         }
     }
-    store.seal_audit(org).await?;
+    store.audit_trail().seal_audit(org).await?;
     let started = Instant::now();
-    let report = store.check_audit(org, &[], chrono::DateTime::UNIX_EPOCH).await?;
+    let report = store.audit_trail().check_audit(org, &[], chrono::DateTime::UNIX_EPOCH).await?;
     let took = started.elapsed().as_secs_f64().max(1e-9);
     let (read_ms, waits_ms) = (median(&mut alone), median(&mut waits));
     Ok(AuditMeasurement {

@@ -186,7 +186,7 @@ fn question(number: u32) -> String {
 
 /// Stores passages as the pipeline would: a few documents to a transaction.
 async fn fill(store: &Store, scope: Scope, passages: u64, dimension: usize) -> Result<(), StoreError> {
-    store.register(scope.org()).await?;
+    store.intake().register(scope.org()).await?;
     let keys = store.keys().ensure(&[scope]).await?.known;
     let numbers: Vec<u64> = (0..passages).collect();
     let documents: Vec<&[u64]> = numbers.chunks(PASSAGES_OF_A_DOCUMENT as usize).collect();
@@ -204,7 +204,7 @@ async fn fill(store: &Store, scope: Scope, passages: u64, dimension: usize) -> R
             });
             batch.documents.push(document);
         }
-        store.commit(scope.org(), &batch, &keys).await?;
+        store.intake().commit(scope.org(), &batch, &keys).await?;
     }
     Ok(())
 }

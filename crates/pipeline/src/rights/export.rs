@@ -13,25 +13,25 @@ use anamnesis_store::{Store, StoreError};
 /// Of the store; [`StoreError::Erased`].
 pub async fn records(store: &Store, scope: Scope) -> Result<Vec<Value>, StoreError> {
     let mut all = Vec::new();
-    if let Some(profile) = store.profile(scope).await? {
-        let preferences = store.preferences(scope, ReadInstant::Now).await?;
+    if let Some(profile) = store.read().profile(scope).await? {
+        let preferences = store.read().preferences(scope, ReadInstant::Now).await?;
         all.push(json!({"type": "profile", "profile": profile, "preferences": preferences}));
     }
-    for document in store.documents(scope, TimeWindow::default(), usize::MAX, ReadInstant::Now).await? {
+    for document in store.read().documents(scope, TimeWindow::default(), usize::MAX, ReadInstant::Now).await? {
         all.push(json!({"type": "document", "document_id": document.id, "revision": document.revision,
             "document_type": document.document_type, "occurred_at": document.occurred_at,
             "text": document.content.text, "unread": document.content.unread, "themes": document.content.themes,
             "file": document.content.file}));
     }
-    for one in store.archived(scope).await? {
+    for one in store.erasure().archived(scope).await? {
         all.push(json!({"type": "archived", "document": one, "text": one.content.text}));
     }
     let kept = State::ALL.iter().copied().filter(|state| *state != State::Inactive);
     let filter = MemoryFilter { states: kept.collect(), ..MemoryFilter::default() };
-    for memory in store.memories(scope, &filter, ReadInstant::Now).await? {
+    for memory in store.read().memories(scope, &filter, ReadInstant::Now).await? {
         all.push(json!({"type": "memory", "memory": memory}));
     }
-    for (format, record) in store.legacy_records(scope).await? {
+    for (format, record) in store.intake().legacy_records(scope).await? {
         all.push(json!({"type": "legacy", "format": format, "record": record}));
     }
     Ok(all)

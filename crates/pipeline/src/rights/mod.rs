@@ -77,12 +77,12 @@ impl Pipeline {
         let Message::MemoryCommand(command) = &admitted.envelope.message else { return done(Disposition::Stored) };
         let Some(kind) = asked(command) else { return done(Disposition::Stored) };
         let (scope, id) = (admitted.scope, derive("answer", &[&admitted.message]));
-        if self.store.was_answered(scope, id).await? {
+        if self.store.intake().was_answered(scope, id).await? {
             return done(Disposition::Duplicate);
         }
         let body = content(&self.store, scope, kind, command).await?;
         let answer = AnswerHeader { id, kind, asked_by: command.actor.id, answered_at: self.store.clock().now() };
-        match self.store.keep_answer(scope, &answer, &body).await? {
+        match self.store.intake().keep_answer(scope, &answer, &body).await? {
             true => done(Disposition::Stored),
             false => done(Disposition::Duplicate),
         }
@@ -92,7 +92,7 @@ impl Pipeline {
 async fn content(store: &Store, scope: Scope, kind: AnswerKind, command: &MemoryCommand) -> Result<Value, StoreError> {
     Ok(match kind {
         AnswerKind::PrivacyReport => {
-            let held = store.privacy_report(scope, command.actor.id).await?;
+            let held = store.organization().privacy_report(scope, command.actor.id).await?;
             json!({"text": both(|language| words::report(&held, language)), "report": held})
         }
         AnswerKind::Export => {
@@ -120,7 +120,7 @@ async fn preview(store: &Store, scope: Scope, command: &MemoryCommand) -> Result
     let ids = command.memory_ids.clone().unwrap_or_default();
     let meant = match ids.is_empty() {
         true => Vec::new(),
-        false => store.memories(scope, &MemoryFilter::ids(ids), ReadInstant::Now).await?,
+        false => store.read().memories(scope, &MemoryFilter::ids(ids), ReadInstant::Now).await?,
     };
     let text = |language: Language| {
         if meant.is_empty() {

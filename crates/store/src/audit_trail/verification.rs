@@ -1,12 +1,13 @@
 //! The check of a chain from its first block to its last, and the erasing of persons from it.
 
+use crate::AuditStore;
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
 use super::{AuditedAction, PlatformSalt, block, stored, write};
+use crate::StoreError;
 use crate::statements::audit_trail::OF_PATIENT;
 use crate::statements::audit_trail::verification as sql;
-use crate::{Store, StoreError};
 use anamnesis_core::audit::{self, Actor, ChainCheck, ChainReport, Head, StoredEntry};
 use anamnesis_core::clock::ordered_id;
 use anamnesis_core::ids::OrgId;
@@ -16,13 +17,13 @@ use anamnesis_sql::{Access, Arg};
 /// Entries that are checked at a time.
 const PAGE: i64 = 5_000;
 
-impl Store {
+impl AuditStore<'_> {
     /// Checks the chain of an organisation. `heads` are block heads that were stored elsewhere, of any organisation.
     ///
     /// # Errors
     /// Of the database. Faults of the chain are in the report.
     pub async fn check_audit(
-        &self,
+        self,
         org: OrgId,
         heads: &[Head],
         term_began: DateTime<Utc>,
@@ -59,7 +60,7 @@ impl Store {
     ///
     /// # Errors
     /// Of the database: on PostgreSQL the role is one of `anamnesis_audit`.
-    pub async fn erase_audit(&self, scope: Scope, actor: &Actor) -> Result<u64, StoreError> {
+    pub async fn erase_audit(self, scope: Scope, actor: &Actor) -> Result<u64, StoreError> {
         let org = scope.org();
         self.seal_audit(org).await?;
         let now = self.clock.now();

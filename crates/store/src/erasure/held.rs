@@ -1,5 +1,6 @@
 //! The remains of an erased subject: receipts, and rows that should not exist.
 
+use crate::ErasureStore;
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
@@ -11,16 +12,16 @@ use super::{ErasedIds, ErasureReceipt, ErasureRequest, ErasureSubject, of};
 use crate::audit_trail::acts;
 use crate::consents::CheckedConsents;
 use crate::statements::erasure::statements as sql;
-use crate::{Store, StoreError, audit_trail, covered};
+use crate::{StoreError, audit_trail, covered};
 use anamnesis_core::failpoints;
 use anamnesis_core::ids::{MemoryId, OrgId, PatientId};
 use anamnesis_core::scope::Scope;
 use anamnesis_crypto::PlatformKey;
 use anamnesis_sql::{Access, Arg, DbError, Row, Sql, Transaction};
 
-impl Store {
+impl ErasureStore<'_> {
     /// Whether a legal hold covers the subject of an erasure: the patient's, or that of a document that contains it.
-    pub(super) async fn is_held(&self, tx: &mut Transaction, request: &ErasureRequest) -> Result<bool, StoreError> {
+    pub(super) async fn is_held(self, tx: &mut Transaction, request: &ErasureRequest) -> Result<bool, StoreError> {
         let scope = request.scope;
         if !audit_trail::acts::doubtful_holds(tx, scope.org(), vec![scope.patient().0]).await?.is_empty() {
             return Ok(true);
@@ -40,7 +41,7 @@ impl Store {
     ///
     /// # Errors
     /// Of the database.
-    pub async fn rows_of_patient(&self, scope: Scope) -> Result<BTreeMap<&'static str, u64>, StoreError> {
+    pub async fn rows_of_patient(self, scope: Scope) -> Result<BTreeMap<&'static str, u64>, StoreError> {
         let mut tx = self.db.read(Access::Organization(scope.org())).await?;
         rows_of(&mut tx, scope).await
     }
@@ -51,7 +52,7 @@ impl Store {
     /// # Errors
     /// Of the database.
     pub async fn rows_of_part(
-        &self,
+        self,
         scope: Scope,
         subject: ErasureSubject,
     ) -> Result<BTreeMap<&'static str, u64>, StoreError> {
@@ -77,7 +78,7 @@ impl Store {
     ///
     /// # Errors
     /// Of the database.
-    pub async fn erasures(&self, scope: Scope) -> Result<Vec<ErasureReceipt>, StoreError> {
+    pub async fn erasures(self, scope: Scope) -> Result<Vec<ErasureReceipt>, StoreError> {
         let mut tx = self.db.read(Access::Organization(scope.org())).await?;
         self.receipts(&mut tx, scope.org(), &sql::RECEIPTS, of(scope)).await
     }
@@ -86,7 +87,7 @@ impl Store {
     ///
     /// # Errors
     /// Of the database.
-    pub async fn all_erasures(&self, org: OrgId) -> Result<Vec<ErasureReceipt>, StoreError> {
+    pub async fn all_erasures(self, org: OrgId) -> Result<Vec<ErasureReceipt>, StoreError> {
         let mut tx = self.db.read(Access::Organization(org)).await?;
         self.receipts(&mut tx, org, &sql::RECEIPTS_OF_ORGANIZATION, vec![org.0.into()]).await
     }
@@ -95,14 +96,14 @@ impl Store {
     ///
     /// # Errors
     /// Of the database.
-    pub async fn open_erasures(&self, org: OrgId) -> Result<Vec<ErasureReceipt>, StoreError> {
+    pub async fn open_erasures(self, org: OrgId) -> Result<Vec<ErasureReceipt>, StoreError> {
         let mut tx = self.db.read(Access::Organization(org)).await?;
         self.receipts(&mut tx, org, &sql::INCOMPLETE_RECEIPTS, vec![org.0.into()]).await
     }
 
     /// Receipts that a statement finds. One of a version before they had a hash is genuine until all have one.
     pub(super) async fn receipts(
-        &self,
+        self,
         tx: &mut Transaction,
         org: OrgId,
         statement: &Sql,
@@ -130,7 +131,7 @@ impl Store {
 
     /// Completes a receipt, with its entry in the trail.
     pub(super) async fn end_erasure(
-        &self,
+        self,
         tx: &mut Transaction,
         request: &ErasureRequest,
         counts: &BTreeMap<&'static str, u64>,

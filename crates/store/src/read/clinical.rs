@@ -1,16 +1,17 @@
 //! The clinical store at an instant. A clinical row makes a memory decision-grade (seed 002, section 6); changes by
 //! time since then are read from the memory.
 
+use crate::MemoryReader;
 use std::collections::HashMap;
 
 use chrono::{DateTime, Utc};
 
 use super::{Memory, MemoryFilter, ReadInstant, code};
+use crate::StoreError;
 use crate::encrypted_columns::{open_record, open_text};
 use crate::records::FindingWords;
 use crate::statements::read::clinical as sql;
 use crate::write::clinical::{clinical_cell, status};
-use crate::{Store, StoreError};
 use anamnesis_core::finding::{EntityType, Polarity};
 use anamnesis_core::ids::MemoryId;
 use anamnesis_core::memory::State;
@@ -31,12 +32,12 @@ pub struct ClinicalRow {
     pub at: Option<DateTime<Utc>>,
 }
 
-impl Store {
+impl MemoryReader<'_> {
     /// The clinical store of a patient, newest statement first.
     ///
     /// # Errors
     /// When the store cannot be read or a cell does not open.
-    pub async fn clinical(&self, scope: Scope, when: ReadInstant) -> Result<Vec<ClinicalRow>, StoreError> {
+    pub async fn clinical(self, scope: Scope, when: ReadInstant) -> Result<Vec<ClinicalRow>, StoreError> {
         let Some(keys) = self.keys_of(scope).await? else { return Ok(Vec::new()) };
         let mut rows: HashMap<MemoryId, Row> = HashMap::new();
         for row in self.rows(&sql::OF_PATIENT, scope, Vec::new()).await? {

@@ -1,15 +1,16 @@
 //! Documents: current revisions by time, and any revision that lineage names.
 
+use crate::MemoryReader;
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
 use super::forgotten::ForgottenSpans;
 use super::{Memory, PatientSnapshot, ReadInstant, code, memories, number};
+use crate::StoreError;
 use crate::encrypted_columns::open_record;
 use crate::records::DocumentContent;
 use crate::statements::read::documents as sql;
 use crate::write::documents::content_cell;
-use crate::{Store, StoreError};
 use anamnesis_core::document::DocumentType;
 use anamnesis_core::finding::RiskLevel;
 use anamnesis_core::ids::DocumentId;
@@ -95,13 +96,13 @@ pub struct StoredDocument {
     pub content: DocumentContent,
 }
 
-impl Store {
+impl MemoryReader<'_> {
     /// Current documents of a window, newest first, at most `limit`.
     ///
     /// # Errors
     /// When the store cannot be read or a cell does not open.
     pub async fn documents(
-        &self,
+        self,
         scope: Scope,
         window: TimeWindow,
         limit: usize,
@@ -120,8 +121,8 @@ impl Store {
     /// All revisions of these documents that the store holds.
     ///
     /// # Errors
-    /// As [`Store::documents`].
-    pub async fn revisions(&self, scope: Scope, ids: &[DocumentId]) -> Result<Vec<StoredDocument>, StoreError> {
+    /// As [`MemoryReader::documents`].
+    pub async fn revisions(self, scope: Scope, ids: &[DocumentId]) -> Result<Vec<StoredDocument>, StoreError> {
         let Some(keys) = self.keys_of(scope).await? else { return Ok(Vec::new()) };
         let mut tx = self.reading(scope).await?;
         by_id(&mut tx, scope, &keys, ids.iter().map(|id| id.0).collect()).await
@@ -133,7 +134,7 @@ impl PatientSnapshot<'_> {
     /// `keys`.
     ///
     /// # Errors
-    /// As [`Store::revisions`].
+    /// As [`MemoryReader::revisions`].
     pub async fn cited(
         &mut self,
         keys: &PatientKeys,

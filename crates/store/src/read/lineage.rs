@@ -1,5 +1,6 @@
 //! Where memories come from and what became of them: links both ways, history, contradictions. Content-free.
 
+use crate::MemoryReader;
 use std::collections::HashMap;
 
 use chrono::{DateTime, Utc};
@@ -7,8 +8,8 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use super::number;
+use crate::StoreError;
 use crate::statements::read::lineage as sql;
-use crate::{Store, StoreError};
 use anamnesis_core::ids::{ContradictionId, MemoryId};
 use anamnesis_core::lineage::MemoryOrigins;
 use anamnesis_core::provenance::SourceType;
@@ -62,13 +63,13 @@ pub struct StoredContradiction {
     pub found_at: DateTime<Utc>,
 }
 
-impl Store {
+impl MemoryReader<'_> {
     /// One step of lineage from these memories.
     ///
     /// # Errors
     /// When the store cannot be read.
     pub async fn links(
-        &self,
+        self,
         scope: Scope,
         ids: &[Uuid],
         direction: LineageDirection,
@@ -92,11 +93,7 @@ impl Store {
     ///
     /// # Errors
     /// When the store cannot be read.
-    pub async fn origins(
-        &self,
-        scope: Scope,
-        ids: &[MemoryId],
-    ) -> Result<HashMap<MemoryId, MemoryOrigins>, StoreError> {
+    pub async fn origins(self, scope: Scope, ids: &[MemoryId]) -> Result<HashMap<MemoryId, MemoryOrigins>, StoreError> {
         let list = Arg::Uuids(ids.iter().map(|id| id.0).collect());
         let mut found: HashMap<MemoryId, MemoryOrigins> = HashMap::new();
         for row in self.rows(&sql::ORIGINS, scope, vec![list]).await? {
@@ -120,7 +117,7 @@ impl Store {
     ///
     /// # Errors
     /// When the store cannot be read.
-    pub async fn read_by(&self, scope: Scope, id: MemoryId) -> Result<Option<String>, StoreError> {
+    pub async fn read_by(self, scope: Scope, id: MemoryId) -> Result<Option<String>, StoreError> {
         let rows = self.rows(&sql::READ_BY, scope, vec![id.0.into()]).await?;
         Ok(rows.first().map(|row| row.text(sql::read_by::EXTRACTOR_VERSION)).transpose()?)
     }
@@ -129,7 +126,7 @@ impl Store {
     ///
     /// # Errors
     /// When the store cannot be read.
-    pub async fn history(&self, scope: Scope, id: MemoryId) -> Result<Vec<HistoryEntry>, StoreError> {
+    pub async fn history(self, scope: Scope, id: MemoryId) -> Result<Vec<HistoryEntry>, StoreError> {
         let rows = self.rows(&sql::HISTORY, scope, vec![id.0.into()]).await?;
         rows.iter()
             .map(|row| {
@@ -151,7 +148,7 @@ impl Store {
     ///
     /// # Errors
     /// When the store cannot be read.
-    pub async fn contradictions(&self, scope: Scope) -> Result<Vec<StoredContradiction>, StoreError> {
+    pub async fn contradictions(self, scope: Scope) -> Result<Vec<StoredContradiction>, StoreError> {
         let rows = self.rows(&sql::CONTRADICTIONS, scope, Vec::new()).await?;
         rows.iter()
             .map(|row| {

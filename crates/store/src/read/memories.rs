@@ -1,6 +1,7 @@
 //! Memories at an instant: the lazy pass of seed 002, section 8 (changes by time, even if no job ran), and the
 //! effective confidence of seed 001, section 6.
 
+use crate::MemoryReader;
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 use uuid::Uuid;
@@ -151,13 +152,13 @@ pub struct Memory {
     pub terms: Vec<i64>,
 }
 
-impl Store {
+impl MemoryReader<'_> {
     /// Memories of a patient, newest first. Empty when the patient has no key.
     ///
     /// # Errors
     /// When the store cannot be read or a cell does not open.
     pub async fn memories(
-        &self,
+        self,
         scope: Scope,
         filter: &MemoryFilter,
         when: ReadInstant,
@@ -166,7 +167,7 @@ impl Store {
         let at = self.instant(when);
         let mut found = Vec::new();
         for row in self.rows(&sql::OF_PATIENT, scope, filter.args()).await? {
-            let memory = read(&row, at, self)?;
+            let memory = read(&row, at, self.store())?;
             if filter.states.is_empty() || filter.states.contains(&memory.status.state) {
                 found.push((memory, row));
             }
@@ -178,7 +179,7 @@ impl Store {
     ///
     /// # Errors
     /// When the store cannot be read.
-    pub async fn place_of(&self, scope: Scope, id: MemoryId) -> Result<Option<(KeyHash, KeyHash)>, StoreError> {
+    pub async fn place_of(self, scope: Scope, id: MemoryId) -> Result<Option<(KeyHash, KeyHash)>, StoreError> {
         let rows = self.rows(&sql::HASHES, scope, vec![id.0.into()]).await?;
         let Some(row) = rows.first() else { return Ok(None) };
         Ok(Some((row.bytes(sql::hashes::ATTRIBUTE_HASH)?, row.bytes(sql::hashes::GROUP_HASH)?)))
@@ -187,13 +188,13 @@ impl Store {
     /// One memory in any state; `None` if this patient has none with this id.
     ///
     /// # Errors
-    /// As [`Store::memories`].
-    pub async fn memory(&self, scope: Scope, id: MemoryId, when: ReadInstant) -> Result<Option<Memory>, StoreError> {
+    /// As [`MemoryReader::memories`].
+    pub async fn memory(self, scope: Scope, id: MemoryId, when: ReadInstant) -> Result<Option<Memory>, StoreError> {
         Ok(self.memories(scope, &MemoryFilter::ids(vec![id]), when).await?.pop())
     }
 }
 
-/// Memories with evidence in these documents, in the form of [`Store::memories`], newest first.
+/// Memories with evidence in these documents, in the form of [`MemoryReader::memories`], newest first.
 pub(super) async fn of_documents(
     store: &Store,
     tx: &mut Transaction,
@@ -202,7 +203,7 @@ pub(super) async fn of_documents(
     documents: Vec<Uuid>,
     when: ReadInstant,
 ) -> Result<Vec<Memory>, StoreError> {
-    let at = store.instant(when);
+    let at = store.read().instant(when);
     let args = vec![scope.org().0.into(), scope.patient().0.into(), Arg::Uuids(documents)];
     let mut found = Vec::new();
     for row in tx.fetch_all(&sql::OF_DOCUMENTS, args).await? {

@@ -11,6 +11,7 @@ mod patients;
 mod receipts;
 mod topics;
 
+use crate::MemoryReader;
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
@@ -56,17 +57,17 @@ pub struct PatientSnapshot<'a> {
     tx: Transaction,
 }
 
-impl Store {
+impl<'a> MemoryReader<'a> {
     /// Begins to read. Holds a connection until it is dropped.
     ///
     /// # Errors
     /// When the store cannot be read.
-    pub async fn snapshot(&self, scope: Scope) -> Result<PatientSnapshot<'_>, StoreError> {
-        Ok(PatientSnapshot { store: self, scope, tx: self.reading(scope).await? })
+    pub async fn snapshot(self, scope: Scope) -> Result<PatientSnapshot<'a>, StoreError> {
+        Ok(PatientSnapshot { store: self.store(), scope, tx: self.reading(scope).await? })
     }
 
     /// The instant that `when` means.
-    pub fn instant(&self, when: ReadInstant) -> DateTime<Utc> {
+    pub fn instant(self, when: ReadInstant) -> DateTime<Utc> {
         when.limit().unwrap_or_else(|| self.clock.now())
     }
 
@@ -75,20 +76,20 @@ impl Store {
     /// # Errors
     /// [`StoreError::Erased`]; [`StoreError::Key`] when the key store cannot be asked, or lacks the key of a patient whom
     /// the store knows.
-    pub async fn keys_of(&self, scope: Scope) -> Result<Option<Arc<PatientKeys>>, StoreError> {
-        match self.lookup(scope).await? {
+    pub async fn keys_of(self, scope: Scope) -> Result<Option<Arc<PatientKeys>>, StoreError> {
+        match self.key_binding().lookup(scope).await? {
             KeyLookup::Known(keys) => Ok(Some(keys)),
             KeyLookup::Unknown => Ok(None),
             KeyLookup::Erased => Err(StoreError::Erased),
         }
     }
 
-    async fn reading(&self, scope: Scope) -> Result<Transaction, StoreError> {
+    async fn reading(self, scope: Scope) -> Result<Transaction, StoreError> {
         Ok(self.db.read(Access::Organization(scope.org())).await?)
     }
 
     /// Runs one statement whose first two arguments are the scope.
-    pub(super) async fn rows(&self, sql: &Sql, scope: Scope, rest: Vec<Arg>) -> Result<Vec<Row>, StoreError> {
+    pub(super) async fn rows(self, sql: &Sql, scope: Scope, rest: Vec<Arg>) -> Result<Vec<Row>, StoreError> {
         let mut args = vec![Arg::from(scope.org().0), scope.patient().0.into()];
         args.extend(rest);
         Ok(self.reading(scope).await?.fetch_all(sql, args).await?)

@@ -70,7 +70,7 @@ impl PatientSnapshot<'_> {
         when: ReadInstant,
     ) -> Result<(Option<i64>, Vec<PassageCandidate>), StoreError> {
         let [since, until] = sources.window.seen(when).args();
-        let mut asked_for = vec![since, until, self.store.instant(when).into()];
+        let mut asked_for = vec![since, until, self.store.read().instant(when).into()];
         asked_for.extend(sources.args());
         let documents = self.tx.fetch_packed(&sql::DOCUMENTS, args(self.scope, &asked_for)).await?;
         let (active, documents) = (documents.opt_i64(sql::documents::VECTOR_GENERATION)?, current(&documents)?);

@@ -1,15 +1,16 @@
 //! The patient's own row, stated preferences and open risk flags.
 
+use crate::MemoryReader;
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 use uuid::Uuid;
 
 use super::{ReadInstant, code, number};
+use crate::StoreError;
 use crate::encrypted_columns::{open_record, open_text};
 use crate::records::{FilePlace, RiskDetail};
 use crate::statements::read::patients as sql;
 use crate::write::profile::{preference_cell, profile_cell};
-use crate::{Store, StoreError};
 use anamnesis_core::document::DocumentType;
 use anamnesis_core::fact_date::DatePrecision;
 use anamnesis_core::finding::Experiencer;
@@ -82,12 +83,12 @@ pub struct RiskFlag {
     pub signed: bool,
 }
 
-impl Store {
+impl MemoryReader<'_> {
     /// The patient's row; `None` when nothing is known of the patient.
     ///
     /// # Errors
     /// When the store cannot be read or a cell does not open.
-    pub async fn profile(&self, scope: Scope) -> Result<Option<PatientProfile>, StoreError> {
+    pub async fn profile(self, scope: Scope) -> Result<Option<PatientProfile>, StoreError> {
         let Some(keys) = self.keys_of(scope).await? else { return Ok(None) };
         let Some(row) = self.rows(&sql::PROFILE, scope, Vec::new()).await?.into_iter().next() else { return Ok(None) };
         let open = |at: usize, column| -> Result<Option<String>, StoreError> {
@@ -112,8 +113,8 @@ impl Store {
     /// Stated preferences, newest first.
     ///
     /// # Errors
-    /// As [`Store::profile`].
-    pub async fn preferences(&self, scope: Scope, when: ReadInstant) -> Result<Vec<PreferenceRow>, StoreError> {
+    /// As [`MemoryReader::profile`].
+    pub async fn preferences(self, scope: Scope, when: ReadInstant) -> Result<Vec<PreferenceRow>, StoreError> {
         let Some(keys) = self.keys_of(scope).await? else { return Ok(Vec::new()) };
         let mut found = Vec::new();
         for row in self.rows(&sql::PREFERENCES, scope, Vec::new()).await? {
@@ -136,8 +137,8 @@ impl Store {
     /// Risk flags of current documents, newest first; denials included.
     ///
     /// # Errors
-    /// As [`Store::profile`].
-    pub async fn risks(&self, scope: Scope, when: ReadInstant) -> Result<Vec<RiskFlag>, StoreError> {
+    /// As [`MemoryReader::profile`].
+    pub async fn risks(self, scope: Scope, when: ReadInstant) -> Result<Vec<RiskFlag>, StoreError> {
         let Some(keys) = self.keys_of(scope).await? else { return Ok(Vec::new()) };
         let mut found = Vec::new();
         for row in self.rows(&sql::RISKS, scope, vec![self.instant(when).into()]).await? {
@@ -182,7 +183,7 @@ impl Store {
     ///
     /// # Errors
     /// When the store cannot be read.
-    pub async fn find_patients(&self, org: OrgId) -> Result<Vec<PatientId>, StoreError> {
+    pub async fn find_patients(self, org: OrgId) -> Result<Vec<PatientId>, StoreError> {
         let mut tx = self.db.read(Access::Organization(org)).await?;
         let rows = tx.fetch_all(&sql::OF_ORGANIZATION, vec![org.0.into()]).await?;
         rows.iter().map(|row| Ok(PatientId(row.uuid(sql::of_organization::PATIENT_ID)?))).collect()

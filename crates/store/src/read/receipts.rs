@@ -1,17 +1,18 @@
 //! Receipts of redaction: the redacted values of each document, counted by label, policy version and recogniser
 //! version. Never a value or a position in a text.
 
+use crate::MemoryReader;
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 
 use super::number;
+use crate::StoreError;
 use crate::encrypted_columns::open_record;
 use crate::records::DocumentContent;
 use crate::statements::read::receipts as sql;
 use crate::write::documents::content_cell;
-use crate::{Store, StoreError};
 use anamnesis_core::ids::DocumentId;
 use anamnesis_core::scope::Scope;
 use anamnesis_sql::Access;
@@ -30,12 +31,12 @@ pub struct RedactionReceipt {
     pub recognizers: BTreeMap<String, u64>,
 }
 
-impl Store {
+impl MemoryReader<'_> {
     /// Receipts of the current documents of a patient, oldest first.
     ///
     /// # Errors
     /// When the store cannot be read or a cell does not open.
-    pub async fn redaction_receipts(&self, scope: Scope) -> Result<Vec<RedactionReceipt>, StoreError> {
+    pub async fn redaction_receipts(self, scope: Scope) -> Result<Vec<RedactionReceipt>, StoreError> {
         let Some(keys) = self.keys_of(scope).await? else { return Ok(Vec::new()) };
         let mut tx = self.db.read(Access::Organization(scope.org())).await?;
         let mut receipts = Vec::new();

@@ -2,10 +2,11 @@
 //! an id (seed 000, `/olvidar`). A topic matches by all of its words, in Spanish or in English, or by the name of its
 //! concept. Similarity alone never matches, because only what was meant may be forgotten.
 
+use crate::MemoryReader;
 use std::collections::BTreeSet;
 
 use super::{Memory, MemoryFilter, ReadInstant};
-use crate::{Store, StoreError};
+use crate::StoreError;
 use anamnesis_core::memory::{Kind, State};
 use anamnesis_core::scope::Scope;
 use anamnesis_text::{Language, stems};
@@ -13,14 +14,14 @@ use anamnesis_text::{Language, stems};
 /// Most memories per request, newest first. More would be a request to forget everything, which is another verb.
 pub(crate) const MOST_ON_TOPIC: usize = 100;
 
-impl Store {
+impl MemoryReader<'_> {
     /// Memories on a topic in these states, newest first, at most [`MOST_ON_TOPIC`]. `concept` is the preferred name of
     /// the topic's concept, if the lexicon knows it.
     ///
     /// # Errors
     /// When the store cannot be read or a cell does not open.
     pub async fn on_topic(
-        &self,
+        self,
         scope: Scope,
         topic: &str,
         concept: Option<&str>,

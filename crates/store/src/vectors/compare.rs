@@ -1,12 +1,13 @@
 //! Two generations of vectors side by side, without a text: what sampled passages find by each (seed 002, §12: shadow
 //! comparison).
 
+use crate::GenerationStore;
 use serde::Serialize;
 use uuid::Uuid;
 
 use super::generation::{self, Generations};
 use super::rebuild::{self, NeighborAgreement, PassageKey};
-use crate::{PageRequest, Store, StoreError};
+use crate::{PageRequest, StoreError};
 use anamnesis_core::ids::{OrgId, PassageId, PatientId};
 use anamnesis_sql::Access;
 
@@ -60,12 +61,12 @@ impl GenerationComparison {
     }
 }
 
-impl Store {
+impl GenerationStore<'_> {
     /// The generations of an organisation's vectors.
     ///
     /// # Errors
     /// When the store cannot be read.
-    pub async fn generations(&self, org: OrgId) -> Result<Generations, StoreError> {
+    pub async fn generations(self, org: OrgId) -> Result<Generations, StoreError> {
         let mut tx = self.db.read(Access::Organization(org)).await?;
         Ok(generation::read(&mut tx, org).await?)
     }
@@ -75,7 +76,7 @@ impl Store {
     /// # Errors
     /// When the store cannot be read.
     pub async fn compare_generations(
-        &self,
+        self,
         org: OrgId,
         asked: ComparisonRequest,
     ) -> Result<GenerationComparison, StoreError> {

@@ -1,5 +1,6 @@
 //! The writer's part of an erasure: removes one subject of a patient whose other data stay.
 
+use crate::ErasureStore;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::BatchWriter;
@@ -9,13 +10,13 @@ use crate::{Keys, Store, StoreError};
 use anamnesis_core::scope::Scope;
 use anamnesis_sql::Transaction;
 
-impl Store {
+impl ErasureStore<'_> {
     /// Removes a document with all that was made of it, or a memory with its words; returns rows by table.
     ///
     /// # Errors
     /// When the store cannot be read or written, or a cell does not open.
     pub(crate) async fn erase_part(
-        &self,
+        self,
         tx: &mut Transaction,
         scope: Scope,
         keys: &Keys,
@@ -33,7 +34,9 @@ impl Store {
         writer.flush_events().await?;
         Ok(counts)
     }
+}
 
+impl Store {
     pub(super) fn writer<'w>(
         &'w self,
         tx: &'w mut Transaction,

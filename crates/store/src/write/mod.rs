@@ -17,6 +17,7 @@ pub(super) mod retention;
 pub(super) mod summaries;
 mod withdrawal;
 
+use crate::IntakeStore;
 use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::{DateTime, Utc};
@@ -24,7 +25,7 @@ use chrono::{DateTime, Utc};
 use super::admission::{AttemptBatch, count_attempts};
 use super::covered::CoveredTable;
 use super::records::{CommitCounts, InboxEntry, OrgBatch, WriteTarget};
-use super::{Keys, Store, StoreError};
+use super::{Keys, StoreError};
 use crate::statements::admission::{DONE, END};
 use crate::statements::write as sql;
 use anamnesis_core::clock::Entropy;
@@ -82,12 +83,12 @@ impl BatchWriter<'_> {
     }
 }
 
-impl Store {
+impl IntakeStore<'_> {
     /// Writes a batch in one transaction.
     ///
     /// # Errors
     /// [`StoreError::Race`] when another worker stored one of the messages since it was looked up.
-    pub async fn commit(&self, org: OrgId, batch: &OrgBatch, keys: &Keys) -> Result<CommitCounts, StoreError> {
+    pub async fn commit(self, org: OrgId, batch: &OrgBatch, keys: &Keys) -> Result<CommitCounts, StoreError> {
         let mut tx = self.db.begin(Access::Organization(org)).await?;
         let mut writer = self.writer(&mut tx, WriteTarget { org, now: self.clock.now() }, keys);
         if !failpoints::is("no_inbox") {
@@ -107,7 +108,7 @@ impl Store {
         writer.flush_events().await?;
         let done = writer.done;
         // Last, since the one row of the binding is held until the commit.
-        let generation = self.note_generation(&mut tx).await?;
+        let generation = self.key_binding().note_generation(&mut tx).await?;
         tx.commit().await?;
         self.noted.fetch_max(generation, std::sync::atomic::Ordering::SeqCst);
         self.count_commit();
