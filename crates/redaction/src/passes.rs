@@ -50,6 +50,7 @@ impl Redactor {
             if new.is_empty() {
                 break;
             }
+            // Replacements of an earlier redaction moved with the text; what they say is never read again.
             let mut known = places(&redacted);
             known.extend(input.known.iter().map(|known| redacted.cover_of(*known)));
             known.sort_unstable();
@@ -111,6 +112,7 @@ impl Redactor {
             found = tagger.find(context, found, cache);
         }
         deadline::check();
+        // A place outside of the text stops the document: nothing is redacted by guess.
         let mut given = Vec::with_capacity(input.found.len());
         for one in input.found {
             given.push(one.in_view(document, context).ok_or(RedactionError::Offsets)?);
