@@ -209,8 +209,9 @@ async fn unreadable(store: &Store, messages: &Messages) -> Outcome<u64> {
         }
     }
     for id in aside(store).await? {
-        unreadable +=
-            u64::from(store.quarantined().open_aside(id, LOOKER, QuarantineAction::Shown(ContentView::Nothing)).await.is_err());
+        unreadable += u64::from(
+            store.quarantined().open_aside(id, LOOKER, QuarantineAction::Shown(ContentView::Nothing)).await.is_err(),
+        );
     }
     Ok(unreadable)
 }

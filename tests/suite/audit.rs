@@ -749,7 +749,8 @@ async fn no_change_of_the_trail_stays_unseen() {
         store.audit_trail().seal_audit(org).await.unwrap();
     }
     let heads = store.audit_trail().audit_heads(&[org], store.clock().now()).await.unwrap();
-    let check = async |store: &Store| store.audit_trail().check_audit(org, &heads, DateTime::UNIX_EPOCH).await.unwrap().verdict;
+    let check =
+        async |store: &Store| store.audit_trail().check_audit(org, &heads, DateTime::UNIX_EPOCH).await.unwrap().verdict;
     assert_eq!(check(store).await, ChainVerdict::Witnessed);
     let mut tx = store.db().begin(Access::Organization(org)).await.unwrap();
     for trigger in ["action_audit_kept", "action_audit_unchanged", "audit_block_kept"] {

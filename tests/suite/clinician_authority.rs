@@ -148,7 +148,8 @@ async fn a_patients_answer_has_a_tasks_authority_only_for_the_question(engine: T
         send(&pipeline, &[command("c", "patient", "answer", asked, LATER, Some(words))]).await,
         [Disposition::Stored]
     );
-    let state = async |id| pipeline.store().read().memory(scope(), id, ReadInstant::Now).await.unwrap().unwrap().status.state;
+    let state =
+        async |id| pipeline.store().read().memory(scope(), id, ReadInstant::Now).await.unwrap().unwrap().status.state;
     assert_eq!(state(asked.id).await, State::Superseded, "what was asked is answered");
     assert_eq!(state(other.id).await, State::Active, "what was not asked is as it was");
     the_allergy(&pipeline).await;

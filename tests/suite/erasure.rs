@@ -85,8 +85,10 @@ async fn a_patient_who_is_erased_has_no_row_anywhere_and_others_keep_theirs(engi
     let mut theirs = document(2, 1, "2026-06-20T10:00:00Z", TEXT);
     theirs["patient_id"] = json!(other.patient());
     feed(&pipeline, &bodies(&[theirs]), 1).await;
-    let (before, untouched) =
-        (store.erasure().rows_of_patient(scope()).await.unwrap(), store.erasure().rows_of_patient(other).await.unwrap());
+    let (before, untouched) = (
+        store.erasure().rows_of_patient(scope()).await.unwrap(),
+        store.erasure().rows_of_patient(other).await.unwrap(),
+    );
     assert!(before.len() > 8, "{before:?}");
 
     let receipt = erased(erase(store, &request(ErasureSubject::Patient)).await.unwrap());

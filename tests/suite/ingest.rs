@@ -206,7 +206,8 @@ async fn a_bad_message_never_takes_its_neighbours_along(engine: TestEngine) {
     assert!(done.iter().all(|d| *d != Disposition::Retry), "{done:?}");
     let alone = clinic.pipeline().await;
     feed(&alone, &[10, 11, 12, 13].map(good), 64).await;
-    let (mixed, alone) = (pipeline.store().read().digest(None).await.unwrap(), alone.store().read().digest(None).await.unwrap());
+    let (mixed, alone) =
+        (pipeline.store().read().digest(None).await.unwrap(), alone.store().read().digest(None).await.unwrap());
     assert_eq!(mixed.without(&["quarantine"]), alone.without(&["quarantine"]), "{:?}", difference(&mixed, &alone));
     assert_eq!(count(pipeline.store(), "SELECT count(*) FROM quarantine").await, 3);
 }

@@ -54,7 +54,8 @@ async fn a_profile_that_arrives_late_weighs_what_was_said_after_it(engine: TestE
     }
     let sql = "SELECT confidence_basis || ' ' || CAST(initial_confidence * 100 AS integer) FROM memory WHERE kind <> 'raw' ORDER BY valid_from";
     assert_eq!(text(&late, sql).await, ["default 100", "cognitive_state 25"]);
-    let (calm, late) = (calm.store().read().digest(None).await.unwrap(), late.store().read().digest(None).await.unwrap());
+    let (calm, late) =
+        (calm.store().read().digest(None).await.unwrap(), late.store().read().digest(None).await.unwrap());
     assert_eq!(calm.without(&["outbox"]), late.without(&["outbox"]));
 }
 
@@ -72,7 +73,8 @@ async fn of_two_profiles_each_field_is_the_later_ones_in_any_order(engine: TestE
         let known = pipeline.store().read().profile(scope()).await.unwrap().unwrap();
         assert_eq!((known.region.as_deref(), known.privacy_tier.as_deref()), (Some("PE"), Some("full")));
         assert_eq!(known.cognitive_state, Some(80.0));
-        let reported = pipeline.store().read().preferences(scope(), anamnesis_store::read::ReadInstant::Now).await.unwrap();
+        let reported =
+            pipeline.store().read().preferences(scope(), anamnesis_store::read::ReadInstant::Now).await.unwrap();
         assert_eq!(reported.iter().map(|p| p.value.as_str()).collect::<Vec<_>>(), ["en"]);
         digests.push(pipeline.store().read().digest(None).await.unwrap());
     }
@@ -94,7 +96,8 @@ async fn a_command_that_arrives_before_its_memory_acts_once_the_memory_comes(eng
     feed(&early, &verify, 1).await;
     feed(&early, &said, 1).await;
     assert_eq!(text(&early, "SELECT state FROM memory WHERE kind <> 'raw'").await, ["resolved"]);
-    let (calm, early) = (calm.store().read().digest(None).await.unwrap(), early.store().read().digest(None).await.unwrap());
+    let (calm, early) =
+        (calm.store().read().digest(None).await.unwrap(), early.store().read().digest(None).await.unwrap());
     assert_eq!(calm.without(&["outbox"]), early.without(&["outbox"]));
 }
 

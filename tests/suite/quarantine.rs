@@ -77,7 +77,11 @@ async fn a_message_is_set_aside_under_the_key_of_its_patient_and_no_key_is_made_
     assert_eq!(tx.execute(&back, vec![id.into(), sealed.into()]).await.unwrap(), 1);
     tx.commit().await.unwrap();
     assert!(held(store, id).await.is_none(), "nobody can read it any more");
-    assert_eq!(store.erasure().rows_of_patient(scope()).await.unwrap().get("quarantine"), Some(&1), "the verify pass sees it");
+    assert_eq!(
+        store.erasure().rows_of_patient(scope()).await.unwrap().get("quarantine"),
+        Some(&1),
+        "the verify pass sees it"
+    );
 }
 
 fn verb(program: &Program, more: &[(&str, &str)], arguments: &[&str]) -> String {

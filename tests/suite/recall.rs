@@ -295,7 +295,10 @@ async fn rows_of_another_patient_or_organisation_never_appear(engine: TestEngine
             assert_eq!(json.contains(other), other == medicine, "{other} in the context of {medicine}");
         }
         assert_eq!(context.passages.len(), 2);
-        assert_eq!(world.store.read().documents(whose, TimeWindow::default(), 10, ReadInstant::Now).await.unwrap().len(), 1);
+        assert_eq!(
+            world.store.read().documents(whose, TimeWindow::default(), 10, ReadInstant::Now).await.unwrap().len(),
+            1
+        );
     }
     let theirs = medicine_of(&world, neighbour).await;
     for stranger in [mine, namesake] {

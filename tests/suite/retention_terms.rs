@@ -33,7 +33,8 @@ async fn a_worker_completes_what_the_end_of_a_record_began(engine: TestEngine) {
     let store = program.store().await;
     assert!(!store.erasure().rows_of_patient(scope()).await.unwrap().is_empty(), "begun, not complete");
     let worker = Running::start(&program, &later).await;
-    until("the erasure is complete", async || store.erasure().open_erasures(scope().org()).await.unwrap().is_empty()).await;
+    until("the erasure is complete", async || store.erasure().open_erasures(scope().org()).await.unwrap().is_empty())
+        .await;
     assert_eq!(store.erasure().rows_of_patient(scope()).await.unwrap(), Default::default());
     assert_eq!(worker.end(), Some(0));
     store.close().await;

@@ -1,7 +1,6 @@
 //! Checks before work begins: whether the organisation is known, the message was seen before, and the patient may be
 //! remembered.
 
-use crate::IntakeStore;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{MutexGuard, PoisonError};
 
@@ -10,7 +9,7 @@ use uuid::Uuid;
 use super::consents::{self, CheckedConsents, RecordedConsent};
 use super::erasure::{self, ErasedIds};
 use super::write::profile;
-use super::{StoreError, organizations};
+use super::{IntakeStore, StoreError, organizations};
 use crate::statements::admission as sql;
 use crate::statements::write::profile::modes_of as modes;
 use anamnesis_core::consent::Withdrawal;

@@ -1,7 +1,6 @@
 //! Answers to requests that a person makes by a message. They are stored sealed under the patient's key for a term,
 //! announced by an event that contains a reference, and read by name only.
 
-use crate::IntakeStore;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use chrono::{DateTime, Utc};
@@ -13,7 +12,7 @@ use super::audit_trail::{self, AuditedAction};
 use super::encrypted_columns::{Sealer, open_record};
 use super::outbox::{NewOutboxEvent, enqueue};
 use super::write::{BatchWriter, patients, profile};
-use super::{StoreError, consents, erasure};
+use super::{IntakeStore, StoreError, consents, erasure};
 use crate::statements::answers as sql;
 use anamnesis_core::answer::AnswerKind;
 use anamnesis_core::audit::Actor;

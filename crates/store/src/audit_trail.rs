@@ -7,13 +7,12 @@ mod coverage;
 pub mod runs;
 mod verification;
 
-use crate::AuditStore;
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 use serde_json::json;
 use uuid::Uuid;
 
-use super::{PageRequest, StoreError};
+use super::{AuditStore, PageRequest, StoreError};
 use crate::statements::audit_trail as sql;
 use crate::statements::erasure::statements::EVENT;
 use anamnesis_core::audit::{self, Actor, AuditEntry, Block, Hash, Head, Salt, Salter, StoredEntry};

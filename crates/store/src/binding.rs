@@ -1,15 +1,14 @@
 //! The store and its key store know each other: the store remembers which key store it was written with and how new that
 //! was, and refuses any other, since another one would make new keys for patients whose rows it cannot read.
 
-use crate::KeyStoreBinding;
 use std::collections::HashSet;
 use std::sync::atomic::Ordering;
 
 use uuid::Uuid;
 
-use super::StoreError;
 use super::encrypted_columns::open_record;
 use super::write::documents::content_cell;
+use super::{KeyStoreBinding, StoreError};
 use crate::statements::binding as sql;
 use anamnesis_core::clock::micros;
 use anamnesis_core::failpoints;

@@ -1,13 +1,12 @@
 //! Counts over an organisation's patients, computed only from unencrypted columns, and the published results.
 
-use crate::MemoryReader;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 
-use super::StoreError;
+use super::{MemoryReader, StoreError};
 use crate::statements::cohorts as sql;
 use anamnesis_core::ids::{OrgId, PatientId};
 use anamnesis_sql::{Access, Arg, DbError, Row, Transaction};

@@ -1,8 +1,7 @@
 //! Metrics of commands, exported by the workers, because a command ends before a Prometheus scrapes it. Counts and
 //! durations of reads by closed labels, of the whole store and of no one in particular.
 
-use super::StoreError;
-use crate::StatsStore;
+use super::{StatsStore, StoreError};
 use crate::statements::command_metrics as sql;
 use anamnesis_core::clock::micros;
 use anamnesis_sql::{Access, Arg};

@@ -1,7 +1,6 @@
 //! Inputs of a patient's confidence trend, and the trend itself. Subjects of statements are unsealed; device readings
 //! are opened.
 
-use crate::MemoryReader;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::RangeInclusive;
 
@@ -12,7 +11,7 @@ use super::encrypted_columns::{Sealer, open_record, open_text};
 use super::records::FindingWords;
 use super::write::clinical::clinical_cell;
 use super::write::findings::finding_cell;
-use super::{Keys, StoreError};
+use super::{Keys, MemoryReader, StoreError};
 use crate::statements::confidence_trends as sql;
 use anamnesis_core::clock::Entropy;
 use anamnesis_core::confidence_trend::{ConfidenceTrend, TrendStatement};

@@ -1,6 +1,5 @@
 //! Consents as they are stored, and what follows of them: of whom nothing may be stored, and of whom nothing may be shown.
 
-use crate::OrganizationStore;
 use std::collections::{BTreeSet, HashMap};
 
 use chrono::{DateTime, Utc};
@@ -9,7 +8,7 @@ use uuid::Uuid;
 
 use super::admission::{AdmissionQuery, AdmissionState};
 use super::encrypted_columns::open_text;
-use super::{Keys, StoreError};
+use super::{Keys, OrganizationStore, StoreError};
 use crate::statements::consents as sql;
 use anamnesis_core::consent::{Consent, ConsentScope, Consents, Provision};
 use anamnesis_core::ids::{OrgId, PatientId};

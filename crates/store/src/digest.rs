@@ -2,15 +2,14 @@
 //! columns that only record when or with which nonce a row was written are left out. It proves the main property of
 //! ingest: repetition, a crash and another order of the same messages result in the same memory.
 
-use crate::MemoryReader;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, LazyLock};
 
 use aws_lc_rs::digest::{Context, SHA256, digest};
 use uuid::Uuid;
 
-use super::StoreError;
 use super::encrypted_columns::{document_row, hash_row};
+use super::{MemoryReader, StoreError};
 use crate::statements::{self, NamedStatement, digest as sql};
 use anamnesis_core::ids::{OrgId, PatientId};
 use anamnesis_core::scope::Scope;

@@ -8,7 +8,6 @@
 mod held;
 mod statements;
 
-use crate::ErasureStore;
 use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::{DateTime, Utc};
@@ -21,7 +20,7 @@ use super::encrypted_columns::sealed_for;
 use super::outbox::scoped;
 use super::quarantine::SealedBody;
 use super::write::patients;
-use super::{Keys, StoreError, reconciliation};
+use super::{ErasureStore, Keys, StoreError, reconciliation};
 use crate::PageRequest;
 use crate::statements::erasure::statements as sql;
 use anamnesis_core::audit::Actor;

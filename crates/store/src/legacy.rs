@@ -1,13 +1,12 @@
 //! Imported records of older systems: stored whole, redacted and sealed, so that they can be exported as they arrived.
 
-use crate::IntakeStore;
 use std::collections::HashMap;
 
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::StoreError;
 use super::encrypted_columns::{Sealer, open_record};
+use super::{IntakeStore, StoreError};
 use crate::statements::legacy as sql;
 use anamnesis_core::ids::derive;
 use anamnesis_core::legacy::LegacyFormat;

@@ -1,6 +1,5 @@
 //! Legal holds, and sources in the cold archive: both are only read by name.
 
-use crate::ErasureStore;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
@@ -8,12 +7,12 @@ use chrono::{DateTime, Utc};
 use serde::Serialize;
 use uuid::Uuid;
 
-use super::StoreError;
 use super::audit_trail::{self, AuditedAction};
 use super::covered::{self, CoveredTable};
 use super::encrypted_columns::{Sealer, open_record, open_text};
 use super::records::DocumentContent;
 use super::write::retention::archive_cell;
+use super::{ErasureStore, StoreError};
 use crate::statements::legal_holds as sql;
 use anamnesis_core::audit::Actor;
 use anamnesis_core::clock::ordered_id;

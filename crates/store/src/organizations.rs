@@ -1,9 +1,8 @@
 //! Settings of an organisation: its time zone, its privacy tier, its country.
 
-use crate::OrganizationStore;
 use serde::Serialize;
 
-use super::{StoreError, audit_trail, covered};
+use super::{OrganizationStore, StoreError, audit_trail, covered};
 use crate::statements::organizations as sql;
 use anamnesis_core::consent::Withdrawal;
 use anamnesis_core::ids::OrgId;

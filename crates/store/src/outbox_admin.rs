@@ -1,14 +1,13 @@
 //! The outbox for administrators: waiting and rejected events, and the two possible acts on them. Each act leaves an
 //! audit entry.
 
-use crate::OutboxStore;
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 use uuid::Uuid;
 
-use super::StoreError;
 use super::audit_trail::{self, AuditedAction};
 use super::outbox_claims::DeliveryEnd;
+use super::{OutboxStore, StoreError};
 use crate::statements::outbox_admin as sql;
 use anamnesis_core::audit::Actor;
 use anamnesis_core::clock::ordered_id;

@@ -1,16 +1,15 @@
 //! The outbox as its relay uses it: events are claimed for a while, published, and marked. No transaction is open
 //! during a wait for the broker. Claims of a relay that died expire.
 
-use crate::OutboxStore;
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
-use super::StoreError;
 use super::audit_trail::SEALED;
 use super::erasure::COMPLETED;
 use super::outbox::body_cell;
+use super::{OutboxStore, StoreError};
 use crate::statements::outbox_claims as sql;
 use anamnesis_core::failpoints;
 use anamnesis_core::ids::{OrgId, PatientId};

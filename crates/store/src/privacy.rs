@@ -1,12 +1,11 @@
 //! Counts of a patient's stored data: the answer to `/privacidad` (seed 000). Numbers, codes and dates, never words.
 
-use crate::OrganizationStore;
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 use uuid::Uuid;
 
-use super::StoreError;
 use super::audit_trail::{self, AuditedAction};
+use super::{OrganizationStore, StoreError};
 use crate::statements::privacy as sql;
 use anamnesis_core::audit::Actor;
 use anamnesis_core::document::DocumentType;

@@ -1,7 +1,6 @@
 //! Quarantined messages: stored as ciphertext for a term, listed without their content, opened for authorised people,
 //! retried or dropped with a record of the actor.
 
-use crate::QuarantineStore;
 use std::collections::BTreeSet;
 
 use chrono::{DateTime, Utc};
@@ -9,7 +8,7 @@ use uuid::Uuid;
 
 use super::audit_trail::{AuditedAction, PLATFORM};
 use super::encrypted_columns::sealed_for;
-use super::{Keys, StoreError};
+use super::{Keys, QuarantineStore, StoreError};
 use crate::statements::admission;
 use crate::statements::quarantine as sql;
 use anamnesis_core::audit::Actor;

@@ -1,12 +1,11 @@
 //! Counts of the store's contents for metrics: by kind and state, over all organisations, without reference to a
 //! person.
 
-use crate::StatsStore;
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
 
-use super::StoreError;
+use super::{StatsStore, StoreError};
 use crate::audit_trail::runs;
 use crate::statements::stats as sql;
 use anamnesis_core::ids::OrgId;

@@ -54,7 +54,8 @@ async fn words(store: &Store) -> String {
     let texts = store.read().documents(scope(), TimeWindow::default(), usize::MAX, ReadInstant::Now).await.unwrap();
     let texts: Vec<String> = texts.into_iter().map(|one| one.content.text).collect();
     let preferences = store.read().preferences(scope(), ReadInstant::Now).await.unwrap();
-    let records: Vec<_> = store.intake().legacy_records(scope()).await.unwrap().into_iter().map(|(_, record)| record).collect();
+    let records: Vec<_> =
+        store.intake().legacy_records(scope()).await.unwrap().into_iter().map(|(_, record)| record).collect();
     json!([memories, texts, preferences, records]).to_string().to_lowercase()
 }
 

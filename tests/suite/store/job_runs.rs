@@ -182,7 +182,8 @@ async fn what_a_newer_policy_takes_leaves_texts_quotes_memories_and_vectors_once
         MemoryFilter { entities: vec![EntityType::Symptom], states: State::ALL.to_vec(), ..MemoryFilter::default() };
     let before = store.read().memories(scope(), &symptoms, ReadInstant::Now).await.unwrap().remove(0);
     assert!(before.evidence.as_ref().unwrap().text.contains("hermana"));
-    let first_words = store.read().revisions(scope(), &[before.document_id.unwrap()]).await.unwrap().remove(0).content.text;
+    let first_words =
+        store.read().revisions(scope(), &[before.document_id.unwrap()]).await.unwrap().remove(0).content.text;
     let vectors = "SELECT count(*) FROM embedding";
     assert!(count(store, vectors).await > 0);
 
@@ -235,7 +236,8 @@ async fn words_beside_documents(store: &Store) -> String {
     let clinical = store.read().clinical(scope(), ReadInstant::Now).await.unwrap();
     let clinical: Vec<_> = clinical.into_iter().filter_map(|row| row.memory.words).collect();
     let preferences = store.read().preferences(scope(), ReadInstant::Now).await.unwrap();
-    let records: Vec<_> = store.intake().legacy_records(scope()).await.unwrap().into_iter().map(|(_, record)| record).collect();
+    let records: Vec<_> =
+        store.intake().legacy_records(scope()).await.unwrap().into_iter().map(|(_, record)| record).collect();
     json!([memories, clinical, preferences, records]).to_string()
 }
 

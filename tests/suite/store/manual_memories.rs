@@ -136,7 +136,8 @@ async fn records_of_older_systems_come_in_once_read_as_what_they_say_and_go_out_
     let preferences = pipeline.store().read().preferences(scope(), ReadInstant::Now).await.unwrap();
     assert!(preferences.iter().any(|one| (one.key.as_str(), one.value.as_str()) == ("style.tone", "cercano")));
 
-    let out: Vec<Value> = pipeline.store().intake().legacy_records(scope()).await.unwrap().into_iter().map(|(_, r)| r).collect();
+    let out: Vec<Value> =
+        pipeline.store().intake().legacy_records(scope()).await.unwrap().into_iter().map(|(_, r)| r).collect();
     assert_eq!(out, records, "exported without loss");
     assert_eq!(pipeline.import(scope(), &[json!({"a": null})], by).await.unwrap(), [ImportOutcome::Unread]);
     assert!(NOW > "2026");

@@ -207,7 +207,9 @@ async fn everything_of_a_document_ends_when_its_producer_says(engine: TestEngine
     }
     let held = profile(&fixture).await;
     assert!(held.conditions.is_empty() && held.allergies.len() == 1 && held.risks.is_empty(), "{held:#?}");
-    assert!(fixture.store().read().documents(scope(), Default::default(), 10, ReadInstant::Now).await.unwrap().is_empty());
+    assert!(
+        fixture.store().read().documents(scope(), Default::default(), 10, ReadInstant::Now).await.unwrap().is_empty()
+    );
     fixture.after(1, JobName::Expiry).await;
     assert_eq!(count(fixture.store(), "SELECT count(*) FROM memory WHERE state = 'active'").await, 1, "captures too");
 }

@@ -1,13 +1,12 @@
 //! The check of a chain from its first block to its last, and the erasing of persons from it.
 
-use crate::AuditStore;
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
 use super::{AuditedAction, PlatformSalt, block, stored, write};
-use crate::StoreError;
 use crate::statements::audit_trail::OF_PATIENT;
 use crate::statements::audit_trail::verification as sql;
+use crate::{AuditStore, StoreError};
 use anamnesis_core::audit::{self, Actor, ChainCheck, ChainReport, Head, StoredEntry};
 use anamnesis_core::clock::ordered_id;
 use anamnesis_core::ids::OrgId;

@@ -1,6 +1,5 @@
 //! The remains of an erased subject: receipts, and rows that should not exist.
 
-use crate::ErasureStore;
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
@@ -12,7 +11,7 @@ use super::{ErasedIds, ErasureReceipt, ErasureRequest, ErasureSubject, of};
 use crate::audit_trail::acts;
 use crate::consents::CheckedConsents;
 use crate::statements::erasure::statements as sql;
-use crate::{StoreError, audit_trail, covered};
+use crate::{ErasureStore, StoreError, audit_trail, covered};
 use anamnesis_core::failpoints;
 use anamnesis_core::ids::{MemoryId, OrgId, PatientId};
 use anamnesis_core::scope::Scope;

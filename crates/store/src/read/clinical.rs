@@ -1,17 +1,16 @@
 //! The clinical store at an instant. A clinical row makes a memory decision-grade (seed 002, section 6); changes by
 //! time since then are read from the memory.
 
-use crate::MemoryReader;
 use std::collections::HashMap;
 
 use chrono::{DateTime, Utc};
 
 use super::{Memory, MemoryFilter, ReadInstant, code};
-use crate::StoreError;
 use crate::encrypted_columns::{open_record, open_text};
 use crate::records::FindingWords;
 use crate::statements::read::clinical as sql;
 use crate::write::clinical::{clinical_cell, status};
+use crate::{MemoryReader, StoreError};
 use anamnesis_core::finding::{EntityType, Polarity};
 use anamnesis_core::ids::MemoryId;
 use anamnesis_core::memory::State;

@@ -1,16 +1,15 @@
 //! Documents: current revisions by time, and any revision that lineage names.
 
-use crate::MemoryReader;
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
 use super::forgotten::ForgottenSpans;
 use super::{Memory, PatientSnapshot, ReadInstant, code, memories, number};
-use crate::StoreError;
 use crate::encrypted_columns::open_record;
 use crate::records::DocumentContent;
 use crate::statements::read::documents as sql;
 use crate::write::documents::content_cell;
+use crate::{MemoryReader, StoreError};
 use anamnesis_core::document::DocumentType;
 use anamnesis_core::finding::RiskLevel;
 use anamnesis_core::ids::DocumentId;

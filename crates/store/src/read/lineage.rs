@@ -1,6 +1,5 @@
 //! Where memories come from and what became of them: links both ways, history, contradictions. Content-free.
 
-use crate::MemoryReader;
 use std::collections::HashMap;
 
 use chrono::{DateTime, Utc};
@@ -8,8 +7,8 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use super::number;
-use crate::StoreError;
 use crate::statements::read::lineage as sql;
+use crate::{MemoryReader, StoreError};
 use anamnesis_core::ids::{ContradictionId, MemoryId};
 use anamnesis_core::lineage::MemoryOrigins;
 use anamnesis_core::provenance::SourceType;

@@ -1,7 +1,6 @@
 //! Memories at an instant: the lazy pass of seed 002, section 8 (changes by time, even if no job ran), and the
 //! effective confidence of seed 001, section 6.
 
-use crate::MemoryReader;
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 use uuid::Uuid;
@@ -12,7 +11,7 @@ use crate::records::{FilePlace, FindingWords};
 use crate::statements::read::memories::{self as sql, of_patient as col};
 use crate::write::findings::trust_number;
 use crate::write::memories::rows::memory_cell;
-use crate::{Store, StoreError};
+use crate::{MemoryReader, Store, StoreError};
 use anamnesis_core::confidence::{self, ConfidenceBasis, DecayPolicy};
 use anamnesis_core::document::DocumentType;
 use anamnesis_core::finding::{EntityType, Epistemic, Experiencer};

@@ -1,16 +1,15 @@
 //! The patient's own row, stated preferences and open risk flags.
 
-use crate::MemoryReader;
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 use uuid::Uuid;
 
 use super::{ReadInstant, code, number};
-use crate::StoreError;
 use crate::encrypted_columns::{open_record, open_text};
 use crate::records::{FilePlace, RiskDetail};
 use crate::statements::read::patients as sql;
 use crate::write::profile::{preference_cell, profile_cell};
+use crate::{MemoryReader, StoreError};
 use anamnesis_core::document::DocumentType;
 use anamnesis_core::fact_date::DatePrecision;
 use anamnesis_core::finding::Experiencer;

@@ -1,18 +1,17 @@
 //! Receipts of redaction: the redacted values of each document, counted by label, policy version and recogniser
 //! version. Never a value or a position in a text.
 
-use crate::MemoryReader;
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 
 use super::number;
-use crate::StoreError;
 use crate::encrypted_columns::open_record;
 use crate::records::DocumentContent;
 use crate::statements::read::receipts as sql;
 use crate::write::documents::content_cell;
+use crate::{MemoryReader, StoreError};
 use anamnesis_core::ids::DocumentId;
 use anamnesis_core::scope::Scope;
 use anamnesis_sql::Access;

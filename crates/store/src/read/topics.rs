@@ -2,11 +2,10 @@
 //! an id (seed 000, `/olvidar`). A topic matches by all of its words, in Spanish or in English, or by the name of its
 //! concept. Similarity alone never matches, because only what was meant may be forgotten.
 
-use crate::MemoryReader;
 use std::collections::BTreeSet;
 
 use super::{Memory, MemoryFilter, ReadInstant};
-use crate::StoreError;
+use crate::{MemoryReader, StoreError};
 use anamnesis_core::memory::{Kind, State};
 use anamnesis_core::scope::Scope;
 use anamnesis_text::{Language, stems};

@@ -1,13 +1,12 @@
 //! Two generations of vectors side by side, without a text: what sampled passages find by each (seed 002, §12: shadow
 //! comparison).
 
-use crate::GenerationStore;
 use serde::Serialize;
 use uuid::Uuid;
 
 use super::generation::{self, Generations};
 use super::rebuild::{self, NeighborAgreement, PassageKey};
-use crate::{PageRequest, StoreError};
+use crate::{GenerationStore, PageRequest, StoreError};
 use anamnesis_core::ids::{OrgId, PassageId, PatientId};
 use anamnesis_sql::Access;
 

@@ -1,12 +1,11 @@
 //! The writer's part of an erasure: removes one subject of a patient whose other data stay.
 
-use crate::ErasureStore;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::BatchWriter;
 use crate::erasure::ErasurePart;
 use crate::records::WriteTarget;
-use crate::{Keys, Store, StoreError};
+use crate::{ErasureStore, Keys, Store, StoreError};
 use anamnesis_core::scope::Scope;
 use anamnesis_sql::Transaction;
 
