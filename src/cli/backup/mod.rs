@@ -108,7 +108,7 @@ pub(crate) async fn made(settings: &Settings, path: &Path, part: BackupPartArgs)
     }
     let keys = KeysLocation::of(settings)?;
     if part.keys() && !keys.exists().await? {
-        return Err(CliError::usage(format!("{}: there is no key store at {}", keys.setting(), keys.name())));
+        return Err(CliError::usage(format!("{}: no key store found at {}", keys.setting(), keys.name())));
     }
     let partial = files::partial(path);
     if partial.exists() {

@@ -351,7 +351,7 @@ async fn check(
         Some(staged) => &staged.path,
         None if !present.exists().await? => {
             return Err(CliError::failed(format!(
-                "{}: there is no key store at {}: restore the keys first (--keys-only)",
+                "{}: no key store found at {}: restore the keys first (--keys-only)",
                 present.setting(),
                 present.name()
             )));
