@@ -58,7 +58,7 @@ async fn a_store_that_refuses_for_hours_sets_no_message_aside() {
     let worker = BrokerWorker::start(&program, &environment).await;
     let store = program.store().await;
     // Both log texts of a batch that is retried.
-    let tried = || worker.log().matches("tried again").count();
+    let tried = || worker.log().matches("will be retried").count();
     // Without a right, with a full disk, and with an unknown error; attempts and quarantine can be written meanwhile.
     for (n, (refuse, take)) in [rights, fires("53100"), fires("P0001")].into_iter().enumerate() {
         sqlx::raw_sql(AssertSqlSafe(refuse.clone())).execute(&mut administrator).await.unwrap();
@@ -133,7 +133,7 @@ async fn a_producer_can_neither_spend_nor_lengthen_the_tries_of_a_message() {
     let aside = || async { count(&store, "SELECT count(*) FROM quarantine").await == letters.len() as i64 };
     until("all are set aside", aside).await;
     // Each failed once, and again at each of its two retries, whatever its headers said.
-    assert_eq!(worker.log().matches("tried again").count(), 3 * letters.len(), "{}", worker.log());
+    assert_eq!(worker.log().matches("will be retried").count(), 3 * letters.len(), "{}", worker.log());
     assert_eq!(reasons(&store).await, ["transient_exhausted"; 3]);
     everything_is_acknowledged(&corner).await;
 }
