@@ -5,8 +5,8 @@ of their words, and the retired words that it still has.
 A sentence is prose that a person reads: paragraphs, list items, and table cells of four words or more. Left out are code
 blocks, HTML comments and headings. Inline code, figures and quoted sample text count as one word each.
 
-Exit code 1 if a page of root or docs has a median above 18 words or a retired word. Generated pages and the change log
-are printed only, and so are pages outside root and docs.
+Exit code 1 if a page of root or docs has a median above 18 words or a retired word, or if the glossary has more than 60
+terms. Generated pages and the change log are printed only, and so are pages outside root and docs.
 """
 
 import pathlib
@@ -16,6 +16,9 @@ import subprocess
 import sys
 
 MEDIAN = 18
+GLOSSARY = pathlib.Path("docs/glossary.md")
+# A longer list is not read: a term that needs no line is explained where it is used.
+TERMS = 60
 GENERATED = {f"docs/{page}.md" for page in
              ("command-line", "configuration", "doctor", "error-codes", "features", "jobs", "log", "metrics")}
 PRINTED_ONLY = GENERATED | {"CHANGELOG.md"}
@@ -144,6 +147,11 @@ def pages() -> list[pathlib.Path]:
     return sorted((path for path in set(paths) if path.is_file()), key=str)
 
 
+def terms(text: str) -> int:
+    """The rows of the glossary's table, without its head and the line below it."""
+    return max(0, sum(line.startswith("|") for line in text.splitlines()) - 2)
+
+
 def judged(page: pathlib.Path) -> bool:
     return str(page) not in PRINTED_ONLY and (len(page.parts) == 1 or page.parts[0] == "docs")
 
@@ -152,9 +160,12 @@ def main() -> int:
     asked = [pathlib.Path(name) for name in sys.argv[1:] if not name.startswith("-")]
     longest = next((int(name[2:]) for name in sys.argv[1:] if re.fullmatch(r"-n\d+", name)), 0)
     failed = []
+    listed = 0
     print(f"{'page':<42} {'sentences':>9} {'median':>6} {'p90':>4}  retired words")
     for page in asked or pages():
         text = page.read_text(encoding="utf-8")
+        if page == GLOSSARY:
+            listed = terms(text)
         read = sentences(text)
         lengths = sorted(len(words(sentence)) for sentence in read)
         if not lengths:
@@ -172,6 +183,9 @@ def main() -> int:
             print(f"    {len(words(sentence)):>3}: {sentence.strip()}")
     if failed:
         print(f"error: {len(failed)} pages have a median above {MEDIAN} words or a retired word (*)", file=sys.stderr)
+    if listed > TERMS:
+        print(f"error: {GLOSSARY} has {listed} terms, at most {TERMS} are allowed", file=sys.stderr)
+    if failed or listed > TERMS:
         return 1
     print(f"pages: median at most {MEDIAN} words, no retired word")
     return 0

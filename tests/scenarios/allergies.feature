@@ -1,5 +1,5 @@
 @every-run
-Feature: Allergies that nobody takes away by the way
+Feature: Allergies that only a clinician, a profile or an answer ends
 
   A missed allergy kills. Only a clinician, a profile or an answered task ends one; everything else is asked about.
 

@@ -26,7 +26,7 @@ Feature: Change of mind
       | mientras camino | about 0.6871 |
 
   @row-40
-  Scenario: A condition that is told again in another language is kept once
+  Scenario: A condition that is stated again in another language is one memory
     Given on 7 September 2026 at 10:00, the clinical note "first" says
       """
       Known osteoporosis.
@@ -229,7 +229,7 @@ Feature: Change of mind
     And the list of contradictions shows "open"
 
   @row-45
-  Scenario: An allergy that a patient denies in a chat stays in the chart, and somebody is asked
+  Scenario: An allergy that a patient denies in a chat stays in the chart and waits for review
     Given on 1 September 2026 at 10:00, the clinical note "nota" says
       """
       Alérgico a la cefazolina: anafilaxia en quirófano. Toma atenolol 50 mg al día.
@@ -358,7 +358,7 @@ Feature: Change of mind
       | desayunar solo | active |
 
   @row-46
-  Scenario: A medicine that lost its only source is a hypothesis until somebody looks at it, and what was made of it is not touched
+  Scenario: A medicine that lost its only source is a hypothesis until a person reviews it, and what was derived from it does not change
     Given on 1 September 2026 at 10:00, the clinical note "note" says
       """
       Takes zolpidem 5 mg at night. Known epilepsy.

@@ -50,7 +50,7 @@ Feature: Confidence
       """
 
   @row-20
-  Scenario: A statement without a source to which nobody gave a value starts at full confidence
+  Scenario: A statement without a source and without a given value starts at full confidence
     Given the next document carries
       | provenance.source_type | unknown |
     And on 6 July 2026 at 10:00, the clinical note "note" says
@@ -145,7 +145,7 @@ Feature: Confidence
     And `anamnesis memory source {memory of "urticaria"} --org {org} --patient {patient}` shows "reinforced, verified   0, 2"
 
   @row-48
-  Scenario: A preference that nobody confirms fades by a hundredth a month, and an allergy does not
+  Scenario: A preference without confirmation loses a hundredth of its confidence a month, and an allergy does not
     Given on 1 January 2026 at 10:00, the chat message "message" says
       """
       I prefer group sessions. I am allergic to walnuts.
@@ -269,7 +269,7 @@ Feature: Confidence
     And the review queue shows "long sessions"
 
   @row-63
-  Scenario: A fall of a patient's confidence below the usual is told, with its course
+  Scenario: A fall of a patient's confidence below its baseline raises an alert with its course
     Given the next document carries
       | provenance.confidence | 0.9 |
     And on 1 August 2026 at 10:00, the chat message "d1" says

@@ -116,7 +116,7 @@ Feature: Consolidation and summaries
       | heartburn | belief | active     | decision | T1    |
 
   @row-61
-  Scenario: A preference that is told in five documents over half a year becomes a value
+  Scenario: A preference that five documents state over half a year becomes a value
     Given on 5 January 2026 at 10:00, the chat message "uno" says
       """
       Prefiero decidir yo misma mi tratamiento.
@@ -165,7 +165,7 @@ Feature: Consolidation and summaries
       | pattern | belief | cough     | about 0.8  |
 
   @row-62
-  Scenario: A week is told in a summary that names its documents, can be found, and is a hypothesis
+  Scenario: A summary of a week names its documents, can be found, and is a hypothesis
     Given on 2 November 2026 at 10:00, the clinical note "uno" says
       """
       Refiere insomnio y mareo. Inicia mirtazapina 15 mg por la noche.

@@ -4,7 +4,7 @@ Feature: Forgetting and erasing
   Forgetting can be taken back for thirty days; erasing cannot.
 
   @row-76
-  Scenario: What a patient has forgotten is found by nobody until the patient takes it back
+  Scenario: What a patient has forgotten is not found until the patient recovers it
     Given on 2 March 2026 at 10:00, the clinical note says
       """
       Refiere acúfenos desde hace un mes.
@@ -57,7 +57,7 @@ Feature: Forgetting and erasing
       | asthma    |
 
   @row-78
-  Scenario: A topic is forgotten by its name, in whatever words it was told
+  Scenario: A topic is forgotten by its name, in whatever words it was stated
     Given on 2 March 2026, the session transcript says
       """
       Clinician: ¿Cómo ha dormido?

@@ -167,7 +167,7 @@ Feature: Documents come in
     And a search for "amlodipine" does not find "5 mg daily"
 
   @row-17
-  Scenario: What a corrected note no longer says waits for somebody's look
+  Scenario: What a corrected note no longer says waits for review
     Given on 20 February 2026 at 11:00, the clinical note "nota" says
       """
       Toma digoxina 0,25 mg al día. Padece insuficiencia cardiaca.

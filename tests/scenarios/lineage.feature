@@ -75,7 +75,7 @@ Feature: Lineage
     And `anamnesis memory trace {memory of "Document as captured"} --down --org {org} --patient {patient}` shows "cephalexin"
 
   @row-32 @row-39
-  Scenario: A statement of which nobody knows the source is listed as an orphan, and one with a source is not
+  Scenario: A statement of unknown source is listed as an orphan, and one with a source is not
     Given the next document carries
       | provenance.source_type | unknown |
     And on 8 June 2026 at 10:00, the clinical note "old" says

@@ -62,7 +62,7 @@ Feature: Old data
       | Collects stamps |
 
   @row-6
-  Scenario: What is left for the night has its vectors after the job, and is found by its words before it
+  Scenario: A document that is left for the embedding job is found by its words before it and by its vector after it
     Given the setting "pipeline.deferred_embedding_types" is `["clinical_note"]`
     And on 3 March 2026 at 10:00, the clinical note says
       """

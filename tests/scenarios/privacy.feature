@@ -73,7 +73,7 @@ Feature: Privacy
       | headache  |
 
   @row-79 @row-l @row-104
-  Scenario: Danger that is told in the ephemeral mode still calls somebody, without a word of it
+  Scenario: Danger in the ephemeral mode still raises an alert, and none of its words is stored
     Given on 3 March 2026 at 10:00, the patient turns the ephemeral mode on
     When on 3 March 2026 at 11:00, the chat message says
       """
@@ -106,7 +106,7 @@ Feature: Privacy
       | celiac    | active |
 
   @row-87
-  Scenario: Of a patient with the tier "drop source", the text goes on the next night and the quotes of its facts stay
+  Scenario: Of a patient with the tier "drop source", the next retention run removes the text, and the quotes of its facts stay
     Given on 2 March 2026, the profile says
       """
       {"privacy_tier": "drop_source"}

@@ -16,7 +16,7 @@ Feature: Where a memory comes from
     And `anamnesis memory source {memory of "levothyroxine"} --org {org} --patient {patient}` shows "page 2"
 
   @row-19 @row-20
-  Scenario: What somebody fills in for a patient is marked as a proxy's, and has full confidence
+  Scenario: A form that is filled in for a patient is marked as a proxy's, and has full confidence
     Given the next document carries
       | provenance.is_proxy    | true     |
       | provenance.proxy_agent | daughter |
@@ -92,7 +92,7 @@ Feature: Where a memory comes from
       | unknown           | unknown  | T5    | hypothesis |
 
   @row-25
-  Scenario: A statement says who told it, and the name of that person is not kept
+  Scenario: A statement says which person it comes from, and the name of that person is not stored
     Given the next document carries
       | provenance.source | told by Beatrice Langley |
     And on 2 April 2026 at 10:00, the clinical note "note" says
@@ -106,7 +106,7 @@ Feature: Where a memory comes from
     And the context shows "pancreatitis"
 
   @row-25
-  Scenario: A statement in a session belongs to whoever of the room said it
+  Scenario: A statement in a session belongs to the speaker who said it
     Given on 2 April 2026 at 10:00, the session transcript "sesión" says
       """
       Patient: Tengo migraña desde los veinte años.
@@ -120,7 +120,7 @@ Feature: Where a memory comes from
       | stenosis  | clinician  | T1    |
 
   @row-25
-  Scenario: What an assistant says in a session is nobody's statement about the patient
+  Scenario: What an assistant says in a session is no statement about the patient
     Given on 2 April 2026 at 10:00, the session transcript "session" says
       """
       Agent: Many people with lupus feel tired, and you have lupus.
@@ -152,7 +152,7 @@ Feature: Where a memory comes from
       | poppy seed bagel                 | direct_experience | explicit | T1    |
 
   @row-27
-  Scenario: Explicit, observed and inferred statements about one patient are told apart
+  Scenario: Explicit, observed and inferred statements about one patient are distinguished
     Given on 2 April 2026 at 10:00, the chat message "mensaje" says
       """
       Tengo celiaquía. Soy un fracaso, todo me sale mal.

@@ -3,7 +3,7 @@ Feature: Quarantine and review
   What cannot be taken in is set aside and not lost; what needs a person waits in one queue; a night run twice is run once.
 
   @row-101
-  Scenario: A note in a language that nobody here can redact is set aside, and the next one is taken in
+  Scenario: A note in a language that cannot be redacted is quarantined, and the next one is stored
     Given on 2 March 2026 at 10:00, the clinical note says
       """
       La patiente se plaint de maux de tête depuis hier et elle dit que son mari ne veut pas venir avec elle à la consultation.
@@ -95,7 +95,7 @@ Feature: Quarantine and review
     And the review queue shows "penicillin"
 
   @row-i @row-h
-  Scenario: A patient is asked once, however often the night is run
+  Scenario: A patient is asked once, however often the job runs
     Given on 2 March 2026 at 10:00, the chat message says
       """
       Patient: Me noto mareada desde ayer.
@@ -108,7 +108,7 @@ Feature: Quarantine and review
     Then the review queue shows "dizziness"
 
   @row-h @row-89
-  Scenario: A night that is run twice ends a symptom once, and a missed night is made up
+  Scenario: A job that runs twice ends a symptom once, and a missed run is made up
     Given on 2 March 2026 at 10:00, the clinical note says
       """
       Refiere vértigo desde ayer.

@@ -199,7 +199,7 @@ Feature: Retrieval
     And `anamnesis context --org {org} --patient {patient} --query "on the train to work every morning" --top-k 1` shows "I feel nauseous on the train"
 
   @row-111
-  Scenario: A search can be narrowed to what the patient was told by somebody else
+  Scenario: A search can be narrowed to what another person said about the patient
     Given the next document carries
       | provenance.source | told by her sister |
     And on 2 March 2026, the chat message says

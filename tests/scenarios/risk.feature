@@ -18,7 +18,7 @@ Feature: Risk
       | What goes through your mind?     | I want to kill myself and I have saved up the tablets for it.                  |
 
   @row-104 @row-107
-  Scenario Outline: A wish to die beside pills that were put aside is of the highest level
+  Scenario Outline: A wish to die together with hoarded pills is of the highest level
     Given on 2 March 2026 at 10:00, the session transcript says
       """
       Clinician: ¿En qué piensa por las noches?
@@ -33,7 +33,7 @@ Feature: Risk
       | Pienso en suicidarme. Ya tengo las pastillas guardadas. |
 
   @row-104
-  Scenario: A denied danger is kept as denied and calls nobody
+  Scenario: A denied danger is stored as denied and raises no alert
     Given on 2 March 2026 at 10:00, the clinical note says
       """
       Niega ideación suicida. Refiere tristeza desde hace una semana.
@@ -45,7 +45,7 @@ Feature: Risk
     And `anamnesis events list` does not show "risk.flagged.v1"
 
   @row-104
-  Scenario: A relative's suicide is the family's and calls nobody for the patient
+  Scenario: A relative's suicide is the family's and raises no alert for the patient
     Given on 2 March 2026 at 10:00, the clinical note says
       """
       Her uncle died by suicide when she was ten. She denies any suicidal thoughts. Known asthma.

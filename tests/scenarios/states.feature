@@ -16,7 +16,7 @@ Feature: Asking again, expiring and becoming outdated
     Then `anamnesis memory show {memory of "nausea"} --org {org} --patient {patient}` shows "2026-10-14T10:00:00"
 
   @row-54
-  Scenario: After two days somebody is asked whether a symptom still holds, and not a minute earlier
+  Scenario: After two days a task asks whether a symptom still holds, and not a minute earlier
     Given on 5 October 2026 at 10:00, the clinical note "nota" says
       """
       Refiere mareo desde esta mañana. Hipertensión conocida.
@@ -73,7 +73,7 @@ Feature: Asking again, expiring and becoming outdated
       | diarrhea  | active               | decision | 2026-10-19T10:00:00Z |
 
   @row-55
-  Scenario: A symptom that is said to be over is resolved, and a fact beside it holds on
+  Scenario: A symptom that is said to be over is resolved, and a fact of the same note stays active
     Given on 5 October 2026 at 10:00, the clinical note "one" says
       """
       Reports cough since Friday. Known asthma.
@@ -157,7 +157,7 @@ Feature: Asking again, expiring and becoming outdated
       | 7.1 h     | active | decision |
 
   @row-52 @row-59
-  Scenario: A medicine with a last day is history from the day after, and is asked about by nobody
+  Scenario: A medicine with a last day is history from the day after, and no task asks about it
     Given on 2 March 2026 at 10:00, the clinical note "nota" says
       """
       Toma amoxicilina 500 mg cada 8 horas hasta el 9 de marzo. Continúa con enalapril 10 mg al día.

@@ -100,7 +100,7 @@ Feature: Stores and precedence
       | No soy alérgica a la penicilina. Tengo tos seca desde ayer.             | cough    |
 
   @row-65 @row-114 @row-c
-  Scenario: A dose of the chart is not replaced by a newer, uncertain one told in a chat
+  Scenario: A newer, uncertain dose from a chat does not replace the dose of the chart
     Given on 2 March 2026, the profile says
       """
       {"medications": [{"name": "metoprolol", "dose": "50 mg", "status": "active"}]}
@@ -122,7 +122,7 @@ Feature: Stores and precedence
       | medication | metoprolol 100 mg | decision |
 
   @row-65
-  Scenario: A denied allergy told in a chat does not end the allergy of the chart
+  Scenario: A denial in a chat does not end the allergy of the chart
     Given on 2 March 2026, the clinical note says
       """
       Alérgica a la amoxicilina: anafilaxia en 2019.

@@ -57,7 +57,7 @@ Feature: Summaries and what is derived
       | external          |
 
   @row-100
-  Scenario: What somebody was told is external, whoever writes it down
+  Scenario: What comes from another person is external, also when a clinician writes it down
     Given the next document carries
       | provenance.source | told by her neighbour |
     And on 2 March 2026 at 10:00, the clinical note says

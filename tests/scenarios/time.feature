@@ -3,7 +3,7 @@ Feature: States of time
   A symptom that nobody confirms is asked about, and later becomes history.
 
   @row-52 @row-55
-  Scenario: A symptom that nobody confirms for a week becomes history
+  Scenario: A symptom without confirmation for a week becomes history
     Given on 2 March 2026 at 10:00, the clinical note "nota" says
       """
       Refiere tristeza desde hace tres días. Alérgica a la penicilina: urticaria.
