@@ -28,7 +28,7 @@ use anamnesis_core::scope::Scope;
 use anamnesis_crypto::{KeyStore, PatientKeys};
 use anamnesis_embedding::{ModelGenerations, Models};
 use anamnesis_extraction::llm::SummaryParaphraser;
-use anamnesis_observability::traces::{self, Count, Kind, Name, SpanGroup, TraceContext, Traces};
+use anamnesis_observability::traces::{self, Count, Name, SpanGroup, SpanKind, TraceContext, Traces};
 use anamnesis_pipeline::Redactors;
 use anamnesis_sql::{Access, Database, Transaction};
 use anamnesis_store::maintenance::{MaintenanceWriter, ProjectionRules};
@@ -339,7 +339,7 @@ impl JobDriver {
                 return self.interrupt(&run).await;
             }
             let examined = progress.attempt.examined();
-            let mut batch = self.traces.child(Name::JobBatch, Kind::Internal, span);
+            let mut batch = self.traces.child(Name::JobBatch, SpanKind::Internal, span);
             let working = Box::pin(self.batch(job, policy, run, progress));
             let worked = traces::within(SpanGroup::alone(batch.context()), working).await;
             batch.count(Count::Examined, progress.attempt.examined() - examined);

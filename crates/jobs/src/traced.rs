@@ -2,12 +2,12 @@
 
 use super::driver::{JobDriver, JobOutcome, JobReport};
 use super::planner::RunKey;
-use anamnesis_observability::traces::{Code, Count, Kind, Name, Named, Span, TraceContext};
+use anamnesis_observability::traces::{Code, Count, Name, Named, Span, SpanKind, TraceContext};
 
 impl JobDriver {
     /// The span of a run that was granted.
     pub(crate) fn run_span(&self, run: &RunKey) -> Span {
-        let mut span = self.traces.begin(Name::Job(run.job.code()), Kind::Internal, &TraceContext::default());
+        let mut span = self.traces.begin(Name::Job(run.job.code()), SpanKind::Internal, &TraceContext::default());
         if span.is_recorded() {
             span.code(Code::Job, run.job.code());
             span.name(Named::Organization, &self.keys.platform().pseudonym(run.org.0.as_bytes()));

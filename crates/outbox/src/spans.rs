@@ -4,7 +4,7 @@ use super::exchange_destination::EXCHANGE;
 use super::{DeliveryOutcome, Destination, OutboxEvent, event};
 use anamnesis_config::traces::Propagation;
 use anamnesis_observability::metrics::Label as _;
-use anamnesis_observability::traces::{Code, Kind, Name, Named, Span, TraceContext, Traces};
+use anamnesis_observability::traces::{Code, Name, Named, Span, SpanKind, TraceContext, Traces};
 
 /// A span for each event that a destination is about to be sent. Where it is to know of the trace, the event carries the
 /// span's context; elsewhere it carries none.
@@ -15,7 +15,7 @@ pub(super) fn begin(traces: &Traces, destination: &dyn Destination, events: &mut
         let mut span = Span::none();
         if destination.tries(event) {
             let parent = TraceContext::remote(event.traceparent.as_deref());
-            span = traces.begin(Name::Publish(destination.name()), Kind::Producer, &parent);
+            span = traces.begin(Name::Publish(destination.name()), SpanKind::Producer, &parent);
         }
         if span.is_recorded() {
             span.code(Code::MessagingOperation, "publish");

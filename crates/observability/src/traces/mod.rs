@@ -18,7 +18,7 @@ mod live;
 #[cfg(not(feature = "otel"))]
 mod off;
 
-pub use keys::{Code, Count, Kind, Name, Named, RESOURCE_KEYS, attribute_keys};
+pub use keys::{Code, Count, Name, Named, RESOURCE_KEYS, SpanKind, attribute_keys};
 #[cfg(feature = "otel")]
 pub use live::{Span, SpanGroup, TraceContext, TraceInstant, Traces, current, within};
 #[cfg(not(feature = "otel"))]

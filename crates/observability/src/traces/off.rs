@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{Code, Count, Kind, Name, Named, TracesError};
+use super::{Code, Count, Name, Named, SpanKind, TracesError};
 use crate::metrics::Counters;
 use crate::metrics::labels::SpanOutcome;
 use anamnesis_config::traces::{Propagation, TracesConfig};
@@ -38,23 +38,23 @@ impl Traces {
         TraceInstant
     }
 
-    pub fn begin(&self, _: Name<'_>, _: Kind, _: &TraceContext) -> Span {
+    pub fn begin(&self, _: Name<'_>, _: SpanKind, _: &TraceContext) -> Span {
         Span
     }
 
-    pub fn begin_at(&self, _: Name<'_>, _: Kind, _: &TraceContext, _: TraceInstant) -> Span {
+    pub fn begin_at(&self, _: Name<'_>, _: SpanKind, _: &TraceContext, _: TraceInstant) -> Span {
         Span
     }
 
-    pub fn child(&self, _: Name<'_>, _: Kind, _: &TraceContext) -> Span {
+    pub fn child(&self, _: Name<'_>, _: SpanKind, _: &TraceContext) -> Span {
         Span
     }
 
-    pub(super) fn linked(&self, _: Name<'_>, _: Kind, _: &TraceContext, _: Option<TraceContext>) -> Span {
+    pub(super) fn linked(&self, _: Name<'_>, _: SpanKind, _: &TraceContext, _: Option<TraceContext>) -> Span {
         Span
     }
 
-    pub fn operation(&self, _: Name<'_>, _: Kind, _: &SpanGroup) -> Span {
+    pub fn operation(&self, _: Name<'_>, _: SpanKind, _: &SpanGroup) -> Span {
         Span
     }
 

@@ -4,7 +4,7 @@
 //! (a request, a transaction) is one span, so that no token and no transaction counts twice: a child of the first message's
 //! stage with links to the others, whose stages link to the first.
 
-use super::{Kind, Name, Span, SpanGroup, TraceContext, Traces};
+use super::{Name, Span, SpanGroup, SpanKind, TraceContext, Traces};
 
 /// The spans of one stage, one for each recorded message.
 #[derive(Debug, Default)]
@@ -18,7 +18,7 @@ impl StageSpans {
         let mut spans: Vec<Span> = Vec::new();
         for message in messages.filter(|message| message.is_recorded()) {
             let first = spans.first().map(Span::context);
-            spans.push(traces.linked(name, Kind::Internal, message, first));
+            spans.push(traces.linked(name, SpanKind::Internal, message, first));
         }
         Self { spans }
     }
