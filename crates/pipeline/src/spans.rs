@@ -13,7 +13,7 @@ use anamnesis_messages::{Envelope, Rejection};
 use anamnesis_observability::metrics::Label as _;
 use anamnesis_observability::metrics::labels::{MessageType, Queue, Stage};
 use anamnesis_observability::traces::{
-    self, Code, Count, Name, Named, Span, SpanKind, StageSpans, TraceContext, TraceInstant, Traces, current,
+    self, Code, Count, Name, Named, SpanKind, StageSpans, TraceContext, TraceInstant, TraceSpan, Traces, current,
 };
 use anamnesis_store::records::OrgBatch;
 use anamnesis_store::{Keys, StoreError};
@@ -33,7 +33,7 @@ impl Pipeline {
         raw: &RawMessage,
         decoded: Result<&Envelope, &Rejection>,
         began: TraceInstant,
-    ) -> Span {
+    ) -> TraceSpan {
         let own = decoded.ok().and_then(|envelope| envelope.traceparent.as_deref());
         let beside = || raw.attributes.as_ref().and_then(|attributes| attributes.traceparent.as_deref());
         let parent = TraceContext::remote(own.or_else(beside));

@@ -135,30 +135,36 @@ impl Traces {
     }
 
     /// A span that begins now: in the trace of `parent`, or in a new one where that is none.
-    pub fn begin(&self, name: Name<'_>, kind: SpanKind, parent: &TraceContext) -> Span {
+    pub fn begin(&self, name: Name<'_>, kind: SpanKind, parent: &TraceContext) -> TraceSpan {
         self.begin_at(name, kind, parent, self.now())
     }
 
     /// The same for a span that began before.
-    pub fn begin_at(&self, name: Name<'_>, kind: SpanKind, parent: &TraceContext, at: TraceInstant) -> Span {
+    pub fn begin_at(&self, name: Name<'_>, kind: SpanKind, parent: &TraceContext, at: TraceInstant) -> TraceSpan {
         self.made(name, kind, (parent, Vec::new()), at)
     }
 
     /// A span within another; none where that is not recorded.
-    pub fn child(&self, name: Name<'_>, kind: SpanKind, of: &TraceContext) -> Span {
-        if of.is_recorded() { self.begin(name, kind, of) } else { Span(None) }
+    pub fn child(&self, name: Name<'_>, kind: SpanKind, of: &TraceContext) -> TraceSpan {
+        if of.is_recorded() { self.begin(name, kind, of) } else { TraceSpan(None) }
     }
 
     /// The same with a link to another span.
-    pub(super) fn linked(&self, name: Name<'_>, kind: SpanKind, of: &TraceContext, link: Option<TraceContext>) -> Span {
+    pub(super) fn linked(
+        &self,
+        name: Name<'_>,
+        kind: SpanKind,
+        of: &TraceContext,
+        link: Option<TraceContext>,
+    ) -> TraceSpan {
         self.made(name, kind, (of, link.into_iter().collect()), self.now())
     }
 
     /// What is done once for all messages of a group: within the first one, linked to the others.
-    pub fn operation(&self, name: Name<'_>, kind: SpanKind, group: &SpanGroup) -> Span {
+    pub fn operation(&self, name: Name<'_>, kind: SpanKind, group: &SpanGroup) -> TraceSpan {
         match &group.0 {
             Some(of) => self.made(name, kind, (&of.0, of.1.clone()), self.now()),
-            None => Span(None),
+            None => TraceSpan(None),
         }
     }
 
@@ -168,8 +174,8 @@ impl Traces {
         kind: SpanKind,
         (parent, links): (&TraceContext, Vec<TraceContext>),
         at: TraceInstant,
-    ) -> Span {
-        let Some(live) = &self.0 else { return Span(None) };
+    ) -> TraceSpan {
+        let Some(live) = &self.0 else { return TraceSpan(None) };
         let kind = match kind {
             SpanKind::Internal => SdkSpanKind::Internal,
             SpanKind::Client => SdkSpanKind::Client,
@@ -187,7 +193,7 @@ impl Traces {
             surroundings = surroundings.with_remote_span_context(ids.span_context());
         }
         let span = live.tracer.build_with_context(builder, &surroundings);
-        Span(Some(Box::new(OpenSpan { span, live: Arc::clone(live) })))
+        TraceSpan(Some(Box::new(OpenSpan { span, live: Arc::clone(live) })))
     }
 
     /// Whether such a destination is sent the id of the trace.
@@ -215,20 +221,20 @@ impl Traces {
 /// A span; it ends when it is dropped.
 #[derive(Default)]
 #[must_use]
-pub struct Span(Option<Box<OpenSpan>>);
+pub struct TraceSpan(Option<Box<OpenSpan>>);
 
 struct OpenSpan {
     span: opentelemetry_sdk::trace::Span,
     live: Arc<TracerState>,
 }
 
-impl fmt::Debug for Span {
+impl fmt::Debug for TraceSpan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Span").field(&self.context()).finish()
+        f.debug_tuple("TraceSpan").field(&self.context()).finish()
     }
 }
 
-impl Span {
+impl TraceSpan {
     /// No span.
     pub fn none() -> Self {
         Self(None)
@@ -286,7 +292,7 @@ impl Span {
     }
 }
 
-impl Drop for Span {
+impl Drop for TraceSpan {
     fn drop(&mut self) {
         if let Some(open) = self.0.as_mut().filter(|open| open.span.is_recording()) {
             open.span.end_with_timestamp(open.live.clock.now().into());
