@@ -6,6 +6,7 @@ sentences, and comments of rule files.
     scripts/words.py --commit COMMIT     a commit of this checkout
     scripts/words.py --before COMMIT     a table: that commit, and the working tree or `--commit`
     scripts/words.py … --places          each word in code, comments and pages separately; the type names
+    scripts/words.py --types             fails if a type name of the working tree has several definitions
 
 Code and comments are those of the shipped program without tests (scripts/code_size.py), statements (.sql) and shipped settings
 (default.toml, jobs/*.toml). Pages are those of root and docs without CHANGELOG. In code a word is a part of a name too: `told_at`
@@ -38,6 +39,9 @@ WORDS = {
 }
 PLACES = ("code", "comments", "pages")
 TYPE = re.compile(r"^(?:\s*(?:pub(?:\([^)]*\))?\s+)?(?:struct|enum|trait)|(?:pub(?:\([^)]*\))?\s+)?type)\s+([A-Z]\w*)")
+# Names that clap's commands share. Only one of two files of a pair is compiled: the other is for builds without its feature.
+SHARED_TYPES = {"Args", "Cli"}
+PAIRED = {"crates/observability/src/traces/off.rs": "crates/observability/src/traces/live.rs"}
 OF = re.compile(r"\bfn of\b")
 NIGHT_NAME = re.compile(r"\b\w*Night\w*\b")
 SETTINGS = re.compile(r"^(?:crates/config/src/default|jobs/\w+)\.toml$")
@@ -47,7 +51,8 @@ RULES = re.compile(r"^crates/(?:extraction|redaction|core)/src/")
 @dataclass
 class Vocabulary:
     counts: dict[str, collections.Counter] = field(default_factory=lambda: {place: collections.Counter() for place in PLACES})
-    types: collections.Counter = field(default_factory=collections.Counter)
+    # The files of each type name, once for each definition.
+    types: dict[str, list[str]] = field(default_factory=lambda: collections.defaultdict(list))
     night_names: int = 0
     named_of: int = 0
     lengths: list[int] = field(default_factory=list)
@@ -73,7 +78,9 @@ class Vocabulary:
         self.count("code", "\n".join(code))
         # A phrase can go on in the next line.
         self.count("comments", " ".join(line.strip().lstrip("/!").strip() for line in comments))
-        self.types.update(found[1] for line in code if (found := TYPE.match(line)))
+        for line in code:
+            if found := TYPE.match(line):
+                self.types[found[1]].append(path)
         self.night_names += sum(len(NIGHT_NAME.findall(line)) for line in code)
         self.named_of += sum(bool(OF.search(line)) for line in code)
         if RULES.match(path):
@@ -95,7 +102,17 @@ class Vocabulary:
         return sum(self.counts[place][word] for place in PLACES)
 
     def repeated(self) -> list[tuple[str, int]]:
-        return [(name, count) for name, count in self.types.most_common() if count > 1]
+        counts = collections.Counter({name: len(paths) for name, paths in self.types.items()})
+        return [(name, count) for name, count in counts.most_common() if count > 1]
+
+    def ambiguous(self) -> list[tuple[str, list[str]]]:
+        """Type names with several definitions that no exception covers."""
+        found = []
+        for name, paths in sorted(self.types.items()):
+            left = [path for path in paths if PAIRED.get(path) not in paths]
+            if name not in SHARED_TYPES and len(left) > 1:
+                found.append((name, left))
+        return found
 
 
 def wanted(path: str) -> bool:
@@ -156,12 +173,25 @@ def rows(places: bool) -> Iterator[tuple[str, Callable[[Vocabulary], str]]]:
     yield "comment lines per 100 lines of code, rule files", lambda found: f"{100 * found.rule_comments / max(1, found.rule_code):.1f}"
 
 
+def check_types() -> int:
+    found = read(working_tree())
+    ambiguous = found.ambiguous()
+    for name, paths in ambiguous:
+        print(f"error: type `{name}` is defined in {', '.join(paths)}: rename all but one", file=sys.stderr)
+    if not ambiguous:
+        print(f"type names: {len(found.types)} names, none ambiguous")
+    return 1 if ambiguous else 0
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description="Vocabulary of code, comments and pages.")
     parser.add_argument("--commit", help="this commit in place of the working tree")
     parser.add_argument("--before", help="a first column with this commit")
     parser.add_argument("--places", action="store_true", help="words by place, and the type names with several definitions")
+    parser.add_argument("--types", action="store_true", help="fail if a type name has several definitions")
     asked = parser.parse_args()
+    if asked.types:
+        return check_types()
     columns = {asked.before: read(commit(asked.before))} if asked.before else {}
     columns[asked.commit or "working tree"] = read(commit(asked.commit) if asked.commit else working_tree())
     print("| measure |" + "".join(f" {name} |" for name in columns))

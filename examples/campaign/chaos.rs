@@ -166,7 +166,7 @@ impl Chaos {
     /// Waits until no worker takes anything in, kills one of them now and then, and sees that nothing is stored.
     async fn stopped(&mut self, servers: &Servers, workers: &mut Workers) -> Outcome<()> {
         let began = Instant::now();
-        while workers.look().await.values().any(|checks| checks.keys) {
+        while workers.all_checks().await.values().any(|checks| checks.keys) {
             if began.elapsed() > Duration::from_secs(30) {
                 return Err("workers go on without the right key store".into());
             }
@@ -218,7 +218,7 @@ impl Chaos {
         let mut back = None;
         loop {
             workers.revive(servers)?;
-            let seen = workers.look().await;
+            let seen = workers.all_checks().await;
             let mut witnessed = witnesses.iter().filter_map(|process| seen.get(process));
             if back.is_none() && witnessed.all(|checks| gone.is_back(*checks)) {
                 back = Some(began.elapsed());
@@ -243,7 +243,7 @@ const BEGINNING: Duration = Duration::from_secs(3);
 /// it consumes again once the line lives.
 pub(crate) async fn half_open(servers: &Servers) -> Outcome<(Duration, Duration)> {
     let mut workers = Workers::start(servers, 1, &[("ANAMNESIS__BROKER__HEARTBEAT_SECONDS", "10")])?;
-    let consumes = async |workers: &Workers| workers.look().await.values().all(|checks| checks.broker);
+    let consumes = async |workers: &Workers| workers.all_checks().await.values().all(|checks| checks.broker);
     let waited = async |workers: &Workers, wanted: bool| {
         let began = Instant::now();
         while consumes(workers).await != wanted {

@@ -43,7 +43,7 @@ impl Load<'_> {
         if let Some(portion) = self.messages.next() {
             self.servers.publish(portion).await?;
         }
-        let able = workers.look().await.values().any(|checks| checks.store && checks.broker && checks.keys);
+        let able = workers.all_checks().await.values().any(|checks| checks.store && checks.broker && checks.keys);
         self.ticks += 1;
         self.without += u32::from(!able);
         // Counting opens the store: not at every look.
@@ -156,7 +156,7 @@ async fn replace(load: &mut Load<'_>, workers: &mut Workers, running: Vec<u32>, 
     let mut drains = Vec::new();
     for before in running {
         let next = workers.add(new, load.servers)?;
-        while !workers.look().await.get(&next).is_some_and(|checks| checks.all()) {
+        while !workers.all_checks().await.get(&next).is_some_and(|checks| checks.all()) {
             load.tick(workers).await?;
         }
         let asked = Instant::now();
@@ -216,7 +216,7 @@ fn migrate(new: &Path, servers: &Servers) -> Outcome<(Value, f64)> {
 async fn ready(workers: &Workers, processes: &[u32]) -> Outcome<()> {
     let began = Instant::now();
     loop {
-        let said = workers.look().await;
+        let said = workers.all_checks().await;
         if processes.iter().all(|process| said.get(process).is_some_and(|checks| checks.all())) {
             return Ok(());
         }
@@ -252,7 +252,7 @@ async fn newer(servers: &Servers, old: &Path, args: &Args) -> Outcome<Newer> {
         tokio::time::sleep(TICK * 5).await;
         running_stored = servers.stored().await?.len() >= before.len() + 20;
     }
-    let running_said = workers.look().await.get(&process).is_some_and(|checks| checks.store && !checks.schema);
+    let running_said = workers.all_checks().await.get(&process).is_some_and(|checks| checks.store && !checks.schema);
     workers.terminate();
     let Start { refused, exit } = start(old, servers, &format!("migration {LATER}")).await?;
     Ok(Newer { running_stored, running_said, refused, exit })

@@ -117,7 +117,7 @@ impl Workers {
     }
 
     /// What each of them says of itself; one that does not answer says nothing good.
-    pub(crate) async fn look(&self) -> BTreeMap<u32, Checks> {
+    pub(crate) async fn all_checks(&self) -> BTreeMap<u32, Checks> {
         let asked = self.living.iter().map(async |(child, address)| (child.id(), self.checks(address).await));
         futures::future::join_all(asked).await.into_iter().collect()
     }

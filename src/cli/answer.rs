@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::app::App;
-use super::language::{Language, LanguageArgs};
+use super::language::{LanguageArgs, RightsLanguage};
 use super::output::{self, OutputFormat};
 use super::patient::{PatientArgs, note_unknown};
 use super::{CliError, Context, Exit};
@@ -73,7 +73,7 @@ async fn list(app: &App, of: &PatientArgs, context: &Context) -> Result<Exit, Cl
 async fn show(
     app: &App,
     (of, id, by): (&PatientArgs, Uuid, Uuid),
-    language: Language,
+    language: RightsLanguage,
     context: &Context,
 ) -> Result<Exit, CliError> {
     let Some((answer, body)) = app.store.intake().open_answer(of.scope()?, id, by).await? else {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::app::App;
-use super::language::{Language, LanguageArgs};
+use super::language::{LanguageArgs, RightsLanguage};
 use super::memory::ended;
 use super::output::{self, OutputFormat};
 use super::patient::{PatientArgs, PatientResponse, TimePoint, known, note_unknown};
@@ -87,7 +87,7 @@ struct ConsentView {
     consents: Vec<ConsentRow>,
 }
 
-async fn show(app: &App, scope: Scope, language: Language, context: &Context) -> Result<(), CliError> {
+async fn show(app: &App, scope: Scope, language: RightsLanguage, context: &Context) -> Result<(), CliError> {
     let rows = app.store.organization().consent_rows(scope).await?;
     let now = app.store.clock().now();
     let consents = app.store.organization().consents(scope).await?;

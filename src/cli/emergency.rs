@@ -4,7 +4,7 @@
 use serde_json::json;
 
 use super::app::App;
-use super::language::Language;
+use super::language::RightsLanguage;
 use super::output::{self, OutputFormat};
 use super::patient::PatientResponse;
 use super::{CliError, Exit, PatientAnswer};
@@ -50,7 +50,7 @@ pub(crate) async fn show(
     app: &App,
     scope: Scope,
     when: ReadInstant,
-    (format, language): (OutputFormat, Language),
+    (format, language): (OutputFormat, RightsLanguage),
 ) -> Result<Exit, CliError> {
     match emergency(&app.store, scope, when).await {
         Ok(all) if format == OutputFormat::Json => {
@@ -87,7 +87,7 @@ pub(crate) async fn show(
     Ok(Exit::Done)
 }
 
-fn lines(all: &Emergency, language: Language) -> Vec<String> {
+fn lines(all: &Emergency, language: RightsLanguage) -> Vec<String> {
     let of = |text| language.of(text).to_owned();
     let mut lines = vec![of(TITLE), format!("  {}", language.of([&all.text.en, &all.text.es]))];
     if !all.known {
@@ -114,7 +114,7 @@ fn lines(all: &Emergency, language: Language) -> Vec<String> {
     lines
 }
 
-fn section(lines: &mut Vec<String>, language: Language, title: [&str; 2], list: Vec<String>, none: [&str; 2]) {
+fn section(lines: &mut Vec<String>, language: RightsLanguage, title: [&str; 2], list: Vec<String>, none: [&str; 2]) {
     if list.is_empty() {
         lines.push(format!("{}: {}", language.of(title), language.of(none)));
         return;
@@ -123,7 +123,7 @@ fn section(lines: &mut Vec<String>, language: Language, title: [&str; 2], list: 
     lines.extend(list.into_iter().map(|line| format!("  {line}")));
 }
 
-fn statement(item: &MemoryItem, language: Language) -> String {
+fn statement(item: &MemoryItem, language: RightsLanguage) -> String {
     let contested = if item.contested { format!(" [{}]", language.of(CONTESTED)) } else { String::new() };
     format!("{}{contested} ({})", item.statement, item.source.label)
 }

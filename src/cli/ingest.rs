@@ -220,7 +220,7 @@ async fn offer(pipeline: &Pipeline, bodies: Vec<RawMessage>) -> Vec<Disposition>
     for attempt in 0..OFFERS {
         let again = bodies.clone();
         let done = pipeline.run(again).await;
-        last = if attempt == 0 { done } else { settle(&last, done) };
+        last = if attempt == 0 { done } else { merge_dispositions(&last, done) };
         if !last.iter().any(|one| one.is_open()) {
             break;
         }
@@ -230,7 +230,7 @@ async fn offer(pipeline: &Pipeline, bodies: Vec<RawMessage>) -> Vec<Disposition>
 }
 
 /// A message that an earlier attempt at the same batch stored is a repetition now, and counts as stored.
-fn settle(before: &[Disposition], now: Vec<Disposition>) -> Vec<Disposition> {
+fn merge_dispositions(before: &[Disposition], now: Vec<Disposition>) -> Vec<Disposition> {
     before.iter().zip(now).map(|(before, now)| if before.is_open() { now } else { *before }).collect()
 }
 

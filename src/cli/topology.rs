@@ -14,7 +14,7 @@ use super::{CliError, Context, Exit};
 use anamnesis_config::{self as config, BrokerConfig};
 use anamnesis_rabbitmq::topology::{self, Topology, TopologyDifference};
 use anamnesis_rabbitmq::{BrokerConnection, BrokerError, ConnectionRole, Names, RetiredQueue, definitions};
-use anamnesis_transport::{self as transport, AddressError, ClientError, Endpoint, Options, Token};
+use anamnesis_transport::{self as transport, AddressError, ApiToken, ClientError, Endpoint, Options};
 
 /// For the whole export.
 const MANAGEMENT: Duration = Duration::from_secs(10);
@@ -172,7 +172,7 @@ pub(super) async fn fetched(config: &BrokerConfig, vhost: &str) -> Result<Option
     let options = Options { authority: trusted.as_deref(), ..Options::within(MANAGEMENT) };
     let client = transport::Client::new(endpoint, &options).map_err(unusable)?;
     let request = client.get(&url).basic_auth(user, Some(password.expose_secret()));
-    let reply = client.send(request, &Token::None, LARGEST_EXPORT).await;
+    let reply = client.send(request, &ApiToken::None, LARGEST_EXPORT).await;
     let reply = reply.map_err(|error| CliError::failed(format!("the management API: {error}")))?;
     match reply.status.as_u16() {
         200 => Ok(Some(reply.body)),

@@ -11,7 +11,7 @@ use anamnesis_redaction::{
     CustomRecognisers, KnownPeople, RedactionError, RedactionPolicy, Redactor, SurrogateKey, TokenKey,
 };
 use anamnesis_text::{Document, Language};
-use anamnesis_transport::Token;
+use anamnesis_transport::ApiToken;
 use serde_json::{Value, json};
 use wiremock::matchers::{bearer_token, body_partial_json, body_string_contains, method, path};
 use wiremock::{Mock, MockServer, ResponseTemplate};
@@ -98,7 +98,7 @@ async fn google(answer: Value) -> (MockServer, Google) {
         .respond_with(ResponseTemplate::new(200).set_body_json(answer))
         .mount(&server)
         .await;
-    let client = Google::new(&server.uri(), PARENT, Token::Fixed("secret".into()), WAIT, Path::new("")).unwrap();
+    let client = Google::new(&server.uri(), PARENT, ApiToken::Fixed("secret".into()), WAIT, Path::new("")).unwrap();
     (server, client)
 }
 
@@ -285,7 +285,7 @@ async fn googles_token_is_read_again_once_the_service_refuses_it() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("token");
     std::fs::write(&file, "expired").unwrap();
-    let client = Google::new(&server.uri(), PARENT, Token::file(file.clone()), WAIT, Path::new("")).unwrap();
+    let client = Google::new(&server.uri(), PARENT, ApiToken::file(file.clone()), WAIT, Path::new("")).unwrap();
     assert_eq!(client.find("hola", Language::Spanish).await, Err(RemoteError::Denied));
     std::fs::write(&file, "renewed").unwrap();
     assert_eq!(client.find("hola", Language::Spanish).await, Ok(Vec::new()));

@@ -9,7 +9,7 @@ use super::nearest::{nearest, nearest_key};
 use super::renamed;
 use super::rules::{RuleViolation, Rules};
 use super::secrets::PassedSecrets;
-use super::shape::{Format, Kind, Leaf, Shape, allowed};
+use super::shape::{Format, Leaf, Shape, ValueKind, allowed};
 use super::sources::{self, ConfigNode, RawValue, ValueSource, merged};
 use super::traces::ENDPOINT;
 use super::{ConfigError, Layers, Settings};
@@ -265,10 +265,12 @@ impl ShapeChecker {
 
     fn leaf(&mut self, node: &ConfigNode, (shape, leaf): (&Shape, &Leaf), raw: &RawValue, place: &[PathSegment]) {
         let number = match (leaf.kind, raw) {
-            (Kind::Text, RawValue::Text(text)) => return self.text(node, (shape, leaf), text, place),
-            (Kind::Text, RawValue::Hidden { text: true, .. }) | (Kind::Boolean, RawValue::Boolean(_)) => return,
-            (Kind::Integer | Kind::Number, RawValue::Integer(number)) => *number as f64,
-            (Kind::Number, RawValue::Number(number)) => *number,
+            (ValueKind::Text, RawValue::Text(text)) => return self.text(node, (shape, leaf), text, place),
+            (ValueKind::Text, RawValue::Hidden { text: true, .. }) | (ValueKind::Boolean, RawValue::Boolean(_)) => {
+                return;
+            }
+            (ValueKind::Integer | ValueKind::Number, RawValue::Integer(number)) => *number as f64,
+            (ValueKind::Number, RawValue::Number(number)) => *number,
             _ => return self.wrong(node, shape, place),
         };
         let allowed = Some(allowed(shape));

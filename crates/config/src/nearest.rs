@@ -11,15 +11,15 @@ pub(crate) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> O
 
 /// A key of another section that has this name.
 pub(crate) fn nearest_key(name: &str) -> Option<String> {
-    fn look(shape: &Shape, path: &str, name: &str) -> Option<String> {
+    fn find(shape: &Shape, path: &str, name: &str) -> Option<String> {
         let fields = shape.fields()?;
         let at = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
         if fields.contains_key(name) && !path.is_empty() {
             return Some(at(name));
         }
-        fields.iter().find_map(|(key, field)| look(&field.shape, &at(key), name))
+        fields.iter().find_map(|(key, field)| find(&field.shape, &at(key), name))
     }
-    look(Shape::of_settings(), "", name)
+    find(Shape::of_settings(), "", name)
 }
 
 /// Letters to change, add, leave out or swap with a neighbour.

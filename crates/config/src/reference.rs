@@ -59,29 +59,29 @@ fn collect(shape: &Shape, given: Option<&ConfigNode>, path: &str, found: &mut Ve
         match section(&field.shape) {
             // It has the keys of the section around it.
             Some(_) if name == "next" => found.push(key(&at(name), field, node(name), "a section like [embedding]")),
-            Some(Table::One) => {}
-            Some(Table::Several(_)) => found.push(key(&at(name), field, node(name), "a list of sections")),
+            Some(ReferenceTable::One) => {}
+            Some(ReferenceTable::Several(_)) => found.push(key(&at(name), field, node(name), "a list of sections")),
             None => found.push(key(&at(name), field, node(name), &allowed(&field.shape))),
         }
     }
     for (name, field) in fields().filter(|(name, _)| *name != "next") {
         match section(&field.shape) {
-            Some(Table::One) => collect(&field.shape, node(name), &at(name), found),
-            Some(Table::Several(elements)) => collect(elements, None, &format!("{}[]", at(name)), found),
+            Some(ReferenceTable::One) => collect(&field.shape, node(name), &at(name), found),
+            Some(ReferenceTable::Several(elements)) => collect(elements, None, &format!("{}[]", at(name)), found),
             None => {}
         }
     }
 }
 
-enum Table<'a> {
+enum ReferenceTable<'a> {
     One,
     Several(&'a Shape),
 }
 
-fn section(shape: &Shape) -> Option<Table<'_>> {
+fn section(shape: &Shape) -> Option<ReferenceTable<'_>> {
     match shape {
-        Shape::Table(_) => Some(Table::One),
-        Shape::List(elements) if elements.fields().is_some() => Some(Table::Several(elements)),
+        Shape::Table(_) => Some(ReferenceTable::One),
+        Shape::List(elements) if elements.fields().is_some() => Some(ReferenceTable::Several(elements)),
         _ => None,
     }
 }

@@ -41,7 +41,7 @@ pub(crate) struct Field {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum ValueKind {
     Text,
     Integer,
     Number,
@@ -51,7 +51,7 @@ pub(crate) enum Kind {
 /// A single value.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Leaf {
-    pub(crate) kind: Kind,
+    pub(crate) kind: ValueKind,
     /// Words that are allowed; empty: any text.
     pub(crate) words: Vec<String>,
     /// A form that the text has.
@@ -169,10 +169,10 @@ fn words(schema: &Value) -> Vec<String> {
 fn leaf(schema: &Value, kind: Option<&str>) -> Leaf {
     let words = words(schema);
     let kind = match kind {
-        Some("integer") => Kind::Integer,
-        Some("number") => Kind::Number,
-        Some("boolean") => Kind::Boolean,
-        _ => Kind::Text,
+        Some("integer") => ValueKind::Integer,
+        Some("number") => ValueKind::Number,
+        Some("boolean") => ValueKind::Boolean,
+        _ => ValueKind::Text,
     };
     let format = match schema["format"].as_str() {
         Some("uuid") => Some(Format::Uuid),
@@ -197,7 +197,7 @@ fn ranged(shape: Shape, schema: &Value) -> Shape {
     let limit = |name: &str| schema[name].as_f64();
     // Every unsigned type says 0: that is what it holds, and no further range.
     let least = limit("minimum")
-        .filter(|least| leaf.kind == Kind::Number || *least > leaf.holds.0 || limit("maximum").is_some());
+        .filter(|least| leaf.kind == ValueKind::Number || *least > leaf.holds.0 || limit("maximum").is_some());
     let format = match schema["format"].as_str() {
         Some("socket-address") => Some(Format::Socket),
         Some("instant") => Some(Format::Instant),
@@ -209,7 +209,8 @@ fn ranged(shape: Shape, schema: &Value) -> Shape {
 impl Leaf {
     /// The range in words, as far as there is one.
     pub(crate) fn range_text(&self) -> Option<String> {
-        let shown = |limit: f64| if self.kind == Kind::Number { format!("{limit:.1}") } else { format!("{limit:.0}") };
+        let shown =
+            |limit: f64| if self.kind == ValueKind::Number { format!("{limit:.1}") } else { format!("{limit:.0}") };
         match self.range {
             (Some(least), Some(most)) => Some(format!("{}–{}", shown(least), shown(most))),
             (Some(least), None) => Some(format!("{} or more", shown(least))),
@@ -236,10 +237,10 @@ pub(crate) fn allowed(shape: &Shape) -> String {
                 (_, Some(Format::Uuid)) => "a UUID",
                 (_, Some(Format::Socket)) => "an address and a port, such as 127.0.0.1:8080",
                 (_, Some(Format::Instant)) => "an instant (RFC 3339), or empty",
-                (Kind::Text, None) => "text",
-                (Kind::Integer, None) => "a whole number",
-                (Kind::Number, None) => "a number",
-                (Kind::Boolean, None) => "true or false",
+                (ValueKind::Text, None) => "text",
+                (ValueKind::Integer, None) => "a whole number",
+                (ValueKind::Number, None) => "a number",
+                (ValueKind::Boolean, None) => "true or false",
             };
             leaf.range_text().map_or_else(|| kind.to_owned(), |range| format!("{kind}, {range}"))
         }

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::coded_enum::codes;
 use super::finding::Experiencer;
 use super::wording::{FoldedWord, denies, person, plain_words, starts_with};
-use anamnesis_text::{Language, Votes, detect_both, stems};
+use anamnesis_text::{Language, LanguageVotes, detect_both, stems};
 
 #[rustfmt::skip] // lists of words read as paragraphs
 #[path = "contradiction_words.rs"]
@@ -72,13 +72,13 @@ impl<'a> ContradictionClaim<'a> {
 /// A statement that is compared with many others: its words are read once for each language.
 pub struct ParsedStatement<'a> {
     claim: ContradictionClaim<'a>,
-    votes: Votes,
+    votes: LanguageVotes,
     sides: [OnceCell<StatementSide>; 3],
 }
 
 impl<'a> ParsedStatement<'a> {
     pub fn of(claim: ContradictionClaim<'a>) -> Self {
-        Self { claim, votes: Votes::of(claim.text), sides: Default::default() }
+        Self { claim, votes: LanguageVotes::of(claim.text), sides: Default::default() }
     }
 
     fn side(&self, language: Language) -> &StatementSide {

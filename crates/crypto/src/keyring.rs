@@ -302,8 +302,8 @@ impl Keyring {
         open_key(&kek, &data_key_aad(scope, key.version), &key.wrapped)
     }
 
-    /// Entries of a consistent look at the table, of which every key-encryption key is known here.
-    async fn look(&self, scopes: &[Scope]) -> Result<HashMap<Scope, KeyEntry>, KeyError> {
+    /// Entries of one consistent read of the table, of which every key-encryption key is known here.
+    async fn find_entries(&self, scopes: &[Scope]) -> Result<HashMap<Scope, KeyEntry>, KeyError> {
         let (stamp, entries) = self.table.find(scopes).await?;
         self.saw(stamp)?;
         let unknown = |key: &DataKey| self.kek(key.kek).is_none();
@@ -365,7 +365,7 @@ impl KeyStore for Keyring {
     }
 
     async fn find(&self, scopes: &[Scope]) -> Result<FoundKeys, KeyError> {
-        self.answer(self.look(scopes).await?)
+        self.answer(self.find_entries(scopes).await?)
     }
 
     async fn ensure(&self, scopes: &[Scope]) -> Result<FoundKeys, KeyError> {
@@ -380,7 +380,7 @@ impl KeyStore for Keyring {
         let keys: Vec<(Scope, DataKey)> = unknown.iter().map(fresh).collect();
         // Another process may have been first with one of them: then its key stays and ours is forgotten.
         self.saw(self.table.insert(self.seen(), &keys, micros(self.clock.now())).await?)?;
-        let entries = self.look(scopes).await?;
+        let entries = self.find_entries(scopes).await?;
         self.renew(&unknown, &entries).await?;
         self.answer(entries)
     }

@@ -8,7 +8,7 @@ use super::batching::estimated_tokens;
 use super::breaker::Breaker;
 use super::builtin::{BuiltinEmbedder, ModelError};
 use super::http::HttpEmbedder;
-use super::http::client::Client;
+use super::http::client::ProviderClient;
 use super::http::openai::OpenAi;
 use super::http::server_limits::{ServerLimits, limits};
 use super::http::vertex::Vertex;
@@ -19,7 +19,7 @@ use super::sleep::{Sleep, Timer};
 use super::{EmbedObserver, Embedder, Models};
 use anamnesis_config::embedding::{EmbeddingSettings, InvalidSetting, Provider};
 use anamnesis_core::clock::{Clock, Entropy};
-use anamnesis_transport::{ClientError, Token};
+use anamnesis_transport::{ApiToken, ClientError};
 
 /// Why there is no embedder. Names keys, never values.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -108,9 +108,9 @@ pub(crate) fn http(settings: &EmbeddingSettings, deps: EmbedderDeps) -> Result<H
     };
     let authority = settings.ca_file.as_ref().map(std::fs::read).transpose().map_err(|_| BuildError::Authority)?;
     let clock = Arc::clone(&deps.clock);
-    let token = Token::of(settings.api_key.clone(), settings.api_key_file.clone());
+    let token = ApiToken::of(settings.api_key.clone(), settings.api_key_file.clone());
     let (proxy, authority) = (settings.proxy.as_ref(), authority.as_deref());
-    let client = Client::new(endpoint, &settings.timeouts, proxy, authority, token, clock)?;
+    let client = ProviderClient::new(endpoint, &settings.timeouts, proxy, authority, token, clock)?;
     let largest = limits(&settings.batch, ServerLimits::default()).tokens.max(estimated_tokens(""));
     Ok(HttpEmbedder {
         profile,

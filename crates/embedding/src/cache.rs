@@ -1,7 +1,7 @@
 //! Which texts of a batch need embedding at all: an equal text of the same patient has its vector already. Scoped to the
 //! patient, so that nobody can tell from a hit what another patient's documents say (model.md, "At rest").
 //!
-//! Storage is the store's: look up [`EmbedBatch::keys`] among the vectors of the patient's passages and hand what was found to
+//! Storage is the store's: look up [`UniqueTexts::keys`] among the vectors of the patient's passages and hand what was found to
 //! [`embed_cached`]. For documents only: a query's vector may differ and is not kept.
 
 use std::collections::HashMap;
@@ -11,7 +11,7 @@ use super::{EmbedError, Embedder, Purpose, embed_each};
 pub use anamnesis_core::vector::CacheKey;
 
 /// Texts to embed, each with its key; several patients may share a batch.
-pub struct EmbedBatch<'t> {
+pub struct UniqueTexts<'t> {
     /// For each text, its place among the distinct ones.
     places: Vec<usize>,
     distinct: Vec<(CacheKey, &'t str)>,
@@ -26,7 +26,7 @@ pub struct CachedBatchResult {
     pub hits: usize,
 }
 
-impl<'t> EmbedBatch<'t> {
+impl<'t> UniqueTexts<'t> {
     /// Equal keys (the same text of the same patient) are embedded once.
     pub fn new(texts: impl IntoIterator<Item = (CacheKey, &'t str)>) -> Self {
         let mut distinct = Vec::new();
@@ -54,7 +54,7 @@ impl<'t> EmbedBatch<'t> {
 /// length, counts as unknown and is replaced.
 pub async fn embed_cached(
     embedder: &dyn Embedder,
-    batch: &EmbedBatch<'_>,
+    batch: &UniqueTexts<'_>,
     known: &HashMap<CacheKey, Vec<f32>>,
 ) -> CachedBatchResult {
     let dimension = embedder.profile().dimension;

@@ -47,7 +47,7 @@ fn run(texts: &[(u128, &'static str)], known: &[(CacheKey, Vec<f32>)]) -> (Cache
         query_task: None,
     };
     let recorder = Recorder(profile, Mutex::default());
-    let batch = EmbedBatch::new(texts.iter().map(|(patient, text)| (key(*patient, text, 1), *text)));
+    let batch = UniqueTexts::new(texts.iter().map(|(patient, text)| (key(*patient, text, 1), *text)));
     let embedded = block_on(embed_cached(&recorder, &batch, &known.iter().cloned().collect()));
     (embedded, recorder.1.into_inner().unwrap())
 }

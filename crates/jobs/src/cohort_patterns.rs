@@ -76,7 +76,7 @@ impl Job for CohortPatterns {
     type Change = CohortMonth;
     type Status = CohortPatternsStatus;
 
-    fn of(JobDependencies { policies, keys, now, .. }: &JobDependencies<'_>) -> Self {
+    fn from_dependencies(JobDependencies { policies, keys, now, .. }: &JobDependencies<'_>) -> Self {
         Self { policy: policies.cohort_patterns.thresholds.clone(), keys: Arc::clone(keys), now: *now }
     }
 
@@ -111,15 +111,15 @@ impl Job for CohortPatterns {
     async fn apply(
         &self,
         tx: &mut Transaction,
-        desk: &JobContext<'_>,
+        context: &JobContext<'_>,
         window: &JobWindow,
         changes: &[CohortMonth],
     ) -> Result<(), JobError> {
         for month in changes {
-            cohorts::keep(tx, window.org, &month.counts, desk.now).await?;
+            cohorts::keep(tx, window.org, &month.counts, context.now).await?;
             // An earlier month, asked for by a person, does not hide a later one.
             if last_computed_month(tx, window).await?.is_none_or(|before| before < month.mark) {
-                decay_index::set_mark(tx, window.org, Self::NAME.code(), month.mark, desk.now).await?;
+                decay_index::set_mark(tx, window.org, Self::NAME.code(), month.mark, context.now).await?;
             }
         }
         Ok(())

@@ -108,8 +108,11 @@ impl Job for ConfidenceAnalytics {
     type Change = TrendChange;
     type Status = ConfidenceAnalyticsStatus;
 
-    fn of(means: &JobDependencies<'_>) -> Self {
-        Self { policy: means.policies.confidence_analytics.thresholds, permits: Permits::of(means) }
+    fn from_dependencies(dependencies: &JobDependencies<'_>) -> Self {
+        Self {
+            policy: dependencies.policies.confidence_analytics.thresholds,
+            permits: Permits::from_dependencies(dependencies),
+        }
     }
 
     async fn plan(
@@ -142,12 +145,12 @@ impl Job for ConfidenceAnalytics {
     async fn apply(
         &self,
         tx: &mut Transaction,
-        desk: &JobContext<'_>,
+        context: &JobContext<'_>,
         window: &JobWindow,
         changes: &[TrendChange],
     ) -> Result<(), JobError> {
         let patients: Vec<PatientId> = changes.iter().map(|change| change.scope.patient()).collect();
-        let keys = desk.keys_by_scope(window.org, patients.iter().copied()).await?;
+        let keys = context.keys_by_scope(window.org, patients.iter().copied()).await?;
         let offset = offset(tx, window).await?;
         let mut readings: BTreeMap<PatientId, DailyReadings> =
             confidence_trends::readings(tx, window.org, &keys, &patients, window.cutoff).await?;
@@ -162,7 +165,7 @@ impl Job for ConfidenceAnalytics {
             ComputedTrend { scope: change.scope, input: change.input, course }
         });
         let trends: Vec<ComputedTrend> = trends.collect();
-        confidence_trends::keep(tx, &keys, &trends, window.cutoff, desk.now, desk.entropy).await?;
+        confidence_trends::keep(tx, &keys, &trends, window.cutoff, context.now, context.entropy).await?;
         let events: Vec<_> = changes
             .iter()
             .filter(|change| change.falls)
@@ -173,7 +176,7 @@ impl Job for ConfidenceAnalytics {
                 Some(NewOutboxEvent::new(keys, &[&key], &alert))
             })
             .collect();
-        outbox::enqueue(tx, &events, desk.now, desk.entropy).await?;
+        outbox::enqueue(tx, &events, context.now, context.entropy).await?;
         Ok(())
     }
 

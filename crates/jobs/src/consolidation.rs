@@ -205,10 +205,15 @@ impl Job for Consolidation {
     type Change = ConsolidationChange;
     type Status = ConsolidationStatus;
 
-    fn of(means: &JobDependencies<'_>) -> Self {
-        let JobDependencies { policies, keys, .. } = means;
+    fn from_dependencies(dependencies: &JobDependencies<'_>) -> Self {
+        let JobDependencies { policies, keys, .. } = dependencies;
         let policy = policies.consolidation.thresholds.clone();
-        Self { policy, rules: policies.rules(), keys: Arc::clone(keys), permits: Permits::of(means) }
+        Self {
+            policy,
+            rules: policies.rules(),
+            keys: Arc::clone(keys),
+            permits: Permits::from_dependencies(dependencies),
+        }
     }
 
     async fn plan(
@@ -250,11 +255,11 @@ impl Job for Consolidation {
     async fn apply(
         &self,
         tx: &mut Transaction,
-        desk: &JobContext<'_>,
+        context: &JobContext<'_>,
         window: &JobWindow,
         changes: &[ConsolidationChange],
     ) -> Result<(), JobError> {
-        let keys = desk.keys_by_scope(window.org, changes.iter().map(|change| change.scope().patient())).await?;
+        let keys = context.keys_by_scope(window.org, changes.iter().map(|change| change.scope().patient())).await?;
         let last = |recurrence: &Recurrence| recurrence.mentions.last().map(|t| (t.patient, t.finding));
         let wanted: Vec<_> = changes.iter().filter_map(ConsolidationChange::recurrence).filter_map(last).collect();
         let words = recurrence::words(tx, window.org, &keys, &wanted).await?;
@@ -274,7 +279,7 @@ impl Job for Consolidation {
                 }
             }
         }
-        let shift = desk.shift(window, &keys, &self.rules);
+        let shift = context.shift(window, &keys, &self.rules);
         let counts: Vec<_> =
             changes.iter().filter_map(ConsolidationChange::counts).filter(|(s, ..)| keys.contains_key(s)).collect();
         shift.count(tx, &counts).await?;

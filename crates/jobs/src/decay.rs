@@ -128,7 +128,7 @@ impl Job for Decay {
     type Change = DecayChange;
     type Status = DecayStatus;
 
-    fn of(JobDependencies { policies, .. }: &JobDependencies<'_>) -> Self {
+    fn from_dependencies(JobDependencies { policies, .. }: &JobDependencies<'_>) -> Self {
         Self { policy: policies.decay.thresholds }
     }
 
@@ -155,7 +155,7 @@ impl Job for Decay {
     async fn apply(
         &self,
         tx: &mut Transaction,
-        desk: &JobContext<'_>,
+        context: &JobContext<'_>,
         window: &JobWindow,
         changes: &[DecayChange],
     ) -> Result<(), JobError> {
@@ -165,13 +165,13 @@ impl Job for Decay {
                 DecayChange::BelowThreshold(row, at) => fell.push((*row, *at)),
                 DecayChange::WithdrawRequest(row) => asked.push(*row),
                 DecayChange::PolicyApplied(mark) => {
-                    decay_index::set_mark(tx, window.org, Self::NAME.code(), *mark, desk.now).await?;
+                    decay_index::set_mark(tx, window.org, Self::NAME.code(), *mark, context.now).await?;
                 }
             }
         }
-        decay_index::take_back(tx, window.org, &asked, desk.now).await?;
-        decay_index::ask(tx, window.org, &fell, desk.now).await?;
-        let keys = desk.keys_of(window.org, fell.iter().map(|(row, _)| row.patient)).await?;
+        decay_index::take_back(tx, window.org, &asked, context.now).await?;
+        decay_index::ask(tx, window.org, &fell, context.now).await?;
+        let keys = context.keys_of(window.org, fell.iter().map(|(row, _)| row.patient)).await?;
         let events: Vec<_> = fell
             .iter()
             .filter_map(|(row, at)| {
@@ -188,7 +188,7 @@ impl Job for Decay {
                 Some(NewOutboxEvent::new(keys, &key, &due))
             })
             .collect();
-        outbox::enqueue(tx, &events, desk.now, desk.entropy).await?;
+        outbox::enqueue(tx, &events, context.now, context.entropy).await?;
         Ok(())
     }
 

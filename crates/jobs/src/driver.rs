@@ -28,7 +28,7 @@ use anamnesis_core::scope::Scope;
 use anamnesis_crypto::{KeyStore, PatientKeys};
 use anamnesis_embedding::{ModelGenerations, Models};
 use anamnesis_extraction::llm::SummaryParaphraser;
-use anamnesis_observability::traces::{self, Count, Kind, Name, SpanGroup, TraceContext, Traces};
+use anamnesis_observability::traces::{self, Count, Name, SpanGroup, SpanKind, TraceContext, Traces};
 use anamnesis_pipeline::Redactors;
 use anamnesis_sql::{Access, Database, Transaction};
 use anamnesis_store::maintenance::{MaintenanceWriter, ProjectionRules};
@@ -164,7 +164,7 @@ pub(crate) trait Job: Send + Sync {
     type Status: JobStatus;
 
     /// The job as it is configured.
-    fn of(means: &JobDependencies<'_>) -> Self
+    fn from_dependencies(dependencies: &JobDependencies<'_>) -> Self
     where
         Self: Sized;
 
@@ -197,7 +197,7 @@ pub(crate) trait Job: Send + Sync {
     async fn apply(
         &self,
         tx: &mut Transaction,
-        desk: &JobContext<'_>,
+        context: &JobContext<'_>,
         window: &JobWindow,
         changes: &[Self::Change],
     ) -> Result<(), JobError>;
@@ -339,7 +339,7 @@ impl JobDriver {
                 return self.interrupt(&run).await;
             }
             let examined = progress.attempt.examined();
-            let mut batch = self.traces.child(Name::JobBatch, Kind::Internal, span);
+            let mut batch = self.traces.child(Name::JobBatch, SpanKind::Internal, span);
             let working = Box::pin(self.batch(job, policy, run, progress));
             let worked = traces::within(SpanGroup::alone(batch.context()), working).await;
             batch.count(Count::Examined, progress.attempt.examined() - examined);
@@ -372,7 +372,7 @@ impl JobDriver {
         let now = self.clock.now();
         let window = self.window(run.key.org, run.cutoff, policy);
         let models = self.models.as_ref();
-        let desk = JobContext { now, entropy: self.entropy.as_ref(), keys: self.keys.as_ref(), models };
+        let context = JobContext { now, entropy: self.entropy.as_ref(), keys: self.keys.as_ref(), models };
         // Without the right key store a job would change states and lose the events about them.
         self.keys.known(&[]).await?;
         let mut tx = self.reading(job, &window).await?;
@@ -381,12 +381,12 @@ impl JobDriver {
         if prepares || job.compares() {
             tx.rollback().await?;
             if prepares {
-                job.prepare(&desk, &window, &mut page.changes).await?;
+                job.prepare(&context, &window, &mut page.changes).await?;
             }
             tx = self.database.begin(Access::Organization(window.org)).await?;
         }
         if !page.changes.is_empty() {
-            job.apply(&mut tx, &desk, &window, &page.changes).await?;
+            job.apply(&mut tx, &context, &window, &page.changes).await?;
         }
         let done = job.tally(&page);
         let mut total = progress.total.clone();

@@ -73,13 +73,13 @@ async fn generation(tx: &mut Transaction, window: &JobWindow) -> Result<Option<i
 /// # Errors
 /// When the provider fails for all passages, or a document does not open.
 pub(super) async fn vectors_of<'w>(
-    desk: &JobContext<'_>,
+    context: &JobContext<'_>,
     org: OrgId,
     model: &dyn Embedder,
     longest: u32,
     passages: impl Iterator<Item = &'w PendingPassage> + Clone + Send,
 ) -> Result<Vec<Option<Vec<f32>>>, JobError> {
-    let keys = desk.keys_by_scope(org, passages.clone().map(|waiting| waiting.patient)).await?;
+    let keys = context.keys_by_scope(org, passages.clone().map(|waiting| waiting.patient)).await?;
     let mut texts: Vec<String> = Vec::new();
     let mut places = Vec::new();
     let mut made = Vec::new();
@@ -109,8 +109,11 @@ impl Job for EmbedBatch {
     type Change = EmbeddedChange;
     type Status = EmbedBatchStatus;
 
-    fn of(means: &JobDependencies<'_>) -> Self {
-        Self { policy: means.policies.embed_batch.thresholds.clone(), permits: Permits::of(means) }
+    fn from_dependencies(dependencies: &JobDependencies<'_>) -> Self {
+        Self {
+            policy: dependencies.policies.embed_batch.thresholds.clone(),
+            permits: Permits::from_dependencies(dependencies),
+        }
     }
 
     fn prepares(&self) -> bool {
@@ -137,16 +140,16 @@ impl Job for EmbedBatch {
 
     async fn prepare(
         &self,
-        desk: &JobContext<'_>,
+        context: &JobContext<'_>,
         window: &JobWindow,
         changes: &mut [EmbeddedChange],
     ) -> Result<(), JobError> {
-        let Some(model) = desk.models.zip(changes.first()).and_then(|(models, first)| models.of(first.generation))
+        let Some(model) = context.models.zip(changes.first()).and_then(|(models, first)| models.of(first.generation))
         else {
             return Ok(());
         };
         let (longest, passages) = (self.policy.max_text_bytes, changes.iter().map(|change| &change.waiting));
-        let made = vectors_of(desk, window.org, model.as_ref(), longest, passages).await?;
+        let made = vectors_of(context, window.org, model.as_ref(), longest, passages).await?;
         for (change, vector) in changes.iter_mut().zip(made) {
             change.refused = vector.is_none();
             change.vector = vector;
@@ -157,7 +160,7 @@ impl Job for EmbedBatch {
     async fn apply(
         &self,
         tx: &mut Transaction,
-        desk: &JobContext<'_>,
+        context: &JobContext<'_>,
         window: &JobWindow,
         changes: &[EmbeddedChange],
     ) -> Result<(), JobError> {
@@ -169,9 +172,9 @@ impl Job for EmbedBatch {
         if generations.active.is_some_and(|active| active != generation) {
             return Ok(());
         }
-        pending_embeddings::keep(tx, window.org, generation, &made, desk.now).await?;
+        pending_embeddings::keep(tx, window.org, generation, &made, context.now).await?;
         let missing_next = generations.building.is_some();
-        Ok(pending_embeddings::clear_pending(tx, window.org, &made, missing_next, desk.now).await?)
+        Ok(pending_embeddings::clear_pending(tx, window.org, &made, missing_next, context.now).await?)
     }
 
     fn tally(&self, page: &JobPage<EmbeddedChange>) -> EmbedBatchStatus {

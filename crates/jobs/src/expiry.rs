@@ -126,7 +126,7 @@ impl Job for Expiry {
     type Change = MemoryTransition;
     type Status = ExpiryStatus;
 
-    fn of(JobDependencies { policies, .. }: &JobDependencies<'_>) -> Self {
+    fn from_dependencies(JobDependencies { policies, .. }: &JobDependencies<'_>) -> Self {
         Self { policy: policies.lifecycle() }
     }
 
@@ -151,12 +151,12 @@ impl Job for Expiry {
     async fn apply(
         &self,
         tx: &mut Transaction,
-        desk: &JobContext<'_>,
+        context: &JobContext<'_>,
         window: &JobWindow,
         changes: &[MemoryTransition],
     ) -> Result<(), JobError> {
-        due_transitions::apply_transitions(tx, window.org, changes, desk.now).await?;
-        let keys = desk.keys_of(window.org, changes.iter().map(|moved| moved.row.patient)).await?;
+        due_transitions::apply_transitions(tx, window.org, changes, context.now).await?;
+        let keys = context.keys_of(window.org, changes.iter().map(|moved| moved.row.patient)).await?;
         let events: Vec<_> = changes
             .iter()
             .filter_map(|moved| {
@@ -164,7 +164,7 @@ impl Job for Expiry {
                 Some(changed(keys, moved))
             })
             .collect();
-        outbox::enqueue(tx, &events, desk.now, desk.entropy).await?;
+        outbox::enqueue(tx, &events, context.now, context.entropy).await?;
         Ok(())
     }
 

@@ -19,7 +19,7 @@ pub(crate) struct Permits {
 }
 
 impl Permits {
-    pub(crate) fn of(JobDependencies { keys, now, .. }: &JobDependencies<'_>) -> Self {
+    pub(crate) fn from_dependencies(JobDependencies { keys, now, .. }: &JobDependencies<'_>) -> Self {
         Self::new(Arc::clone(keys), *now)
     }
 

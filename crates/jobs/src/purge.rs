@@ -93,7 +93,7 @@ impl Job for Purge {
     type Change = PurgeableMemory;
     type Status = PurgeStatus;
 
-    fn of(JobDependencies { policies, .. }: &JobDependencies<'_>) -> Self {
+    fn from_dependencies(JobDependencies { policies, .. }: &JobDependencies<'_>) -> Self {
         Self { rules: policies.rules() }
     }
 
@@ -109,18 +109,18 @@ impl Job for Purge {
     async fn apply(
         &self,
         tx: &mut Transaction,
-        desk: &JobContext<'_>,
+        context: &JobContext<'_>,
         window: &JobWindow,
         changes: &[PurgeableMemory],
     ) -> Result<(), JobError> {
-        let keys = desk.keys_by_scope(window.org, changes.iter().map(|kept| kept.patient)).await?;
+        let keys = context.keys_by_scope(window.org, changes.iter().map(|kept| kept.patient)).await?;
         // Of a patient whose key is destroyed nothing can be read any more: erasure takes the rows.
         let scopes = changes.iter().filter_map(|kept| {
             let scope = Scope::new(window.org, kept.patient).ok().filter(|scope| keys.contains_key(scope))?;
             Some((scope, kept.memory))
         });
         let memories: Vec<_> = scopes.collect();
-        Ok(desk.shift(window, &keys, &self.rules).purge(tx, &memories).await?)
+        Ok(context.shift(window, &keys, &self.rules).purge(tx, &memories).await?)
     }
 
     fn tally(&self, page: &JobPage<PurgeableMemory>) -> PurgeStatus {

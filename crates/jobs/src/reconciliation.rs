@@ -217,11 +217,11 @@ impl Job for Reconciliation {
     type Change = ReconciliationFindings;
     type Status = ReconciliationStatus;
 
-    fn of(means: &JobDependencies<'_>) -> Self {
-        let JobDependencies { policies, keys, entropy, now, .. } = means;
+    fn from_dependencies(dependencies: &JobDependencies<'_>) -> Self {
+        let JobDependencies { policies, keys, entropy, now, .. } = dependencies;
         let (keys, entropy) = (Arc::clone(keys), Arc::clone(entropy));
         let receipt_days = i64::from(policies.upkeep.thresholds.receipt_days);
-        let retention = Retention::of(means);
+        let retention = Retention::from_dependencies(dependencies);
         Self { rules: policies.rules(), retention, keys, entropy, now: *now, receipt_days }
     }
 
@@ -253,28 +253,28 @@ impl Job for Reconciliation {
     async fn apply(
         &self,
         tx: &mut Transaction,
-        desk: &JobContext<'_>,
+        context: &JobContext<'_>,
         window: &JobWindow,
         changes: &[ReconciliationFindings],
     ) -> Result<(), JobError> {
         for found in changes {
             if found.differences.is_repairable() {
-                let keys = desk.keys_by_scope(window.org, found.differences.patients()).await?;
-                desk.shift(window, &keys, &self.rules).fold_again(tx, &found.differences).await?;
+                let keys = context.keys_by_scope(window.org, found.differences.patients()).await?;
+                context.shift(window, &keys, &self.rules).fold_again(tx, &found.differences).await?;
             }
-            reconciliation::repair(tx, window.org, &found.astray, desk.now).await?;
+            reconciliation::repair(tx, window.org, &found.astray, context.now).await?;
             if !found.misdated.is_empty() {
-                date_anew(tx, window.org, &found.misdated, desk.now).await?;
+                date_anew(tx, window.org, &found.misdated, context.now).await?;
             }
             covered::adopt(tx, window.org, &found.authenticity.uncovered).await?;
             if !found.authenticity.differing.is_empty() {
                 let patients: Vec<PatientId> = found.authenticity.differing.iter().copied().map(PatientId).collect();
-                let keys = desk.keys_by_scope(window.org, patients.iter().copied()).await?;
-                desk.shift(window, &keys, &self.rules).project_again(tx, &patients).await?;
+                let keys = context.keys_by_scope(window.org, patients.iter().copied()).await?;
+                context.shift(window, &keys, &self.rules).project_again(tx, &patients).await?;
             }
-            acts::adopt(tx, window.org, (desk.keys.platform(), desk.now), &found.authenticity.uncovered).await?;
+            acts::adopt(tx, window.org, (context.keys.platform(), context.now), &found.authenticity.uncovered).await?;
             if found.covers {
-                audit_trail::rows_covered(tx, desk.keys.platform(), window.org, desk.now).await?;
+                audit_trail::rows_covered(tx, context.keys.platform(), window.org, context.now).await?;
             }
         }
         Ok(())

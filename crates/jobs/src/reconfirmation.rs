@@ -58,8 +58,8 @@ impl Job for Reconfirmation {
     type Change = ReconfirmationRequest;
     type Status = ReconfirmationStatus;
 
-    fn of(means: &JobDependencies<'_>) -> Self {
-        Self { policy: means.policies.lifecycle(), permits: Permits::of(means) }
+    fn from_dependencies(dependencies: &JobDependencies<'_>) -> Self {
+        Self { policy: dependencies.policies.lifecycle(), permits: Permits::from_dependencies(dependencies) }
     }
 
     async fn plan(
@@ -88,12 +88,12 @@ impl Job for Reconfirmation {
     async fn apply(
         &self,
         tx: &mut Transaction,
-        desk: &JobContext<'_>,
+        context: &JobContext<'_>,
         window: &JobWindow,
         changes: &[ReconfirmationRequest],
     ) -> Result<(), JobError> {
-        due_transitions::mark_asked(tx, window.org, changes, desk.now).await?;
-        let keys = desk.keys_of(window.org, changes.iter().map(|(row, _)| row.patient)).await?;
+        due_transitions::mark_asked(tx, window.org, changes, context.now).await?;
+        let keys = context.keys_of(window.org, changes.iter().map(|(row, _)| row.patient)).await?;
         let events: Vec<_> = changes
             .iter()
             .filter_map(|(row, due)| {
@@ -109,7 +109,7 @@ impl Job for Reconfirmation {
                 Some(NewOutboxEvent::new(keys, &key, &due))
             })
             .collect();
-        outbox::enqueue(tx, &events, desk.now, desk.entropy).await?;
+        outbox::enqueue(tx, &events, context.now, context.entropy).await?;
         Ok(())
     }
 

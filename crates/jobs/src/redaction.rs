@@ -42,7 +42,7 @@ impl Thresholds for RedactionThresholds {
 }
 
 /// The job.
-pub(crate) struct Redaction {
+pub(crate) struct RedactionJob {
     pub(crate) redactors: Redactors,
     pub(crate) thresholds: RedactionThresholds,
     pub(crate) rules: ProjectionRules,
@@ -109,7 +109,7 @@ enum RedactionCursor {
     Patient(Uuid),
 }
 
-impl Redaction {
+impl RedactionJob {
     /// # Errors
     /// Of the database. `None` for an organisation whose policy is not known: nothing of it is touched.
     async fn redactor(&self, tx: &mut Transaction, org: OrgId) -> Result<Option<std::sync::Arc<Redactor>>, JobError> {
@@ -119,12 +119,12 @@ impl Redaction {
 }
 
 #[async_trait]
-impl Job for Redaction {
+impl Job for RedactionJob {
     const NAME: JobName = JobName::Redaction;
     type Change = RepeatedRedaction;
     type Status = RedactionStatus;
 
-    fn of(JobDependencies { policies, redactors, .. }: &JobDependencies<'_>) -> Self {
+    fn from_dependencies(JobDependencies { policies, redactors, .. }: &JobDependencies<'_>) -> Self {
         let redactors = (*redactors).clone();
         Self { redactors, thresholds: policies.redaction.thresholds.clone(), rules: policies.rules() }
     }
@@ -174,16 +174,16 @@ impl Job for Redaction {
     async fn apply(
         &self,
         tx: &mut Transaction,
-        desk: &JobContext<'_>,
+        context: &JobContext<'_>,
         window: &JobWindow,
         changes: &[RepeatedRedaction],
     ) -> Result<(), JobError> {
         let Some(redactor) = self.redactor(tx, window.org).await? else { return Ok(()) };
-        let keys = desk.keys_by_scope(window.org, changes.iter().map(RepeatedRedaction::patient)).await?;
+        let keys = context.keys_by_scope(window.org, changes.iter().map(RepeatedRedaction::patient)).await?;
         let all = || changes.iter().map(|again| reviewed(again, window.org, &redactor, &keys));
         let reviewed: Vec<Option<ReRedactedDocument>> = run_blocking(|| all().collect::<Result<_, JobError>>())?;
         let reviewed: Vec<ReRedactedDocument> = reviewed.into_iter().flatten().collect();
-        let shift = desk.shift(window, &keys, &self.rules);
+        let shift = context.shift(window, &keys, &self.rules);
         if !reviewed.is_empty() {
             shift.redact_again(tx, &reviewed).await?;
         }

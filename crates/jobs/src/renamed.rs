@@ -26,7 +26,7 @@ pub struct OldPolicyKey {
 }
 
 /// An old name in the text of a policy.
-struct OldName {
+struct OldJobKey {
     row: RenamedKey,
     place: Range<usize>,
 }
@@ -56,7 +56,7 @@ fn line(text: &str, at: usize) -> usize {
 ///
 /// # Errors
 /// A key that is set under both names, with its line.
-fn old_names(job: JobName, text: &str) -> Result<Vec<OldName>, String> {
+fn old_names(job: JobName, text: &str) -> Result<Vec<OldJobKey>, String> {
     let (top, broken) = DeTable::parse_recoverable(text);
     if !broken.is_empty() {
         return Ok(Vec::new());
@@ -73,7 +73,7 @@ fn old_names(job: JobName, text: &str) -> Result<Vec<OldName>, String> {
                 row.new, row.old
             ));
         }
-        found.push(OldName { row, place });
+        found.push(OldJobKey { row, place });
     }
     found.sort_by_key(|name| std::cmp::Reverse(name.place.start));
     Ok(found)
@@ -99,7 +99,7 @@ pub fn in_use(directory: Option<&Path>) -> Vec<OldPolicyKey> {
         let text = std::fs::read_to_string(&file).unwrap_or_default();
         let mut names = old_names(job, &text).unwrap_or_default();
         names.reverse();
-        let key = |name: OldName| {
+        let key = |name: OldJobKey| {
             let RenamedKey { old, new, since } = name.row;
             OldPolicyKey { job, file: file.clone(), line: line(&text, name.place.start), old, new, since }
         };

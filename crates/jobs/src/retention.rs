@@ -249,7 +249,7 @@ impl Job for Retention {
     type Change = RetentionChange;
     type Status = RetentionStatus;
 
-    fn of(JobDependencies { policies, keys, now, .. }: &JobDependencies<'_>) -> Self {
+    fn from_dependencies(JobDependencies { policies, keys, now, .. }: &JobDependencies<'_>) -> Self {
         let (policy, rules) = (policies.retention.thresholds.clone(), policies.rules());
         Self { policy, rules, keys: Arc::clone(keys), now: *now }
     }
@@ -294,7 +294,7 @@ impl Job for Retention {
     async fn apply(
         &self,
         tx: &mut Transaction,
-        desk: &JobContext<'_>,
+        context: &JobContext<'_>,
         window: &JobWindow,
         changes: &[RetentionChange],
     ) -> Result<(), JobError> {
@@ -314,22 +314,22 @@ impl Job for Retention {
                 RetentionChange::EndRecord(one) if one.held => {}
                 RetentionChange::EndRecord(one) => ended.push(one.patient),
                 RetentionChange::PolicyApplied(mark) => {
-                    decay_index::set_mark(tx, window.org, Self::NAME.code(), *mark, desk.now).await?;
+                    decay_index::set_mark(tx, window.org, Self::NAME.code(), *mark, context.now).await?;
                 }
             }
         }
-        retention::set_due_dates(tx, window.org, &due_dates, desk.now).await?;
+        retention::set_due_dates(tx, window.org, &due_dates, context.now).await?;
         let nobody = HashMap::new();
         let until = self.record_term(window.cutoff);
-        desk.shift(window, &nobody, &self.rules).end_records(tx, &ended, until).await?;
+        context.shift(window, &nobody, &self.rules).end_records(tx, &ended, until).await?;
         if !withdrawn.is_empty() {
-            let keys = desk.keys_by_scope(window.org, withdrawn.iter().copied()).await?;
-            desk.shift(window, &keys, &self.rules).forget_withdrawn(tx, &withdrawn).await?;
+            let keys = context.keys_by_scope(window.org, withdrawn.iter().copied()).await?;
+            context.shift(window, &keys, &self.rules).forget_withdrawn(tx, &withdrawn).await?;
         }
         if going.is_empty() {
             return Ok(());
         }
-        let keys = desk.keys_by_scope(window.org, going.iter().map(|(source, _)| source.patient)).await?;
+        let keys = context.keys_by_scope(window.org, going.iter().map(|(source, _)| source.patient)).await?;
         let going: Vec<_> = going
             .into_iter()
             .filter_map(|(source, state)| {
@@ -337,7 +337,7 @@ impl Job for Retention {
                 Some((scope, source.document, source.revision, state))
             })
             .collect();
-        Ok(desk.shift(window, &keys, &self.rules).let_go(tx, &going).await?)
+        Ok(context.shift(window, &keys, &self.rules).let_go(tx, &going).await?)
     }
 
     fn tally(&self, page: &JobPage<RetentionChange>) -> RetentionStatus {

@@ -29,13 +29,14 @@ use anamnesis_store::Store;
 /// The one place where a name becomes a job under its policies.
 macro_rules! dispatch {
     (
-        [$night:expr, $name:expr, |$job:ident, $policy:ident| $then:expr]
+        [$scheduler:expr, $name:expr, |$job:ident, $policy:ident| $then:expr]
         $($module:ident::$known:ident($thresholds:ident): $about:literal;)+
     ) => {
         match $name {
             $(JobName::$known => {
-                let means = $night.means();
-                let ($job, $policy) = (crate::$module::$known::of(&means), $night.policies.of(JobName::$known));
+                let dependencies = $scheduler.dependencies();
+                let $job = crate::$module::$known::from_dependencies(&dependencies);
+                let $policy = $scheduler.policies.of(JobName::$known);
                 $then
             })+
         }
@@ -106,7 +107,7 @@ impl JobScheduler {
         Self { writer, ..self }
     }
 
-    fn means(&self) -> JobDependencies<'_> {
+    fn dependencies(&self) -> JobDependencies<'_> {
         let JobDriver { keys, entropy, clock, .. } = &self.driver;
         let (redactors, writer) = (&self.redactors, self.writer.as_ref());
         JobDependencies { policies: &self.policies, redactors, keys, entropy, writer, now: clock.now() }
@@ -174,8 +175,8 @@ impl JobScheduler {
     pub async fn watch(self: Arc<Self>) {
         let shutdown = self.driver.shutdown.clone();
         ticker::run(shutdown, || {
-            let night = self.clone();
-            async move { night.tick().await }
+            let scheduler = self.clone();
+            async move { scheduler.tick().await }
         })
         .await;
     }
@@ -266,7 +267,7 @@ mod tests {
 
     /// The worker spawns it next to its other roles.
     #[allow(dead_code)] // compiling is the test
-    fn watching_can_be_spawned(night: Arc<JobScheduler>) -> impl Future<Output = ()> + Send {
-        night.watch()
+    fn watching_can_be_spawned(scheduler: Arc<JobScheduler>) -> impl Future<Output = ()> + Send {
+        scheduler.watch()
     }
 }

@@ -325,15 +325,15 @@ impl Job for Summaries {
     type Change = SummaryUnit;
     type Status = SummariesStatus;
 
-    fn of(means: &JobDependencies<'_>) -> Self {
-        let JobDependencies { policies, keys, writer, .. } = means;
+    fn from_dependencies(dependencies: &JobDependencies<'_>) -> Self {
+        let JobDependencies { policies, keys, writer, .. } = dependencies;
         let policy = policies.summaries.thresholds.clone();
         Self {
             policy,
             rules: policies.rules(),
             keys: Arc::clone(keys),
             writer: writer.cloned(),
-            permits: Permits::of(means),
+            permits: Permits::from_dependencies(dependencies),
         }
     }
 
@@ -386,11 +386,11 @@ impl Job for Summaries {
     async fn apply(
         &self,
         tx: &mut Transaction,
-        desk: &JobContext<'_>,
+        context: &JobContext<'_>,
         window: &JobWindow,
         changes: &[SummaryUnit],
     ) -> Result<(), JobError> {
-        let keys = desk.keys_by_scope(window.org, changes.iter().map(|unit| unit.scope.patient())).await?;
+        let keys = context.keys_by_scope(window.org, changes.iter().map(|unit| unit.scope.patient())).await?;
         let wanted: BTreeSet<_> = changes.iter().flat_map(SummaryUnit::findings).collect();
         let wanted: Vec<_> = wanted.into_iter().collect();
         let words = summary_inputs::words(tx, window.org, &keys, &wanted).await?;
@@ -400,7 +400,7 @@ impl Job for Summaries {
             self.condensed(unit, &words, keys, window.cutoff)
         });
         let rendered: Vec<NewSummary> = rendered.collect();
-        Ok(desk.shift(window, &keys, &self.rules).condense(tx, rendered).await?)
+        Ok(context.shift(window, &keys, &self.rules).condense(tx, rendered).await?)
     }
 
     fn tally(&self, page: &JobPage<SummaryUnit>) -> SummariesStatus {

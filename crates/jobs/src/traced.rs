@@ -2,12 +2,12 @@
 
 use super::driver::{JobDriver, JobOutcome, JobReport};
 use super::planner::RunKey;
-use anamnesis_observability::traces::{Code, Count, Kind, Name, Named, Span, TraceContext};
+use anamnesis_observability::traces::{Code, Count, Name, Named, SpanKind, TraceContext, TraceSpan};
 
 impl JobDriver {
     /// The span of a run that was granted.
-    pub(crate) fn run_span(&self, run: &RunKey) -> Span {
-        let mut span = self.traces.begin(Name::Job(run.job.code()), Kind::Internal, &TraceContext::default());
+    pub(crate) fn run_span(&self, run: &RunKey) -> TraceSpan {
+        let mut span = self.traces.begin(Name::Job(run.job.code()), SpanKind::Internal, &TraceContext::default());
         if span.is_recorded() {
             span.code(Code::Job, run.job.code());
             span.name(Named::Organization, &self.keys.platform().pseudonym(run.org.0.as_bytes()));
@@ -17,7 +17,7 @@ impl JobDriver {
 }
 
 /// Ends it as the report says.
-pub(crate) fn end_run(mut span: Span, report: &JobReport) {
+pub(crate) fn end_run(mut span: TraceSpan, report: &JobReport) {
     span.count(Count::Examined, report.examined);
     span.count(Count::Changed, report.changed);
     let outcome = match &report.outcome {

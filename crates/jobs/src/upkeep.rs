@@ -189,7 +189,7 @@ impl Job for Upkeep {
     type Change = ExpiredRow;
     type Status = UpkeepStatus;
 
-    fn of(JobDependencies { policies, .. }: &JobDependencies<'_>) -> Self {
+    fn from_dependencies(JobDependencies { policies, .. }: &JobDependencies<'_>) -> Self {
         Self { policy: policies.upkeep.thresholds.clone() }
     }
 
@@ -205,15 +205,15 @@ impl Job for Upkeep {
     async fn apply(
         &self,
         tx: &mut Transaction,
-        desk: &JobContext<'_>,
+        context: &JobContext<'_>,
         window: &JobWindow,
         changes: &[ExpiredRow],
     ) -> Result<(), JobError> {
         for queue in Self::QUEUES.iter().copied() {
             let rows: Vec<&ExpiredRow> = changes.iter().filter(|spent| spent.queue == queue).collect();
-            let instants = (self.until(queue, window.cutoff), desk.now);
+            let instants = (self.until(queue, window.cutoff), context.now);
             if queue == UpkeepQueue::Receipts && !rows.is_empty() {
-                upkeep::end_receipts(tx, window.org, desk.keys.platform(), instants).await?;
+                upkeep::end_receipts(tx, window.org, context.keys.platform(), instants).await?;
             }
             upkeep::forget(tx, window.org, queue, instants, &rows).await?;
         }

@@ -10,14 +10,14 @@ pub const LIBRARY_OUTPUTS: usize = 128;
 
 /// Rows of `cols` numbers, `stride` apart. Rows may overlap: an n-gram window is such a view of consecutive tokens.
 #[derive(Clone, Copy)]
-pub struct Rows<'a> {
+pub struct MatrixView<'a> {
     pub data: &'a [f32],
     pub rows: usize,
     pub cols: usize,
     pub stride: usize,
 }
 
-impl<'a> Rows<'a> {
+impl<'a> MatrixView<'a> {
     /// Rows that lie one after the other.
     pub fn dense(data: &'a [f32], cols: usize) -> Self {
         Self { data, rows: data.len() / cols, cols, stride: cols }
@@ -32,13 +32,13 @@ impl<'a> Rows<'a> {
 /// Whether the right side of a product is taken as it lies or with rows and columns exchanged.
 #[derive(Clone, Copy)]
 pub enum Right<'a> {
-    Plain(Rows<'a>),
-    Transposed(Rows<'a>),
+    Plain(MatrixView<'a>),
+    Transposed(MatrixView<'a>),
 }
 
 /// `out` = `keep` × `out` + `factor` × `left` × `right`. Rows of `out` lie `stride` apart. A row's result does not
 /// depend on the rows next to it.
-pub fn multiply(left: Rows<'_>, right: Right<'_>, scale: Scale, out: &mut [f32], stride: usize) {
+pub fn multiply(left: MatrixView<'_>, right: Right<'_>, scale: Scale, out: &mut [f32], stride: usize) {
     let (view, inputs, outputs) = match right {
         Right::Plain(view) => (view, view.rows, view.cols),
         Right::Transposed(view) => (view, view.cols, view.rows),
@@ -79,7 +79,7 @@ pub fn multiply(left: Rows<'_>, right: Right<'_>, scale: Scale, out: &mut [f32],
 /// `out` = `weights` × `values`, for weights that lie row after row, `values.rows` in each. Rows of `out` lie `stride` apart. A
 /// row's result does not depend on the rows next to it. Faster than [`multiply`] where there are many more weights than
 /// values, since weights are read where they lie.
-pub fn weigh(weights: &[f32], values: Rows<'_>, out: &mut [f32], stride: usize) {
+pub fn weigh(weights: &[f32], values: MatrixView<'_>, out: &mut [f32], stride: usize) {
     let (inputs, outputs) = (values.rows, values.cols);
     if weights.is_empty() || outputs == 0 {
         return;
@@ -123,8 +123,8 @@ pub struct Matrix {
 impl Matrix {
     /// `out` (rows × outputs, dense) = `keep` × `out` + `input` × self. A row's result does not depend on the rows
     /// next to it, so that a text has the same vector in every batch.
-    pub fn apply(&self, input: Rows<'_>, keep: f32, out: &mut [f32]) {
-        let weights = Rows { data: &self.data, rows: self.inputs, cols: self.outputs, stride: self.outputs };
+    pub fn apply(&self, input: MatrixView<'_>, keep: f32, out: &mut [f32]) {
+        let weights = MatrixView { data: &self.data, rows: self.inputs, cols: self.outputs, stride: self.outputs };
         multiply(input, Right::Plain(weights), Scale { factor: 1.0, keep }, out, self.outputs);
     }
 }

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::codes::Codes;
 use super::layers::{erf, exp, gelu, softmax};
-use super::matmul::{Right, Rows, Scale, multiply, weigh};
+use super::matmul::{MatrixView, Right, Scale, multiply, weigh};
 use super::pieces::Pieces;
 
 /// The error function by its series, in f64.
@@ -56,7 +56,7 @@ fn the_gate_is_the_exact_one() {
 fn a_product_takes_its_right_side_as_it_lies_or_transposed_and_writes_between_other_columns() {
     let left = [1.0, 2.0, 3.0, 4.0];
     let right = [1.0, 10.0, 9.0, 2.0, 20.0, 9.0];
-    let (left, right) = (Rows::dense(&left, 2), Rows { data: &right, rows: 2, cols: 2, stride: 3 });
+    let (left, right) = (MatrixView::dense(&left, 2), MatrixView { data: &right, rows: 2, cols: 2, stride: 3 });
     let mut out = [7.0; 6];
     multiply(left, Right::Plain(right), Scale { factor: 1.0, keep: 0.0 }, &mut out, 3);
     assert_eq!(out, [5.0, 50.0, 7.0, 11.0, 110.0, 7.0]);
@@ -108,18 +108,18 @@ fn weighed_values_are_the_same_product_as_the_other_library_makes_for_any_number
         let number = |n: usize| (n * 7919 % 1000) as f32 / 500.0 - 1.0;
         let weights: Vec<f32> = (0..rows * inputs).map(number).collect();
         let data: Vec<f32> = (0..inputs * stride).map(|n| number(n + 13)).collect();
-        let values = Rows { data: &data, rows: inputs, cols: outputs, stride };
+        let values = MatrixView { data: &data, rows: inputs, cols: outputs, stride };
         let (mut got, mut expected) = (vec![9.0; rows * stride], vec![9.0; rows * stride]);
         weigh(&weights, values, &mut got, stride);
         let plain = Scale { factor: 1.0, keep: 0.0 };
-        multiply(Rows::dense(&weights, inputs), Right::Plain(values), plain, &mut expected, stride);
+        multiply(MatrixView::dense(&weights, inputs), Right::Plain(values), plain, &mut expected, stride);
         for (got, expected) in got.iter().zip(&expected) {
             assert!((got - expected).abs() < 1e-4, "{rows} rows: {got} is not {expected}");
         }
         // What lies between the rows of the result is left alone.
         assert!(got.chunks_exact(stride).all(|row| row[outputs..] == [9.0; 2]));
     }
-    weigh(&[], Rows { data: &[], rows: 0, cols: 5, stride: 7 }, &mut [], 7);
+    weigh(&[], MatrixView { data: &[], rows: 0, cols: 5, stride: 7 }, &mut [], 7);
 }
 
 /// Of a row, the numbers that the product sees, none of which is further than half a step from the row's own.

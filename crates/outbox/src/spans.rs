@@ -4,18 +4,18 @@ use super::exchange_destination::EXCHANGE;
 use super::{DeliveryOutcome, Destination, OutboxEvent, event};
 use anamnesis_config::traces::Propagation;
 use anamnesis_observability::metrics::Label as _;
-use anamnesis_observability::traces::{Code, Kind, Name, Named, Span, TraceContext, Traces};
+use anamnesis_observability::traces::{Code, Name, Named, SpanKind, TraceContext, TraceSpan, Traces};
 
 /// A span for each event that a destination is about to be sent. Where it is to know of the trace, the event carries the
 /// span's context; elsewhere it carries none.
-pub(super) fn begin(traces: &Traces, destination: &dyn Destination, events: &mut [OutboxEvent]) -> Vec<Span> {
+pub(super) fn begin(traces: &Traces, destination: &dyn Destination, events: &mut [OutboxEvent]) -> Vec<TraceSpan> {
     let is_exchange = destination.name() == EXCHANGE;
     let propagates = traces.propagates(if is_exchange { Propagation::Events } else { Propagation::Webhooks });
     let begin = |event: &mut OutboxEvent| {
-        let mut span = Span::none();
+        let mut span = TraceSpan::none();
         if destination.tries(event) {
             let parent = TraceContext::remote(event.traceparent.as_deref());
-            span = traces.begin(Name::Publish(destination.name()), Kind::Producer, &parent);
+            span = traces.begin(Name::Publish(destination.name()), SpanKind::Producer, &parent);
         }
         if span.is_recorded() {
             span.code(Code::MessagingOperation, "publish");
@@ -35,7 +35,7 @@ pub(super) fn begin(traces: &Traces, destination: &dyn Destination, events: &mut
 }
 
 /// Ends the spans of a delivery.
-pub(super) fn end(spans: Vec<Span>, answers: &[DeliveryOutcome]) {
+pub(super) fn end(spans: Vec<TraceSpan>, answers: &[DeliveryOutcome]) {
     for (mut span, taken) in spans.into_iter().zip(answers) {
         match taken {
             DeliveryOutcome::Accepted => {}

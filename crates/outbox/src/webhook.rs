@@ -17,7 +17,7 @@ use super::{DeliveryOutcome, Destination, OutboxEvent};
 use anamnesis_config::broker::Webhook;
 use anamnesis_core::clock::Clock;
 use anamnesis_core::failpoints;
-use anamnesis_transport::{AddressError, Client, ClientError, Endpoint, Options, Token, authority};
+use anamnesis_transport::{AddressError, ApiToken, Client, ClientError, Endpoint, Options, authority};
 
 /// Of an answer only its status counts.
 const LARGEST: usize = 64 * 1024;
@@ -111,7 +111,7 @@ impl WebhookDestination {
             .header("webhook-timestamp", timestamp)
             .header("webhook-signature", signature(&self.secret, &id, timestamp, &body))
             .body(body);
-        match self.client.send(request, &Token::None, LARGEST).await.map(|answer| answer.status) {
+        match self.client.send(request, &ApiToken::None, LARGEST).await.map(|answer| answer.status) {
             Ok(status) => self.record(outcome_of(status)),
             // Nobody is there: the next event would meet the same.
             Err(error) => {

@@ -18,7 +18,7 @@ use anamnesis_extraction::{DocumentReading, Entity, Extraction, ExtractionInput,
 use anamnesis_messages::contract::DocumentSubmitted;
 use anamnesis_observability::metrics::labels::{InfoType, RedactionOutcome, ServiceFailure, Stage};
 use anamnesis_observability::metrics::{Label as _, Metrics};
-use anamnesis_observability::traces::{Kind, Name, TraceContext};
+use anamnesis_observability::traces::{Name, SpanKind, TraceContext};
 use anamnesis_redaction::deadline;
 use anamnesis_redaction::remote::ExternalFinding;
 use anamnesis_redaction::{KnownIdentity, KnownPeople, Redacted, RedactionError, Redactor, SurrogateKey};
@@ -220,7 +220,7 @@ impl Pipeline {
     ) -> Result<(Redacted, Extraction), Disposition> {
         let rules = self.extractor(org);
         let mut times = StageTimes::default();
-        let mut span = self.traces().child(Name::Stage(Stage::Redact.code()), Kind::Internal, &field_redactor.span);
+        let mut span = self.traces().child(Name::Stage(Stage::Redact.code()), SpanKind::Internal, &field_redactor.span);
         let read = self.redact_and_read(source, rules.as_deref(), field_redactor, &mut times);
         self.observe_time(Stage::Redact, times.redact);
         if let Some(code) = read.as_ref().err().and_then(|disposition| disposition.error()) {
@@ -231,7 +231,7 @@ impl Pipeline {
         let (redacted, reading) = read?;
         let dates = if self.extracts { dates_of(source, &redacted, document.day()) } else { Vec::new() };
         let started = Instant::now();
-        let span = self.traces().child(Name::Stage(Stage::Extract.code()), Kind::Internal, &field_redactor.span);
+        let span = self.traces().child(Name::Stage(Stage::Extract.code()), SpanKind::Internal, &field_redactor.span);
         let input = input_of(document, &redacted, &dates);
         let extraction = rules.map(|rules| rules.extract_read(&input, reading)).unwrap_or_default();
         span.end();

@@ -9,7 +9,7 @@ use super::search_terms::TermCache;
 use super::{BatchContext, MessageOutcome, Pipeline, PipelineError};
 use anamnesis_core::ids::{PassageId, derive};
 use anamnesis_core::reason::Reason;
-use anamnesis_embedding::cache::{CacheKey, EmbedBatch, embed_cached};
+use anamnesis_embedding::cache::{CacheKey, UniqueTexts, embed_cached};
 use anamnesis_observability::metrics::labels::Stage;
 use anamnesis_store::Keys;
 use anamnesis_store::records::NewPassage;
@@ -64,7 +64,7 @@ impl Pipeline {
                 owners.push((n, p));
             }
         }
-        let batch = EmbedBatch::new(texts);
+        let batch = UniqueTexts::new(texts);
         let known: HashMap<CacheKey, Vec<f32>> = self.store.intake().cached_vectors(batch.keys().copied()).await?;
         let embedded = embed_cached(model.as_ref(), &batch, &known).await;
         drop(batch);

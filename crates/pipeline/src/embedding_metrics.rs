@@ -7,7 +7,7 @@ use anamnesis_config::traces::Propagation;
 use anamnesis_embedding::{EmbedObserver, EmbedRequest, InFlightRequest, ModelProfile, Purpose, RequestOutcome};
 use anamnesis_observability::metrics::labels::{EmbeddingOutcome, EmbeddingPurpose};
 use anamnesis_observability::metrics::{Label as _, Metrics};
-use anamnesis_observability::traces::{Code, Count, Kind, Name, Named, Span, current};
+use anamnesis_observability::traces::{Code, Count, Name, Named, SpanKind, TraceSpan, current};
 
 /// Counts requests, texts, tokens and money.
 pub struct EmbeddingMetrics {
@@ -37,7 +37,7 @@ fn label(outcome: RequestOutcome) -> EmbeddingOutcome {
 
 /// A call of the model as a span: the provider's answer ends it.
 struct EmbedCallSpan {
-    span: Span,
+    span: TraceSpan,
     /// The trace is sent to the provider.
     propagated: bool,
 }
@@ -64,7 +64,7 @@ impl InFlightRequest for EmbedCallSpan {
 impl EmbedObserver for EmbeddingMetrics {
     fn begins(&self, provider: Provider, profile: &ModelProfile) -> Option<Box<dyn InFlightRequest>> {
         let traces = &self.metrics.traces;
-        let kind = if provider == Provider::Builtin { Kind::Internal } else { Kind::Client };
+        let kind = if provider == Provider::Builtin { SpanKind::Internal } else { SpanKind::Client };
         let mut span = traces.operation(Name::Embeddings(&profile.model), kind, &current());
         if !span.is_recorded() {
             return None;

@@ -15,7 +15,7 @@ use anamnesis_core::legacy::{LegacyFormat, LegacyRecord, is_typed, parents_first
 use anamnesis_core::memory::{Kind, State};
 use anamnesis_core::provenance::Trust;
 use anamnesis_core::scope::Scope;
-use anamnesis_messages::contract::{Actor, ActorRole, Command, MemoryCommand, Provenance};
+use anamnesis_messages::contract::{ActorRole, Command, CommandActor, MemoryCommand, Provenance};
 use anamnesis_redaction::{KnownPeople, SurrogateKey};
 use anamnesis_store::StoreError;
 use anamnesis_store::legacy::{KeptRecord, record_id};
@@ -264,7 +264,7 @@ fn command(scope: Scope, command: Command, by: Uuid, at: DateTime<Utc>) -> Memor
     MemoryCommand {
         organization_id: scope.org(),
         patient_id: scope.patient(),
-        actor: Actor { id: by, role: ActorRole::System },
+        actor: CommandActor { id: by, role: ActorRole::System },
         command,
         memory_ids: None,
         document_ids: None,

@@ -20,7 +20,7 @@ use anamnesis_core::scope::Scope;
 use anamnesis_messages::contract::DocumentSubmitted;
 use anamnesis_messages::{Attributes, Envelope, MessageOrigin, Rejection};
 use anamnesis_observability::metrics::labels::MessageType;
-use anamnesis_observability::traces::{Span, TraceContext};
+use anamnesis_observability::traces::{TraceContext, TraceSpan};
 use anamnesis_store::Keys;
 use anamnesis_store::admission::AttemptBatch;
 use anamnesis_store::consents::CheckedConsents;
@@ -144,7 +144,7 @@ pub(crate) struct BatchMessage {
     /// The ids of the message for the log.
     pub(crate) trace: TraceIds,
     /// Of the work on it, from its arrival to its outcome.
-    pub(crate) span: Span,
+    pub(crate) span: TraceSpan,
     pub(crate) outcome: Option<MessageOutcome>,
 }
 

@@ -39,7 +39,7 @@ fn a_message_without_an_outcome_is_what_the_batch_says_of_it() {
             organization: None,
             patient: None,
             trace: TraceIds::default(),
-            span: anamnesis_observability::traces::Span::none(),
+            span: anamnesis_observability::traces::TraceSpan::none(),
             outcome,
         }
         .disposition(Disposition::Waits)

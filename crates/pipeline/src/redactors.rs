@@ -11,7 +11,7 @@ use anamnesis_core::ids::OrgId;
 use anamnesis_redaction::remote::{Google, Presidio, Remote, RemoteError, Services};
 use anamnesis_redaction::{CustomRecognisers, Redaction, RedactionError, RedactionPolicy, Redactor, TokenKey};
 use anamnesis_store::records::StoredReplacement;
-use anamnesis_transport::{ClientError, Token};
+use anamnesis_transport::{ApiToken, ClientError};
 
 type ByPolicy = BTreeMap<String, Arc<Redactor>>;
 
@@ -130,7 +130,7 @@ fn services(rules: &OrganizationRedaction) -> Result<Vec<Arc<dyn Remote>>, KeyPr
         if file(&rules.google_token_file, "google_token_file")?.is_none() {
             return Err(("google_token_file", "is needed for Google's service".to_owned()));
         }
-        let token = Token::file(rules.google_token_file.clone());
+        let token = ApiToken::file(rules.google_token_file.clone());
         let google = Google::new(&rules.google_url, &rules.google, token, timeout, &rules.ca_file);
         services.push(Arc::new(google.map_err(|error| defect("google_url", error))?));
     }

@@ -13,7 +13,7 @@ use anamnesis_messages::{Envelope, Rejection};
 use anamnesis_observability::metrics::Label as _;
 use anamnesis_observability::metrics::labels::{MessageType, Queue, Stage};
 use anamnesis_observability::traces::{
-    self, Code, Count, Kind, Name, Named, Span, StageSpans, TraceContext, TraceInstant, Traces, current,
+    self, Code, Count, Name, Named, SpanKind, StageSpans, TraceContext, TraceInstant, TraceSpan, Traces, current,
 };
 use anamnesis_store::records::OrgBatch;
 use anamnesis_store::{Keys, StoreError};
@@ -33,11 +33,11 @@ impl Pipeline {
         raw: &RawMessage,
         decoded: Result<&Envelope, &Rejection>,
         began: TraceInstant,
-    ) -> Span {
+    ) -> TraceSpan {
         let own = decoded.ok().and_then(|envelope| envelope.traceparent.as_deref());
         let beside = || raw.attributes.as_ref().and_then(|attributes| attributes.traceparent.as_deref());
         let parent = TraceContext::remote(own.or_else(beside));
-        let mut span = self.traces().begin_at(Name::Process(queue.code()), Kind::Consumer, &parent, began);
+        let mut span = self.traces().begin_at(Name::Process(queue.code()), SpanKind::Consumer, &parent, began);
         if span.is_recorded() {
             span.code(Code::MessagingOperation, "process");
             span.code(Code::MessagingOperationType, "process");
@@ -48,7 +48,7 @@ impl Pipeline {
                 span.name(Named::Destination, &format!("{}.ingest.{}", self.prefix, queue.code()));
             }
             let name = Name::Stage(Stage::Decode.code());
-            let mut decode = self.traces().begin_at(name, Kind::Internal, &span.context(), began);
+            let mut decode = self.traces().begin_at(name, SpanKind::Internal, &span.context(), began);
             if let Err(refusal) = decoded {
                 decode.fail(refusal.reason.code());
             }
@@ -102,7 +102,7 @@ impl Pipeline {
         let started = Instant::now();
         let system = self.store.db().system();
         // A file is written by this process; a server is another.
-        let kind = if system == "sqlite" { Kind::Internal } else { Kind::Client };
+        let kind = if system == "sqlite" { SpanKind::Internal } else { SpanKind::Client };
         let mut span = self.traces().operation(Name::Transaction, kind, &current());
         span.code(Code::DbSystem, system);
         span.code(Code::DbOperation, "transaction");

@@ -21,7 +21,7 @@ impl Queue {
     pub const ALL: [Queue; 3] = [Queue::Realtime, Queue::Bulk, Queue::Poison];
 
     /// First word of the routing keys that lead here.
-    pub fn word(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Self::Realtime => "realtime",
             Self::Bulk => "bulk",
@@ -52,7 +52,7 @@ impl Tier {
         }
     }
 
-    pub(crate) fn word(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Seconds5 => "5s",
             Self::Minute1 => "1m",
@@ -103,7 +103,7 @@ impl Names {
     }
 
     pub fn queue(&self, queue: Queue) -> String {
-        format!("{}.ingest.{}", self.prefix, queue.word())
+        format!("{}.ingest.{}", self.prefix, queue.name())
     }
 
     /// The poison queue of versions before 0.3. Intake queues that those versions declared still dead-letter to it.
@@ -112,7 +112,7 @@ impl Names {
     }
 
     pub fn tier(&self, tier: Tier) -> String {
-        format!("{}.retry.{}", self.prefix, tier.word())
+        format!("{}.retry.{}", self.prefix, tier.name())
     }
 
     /// Notices of what was set aside: ids and reason codes.
@@ -139,14 +139,14 @@ impl Names {
 /// The routing key under which a retry leaves: the tier, the queue to come back to, and what it was.
 pub(crate) fn retry_key(tier: Tier, queue: Queue, routing_key: &str) -> String {
     let home = if queue == Queue::Realtime { queue } else { Queue::Bulk };
-    let mut words = routing_key.split('.').skip_while(|word| Tier::ALL.iter().any(|tier| tier.word() == *word));
+    let mut words = routing_key.split('.').skip_while(|word| Tier::ALL.iter().any(|tier| tier.name() == *word));
     let first = words.next().unwrap_or_default();
-    let rest: Vec<&str> = if [Queue::Realtime, Queue::Bulk].iter().any(|queue| queue.word() == first) {
+    let rest: Vec<&str> = if [Queue::Realtime, Queue::Bulk].iter().any(|queue| queue.name() == first) {
         words.collect()
     } else {
         std::iter::once(first).chain(words).filter(|word| !word.is_empty()).collect()
     };
-    let mut key = format!("{}.{}", tier.word(), home.word());
+    let mut key = format!("{}.{}", tier.name(), home.name());
     for word in rest {
         // A routing key holds at most 255 bytes.
         if key.len() + word.len() + 1 > 255 {
@@ -180,7 +180,7 @@ pub(crate) fn routing_key(message_type: &str, document_type: Option<&str>) -> St
     let plain = !message_type.is_empty()
         && message_type.len() <= 200
         && message_type.bytes().all(|b| b.is_ascii_alphanumeric() || b"._-".contains(&b));
-    if plain { format!("{queue}.{message_type}") } else { format!("{}.unknown", Queue::Bulk.word()) }
+    if plain { format!("{queue}.{message_type}") } else { format!("{}.unknown", Queue::Bulk.name()) }
 }
 
 #[cfg(test)]

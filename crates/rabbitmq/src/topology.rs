@@ -124,9 +124,9 @@ impl Topology {
             let arguments = safely_to("", Some(names.queue(Queue::Poison)));
             let earlier = Some(safely_to("", Some(names.retired_poison())));
             queues.push(QueueSpec { name: names.queue(queue), arguments, earlier });
-            bindings.push(bind(names.ingest(), names.queue(queue), format!("{}.#", queue.word())));
+            bindings.push(bind(names.ingest(), names.queue(queue), format!("{}.#", queue.name())));
             for tier in Tier::ALL {
-                let back = format!("{}.{}.#", tier.word(), queue.word());
+                let back = format!("{}.{}.#", tier.name(), queue.name());
                 bindings.push(bind(names.ingest(), names.queue(queue), back));
             }
         }
@@ -136,7 +136,7 @@ impl Topology {
             let wait = i64::try_from(tier.wait().as_millis()).unwrap_or(i64::MAX);
             arguments.push(("x-message-ttl", ArgumentValue::Number(wait)));
             queues.push(QueueSpec::new(names.tier(tier), arguments));
-            bindings.push(bind(names.retry(), names.tier(tier), format!("{}.#", tier.word())));
+            bindings.push(bind(names.retry(), names.tier(tier), format!("{}.#", tier.name())));
         }
         queues.push(QueueSpec::new(names.quarantine(), quorum()));
         bindings.push(bind(names.events(), names.quarantine(), "anamnesis.message.quarantined.v1".to_owned()));

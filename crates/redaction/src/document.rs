@@ -7,7 +7,7 @@ use regex::Regex;
 
 use super::form_fields::OpenFormField;
 use super::normalized::NormalizedText;
-use super::token::{LetterCase, TextToken, TokenKind, tokens};
+use super::token::{LetterCase, TextToken, TextTokenKind, tokens};
 use super::{label, policy::RedactionPolicy};
 use anamnesis_text::{Document, Language, NumberWord, Span, number_words};
 
@@ -114,7 +114,7 @@ impl<'a> DocumentContext<'a> {
         if self.no_case() {
             return true;
         }
-        let free = |token: &&TextToken| token.kind != TokenKind::Break;
+        let free = |token: &&TextToken| token.kind != TextTokenKind::Break;
         let before = self.tokens[..at].iter().rev().take(AROUND).take_while(free).count();
         let after = self.tokens[at + 1..].iter().take(AROUND).take_while(free).count();
         let line = &self.tokens[at - before..at + 1 + after];
@@ -193,7 +193,7 @@ fn is_within(boundaries: &[Span], span: Span) -> bool {
 fn is_prose(tokens: &[TextToken], boundaries: &[Span]) -> bool {
     let replaced = |span: Span| is_within(boundaries, span);
     let clings = |a: &TextToken, b: &TextToken| {
-        a.span.end == b.span.start && (a.kind == TokenKind::Number || b.kind == TokenKind::Number)
+        a.span.end == b.span.start && (a.kind == TextTokenKind::Number || b.kind == TextTokenKind::Number)
     };
     let free = |at: usize| {
         let before = at.checked_sub(1).is_some_and(|left| clings(&tokens[left], &tokens[at]));
@@ -201,7 +201,7 @@ fn is_prose(tokens: &[TextToken], boundaries: &[Span]) -> bool {
     };
     let words =
         |at: &usize| tokens[*at].is_word() && tokens[*at].span.len() > 1 && free(*at) && !replaced(tokens[*at].span);
-    !tokens.iter().any(|token| token.kind == TokenKind::Number) || (0..tokens.len()).filter(words).nth(1).is_some()
+    !tokens.iter().any(|token| token.kind == TextTokenKind::Number) || (0..tokens.len()).filter(words).nth(1).is_some()
 }
 
 /// True for a text that is written without capitals (speech, chat), or in capitals alone, but for those that begin
@@ -209,9 +209,9 @@ fn is_prose(tokens: &[TextToken], boundaries: &[Span]) -> bool {
 fn lacks_case(plain: &str, tokens: &[TextToken]) -> bool {
     let (mut words, mut large) = (0usize, 0usize);
     for pair in tokens.windows(2) {
-        let inside =
-            pair[0].kind != TokenKind::Break && !matches!(pair[0].span.of(plain), "." | "?" | "!" | ":" | "-" | "\"");
-        if pair[1].kind == TokenKind::Word && inside && pair[1].span.len() > 1 {
+        let inside = pair[0].kind != TextTokenKind::Break
+            && !matches!(pair[0].span.of(plain), "." | "?" | "!" | ":" | "-" | "\"");
+        if pair[1].kind == TextTokenKind::Word && inside && pair[1].span.len() > 1 {
             words += 1;
             large += usize::from(pair[1].is_capitalized());
         }

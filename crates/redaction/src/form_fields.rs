@@ -1,7 +1,7 @@
 //! The form field that is open at a position of a text.
 
 use super::normalized::NormalizedText;
-use super::token::{TextToken, TokenKind};
+use super::token::{TextToken, TextTokenKind};
 use anamnesis_linear_model::hash::{mix, of};
 
 /// The state of form fields at a position of a line: the words that may name one, and the open one.
@@ -15,9 +15,9 @@ pub(crate) struct OpenFormField {
 impl OpenFormField {
     /// Passes tokens whose features are not needed.
     pub(crate) fn pass(&mut self, view: &NormalizedText, tokens: &[TextToken]) {
-        let line = tokens.iter().rposition(|token| token.kind == TokenKind::Break).unwrap_or(0);
+        let line = tokens.iter().rposition(|token| token.kind == TextTokenKind::Break).unwrap_or(0);
         for token in &tokens[line..] {
-            let word = if token.kind == TokenKind::Word { of(token.span.of(&view.lower).as_bytes()) } else { 0 };
+            let word = if token.kind == TextTokenKind::Word { of(token.span.of(&view.lower).as_bytes()) } else { 0 };
             self.step(view, token, word);
         }
     }
@@ -25,19 +25,19 @@ impl OpenFormField {
     /// The field of a token; `None` if it can have none.
     pub(crate) fn step(&mut self, view: &NormalizedText, token: &TextToken, word: u64) -> Option<u64> {
         match token.kind {
-            TokenKind::Break => {
+            TextTokenKind::Break => {
                 *self = Self::default();
                 return None;
             }
-            TokenKind::Sign if token.span.of(&view.plain) == ":" && self.count > 0 && self.count <= FIELD_WORDS => {
+            TextTokenKind::Sign if token.span.of(&view.plain) == ":" && self.count > 0 && self.count <= FIELD_WORDS => {
                 *self = Self { words: 0, count: 0, field: self.words };
                 return None;
             }
-            TokenKind::Word => {
+            TextTokenKind::Word => {
                 self.words = mix(2, self.words, word);
                 self.count += 1;
             }
-            TokenKind::Sign if matches!(token.span.of(&view.plain), "." | ";") => (self.words, self.count) = (0, 0),
+            TextTokenKind::Sign if matches!(token.span.of(&view.plain), "." | ";") => (self.words, self.count) = (0, 0),
             _ => {}
         }
         Some(self.field)

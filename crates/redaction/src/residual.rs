@@ -3,7 +3,7 @@
 use super::document::DocumentContext;
 use super::finding::{DetectionLayer, PiiFinding};
 use super::label;
-use super::token::{LONG_STRETCH, TokenKind};
+use super::token::{LONG_STRETCH, TextTokenKind};
 use crate::deadline;
 use anamnesis_text::Span;
 
@@ -29,7 +29,7 @@ fn digit_runs(context: &DocumentContext<'_>, found: &mut Vec<PiiFinding>) {
     let mut at = 0;
     while at < tokens.len() {
         deadline::check_at(at);
-        if tokens[at].kind != TokenKind::Number {
+        if tokens[at].kind != TextTokenKind::Number {
             at += 1;
             continue;
         }
@@ -37,7 +37,7 @@ fn digit_runs(context: &DocumentContext<'_>, found: &mut Vec<PiiFinding>) {
         let clings = |left: usize, right: usize| {
             tokens.get(right).is_some_and(|token| {
                 tokens[left].span.end == token.span.start
-                    && !(tokens[left].kind == TokenKind::Sign || token.kind == TokenKind::Sign)
+                    && !(tokens[left].kind == TextTokenKind::Sign || token.kind == TextTokenKind::Sign)
             })
         };
         let before = at > 0 && tokens[at - 1].span.len() <= 5 && clings(at - 1, at);
@@ -65,7 +65,8 @@ fn at_signs(context: &DocumentContext<'_>, found: &mut Vec<PiiFinding>) {
     let text = context.view.plain.as_bytes();
     let word = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-' | b'+' | b'%') || b >= 0x80;
     let mut done = 0;
-    let long = context.tokens.iter().filter(|token| token.kind == TokenKind::Sign && token.span.len() > LONG_STRETCH);
+    let long =
+        context.tokens.iter().filter(|token| token.kind == TextTokenKind::Sign && token.span.len() > LONG_STRETCH);
     let long: Vec<Span> =
         long.map(|token| token.span).filter(|span| span.of(&context.view.plain).contains('@')).collect();
     for span in &long {

@@ -9,7 +9,7 @@ use super::entities::prefilter;
 use super::finding::{DetectionLayer, PiiFinding};
 use super::label;
 use super::pattern::compiled;
-use super::token::TokenKind;
+use super::token::TextTokenKind;
 use anamnesis_text::Span;
 
 /// Digits from which a run said in words is no dose, pressure or count.
@@ -83,7 +83,7 @@ fn numbers(context: &DocumentContext<'_>, found: &mut Vec<PiiFinding>) {
         streets(lower, number.span, found);
         parts.push(SpokenNumber { span: number.span, digits: number.digits.len(), said: true });
     }
-    for token in context.tokens.iter().filter(|token| token.kind == TokenKind::Number) {
+    for token in context.tokens.iter().filter(|token| token.kind == TextTokenKind::Number) {
         parts.push(SpokenNumber { span: token.span, digits: token.span.len(), said: false });
     }
     parts.sort_by_key(|part| part.span.start);
@@ -142,7 +142,7 @@ fn announced(context: &DocumentContext<'_>, start: usize) -> Option<&'static str
     let at = context.token_at(start);
     let mut lines = 0;
     for token in context.tokens[..at].iter().rev().take(12) {
-        lines += usize::from(token.kind == TokenKind::Break);
+        lines += usize::from(token.kind == TextTokenKind::Break);
         if lines > 1 {
             return None;
         }
@@ -279,11 +279,11 @@ fn user_before(context: &DocumentContext<'_>, at_sign: usize) -> usize {
     let end = context.token_at(at_sign);
     for token in context.tokens[..end].iter().rev().take(9) {
         let word = context.lower(token);
-        let sign = token.kind == TokenKind::Sign && !matches!(word, "." | "-" | "_" | ",");
-        if token.kind == TokenKind::Break || sign || STOPS.contains(&word) {
+        let sign = token.kind == TextTokenKind::Sign && !matches!(word, "." | "-" | "_" | ",");
+        if token.kind == TextTokenKind::Break || sign || STOPS.contains(&word) {
             break;
         }
-        if token.kind != TokenKind::Sign {
+        if token.kind != TextTokenKind::Sign {
             start = token.span.start;
         }
     }

@@ -4,7 +4,7 @@ use anamnesis_text::Span;
 
 /// The kind of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TokenKind {
+pub enum TextTokenKind {
     Word,
     Number,
     Sign,
@@ -28,13 +28,13 @@ pub(crate) enum LetterCase {
 #[derive(Debug, Clone, Copy)]
 pub struct TextToken {
     pub span: Span,
-    pub kind: TokenKind,
+    pub kind: TextTokenKind,
     pub(crate) case: LetterCase,
 }
 
 impl TextToken {
     pub fn is_word(&self) -> bool {
-        self.kind == TokenKind::Word
+        self.kind == TextTokenKind::Word
     }
 
     /// A word that begins with a capital letter.
@@ -94,21 +94,21 @@ pub(crate) fn tokens(plain: &str) -> Vec<TextToken> {
         if crowded && at >= stretch && class != CharClass::Break {
             stretch = at + bytes[at..].iter().position(u8::is_ascii_whitespace).unwrap_or(bytes.len() - at);
             if is_no_text(&bytes[at..stretch]) {
-                found.push(plain_token(at, stretch, TokenKind::Sign));
+                found.push(plain_token(at, stretch, TextTokenKind::Sign));
                 at = stretch;
                 continue;
             }
         }
         let token = match class {
-            CharClass::Break => plain_token(at, at + 1, TokenKind::Break),
+            CharClass::Break => plain_token(at, at + 1, TextTokenKind::Break),
             CharClass::Digit => {
                 let digits = bytes[at..].iter().take_while(|byte| byte.is_ascii_digit()).count();
-                plain_token(at, at + digits, TokenKind::Number)
+                plain_token(at, at + digits, TextTokenKind::Number)
             }
             CharClass::Small | CharClass::Large => word(plain, at),
             CharClass::Space | CharClass::Sign => {
                 let run = bytes[at..].iter().take_while(|next| **next == byte).count();
-                plain_token(at, at + if run >= RUN { run } else { 1 }, TokenKind::Sign)
+                plain_token(at, at + if run >= RUN { run } else { 1 }, TextTokenKind::Sign)
             }
             CharClass::Wide => match plain[at..].chars().next() {
                 Some(c) if is_letter(c) => word(plain, at),
@@ -116,7 +116,7 @@ pub(crate) fn tokens(plain: &str) -> Vec<TextToken> {
                     at += c.len_utf8();
                     continue;
                 }
-                sign => plain_token(at, at + sign.map_or(1, char::len_utf8), TokenKind::Sign),
+                sign => plain_token(at, at + sign.map_or(1, char::len_utf8), TextTokenKind::Sign),
             },
         };
         at = token.span.end;
@@ -129,7 +129,7 @@ fn is_no_text(stretch: &[u8]) -> bool {
     stretch.len() > LONG_STRETCH && stretch.iter().filter(|byte| **byte == b'@').count() > MANY_AT
 }
 
-fn plain_token(start: usize, end: usize, kind: TokenKind) -> TextToken {
+fn plain_token(start: usize, end: usize, kind: TextTokenKind) -> TextToken {
     TextToken { span: Span::new(start, end), kind, case: LetterCase::Other }
 }
 
@@ -166,7 +166,7 @@ fn word(plain: &str, start: usize) -> TextToken {
             _ => break,
         }
     }
-    TextToken { span: Span::new(start, end), kind: TokenKind::Word, case: case(large, letters, first_large) }
+    TextToken { span: Span::new(start, end), kind: TextTokenKind::Word, case: case(large, letters, first_large) }
 }
 
 fn case(large: usize, letters: usize, first: bool) -> LetterCase {
@@ -241,7 +241,7 @@ mod tests {
         let crowd = "a@".repeat(LONG_STRETCH);
         let found = tokens(&format!("uno {crowd} dos"));
         assert_eq!(found.len(), 3);
-        assert_eq!((found[1].kind, found[1].span.len()), (TokenKind::Sign, crowd.len()));
+        assert_eq!((found[1].kind, found[1].span.len()), (TextTokenKind::Sign, crowd.len()));
         let few = format!("a@b {}", "c".repeat(LONG_STRETCH + 1));
         assert_eq!(tokens(&few).len(), 4, "a long word is one");
     }
@@ -249,11 +249,11 @@ mod tests {
     #[test]
     fn the_ordinal_signs_and_quotes_end_a_word() {
         let kinds = |text: &str| tokens(text).iter().map(|token| token.kind).collect::<Vec<_>>();
-        assert_eq!(kinds("4º"), [TokenKind::Number, TokenKind::Sign]);
-        assert_eq!(kinds("Mª"), [TokenKind::Word, TokenKind::Sign]);
-        assert_eq!(kinds("a'"), [TokenKind::Word, TokenKind::Sign]);
-        assert_eq!(kinds("a'b"), [TokenKind::Word]);
-        assert_eq!(kinds("a4"), [TokenKind::Word, TokenKind::Number]);
-        assert_eq!(kinds("\n"), [TokenKind::Break]);
+        assert_eq!(kinds("4º"), [TextTokenKind::Number, TextTokenKind::Sign]);
+        assert_eq!(kinds("Mª"), [TextTokenKind::Word, TextTokenKind::Sign]);
+        assert_eq!(kinds("a'"), [TextTokenKind::Word, TextTokenKind::Sign]);
+        assert_eq!(kinds("a'b"), [TextTokenKind::Word]);
+        assert_eq!(kinds("a4"), [TextTokenKind::Word, TextTokenKind::Number]);
+        assert_eq!(kinds("\n"), [TextTokenKind::Break]);
     }
 }

@@ -118,7 +118,7 @@ impl Recall {
     /// See [`RecallError`].
     pub async fn context(&self, scope: Scope, request: &ContextRequest) -> Result<PatientContext, RecallError> {
         let traces = &self.metrics.traces;
-        let mut span = traces.begin(Name::Context, traces::Kind::Internal, &Default::default());
+        let mut span = traces.begin(Name::Context, traces::SpanKind::Internal, &Default::default());
         let assembled =
             traces::within(SpanGroup::alone(span.context()), Box::pin(self.assembled(scope, request))).await;
         let outcome = self.count_read(&assembled);

@@ -15,7 +15,7 @@ use anamnesis_core::memory::PermittedUse;
 use anamnesis_core::scope::Scope;
 use anamnesis_crypto::PatientKeys;
 use anamnesis_observability::metrics::labels::Retriever;
-use anamnesis_observability::traces::{self, Code, Count, Kind, Name, SpanGroup};
+use anamnesis_observability::traces::{self, Code, Count, Name, SpanGroup, SpanKind};
 use anamnesis_store::StoreError;
 use anamnesis_store::read::{DocumentFilter, Memory, PassageCandidate, PatientSnapshot, ReadInstant, StoredDocument};
 use anamnesis_store::records::FilePlace;
@@ -131,7 +131,7 @@ impl Recall {
     /// # Errors
     /// See [`RecallError`].
     pub async fn search(&self, scope: Scope, request: &SearchRequest) -> Result<SearchResult, RecallError> {
-        let mut span = self.metrics.traces.operation(Name::Search, Kind::Internal, &traces::current());
+        let mut span = self.metrics.traces.operation(Name::Search, SpanKind::Internal, &traces::current());
         span.code(Code::GenAiOperation, "search_memory");
         let found = traces::within(SpanGroup::alone(span.context()), Box::pin(self.searched(scope, request))).await;
         match &found {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::parse::{Column, Columns, File, Form, Statement};
+use crate::parse::{Columns, File, Form, ParsedColumn, SqlStatement};
 use crate::tables::{Tables, variant};
 use crate::{Error, outputs};
 
@@ -39,7 +39,7 @@ pub(crate) fn module(files: &[File], tables: &Tables) -> Result<String, Error> {
 }
 
 /// What the check of the folder goes through: each statement with its name and the columns of its answer.
-fn list(out: &mut String, all: &[(String, String, &Statement)]) {
+fn list(out: &mut String, all: &[(String, String, &SqlStatement)]) {
     out.push_str("/// Every statement of the folder.\n#[allow(clippy::too_many_lines)]\npub(crate) fn all() -> Vec<NamedStatement> {\n    vec![\n");
     for (file, module, statement) in all {
         let constant = statement.name.to_uppercase();
@@ -55,7 +55,7 @@ fn list(out: &mut String, all: &[(String, String, &Statement)]) {
     out.push_str("    ]\n}\n");
 }
 
-fn item(statement: &Statement, tables: &Tables) -> Result<String, String> {
+fn item(statement: &SqlStatement, tables: &Tables) -> Result<String, String> {
     let mut out = String::new();
     for line in &statement.comment {
         let _ = writeln!(out, "/// {line}");
@@ -128,7 +128,7 @@ fn swapped(ending: &str) -> Option<(&str, &str)> {
 }
 
 /// The module of a statement: places of columns that are read, and the row that is written.
-fn places(statement: &Statement, tables: &Tables, out: &mut String) -> Result<(), String> {
+fn places(statement: &SqlStatement, tables: &Tables, out: &mut String) -> Result<(), String> {
     let outputs = outputs::of(&statement.text)?;
     let (columns, shared) = match &statement.form {
         Form::Row(columns) => (Some(columns), [].as_slice()),
@@ -156,7 +156,7 @@ fn row(
     name: &str,
     constant: &str,
     table: &str,
-    columns: &[Column],
+    columns: &[ParsedColumn],
     tables: &Tables,
     out: &mut String,
 ) -> Result<(), String> {

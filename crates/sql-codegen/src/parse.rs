@@ -15,12 +15,12 @@ pub(crate) struct File {
     pub(crate) path: PathBuf,
     /// Folders and name, without the ending.
     pub(crate) module: Vec<String>,
-    pub(crate) statements: Vec<Statement>,
+    pub(crate) statements: Vec<SqlStatement>,
 }
 
 /// A statement, or a fragment of some.
 #[derive(Debug)]
-pub(crate) struct Statement {
+pub(crate) struct SqlStatement {
     pub(crate) name: String,
     pub(crate) line: usize,
     pub(crate) comment: Vec<String>,
@@ -39,19 +39,19 @@ pub(crate) enum Form {
     /// `-- row:`
     Row(Columns),
     /// `-- rows:` and `-- shared:`, if any.
-    Rows(Columns, Vec<Column>),
+    Rows(Columns, Vec<ParsedColumn>),
 }
 
 /// Columns of a table that a statement fills.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Columns {
     pub(crate) table: String,
-    pub(crate) columns: Vec<Column>,
+    pub(crate) columns: Vec<ParsedColumn>,
 }
 
 /// A column, with its type where it is no column of the table.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Column {
+pub(crate) struct ParsedColumn {
     pub(crate) name: String,
     pub(crate) kind: Option<String>,
 }
@@ -76,7 +76,7 @@ impl File {
 
     fn add(&mut self, block: Option<(usize, Vec<&str>)>) -> Result<(), Error> {
         let Some((line, lines)) = block else { return Ok(()) };
-        let statement = Statement::parse(line, &lines).map_err(|what| self.wrong(line, what))?;
+        let statement = SqlStatement::parse(line, &lines).map_err(|what| self.wrong(line, what))?;
         if self.statements.iter().any(|other| other.name == statement.name) {
             return Err(self.wrong(line, format!("`{}` is there twice", statement.name)));
         }
@@ -90,7 +90,7 @@ impl File {
 
     /// The fragments of this file, by `file/name`.
     pub(crate) fn fragments(&self) -> impl Iterator<Item = (String, String)> {
-        let named = |statement: &Statement| format!("{}/{}", self.module.join("/"), statement.name);
+        let named = |statement: &SqlStatement| format!("{}/{}", self.module.join("/"), statement.name);
         self.statements
             .iter()
             .filter(|statement| statement.form == Form::Fragment)
@@ -116,7 +116,7 @@ impl File {
     }
 }
 
-impl Statement {
+impl SqlStatement {
     fn parse(line: usize, lines: &[&str]) -> Result<Self, String> {
         let (is_fragment, name) = match (lines[0].strip_prefix("-- name:"), lines[0].strip_prefix("-- fragment:")) {
             (Some(name), _) => (false, name.trim()),
@@ -200,11 +200,11 @@ fn columns(text: &str) -> Result<Columns, String> {
 }
 
 /// `column` or `column type`
-fn column(text: &str) -> Result<Column, String> {
+fn column(text: &str) -> Result<ParsedColumn, String> {
     let words: Vec<&str> = text.split_whitespace().collect();
     match words[..] {
-        [name] if is_snake_case(name) => Ok(Column { name: name.to_owned(), kind: None }),
-        [name, kind] if is_snake_case(name) => Ok(Column { name: name.to_owned(), kind: Some(kind.to_owned()) }),
+        [name] if is_snake_case(name) => Ok(ParsedColumn { name: name.to_owned(), kind: None }),
+        [name, kind] if is_snake_case(name) => Ok(ParsedColumn { name: name.to_owned(), kind: Some(kind.to_owned()) }),
         _ => Err(format!("`{text}` is no column")),
     }
 }

@@ -218,10 +218,10 @@ impl Database {
 
     /// A second reading transaction next to an open one, if a connection is free now. To wait for one while holding
     /// another could deadlock. It sees the same data as the first one, or newer.
-    pub async fn read_beside(&self, access: Access) -> Option<Transaction> {
+    pub async fn try_second_read(&self, access: Access) -> Option<Transaction> {
         let inner = match &self.inner {
-            Inner::Sqlite(db) => InnerTransaction::Sqlite(db.read_beside().await?),
-            Inner::Postgres(db) => InnerTransaction::Postgres(db.read_beside(access).await?),
+            Inner::Sqlite(db) => InnerTransaction::Sqlite(db.try_second_read().await?),
+            Inner::Postgres(db) => InnerTransaction::Postgres(db.try_second_read(access).await?),
         };
         Some(Transaction { inner, access })
     }

@@ -91,8 +91,8 @@ impl SqliteDatabase {
         Ok(SqliteTransaction { tx: tx.map_err(|e| error(&e))? })
     }
 
-    /// See [`super::Database::read_beside`].
-    pub(crate) async fn read_beside(&self) -> Option<SqliteTransaction> {
+    /// See [`super::Database::try_second_read`].
+    pub(crate) async fn try_second_read(&self) -> Option<SqliteTransaction> {
         let tx = self.reader.try_begin().await.ok()??;
         Some(SqliteTransaction { tx })
     }

@@ -82,19 +82,19 @@ const SAMPLE_BYTES: usize = 4_000;
 /// The language of a text; `Unknown` where neither has more evidence. Looks at the first 4 kB.
 pub fn detect(text: &str) -> Language {
     let sample = &text[..text.floor_char_boundary(SAMPLE_BYTES.min(text.len()))];
-    decided(&Votes::of(sample), sample.len(), || sample.to_owned())
+    decided(&LanguageVotes::of(sample), sample.len(), || sample.to_owned())
 }
 
 /// The words of one language or the other in a text, counted once where it is read together with many others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Votes {
+pub struct LanguageVotes {
     spanish: usize,
     english: usize,
     /// Letters and signs that only Spanish has.
     signs: usize,
 }
 
-impl Votes {
+impl LanguageVotes {
     pub fn of(text: &str) -> Self {
         let (mut spanish, mut english) = (0, 0);
         for word in text.split(|c: char| !(c.is_alphanumeric() || c == '\'' || c == '’')).filter(|w| !w.is_empty()) {
@@ -107,13 +107,13 @@ impl Votes {
 }
 
 /// The language of two texts, one line after the other: what [`detect`] says of both together.
-pub fn detect_both((one, first): (&str, &Votes), (other, second): (&str, &Votes)) -> Language {
+pub fn detect_both((one, first): (&str, &LanguageVotes), (other, second): (&str, &LanguageVotes)) -> Language {
     let joined = || format!("{one}\n{other}");
     let bytes = one.len() + 1 + other.len();
     if bytes > SAMPLE_BYTES {
         return detect(&joined());
     }
-    let votes = Votes {
+    let votes = LanguageVotes {
         spanish: first.spanish + second.spanish,
         english: first.english + second.english,
         signs: first.signs + second.signs,
@@ -122,7 +122,7 @@ pub fn detect_both((one, first): (&str, &Votes), (other, second): (&str, &Votes)
 }
 
 /// Words decide where one language has clearly more, letters where neither has.
-fn decided(votes: &Votes, bytes: usize, sample: impl FnOnce() -> String) -> Language {
+fn decided(votes: &LanguageVotes, bytes: usize, sample: impl FnOnce() -> String) -> Language {
     let (spanish, english) = (votes.spanish + votes.signs.min(2), votes.english);
     if spanish >= 2 * english + 2 {
         return Language::Spanish;
@@ -171,7 +171,7 @@ mod tests {
         let long = "Hoy ha venido la paciente con su madre y no quiere hablar de nada. ".repeat(70);
         for one in texts.into_iter().chain([long.as_str()]) {
             for other in texts {
-                let both = detect_both((one, &Votes::of(one)), (other, &Votes::of(other)));
+                let both = detect_both((one, &LanguageVotes::of(one)), (other, &LanguageVotes::of(other)));
                 assert_eq!(both, detect(&format!("{one}\n{other}")), "{one:.40} / {other}");
             }
         }

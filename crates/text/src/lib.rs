@@ -23,7 +23,7 @@ pub mod tokens;
 pub use asking::{only_asks, subject, without_marks};
 pub use codepoints::CodePoints;
 pub use fold::{fold, fold_into};
-pub use language::{Votes, detect, detect_both};
+pub use language::{LanguageVotes, detect, detect_both};
 pub use numbers::{NumberKind, NumberWord, begins_number, number_words, value_of};
 pub use passages::{DEFAULT_MAX_WORDS, Passage, passages};
 pub use sentences::{sentences, sentences_of};

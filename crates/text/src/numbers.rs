@@ -28,7 +28,7 @@ pub struct NumberWord {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Part {
+enum NumberPart {
     Zero,
     Unit(u64),
     Teen(u64),
@@ -43,114 +43,114 @@ enum Part {
 }
 
 /// Words for digits and units; the last field says in which language they count.
-const ENGLISH: &[(&str, Part)] = &[
-    ("zero", Part::Zero),
-    ("oh", Part::Zero),
-    ("nought", Part::Zero),
-    ("one", Part::Unit(1)),
-    ("two", Part::Unit(2)),
-    ("three", Part::Unit(3)),
-    ("four", Part::Unit(4)),
-    ("five", Part::Unit(5)),
-    ("six", Part::Unit(6)),
-    ("seven", Part::Unit(7)),
-    ("eight", Part::Unit(8)),
-    ("nine", Part::Unit(9)),
-    ("ten", Part::Teen(10)),
-    ("eleven", Part::Teen(11)),
-    ("twelve", Part::Teen(12)),
-    ("thirteen", Part::Teen(13)),
-    ("fourteen", Part::Teen(14)),
-    ("fifteen", Part::Teen(15)),
-    ("sixteen", Part::Teen(16)),
-    ("seventeen", Part::Teen(17)),
-    ("eighteen", Part::Teen(18)),
-    ("nineteen", Part::Teen(19)),
-    ("twenty", Part::Ten(20)),
-    ("thirty", Part::Ten(30)),
-    ("forty", Part::Ten(40)),
-    ("fourty", Part::Ten(40)),
-    ("fifty", Part::Ten(50)),
-    ("sixty", Part::Ten(60)),
-    ("seventy", Part::Ten(70)),
-    ("eighty", Part::Ten(80)),
-    ("ninety", Part::Ten(90)),
-    ("hundred", Part::Scale(100)),
-    ("thousand", Part::Scale(1_000)),
-    ("million", Part::Scale(1_000_000)),
-    ("double", Part::Repeat(2)),
-    ("triple", Part::Repeat(3)),
-    ("half", Part::Half),
-    ("and", Part::And),
+const ENGLISH: &[(&str, NumberPart)] = &[
+    ("zero", NumberPart::Zero),
+    ("oh", NumberPart::Zero),
+    ("nought", NumberPart::Zero),
+    ("one", NumberPart::Unit(1)),
+    ("two", NumberPart::Unit(2)),
+    ("three", NumberPart::Unit(3)),
+    ("four", NumberPart::Unit(4)),
+    ("five", NumberPart::Unit(5)),
+    ("six", NumberPart::Unit(6)),
+    ("seven", NumberPart::Unit(7)),
+    ("eight", NumberPart::Unit(8)),
+    ("nine", NumberPart::Unit(9)),
+    ("ten", NumberPart::Teen(10)),
+    ("eleven", NumberPart::Teen(11)),
+    ("twelve", NumberPart::Teen(12)),
+    ("thirteen", NumberPart::Teen(13)),
+    ("fourteen", NumberPart::Teen(14)),
+    ("fifteen", NumberPart::Teen(15)),
+    ("sixteen", NumberPart::Teen(16)),
+    ("seventeen", NumberPart::Teen(17)),
+    ("eighteen", NumberPart::Teen(18)),
+    ("nineteen", NumberPart::Teen(19)),
+    ("twenty", NumberPart::Ten(20)),
+    ("thirty", NumberPart::Ten(30)),
+    ("forty", NumberPart::Ten(40)),
+    ("fourty", NumberPart::Ten(40)),
+    ("fifty", NumberPart::Ten(50)),
+    ("sixty", NumberPart::Ten(60)),
+    ("seventy", NumberPart::Ten(70)),
+    ("eighty", NumberPart::Ten(80)),
+    ("ninety", NumberPart::Ten(90)),
+    ("hundred", NumberPart::Scale(100)),
+    ("thousand", NumberPart::Scale(1_000)),
+    ("million", NumberPart::Scale(1_000_000)),
+    ("double", NumberPart::Repeat(2)),
+    ("triple", NumberPart::Repeat(3)),
+    ("half", NumberPart::Half),
+    ("and", NumberPart::And),
 ];
-const SPANISH: &[(&str, Part)] = &[
-    ("cero", Part::Zero),
-    ("un", Part::Unit(1)),
-    ("uno", Part::Unit(1)),
-    ("una", Part::Unit(1)),
-    ("dos", Part::Unit(2)),
-    ("tres", Part::Unit(3)),
-    ("cuatro", Part::Unit(4)),
-    ("cinco", Part::Unit(5)),
-    ("seis", Part::Unit(6)),
-    ("siete", Part::Unit(7)),
-    ("ocho", Part::Unit(8)),
-    ("nueve", Part::Unit(9)),
-    ("diez", Part::Teen(10)),
-    ("once", Part::Teen(11)),
-    ("doce", Part::Teen(12)),
-    ("trece", Part::Teen(13)),
-    ("catorce", Part::Teen(14)),
-    ("quince", Part::Teen(15)),
-    ("dieciseis", Part::Teen(16)),
-    ("diecisiete", Part::Teen(17)),
-    ("dieciocho", Part::Teen(18)),
-    ("diecinueve", Part::Teen(19)),
-    ("veinte", Part::Teen(20)),
-    ("veintiun", Part::Teen(21)),
-    ("veintiuno", Part::Teen(21)),
-    ("veintiuna", Part::Teen(21)),
-    ("veintidos", Part::Teen(22)),
-    ("veintitres", Part::Teen(23)),
-    ("veinticuatro", Part::Teen(24)),
-    ("veinticinco", Part::Teen(25)),
-    ("veintiseis", Part::Teen(26)),
-    ("veintisiete", Part::Teen(27)),
-    ("veintiocho", Part::Teen(28)),
-    ("veintinueve", Part::Teen(29)),
-    ("treinta", Part::Ten(30)),
-    ("cuarenta", Part::Ten(40)),
-    ("cincuenta", Part::Ten(50)),
-    ("sesenta", Part::Ten(60)),
-    ("setenta", Part::Ten(70)),
-    ("ochenta", Part::Ten(80)),
-    ("noventa", Part::Ten(90)),
-    ("cien", Part::Hundred(100)),
-    ("ciento", Part::Hundred(100)),
-    ("doscientos", Part::Hundred(200)),
-    ("doscientas", Part::Hundred(200)),
-    ("trescientos", Part::Hundred(300)),
-    ("trescientas", Part::Hundred(300)),
-    ("cuatrocientos", Part::Hundred(400)),
-    ("cuatrocientas", Part::Hundred(400)),
-    ("quinientos", Part::Hundred(500)),
-    ("quinientas", Part::Hundred(500)),
-    ("seiscientos", Part::Hundred(600)),
-    ("seiscientas", Part::Hundred(600)),
-    ("setecientos", Part::Hundred(700)),
-    ("setecientas", Part::Hundred(700)),
-    ("ochocientos", Part::Hundred(800)),
-    ("ochocientas", Part::Hundred(800)),
-    ("novecientos", Part::Hundred(900)),
-    ("novecientas", Part::Hundred(900)),
-    ("mil", Part::Scale(1_000)),
-    ("millon", Part::Scale(1_000_000)),
-    ("millones", Part::Scale(1_000_000)),
-    ("doble", Part::Repeat(2)),
-    ("triple", Part::Repeat(3)),
-    ("medio", Part::Half),
-    ("media", Part::Half),
-    ("y", Part::And),
+const SPANISH: &[(&str, NumberPart)] = &[
+    ("cero", NumberPart::Zero),
+    ("un", NumberPart::Unit(1)),
+    ("uno", NumberPart::Unit(1)),
+    ("una", NumberPart::Unit(1)),
+    ("dos", NumberPart::Unit(2)),
+    ("tres", NumberPart::Unit(3)),
+    ("cuatro", NumberPart::Unit(4)),
+    ("cinco", NumberPart::Unit(5)),
+    ("seis", NumberPart::Unit(6)),
+    ("siete", NumberPart::Unit(7)),
+    ("ocho", NumberPart::Unit(8)),
+    ("nueve", NumberPart::Unit(9)),
+    ("diez", NumberPart::Teen(10)),
+    ("once", NumberPart::Teen(11)),
+    ("doce", NumberPart::Teen(12)),
+    ("trece", NumberPart::Teen(13)),
+    ("catorce", NumberPart::Teen(14)),
+    ("quince", NumberPart::Teen(15)),
+    ("dieciseis", NumberPart::Teen(16)),
+    ("diecisiete", NumberPart::Teen(17)),
+    ("dieciocho", NumberPart::Teen(18)),
+    ("diecinueve", NumberPart::Teen(19)),
+    ("veinte", NumberPart::Teen(20)),
+    ("veintiun", NumberPart::Teen(21)),
+    ("veintiuno", NumberPart::Teen(21)),
+    ("veintiuna", NumberPart::Teen(21)),
+    ("veintidos", NumberPart::Teen(22)),
+    ("veintitres", NumberPart::Teen(23)),
+    ("veinticuatro", NumberPart::Teen(24)),
+    ("veinticinco", NumberPart::Teen(25)),
+    ("veintiseis", NumberPart::Teen(26)),
+    ("veintisiete", NumberPart::Teen(27)),
+    ("veintiocho", NumberPart::Teen(28)),
+    ("veintinueve", NumberPart::Teen(29)),
+    ("treinta", NumberPart::Ten(30)),
+    ("cuarenta", NumberPart::Ten(40)),
+    ("cincuenta", NumberPart::Ten(50)),
+    ("sesenta", NumberPart::Ten(60)),
+    ("setenta", NumberPart::Ten(70)),
+    ("ochenta", NumberPart::Ten(80)),
+    ("noventa", NumberPart::Ten(90)),
+    ("cien", NumberPart::Hundred(100)),
+    ("ciento", NumberPart::Hundred(100)),
+    ("doscientos", NumberPart::Hundred(200)),
+    ("doscientas", NumberPart::Hundred(200)),
+    ("trescientos", NumberPart::Hundred(300)),
+    ("trescientas", NumberPart::Hundred(300)),
+    ("cuatrocientos", NumberPart::Hundred(400)),
+    ("cuatrocientas", NumberPart::Hundred(400)),
+    ("quinientos", NumberPart::Hundred(500)),
+    ("quinientas", NumberPart::Hundred(500)),
+    ("seiscientos", NumberPart::Hundred(600)),
+    ("seiscientas", NumberPart::Hundred(600)),
+    ("setecientos", NumberPart::Hundred(700)),
+    ("setecientas", NumberPart::Hundred(700)),
+    ("ochocientos", NumberPart::Hundred(800)),
+    ("ochocientas", NumberPart::Hundred(800)),
+    ("novecientos", NumberPart::Hundred(900)),
+    ("novecientas", NumberPart::Hundred(900)),
+    ("mil", NumberPart::Scale(1_000)),
+    ("millon", NumberPart::Scale(1_000_000)),
+    ("millones", NumberPart::Scale(1_000_000)),
+    ("doble", NumberPart::Repeat(2)),
+    ("triple", NumberPart::Repeat(3)),
+    ("medio", NumberPart::Half),
+    ("media", NumberPart::Half),
+    ("y", NumberPart::And),
 ];
 
 /// The numbers said in words, in order and without overlap. Unknown language: the words of both count.
@@ -176,7 +176,7 @@ pub fn number_words(text: &str, language: Language) -> Vec<NumberWord> {
 /// Whether a folded word can begin a number said in words, in either language.
 pub fn begins_number(folded: &str) -> bool {
     static WORDS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
-        let begins = |(_, part): &&(&str, Part)| !matches!(part, Part::And);
+        let begins = |(_, part): &&(&str, NumberPart)| !matches!(part, NumberPart::And);
         SPANISH.iter().chain(ENGLISH).filter(begins).map(|(word, _)| *word).collect()
     });
     folded.len() <= 16 && WORDS.contains(folded)
@@ -191,10 +191,10 @@ pub fn value_of(text: &str, language: Language) -> Option<f64> {
 }
 
 /// What a word is in Spanish and in English.
-type Known = HashMap<&'static str, (Option<Part>, Option<Part>), foldhash::fast::FixedState>;
+type KnownParts = HashMap<&'static str, (Option<NumberPart>, Option<NumberPart>), foldhash::fast::FixedState>;
 
-static KNOWN: LazyLock<Known> = LazyLock::new(|| {
-    let mut known = Known::default();
+static KNOWN: LazyLock<KnownParts> = LazyLock::new(|| {
+    let mut known = KnownParts::default();
     // The first of equal words counts, as in the lists.
     for (word, part) in SPANISH {
         known.entry(word).or_default().0.get_or_insert(*part);
@@ -222,7 +222,7 @@ fn beginning(word: &str) -> (usize, u32) {
 }
 
 /// What a word is, in any case and with any accents.
-fn known(raw: &str) -> Option<&'static (Option<Part>, Option<Part>)> {
+fn known(raw: &str) -> Option<&'static (Option<NumberPart>, Option<NumberPart>)> {
     if raw.len() > 16 {
         return None;
     }
@@ -235,8 +235,8 @@ fn known(raw: &str) -> Option<&'static (Option<Part>, Option<Part>)> {
 
 /// The number words of a text. Words never reach over white space, so that each stretch between it is read alone, and
 /// nearly all of them are a word of small letters with perhaps a sign behind it.
-fn parts(text: &str, language: Language) -> Vec<(Span, Part)> {
-    let of = |(spanish, english): &(Option<Part>, Option<Part>)| match language {
+fn parts(text: &str, language: Language) -> Vec<(Span, NumberPart)> {
+    let of = |(spanish, english): &(Option<NumberPart>, Option<NumberPart>)| match language {
         Language::English => *english,
         Language::Spanish => *spanish,
         Language::Unknown => spanish.or(*english),
@@ -287,13 +287,13 @@ fn adjoining(text: &str, left: Span, right: Span) -> bool {
     between.len() <= 3 && between.chars().all(|c| c.is_whitespace() || c == '-')
 }
 
-fn read(text: &str, parts: &[(Span, Part)]) -> Option<(usize, NumberWord)> {
+fn read(text: &str, parts: &[(Span, NumberPart)]) -> Option<(usize, NumberWord)> {
     match parts.first()?.1 {
-        Part::And => None,
-        Part::Repeat(times) => {
+        NumberPart::And => None,
+        NumberPart::Repeat(times) => {
             let (span, digit) = match parts.get(1)? {
-                (span, Part::Unit(n)) => (span, *n),
-                (span, Part::Zero) => (span, 0),
+                (span, NumberPart::Unit(n)) => (span, *n),
+                (span, NumberPart::Zero) => (span, 0),
                 _ => return None,
             };
             if !adjoining(text, parts[0].0, *span) {
@@ -303,7 +303,7 @@ fn read(text: &str, parts: &[(Span, Part)]) -> Option<(usize, NumberWord)> {
             let span = Span::new(parts[0].0.start, span.end);
             Some((2, NumberWord { span, kind: NumberKind::Digits, value: digits.parse().ok(), digits }))
         }
-        Part::Half => Some((1, cardinal(parts[0].0, 0, true))),
+        NumberPart::Half => Some((1, cardinal(parts[0].0, 0, true))),
         _ => Some(read_cardinal(text, parts)),
     }
 }
@@ -315,7 +315,7 @@ fn cardinal(span: Span, whole: u64, half: bool) -> NumberWord {
 }
 
 /// Reads the longest well-formed cardinal: descending places, scales multiply, "and"/"y" joins.
-fn read_cardinal(text: &str, parts: &[(Span, Part)]) -> (usize, NumberWord) {
+fn read_cardinal(text: &str, parts: &[(Span, NumberPart)]) -> (usize, NumberWord) {
     let (mut total, mut group) = (0u64, 0u64);
     // The smallest place that is still free in this group: after "sesenta" only units may follow.
     let mut room = 1_000u64;
@@ -325,23 +325,23 @@ fn read_cardinal(text: &str, parts: &[(Span, Part)]) -> (usize, NumberWord) {
             break;
         }
         match *part {
-            Part::Zero if index == 0 => {
+            NumberPart::Zero if index == 0 => {
                 used = 1;
                 break;
             }
-            Part::Unit(n) if room > 1 => (group, room, used) = (group + n, 1, index + 1),
-            Part::Teen(n) if room > 10 => (group, room, used) = (group + n, 1, index + 1),
-            Part::Ten(n) if room > 10 => (group, room, used) = (group + n, 10, index + 1),
-            Part::Hundred(n) if room > 100 => (group, room, used) = (group + n, 100, index + 1),
-            Part::Scale(100) if (1..=99).contains(&group) || index == 0 => {
+            NumberPart::Unit(n) if room > 1 => (group, room, used) = (group + n, 1, index + 1),
+            NumberPart::Teen(n) if room > 10 => (group, room, used) = (group + n, 1, index + 1),
+            NumberPart::Ten(n) if room > 10 => (group, room, used) = (group + n, 10, index + 1),
+            NumberPart::Hundred(n) if room > 100 => (group, room, used) = (group + n, 100, index + 1),
+            NumberPart::Scale(100) if (1..=99).contains(&group) || index == 0 => {
                 (group, room, used) = (group.max(1) * 100, 100, index + 1);
             }
-            Part::Scale(n) if n > 100 && group < 1_000 => {
+            NumberPart::Scale(n) if n > 100 && group < 1_000 => {
                 (total, group) = (total.saturating_add(group.max(1).saturating_mul(n)), 0);
                 (room, used) = (1_000, index + 1);
             }
-            Part::And if index > 0 => continue,
-            Part::Half if index > 1 && parts[index - 1].1 == Part::And => {
+            NumberPart::And if index > 0 => continue,
+            NumberPart::Half if index > 1 && parts[index - 1].1 == NumberPart::And => {
                 (half, used) = (true, index + 1);
                 break;
             }

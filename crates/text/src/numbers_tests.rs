@@ -56,7 +56,7 @@ fn a_number_knows_its_place() {
 }
 
 /// All tokens of the text at once, and every word looked up.
-fn parts_plainly(text: &str) -> Vec<(Span, Part)> {
+fn parts_plainly(text: &str) -> Vec<(Span, NumberPart)> {
     let words = tokens(text).into_iter().filter(|token| token.kind == TokenKind::Word);
     let pieces = words.flat_map(|token| split_hyphen(text, token));
     let part = |raw: &str| KNOWN.get(fold(raw).as_str()).and_then(|(spanish, english)| spanish.or(*english));

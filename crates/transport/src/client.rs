@@ -8,7 +8,7 @@ use reqwest::{Certificate, Proxy, Request, RequestBuilder, Response, StatusCode,
 use secrecy::{ExposeSecret, SecretString};
 
 use super::address::Endpoint;
-use super::token::Token;
+use super::token::ApiToken;
 use anamnesis_core::failpoints;
 
 /// Of an error's body no more is read: enough for its code.
@@ -144,7 +144,7 @@ impl Client {
     pub async fn send(
         &self,
         request: RequestBuilder,
-        token: &Token,
+        token: &ApiToken,
         largest: usize,
     ) -> Result<HttpResponse, SendError> {
         let request = request.build().map_err(|_| SendError::Request)?;
@@ -252,18 +252,18 @@ mod tests {
         (server, client)
     }
 
-    async fn asked(client: &Client, token: &Token) -> Result<HttpResponse, SendError> {
+    async fn asked(client: &Client, token: &ApiToken) -> Result<HttpResponse, SendError> {
         client.send(client.get(client.endpoint().url()), token, 100).await
     }
 
     #[tokio::test]
     async fn an_answer_larger_than_its_limit_or_later_than_its_time_is_none() {
         let (_server, client) = answering(ResponseTemplate::new(200).set_body_string("x".repeat(101))).await;
-        assert_eq!(asked(&client, &Token::None).await.unwrap_err(), SendError::TooLarge);
+        assert_eq!(asked(&client, &ApiToken::None).await.unwrap_err(), SendError::TooLarge);
         let (_server, client) = answering(ResponseTemplate::new(200).set_delay(WAIT * 4)).await;
-        assert_eq!(asked(&client, &Token::None).await.unwrap_err(), SendError::Timeout);
+        assert_eq!(asked(&client, &ApiToken::None).await.unwrap_err(), SendError::Timeout);
         let (_server, client) = answering(ResponseTemplate::new(500).set_body_string("y".repeat(70_000))).await;
-        assert_eq!(asked(&client, &Token::None).await.unwrap().body.len(), ERROR_BODY);
+        assert_eq!(asked(&client, &ApiToken::None).await.unwrap().body.len(), ERROR_BODY);
     }
 
     #[tokio::test]
@@ -271,9 +271,9 @@ mod tests {
         let (other, _) = answering(ResponseTemplate::new(200)).await;
         let redirect = ResponseTemplate::new(307).insert_header("location", other.uri().as_str());
         let (_server, client) = answering(redirect).await;
-        assert_eq!(asked(&client, &Token::None).await.unwrap().status, StatusCode::TEMPORARY_REDIRECT);
+        assert_eq!(asked(&client, &ApiToken::None).await.unwrap().status, StatusCode::TEMPORARY_REDIRECT);
         let elsewhere: Url = other.uri().parse().unwrap();
-        let sent = client.send(client.post(&elsewhere), &Token::None, 100).await;
+        let sent = client.send(client.post(&elsewhere), &ApiToken::None, 100).await;
         assert_eq!(sent.unwrap_err(), SendError::Elsewhere);
         assert_eq!(other.received_requests().await.unwrap().len(), 0);
     }
@@ -288,7 +288,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("token");
         std::fs::write(&file, "one").unwrap();
-        let token = Token::file(file.clone());
+        let token = ApiToken::file(file.clone());
         assert_eq!(asked(&client, &token).await.unwrap().status, StatusCode::UNAUTHORIZED);
         assert_eq!(server.received_requests().await.unwrap().len(), 1, "the same token is not tried twice");
         let written = std::fs::metadata(&file).unwrap().modified().unwrap();

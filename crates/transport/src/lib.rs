@@ -9,4 +9,4 @@ mod token;
 
 pub use address::{AddressError, Endpoint, apart, is_local_host, is_protected};
 pub use client::{Client, ClientError, HttpResponse, Options, SendError, authority};
-pub use token::{NoToken, Token};
+pub use token::{ApiToken, NoToken};

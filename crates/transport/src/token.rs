@@ -9,7 +9,7 @@ use secrecy::{ExposeSecret, SecretString};
 use zeroize::Zeroizing;
 
 /// Where the token comes from.
-pub enum Token {
+pub enum ApiToken {
     None,
     Fixed(SecretString),
     File(TokenFile),
@@ -34,7 +34,7 @@ struct CachedToken {
 
 type FileStamp = (Option<SystemTime>, u64);
 
-impl Token {
+impl ApiToken {
     pub fn file(path: PathBuf) -> Self {
         Self::File(TokenFile { path, known: Mutex::new(None) })
     }
@@ -110,7 +110,7 @@ impl TokenFile {
 mod tests {
     use super::*;
 
-    async fn sent(token: &Token) -> String {
+    async fn sent(token: &ApiToken) -> String {
         token.header().await.unwrap().unwrap().to_str().unwrap().to_owned()
     }
 
@@ -118,7 +118,7 @@ mod tests {
     async fn a_changed_file_is_read_again_and_a_missing_one_keeps_the_last_token() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("token");
-        let token = Token::file(path.clone());
+        let token = ApiToken::file(path.clone());
         assert_eq!(token.header().await, Err(NoToken));
         std::fs::write(&path, "first\n").unwrap();
         assert_eq!(sent(&token).await, "Bearer first");
@@ -135,7 +135,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("token");
         std::fs::write(&path, "one").unwrap();
-        let token = Token::file(path.clone());
+        let token = ApiToken::file(path.clone());
         assert_eq!(sent(&token).await, "Bearer one");
         let written = std::fs::metadata(&path).unwrap().modified().unwrap();
         std::fs::write(&path, "two").unwrap();
@@ -147,8 +147,8 @@ mod tests {
 
     #[tokio::test]
     async fn the_header_hides_the_token_when_printed() {
-        let header = Token::Fixed("canary".into()).header().await.unwrap().unwrap();
+        let header = ApiToken::Fixed("canary".into()).header().await.unwrap().unwrap();
         assert!(!format!("{header:?}").contains("canary"));
-        assert_eq!(Token::Fixed("two\nlines".into()).header().await, Err(NoToken));
+        assert_eq!(ApiToken::Fixed("two\nlines".into()).header().await, Err(NoToken));
     }
 }

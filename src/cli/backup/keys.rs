@@ -84,7 +84,7 @@ impl KeysLocation {
     ///
     /// # Errors
     /// When a database cannot be read.
-    pub(crate) async fn look(&self) -> Result<KeysFile, CliError> {
+    pub(crate) async fn current_file(&self) -> Result<KeysFile, CliError> {
         match self {
             Self::File(path) => Ok(KeysFile { path: path.clone(), _copy: None }),
             Self::Database(table) => {

@@ -315,7 +315,7 @@ async fn stage_keys(args: &Args, present: &KeysLocation, staged: &KeysFile, ther
     if !there {
         return Ok(0);
     }
-    let known = match present.look().await {
+    let known = match present.current_file().await {
         Ok(file) => key_copies::known(&file.path).await.map_err(|_| ()),
         Err(_) => Err(()),
     };
@@ -357,7 +357,7 @@ async fn check(
             )));
         }
         None => {
-            looked = present.look().await?;
+            looked = present.current_file().await?;
             &looked.path
         }
     };

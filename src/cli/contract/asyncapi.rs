@@ -86,9 +86,9 @@ impl Parts {
         let of_channel: Map<String, Value> =
             both.iter().map(|(name, _)| (name.clone(), reference("messages", name))).collect();
         self.messages.extend(both);
-        let queues: Vec<&str> = keys_of(title).iter().map(|queue| queue.word()).collect();
+        let queues: Vec<&str> = keys_of(title).iter().map(|queue| queue.name()).collect();
         let parameters = if queues.len() > 1 {
-            json!({"queue": {"enum": queues, "default": Queue::Bulk.word(),
+            json!({"queue": {"enum": queues, "default": Queue::Bulk.name(),
                 "description": "`realtime` for documents of type chat_message, `bulk` for others."}})
         } else {
             json!({})

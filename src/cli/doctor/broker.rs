@@ -10,7 +10,7 @@ use anamnesis_rabbitmq::{BrokerConnection, BrokerError, ConnectionRole, Names, Q
 /// Messages of the catch-all queue from which it is nearly full.
 const NEARLY_FULL: u32 = 90_000;
 
-pub(super) async fn look(doctor: &mut Doctor) {
+pub(super) async fn check(doctor: &mut Doctor) {
     if !doctor.settings.broker.is_set() {
         return doctor.skip("broker", "broker.url is not set: there is none");
     }

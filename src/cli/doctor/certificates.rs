@@ -8,7 +8,7 @@ use chrono::{DateTime, NaiveDateTime, TimeDelta, Utc};
 
 use super::Doctor;
 
-pub(super) fn look(doctor: &mut Doctor) {
+pub(super) fn check(doctor: &mut Doctor) {
     let named = named(doctor);
     if named.is_empty() {
         return doctor.skip("certificates", "no file of certificates is configured");

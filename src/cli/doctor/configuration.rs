@@ -32,7 +32,7 @@ pub(super) fn findings(file: Option<&Path>) -> Vec<DoctorFinding> {
 }
 
 /// Settings with which only a worker does not start.
-pub(super) fn look(doctor: &mut Doctor) {
+pub(super) fn check(doctor: &mut Doctor) {
     if doctor.settings.broker.is_set() {
         let intake = &doctor.settings.intake;
         let code = match intake.unbound_producers {

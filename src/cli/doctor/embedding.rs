@@ -9,7 +9,7 @@ use anamnesis_embedding::{self as embed, BuildError, EmbedError, Models, NoopObs
 /// The embedded text: no text of a patient.
 const WORD: &str = "doctor";
 
-pub(super) async fn look(doctor: &mut Doctor) {
+pub(super) async fn check(doctor: &mut Doctor) {
     let mut settings = doctor.settings.embedding.clone();
     // One try each: a person waits.
     settings.retry.attempts = 1;

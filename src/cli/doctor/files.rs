@@ -19,7 +19,7 @@ const RELEASED: &str = include_str!("../../../models/SHA256SUMS");
 /// More than this is enough for any size of disk.
 const ENOUGH: u64 = 50 << 30;
 
-pub(super) fn look(doctor: &mut Doctor) {
+pub(super) fn check(doctor: &mut Doctor) {
     rules(doctor);
     models(doctor);
     spool(doctor);

@@ -11,7 +11,7 @@ use anamnesis_store::binding::KeyBinding;
 use anamnesis_store::{Store, StoreError};
 
 /// Opens the keys without creating any. With a database, the opened store is reused by later checks.
-pub(super) async fn look(doctor: &mut Doctor, db: Option<Database>) {
+pub(super) async fn check(doctor: &mut Doctor, db: Option<Database>) {
     let first = KeyStoreSetup::of(&doctor.settings);
     let (settings, clock, entropy) = (doctor.settings.clone(), doctor.clock.clone(), doctor.entropy.clone());
     exposed(doctor);

@@ -185,15 +185,15 @@ async fn looked(args: Args, context: &Context) -> Vec<DoctorFinding> {
         None => Arc::new(SystemClock),
     };
     let mut doctor = Doctor { settings, clock, entropy: Arc::new(SystemEntropy), store: None, limits: args, findings };
-    configuration::look(&mut doctor);
-    let db = store::look(&mut doctor).await;
-    keys::look(&mut doctor, db).await;
-    files::look(&mut doctor);
-    certificates::look(&mut doctor);
-    embedding::look(&mut doctor).await;
-    broker::look(&mut doctor).await;
-    traces::look(&mut doctor).await;
-    work::look(&mut doctor).await;
+    configuration::check(&mut doctor);
+    let db = store::check(&mut doctor).await;
+    keys::check(&mut doctor, db).await;
+    files::check(&mut doctor);
+    certificates::check(&mut doctor);
+    embedding::check(&mut doctor).await;
+    broker::check(&mut doctor).await;
+    traces::check(&mut doctor).await;
+    work::check(&mut doctor).await;
     if let Some(store) = &doctor.store {
         store.close().await;
     }

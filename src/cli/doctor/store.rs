@@ -9,7 +9,7 @@ use super::Doctor;
 use anamnesis_sql::{Database, DbError, Location, SchemaState, found_schema};
 
 /// The store, opened for reading, where that is possible.
-pub(super) async fn look(doctor: &mut Doctor) -> Option<Database> {
+pub(super) async fn check(doctor: &mut Doctor) -> Option<Database> {
     let location = match Location::of(&doctor.settings.store) {
         Ok(location) => location,
         Err(error) => {

@@ -3,7 +3,7 @@
 use super::Doctor;
 use anamnesis_observability::traces::{BUILT, Traces, TracesError};
 
-pub(super) async fn look(doctor: &mut Doctor) {
+pub(super) async fn check(doctor: &mut Doctor) {
     let config = &doctor.settings.traces;
     if !config.is_set() {
         return doctor.skip("traces", "no collector is configured");

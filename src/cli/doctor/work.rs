@@ -28,7 +28,7 @@ const APART: TimeDelta = TimeDelta::minutes(5);
 /// Quarantined messages that are read.
 const MOST: i64 = 100_000;
 
-pub(super) async fn look(doctor: &mut Doctor) {
+pub(super) async fn check(doctor: &mut Doctor) {
     let Some(store) = doctor.store.clone() else {
         for check in ["jobs", "quarantine", "outbox", "time"] {
             doctor.skip(check, "the store or its keys cannot be used");

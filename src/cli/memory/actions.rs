@@ -7,14 +7,14 @@ use uuid::Uuid;
 
 use super::unknown;
 use crate::cli::app::App;
-use crate::cli::language::{Language, LanguageArgs};
+use crate::cli::language::{LanguageArgs, RightsLanguage};
 use crate::cli::output::{self, OutputFormat};
 use crate::cli::patient::{PatientArgs, known};
 use crate::cli::{CliError, Context, Exit, render};
 use anamnesis_core::ids::MemoryId;
 use anamnesis_core::memory::State;
 use anamnesis_core::scope::Scope;
-use anamnesis_messages::contract::{Actor, ActorRole, Command, MemoryCommand};
+use anamnesis_messages::contract::{ActorRole, Command, CommandActor, MemoryCommand};
 use anamnesis_pipeline::rights::{self, words};
 use anamnesis_pipeline::{Disposition, RawMessage};
 use anamnesis_search::MemoryItem;
@@ -86,7 +86,7 @@ pub(in crate::cli) struct ActorArgs {
 impl ActorArgs {
     /// # Errors
     /// When one of the two was not said: neither is assumed.
-    pub(in crate::cli) fn actor(&self) -> Result<Actor, CliError> {
+    pub(in crate::cli) fn actor(&self) -> Result<CommandActor, CliError> {
         let id = self.by.ok_or_else(|| {
             CliError::usage("who acts? Give --by UUID (the same for each person), or set ANAMNESIS_ACTOR")
         })?;
@@ -95,7 +95,7 @@ impl ActorArgs {
                 "in which role? Give --role patient, clinician or system, or set ANAMNESIS_ROLE: none is assumed",
             )
         })?;
-        Ok(Actor { id, role })
+        Ok(CommandActor { id, role })
     }
 }
 
@@ -158,7 +158,7 @@ async fn previewed(
     app: &App,
     scope: Scope,
     (command, ids, is_clinician): (Command, Vec<MemoryId>, bool),
-    (language, context): (Language, &Context),
+    (language, context): (RightsLanguage, &Context),
 ) -> Result<Exit, CliError> {
     let held = match ids.is_empty() {
         true => Vec::new(),
@@ -250,7 +250,7 @@ pub(in crate::cli) fn ended(disposition: Disposition) -> Result<Exit, CliError> 
 
 pub(in crate::cli) fn message(
     scope: Scope,
-    actor: Actor,
+    actor: CommandActor,
     ids: Vec<MemoryId>,
     command: Command,
     now: chrono::DateTime<chrono::Utc>,

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::super::CliError;
 use anamnesis_redaction::remote::{Google, Presidio, Remote, RemoteError, Services};
-use anamnesis_transport::Token;
+use anamnesis_transport::ApiToken;
 
 /// The environment variable with Google's bearer token: a secret is no argument.
 const TOKEN: &str = "ANAMNESIS_DLP_TOKEN";
@@ -48,7 +48,7 @@ impl RemoteArgs {
         }
         if let Some(parent) = &self.google {
             let token = std::env::var(TOKEN).map_err(|_| CliError::usage(format!("{TOKEN} is not set")))?;
-            let google = Google::new(&self.google_url, parent, Token::Fixed(token.into()), timeout, &authority);
+            let google = Google::new(&self.google_url, parent, ApiToken::Fixed(token.into()), timeout, &authority);
             services.push(Arc::new(google.map_err(|error| wrong("--google-url", error))?));
         }
         Services::new(services).map_err(|error| wrong("services", error))

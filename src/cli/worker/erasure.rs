@@ -23,7 +23,7 @@ pub(super) async fn complete(app: &App, gate: &KeyGate, draining: CancellationTo
         }
         if !gate.keys_unavailable().await {
             let done = tokio::select! {
-                done = look(app, restored) => done,
+                done = complete_due(app, restored) => done,
                 () = draining.cancelled() => return,
             };
             match done {
@@ -36,7 +36,7 @@ pub(super) async fn complete(app: &App, gate: &KeyGate, draining: CancellationTo
 }
 
 /// How many were completed.
-async fn look(app: &App, restored: bool) -> Result<u64, erase::IncompleteErasure> {
+async fn complete_due(app: &App, restored: bool) -> Result<u64, erase::IncompleteErasure> {
     let mut erased = 0;
     if restored {
         erased += erase::again_after_restore(app).await?;

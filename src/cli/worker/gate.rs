@@ -33,11 +33,11 @@ impl KeyGate {
 
     /// Whether the right key store is missing now; sets the gauge. Other checks detect a missing database.
     pub(crate) async fn keys_unavailable(&self) -> bool {
-        self.look().await.unwrap_or(false)
+        self.check_keys().await.unwrap_or(false)
     }
 
     /// `None` where the database cannot be asked whose keys these are.
-    async fn look(&self) -> Option<bool> {
+    async fn check_keys(&self) -> Option<bool> {
         let shut = match self.store.key_binding().check_keys().await {
             Err(StoreError::Key(error)) => {
                 if !self.shut.load(Ordering::SeqCst) {
@@ -61,7 +61,7 @@ impl KeyGate {
     pub(crate) async fn opens(&self) -> bool {
         let mut unasked = 0;
         for _ in 0..LONGEST {
-            let pause = match self.look().await {
+            let pause = match self.check_keys().await {
                 Some(false) => return true,
                 None if unasked == UNASKED => return true,
                 None => {

@@ -30,14 +30,14 @@ pub(super) async fn seal(app: &App, gate: &KeyGate, draining: CancellationToken)
         tokio::select! {
             () = tokio::time::sleep(pause) => {}
             () = draining.cancelled() => {
-                look(app, &mut kept).await;
+                seal_chains(app, &mut kept).await;
                 return;
             }
         }
         if gate.keys_unavailable().await {
             continue;
         }
-        look(app, &mut kept).await;
+        seal_chains(app, &mut kept).await;
         if checked.is_none_or(|at| at.elapsed() >= CHECKED_EVERY) && check(app).await {
             checked = Some(Instant::now());
         }
@@ -72,7 +72,7 @@ async fn check(app: &App) -> bool {
 }
 
 /// One chain that cannot be sealed stops no other.
-async fn look(app: &App, kept: &mut BTreeMap<OrgId, u64>) {
+async fn seal_chains(app: &App, kept: &mut BTreeMap<OrgId, u64>) {
     let (store, metrics) = (&app.store, &app.metrics.store);
     let unsealed =
         |error: StoreError| tracing::warn!(code = "audit", %error, "a chain of the audit trail is not sealed");

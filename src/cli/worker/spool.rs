@@ -75,7 +75,7 @@ pub(crate) async fn watch(
             watcher = folder.map(|folder| SpoolWatcher { folder, app, by, status: &status, due: HashMap::new() });
         }
         if let Some(watcher) = &mut watcher {
-            watcher.look(&draining).await;
+            watcher.poll_folder(&draining).await;
         }
         tokio::select! {
             () = tokio::time::sleep(pause) => {}
@@ -95,7 +95,7 @@ struct SpoolWatcher<'a> {
 
 impl SpoolWatcher<'_> {
     /// One pass over the folder: files of dead workers, waiting files, files that are due again.
-    async fn look(&mut self, draining: &CancellationToken) {
+    async fn poll_folder(&mut self, draining: &CancellationToken) {
         // No one bound them: they lie where they are, with those of dead workers, and are counted.
         if !self.app.settings.intake.lets_files_in() {
             let Some(listing) = self.status.note(self.folder.listing()) else { return };

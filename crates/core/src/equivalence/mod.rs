@@ -63,7 +63,7 @@ impl FactClause {
         self.ordered |= other.ordered;
     }
 
-    fn settle(&mut self) {
+    fn normalize(&mut self) {
         if self.people.first() == Some(&SELF) {
             self.people.remove(0);
         }
@@ -98,7 +98,7 @@ fn statement(text: &str) -> Option<Vec<FactClause>> {
         }
     }
     clauses.extend(waiting.filter(|clause| clause.has_numbers()));
-    clauses.iter_mut().for_each(FactClause::settle);
+    clauses.iter_mut().for_each(FactClause::normalize);
     collapse(&mut clauses);
     clauses.sort();
     (!clauses.is_empty()).then_some(clauses)
@@ -113,7 +113,7 @@ fn collapse(clauses: &mut Vec<FactClause>) {
     if clauses.len() > 1 && alike && !clauses.iter().any(|clause| clause.has_numbers() || clause.ordered) {
         let mut all = clauses.swap_remove(0);
         all.content.extend(clauses.drain(..).flat_map(|clause| clause.content));
-        all.settle();
+        all.normalize();
         clauses.push(all);
     }
 }

@@ -6,7 +6,7 @@ use crate::finding::{EntityType, Polarity};
 use crate::memory::{Class, State};
 
 /// Sets the statements of the group against its substances, once all are walked.
-pub(super) fn settle(walk: &mut Replay<'_>) {
+pub(super) fn resolve(walk: &mut Replay<'_>) {
     let active = |walk: &Replay<'_>, blanket: bool| -> Vec<usize> {
         let is = |at: &usize| {
             let m = &walk.memories[*at];

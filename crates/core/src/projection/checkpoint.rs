@@ -186,8 +186,8 @@ fn checkpoint(
 }
 
 fn settled(mut walk: Replay<'_>, now: DateTime<Utc>) -> Projection {
-    allergies::settle(&mut walk);
-    plans::settle(&mut walk);
-    nevers::settle(&mut walk);
+    allergies::resolve(&mut walk);
+    plans::apply(&mut walk);
+    nevers::apply(&mut walk);
     walk.finish(now)
 }

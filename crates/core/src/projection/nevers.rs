@@ -9,7 +9,7 @@ use crate::ids::MemoryId;
 use crate::memory::{Class, State};
 
 /// Applies denials for all time to past facts, once all are walked.
-pub(super) fn settle(walk: &mut Replay<'_>) {
+pub(super) fn apply(walk: &mut Replay<'_>) {
     let denials = (0..walk.memories.len()).filter(|&at| walk.memories[at].never);
     let pairs: Vec<(usize, usize)> = denials
         .flat_map(|denial| (0..walk.memories.len()).map(move |stated| (denial, stated)))

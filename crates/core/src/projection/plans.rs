@@ -5,7 +5,7 @@ use crate::finding::EntityType;
 use crate::provenance::Trust;
 
 /// Applies the proposals of the group to the known facts of the medicine, once all are walked.
-pub(super) fn settle(walk: &mut Replay<'_>) {
+pub(super) fn apply(walk: &mut Replay<'_>) {
     for proposal in 0..walk.memories.len() {
         let p = &walk.memories[proposal];
         if p.entity != EntityType::Medication || !p.is_active() || p.trust < Trust::T4 {

@@ -221,7 +221,7 @@ impl<'a> Replay<'a> {
                     self.memories[n].become_state(State::Resolved, when, Some(cause));
                     self.memories[n].folded.valid_to = Some(when);
                 }
-                self.settle(at);
+                self.answer_dispute(at);
             }
             MemoryAction::Reinforced if memory.is_active() => memory.reinforced_by(when, act.evidence.unwrap_or(cause)),
             MemoryAction::Weakened if memory.may_be_weakened(act.by) => {
@@ -265,7 +265,7 @@ impl<'a> Replay<'a> {
     }
 
     /// A person in charge said whether it holds: that it was disputed is answered.
-    fn settle(&mut self, at: usize) {
+    fn answer_dispute(&mut self, at: usize) {
         let id = self.memories[at].folded.id;
         let disputed = self.conflicts.iter_mut().filter(|known| known.kept == id && known.claim == id);
         disputed.for_each(|known| known.answered = true);
@@ -277,7 +277,7 @@ impl<'a> Replay<'a> {
         self.confirmed.push((self.memories[holds].folded.id, act.at));
         let id = self.memories[holds].folded.id;
         if act.by.is_authoritative() {
-            self.settle(holds);
+            self.answer_dispute(holds);
         }
         for n in 0..self.conflicts.len() {
             let Conflict { kept, claim, answered, .. } = self.conflicts[n];

@@ -14,7 +14,7 @@ use zeroize::Zeroizing;
 use crate::KeyError;
 use anamnesis_config::keys::KeyLimits;
 use anamnesis_core::clock::Entropy;
-use anamnesis_transport::{Client, Endpoint, Options, SendError, Token};
+use anamnesis_transport::{ApiToken, Client, Endpoint, Options, SendError};
 
 /// An answer of a key service is a few kilobytes; more is not one.
 const LARGEST_ANSWER: usize = 256 * 1024;
@@ -111,7 +111,7 @@ impl KeyServiceClient {
     }
 
     async fn once(&self, request: RequestBuilder) -> Result<ServiceReply, RequestFailure> {
-        let reply = self.client.send(request, &Token::None, LARGEST_ANSWER).await.map_err(|error| match error {
+        let reply = self.client.send(request, &ApiToken::None, LARGEST_ANSWER).await.map_err(|error| match error {
             SendError::Request | SendError::Elsewhere => RequestFailure::Never,
             SendError::Timeout | SendError::Unreachable | SendError::TooLarge => RequestFailure::Again { after: None },
         })?;

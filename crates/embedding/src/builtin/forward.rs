@@ -3,9 +3,9 @@
 
 use super::ModelError;
 use super::tokenizer::Tokenizer;
-use super::weights::{ModelFile, Table, WIDTH};
+use super::weights::{ModelFile, WIDTH, WeightTable};
 use anamnesis_neural::layers::{self, Norm};
-use anamnesis_neural::matmul::{Matrix, Rows};
+use anamnesis_neural::matmul::{Matrix, MatrixView};
 
 /// Length of a vector.
 pub(super) const DIMENSION: usize = 512;
@@ -32,7 +32,7 @@ struct Conv {
 /// The loaded model: immutable, shared by all threads.
 pub(super) struct Encoder {
     pub(super) tokenizer: Tokenizer,
-    table: Table,
+    table: WeightTable,
     projection: Matrix,
     projection_bias: Vec<f32>,
     projection_norm: Norm,
@@ -114,7 +114,7 @@ impl Encoder {
             self.table.read(id, &mut features[row * FEATURES..][..WIDTH]);
         }
         let mut projected = vec![0f32; rows * PROJECTED];
-        let input = Rows { data: &features, rows, cols: WIDTH, stride: FEATURES };
+        let input = MatrixView { data: &features, rows, cols: WIDTH, stride: FEATURES };
         self.projection.apply(input, 0.0, &mut projected);
         for &(row, ..) in &tokens {
             let row = &mut projected[row * PROJECTED..][..PROJECTED];
@@ -141,7 +141,7 @@ impl Encoder {
         for &row in tokens {
             input[row * CONV..][..CONV].copy_from_slice(&projected[row * PROJECTED + branch * CONV..][..CONV]);
         }
-        let windows = |data| Rows { data, rows: rows - 2 * GAP, cols: order * CONV, stride: CONV };
+        let windows = |data| MatrixView { data, rows: rows - 2 * GAP, cols: order * CONV, stride: CONV };
         let mut product = vec![0f32; rows * CONV];
         conv.first.apply(windows(&input[(GAP - left) * CONV..]), 0.0, &mut product[GAP * CONV..]);
         // Only token rows are copied back: the gaps of `hidden` stay zero.
@@ -163,7 +163,7 @@ impl Encoder {
     fn finish(&self, sums: &[f32], lengths: &[f32]) -> Vec<Vec<f32>> {
         let texts = lengths.len();
         let mut mean = vec![0f32; texts * DIMENSION];
-        self.out.apply(Rows::dense(sums, FEATURES), 0.0, &mut mean);
+        self.out.apply(MatrixView::dense(sums, FEATURES), 0.0, &mut mean);
         for (row, &length) in mean.chunks_exact_mut(DIMENSION).zip(lengths) {
             for (value, bias) in row.iter_mut().zip(&self.out_bias) {
                 *value = (*value + length * bias) / length.sqrt();
@@ -174,12 +174,12 @@ impl Encoder {
         let mut inner = product(d0, &mean);
         layers::positive(&mut inner);
         let mut middle = product(p1, &mean);
-        d1.apply(Rows::dense(&inner, d1.inputs), 1.0, &mut middle);
+        d1.apply(MatrixView::dense(&inner, d1.inputs), 1.0, &mut middle);
         layers::positive(&mut middle);
         let mut inner = product(d2, &middle);
         layers::positive(&mut inner);
         let mut last = product(p3, &middle);
-        d3.apply(Rows::dense(&inner, d3.inputs), 1.0, &mut last);
+        d3.apply(MatrixView::dense(&inner, d3.inputs), 1.0, &mut last);
         last.chunks_exact_mut(DIMENSION)
             .map(|row| {
                 row.iter_mut().for_each(|value| *value = value.tanh());
@@ -201,6 +201,6 @@ fn conv(file: &ModelFile, order: usize) -> Result<Conv, ModelError> {
 
 fn product(matrix: &Matrix, data: &[f32]) -> Vec<f32> {
     let mut out = vec![0f32; data.len() / matrix.inputs * matrix.outputs];
-    matrix.apply(Rows::dense(data, matrix.inputs), 0.0, &mut out);
+    matrix.apply(MatrixView::dense(data, matrix.inputs), 0.0, &mut out);
     out
 }

@@ -55,7 +55,7 @@ impl ModelFile {
     }
 
     /// The piece table; takes the bytes along.
-    pub(super) fn into_table(self) -> Result<Table, ModelError> {
+    pub(super) fn into_table(self) -> Result<WeightTable, ModelError> {
         let levels = self.0.floats("table.levels")?.0;
         let levels: [f32; 16] = levels.try_into().map_err(|_| ModelError::Format)?;
         let scale = self.0.place("table.scale", Dtype::F16)?.0;
@@ -63,25 +63,25 @@ impl ModelFile {
         if *shape != [scale.len() / 2, WIDTH / 2] {
             return Err(ModelError::Format);
         }
-        Ok(Table { bytes: self.0.into_bytes(), codes, scale, levels })
+        Ok(WeightTable { bytes: self.0.into_bytes(), codes, scale, levels })
     }
 }
 
 /// One row of 4-bit codes and an f16 scale per piece.
-pub(super) struct Table {
+pub(super) struct WeightTable {
     bytes: Cow<'static, [u8]>,
     codes: Range<usize>,
     scale: Range<usize>,
     levels: [f32; 16],
 }
 
-impl Table {
+impl WeightTable {
     /// How many pieces there are.
     pub(super) fn len(&self) -> usize {
         self.scale.len() / 2
     }
 
-    /// Writes the row of `id` (below [`Table::len`]) into `out` ([`WIDTH`] numbers).
+    /// Writes the row of `id` (below [`WeightTable::len`]) into `out` ([`WIDTH`] numbers).
     pub(super) fn read(&self, id: u32, out: &mut [f32]) {
         let id = id as usize;
         let scale = &self.bytes[self.scale.clone()][2 * id..2 * id + 2];

@@ -11,15 +11,15 @@ use secrecy::SecretString;
 use crate::EmbedError;
 use anamnesis_config::embedding_limits::TimeoutSettings;
 use anamnesis_core::clock::Clock;
-use anamnesis_transport::{self as transport, ClientError, Endpoint, Options, SendError, Token};
+use anamnesis_transport::{self as transport, ApiToken, ClientError, Endpoint, Options, SendError};
 
 /// A provider's wish beyond this is not believed.
 const LONGEST_WISH: Duration = Duration::from_secs(86_400);
 
 /// Connections to one provider.
-pub(crate) struct Client {
+pub(crate) struct ProviderClient {
     http: transport::Client,
-    token: Token,
+    token: ApiToken,
     clock: Arc<dyn Clock>,
 }
 
@@ -32,7 +32,7 @@ pub(crate) struct HttpReply {
     pub body: Vec<u8>,
 }
 
-impl Client {
+impl ProviderClient {
     /// # Errors
     /// See [`ClientError`].
     pub(crate) fn new(
@@ -40,7 +40,7 @@ impl Client {
         timeouts: &TimeoutSettings,
         proxy: Option<&SecretString>,
         authority: Option<&[u8]>,
-        token: Token,
+        token: ApiToken,
         clock: Arc<dyn Clock>,
     ) -> Result<Self, ClientError> {
         let options = Options {
@@ -73,10 +73,10 @@ impl Client {
         self.exchange(request, cap).await
     }
 
-    /// As [`Client::post`], without a body.
+    /// As [`ProviderClient::post`], without a body.
     ///
     /// # Errors
-    /// As [`Client::post`].
+    /// As [`ProviderClient::post`].
     pub(crate) async fn get(&self, url: &Url, cap: usize) -> Result<HttpReply, EmbedError> {
         self.exchange(self.http.get(url), cap).await
     }

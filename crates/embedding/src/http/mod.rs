@@ -17,7 +17,7 @@ use futures::{FutureExt, StreamExt, TryStreamExt, stream};
 use tokio::sync::OnceCell;
 
 use self::classify::ResponseFailure;
-use self::client::Client;
+use self::client::ProviderClient;
 use self::wire_format::{ParsedResponse, WireFormat};
 use super::batching::{BatchLimits, batches, estimated_tokens};
 use super::breaker::Breaker;
@@ -35,7 +35,7 @@ const ASKED_AGAIN: u8 = 2;
 pub(crate) struct HttpEmbedder {
     pub(super) profile: ModelProfile,
     pub(super) shape: Box<dyn WireFormat>,
-    pub(super) client: Client,
+    pub(super) client: ProviderClient,
     pub(super) batch: BatchSettings,
     pub(super) ask_server: bool,
     pub(super) server: OnceCell<server_limits::ServerLimits>,

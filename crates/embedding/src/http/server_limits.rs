@@ -3,7 +3,7 @@
 use reqwest::Url;
 use serde::Deserialize;
 
-use super::client::Client;
+use super::client::ProviderClient;
 use super::wire_format::parsed;
 use crate::batching::BatchLimits;
 use anamnesis_config::embedding_limits::BatchSettings;
@@ -20,7 +20,7 @@ pub(crate) struct ServerLimits {
 }
 
 /// Asks the server. None: it cannot be reached just now, ask again another time.
-pub(crate) async fn ask(client: &Client, url: &Url) -> Option<ServerLimits> {
+pub(crate) async fn ask(client: &ProviderClient, url: &Url) -> Option<ServerLimits> {
     let reply = client.get(url, 64 * 1024).await.ok()?;
     if reply.status.is_server_error() || matches!(reply.status.as_u16(), 401 | 403 | 429) {
         return None;

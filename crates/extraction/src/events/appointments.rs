@@ -60,7 +60,7 @@ impl AppointmentRules {
         }
     }
 
-    /// Appointments; those that need a day to be one are marked by their confidence until days are known ([`super::settle`]).
+    /// Appointments; those that need a day to be one are marked by their confidence until days are known ([`super::resolution`]).
     pub(crate) fn find(&self, doc: &AnalyzedDocument<'_>, out: &mut Vec<Entity>) {
         for (index, sentence) in doc.sentences() {
             let words = sentence.words.clone();

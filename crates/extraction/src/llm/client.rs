@@ -4,7 +4,7 @@ use reqwest::Url;
 use reqwest::header::CONTENT_TYPE;
 
 use super::{LlmOptionDefect, LlmOptions, LlmOutcome};
-use anamnesis_transport::{self as transport, ClientError, Endpoint, Options, SendError, Token};
+use anamnesis_transport::{self as transport, ApiToken, ClientError, Endpoint, Options, SendError};
 
 /// Most bytes of an answer.
 const LARGEST: usize = 1 << 20;
@@ -12,7 +12,7 @@ const LARGEST: usize = 1 << 20;
 pub(crate) struct LlmClient {
     http: transport::Client,
     url: Url,
-    token: Token,
+    token: ApiToken,
 }
 
 impl LlmClient {
@@ -29,7 +29,7 @@ impl LlmClient {
         let authority = transport::authority(&options.ca_file).map_err(defect)?;
         let limits = Options { authority: authority.as_deref(), ..Options::within(options.timeout) };
         let http = transport::Client::new(endpoint, &limits).map_err(defect)?;
-        Ok(Self { http, url, token: Token::of(options.key.clone(), options.key_file.clone()) })
+        Ok(Self { http, url, token: ApiToken::of(options.key.clone(), options.key_file.clone()) })
     }
 
     /// Posts a question; the body of a success.

@@ -11,7 +11,7 @@ use super::{LabelLayer, ReaderError, ReaderLabels};
 use anamnesis_neural::codes::Codes;
 use anamnesis_neural::file::{TensorError, TensorFile};
 use anamnesis_neural::layers::{self, Norm};
-use anamnesis_neural::matmul::{LIBRARY_OUTPUTS, Matrix, Right, Rows, Scale, multiply, weigh};
+use anamnesis_neural::matmul::{LIBRARY_OUTPUTS, Matrix, MatrixView, Right, Scale, multiply, weigh};
 
 /// The constant that BERT adds to a variance.
 const EPSILON: f32 = 1e-12;
@@ -119,7 +119,7 @@ impl EncoderNetwork {
         let seen = &room.tokens[labelled.start * self.width..labelled.end * self.width];
         let (matrix, logits) = (&self.labels.matrix, &mut room.logits);
         fill(logits, &self.labels.bias, labelled.len());
-        matrix.apply(Rows::dense(seen, self.width), 1.0, logits);
+        matrix.apply(MatrixView::dense(seen, self.width), 1.0, logits);
         logits
     }
 
@@ -146,7 +146,7 @@ impl EncoderNetwork {
         mixed.resize(rows * width, 0.0);
         let fit = Scale { factor: 1.0 / (cols as f32).sqrt(), keep: 0.0 };
         for column in (0..width).step_by(cols) {
-            let part = |which: usize| Rows { data: &attend[which * width + column..], rows, cols, stride };
+            let part = |which: usize| MatrixView { data: &attend[which * width + column..], rows, cols, stride };
             multiply(part(0), Right::Transposed(part(1)), fit, scores, rows);
             scores.chunks_exact_mut(rows).for_each(layers::softmax);
             weigh(scores, part(2), &mut mixed[column..], width);

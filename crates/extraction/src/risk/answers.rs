@@ -105,7 +105,7 @@ impl RiskAnswers<'_> {
             }
             let words = sentences[last].words.clone();
             let plain = words.clone().filter(|word| !doc.reading.words[*word].punctuation).count() <= AGAIN;
-            if asked.is_empty() && plain && !who && self.words.asks_again(doc.reading, words.clone()) {
+            if asked.is_empty() && plain && !who && self.words.repeats_question(doc.reading, words.clone()) {
                 for topic in &before {
                     self.add(
                         doc,

@@ -205,7 +205,7 @@ impl RiskCueWords {
     }
 
     /// Whether a question asks again about what was asked before: "And now, these weeks?".
-    pub(crate) fn asks_again(&self, reading: &TokenizedText<'_>, within: Range<usize>) -> bool {
+    pub(crate) fn repeats_question(&self, reading: &TokenizedText<'_>, within: Range<usize>) -> bool {
         self.again.first(reading, within).is_some()
     }
 

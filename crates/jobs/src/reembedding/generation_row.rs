@@ -19,22 +19,22 @@ pub(super) fn passage(change: &ReembeddingChange) -> Option<(&PendingPassage, Op
 /// After the gates have decided, at the swap, it prevents the swap.
 pub(crate) async fn keep(
     tx: &mut Transaction,
-    desk: &JobContext<'_>,
+    context: &JobContext<'_>,
     window: &JobWindow,
     generation: i64,
     changes: &[ReembeddingChange],
 ) -> Result<(), JobError> {
     let all = || changes.iter().filter_map(passage);
     let made: Vec<EmbeddedPassage<'_>> = all().filter_map(|(passage, vector)| Some((passage, vector?))).collect();
-    pending_embeddings::keep(tx, window.org, generation, &made, desk.now).await?;
+    pending_embeddings::keep(tx, window.org, generation, &made, context.now).await?;
     let is_late = matches!(changes.last(), Some(ReembeddingChange::Swap { .. }));
     let level = all().filter(|(_, vector)| vector.is_some() || !is_late).map(|(passage, _)| passage);
     Ok(pending_embeddings::clear_backlog(tx, window.org, level).await?)
 }
 
 /// The row with the wanted generation begun.
-pub(super) fn begun(row: &Generations, desk: &JobContext<'_>) -> Result<Generations, JobError> {
-    let Some(models) = desk.models else { return Ok(row.clone()) };
+pub(super) fn begun(row: &Generations, context: &JobContext<'_>) -> Result<Generations, JobError> {
+    let Some(models) = context.models else { return Ok(row.clone()) };
     let (generations, configured) = (models.generations(), models.configured().profile());
     let wanted = models.of(generations.wanted()).map(|model| model.profile().model.clone());
     if row.building == Some(generations.wanted()) && row.building_model != wanted {
@@ -54,7 +54,7 @@ pub(super) fn begun(row: &Generations, desk: &JobContext<'_>) -> Result<Generati
 pub(super) fn swapped(
     row: Generations,
     wanted: i64,
-    desk: &JobContext<'_>,
+    context: &JobContext<'_>,
     is_behind: bool,
     last: bool,
     ended: &OnceLock<ReembeddingVerdict>,
@@ -75,7 +75,7 @@ pub(super) fn swapped(
         model: row.building_model,
         building: None,
         building_model: None,
-        swapped_at: Some(desk.now),
+        swapped_at: Some(context.now),
         left: true,
         note: None,
     })

@@ -307,8 +307,11 @@ impl Job for Reembedding {
     type Change = ReembeddingChange;
     type Status = ReembeddingStatus;
 
-    fn of(means: &JobDependencies<'_>) -> Self {
-        Self { policy: means.policies.reembedding.thresholds.clone(), permits: Permits::of(means) }
+    fn from_dependencies(dependencies: &JobDependencies<'_>) -> Self {
+        Self {
+            policy: dependencies.policies.reembedding.thresholds.clone(),
+            permits: Permits::from_dependencies(dependencies),
+        }
     }
 
     fn prepares(&self) -> bool {
@@ -343,14 +346,14 @@ impl Job for Reembedding {
 
     async fn prepare(
         &self,
-        desk: &JobContext<'_>,
+        context: &JobContext<'_>,
         window: &JobWindow,
         changes: &mut [ReembeddingChange],
     ) -> Result<(), JobError> {
-        let Some(model) = desk.models.map(Models::wanted) else { return Ok(()) };
+        let Some(model) = context.models.map(Models::wanted) else { return Ok(()) };
         let passages: Vec<&PendingPassage> = changes.iter().filter_map(passage).map(|(passage, _)| passage).collect();
         let longest = self.policy.max_text_bytes;
-        let made = vectors_of(desk, window.org, model.as_ref(), longest, passages.into_iter()).await?;
+        let made = vectors_of(context, window.org, model.as_ref(), longest, passages.into_iter()).await?;
         let mut made = made.into_iter();
         for change in changes {
             if let ReembeddingChange::Embed { vector, refused, .. } = change {
@@ -364,11 +367,11 @@ impl Job for Reembedding {
     async fn apply(
         &self,
         tx: &mut Transaction,
-        desk: &JobContext<'_>,
+        context: &JobContext<'_>,
         window: &JobWindow,
         changes: &[ReembeddingChange],
     ) -> Result<(), JobError> {
-        let Some(models) = desk.models else { return Ok(()) };
+        let Some(models) = context.models else { return Ok(()) };
         // First the organisation's row, then its passages: in the same order as the processes that store documents.
         let sets = changes.iter().any(ReembeddingChange::sets);
         let row = match sets {
@@ -377,7 +380,7 @@ impl Job for Reembedding {
         };
         let (wanted, active) = (models.generations().wanted(), models.generations().active(row.active));
         if row.building == Some(wanted) {
-            keep(tx, desk, window, wanted, changes).await?;
+            keep(tx, context, window, wanted, changes).await?;
         }
         let gone = changes.iter().filter_map(|change| match change {
             // Begun by another run since it was found unused, it stays.
@@ -387,9 +390,9 @@ impl Job for Reembedding {
         });
         rebuild::forget(tx, window.org, gone).await?;
         let waits: Vec<PassageKey> = changes.iter().filter_map(ReembeddingChange::waits).collect();
-        reconciliation::mark_pending(tx, window.org, &waits, desk.now).await?;
+        reconciliation::mark_pending(tx, window.org, &waits, context.now).await?;
         let to = match changes.iter().find(|change| change.sets()) {
-            Some(ReembeddingChange::Begin) => Some(begun(&row, desk)?),
+            Some(ReembeddingChange::Begin) => Some(begun(&row, context)?),
             Some(ReembeddingChange::Abandon) => {
                 Some(Generations { building: None, building_model: None, note: None, left: true, ..row })
             }
@@ -399,12 +402,12 @@ impl Job for Reembedding {
             }
             Some(ReembeddingChange::Swap { last, ended }) => {
                 let is_behind = rebuild::has_backlog(tx, window.org).await?;
-                swapped(row, wanted, desk, is_behind, *last, ended)
+                swapped(row, wanted, context, is_behind, *last, ended)
             }
             _ => None,
         };
         if let Some(to) = to {
-            generation::set(tx, window.org, &to, desk.now).await?;
+            generation::set(tx, window.org, &to, context.now).await?;
         }
         Ok(())
     }

@@ -17,7 +17,7 @@ use anamnesis_core::memory::Kind;
 pub struct MemoryCommand {
     pub organization_id: OrgId,
     pub patient_id: PatientId,
-    pub actor: Actor,
+    pub actor: CommandActor,
     pub command: Command,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_ids: Option<Vec<MemoryId>>,
@@ -50,7 +50,8 @@ pub struct MemoryCommand {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Actor {
+#[schemars(rename = "Actor")]
+pub struct CommandActor {
     pub id: Uuid,
     pub role: ActorRole,
 }

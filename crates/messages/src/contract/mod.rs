@@ -14,7 +14,7 @@ mod scalars;
 pub mod schema;
 mod sensitive_text;
 
-pub use command::{Actor, ActorRole, Command, MemoryCommand};
+pub use command::{ActorRole, Command, CommandActor, MemoryCommand};
 pub use consent::ConsentRecorded;
 pub use document::{
     DocumentSubmitted, IdentityHint, IdentityRole, Metadata, Participant, Provenance, SourceFile, SpokenTurn,

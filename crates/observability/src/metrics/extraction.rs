@@ -5,7 +5,7 @@ use super::registrar::area;
 
 area! {
     /// Extraction by a language model, where one is configured.
-    pub struct Extraction as "extraction" {
+    pub struct ExtractionMetrics as "extraction" {
         /// Documents sent to a language model, by outcome; for all but `ok` only the rules' result is used
         model_documents: Counters<ModelOutcome> = "extraction_model_documents_total";
         /// Findings of a language model that were confirmed by text and rules

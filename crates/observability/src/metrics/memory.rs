@@ -7,7 +7,7 @@ use anamnesis_core::memory::{Kind, State};
 
 area! {
     /// Memory.
-    pub struct Memory as "memory" {
+    pub struct MemoryMetrics as "memory" {
         /// Writes of memory by kind and outcome
         writes: Counters<(Kind, WriteOutcome)> = "memory_writes_total";
         /// Operations on memory that failed

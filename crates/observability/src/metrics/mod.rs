@@ -25,18 +25,18 @@ mod transition;
 pub use catalogue::reference_page;
 pub use deprecated::{RENAMED_FAMILIES, RENAMED_LABELS, RenamedMetric};
 pub use embedding::{Embedding, Spending};
-pub use extraction::Extraction;
+pub use extraction::ExtractionMetrics;
 pub use family::{Amounts, Counters, Family, Gauges, Histograms, Levels};
 pub use ingest::{Ingest, Stages};
 pub use jobs::Jobs;
 pub use label::{Label, LabelSet};
-pub use memory::Memory;
-pub use recall::Recall;
-pub use redaction::Redaction;
+pub use memory::MemoryMetrics;
+pub use recall::RecallMetrics;
+pub use redaction::RedactionMetrics;
 pub use registrar::{FamilyEntry, PREFIX};
 pub use samples::MetricSamples;
 pub use spans::Spans;
-pub use store::Store;
+pub use store::StoreMetrics;
 pub use transition::Transition;
 
 use std::sync::Arc;
@@ -80,14 +80,14 @@ impl Default for Identity {
 pub struct Metrics {
     pub ingest: Ingest,
     pub stages: Stages,
-    pub redaction: Redaction,
-    pub extraction: Extraction,
+    pub redaction: RedactionMetrics,
+    pub extraction: ExtractionMetrics,
     pub embedding: Embedding,
     pub spending: Spending,
-    pub store: Store,
-    pub memory: Memory,
+    pub store: StoreMetrics,
+    pub memory: MemoryMetrics,
     pub jobs: Jobs,
-    pub recall: Recall,
+    pub recall: RecallMetrics,
     pub spans: Spans,
     /// Here since spans are reported in the same places as metrics.
     pub traces: Traces,
@@ -108,18 +108,18 @@ impl Metrics {
         let mut registrar = Registrar::new();
         let ingest = Ingest::declare(&mut registrar)?;
         let stages = Stages::declare(&mut registrar)?;
-        let redaction = Redaction::declare(&mut registrar)?;
-        let extraction = Extraction::declare(&mut registrar)?;
+        let redaction = RedactionMetrics::declare(&mut registrar)?;
+        let extraction = ExtractionMetrics::declare(&mut registrar)?;
         let provider = [("provider", identity.provider.as_str()), ("model", identity.model.as_str())];
         registrar.fixed(&provider);
         let embedding = Embedding::declare(&mut registrar)?;
         registrar.fixed(&[provider[0], provider[1], ("currency", &identity.currency)]);
         let spending = Spending::declare(&mut registrar)?;
         registrar.fixed(&[]);
-        let store = Store::declare(&mut registrar)?;
-        let memory = Memory::declare(&mut registrar)?;
+        let store = StoreMetrics::declare(&mut registrar)?;
+        let memory = MemoryMetrics::declare(&mut registrar)?;
         let jobs = Jobs::declare(&mut registrar)?;
-        let recall = Recall::declare(&mut registrar)?;
+        let recall = RecallMetrics::declare(&mut registrar)?;
         let spans = Spans::declare(&mut registrar)?;
         let panics = process(&mut registrar, identity)?;
         let (registry, catalogue) = registrar.finish();

@@ -16,7 +16,7 @@ pub(super) const AREA: &str = "recall";
 
 area! {
     /// Recall.
-    pub struct Recall as "recall" {
+    pub struct RecallMetrics as "recall" {
         /// Reads of memory by endpoint and outcome, of all commands on this store
         reads: Counters<(Endpoint, ReadOutcome)> = "memory_reads_total";
         /// Effective confidence at the moment of reading, of all commands on this store

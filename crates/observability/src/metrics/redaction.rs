@@ -5,7 +5,7 @@ use super::registrar::area;
 
 area! {
     /// Redaction. Counts kinds, never values.
-    pub struct Redaction as "redaction" {
+    pub struct RedactionMetrics as "redaction" {
         /// Documents by outcome of redaction; a failed one is never stored
         documents: Counters<RedactionOutcome> = "dlp_documents_total";
         /// Spans of text replaced, by kind

@@ -6,7 +6,7 @@ use super::registrar::area;
 
 area! {
     /// The store and its outbox.
-    pub struct Store as "store" {
+    pub struct StoreMetrics as "store" {
         /// Transactions by outcome
         transactions: Counters<Transaction> = "store_transactions_total";
         /// Duration of a transaction, in seconds

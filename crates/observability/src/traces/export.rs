@@ -20,7 +20,7 @@ use super::TracesError;
 use crate::metrics::Counters;
 use crate::metrics::labels::SpanOutcome;
 use anamnesis_config::traces::TracesConfig;
-use anamnesis_transport::{Client, Options, SendError, Token, authority};
+use anamnesis_transport::{ApiToken, Client, Options, SendError, authority};
 
 /// Spans of one request.
 const BATCH: usize = 512;
@@ -32,12 +32,12 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 
 /// Where spans go when they end. Never waits.
 #[derive(Debug)]
-pub(super) struct Queue {
+pub(super) struct SpanQueue {
     spans: Sender<SpanData>,
     ended: Counters<SpanOutcome>,
 }
 
-impl Queue {
+impl SpanQueue {
     /// A queue with room for so many, and its other end.
     pub(super) fn bounded(room: usize, ended: Counters<SpanOutcome>) -> (Self, Receiver<SpanData>) {
         let (spans, receiver) = channel(room);
@@ -45,7 +45,7 @@ impl Queue {
     }
 }
 
-impl SpanProcessor for Queue {
+impl SpanProcessor for SpanQueue {
     fn on_start(&self, _: &mut Span, _: &Context) {}
 
     fn on_end(&self, span: SpanData) {
@@ -187,7 +187,7 @@ impl Exporter {
 
     async fn send(&self, body: Vec<u8>) -> ExportOutcome {
         let request = self.client.post(&self.url).headers(self.headers.clone()).body(body);
-        match self.client.send(request, &Token::None, LARGEST).await {
+        match self.client.send(request, &ApiToken::None, LARGEST).await {
             Ok(reply) => judged(reply.status, &reply.body),
             Err(SendError::Timeout) => ExportOutcome::Away("timeout"),
             Err(SendError::Unreachable) => ExportOutcome::Away("unreachable"),

@@ -134,7 +134,7 @@ impl fmt::Display for Name<'_> {
 
 /// The part that a span plays between programs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum SpanKind {
     Internal,
     Client,
     Consumer,

@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use opentelemetry::trace::{
-    Link, Span as _, SpanBuilder, SpanContext, SpanId, SpanKind, Status, TraceContextExt as _, TraceFlags, TraceId,
-    TraceState, Tracer as _, TracerProvider as _,
+    Link, Span as _, SpanBuilder, SpanContext, SpanId, SpanKind as SdkSpanKind, Status, TraceContextExt as _,
+    TraceFlags, TraceId, TraceState, Tracer as _, TracerProvider as _,
 };
 use opentelemetry::{InstrumentationScope, KeyValue};
 use opentelemetry_sdk::Resource;
@@ -16,8 +16,8 @@ use opentelemetry_sdk::trace::{IdGenerator, Sampler, SdkTracer, SdkTracerProvide
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-use super::export::{Exporter, Queue};
-use super::{Code, Count, Kind, Name, Named, RESOURCE_KEYS, TracesError};
+use super::export::{Exporter, SpanQueue};
+use super::{Code, Count, Name, Named, RESOURCE_KEYS, SpanKind, TracesError};
 use crate::metrics::Counters;
 use crate::metrics::labels::SpanOutcome;
 use anamnesis_config::traces::{Propagation, TracesConfig};
@@ -47,15 +47,15 @@ impl fmt::Debug for Traces {
 }
 
 /// Ids from the program's own source of randomness.
-struct Random(Arc<dyn Entropy>);
+struct RandomSpanIds(Arc<dyn Entropy>);
 
-impl fmt::Debug for Random {
+impl fmt::Debug for RandomSpanIds {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Random")
+        f.write_str("RandomSpanIds")
     }
 }
 
-impl IdGenerator for Random {
+impl IdGenerator for RandomSpanIds {
     fn new_trace_id(&self) -> TraceId {
         let mut bytes = [0; 16];
         self.0.fill(&mut bytes);
@@ -88,7 +88,7 @@ impl Traces {
         let about = RESOURCE_KEYS.into_iter().zip(values).map(|(key, value)| KeyValue::new(key, value));
         let resource = Resource::builder_empty().with_attributes(about).build();
         let exporter = Exporter::new(config, &resource, ended.clone())?;
-        let (queue, spans) = Queue::bounded(config.queue(), ended);
+        let (queue, spans) = SpanQueue::bounded(config.queue(), ended);
         let (closing, closed) = watch::channel(false);
         // Each choice is made here, so that none is taken from a variable of the environment.
         let limits = SpanLimits {
@@ -100,7 +100,7 @@ impl Traces {
         };
         let provider = SdkTracerProvider::builder()
             .with_sampler(Sampler::ParentBased(Box::new(Sampler::TraceIdRatioBased(config.ratio))))
-            .with_id_generator(Random(entropy))
+            .with_id_generator(RandomSpanIds(entropy))
             .with_span_limits(limits)
             .with_resource(resource)
             .with_span_processor(queue)
@@ -135,46 +135,52 @@ impl Traces {
     }
 
     /// A span that begins now: in the trace of `parent`, or in a new one where that is none.
-    pub fn begin(&self, name: Name<'_>, kind: Kind, parent: &TraceContext) -> Span {
+    pub fn begin(&self, name: Name<'_>, kind: SpanKind, parent: &TraceContext) -> TraceSpan {
         self.begin_at(name, kind, parent, self.now())
     }
 
     /// The same for a span that began before.
-    pub fn begin_at(&self, name: Name<'_>, kind: Kind, parent: &TraceContext, at: TraceInstant) -> Span {
+    pub fn begin_at(&self, name: Name<'_>, kind: SpanKind, parent: &TraceContext, at: TraceInstant) -> TraceSpan {
         self.made(name, kind, (parent, Vec::new()), at)
     }
 
     /// A span within another; none where that is not recorded.
-    pub fn child(&self, name: Name<'_>, kind: Kind, of: &TraceContext) -> Span {
-        if of.is_recorded() { self.begin(name, kind, of) } else { Span(None) }
+    pub fn child(&self, name: Name<'_>, kind: SpanKind, of: &TraceContext) -> TraceSpan {
+        if of.is_recorded() { self.begin(name, kind, of) } else { TraceSpan(None) }
     }
 
     /// The same with a link to another span.
-    pub(super) fn linked(&self, name: Name<'_>, kind: Kind, of: &TraceContext, link: Option<TraceContext>) -> Span {
+    pub(super) fn linked(
+        &self,
+        name: Name<'_>,
+        kind: SpanKind,
+        of: &TraceContext,
+        link: Option<TraceContext>,
+    ) -> TraceSpan {
         self.made(name, kind, (of, link.into_iter().collect()), self.now())
     }
 
     /// What is done once for all messages of a group: within the first one, linked to the others.
-    pub fn operation(&self, name: Name<'_>, kind: Kind, group: &SpanGroup) -> Span {
+    pub fn operation(&self, name: Name<'_>, kind: SpanKind, group: &SpanGroup) -> TraceSpan {
         match &group.0 {
             Some(of) => self.made(name, kind, (&of.0, of.1.clone()), self.now()),
-            None => Span(None),
+            None => TraceSpan(None),
         }
     }
 
     fn made(
         &self,
         name: Name<'_>,
-        kind: Kind,
+        kind: SpanKind,
         (parent, links): (&TraceContext, Vec<TraceContext>),
         at: TraceInstant,
-    ) -> Span {
-        let Some(live) = &self.0 else { return Span(None) };
+    ) -> TraceSpan {
+        let Some(live) = &self.0 else { return TraceSpan(None) };
         let kind = match kind {
-            Kind::Internal => SpanKind::Internal,
-            Kind::Client => SpanKind::Client,
-            Kind::Consumer => SpanKind::Consumer,
-            Kind::Producer => SpanKind::Producer,
+            SpanKind::Internal => SdkSpanKind::Internal,
+            SpanKind::Client => SdkSpanKind::Client,
+            SpanKind::Consumer => SdkSpanKind::Consumer,
+            SpanKind::Producer => SdkSpanKind::Producer,
         };
         let link = |context: TraceContext| context.0.map(|ids| Link::new(ids.span_context(), Vec::new(), 0));
         let mut builder = SpanBuilder::from_name(Cow::Owned(name.to_string())).with_kind(kind);
@@ -187,7 +193,7 @@ impl Traces {
             surroundings = surroundings.with_remote_span_context(ids.span_context());
         }
         let span = live.tracer.build_with_context(builder, &surroundings);
-        Span(Some(Box::new(OpenSpan { span, live: Arc::clone(live) })))
+        TraceSpan(Some(Box::new(OpenSpan { span, live: Arc::clone(live) })))
     }
 
     /// Whether such a destination is sent the id of the trace.
@@ -215,20 +221,20 @@ impl Traces {
 /// A span; it ends when it is dropped.
 #[derive(Default)]
 #[must_use]
-pub struct Span(Option<Box<OpenSpan>>);
+pub struct TraceSpan(Option<Box<OpenSpan>>);
 
 struct OpenSpan {
     span: opentelemetry_sdk::trace::Span,
     live: Arc<TracerState>,
 }
 
-impl fmt::Debug for Span {
+impl fmt::Debug for TraceSpan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Span").field(&self.context()).finish()
+        f.debug_tuple("TraceSpan").field(&self.context()).finish()
     }
 }
 
-impl Span {
+impl TraceSpan {
     /// No span.
     pub fn none() -> Self {
         Self(None)
@@ -286,7 +292,7 @@ impl Span {
     }
 }
 
-impl Drop for Span {
+impl Drop for TraceSpan {
     fn drop(&mut self) {
         if let Some(open) = self.0.as_mut().filter(|open| open.span.is_recording()) {
             open.span.end_with_timestamp(open.live.clock.now().into());

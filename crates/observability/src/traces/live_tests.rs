@@ -27,8 +27,8 @@ async fn closed(metrics: &Metrics) {
     metrics.traces.close(Duration::from_secs(30)).await;
 }
 
-fn stage(traces: &Traces, parent: Option<&str>) -> Span {
-    traces.begin(Name::Stage("embed"), Kind::Internal, &TraceContext::remote(parent))
+fn stage(traces: &Traces, parent: Option<&str>) -> TraceSpan {
+    traces.begin(Name::Stage("embed"), SpanKind::Internal, &TraceContext::remote(parent))
 }
 
 #[tokio::test]
@@ -40,11 +40,11 @@ async fn who_begins_a_trace_decides_whether_it_is_recorded() {
         (stage(traces, Some(PARENT)), stage(traces, Some(UNRECORDED)), stage(traces, None));
     assert!(recorded.is_recorded() && !unrecorded.is_recorded() && !own.is_recorded());
     // The decision goes on with the trace.
-    let text = |span: &Span| span.context().traceparent().unwrap();
+    let text = |span: &TraceSpan| span.context().traceparent().unwrap();
     assert!(text(&recorded).starts_with(&PARENT[..36]) && text(&recorded).ends_with("-01"));
     assert!(text(&unrecorded).starts_with(&PARENT[..36]) && text(&unrecorded).ends_with("-00"));
     assert!(text(&own).ends_with("-00") && !text(&own).starts_with(&PARENT[..36]));
-    assert!(!traces.child(Name::JobBatch, Kind::Internal, &own.context()).is_recorded());
+    assert!(!traces.child(Name::JobBatch, SpanKind::Internal, &own.context()).is_recorded());
     drop((recorded, unrecorded, own));
     closed(&metrics).await;
     let spans = collector.spans();
@@ -59,7 +59,7 @@ async fn without_a_collector_there_is_no_span_and_nothing_to_tell() {
     let span = stage(&metrics.traces, Some(PARENT));
     assert!(!span.is_recorded() && span.context().traceparent().is_none());
     let group = StageSpans::begin(&metrics.traces, Name::Stage("store"), [span.context()].iter()).group();
-    assert!(!metrics.traces.operation(Name::Transaction, Kind::Client, &group).is_recorded());
+    assert!(!metrics.traces.operation(Name::Transaction, SpanKind::Client, &group).is_recorded());
     closed(&metrics).await;
 }
 
@@ -120,10 +120,10 @@ async fn an_operation_of_several_messages_is_within_the_first_and_linked_to_the_
     let collector = Collector::start().await.unwrap();
     let metrics = sending(&collector, &json!({}));
     let messages = [Some(PARENT), Some(UNRECORDED), None].map(|parent| stage(&metrics.traces, parent));
-    let contexts: Vec<TraceContext> = messages.iter().map(Span::context).collect();
+    let contexts: Vec<TraceContext> = messages.iter().map(TraceSpan::context).collect();
     let mut together = StageSpans::begin(&metrics.traces, Name::Stage("store"), contexts.iter());
     let worked = within(together.group(), async {
-        let mut span = metrics.traces.operation(Name::Transaction, Kind::Client, &current());
+        let mut span = metrics.traces.operation(Name::Transaction, SpanKind::Client, &current());
         span.fail("store");
     });
     worked.await;

@@ -18,11 +18,11 @@ mod live;
 #[cfg(not(feature = "otel"))]
 mod off;
 
-pub use keys::{Code, Count, Kind, Name, Named, RESOURCE_KEYS, attribute_keys};
+pub use keys::{Code, Count, Name, Named, RESOURCE_KEYS, SpanKind, attribute_keys};
 #[cfg(feature = "otel")]
-pub use live::{Span, SpanGroup, TraceContext, TraceInstant, Traces, current, within};
+pub use live::{SpanGroup, TraceContext, TraceInstant, TraceSpan, Traces, current, within};
 #[cfg(not(feature = "otel"))]
-pub use off::{Span, SpanGroup, TraceContext, TraceInstant, Traces, current, within};
+pub use off::{SpanGroup, TraceContext, TraceInstant, TraceSpan, Traces, current, within};
 pub use stage_spans::StageSpans;
 
 use anamnesis_config::embedding::InvalidSetting;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{Code, Count, Kind, Name, Named, TracesError};
+use super::{Code, Count, Name, Named, SpanKind, TracesError};
 use crate::metrics::Counters;
 use crate::metrics::labels::SpanOutcome;
 use anamnesis_config::traces::{Propagation, TracesConfig};
@@ -38,24 +38,24 @@ impl Traces {
         TraceInstant
     }
 
-    pub fn begin(&self, _: Name<'_>, _: Kind, _: &TraceContext) -> Span {
-        Span
+    pub fn begin(&self, _: Name<'_>, _: SpanKind, _: &TraceContext) -> TraceSpan {
+        TraceSpan
     }
 
-    pub fn begin_at(&self, _: Name<'_>, _: Kind, _: &TraceContext, _: TraceInstant) -> Span {
-        Span
+    pub fn begin_at(&self, _: Name<'_>, _: SpanKind, _: &TraceContext, _: TraceInstant) -> TraceSpan {
+        TraceSpan
     }
 
-    pub fn child(&self, _: Name<'_>, _: Kind, _: &TraceContext) -> Span {
-        Span
+    pub fn child(&self, _: Name<'_>, _: SpanKind, _: &TraceContext) -> TraceSpan {
+        TraceSpan
     }
 
-    pub(super) fn linked(&self, _: Name<'_>, _: Kind, _: &TraceContext, _: Option<TraceContext>) -> Span {
-        Span
+    pub(super) fn linked(&self, _: Name<'_>, _: SpanKind, _: &TraceContext, _: Option<TraceContext>) -> TraceSpan {
+        TraceSpan
     }
 
-    pub fn operation(&self, _: Name<'_>, _: Kind, _: &SpanGroup) -> Span {
-        Span
+    pub fn operation(&self, _: Name<'_>, _: SpanKind, _: &SpanGroup) -> TraceSpan {
+        TraceSpan
     }
 
     /// What came with an event goes on with it to those who subscribe for events.
@@ -69,9 +69,9 @@ impl Traces {
 /// A span of nothing.
 #[derive(Debug, Clone, Copy, Default)]
 #[must_use]
-pub struct Span;
+pub struct TraceSpan;
 
-impl Span {
+impl TraceSpan {
     pub fn none() -> Self {
         Self
     }

@@ -43,7 +43,7 @@ impl IsolatedResponse {
             Disposition::Quarantined(reason) => Some(reason),
             _ => None,
         };
-        Self { disposition: word(disposition).to_owned(), reason }
+        Self { disposition: disposition_name(disposition).to_owned(), reason }
     }
 
     /// `None` for a word of another version.
@@ -51,12 +51,12 @@ impl IsolatedResponse {
         let quarantined = self.reason.map(Disposition::Quarantined);
         let open = [Disposition::Retry, Disposition::Waits];
         let plain = [Disposition::Stored, Disposition::Duplicate, Disposition::Ephemeral].into_iter().chain(open);
-        plain.chain(quarantined).find(|one| word(*one) == self.disposition)
+        plain.chain(quarantined).find(|one| disposition_name(*one) == self.disposition)
     }
 }
 
 /// Distinguishes an attempt that counts from one that does not.
-fn word(disposition: Disposition) -> &'static str {
+fn disposition_name(disposition: Disposition) -> &'static str {
     match disposition {
         Disposition::Waits => "waits",
         other => other.code(),

@@ -19,7 +19,7 @@ use anamnesis_messages::contract::{ActorRole, Command, MemoryCommand};
 use anamnesis_store::answers::{AnswerHeader, AnswerOutcome, AnswerSubject, NewAnswer};
 use anamnesis_store::read::{Memory, MemoryFilter, ReadInstant};
 use anamnesis_store::{Store, StoreError};
-use words::Language;
+use words::RightsLanguage;
 
 /// The kind of answer that a command requests.
 pub(super) fn asked(command: &MemoryCommand) -> Option<AnswerKind> {
@@ -105,8 +105,8 @@ async fn content(store: &Store, scope: Scope, kind: AnswerKind, command: &Memory
 }
 
 /// The same lines in both languages.
-fn both(of: impl Fn(Language) -> Vec<String>) -> Value {
-    json!({"en": of(Language::En), "es": of(Language::Es)})
+fn both(of: impl Fn(RightsLanguage) -> Vec<String>) -> Value {
+    json!({"en": of(RightsLanguage::En), "es": of(RightsLanguage::Es)})
 }
 
 /// Whether only a clinician can have a memory forgotten: an active allergy.
@@ -122,7 +122,7 @@ async fn preview(store: &Store, scope: Scope, command: &MemoryCommand) -> Result
         true => Vec::new(),
         false => store.read().memories(scope, &MemoryFilter::ids(ids), ReadInstant::Now).await?,
     };
-    let text = |language: Language| {
+    let text = |language: RightsLanguage| {
         if meant.is_empty() {
             return vec![language.of(words::NOTHING_MEANT).to_owned()];
         }

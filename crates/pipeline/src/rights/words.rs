@@ -11,12 +11,12 @@ use anamnesis_store::privacy::PrivacyReport;
 
 /// The language of a text for a person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Language {
+pub enum RightsLanguage {
     En,
     Es,
 }
 
-impl std::str::FromStr for Language {
+impl std::str::FromStr for RightsLanguage {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
@@ -28,13 +28,13 @@ impl std::str::FromStr for Language {
     }
 }
 
-impl std::fmt::Display for Language {
+impl std::fmt::Display for RightsLanguage {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.of(["en", "es"]))
     }
 }
 
-impl Language {
+impl RightsLanguage {
     /// One of two texts that say the same, English first.
     pub fn of(self, [english, spanish]: [&str; 2]) -> &str {
         match self {
@@ -79,28 +79,32 @@ pub const HELD_BY_LAW: [&str; 2] = [
 ];
 
 /// Before memories are forgotten: how many are meant.
-pub fn would_forget(count: usize, language: Language) -> String {
+pub fn would_forget(count: usize, language: RightsLanguage) -> String {
     match (language, count) {
-        (Language::En, 1) => "1 memory would be forgotten. Nothing was changed yet.".to_owned(),
-        (Language::En, n) => format!("{n} memories would be forgotten. Nothing was changed yet."),
-        (Language::Es, 1) => "Se olvidaría 1 recuerdo. Todavía no se ha cambiado nada.".to_owned(),
-        (Language::Es, n) => format!("Se olvidarían {n} recuerdos. Todavía no se ha cambiado nada."),
+        (RightsLanguage::En, 1) => "1 memory would be forgotten. Nothing was changed yet.".to_owned(),
+        (RightsLanguage::En, n) => format!("{n} memories would be forgotten. Nothing was changed yet."),
+        (RightsLanguage::Es, 1) => "Se olvidaría 1 recuerdo. Todavía no se ha cambiado nada.".to_owned(),
+        (RightsLanguage::Es, n) => format!("Se olvidarían {n} recuerdos. Todavía no se ha cambiado nada."),
     }
 }
 
 /// The number of memories that stay until a clinician decides, if any.
-fn left_to_a_clinician(left: usize, language: Language) -> Option<String> {
+fn left_to_a_clinician(left: usize, language: RightsLanguage) -> Option<String> {
     Some(match (language, left) {
         (_, 0) => return None,
-        (Language::En, 1) => "1 memory is of an allergy: it is kept until a clinician decides.".to_owned(),
-        (Language::En, n) => format!("{n} memories are of allergies: they are kept until a clinician decides."),
-        (Language::Es, 1) => "1 recuerdo es de una alergia: se conserva hasta que decida un profesional.".to_owned(),
-        (Language::Es, n) => format!("{n} recuerdos son de alergias: se conservan hasta que decida un profesional."),
+        (RightsLanguage::En, 1) => "1 memory is of an allergy: it is kept until a clinician decides.".to_owned(),
+        (RightsLanguage::En, n) => format!("{n} memories are of allergies: they are kept until a clinician decides."),
+        (RightsLanguage::Es, 1) => {
+            "1 recuerdo es de una alergia: se conserva hasta que decida un profesional.".to_owned()
+        }
+        (RightsLanguage::Es, n) => {
+            format!("{n} recuerdos son de alergias: se conservan hasta que decida un profesional.")
+        }
     })
 }
 
 /// Before memories are forgotten or recovered: `meant` of them, of which `left` would stay.
-pub fn would_go(is_recovery: bool, meant: usize, left: usize, language: Language) -> Vec<String> {
+pub fn would_go(is_recovery: bool, meant: usize, left: usize, language: RightsLanguage) -> Vec<String> {
     if is_recovery {
         return vec![would_recover(meant, language)];
     }
@@ -110,18 +114,18 @@ pub fn would_go(is_recovery: bool, meant: usize, left: usize, language: Language
 }
 
 /// The number of memories that stay for another reason, if any.
-fn kept_since(kept: usize, language: Language) -> Option<String> {
+fn kept_since(kept: usize, language: RightsLanguage) -> Option<String> {
     Some(match (language, kept) {
         (_, 0) => return None,
-        (Language::En, 1) => "1 memory is kept: it was said or taken back since.".to_owned(),
-        (Language::En, n) => format!("{n} memories are kept: they were said or taken back since."),
-        (Language::Es, 1) => "1 recuerdo se conserva: se dijo o se recuperó después.".to_owned(),
-        (Language::Es, n) => format!("{n} recuerdos se conservan: se dijeron o se recuperaron después."),
+        (RightsLanguage::En, 1) => "1 memory is kept: it was said or taken back since.".to_owned(),
+        (RightsLanguage::En, n) => format!("{n} memories are kept: they were said or taken back since."),
+        (RightsLanguage::Es, 1) => "1 recuerdo se conserva: se dijo o se recuperó después.".to_owned(),
+        (RightsLanguage::Es, n) => format!("{n} recuerdos se conservan: se dijeron o se recuperaron después."),
     })
 }
 
 /// After a request to forget: what was forgotten, and what stayed and why.
-pub fn went(came: &AnswerOutcome, language: Language) -> Vec<String> {
+pub fn went(came: &AnswerOutcome, language: RightsLanguage) -> Vec<String> {
     let went = match came.done {
         0 if came.left + came.kept == 0 => Some(language.of(NOTHING_MEANT).to_owned()),
         0 => None,
@@ -132,37 +136,37 @@ pub fn went(came: &AnswerOutcome, language: Language) -> Vec<String> {
 }
 
 /// After a request to recover.
-pub fn came_back(done: usize, language: Language) -> Vec<String> {
+pub fn came_back(done: usize, language: RightsLanguage) -> Vec<String> {
     vec![if done == 0 { language.of(NOTHING_MEANT).to_owned() } else { recovered(done, language) }]
 }
 
 /// Before memories are recovered.
-pub fn would_recover(count: usize, language: Language) -> String {
+pub fn would_recover(count: usize, language: RightsLanguage) -> String {
     match (language, count) {
-        (Language::En, 1) => "1 memory would be taken back. Nothing was changed yet.".to_owned(),
-        (Language::En, n) => format!("{n} memories would be taken back. Nothing was changed yet."),
-        (Language::Es, 1) => "Se recuperaría 1 recuerdo. Todavía no se ha cambiado nada.".to_owned(),
-        (Language::Es, n) => format!("Se recuperarían {n} recuerdos. Todavía no se ha cambiado nada."),
+        (RightsLanguage::En, 1) => "1 memory would be taken back. Nothing was changed yet.".to_owned(),
+        (RightsLanguage::En, n) => format!("{n} memories would be taken back. Nothing was changed yet."),
+        (RightsLanguage::Es, 1) => "Se recuperaría 1 recuerdo. Todavía no se ha cambiado nada.".to_owned(),
+        (RightsLanguage::Es, n) => format!("Se recuperarían {n} recuerdos. Todavía no se ha cambiado nada."),
     }
 }
 
 /// After memories were forgotten, with the number of days for recovery.
-pub fn forgotten(count: usize, days: u32, language: Language) -> String {
+pub fn forgotten(count: usize, days: u32, language: RightsLanguage) -> String {
     match (language, count) {
-        (Language::En, 1) => {
+        (RightsLanguage::En, 1) => {
             format!("1 memory was forgotten. You can take it back for {days} days; then its words are destroyed.")
         }
-        (Language::En, n) => {
+        (RightsLanguage::En, n) => {
             format!(
                 "{n} memories were forgotten. You can take them back for {days} days; then their words are destroyed."
             )
         }
-        (Language::Es, 1) => {
+        (RightsLanguage::Es, 1) => {
             format!(
                 "Se ha olvidado 1 recuerdo. Puede recuperarlo durante {days} días; después se destruyen sus palabras."
             )
         }
-        (Language::Es, n) => {
+        (RightsLanguage::Es, n) => {
             format!(
                 "Se han olvidado {n} recuerdos. Puede recuperarlos durante {days} días; después se destruyen sus palabras."
             )
@@ -171,17 +175,17 @@ pub fn forgotten(count: usize, days: u32, language: Language) -> String {
 }
 
 /// After memories were recovered.
-pub fn recovered(count: usize, language: Language) -> String {
+pub fn recovered(count: usize, language: RightsLanguage) -> String {
     match (language, count) {
-        (Language::En, 1) => "1 memory is remembered again.".to_owned(),
-        (Language::En, n) => format!("{n} memories are remembered again."),
-        (Language::Es, 1) => "Se vuelve a recordar 1 recuerdo.".to_owned(),
-        (Language::Es, n) => format!("Se vuelven a recordar {n} recuerdos."),
+        (RightsLanguage::En, 1) => "1 memory is remembered again.".to_owned(),
+        (RightsLanguage::En, n) => format!("{n} memories are remembered again."),
+        (RightsLanguage::Es, 1) => "Se vuelve a recordar 1 recuerdo.".to_owned(),
+        (RightsLanguage::Es, n) => format!("Se vuelven a recordar {n} recuerdos."),
     }
 }
 
 /// The provision of a scope of consent; `None` if nothing was recorded.
-pub fn consent(scope: ConsentScope, provision: Option<Provision>, language: Language) -> String {
+pub fn consent(scope: ConsentScope, provision: Option<Provision>, language: RightsLanguage) -> String {
     let what = language.of(match scope {
         ConsentScope::Memory => ["That what you say is kept", "Que se guarde lo que dice"],
         ConsentScope::Recall => {
@@ -213,7 +217,7 @@ pub const RIGHTS: [&str; 2] = [
 ];
 
 /// The stored data, line by line.
-pub fn report(held: &PrivacyReport, language: Language) -> Vec<String> {
+pub fn report(held: &PrivacyReport, language: RightsLanguage) -> Vec<String> {
     if held.memories.is_empty() && held.documents.is_empty() {
         return vec![language.of(NOTHING).to_owned()];
     }
@@ -237,7 +241,7 @@ pub fn report(held: &PrivacyReport, language: Language) -> Vec<String> {
     lines
 }
 
-fn days(oldest: DateTime<Utc>, newest: DateTime<Utc>, language: Language) -> String {
+fn days(oldest: DateTime<Utc>, newest: DateTime<Utc>, language: RightsLanguage) -> String {
     let (first, last) = (oldest.date_naive(), newest.date_naive());
     if first == last { first.to_string() } else { format!("{first} {} {last}", language.of(["to", "a"])) }
 }
@@ -328,7 +332,7 @@ mod tests {
             "    12  clinical notes (2026-03-02 to 2026-05-02)",
             "You can ask to have any of it corrected, forgotten or erased, or to talk without being remembered.",
         ];
-        assert_eq!(report(&held(), Language::En), english);
+        assert_eq!(report(&held(), RightsLanguage::En), english);
         let spanish = [
             "Lo que se recuerda de usted:",
             "     3  datos duraderos, como enfermedades y alergias, de un profesional, vigentes (2026-03-02 a 2026-05-02)",
@@ -337,28 +341,28 @@ mod tests {
             "    12  notas clínicas (2026-03-02 a 2026-05-02)",
             "Puede pedir que cualquier dato se corrija, se olvide o se borre, y puede hablar sin que se recuerde.",
         ];
-        assert_eq!(report(&held(), Language::Es), spanish);
+        assert_eq!(report(&held(), RightsLanguage::Es), spanish);
     }
 
     #[test]
     fn numbers_agree_with_their_words_in_both_languages() {
         assert_eq!(
-            forgotten(1, 30, Language::Es),
+            forgotten(1, 30, RightsLanguage::Es),
             "Se ha olvidado 1 recuerdo. Puede recuperarlo durante 30 días; después se destruyen sus palabras."
         );
         assert_eq!(
-            forgotten(2, 30, Language::En),
+            forgotten(2, 30, RightsLanguage::En),
             "2 memories were forgotten. You can take them back for 30 days; then their words are destroyed."
         );
-        assert_eq!(would_forget(2, Language::Es), "Se olvidarían 2 recuerdos. Todavía no se ha cambiado nada.");
-        assert_eq!(recovered(1, Language::En), "1 memory is remembered again.");
-        assert_eq!("ES".parse(), Ok(Language::Es));
-        assert_eq!("fr".parse::<Language>(), Err("en or es"));
+        assert_eq!(would_forget(2, RightsLanguage::Es), "Se olvidarían 2 recuerdos. Todavía no se ha cambiado nada.");
+        assert_eq!(recovered(1, RightsLanguage::En), "1 memory is remembered again.");
+        assert_eq!("ES".parse(), Ok(RightsLanguage::Es));
+        assert_eq!("fr".parse::<RightsLanguage>(), Err("en or es"));
     }
 
     #[test]
     fn nothing_is_said_to_be_nothing() {
         let nothing = PrivacyReport { memories: Vec::new(), documents: Vec::new() };
-        assert_eq!(report(&nothing, Language::Es), ["No se guarda nada sobre usted."]);
+        assert_eq!(report(&nothing, RightsLanguage::Es), ["No se guarda nada sobre usted."]);
     }
 }

@@ -97,7 +97,7 @@ struct SessionTasks {
 /// The queues of this version and, while the broker has it, the retired poison queue. Before `topology apply` a broker of
 /// version 0.2 has no poison queue: a worker that may not declare then consumes the retired one alone.
 async fn consumed(names: &Names, connection: &BrokerConnection) -> Result<Vec<ConsumedQueue>, BrokerError> {
-    let current = |queue: Queue| ConsumedQueue { queue, name: names.queue(queue), tag: queue.word() };
+    let current = |queue: Queue| ConsumedQueue { queue, name: names.queue(queue), tag: queue.name() };
     let mut queues: Vec<ConsumedQueue> = Queue::ALL.into_iter().map(current).collect();
     let retired = names.retired_poison();
     if topology::counts(connection, &retired).await?.is_some() {

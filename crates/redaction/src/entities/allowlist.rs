@@ -5,7 +5,7 @@
 use std::sync::LazyLock;
 
 use super::super::document::DocumentContext;
-use super::super::token::TokenKind;
+use super::super::token::TextTokenKind;
 use super::super::word_tables::WordSet;
 use super::cues::{NameTrigger, trigger};
 use super::{eponyms, lexicon, person_verbs};
@@ -69,7 +69,8 @@ fn phrase_end(context: &DocumentContext<'_>, start: usize) -> Option<usize> {
         if joint(context, at) {
             at += 1;
         }
-        let token = context.tokens.get(at).filter(|token| matches!(token.kind, TokenKind::Word | TokenKind::Number))?;
+        let token =
+            context.tokens.get(at).filter(|token| matches!(token.kind, TextTokenKind::Word | TextTokenKind::Number))?;
         if token.span.start > context.tokens[at - 1].span.end && !context.touches(at - 1, at) {
             return None;
         }
@@ -106,7 +107,7 @@ fn is_thing(context: &DocumentContext<'_>, start: usize, end: usize) -> bool {
     let next = context.tokens.get(end);
     let lower = next.map(|next| context.lower(next)).unwrap_or_default();
     let joined = (start..end).any(|at| context.plain(&context.tokens[at]) == "-");
-    let after = next.is_some_and(|next| next.kind == TokenKind::Number)
+    let after = next.is_some_and(|next| next.kind == TextTokenKind::Number)
         || eponyms::is_graded(context, end)
         || context.touches(end - 1, end) && lexicon::is_noun(lower);
     (joined || after) && !person_verbs::is_person_verb(lower)

@@ -1,7 +1,7 @@
 //! Names in the terms of diseases, signs, scales and devices: "enfermedad de Hodgkin", "Beck inventory".
 
 use super::super::document::DocumentContext;
-use super::super::token::{LetterCase, TokenKind};
+use super::super::token::{LetterCase, TextTokenKind};
 use super::super::word_tables::WordList;
 use super::eponym_lists::{AFTER, BEFORE};
 use super::word_classes::{WordClasses, word_classes};
@@ -124,7 +124,8 @@ pub(crate) fn is_unit(context: &DocumentContext<'_>, at: usize) -> bool {
 pub(crate) fn is_dosed(context: &DocumentContext<'_>, at: usize) -> bool {
     let number = |at: &usize| {
         let token = context.tokens.get(*at);
-        token.is_some_and(|token| token.kind == TokenKind::Number || matches!(context.plain(token), "." | "," | "/"))
+        token
+            .is_some_and(|token| token.kind == TextTokenKind::Number || matches!(context.plain(token), "." | "," | "/"))
     };
     let parts = (at..at + 5).take_while(number).count();
     parts > 0 && is_unit(context, at + parts)
@@ -150,7 +151,7 @@ fn is_classed(context: &DocumentContext<'_>, at: usize) -> bool {
     ];
     let class = context.tokens.get(at).is_some_and(|token| CLASSES.contains(&context.lower(token)));
     let value = |token: &super::super::token::TextToken| {
-        token.kind == TokenKind::Number || token.span.len() == 1 || is_roman(context.lower(token))
+        token.kind == TextTokenKind::Number || token.span.len() == 1 || is_roman(context.lower(token))
     };
     class && context.tokens.get(at + 1).is_some_and(value)
 }
@@ -192,8 +193,8 @@ pub(crate) fn is_graded(context: &DocumentContext<'_>, end: usize) -> bool {
     ];
     let Some(token) = context.tokens.get(end) else { return false };
     match token.kind {
-        TokenKind::Number => token.span.len() <= 2,
-        TokenKind::Word => {
+        TextTokenKind::Number => token.span.len() <= 2,
+        TextTokenKind::Word => {
             let lower = context.lower(token);
             GRADES.contains(&lower) && (lower.len() > 3 || token.is_capitalized() && lower != "i")
         }

@@ -5,7 +5,7 @@
 use super::super::document::DocumentContext;
 use super::super::finding::{DetectionLayer, PiiFinding};
 use super::super::label;
-use super::super::token::{LetterCase, TextToken, TokenKind};
+use super::super::token::{LetterCase, TextToken, TextTokenKind};
 use super::super::word_tables::WordList;
 use super::cues::{RELATIONS, TITLES};
 use super::post_filter::stop_words;
@@ -249,10 +249,9 @@ fn is_followed_by_of(context: &DocumentContext<'_>, at: usize) -> bool {
 }
 
 fn ends(context: &DocumentContext<'_>, at: usize) -> bool {
-    context
-        .tokens
-        .get(at + 1)
-        .is_none_or(|next| next.kind == TokenKind::Break || matches!(context.plain(next), "." | "," | "!" | "?" | ";"))
+    context.tokens.get(at + 1).is_none_or(|next| {
+        next.kind == TextTokenKind::Break || matches!(context.plain(next), "." | "," | "!" | "?" | ";")
+    })
 }
 
 /// "hey. its lachie.", "soy yeferson,": nothing but a name answers who a person is.
@@ -261,15 +260,15 @@ fn is_self(context: &DocumentContext<'_>, at: usize) -> bool {
         let word = back(context, at, by);
         word.is_empty()
             || matches!(word, "." | "," | "!" | "hi" | "hey" | "hola" | "hello" | "yo" | "y")
-            || at >= by && context.tokens[at - by].kind == TokenKind::Break
+            || at >= by && context.tokens[at - by].kind == TextTokenKind::Break
     };
     SELVES.contains(back(context, at, 1)) && ends(context, at) && greeted(2)
 }
 
 /// "ok. ta tegs": the last word of a line.
 fn is_parting(context: &DocumentContext<'_>, at: usize) -> bool {
-    let last = context.tokens.get(at + 1).is_none_or(|next| next.kind == TokenKind::Break)
-        || context.tokens.get(at + 2).is_none_or(|next| next.kind == TokenKind::Break) && ends(context, at);
+    let last = context.tokens.get(at + 1).is_none_or(|next| next.kind == TextTokenKind::Break)
+        || context.tokens.get(at + 2).is_none_or(|next| next.kind == TextTokenKind::Break) && ends(context, at);
     let comma = usize::from(back(context, at, 1) == ",");
     last && PARTINGS.contains(back(context, at, 1 + comma))
 }
@@ -290,7 +289,7 @@ fn is_subject(context: &DocumentContext<'_>, at: usize) -> bool {
 fn is_answer(context: &DocumentContext<'_>, at: usize, named: bool) -> bool {
     const FAR: usize = 14;
     let alone =
-        context.tokens.get(at + 1).is_none_or(|next| next.kind == TokenKind::Break || context.plain(next) == ".");
+        context.tokens.get(at + 1).is_none_or(|next| next.kind == TextTokenKind::Break || context.plain(next) == ".");
     let before = at.saturating_sub(FAR)..at;
     let asked = before.clone().any(|at| {
         matches!(
@@ -361,7 +360,7 @@ fn is_personal(context: &DocumentContext<'_>, at: usize) -> bool {
     static WORDS: WordList = WordList::spaced(
         "i i'm im i've ive my me mine myself we us our you your u ur yo mi mis me conmigo nos nosotros tu te ti vos contigo usted ustedes",
     );
-    let free = |token: &&TextToken| token.kind != TokenKind::Break;
+    let free = |token: &&TextToken| token.kind != TextTokenKind::Break;
     let before = context.tokens[..at].iter().rev().take(AROUND).take_while(free);
     let after = context.tokens[at + 1..].iter().take(AROUND).take_while(free);
     before.chain(after).any(|token| WORDS.contains(context.lower(token)))

@@ -2,7 +2,7 @@
 //! brackets, the post of the person who signs a shift.
 
 use super::super::document::DocumentContext;
-use super::super::token::{LetterCase, TokenKind};
+use super::super::token::{LetterCase, TextTokenKind};
 use super::cue_lists::RELATIONS;
 use super::{informal, lexicon, person_verbs};
 use anamnesis_text::Language;
@@ -32,7 +32,8 @@ pub(super) fn is_greeted(context: &DocumentContext<'_>, at: usize) -> bool {
 /// "sus hijos (Rubén, 19; Alba, 14)": each is a person with an age.
 pub(super) fn is_aged(context: &DocumentContext<'_>, at: usize) -> bool {
     let opens = at.checked_sub(1).is_some_and(|before| matches!(plain(context, before), "(" | ";"));
-    let age = context.tokens.get(at + 2).is_some_and(|token| token.kind == TokenKind::Number && token.span.len() <= 2);
+    let age =
+        context.tokens.get(at + 2).is_some_and(|token| token.kind == TextTokenKind::Number && token.span.len() <= 2);
     if !opens
         || !is_title(context, at)
         || plain(context, at + 1) != ","
@@ -76,7 +77,7 @@ pub(super) fn is_spoken_of(context: &DocumentContext<'_>, at: usize) -> bool {
         return false;
     }
     let (next, then) = (lower(context, at + 1), lower(context, at + 2));
-    let is_number = context.tokens.get(at + 2).is_some_and(|token| token.kind == TokenKind::Number);
+    let is_number = context.tokens.get(at + 2).is_some_and(|token| token.kind == TextTokenKind::Number);
     let years = next == "tiene" && (is_number || is_given || lexicon::is_ordinary(then));
     let relative = next == "," && matches!(then, "mi" | "su" | "tu") && RELATIONS.contains(lower(context, at + 3));
     let acts = TO_SOMEBODY.contains(&next) || is_given && OF_ANYTHING.contains(&next);

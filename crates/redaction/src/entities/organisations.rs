@@ -158,7 +158,7 @@ fn forward(context: &DocumentContext<'_>, at: usize) -> Option<usize> {
             )
         {
         } else if matches!(lower, "\"" | "'" | "-")
-            || token.kind == super::super::token::TokenKind::Number && lower.len() <= 2
+            || token.kind == super::super::token::TextTokenKind::Number && lower.len() <= 2
         {
             if matches!(lower, "\"" | "'") && last == Some(look - 1) && names > 0 && !gap.contains(' ') {
                 last = Some(look);

@@ -1,7 +1,7 @@
 //! Verbs that only people have: after a word that may be a name, they are evidence that it is one.
 
 use super::super::document::DocumentContext;
-use super::super::token::{LetterCase, TokenKind};
+use super::super::token::{LetterCase, TextTokenKind};
 use super::super::word_tables::WordList;
 use super::cue_lists::RELATIONS;
 use super::eponym_lists::AFTER;
@@ -66,7 +66,7 @@ pub(crate) fn acts(context: &DocumentContext<'_>, last: usize) -> bool {
 }
 
 fn is_number(context: &DocumentContext<'_>, at: usize) -> bool {
-    context.tokens.get(at).is_some_and(|token| token.kind == TokenKind::Number)
+    context.tokens.get(at).is_some_and(|token| token.kind == TextTokenKind::Number)
 }
 
 /// "Berg balance", "Hoyer lift", "Morse 55", "Harris-Benedict 1650": one word at the beginning of a sentence, and the
@@ -77,7 +77,7 @@ pub(crate) fn leads_a_noun(context: &DocumentContext<'_>, first: usize, last: us
         return false;
     }
     let apart = next.span.start > context.tokens[last].span.end;
-    if next.kind == TokenKind::Number && apart && context.touches(last, last + 1) {
+    if next.kind == TextTokenKind::Number && apart && context.touches(last, last + 1) {
         if lexicon::ends_as_surname(context.lower(&context.tokens[last])) {
             return false;
         }
@@ -85,7 +85,7 @@ pub(crate) fn leads_a_noun(context: &DocumentContext<'_>, first: usize, last: us
     }
     let lower = context.lower(next);
     let noun = lexicon::is_noun(lower) && lexicon::is_ordinary(lower) || AFTER.contains(lower);
-    let small = matches!(next.case, LetterCase::Lower | LetterCase::Title) && next.kind == TokenKind::Word;
+    let small = matches!(next.case, LetterCase::Lower | LetterCase::Title) && next.kind == TextTokenKind::Word;
     is_one_word(context, first, last)
         && begins_sentence(context, first)
         && small

@@ -3,7 +3,7 @@
 use super::super::document::DocumentContext;
 use super::super::finding::{DetectionLayer, PiiFinding};
 use super::super::label;
-use super::super::token::{LetterCase, TokenKind};
+use super::super::token::{LetterCase, TextTokenKind};
 use super::cues::{NameTrigger, PARTICLES, RELATIONS, TITLES, is_field, is_function, trigger};
 use super::uncased_names::{is_addressed, lower_run};
 use super::words::near;
@@ -64,7 +64,7 @@ fn may_begin(context: &DocumentContext<'_>, at: usize) -> bool {
 /// The name that starts at a token: its last token and its score.
 fn run_from(context: &DocumentContext<'_>, at: usize, trigger: NameTrigger) -> Option<(usize, f64)> {
     let first = &context.tokens[at];
-    if first.kind != TokenKind::Word {
+    if first.kind != TextTokenKind::Word {
         return None;
     }
     if !first.is_capitalized() {
@@ -160,13 +160,13 @@ fn step(
 ) -> NameStep {
     let token = &context.tokens[at];
     let lower = context.lower(token);
-    if token.kind == TokenKind::Sign {
+    if token.kind == TextTokenKind::Sign {
         let inside =
             at > start && matches!(lower, "-" | "'" | "ª" | "º") || lower == "." && is_initial(context, at - 1);
         let tight = context.tokens[at - 1].span.end == token.span.start;
         return if inside && tight { NameStep::Skip } else { NameStep::Stop };
     }
-    if token.kind != TokenKind::Word || at > start && !near(context, at) {
+    if token.kind != TextTokenKind::Word || at > start && !near(context, at) {
         return NameStep::Stop;
     }
     // "M.a José" is an abbreviated María.
@@ -268,10 +268,10 @@ fn is_initial(context: &DocumentContext<'_>, at: usize) -> bool {
     // "67F": a letter that touches a number is a sex or a unit.
     let clings = at.checked_sub(1).is_some_and(|before| {
         let before = &context.tokens[before];
-        before.kind == TokenKind::Number && before.span.end == token.span.start
+        before.kind == TextTokenKind::Number && before.span.end == token.span.start
     });
     let short = token.span.len() == 1 || token.span.len() == 2 && ordinal;
-    token.kind == TokenKind::Word && token.is_capitalized() && short && !clings
+    token.kind == TextTokenKind::Word && token.is_capitalized() && short && !clings
 }
 
 /// "Dr. M", "Sra. L": directly after a capitalised title.

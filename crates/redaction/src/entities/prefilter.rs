@@ -2,16 +2,16 @@
 //! A condition may be true without a match, but never false with one.
 
 use super::super::document::DocumentContext;
-use super::super::token::{LONG_STRETCH, TextToken, TokenKind};
+use super::super::token::{LONG_STRETCH, TextToken, TextTokenKind};
 
 /// Whether a number passes, by its token and the bytes after it. A stretch that is one sign hides its numbers.
 fn any_number(context: &DocumentContext<'_>, passes: impl Fn(&TextToken, &[u8]) -> bool) -> bool {
     let bytes = context.view.plain.as_bytes();
     context.tokens.iter().any(|token| match token.kind {
-        TokenKind::Number => passes(token, &bytes[token.span.end..]),
+        TextTokenKind::Number => passes(token, &bytes[token.span.end..]),
         // Such a stretch is one token, so its numbers are unseen and the text must pass.
-        TokenKind::Sign => token.span.len() > LONG_STRETCH,
-        TokenKind::Word | TokenKind::Break => false,
+        TextTokenKind::Sign => token.span.len() > LONG_STRETCH,
+        TextTokenKind::Word | TextTokenKind::Break => false,
     })
 }
 
@@ -55,11 +55,11 @@ pub(crate) fn has_years_of_age(context: &DocumentContext<'_>) -> bool {
 pub(crate) fn has_spelled_letters(context: &DocumentContext<'_>) -> bool {
     let mut last = None;
     context.tokens.iter().any(|token| match token.kind {
-        TokenKind::Word if token.span.len() == 1 => {
+        TextTokenKind::Word if token.span.len() == 1 => {
             let before = last.replace(token.span.end);
             before.is_some_and(|end| token.span.start <= end + 2)
         }
-        TokenKind::Sign => token.span.len() > LONG_STRETCH,
+        TextTokenKind::Sign => token.span.len() > LONG_STRETCH,
         _ => false,
     })
 }

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use super::super::document::DocumentContext;
 use super::super::finding::{DetectionLayer, PiiFinding};
 use super::super::label;
-use super::super::token::{LetterCase, TextToken, TokenKind};
+use super::super::token::{LetterCase, TextToken, TextTokenKind};
 use super::cues::{NameTrigger, trigger};
 use super::post_filter::stop_words;
 use super::{informal, lexicon, person_verbs};
@@ -123,7 +123,7 @@ fn is_first_name_again(context: &DocumentContext<'_>, at: usize) -> bool {
     }
     let is_other = |near: &TextToken| {
         near.is_word() && (near.is_capitalized() || stop_words::is_clinical(context.lower(near)))
-            || near.kind == TokenKind::Number
+            || near.kind == TextTokenKind::Number
     };
     let before =
         at.checked_sub(1).filter(|before| context.touches(*before, at)).and_then(|before| context.tokens.get(before));

@@ -4,7 +4,7 @@
 use super::super::document::DocumentContext;
 use super::super::finding::{DetectionLayer, PiiFinding};
 use super::super::label;
-use super::super::token::{LetterCase, TextToken, TokenKind};
+use super::super::token::{LetterCase, TextToken, TextTokenKind};
 use super::super::word_tables::WordList;
 use super::cues::{RELATIONS, TITLES};
 use super::post_filter::stop_words;
@@ -84,7 +84,7 @@ fn ends(context: &DocumentContext<'_>, at: usize) -> bool {
     context
         .tokens
         .get(at)
-        .is_none_or(|next| next.kind == TokenKind::Break || matches!(context.plain(next), "." | "!" | "?"))
+        .is_none_or(|next| next.kind == TextTokenKind::Break || matches!(context.plain(next), "." | "!" | "?"))
 }
 
 /// A first name, a surname or an unlisted word that is no clinical word.

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use super::super::document::DocumentContext;
 use super::super::normalized::NormalizedText;
-use super::super::token::TokenKind;
+use super::super::token::TextTokenKind;
 use super::super::word_tables::WordSet;
 use anamnesis_text::Span;
 
@@ -67,7 +67,7 @@ pub(crate) fn reads_as_common(context: &DocumentContext<'_>, at: usize) -> bool 
 }
 
 fn is_number(context: &DocumentContext<'_>, at: usize) -> bool {
-    context.tokens.get(at).is_some_and(|token| token.kind == TokenKind::Number)
+    context.tokens.get(at).is_some_and(|token| token.kind == TextTokenKind::Number)
 }
 
 /// Words next to a name that make it a name even in lower case.
@@ -118,7 +118,7 @@ pub(crate) fn common_words() -> impl Iterator<Item = &'static str> {
 pub(crate) fn begins_sentence(context: &DocumentContext<'_>, at: usize) -> bool {
     at.checked_sub(1).is_none_or(|before| {
         let token = &context.tokens[before];
-        token.kind == TokenKind::Break || matches!(context.plain(token), "." | "!" | "?")
+        token.kind == TextTokenKind::Break || matches!(context.plain(token), "." | "!" | "?")
     })
 }
 

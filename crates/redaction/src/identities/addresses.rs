@@ -8,7 +8,7 @@ use super::super::document::DocumentContext;
 use super::super::entities::words;
 use super::super::finding::{DetectionLayer, PiiFinding};
 use super::super::label;
-use super::super::token::TokenKind;
+use super::super::token::TextTokenKind;
 use anamnesis_text::Span;
 
 /// Words of most addresses: they are no evidence alone.
@@ -121,7 +121,7 @@ fn find_one(context: &DocumentContext<'_>, all: &AddressWords, subject: &str, fo
         // Signs and one foreign word may be between them ("Calle Mayor, número 5").
         while look < tokens.len() && look <= last + 3 {
             let token = &tokens[look];
-            if token.kind == TokenKind::Break {
+            if token.kind == TextTokenKind::Break {
                 break;
             }
             if all.contains(context.lower(token)) {

@@ -8,7 +8,7 @@ use super::super::document::DocumentContext;
 use super::super::entities::words;
 use super::super::finding::{DetectionLayer, PiiFinding};
 use super::super::label;
-use super::super::token::{LetterCase, TextToken, TokenKind};
+use super::super::token::{LetterCase, TextToken, TextTokenKind};
 use super::known_identity::KnownIdentity;
 use super::nicknames;
 use crate::deadline;
@@ -122,7 +122,7 @@ impl KnownNames {
     }
 
     fn hit(&self, context: &DocumentContext<'_>, at: usize, token: &TextToken) -> Option<usize> {
-        if token.kind != TokenKind::Word {
+        if token.kind != TextTokenKind::Word {
             return None;
         }
         if let Some((strength, person)) = self.word(context.lower(token)) {
@@ -189,11 +189,11 @@ impl KnownNames {
             let token = &context.tokens[look];
             if hits[look].is_some() || self.follows(context, look, person) {
                 last = look;
-            } else if token.kind == TokenKind::Word && !is_no_part_of_a_name(context.lower(token)) {
+            } else if token.kind == TextTokenKind::Word && !is_no_part_of_a_name(context.lower(token)) {
                 break;
-            } else if token.kind == TokenKind::Sign && !matches!(context.plain(token), "," | "-" | "." | "'") {
+            } else if token.kind == TextTokenKind::Sign && !matches!(context.plain(token), "," | "-" | "." | "'") {
                 break;
-            } else if matches!(token.kind, TokenKind::Number | TokenKind::Break) {
+            } else if matches!(token.kind, TextTokenKind::Number | TextTokenKind::Break) {
                 break;
             }
             look += 1;
@@ -207,7 +207,7 @@ impl KnownNames {
     /// A word that only counts next to another one of the same person: an initial, a common word in any case.
     fn follows(&self, context: &DocumentContext<'_>, at: usize, person: usize) -> bool {
         let token = &context.tokens[at];
-        if token.kind != TokenKind::Word {
+        if token.kind != TextTokenKind::Word {
             return false;
         }
         let lower = context.lower(token);
@@ -228,8 +228,7 @@ fn is_dotted_initial(context: &DocumentContext<'_>, at: usize) -> bool {
 }
 
 fn is_closing_initial(context: &DocumentContext<'_>, at: usize) -> bool {
-    context
-        .tokens
-        .get(at)
-        .is_some_and(|token| token.kind == TokenKind::Word && token.span.len() == 1 && token.case != LetterCase::Lower)
+    context.tokens.get(at).is_some_and(|token| {
+        token.kind == TextTokenKind::Word && token.span.len() == 1 && token.case != LetterCase::Lower
+    })
 }

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::error::RemoteError;
 use super::service::{ExternalFinding, Remote, answer, client, label_of};
 use anamnesis_text::{Language, Span};
-use anamnesis_transport::{Client, Token};
+use anamnesis_transport::{ApiToken, Client};
 
 /// Most bytes of a request's text (quota of the service, less the envelope).
 const LARGEST: usize = 500_000;
@@ -45,7 +45,7 @@ const SCORE: f64 = 0.8;
 pub struct Google {
     client: Client,
     url: reqwest::Url,
-    token: Token,
+    token: ApiToken,
 }
 
 #[derive(Deserialize)]
@@ -73,7 +73,13 @@ impl Google {
     ///
     /// # Errors
     /// When the address is not allowed or no client can be made.
-    pub fn new(base: &str, parent: &str, token: Token, timeout: Duration, ca_file: &Path) -> Result<Self, RemoteError> {
+    pub fn new(
+        base: &str,
+        parent: &str,
+        token: ApiToken,
+        timeout: Duration,
+        ca_file: &Path,
+    ) -> Result<Self, RemoteError> {
         let client = client(base, timeout, ca_file)?;
         let mut url = client.endpoint().join(&[]);
         url.set_path(&format!(

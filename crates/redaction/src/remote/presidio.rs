@@ -10,7 +10,7 @@ use serde_json::json;
 use super::error::RemoteError;
 use super::service::{ExternalFinding, Remote, answer, client, label_of};
 use anamnesis_text::{CodePoints, Language};
-use anamnesis_transport::{Client, Token};
+use anamnesis_transport::{ApiToken, Client};
 
 /// Most bytes of an answer.
 const LARGEST: usize = 16 << 20;
@@ -49,7 +49,7 @@ impl Remote for Presidio {
         let language = if language.or_detect(text) == Language::Spanish { "es" } else { "en" };
         let body = json!({"text": text, "language": language, "score_threshold": THRESHOLD});
         let found: Vec<PresidioEntity> =
-            answer(&self.client, self.client.post(&self.url).json(&body), &Token::None, LARGEST).await?;
+            answer(&self.client, self.client.post(&self.url).json(&body), &ApiToken::None, LARGEST).await?;
         let places = CodePoints::new(text);
         let finding = |one: PresidioEntity| {
             let span = places.span_to_bytes(one.start, one.end).ok_or(RemoteError::InvalidResponse)?;

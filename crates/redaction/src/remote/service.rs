@@ -9,7 +9,7 @@ use super::super::finding::{DetectionLayer, PiiFinding};
 use super::super::label;
 use super::error::RemoteError;
 use anamnesis_text::{Document, Language, Span};
-use anamnesis_transport::{Client, Endpoint, Options, SendError, Token};
+use anamnesis_transport::{ApiToken, Client, Endpoint, Options, SendError};
 
 /// Something that another program or model found, in bytes of the source.
 #[derive(Debug, Clone, PartialEq)]
@@ -83,7 +83,7 @@ pub(super) fn client(base: &str, timeout: Duration, ca_file: &std::path::Path) -
 pub(super) async fn answer<T: serde::de::DeserializeOwned>(
     client: &Client,
     request: reqwest::RequestBuilder,
-    token: &Token,
+    token: &ApiToken,
     most: usize,
 ) -> Result<T, RemoteError> {
     let reply = client.send(request, token, most).await.map_err(|error| match error {

@@ -12,7 +12,7 @@ use super::*;
 use crate::label;
 use crate::test_support::read;
 use anamnesis_text::{Document, Language, Span};
-use anamnesis_transport::Token;
+use anamnesis_transport::ApiToken;
 
 /// A service that gives its answers one after the other, the last one again and again.
 struct Played {
@@ -227,7 +227,7 @@ fn an_answer_of_google_is_laid_over_the_text() {
     let of = |text: &'static str, body: &'static str| {
         let base = served(vec![(200, body)]);
         let service =
-            Google::new(&base, "projects/p/locations/l", Token::None, Duration::from_secs(20), Path::new(""))?;
+            Google::new(&base, "projects/p/locations/l", ApiToken::None, Duration::from_secs(20), Path::new(""))?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(service.find(text, Language::Spanish))
     };

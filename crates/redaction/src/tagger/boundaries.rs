@@ -5,7 +5,7 @@ use super::super::document::DocumentContext;
 use super::super::entities::cues::OPENERS;
 use super::super::entities::word_classes::{WordClasses, word_classes};
 use super::super::label;
-use super::super::token::{LetterCase, TokenKind};
+use super::super::token::{LetterCase, TextTokenKind};
 use super::tags::KINDS;
 
 /// Titles that stay in the text, because they show that a clinician speaks. Other titles may go with their name.
@@ -82,7 +82,7 @@ fn person(context: &DocumentContext<'_>, first: usize, end: usize) -> (usize, us
 fn number(context: &DocumentContext<'_>, first: usize, end: usize) -> (usize, usize) {
     let (mut first, mut end) = (first, end);
     let said = |at: &usize| word_classes(context.lower(&context.tokens[*at])).has(WordClasses::NUMBER);
-    if !(first..end).any(|at| context.tokens[at].kind == TokenKind::Number) {
+    if !(first..end).any(|at| context.tokens[at].kind == TextTokenKind::Number) {
         // A single word may belong to a number that the lists do not contain.
         if (first..end).filter(said).count() > 2 {
             let last = (first..end).rev().find(said).unwrap_or(end - 1);

@@ -12,7 +12,7 @@ use super::super::entities::word_classes::{WordClasses, word_classes};
 use super::super::entities::{eponyms, lexicon, person_verbs, words as cues};
 use super::super::finding::{DetectionLayer, PiiFinding};
 use super::super::label;
-use super::super::token::{LetterCase, TextToken, TokenKind};
+use super::super::token::{LetterCase, TextToken, TextTokenKind};
 use super::super::word_tables::WordList;
 use super::tagged_span::{FEW, TaggedSpan, words};
 use super::{false_positives, organization_evidence, person_evidence};
@@ -151,14 +151,14 @@ fn is_clock(context: &DocumentContext<'_>, one: &TaggedSpan) -> bool {
 
 /// Whether a text has too few words for context to be evidence.
 pub(crate) fn is_short(context: &DocumentContext<'_>) -> bool {
-    context.tokens.iter().filter(|token| token.kind == TokenKind::Word).take(FEW + 1).count() <= FEW
+    context.tokens.iter().filter(|token| token.kind == TextTokenKind::Word).take(FEW + 1).count() <= FEW
 }
 
 /// The clues of lists and context about a finding, each yes or no, in an order that is part of the verifier's format.
 pub(crate) fn clues(context: &DocumentContext<'_>, one: &TaggedSpan) -> [bool; 32] {
     let announced = trigger(context, one.first);
     let (first, end) = (one.first, one.end);
-    let words_of_text = context.tokens.iter().filter(|token| token.kind == TokenKind::Word).take(FEW + 1).count();
+    let words_of_text = context.tokens.iter().filter(|token| token.kind == TextTokenKind::Word).take(FEW + 1).count();
     [
         announced == NameTrigger::Strong,
         announced == NameTrigger::Relation,
@@ -260,7 +260,7 @@ fn names_person(context: &DocumentContext<'_>, one: &TaggedSpan) -> bool {
     if !large && !context.no_case() {
         return false;
     }
-    let all = context.tokens.iter().filter(|token| token.kind == TokenKind::Word).count();
+    let all = context.tokens.iter().filter(|token| token.kind == TextTokenKind::Word).count();
     // "¿Duermo?": a single word is capitalised because it is the first.
     large && !context.no_case() && all > 1 || all > FEW
 }
@@ -287,7 +287,7 @@ fn is_first_name(context: &DocumentContext<'_>, one: &TaggedSpan) -> bool {
         return false;
     }
     let before = one.first.checked_sub(1).map(|at| &context.tokens[at]);
-    let inside = before.is_some_and(|token| token.kind == TokenKind::Word || context.plain(token) == ",");
+    let inside = before.is_some_and(|token| token.kind == TextTokenKind::Word || context.plain(token) == ",");
     if context.no_case() {
         return one.finding.score >= SURE && !is_a_word_first(context, one);
     }

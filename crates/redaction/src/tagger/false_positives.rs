@@ -6,7 +6,7 @@ use super::super::entities::word_classes::{WordClasses, word_classes};
 use super::super::entities::{allowlist, eponyms, lexicon, person_verbs};
 use super::super::finding::{DetectionLayer, PiiFinding};
 use super::super::label;
-use super::super::token::{LetterCase, TextToken, TokenKind};
+use super::super::token::{LetterCase, TextToken, TextTokenKind};
 use super::super::word_tables::WordList;
 use super::organization_evidence::STREETS;
 use super::tagged_span::{FEW, TaggedSpan, words};
@@ -114,8 +114,8 @@ fn is_graded(context: &DocumentContext<'_>, one: &TaggedSpan) -> bool {
     if !eponyms::is_graded(context, at) {
         return false;
     }
-    let number = context.tokens.get(at).is_some_and(|token| token.kind == TokenKind::Number);
-    let few = context.tokens.iter().filter(|token| token.kind == TokenKind::Word).count() <= FEW;
+    let number = context.tokens.get(at).is_some_and(|token| token.kind == TextTokenKind::Number);
+    let few = context.tokens.iter().filter(|token| token.kind == TextTokenKind::Word).count() <= FEW;
     !number || (few || is_eponymous(context, one)) && !words(context, one).any(given)
 }
 
@@ -156,18 +156,19 @@ pub(crate) fn is_doubtful(context: &DocumentContext<'_>, rule: &PiiFinding) -> b
 
 /// A number of up to two digits in a text of a few words.
 fn is_figure_of_a_few(context: &DocumentContext<'_>, at: usize) -> bool {
-    let number = context.tokens.get(at).is_some_and(|token| token.kind == TokenKind::Number && token.span.len() <= 2);
+    let number =
+        context.tokens.get(at).is_some_and(|token| token.kind == TextTokenKind::Number && token.span.len() <= 2);
     number && is_of_few_words(context)
 }
 
 fn is_of_few_words(context: &DocumentContext<'_>) -> bool {
-    context.tokens.iter().filter(|token| token.kind == TokenKind::Word).count() <= FEW
+    context.tokens.iter().filter(|token| token.kind == TextTokenKind::Word).count() <= FEW
 }
 
 /// "Roland-Morris 14", "Harris-Benedict 1650 kcal" as all that a short text says.
 fn is_numbered_double(context: &DocumentContext<'_>, first: usize, end: usize) -> bool {
     let double = end - first == 3 && context.plain(&context.tokens[first + 1]) == "-";
-    let number = context.tokens.get(end).is_some_and(|token| token.kind == TokenKind::Number);
+    let number = context.tokens.get(end).is_some_and(|token| token.kind == TextTokenKind::Number);
     double && number && person_verbs::begins_sentence(context, first) && is_of_few_words(context)
 }
 
@@ -206,5 +207,5 @@ pub(crate) fn is_scale_or_more(context: &DocumentContext<'_>, one: &TaggedSpan) 
 }
 
 fn is_roman(context: &DocumentContext<'_>, at: usize) -> bool {
-    context.tokens[at].kind == TokenKind::Word
+    context.tokens[at].kind == TextTokenKind::Word
 }

@@ -5,7 +5,7 @@
 use super::super::document::DocumentContext;
 use super::super::finding::{DetectionLayer, PiiFinding};
 use super::super::label;
-use super::super::token::TokenKind;
+use super::super::token::TextTokenKind;
 use super::tagged_span::TaggedSpan;
 use anamnesis_text::Span;
 
@@ -114,7 +114,7 @@ fn rest(
         }
         let tokens = &context.tokens[start..at];
         let says = |(token, odds): (&super::super::token::TextToken, &f32)| {
-            matches!(token.kind, TokenKind::Word | TokenKind::Number) && *odds > EDGE
+            matches!(token.kind, TextTokenKind::Word | TextTokenKind::Number) && *odds > EDGE
         };
         if tokens.iter().zip(&odds[start..at]).any(says) {
             let span = Span::new(

@@ -5,7 +5,7 @@ use super::super::document::DocumentContext;
 use super::super::entities::word_classes::{WordClasses, word_classes};
 use super::super::entities::{lexicon, person_verbs};
 use super::super::label;
-use super::super::token::{LetterCase, TextToken, TokenKind};
+use super::super::token::{LetterCase, TextToken, TextTokenKind};
 use super::super::word_tables::WordList;
 use super::tagged_span::{FEW, TaggedSpan, words};
 
@@ -153,7 +153,7 @@ pub(crate) fn is_corner(context: &DocumentContext<'_>, one: &TaggedSpan) -> bool
     let before = one.first.checked_sub(1).map(|at| context.lower(&context.tokens[at])).unwrap_or_default();
     let street = |at: usize| {
         let token = &context.tokens[at];
-        token.case == LetterCase::Title && token.is_word() || token.kind == TokenKind::Number
+        token.case == LetterCase::Title && token.is_word() || token.kind == TextTokenKind::Number
     };
     !context.no_case()
         && street(joint - 1)
@@ -165,7 +165,8 @@ pub(crate) fn is_corner(context: &DocumentContext<'_>, one: &TaggedSpan) -> bool
 /// sentence, with a high score, and no eponym.
 pub(crate) fn is_named_inside(context: &DocumentContext<'_>, one: &TaggedSpan) -> bool {
     let Some(before) = one.first.checked_sub(1).map(|at| &context.tokens[at]) else { return false };
-    let inside = before.kind == TokenKind::Word && (before.case == LetterCase::Lower || context.lower(before) == "the")
+    let inside = before.kind == TextTokenKind::Word
+        && (before.case == LetterCase::Lower || context.lower(before) == "the")
         || matches!(context.plain(before), "," | "(" | "/");
     let eponym = |token: &TextToken| {
         let lower = context.lower(token);

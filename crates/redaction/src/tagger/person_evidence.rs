@@ -7,7 +7,7 @@ use super::super::entities::lexicon;
 use super::super::entities::person_verbs;
 use super::super::entities::word_classes::{WordClasses, word_classes};
 use super::super::label;
-use super::super::token::{LetterCase, TextToken, TokenKind};
+use super::super::token::{LetterCase, TextToken, TextTokenKind};
 use super::super::word_tables::WordList;
 use super::tagged_span::TaggedSpan;
 
@@ -96,7 +96,7 @@ fn is_subject(context: &DocumentContext<'_>, one: &TaggedSpan) -> bool {
     if AUXILIARIES.contains(next) && touches {
         return sure && named && !thing && context.tokens[one.first].is_capitalized();
     }
-    let number = |at: usize| context.tokens.get(at).is_some_and(|token| token.kind == TokenKind::Number);
+    let number = |at: usize| context.tokens.get(at).is_some_and(|token| token.kind == TextTokenKind::Number);
     let aged = next == "," && number(one.end + 1) && word(context, one.end + 2) == ",";
     let theirs = matches!(next, "and" | "y")
         && matches!(word(context, one.end + 1), "his" | "her" | "their" | "su")
@@ -107,8 +107,10 @@ fn is_subject(context: &DocumentContext<'_>, one: &TaggedSpan) -> bool {
 /// "Temperance Ogilvie, 34F": two capitalised words and an age with a sex or a word for years.
 fn is_aged(context: &DocumentContext<'_>, one: &TaggedSpan) -> bool {
     let title = |token: &TextToken| token.case == LetterCase::Title;
-    let age =
-        context.tokens.get(one.end + 1).is_some_and(|token| token.kind == TokenKind::Number && token.span.len() <= 2);
+    let age = context
+        .tokens
+        .get(one.end + 1)
+        .is_some_and(|token| token.kind == TextTokenKind::Number && token.span.len() <= 2);
     let sexed = matches!(word(context, one.end + 2), "f" | "m" | "yo" | "y" | "yrs" | "years" | "yr");
     one.end - one.first == 2
         && context.tokens[one.first..one.end].iter().all(title)
@@ -162,9 +164,9 @@ fn is_bracketed(context: &DocumentContext<'_>, one: &TaggedSpan) -> bool {
 }
 
 fn is_parting(context: &DocumentContext<'_>, one: &TaggedSpan) -> bool {
-    let last = context.tokens.get(one.end).is_none_or(|token| token.kind == TokenKind::Break);
+    let last = context.tokens.get(one.end).is_none_or(|token| token.kind == TextTokenKind::Break);
     let mut before = one.first;
-    while before > 0 && (word(context, before - 1) == "," || context.tokens[before - 1].kind == TokenKind::Break) {
+    while before > 0 && (word(context, before - 1) == "," || context.tokens[before - 1].kind == TextTokenKind::Break) {
         before -= 1;
     }
     last && before < one.first && before > 0 && PARTINGS.contains(word(context, before - 1))

@@ -2,7 +2,7 @@
 
 use super::super::document::DocumentContext;
 use super::super::finding::PiiFinding;
-use super::super::token::{TextToken, TokenKind};
+use super::super::token::{TextToken, TextTokenKind};
 
 /// In a text of up to this many words, only the lists distinguish a name from another word.
 pub(crate) const FEW: usize = 4;
@@ -16,5 +16,5 @@ pub(crate) struct TaggedSpan {
 
 /// The words of a finding.
 pub(crate) fn words<'a>(context: &'a DocumentContext<'_>, one: &TaggedSpan) -> impl Iterator<Item = &'a TextToken> {
-    context.tokens[one.first..one.end].iter().filter(|token| token.kind == TokenKind::Word)
+    context.tokens[one.first..one.end].iter().filter(|token| token.kind == TextTokenKind::Word)
 }

@@ -4,7 +4,7 @@
 use super::super::document::DocumentContext;
 use super::super::entities::word_classes::{WordClasses, classes_of_hash, word_classes};
 use super::super::finding::PiiFinding;
-use super::super::token::{LetterCase, TextToken, TokenKind};
+use super::super::token::{LetterCase, TextToken, TextTokenKind};
 use super::tags::KINDS;
 use anamnesis_linear_model::hash::{mix, of};
 use anamnesis_text::Span;
@@ -67,7 +67,7 @@ pub fn token_features(context: &DocumentContext<'_>, found: &[PiiFinding]) -> Ve
 fn features_of(context: &DocumentContext<'_>, token: &TextToken) -> TokenFeatures {
     let lower = context.lower(token);
     match token.kind {
-        TokenKind::Word => {
+        TextTokenKind::Word => {
             let bytes = lower.as_bytes();
             let cut = |n: usize| n.min(bytes.len());
             let word = of(bytes);
@@ -81,18 +81,18 @@ fn features_of(context: &DocumentContext<'_>, token: &TextToken) -> TokenFeature
                 ..TokenFeatures::default()
             }
         }
-        TokenKind::Number => {
+        TextTokenKind::Number => {
             let shape = 16 + token.span.len().min(11) as u8;
             // Years and small numbers are words themselves; longer ones are described by their length.
             let word =
                 if token.span.len() <= 2 { of(lower.as_bytes()) } else { mix(1, shape.into(), first_digits(lower)) };
             TokenFeatures { word, shape, ..TokenFeatures::default() }
         }
-        TokenKind::Sign => {
+        TextTokenKind::Sign => {
             let word = of(lower.as_bytes());
             TokenFeatures { word, shape: 32 + (word % 8) as u8, ..TokenFeatures::default() }
         }
-        TokenKind::Break => TokenFeatures { word: 10, shape: 40, ..TokenFeatures::default() },
+        TextTokenKind::Break => TokenFeatures { word: 10, shape: 40, ..TokenFeatures::default() },
     }
 }
 
@@ -136,7 +136,7 @@ fn rules(context: &DocumentContext<'_>, found: &[PiiFinding], list: &mut [TokenF
         for (at, token) in
             context.tokens[first..].iter().enumerate().take_while(|(_, token)| token.span.start < span.end)
         {
-            if token.kind != TokenKind::Break {
+            if token.kind != TextTokenKind::Break {
                 list[first + at].rule = 1 + 2 * kind + u8::from(at > 0);
             }
         }

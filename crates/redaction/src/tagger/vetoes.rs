@@ -8,7 +8,7 @@ use super::super::entities::word_classes::{WordClasses, word_classes};
 use super::super::entities::{FIGURES, ROUND_THE_CLOCK, allowlist, eponyms};
 use super::super::identifiers::is_crisis_line;
 use super::super::label;
-use super::super::token::{LetterCase, TextToken, TokenKind};
+use super::super::token::{LetterCase, TextToken, TextTokenKind};
 use super::evidence::{is_day, is_sign};
 use super::tagged_span::{TaggedSpan, words};
 
@@ -124,7 +124,7 @@ fn is_evident(context: &DocumentContext<'_>, one: &TaggedSpan) -> bool {
 
 /// Digits of a number with its neighbours: "717 003" is a part of "717 003 717".
 fn digits_around(context: &DocumentContext<'_>, one: &TaggedSpan) -> String {
-    let number = |at: usize| context.tokens.get(at).is_some_and(|token| token.kind == TokenKind::Number);
+    let number = |at: usize| context.tokens.get(at).is_some_and(|token| token.kind == TextTokenKind::Number);
     let (mut first, mut end) = (one.first, one.end);
     while first > 0 && number(first - 1) && context.touches(first - 1, first) {
         first -= 1;
@@ -132,7 +132,7 @@ fn digits_around(context: &DocumentContext<'_>, one: &TaggedSpan) -> String {
     while number(end) && context.touches(end - 1, end) {
         end += 1;
     }
-    let digits = context.tokens[first..end].iter().filter(|token| token.kind == TokenKind::Number);
+    let digits = context.tokens[first..end].iter().filter(|token| token.kind == TextTokenKind::Number);
     digits.map(|token| context.lower(token)).collect()
 }
 

@@ -19,12 +19,12 @@ const LONGEST: usize = 1 << 30;
 type Fields = Vec<Option<Vec<u8>>>;
 
 /// Rows of one file, one after the other.
-struct Rows {
+struct RowFile {
     file: BufReader<File>,
     columns: usize,
 }
 
-impl Rows {
+impl RowFile {
     fn open(folder: &Path, table: &str, columns: usize) -> Result<Self, CopyError> {
         let mut file = BufReader::new(File::open(folder.join(table_file(table)))?);
         let mut head = [0u8; 19];
@@ -76,7 +76,7 @@ pub(crate) fn verify(snapshot: &Snapshot, folder: &Path, every: usize) -> Result
         let at = |name: &str| copy.columns.iter().position(|column| column == name);
         let place = (at("org_id"), at("patient_id"));
         let text = (at("document_id"), at("revision"), at("content_sealed"));
-        let mut rows = Rows::open(folder, table, copy.columns.len())?;
+        let mut rows = RowFile::open(folder, table, copy.columns.len())?;
         let mut count = 0u64;
         while let Some(mut fields) = rows.next().ok_or_else(damaged)? {
             count += 1;

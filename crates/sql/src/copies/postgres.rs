@@ -35,7 +35,7 @@ const BUFFER: usize = 1 << 20;
 const LOOKS: u32 = 25;
 const PAUSE: Duration = Duration::from_millis(200);
 
-struct Table {
+struct CopiedTable {
     name: String,
     /// Its rows show for one organisation at a time.
     scoped: bool,
@@ -44,7 +44,7 @@ struct Table {
     forced: bool,
 }
 
-impl Table {
+impl CopiedTable {
     fn named(&self) -> String {
         let columns: Vec<String> = self.columns.iter().map(|column| quoted(column)).collect();
         format!("anamnesis.{} ({})", quoted(&self.name), columns.join(", "))
@@ -64,10 +64,10 @@ async fn run(connection: &mut PgConnection, sql: String) -> Result<(), CopyError
     connection.execute(sqlx::raw_sql(AssertSqlSafe(sql))).await.map(drop).map_err(|e| failed(&e))
 }
 
-async fn tables(connection: &mut PgConnection) -> Result<Vec<Table>, CopyError> {
+async fn tables(connection: &mut PgConnection) -> Result<Vec<CopiedTable>, CopyError> {
     let rows: Vec<(String, bool, Vec<String>, bool)> =
         sqlx::query_as(TABLES).persistent(false).fetch_all(connection).await.map_err(|e| failed(&e))?;
-    Ok(rows.into_iter().map(|(name, scoped, columns, forced)| Table { name, scoped, columns, forced }).collect())
+    Ok(rows.into_iter().map(|(name, scoped, columns, forced)| CopiedTable { name, scoped, columns, forced }).collect())
 }
 
 async fn organizations(connection: &mut PgConnection) -> Result<Vec<Uuid>, CopyError> {
@@ -118,7 +118,7 @@ impl Out {
         Ok(Self { file, rows: 0 })
     }
 
-    async fn append(&mut self, connection: &mut PgConnection, table: &Table) -> Result<(), CopyError> {
+    async fn append(&mut self, connection: &mut PgConnection, table: &CopiedTable) -> Result<(), CopyError> {
         let columns: Vec<String> = table.columns.iter().map(|column| quoted(column)).collect();
         let named = quoted(&table.name);
         let sql = ["COPY (SELECT ", &columns.join(", "), " FROM anamnesis.", &named, ") TO STDOUT (FORMAT binary)"];
@@ -261,14 +261,14 @@ async fn fill(
 }
 
 /// Tables after those that they refer to.
-async fn in_order(mut tables: Vec<Table>, connection: &mut PgConnection) -> Result<Vec<Table>, CopyError> {
+async fn in_order(mut tables: Vec<CopiedTable>, connection: &mut PgConnection) -> Result<Vec<CopiedTable>, CopyError> {
     let references: Vec<(String, String)> =
         sqlx::query_as(REFERENCES).persistent(false).fetch_all(connection).await.map_err(|e| failed(&e))?;
     let plain = |name: &str| name.trim_start_matches("anamnesis.").trim_matches('"').to_owned();
     let references: Vec<(String, String)> = references.iter().map(|(from, to)| (plain(from), plain(to))).collect();
-    let mut ordered: Vec<Table> = Vec::with_capacity(tables.len());
+    let mut ordered: Vec<CopiedTable> = Vec::with_capacity(tables.len());
     while !tables.is_empty() {
-        let waits = |table: &Table, left: &[Table]| {
+        let waits = |table: &CopiedTable, left: &[CopiedTable]| {
             references.iter().any(|(from, to)| *from == table.name && left.iter().any(|other| other.name == *to))
         };
         // Tables that refer to each other in a circle would be loaded in any order, and refused by the server.

@@ -129,8 +129,8 @@ impl PostgresDatabase {
         self.opened(self.pool.acquire().await.map_err(|e| error(&e))?, begin, access).await
     }
 
-    /// See [`super::Database::read_beside`].
-    pub(crate) async fn read_beside(&self, access: Access) -> Option<PostgresTransaction> {
+    /// See [`super::Database::try_second_read`].
+    pub(crate) async fn try_second_read(&self, access: Access) -> Option<PostgresTransaction> {
         self.opened(self.pool.try_acquire()?, READ, access).await.ok()
     }
 

@@ -111,7 +111,7 @@ impl PatientSnapshot<'_> {
         let many = documents.len() >= BESIDE_FROM && !self.tx.asks_approximately();
         let asked = asked.filter(|_| many);
         let beside = async {
-            let mut tx = self.store.db.read_beside(access).await?;
+            let mut tx = self.store.db.try_second_read(access).await?;
             let (seen, similar) = all_similar(&mut tx, scope, asked?).await.ok()?;
             (seen == active).then_some(similar)
         };

@@ -44,7 +44,7 @@ async fn measured(args: &Args, context: &Context) -> Result<AuditMeasurement, Cl
     let server = FakeProvider::start(options).await?;
     super::ingest::embed_with(&mut settings, &server, dimension);
     let stores = Stores::make(&args.store, &settings, 1).await?;
-    stores.settle(0, &mut settings);
+    stores.configure(0, &mut settings);
     let app = App::made(settings).await?;
     let measured = audit::measure(&app.pipeline()?, args.documents, args.reads).await;
     app.store.close().await;

@@ -41,7 +41,7 @@ async fn measured(args: &Args, context: &Context) -> Result<Vec<GrowthMeasuremen
     let stores = Stores::make(&args.store, &settings, args.memories.len()).await?;
     let mut measured = Vec::new();
     for (n, memories) in args.memories.iter().enumerate() {
-        stores.settle(n, &mut settings);
+        stores.configure(n, &mut settings);
         measured.push(grown(*memories, settings.clone()).await);
     }
     stores.remove().await;

@@ -100,7 +100,7 @@ impl PipelineProfile {
         }
     }
 
-    pub(crate) fn settle(self, settings: &mut Settings) {
+    pub(crate) fn configure(self, settings: &mut Settings) {
         if self == Self::Patterns {
             settings.pipeline.passage_words = ONE_PASSAGE;
         }
@@ -151,7 +151,7 @@ async fn measured(args: &Args, context: &Context) -> Result<IngestMeasurement, C
     for _ in 0..args.rounds {
         let mut settings = settings.clone();
         let stores = Stores::make(&args.store, &settings, 2).await?;
-        stores.settle(0, &mut settings);
+        stores.configure(0, &mut settings);
         let measured = through(args, settings, &stores.location(1)).await;
         stores.remove().await;
         rounds.push(measured?);
@@ -173,7 +173,7 @@ async fn through(args: &Args, mut settings: Settings, empty: &Location) -> Resul
             DocumentSource::Data { path: path.clone(), limit: args.documents, max_body_bytes }
         }
     };
-    args.profile.settle(&mut settings);
+    args.profile.configure(&mut settings);
     let app = App::made(settings).await?;
     let pipeline = args.profile.pipeline(&app)?;
     let progress = output::progress_count(source.len_hint());

@@ -63,7 +63,7 @@ async fn measured(args: &Args, context: &Context) -> Result<Vec<JobsMeasurement>
     let stores = Stores::make(&args.store, &settings, sizes.len()).await?;
     let mut measured = Vec::new();
     for (n, memories) in sizes.into_iter().enumerate() {
-        stores.settle(n, &mut settings);
+        stores.configure(n, &mut settings);
         measured.push(measure_jobs(JobsSize { memories, due: args.expiring }, settings.clone()).await);
     }
     stores.remove().await;

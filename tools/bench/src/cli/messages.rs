@@ -69,10 +69,10 @@ async fn through(args: &Args, mut settings: Settings, stores: &Stores) -> Result
     let quick = FakeProvider::start(FakeOptions::default()).await?;
     let slow = FakeProvider::start(FakeOptions { latency, ..FakeOptions::default() }).await?;
     let dimension = FakeOptions::default().dimension;
-    stores.settle(2, &mut settings);
+    stores.configure(2, &mut settings);
     embed_with(&mut settings, &slow, dimension);
     let slow_environment = environment(&settings);
-    stores.settle(0, &mut settings);
+    stores.configure(0, &mut settings);
     embed_with(&mut settings, &quick, dimension);
     let limits = QueueLimits::of(&settings, Queue::Bulk);
     let plan = MessagePlan {

@@ -93,9 +93,9 @@ async fn compared(args: &Args, context: &Context, settings: &Settings, stores: &
     for (n, profile) in OWN.into_iter().enumerate() {
         output::note(&format!("anamnesis, {}: {} documents", profile.name(), args.documents));
         let mut settings = settings.clone();
-        stores.settle(2 * n, &mut settings);
+        stores.configure(2 * n, &mut settings);
         super::ingest::embed_with(&mut settings, &server, dimension);
-        profile.settle(&mut settings);
+        profile.configure(&mut settings);
         own.push(one(args, profile, settings, &stores.location(2 * n + 1)).await?);
     }
     print_comparison(context, args, &own, &found)?;

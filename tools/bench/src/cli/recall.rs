@@ -45,7 +45,7 @@ pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, CliError> {
 async fn measured(args: &Args, context: &Context) -> Result<RecallMeasurement, CliError> {
     let mut settings = settings_of(context)?;
     let stores = Stores::make(&args.store, &settings, 1).await?;
-    stores.settle(0, &mut settings);
+    stores.configure(0, &mut settings);
     if args.approximate {
         settings.store.postgres.ann_min_passages = 1;
     }

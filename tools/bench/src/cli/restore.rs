@@ -126,12 +126,12 @@ async fn measured(args: &Args, context: &Context) -> Result<RestoreMeasurement, 
 async fn drill(args: &Args, mut settings: Settings, stores: &Stores) -> Result<RestoreMeasurement, CliError> {
     let provider = FakeProvider::start(FakeOptions::default()).await?;
     embed_with(&mut settings, &provider, FakeOptions::default().dimension);
-    args.profile.settle(&mut settings);
+    args.profile.configure(&mut settings);
     // The root key is in no backup: it is what is left of the place that is lost.
     settings.store.master_key_file = stores.folder().join("root");
     let mut elsewhere = settings.clone();
-    stores.settle(0, &mut settings);
-    stores.settle(1, &mut elsewhere);
+    stores.configure(0, &mut settings);
+    stores.configure(1, &mut elsewhere);
     let backup = stores.folder().join("backup");
     let verbs = ProgramVerbs { owner: stores.administrators_url(1), root: settings.store.master_key_file.clone() };
 

@@ -63,7 +63,7 @@ async fn accounted(args: &Args, context: &Context) -> Result<DiskUsage, CliError
     let server = FakeProvider::start(options).await?;
     super::ingest::embed_with(&mut settings, &server, dimension);
     let stores = Stores::make(&args.store, &settings, 1).await?;
-    stores.settle(0, &mut settings);
+    stores.configure(0, &mut settings);
     let accounts = filled(args.documents, settings).await;
     stores.remove().await;
     drop(server);

@@ -84,7 +84,7 @@ impl Stores {
     }
 
     /// Turns a configuration to store `n` and to keys of its own.
-    pub(crate) fn settle(&self, n: usize, settings: &mut Settings) {
+    pub(crate) fn configure(&self, n: usize, settings: &mut Settings) {
         settings.store.url = self.databases.get(n).map(TempDatabase::url).unwrap_or_default().into();
         settings.store.path = self.folder.path().join(format!("store{n}.db"));
         settings.store.keys = self.folder.path().join(format!("keys{n}"));

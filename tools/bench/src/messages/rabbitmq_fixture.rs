@@ -71,7 +71,7 @@ impl BrokerFixture {
     pub async fn send_bulk(&self, bodies: impl Iterator<Item = Vec<u8>>) -> Result<(), BrokerError> {
         let exchange = self.names.ingest();
         let letters = bodies.map(|body| encode_message(&exchange, body, false, SystemClock.now()));
-        self.publish(letters.filter(|message| message.routing_key.starts_with(Queue::Bulk.word()))).await
+        self.publish(letters.filter(|message| message.routing_key.starts_with(Queue::Bulk.name()))).await
     }
 
     /// The same bodies into the queue of the bare consumer.

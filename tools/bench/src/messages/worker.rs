@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use super::MessagesError;
 use crate::process;
-use anamnesis_transport::{Client, Endpoint, HttpResponse, Options, SendError, Token};
+use anamnesis_transport::{ApiToken, Client, Endpoint, HttpResponse, Options, SendError};
 
 /// Longest wait for anything of the worker.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -84,7 +84,7 @@ impl WorkerProcess {
     }
 
     async fn asked(&self, path: &str) -> Result<HttpResponse, SendError> {
-        self.client.send(self.client.get(&self.client.endpoint().join(&[path])), &Token::None, LARGEST_PAGE).await
+        self.client.send(self.client.get(&self.client.endpoint().join(&[path])), &ApiToken::None, LARGEST_PAGE).await
     }
 
     /// Messages worked since its start: all of them, or those of one outcome.

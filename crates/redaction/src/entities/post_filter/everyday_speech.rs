@@ -3,7 +3,7 @@
 use super::super::super::document::DocumentContext;
 use super::super::super::finding::PiiFinding;
 use super::super::super::label;
-use super::super::super::token::{LetterCase, TextToken, TokenKind};
+use super::super::super::token::{LetterCase, TextToken, TextTokenKind};
 use super::super::cues::{FUNCTION, NameTrigger, PARTICLES, ROLES, trigger};
 use super::super::organisation_lists::LAST;
 use super::super::{lexicon, person_verbs, places, words};
@@ -26,7 +26,7 @@ pub(super) fn is_opener(context: &DocumentContext<'_>, at: usize) -> bool {
                 || sign == ":" && !is_field_of_people(context, before)
         });
     let signed = context.tokens.get(at + 1).is_none_or(|next| {
-        next.kind == TokenKind::Break || matches!(context.plain(next), "," | "." | "!" | "?" | ":" | "…" | ";")
+        next.kind == TextTokenKind::Break || matches!(context.plain(next), "," | "." | "!" | "?" | ":" | "…" | ";")
     });
     let known = lexicon::word(lower);
     let spanish = context.language == Language::Spanish;
@@ -64,7 +64,7 @@ fn is_called(context: &DocumentContext<'_>, at: usize) -> bool {
     let end = context
         .tokens
         .get(at + 1)
-        .is_none_or(|next| matches!(context.plain(next), "." | "!") || next.kind == TokenKind::Break);
+        .is_none_or(|next| matches!(context.plain(next), "." | "!") || next.kind == TextTokenKind::Break);
     end && at > 0 && context.plain(&context.tokens[at - 1]) == ","
 }
 

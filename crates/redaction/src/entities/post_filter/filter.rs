@@ -5,7 +5,7 @@
 use super::super::super::document::DocumentContext;
 use super::super::super::finding::{DetectionLayer, PiiFinding};
 use super::super::super::label;
-use super::super::super::token::{LetterCase, TokenKind};
+use super::super::super::token::{LetterCase, TextTokenKind};
 use super::super::lexicon;
 use super::super::word_classes::{WordClasses, word_classes};
 use super::names::{is_hyphenated_letter, names_no_person};
@@ -94,7 +94,7 @@ fn trimmed(context: &DocumentContext<'_>, one: &PiiFinding) -> Span {
     if end - first < 2 || !(first..end).any(edge) || all_capitals {
         return one.span;
     }
-    let sign = |at: usize| context.tokens[at].kind == TokenKind::Sign;
+    let sign = |at: usize| context.tokens[at].kind == TextTokenKind::Sign;
     while first < end && (edge(first) || sign(first)) {
         first += 1;
     }
@@ -114,15 +114,15 @@ fn is_edge(context: &DocumentContext<'_>, one: &PiiFinding, at: usize) -> bool {
     let clings = at > 0 && context.tokens[at - 1].span.end == token.span.start && context.tokens[at - 1].is_word();
     match (one.label, token.kind) {
         // "DM2 2024".
-        (label::DATE, TokenKind::Number) => learned && clings,
-        (label::DATE, TokenKind::Word) => {
+        (label::DATE, TextTokenKind::Number) => learned && clings,
+        (label::DATE, TextTokenKind::Word) => {
             let unknown = token.case == LetterCase::Lower
                 && token.span.len() > 3
                 && !lexicon::is_ordinary(lower)
                 && !lexicon::is_ordinary_in(context.language, lower);
             learned && (is_short_form(context, at) || unknown) && !is_time(lower) && lower.len() > 1
         }
-        (label::PERSON, TokenKind::Word) => {
+        (label::PERSON, TextTokenKind::Word) => {
             let named = lexicon::word(lower).is_name();
             stop_words::is_abbreviation(lower) && is_short_form(context, at)
                 || is_answer_of_a_box(context, at)

@@ -4,7 +4,7 @@
 use super::super::super::document::DocumentContext;
 use super::super::super::finding::PiiFinding;
 use super::super::super::label;
-use super::super::super::token::{LetterCase, TextToken, TokenKind};
+use super::super::super::token::{LetterCase, TextToken, TextTokenKind};
 use super::super::cues::{NameTrigger, PARTICLES, RELATIONS, TITLES, trigger};
 use super::super::word_classes::{WordClasses, word_classes};
 use super::super::{allowlist, lexicon, person_verbs, places, words};
@@ -97,7 +97,7 @@ fn is_scale(context: &DocumentContext<'_>, first: usize) -> bool {
     let placed =
         first > 0 && matches!(word(first - 1), "en" | "in" | "de" | "from" | "to" | "desde" | "near" | "hasta");
     let points = (first + 1..=first + REACH).any(|at| {
-        context.tokens.get(at).is_some_and(|token| token.kind == TokenKind::Number && token.span.len() <= 2)
+        context.tokens.get(at).is_some_and(|token| token.kind == TextTokenKind::Number && token.span.len() <= 2)
             || matches!(word(at), "score" | "scale" | "escala" | "puntaje" | "pts" | "epds")
     });
     matches!(word(first), "edimburgo" | "edinburgh" | "eva" | "zung" | "barthel" | "norton" | "glasgow")
@@ -158,7 +158,7 @@ fn is_spoken(context: &DocumentContext<'_>, first: usize) -> bool {
     let before = |by: usize| first.checked_sub(by).map(|at| context.lower(&context.tokens[at])).unwrap_or_default();
     let goes_on =
         context.tokens.get(first + 1).is_some_and(|sign| matches!(context.plain(sign), "." | "," | "!" | "?" | ";"))
-            && context.tokens.get(first + 2).is_some_and(|next| next.kind != TokenKind::Break);
+            && context.tokens.get(first + 2).is_some_and(|next| next.kind != TextTokenKind::Break);
     let small = (first + 1..first + 4).any(|at| is_followed_by_small(context, at));
     before(1) == ":" && SPEAKERS.contains(&before(2)) && (goes_on || small)
 }
@@ -211,7 +211,7 @@ pub(super) fn is_after_employer(context: &DocumentContext<'_>, first: usize) -> 
 /// "Eureka, CA 95501": two letters after a comma and before a code.
 fn is_of_an_address(context: &DocumentContext<'_>, first: usize) -> bool {
     let code =
-        context.tokens.get(first + 1).is_some_and(|token| token.kind == TokenKind::Number && token.span.len() == 5);
+        context.tokens.get(first + 1).is_some_and(|token| token.kind == TextTokenKind::Number && token.span.len() == 5);
     code && context.tokens[first].span.len() == 2
 }
 

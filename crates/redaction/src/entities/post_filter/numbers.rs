@@ -4,7 +4,7 @@
 use super::super::super::document::DocumentContext;
 use super::super::super::finding::PiiFinding;
 use super::super::super::label;
-use super::super::super::token::{LetterCase, TextToken, TokenKind};
+use super::super::super::token::{LetterCase, TextToken, TextTokenKind};
 use super::super::cues::RELATIONS;
 use super::super::word_classes::{WordClasses, word_classes};
 use super::super::{lexicon, places};
@@ -37,7 +37,7 @@ pub(super) fn is_clinical_term(context: &DocumentContext<'_>, one: &PiiFinding, 
     let plain = |at: usize| {
         let token = &context.tokens[at];
         match token.kind {
-            TokenKind::Word => {
+            TextTokenKind::Word => {
                 let word = lower(at);
                 let known = lexicon::word(word);
                 let ordinary = lexicon::is_ordinary_in(context.language, word) && !known.is_strong();
@@ -47,7 +47,7 @@ pub(super) fn is_clinical_term(context: &DocumentContext<'_>, one: &PiiFinding, 
                     || matches!(word, "mat" | "pat")
                     || ordinary
             }
-            TokenKind::Number => (token.span.len() < 4 || is_year(lower(at))) && !clings_to_a_word(context, at),
+            TextTokenKind::Number => (token.span.len() < 4 || is_year(lower(at))) && !clings_to_a_word(context, at),
             _ => !matches!(context.plain(token), "@" | "_"),
         }
     };
@@ -87,8 +87,8 @@ pub(super) fn is_measure(context: &DocumentContext<'_>, (first, end): (usize, us
         let token = &context.tokens[at];
         let lower = context.lower(token);
         match token.kind {
-            TokenKind::Number => token.span.len() < 4 && !clings_to_a_word(context, at) || is_year(lower),
-            TokenKind::Word => {
+            TextTokenKind::Number => token.span.len() < 4 && !clings_to_a_word(context, at) || is_year(lower),
+            TextTokenKind::Word => {
                 let measured =
                     stop_words::is_abbreviation(lower) && is_short_form(context, at) && !CODES.contains(&lower)
                         || stop_words::is_medicine(lower)
@@ -103,7 +103,7 @@ pub(super) fn is_measure(context: &DocumentContext<'_>, (first, end): (usize, us
         }
     });
     let letters = words_of(context, first, end).all(|token| token.span.len() == 1)
-        && !context.tokens[first..end].iter().any(|token| token.kind == TokenKind::Number);
+        && !context.tokens[first..end].iter().any(|token| token.kind == TextTokenKind::Number);
     any && only && end - first > 1
         || letters
         || is_lone_year(context, (first, end))
@@ -128,8 +128,8 @@ pub(super) fn holds_a_reading(context: &DocumentContext<'_>, (first, end): (usiz
     let foreign = |at: usize| {
         let token = &context.tokens[at];
         match token.kind {
-            TokenKind::Number => token.span.len() > 3 && !is_year(lower(at)),
-            TokenKind::Word => {
+            TextTokenKind::Number => token.span.len() > 3 && !is_year(lower(at)),
+            TextTokenKind::Word => {
                 STREET_WORDS.contains(&lower(at))
                     || token.case == LetterCase::Title
                         && (lexicon::word(lower(at)).is_strong() || places::is_place(lower(at)))
@@ -157,7 +157,7 @@ const SAID: usize = 6;
 fn is_pressure(context: &DocumentContext<'_>, (first, end): (usize, usize)) -> bool {
     let figure = |at: usize| {
         let token = &context.tokens[at];
-        token.kind == TokenKind::Number && (2..=3).contains(&token.span.len())
+        token.kind == TextTokenKind::Number && (2..=3).contains(&token.span.len())
     };
     (first + 1..end.saturating_sub(1)).any(|at| {
         let sign = &context.tokens[at];
@@ -176,7 +176,7 @@ pub(super) fn is_bare_figure(context: &DocumentContext<'_>, (first, end): (usize
     };
     let (before, after) = (plain(first.checked_sub(1)), plain(Some(end)));
     let joined = matches!(before, "/" | ".") || matches!(after, "/" | "." | "%");
-    token.kind == TokenKind::Number
+    token.kind == TextTokenKind::Number
         && (token.span.len() <= 2 && !matches!(before, "#" | "-") && after != "-" || token.span.len() == 3 && joined)
 }
 
@@ -195,8 +195,8 @@ pub(super) fn is_clock(context: &DocumentContext<'_>, (first, end): (usize, usiz
         let token = &context.tokens[at];
         let lower = context.lower(token);
         match token.kind {
-            TokenKind::Number => token.span.len() < 4,
-            TokenKind::Word => {
+            TextTokenKind::Number => token.span.len() < 4,
+            TextTokenKind::Word => {
                 MEASURES.contains(&lower)
                     || super::clinical_words::is_measure(lower)
                     || stop_words::is_abbreviation(lower)
@@ -212,7 +212,7 @@ fn is_with_a_figure(context: &DocumentContext<'_>, at: usize) -> bool {
     let figure = |at: usize| {
         let token = context.tokens.get(at);
         token.is_some_and(|next| {
-            next.kind == TokenKind::Number || word_classes(context.lower(next)).has(WordClasses::NUMBER)
+            next.kind == TextTokenKind::Number || word_classes(context.lower(next)).has(WordClasses::NUMBER)
         })
     };
     let sign = context
@@ -329,13 +329,13 @@ const MEASURES: &[&str] = &[
 /// One number of four digits that is a year of today, or a word of time with it.
 fn is_lone_year(context: &DocumentContext<'_>, (first, end): (usize, usize)) -> bool {
     let [token] = &context.tokens[first..end] else { return false };
-    token.kind == TokenKind::Number && is_year(context.lower(token))
+    token.kind == TextTokenKind::Number && is_year(context.lower(token))
 }
 
 /// "2023 PTR": a year and an operation look like a number plate.
 pub(super) fn is_clinical_plate(context: &DocumentContext<'_>, (first, end): (usize, usize)) -> bool {
     let trade = words_of(context, first, end).any(|token| stop_words::is_abbreviation(context.lower(token)));
-    let number = context.tokens[first..end].iter().find(|token| token.kind == TokenKind::Number);
+    let number = context.tokens[first..end].iter().find(|token| token.kind == TextTokenKind::Number);
     trade && number.is_some_and(|token| is_year(context.lower(token)))
 }
 
@@ -410,7 +410,7 @@ pub(super) fn is_without_figures(context: &DocumentContext<'_>, (first, end): (u
 
 /// A score out of another ("41/56").
 pub(super) fn is_no_number(context: &DocumentContext<'_>, (first, end): (usize, usize)) -> bool {
-    let short = |token: &TextToken| token.kind == TokenKind::Number && token.span.len() < 4;
+    let short = |token: &TextToken| token.kind == TextTokenKind::Number && token.span.len() < 4;
     let named = |token: &TextToken| {
         let lower = context.lower(token);
         token.case == LetterCase::Upper && stop_words::is_abbreviation(lower) && !CODES.contains(&lower)
@@ -422,14 +422,14 @@ pub(super) fn is_no_number(context: &DocumentContext<'_>, (first, end): (usize, 
         .is_some_and(|next| next.is_word() && next.span.start == context.tokens[end - 1].span.end);
     let digits: usize = context.tokens[first..end]
         .iter()
-        .filter(|token| token.kind == TokenKind::Number)
+        .filter(|token| token.kind == TextTokenKind::Number)
         .map(|token| token.span.len())
         .sum();
     cut && digits <= 2
         || match &context.tokens[first..end] {
             [a, sign, b] => short(a) && context.plain(sign) == "/" && short(b),
             // "AF 2022": a disease and its year.
-            [word, year] => named(word) && year.kind == TokenKind::Number && is_year(context.lower(year)),
+            [word, year] => named(word) && year.kind == TextTokenKind::Number && is_year(context.lower(year)),
             _ => false,
         }
 }

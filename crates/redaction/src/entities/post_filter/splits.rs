@@ -4,7 +4,7 @@
 use super::super::super::document::DocumentContext;
 use super::super::super::finding::{DetectionLayer, PiiFinding};
 use super::super::super::label;
-use super::super::super::token::{LetterCase, TextToken, TokenKind};
+use super::super::super::token::{LetterCase, TextToken, TextTokenKind};
 use super::super::cues::{FUNCTION, TITLES};
 use super::super::word_classes::{WordClasses, word_classes};
 use super::super::{informal, lexicon};
@@ -67,14 +67,14 @@ pub(super) fn apart(context: &DocumentContext<'_>, one: &mut PiiFinding) -> Vec<
 /// A full stop after a whole word, or a dash, with a space after it.
 fn is_border(context: &DocumentContext<'_>, kind: &str, at: usize) -> bool {
     let (before, sign, next) = (&context.tokens[at - 1], &context.tokens[at], &context.tokens[at + 1]);
-    if sign.kind != TokenKind::Sign || next.span.start <= sign.span.end {
+    if sign.kind != TextTokenKind::Sign || next.span.start <= sign.span.end {
         return false;
     }
     match context.plain(sign) {
         "." => {
             let lower = context.lower(before);
             before.span.end == sign.span.start
-                && before.kind == TokenKind::Word
+                && before.kind == TextTokenKind::Word
                 && before.span.len() >= WHOLE
                 && !TITLES.contains(lower)
                 && !matches!(lower, "hosp" | "gral" | "univ" | "ntra" | "psiq" | "dept" | "prof")
@@ -97,7 +97,7 @@ fn part(context: &DocumentContext<'_>, whole: &PiiFinding, (first, end): (usize,
                 || token.is_capitalized() && !lexicon::is_ordinary(lower))
     };
     let tokens = &context.tokens[first..end];
-    let number = tokens.iter().find(|token| token.kind == TokenKind::Number && token.span.len() > WHOLE);
+    let number = tokens.iter().find(|token| token.kind == TextTokenKind::Number && token.span.len() > WHOLE);
     let (kind, span) = match number {
         Some(number) => (label::NUMBER, number.span),
         None if tokens.iter().any(named) => {

@@ -1,7 +1,7 @@
 //! How words of a finding are written.
 
 use super::super::super::document::DocumentContext;
-use super::super::super::token::{LetterCase, TextToken, TokenKind};
+use super::super::super::token::{LetterCase, TextToken, TextTokenKind};
 use super::stop_words;
 
 /// Only capitals, where the surrounding words have lower-case letters.
@@ -27,5 +27,5 @@ pub(super) fn words_of<'a>(
     first: usize,
     end: usize,
 ) -> impl Iterator<Item = &'a TextToken> + Clone {
-    context.tokens[first..end].iter().filter(|token| token.kind == TokenKind::Word)
+    context.tokens[first..end].iter().filter(|token| token.kind == TextTokenKind::Word)
 }
